@@ -1,0 +1,36 @@
+//! Lists the bundled inputs, so that the binary carries them and `cargo install` alone gives a working tool.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::{env, fs, io};
+
+/// The folders whose files are embedded; their order is the order of `ctxsim list`.
+const FOLDERS: [&str; 4] = ["policies", "scenarios", "profiles", "suites"];
+
+fn main() -> io::Result<()> {
+    let root = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default());
+    let mut files = Vec::new();
+    for folder in FOLDERS {
+        println!("cargo::rerun-if-changed={folder}");
+        walk(&root.join(folder), &mut files)?;
+    }
+    let mut code = String::from("&[\n");
+    for file in files {
+        let name = file.strip_prefix(&root).unwrap_or(&file).to_string_lossy().replace('\\', "/");
+        let _ = writeln!(code, "    ({name:?}, include_str!({:?})),", file.to_string_lossy());
+    }
+    code.push_str("]\n");
+    fs::write(Path::new(&env::var_os("OUT_DIR").unwrap_or_default()).join("bundled.rs"), code)
+}
+
+/// Collects the files below a folder, sorted by path.
+fn walk(folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
+    println!("cargo::rerun-if-changed={}", folder.display());
+    let mut entries: Vec<PathBuf> =
+        fs::read_dir(folder)?.map(|it| it.map(|it| it.path())).collect::<Result<_, _>>()?;
+    entries.sort();
+    for path in entries {
+        if path.is_dir() { walk(&path, files)? } else { files.push(path) }
+    }
+    Ok(())
+}

@@ -1,0 +1,2 @@
+//! Reads arguments, calls the library, prints, sets the exit code.
+fn main() {}

@@ -1,0 +1,133 @@
+//! Problems found in input files, each with a place, a code and a way out.
+
+use std::fmt;
+use std::ops::Range;
+
+/// A problem in an input file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Diagnostic {
+    /// A stable kebab-case code.
+    pub code: &'static str,
+    /// What is wrong: a lowercase fragment.
+    pub message: String,
+    /// Where.
+    pub place: Place,
+    /// What to do about it.
+    pub help: Option<String>,
+}
+
+/// Where a problem is.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Place {
+    /// The file's path, or what it is called; empty when the problem is in no file.
+    pub file: String,
+    /// The field path inside the file, `stages.history.until`; empty for the whole file.
+    pub field: String,
+    /// The bytes of the file.
+    pub span: Option<Range<usize>>,
+    /// Line and column of the first byte, from 1.
+    pub line_column: Option<(usize, usize)>,
+}
+
+impl Diagnostic {
+    /// Reports a problem of a field; [`crate::source::Source::locate`] finds its place in the text.
+    #[must_use]
+    pub fn at(code: &'static str, field: impl Into<String>, message: impl Into<String>) -> Self {
+        let place = Place { field: field.into(), ..Place::default() };
+        Self { code, message: message.into(), place, help: None }
+    }
+
+    /// Adds the way out.
+    #[must_use]
+    pub fn help(mut self, help: impl Into<String>) -> Self {
+        self.help = Some(help.into());
+        self
+    }
+}
+
+impl fmt::Display for Diagnostic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if !self.place.file.is_empty() {
+            write!(f, "{}", self.place.file)?;
+            if let Some((line, column)) = self.place.line_column {
+                write!(f, ":{line}:{column}")?;
+            }
+            f.write_str(": ")?;
+        }
+        if !self.place.field.is_empty() {
+            write!(f, "`{}`: ", self.place.field)?;
+        }
+        write!(f, "{} [{}]", self.message, self.code)?;
+        if let Some(help) = &self.help {
+            write!(f, "\n  help: {help}")?;
+        }
+        Ok(())
+    }
+}
+
+/// Where problems are collected, so that a reader sees all of them in one run.
+#[derive(Debug, Default)]
+pub struct Problems {
+    path: Vec<String>,
+    found: Vec<Diagnostic>,
+}
+
+impl Problems {
+    /// Runs a check one level down the field path.
+    pub fn within<T>(&mut self, field: impl fmt::Display, check: impl FnOnce(&mut Self) -> T) -> T {
+        self.path.push(field.to_string());
+        let result = check(self);
+        self.path.pop();
+        result
+    }
+
+    /// Reports a problem of the field where the check stands.
+    pub fn push(&mut self, code: &'static str, message: impl Into<String>, help: impl Into<String>) {
+        self.found.push(Diagnostic::at(code, self.path.join("."), message).help(help));
+    }
+
+    /// Returns the value if nothing was found, else everything that was.
+    ///
+    /// # Errors
+    /// Every problem found so far.
+    pub fn into_result<T>(self, value: T) -> Result<T, Vec<Diagnostic>> {
+        if self.found.is_empty() { Ok(value) } else { Err(self.found) }
+    }
+}
+
+/// Returns the known name nearest to a wrong one, when it is near enough to be meant.
+#[must_use]
+pub fn nearest<'a>(wrong: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let limit = wrong.chars().count().div_ceil(3).max(1);
+    let ranked = known.into_iter().map(|it| (edit_distance(wrong, it), it));
+    ranked.filter(|(distance, _)| *distance <= limit).min().map(|(_, it)| it)
+}
+
+/// Returns the Levenshtein distance in characters.
+fn edit_distance(left: &str, right: &str) -> usize {
+    let right: Vec<char> = right.chars().collect();
+    let mut row: Vec<usize> = (0..=right.len()).collect();
+    for (i, from) in left.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, to) in right.iter().enumerate() {
+            let substituted = diagonal + usize::from(from != *to);
+            diagonal = row[j + 1];
+            row[j + 1] = substituted.min(row[j] + 1).min(diagonal + 1);
+        }
+    }
+    row[right.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_near_name_is_suggested_and_a_far_one_is_not() {
+        let known = ["threshold", "target", "active"];
+
+        assert_eq!(nearest("treshold", known), Some("threshold"));
+        assert_eq!(nearest("zebra", known), None);
+    }
+}

@@ -1,0 +1,265 @@
+//! What leaves the engine: rows of requests and needs, and the sums they fold to.
+
+use crate::trace::{Level, LoopIx, StepIx};
+use crate::units::Tokens;
+
+/// Which model a request goes to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Role {
+    /// The agent itself.
+    #[default]
+    Main,
+    /// The model that writes summaries.
+    Summariser,
+}
+
+/// How the cache divides a prompt; the parts always sum to it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CacheUse {
+    /// Tokens read from the cache.
+    pub read: Tokens,
+    /// Tokens billed as written, by lifetime class: short, long.
+    pub write: [Tokens; 2],
+    /// Tokens billed as plain input.
+    pub uncached: Tokens,
+    /// The first slot that no earlier prompt shares, where the rule knows it.
+    pub broke_at: Option<u32>,
+}
+
+/// One model request.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RequestRow {
+    /// The loop.
+    pub loop_ix: LoopIx,
+    /// The trace's step.
+    pub step: StepIx,
+    /// The n-th request of that step, from 0.
+    pub n: u32,
+    /// Who is asked.
+    pub role: Role,
+    /// Milliseconds since the trace began.
+    pub at_ms: i64,
+    /// Tokens of the prompt.
+    pub prompt: Tokens,
+    /// How the cache divides it.
+    pub usage: CacheUse,
+    /// Tokens that the model writes.
+    pub output: Tokens,
+    /// What the policy did since the request before.
+    pub change: Change,
+    /// How many loops a summary replaces; 0 for the agent's own requests.
+    pub items: u32,
+}
+
+/// What a policy did between two requests.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Change {
+    /// The first slot that was edited.
+    pub first_slot: Option<u32>,
+    /// The stage that edited it.
+    pub by: Option<u16>,
+    /// How many slots were edited.
+    pub n_edits: u32,
+}
+
+/// A need, and how it was met.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct NeedRow {
+    /// The loop in which it was due.
+    pub loop_ix: LoopIx,
+    /// How much was needed.
+    pub level: Level,
+    /// How probable the need was.
+    pub weight: f64,
+    /// The share that the prompt met, 0 to 1.
+    pub met: f64,
+    /// Expected recovery calls.
+    pub calls: f64,
+    /// Of these, calls beyond the first.
+    pub repeats: f64,
+    /// Tokens that one recovery call fetches.
+    pub fetched: Tokens,
+    /// Expected failures: no handle to recover by.
+    pub failed: f64,
+}
+
+/// Where a run stopped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Failure {
+    /// The user turn, from 1.
+    pub turn: u32,
+    /// Which request of it.
+    pub kind: FailureKind,
+}
+
+/// Which request went over a limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FailureKind {
+    /// The n-th request that asked for a tool, from 1.
+    ToolRequest(u32),
+    /// The final request of a loop with tools.
+    FinalAfterTools,
+    /// The only request of a loop without tools.
+    FinalNoTool,
+}
+
+/// What a run came to, beside its rows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Outcome {
+    /// User turns of the trace.
+    pub turns_requested: u32,
+    /// User turns begun.
+    pub turns_started: u32,
+    /// User turns answered.
+    pub turns_completed: u32,
+    /// Where the run stopped at a limit.
+    pub failure: Option<Failure>,
+    /// Limits that a request went over; one request can go over two.
+    pub limit_violations: u32,
+    /// What became of the tool results.
+    pub tool_results: ToolResults,
+    /// Slots that the engine looked at: a measure of work that no clock disturbs.
+    pub touched_slots: u64,
+}
+
+/// What became of the tool results, in tokens.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ToolResults {
+    /// As they came.
+    pub raw_tokens: Tokens,
+    /// Each result's last rendition, whether or not a summary hides it later.
+    pub visible_tokens: Tokens,
+    /// Results ever shown smaller than raw.
+    pub compressed: u64,
+}
+
+/// Takes the rows as they come.
+pub trait Sink {
+    /// Takes a request.
+    fn request(&mut self, row: &RequestRow);
+    /// Takes a need.
+    fn need(&mut self, row: &NeedRow);
+}
+
+/// A ledger kept whole, for those who show rows.
+#[derive(Clone, Debug, Default)]
+pub struct Rows {
+    /// The requests, in order.
+    pub requests: Vec<RequestRow>,
+    /// The needs, in order.
+    pub needs: Vec<NeedRow>,
+}
+
+impl Sink for Rows {
+    fn request(&mut self, row: &RequestRow) {
+        self.requests.push(*row);
+    }
+
+    fn need(&mut self, row: &NeedRow) {
+        self.needs.push(*row);
+    }
+}
+
+/// Sums of the requests of one role.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RequestSums {
+    /// How many requests.
+    pub n: u64,
+    /// Tokens of the prompts.
+    pub prompt: Tokens,
+    /// Tokens read from the cache.
+    pub read: Tokens,
+    /// Tokens written, by lifetime class.
+    pub write: [Tokens; 2],
+    /// Tokens billed as plain input.
+    pub uncached: Tokens,
+    /// Tokens that the model wrote.
+    pub output: Tokens,
+    /// The longest prompt.
+    pub prompt_max: Tokens,
+    /// The longest output.
+    pub output_max: Tokens,
+    /// Loops that summaries replaced.
+    pub items: u64,
+}
+
+/// Sums of the needs; expected values, folded in row order.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct NeedSums {
+    /// Recovery calls.
+    pub calls: f64,
+    /// Calls beyond the first.
+    pub repeats: f64,
+    /// Tokens fetched, overheads excluded.
+    pub fetched: f64,
+    /// Failures.
+    pub failed: f64,
+    /// Weights of the needs above `global_conclusion`.
+    pub weight: f64,
+    /// The part of that weight that prompts met.
+    pub met: f64,
+}
+
+/// A ledger folded to what prices need; a flat price list asks for nothing more.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Sums {
+    /// The agent's own requests.
+    pub main: RequestSums,
+    /// The summariser's requests.
+    pub summariser: RequestSums,
+    /// The needs.
+    pub needs: NeedSums,
+}
+
+impl RequestSums {
+    #[inline]
+    fn add(&mut self, row: &RequestRow) {
+        self.n += 1;
+        self.prompt += row.prompt;
+        self.read += row.usage.read;
+        self.write[0] += row.usage.write[0];
+        self.write[1] += row.usage.write[1];
+        self.uncached += row.usage.uncached;
+        self.output += row.output;
+        self.prompt_max = self.prompt_max.max(row.prompt);
+        self.output_max = self.output_max.max(row.output);
+        self.items += u64::from(row.items);
+    }
+}
+
+impl Sink for Sums {
+    #[inline]
+    fn request(&mut self, row: &RequestRow) {
+        match row.role {
+            Role::Main => self.main.add(row),
+            Role::Summariser => self.summariser.add(row),
+        }
+    }
+
+    #[inline]
+    fn need(&mut self, row: &NeedRow) {
+        let needs = &mut self.needs;
+        needs.calls += row.calls;
+        needs.repeats += row.repeats;
+        needs.fetched += row.calls * row.fetched as f64;
+        needs.failed += row.failed;
+        if row.level > Level::GlobalConclusion {
+            needs.weight += row.weight;
+            needs.met += row.weight * row.met;
+        }
+    }
+}
+
+impl<A: Sink, B: Sink> Sink for (A, B) {
+    #[inline]
+    fn request(&mut self, row: &RequestRow) {
+        self.0.request(row);
+        self.1.request(row);
+    }
+
+    #[inline]
+    fn need(&mut self, row: &NeedRow) {
+        self.0.need(row);
+        self.1.need(row);
+    }
+}

@@ -1,0 +1,11 @@
+//! An embedded, offline, deterministic simulator for the context policies of LLM agents.
+
+pub mod units;
+pub mod diag;
+pub mod error;
+pub mod spec;
+pub mod source;
+pub mod model;
+pub mod trace;
+pub mod ledger;
+pub mod engine;

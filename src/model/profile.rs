@@ -1,0 +1,259 @@
+//! A well-formed model profile and its only constructor.
+
+use crate::diag::{Diagnostic, Problems};
+use crate::spec::ProfileSpec;
+use crate::spec::profile::{AssumptionsSpec, CacheSpec, LimitsSpec, PriceSpec, RulesSpec};
+use crate::units::{Cost, Decimal, Rate, Tokens, UNLIMITED};
+
+/// One model at one provider at one date.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Profile {
+    /// Its name.
+    pub name: String,
+    /// What it is.
+    pub about: String,
+    /// The day on which its sources were read.
+    pub as_of: String,
+    /// How much the model takes and gives.
+    pub limits: Limits,
+    /// The provider's cache.
+    pub cache: CacheRules,
+    /// What a token costs.
+    pub prices: Prices,
+    /// What is assumed rather than known.
+    pub assumptions: Assumptions,
+}
+
+/// How much a model takes and gives, in tokens; [`UNLIMITED`] where it says nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Limits {
+    /// The longest prompt.
+    pub prompt: Tokens,
+    /// The context window.
+    pub window: Tokens,
+    /// The longest output.
+    pub output: Tokens,
+}
+
+impl Limits {
+    /// No limits.
+    pub const NONE: Self = Self { prompt: UNLIMITED, window: UNLIMITED, output: UNLIMITED };
+}
+
+/// Which cache rules, with their numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum CacheRules {
+    /// No cache.
+    None,
+    /// The previous prompt, capped where the policy edited.
+    PrefixCap(Steps),
+    /// The longest common prefix with an earlier prompt.
+    PrefixInterval {
+        /// The lengths that are cached.
+        steps: Steps,
+        /// How long an entry lives after its last use, in milliseconds.
+        ttl_ms: Option<u64>,
+    },
+}
+
+impl CacheRules {
+    /// Returns how long an entry lives after its last use, in milliseconds, where the rule has a clock.
+    #[must_use]
+    pub fn ttl_ms(&self) -> Option<u64> {
+        match self {
+            Self::None | Self::PrefixCap(_) => None,
+            Self::PrefixInterval { ttl_ms, .. } => *ttl_ms,
+        }
+    }
+}
+
+/// The prefix lengths that a cache keeps: a minimum, then whole steps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Steps {
+    /// Shorter prefixes are not cached.
+    pub min: Tokens,
+    /// How prefixes grow beyond the minimum; 1 and up.
+    pub step: Tokens,
+}
+
+impl Steps {
+    /// Returns the longest cached length within a common prefix.
+    #[inline]
+    #[must_use]
+    pub fn floor(&self, common: Tokens) -> Tokens {
+        match common.checked_sub(self.min) {
+            None => 0,
+            Some(extra) => self.min + extra / self.step * self.step,
+        }
+    }
+}
+
+/// What a token costs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Prices {
+    /// Plain input.
+    pub input: Rate,
+    /// Output.
+    pub output: Rate,
+    /// Input read from the cache.
+    pub cache_read: Rate,
+    /// Input written to the cache, by lifetime class: short, long.
+    pub cache_write: [Rate; 2],
+}
+
+/// What a report assumes about the agent and the provider.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Assumptions {
+    /// Tokens of a recovery call's prompt beside what it fetches.
+    pub recovery_overhead_tokens: Tokens,
+    /// Tokens that a recovery call writes.
+    pub recovery_output_tokens: Tokens,
+    /// What one failure is taken to cost.
+    pub failure_penalty: Cost,
+    /// Milliseconds of a request before the first token.
+    pub request_latency_ms: f64,
+    /// Milliseconds of a recovery call.
+    pub recovery_latency_ms: f64,
+    /// Milliseconds per input token that is not read from the cache.
+    pub latency_ms_per_uncached_token: f64,
+    /// Milliseconds per output token.
+    pub latency_ms_per_output_token: f64,
+}
+
+impl Profile {
+    /// Checks a profile.
+    ///
+    /// # Errors
+    /// Every problem of the profile, each with its field path.
+    pub fn new(spec: &ProfileSpec) -> Result<Self, Vec<Diagnostic>> {
+        let mut problems = Problems::default();
+        if spec.sources.is_empty() {
+            problems.within("sources", |it| {
+                it.push(
+                    "profile-unsourced",
+                    "a profile names its sources",
+                    "write where its numbers were read",
+                )
+            });
+        }
+        let profile = Self {
+            name: spec.name.clone(),
+            about: spec.about.clone(),
+            as_of: spec.as_of.clone(),
+            limits: problems.within("limits", |problems| limits(&spec.limits, problems)),
+            cache: problems.within("cache", |problems| cache(&spec.cache, problems)),
+            prices: problems.within("prices", |problems| prices(&spec.prices, problems)),
+            assumptions: problems.within("assumptions", |problems| assumptions(&spec.assumptions, problems)),
+        };
+        problems.into_result(profile)
+    }
+}
+
+fn limits(spec: &LimitsSpec, problems: &mut Problems) -> Limits {
+    let given = [
+        ("context_tokens", spec.context_tokens),
+        ("input_tokens", spec.input_tokens),
+        ("output_tokens", spec.output_tokens),
+    ];
+    for (field, tokens) in given {
+        if tokens == Some(0) {
+            problems.within(field, |it| {
+                it.push("limit-zero", "a limit of 0 tokens lets nothing through", "leave it out for no limit")
+            });
+        }
+    }
+    let window = spec.context_tokens.unwrap_or(UNLIMITED);
+    Limits {
+        prompt: spec.input_tokens.unwrap_or(window),
+        window,
+        output: spec.output_tokens.unwrap_or(UNLIMITED),
+    }
+}
+
+fn cache(spec: &CacheSpec, problems: &mut Problems) -> CacheRules {
+    if spec.step_tokens == Some(0) {
+        problems.within("step_tokens", |it| {
+            it.push("step-zero", "a step of 0 tokens leads nowhere", "write 1 or more")
+        });
+    }
+    let steps = Steps { min: spec.min_tokens.unwrap_or(0), step: spec.step_tokens.unwrap_or(1).max(1) };
+    let unused = |problems: &mut Problems, field: &str| {
+        problems.within(field, |it| {
+            it.push("cache-field-unused", format!("these rules do not look at `{field}`"), "leave it out");
+        });
+    };
+    match spec.rules {
+        RulesSpec::None => {
+            for (field, is_given) in [
+                ("min_tokens", spec.min_tokens.is_some()),
+                ("step_tokens", spec.step_tokens.is_some()),
+                ("ttl", spec.ttl.is_some()),
+            ] {
+                if is_given {
+                    unused(problems, field);
+                }
+            }
+            CacheRules::None
+        }
+        RulesSpec::PrefixCap => {
+            if spec.ttl.is_some() {
+                unused(problems, "ttl");
+            }
+            CacheRules::PrefixCap(steps)
+        }
+        RulesSpec::PrefixInterval => CacheRules::PrefixInterval { steps, ttl_ms: spec.ttl.map(|it| it.0) },
+    }
+}
+
+fn prices(spec: &[PriceSpec], problems: &mut Problems) -> Prices {
+    let Some(spec) = spec.last() else {
+        problems.push(
+            "price-missing",
+            "a profile has at least one price",
+            "write `[[prices]]` with `input` and `output`",
+        );
+        let free = Rate::default();
+        return Prices { input: free, output: free, cache_read: free, cache_write: [free; 2] };
+    };
+    let input = rate("input", spec.input, problems);
+    let mut write =
+        |class: &str| spec.cache_write.get(class).map_or(input, |it| rate("cache_write", *it, problems));
+    let cache_write = [write("5m"), write("1h")];
+    Prices {
+        input,
+        output: rate("output", spec.output, problems),
+        cache_read: spec.cache_read.map_or(input, |it| rate("cache_read", it, problems)),
+        cache_write,
+    }
+}
+
+fn rate(field: &str, price: Decimal, problems: &mut Problems) -> Rate {
+    Rate::from_usd_per_million(price).unwrap_or_else(|| {
+        problems.within(field, |it| {
+            it.push(
+                "price-too-fine",
+                format!("{price} USD per million tokens has more than six decimals"),
+                "round it to six",
+            );
+        });
+        Rate::default()
+    })
+}
+
+fn assumptions(spec: &AssumptionsSpec, problems: &mut Problems) -> Assumptions {
+    let failure_penalty = Cost::from_usd(spec.failure_penalty_usd).unwrap_or_else(|| {
+        problems.within("failure_penalty_usd", |it| {
+            it.push("price-too-fine", "more than twelve decimals of a dollar", "round it")
+        });
+        Cost::default()
+    });
+    Assumptions {
+        recovery_overhead_tokens: spec.recovery_overhead_tokens,
+        recovery_output_tokens: spec.recovery_output_tokens,
+        failure_penalty,
+        request_latency_ms: spec.request_latency_ms.to_f64(),
+        recovery_latency_ms: spec.recovery_latency_ms.to_f64(),
+        latency_ms_per_uncached_token: spec.latency_ms_per_uncached_token.to_f64(),
+        latency_ms_per_output_token: spec.latency_ms_per_output_token.to_f64(),
+    }
+}

@@ -1,0 +1,118 @@
+//! A model profile as written.
+
+use indexmap::IndexMap;
+use serde::{Deserialize, Serialize};
+
+use super::size::DurationSpec;
+use crate::units::{Decimal, Tokens};
+
+/// A profile: one model at one provider at one date.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ProfileSpec {
+    /// The name: the file's path below `profiles/` without its extension.
+    pub name: String,
+    /// What it is, in a sentence.
+    pub about: String,
+    /// The day on which the sources were read, `YYYY-MM-DD`.
+    pub as_of: String,
+    /// Where its numbers come from.
+    pub sources: Vec<String>,
+    /// How much the model takes and gives.
+    #[serde(default)]
+    pub limits: LimitsSpec,
+    /// The provider's prompt cache.
+    pub cache: CacheSpec,
+    /// Prices in US dollars per million tokens.
+    pub prices: Vec<PriceSpec>,
+    /// What is assumed rather than known.
+    #[serde(default)]
+    pub assumptions: AssumptionsSpec,
+}
+
+/// How much a model takes and gives, in tokens.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LimitsSpec {
+    /// The context window; no limit, when silent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub context_tokens: Option<Tokens>,
+    /// The longest prompt; the context window, when silent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub input_tokens: Option<Tokens>,
+    /// The longest output; no limit, when silent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output_tokens: Option<Tokens>,
+}
+
+/// Which cache rules, and their numbers.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CacheSpec {
+    /// Which rules.
+    pub rules: RulesSpec,
+    /// Shorter prefixes are not cached.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub min_tokens: Option<Tokens>,
+    /// Cached prefixes grow in steps of this many tokens beyond the minimum.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub step_tokens: Option<Tokens>,
+    /// How long an entry lives after its last use.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ttl: Option<DurationSpec>,
+}
+
+/// The cache rules there are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RulesSpec {
+    /// No cache.
+    None,
+    /// The previous prompt, capped at the place where the policy edited: a reference simulator's rule.
+    PrefixCap,
+    /// The longest common prefix with an earlier prompt, in steps.
+    PrefixInterval,
+}
+
+/// Prices in US dollars per million tokens.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PriceSpec {
+    /// Input that is neither read from the cache nor written to it.
+    pub input: Decimal,
+    /// Output.
+    pub output: Decimal,
+    /// Input read from the cache; as dear as input, when silent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cache_read: Option<Decimal>,
+    /// Input written to the cache, by the entry's lifetime; as dear as input, when silent.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub cache_write: IndexMap<String, Decimal>,
+}
+
+/// What a report assumes about the agent and the provider.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AssumptionsSpec {
+    /// Tokens of a recovery call's prompt beside what it fetches.
+    #[serde(default)]
+    pub recovery_overhead_tokens: Tokens,
+    /// Tokens that a recovery call writes.
+    #[serde(default)]
+    pub recovery_output_tokens: Tokens,
+    /// What one need without a handle, or one request over a limit, is taken to cost.
+    #[serde(default)]
+    pub failure_penalty_usd: Decimal,
+    /// Milliseconds of a request before the first token.
+    #[serde(default)]
+    pub request_latency_ms: Decimal,
+    /// Milliseconds of a recovery call.
+    #[serde(default)]
+    pub recovery_latency_ms: Decimal,
+    /// Milliseconds per input token that is not read from the cache.
+    #[serde(default)]
+    pub latency_ms_per_uncached_token: Decimal,
+    /// Milliseconds per output token.
+    #[serde(default)]
+    pub latency_ms_per_output_token: Decimal,
+}

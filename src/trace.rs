@@ -1,0 +1,142 @@
+//! The load before any policy: a spine of loops, steps and items, and the planes that this load has.
+
+pub mod build;
+pub mod evidence;
+pub mod generate;
+pub mod import;
+
+use std::ops::Range;
+
+use indexmap::IndexSet;
+
+use crate::spec::policy::{KindSpec, PreserveSpec};
+use crate::units::{Decimal, Tokens};
+
+pub use build::{NewItem, Sizes, TraceBuilder};
+pub use evidence::{Due, Level, LoopEvidence, Need, Needs};
+
+/// A kind of item.
+pub type Kind = KindSpec;
+/// Why an item may be needed again.
+pub type Preserve = PreserveSpec;
+/// An item's place in the order of arrival; the slot that shows it has the same index.
+pub type ItemIx = u32;
+/// A step's place in the trace.
+pub type StepIx = u32;
+/// A loop's place in the trace.
+pub type LoopIx = u32;
+/// Stands for "no item".
+pub const NO_ITEM: ItemIx = ItemIx::MAX;
+
+/// A load: what happened, before any policy looked at it.
+#[derive(Clone, Debug)]
+pub struct Trace {
+    /// What it is called in reports.
+    pub name: String,
+    /// Structure and sizes.
+    pub spine: Spine,
+    /// What later needs what earlier.
+    pub needs: Needs,
+    /// What the provider billed, where the trace was recorded.
+    pub recorded: Option<Recorded>,
+    /// Characters per token, where a policy counts in characters.
+    pub chars_per_token: Decimal,
+    /// What is assumed rather than known, in sentences.
+    pub assumptions: Vec<String>,
+}
+
+/// Structure and sizes; rows hold ranges into the next level.
+#[derive(Clone, Debug, Default)]
+pub struct Spine {
+    /// The loops, in order.
+    pub loops: Vec<LoopRow>,
+    /// The model requests, in order.
+    pub steps: Vec<StepRow>,
+    /// The items, in order of arrival.
+    pub items: Vec<Item>,
+    /// The names of the tools.
+    pub tools: IndexSet<String>,
+    /// How many items at the front form the stable prefix.
+    pub n_stable: ItemIx,
+}
+
+/// One loop: a user message and everything up to the agent's final answer to it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LoopRow {
+    /// Its requests.
+    pub steps: Range<StepIx>,
+    /// Its items: the user's first, then step by step the reply and the results.
+    pub items: Range<ItemIx>,
+    /// The user's items.
+    pub user: Range<ItemIx>,
+}
+
+/// One model request: its prompt is everything shown before `reply`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StepRow {
+    /// Milliseconds since the trace began at which the request starts.
+    pub at_ms: i64,
+    /// What the model answers; parallel calls are several items of one reply.
+    pub reply: Range<ItemIx>,
+    /// What its calls give back.
+    pub results: Range<ItemIx>,
+    /// Tokens that the model writes.
+    pub output_tokens: Tokens,
+}
+
+/// One message part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Item {
+    /// Stands for its content: equal content, equal digest.
+    pub digest: u64,
+    /// Tokens as it came.
+    pub raw: u32,
+    /// Tokens of its exact excerpt.
+    pub excerpt: u32,
+    /// Tokens of its summary.
+    pub summary: u32,
+    /// Tokens of its recovery handle; 0 when there is none.
+    pub handle: u32,
+    /// The call of a result, the result of a call.
+    pub pair: ItemIx,
+    /// The loop it belongs to; the first loop for the stable prefix.
+    pub loop_ix: LoopIx,
+    /// The step it belongs to; that of the first request for items before any.
+    pub step_ix: StepIx,
+    /// The tool, for calls and results.
+    pub tool: u16,
+    /// What it is.
+    pub kind: Kind,
+    /// Why it may be needed again.
+    pub preserve: Preserve,
+}
+
+/// What the provider billed for a recorded session.
+#[derive(Clone, Debug, Default)]
+pub struct Recorded {
+    /// One entry a step, where the recording has it.
+    pub usage: Vec<Option<Usage>>,
+}
+
+/// What the provider billed for one request, in tokens.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Usage {
+    /// The whole prompt: read, written and uncached.
+    pub prompt: Tokens,
+    /// Read from the cache.
+    pub cache_read: Tokens,
+    /// Written to the cache.
+    pub cache_write: Tokens,
+    /// Neither.
+    pub uncached: Tokens,
+    /// Written by the model.
+    pub output: Tokens,
+}
+
+impl Trace {
+    /// Returns the tokens of the stable prefix.
+    #[must_use]
+    pub fn stable_tokens(&self) -> Tokens {
+        self.spine.items[..self.spine.n_stable as usize].iter().map(|it| Tokens::from(it.raw)).sum()
+    }
+}

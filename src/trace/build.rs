@@ -1,0 +1,258 @@
+//! Puts a trace together loop by loop; generators, scenario files and importers all end here.
+
+use super::evidence::{LoopEvidence, Need, Recover};
+use super::{Due, Item, Kind, LoopIx, LoopRow, NO_ITEM, Needs, Preserve, Spine, StepRow, Trace, Usage};
+use crate::units::{Decimal, Tokens};
+
+/// The sizes of an item in its renditions, in tokens.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Sizes {
+    /// As it came.
+    pub raw: u32,
+    /// Its exact excerpt.
+    pub excerpt: u32,
+    /// Its summary.
+    pub summary: u32,
+    /// Its recovery handle.
+    pub handle: u32,
+}
+
+impl Sizes {
+    /// Sizes of an item that has no other rendition than its whole.
+    #[must_use]
+    pub fn whole(raw: u32) -> Self {
+        Self { raw, excerpt: raw, summary: raw, handle: 0 }
+    }
+}
+
+/// An item about to be appended.
+#[derive(Clone, Copy, Debug)]
+pub struct NewItem<'a> {
+    /// What it is.
+    pub kind: Kind,
+    /// Its sizes.
+    pub sizes: Sizes,
+    /// The tool, for calls and results.
+    pub tool: &'a str,
+    /// Why it may be needed again.
+    pub preserve: Preserve,
+    /// What it takes to fetch it again.
+    pub recover: Recover,
+    /// Of a result: which call of the same step it answers, counted among the reply's calls.
+    pub answers: usize,
+    /// Stands for its content; made from its place, when silent.
+    pub digest: Option<u64>,
+}
+
+impl<'a> NewItem<'a> {
+    /// An item that is nothing but its kind and its size.
+    #[must_use]
+    pub fn plain(kind: Kind, tokens: u32) -> Self {
+        let sizes = Sizes::whole(tokens);
+        Self {
+            kind,
+            sizes,
+            tool: "",
+            preserve: Preserve::None,
+            recover: Recover::default(),
+            answers: 0,
+            digest: None,
+        }
+    }
+
+    /// A tool call.
+    #[must_use]
+    pub fn call(tool: &'a str, tokens: u32) -> Self {
+        Self { tool, ..Self::plain(Kind::ToolCall, tokens) }
+    }
+
+    /// The result of the reply's n-th call.
+    #[must_use]
+    pub fn result(tool: &'a str, answers: usize, sizes: Sizes, preserve: Preserve, recover: Recover) -> Self {
+        Self { kind: Kind::ToolResult, sizes, tool, preserve, recover, answers, digest: None }
+    }
+}
+
+/// Puts a trace together.
+#[derive(Debug)]
+pub struct TraceBuilder {
+    trace: Trace,
+    file_tools: Vec<String>,
+    seed: u64,
+    open: OpenLoop,
+    usage: Vec<Option<Usage>>,
+}
+
+/// The loop that is being appended to.
+#[derive(Debug, Default)]
+struct OpenLoop {
+    needs: [Vec<Need>; 3],
+    evidence: LoopEvidence,
+    is_open: bool,
+}
+
+impl TraceBuilder {
+    /// Begins a trace; results of `file_tools` can be read again by range.
+    #[must_use]
+    pub fn new(name: &str, file_tools: &[String]) -> Self {
+        let trace = Trace {
+            name: name.to_owned(),
+            spine: Spine::default(),
+            needs: Needs::default(),
+            recorded: None,
+            chars_per_token: Decimal::parse("4").unwrap_or(Decimal::ONE),
+            assumptions: Vec::new(),
+        };
+        let seed = xxhash_rust::xxh3::xxh3_64(name.as_bytes());
+        Self { trace, file_tools: file_tools.to_vec(), seed, open: OpenLoop::default(), usage: Vec::new() }
+    }
+
+    /// Says how many characters a token has.
+    pub fn chars_per_token(&mut self, ratio: Decimal) {
+        self.trace.chars_per_token = ratio;
+    }
+
+    /// Notes an assumption for the report.
+    pub fn assume(&mut self, sentence: impl Into<String>) {
+        self.trace.assumptions.push(sentence.into());
+    }
+
+    /// Appends to the stable prefix; only before the first loop.
+    pub fn stable(&mut self, kind: Kind, tokens: u32) {
+        debug_assert!(self.trace.spine.loops.is_empty(), "the stable prefix comes first");
+        self.push(&NewItem::plain(kind, tokens), NO_ITEM);
+        self.trace.spine.n_stable = self.next_item();
+    }
+
+    /// Begins a loop with the user's items, ending the one before.
+    pub fn begin_loop(&mut self, user: &[NewItem<'_>]) {
+        self.end_loop();
+        let first = self.next_item();
+        let step = self.next_step();
+        self.trace.spine.loops.push(LoopRow { steps: step..step, items: first..first, user: first..first });
+        self.open.is_open = true;
+        for item in user {
+            self.push(item, NO_ITEM);
+        }
+        let end = self.next_item();
+        if let Some(row) = self.trace.spine.loops.last_mut() {
+            row.user.end = end;
+            row.items.end = end;
+        }
+    }
+
+    /// Appends one model request: what it answers and what its calls give back.
+    pub fn step(
+        &mut self,
+        at_ms: i64,
+        output_tokens: Tokens,
+        reply: &[NewItem<'_>],
+        results: &[NewItem<'_>],
+    ) {
+        debug_assert!(self.open.is_open, "a step belongs to a loop");
+        let first = self.next_item();
+        for item in reply {
+            self.push(item, NO_ITEM);
+        }
+        let calls: Vec<u32> = (first..self.next_item())
+            .filter(|it| self.trace.spine.items[*it as usize].kind == Kind::ToolCall)
+            .collect();
+        let middle = self.next_item();
+        for item in results {
+            let call = calls.get(item.answers).copied().unwrap_or(NO_ITEM);
+            self.push(item, call);
+        }
+        let end = self.next_item();
+        self.trace.spine.steps.push(StepRow {
+            at_ms,
+            reply: first..middle,
+            results: middle..end,
+            output_tokens,
+        });
+        self.usage.push(None);
+        let n_steps = self.next_step();
+        if let Some(row) = self.trace.spine.loops.last_mut() {
+            row.steps.end = n_steps;
+            row.items.end = end;
+        }
+    }
+
+    /// Says what the provider billed for the last step.
+    pub fn usage(&mut self, usage: Usage) {
+        if let Some(last) = self.usage.last_mut() {
+            *last = Some(usage);
+            self.trace.recorded.get_or_insert_default();
+        }
+    }
+
+    /// Says that something is due in the open loop.
+    pub fn need(&mut self, due: Due, need: Need) {
+        self.open.needs[due as usize].push(need);
+    }
+
+    /// Returns the index of the open loop.
+    #[must_use]
+    pub fn loop_ix(&self) -> LoopIx {
+        LoopIx::try_from(self.trace.spine.loops.len().saturating_sub(1)).unwrap_or(LoopIx::MAX)
+    }
+
+    /// Ends the trace.
+    #[must_use]
+    pub fn finish(mut self) -> Trace {
+        self.end_loop();
+        if let Some(recorded) = &mut self.trace.recorded {
+            recorded.usage = self.usage;
+        }
+        self.trace
+    }
+
+    fn end_loop(&mut self) {
+        if self.open.is_open {
+            let done = std::mem::take(&mut self.open);
+            self.trace.needs.push_loop(done.needs);
+            self.trace.needs.evidence.push(done.evidence);
+        }
+    }
+
+    fn push(&mut self, new: &NewItem<'_>, pair: u32) {
+        let index = self.next_item();
+        let spine = &mut self.trace.spine;
+        let tool = if new.tool.is_empty() {
+            u16::MAX as usize
+        } else {
+            spine.tools.insert_full(new.tool.to_owned()).0
+        };
+        let digest = new
+            .digest
+            .unwrap_or_else(|| xxhash_rust::xxh3::xxh3_64_with_seed(&index.to_le_bytes(), self.seed));
+        let item = Item {
+            digest,
+            raw: new.sizes.raw,
+            excerpt: new.sizes.excerpt,
+            summary: new.sizes.summary,
+            handle: new.sizes.handle,
+            pair,
+            loop_ix: LoopIx::try_from(spine.loops.len().saturating_sub(1)).unwrap_or(LoopIx::MAX),
+            step_ix: u32::try_from(spine.steps.len()).unwrap_or(u32::MAX),
+            tool: u16::try_from(tool).unwrap_or(u16::MAX),
+            kind: new.kind,
+            preserve: new.preserve,
+        };
+        spine.items.push(item);
+        if let Some(call) = spine.items.get_mut(pair as usize) {
+            call.pair = index;
+        }
+        if new.kind == Kind::ToolResult {
+            let is_file = self.file_tools.iter().any(|it| it == new.tool);
+            self.open.evidence.add(&item, &new.recover, is_file);
+        }
+    }
+
+    fn next_item(&self) -> u32 {
+        u32::try_from(self.trace.spine.items.len()).unwrap_or(u32::MAX)
+    }
+
+    fn next_step(&self) -> u32 {
+        u32::try_from(self.trace.spine.steps.len()).unwrap_or(u32::MAX)
+    }
+}

@@ -1,0 +1,182 @@
+//! The evidence plane: what later needs what earlier, how much of it, and what it takes to fetch it again.
+
+use std::ops::Range;
+
+use super::{Item, Kind, LoopIx, Preserve};
+use crate::spec::scenario::LevelSpec;
+
+/// How much of earlier evidence is needed.
+pub type Level = LevelSpec;
+
+/// The moment of a loop at which a need is due.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Due {
+    /// When the user message is in, after the stages of the loop's start.
+    LoopStart,
+    /// After the stages of the loop's final request.
+    Answer,
+    /// After the stages of the loop's end.
+    LoopEnd,
+}
+
+/// Something that needs a loop's evidence.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Need {
+    /// The loop that holds the evidence.
+    pub source: LoopIx,
+    /// How much of it.
+    pub level: Level,
+    /// How probable the need is, 0 to 1.
+    pub weight: f64,
+    /// Tokens that fetch it again; by the results' own numbers, when silent.
+    pub recover_tokens: Option<u32>,
+}
+
+/// All needs of a trace, by the loop and the moment at which they are due.
+#[derive(Clone, Debug, Default)]
+pub struct Needs {
+    needs: Vec<Need>,
+    /// Per loop: where its needs begin, by moment, and where the last ones end.
+    ends: Vec<[u32; 3]>,
+    /// What each loop holds.
+    pub evidence: Vec<LoopEvidence>,
+}
+
+impl Needs {
+    /// Returns whether nothing needs anything, so that recovery and evidence are unknown rather than zero.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.needs.is_empty()
+    }
+
+    /// Returns the needs that are due at a moment of a loop.
+    #[must_use]
+    pub fn due(&self, loop_ix: LoopIx, due: Due) -> &[Need] {
+        let Some(ends) = self.ends.get(loop_ix as usize) else { return &[] };
+        let moment = due as usize;
+        let start = match (moment, loop_ix) {
+            (0, 0) => 0,
+            (0, _) => self.ends[loop_ix as usize - 1][2],
+            _ => ends[moment - 1],
+        };
+        &self.needs[start as usize..ends[moment] as usize]
+    }
+
+    /// Appends the needs of the next loop, one list a moment.
+    pub(super) fn push_loop(&mut self, by_moment: [Vec<Need>; 3]) {
+        let ends = by_moment.map(|needs| {
+            self.needs.extend(needs);
+            u32::try_from(self.needs.len()).unwrap_or(u32::MAX)
+        });
+        self.ends.push(ends);
+    }
+}
+
+/// What a loop's results hold, and what it takes to fetch it again; all sizes in tokens.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LoopEvidence {
+    /// How many results there are.
+    pub n_results: u32,
+    /// How many of them are working evidence.
+    pub n_working: u32,
+    /// Whether any has a handle.
+    pub has_handle: bool,
+    /// What fetches a handle's next part.
+    pub handle: u32,
+    /// What fetches a detail.
+    pub local: u32,
+    /// What fetches an exact excerpt.
+    pub exact: u32,
+    /// What fetches the largest result whole.
+    pub raw: u32,
+    /// The largest exact range, with its handle, that stands for the whole of a file.
+    pub file_range: Option<u32>,
+    /// The largest file that is larger than its handle.
+    pub file: u32,
+}
+
+impl LoopEvidence {
+    /// Adds one result: its sizes, its recovery sizes by level, and whether it is a file that can be read by range.
+    pub(super) fn add(&mut self, item: &Item, recover: &Recover, is_file: bool) {
+        debug_assert_eq!(item.kind, Kind::ToolResult);
+        self.n_results += 1;
+        self.n_working += u32::from(item.preserve == Preserve::WorkingEvidence);
+        self.has_handle |= item.handle > 0;
+        self.handle = self.handle.max(recover.handle);
+        self.local = self.local.max(recover.local);
+        self.exact = self.exact.max(recover.exact);
+        self.raw = self.raw.max(item.raw);
+        if !is_file {
+            return;
+        }
+        let exact = recover.exact.max(item.excerpt);
+        if exact > 0 {
+            let range = item.raw.min(exact.saturating_add(item.handle));
+            self.file_range = self.file_range.max(Some(range));
+        }
+        if item.raw > item.handle {
+            self.file = self.file.max(item.raw);
+        }
+    }
+
+    /// Returns what fetches evidence of a level by the results' own numbers; 0 when nothing does.
+    #[must_use]
+    pub fn recover_tokens(&self, level: Level) -> u32 {
+        match level {
+            Level::None | Level::GlobalConclusion => 0,
+            Level::ContinuationHandle => self.handle,
+            Level::LocalDetail => self.local,
+            Level::ExactEvidence => self.exact,
+            Level::RawContent => self.raw,
+        }
+    }
+}
+
+/// Tokens that fetch one result again, by level; 0 where nothing does.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Recover {
+    /// A handle's next part.
+    pub handle: u32,
+    /// A detail.
+    pub local: u32,
+    /// An exact excerpt.
+    pub exact: u32,
+}
+
+/// Returns the loop that lies so many loops back, if there is one.
+#[must_use]
+pub fn loops_back(loop_ix: LoopIx, back: u64) -> Option<LoopIx> {
+    u64::from(loop_ix).checked_sub(back).and_then(|it| LoopIx::try_from(it).ok())
+}
+
+/// Scales weights so that they sum to 1, dropping what is not needed; no weights at all need nothing.
+#[must_use]
+pub fn normalised(weights: impl IntoIterator<Item = (Level, f64)>) -> Vec<(Level, f64)> {
+    let weights: Vec<(Level, f64)> = weights.into_iter().collect();
+    let total: f64 = LEVELS.iter().map(|level| weight_of(&weights, *level)).sum();
+    if total <= 0.0 {
+        return Vec::new();
+    }
+    let scaled = LEVELS.iter().map(|level| (*level, weight_of(&weights, *level) / total));
+    scaled.filter(|(level, weight)| *level != Level::None && *weight > 0.0).collect()
+}
+
+/// The levels in ascending order, which is the order in which expected values are summed.
+const LEVELS: [Level; 6] = [
+    Level::None,
+    Level::GlobalConclusion,
+    Level::ContinuationHandle,
+    Level::LocalDetail,
+    Level::ExactEvidence,
+    Level::RawContent,
+];
+
+/// Returns the weight of a level.
+fn weight_of(weights: &[(Level, f64)], level: Level) -> f64 {
+    weights.iter().find(|(it, _)| *it == level).map_or(0.0, |(_, weight)| *weight)
+}
+
+/// The results of a range, for those who count them.
+pub(super) fn results(items: &[Item], range: Range<u32>) -> impl Iterator<Item = &Item> {
+    items[range.start as usize..range.end as usize].iter().filter(|it| it.kind == Kind::ToolResult)
+}

@@ -1,0 +1,1 @@
+//! Named deterministic generators of traces.

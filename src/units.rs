@@ -1,0 +1,203 @@
+//! Quantities the simulator counts in: exact decimals, rates, costs; arithmetic is exact and never wraps.
+
+use std::fmt;
+use std::ops::{Add, AddAssign, Mul};
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+
+/// A number of tokens. Unsigned and plain, because every formula of the engine speaks of it.
+pub type Tokens = u64;
+
+/// What stands for "no limit".
+pub const UNLIMITED: Tokens = u64::MAX;
+
+/// A non-negative decimal held as `digits / 10^scale`, so that `0.8` is eight tenths and not its nearest float.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Decimal {
+    digits: u64,
+    scale: u32,
+}
+
+impl Decimal {
+    /// Zero.
+    pub const ZERO: Self = Self { digits: 0, scale: 0 };
+    /// One.
+    pub const ONE: Self = Self { digits: 1, scale: 0 };
+
+    /// Reads the shortest decimal that denotes this float. `None` below zero, when not finite, or beyond 18 digits.
+    #[must_use]
+    pub fn from_f64(value: f64) -> Option<Self> {
+        if !value.is_finite() || value < 0.0 {
+            return None;
+        }
+        Self::parse(&format!("{value}"))
+    }
+
+    /// Reads plain decimal notation, `12` or `0.0625`; at most 18 digits.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
+        let fraction = fraction.trim_end_matches('0');
+        let digits = format!("{whole}{fraction}");
+        let plain = !whole.is_empty() && digits.len() <= 18 && digits.bytes().all(|it| it.is_ascii_digit());
+        plain
+            .then(|| digits.parse().ok())
+            .flatten()
+            .map(|digits| Self { digits, scale: u32::try_from(fraction.len()).unwrap_or(u32::MAX) })
+    }
+
+    /// Returns the product with a number of tokens, rounded down; an unlimited number stays unlimited.
+    #[must_use]
+    pub fn of(self, tokens: Tokens) -> Tokens {
+        if tokens == UNLIMITED {
+            return UNLIMITED;
+        }
+        let product = u128::from(self.digits) * u128::from(tokens) / 10_u128.pow(self.scale);
+        Tokens::try_from(product).unwrap_or(UNLIMITED)
+    }
+
+    /// Returns the value times `10^places`, if that is a whole number.
+    #[must_use]
+    pub fn scaled(self, places: u32) -> Option<u64> {
+        let more = places.checked_sub(self.scale)?;
+        self.digits.checked_mul(10_u64.checked_pow(more)?)
+    }
+
+    /// Returns the nearest float.
+    #[must_use]
+    pub fn to_f64(self) -> f64 {
+        self.to_string().parse().unwrap_or(f64::NAN)
+    }
+}
+
+impl PartialOrd for Decimal {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        let left = u128::from(self.digits) * 10_u128.pow(other.scale);
+        let right = u128::from(other.digits) * 10_u128.pow(self.scale);
+        Some(left.cmp(&right))
+    }
+}
+
+impl fmt::Display for Decimal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let unit = 10_u64.pow(self.scale);
+        write!(f, "{}", self.digits / unit)?;
+        if self.scale > 0 {
+            write!(f, ".{:0width$}", self.digits % unit, width = self.scale as usize)?;
+        }
+        Ok(())
+    }
+}
+
+impl<'de> Deserialize<'de> for Decimal {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let value = f64::deserialize(deserializer)?;
+        Self::from_f64(value).ok_or_else(|| {
+            de::Error::custom(format!("{value} is not a number from 0 up with at most 18 digits"))
+        })
+    }
+}
+
+impl Serialize for Decimal {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_f64(self.to_f64())
+    }
+}
+
+/// A price per token in picodollars, which is the same number as micro-dollars per million tokens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub struct Rate(pub u64);
+
+impl Rate {
+    /// Converts US dollars per million tokens; `None` when the price has more than six decimals.
+    #[must_use]
+    pub fn from_usd_per_million(price: Decimal) -> Option<Self> {
+        price.scaled(6).map(Self)
+    }
+
+    /// Returns the rate as a float of dollars per token, for expected values only.
+    #[must_use]
+    pub fn usd(self) -> f64 {
+        self.0 as f64 * 1e-12
+    }
+}
+
+impl Mul<Rate> for Tokens {
+    type Output = Cost;
+
+    fn mul(self, rate: Rate) -> Cost {
+        Cost(u128::from(self) * u128::from(rate.0))
+    }
+}
+
+/// An exact amount of money in picodollars.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub struct Cost(pub u128);
+
+impl Cost {
+    /// Converts an amount in US dollars; `None` when it has more than twelve decimals.
+    #[must_use]
+    pub fn from_usd(amount: Decimal) -> Option<Self> {
+        amount.scaled(12).map(|it| Self(u128::from(it)))
+    }
+
+    /// Returns the nearest float of US dollars, for showing and for expected values.
+    #[must_use]
+    pub fn usd(self) -> f64 {
+        self.0 as f64 * 1e-12
+    }
+}
+
+impl Add for Cost {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self(self.0.saturating_add(other.0))
+    }
+}
+
+impl AddAssign for Cost {
+    fn add_assign(&mut self, other: Self) {
+        *self = *self + other;
+    }
+}
+
+impl Mul<u64> for Cost {
+    type Output = Self;
+
+    fn mul(self, times: u64) -> Self {
+        Self(self.0.saturating_mul(u128::from(times)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_ratio_floors_its_exact_product() {
+        let ratio = Decimal::from_f64(0.29).unwrap();
+
+        assert_eq!(ratio.of(100), 29, "0.29 × 100 is 28.999… in floats");
+        assert_eq!(Decimal::from_f64(0.8).unwrap().of(272_001), 217_600);
+        assert_eq!(ratio.of(UNLIMITED), UNLIMITED);
+    }
+
+    #[test]
+    fn a_price_per_million_is_a_whole_number_of_picodollars_per_token() {
+        let rate = Rate::from_usd_per_million(Decimal::parse("0.003625").unwrap()).unwrap();
+
+        assert_eq!(rate, Rate(3_625));
+        assert_eq!(1_000_000 * rate, Cost(3_625_000_000));
+        assert_eq!(Rate::from_usd_per_million(Decimal::parse("0.0000001").unwrap()), None);
+    }
+
+    #[test]
+    fn decimals_are_shown_as_written() {
+        for text in ["0", "12", "0.0625", "0.85"] {
+            assert_eq!(Decimal::parse(text).unwrap().to_string(), text);
+        }
+        assert_eq!(Decimal::parse("-1"), None);
+        assert_eq!(Decimal::from_f64(f64::NAN), None);
+    }
+}
