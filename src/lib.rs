@@ -8,4 +8,7 @@ pub mod source;
 pub mod model;
 pub mod trace;
 pub mod ledger;
+pub mod projection;
+pub mod cache;
+pub mod recovery;
 pub mod engine;
