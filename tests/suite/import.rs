@@ -1,5 +1,7 @@
 //! Recorded sessions become traces whose prompts are the recorded ones.
 
+#![expect(clippy::unwrap_used, reason = "a test may fail")]
+
 mod claude_code;
 
 use std::path::{Path, PathBuf};

@@ -232,19 +232,19 @@ fn sentences(
     }
     if allotment.n_shrunk > 0 {
         sentences.push(format!(
-            "{} recorded prompts are smaller than one before them; later growth makes up for it first, and the trace exceeds a recorded prompt by {} tokens at most.",
+            "Recorded prompts smaller than an earlier one: {}. Later growth makes up for them first; the trace exceeds a recorded prompt by {} tokens at most.",
             allotment.n_shrunk, allotment.excess_max
         ));
     }
     let n_silent = transcript.exchanges.iter().filter(|it| it.usage.is_none()).count();
     if n_silent > 0 {
         sentences.push(format!(
-            "{n_silent} requests have no recorded usage; their parts share in the next known growth."
+            "Requests without recorded usage: {n_silent}. Their parts share in the next known growth."
         ));
     }
     if n_placeholders > 0 {
         sentences.push(format!(
-            "{n_placeholders} requests have a recorded output of {PLACEHOLDER_OUTPUT_TOKENS} tokens or fewer, which streams write at their start; they count as what the reply added to the next prompt, if that is more."
+            "Requests with a recorded output of {PLACEHOLDER_OUTPUT_TOKENS} tokens or fewer, as streams write at their start: {n_placeholders}. They count as what the reply added to the next prompt, if that is more."
         ));
     }
     sentences.extend(transcript.assumptions.iter().cloned());
@@ -258,6 +258,9 @@ fn tool_sentence(rule: &ToolAssumeSpec) -> String {
         PreserveSpec::Reference => "reference",
         PreserveSpec::None => "not needed again",
     };
+    if rule.tool == "*" && rule.counts_as.is_none() {
+        return format!("Results of all other tools are {class}.");
+    }
     match &rule.counts_as {
         Some(name) => format!("Tool `{}` counts as `{name}`; its results are {class}.", rule.tool),
         None => format!("Results of tool `{}` are {class}.", rule.tool),

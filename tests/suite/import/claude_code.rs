@@ -105,7 +105,7 @@ fn a_line_that_is_cut_off_is_reported_with_its_line() {
 
     assert_eq!(cut.trace.spine.steps.len(), 1);
     assert_eq!(cut.losses.len(), 1);
-    assert_eq!(cut.losses[0].to_string(), "line 3: line 3 is cut off");
+    assert_eq!(cut.losses[0].to_string(), "line 3: records that are cut off");
 }
 
 #[test]
@@ -258,7 +258,7 @@ fn a_session_without_usage_is_sized_by_its_characters() {
 
     assert_eq!(trace.recorded.map(|it| it.usage), None);
     assert_eq!(trace.spine.items.iter().map(|it| it.raw).collect::<Vec<_>>(), [2, 1, 3, 1]);
-    assert!(trace.assumptions.iter().any(|it| it.starts_with("2 requests have no recorded usage")));
+    assert!(trace.assumptions.iter().any(|it| it.starts_with("Requests without recorded usage: 2.")));
 }
 
 #[test]
@@ -292,10 +292,8 @@ fn a_prompt_that_shrinks_is_made_up_for_by_later_growth() {
     assert_eq!(prompts(&trace), [100, 100, 120]);
     assert_eq!(deviation_max(&trace), 20);
     assert!(
-        trace
-            .assumptions
-            .iter()
-            .any(|it| it.starts_with("1 recorded prompts") && it.contains("by 20 tokens"))
+        trace.assumptions.iter().any(|it| it.starts_with("Recorded prompts smaller than an earlier one: 1.")
+            && it.contains("by 20 tokens"))
     );
 }
 
@@ -348,5 +346,10 @@ fn a_summary_of_compacted_history_is_user_text_and_said_so() {
     let trace = imported(&session.text).trace;
 
     assert_eq!(trace.spine.loops.len(), 2);
-    assert!(trace.assumptions.iter().any(|it| it.starts_with("1 summaries of compacted history")));
+    assert!(
+        trace
+            .assumptions
+            .iter()
+            .any(|it| it.starts_with("Summaries of compacted history that count as user text: 1."))
+    );
 }

@@ -87,15 +87,18 @@ pub(super) fn read<'a>(text: &'a str, losses: &mut Losses) -> Vec<Node<'a>> {
 /// Reports what is no record; returns where to go on.
 fn skip(line: usize, rest: &str, error: &serde_json::Error, losses: &mut Losses) -> usize {
     if error.is_eof() {
-        losses.add(line, format!("line {line} is cut off"));
+        losses.add(line, "records that are cut off");
         return rest.len();
     }
+    // The parser counts lines from where it began, which would lead astray.
+    let reason = error.to_string();
+    let reason = reason.split(" at line ").next().unwrap_or_default();
     let mut values = serde_json::Deserializer::from_str(rest).into_iter::<serde::de::IgnoredAny>();
     if rest.starts_with('{') && matches!(values.next(), Some(Ok(_))) {
-        losses.add(line, format!("line {line} holds an object that is no record: {error}"));
+        losses.add(line, format!("objects that are no records: {reason}"));
         return values.byte_offset();
     }
-    losses.add(line, format!("line {line} is not JSON: {error}"));
+    losses.add(line, format!("text that is not JSON: {reason}"));
     rest.len()
 }
 

@@ -225,7 +225,7 @@ impl Session<'_, '_> {
             results: Vec::new(),
         };
         let mut request = Request { exchange, reply_ix, after: Vec::new(), after_ms: None };
-        for (node, part) in self.late.shift_remove(&reply_ix).unwrap_or_default() {
+        for (node, part) in self.late.swap_remove(&reply_ix).unwrap_or_default() {
             request.after.push((node.line, part));
             request.after_ms = request.after_ms.max(node.at_ms);
         }
@@ -275,7 +275,7 @@ impl Session<'_, '_> {
         let mut transcript = Transcript::default();
         if self.n_summaries > 0 {
             transcript.assumptions.push(format!(
-                "{} summaries of compacted history count as user text; what they replaced stays in the trace.",
+                "Summaries of compacted history that count as user text: {}. What they replaced stays in the trace.",
                 self.n_summaries
             ));
         }
