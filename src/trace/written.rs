@@ -3,7 +3,7 @@
 use indexmap::{IndexMap, IndexSet};
 
 use super::evidence::{Recover, loops_back, normalised};
-use super::{Due, Kind, Level, Need, NewItem, Sizes, Trace, TraceBuilder};
+use super::{Due, Kind, Level, Need, NewItem, Preserve, Sizes, Trace, TraceBuilder};
 use crate::diag::{Diagnostic, Problems};
 use crate::spec::ScenarioSpec;
 use crate::spec::scenario::{CallSpec, LoopSpec, ResultSpec, RevisitSpec};
@@ -32,7 +32,7 @@ pub fn trace(spec: &ScenarioSpec, loops: &[LoopSpec]) -> Result<Trace, Vec<Diagn
     problems.into_result(())?;
     let mut writer = Writer::new(spec);
     for spec in loops {
-        writer.push(spec);
+        writer.push(&of_spec(spec));
     }
     Ok(writer.finish())
 }
@@ -198,67 +198,138 @@ fn call_tokens(spec: &CallSpec, overhead: Tokens) -> Tokens {
     spec.purpose_tokens.saturating_add(spec.args_tokens).saturating_add(overhead)
 }
 
+/// A checked loop.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Loop<'a> {
+    /// Tokens of the user message.
+    pub user_tokens: u32,
+    /// Tokens of the answer.
+    pub answer_tokens: u32,
+    /// The calls.
+    pub calls: Vec<Call<'a>>,
+    /// What the answer needs.
+    pub answer_needs: Vec<(Level, f64)>,
+    /// What follows from it.
+    pub follow_up_needs: Vec<(Level, f64)>,
+    /// What it comes back to.
+    pub revisits: Vec<Revisit>,
+}
+
+/// A checked call with its result.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Call<'a> {
+    /// The tool.
+    pub tool: &'a str,
+    /// Tokens of purpose and arguments, without the scenario's overhead.
+    pub said_tokens: u32,
+    /// Sizes of the result.
+    pub sizes: Sizes,
+    /// Why the result may be needed again.
+    pub preserve: Preserve,
+    /// What it takes to fetch the result again.
+    pub recover: Recover,
+}
+
+/// A checked need of something earlier.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Revisit {
+    /// How many loops back.
+    pub loops_back: u64,
+    /// How much is needed.
+    pub level: Level,
+    /// How probable it is.
+    pub weight: f64,
+    /// Tokens that fetch it again; by the results' own numbers, when silent.
+    pub recover_tokens: Option<u32>,
+}
+
 /// Appends checked loops to a trace: every call is a step of its own, and the answer is the last step. Written loads have no clock.
 #[derive(Debug)]
-pub struct Writer {
+pub(super) struct Writer {
     builder: TraceBuilder,
-    overhead: Tokens,
+    overhead: u32,
 }
 
 impl Writer {
     /// Begins a trace with the scenario's name and its stable prefix.
-    #[must_use]
-    pub fn new(spec: &ScenarioSpec) -> Self {
-        Self { builder: begin(spec), overhead: spec.call_overhead_tokens }
+    pub(super) fn new(spec: &ScenarioSpec) -> Self {
+        Self { builder: begin(spec), overhead: narrow(spec.call_overhead_tokens) }
     }
 
     /// Appends a loop.
-    pub fn push(&mut self, spec: &LoopSpec) {
-        self.builder.begin_loop(&[NewItem::plain(Kind::User, narrow(spec.user_tokens))]);
-        self.needs(spec);
-        for call in &spec.calls {
-            let tokens = call_tokens(call, self.overhead);
-            let reply = NewItem::call(&call.tool, narrow(tokens));
-            let result = NewItem::result(&call.tool, 0, sizes(&call.result), call.preserve, recover(call));
-            self.builder.step(0, tokens, &[reply], &[result]);
+    pub(super) fn push(&mut self, new: &Loop<'_>) {
+        self.builder.begin_loop(&[NewItem::plain(Kind::User, new.user_tokens)]);
+        self.needs(new);
+        for call in &new.calls {
+            let tokens = call.said_tokens.saturating_add(self.overhead);
+            let reply = NewItem::call(call.tool, tokens);
+            let result = NewItem::result(call.tool, 0, call.sizes, call.preserve, call.recover);
+            self.builder.step(0, Tokens::from(tokens), &[reply], &[result]);
         }
-        let answer = NewItem::plain(Kind::Assistant, narrow(spec.answer_tokens));
-        self.builder.step(0, spec.answer_tokens, &[answer], &[]);
+        let answer = NewItem::plain(Kind::Assistant, new.answer_tokens);
+        self.builder.step(0, Tokens::from(new.answer_tokens), &[answer], &[]);
     }
 
     /// Ends the trace.
-    #[must_use]
-    pub fn finish(self) -> Trace {
+    pub(super) fn finish(self) -> Trace {
         self.builder.finish()
     }
 
     /// Appends what the open loop needs, and what follows from it.
-    fn needs(&mut self, spec: &LoopSpec) {
+    fn needs(&mut self, new: &Loop<'_>) {
         let own = self.builder.loop_ix();
-        for revisit in &spec.revisits {
+        for revisit in &new.revisits {
             let Some(source) = loops_back(own, revisit.loops_back) else { continue };
+            let Revisit { level, recover_tokens, .. } = *revisit;
             let weight = revisit.weight.clamp(0.0, 1.0);
-            if weight > 0.0 && revisit.level != Level::None {
-                let recover_tokens = revisit.recover_tokens.map(narrow);
-                self.builder
-                    .need(Due::LoopStart, Need { source, level: revisit.level, weight, recover_tokens });
+            if weight > 0.0 && level != Level::None {
+                self.builder.need(Due::LoopStart, Need { source, level, weight, recover_tokens });
             }
         }
-        let mut due = |due, weights: &IndexMap<Level, f64>| {
-            for (level, weight) in normalised(weights.iter().map(|(level, weight)| (*level, *weight))) {
+        let mut due = |due, weights: &[(Level, f64)]| {
+            for (level, weight) in normalised(weights.iter().copied()) {
                 self.builder.need(due, Need { source: own, level, weight, recover_tokens: None });
             }
         };
         // An answer that called no tool has no results to need.
-        if !spec.calls.is_empty() {
-            due(Due::Answer, &spec.answer_needs);
+        if !new.calls.is_empty() {
+            due(Due::Answer, &new.answer_needs);
         }
-        due(Due::LoopEnd, &spec.follow_up_needs);
+        due(Due::LoopEnd, &new.follow_up_needs);
+    }
+}
+
+/// Takes a checked call as a file writes it.
+fn call_of_spec(spec: &CallSpec) -> Call<'_> {
+    Call {
+        tool: &spec.tool,
+        said_tokens: narrow(spec.purpose_tokens.saturating_add(spec.args_tokens)),
+        sizes: sizes(&spec.result),
+        preserve: spec.preserve,
+        recover: recover(spec),
+    }
+}
+
+/// Takes a checked loop as a file writes it.
+fn of_spec(spec: &LoopSpec) -> Loop<'_> {
+    let weights = |weights: &IndexMap<Level, f64>| weights.iter().map(|(level, it)| (*level, *it)).collect();
+    let revisit = |spec: &RevisitSpec| Revisit {
+        loops_back: spec.loops_back,
+        level: spec.level,
+        weight: spec.weight,
+        recover_tokens: spec.recover_tokens.map(narrow),
+    };
+    Loop {
+        user_tokens: narrow(spec.user_tokens),
+        answer_tokens: narrow(spec.answer_tokens),
+        calls: spec.calls.iter().map(call_of_spec).collect(),
+        answer_needs: weights(&spec.answer_needs),
+        follow_up_needs: weights(&spec.follow_up_needs),
+        revisits: spec.revisits.iter().map(revisit).collect(),
     }
 }
 
 /// Begins a trace with a scenario's name and its stable prefix.
-#[must_use]
 pub(super) fn begin(spec: &ScenarioSpec) -> TraceBuilder {
     let mut builder = TraceBuilder::new(&spec.name, &spec.file_tools);
     if let Some(ratio) = spec.chars_per_token {

@@ -3,14 +3,14 @@
 mod stress;
 mod validation;
 
-use indexmap::IndexMap;
-
 use super::{Generator, Takes};
 use crate::spec::ScenarioSpec;
-use crate::spec::scenario::{CallSpec, LevelSpec, LoopSpec, ResultSpec, RevisitSpec};
-use crate::trace::written::Writer;
-use crate::trace::{Preserve, Trace};
-use crate::units::Tokens;
+use crate::trace::evidence::Recover;
+use crate::trace::written::{Call, Loop, Revisit, Writer};
+use crate::trace::{Level, Preserve, Sizes, Trace};
+
+/// A call of a pattern.
+type PatternCall = Call<'static>;
 
 /// The stress pattern of long code development.
 pub(super) const STRESS_LONG_CODE_DEVELOPMENT: Generator = Generator {
@@ -100,58 +100,60 @@ struct Pattern {
     user: Cycle,
     /// Tokens of the answer.
     answer: Cycle,
-    /// The calls of a loop.
-    calls: fn(u64) -> Vec<CallSpec>,
+    /// Appends the calls of a loop.
+    calls: fn(u64, &mut Vec<PatternCall>),
     /// What the answer needs.
-    answer_needs: &'static [(LevelSpec, f64)],
+    answer_needs: &'static [(Level, f64)],
     /// What follows from a loop.
-    follow_up_needs: &'static [(LevelSpec, f64)],
+    follow_up_needs: &'static [(Level, f64)],
     /// What follows from a loop without calls, where that differs.
-    follow_up_needs_of_talk: &'static [(LevelSpec, f64)],
+    follow_up_needs_of_talk: &'static [(Level, f64)],
     /// What a loop comes back to: how many loops back, at which level, how probably.
-    revisits: &'static [(u64, LevelSpec, f64)],
+    revisits: &'static [(u64, Level, f64)],
 }
 
 /// A number that grows for some loops and then starts over.
 struct Cycle {
-    start: Tokens,
+    start: u32,
     length: u64,
-    step: Tokens,
+    step: u32,
 }
 
 impl Cycle {
     /// Returns the number of a loop.
-    fn at(&self, index: u64) -> Tokens {
-        self.start + index % self.length * self.step
+    fn at(&self, index: u64) -> u32 {
+        self.start + cycle(index, self.length) * self.step
     }
+}
+
+/// Returns the place of an index in a cycle.
+fn cycle(index: u64, length: u64) -> u32 {
+    u32::try_from(index % length).unwrap_or(0)
 }
 
 impl Pattern {
-    /// Returns a loop of the pattern.
-    fn loop_at(&self, index: u64) -> LoopSpec {
-        let calls = (self.calls)(index);
-        let follow_up = if calls.is_empty() && !self.follow_up_needs_of_talk.is_empty() {
-            self.follow_up_needs_of_talk
-        } else {
-            self.follow_up_needs
-        };
+    /// Makes a loop of the pattern, in the place of an earlier one.
+    fn loop_at(&self, index: u64, made: &mut Loop<'static>) {
+        made.calls.clear();
+        (self.calls)(index, &mut made.calls);
+        let is_talk = made.calls.is_empty() && !self.follow_up_needs_of_talk.is_empty();
+        let follow_up = if is_talk { self.follow_up_needs_of_talk } else { self.follow_up_needs };
+        made.user_tokens = self.user.at(index);
+        made.answer_tokens = self.answer.at(index);
+        made.answer_needs.clear();
+        made.answer_needs.extend_from_slice(self.answer_needs);
+        made.follow_up_needs.clear();
+        made.follow_up_needs.extend_from_slice(follow_up);
         // The first loops have nothing to come back to, even where another pattern went before.
-        let revisits = self.revisits.iter().filter(|(back, ..)| *back <= index);
-        LoopSpec {
-            name: String::new(),
-            user_tokens: self.user.at(index),
-            answer_tokens: self.answer.at(index),
-            calls,
-            answer_needs: self.answer_needs.iter().copied().collect(),
-            follow_up_needs: follow_up.iter().copied().collect(),
-            revisits: revisits.map(|(back, level, weight)| revisit(*back, *level, *weight)).collect(),
-        }
+        let revisits = self.revisits.iter().filter(|(loops_back, ..)| *loops_back <= index);
+        made.revisits.clear();
+        made.revisits.extend(revisits.map(|(loops_back, level, weight)| Revisit {
+            loops_back: *loops_back,
+            level: *level,
+            weight: *weight,
+            recover_tokens: None,
+        }));
     }
-}
-
-/// Returns a revisit that is fetched again by the results' own numbers.
-fn revisit(loops_back: u64, level: LevelSpec, weight: f64) -> RevisitSpec {
-    RevisitSpec { name: String::new(), loops_back, level, weight, recover_tokens: None }
 }
 
 /// A tool as a pattern calls it; all sizes in tokens.
@@ -159,46 +161,39 @@ fn revisit(loops_back: u64, level: LevelSpec, weight: f64) -> RevisitSpec {
 struct Tool {
     name: &'static str,
     preserve: Preserve,
-    purpose: Tokens,
-    args: Tokens,
-    excerpt: Tokens,
-    summary: Tokens,
-    handle: Tokens,
-    recover: &'static [(LevelSpec, Tokens)],
+    /// Purpose and arguments.
+    said: u32,
+    excerpt: u32,
+    summary: u32,
+    handle: u32,
+    recover: Recover,
 }
 
 impl Tool {
-    /// A tool whose results are looked up, with the sizes of excerpt, summary and handle.
-    const fn reference(
-        name: &'static str,
-        sizes: [Tokens; 3],
-        recover: &'static [(LevelSpec, Tokens)],
-    ) -> Self {
+    /// A tool whose results are looked up: excerpt, summary and handle, and what fetches a detail.
+    const fn reference(name: &'static str, sizes: [u32; 3], local: u32) -> Self {
         let [excerpt, summary, handle] = sizes;
-        let preserve = Preserve::Reference;
-        Self { name, preserve, purpose: 20, args: 64, excerpt, summary, handle, recover }
+        let recover = Recover { handle: 0, local, exact: 0 };
+        Self { name, preserve: Preserve::Reference, said: 84, excerpt, summary, handle, recover }
     }
 
-    /// A tool that reads files to work on.
-    const fn file(sizes: [Tokens; 3], recover: &'static [(LevelSpec, Tokens)]) -> Self {
-        Self { preserve: Preserve::WorkingEvidence, ..Self::reference("read_file", sizes, recover) }
+    /// A tool that reads files to work on: excerpt, summary and handle, and what fetches an excerpt and a detail.
+    const fn file(sizes: [u32; 3], exact: u32, local: u32) -> Self {
+        let recover = Recover { handle: 0, local, exact };
+        Self { preserve: Preserve::WorkingEvidence, recover, ..Self::reference("read_file", sizes, local) }
     }
 
     /// Returns a call with a result of this size.
-    fn call(&self, raw: Tokens) -> CallSpec {
-        CallSpec {
-            name: String::new(),
-            tool: self.name.to_owned(),
-            purpose_tokens: self.purpose,
-            args_tokens: self.args,
-            result: ResultSpec {
-                raw,
-                excerpt: Some(self.excerpt),
-                summary: Some(self.summary),
-                handle: Some(self.handle),
-            },
+    fn call(&self, raw: u64) -> PatternCall {
+        let Self { excerpt, summary, handle, .. } = *self;
+        let raw = u32::try_from(raw).unwrap_or(u32::MAX);
+        let sizes = Sizes { raw, excerpt, summary, handle };
+        Call {
+            tool: self.name,
+            said_tokens: self.said,
+            sizes,
             preserve: self.preserve,
-            recover: self.recover.iter().copied().collect::<IndexMap<_, _>>(),
+            recover: self.recover,
         }
     }
 }
@@ -206,8 +201,10 @@ impl Tool {
 /// Makes the trace of one pattern.
 fn repeat(spec: &ScenarioSpec, pattern: &Pattern, scale: u64) -> Trace {
     let mut writer = Writer::new(spec);
+    let mut made = Loop::default();
     for index in 0..pattern.n_loops.saturating_mul(scale) {
-        writer.push(&pattern.loop_at(index));
+        pattern.loop_at(index, &mut made);
+        writer.push(&made);
     }
     writer.finish()
 }
@@ -217,11 +214,13 @@ fn long_run(spec: &ScenarioSpec, turns: u64) -> Trace {
     let n_loops: u64 = stress::ALL.iter().map(|it| it.n_loops).sum();
     let scale = turns.div_ceil(n_loops);
     let mut left = turns;
+    let mut made = Loop::default();
     let mut writer = Writer::new(spec);
     for pattern in stress::ALL {
         let taken = left.min(pattern.n_loops.saturating_mul(scale));
         for index in 0..taken {
-            writer.push(&pattern.loop_at(index));
+            pattern.loop_at(index, &mut made);
+            writer.push(&made);
         }
         left -= taken;
     }

@@ -1,7 +1,6 @@
 //! The stress patterns: code, wide loops, logs, a refactor.
 
-use super::{Cycle, Pattern, Tool};
-use crate::spec::scenario::CallSpec;
+use super::{Cycle, Pattern, PatternCall, Tool, cycle};
 use crate::spec::scenario::LevelSpec::{
     ContinuationHandle, ExactEvidence, GlobalConclusion, LocalDetail, None as Nothing, RawContent,
 };
@@ -41,15 +40,13 @@ pub(super) const LONG_CODE_DEVELOPMENT: Pattern = Pattern {
     ],
 };
 
-fn long_code_development(index: u64) -> Vec<CallSpec> {
-    const FILE: Tool =
-        Tool { args: 56, ..Tool::file([1_100, 260, 88], &[(ExactEvidence, 1_800), (LocalDetail, 900)]) };
-    const SEARCH: Tool = Tool::reference("rg", [900, 320, 96], &[(LocalDetail, 700)]);
-    const TESTS: Tool = Tool::reference("process_start", [1_000, 520, 120], &[(LocalDetail, 1_200)]);
-    const LOG: Tool = Tool::reference("process_read", [1_400, 620, 140], &[(LocalDetail, 1_800)]);
-    let mut calls = Vec::with_capacity(9);
+fn long_code_development(index: u64, calls: &mut Vec<PatternCall>) {
+    const FILE: Tool = Tool { said: 76, ..Tool::file([1_100, 260, 88], 1_800, 900) };
+    const SEARCH: Tool = Tool::reference("rg", [900, 320, 96], 700);
+    const TESTS: Tool = Tool::reference("process_start", [1_000, 520, 120], 1_200);
+    const LOG: Tool = Tool::reference("process_read", [1_400, 620, 140], 1_800);
     for file in 0..6 {
-        let tool = Tool { excerpt: FILE.excerpt + file % 3 * 260, ..FILE };
+        let tool = Tool { excerpt: FILE.excerpt + cycle(file, 3) * 260, ..FILE };
         calls.push(tool.call(7_200 + (index * 997 + file * 1_699) % 10_800));
     }
     calls.push(SEARCH.call(4_800 + index % 5 * 1_250));
@@ -57,7 +54,6 @@ fn long_code_development(index: u64) -> Vec<CallSpec> {
     if index % 3 == 2 {
         calls.push(LOG.call(24_000 + index % 4 * 8_000));
     }
-    calls
 }
 
 /// 28 file reads and searches a loop.
@@ -85,20 +81,18 @@ pub(super) const MANY_TOOLS_PER_LOOP: Pattern = Pattern {
     revisits: &[(1, ExactEvidence, 0.24), (2, LocalDetail, 0.16), (3, RawContent, 0.12)],
 };
 
-fn many_tools_per_loop(index: u64) -> Vec<CallSpec> {
-    const FILE: Tool = Tool {
-        purpose: 18,
-        args: 48,
-        ..Tool::file([900, 220, 80], &[(ExactEvidence, 1_200), (LocalDetail, 850)])
-    };
+fn many_tools_per_loop(index: u64, calls: &mut Vec<PatternCall>) {
+    const FILE: Tool = Tool { said: 66, ..Tool::file([900, 220, 80], 1_200, 850) };
     const SEARCH: Tool = Tool { name: "rg", preserve: Preserve::Reference, ..FILE };
-    let calls = (0..28).map(|nth| {
+    calls.extend((0..28).map(|nth| {
         let tool = if nth % 4 == 3 { SEARCH } else { FILE };
-        let tool =
-            Tool { excerpt: tool.excerpt + nth % 5 * 140, summary: tool.summary + nth % 4 * 40, ..tool };
+        let tool = Tool {
+            excerpt: tool.excerpt + cycle(nth, 5) * 140,
+            summary: tool.summary + cycle(nth, 4) * 40,
+            ..tool
+        };
         tool.call(4_200 + (index * 379 + nth * 821) % 9_600)
-    });
-    calls.collect()
+    }));
 }
 
 /// A huge log chunk and a search a loop; every fourth loop a file.
@@ -125,15 +119,15 @@ pub(super) const PROCESS_LOG_MARATHON: Pattern = Pattern {
     revisits: &[(1, LocalDetail, 0.26), (8, LocalDetail, 0.1), (12, RawContent, 0.06)],
 };
 
-fn process_log_marathon(index: u64) -> Vec<CallSpec> {
-    const LOG: Tool = Tool::reference("process_read", [1_200, 580, 140], &[(LocalDetail, 2_400)]);
-    const SEARCH: Tool = Tool::reference("rg", [760, 260, 88], &[(LocalDetail, 650)]);
-    const FILE: Tool = Tool::file([1_150, 280, 88], &[(ExactEvidence, 1_300), (LocalDetail, 800)]);
-    let mut calls = vec![LOG.call(22_000 + index % 8 * 7_500), SEARCH.call(3_500 + index % 6 * 900)];
+fn process_log_marathon(index: u64, calls: &mut Vec<PatternCall>) {
+    const LOG: Tool = Tool::reference("process_read", [1_200, 580, 140], 2_400);
+    const SEARCH: Tool = Tool::reference("rg", [760, 260, 88], 650);
+    const FILE: Tool = Tool::file([1_150, 280, 88], 1_300, 800);
+    calls.push(LOG.call(22_000 + index % 8 * 7_500));
+    calls.push(SEARCH.call(3_500 + index % 6 * 900));
     if index.is_multiple_of(4) {
         calls.push(FILE.call(8_500 + index % 5 * 1_800));
     }
-    calls
 }
 
 /// Ten file reads and two test runs a loop.
@@ -166,16 +160,14 @@ pub(super) const FULLSTACK_REFACTOR: Pattern = Pattern {
     ],
 };
 
-fn fullstack_refactor(index: u64) -> Vec<CallSpec> {
-    const FILE: Tool = Tool::file([1_050, 250, 92], &[(ExactEvidence, 1_600), (LocalDetail, 900)]);
-    const FRONTEND: Tool = Tool::reference("process_start", [1_050, 520, 120], &[(LocalDetail, 1_500)]);
-    const BACKEND: Tool = Tool::reference("process_start", [1_150, 560, 120], &[(LocalDetail, 1_600)]);
-    let mut calls = Vec::with_capacity(12);
+fn fullstack_refactor(index: u64, calls: &mut Vec<PatternCall>) {
+    const FILE: Tool = Tool::file([1_050, 250, 92], 1_600, 900);
+    const FRONTEND: Tool = Tool::reference("process_start", [1_050, 520, 120], 1_500);
+    const BACKEND: Tool = Tool::reference("process_start", [1_150, 560, 120], 1_600);
     for file in 0..10 {
-        let tool = Tool { excerpt: FILE.excerpt + file % 4 * 220, ..FILE };
+        let tool = Tool { excerpt: FILE.excerpt + cycle(file, 4) * 220, ..FILE };
         calls.push(tool.call(6_400 + (index * 541 + file * 1_171) % 12_500));
     }
     calls.push(FRONTEND.call(12_000 + index % 5 * 4_000));
     calls.push(BACKEND.call(15_000 + index % 7 * 3_600));
-    calls
 }

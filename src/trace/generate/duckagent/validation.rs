@@ -1,11 +1,11 @@
 //! The validation patterns: chat, revisits, logs, very wide loops, huge files.
 
-use super::{Cycle, Pattern, Tool};
-use crate::spec::scenario::CallSpec;
+use super::{Cycle, Pattern, PatternCall, Tool, cycle};
 use crate::spec::scenario::LevelSpec::{
     ContinuationHandle, ExactEvidence, GlobalConclusion, LocalDetail, None as Nothing, RawContent,
 };
 use crate::trace::Preserve;
+use crate::trace::evidence::Recover;
 
 /// Chat, with a small file read in two loops of five.
 pub(super) const CHAT_MIXED_WORK: Pattern = Pattern {
@@ -25,11 +25,10 @@ pub(super) const CHAT_MIXED_WORK: Pattern = Pattern {
     revisits: &[(2, ExactEvidence, 0.08), (5, LocalDetail, 0.06)],
 };
 
-fn chat_mixed_work(index: u64) -> Vec<CallSpec> {
-    const FILE: Tool = Tool::file([700, 180, 70], &[(ExactEvidence, 800), (LocalDetail, 500)]);
-    match index % 5 {
-        0 | 3 => vec![FILE.call(2_400 + index % 4 * 700)],
-        _ => Vec::new(),
+fn chat_mixed_work(index: u64, calls: &mut Vec<PatternCall>) {
+    const FILE: Tool = Tool::file([700, 180, 70], 800, 500);
+    if matches!(index % 5, 0 | 3) {
+        calls.push(FILE.call(2_400 + index % 4 * 700));
     }
 }
 
@@ -57,13 +56,12 @@ pub(super) const EXACT_REVISIT_WORK: Pattern = Pattern {
     revisits: &[(1, ExactEvidence, 0.32), (4, ExactEvidence, 0.24), (7, RawContent, 0.10)],
 };
 
-fn exact_revisit_work(index: u64) -> Vec<CallSpec> {
-    const FILE: Tool = Tool::file([1_300, 240, 84], &[(ExactEvidence, 1_600), (LocalDetail, 900)]);
-    let calls = (0..3).map(|file| {
-        let tool = Tool { excerpt: FILE.excerpt + file * 220, ..FILE };
+fn exact_revisit_work(index: u64, calls: &mut Vec<PatternCall>) {
+    const FILE: Tool = Tool::file([1_300, 240, 84], 1_600, 900);
+    calls.extend((0..3).map(|file| {
+        let tool = Tool { excerpt: FILE.excerpt + cycle(file, 3) * 220, ..FILE };
         tool.call(5_600 + (index * 719 + file * 977) % 5_400)
-    });
-    calls.collect()
+    }));
 }
 
 /// A log chunk and a search a loop.
@@ -90,14 +88,14 @@ pub(super) const LOG_RECOVERY_WORK: Pattern = Pattern {
     revisits: &[(1, LocalDetail, 0.28), (6, LocalDetail, 0.14), (10, RawContent, 0.05)],
 };
 
-fn log_recovery_work(index: u64) -> Vec<CallSpec> {
-    const LOG: Tool = Tool::reference(
-        "process_read",
-        [1_000, 520, 150],
-        &[(LocalDetail, 2_100), (ContinuationHandle, 150)],
-    );
-    const SEARCH: Tool = Tool::reference("rg", [700, 260, 90], &[(LocalDetail, 700)]);
-    vec![LOG.call(14_000 + index % 9 * 5_500), SEARCH.call(2_800 + index % 4 * 900)]
+fn log_recovery_work(index: u64, calls: &mut Vec<PatternCall>) {
+    const LOG: Tool = Tool {
+        recover: Recover { handle: 150, local: 2_100, exact: 0 },
+        ..Tool::reference("process_read", [1_000, 520, 150], 2_100)
+    };
+    const SEARCH: Tool = Tool::reference("rg", [700, 260, 90], 700);
+    calls.push(LOG.call(14_000 + index % 9 * 5_500));
+    calls.push(SEARCH.call(2_800 + index % 4 * 900));
 }
 
 /// 36 file reads and searches a loop.
@@ -125,20 +123,18 @@ pub(super) const WIDE_CURRENT_LOOP_WORK: Pattern = Pattern {
     revisits: &[(1, ExactEvidence, 0.26), (2, LocalDetail, 0.18), (3, RawContent, 0.08)],
 };
 
-fn wide_current_loop_work(index: u64) -> Vec<CallSpec> {
-    const FILE: Tool = Tool {
-        purpose: 18,
-        args: 44,
-        ..Tool::file([780, 220, 82], &[(ExactEvidence, 1_100), (LocalDetail, 760)])
-    };
+fn wide_current_loop_work(index: u64, calls: &mut Vec<PatternCall>) {
+    const FILE: Tool = Tool { said: 62, ..Tool::file([780, 220, 82], 1_100, 760) };
     const SEARCH: Tool = Tool { name: "rg", preserve: Preserve::Reference, ..FILE };
-    let calls = (0..36).map(|nth| {
+    calls.extend((0..36).map(|nth| {
         let tool = if nth % 3 == 2 { SEARCH } else { FILE };
-        let tool =
-            Tool { excerpt: tool.excerpt + nth % 4 * 120, summary: tool.summary + nth % 3 * 40, ..tool };
+        let tool = Tool {
+            excerpt: tool.excerpt + cycle(nth, 4) * 120,
+            summary: tool.summary + cycle(nth, 3) * 40,
+            ..tool
+        };
         tool.call(3_800 + (index * 487 + nth * 613) % 7_800)
-    });
-    calls.collect()
+    }));
 }
 
 /// One file of 300,000 tokens a loop.
@@ -153,11 +149,7 @@ pub(super) const RECOVERY_OSCILLATION_WORK: Pattern = Pattern {
     revisits: &[],
 };
 
-fn recovery_oscillation_work(_index: u64) -> Vec<CallSpec> {
-    const FILE: Tool = Tool {
-        purpose: 48,
-        args: 58,
-        ..Tool::file([6_000, 520, 120], &[(ExactEvidence, 6_200), (LocalDetail, 2_400)])
-    };
-    vec![FILE.call(300_000)]
+fn recovery_oscillation_work(_index: u64, calls: &mut Vec<PatternCall>) {
+    const FILE: Tool = Tool { said: 106, ..Tool::file([6_000, 520, 120], 6_200, 2_400) };
+    calls.push(FILE.call(300_000));
 }
