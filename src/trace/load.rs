@@ -7,8 +7,8 @@ use crate::spec::scenario::{AssumeSpec, LoadSpec};
 
 /// Makes the trace of a scenario; it has the scenario's name.
 ///
-/// Recorded sessions are left to the caller, who knows where the scenario's folder is: `recorded` gets the path as the scenario
-/// writes it and what the recording does not say.
+/// Recorded sessions are left to the caller, who knows where the scenario's folder is: `recorded` gets the path
+/// as the scenario writes it, and what the recording does not say.
 ///
 /// # Errors
 /// Every problem of the scenario, each with its field path, or what `recorded` says.

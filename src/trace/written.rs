@@ -243,7 +243,9 @@ pub(super) struct Revisit {
     pub recover_tokens: Option<u32>,
 }
 
-/// Appends checked loops to a trace: every call is a step of its own, and the answer is the last step. Written loads have no clock.
+/// Appends checked loops to a trace: every call is a step of its own, and the answer is the last step.
+///
+/// Written loads have no clock: every request starts at 0.
 #[derive(Debug)]
 pub(super) struct Writer {
     builder: TraceBuilder,
