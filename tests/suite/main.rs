@@ -1,3 +1,4 @@
-//! One integration binary.
+//! The library as its users see it, in one binary.
 
 mod import;
+mod inputs;
