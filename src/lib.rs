@@ -9,3 +9,8 @@ pub mod model;
 pub mod trace;
 pub mod ledger;
 pub mod engine;
+pub mod price;
+pub mod metrics;
+pub mod report;
+pub mod catalog;
+pub mod run;
