@@ -1,5 +1,6 @@
 //! What is simulated for a comparison, and its report: each load is built once, each simulation runs once.
 
+pub mod check;
 mod inputs;
 mod load;
 mod params;

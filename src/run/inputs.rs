@@ -73,7 +73,7 @@ struct Used {
     /// Whether it must lead somewhere: an override of a suite need not when the run takes a part of the suite.
     is_strict: bool,
     is_applied: bool,
-    refused: Option<Diagnostic>,
+    refused: Option<Box<Diagnostic>>,
 }
 
 impl Used {
@@ -107,7 +107,7 @@ fn settings(
                 Ok(setting) => push(setting, is_whole_suite),
                 Err(mut problem) => {
                     problem.place.field = format!("set.{index}");
-                    found.problems.extend(suite.locate(vec![problem]));
+                    found.problems.extend(suite.locate(vec![*problem]));
                 }
             }
         }
@@ -115,7 +115,7 @@ fn settings(
     for text in &request.set {
         match Setting::parse(text) {
             Ok(setting) => push(setting, true),
-            Err(problem) => found.problems.push(problem),
+            Err(problem) => found.problems.push(*problem),
         }
     }
     used
@@ -298,7 +298,7 @@ impl Inputs<'_> {
     fn check_used(&mut self) {
         for used in &mut self.settings {
             if used.is_strict && !used.is_applied {
-                self.found.problems.extend(used.refused.take());
+                self.found.problems.extend(used.refused.take().map(|it| *it));
             }
         }
     }

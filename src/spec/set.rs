@@ -43,11 +43,11 @@ impl Setting {
     ///
     /// # Errors
     /// No value, an unknown first word, an empty step, or a range.
-    pub fn parse(text: &str) -> Result<Self, Diagnostic> {
+    pub fn parse(text: &str) -> Result<Self, Box<Diagnostic>> {
         let problem = |code, field: &str, message: String, help: String| {
             let mut problem = Diagnostic::at(code, field, message).help(help);
             "--set".clone_into(&mut problem.place.file);
-            problem
+            Box::new(problem)
         };
         let Some((path, value)) = text.split_once('=') else {
             let help = "write `--set PATH=VALUE`, as in `--set params.threshold.ratio=0.7`".to_owned();
@@ -87,7 +87,7 @@ impl Setting {
         &self,
         specs: &mut [T],
         passes: impl Fn(&T) -> bool,
-    ) -> Result<(), Diagnostic> {
+    ) -> Result<(), Box<Diagnostic>> {
         let mut trees = Vec::with_capacity(specs.len());
         for spec in specs.iter() {
             trees.push(decode::to_tree(spec).map_err(|it| self.named(*it))?);
@@ -160,7 +160,7 @@ impl Setting {
     }
 
     /// Says where the path stops and what it could have been.
-    fn misfit(&self, tree: &Tree, refused: Option<String>) -> Diagnostic {
+    fn misfit(&self, tree: &Tree, refused: Option<String>) -> Box<Diagnostic> {
         let (mut place, mut known) = (tree, Vec::new());
         let mut stop = None;
         for step in &self.path {
@@ -199,10 +199,10 @@ impl Setting {
     }
 
     /// Says that a problem is of this override.
-    fn named(&self, mut problem: Diagnostic) -> Diagnostic {
+    fn named(&self, mut problem: Diagnostic) -> Box<Diagnostic> {
         "--set".clone_into(&mut problem.place.file);
         self.field().clone_into(&mut problem.place.field);
-        problem
+        Box::new(problem)
     }
 }
 
