@@ -1,8 +1,15 @@
 //! The loop that plays a trace under a policy: project, ask the cache, recover, record; no I/O.
 
-use crate::ledger::{Outcome, Sink};
+use crate::cache::{CacheRule, RequestView, cache};
+use crate::ledger::{CacheUse, Change, Failure, FailureKind, Outcome, RequestRow, Role, Sink};
+use crate::model::policy::Moment;
 use crate::model::{CacheRules, Limits, Policy};
-use crate::trace::Trace;
+use crate::projection::chain::Chain;
+use crate::projection::edit::ChangeLog;
+use crate::projection::num::Known;
+use crate::projection::{Ambient, Editor, Program, Projector, Prompt};
+use crate::recovery::ReadyRecovery;
+use crate::trace::{Due, Kind, LoopIx, StepIx, Trace};
 
 /// Plays a trace under a declarative policy.
 ///
@@ -11,12 +18,209 @@ pub fn simulate(
     trace: &Trace,
     policy: &Policy,
     limits: &Limits,
-    cache: &CacheRules,
+    rules: &CacheRules,
     sink: &mut impl Sink,
 ) -> Outcome {
-    let _ = (policy, limits, cache, sink);
-    Outcome {
-        turns_requested: u32::try_from(trace.spine.loops.len()).unwrap_or(u32::MAX),
-        ..Outcome::default()
+    let known = Known { limits: *limits, chars_per_token: trace.chars_per_token };
+    let mut program = Program::new(policy, &trace.spine, &known);
+    let recovery = ReadyRecovery::new(&policy.recovery, &known, trace.stable_tokens());
+    play(trace, &mut program, recovery, limits, rules, sink)
+}
+
+/// Plays a trace under any projector.
+pub fn play(
+    trace: &Trace,
+    projector: &mut impl Projector,
+    recovery: ReadyRecovery,
+    limits: &Limits,
+    rules: &CacheRules,
+    sink: &mut impl Sink,
+) -> Outcome {
+    let run = Run {
+        trace,
+        projector,
+        recovery,
+        limits,
+        cache: cache(rules),
+        sink,
+        prompt: Prompt::new(&trace.spine),
+        log: ChangeLog::default(),
+        chain: Chain::default(),
+        ambient: Ambient { ttl_ms: rules.ttl_ms(), ..Ambient::default() },
+        last_ms: None,
+        n_of_step: 0,
+        outcome: Outcome::default(),
+    };
+    run.play()
+}
+
+/// A run in progress.
+struct Run<'r, 't, P, S> {
+    trace: &'t Trace,
+    projector: &'r mut P,
+    recovery: ReadyRecovery,
+    limits: &'r Limits,
+    cache: Box<dyn CacheRule>,
+    sink: &'r mut S,
+    prompt: Prompt<'t>,
+    log: ChangeLog,
+    chain: Chain,
+    ambient: Ambient,
+    last_ms: Option<i64>,
+    n_of_step: u32,
+    outcome: Outcome,
+}
+
+impl<P: Projector, S: Sink> Run<'_, '_, P, S> {
+    fn play(mut self) -> Outcome {
+        let n_loops = u32::try_from(self.trace.spine.loops.len()).unwrap_or(u32::MAX);
+        self.outcome.turns_requested = n_loops;
+        for loop_ix in 0..n_loops {
+            self.outcome.turns_started += 1;
+            if let Some(kind) = self.play_loop(loop_ix) {
+                self.outcome.failure = Some(Failure { turn: loop_ix + 1, kind });
+                break;
+            }
+            self.outcome.turns_completed += 1;
+        }
+        self.outcome.tool_results = self.prompt.tool_results();
+        self.outcome.touched_slots = self.prompt.touched();
+        self.outcome
+    }
+
+    /// Plays one loop; returns which request went over a limit, if one did.
+    fn play_loop(&mut self, loop_ix: LoopIx) -> Option<FailureKind> {
+        let row = &self.trace.spine.loops[loop_ix as usize];
+        self.prompt.begin_loop();
+        self.prompt.arrive(row.user.end);
+        self.at(row.steps.start);
+        self.project(Moment::LoopStart, loop_ix, row.steps.start);
+        self.needs(loop_ix, Due::LoopStart);
+        for step in row.steps.clone() {
+            self.at(step);
+            self.project(Moment::Request, loop_ix, step);
+            let is_last = step + 1 == row.steps.end;
+            if is_last {
+                self.needs(loop_ix, Due::Answer);
+            }
+            if !self.request(loop_ix, step) {
+                return Some(self.failure(loop_ix, step));
+            }
+            self.answer(loop_ix, step);
+        }
+        self.project(Moment::LoopEnd, loop_ix, row.steps.end.saturating_sub(1));
+        self.needs(loop_ix, Due::LoopEnd);
+        None
+    }
+
+    /// Moves the clock to a step.
+    #[inline]
+    fn at(&mut self, step: StepIx) {
+        let Some(row) = self.trace.spine.steps.get(step as usize) else { return };
+        self.ambient.now_ms = row.at_ms;
+        let idle = self.last_ms.map_or(0, |last| row.at_ms.saturating_sub(last));
+        self.ambient.idle_ms = u64::try_from(idle).unwrap_or(0);
+        self.n_of_step = 0;
+    }
+
+    /// Lets the policy edit, and records the requests that it makes.
+    #[inline]
+    fn project(&mut self, moment: Moment, loop_ix: LoopIx, step: StepIx) {
+        let mut edit = Editor::new(&mut self.prompt, &mut self.log, moment);
+        self.projector.project(moment, &self.ambient, &mut edit);
+        let Some(requests) = self.log.take_requests() else { return };
+        for request in requests {
+            let row = RequestRow {
+                loop_ix,
+                step,
+                n: self.n_of_step,
+                role: Role::Summariser,
+                at_ms: self.ambient.now_ms,
+                prompt: request.prompt,
+                usage: CacheUse { uncached: request.prompt, ..CacheUse::default() },
+                output: request.output,
+                change: Change::default(),
+                items: request.items,
+            };
+            self.n_of_step += 1;
+            self.sink.request(&row);
+        }
+    }
+
+    /// Sends the prompt; returns whether it kept within the limits.
+    #[inline]
+    fn request(&mut self, loop_ix: LoopIx, step: StepIx) -> bool {
+        if self.cache.needs_chain() {
+            self.chain.refresh(&mut self.prompt, &self.log);
+        }
+        let prompt = self.prompt.tokens();
+        let view = RequestView {
+            prompt,
+            stable: self.prompt.stable_tokens(),
+            chain: &self.chain,
+            visits: self.log.visits(),
+            now_ms: self.ambient.now_ms,
+        };
+        let usage = self.cache.submit(&view);
+        let output = self.trace.spine.steps[step as usize].output_tokens;
+        let row = RequestRow {
+            loop_ix,
+            step,
+            n: self.n_of_step,
+            role: Role::Main,
+            at_ms: self.ambient.now_ms,
+            prompt,
+            usage,
+            output,
+            change: self.log.change(),
+            items: 0,
+        };
+        self.sink.request(&row);
+        self.log.settle(&mut self.prompt);
+        self.last_ms = Some(self.ambient.now_ms);
+        let violations = u32::from(prompt > self.limits.prompt) + u32::from(output > self.limits.output);
+        self.outcome.limit_violations += violations;
+        violations == 0
+    }
+
+    /// Lets the reply and the results in; each result may be changed as it enters.
+    #[inline]
+    fn answer(&mut self, loop_ix: LoopIx, step: StepIx) {
+        let row = &self.trace.spine.steps[step as usize];
+        self.prompt.count_step();
+        self.prompt.arrive(row.reply.end);
+        if row.results.is_empty() {
+            return;
+        }
+        self.prompt.begin_message();
+        for item in row.results.clone() {
+            self.prompt.enter();
+            if self.trace.spine.items[item as usize].kind == Kind::ToolResult {
+                self.project(Moment::Entry, loop_ix, step);
+            }
+        }
+    }
+
+    /// Meets, recovers or fails what is due.
+    #[inline]
+    fn needs(&mut self, loop_ix: LoopIx, due: Due) {
+        for need in self.trace.needs.due(loop_ix, due) {
+            let evidence = &self.trace.needs.evidence[need.source as usize];
+            let stands = self.prompt.loop_state(need.source);
+            let row = self.recovery.meet(loop_ix, need, evidence, &stands);
+            self.sink.need(&row);
+        }
+    }
+
+    /// Names the request that went over a limit.
+    fn failure(&self, loop_ix: LoopIx, step: StepIx) -> FailureKind {
+        let row = &self.trace.spine.loops[loop_ix as usize];
+        let nth = step - row.steps.start + 1;
+        let asks_tool = !self.trace.spine.steps[step as usize].results.is_empty();
+        match (asks_tool, nth) {
+            (true, _) => FailureKind::ToolRequest(nth),
+            (false, 1) => FailureKind::FinalNoTool,
+            (false, _) => FailureKind::FinalAfterTools,
+        }
     }
 }

@@ -1,7 +1,5 @@
 //! The evidence plane: what later needs what earlier, how much of it, and what it takes to fetch it again.
 
-use std::ops::Range;
-
 use super::{Item, Kind, LoopIx, Preserve};
 use crate::spec::scenario::LevelSpec;
 
@@ -174,9 +172,4 @@ const LEVELS: [Level; 6] = [
 /// Returns the weight of a level.
 fn weight_of(weights: &[(Level, f64)], level: Level) -> f64 {
     weights.iter().find(|(it, _)| *it == level).map_or(0.0, |(_, weight)| *weight)
-}
-
-/// The results of a range, for those who count them.
-pub(super) fn results(items: &[Item], range: Range<u32>) -> impl Iterator<Item = &Item> {
-    items[range.start as usize..range.end as usize].iter().filter(|it| it.kind == Kind::ToolResult)
 }

@@ -1,0 +1,72 @@
+//! The chained digests of a prompt's prefixes, extended lazily from the first change on.
+
+use xxhash_rust::xxh3::xxh3_128;
+
+use super::edit::ChangeLog;
+use super::prompt::{Prompt, SlotIx};
+use crate::units::Tokens;
+
+/// The prefix that ends with a slot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Link {
+    /// The slot.
+    pub slot: SlotIx,
+    /// Tokens up to and with it.
+    pub tokens: Tokens,
+    /// Stands for the content up to and with it.
+    pub digest: u128,
+}
+
+/// The prefixes of the current prompt, one a visible slot.
+#[derive(Debug, Default)]
+pub struct Chain {
+    links: Vec<Link>,
+    n_unchanged: usize,
+}
+
+impl Chain {
+    /// Brings the chain up to the prompt; only what lies behind the first change is hashed again.
+    pub fn refresh(&mut self, prompt: &mut Prompt<'_>, log: &ChangeLog) {
+        let dirty = prompt.take_dirty();
+        let kept = self.links.partition_point(|link| link.slot < dirty);
+        self.links.truncate(kept);
+        self.n_unchanged = kept;
+        let mut last = self.links.last().copied().unwrap_or(Link { slot: 0, tokens: 0, digest: 0 });
+        let mut at = prompt.visible_from(self.links.last().map_or(0, |it| it.slot + 1));
+        while at < prompt.len() {
+            last = Link {
+                slot: at,
+                tokens: last.tokens + Tokens::from(prompt.slot(at).tokens),
+                digest: link(last.digest, prompt, log, at),
+            };
+            self.links.push(last);
+            at = prompt.visible_from(at + 1);
+        }
+        prompt.touch((self.links.len() - kept) as u64);
+    }
+
+    /// Returns the prefixes, shortest first.
+    #[must_use]
+    pub fn links(&self) -> &[Link] {
+        &self.links
+    }
+
+    /// Returns how many prefixes are the same as at the refresh before.
+    #[must_use]
+    pub fn n_unchanged(&self) -> usize {
+        self.n_unchanged
+    }
+}
+
+/// Returns the digest of a prefix grown by one slot.
+fn link(before: u128, prompt: &Prompt<'_>, log: &ChangeLog, index: SlotIx) -> u128 {
+    let (slot, serial) = log.identity(prompt, index);
+    let mut bytes = [0_u8; 38];
+    bytes[..16].copy_from_slice(&before.to_le_bytes());
+    bytes[16..24].copy_from_slice(&prompt.item(index).digest.to_le_bytes());
+    bytes[24..28].copy_from_slice(&slot.tokens.to_le_bytes());
+    bytes[28] = slot.rendition as u8;
+    bytes[29] = slot.state as u8;
+    bytes[30..].copy_from_slice(&serial.to_le_bytes());
+    xxh3_128(&bytes)
+}

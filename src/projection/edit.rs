@@ -1,0 +1,244 @@
+//! The editor that policies work with, and the log of what they did.
+
+use std::collections::BTreeMap;
+
+use super::filter::Filter;
+use super::prompt::{Author, Prompt, Slot, SlotIx, State, UNDO};
+use super::rendition::{Rendered, Rows};
+use super::scope::Region;
+use super::tracker::Tracker;
+use crate::ledger::Change;
+use crate::model::policy::Moment;
+use crate::units::Tokens;
+
+/// One pass of a stage over its scope.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Visit {
+    /// When.
+    pub moment: Moment,
+    /// Whether its scope is the active loop.
+    pub is_active: bool,
+    /// Slots it looked at with a mind to change them.
+    pub n_visited: u32,
+    /// Slots it changed.
+    pub n_changed: u32,
+    /// At a loop's end: tokens in front of the loop's first reply.
+    pub tokens_before_steps: Tokens,
+}
+
+/// A model request that a policy makes beside the agent's own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SideRequest {
+    /// Tokens of its prompt.
+    pub prompt: Tokens,
+    /// Tokens that it writes.
+    pub output: Tokens,
+    /// Loops that its summary replaces, an earlier summary counting as one.
+    pub items: u32,
+}
+
+/// What a policy did since the last request.
+#[derive(Debug, Default)]
+pub struct ChangeLog {
+    change: Change,
+    visits: Vec<Visit>,
+    requests: Vec<SideRequest>,
+    undo: Vec<(SlotIx, Slot)>,
+    kept: BTreeMap<SlotIx, Slot>,
+    n_summaries: u64,
+    serials: BTreeMap<SlotIx, u64>,
+}
+
+impl ChangeLog {
+    /// Returns the passes since the last request.
+    #[inline]
+    #[must_use]
+    pub fn visits(&self) -> &[Visit] {
+        &self.visits
+    }
+
+    /// Takes the requests that the policy has made.
+    #[inline]
+    pub fn take_requests(&mut self) -> Option<Vec<SideRequest>> {
+        if self.requests.is_empty() { None } else { Some(std::mem::take(&mut self.requests)) }
+    }
+
+    /// Returns what changed since the last request.
+    #[inline]
+    #[must_use]
+    pub fn change(&self) -> Change {
+        self.change
+    }
+
+    /// Begins anew after a request: what held for it alone is taken back.
+    #[inline]
+    pub fn settle(&mut self, prompt: &mut Prompt<'_>) {
+        self.visits.clear();
+        self.change = Change::default();
+        while let Some((index, before)) = self.undo.pop() {
+            prompt.replace(index, Slot { compressed: prompt.slot(index).compressed, by: UNDO, ..before });
+        }
+    }
+
+    /// Returns what the provider's cache knows a slot by: what stands there, or what stood there before edits that keep
+    /// the prefix; with the number of the summary.
+    #[must_use]
+    pub fn identity(&self, prompt: &Prompt<'_>, index: SlotIx) -> (Slot, u64) {
+        let slot = self.kept.get(&index).unwrap_or_else(|| prompt.slot(index));
+        let serial =
+            if slot.state == State::Host { self.serials.get(&index).copied().unwrap_or(0) } else { 0 };
+        (*slot, serial)
+    }
+
+    /// Returns whether some slots are known to the cache by something they no longer show.
+    #[inline]
+    #[must_use]
+    pub fn keeps_any(&self) -> bool {
+        !self.kept.is_empty()
+    }
+}
+
+/// How a stage's edits are meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Manner {
+    /// When they are made.
+    pub moment: Moment,
+    /// Who makes them.
+    pub author: Author,
+    /// The stage, for reports.
+    pub stage: u16,
+    /// Whether they are taken back after the request.
+    pub for_request: bool,
+    /// Whether the cache does not notice.
+    pub keeps_prefix: bool,
+}
+
+/// Edits a prompt.
+#[derive(Debug)]
+pub struct Editor<'p, 't> {
+    prompt: &'p mut Prompt<'t>,
+    log: &'p mut ChangeLog,
+    manner: Manner,
+}
+
+impl<'p, 't> Editor<'p, 't> {
+    /// Begins editing at a moment.
+    #[must_use]
+    pub fn new(prompt: &'p mut Prompt<'t>, log: &'p mut ChangeLog, moment: Moment) -> Self {
+        let manner = Manner { moment, author: 0, stage: 0, for_request: false, keeps_prefix: false };
+        Self { prompt, log, manner }
+    }
+
+    /// Says how the edits that follow are meant.
+    #[inline]
+    pub fn set_manner(&mut self, manner: Manner) {
+        self.manner = manner;
+    }
+
+    /// Returns what stands in the prompt.
+    #[inline]
+    #[must_use]
+    pub fn prompt(&self) -> &Prompt<'t> {
+        self.prompt
+    }
+
+    /// Returns the first visible slot from a place on, or the end.
+    #[inline]
+    pub fn visible_from(&mut self, from: SlotIx) -> SlotIx {
+        self.prompt.visible_from(from)
+    }
+
+    /// Counts slots that a policy looked at.
+    #[inline]
+    pub fn touch(&mut self, slots: u64) {
+        self.prompt.touch(slots);
+    }
+
+    /// Brings a tracker up to the prompt and to a region.
+    pub fn track(&mut self, tracker: &mut Tracker, filter: &Filter, rows: Option<&Rows>, region: Region) {
+        tracker.update(self.prompt, filter, rows, region.from, region.to);
+    }
+
+    /// Shows an item in another way if that makes it smaller; an item that enters is shown so whatever its size.
+    pub fn show(&mut self, index: SlotIx, rendered: Rendered) -> bool {
+        let before = *self.prompt.slot(index);
+        let enters = self.manner.moment == Moment::Entry;
+        if before.state != State::Shown || (!enters && rendered.tokens >= before.tokens) {
+            return false;
+        }
+        let after =
+            Slot { tokens: rendered.tokens, rendition: rendered.shown, exact: rendered.exact, ..before };
+        self.put(index, after);
+        true
+    }
+
+    /// Hides what stands in a slot; a call and its result go together. Returns how many slots it hid.
+    pub fn drop(&mut self, index: SlotIx) -> u32 {
+        let pair = self.prompt.item(index).pair;
+        let mut n = self.hide(index);
+        if pair < self.prompt.len() && self.prompt.slot(pair).state == State::Shown {
+            n += self.hide(pair);
+        }
+        n
+    }
+
+    fn hide(&mut self, index: SlotIx) -> u32 {
+        let before = *self.prompt.slot(index);
+        if !before.is_visible() {
+            return 0;
+        }
+        let state = if before.state == State::Host { State::Absorbed } else { State::Dropped };
+        self.put(index, Slot { tokens: 0, state, exact: false, ..before });
+        1
+    }
+
+    /// Puts a summary of so many tokens into the first of these slots and hides the others behind it.
+    pub fn summarise(&mut self, slots: &[SlotIx], tokens: u32, request: Option<SideRequest>) {
+        for (n, index) in slots.iter().enumerate() {
+            let before = *self.prompt.slot(*index);
+            let (tokens, state) = if n == 0 { (tokens, State::Host) } else { (0, State::Absorbed) };
+            if n == 0 {
+                self.log.n_summaries += 1;
+                self.log.serials.insert(*index, self.log.n_summaries);
+            }
+            self.put(*index, Slot { tokens, state, ..before });
+        }
+        self.log.requests.extend(request);
+    }
+
+    /// Notes a pass over a scope.
+    #[inline]
+    pub fn note_visit(&mut self, is_active: bool, n_visited: u32, n_changed: u32) {
+        if n_visited == 0 || self.manner.moment == Moment::Entry {
+            return;
+        }
+        let at_end = self.manner.moment == Moment::LoopEnd && n_changed > 0;
+        let tokens_before_steps = if at_end { self.prompt.tokens_before_steps() } else { 0 };
+        let visit =
+            Visit { moment: self.manner.moment, is_active, n_visited, n_changed, tokens_before_steps };
+        self.log.visits.push(visit);
+    }
+
+    fn put(&mut self, index: SlotIx, after: Slot) {
+        let before = *self.prompt.slot(index);
+        let Manner { moment, author, stage, for_request, keeps_prefix } = self.manner;
+        self.prompt.replace(index, Slot { by: author, ..after });
+        if for_request {
+            self.log.undo.push((index, before));
+        }
+        if keeps_prefix {
+            self.log.kept.entry(index).or_insert(before);
+        } else if !self.log.kept.is_empty() {
+            self.log.kept.remove(&index);
+        }
+        if moment == Moment::Entry {
+            return;
+        }
+        let change = &mut self.log.change;
+        change.n_edits += 1;
+        if change.first_slot.is_none_or(|first| index < first) {
+            change.first_slot = Some(index);
+            change.by = Some(stage);
+        }
+    }
+}

@@ -1,0 +1,174 @@
+//! Filters over slots, as masks.
+
+use super::num::{Env, Known, Num};
+use super::prompt::{Prompt, Shown, Slot, SlotIx};
+use crate::model::scope::{Patterns, Scope};
+use crate::spec::policy::KindSpec;
+use crate::trace::{Item, Kind, Preserve, Spine};
+
+/// Which tools match, by their place in the trace's list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ToolMask(Option<Vec<bool>>);
+
+impl ToolMask {
+    /// Looks the patterns up; an empty list matches all or nothing.
+    #[must_use]
+    pub fn new(patterns: &Patterns, empty_matches: bool, spine: &Spine) -> Self {
+        if patterns.0.is_empty() && empty_matches {
+            return Self(None);
+        }
+        Self(Some(spine.tools.iter().map(|it| patterns.matches(it)).collect()))
+    }
+
+    /// Returns whether every item matches, tool or not.
+    #[inline]
+    #[must_use]
+    pub fn is_all(&self) -> bool {
+        self.0.is_none()
+    }
+
+    /// Returns whether a tool matches.
+    #[inline]
+    #[must_use]
+    pub fn has(&self, tool: u16) -> bool {
+        self.0.as_ref().is_none_or(|it| it.get(tool as usize).copied().unwrap_or(false))
+    }
+}
+
+/// A set of values of a small enum; empty lists mean all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ClassMask(u16);
+
+impl ClassMask {
+    /// Every value.
+    pub const ALL: Self = Self(u16::MAX);
+
+    fn of<T: Copy>(values: &[T], bit: impl Fn(T) -> u16) -> Self {
+        if values.is_empty() {
+            Self::ALL
+        } else {
+            Self(values.iter().fold(0, |mask, it| mask | 1 << bit(*it)))
+        }
+    }
+
+    /// A set of kinds.
+    #[must_use]
+    pub fn of_kinds(kinds: &[KindSpec]) -> Self {
+        Self::of(kinds, |it| it as u16)
+    }
+
+    /// A set of evidence classes.
+    #[must_use]
+    pub fn of_preserve(classes: &[Preserve]) -> Self {
+        Self::of(classes, |it| it as u16)
+    }
+
+    /// A set of renditions.
+    #[must_use]
+    pub fn of_shown(shown: &[Shown]) -> Self {
+        Self::of(shown, |it| it as u16)
+    }
+
+    /// Returns whether a kind is in the set.
+    #[inline]
+    #[must_use]
+    pub fn has_kind(self, kind: Kind) -> bool {
+        self.0 >> (kind as u16) & 1 == 1
+    }
+
+    /// Returns whether an evidence class is in the set.
+    #[inline]
+    #[must_use]
+    pub fn has_preserve(self, preserve: Preserve) -> bool {
+        self.0 >> (preserve as u16) & 1 == 1
+    }
+
+    /// Returns whether a rendition is in the set.
+    #[inline]
+    #[must_use]
+    pub fn has_shown(self, shown: Shown) -> bool {
+        self.0 >> (shown as u16) & 1 == 1
+    }
+}
+
+/// Which slots a scope is about, wherever they stand.
+#[derive(Clone, Debug)]
+pub struct Filter {
+    kinds: ClassMask,
+    tools: ToolMask,
+    except_tools: ToolMask,
+    preserve: ClassMask,
+    shown: ClassMask,
+    raw_min: u32,
+}
+
+impl Filter {
+    /// Prepares the filters of a scope.
+    #[must_use]
+    pub fn new(scope: &Scope, spine: &Spine, known: &Known) -> Self {
+        let larger =
+            scope.larger_than.as_ref().map(|it| Num::new(it, known).eval(&Env::default()).saturating_add(1));
+        Self {
+            kinds: ClassMask::of_kinds(&scope.kinds),
+            tools: ToolMask::new(&scope.tools, true, spine),
+            except_tools: ToolMask::new(&scope.except_tools, false, spine),
+            preserve: ClassMask::of_preserve(&scope.preserve),
+            shown: ClassMask::of_shown(&scope.shown),
+            raw_min: larger.map_or(0, |it| u32::try_from(it).unwrap_or(u32::MAX)),
+        }
+    }
+
+    /// Prepares a filter by kinds and tools alone.
+    #[must_use]
+    pub fn of(kinds: &[KindSpec], tools: &Patterns, spine: &Spine) -> Self {
+        Self {
+            kinds: ClassMask::of_kinds(kinds),
+            tools: ToolMask::new(tools, true, spine),
+            except_tools: ToolMask(Some(Vec::new())),
+            preserve: ClassMask::ALL,
+            shown: ClassMask::ALL,
+            raw_min: 0,
+        }
+    }
+
+    /// Returns whether edits can bring a slot into the scope.
+    #[inline]
+    #[must_use]
+    pub fn looks_at_renditions(&self) -> bool {
+        self.shown != ClassMask::ALL
+    }
+
+    /// Returns whether a slot is in the scope.
+    #[inline]
+    #[must_use]
+    pub fn has(&self, prompt: &Prompt<'_>, index: SlotIx) -> bool {
+        self.has_slot(prompt.item(index), prompt.slot(index))
+    }
+
+    /// Returns whether an item that stands so is in the scope.
+    #[inline]
+    #[must_use]
+    pub fn has_slot(&self, item: &Item, slot: &Slot) -> bool {
+        match slot.state {
+            super::State::Dropped | super::State::Absorbed => false,
+            super::State::Host => self.has_summary(),
+            super::State::Shown => {
+                self.kinds.has_kind(item.kind)
+                    && self.shown.has_shown(slot.rendition)
+                    && self.preserve.has_preserve(item.preserve)
+                    && item.raw >= self.raw_min
+                    && self.tools.has(item.tool)
+                    && !self.except_tools.has(item.tool)
+            }
+        }
+    }
+
+    /// Returns whether summaries are in the scope: they have no tool, no class, and no rendition but their own.
+    #[inline]
+    fn has_summary(&self) -> bool {
+        self.kinds.has_kind(Kind::Summary)
+            && self.tools.is_all()
+            && self.preserve.has_preserve(Preserve::None)
+            && !self.looks_at_renditions()
+    }
+}

@@ -1,0 +1,119 @@
+//! Sizes with everything folded in that a run knows beforehand.
+
+use crate::model::{Limits, Size};
+use crate::units::{Decimal, Tokens, UNLIMITED};
+
+/// A size as a program holds it: a number, or an expression over the state of a stage.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Num {
+    /// Known beforehand.
+    Const(Tokens),
+    /// The prompt when the stage fired.
+    Start,
+    /// What a summary replaces.
+    Input,
+    /// The sum.
+    Sum(Vec<Num>),
+    /// The first less the others, at least 0.
+    Minus(Vec<Num>),
+    /// The least.
+    Min(Vec<Num>),
+    /// The greatest.
+    Max(Vec<Num>),
+    /// A factor times a size, rounded down.
+    Times(Decimal, Box<Num>),
+}
+
+/// What a size may ask of a stage.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Env {
+    /// The prompt when the stage fired.
+    pub start: Tokens,
+    /// What a summary replaces.
+    pub input: Tokens,
+}
+
+/// What a run knows beforehand.
+#[derive(Clone, Copy, Debug)]
+pub struct Known {
+    /// The profile's limits.
+    pub limits: Limits,
+    /// The trace's characters per token.
+    pub chars_per_token: Decimal,
+}
+
+impl Num {
+    /// Folds a size.
+    #[must_use]
+    pub fn new(size: &Size, known: &Known) -> Self {
+        let all = |parts: &[Size]| parts.iter().map(|it| Self::new(it, known)).collect();
+        let num = match size {
+            Size::Tokens(count) => Self::Const(*count),
+            Size::Chars(count) => Self::Const(tokens_of_chars(*count, known.chars_per_token)),
+            Size::Limit => Self::Const(known.limits.prompt),
+            Size::Window => Self::Const(known.limits.window),
+            Size::OutputLimit => Self::Const(known.limits.output),
+            Size::Start => Self::Start,
+            Size::Input => Self::Input,
+            Size::Sum(parts) => Self::Sum(all(parts)),
+            Size::Minus(parts) => Self::Minus(all(parts)),
+            Size::Min(parts) => Self::Min(all(parts)),
+            Size::Max(parts) => Self::Max(all(parts)),
+            Size::Times(factor, part) => Self::Times(*factor, Box::new(Self::new(part, known))),
+            Size::ByWindow { of, below, then, otherwise } => {
+                let of = Self::new(of, known).eval(&Env::default());
+                Self::new(if of < *below { then } else { otherwise }, known)
+            }
+        };
+        if num.is_known() { Self::Const(num.eval(&Env::default())) } else { num }
+    }
+
+    /// Returns whether no state of a stage is asked.
+    fn is_known(&self) -> bool {
+        match self {
+            Self::Const(_) => true,
+            Self::Start | Self::Input => false,
+            Self::Sum(parts) | Self::Minus(parts) | Self::Min(parts) | Self::Max(parts) => {
+                parts.iter().all(Self::is_known)
+            }
+            Self::Times(_, part) => part.is_known(),
+        }
+    }
+
+    /// Returns the number of tokens.
+    #[inline]
+    #[must_use]
+    pub fn eval(&self, env: &Env) -> Tokens {
+        match self {
+            Self::Const(count) => *count,
+            other => other.eval_expression(env),
+        }
+    }
+
+    fn eval_expression(&self, env: &Env) -> Tokens {
+        match self {
+            Self::Const(count) => *count,
+            Self::Start => env.start,
+            Self::Input => env.input,
+            Self::Sum(parts) => parts.iter().fold(0, |sum: Tokens, it| sum.saturating_add(it.eval(env))),
+            Self::Minus(parts) => {
+                let mut parts = parts.iter().map(|it| it.eval(env));
+                let first = parts.next().unwrap_or(0);
+                if first == UNLIMITED { first } else { parts.fold(first, Tokens::saturating_sub) }
+            }
+            Self::Min(parts) => parts.iter().map(|it| it.eval(env)).min().unwrap_or(0),
+            Self::Max(parts) => parts.iter().map(|it| it.eval(env)).max().unwrap_or(0),
+            Self::Times(factor, part) => factor.of(part.eval(env)),
+        }
+    }
+}
+
+/// Turns characters into tokens, rounded up.
+fn tokens_of_chars(chars: u64, chars_per_token: Decimal) -> Tokens {
+    let ratio = chars_per_token.to_f64();
+    if ratio <= 0.0 {
+        return UNLIMITED;
+    }
+    let (milli, chars) = ((ratio * 1000.0) as u128, u128::from(chars) * 1000);
+    Tokens::try_from(chars.div_ceil(milli.max(1))).unwrap_or(UNLIMITED)
+}

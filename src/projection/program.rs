@@ -1,0 +1,288 @@
+//! A declarative policy made ready for one trace and one set of limits; it runs as a [`Projector`].
+
+use super::act::Act;
+use super::edit::{Editor, Manner};
+use super::num::{Env, Known};
+use super::prompt::{Arrived, Author, SlotIx};
+use super::scope::{Place, Region};
+use super::test::{Look, Progress, Test};
+use super::tracker::Tracker;
+use super::{Ambient, Projector};
+use crate::model::policy::{Moment, Policy, Rung, Stage};
+use crate::model::size::Unit;
+use crate::spec::policy::{LastsSpec, PrefixSpec};
+use crate::trace::Spine;
+
+/// A policy made ready.
+#[derive(Clone, Debug)]
+pub struct Program {
+    stages: Vec<ReadyStage>,
+    /// Which stages are considered, by moment.
+    by_moment: [Vec<usize>; 4],
+}
+
+/// A stage made ready.
+#[derive(Clone, Debug)]
+struct ReadyStage {
+    index: u16,
+    when: Test,
+    rungs: Vec<ReadyRung>,
+    for_request: bool,
+    keeps_prefix: bool,
+    /// What had come when the stage was last considered.
+    seen: Arrived,
+}
+
+/// A rung made ready, with what it remembers from one activation to the next.
+#[derive(Clone, Debug)]
+pub(super) struct ReadyRung {
+    author: Author,
+    when: Test,
+    pub(super) goal: Option<Test>,
+    pub(super) place: Place,
+    pub(super) act: Act,
+    pub(super) memory: Memory,
+    tracker: Option<Tracker>,
+    pub(super) units: Vec<SlotIx>,
+}
+
+/// Up to where a rung has nothing left to do, unless an edit says otherwise.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Memory {
+    /// The first slot it has not settled.
+    pub(super) cursor: SlotIx,
+    /// Of the settled slots of the active loop, how many are still in the scope.
+    pub(super) n_settled: u32,
+    /// Where the region began that the memory is about.
+    from: SlotIx,
+    seen_edits: usize,
+}
+
+/// What stays the same during one activation.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Activation<'a> {
+    /// The prompt when the stage fired.
+    pub(super) env: Env,
+    arrived: [Arrived; 2],
+    ambient: &'a Ambient,
+}
+
+impl Program {
+    /// Makes a policy ready.
+    #[must_use]
+    pub fn new(policy: &Policy, spine: &Spine, known: &Known) -> Self {
+        let mut author = 0;
+        let stage = |(index, stage): (usize, &Stage)| ReadyStage {
+            index: u16::try_from(index).unwrap_or(u16::MAX),
+            when: Test::new(&stage.when, known),
+            rungs: stage
+                .rungs
+                .iter()
+                .map(|rung| ReadyRung::new(rung, &stage.when, &mut author, spine, known))
+                .collect(),
+            for_request: stage.lasts == LastsSpec::Request,
+            keeps_prefix: stage.prefix == PrefixSpec::Keeps,
+            seen: Arrived::default(),
+        };
+        let stages = policy.stages.iter().enumerate().map(stage).collect();
+        let considered = |moment: Moment| {
+            let at = policy.stages.iter().enumerate().filter(|(_, it)| it.at.contains(&moment));
+            at.map(|(index, _)| index).collect()
+        };
+        let by_moment = [Moment::Entry, Moment::LoopStart, Moment::Request, Moment::LoopEnd].map(considered);
+        Self { stages, by_moment }
+    }
+}
+
+impl Projector for Program {
+    #[inline]
+    fn project(&mut self, moment: Moment, ambient: &Ambient, edit: &mut Editor<'_, '_>) {
+        for index in &self.by_moment[moment as usize] {
+            self.stages[*index].consider(moment, ambient, edit);
+        }
+    }
+}
+
+impl ReadyStage {
+    #[inline]
+    fn consider(&mut self, moment: Moment, ambient: &Ambient, edit: &mut Editor<'_, '_>) {
+        let prompt = edit.prompt().tokens();
+        if let Test::Prompt(comparison, super::num::Num::Const(size)) = &self.when
+            && !comparison.holds(prompt, *size)
+        {
+            return;
+        }
+        self.consider_slowly(moment, ambient, edit);
+    }
+
+    fn consider_slowly(&mut self, moment: Moment, ambient: &Ambient, edit: &mut Editor<'_, '_>) {
+        let arrived = edit.prompt().arrived();
+        let env = Env { start: edit.prompt().tokens(), input: 0 };
+        let activation = Activation { env, arrived: [self.seen, arrived], ambient };
+        self.seen = arrived;
+        let Some(first) = self.rungs.first_mut() else { return };
+        if !first.holds(&self.when, &activation, edit) {
+            return;
+        }
+        for (n, rung) in self.rungs.iter_mut().enumerate() {
+            if n > 0
+                && (!rung.is_due(&activation, edit) || rung.is_done(&activation, Progress::default(), edit))
+            {
+                continue;
+            }
+            edit.set_manner(Manner {
+                moment,
+                author: rung.author,
+                stage: self.index,
+                for_request: self.for_request,
+                keeps_prefix: self.keeps_prefix,
+            });
+            super::act::apply(rung, &activation, edit);
+        }
+    }
+}
+
+impl ReadyRung {
+    fn new(
+        rung: &Rung,
+        stage_when: &crate::model::Cond,
+        author: &mut Author,
+        spine: &Spine,
+        known: &Known,
+    ) -> Self {
+        let when = Test::new(&rung.when, known);
+        let goal = rung.until.as_ref().map(|it| Test::new(it, known));
+        let mut asks_scope = false;
+        let mut units = Vec::new();
+        let mut look = |test: &Test| match test {
+            Test::Scope(..) | Test::Reclaimable(..) => asks_scope = true,
+            Test::Count(unit, ..) => {
+                asks_scope = true;
+                if matches!(unit, Unit::Messages | Unit::Steps | Unit::Loops) && !units.contains(unit) {
+                    units.push(*unit);
+                }
+            }
+            _ => {}
+        };
+        Test::new(stage_when, known).each(&mut look);
+        when.each(&mut look);
+        if let Some(goal) = &goal {
+            goal.each(&mut look);
+        }
+        *author += 1;
+        Self {
+            author: *author,
+            when,
+            goal,
+            place: Place::new(&rung.scope, spine, known),
+            act: Act::new(&rung.action, spine, known),
+            memory: Memory::default(),
+            tracker: asks_scope.then(|| Tracker::new(&units)),
+            units: Vec::new(),
+        }
+    }
+
+    fn is_due(&mut self, activation: &Activation<'_>, edit: &mut Editor<'_, '_>) -> bool {
+        if self.when == Test::Always {
+            return true;
+        }
+        let when = std::mem::replace(&mut self.when, Test::Always);
+        let holds = self.holds(&when, activation, edit);
+        self.when = when;
+        holds
+    }
+
+    fn holds(&mut self, test: &Test, activation: &Activation<'_>, edit: &mut Editor<'_, '_>) -> bool {
+        let look = self.look(activation, Progress::default(), edit);
+        test.holds(&look)
+    }
+
+    /// Returns whether the goal is met; without one it never is.
+    #[inline]
+    pub(super) fn is_done(
+        &mut self,
+        activation: &Activation<'_>,
+        progress: Progress,
+        edit: &mut Editor<'_, '_>,
+    ) -> bool {
+        if self.goal.is_none() {
+            return false;
+        }
+        let look = self.look(activation, progress, edit);
+        self.goal.as_ref().is_some_and(|it| it.holds(&look))
+    }
+
+    /// Returns what conditions may look at now.
+    #[inline]
+    pub(super) fn look<'a>(
+        &mut self,
+        activation: &Activation<'a>,
+        progress: Progress,
+        edit: &mut Editor<'_, '_>,
+    ) -> Look<'a> {
+        let mut look = Look {
+            prompt: edit.prompt().tokens(),
+            stable: edit.prompt().stable_tokens(),
+            env: activation.env,
+            scope: super::tracker::Totals::default(),
+            units: [0; 3],
+            progress,
+            arrived: activation.arrived,
+            ambient: activation.ambient,
+        };
+        if self.tracker.is_some() {
+            self.track(&mut look, edit);
+        }
+        look
+    }
+
+    fn track(&mut self, look: &mut Look<'_>, edit: &mut Editor<'_, '_>) {
+        let region = self.place.region(edit, &look.env);
+        let rows = self.act.rows();
+        let Some(tracker) = &mut self.tracker else { return };
+        if self.place.protects_slots() {
+            // What is protected slot by slot changes with every arrival: the sums are made anew.
+            *tracker = Tracker::new(&[Unit::Messages, Unit::Steps, Unit::Loops]);
+            let mut slots = std::mem::take(&mut self.units);
+            self.place.next_unit(
+                edit,
+                &mut region.from.clone(),
+                region.to,
+                &super::scope::UnitSize::All,
+                &mut slots,
+            );
+            for slot in &slots {
+                tracker.add_slot(edit.prompt(), &self.place.filter, rows, *slot);
+            }
+            self.units = slots;
+        } else {
+            edit.track(tracker, &self.place.filter, rows, region);
+        }
+        look.scope = tracker.totals();
+        look.units = [Unit::Messages, Unit::Steps, Unit::Loops].map(|unit| tracker.count(unit));
+    }
+
+    /// Returns where to begin in a region: behind what is settled, if the memory still holds.
+    pub(super) fn resume(&mut self, region: Region, edit: &Editor<'_, '_>) -> SlotIx {
+        let memory = &mut self.memory;
+        let journal = edit.prompt().journal();
+        let is_active = self.place.part == crate::spec::policy::PartSpec::Active;
+        if region.from != memory.from {
+            *memory = Memory { cursor: region.from, from: region.from, ..Memory::default() };
+            memory.seen_edits = journal.len();
+        }
+        for at in memory.seen_edits..journal.len() {
+            let change = &journal[at];
+            let own = change.after.by == self.author;
+            let comes_back =
+                change.after.by == super::prompt::UNDO || change.after.state == super::State::Host;
+            let matters = comes_back || is_active || self.place.filter.looks_at_renditions();
+            if !own && matters && change.slot < memory.cursor {
+                memory.cursor = if is_active { region.from } else { change.slot.max(region.from) };
+                memory.n_settled = 0;
+            }
+        }
+        memory.seen_edits = journal.len();
+        memory.cursor
+    }
+}

@@ -1,0 +1,422 @@
+//! The prompt: one slot an item, totals kept up to date, and the journal of every edit.
+
+use crate::ledger::ToolResults;
+use crate::spec::policy::ShownSpec;
+use crate::trace::{Item, Kind, LoopIx, Preserve, Spine};
+use crate::units::Tokens;
+
+/// A slot's place; slots never move, so it is the item's place in the order of arrival.
+pub type SlotIx = u32;
+/// How an item is shown.
+pub type Shown = ShownSpec;
+/// Who makes an edit: a rung of the program, or a projector of your own.
+pub type Author = u16;
+/// The author of edits that take back what held for one request.
+pub const UNDO: Author = Author::MAX;
+
+/// Where an item stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    /// In the prompt.
+    Shown,
+    /// Hidden by a stage.
+    Dropped,
+    /// Behind a summary that stands in an earlier slot.
+    Absorbed,
+    /// Behind the summary that stands in this slot.
+    Host,
+}
+
+/// One item's rendition at its place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Slot {
+    /// Tokens shown: the item's, or of the summary that stands here; 0 when hidden.
+    pub tokens: u32,
+    /// The item's last rendition.
+    pub rendition: Shown,
+    /// Whether the item stands in the prompt.
+    pub state: State,
+    /// Whether it counts as exact evidence.
+    pub exact: bool,
+    /// Whether it was ever shown smaller than raw.
+    pub compressed: bool,
+    /// The last author of an edit; [`UNDO`] when there was none.
+    pub by: Author,
+}
+
+impl Slot {
+    /// Returns whether anything stands in this slot.
+    #[inline]
+    #[must_use]
+    pub fn is_visible(&self) -> bool {
+        matches!(self.state, State::Shown | State::Host)
+    }
+}
+
+/// What stands in the prompt of one loop.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LoopState {
+    /// Tokens shown.
+    pub tokens: Tokens,
+    /// Working-evidence results shown exactly.
+    pub n_exact: u32,
+    /// Results shown in full.
+    pub n_full: u32,
+    /// Results shown raw.
+    pub n_raw: u32,
+    /// Results that still have a handle.
+    pub n_handles: u32,
+    /// Items behind a summary.
+    pub n_absorbed: u32,
+}
+
+/// An edit of one slot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Edit {
+    /// Which.
+    pub slot: SlotIx,
+    /// What stood there.
+    pub before: Slot,
+    /// What stands there now.
+    pub after: Slot,
+}
+
+/// How many of each unit have come.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Arrived {
+    /// Items behind the stable prefix.
+    pub items: u64,
+    /// Tool results.
+    pub tool_uses: u64,
+    /// Replies.
+    pub steps: u64,
+    /// User messages.
+    pub loops: u64,
+}
+
+/// The visible slots of the next request, with everything that edits keep up to date.
+#[derive(Debug)]
+pub struct Prompt<'t> {
+    spine: &'t Spine,
+    slots: Vec<Slot>,
+    /// Per slot: itself while visible, else a later slot; hidden runs are skipped in one step.
+    next: Vec<SlotIx>,
+    loops: Vec<LoopState>,
+    messages: Vec<SlotIx>,
+    journal: Vec<Edit>,
+    total: Tokens,
+    stable: Tokens,
+    tools: ToolResults,
+    arrived: Arrived,
+    dirty_from: SlotIx,
+    touched: u64,
+}
+
+impl<'t> Prompt<'t> {
+    /// Begins with the stable prefix of a trace.
+    #[must_use]
+    pub fn new(spine: &'t Spine) -> Self {
+        let mut prompt = Self {
+            spine,
+            slots: Vec::with_capacity(spine.items.len()),
+            next: Vec::with_capacity(spine.items.len()),
+            loops: Vec::with_capacity(spine.loops.len()),
+            messages: Vec::new(),
+            journal: Vec::new(),
+            total: 0,
+            stable: 0,
+            tools: ToolResults::default(),
+            arrived: Arrived::default(),
+            dirty_from: 0,
+            touched: 0,
+        };
+        prompt.loops.push(LoopState::default());
+        for _ in 0..spine.n_stable {
+            prompt.push_item();
+        }
+        prompt.loops.clear();
+        prompt.stable = prompt.total;
+        prompt.arrived = Arrived::default();
+        prompt
+    }
+
+    /// Begins the next loop: what has been active is completed.
+    pub fn begin_loop(&mut self) {
+        self.loops.push(LoopState::default());
+        self.arrived.loops += 1;
+    }
+
+    /// Appends items up to a place in the trace, as they came; together they are one message.
+    #[inline]
+    pub fn arrive(&mut self, end: SlotIx) {
+        if self.len() < end {
+            self.messages.push(self.len());
+        }
+        while self.len() < end {
+            self.push_item();
+        }
+    }
+
+    /// Begins a message; what enters until the next one belongs to it.
+    #[inline]
+    pub fn begin_message(&mut self) {
+        self.messages.push(self.len());
+    }
+
+    /// Appends one item as it came, to the message that has begun.
+    #[inline]
+    pub fn enter(&mut self) {
+        self.push_item();
+    }
+
+    /// Counts a reply.
+    #[inline]
+    pub fn count_step(&mut self) {
+        self.arrived.steps += 1;
+    }
+
+    #[inline]
+    fn push_item(&mut self) {
+        let index = self.len();
+        let item = &self.spine.items[index as usize];
+        let exact = item.preserve == Preserve::WorkingEvidence;
+        let slot = Slot {
+            tokens: item.raw,
+            rendition: Shown::Raw,
+            state: State::Shown,
+            exact,
+            compressed: false,
+            by: UNDO,
+        };
+        self.slots.push(slot);
+        self.next.push(index);
+        self.total += Tokens::from(item.raw);
+        self.arrived.items += 1;
+        self.touched += 1;
+        let Some(state) = self.loops.last_mut() else { return };
+        state.tokens += Tokens::from(item.raw);
+        if item.kind == Kind::ToolResult {
+            count(state, &slot, item, 1);
+            self.tools.raw_tokens += Tokens::from(item.raw);
+            self.tools.visible_tokens += Tokens::from(item.raw);
+            self.arrived.tool_uses += 1;
+        }
+    }
+
+    /// Replaces what stands in a slot; every total follows.
+    pub fn replace(&mut self, index: SlotIx, after: Slot) {
+        let item = &self.spine.items[index as usize];
+        let before = self.slots[index as usize];
+        let mut after = after;
+        if after.state == State::Shown
+            && after.tokens < item.raw
+            && !before.compressed
+            && item.kind == Kind::ToolResult
+        {
+            after.compressed = true;
+            self.tools.compressed += 1;
+        }
+        self.total = self.total - Tokens::from(before.tokens) + Tokens::from(after.tokens);
+        if let Some(state) = self.loops.get_mut(item.loop_ix as usize) {
+            state.tokens = state.tokens - Tokens::from(before.tokens) + Tokens::from(after.tokens);
+            state.n_absorbed =
+                state.n_absorbed - u32::from(is_behind(&before)) + u32::from(is_behind(&after));
+            if item.kind == Kind::ToolResult {
+                count(state, &before, item, -1);
+                count(state, &after, item, 1);
+            }
+        }
+        if item.kind == Kind::ToolResult && !is_behind(&before) && !is_behind(&after) {
+            let tools = &mut self.tools;
+            tools.visible_tokens =
+                tools.visible_tokens - Tokens::from(before.tokens) + Tokens::from(after.tokens);
+        }
+        self.slots[index as usize] = after;
+        self.journal.push(Edit { slot: index, before, after });
+        self.dirty_from = self.dirty_from.min(index);
+        self.touched += 1;
+        match (before.is_visible(), after.is_visible()) {
+            (true, false) => self.next[index as usize] = index + 1,
+            (false, true) => self.relink(),
+            _ => {}
+        }
+    }
+
+    /// Makes the skips over hidden runs anew, after something hidden came back.
+    fn relink(&mut self) {
+        let mut visible = self.len();
+        for index in (0..self.slots.len()).rev() {
+            if self.slots[index].is_visible() {
+                visible = u32::try_from(index).unwrap_or(SlotIx::MAX);
+            }
+            self.next[index] = visible;
+            self.touched += 1;
+        }
+    }
+
+    /// Returns the first visible slot from a place on, or the end.
+    #[inline]
+    pub fn visible_from(&mut self, from: SlotIx) -> SlotIx {
+        let mut at = from;
+        while let Some(next) = self.next.get(at as usize).copied() {
+            if next == at {
+                return at;
+            }
+            let skip = self.next.get(next as usize).copied().unwrap_or(next);
+            self.next[at as usize] = skip;
+            self.touched += 1;
+            at = next;
+        }
+        at
+    }
+
+    /// Returns the trace's structure.
+    #[must_use]
+    pub fn spine(&self) -> &'t Spine {
+        self.spine
+    }
+
+    /// Returns the item of a slot.
+    #[inline]
+    #[must_use]
+    pub fn item(&self, index: SlotIx) -> &'t Item {
+        &self.spine.items[index as usize]
+    }
+
+    /// Returns what stands in a slot.
+    #[inline]
+    #[must_use]
+    pub fn slot(&self, index: SlotIx) -> &Slot {
+        &self.slots[index as usize]
+    }
+
+    /// Returns what a slot shows: a summary where one stands, else the item's kind.
+    #[inline]
+    #[must_use]
+    pub fn kind(&self, index: SlotIx) -> Kind {
+        if self.slots[index as usize].state == State::Host { Kind::Summary } else { self.item(index).kind }
+    }
+
+    /// Returns how many slots there are.
+    #[inline]
+    #[must_use]
+    #[expect(clippy::cast_possible_truncation, reason = "a trace holds fewer than 2^32 items")]
+    pub fn len(&self) -> SlotIx {
+        self.slots.len() as SlotIx
+    }
+
+    /// Returns whether nothing has come yet.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.slots.is_empty()
+    }
+
+    /// Returns the tokens of the request about to go out.
+    #[inline]
+    #[must_use]
+    pub fn tokens(&self) -> Tokens {
+        self.total
+    }
+
+    /// Returns the tokens of the stable prefix.
+    #[inline]
+    #[must_use]
+    pub fn stable_tokens(&self) -> Tokens {
+        self.stable
+    }
+
+    /// Returns the active loop; the first, before any has begun.
+    #[inline]
+    #[must_use]
+    #[expect(clippy::cast_possible_truncation, reason = "a trace holds fewer than 2^32 loops")]
+    pub fn active_loop(&self) -> LoopIx {
+        self.loops.len().saturating_sub(1) as LoopIx
+    }
+
+    /// Returns the first slot of the active loop.
+    #[inline]
+    #[must_use]
+    pub fn active_from(&self) -> SlotIx {
+        if self.loops.is_empty() {
+            self.len()
+        } else {
+            self.spine.loops[self.active_loop() as usize].items.start
+        }
+    }
+
+    /// Returns what stands of a loop.
+    #[inline]
+    #[must_use]
+    pub fn loop_state(&self, loop_ix: LoopIx) -> LoopState {
+        self.loops.get(loop_ix as usize).copied().unwrap_or_default()
+    }
+
+    /// Returns the tokens in front of the active loop's first reply.
+    #[must_use]
+    pub fn tokens_before_steps(&self) -> Tokens {
+        let active = self.active_loop();
+        let user = self.spine.loops[active as usize].user.clone();
+        let user: Tokens = user.map(|it| Tokens::from(self.slots[it as usize].tokens)).sum();
+        self.total - self.loop_state(active).tokens + user
+    }
+
+    /// Returns where the messages begin, in order.
+    #[must_use]
+    pub fn messages(&self) -> &[SlotIx] {
+        &self.messages
+    }
+
+    /// Returns how many of each unit have come.
+    #[must_use]
+    pub fn arrived(&self) -> Arrived {
+        self.arrived
+    }
+
+    /// Returns every edit so far.
+    #[inline]
+    #[must_use]
+    pub fn journal(&self) -> &[Edit] {
+        &self.journal
+    }
+
+    /// Returns what became of the tool results.
+    #[must_use]
+    pub fn tool_results(&self) -> ToolResults {
+        self.tools
+    }
+
+    /// Returns the first slot that changed since this was last asked, or the end.
+    pub fn take_dirty(&mut self) -> SlotIx {
+        let end = self.len();
+        std::mem::replace(&mut self.dirty_from, end)
+    }
+
+    /// Returns how many slots were looked at.
+    #[must_use]
+    pub fn touched(&self) -> u64 {
+        self.touched
+    }
+
+    /// Counts slots that were looked at.
+    #[inline]
+    pub fn touch(&mut self, slots: u64) {
+        self.touched += slots;
+    }
+}
+
+/// Returns whether an item is behind a summary.
+#[inline]
+fn is_behind(slot: &Slot) -> bool {
+    matches!(slot.state, State::Absorbed | State::Host)
+}
+
+/// Adds a result to what stands of its loop, or takes it away.
+#[inline]
+fn count(state: &mut LoopState, slot: &Slot, item: &Item, sign: i32) {
+    let add = |to: &mut u32, holds: bool| *to = to.wrapping_add_signed(sign * i32::from(holds));
+    let is_shown = slot.state == State::Shown;
+    add(&mut state.n_exact, is_shown && slot.exact && item.preserve == Preserve::WorkingEvidence);
+    add(&mut state.n_full, is_shown && slot.tokens >= item.raw);
+    add(&mut state.n_raw, is_shown && slot.rendition == Shown::Raw);
+    add(&mut state.n_handles, slot.state != State::Dropped && item.handle > 0);
+}

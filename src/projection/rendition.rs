@@ -1,0 +1,137 @@
+//! How large an item is in each rendition, and whether it is exact there.
+//!
+//! The sizes follow selfonomy/duckagent @06550f4, `benchmark/context_policy_benchmark.py`: a rendition is never larger
+//! than the raw item, a summary, an excerpt or a cut that is kept elsewhere carries its handle, a gist does not.
+
+use super::filter::{ClassMask, ToolMask};
+use super::num::{Env, Known, Num};
+use super::prompt::Shown;
+use crate::model::policy::{Rendition, Row};
+use crate::trace::{Item, Kind, Preserve, Spine};
+
+/// A rendition as a program holds it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Render {
+    shown: Shown,
+    /// Of a marker, a preview, a cut: how much of the item stands.
+    tokens: u32,
+    exact: Option<bool>,
+}
+
+/// What a rendition makes of an item.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rendered {
+    /// How it is shown.
+    pub shown: Shown,
+    /// How large it is.
+    pub tokens: u32,
+    /// Whether it is exact evidence.
+    pub exact: bool,
+}
+
+impl Render {
+    /// Prepares a rendition; `exact` overrules its own rule.
+    #[must_use]
+    pub fn new(rendition: &Rendition, exact: Option<bool>, known: &Known) -> Self {
+        let size = |size| u32::try_from(Num::new(size, known).eval(&Env::default())).unwrap_or(u32::MAX);
+        let (shown, tokens) = match rendition {
+            Rendition::Raw => (Shown::Raw, 0),
+            Rendition::Exact => (Shown::Exact, 0),
+            Rendition::Summary => (Shown::Summary, 0),
+            Rendition::Gist => (Shown::Gist, 0),
+            Rendition::Handle => (Shown::Handle, 0),
+            Rendition::Marker(tokens) => (Shown::Marker, u32::try_from(*tokens).unwrap_or(u32::MAX)),
+            Rendition::Preview(tokens) => (Shown::Preview, size(tokens)),
+            Rendition::Truncate(tokens) => (Shown::Truncate, size(tokens)),
+            Rendition::Offload(tokens) => (Shown::Offload, size(tokens)),
+        };
+        Self { shown, tokens, exact }
+    }
+
+    /// Returns what it makes of an item.
+    #[inline]
+    #[must_use]
+    pub fn of(&self, item: &Item) -> Rendered {
+        let wanted = match self.shown {
+            Shown::Raw => item.raw,
+            Shown::Exact => item.excerpt.saturating_add(item.handle),
+            Shown::Summary => item.summary.saturating_add(item.handle),
+            Shown::Gist => item.summary,
+            Shown::Handle => item.handle,
+            Shown::Marker | Shown::Truncate => self.tokens,
+            Shown::Preview | Shown::Offload => self.tokens.saturating_add(item.handle),
+        };
+        let tokens = wanted.min(item.raw);
+        let by_rule = match self.shown {
+            Shown::Raw | Shown::Exact => true,
+            Shown::Preview | Shown::Truncate | Shown::Offload => tokens >= item.raw,
+            Shown::Summary | Shown::Gist | Shown::Handle | Shown::Marker => false,
+        };
+        let exact = self.exact.unwrap_or(by_rule) && item.preserve == Preserve::WorkingEvidence;
+        Rendered { shown: self.shown, tokens, exact }
+    }
+}
+
+/// The rows of a table as a program holds them.
+#[derive(Clone, Debug)]
+pub struct Rows(Vec<RowRender>);
+
+/// One row of a table.
+#[derive(Clone, Debug)]
+struct RowRender {
+    tools: ToolMask,
+    preserve: ClassMask,
+    larger_than: u32,
+    render: Render,
+    over_budget: Render,
+}
+
+/// Exact tokens that may still be spent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pool {
+    /// How many there are.
+    pub tokens: u64,
+    /// How many are spent.
+    pub used: u64,
+}
+
+impl Rows {
+    /// Prepares the rows of a table.
+    #[must_use]
+    pub fn new(rows: &[Row], spine: &Spine, known: &Known) -> Self {
+        let row = |row: &Row| RowRender {
+            tools: ToolMask::new(&row.tools, true, spine),
+            preserve: ClassMask::of_preserve(&row.preserve),
+            larger_than: row.larger_than.as_ref().map_or(0, |it| {
+                u32::try_from(Num::new(it, known).eval(&Env::default()).saturating_add(1)).unwrap_or(u32::MAX)
+            }),
+            render: Render::new(&row.rendition, row.exact, known),
+            over_budget: Render::new(&row.over_budget, row.exact, known),
+        };
+        Self(rows.iter().map(row).collect())
+    }
+
+    /// Returns what the first matching row makes of an item, charging the pool with what is exact.
+    #[inline]
+    #[must_use]
+    pub fn of(&self, item: &Item, pool: Option<&mut Pool>) -> Option<Rendered> {
+        let row = self.0.iter().find(|it| it.matches(item))?;
+        let rendered = row.render.of(item);
+        let Some(pool) = pool.filter(|_| rendered.exact) else { return Some(rendered) };
+        if pool.used + u64::from(rendered.tokens) > pool.tokens {
+            return Some(row.over_budget.of(item));
+        }
+        pool.used += u64::from(rendered.tokens);
+        Some(rendered)
+    }
+}
+
+impl RowRender {
+    #[inline]
+    fn matches(&self, item: &Item) -> bool {
+        let is_result = item.kind == Kind::ToolResult || item.kind == Kind::ToolCall;
+        item.raw >= self.larger_than
+            && self.preserve.has_preserve(item.preserve)
+            && (self.tools.is_all() || (is_result && self.tools.has(item.tool)))
+    }
+}

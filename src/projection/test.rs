@@ -1,0 +1,195 @@
+//! Conditions as a program holds them.
+
+use super::Ambient;
+use super::num::{Env, Known, Num};
+use super::prompt::Arrived;
+use super::scope::Reach;
+use super::tracker::Totals;
+use crate::model::size::{Bound, Comparison, Cond, Unit};
+use crate::units::Tokens;
+
+/// A condition.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Test {
+    /// Holds.
+    Always,
+    /// Tokens of the prompt.
+    Prompt(Comparison, Num),
+    /// Tokens behind the stable prefix.
+    Body(Comparison, Num),
+    /// Tokens in the scope.
+    Scope(Comparison, Num),
+    /// Tokens that the stage would free.
+    Reclaimable(Comparison, Num),
+    /// Tokens freed by this activation.
+    Freed(Comparison, Num),
+    /// Units taken by this activation.
+    Taken(Reach),
+    /// The running count has passed a multiple.
+    Every(Unit, u64),
+    /// Units in the scope.
+    Count(Unit, Comparison, u64),
+    /// A pause.
+    Idle(u64),
+    /// A pause longer than the cache's lifetime.
+    CacheCold,
+    /// Every part holds.
+    All(Vec<Test>),
+    /// Some part holds.
+    Any(Vec<Test>),
+    /// The part does not hold.
+    Not(Box<Test>),
+}
+
+/// How far an activation has come.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Progress {
+    /// Items taken.
+    pub items: u64,
+    /// Tool results taken.
+    pub tool_uses: u64,
+    /// Messages, steps, loops taken from.
+    pub messages: u64,
+    /// Steps taken from.
+    pub steps: u64,
+    /// Loops taken from.
+    pub loops: u64,
+    /// Tokens taken.
+    pub tokens: Tokens,
+    /// Items that the scope had when the activation began.
+    pub of: u64,
+    /// The message, step and loop last taken from, counted from 1.
+    pub last: [usize; 3],
+}
+
+/// What a condition may look at.
+#[derive(Clone, Copy, Debug)]
+pub struct Look<'a> {
+    /// Tokens of the prompt, as it is or as it would be.
+    pub prompt: Tokens,
+    /// Of these, the stable prefix.
+    pub stable: Tokens,
+    /// What a size may ask.
+    pub env: Env,
+    /// What stands in the scope.
+    pub scope: Totals,
+    /// Messages, steps and loops that have an item in the scope.
+    pub units: [u64; 3],
+    /// How far the activation has come.
+    pub progress: Progress,
+    /// What had come when the stage was last considered, and what has come now.
+    pub arrived: [Arrived; 2],
+    /// Time and cache facts.
+    pub ambient: &'a Ambient,
+}
+
+impl Test {
+    /// Prepares a condition.
+    #[must_use]
+    pub fn new(cond: &Cond, known: &Known) -> Self {
+        let num = |bound: &Bound| Num::new(&bound.size, known);
+        let all = |parts: &[Cond]| parts.iter().map(|it| Self::new(it, known)).collect();
+        match cond {
+            Cond::Always => Self::Always,
+            Cond::Prompt(bound) => Self::Prompt(bound.comparison, num(bound)),
+            Cond::Body(bound) => Self::Body(bound.comparison, num(bound)),
+            Cond::Scope(bound) => Self::Scope(bound.comparison, num(bound)),
+            Cond::Reclaimable(bound) => Self::Reclaimable(bound.comparison, num(bound)),
+            Cond::Freed(bound) => Self::Freed(bound.comparison, num(bound)),
+            Cond::Taken(extent) => Self::Taken(Reach::new(extent, known)),
+            Cond::Every(unit, count) => Self::Every(*unit, *count),
+            Cond::Count(unit, comparison, count) => Self::Count(*unit, *comparison, *count),
+            Cond::Idle(longer_than) => Self::Idle(*longer_than),
+            Cond::CacheCold => Self::CacheCold,
+            Cond::All(parts) => Self::All(all(parts)),
+            Cond::Any(parts) => Self::Any(all(parts)),
+            Cond::Not(part) => Self::Not(Box::new(Self::new(part, known))),
+        }
+    }
+
+    /// Calls a function with this condition and every part of it.
+    pub fn each(&self, visit: &mut impl FnMut(&Self)) {
+        visit(self);
+        match self {
+            Self::All(parts) | Self::Any(parts) => parts.iter().for_each(|it| it.each(visit)),
+            Self::Not(part) => part.each(visit),
+            _ => {}
+        }
+    }
+
+    /// Returns whether the condition holds.
+    #[inline]
+    #[must_use]
+    pub fn holds(&self, look: &Look<'_>) -> bool {
+        match self {
+            Self::Always => true,
+            Self::Prompt(comparison, size) => comparison.holds(look.prompt, size.eval(&look.env)),
+            other => other.holds_otherwise(look),
+        }
+    }
+
+    fn holds_otherwise(&self, look: &Look<'_>) -> bool {
+        match self {
+            Self::Always => true,
+            Self::Prompt(comparison, size) => comparison.holds(look.prompt, size.eval(&look.env)),
+            Self::Body(comparison, size) => {
+                comparison.holds(look.prompt.saturating_sub(look.stable), size.eval(&look.env))
+            }
+            Self::Scope(comparison, size) => comparison.holds(look.scope.tokens, size.eval(&look.env)),
+            Self::Reclaimable(comparison, size) => {
+                comparison.holds(look.scope.reclaimable, size.eval(&look.env))
+            }
+            Self::Freed(comparison, size) => {
+                comparison.holds(look.env.start.saturating_sub(look.prompt), size.eval(&look.env))
+            }
+            Self::Taken(reach) => taken(reach, look),
+            Self::Every(unit, count) => {
+                let [before, now] = look.arrived.map(|it| arrived(&it, *unit) / count);
+                now > before
+            }
+            Self::Count(unit, comparison, count) => comparison.holds(counted(look, *unit), *count),
+            Self::Idle(longer_than) => look.ambient.idle_ms > *longer_than,
+            Self::CacheCold => look.ambient.ttl_ms.is_some_and(|ttl| look.ambient.idle_ms > ttl),
+            Self::All(parts) => parts.iter().all(|it| it.holds(look)),
+            Self::Any(parts) => parts.iter().any(|it| it.holds(look)),
+            Self::Not(part) => !part.holds(look),
+        }
+    }
+}
+
+/// Returns how many units have come; replies stand for messages as well.
+fn arrived(arrived: &Arrived, unit: Unit) -> u64 {
+    match unit {
+        Unit::Items => arrived.items,
+        Unit::ToolUses => arrived.tool_uses,
+        Unit::Steps => arrived.steps,
+        Unit::Messages => arrived.steps + arrived.loops,
+        Unit::Loops => arrived.loops,
+    }
+}
+
+/// Returns how many units stand in the scope.
+fn counted(look: &Look<'_>, unit: Unit) -> u64 {
+    match unit {
+        Unit::Items => look.scope.items,
+        Unit::ToolUses => look.scope.tool_uses,
+        Unit::Messages => look.units[0],
+        Unit::Steps => look.units[1],
+        Unit::Loops => look.units[2],
+    }
+}
+
+/// Returns whether an activation has taken that much.
+fn taken(reach: &Reach, look: &Look<'_>) -> bool {
+    let progress = &look.progress;
+    match reach {
+        Reach::Units(Unit::Items, count) => progress.items >= *count,
+        Reach::Units(Unit::ToolUses, count) => progress.tool_uses >= *count,
+        Reach::Units(Unit::Messages, count) => progress.messages >= *count,
+        Reach::Units(Unit::Steps, count) => progress.steps >= *count,
+        Reach::Units(Unit::Loops, count) => progress.loops >= *count,
+        Reach::Tokens(size) => progress.tokens >= size.eval(&look.env),
+        Reach::Fraction(share) => progress.items >= share.of(progress.of),
+        Reach::All => progress.items >= progress.of,
+    }
+}

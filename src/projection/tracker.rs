@@ -1,0 +1,179 @@
+//! Sums over the slots of a scope, kept up to date from the journal of edits.
+
+use super::filter::Filter;
+use super::prompt::{Prompt, Slot, SlotIx};
+use super::rendition::Rows;
+use crate::model::size::Unit;
+use crate::trace::{Item, Kind};
+use crate::units::Tokens;
+
+/// What stands in a scope.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Totals {
+    /// Items.
+    pub items: u64,
+    /// Tool results among them.
+    pub tool_uses: u64,
+    /// Tokens they show.
+    pub tokens: Tokens,
+    /// Tokens that the scope's action would free.
+    pub reclaimable: Tokens,
+}
+
+impl Totals {
+    fn of(filter: &Filter, rows: Option<&Rows>, item: &Item, slot: &Slot) -> Self {
+        if !filter.has_slot(item, slot) {
+            return Self::default();
+        }
+        let shown =
+            rows.map_or(0, |rows| rows.of(item, None).map_or(slot.tokens, |it| it.tokens.min(slot.tokens)));
+        Self {
+            items: 1,
+            tool_uses: u64::from(item.kind == Kind::ToolResult),
+            tokens: Tokens::from(slot.tokens),
+            reclaimable: Tokens::from(slot.tokens - shown),
+        }
+    }
+
+    fn add(&mut self, other: Self) {
+        self.items += other.items;
+        self.tool_uses += other.tool_uses;
+        self.tokens += other.tokens;
+        self.reclaimable += other.reclaimable;
+    }
+
+    fn take(&mut self, other: Self) {
+        self.items -= other.items;
+        self.tool_uses -= other.tool_uses;
+        self.tokens -= other.tokens;
+        self.reclaimable -= other.reclaimable;
+    }
+}
+
+/// Sums over the slots of a region that pass a filter; both ends of the region may move.
+#[derive(Clone, Debug, Default)]
+pub struct Tracker {
+    from: SlotIx,
+    to: SlotIx,
+    totals: Totals,
+    /// Of each unit asked for: how many items it has in the scope, and how many units have any.
+    units: Vec<(Unit, Vec<u32>, u64)>,
+    seen_edits: usize,
+}
+
+impl Tracker {
+    /// Begins tracking; distinct messages, steps or loops are counted for the units asked for.
+    #[must_use]
+    pub fn new(units: &[Unit]) -> Self {
+        Self { units: units.iter().map(|it| (*it, Vec::new(), 0)).collect(), ..Self::default() }
+    }
+
+    /// Brings the sums up to the prompt and to a region.
+    pub fn update(
+        &mut self,
+        prompt: &mut Prompt<'_>,
+        filter: &Filter,
+        rows: Option<&Rows>,
+        from: SlotIx,
+        to: SlotIx,
+    ) {
+        let mut touched = 0;
+        for edit in &prompt.journal()[self.seen_edits..] {
+            touched += 1;
+            if (self.from..self.to).contains(&edit.slot) {
+                let item = prompt.item(edit.slot);
+                self.leave(prompt, edit.slot, Totals::of(filter, rows, item, &edit.before));
+                self.enter(prompt, edit.slot, Totals::of(filter, rows, item, &edit.after));
+            }
+        }
+        self.seen_edits = prompt.journal().len();
+        if from >= self.to || to <= self.from {
+            *self = Self {
+                from,
+                to: from,
+                seen_edits: self.seen_edits,
+                ..Self::new(&self.units.iter().map(|it| it.0).collect::<Vec<_>>())
+            };
+        }
+        let now = |index: SlotIx| Totals::of(filter, rows, prompt.item(index), prompt.slot(index));
+        touched += u64::from(self.from.abs_diff(from)) + u64::from(self.to.abs_diff(to));
+        for index in self.to..to {
+            self.enter(prompt, index, now(index));
+        }
+        for index in to..self.to {
+            self.leave(prompt, index, now(index));
+        }
+        for index in from..self.from {
+            self.enter(prompt, index, now(index));
+        }
+        for index in self.from..from {
+            self.leave(prompt, index, now(index));
+        }
+        (self.from, self.to) = (from, to);
+        prompt.touch(touched);
+    }
+
+    /// Adds one slot to sums that are made anew.
+    pub fn add_slot(&mut self, prompt: &Prompt<'_>, filter: &Filter, rows: Option<&Rows>, index: SlotIx) {
+        self.enter(prompt, index, Totals::of(filter, rows, prompt.item(index), prompt.slot(index)));
+    }
+
+    /// Returns the sums.
+    #[must_use]
+    pub fn totals(&self) -> Totals {
+        self.totals
+    }
+
+    /// Returns how many units have an item in the scope.
+    #[must_use]
+    pub fn count(&self, unit: Unit) -> u64 {
+        match unit {
+            Unit::Items => self.totals.items,
+            Unit::ToolUses => self.totals.tool_uses,
+            _ => self.units.iter().find(|it| it.0 == unit).map_or(0, |it| it.2),
+        }
+    }
+
+    fn enter(&mut self, prompt: &Prompt<'_>, index: SlotIx, what: Totals) {
+        if what.items == 0 {
+            return;
+        }
+        self.totals.add(what);
+        for (unit, counts, n) in &mut self.units {
+            let at = unit_of(prompt, index, *unit);
+            if counts.len() <= at {
+                counts.resize(at + 1, 0);
+            }
+            *n += u64::from(counts[at] == 0);
+            counts[at] += 1;
+        }
+    }
+
+    fn leave(&mut self, prompt: &Prompt<'_>, index: SlotIx, what: Totals) {
+        if what.items == 0 {
+            return;
+        }
+        self.totals.take(what);
+        for (unit, counts, n) in &mut self.units {
+            let at = unit_of(prompt, index, *unit);
+            counts[at] -= 1;
+            *n -= u64::from(counts[at] == 0);
+        }
+    }
+}
+
+/// Returns which unit a slot belongs to, counted in the trace.
+#[must_use]
+pub fn unit_of(prompt: &Prompt<'_>, index: SlotIx, unit: Unit) -> usize {
+    let item = prompt.item(index);
+    match unit {
+        Unit::Items => index as usize,
+        Unit::ToolUses => {
+            let is_call = item.kind == Kind::ToolCall && (item.pair as usize) < prompt.spine().items.len();
+            (if is_call { item.pair } else { index }) as usize
+        }
+        Unit::Steps => item.step_ix as usize,
+        Unit::Loops => item.loop_ix as usize,
+        Unit::Messages => prompt.messages().partition_point(|start| *start <= index),
+    }
+}
