@@ -1,6 +1,7 @@
 //! An embedded, offline, deterministic simulator for the context policies of LLM agents.
 
 pub mod units;
+pub mod rng;
 pub mod diag;
 pub mod error;
 pub mod spec;

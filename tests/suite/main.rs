@@ -1,1 +1,3 @@
+//! The library as its users see it, in one binary.
 
+mod inputs;

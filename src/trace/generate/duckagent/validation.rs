@@ -1,0 +1,163 @@
+//! The validation patterns: chat, revisits, logs, very wide loops, huge files.
+
+use super::{Cycle, Pattern, Tool};
+use crate::spec::scenario::CallSpec;
+use crate::spec::scenario::LevelSpec::{
+    ContinuationHandle, ExactEvidence, GlobalConclusion, LocalDetail, None as Nothing, RawContent,
+};
+use crate::trace::Preserve;
+
+/// Chat, with a small file read in two loops of five.
+pub(super) const CHAT_MIXED_WORK: Pattern = Pattern {
+    n_loops: 36,
+    user: Cycle { start: 80, length: 5, step: 24 },
+    answer: Cycle { start: 460, length: 4, step: 120 },
+    calls: chat_mixed_work,
+    answer_needs: &[],
+    follow_up_needs: &[
+        (Nothing, 0.42),
+        (GlobalConclusion, 0.28),
+        (LocalDetail, 0.12),
+        (ExactEvidence, 0.18),
+        (RawContent, 0.03),
+    ],
+    follow_up_needs_of_talk: &[(Nothing, 0.55), (GlobalConclusion, 0.45)],
+    revisits: &[(2, ExactEvidence, 0.08), (5, LocalDetail, 0.06)],
+};
+
+fn chat_mixed_work(index: u64) -> Vec<CallSpec> {
+    const FILE: Tool = Tool::file([700, 180, 70], &[(ExactEvidence, 800), (LocalDetail, 500)]);
+    match index % 5 {
+        0 | 3 => vec![FILE.call(2_400 + index % 4 * 700)],
+        _ => Vec::new(),
+    }
+}
+
+/// Three file reads a loop that later loops come back to.
+pub(super) const EXACT_REVISIT_WORK: Pattern = Pattern {
+    n_loops: 20,
+    user: Cycle { start: 130, length: 4, step: 30 },
+    answer: Cycle { start: 620, length: 3, step: 130 },
+    calls: exact_revisit_work,
+    answer_needs: &[
+        (Nothing, 0.08),
+        (GlobalConclusion, 0.14),
+        (LocalDetail, 0.18),
+        (ExactEvidence, 0.52),
+        (RawContent, 0.08),
+    ],
+    follow_up_needs: &[
+        (Nothing, 0.16),
+        (GlobalConclusion, 0.18),
+        (LocalDetail, 0.16),
+        (ExactEvidence, 0.5),
+        (RawContent, 0.12),
+    ],
+    follow_up_needs_of_talk: &[],
+    revisits: &[(1, ExactEvidence, 0.32), (4, ExactEvidence, 0.24), (7, RawContent, 0.10)],
+};
+
+fn exact_revisit_work(index: u64) -> Vec<CallSpec> {
+    const FILE: Tool = Tool::file([1_300, 240, 84], &[(ExactEvidence, 1_600), (LocalDetail, 900)]);
+    let calls = (0..3).map(|file| {
+        let tool = Tool { excerpt: FILE.excerpt + file * 220, ..FILE };
+        tool.call(5_600 + (index * 719 + file * 977) % 5_400)
+    });
+    calls.collect()
+}
+
+/// A log chunk and a search a loop.
+pub(super) const LOG_RECOVERY_WORK: Pattern = Pattern {
+    n_loops: 30,
+    user: Cycle { start: 90, length: 6, step: 16 },
+    answer: Cycle { start: 420, length: 5, step: 80 },
+    calls: log_recovery_work,
+    answer_needs: &[
+        (Nothing, 0.12),
+        (GlobalConclusion, 0.30),
+        (ContinuationHandle, 0.16),
+        (LocalDetail, 0.36),
+        (RawContent, 0.06),
+    ],
+    follow_up_needs: &[
+        (Nothing, 0.16),
+        (GlobalConclusion, 0.28),
+        (ContinuationHandle, 0.18),
+        (LocalDetail, 0.34),
+        (RawContent, 0.05),
+    ],
+    follow_up_needs_of_talk: &[],
+    revisits: &[(1, LocalDetail, 0.28), (6, LocalDetail, 0.14), (10, RawContent, 0.05)],
+};
+
+fn log_recovery_work(index: u64) -> Vec<CallSpec> {
+    const LOG: Tool = Tool::reference(
+        "process_read",
+        [1_000, 520, 150],
+        &[(LocalDetail, 2_100), (ContinuationHandle, 150)],
+    );
+    const SEARCH: Tool = Tool::reference("rg", [700, 260, 90], &[(LocalDetail, 700)]);
+    vec![LOG.call(14_000 + index % 9 * 5_500), SEARCH.call(2_800 + index % 4 * 900)]
+}
+
+/// 36 file reads and searches a loop.
+pub(super) const WIDE_CURRENT_LOOP_WORK: Pattern = Pattern {
+    n_loops: 8,
+    user: Cycle { start: 180, length: 4, step: 30 },
+    answer: Cycle { start: 980, length: 3, step: 160 },
+    calls: wide_current_loop_work,
+    answer_needs: &[
+        (Nothing, 0.08),
+        (GlobalConclusion, 0.18),
+        (LocalDetail, 0.20),
+        (ExactEvidence, 0.48),
+        (RawContent, 0.06),
+    ],
+    follow_up_needs: &[
+        (Nothing, 0.14),
+        (GlobalConclusion, 0.18),
+        (ContinuationHandle, 0.05),
+        (LocalDetail, 0.22),
+        (ExactEvidence, 0.41),
+        (RawContent, 0.08),
+    ],
+    follow_up_needs_of_talk: &[],
+    revisits: &[(1, ExactEvidence, 0.26), (2, LocalDetail, 0.18), (3, RawContent, 0.08)],
+};
+
+fn wide_current_loop_work(index: u64) -> Vec<CallSpec> {
+    const FILE: Tool = Tool {
+        purpose: 18,
+        args: 44,
+        ..Tool::file([780, 220, 82], &[(ExactEvidence, 1_100), (LocalDetail, 760)])
+    };
+    const SEARCH: Tool = Tool { name: "rg", preserve: Preserve::Reference, ..FILE };
+    let calls = (0..36).map(|nth| {
+        let tool = if nth % 3 == 2 { SEARCH } else { FILE };
+        let tool =
+            Tool { excerpt: tool.excerpt + nth % 4 * 120, summary: tool.summary + nth % 3 * 40, ..tool };
+        tool.call(3_800 + (index * 487 + nth * 613) % 7_800)
+    });
+    calls.collect()
+}
+
+/// One file of 300,000 tokens a loop.
+pub(super) const RECOVERY_OSCILLATION_WORK: Pattern = Pattern {
+    n_loops: 10,
+    user: Cycle { start: 150, length: 1, step: 0 },
+    answer: Cycle { start: 420, length: 1, step: 0 },
+    calls: recovery_oscillation_work,
+    answer_needs: &[(Nothing, 0.10), (ExactEvidence, 0.20), (RawContent, 0.70)],
+    follow_up_needs: &[(Nothing, 1.0)],
+    follow_up_needs_of_talk: &[],
+    revisits: &[],
+};
+
+fn recovery_oscillation_work(_index: u64) -> Vec<CallSpec> {
+    const FILE: Tool = Tool {
+        purpose: 48,
+        args: 58,
+        ..Tool::file([6_000, 520, 120], &[(ExactEvidence, 6_200), (LocalDetail, 2_400)])
+    };
+    vec![FILE.call(300_000)]
+}
