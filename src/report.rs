@@ -11,6 +11,8 @@ pub mod table;
 
 use std::sync::Arc;
 
+use indexmap::{IndexMap, IndexSet};
+
 use crate::metrics::{Label, Tally};
 use crate::model::Profile;
 use crate::trace::Trace;
@@ -81,10 +83,24 @@ impl Report {
         })
     }
 
-    /// Returns everything that the runs assume, each sentence once.
+    /// Returns everything that the runs assume, each sentence once, with the profiles that it does not hold for all of.
     #[must_use]
-    pub fn assumptions(&self) -> Vec<&str> {
-        distinct(self.runs.iter().flat_map(|it| it.assumed.sentences.iter().map(String::as_str)))
+    pub fn assumptions(&self) -> Vec<String> {
+        let mut by_sentence: IndexMap<&str, IndexSet<&str>> = IndexMap::new();
+        for run in &self.runs {
+            for sentence in &run.assumed.sentences {
+                by_sentence.entry(sentence).or_default().insert(&run.profile);
+            }
+        }
+        let n_profiles = distinct(self.runs.iter().map(|it| it.profile.as_str())).len();
+        let written = by_sentence.into_iter().map(|(sentence, profiles)| {
+            if profiles.len() == n_profiles {
+                return sentence.to_owned();
+            }
+            let names: Vec<&str> = profiles.into_iter().collect();
+            format!("{} (under {}).", sentence.trim_end_matches('.'), names.join(", "))
+        });
+        written.collect()
     }
 }
 
@@ -101,24 +117,20 @@ impl Assumed {
             ));
         } else {
             sentences.push(format!(
-                "Under {} a recovery call reads {} tokens beside what it fetches and writes {}.",
-                profile.name,
+                "A recovery call reads {} tokens beside what it fetches and writes {}.",
                 numbers::thousands(assumed.recovery_overhead_tokens),
                 numbers::thousands(assumed.recovery_output_tokens)
             ));
         }
         if assumed.failure_penalty > Cost::default() {
             let penalty = assumed.failure_penalty.usd();
-            sentences.push(format!(
-                "Under {} a need without a handle, or a request over a limit, costs {penalty} USD.",
-                profile.name
-            ));
+            sentences
+                .push(format!("A need without a handle, or a request over a limit, costs {penalty} USD."));
         }
         if assumed.request_latency_ms > 0.0 {
             sentences.push(format!(
-                "Under {} a request takes {} ms, {} ms per input token not read from the cache and {} ms per output token; \
+                "A request takes {} ms, {} ms per input token not read from the cache and {} ms per output token; \
                  a recovery call takes {} ms.",
-                profile.name,
                 assumed.request_latency_ms,
                 assumed.latency_ms_per_uncached_token,
                 assumed.latency_ms_per_output_token,
@@ -155,6 +167,6 @@ fn sums(runs: &[Run]) -> Vec<Run> {
 
 /// Returns values in order, each once.
 fn distinct<'a>(values: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
-    let set: indexmap::IndexSet<&str> = values.collect();
+    let set: IndexSet<&str> = values.collect();
     set.into_iter().collect()
 }

@@ -15,7 +15,7 @@ pub fn report(report: &Report, detail: Detail) -> String {
     }
     let notes: Vec<String> = report.notes.iter().cloned().chain(report.note_on_needs()).collect();
     write_list("Notes", notes.iter().map(String::as_str), &mut text);
-    write_list("Assumptions", report.assumptions().into_iter(), &mut text);
+    write_list("Assumptions", report.assumptions().iter().map(String::as_str), &mut text);
     text
 }
 

@@ -21,8 +21,8 @@ pub struct Layout {
 const DISPENSABLE: [&str; 4] = ["requests", "write", "prompt max", "evidence kept"];
 /// The narrowest that the column of names becomes; longer names wrap.
 const NAME_WIDTH_MIN: usize = 24;
-/// What a column takes beside its content.
-const PADDING: usize = 2;
+/// What a column takes beside its content: a blank on each side, and one to the next column.
+const PADDING: usize = 3;
 
 /// Returns the report as tables, with notes and where to look further.
 #[must_use]

@@ -34,9 +34,8 @@ pub(super) fn plan(catalog: &Catalog, request: &Request) -> Result<Plan, Error> 
     let policies = policies.load(catalog, &mut found, |name| catalog.policy(name));
     let scenarios = scenarios.load(catalog, &mut found, |name| catalog.scenario(name));
     let profiles = profiles.load(catalog, &mut found, |name| catalog.profile(name));
-    found.stop()?;
-
-    let mut work = Inputs { catalog, policies, settings, found };
+    let is_complete = found.is_empty();
+    let mut work = Inputs { catalog, policies, settings, found, is_complete };
     let profiles = work.profiles(&profiles);
     let no_params = IndexMap::new();
     let suite_params = suite.as_ref().map_or(&no_params, |it| &it.spec.params);
@@ -174,6 +173,10 @@ impl Found {
         }
     }
 
+    fn is_empty(&self) -> bool {
+        self.problems.is_empty() && self.others.is_empty()
+    }
+
     /// Stops when anything is wrong.
     fn stop(&mut self) -> Result<(), Error> {
         if self.problems.is_empty() && self.others.len() < 2 {
@@ -197,6 +200,8 @@ struct Inputs<'a> {
     policies: Vec<Loaded<PolicySpec>>,
     settings: Vec<Used>,
     found: Found,
+    /// Whether all files could be read; what one file needs of another is checked only then.
+    is_complete: bool,
 }
 
 /// Policies with the parameters of some scenarios.
@@ -287,7 +292,7 @@ impl Inputs<'_> {
 
     /// Reports parameters that nothing declares.
     fn check_params<T>(&mut self, by: &Loaded<T>, given: &IndexMap<String, SizeSpec>) {
-        if given.is_empty() {
+        if given.is_empty() || !self.is_complete {
             return;
         }
         let policies: Vec<PolicySpec> = self.policies.iter().map(|it| it.spec.clone()).collect();
@@ -297,7 +302,7 @@ impl Inputs<'_> {
     /// Reports overrides that led to nothing anywhere.
     fn check_used(&mut self) {
         for used in &mut self.settings {
-            if used.is_strict && !used.is_applied {
+            if used.is_strict && !used.is_applied && self.is_complete {
                 self.found.problems.extend(used.refused.take().map(|it| *it));
             }
         }

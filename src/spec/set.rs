@@ -130,7 +130,10 @@ impl Setting {
             match decode::from_tree::<T>(candidate) {
                 Ok(spec) if passes(&spec) => return Ok(spec),
                 Ok(spec) => decoded.push(spec),
-                Err(problem) => message = message.or(Some(problem.message)),
+                Err(problem) if message.is_none() || problem.message.starts_with("unknown") => {
+                    message = Some(problem.message);
+                }
+                Err(_) => {}
             }
         }
         decoded.into_iter().next().ok_or(message)
