@@ -214,6 +214,7 @@ impl Progress {
 /// A pool that is being spent.
 struct OpenPool {
     budget: ReadyBudget,
+    region: Region,
     pool: Pool,
     loop_ix: Option<LoopIx>,
     /// The first slot whose exact tokens have not been charged.
@@ -222,7 +223,13 @@ struct OpenPool {
 
 impl OpenPool {
     fn new(budget: ReadyBudget, region: Region) -> Self {
-        Self { budget, pool: Pool { tokens: budget.tokens, used: 0 }, loop_ix: None, next: region.from }
+        Self {
+            budget,
+            region,
+            pool: Pool { tokens: budget.tokens, used: 0 },
+            loop_ix: None,
+            next: region.from,
+        }
     }
 
     /// Returns the pool as it stands in front of a slot about to be shown.
@@ -246,7 +253,8 @@ impl OpenPool {
         while at < slot {
             edit.touch(1);
             let stands = *edit.prompt().slot(at);
-            if stands.exact && stands.state == super::State::Shown && !rung.place.has(edit.prompt(), at) {
+            let is_visited = at >= self.region.from && rung.place.has(edit.prompt(), at);
+            if stands.exact && stands.state == super::State::Shown && !is_visited {
                 self.pool.used += u64::from(stands.tokens);
             }
             at = edit.visible_from(at + 1);

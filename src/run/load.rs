@@ -5,7 +5,7 @@ use crate::diag::Diagnostic;
 use crate::error::Error;
 use crate::spec::ScenarioSpec;
 use crate::spec::scenario::AssumeSpec;
-use crate::trace::{Trace, load};
+use crate::trace::{Trace, import, load};
 
 /// Makes the trace of a scenario, whose spec may have been overridden since it was read.
 ///
@@ -27,13 +27,21 @@ pub(super) fn trace(scenario: &Loaded<ScenarioSpec>, spec: &ScenarioSpec) -> Res
     }
 }
 
-/// Reads a recorded session.
+/// Reads a recorded session; what of it is left out is told among the assumptions.
 fn session(origin: &Origin, spec: &ScenarioSpec, assume: &AssumeSpec) -> Result<Trace, Error> {
-    let (_, _) = (&spec.file_tools, assume);
-    let mut problem = Diagnostic::at("session-unknown", "", "no importer reads this session");
-    problem.place.file = origin.label();
-    origin.text()?;
-    Err(vec![problem].into())
+    let text = origin.text()?;
+    let imported = import::import(&text, &spec.name, assume, &spec.file_tools).map_err(|problems| {
+        let of_file = problems.into_iter().map(|mut it| {
+            if it.place.field.is_empty() {
+                it.place.file = origin.label();
+            }
+            it
+        });
+        of_file.collect::<Vec<_>>()
+    })?;
+    let mut trace = imported.trace;
+    trace.assumptions.extend(imported.losses.iter().map(|it| format!("Left out of {}: {it}.", spec.name)));
+    Ok(trace)
 }
 
 /// Says that a bundled scenario's recording is not bundled with it.
