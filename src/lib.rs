@@ -13,3 +13,8 @@ pub mod projection;
 pub mod cache;
 pub mod recovery;
 pub mod engine;
+pub mod price;
+pub mod metrics;
+pub mod report;
+pub mod catalog;
+pub mod run;
