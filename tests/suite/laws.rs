@@ -67,7 +67,8 @@ fn play(trace: &Trace, policy: &Policy, limits: &Limits, rules: &CacheRules) -> 
 
 /// A case as a reader wants to see it.
 fn told(spec: &PolicySpec, trace: &TracePlan, limits: &Limits, rules: &CacheRules) -> String {
-    let policy = ron::ser::to_string_pretty(spec, ron::ser::PrettyConfig::new().compact_arrays(true)).unwrap();
+    let policy =
+        ron::ser::to_string_pretty(spec, ron::ser::PrettyConfig::new().compact_arrays(true)).unwrap();
     format!("{policy}\n{trace:#?}\n{limits:?}\n{rules:?}")
 }
 

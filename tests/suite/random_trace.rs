@@ -56,7 +56,7 @@ fn tokens() -> impl Strategy<Value = u32> {
     prop_oneof![1 => Just(0), 4 => 1_u32..60, 6 => 60_u32..900, 5 => 900_u32..5_000]
 }
 
-fn call() -> impl Strategy<Value = CallPlan> {
+fn call() -> BoxedStrategy<CallPlan> {
     let sizes = (tokens(), 0..=100_u32, 0..=60_u32, prop_oneof![2 => Just(0_u32), 5 => 1_u32..50]);
     let sizes = sizes.prop_map(|(raw, excerpt, summary, handle)| Sizes {
         raw,
@@ -67,22 +67,25 @@ fn call() -> impl Strategy<Value = CallPlan> {
     let preserve = prop_oneof![
         3 => Just(Preserve::WorkingEvidence), 1 => Just(Preserve::Reference), 2 => Just(Preserve::None)
     ];
-    let recover = (0_u32..200, 0_u32..400, 0_u32..900)
-        .prop_map(|(handle, local, exact)| Recover { handle, local, exact });
+    let recover = (0_u32..200, 0_u32..400, 0_u32..900).prop_map(|(handle, local, exact)| Recover {
+        handle,
+        local,
+        exact,
+    });
     let digest = prop_oneof![8 => Just(None), 1 => (0_u64..3).prop_map(Some)];
-    (0..TOOLS.len(), 1_u32..200, sizes, preserve, recover, digest).prop_map(
-        |(tool, call, sizes, preserve, recover, digest)| CallPlan {
+    (0..TOOLS.len(), 1_u32..200, sizes, preserve, recover, digest)
+        .prop_map(|(tool, call, sizes, preserve, recover, digest)| CallPlan {
             tool,
             call,
             sizes,
             preserve,
             recover,
             digest,
-        },
-    )
+        })
+        .boxed()
 }
 
-fn step() -> impl Strategy<Value = StepPlan> {
+fn step() -> BoxedStrategy<StepPlan> {
     let pause = prop_oneof![6 => 0_i64..20_000, 1 => Just(300_000), 2 => 300_001_i64..900_000];
     let output = prop_oneof![8 => 1_u64..900, 1 => 900_u64..4_000];
     let calls = prop_oneof![
@@ -93,9 +96,10 @@ fn step() -> impl Strategy<Value = StepPlan> {
     let text = prop::option::of((any::<bool>(), 1_u32..700));
     (pause, output, text, calls)
         .prop_map(|(pause_ms, output, text, calls)| StepPlan { pause_ms, output, text, calls })
+        .boxed()
 }
 
-fn need() -> impl Strategy<Value = NeedPlan> {
+fn need() -> BoxedStrategy<NeedPlan> {
     let due = prop::sample::select(vec![Due::LoopStart, Due::Answer, Due::LoopEnd]);
     let level = prop::sample::select(vec![
         Level::None,
@@ -106,21 +110,32 @@ fn need() -> impl Strategy<Value = NeedPlan> {
         Level::RawContent,
     ]);
     let weight = prop::sample::select(vec![0.0, 0.125, 0.3, 0.5, 1.0]);
-    (due, 0_u32..4, level, weight, prop::option::weighted(0.3, 0_u32..3_000)).prop_map(
-        |(due, back, level, weight, recover_tokens)| NeedPlan { due, back, level, weight, recover_tokens },
-    )
+    (due, 0_u32..4, level, weight, prop::option::weighted(0.3, 0_u32..3_000))
+        .prop_map(|(due, back, level, weight, recover_tokens)| NeedPlan {
+            due,
+            back,
+            level,
+            weight,
+            recover_tokens,
+        })
+        .boxed()
 }
 
 /// A trace of 1 to 8 loops of up to 6 steps.
-pub(crate) fn trace() -> impl Strategy<Value = TracePlan> {
+pub(crate) fn trace() -> BoxedStrategy<TracePlan> {
     let user = prop::collection::vec(tokens(), 1..=2);
-    let steps = prop_oneof![1 => Just(Vec::new()).boxed(), 15 => prop::collection::vec(step(), 1..=6).boxed()];
-    let one = (user, steps, prop::collection::vec(need(), 0..4))
-        .prop_map(|(user, steps, needs)| LoopPlan { user, steps, needs });
+    let steps =
+        prop_oneof![1 => Just(Vec::new()).boxed(), 15 => prop::collection::vec(step(), 1..=6).boxed()];
+    let one = (user, steps, prop::collection::vec(need(), 0..4)).prop_map(|(user, steps, needs)| LoopPlan {
+        user,
+        steps,
+        needs,
+    });
     let stable = prop::collection::vec(0_u32..3_000, 0..3);
     let chars = prop::sample::select(vec!["4", "3.5", "2.125"]);
     (stable, chars, prop::collection::vec(one, 1..=8))
         .prop_map(|(stable, chars_per_token, loops)| TracePlan { stable, chars_per_token, loops })
+        .boxed()
 }
 
 impl TracePlan {

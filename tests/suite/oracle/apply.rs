@@ -119,7 +119,8 @@ impl Run<'_> {
             from = last + 1;
             units.push(unit);
         }
-        let tokens = |unit: &Vec<usize>| unit.iter().map(|it| self.history.slots[*it].view.tokens).sum::<u64>();
+        let tokens =
+            |unit: &Vec<usize>| unit.iter().map(|it| self.history.slots[*it].view.tokens).sum::<u64>();
         match rung.scope.order {
             OrderSpec::Largest => units.sort_by_key(|unit| std::cmp::Reverse(tokens(unit))),
             _ => units.reverse(),
@@ -280,7 +281,8 @@ impl Run<'_> {
         let serial = self.history.next_summary();
         for (n, slot) in slots.iter().enumerate() {
             let before = self.history.slots[*slot].view;
-            let (tokens, stands) = if n == 0 { (output, Stands::Summary(serial)) } else { (0, Stands::Behind) };
+            let (tokens, stands) =
+                if n == 0 { (output, Stands::Summary(serial)) } else { (0, Stands::Behind) };
             self.history.edit(*slot, View { tokens, stands, ..before }, &activation.manner);
         }
         (slots.len() as u32, slots.len() as u32)

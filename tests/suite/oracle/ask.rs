@@ -65,7 +65,8 @@ impl Run<'_> {
         }
         for rung in &stage.rungs {
             let is_met = |goal| self.holds_at_start(goal, rung, &activation);
-            if self.holds_at_start(&rung.when, rung, &activation) && !rung.until.as_ref().is_some_and(is_met) {
+            if self.holds_at_start(&rung.when, rung, &activation) && !rung.until.as_ref().is_some_and(is_met)
+            {
                 self.apply(rung, &activation);
             }
         }

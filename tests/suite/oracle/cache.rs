@@ -68,7 +68,8 @@ impl Cache {
         let places: Vec<usize> = known.collect();
         let prompt: Vec<(u64, View)> =
             places.iter().map(|it| (history.item(*it).digest, history.slots[*it].identity)).collect();
-        let shared = |other: &Vec<(u64, View)>| other.iter().zip(&prompt).take_while(|(a, b)| same(a, b)).count();
+        let shared =
+            |other: &Vec<(u64, View)>| other.iter().zip(&prompt).take_while(|(a, b)| same(a, b)).count();
         let common = self.earlier.iter().map(shared).max().unwrap_or(0);
         self.earlier.push(prompt);
         let tokens = places[..common].iter().map(|it| history.slots[*it].view.tokens).sum();

@@ -179,7 +179,8 @@ impl<'a> History<'a> {
     }
 
     pub(super) fn counts(&self) -> Counts {
-        let results = (self.n_stable()..self.slots.len()).filter(|it| self.item(*it).kind == Kind::ToolResult);
+        let results =
+            (self.n_stable()..self.slots.len()).filter(|it| self.item(*it).kind == Kind::ToolResult);
         Counts {
             items: (self.slots.len() - self.n_stable()) as u64,
             tool_uses: results.count() as u64,
@@ -202,7 +203,9 @@ impl<'a> History<'a> {
         let item = self.item(slot);
         match unit {
             Unit::Items => slot,
-            Unit::ToolUses if item.kind == Kind::ToolCall && (item.pair as usize) < self.trace.spine.items.len() => {
+            Unit::ToolUses
+                if item.kind == Kind::ToolCall && (item.pair as usize) < self.trace.spine.items.len() =>
+            {
                 item.pair as usize
             }
             Unit::ToolUses => slot,

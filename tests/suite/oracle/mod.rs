@@ -9,9 +9,7 @@ mod needs;
 mod scope;
 mod size;
 
-use ctxsim::ledger::{
-    CacheUse, Change, Failure, FailureKind, Outcome, RequestRow, Role, Rows, ToolResults,
-};
+use ctxsim::ledger::{CacheUse, Change, Failure, FailureKind, Outcome, RequestRow, Role, Rows, ToolResults};
 use ctxsim::model::policy::Moment;
 use ctxsim::model::{CacheRules, Limits, Policy};
 use ctxsim::trace::{Due, Kind, Trace};

@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
+use ctxsim::model::Scope;
 use ctxsim::model::scope::{Keep, Patterns};
 use ctxsim::model::size::{Extent, Unit};
-use ctxsim::model::Scope;
 use ctxsim::spec::policy::PartSpec;
 use ctxsim::trace::{Item, Kind, Preserve, Trace};
 
@@ -121,13 +121,7 @@ impl<'p> Place<'p> {
     }
 
     /// The slots of the next unit from a slot on.
-    pub(super) fn unit_from(
-        &self,
-        from: usize,
-        by: By,
-        history: &History<'_>,
-        world: &World,
-    ) -> Vec<usize> {
+    pub(super) fn unit_from(&self, from: usize, by: By, history: &History<'_>, world: &World) -> Vec<usize> {
         let mut slots = self.slots(history, world);
         slots.retain(|it| *it >= from);
         let By::Units(unit, most) = by else { return slots };

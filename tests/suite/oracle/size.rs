@@ -40,7 +40,11 @@ impl World {
             Size::Max(parts) => parts.iter().map(of).max().unwrap(),
             Size::Times(factor, part) => factor.of(of(part)),
             Size::ByWindow { of: window, below, then, otherwise } => {
-                if of(window) < *below { of(then) } else { of(otherwise) }
+                if of(window) < *below {
+                    of(then)
+                } else {
+                    of(otherwise)
+                }
             }
         }
     }
