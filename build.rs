@@ -26,6 +26,9 @@ fn main() -> io::Result<()> {
 /// Collects the files below a folder, sorted by path.
 fn walk(folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
     println!("cargo::rerun-if-changed={}", folder.display());
+    if !folder.is_dir() {
+        return Ok(());
+    }
     let mut entries: Vec<PathBuf> =
         fs::read_dir(folder)?.map(|it| it.map(|it| it.path())).collect::<Result<_, _>>()?;
     entries.sort();

@@ -44,3 +44,27 @@ impl From<Vec<Diagnostic>> for Error {
         Self::Invalid(problems)
     }
 }
+
+impl Error {
+    /// Returns the error as one problem of a list.
+    #[must_use]
+    pub fn into_problem(self) -> Diagnostic {
+        let message = self.to_string();
+        match self {
+            Self::Invalid(mut problems) if problems.len() == 1 => problems.remove(0),
+            Self::Invalid(_) => Diagnostic::at("invalid", "", message),
+            Self::Read { path, source } | Self::Write { path, source } => {
+                let mut problem = Diagnostic::at("file", "", source.to_string());
+                problem.place.file = path.display().to_string();
+                problem.help("check the path and the rights to it")
+            }
+            Self::UnknownName { kind, name, suggestion } => {
+                let problem = Diagnostic::at("unknown-name", "", format!("no {kind} is called `{name}`"));
+                problem.help(match suggestion {
+                    Some(known) => format!("did you mean `{known}`?"),
+                    None => "`ctxsim list` names what there is".to_owned(),
+                })
+            }
+        }
+    }
+}

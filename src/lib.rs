@@ -1,6 +1,7 @@
 //! An embedded, offline, deterministic simulator for the context policies of LLM agents.
 
 pub mod units;
+pub mod rng;
 pub mod diag;
 pub mod error;
 pub mod spec;
@@ -12,3 +13,8 @@ pub mod projection;
 pub mod cache;
 pub mod recovery;
 pub mod engine;
+pub mod price;
+pub mod metrics;
+pub mod report;
+pub mod catalog;
+pub mod run;

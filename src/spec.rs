@@ -6,6 +6,7 @@ pub mod place;
 pub mod policy;
 pub mod profile;
 pub mod scenario;
+pub mod set;
 pub mod size;
 pub mod suite;
 

@@ -4,6 +4,8 @@ pub mod build;
 pub mod evidence;
 pub mod generate;
 pub mod import;
+pub mod load;
+pub mod written;
 
 use std::ops::Range;
 

@@ -144,7 +144,7 @@ impl Cost {
     /// Returns the nearest float of US dollars, for showing and for expected values.
     #[must_use]
     pub fn usd(self) -> f64 {
-        self.0 as f64 * 1e-12
+        self.0 as f64 / 1e12
     }
 }
 

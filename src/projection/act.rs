@@ -6,7 +6,7 @@ use super::num::{Env, Known, Num};
 use super::program::{Activation, ReadyRung};
 use super::prompt::{Prompt, SlotIx};
 use super::rendition::{Pool, Rows};
-use super::scope::{Region, UnitSize};
+use super::scope::{self, Region};
 use super::test::Progress;
 use super::tracker::unit_of;
 use crate::model::policy::{Action, Budget, Summarise};
@@ -65,6 +65,15 @@ impl Act {
         }
     }
 
+    /// Returns the pool of exact tokens, if the action has one.
+    #[inline]
+    fn budget(&self) -> Option<ReadyBudget> {
+        match self {
+            Self::Show { budget, .. } => *budget,
+            Self::Drop | Self::Summarise(_) => None,
+        }
+    }
+
     /// Returns the rows that say what the action would free, where that is known beforehand.
     pub(super) fn rows(&self) -> Option<&Rows> {
         match self {
@@ -91,6 +100,16 @@ pub(super) fn apply(rung: &mut ReadyRung, activation: &Activation<'_>, edit: &mu
     edit.note_visit(is_active, n_changed.0, n_changed.1);
 }
 
+/// Applies a rung to the item that has just entered.
+#[inline]
+pub(super) fn enter(rung: &ReadyRung, edit: &mut Editor<'_, '_>) {
+    let region = scope::part(edit.prompt(), PartSpec::Entering);
+    if rung.place.has(edit.prompt(), region.from) {
+        let mut pool = rung.act.budget().map(|it| OpenPool::new(it, region));
+        touch_slot(rung, region.from, pool.as_mut(), edit);
+    }
+}
+
 /// Takes units from the oldest on; returns how many slots were visited and changed.
 fn in_order(
     rung: &mut ReadyRung,
@@ -98,39 +117,78 @@ fn in_order(
     activation: &Activation<'_>,
     edit: &mut Editor<'_, '_>,
 ) -> (u32, u32) {
-    let budget = match &rung.act {
-        Act::Show { budget, .. } => *budget,
-        _ => None,
-    };
     let is_active = rung.place.part == PartSpec::Active;
+    let budget = rung.act.budget();
     let resumes =
         budget.is_none() && !rung.place.protects_slots() && (!is_active || rung.place.is_whole_part());
-    let begin = if resumes { rung.resume(region, edit) } else { region.from };
-    let mut pool = budget.map(|it| OpenPool::new(it, region));
-    let mut at = pool.as_ref().map_or(begin, |_| region.from);
-    let size = if rung.goal.is_none() { UnitSize::All } else { rung.place.unit_size(edit, region) };
-    let mut progress = progress(rung, region, edit);
-    let mut units = std::mem::take(&mut rung.units);
-    let (mut n_visited, mut n_changed) = (if resumes { rung.memory.n_settled } else { 0 }, 0);
-    while !rung.is_done(activation, progress, edit) {
-        rung.place.next_unit(edit, &mut at, region.to, &size, &mut units);
-        if units.is_empty() {
-            break;
-        }
-        for slot in &units {
-            progress.take(edit.prompt(), *slot);
-            n_changed += touch_slot(rung, *slot, pool.as_mut(), edit);
-            if resumes && is_active && rung.place.has(edit.prompt(), *slot) {
-                rung.memory.n_settled += 1;
+    let mut at = if resumes { rung.resume(region, edit) } else { region.from };
+    let mut pass = Pass { pool: budget.map(|it| OpenPool::new(it, region)), ..Pass::default() };
+    pass.n_visited = if resumes { rung.memory.n_settled } else { 0 };
+    pass.counts_settled = resumes && is_active;
+    if rung.goal.is_none() {
+        at = pass.take_all(rung, at, region.to, edit);
+    } else {
+        let size = rung.place.unit_size(edit, region);
+        let mut progress = progress(rung, region, edit);
+        let mut units = std::mem::take(&mut rung.units);
+        while !rung.is_done(activation, progress, edit) {
+            rung.place.next_unit(edit, &mut at, region.to, &size, &mut units);
+            if units.is_empty() {
+                break;
+            }
+            for slot in &units {
+                if rung.counts_progress() {
+                    progress.take(edit.prompt(), *slot);
+                }
+                pass.take(rung, *slot, edit);
             }
         }
-        n_visited += u32::try_from(units.len()).unwrap_or(u32::MAX);
+        rung.units = units;
     }
-    rung.units = units;
     if resumes {
         rung.memory.cursor = rung.memory.cursor.max(at);
     }
-    (n_visited, n_changed)
+    (pass.n_visited, pass.n_changed)
+}
+
+/// A pass over a scope, from the oldest slot on.
+#[derive(Default)]
+struct Pass {
+    pool: Option<OpenPool>,
+    n_visited: u32,
+    n_changed: u32,
+    counts_settled: bool,
+}
+
+impl Pass {
+    /// Takes every slot of the scope from one place to another; returns where it came to.
+    fn take_all(
+        &mut self,
+        rung: &mut ReadyRung,
+        from: SlotIx,
+        to: SlotIx,
+        edit: &mut Editor<'_, '_>,
+    ) -> SlotIx {
+        let mut at = edit.visible_from(from);
+        let begin = at;
+        while at < to {
+            if rung.place.has(edit.prompt(), at) {
+                self.take(rung, at, edit);
+            }
+            at = edit.visible_from(at + 1);
+        }
+        edit.touch(u64::from(at - begin));
+        at.min(to.max(from))
+    }
+
+    #[inline]
+    fn take(&mut self, rung: &mut ReadyRung, slot: SlotIx, edit: &mut Editor<'_, '_>) {
+        self.n_visited += 1;
+        self.n_changed += touch_slot(rung, slot, self.pool.as_mut(), edit);
+        if self.counts_settled && rung.place.has(edit.prompt(), slot) {
+            rung.memory.n_settled += 1;
+        }
+    }
 }
 
 /// Takes units from the newest or the largest on.
@@ -190,11 +248,10 @@ fn touch_slot(rung: &ReadyRung, slot: SlotIx, pool: Option<&mut OpenPool>, edit:
 
 /// Begins to count what an activation takes.
 fn progress(rung: &ReadyRung, region: Region, edit: &mut Editor<'_, '_>) -> Progress {
-    let mut asks = false;
-    if let Some(goal) = &rung.goal {
-        goal.each(&mut |test| asks |= matches!(test, super::test::Test::Taken(_)));
+    Progress {
+        of: if rung.counts_progress() { rung.place.count(edit, region) } else { 0 },
+        ..Progress::default()
     }
-    Progress { of: if asks { rung.place.count(edit, region) } else { 0 }, ..Progress::default() }
 }
 
 impl Progress {
@@ -214,6 +271,7 @@ impl Progress {
 /// A pool that is being spent.
 struct OpenPool {
     budget: ReadyBudget,
+    region: Region,
     pool: Pool,
     loop_ix: Option<LoopIx>,
     /// The first slot whose exact tokens have not been charged.
@@ -222,7 +280,13 @@ struct OpenPool {
 
 impl OpenPool {
     fn new(budget: ReadyBudget, region: Region) -> Self {
-        Self { budget, pool: Pool { tokens: budget.tokens, used: 0 }, loop_ix: None, next: region.from }
+        Self {
+            budget,
+            region,
+            pool: Pool { tokens: budget.tokens, used: 0 },
+            loop_ix: None,
+            next: region.from,
+        }
     }
 
     /// Returns the pool as it stands in front of a slot about to be shown.
@@ -246,7 +310,8 @@ impl OpenPool {
         while at < slot {
             edit.touch(1);
             let stands = *edit.prompt().slot(at);
-            if stands.exact && stands.state == super::State::Shown && !rung.place.has(edit.prompt(), at) {
+            let is_visited = at >= self.region.from && rung.place.has(edit.prompt(), at);
+            if stands.exact && stands.state == super::State::Shown && !is_visited {
                 self.pool.used += u64::from(stands.tokens);
             }
             at = edit.visible_from(at + 1);
@@ -269,11 +334,15 @@ fn summarise(
     let mut units = std::mem::take(&mut rung.units);
     let mut at = region.from;
     loop {
-        let freed = batch.input.saturating_sub(summary.output_of(&batch, activation));
-        look.prompt = prompt.saturating_sub(freed);
-        look.scope.tokens = scope.saturating_sub(freed);
-        if rung.goal.as_ref().is_some_and(|goal| goal.holds(&look)) {
-            break;
+        // No summary frees more than its input: the length of the output is asked only when the goal is within reach.
+        look.prompt = prompt.saturating_sub(batch.input);
+        if rung.goal.as_ref().is_some_and(|goal| !goal.wants_less_than(look.prompt)) {
+            let freed = batch.input.saturating_sub(summary.output_of(&batch, activation));
+            look.prompt = prompt.saturating_sub(freed);
+            look.scope.tokens = scope.saturating_sub(freed);
+            if rung.goal.as_ref().is_some_and(|goal| goal.holds(&look)) {
+                break;
+            }
         }
         rung.place.next_unit(edit, &mut at, region.to, &size, &mut units);
         if units.is_empty() {
@@ -281,7 +350,9 @@ fn summarise(
         }
         batch.n_units += 1;
         for slot in &units {
-            look.progress.take(edit.prompt(), *slot);
+            if rung.counts_progress() {
+                look.progress.take(edit.prompt(), *slot);
+            }
             batch.add(edit.prompt(), *slot, &summary.copy);
         }
     }

@@ -70,6 +70,16 @@ impl ChangeLog {
         self.change
     }
 
+    /// Notes edits of which this is the first slot.
+    #[inline]
+    fn note(&mut self, first: SlotIx, n_edits: u32, stage: u16) {
+        self.change.n_edits += n_edits;
+        if self.change.first_slot.is_none_or(|known| first < known) {
+            self.change.first_slot = Some(first);
+            self.change.by = Some(stage);
+        }
+    }
+
     /// Begins anew after a request: what held for it alone is taken back.
     #[inline]
     pub fn settle(&mut self, prompt: &mut Prompt<'_>) {
@@ -111,6 +121,14 @@ pub struct Manner {
     pub for_request: bool,
     /// Whether the cache does not notice.
     pub keeps_prefix: bool,
+}
+
+impl Manner {
+    /// Returns whether edits stay and the cache notices.
+    #[inline]
+    fn is_plain(&self) -> bool {
+        !self.for_request && !self.keeps_prefix
+    }
 }
 
 /// Edits a prompt.
@@ -160,15 +178,18 @@ impl<'p, 't> Editor<'p, 't> {
     }
 
     /// Shows an item in another way if that makes it smaller; an item that enters is shown so whatever its size.
+    #[inline]
     pub fn show(&mut self, index: SlotIx, rendered: Rendered) -> bool {
         let before = *self.prompt.slot(index);
-        let enters = self.manner.moment == Moment::Entry;
-        if before.state != State::Shown || (!enters && rendered.tokens >= before.tokens) {
+        if before.state != State::Shown || rendered.tokens > before.tokens {
             return false;
         }
-        let after =
-            Slot { tokens: rendered.tokens, rendition: rendered.shown, exact: rendered.exact, ..before };
-        self.put(index, after);
+        let enters = self.manner.moment == Moment::Entry;
+        if rendered.tokens == before.tokens && !enters {
+            return false;
+        }
+        self.prompt.rerender(index, rendered.tokens, rendered.shown, rendered.exact, self.manner.author);
+        self.note_edit(index, before);
         true
     }
 
@@ -192,17 +213,20 @@ impl<'p, 't> Editor<'p, 't> {
         1
     }
 
-    /// Puts a summary of so many tokens into the first of these slots and hides the others behind it.
+    /// Puts a summary of so many tokens into the first of these slots, in ascending order, and hides the others behind it.
     pub fn summarise(&mut self, slots: &[SlotIx], tokens: u32, request: Option<SideRequest>) {
-        for (n, index) in slots.iter().enumerate() {
-            let before = *self.prompt.slot(*index);
-            let (tokens, state) = if n == 0 { (tokens, State::Host) } else { (0, State::Absorbed) };
-            if n == 0 {
-                self.log.n_summaries += 1;
-                self.log.serials.insert(*index, self.log.n_summaries);
+        let Some(host) = slots.first().copied() else { return };
+        self.log.n_summaries += 1;
+        self.log.serials.insert(host, self.log.n_summaries);
+        if self.manner.is_plain() && !self.log.keeps_any() {
+            self.log.note(host, u32::try_from(slots.len()).unwrap_or(u32::MAX), self.manner.stage);
+        } else {
+            for index in slots {
+                let before = *self.prompt.slot(*index);
+                self.note_edit(*index, before);
             }
-            self.put(*index, Slot { tokens, state, ..before });
         }
+        self.prompt.absorb(slots, tokens, self.manner.author);
         self.log.requests.extend(request);
     }
 
@@ -221,24 +245,30 @@ impl<'p, 't> Editor<'p, 't> {
 
     fn put(&mut self, index: SlotIx, after: Slot) {
         let before = *self.prompt.slot(index);
-        let Manner { moment, author, stage, for_request, keeps_prefix } = self.manner;
-        self.prompt.replace(index, Slot { by: author, ..after });
-        if for_request {
+        self.prompt.replace(index, Slot { by: self.manner.author, ..after });
+        self.note_edit(index, before);
+    }
+
+    /// Notes what undoing takes, and what the cache goes on to know the slot by.
+    fn note_manner(&mut self, index: SlotIx, before: Slot) {
+        if self.manner.for_request {
             self.log.undo.push((index, before));
         }
-        if keeps_prefix {
+        if self.manner.keeps_prefix {
             self.log.kept.entry(index).or_insert(before);
-        } else if !self.log.kept.is_empty() {
+        } else {
             self.log.kept.remove(&index);
         }
-        if moment == Moment::Entry {
-            return;
+    }
+
+    /// Notes an edit for the report, for the undoing, and for what the cache knows the slot by.
+    #[inline]
+    fn note_edit(&mut self, index: SlotIx, before: Slot) {
+        if !self.manner.is_plain() || self.log.keeps_any() {
+            self.note_manner(index, before);
         }
-        let change = &mut self.log.change;
-        change.n_edits += 1;
-        if change.first_slot.is_none_or(|first| index < first) {
-            change.first_slot = Some(index);
-            change.by = Some(stage);
+        if self.manner.moment != Moment::Entry {
+            self.log.note(index, 1, self.manner.stage);
         }
     }
 }

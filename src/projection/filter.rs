@@ -8,30 +8,42 @@ use crate::trace::{Item, Kind, Preserve, Spine};
 
 /// Which tools match, by their place in the trace's list.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ToolMask(Option<Vec<bool>>);
+pub struct ToolMask {
+    tools: Option<Vec<bool>>,
+    /// Whether items without a tool match.
+    otherwise: bool,
+}
 
 impl ToolMask {
-    /// Looks the patterns up; an empty list matches all or nothing.
+    /// Every item, tool or not.
+    pub const ALL: Self = Self { tools: None, otherwise: true };
+
+    /// Looks the patterns up: what the first list names, or all if it is empty, less what the second names.
     #[must_use]
-    pub fn new(patterns: &Patterns, empty_matches: bool, spine: &Spine) -> Self {
-        if patterns.0.is_empty() && empty_matches {
-            return Self(None);
+    pub fn new(tools: &Patterns, except: &Patterns, spine: &Spine) -> Self {
+        let (takes_all, spares_none) = (tools.0.is_empty(), except.0.is_empty());
+        if takes_all && spares_none {
+            return Self::ALL;
         }
-        Self(Some(spine.tools.iter().map(|it| patterns.matches(it)).collect()))
+        let matches = |name: &String| (takes_all || tools.matches(name)) && !except.matches(name);
+        Self { tools: Some(spine.tools.iter().map(matches).collect()), otherwise: takes_all }
     }
 
-    /// Returns whether every item matches, tool or not.
+    /// Returns whether the tool is not looked at.
     #[inline]
     #[must_use]
     pub fn is_all(&self) -> bool {
-        self.0.is_none()
+        self.tools.is_none()
     }
 
     /// Returns whether a tool matches.
     #[inline]
     #[must_use]
     pub fn has(&self, tool: u16) -> bool {
-        self.0.as_ref().is_none_or(|it| it.get(tool as usize).copied().unwrap_or(false))
+        match &self.tools {
+            None => true,
+            Some(tools) => tools.get(tool as usize).copied().unwrap_or(self.otherwise),
+        }
     }
 }
 
@@ -96,7 +108,6 @@ impl ClassMask {
 pub struct Filter {
     kinds: ClassMask,
     tools: ToolMask,
-    except_tools: ToolMask,
     preserve: ClassMask,
     shown: ClassMask,
     raw_min: u32,
@@ -110,8 +121,7 @@ impl Filter {
             scope.larger_than.as_ref().map(|it| Num::new(it, known).eval(&Env::default()).saturating_add(1));
         Self {
             kinds: ClassMask::of_kinds(&scope.kinds),
-            tools: ToolMask::new(&scope.tools, true, spine),
-            except_tools: ToolMask::new(&scope.except_tools, false, spine),
+            tools: ToolMask::new(&scope.tools, &scope.except_tools, spine),
             preserve: ClassMask::of_preserve(&scope.preserve),
             shown: ClassMask::of_shown(&scope.shown),
             raw_min: larger.map_or(0, |it| u32::try_from(it).unwrap_or(u32::MAX)),
@@ -123,8 +133,7 @@ impl Filter {
     pub fn of(kinds: &[KindSpec], tools: &Patterns, spine: &Spine) -> Self {
         Self {
             kinds: ClassMask::of_kinds(kinds),
-            tools: ToolMask::new(tools, true, spine),
-            except_tools: ToolMask(Some(Vec::new())),
+            tools: ToolMask::new(tools, &Patterns::default(), spine),
             preserve: ClassMask::ALL,
             shown: ClassMask::ALL,
             raw_min: 0,
@@ -158,7 +167,6 @@ impl Filter {
                     && self.preserve.has_preserve(item.preserve)
                     && item.raw >= self.raw_min
                     && self.tools.has(item.tool)
-                    && !self.except_tools.has(item.tool)
             }
         }
     }

@@ -43,6 +43,8 @@ pub(super) struct ReadyRung {
     pub(super) act: Act,
     pub(super) memory: Memory,
     tracker: Option<Tracker>,
+    /// Whether the goal asks what the activation has taken.
+    asks_progress: bool,
     pub(super) units: Vec<SlotIx>,
 }
 
@@ -137,7 +139,11 @@ impl ReadyStage {
                 for_request: self.for_request,
                 keeps_prefix: self.keeps_prefix,
             });
-            super::act::apply(rung, &activation, edit);
+            if moment == Moment::Entry {
+                super::act::enter(rung, edit);
+            } else {
+                super::act::apply(rung, &activation, edit);
+            }
         }
     }
 }
@@ -166,8 +172,10 @@ impl ReadyRung {
         };
         Test::new(stage_when, known).each(&mut look);
         when.each(&mut look);
+        let mut asks_progress = false;
         if let Some(goal) = &goal {
             goal.each(&mut look);
+            goal.each(&mut |test| asks_progress |= matches!(test, Test::Taken(_)));
         }
         *author += 1;
         Self {
@@ -177,9 +185,16 @@ impl ReadyRung {
             place: Place::new(&rung.scope, spine, known),
             act: Act::new(&rung.action, spine, known),
             memory: Memory::default(),
+            asks_progress,
             tracker: asks_scope.then(|| Tracker::new(&units)),
             units: Vec::new(),
         }
+    }
+
+    /// Returns whether the goal asks what the activation has taken.
+    #[inline]
+    pub(super) fn counts_progress(&self) -> bool {
+        self.asks_progress
     }
 
     fn is_due(&mut self, activation: &Activation<'_>, edit: &mut Editor<'_, '_>) -> bool {

@@ -58,7 +58,7 @@ impl Slot {
 pub struct LoopState {
     /// Tokens shown.
     pub tokens: Tokens,
-    /// Working-evidence results shown exactly.
+    /// Working-evidence results shown exactly; like the next three, by the last rendition, behind a summary or not.
     pub n_exact: u32,
     /// Results shown in full.
     pub n_full: u32,
@@ -122,7 +122,7 @@ impl<'t> Prompt<'t> {
             next: Vec::with_capacity(spine.items.len()),
             loops: Vec::with_capacity(spine.loops.len()),
             messages: Vec::new(),
-            journal: Vec::new(),
+            journal: Vec::with_capacity(spine.items.len()),
             total: 0,
             stable: 0,
             tools: ToolResults::default(),
@@ -203,38 +203,87 @@ impl<'t> Prompt<'t> {
         }
     }
 
-    /// Replaces what stands in a slot; every total follows.
+    /// Shows an item in another way that is no larger; every total follows.
+    #[inline]
+    pub fn rerender(&mut self, index: SlotIx, tokens: u32, rendition: Shown, exact: bool, by: Author) {
+        let at = index as usize;
+        let item = &self.spine.items[at];
+        let before = self.slots[at];
+        let mut after = Slot { tokens, rendition, exact, by, ..before };
+        if item.kind == Kind::ToolResult {
+            let state = &mut self.loops[item.loop_ix as usize];
+            state.n_exact = state.n_exact + u32::from(exact) - u32::from(before.exact);
+            state.n_full =
+                state.n_full + u32::from(tokens >= item.raw) - u32::from(before.tokens >= item.raw);
+            state.n_raw =
+                state.n_raw + u32::from(rendition == Shown::Raw) - u32::from(before.rendition == Shown::Raw);
+            self.tools.visible_tokens -= Tokens::from(before.tokens - tokens);
+            if tokens < item.raw && !before.compressed {
+                after.compressed = true;
+                self.tools.compressed += 1;
+            }
+        }
+        self.shrink(item.loop_ix, before.tokens - tokens);
+        self.slots[at] = after;
+        self.note(Edit { slot: index, before, after });
+    }
+
+    /// Puts a summary into the first of these slots, in ascending order, and hides the others behind it.
+    pub fn absorb(&mut self, slots: &[SlotIx], tokens: u32, by: Author) {
+        let Some((host, rest)) = slots.split_first() else { return };
+        for index in rest.iter().rev().copied() {
+            // From the end on, so that a hidden run leads to its end in one step.
+            self.next[index as usize] = self.next.get(index as usize + 1).copied().unwrap_or(index + 1);
+            self.hide_behind(index, State::Absorbed, 0, by);
+        }
+        self.hide_behind(*host, State::Host, tokens, by);
+    }
+
+    #[inline]
+    fn hide_behind(&mut self, index: SlotIx, state: State, tokens: u32, by: Author) {
+        let before = self.slots[index as usize];
+        let after = Slot { tokens, state, by, ..before };
+        let loop_ix = self.spine.items[index as usize].loop_ix;
+        self.loops[loop_ix as usize].n_absorbed += u32::from(!is_behind(&before));
+        self.shrink(loop_ix, before.tokens);
+        self.total += Tokens::from(tokens);
+        self.loops[loop_ix as usize].tokens += Tokens::from(tokens);
+        self.slots[index as usize] = after;
+        self.note(Edit { slot: index, before, after });
+    }
+
+    #[inline]
+    fn shrink(&mut self, loop_ix: LoopIx, by: u32) {
+        self.total -= Tokens::from(by);
+        self.loops[loop_ix as usize].tokens -= Tokens::from(by);
+    }
+
+    #[inline]
+    fn note(&mut self, edit: Edit) {
+        self.dirty_from = self.dirty_from.min(edit.slot);
+        self.touched += 1;
+        self.journal.push(edit);
+    }
+
+    /// Hides what stands in a slot, or brings back what stood there; every total follows.
     pub fn replace(&mut self, index: SlotIx, after: Slot) {
         let item = &self.spine.items[index as usize];
         let before = self.slots[index as usize];
-        let mut after = after;
-        if after.state == State::Shown
-            && after.tokens < item.raw
-            && !before.compressed
-            && item.kind == Kind::ToolResult
-        {
-            after.compressed = true;
-            self.tools.compressed += 1;
-        }
         self.total = self.total - Tokens::from(before.tokens) + Tokens::from(after.tokens);
         if let Some(state) = self.loops.get_mut(item.loop_ix as usize) {
             state.tokens = state.tokens - Tokens::from(before.tokens) + Tokens::from(after.tokens);
             state.n_absorbed =
                 state.n_absorbed - u32::from(is_behind(&before)) + u32::from(is_behind(&after));
-            if item.kind == Kind::ToolResult {
+            if item.kind == Kind::ToolResult && !is_behind(&before) && !is_behind(&after) {
                 count(state, &before, item, -1);
                 count(state, &after, item, 1);
+                let tools = &mut self.tools;
+                tools.visible_tokens =
+                    tools.visible_tokens - Tokens::from(before.tokens) + Tokens::from(after.tokens);
             }
         }
-        if item.kind == Kind::ToolResult && !is_behind(&before) && !is_behind(&after) {
-            let tools = &mut self.tools;
-            tools.visible_tokens =
-                tools.visible_tokens - Tokens::from(before.tokens) + Tokens::from(after.tokens);
-        }
         self.slots[index as usize] = after;
-        self.journal.push(Edit { slot: index, before, after });
-        self.dirty_from = self.dirty_from.min(index);
-        self.touched += 1;
+        self.note(Edit { slot: index, before, after });
         match (before.is_visible(), after.is_visible()) {
             (true, false) => self.next[index as usize] = index + 1,
             (false, true) => self.relink(),
@@ -257,14 +306,21 @@ impl<'t> Prompt<'t> {
     /// Returns the first visible slot from a place on, or the end.
     #[inline]
     pub fn visible_from(&mut self, from: SlotIx) -> SlotIx {
+        match self.next.get(from as usize) {
+            Some(next) if *next != from => self.skip_hidden(from),
+            _ => from,
+        }
+    }
+
+    /// Follows the links from a hidden slot on, halving the way for the next time.
+    fn skip_hidden(&mut self, from: SlotIx) -> SlotIx {
         let mut at = from;
         while let Some(next) = self.next.get(at as usize).copied() {
             if next == at {
                 return at;
             }
-            let skip = self.next.get(next as usize).copied().unwrap_or(next);
-            self.next[at as usize] = skip;
             self.touched += 1;
+            self.next[at as usize] = self.next.get(next as usize).copied().unwrap_or(next);
             at = next;
         }
         at
@@ -410,13 +466,13 @@ fn is_behind(slot: &Slot) -> bool {
     matches!(slot.state, State::Absorbed | State::Host)
 }
 
-/// Adds a result to what stands of its loop, or takes it away.
+/// Adds a result that no summary hides to what stands of its loop, or takes it away; summaries leave the counts as they were.
 #[inline]
 fn count(state: &mut LoopState, slot: &Slot, item: &Item, sign: i32) {
     let add = |to: &mut u32, holds: bool| *to = to.wrapping_add_signed(sign * i32::from(holds));
     let is_shown = slot.state == State::Shown;
-    add(&mut state.n_exact, is_shown && slot.exact && item.preserve == Preserve::WorkingEvidence);
+    add(&mut state.n_exact, is_shown && slot.exact);
     add(&mut state.n_full, is_shown && slot.tokens >= item.raw);
     add(&mut state.n_raw, is_shown && slot.rendition == Shown::Raw);
-    add(&mut state.n_handles, slot.state != State::Dropped && item.handle > 0);
+    add(&mut state.n_handles, is_shown && item.handle > 0);
 }

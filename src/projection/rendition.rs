@@ -7,6 +7,7 @@ use super::filter::{ClassMask, ToolMask};
 use super::num::{Env, Known, Num};
 use super::prompt::Shown;
 use crate::model::policy::{Rendition, Row};
+use crate::model::scope::Patterns;
 use crate::trace::{Item, Kind, Preserve, Spine};
 
 /// A rendition as a program holds it.
@@ -100,7 +101,7 @@ impl Rows {
     #[must_use]
     pub fn new(rows: &[Row], spine: &Spine, known: &Known) -> Self {
         let row = |row: &Row| RowRender {
-            tools: ToolMask::new(&row.tools, true, spine),
+            tools: ToolMask::new(&row.tools, &Patterns::default(), spine),
             preserve: ClassMask::of_preserve(&row.preserve),
             larger_than: row.larger_than.as_ref().map_or(0, |it| {
                 u32::try_from(Num::new(it, known).eval(&Env::default()).saturating_add(1)).unwrap_or(u32::MAX)

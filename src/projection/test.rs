@@ -117,6 +117,13 @@ impl Test {
         }
     }
 
+    /// Returns whether this asks for a prompt below a known size, which a prompt of so many tokens is not.
+    #[inline]
+    #[must_use]
+    pub fn wants_less_than(&self, prompt: Tokens) -> bool {
+        matches!(self, Self::Prompt(Comparison::AtMost | Comparison::Below, Num::Const(size)) if prompt > *size)
+    }
+
     /// Returns whether the condition holds.
     #[inline]
     #[must_use]

@@ -6,7 +6,7 @@ use std::path::Path;
 use ron::extensions::Extensions;
 use serde::{Serialize, de::DeserializeOwned};
 
-use crate::diag::{Diagnostic, Place};
+use crate::diag::{Diagnostic, Place, nearest};
 
 /// The language of an input file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -99,7 +99,20 @@ fn plain_words(message: String) -> (String, Option<String>) {
             return (format!("a bare number stands where a size belongs: `{found}`"), Some(help));
         }
     }
-    (message, None)
+    let help = one_of(&message);
+    (message, help)
+}
+
+/// Returns the way out of a message that says what was found and what was expected, both in backticks.
+fn one_of(message: &str) -> Option<String> {
+    let (found, expected) = message.split_once(", expected ")?;
+    let wrong = found.split('`').nth(1)?;
+    let known: Vec<&str> = expected.split('`').skip(1).step_by(2).collect();
+    match nearest(wrong, known.iter().copied()) {
+        Some(near) => Some(format!("did you mean `{near}`?")),
+        None if known.is_empty() => None,
+        None => Some(format!("write one of `{}`", known.join("`, `"))),
+    }
 }
 
 /// Turns a line and a column in characters, both from 1, into a byte position.

@@ -84,15 +84,28 @@ pub struct AssumeSpec {
     /// Characters per token where only relative or missing sizes are known; 4, when silent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub chars_per_token: Option<Decimal>,
-    /// The longest summary of a tool result, in tokens; the excerpt is as long.
+    /// The longest summary of a tool result, in tokens; 256, when silent. The excerpt is as long.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub summary_tokens_max: Option<Tokens>,
-    /// The longest recovery handle, in tokens.
+    /// The longest recovery handle, in tokens; 96, when silent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub handle_tokens_max: Option<Tokens>,
     /// What the recording's tools are called in policies, and why their results may be needed; first match wins.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tools: Vec<ToolAssumeSpec>,
+}
+
+impl AssumeSpec {
+    /// The longest summary of a tool result, where nothing is said.
+    pub const SUMMARY_TOKENS_MAX: Tokens = 256;
+    /// The longest recovery handle, where nothing is said.
+    pub const HANDLE_TOKENS_MAX: Tokens = 96;
+
+    /// Returns the characters per token, 4 where nothing is said.
+    #[must_use]
+    pub fn chars_per_token(&self) -> Decimal {
+        self.chars_per_token.or_else(|| Decimal::parse("4")).unwrap_or(Decimal::ONE)
+    }
 }
 
 /// What a recorded tool counts as.

@@ -220,7 +220,10 @@ impl TraceBuilder {
         let tool = if new.tool.is_empty() {
             u16::MAX as usize
         } else {
-            spine.tools.insert_full(new.tool.to_owned()).0
+            spine
+                .tools
+                .get_index_of(new.tool)
+                .unwrap_or_else(|| spine.tools.insert_full(new.tool.to_owned()).0)
         };
         let digest = new
             .digest

@@ -1,2 +1,47 @@
 //! Reads arguments, calls the library, prints, sets the exit code.
-fn main() {}
+
+mod args;
+mod inputs;
+mod output;
+mod render;
+mod run;
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use clap::{CommandFactory, Parser};
+use ctxsim::catalog::Catalog;
+use ctxsim::error::Error;
+
+use args::{Cli, Command};
+
+/// Bad input or usage.
+const BAD_INPUT: u8 = 2;
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let catalog = match Catalog::open(Path::new("")) {
+        Ok(catalog) => catalog,
+        Err(error) => return refuse(&Catalog::bundled(), &error),
+    };
+    let result = match cli.command.unwrap_or_default() {
+        Command::Run(args) => run::run(&catalog, &args),
+        Command::List(args) => inputs::list(&catalog, &args),
+        Command::Validate(args) => inputs::validate(&catalog, &args),
+        Command::Completions(args) => {
+            let mut script = Vec::new();
+            clap_complete::generate(args.shell, &mut Cli::command(), "ctxsim", &mut script);
+            output::print(&String::from_utf8_lossy(&script))
+        }
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => refuse(&catalog, &error),
+    }
+}
+
+/// Draws what is wrong and returns the exit code for it.
+fn refuse(catalog: &Catalog, error: &Error) -> ExitCode {
+    render::error(catalog, error);
+    ExitCode::from(BAD_INPUT)
+}

@@ -1,0 +1,151 @@
+//! The arguments of the command line.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+const EXAMPLES: &str = "\
+Examples:
+  ctxsim                                          the default suite as tables
+  ctxsim list policies                            what there is to compare
+  ctxsim run --policy A --policy B --scenario S   two policies on one scenario; a name or a path
+  ctxsim run --scenario session.jsonl             a recorded session as it is
+  ctxsim run --set params.threshold.ratio=0.7     one number changed for this run
+  ctxsim run --rows requests --policy A           every request of a run, one JSON object a line
+  ctxsim run --format json --output report.json   every field
+  ctxsim validate my/policies                     every problem of every file
+
+Exit codes: 0 fine, 2 bad input or usage.";
+
+/// Shows what a context policy does to prompts, prompt cache, recovery and cost, before it ships.
+///
+/// Offline and deterministic: it makes no network call and runs no model.
+#[derive(Debug, Parser)]
+#[command(version, after_help = EXAMPLES)]
+pub(crate) struct Cli {
+    /// Runs the default suite, when left out.
+    #[command(subcommand)]
+    pub(crate) command: Option<Command>,
+}
+
+/// What can be done.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Compare policies on scenarios under model profiles
+    #[command(after_help = EXAMPLES)]
+    Run(RunArgs),
+    /// Name the policies, scenarios, profiles and suites there are
+    List(ListArgs),
+    /// Report every problem of input files; the whole catalog, when none is named
+    Validate(ValidateArgs),
+    /// Write a completion script for a shell
+    Completions(CompletionsArgs),
+}
+
+impl Default for Command {
+    fn default() -> Self {
+        Self::Run(RunArgs::default())
+    }
+}
+
+/// The arguments of `run`.
+#[derive(Debug, Default, Args)]
+pub(crate) struct RunArgs {
+    /// A suite, which gives what the other options leave out [default: default]
+    #[arg(long, value_name = "S")]
+    pub(crate) suite: Option<String>,
+    /// A policy, by name or path; differences are against the first
+    #[arg(long = "policy", value_name = "P")]
+    pub(crate) policies: Vec<String>,
+    /// A scenario by name or path, or a recorded session
+    #[arg(long = "scenario", value_name = "S")]
+    pub(crate) scenarios: Vec<String>,
+    /// A model profile, by name or path
+    #[arg(long = "profile", value_name = "M")]
+    pub(crate) profiles: Vec<String>,
+    /// The seed of every draw [default: the scenario's]
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: Option<u64>,
+    /// How many threads; the result is the same with any number [default: one a core]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub(crate) threads: Option<u16>,
+    /// Override a field of the inputs for this run, as in `stages.history.until.prompt.at_most.ratio=0.3`
+    #[arg(long = "set", value_name = "PATH=VALUE")]
+    pub(crate) set: Vec<String>,
+    /// What a row is
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) rows: RowsArg,
+    /// How it is written [default: table, or what the output's extension says; jsonl for rows below runs]
+    #[arg(long, value_enum)]
+    pub(crate) format: Option<FormatArg>,
+    /// Write to a file, all of it or nothing
+    #[arg(long, value_name = "PATH")]
+    pub(crate) output: Option<PathBuf>,
+    /// Show every scenario, and what is assumed
+    #[arg(long)]
+    pub(crate) details: bool,
+}
+
+/// What a row is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum RowsArg {
+    /// A policy on a scenario under a profile
+    #[default]
+    Runs,
+    /// A model request
+    Requests,
+    /// Something later that needs something earlier
+    Needs,
+}
+
+/// How a report is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum FormatArg {
+    /// Tables for people
+    Table,
+    /// One JSON document
+    Json,
+    /// One JSON object a line
+    Jsonl,
+    /// Comma-separated values
+    Csv,
+    /// Markdown tables
+    Markdown,
+}
+
+/// The arguments of `list`.
+#[derive(Debug, Args)]
+pub(crate) struct ListArgs {
+    /// Only one kind
+    #[arg(value_enum)]
+    pub(crate) kind: Option<KindArg>,
+}
+
+/// A kind of input.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum KindArg {
+    /// What turns history into prompts
+    Policies,
+    /// What agents do
+    Scenarios,
+    /// Models with limits, cache rules and prices
+    Profiles,
+    /// Named comparisons
+    Suites,
+}
+
+/// The arguments of `validate`.
+#[derive(Debug, Args)]
+pub(crate) struct ValidateArgs {
+    /// Files, or folders of files
+    #[arg(value_name = "FILE")]
+    pub(crate) paths: Vec<PathBuf>,
+}
+
+/// The arguments of `completions`.
+#[derive(Debug, Args)]
+pub(crate) struct CompletionsArgs {
+    /// The shell
+    #[arg(value_enum)]
+    pub(crate) shell: clap_complete::Shell,
+}

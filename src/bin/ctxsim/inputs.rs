@@ -1,0 +1,113 @@
+//! `ctxsim list` and `ctxsim validate`: what inputs there are, and what is wrong with them.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use ctxsim::catalog::{Catalog, Kind, input_files};
+use ctxsim::error::Error;
+use ctxsim::run::check;
+
+use crate::args::{KindArg, ListArgs, ValidateArgs};
+use crate::output;
+
+/// Prints the names of inputs, each with its sentence.
+pub(crate) fn list(catalog: &Catalog, args: &ListArgs) -> Result<(), Error> {
+    let kinds = match args.kind {
+        None => Kind::ALL.to_vec(),
+        Some(KindArg::Policies) => vec![Kind::Policy],
+        Some(KindArg::Scenarios) => vec![Kind::Scenario],
+        Some(KindArg::Profiles) => vec![Kind::Profile],
+        Some(KindArg::Suites) => vec![Kind::Suite],
+    };
+    let mut text = String::new();
+    for kind in kinds {
+        if !text.is_empty() {
+            text.push('\n');
+        }
+        let names: Vec<&str> = catalog.names(kind).collect();
+        let _ = writeln!(text, "{} ({})", kind.folder(), names.len());
+        let widest = names.iter().map(|it| it.chars().count()).max().unwrap_or(0);
+        for name in names {
+            let line = format!("  {name:widest$}  {}", about(catalog, kind, name));
+            let _ = writeln!(text, "{}", line.trim_end());
+        }
+    }
+    output::print(&text)
+}
+
+/// Returns an input's sentence; nothing when the file is broken, which `validate` tells.
+fn about(catalog: &Catalog, kind: Kind, name: &str) -> String {
+    let about = match kind {
+        Kind::Policy => catalog.policy(name).map(|it| it.spec.about),
+        Kind::Scenario => catalog.scenario(name).map(|it| it.spec.about),
+        Kind::Profile => catalog.profile(name).map(|it| it.spec.about),
+        Kind::Suite => catalog.suite(name).map(|it| it.spec.about),
+    };
+    about.unwrap_or_default()
+}
+
+/// Checks inputs and reports every problem of all of them.
+pub(crate) fn validate(catalog: &Catalog, args: &ValidateArgs) -> Result<(), Error> {
+    let mut problems = Vec::new();
+    let mut n_checked = 0_usize;
+    let mut take = |result: Result<(), Error>| {
+        n_checked += 1;
+        match result {
+            Ok(()) => {}
+            Err(Error::Invalid(more)) => problems.extend(more),
+            Err(other) => problems.push(other.into_problem()),
+        }
+    };
+    if args.paths.is_empty() {
+        check_all(catalog, &mut take);
+    }
+    for path in &args.paths {
+        let has_inputs = Kind::ALL.iter().any(|it| path.join(it.folder()).is_dir());
+        if has_inputs {
+            match Catalog::default().with_folder(path).and_then(|_| catalog.clone().with_folder(path)) {
+                Ok(catalog) => check_below(&catalog, path, &mut take),
+                Err(error) => take(Err(error)),
+            }
+        } else if path.is_dir() {
+            match input_files(path) {
+                Ok(files) => files.iter().for_each(|it| take(check_file(catalog, it))),
+                Err(error) => take(Err(error)),
+            }
+        } else {
+            take(check_file(catalog, path));
+        }
+    }
+    if !problems.is_empty() {
+        return Err(problems.into());
+    }
+    output::print(&match n_checked {
+        1 => "1 input is fine\n".to_owned(),
+        n => format!("{n} inputs are fine\n"),
+    })
+}
+
+/// Checks everything that a catalog names.
+fn check_all(catalog: &Catalog, take: &mut impl FnMut(Result<(), Error>)) {
+    for kind in Kind::ALL {
+        for name in catalog.names(kind) {
+            take(check::check(catalog, kind, name));
+        }
+    }
+}
+
+/// Checks what a catalog names below a folder.
+fn check_below(catalog: &Catalog, folder: &Path, take: &mut impl FnMut(Result<(), Error>)) {
+    for kind in Kind::ALL {
+        for name in catalog.names(kind) {
+            if catalog.find(kind, name).is_ok_and(|it| it.path().starts_with(folder)) {
+                take(check::check(catalog, kind, name));
+            }
+        }
+    }
+}
+
+/// Checks one file.
+fn check_file(catalog: &Catalog, path: &Path) -> Result<(), Error> {
+    let kind = check::kind_of(path)?;
+    check::check(catalog, kind, &path.to_string_lossy())
+}

@@ -1,0 +1,67 @@
+//! Draws what is wrong with inputs: the place, the line, a caret, and the way out.
+
+use std::ops::Range;
+
+use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
+use ctxsim::catalog::Catalog;
+use ctxsim::diag::Diagnostic;
+use ctxsim::error::Error;
+
+/// Draws an error to standard error.
+pub(crate) fn error(catalog: &Catalog, error: &Error) {
+    let problems = match error {
+        Error::Invalid(problems) => problems.clone(),
+        other => vec![alone(other)],
+    };
+    let drawn: Vec<String> = problems.iter().map(|it| diagnostic(catalog, it)).collect();
+    anstream::eprintln!("{}", drawn.join("\n\n"));
+    if problems.len() > 1 {
+        anstream::eprintln!("\n{} problems; nothing was run or written", problems.len());
+    }
+}
+
+/// Returns an error that is of no file's text as a problem to draw.
+fn alone(error: &Error) -> Diagnostic {
+    let (code, help) = match error {
+        Error::UnknownName { suggestion: Some(name), .. } => {
+            ("unknown-name", format!("did you mean `{name}`?"))
+        }
+        Error::UnknownName { .. } => ("unknown-name", "`ctxsim list` names what there is".to_owned()),
+        _ => ("file", "check the path and the rights to it".to_owned()),
+    };
+    let message = match error {
+        Error::UnknownName { kind, name, .. } => format!("no {kind} is called `{name}`"),
+        other => other.to_string(),
+    };
+    Diagnostic::at(code, "", message).help(help)
+}
+
+/// Returns one problem as text.
+fn diagnostic(catalog: &Catalog, problem: &Diagnostic) -> String {
+    let place = &problem.place;
+    let text = if place.file.is_empty() { None } else { catalog.text_of(&place.file) };
+    let mut group =
+        Level::ERROR.primary_title(problem.message.as_str()).id(problem.code).elements([] as [Origin<'_>; 0]);
+    match (&text, &place.span) {
+        (Some(text), Some(span)) if text.get(span.clone()).is_some() => {
+            let mark = AnnotationKind::Primary.span(first_line(text, span)).label(place.field.as_str());
+            group = group.element(Snippet::source(text.as_ref()).path(place.file.as_str()).annotation(mark));
+        }
+        _ if place.file.is_empty() => {}
+        _ => {
+            let field = if place.field.is_empty() { String::new() } else { format!(" {}", place.field) };
+            group = group.element(Origin::path(format!("{}{field}", place.file)));
+        }
+    }
+    if let Some(help) = &problem.help {
+        group = group.element(Level::HELP.message(help.as_str()));
+    }
+    let groups: [Group<'_>; 1] = [group];
+    Renderer::styled().render(&groups)
+}
+
+/// Returns the part of a span that lies on its first line.
+fn first_line(text: &str, span: &Range<usize>) -> Range<usize> {
+    let end = text[span.clone()].find('\n').map_or(span.end, |it| span.start + it);
+    span.start..end
+}

@@ -1,0 +1,137 @@
+//! `ctxsim run`: a comparison as tables, as JSON, or as rows.
+
+use std::io::IsTerminal as _;
+use std::path::Path;
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use ctxsim::catalog::Catalog;
+use ctxsim::diag::Diagnostic;
+use ctxsim::error::Error;
+use ctxsim::report::blocks::Detail;
+use ctxsim::report::table::Layout;
+use ctxsim::report::{csv, json, markdown, rows, table};
+use ctxsim::run::{Plan, Request};
+
+use crate::args::{FormatArg, RowsArg, RunArgs};
+use crate::output;
+
+/// Work that is over sooner shows no progress.
+const QUIET: Duration = Duration::from_secs(1);
+/// Progress is shown no more often.
+const BEAT: Duration = Duration::from_millis(200);
+
+/// Runs and writes.
+pub(crate) fn run(catalog: &Catalog, args: &RunArgs) -> Result<(), Error> {
+    let format = format(args)?;
+    let request = Request {
+        suite: args.suite.clone(),
+        policies: args.policies.clone(),
+        scenarios: args.scenarios.clone(),
+        profiles: args.profiles.clone(),
+        seed: args.seed,
+        set: args.set.clone(),
+    };
+    let plan = Plan::new(catalog, &request)?;
+    let text = match args.rows {
+        RowsArg::Runs => report(&plan, args, format)?,
+        RowsArg::Requests | RowsArg::Needs => ledger(&plan, args, format)?,
+    };
+    match &args.output {
+        Some(path) => output::write(path, &text),
+        None => output::print(&text),
+    }
+}
+
+/// Returns the format: as asked for, as the output's extension says, or the usual one.
+fn format(args: &RunArgs) -> Result<FormatArg, Error> {
+    let extension = args.output.as_deref().and_then(Path::extension).and_then(|it| it.to_str());
+    let of_extension = match extension {
+        Some("json") => Some(FormatArg::Json),
+        Some("jsonl") => Some(FormatArg::Jsonl),
+        Some("csv") => Some(FormatArg::Csv),
+        Some("md") => Some(FormatArg::Markdown),
+        _ => None,
+    };
+    let is_rows = args.rows != RowsArg::Runs;
+    let usual = if is_rows { FormatArg::Jsonl } else { FormatArg::Table };
+    let format = args.format.or(of_extension).unwrap_or(usual);
+    if is_rows && matches!(format, FormatArg::Table | FormatArg::Markdown) {
+        let problem = Diagnostic::at("rows-format", "", "rows are not drawn as tables");
+        return Err(vec![problem.help("write `--format json`, `jsonl` or `csv`")].into());
+    }
+    Ok(format)
+}
+
+/// Returns the report of all runs.
+fn report(plan: &Plan, args: &RunArgs, format: FormatArg) -> Result<String, Error> {
+    let report = with_progress(|it| plan.report(args.threads.map(usize::from), it));
+    let detail = if args.details { Detail::Scenarios } else { Detail::Groups };
+    match format {
+        FormatArg::Table => {
+            let width = if args.output.is_some() { None } else { output::width() };
+            Ok(table::report(&report, Layout { width, detail }))
+        }
+        FormatArg::Markdown => Ok(markdown::report(&report, detail)),
+        FormatArg::Json => json::document(&report).map_err(unwritable),
+        FormatArg::Jsonl => json::lines(&report).map_err(unwritable),
+        FormatArg::Csv => csv::report(&report).map_err(unwritable),
+    }
+}
+
+/// Returns the rows of all runs.
+fn ledger(plan: &Plan, args: &RunArgs, format: FormatArg) -> Result<String, Error> {
+    let ledgers = with_progress(|it| plan.rows(args.threads.map(usize::from), it));
+    let names_run = ledgers.len() > 1;
+    let mut lines = Vec::new();
+    for (cell, ledger) in &ledgers {
+        let load = &plan.scenarios[cell.scenario];
+        let profile = &plan.profiles[cell.profile];
+        let policy = &load.policies[cell.policy];
+        let context = rows::Context { policy, trace: &load.trace, profile, names_run };
+        let more = match args.rows {
+            RowsArg::Needs => rows::needs(ledger, context),
+            _ => rows::requests(ledger, context),
+        };
+        lines.extend(more.map_err(unwritable)?);
+    }
+    match format {
+        FormatArg::Json if lines.is_empty() => Ok("[]\n".to_owned()),
+        FormatArg::Json => Ok(format!("[\n{}\n]\n", lines.join(",\n"))),
+        FormatArg::Csv => {
+            let flat: Result<Vec<_>, _> = lines.iter().map(|it| csv::flat(it)).collect();
+            flat.map(|it| csv::table(&it)).map_err(unwritable)
+        }
+        _ if lines.is_empty() => Ok(String::new()),
+        _ => Ok(lines.join("\n") + "\n"),
+    }
+}
+
+/// Says that a value cannot be written.
+fn unwritable(error: serde_json::Error) -> Error {
+    vec![Diagnostic::at("unwritable", "", error.to_string())].into()
+}
+
+/// Shows how far long work has come, where someone may be watching.
+fn with_progress<T>(work: impl FnOnce(&(dyn Fn(usize, usize) + Sync)) -> T) -> T {
+    if !std::io::stderr().is_terminal() {
+        return work(&|_, _| {});
+    }
+    let start = Instant::now();
+    let shown: Mutex<Option<Instant>> = Mutex::new(None);
+    let result = work(&|done, all| {
+        if start.elapsed() < QUIET {
+            return;
+        }
+        if let Ok(mut last) = shown.try_lock()
+            && last.is_none_or(|it| it.elapsed() >= BEAT)
+        {
+            anstream::eprint!("\r{done} of {all} simulations");
+            *last = Some(Instant::now());
+        }
+    });
+    if shown.into_inner().is_ok_and(|it| it.is_some()) {
+        anstream::eprint!("\r{:40}\r", "");
+    }
+    result
+}

@@ -1,0 +1,319 @@
+//! The inputs by name: what the binary carries, and the user's folders over it.
+
+mod load;
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+
+use crate::diag::{Diagnostic, nearest};
+use crate::error::Error;
+use crate::source::{Source, read_text};
+use crate::spec::Format;
+
+pub use load::Loaded;
+
+/// The files that the binary carries: path and text, sorted by path within each folder.
+const BUNDLED: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/bundled.rs"));
+
+/// What the name of a bundled file begins with in diagnostics.
+const BUNDLED_MARK: &str = "bundled:";
+
+/// The file that lists the user's folders.
+const CONFIG: &str = "ctxsim.toml";
+
+/// How deep folders may lie in one another.
+const DEPTH_MAX: usize = 16;
+
+/// A kind of input.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Kind {
+    /// A policy.
+    Policy,
+    /// A scenario.
+    Scenario,
+    /// A model profile.
+    Profile,
+    /// A suite.
+    Suite,
+}
+
+impl Kind {
+    /// All kinds, in the order of a listing.
+    pub const ALL: [Self; 4] = [Self::Policy, Self::Scenario, Self::Profile, Self::Suite];
+
+    /// Returns what one of them is called.
+    #[must_use]
+    pub fn noun(self) -> &'static str {
+        match self {
+            Self::Policy => "policy",
+            Self::Scenario => "scenario",
+            Self::Profile => "profile",
+            Self::Suite => "suite",
+        }
+    }
+
+    /// Returns the folder in which they stand.
+    #[must_use]
+    pub fn folder(self) -> &'static str {
+        match self {
+            Self::Policy => "policies",
+            Self::Scenario => "scenarios",
+            Self::Profile => "profiles",
+            Self::Suite => "suites",
+        }
+    }
+}
+
+/// Where an input stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// In the binary, at this path.
+    Bundled(&'static str),
+    /// On disk.
+    File(PathBuf),
+}
+
+impl Origin {
+    /// Returns the path, without saying which tree it is in.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        match self {
+            Self::Bundled(path) => Path::new(path),
+            Self::File(path) => path,
+        }
+    }
+
+    /// Returns what diagnostics call the file.
+    #[must_use]
+    pub fn label(&self) -> String {
+        match self {
+            Self::Bundled(path) => format!("{BUNDLED_MARK}{path}"),
+            Self::File(path) => path.display().to_string(),
+        }
+    }
+
+    /// Returns the text.
+    ///
+    /// # Errors
+    /// The file cannot be read.
+    pub fn text(&self) -> Result<Cow<'static, str>, Error> {
+        match self {
+            Self::Bundled(path) => {
+                bundled_text(path).map(Cow::Borrowed).ok_or_else(|| missing(Path::new(path)))
+            }
+            Self::File(path) => read_text(path).map(Cow::Owned),
+        }
+    }
+
+    /// Returns a file that is named relative to this one's folder, in the same tree.
+    #[must_use]
+    pub fn beside(&self, relative: &str) -> Option<Self> {
+        let folder = self.path().parent().unwrap_or(Path::new(""));
+        match self {
+            Self::Bundled(_) => {
+                let wanted = plain(&folder.join(relative));
+                BUNDLED.iter().find(|(path, _)| *path == wanted).map(|(path, _)| Self::Bundled(path))
+            }
+            Self::File(_) => Some(Self::File(folder.join(relative))),
+        }
+    }
+
+    /// Reads the file as an input with a format.
+    fn source(&self) -> Result<Source, Error> {
+        match self {
+            Self::Bundled(path) => {
+                let format = Format::of(Path::new(path)).unwrap_or(Format::Ron);
+                Ok(Source::new(self.label(), format, self.text()?))
+            }
+            Self::File(path) => Source::read(path),
+        }
+    }
+}
+
+/// The inputs by name.
+#[derive(Clone, Debug, Default)]
+pub struct Catalog {
+    entries: BTreeMap<(Kind, String), Origin>,
+}
+
+/// The user's configuration as written.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ConfigSpec {
+    /// Folders that hold `policies/`, `scenarios/`, `profiles/` or `suites/`, relative to the file.
+    #[serde(default)]
+    folders: Vec<String>,
+}
+
+impl Catalog {
+    /// Returns the inputs that the binary carries.
+    #[must_use]
+    pub fn bundled() -> Self {
+        let mut catalog = Self::default();
+        for (path, _) in BUNDLED {
+            let entry = Kind::ALL.into_iter().find_map(|kind| Some((kind, name_below(kind, path)?)));
+            if let Some(key) = entry {
+                catalog.entries.insert(key, Origin::Bundled(path));
+            }
+        }
+        catalog
+    }
+
+    /// Returns the bundled inputs with the folders that a `ctxsim.toml` of this folder lists.
+    ///
+    /// # Errors
+    /// The configuration or a folder cannot be read.
+    pub fn open(folder: &Path) -> Result<Self, Error> {
+        let mut catalog = Self::bundled();
+        let path = folder.join(CONFIG);
+        if path.is_file() {
+            let config: ConfigSpec = Source::read(&path)?.decode().map_err(|it| vec![it])?;
+            for relative in config.folders {
+                catalog = catalog.with_folder(&folder.join(relative))?;
+            }
+        }
+        Ok(catalog)
+    }
+
+    /// Adds a folder's inputs, over those of the same name.
+    ///
+    /// # Errors
+    /// The folder cannot be read, holds no folder of inputs, or gives one name to two files.
+    pub fn with_folder(mut self, folder: &Path) -> Result<Self, Error> {
+        let mut added: BTreeMap<(Kind, String), Origin> = BTreeMap::new();
+        let mut problems = Vec::new();
+        let mut has_inputs = false;
+        for kind in Kind::ALL {
+            let root = folder.join(kind.folder());
+            if !root.is_dir() {
+                continue;
+            }
+            has_inputs = true;
+            for path in input_files(&root)? {
+                let relative = path.strip_prefix(folder).unwrap_or(&path);
+                let Some(name) = name_below(kind, &plain(relative)) else { continue };
+                let origin = Origin::File(path);
+                if let Some(other) = added.insert((kind, name.clone()), origin.clone()) {
+                    problems.push(duplicate(&name, &other, &origin));
+                }
+            }
+        }
+        if !has_inputs {
+            fs::read_dir(folder).map_err(|source| Error::Read { path: folder.to_owned(), source })?;
+            let mut problem = Diagnostic::at("folder-empty", "", "a folder without inputs")
+                .help("put files into `policies/`, `scenarios/`, `profiles/` or `suites/` below it");
+            problem.place.file = folder.display().to_string();
+            problems.push(problem);
+        }
+        self.entries.extend(added);
+        if problems.is_empty() { Ok(self) } else { Err(problems.into()) }
+    }
+
+    /// Returns the names of a kind, sorted.
+    pub fn names(&self, kind: Kind) -> impl Iterator<Item = &str> {
+        self.entries.keys().filter(move |(it, _)| *it == kind).map(|(_, name)| name.as_str())
+    }
+
+    /// Returns where an input stands, by its name or by its path.
+    ///
+    /// # Errors
+    /// Neither names anything.
+    pub fn find(&self, kind: Kind, name: &str) -> Result<Origin, Error> {
+        if let Some(origin) = self.entries.get(&(kind, name.to_owned())) {
+            return Ok(origin.clone());
+        }
+        let path = Path::new(name);
+        if path.is_file() || Format::of(path).is_some() {
+            return Ok(Origin::File(path.to_owned()));
+        }
+        let last = |it: &str| it.rsplit('/').next().unwrap_or_default().to_owned();
+        let by_last = || self.names(kind).find(|it| last(it) == last(name));
+        let suggestion = nearest(name, self.names(kind)).or_else(by_last).map(str::to_owned);
+        Err(Error::UnknownName { kind: kind.noun(), name: name.to_owned(), suggestion })
+    }
+
+    /// Returns the text of a file that a diagnostic names.
+    #[must_use]
+    pub fn text_of(&self, file: &str) -> Option<Cow<'static, str>> {
+        match file.strip_prefix(BUNDLED_MARK) {
+            Some(path) => bundled_text(path).map(Cow::Borrowed),
+            None => read_text(Path::new(file)).ok().map(Cow::Owned),
+        }
+    }
+}
+
+/// Returns the input files below a folder, sorted by path.
+///
+/// # Errors
+/// A folder cannot be read.
+pub fn input_files(folder: &Path) -> Result<Vec<PathBuf>, Error> {
+    let mut files = Vec::new();
+    walk(folder, 0, &mut files)?;
+    Ok(files)
+}
+
+/// Collects input files, folder by folder.
+fn walk(folder: &Path, depth: usize, files: &mut Vec<PathBuf>) -> Result<(), Error> {
+    let failed = |source| Error::Read { path: folder.to_owned(), source };
+    let mut paths = Vec::new();
+    for entry in fs::read_dir(folder).map_err(failed)? {
+        paths.push(entry.map_err(failed)?.path());
+    }
+    paths.sort();
+    for path in paths {
+        if path.is_dir() {
+            if depth < DEPTH_MAX {
+                walk(&path, depth + 1, files)?;
+            }
+        } else if Format::of(&path).is_some() {
+            files.push(path);
+        }
+    }
+    Ok(())
+}
+
+/// Returns the name that a path below a kind's folder gives.
+fn name_below(kind: Kind, path: &str) -> Option<String> {
+    let below = path.strip_prefix(kind.folder())?.strip_prefix('/')?;
+    below.strip_suffix(".ron").or_else(|| below.strip_suffix(".toml")).map(str::to_owned)
+}
+
+/// Returns a path with `.` and `..` worked out and `/` between its parts.
+fn plain(path: &Path) -> String {
+    let mut parts: Vec<Cow<'_, str>> = Vec::new();
+    for part in path.components() {
+        match part {
+            std::path::Component::CurDir => {}
+            std::path::Component::ParentDir => {
+                parts.pop();
+            }
+            other => parts.push(other.as_os_str().to_string_lossy()),
+        }
+    }
+    parts.join("/")
+}
+
+/// Returns the text of a bundled file.
+fn bundled_text(path: &str) -> Option<&'static str> {
+    BUNDLED.iter().find(|(it, _)| *it == path).map(|(_, text)| *text)
+}
+
+/// Says that a file is not there.
+fn missing(path: &Path) -> Error {
+    Error::Read { path: path.to_owned(), source: std::io::ErrorKind::NotFound.into() }
+}
+
+/// Says that two files give one name.
+fn duplicate(name: &str, first: &Origin, second: &Origin) -> Diagnostic {
+    let mut problem = Diagnostic::at(
+        "name-duplicate",
+        "",
+        format!("`{name}` is also the name of {}", first.path().display()),
+    );
+    problem.place.file = second.label();
+    problem.help("keep one of the two, or rename one")
+}

@@ -1,0 +1,198 @@
+//! Files of the catalog as specs: names checked against paths, variants laid over their bases.
+
+use std::path::Path;
+
+use serde::de::DeserializeOwned;
+
+use super::{Catalog, Kind, Origin};
+use crate::diag::{Diagnostic, nearest};
+use crate::error::Error;
+use crate::source::Source;
+use crate::spec::scenario::{AssumeSpec, LoadSpec};
+use crate::spec::{Format, PolicySpec, ProfileSpec, ScenarioSpec, SuiteSpec, place};
+
+/// How many bases may stand on one another.
+const BASES_MAX: usize = 32;
+
+/// A spec with the files that it came from.
+#[derive(Clone, Debug)]
+pub struct Loaded<T> {
+    /// The spec.
+    pub spec: T,
+    /// Where it stands.
+    pub origin: Origin,
+    /// Its own file; nothing for a recorded session that was given as it is.
+    pub source: Option<Source>,
+    /// The files of its bases, the nearest first.
+    pub bases: Vec<Source>,
+}
+
+impl<T> Loaded<T> {
+    /// Gives problems of the spec their places: in its own file, or in the base that says what is wrong.
+    #[must_use]
+    pub fn locate(&self, problems: Vec<Diagnostic>) -> Vec<Diagnostic> {
+        problems.into_iter().map(|it| self.locate_one(it)).collect()
+    }
+
+    fn locate_one(&self, mut problem: Diagnostic) -> Diagnostic {
+        let Some(own) = &self.source else {
+            problem.place.file = self.origin.label();
+            return problem;
+        };
+        let chain = || std::iter::once(own).chain(&self.bases);
+        let steps: Vec<&str> = problem.place.field.split('.').collect();
+        let best = chain().max_by_key(|source| {
+            let depth = depth_in(source, &steps);
+            let distance = chain().position(|it| std::ptr::eq(it, *source)).unwrap_or_default();
+            (depth, std::cmp::Reverse(distance))
+        });
+        best.unwrap_or(own).locate(problem)
+    }
+}
+
+/// Returns how many of the first two steps of a path a file gives.
+fn depth_in(source: &Source, steps: &[&str]) -> usize {
+    let find = |n: usize| place::find(&source.text, source.format, &steps[..n].join("."));
+    let first = find(1);
+    match (&first, steps.len() > 1) {
+        (None, _) => 0,
+        (Some(_), true) if find(2) != first => 2,
+        _ => 1,
+    }
+}
+
+impl Catalog {
+    /// Reads a policy, laid over its bases.
+    ///
+    /// # Errors
+    /// The name is unknown, a file cannot be read or decoded, or the bases form a circle.
+    pub fn policy(&self, name: &str) -> Result<Loaded<PolicySpec>, Error> {
+        let origin = self.find(Kind::Policy, name)?;
+        let (source, mut spec) = self.read(Kind::Policy, &origin, |it: &PolicySpec| &it.name)?;
+        let mut loaded_from = vec![origin.clone()];
+        let mut names = vec![spec.name.clone()];
+        let mut sources = vec![source];
+        let mut next = spec.base.clone();
+        while let Some(base) = next.take() {
+            let problem = |it| Error::from(vec![sources[sources.len() - 1].locate(it)]);
+            let variant = &loaded_from[loaded_from.len() - 1];
+            let found = self
+                .base(variant, &base)
+                .ok_or_else(|| problem(self.unknown(Kind::Policy, "base", &base)))?;
+            names.push(base);
+            if loaded_from.contains(&found) || loaded_from.len() > BASES_MAX {
+                let message = format!("bases form a circle: {}", names.join(" → "));
+                let circle = Diagnostic::at("base-circle", "base", message);
+                return Err(problem(circle.help("let one of them stand on no base")));
+            }
+            let (source, base_spec) = self.read(Kind::Policy, &found, |it: &PolicySpec| &it.name)?;
+            next.clone_from(&base_spec.base);
+            spec = spec.over(base_spec);
+            sources.push(source);
+            loaded_from.push(found);
+        }
+        let bases = sources.split_off(1);
+        Ok(Loaded { spec, origin, source: sources.pop(), bases })
+    }
+
+    /// Reads a scenario; any other file than `.ron` and `.toml` is taken as a recorded session.
+    ///
+    /// # Errors
+    /// The name is unknown, or the file cannot be read or decoded.
+    pub fn scenario(&self, name: &str) -> Result<Loaded<ScenarioSpec>, Error> {
+        let origin = self.find(Kind::Scenario, name)?;
+        if Format::of(origin.path()).is_none() {
+            return Ok(recording(origin));
+        }
+        let (source, spec) = self.read(Kind::Scenario, &origin, |it: &ScenarioSpec| &it.name)?;
+        Ok(Loaded { spec, origin, source: Some(source), bases: Vec::new() })
+    }
+
+    /// Reads a profile.
+    ///
+    /// # Errors
+    /// The name is unknown, or the file cannot be read or decoded.
+    pub fn profile(&self, name: &str) -> Result<Loaded<ProfileSpec>, Error> {
+        let origin = self.find(Kind::Profile, name)?;
+        let (source, spec) = self.read(Kind::Profile, &origin, |it: &ProfileSpec| &it.name)?;
+        Ok(Loaded { spec, origin, source: Some(source), bases: Vec::new() })
+    }
+
+    /// Reads a suite.
+    ///
+    /// # Errors
+    /// The name is unknown, or the file cannot be read or decoded.
+    pub fn suite(&self, name: &str) -> Result<Loaded<SuiteSpec>, Error> {
+        let origin = self.find(Kind::Suite, name)?;
+        let (source, spec) = self.read(Kind::Suite, &origin, |it: &SuiteSpec| &it.name)?;
+        Ok(Loaded { spec, origin, source: Some(source), bases: Vec::new() })
+    }
+
+    /// Says that a field names an input that is not there.
+    #[must_use]
+    pub fn unknown(&self, kind: Kind, field: &str, name: &str) -> Diagnostic {
+        let problem = Diagnostic::at("unknown-name", field, format!("no {} is called `{name}`", kind.noun()));
+        match nearest(name, self.names(kind)) {
+            Some(known) => problem.help(format!("did you mean `{known}`?")),
+            None => problem.help("`ctxsim list` names what there is"),
+        }
+    }
+
+    /// Returns where a base stands: a name of the catalog, else a file beside the variant's.
+    fn base(&self, variant: &Origin, name: &str) -> Option<Origin> {
+        if let Some(origin) = self.entries.get(&(Kind::Policy, name.to_owned())) {
+            return Some(origin.clone());
+        }
+        let last = name.rsplit('/').next().unwrap_or(name);
+        let beside = |extension: &str| variant.beside(&format!("{last}.{extension}"));
+        ["ron", "toml"].into_iter().filter_map(beside).find(|it| it.path().is_file())
+    }
+
+    /// Reads one file and checks that its name is its path.
+    fn read<T: DeserializeOwned>(
+        &self,
+        kind: Kind,
+        origin: &Origin,
+        name: impl Fn(&T) -> &String,
+    ) -> Result<(Source, T), Error> {
+        let source = origin.source()?;
+        let spec: T = source.decode().map_err(|it| vec![it])?;
+        let given = name(&spec);
+        let of_catalog =
+            self.entries.iter().find(|((it, _), entry)| *it == kind && *entry == origin).map(|it| &it.0.1);
+        let stem = stem(origin.path());
+        let expected = of_catalog.map_or(stem.as_str(), String::as_str);
+        let is_named = match of_catalog {
+            Some(expected) => given == expected,
+            None => given.rsplit('/').next() == Some(&stem),
+        };
+        if is_named {
+            return Ok((source, spec));
+        }
+        let problem = Diagnostic::at("name-not-path", "name", "the name is not that of the file");
+        Err(vec![source.locate(problem.help(format!("write `{expected}`, or rename the file")))].into())
+    }
+}
+
+/// Makes a scenario of a recorded session, with nothing assumed that the defaults do not say.
+fn recording(origin: Origin) -> Loaded<ScenarioSpec> {
+    let file = origin.path().file_name().map(|it| it.to_string_lossy().into_owned()).unwrap_or_default();
+    let spec = ScenarioSpec {
+        name: stem(origin.path()),
+        about: format!("The recorded session {file}."),
+        sources: Vec::new(),
+        params: indexmap::IndexMap::new(),
+        seed: 0,
+        stable: Vec::new(),
+        call_overhead_tokens: 0,
+        file_tools: Vec::new(),
+        chars_per_token: None,
+        load: LoadSpec::Recorded { path: file, assume: AssumeSpec::default() },
+    };
+    Loaded { spec, origin, source: None, bases: Vec::new() }
+}
+
+/// Returns a file's name without its extension.
+fn stem(path: &Path) -> String {
+    path.file_stem().map(|it| it.to_string_lossy().into_owned()).unwrap_or_default()
+}

@@ -1,0 +1,105 @@
+//! How a run stands against the first policy of its group: a lower cost alone is not a win.
+
+use serde::Serialize;
+
+use super::Tally;
+
+/// A verdict on a run against its baseline.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Label {
+    /// It is what the others are measured against.
+    Baseline,
+    /// Cheaper, with no more recovery tokens and no more recovery calls.
+    Dominates,
+    /// At least half a percent cheaper, with at most two percent more of either.
+    SafeCostWin,
+    /// Cheaper, but evidence is paid for elsewhere.
+    CostOnly,
+    /// Not cheaper.
+    Loses,
+}
+
+/// How much cheaper a safe win is.
+const COST_SHARE: f64 = 0.995;
+/// How much more recovery a safe win may take.
+const RECOVERY_SHARE: f64 = 1.02;
+
+impl Label {
+    /// Compares a run with the baseline; nothing when they cannot be compared.
+    ///
+    /// Runs without needs say nothing about lost evidence, and a run that stopped early has done less work.
+    #[must_use]
+    pub fn new(run: &Tally, baseline: &Tally) -> Option<Self> {
+        let is_same_work = run.outcome.turns_completed == baseline.outcome.turns_completed;
+        if !run.has_needs || !baseline.has_needs || !is_same_work {
+            return None;
+        }
+        let (cost, cost_then) = (run.costs.total(), baseline.costs.total());
+        let (tokens, tokens_then) = (recovery_tokens(run), recovery_tokens(baseline));
+        let (calls, calls_then) = (run.sums.needs.calls, baseline.sums.needs.calls);
+        let is_safe = cost <= cost_then * COST_SHARE
+            && tokens <= tokens_then * RECOVERY_SHARE
+            && calls <= calls_then * RECOVERY_SHARE;
+        Some(if cost < cost_then && tokens <= tokens_then && calls <= calls_then {
+            Self::Dominates
+        } else if is_safe {
+            Self::SafeCostWin
+        } else if cost < cost_then {
+            Self::CostOnly
+        } else {
+            Self::Loses
+        })
+    }
+}
+
+/// Returns the expected tokens of recovery, both ways.
+fn recovery_tokens(run: &Tally) -> f64 {
+    run.recovery_input + run.recovery_output
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ledger::{NeedSums, Outcome, Sums};
+    use crate::model::Limits;
+    use crate::price::Costs;
+
+    fn run(cost: f64, tokens: f64, calls: f64) -> Tally {
+        Tally {
+            n_runs: 1,
+            sums: Sums { needs: NeedSums { calls, ..NeedSums::default() }, ..Sums::default() },
+            outcome: Outcome::default(),
+            costs: Costs { recovery: cost, ..Costs::default() },
+            limits: Limits::NONE,
+            has_needs: true,
+            recovery_input: tokens,
+            recovery_output: 0.0,
+            latency_ms: 0.0,
+        }
+    }
+
+    #[test]
+    fn a_run_is_named_by_cost_and_by_what_recovery_takes() {
+        let baseline = run(100.0, 1_000.0, 10.0);
+        let label = |cost, tokens, calls| Label::new(&run(cost, tokens, calls), &baseline);
+
+        assert_eq!(label(99.9, 1_000.0, 10.0), Some(Label::Dominates));
+        assert_eq!(label(99.5, 1_020.0, 10.2), Some(Label::SafeCostWin));
+        assert_eq!(label(99.6, 1_020.0, 10.0), Some(Label::CostOnly), "less than half a percent");
+        assert_eq!(label(50.0, 1_021.0, 10.0), Some(Label::CostOnly), "more than two percent");
+        assert_eq!(label(100.0, 0.0, 0.0), Some(Label::Loses), "an equal cost is no win");
+    }
+
+    #[test]
+    fn a_run_that_did_less_or_knows_no_needs_is_not_compared() {
+        let baseline = run(100.0, 0.0, 0.0);
+        let mut stopped = run(1.0, 0.0, 0.0);
+        stopped.outcome.turns_completed = 7;
+        let mut unknown = run(1.0, 0.0, 0.0);
+        unknown.has_needs = false;
+
+        assert_eq!(Label::new(&stopped, &baseline), None);
+        assert_eq!(Label::new(&unknown, &baseline), None);
+    }
+}

@@ -1,0 +1,173 @@
+//! A folded ledger under a profile's prices: what each part costs, exactly where it can be.
+
+use std::ops::AddAssign;
+
+use crate::ledger::{NeedSums, RequestRow, RequestSums, Sums};
+use crate::model::Profile;
+use crate::model::profile::{Assumptions, Prices};
+use crate::units::Cost;
+
+/// What a run costs, line by line.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Costs {
+    /// Tokens that the agent's requests read from the cache.
+    pub cache_read: Cost,
+    /// Tokens that they wrote to it.
+    pub cache_write: Cost,
+    /// Tokens that they sent as plain input.
+    pub uncached: Cost,
+    /// Tokens that the agent wrote.
+    pub output: Cost,
+    /// The summariser's requests, both ways.
+    pub compaction: Cost,
+    /// Requests over a limit.
+    pub penalty: Cost,
+    /// Expected US dollars of recovery, and of needs that nothing could recover.
+    pub recovery: f64,
+}
+
+impl Costs {
+    /// Prices a folded ledger.
+    #[must_use]
+    pub fn new(sums: &Sums, limit_violations: u32, profile: &Profile) -> Self {
+        let main = Parts::new(&sums.main, &profile.prices);
+        let summariser = Parts::new(&sums.summariser, &profile.prices);
+        Self {
+            cache_read: main.read,
+            cache_write: main.write,
+            uncached: main.uncached,
+            output: main.output,
+            compaction: summariser.read + summariser.write + summariser.uncached + summariser.output,
+            penalty: profile.assumptions.failure_penalty * u64::from(limit_violations),
+            recovery: recovery(&sums.needs, &profile.prices, &profile.assumptions),
+        }
+    }
+
+    /// Returns what the agent's own requests cost.
+    #[must_use]
+    pub fn base(&self) -> Cost {
+        self.cache_read + self.cache_write + self.uncached + self.output
+    }
+
+    /// Returns everything in US dollars; the exact parts are summed before they become a float.
+    #[must_use]
+    pub fn total(&self) -> f64 {
+        (self.base() + self.compaction + self.penalty).usd() + self.recovery
+    }
+}
+
+impl AddAssign<&Self> for Costs {
+    fn add_assign(&mut self, other: &Self) {
+        self.cache_read += other.cache_read;
+        self.cache_write += other.cache_write;
+        self.uncached += other.uncached;
+        self.output += other.output;
+        self.compaction += other.compaction;
+        self.penalty += other.penalty;
+        self.recovery += other.recovery;
+    }
+}
+
+/// Returns what one request costs.
+#[must_use]
+pub fn request(row: &RequestRow, prices: &Prices) -> Cost {
+    row.usage.read * prices.cache_read
+        + row.usage.write[0] * prices.cache_write[0]
+        + row.usage.write[1] * prices.cache_write[1]
+        + row.usage.uncached * prices.input
+        + row.output * prices.output
+}
+
+/// What the requests of one role cost.
+struct Parts {
+    read: Cost,
+    write: Cost,
+    uncached: Cost,
+    output: Cost,
+}
+
+impl Parts {
+    fn new(sums: &RequestSums, prices: &Prices) -> Self {
+        Self {
+            read: sums.read * prices.cache_read,
+            write: sums.write[0] * prices.cache_write[0] + sums.write[1] * prices.cache_write[1],
+            uncached: sums.uncached * prices.input,
+            output: sums.output * prices.output,
+        }
+    }
+}
+
+/// Returns the expected US dollars of recovery calls and of failures.
+fn recovery(needs: &NeedSums, prices: &Prices, assumptions: &Assumptions) -> f64 {
+    let input = needs.calls * assumptions.recovery_overhead_tokens as f64 + needs.fetched;
+    let output = needs.calls * assumptions.recovery_output_tokens as f64;
+    input * prices.input.usd()
+        + output * prices.output.usd()
+        + needs.failed * assumptions.failure_penalty.usd()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ledger::CacheUse;
+    use crate::spec::ProfileSpec;
+    use crate::spec::decode::{Format, decode};
+
+    const PROFILE: &str = r#"
+name = "p"
+about = "Round numbers."
+as_of = "2026-01-01"
+sources = ["none"]
+[cache]
+rules = "none"
+[[prices]]
+input = 2.0
+output = 10.0
+cache_read = 0.5
+cache_write = { "5m" = 3.0, "1h" = 4.0 }
+[assumptions]
+recovery_overhead_tokens = 1_000
+recovery_output_tokens = 100
+failure_penalty_usd = 0.02
+"#;
+
+    fn profile() -> Profile {
+        Profile::new(&decode::<ProfileSpec>(PROFILE, Format::Toml).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn every_input_token_pays_its_own_rate() {
+        let main =
+            RequestSums { read: 1_000, write: [100, 10], uncached: 7, output: 3, ..Default::default() };
+        let sums = Sums { main, ..Sums::default() };
+
+        let costs = Costs::new(&sums, 2, &profile());
+
+        assert_eq!(costs.cache_read, Cost(1_000 * 500_000));
+        assert_eq!(costs.cache_write, Cost(100 * 3_000_000 + 10 * 4_000_000));
+        assert_eq!(costs.base(), Cost(500_000_000 + 340_000_000 + 14_000_000 + 30_000_000));
+        assert_eq!(costs.penalty.usd(), 0.04);
+    }
+
+    #[test]
+    fn a_recovery_call_pays_its_overhead_what_it_fetches_and_what_it_writes() {
+        let needs = NeedSums { calls: 0.5, fetched: 200.0, failed: 0.25, ..NeedSums::default() };
+
+        let costs = Costs::new(&Sums { needs, ..Sums::default() }, 0, &profile());
+
+        let expected = 700.0 * 2e-6 + 50.0 * 10e-6 + 0.25 * 0.02;
+        assert!((costs.recovery - expected).abs() < 1e-15, "{} is not {expected}", costs.recovery);
+        assert_eq!(costs.total(), costs.recovery);
+    }
+
+    #[test]
+    fn the_cost_of_a_request_is_what_its_sums_cost() {
+        let usage = CacheUse { read: 5, write: [4, 3], uncached: 2, broke_at: None };
+        let row = RequestRow { usage, output: 9, ..RequestRow::default() };
+        let main = RequestSums { read: 5, write: [4, 3], uncached: 2, output: 9, ..Default::default() };
+
+        let costs = Costs::new(&Sums { main, ..Sums::default() }, 0, &profile());
+
+        assert_eq!(request(&row, &profile().prices), costs.base());
+    }
+}

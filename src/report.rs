@@ -1,0 +1,172 @@
+//! The runs of a comparison with what they were run under, in the forms that people and programs read.
+
+pub mod blocks;
+pub mod csv;
+pub mod json;
+pub mod markdown;
+pub mod numbers;
+pub mod rows;
+#[cfg(feature = "cli")]
+pub mod table;
+
+use std::sync::Arc;
+
+use indexmap::{IndexMap, IndexSet};
+
+use crate::metrics::{Label, Tally};
+use crate::model::Profile;
+use crate::trace::Trace;
+use crate::units::Cost;
+
+/// What the row that adds up the scenarios is called.
+pub const ALL: &str = "ALL";
+
+/// A comparison: every policy on every scenario under every profile.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Report {
+    /// The suite, where one took part.
+    pub suite: Option<String>,
+    /// What a reader must know.
+    pub notes: Vec<String>,
+    /// The runs: by scenario, then by profile, then by policy.
+    pub runs: Vec<Run>,
+    /// The scenarios added up, by profile, then by policy; none unless asked for.
+    pub sums: Vec<Run>,
+}
+
+/// One policy on one scenario under one profile.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Run {
+    /// The policy.
+    pub policy: String,
+    /// The scenario, or [`ALL`].
+    pub scenario: String,
+    /// The profile.
+    pub profile: String,
+    /// The seed.
+    pub seed: u64,
+    /// The numbers.
+    pub tally: Tally,
+    /// What they rest on.
+    pub assumed: Arc<Assumed>,
+}
+
+/// What the numbers of a run rest on.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Assumed {
+    /// The day of the profile's sources.
+    pub as_of: String,
+    /// What is assumed rather than known, in sentences.
+    pub sentences: Vec<String>,
+}
+
+impl Report {
+    /// Puts runs together; `has_sum` adds up the scenarios where there are several.
+    #[must_use]
+    pub fn new(suite: Option<String>, notes: Vec<String>, runs: Vec<Run>, has_sum: bool) -> Self {
+        let n_scenarios = distinct(runs.iter().map(|it| it.scenario.as_str())).len();
+        let sums = if has_sum && n_scenarios > 1 { sums(&runs) } else { Vec::new() };
+        Self { suite, notes, runs, sums }
+    }
+
+    /// Returns every run with its verdict, the sums last.
+    pub fn labelled(&self) -> impl Iterator<Item = (&Run, Option<Label>)> {
+        let is_group =
+            |left: &Run, right: &Run| left.scenario == right.scenario && left.profile == right.profile;
+        let groups = self.runs.chunk_by(is_group).chain(self.sums.chunk_by(is_group));
+        groups.flat_map(|group| {
+            group.iter().enumerate().map(move |(index, run)| {
+                let baseline = &group[0].tally;
+                let label = if index == 0 { Some(Label::Baseline) } else { Label::new(&run.tally, baseline) };
+                (run, label)
+            })
+        })
+    }
+
+    /// Returns everything that the runs assume, each sentence once, with the profiles that it does not hold for all of.
+    #[must_use]
+    pub fn assumptions(&self) -> Vec<String> {
+        let mut by_sentence: IndexMap<&str, IndexSet<&str>> = IndexMap::new();
+        for run in &self.runs {
+            for sentence in &run.assumed.sentences {
+                by_sentence.entry(sentence).or_default().insert(&run.profile);
+            }
+        }
+        let n_profiles = distinct(self.runs.iter().map(|it| it.profile.as_str())).len();
+        let written = by_sentence.into_iter().map(|(sentence, profiles)| {
+            if profiles.len() == n_profiles {
+                return sentence.to_owned();
+            }
+            let names: Vec<&str> = profiles.into_iter().collect();
+            format!("{} (under {}).", sentence.trim_end_matches('.'), names.join(", "))
+        });
+        written.collect()
+    }
+}
+
+impl Assumed {
+    /// Collects what a trace and a profile assume.
+    #[must_use]
+    pub fn new(trace: &Trace, profile: &Profile) -> Self {
+        let assumed = &profile.assumptions;
+        let mut sentences = trace.assumptions.clone();
+        if trace.needs.is_empty() {
+            sentences.push(format!(
+                "{} does not say what needs what: recovery and kept evidence are unknown.",
+                trace.name
+            ));
+        } else {
+            sentences.push(format!(
+                "A recovery call reads {} tokens beside what it fetches and writes {}.",
+                numbers::thousands(assumed.recovery_overhead_tokens),
+                numbers::thousands(assumed.recovery_output_tokens)
+            ));
+        }
+        if assumed.failure_penalty > Cost::default() {
+            let penalty = assumed.failure_penalty.usd();
+            sentences
+                .push(format!("A need without a handle, or a request over a limit, costs {penalty} USD."));
+        }
+        if assumed.request_latency_ms > 0.0 {
+            sentences.push(format!(
+                "A request takes {} ms, {} ms per input token not read from the cache and {} ms per output token; \
+                 a recovery call takes {} ms.",
+                assumed.request_latency_ms,
+                assumed.latency_ms_per_uncached_token,
+                assumed.latency_ms_per_output_token,
+                assumed.recovery_latency_ms
+            ));
+        }
+        Self { as_of: profile.as_of.clone(), sentences }
+    }
+}
+
+/// Adds up the scenarios, per profile and policy.
+fn sums(runs: &[Run]) -> Vec<Run> {
+    let profiles = distinct(runs.iter().map(|it| it.profile.as_str()));
+    let mut sums: Vec<Run> = Vec::new();
+    for profile in profiles {
+        let first = sums.len();
+        for run in runs.iter().filter(|it| it.profile == profile) {
+            match sums[first..].iter_mut().find(|it| it.policy == run.policy) {
+                Some(sum) => {
+                    sum.tally.add(&run.tally);
+                    let assumed = Arc::make_mut(&mut sum.assumed);
+                    for sentence in &run.assumed.sentences {
+                        if !assumed.sentences.contains(sentence) {
+                            assumed.sentences.push(sentence.clone());
+                        }
+                    }
+                }
+                None => sums.push(Run { scenario: ALL.to_owned(), ..run.clone() }),
+            }
+        }
+    }
+    sums
+}
+
+/// Returns values in order, each once.
+fn distinct<'a>(values: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+    let set: IndexSet<&str> = values.collect();
+    set.into_iter().collect()
+}

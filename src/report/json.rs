@@ -1,0 +1,75 @@
+//! A report as JSON: the contract that programs read.
+
+use serde::Serialize;
+
+use super::{Report, Run};
+use crate::metrics::{Label, Totals};
+
+/// The schema; fields are added, never renamed without a new version.
+pub const SCHEMA: &str = "ctxsim.report/1";
+
+/// A report as programs read it.
+#[derive(Debug, Serialize)]
+struct ReportJson<'a> {
+    schema: &'static str,
+    suite: Option<&'a str>,
+    notes: &'a [String],
+    runs: Vec<RunJson<'a>>,
+}
+
+/// A run as programs read it.
+#[derive(Debug, Serialize)]
+struct RunJson<'a> {
+    policy: &'a str,
+    scenario: &'a str,
+    profile: &'a str,
+    seed: u64,
+    trials: u32,
+    label: Option<Label>,
+    totals: Totals,
+    retention: Option<()>,
+    aging: Option<()>,
+    memory_calls: Option<()>,
+    assumptions: &'a [String],
+}
+
+impl<'a> RunJson<'a> {
+    fn new(run: &'a Run, label: Option<Label>) -> Self {
+        Self {
+            policy: &run.policy,
+            scenario: &run.scenario,
+            profile: &run.profile,
+            seed: run.seed,
+            trials: 1,
+            label,
+            totals: Totals::new(&run.tally),
+            retention: None,
+            aging: None,
+            memory_calls: None,
+            assumptions: &run.assumed.sentences,
+        }
+    }
+}
+
+/// Returns the report as one JSON document.
+///
+/// # Errors
+/// A value that JSON cannot hold.
+pub fn document(report: &Report) -> Result<String, serde_json::Error> {
+    let runs = report.labelled().map(|(run, label)| RunJson::new(run, label)).collect();
+    let document = ReportJson { schema: SCHEMA, suite: report.suite.as_deref(), notes: &report.notes, runs };
+    serde_json::to_string_pretty(&document).map(|it| it + "\n")
+}
+
+/// Returns the runs as JSON, one a line.
+///
+/// # Errors
+/// A value that JSON cannot hold.
+pub fn lines(report: &Report) -> Result<String, serde_json::Error> {
+    let mut text = String::new();
+    for (run, label) in report.labelled() {
+        text.push_str(&serde_json::to_string(&RunJson::new(run, label))?);
+        text.push('\n');
+    }
+    Ok(text)
+}

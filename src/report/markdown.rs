@@ -1,0 +1,48 @@
+//! A report as Markdown tables, for a code review.
+
+use std::fmt::Write as _;
+
+use super::Report;
+use super::blocks::{Block, COLUMNS, Detail};
+use super::numbers;
+
+/// Returns the report as Markdown.
+#[must_use]
+pub fn report(report: &Report, detail: Detail) -> String {
+    let mut text = String::new();
+    for block in report.blocks(detail) {
+        write_block(&block, &mut text);
+    }
+    let notes: Vec<String> = report.notes.iter().cloned().chain(report.note_on_needs()).collect();
+    write_list("Notes", notes.iter().map(String::as_str), &mut text);
+    write_list("Assumptions", report.assumptions().iter().map(String::as_str), &mut text);
+    text
+}
+
+/// Writes one table under its heading.
+fn write_block(block: &Block, text: &mut String) {
+    let _ = writeln!(text, "### {} under {} ({})\n", block.load, block.profile, block.as_of);
+    let _ = writeln!(text, "| {} |", COLUMNS.join(" | "));
+    let _ = writeln!(text, "|---|{}", "---:|".repeat(COLUMNS.len() - 1));
+    for (mut cells, line) in block.cells(numbers::thousands).into_iter().zip(&block.lines) {
+        if let Some(stopped) = &line.stopped {
+            let _ = write!(cells[0], " ({stopped})");
+        }
+        let cells: Vec<String> = cells.iter().map(|it| it.replace('|', "\\|")).collect();
+        let _ = writeln!(text, "| {} |", cells.join(" | "));
+    }
+    text.push('\n');
+}
+
+/// Writes a list under its heading, if there is anything in it.
+fn write_list<'a>(heading: &str, items: impl Iterator<Item = &'a str>, text: &mut String) {
+    let mut items = items.peekable();
+    if items.peek().is_none() {
+        return;
+    }
+    let _ = writeln!(text, "{heading}:\n");
+    for item in items {
+        let _ = writeln!(text, "- {item}");
+    }
+    text.push('\n');
+}

@@ -1,0 +1,110 @@
+//! Numbers as people read them.
+
+use crate::units::Tokens;
+
+/// What stands for a number that is unknown or means nothing.
+pub const NONE: &str = "–";
+
+/// Returns a whole number with separators between thousands.
+#[must_use]
+pub fn thousands(number: u64) -> String {
+    separated(&number.to_string())
+}
+
+/// Returns a number of tokens in at most five characters: `987`, `12.3k`, `4.56M`.
+#[must_use]
+pub fn short(tokens: Tokens) -> String {
+    const UNITS: [(u64, &str); 3] = [(1_000_000_000, "G"), (1_000_000, "M"), (1_000, "k")];
+    let Some((unit, mark)) = UNITS.into_iter().find(|(unit, _)| tokens >= *unit) else {
+        return tokens.to_string();
+    };
+    let value = tokens as f64 / unit as f64;
+    let decimals = if value >= 99.95 { 0 } else { 1 };
+    format!("{value:.decimals$}{mark}")
+}
+
+/// Returns a share as a percentage with one decimal.
+#[must_use]
+pub fn percent(share: f64) -> String {
+    format!("{:.1}%", share * 100.0)
+}
+
+/// Returns how a value differs from a base, signed, in percent; nothing when the base is none.
+#[must_use]
+pub fn change(value: f64, base: f64) -> Option<String> {
+    if base <= 0.0 {
+        return None;
+    }
+    let change = (value / base - 1.0) * 100.0;
+    let shown = format!("{:.1}", change.abs());
+    Some(match shown.as_str() {
+        "0.0" => "0.0%".to_owned(),
+        _ if change < 0.0 => format!("−{shown}%"),
+        _ => format!("+{shown}%"),
+    })
+}
+
+/// Returns an expected count: whole numbers plainly, others with two decimals.
+#[must_use]
+pub fn expected(count: f64) -> String {
+    fixed(count, if count.fract() == 0.0 { 0 } else { 2 })
+}
+
+/// Returns an amount with so many decimals and separators between thousands.
+#[must_use]
+pub fn fixed(amount: f64, decimals: usize) -> String {
+    let text = format!("{amount:.decimals$}");
+    match text.split_once('.') {
+        Some((whole, fraction)) => format!("{}.{fraction}", separated(whole)),
+        None => separated(&text),
+    }
+}
+
+/// Returns how many decimals amounts of this size are shown with.
+#[must_use]
+pub fn decimals(largest: f64) -> usize {
+    match largest {
+        it if it >= 100.0 => 2,
+        it if it >= 1.0 => 4,
+        _ => 6,
+    }
+}
+
+/// Puts a separator before every third digit from the end.
+fn separated(digits: &str) -> String {
+    let (sign, digits) = digits.strip_prefix('-').map_or(("", digits), |it| ("-", it));
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3 + 1);
+    text.push_str(sign);
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_cut_where_people_stop_reading() {
+        assert_eq!(thousands(1_234_567), "1,234,567");
+        assert_eq!(
+            (short(987), short(12_345), short(4_560_000)),
+            ("987".into(), "12.3k".into(), "4.6M".into())
+        );
+        assert_eq!(short(999_949), "1000k");
+        assert_eq!(fixed(1_199.144_484, 2), "1,199.14");
+        assert_eq!((expected(3.0), expected(0.125)), ("3".into(), "0.12".into()));
+    }
+
+    #[test]
+    fn a_change_too_small_to_show_has_no_sign() {
+        assert_eq!(change(77.4, 100.0).as_deref(), Some("−22.6%"));
+        assert_eq!(change(104.14, 100.0).as_deref(), Some("+4.1%"));
+        assert_eq!(change(99.99, 100.0).as_deref(), Some("0.0%"));
+        assert_eq!(change(1.0, 0.0), None);
+    }
+}

@@ -1,0 +1,201 @@
+//! The rows of a ledger as programs read them, one object a request or a need.
+
+use indexmap::IndexMap;
+use serde::Serialize;
+
+use crate::ledger::{RequestRow, Role, Rows};
+use crate::metrics::totals::TTL_CLASSES;
+use crate::model::{Policy, Profile};
+use crate::price;
+use crate::trace::{Level, Trace, Usage};
+use crate::units::Tokens;
+
+/// What the rows of a run are read beside.
+#[derive(Clone, Copy, Debug)]
+pub struct Context<'a> {
+    /// The policy, whose stages the rows name.
+    pub policy: &'a Policy,
+    /// The trace, with what was recorded.
+    pub trace: &'a Trace,
+    /// The profile, whose prices they pay.
+    pub profile: &'a Profile,
+    /// Whether each row says which run it is of.
+    pub names_run: bool,
+}
+
+/// Which run a row is of.
+#[derive(Clone, Copy, Debug, Serialize)]
+struct RunName<'a> {
+    policy: &'a str,
+    scenario: &'a str,
+    profile: &'a str,
+}
+
+/// One request.
+#[derive(Debug, Serialize)]
+struct RequestJson<'a> {
+    session: u32,
+    #[serde(rename = "loop")]
+    loop_ix: u32,
+    step: u32,
+    n: u32,
+    role: &'static str,
+    t_s: f64,
+    prompt_tokens: Tokens,
+    cache_read_tokens: Tokens,
+    cache_write_tokens: Tokens,
+    cache_write_by_ttl: IndexMap<&'static str, Tokens>,
+    uncached_tokens: Tokens,
+    output_tokens: Tokens,
+    recorded: Option<RecordedJson>,
+    first_changed: Option<u32>,
+    changed_by: Option<&'a str>,
+    broke_at: Option<u32>,
+    actions: u32,
+    recovery: Option<RecoveryJson>,
+    cost_usd: f64,
+}
+
+/// What the provider billed.
+#[derive(Debug, Serialize)]
+struct RecordedJson {
+    prompt_tokens: Tokens,
+    cache_read_tokens: Tokens,
+    cache_write_tokens: Tokens,
+    uncached_tokens: Tokens,
+    output_tokens: Tokens,
+}
+
+/// What the needs of a loop took; it stands with the loop's last request of the agent.
+#[derive(Debug, Default, Serialize)]
+struct RecoveryJson {
+    expected_calls: f64,
+    expected_repeat_calls: f64,
+    expected_fetched_tokens: f64,
+    expected_failures: f64,
+}
+
+/// One need.
+#[derive(Debug, Serialize)]
+struct NeedJson {
+    session: u32,
+    #[serde(rename = "loop")]
+    loop_ix: u32,
+    level: Level,
+    weight: f64,
+    met: f64,
+    expected_calls: f64,
+    expected_repeat_calls: f64,
+    fetched_tokens: Tokens,
+    expected_failures: f64,
+}
+
+/// Returns the requests of a run, one JSON object each.
+///
+/// # Errors
+/// A value that JSON cannot hold.
+pub fn requests(rows: &Rows, context: Context<'_>) -> Result<Vec<String>, serde_json::Error> {
+    let mut needs = rows.needs.iter().peekable();
+    let mut lines = Vec::with_capacity(rows.requests.len());
+    for (index, row) in rows.requests.iter().enumerate() {
+        let is_main = row.role == Role::Main;
+        let ends_loop = is_main
+            && !rows.requests[index + 1..]
+                .iter()
+                .take_while(|it| it.loop_ix == row.loop_ix)
+                .any(|it| it.role == Role::Main);
+        let mut recovery = None;
+        while ends_loop && let Some(need) = needs.next_if(|it| it.loop_ix <= row.loop_ix) {
+            let sum: &mut RecoveryJson = recovery.get_or_insert_default();
+            sum.expected_calls += need.calls;
+            sum.expected_repeat_calls += need.repeats;
+            sum.expected_fetched_tokens += need.calls * need.fetched as f64;
+            sum.expected_failures += need.failed;
+        }
+        lines.push(context.line(&request(row, recovery, context))?);
+    }
+    Ok(lines)
+}
+
+/// Returns the needs of a run, one JSON object each.
+///
+/// # Errors
+/// A value that JSON cannot hold.
+pub fn needs(rows: &Rows, context: Context<'_>) -> Result<Vec<String>, serde_json::Error> {
+    let objects = rows.needs.iter().map(|row| {
+        context.line(&NeedJson {
+            session: 0,
+            loop_ix: row.loop_ix,
+            level: row.level,
+            weight: row.weight,
+            met: row.met,
+            expected_calls: row.calls,
+            expected_repeat_calls: row.repeats,
+            fetched_tokens: row.fetched,
+            expected_failures: row.failed,
+        })
+    });
+    objects.collect()
+}
+
+impl Context<'_> {
+    /// Writes a row, with its run in front where there are several.
+    fn line(&self, row: &impl Serialize) -> Result<String, serde_json::Error> {
+        let fields = serde_json::to_string(row)?;
+        if !self.names_run {
+            return Ok(fields);
+        }
+        let run =
+            RunName { policy: &self.policy.name, scenario: &self.trace.name, profile: &self.profile.name };
+        let mut line = serde_json::to_string(&run)?;
+        line.pop();
+        line.push(',');
+        line.push_str(fields.trim_start_matches('{'));
+        Ok(line)
+    }
+
+    /// Returns what was recorded for the agent's first request of a step.
+    fn recorded(&self, row: &RequestRow) -> Option<RecordedJson> {
+        let is_of_agent = row.role == Role::Main && row.n == 0;
+        let usage = self.trace.recorded.as_ref().filter(|_| is_of_agent)?;
+        let Usage { prompt, cache_read, cache_write, uncached, output } =
+            (*usage.usage.get(usize::try_from(row.step).ok()?)?)?;
+        Some(RecordedJson {
+            prompt_tokens: prompt,
+            cache_read_tokens: cache_read,
+            cache_write_tokens: cache_write,
+            uncached_tokens: uncached,
+            output_tokens: output,
+        })
+    }
+}
+
+/// Returns a request as programs read it.
+fn request<'a>(row: &RequestRow, recovery: Option<RecoveryJson>, context: Context<'a>) -> RequestJson<'a> {
+    let stage = row.change.by.and_then(|it| context.policy.stages.get(usize::from(it)));
+    let by_ttl = TTL_CLASSES.into_iter().zip(row.usage.write).filter(|(_, tokens)| *tokens > 0);
+    RequestJson {
+        session: 0,
+        loop_ix: row.loop_ix,
+        step: row.step,
+        n: row.n,
+        role: match row.role {
+            Role::Main => "main",
+            Role::Summariser => "summariser",
+        },
+        t_s: row.at_ms as f64 / 1_000.0,
+        prompt_tokens: row.prompt,
+        cache_read_tokens: row.usage.read,
+        cache_write_tokens: row.usage.write[0] + row.usage.write[1],
+        cache_write_by_ttl: by_ttl.collect(),
+        uncached_tokens: row.usage.uncached,
+        output_tokens: row.output,
+        recorded: context.recorded(row),
+        first_changed: row.change.first_slot,
+        changed_by: stage.map(|it| it.name.as_str()),
+        broke_at: row.usage.broke_at,
+        actions: row.change.n_edits,
+        recovery,
+        cost_usd: price::request(row, &context.profile.prices).usd(),
+    }
+}

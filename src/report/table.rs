@@ -1,0 +1,192 @@
+//! A report as tables for a terminal, or plain for a pipe.
+
+use std::fmt::Write as _;
+
+use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Table, TableStyle, Width};
+
+use super::Report;
+use super::blocks::{Block, COLUMNS, Detail, Digits};
+use super::numbers;
+
+/// How a table is drawn.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Layout {
+    /// How many columns the terminal has; as wide as needed, when silent.
+    pub width: Option<usize>,
+    /// How much is shown.
+    pub detail: Detail,
+}
+
+/// The columns that a narrow terminal goes without, the first to go first.
+const DISPENSABLE: [&str; 4] = ["requests", "write", "prompt max", "evidence kept"];
+/// The narrowest that the column of names becomes; longer names wrap.
+const NAME_WIDTH_MIN: usize = 24;
+/// What a column takes beside its content: a blank on each side, and one to the next column.
+const PADDING: usize = 3;
+
+/// Returns the report as tables, with notes and where to look further.
+#[must_use]
+pub fn report(report: &Report, layout: Layout) -> String {
+    let mut text = String::new();
+    let mut hidden: Vec<&str> = Vec::new();
+    for block in report.blocks(layout.detail) {
+        let _ = writeln!(text, "{} · {} ({})", block.load, block.profile, block.as_of);
+        let grid = Grid::new(&block, layout.width);
+        hidden.extend(DISPENSABLE.iter().filter(|it| !grid.columns.iter().any(|at| COLUMNS[*at] == **it)));
+        let _ = writeln!(text, "{}\n", grid.draw(&block));
+    }
+    let assumptions = report.assumptions();
+    if layout.detail == Detail::Scenarios && !assumptions.is_empty() {
+        text.push_str("Assumed:\n");
+        for sentence in &assumptions {
+            wrap(sentence, "  - ", layout.width, &mut text);
+        }
+        text.push('\n');
+    }
+    for note in report.notes.iter().cloned().chain(report.note_on_needs()) {
+        wrap(&note, "Note: ", layout.width, &mut text);
+    }
+    let hidden = super::distinct(hidden.into_iter());
+    if !hidden.is_empty() {
+        let note = format!("no room for {}; a wider terminal or a pipe shows all.", hidden.join(", "));
+        wrap(&note, "Note: ", layout.width, &mut text);
+    }
+    let more = "--details for each scenario, --rows requests for each request, --format json for each field.";
+    wrap(more, "More: ", layout.width, &mut text);
+    let count = match (assumptions.len(), layout.detail) {
+        (0, _) => String::new(),
+        (1, Detail::Groups) => " One assumption: --details tells it.".to_owned(),
+        (n, Detail::Groups) => format!(" {n} assumptions: --details lists them."),
+        (_, Detail::Scenarios) => " They hold under the assumptions above.".to_owned(),
+    };
+    let limits = format!(
+        "no model ran and no answer was judged; recovery is an expected value, prices are of the days in brackets.{count}"
+    );
+    wrap(&limits, "Simulated: ", layout.width, &mut text);
+    text
+}
+
+/// What of a block is drawn.
+struct Grid {
+    columns: Vec<usize>,
+    cells: Vec<Vec<String>>,
+    name_width: Option<usize>,
+}
+
+impl Grid {
+    /// Takes all columns in full, or what fits: short numbers first, then fewer columns, then a wrapped name.
+    fn new(block: &Block, width: Option<usize>) -> Self {
+        let all: Vec<usize> = (0..COLUMNS.len()).collect();
+        let full = block.cells(numbers::thousands);
+        let Some(width) = width.filter(|it| needed(&full, &all) > *it) else {
+            return Self { columns: all, cells: full, name_width: None };
+        };
+        let digits: Digits = numbers::short;
+        let cells = block.cells(digits);
+        let mut columns = all;
+        for name in DISPENSABLE {
+            if rest(&cells, &columns) + name_width(&cells).min(NAME_WIDTH_MIN) <= width {
+                break;
+            }
+            columns.retain(|it| COLUMNS[*it] != name);
+        }
+        let room = width.saturating_sub(rest(&cells, &columns)).max(NAME_WIDTH_MIN);
+        Self { columns, cells, name_width: Some(room) }
+    }
+
+    /// Draws the table.
+    fn draw(&self, block: &Block) -> String {
+        let mut table = Table::new();
+        let style =
+            TableStyle::new().header_separator(comfy_table::LineStyle::none().fill('─').junction('─'));
+        table.load_style(style);
+        table.set_header(self.columns.iter().map(|it| header(COLUMNS[*it])));
+        for (cells, line) in self.cells.iter().zip(&block.lines) {
+            let mut row: Vec<String> = self.columns.iter().map(|it| cells[*it].clone()).collect();
+            if let Some(name) = row.first_mut() {
+                *name = self.name(name);
+                if let Some(stopped) = &line.stopped {
+                    let _ = write!(name, "\n  {stopped}");
+                }
+            }
+            table.add_row(row);
+        }
+        for (index, column) in table.column_iter_mut().enumerate() {
+            if index > 0 {
+                column.set_cell_alignment(CellAlignment::Right);
+            } else if let Some(width) = self.name_width {
+                let width = u16::try_from(width).unwrap_or(u16::MAX);
+                column.set_constraint(ColumnConstraint::UpperBoundary(Width::Fixed(width)));
+            }
+        }
+        table.set_content_arrangement(ContentArrangement::Disabled);
+        table.trim_fmt()
+    }
+
+    /// Breaks a name behind a slash or an underscore where it is wider than its column.
+    fn name(&self, name: &str) -> String {
+        let Some(width) = self.name_width.map(|it| it.saturating_sub(PADDING)) else {
+            return name.to_owned();
+        };
+        let mut lines = vec![String::new()];
+        for part in name.split_inclusive(['/', '_']) {
+            let last = lines.len() - 1;
+            let is_full = lines[last].chars().count() + part.chars().count() > width;
+            if is_full && !lines[last].is_empty() {
+                lines.push(format!("  {part}"));
+            } else {
+                lines[last].push_str(part);
+            }
+        }
+        lines.join("\n")
+    }
+}
+
+/// Returns a column's heading; headings of two words take two lines.
+fn header(name: &str) -> String {
+    name.replacen(' ', "\n", 1)
+}
+
+/// Returns the width that these columns need.
+fn needed(cells: &[Vec<String>], columns: &[usize]) -> usize {
+    name_width(cells) + rest(cells, columns)
+}
+
+/// Returns the width that the names need.
+fn name_width(cells: &[Vec<String>]) -> usize {
+    column_width(cells, 0)
+}
+
+/// Returns the width that all columns but the names need.
+fn rest(cells: &[Vec<String>], columns: &[usize]) -> usize {
+    columns.iter().filter(|it| **it > 0).map(|it| column_width(cells, *it)).sum()
+}
+
+/// Returns the width of a column.
+fn column_width(cells: &[Vec<String>], column: usize) -> usize {
+    let heading = COLUMNS[column].split(' ').map(|it| it.chars().count()).max().unwrap_or(0);
+    let widest = cells.iter().map(|it| it[column].chars().count()).max().unwrap_or(0);
+    heading.max(widest) + PADDING
+}
+
+/// Writes a paragraph behind a mark, its further lines indented as far.
+fn wrap(paragraph: &str, mark: &str, width: Option<usize>, text: &mut String) {
+    let width = width.unwrap_or(usize::MAX);
+    let indent = " ".repeat(mark.chars().count());
+    let mut column = indent.len();
+    text.push_str(mark);
+    for (index, word) in paragraph.split_whitespace().enumerate() {
+        let length = word.chars().count();
+        if index > 0 && column.saturating_add(length + 1) > width {
+            text.push('\n');
+            text.push_str(&indent);
+            column = indent.len();
+        } else if index > 0 {
+            text.push(' ');
+            column += 1;
+        }
+        text.push_str(word);
+        column += length;
+    }
+    text.push('\n');
+}

@@ -1,0 +1,148 @@
+//! Named streams of draws from one seed: a draw in one place never shifts a draw in another.
+
+use rand::{Rng, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use xxhash_rust::xxh3::xxh3_64_with_seed;
+
+/// The source of all draws of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Seed(pub u64);
+
+impl Seed {
+    /// Returns the stream of draws that one thing makes for one purpose, from its first draw on.
+    #[must_use]
+    pub fn stream(self, purpose: &str, id: u64) -> Stream {
+        Stream { key: xxh3_64_with_seed(purpose.as_bytes(), self.0), id, n: 0 }
+    }
+
+    /// Returns the n-th draw, from 0, of the same stream.
+    #[must_use]
+    pub fn nth(self, purpose: &str, id: u64, n: u64) -> Draw {
+        Stream { n, ..self.stream(purpose, id) }.draw()
+    }
+}
+
+/// Draws that follow each other: the n-th one depends on seed, purpose, id and n alone.
+#[derive(Clone, Debug)]
+pub struct Stream {
+    key: u64,
+    id: u64,
+    n: u64,
+}
+
+impl Stream {
+    /// Returns the next draw.
+    pub fn draw(&mut self) -> Draw {
+        let mut place = [0; 16];
+        place[..8].copy_from_slice(&self.id.to_le_bytes());
+        place[8..].copy_from_slice(&self.n.to_le_bytes());
+        self.n = self.n.wrapping_add(1);
+        Draw(Xoshiro256PlusPlus::seed_from_u64(xxh3_64_with_seed(&place, self.key)))
+    }
+
+    /// Draws a number from 0 up to, but without, 1.
+    pub fn unit(&mut self) -> f64 {
+        self.draw().unit()
+    }
+
+    /// Draws whether something with this probability happens.
+    pub fn chance(&mut self, probability: f64) -> bool {
+        self.draw().unit() < probability
+    }
+
+    /// Draws a whole number between two, both included; the first one, if they are the wrong way round.
+    pub fn between(&mut self, first: u64, last: u64) -> u64 {
+        self.draw().between(first, last)
+    }
+
+    /// Draws one of several things; nothing, if there are none.
+    pub fn pick<'a, T>(&mut self, things: &'a [T]) -> Option<&'a T> {
+        let last = things.len().checked_sub(1)?;
+        let index = self.between(0, u64::try_from(last).unwrap_or(u64::MAX));
+        things.get(usize::try_from(index).ok()?)
+    }
+}
+
+/// One draw; however many words it takes, the next draw of its stream is the same.
+#[derive(Clone, Debug)]
+pub struct Draw(Xoshiro256PlusPlus);
+
+impl Draw {
+    /// Returns the draw as 64 random bits.
+    #[must_use]
+    pub fn bits(mut self) -> u64 {
+        self.0.next_u64()
+    }
+
+    /// Returns the draw as a number from 0 up to, but without, 1.
+    #[must_use]
+    pub fn unit(self) -> f64 {
+        // The 53 highest bits fill the fraction of a float exactly.
+        (self.bits() >> 11) as f64 * (1.0 / 9_007_199_254_740_992.0)
+    }
+
+    /// Returns the draw as a whole number between two, both included; the first one, if they are the wrong way round.
+    #[must_use]
+    pub fn between(mut self, first: u64, last: u64) -> u64 {
+        let Some(reach) = last.checked_sub(first) else { return first };
+        let Some(count) = reach.checked_add(1) else { return self.0.next_u64() };
+        // Words beyond the last whole multiple are refused, so that no number is favoured.
+        let refused = (u64::MAX % count + 1) % count;
+        loop {
+            let word = self.0.next_u64();
+            if word <= u64::MAX - refused {
+                return first + word % count;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_draws_are_pinned() {
+        let mut stream = Seed(42).stream("pinned", 7);
+        let bits: Vec<u64> = (0..3).map(|_| stream.draw().bits()).collect();
+
+        assert_eq!(bits, [15_541_262_052_191_242_539, 9_399_951_832_713_964_423, 10_188_980_711_624_913_313]);
+        assert_eq!(Seed(42).stream("pinned", 7).unit().to_string(), "0.8424935040076137");
+        assert_eq!(Seed(42).stream("pinned", 7).between(1, 6), 4);
+    }
+
+    #[test]
+    fn a_draw_is_the_same_out_of_turn() {
+        let mut stream = Seed(1).stream("order", 3);
+        let in_turn: Vec<u64> = (0..5).map(|_| stream.draw().bits()).collect();
+
+        let out_of_turn: Vec<u64> = (0..5).rev().map(|n| Seed(1).nth("order", 3, n).bits()).collect();
+
+        assert!(in_turn.iter().eq(out_of_turn.iter().rev()));
+    }
+
+    #[test]
+    fn seed_purpose_and_id_lead_to_different_draws() {
+        let first = |seed, purpose, id| Seed(seed).nth(purpose, id, 0).bits();
+        let draws = [first(1, "a", 1), first(2, "a", 1), first(1, "b", 1), first(1, "a", 2)];
+
+        for (index, draw) in draws.iter().enumerate() {
+            assert!(!draws[..index].contains(draw));
+        }
+    }
+
+    #[test]
+    fn a_range_is_met_evenly_and_never_left() {
+        let mut stream = Seed(5).stream("dice", 0);
+        let mut met = [0_u32; 6];
+        for _ in 0..6_000 {
+            let eyes = stream.between(1, 6);
+            met[usize::try_from(eyes).unwrap() - 1] += 1;
+        }
+
+        assert!(met.iter().all(|it| (900..1_100).contains(it)), "{met:?}");
+        assert_eq!(stream.between(9, 3), 9);
+        assert_eq!(stream.pick::<u8>(&[]), None);
+        let _ = stream.between(0, u64::MAX);
+    }
+}

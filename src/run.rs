@@ -1,0 +1,217 @@
+//! What is simulated for a comparison, and its report: each load is built once, each simulation runs once.
+
+pub mod check;
+mod inputs;
+mod load;
+mod params;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use rayon::prelude::*;
+
+use crate::catalog::Catalog;
+use crate::engine;
+use crate::error::Error;
+use crate::ledger::{Outcome, Rows, Sink, Sums};
+use crate::metrics::Tally;
+use crate::model::{CacheRules, Limits, Policy, Profile};
+use crate::report::{Assumed, Report, Run};
+use crate::trace::Trace;
+
+/// What to run; a list that is empty is the suite's.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Request {
+    /// The suite; the one called `default`, when silent and needed.
+    pub suite: Option<String>,
+    /// Policies, by name or path; differences are against the first.
+    pub policies: Vec<String>,
+    /// Scenarios, by name or path.
+    pub scenarios: Vec<String>,
+    /// Profiles, by name or path.
+    pub profiles: Vec<String>,
+    /// The seed of every draw; the scenario's, when silent.
+    pub seed: Option<u64>,
+    /// Overrides, `PATH=VALUE`.
+    pub set: Vec<String>,
+}
+
+/// Inputs that have passed every rule, ready to run.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// The policies' names, in the order of the report.
+    pub policies: Vec<String>,
+    /// The scenarios, in the order of the report.
+    pub scenarios: Vec<Load>,
+    /// The profiles, in the order of the report.
+    pub profiles: Vec<Profile>,
+    /// The suite's name, where one took part.
+    pub suite: Option<String>,
+    /// What a reader of the table must know.
+    pub notes: Vec<String>,
+    /// Whether the report adds up the scenarios.
+    pub has_sum: bool,
+}
+
+/// A scenario ready to run.
+#[derive(Clone, Debug)]
+pub struct Load {
+    /// Its name.
+    pub name: String,
+    /// Its seed.
+    pub seed: u64,
+    /// Its trace.
+    pub trace: Trace,
+    /// The policies with the parameters that they run with here.
+    pub policies: Vec<Arc<Policy>>,
+}
+
+/// One simulation: everything that its ledger depends on.
+#[derive(Clone, Copy, Debug)]
+struct Simulation<'a> {
+    trace: &'a Trace,
+    policy: &'a Policy,
+    limits: &'a Limits,
+    cache: &'a CacheRules,
+}
+
+/// The simulations of a plan, and where each run finds its own.
+struct Simulations<'a> {
+    all: Vec<Simulation<'a>>,
+    /// By profile: which of the distinct pairs of limits and cache rules it has.
+    keys: Vec<usize>,
+    n_keys: usize,
+    n_policies: usize,
+}
+
+/// What is told, from any thread, after each simulation: how many are done, of how many.
+pub type Progress<'a> = &'a (dyn Fn(usize, usize) + Sync);
+
+/// A run's place in a plan.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cell {
+    /// The scenario's index.
+    pub scenario: usize,
+    /// The profile's index.
+    pub profile: usize,
+    /// The policy's index.
+    pub policy: usize,
+}
+
+impl Plan {
+    /// Reads and checks what a request names.
+    ///
+    /// # Errors
+    /// Every problem of every file and of every override.
+    pub fn new(catalog: &Catalog, request: &Request) -> Result<Self, Error> {
+        inputs::plan(catalog, request)
+    }
+
+    /// Returns the runs in the order of the report: by scenario, then by profile, then by policy.
+    pub fn cells(&self) -> impl Iterator<Item = Cell> {
+        let (n_profiles, n_policies) = (self.profiles.len(), self.policies.len());
+        (0..self.scenarios.len()).flat_map(move |scenario| {
+            (0..n_profiles).flat_map(move |profile| {
+                (0..n_policies).map(move |policy| Cell { scenario, profile, policy })
+            })
+        })
+    }
+
+    /// Returns how many simulations the runs need; profiles that differ in nothing but prices share theirs.
+    #[must_use]
+    pub fn n_simulations(&self) -> usize {
+        self.simulations().all.len()
+    }
+
+    /// Runs everything and reports; `threads` of 1 stays on the caller's, none takes all cores.
+    #[must_use]
+    pub fn report(&self, threads: Option<usize>, progress: Progress<'_>) -> Report {
+        let simulations = self.simulations();
+        let ledgers = simulations.run::<Sums>(threads, progress);
+        let assumed: Vec<Arc<Assumed>> = self.assumed();
+        let runs = self.cells().map(|cell| {
+            let (sums, outcome) = &ledgers[simulations.of(cell)];
+            let (load, profile) = (&self.scenarios[cell.scenario], &self.profiles[cell.profile]);
+            Run {
+                policy: self.policies[cell.policy].clone(),
+                scenario: load.name.clone(),
+                profile: profile.name.clone(),
+                seed: load.seed,
+                tally: Tally::new(sums, outcome, !load.trace.needs.is_empty(), profile),
+                assumed: Arc::clone(&assumed[cell.scenario * self.profiles.len() + cell.profile]),
+            }
+        });
+        Report::new(self.suite.clone(), self.notes.clone(), runs.collect(), self.has_sum)
+    }
+
+    /// Runs everything and keeps the rows, in the order of [`Plan::cells`]; runs that share a simulation share its rows.
+    #[must_use]
+    pub fn rows(&self, threads: Option<usize>, progress: Progress<'_>) -> Vec<(Cell, Arc<Rows>)> {
+        let simulations = self.simulations();
+        let ledgers: Vec<Arc<Rows>> =
+            simulations.run::<Rows>(threads, progress).into_iter().map(|(rows, _)| Arc::new(rows)).collect();
+        self.cells().map(|cell| (cell, Arc::clone(&ledgers[simulations.of(cell)]))).collect()
+    }
+
+    /// Returns the distinct simulations.
+    fn simulations(&self) -> Simulations<'_> {
+        let mut distinct: Vec<(&Limits, &CacheRules)> = Vec::new();
+        let mut keys = Vec::with_capacity(self.profiles.len());
+        for profile in &self.profiles {
+            let key = (&profile.limits, &profile.cache);
+            let index = distinct.iter().position(|it| *it == key).unwrap_or(distinct.len());
+            if index == distinct.len() {
+                distinct.push(key);
+            }
+            keys.push(index);
+        }
+        let mut all = Vec::with_capacity(self.scenarios.len() * distinct.len() * self.policies.len());
+        for load in &self.scenarios {
+            for &(limits, cache) in &distinct {
+                let with = |policy| Simulation { trace: &load.trace, policy, limits, cache };
+                all.extend(load.policies.iter().map(|it| with(it)));
+            }
+        }
+        Simulations { all, keys, n_keys: distinct.len(), n_policies: self.policies.len() }
+    }
+
+    /// Returns what is assumed, by scenario and profile.
+    fn assumed(&self) -> Vec<Arc<Assumed>> {
+        let pairs = self.scenarios.iter().flat_map(|load| self.profiles.iter().map(move |it| (load, it)));
+        pairs.map(|(load, profile)| Arc::new(Assumed::new(&load.trace, profile))).collect()
+    }
+}
+
+impl Simulations<'_> {
+    /// Returns which simulation a run is of.
+    fn of(&self, cell: Cell) -> usize {
+        (cell.scenario * self.n_keys + self.keys[cell.profile]) * self.n_policies + cell.policy
+    }
+
+    /// Runs them all; the results are in their order, whatever the number of threads.
+    fn run<S: Sink + Default + Send>(
+        &self,
+        threads: Option<usize>,
+        progress: Progress<'_>,
+    ) -> Vec<(S, Outcome)> {
+        let n_done = AtomicUsize::new(0);
+        let one = |it: &Simulation<'_>| {
+            let mut sink = S::default();
+            let outcome = engine::simulate(it.trace, it.policy, it.limits, it.cache, &mut sink);
+            progress(n_done.fetch_add(1, Ordering::Relaxed) + 1, self.all.len());
+            (sink, outcome)
+        };
+        let here = || self.all.iter().map(one).collect();
+        if threads == Some(1) || self.all.len() < 2 {
+            return here();
+        }
+        let everywhere = || self.all.par_iter().map(one).collect();
+        match threads {
+            None => everywhere(),
+            Some(n) => match rayon::ThreadPoolBuilder::new().num_threads(n).build() {
+                Ok(pool) => pool.install(everywhere),
+                Err(_) => here(),
+            },
+        }
+    }
+}

@@ -1,0 +1,310 @@
+//! From names to a plan: everything that is wrong is found before anything runs.
+
+use std::sync::Arc;
+
+use indexmap::{IndexMap, IndexSet};
+
+use super::{Load, Plan, Request, load, params};
+use crate::catalog::{Catalog, Kind, Loaded};
+use crate::diag::Diagnostic;
+use crate::error::Error;
+use crate::model::{Policy, Profile};
+use crate::spec::set::{Setting, Target};
+use crate::spec::size::SizeSpec;
+use crate::spec::{PolicySpec, ProfileSpec, ScenarioSpec, SuiteSpec};
+
+/// The suite that fills what a request leaves out.
+const DEFAULT_SUITE: &str = "default";
+
+/// Reads and checks what a request names.
+pub(super) fn plan(catalog: &Catalog, request: &Request) -> Result<Plan, Error> {
+    let mut found = Found::default();
+    let suite = suite(catalog, request)?;
+    let names = |kind, given: &[String], of_suite: fn(&SuiteSpec) -> &Vec<String>| match &suite {
+        Some(suite) if given.is_empty() => {
+            Names { kind, names: of_suite(&suite.spec).clone(), by: Some(suite) }
+        }
+        _ => Names { kind, names: given.to_vec(), by: None },
+    };
+    let policies = names(Kind::Policy, &request.policies, |it| &it.policies);
+    let scenarios = names(Kind::Scenario, &request.scenarios, |it| &it.scenarios);
+    let profiles = names(Kind::Profile, &request.profiles, |it| &it.profiles);
+    let is_whole_suite = [&policies, &scenarios, &profiles].iter().all(|it| it.by.is_some());
+    let settings = settings(request, suite.as_ref(), is_whole_suite, &mut found);
+    let policies = policies.load(catalog, &mut found, |name| catalog.policy(name));
+    let scenarios = scenarios.load(catalog, &mut found, |name| catalog.scenario(name));
+    let profiles = profiles.load(catalog, &mut found, |name| catalog.profile(name));
+    let is_complete = found.is_empty();
+    let mut work = Inputs { catalog, policies, settings, found, is_complete };
+    let profiles = work.profiles(&profiles);
+    let no_params = IndexMap::new();
+    let suite_params = suite.as_ref().map_or(&no_params, |it| &it.spec.params);
+    if let Some(suite) = &suite {
+        work.check_params(suite, suite_params);
+    }
+    let scenarios = work.scenarios(&scenarios, request.seed, suite_params);
+    work.check_used();
+    work.found.stop()?;
+    Ok(Plan {
+        policies: work.policies.iter().map(|it| it.spec.name.clone()).collect(),
+        scenarios,
+        profiles,
+        suite: suite.as_ref().map(|it| it.spec.name.clone()),
+        notes: suite.as_ref().map(|it| it.spec.notes.clone()).unwrap_or_default(),
+        has_sum: suite.as_ref().is_some_and(|it| it.spec.sum),
+    })
+}
+
+/// Reads the suite, where one is named or needed.
+fn suite(catalog: &Catalog, request: &Request) -> Result<Option<Loaded<SuiteSpec>>, Error> {
+    let is_needed =
+        request.policies.is_empty() || request.scenarios.is_empty() || request.profiles.is_empty();
+    match &request.suite {
+        Some(name) => catalog.suite(name).map(Some),
+        None if is_needed => catalog.suite(DEFAULT_SUITE).map(Some),
+        None => Ok(None),
+    }
+}
+
+/// An override with what became of it.
+struct Used {
+    setting: Setting,
+    /// Whether it must lead somewhere: an override of a suite need not when the run takes a part of the suite.
+    is_strict: bool,
+    is_applied: bool,
+    refused: Option<Box<Diagnostic>>,
+}
+
+impl Used {
+    /// Applies an override; what is wrong counts only if it leads to nothing anywhere.
+    fn apply<T: serde::Serialize + serde::de::DeserializeOwned>(
+        &mut self,
+        specs: &mut [T],
+        passes: impl Fn(&T) -> bool,
+    ) {
+        match self.setting.apply(specs, passes) {
+            Ok(()) => self.is_applied = true,
+            Err(problem) => self.refused = self.refused.take().or(Some(problem)),
+        }
+    }
+}
+
+/// Reads the overrides: the suite's first, then the request's.
+fn settings(
+    request: &Request,
+    suite: Option<&Loaded<SuiteSpec>>,
+    is_whole_suite: bool,
+    found: &mut Found,
+) -> Vec<Used> {
+    let mut used = Vec::new();
+    let mut push = |setting, is_strict| {
+        used.push(Used { setting, is_strict, is_applied: false, refused: None });
+    };
+    if let Some(suite) = suite {
+        for (index, text) in suite.spec.set.iter().enumerate() {
+            match Setting::parse(text) {
+                Ok(setting) => push(setting, is_whole_suite),
+                Err(mut problem) => {
+                    problem.place.field = format!("set.{index}");
+                    found.problems.extend(suite.locate(vec![*problem]));
+                }
+            }
+        }
+    }
+    for text in &request.set {
+        match Setting::parse(text) {
+            Ok(setting) => push(setting, true),
+            Err(problem) => found.problems.push(*problem),
+        }
+    }
+    used
+}
+
+/// The names of one kind, and the suite that gives them.
+struct Names<'a> {
+    kind: Kind,
+    names: Vec<String>,
+    by: Option<&'a Loaded<SuiteSpec>>,
+}
+
+impl Names<'_> {
+    /// Reads what they name, each once.
+    fn load<T>(
+        self,
+        catalog: &Catalog,
+        found: &mut Found,
+        read: impl Fn(&str) -> Result<Loaded<T>, Error>,
+    ) -> Vec<Loaded<T>> {
+        let mut loaded = Vec::with_capacity(self.names.len());
+        let mut seen = IndexSet::new();
+        if self.names.is_empty() {
+            let field = self.kind.folder();
+            let problem = Diagnostic::at("list-empty", field, format!("there is no {}", self.kind.noun()));
+            let problem = problem.help("name at least one");
+            found.problems.extend(self.by.map_or_else(Vec::new, |it| it.locate(vec![problem])));
+        }
+        for (index, name) in self.names.iter().enumerate().filter(|(_, name)| seen.insert(*name)) {
+            match (read(name), self.by) {
+                (Ok(it), _) => loaded.push(it),
+                (Err(Error::UnknownName { .. }), Some(suite)) => {
+                    let field = format!("{}.{index}", self.kind.folder());
+                    found.problems.extend(suite.locate(vec![catalog.unknown(self.kind, &field, name)]));
+                }
+                (Err(error), _) => found.error(error),
+            }
+        }
+        loaded
+    }
+}
+
+/// Everything that is wrong so far.
+#[derive(Default)]
+struct Found {
+    problems: Vec<Diagnostic>,
+    /// Errors that have no place in a file; given as they are when they stand alone.
+    others: Vec<Error>,
+}
+
+impl Found {
+    fn error(&mut self, error: Error) {
+        match error {
+            Error::Invalid(problems) => self.problems.extend(problems),
+            other => self.others.push(other),
+        }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.problems.is_empty() && self.others.is_empty()
+    }
+
+    /// Stops when anything is wrong.
+    fn stop(&mut self) -> Result<(), Error> {
+        if self.problems.is_empty() && self.others.len() < 2 {
+            return self.others.pop().map_or(Ok(()), Err);
+        }
+        let mut all = std::mem::take(&mut self.problems);
+        all.extend(std::mem::take(&mut self.others).into_iter().map(Error::into_problem));
+        let mut distinct: Vec<Diagnostic> = Vec::with_capacity(all.len());
+        for problem in all {
+            if !distinct.contains(&problem) {
+                distinct.push(problem);
+            }
+        }
+        Err(distinct.into())
+    }
+}
+
+/// What is checked together.
+struct Inputs<'a> {
+    catalog: &'a Catalog,
+    policies: Vec<Loaded<PolicySpec>>,
+    settings: Vec<Used>,
+    found: Found,
+    /// Whether all files could be read; what one file needs of another is checked only then.
+    is_complete: bool,
+}
+
+/// Policies with the parameters of some scenarios.
+struct Group {
+    specs: Vec<PolicySpec>,
+    models: Vec<Arc<Policy>>,
+}
+
+impl Inputs<'_> {
+    /// Makes the profiles.
+    fn profiles(&mut self, loaded: &[Loaded<ProfileSpec>]) -> Vec<Profile> {
+        let mut specs: Vec<ProfileSpec> = loaded.iter().map(|it| it.spec.clone()).collect();
+        self.set(Target::Profile, &mut specs, |it| Profile::new(it).is_ok());
+        let mut profiles = Vec::with_capacity(specs.len());
+        for (spec, loaded) in specs.iter().zip(loaded) {
+            match Profile::new(spec) {
+                Ok(profile) => profiles.push(profile),
+                Err(problems) => self.found.problems.extend(loaded.locate(problems)),
+            }
+        }
+        profiles
+    }
+
+    /// Makes the scenarios, each with its policies.
+    fn scenarios(
+        &mut self,
+        loaded: &[Loaded<ScenarioSpec>],
+        seed: Option<u64>,
+        suite_params: &IndexMap<String, SizeSpec>,
+    ) -> Vec<Load> {
+        let mut specs: Vec<ScenarioSpec> = loaded.iter().map(|it| it.spec.clone()).collect();
+        self.set(Target::Scenario, &mut specs, |_| true);
+        let mut groups: Vec<Group> = Vec::new();
+        let mut scenarios = Vec::with_capacity(specs.len());
+        for (spec, loaded) in specs.iter_mut().zip(loaded) {
+            spec.seed = seed.unwrap_or(spec.seed);
+            self.check_params(loaded, &spec.params);
+            let policies = self.policies_with(&mut groups, &spec.params, suite_params);
+            match load::trace(loaded, spec) {
+                Ok(trace) => {
+                    scenarios.push(Load { name: spec.name.clone(), seed: spec.seed, trace, policies });
+                }
+                Err(error) => self.found.error(error),
+            }
+        }
+        scenarios
+    }
+
+    /// Returns the policies under a scenario's parameters; scenarios that set the same share them.
+    fn policies_with(
+        &mut self,
+        groups: &mut Vec<Group>,
+        of_scenario: &IndexMap<String, SizeSpec>,
+        of_suite: &IndexMap<String, SizeSpec>,
+    ) -> Vec<Arc<Policy>> {
+        let mut specs: Vec<PolicySpec> = self.policies.iter().map(|it| it.spec.clone()).collect();
+        for spec in &mut specs {
+            params::overlay(spec, of_scenario);
+            params::overlay(spec, of_suite);
+        }
+        if let Some(group) = groups.iter().find(|it| it.specs == specs) {
+            return group.models.clone();
+        }
+        let as_written = specs.clone();
+        self.set(Target::Policy, &mut specs, |it| Policy::new(it).is_ok());
+        let mut models = Vec::with_capacity(specs.len());
+        for (spec, loaded) in specs.iter().zip(&self.policies) {
+            match Policy::new(spec) {
+                Ok(policy) => models.push(Arc::new(policy)),
+                Err(problems) => self.found.problems.extend(loaded.locate(problems)),
+            }
+        }
+        groups.push(Group { specs: as_written, models: models.clone() });
+        models
+    }
+
+    /// Applies the overrides of one kind.
+    fn set<T: serde::Serialize + serde::de::DeserializeOwned>(
+        &mut self,
+        target: Target,
+        specs: &mut [T],
+        passes: impl Fn(&T) -> bool,
+    ) {
+        for used in self.settings.iter_mut().filter(|it| it.setting.target == target) {
+            used.apply(specs, &passes);
+        }
+    }
+
+    /// Reports parameters that nothing declares.
+    fn check_params<T>(&mut self, by: &Loaded<T>, given: &IndexMap<String, SizeSpec>) {
+        if given.is_empty() || !self.is_complete {
+            return;
+        }
+        let policies: Vec<PolicySpec> = self.policies.iter().map(|it| it.spec.clone()).collect();
+        self.found.problems.extend(by.locate(params::undeclared(given, &policies, self.catalog)));
+    }
+
+    /// Reports overrides that led to nothing anywhere.
+    fn check_used(&mut self) {
+        for used in &mut self.settings {
+            if used.is_strict && !used.is_applied && self.is_complete {
+                self.found.problems.extend(used.refused.take().map(|it| *it));
+            }
+        }
+    }
+}

@@ -1,0 +1,55 @@
+//! The trace of a scenario, with recorded sessions found beside the scenario's own file.
+
+use crate::catalog::{Loaded, Origin};
+use crate::diag::Diagnostic;
+use crate::error::Error;
+use crate::spec::ScenarioSpec;
+use crate::spec::scenario::AssumeSpec;
+use crate::trace::{Trace, import, load};
+
+/// Makes the trace of a scenario, whose spec may have been overridden since it was read.
+///
+/// # Errors
+/// Every problem of the scenario or of its recording.
+pub(super) fn trace(scenario: &Loaded<ScenarioSpec>, spec: &ScenarioSpec) -> Result<Trace, Error> {
+    let is_file = scenario.source.is_some();
+    let recorded = |path: &str, assume: &AssumeSpec| {
+        let origin = scenario.origin.beside(path).ok_or_else(|| vec![missing(path)])?;
+        session(&origin, spec, assume)
+    };
+    match load::load(spec, recorded) {
+        Err(Error::Invalid(problems)) if is_file => {
+            let (own, others): (Vec<_>, Vec<_>) =
+                problems.into_iter().partition(|it| it.place.file.is_empty());
+            Err(scenario.locate(own).into_iter().chain(others).collect::<Vec<_>>().into())
+        }
+        result => result,
+    }
+}
+
+/// Reads a recorded session; what of it is left out is told among the assumptions.
+fn session(origin: &Origin, spec: &ScenarioSpec, assume: &AssumeSpec) -> Result<Trace, Error> {
+    let text = origin.text()?;
+    let imported = import::import(&text, &spec.name, assume, &spec.file_tools).map_err(|problems| {
+        let of_file = problems.into_iter().map(|mut it| {
+            if it.place.field.is_empty() {
+                it.place.file = origin.label();
+            }
+            it
+        });
+        of_file.collect::<Vec<_>>()
+    })?;
+    let mut trace = imported.trace;
+    trace.assumptions.extend(imported.losses.iter().map(|it| format!("Left out of {}: {it}.", spec.name)));
+    Ok(trace)
+}
+
+/// Says that a bundled scenario's recording is not bundled with it.
+fn missing(path: &str) -> Diagnostic {
+    Diagnostic::at(
+        "recording-missing",
+        "load.recorded.path",
+        format!("there is no `{path}` beside the scenario"),
+    )
+    .help("write a path relative to the scenario's own folder")
+}

@@ -1,0 +1,46 @@
+//! What of a recording does not reach the trace, counted by reason.
+
+use std::fmt;
+
+use indexmap::IndexMap;
+
+/// A reason why records were left out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Loss {
+    /// The first line that it met, from 1.
+    pub line: usize,
+    /// How many times it was met.
+    pub count: usize,
+    /// What was left out, and why.
+    pub what: String,
+}
+
+impl fmt::Display for Loss {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "line {}: {}", self.line, self.what)?;
+        if self.count > 1 { write!(f, " ({} times)", self.count) } else { Ok(()) }
+    }
+}
+
+/// Where losses are collected, one entry a reason.
+#[derive(Debug, Default)]
+pub(super) struct Losses {
+    by_reason: IndexMap<String, (usize, usize)>,
+}
+
+impl Losses {
+    /// Counts a loss on a line.
+    pub(super) fn add(&mut self, line: usize, what: impl Into<String>) {
+        let entry = self.by_reason.entry(what.into()).or_insert((line, 0));
+        entry.0 = entry.0.min(line);
+        entry.1 += 1;
+    }
+
+    /// Returns the losses by their first lines.
+    pub(super) fn in_order(self) -> Vec<Loss> {
+        let losses = self.by_reason.into_iter();
+        let mut losses: Vec<Loss> = losses.map(|(what, (line, count))| Loss { line, count, what }).collect();
+        losses.sort_by_key(|it| it.line);
+        losses
+    }
+}

@@ -1,0 +1,268 @@
+//! A recording in the order in which the model saw it, whatever its format, and the way from there to a trace.
+
+use xxhash_rust::xxh3::xxh3_64_with_seed;
+
+use super::sizes::{Allotment, PLACEHOLDER_OUTPUT_TOKENS, allot};
+use crate::model::scope::wildcard;
+use crate::spec::policy::PreserveSpec;
+use crate::spec::scenario::{AssumeSpec, ToolAssumeSpec};
+use crate::trace::evidence::Recover;
+use crate::trace::{Kind, NewItem, Preserve, Sizes, Trace, TraceBuilder, Usage};
+use crate::units::{Decimal, Tokens};
+
+/// A recording: its requests, in order.
+#[derive(Debug, Default)]
+pub(super) struct Transcript {
+    /// The requests; never one without a part in its reply.
+    pub(super) exchanges: Vec<Exchange>,
+    /// What reading it had to assume, in sentences.
+    pub(super) assumptions: Vec<String>,
+}
+
+/// One request: what came before it, what the model answered, what its calls gave back.
+#[derive(Debug, Default)]
+pub(super) struct Exchange {
+    /// The user's parts, where the request begins a loop.
+    pub(super) begins: Option<Vec<Part>>,
+    /// Milliseconds on the recording's clock at which the request started.
+    pub(super) at_ms: Option<i64>,
+    /// What the provider billed.
+    pub(super) usage: Option<Usage>,
+    /// What the model answered.
+    pub(super) reply: Vec<Part>,
+    /// What came back, and what the user's side said before the next request of the loop.
+    pub(super) results: Vec<Part>,
+}
+
+/// One message part.
+#[derive(Clone, Debug)]
+pub(super) struct Part {
+    /// What it is.
+    pub(super) kind: Kind,
+    /// Its characters.
+    pub(super) characters: u64,
+    /// Stands for its content.
+    pub(super) digest: u64,
+    /// The tool of a call or a result, as recorded.
+    pub(super) tool: String,
+    /// Of a result: which call of the reply it answers.
+    pub(super) answers: usize,
+}
+
+impl Part {
+    /// A part with content of so many characters.
+    pub(super) fn new(kind: Kind, characters: u64, content_digest: u64) -> Self {
+        let digest = xxh3_64_with_seed(&content_digest.to_le_bytes(), label(kind));
+        Self { kind, characters, digest, tool: String::new(), answers: usize::MAX }
+    }
+}
+
+impl Exchange {
+    /// Returns the user's parts that stand before the reply.
+    pub(super) fn user(&self) -> &[Part] {
+        self.begins.as_deref().unwrap_or_default()
+    }
+
+    /// Returns whether the model asked for tools, so that the loop goes on.
+    pub(super) fn has_calls(&self) -> bool {
+        self.reply.iter().any(|it| it.kind == Kind::ToolCall)
+    }
+}
+
+/// Keeps equal texts of different kinds apart.
+fn label(kind: Kind) -> u64 {
+    match kind {
+        Kind::System => 1,
+        Kind::ToolSchema => 2,
+        Kind::User => 3,
+        Kind::Assistant => 4,
+        Kind::Reasoning => 5,
+        Kind::ToolCall => 6,
+        Kind::ToolResult => 7,
+        Kind::Summary => 8,
+        Kind::Memory => 9,
+    }
+}
+
+impl Transcript {
+    /// Puts the trace together.
+    pub(super) fn into_trace(self, name: &str, assume: &AssumeSpec, file_tools: &[String]) -> Trace {
+        let assumed = Assumed::new(assume);
+        let allotment = allot(&self.exchanges, assumed.chars_per_token);
+        let mut builder = TraceBuilder::new(name, file_tools);
+        builder.chars_per_token(assumed.chars_per_token);
+        let n_placeholders = self.n_placeholders();
+        for sentence in sentences(&self, &assumed, &allotment, n_placeholders) {
+            builder.assume(sentence);
+        }
+        if allotment.overhead > 0 {
+            builder.stable(Kind::System, u32::try_from(allotment.overhead).unwrap_or(u32::MAX));
+        }
+        let mut clock = Clock::default();
+        let mut tokens = allotment.tokens.into_iter();
+        for exchange in &self.exchanges {
+            if exchange.begins.is_some() {
+                builder.begin_loop(&assumed.items(exchange.user(), &mut tokens));
+            }
+            let reply = assumed.items(&exchange.reply, &mut tokens);
+            let results = assumed.items(&exchange.results, &mut tokens);
+            let written = reply.iter().map(|it| Tokens::from(it.sizes.raw)).sum();
+            builder.step(clock.since_start(exchange.at_ms), output(exchange, written), &reply, &results);
+            if let Some(usage) = exchange.usage {
+                builder.usage(usage);
+            }
+        }
+        builder.finish()
+    }
+
+    /// Counts the requests whose output is no more than a stream's first count.
+    fn n_placeholders(&self) -> usize {
+        let usages = self.exchanges.iter().filter_map(|it| it.usage);
+        usages.filter(|it| it.output <= PLACEHOLDER_OUTPUT_TOKENS).count()
+    }
+}
+
+/// Returns what the model wrote: the recorded count, or what the reply added to the next prompt if that is more.
+fn output(exchange: &Exchange, written: Tokens) -> Tokens {
+    match exchange.usage {
+        Some(usage) if usage.output > PLACEHOLDER_OUTPUT_TOKENS => usage.output,
+        Some(usage) => usage.output.max(written),
+        None => written,
+    }
+}
+
+/// Milliseconds since the first request; a clock that goes back stands still.
+#[derive(Default)]
+struct Clock {
+    start: Option<i64>,
+    last: i64,
+}
+
+impl Clock {
+    fn since_start(&mut self, at_ms: Option<i64>) -> i64 {
+        if let Some(at_ms) = at_ms {
+            let start = *self.start.get_or_insert(at_ms);
+            self.last = self.last.max(at_ms.saturating_sub(start));
+        }
+        self.last
+    }
+}
+
+/// The assumptions of a scenario, with what holds where it is silent.
+struct Assumed<'a> {
+    chars_per_token: Decimal,
+    summary_tokens_max: Tokens,
+    handle_tokens_max: Tokens,
+    tools: &'a [ToolAssumeSpec],
+}
+
+impl<'a> Assumed<'a> {
+    fn new(spec: &'a AssumeSpec) -> Self {
+        Self {
+            chars_per_token: spec.chars_per_token(),
+            summary_tokens_max: spec.summary_tokens_max.unwrap_or(AssumeSpec::SUMMARY_TOKENS_MAX),
+            handle_tokens_max: spec.handle_tokens_max.unwrap_or(AssumeSpec::HANDLE_TOKENS_MAX),
+            tools: &spec.tools,
+        }
+    }
+
+    fn items<'b>(&self, parts: &'b [Part], tokens: &mut impl Iterator<Item = u32>) -> Vec<NewItem<'b>>
+    where
+        'a: 'b,
+    {
+        parts.iter().map(|it| self.item(it, tokens.next().unwrap_or_default())).collect()
+    }
+
+    fn item<'b>(&self, part: &'b Part, raw: u32) -> NewItem<'b>
+    where
+        'a: 'b,
+    {
+        let rule = self.tools.iter().find(|it| wildcard(&it.tool, &part.tool));
+        let tool = rule.and_then(|it| it.counts_as.as_deref()).unwrap_or(&part.tool);
+        let mut item = match part.kind {
+            Kind::ToolCall => NewItem::call(tool, raw),
+            Kind::ToolResult => self.result(tool, part.answers, raw, rule),
+            kind => NewItem::plain(kind, raw),
+        };
+        item.digest = Some(part.digest);
+        item
+    }
+
+    fn result<'b>(
+        &self,
+        tool: &'b str,
+        answers: usize,
+        raw: u32,
+        rule: Option<&ToolAssumeSpec>,
+    ) -> NewItem<'b> {
+        let at_most = |tokens: u32, max| tokens.min(u32::try_from(max).unwrap_or(u32::MAX));
+        let summary = at_most(raw, self.summary_tokens_max);
+        let handle = at_most(summary, self.handle_tokens_max);
+        let recover = Recover { handle: summary, local: summary, exact: summary };
+        let preserve = rule.map_or(Preserve::None, |it| it.preserve);
+        NewItem::result(tool, answers, Sizes { raw, excerpt: summary, summary, handle }, preserve, recover)
+    }
+}
+
+/// Says in sentences what the trace assumes.
+fn sentences(
+    transcript: &Transcript,
+    assumed: &Assumed<'_>,
+    allotment: &Allotment,
+    n_placeholders: usize,
+) -> Vec<String> {
+    let mut sentences = vec![
+        "The recorded agent does not react: it makes the same requests whatever a policy shows.".to_owned(),
+        "Sizes follow the recorded prompts: the growth from one to the next is split over the parts between them by their characters.".to_owned(),
+        format!("Parts whose growth is not recorded are counted at {} characters a token.", assumed.chars_per_token),
+        format!(
+            "A tool result's summary and its exact excerpt take at most {} tokens, its recovery handle at most {}.",
+            assumed.summary_tokens_max, assumed.handle_tokens_max
+        ),
+    ];
+    sentences.extend(assumed.tools.iter().map(tool_sentence));
+    if allotment.overhead > 0 {
+        sentences.push(format!(
+            "The first prompt holds {} tokens that the recording does not show; they stand as one stable system item.",
+            allotment.overhead
+        ));
+    }
+    if allotment.is_scaled {
+        sentences.push("The text before the first request is scaled down to its recorded prompt.".to_owned());
+    }
+    if allotment.n_shrunk > 0 {
+        sentences.push(format!(
+            "Recorded prompts smaller than an earlier one: {}. Later growth makes up for them first; the trace exceeds a recorded prompt by {} tokens at most.",
+            allotment.n_shrunk, allotment.excess_max
+        ));
+    }
+    let n_silent = transcript.exchanges.iter().filter(|it| it.usage.is_none()).count();
+    if n_silent > 0 {
+        sentences.push(format!(
+            "Requests without recorded usage: {n_silent}. Their parts share in the next known growth."
+        ));
+    }
+    if n_placeholders > 0 {
+        sentences.push(format!(
+            "Requests with a recorded output of {PLACEHOLDER_OUTPUT_TOKENS} tokens or fewer, as streams write at their start: {n_placeholders}. They count as what the reply added to the next prompt, if that is more."
+        ));
+    }
+    sentences.extend(transcript.assumptions.iter().cloned());
+    sentences
+}
+
+/// Says what a recorded tool counts as.
+fn tool_sentence(rule: &ToolAssumeSpec) -> String {
+    let class = match rule.preserve {
+        PreserveSpec::WorkingEvidence => "working evidence",
+        PreserveSpec::Reference => "reference",
+        PreserveSpec::None => "not needed again",
+    };
+    if rule.tool == "*" && rule.counts_as.is_none() {
+        return format!("Results of all other tools are {class}.");
+    }
+    match &rule.counts_as {
+        Some(name) => format!("Tool `{}` counts as `{name}`; its results are {class}.", rule.tool),
+        None => format!("Results of tool `{}` are {class}.", rule.tool),
+    }
+}

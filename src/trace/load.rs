@@ -1,0 +1,28 @@
+//! A scenario's load as a trace, wherever its items come from.
+
+use super::{Trace, generate, written};
+use crate::error::Error;
+use crate::spec::ScenarioSpec;
+use crate::spec::scenario::{AssumeSpec, LoadSpec};
+
+/// Makes the trace of a scenario; it has the scenario's name.
+///
+/// Recorded sessions are left to the caller, who knows where the scenario's folder is: `recorded` gets the path
+/// as the scenario writes it, and what the recording does not say.
+///
+/// # Errors
+/// Every problem of the scenario, each with its field path, or what `recorded` says.
+pub fn load(
+    spec: &ScenarioSpec,
+    recorded: impl FnOnce(&str, &AssumeSpec) -> Result<Trace, Error>,
+) -> Result<Trace, Error> {
+    match &spec.load {
+        LoadSpec::Loops(loops) => Ok(written::trace(spec, loops)?),
+        LoadSpec::Generate { kind, turns, scale } => Ok(generate::trace(spec, kind, *turns, *scale)?),
+        LoadSpec::Recorded { path, assume } => {
+            let mut trace = recorded(path, assume)?;
+            trace.name.clone_from(&spec.name);
+            Ok(trace)
+        }
+    }
+}

@@ -1,0 +1,156 @@
+//! The command line: what it prints, what it refuses, and how it ends.
+
+#![expect(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+/// Runs the binary in the folder of small inputs.
+fn ctxsim(args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_ctxsim")).args(args).current_dir(data("small")).output().unwrap()
+}
+
+/// Returns a path below the tests' data.
+fn data(path: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(path)
+}
+
+fn out(output: &Output) -> String {
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+fn refused(output: &Output) -> String {
+    assert_eq!(output.status.code(), Some(2));
+    assert!(output.stdout.is_empty(), "nothing is printed when an input is bad");
+    String::from_utf8(output.stderr.clone()).unwrap().replace(&data("").display().to_string(), "")
+}
+
+/// Locks what a person reads.
+fn assert_drawn(name: &str, text: &str) {
+    let mut settings = insta::Settings::clone_current();
+    settings.set_snapshot_path("../../snapshots/cli");
+    settings.set_prepend_module_to_snapshot(false);
+    settings.set_omit_expression(true);
+    settings.bind(|| insta::assert_snapshot!(name, text));
+}
+
+#[test]
+fn a_suite_is_drawn_as_tables_that_add_up_its_scenarios() {
+    let text = out(&ctxsim(&["run", "--suite", "small", "--profile", "plain"]));
+
+    assert_drawn("run_table", &text);
+}
+
+#[test]
+fn a_run_that_stops_at_its_limit_is_a_result() {
+    let text = out(&ctxsim(&["run", "--policy", "keep", "--scenario", "one", "--profile", "narrow"]));
+
+    assert!(text.contains("stopped at turn 1 of 2 (limit)"), "{text}");
+}
+
+#[test]
+fn a_scenario_without_needs_shows_no_recovery_and_says_so() {
+    let args = ["run", "--policy", "keep", "--scenario", "no_needs", "--profile", "plain"];
+    let text = out(&ctxsim(&args));
+    let json = out(&ctxsim(&[&args[..], &["--format", "jsonl"]].concat()));
+
+    assert!(text.contains("Note: no_needs: nothing says what needs what"), "{text}");
+    assert!(json.contains(r#""expected_calls":null"#) && json.contains(r#""evidence_kept":null"#), "{json}");
+}
+
+#[test]
+fn the_document_has_a_run_for_each_cell_and_a_sum_for_each_policy_and_profile() {
+    let text = out(&ctxsim(&["run", "--suite", "small", "--format", "json"]));
+    let document: serde_json::Value = serde_json::from_str(&text).unwrap();
+
+    assert_eq!(document["schema"], "ctxsim.report/1");
+    let runs = document["runs"].as_array().unwrap();
+    assert_eq!(runs.len(), 2 * 2 * 3 + 2 * 3);
+    for run in runs {
+        let (totals, cost) = (&run["totals"], &run["totals"]["cost_usd"]);
+        let tokens = |name: &str| totals[name].as_u64().unwrap();
+        assert_eq!(
+            tokens("input_tokens"),
+            tokens("cache_read_tokens") + tokens("cache_write_tokens") + tokens("uncached_tokens")
+        );
+        let parts = ["base", "recovery", "compaction", "penalty"].map(|it| cost[it].as_f64().unwrap());
+        assert!((parts.iter().sum::<f64>() - cost["total"].as_f64().unwrap()).abs() < 1e-12);
+    }
+    let sum = runs.iter().find(|it| it["scenario"] == "ALL").unwrap();
+    assert_eq!(sum["totals"]["turns_completed"], 4);
+    assert_eq!((&sum["label"], &sum["retention"]), (&"baseline".into(), &serde_json::Value::Null));
+}
+
+#[test]
+fn any_number_of_threads_writes_the_same_bytes() {
+    let with = |threads| out(&ctxsim(&["run", "--suite", "small", "--format", "json", "--threads", threads]));
+
+    assert_eq!(with("1"), with("2"));
+    assert_eq!(with("1"), with("7"));
+}
+
+#[test]
+fn request_rows_cost_what_their_run_costs() {
+    let args = ["run", "--policy", "cap", "--scenario", "one", "--profile", "plain"];
+    let rows = out(&ctxsim(&[&args[..], &["--rows", "requests"]].concat()));
+    let run = out(&ctxsim(&[&args[..], &["--format", "jsonl"]].concat()));
+    let run: serde_json::Value = serde_json::from_str(&run).unwrap();
+
+    let rows: Vec<serde_json::Value> = rows.lines().map(|it| serde_json::from_str(it).unwrap()).collect();
+    let cost: f64 = rows.iter().map(|it| it["cost_usd"].as_f64().unwrap()).sum();
+    assert_eq!(run["totals"]["requests"], rows.len());
+    assert!((cost - run["totals"]["cost_usd"]["base"].as_f64().unwrap()).abs() < 1e-12);
+    assert_eq!(rows[0].get("policy"), None, "a single run needs no name");
+    assert!(rows.iter().any(|it| it["changed_by"] == "cap"), "{rows:?}");
+}
+
+#[test]
+fn two_broken_files_are_told_together_with_their_places() {
+    let paths =
+        ["first", "second", "circle"].map(|it| data(&format!("broken/{it}.ron")).display().to_string());
+    let mut args = vec!["run", "--scenario", "one", "--profile", "plain"];
+    for path in &paths {
+        args.extend(["--policy", path]);
+    }
+
+    let run = refused(&ctxsim(&args));
+    let validate = refused(&ctxsim(&[&["validate"][..], &paths.each_ref().map(String::as_str)].concat()));
+
+    assert_eq!(run.lines().count(), validate.lines().count());
+    assert_drawn("broken_files", &validate);
+}
+
+#[test]
+fn an_unknown_name_is_answered_with_the_nearest() {
+    let text = refused(&ctxsim(&["run", "--policy", "kep", "--scenario", "one", "--profile", "plain"]));
+
+    assert!(text.contains("no policy is called `kep`") && text.contains("did you mean `keep`?"), "{text}");
+}
+
+#[test]
+fn wrong_usage_ends_with_two_and_good_inputs_with_zero() {
+    assert_eq!(ctxsim(&["run", "--nonsense"]).status.code(), Some(2));
+    assert_eq!(ctxsim(&["run", "--rows", "requests", "--format", "table"]).status.code(), Some(2));
+    assert_eq!(out(&ctxsim(&["validate", "policies", "profiles/plain.toml"])), "4 inputs are fine\n");
+    assert!(out(&ctxsim(&["list", "suites"])).contains("small"));
+    assert!(out(&ctxsim(&["completions", "bash"])).contains("ctxsim"));
+}
+
+#[test]
+fn an_output_file_is_written_whole_and_a_bad_input_leaves_it_alone() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("output_whole");
+    std::fs::create_dir_all(&folder).unwrap();
+    let path = folder.join("report.csv");
+    std::fs::write(&path, "before").unwrap();
+    let output = path.display().to_string();
+
+    refused(&ctxsim(&["run", "--suite", "small", "--policy", "kep", "--output", &output]));
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), "before");
+
+    out(&ctxsim(&["run", "--suite", "small", "--output", &output]));
+    let text = std::fs::read_to_string(&path).unwrap();
+    assert!(text.starts_with("policy,scenario,profile,seed,trials,label,totals.turns_requested,"), "{text}");
+    assert_eq!(text.lines().count(), 1 + 18);
+    assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 1, "no temporary file stays behind");
+}

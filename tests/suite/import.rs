@@ -1,0 +1,193 @@
+//! Recorded sessions become traces whose prompts are the recorded ones.
+
+#![expect(clippy::unwrap_used, reason = "a test may fail")]
+
+mod claude_code;
+
+use std::path::{Path, PathBuf};
+
+use ctxsim::spec::scenario::{AssumeSpec, LoadSpec, ScenarioSpec};
+use ctxsim::spec::{Format, PolicySpec, ProfileSpec, SuiteSpec, decode};
+use ctxsim::trace::import::{Imported, detect, import};
+use ctxsim::trace::{Kind, NO_ITEM, Preserve, Trace};
+use proptest::prelude::*;
+
+const FIXTURE: &str = include_str!("../../scenarios/recorded/claude-code-session.jsonl");
+const SCENARIO: &str = include_str!("../../scenarios/recorded/claude-code.toml");
+
+/// Returns what the bundled scenario assumes.
+fn bundled_assumptions() -> (AssumeSpec, Vec<String>) {
+    let scenario: ScenarioSpec = decode::decode(SCENARIO, Format::Toml).unwrap();
+    match scenario.load {
+        LoadSpec::Recorded { assume, .. } => (assume, scenario.file_tools),
+        _ => panic!("the bundled scenario is a recording"),
+    }
+}
+
+/// Imports with nothing assumed.
+fn imported(text: &str) -> Imported {
+    import(text, "test", &AssumeSpec::default(), &[]).unwrap()
+}
+
+/// Returns, by step, the tokens of all items before the reply.
+fn prompts(trace: &Trace) -> Vec<u64> {
+    let sum = |end: u32| trace.spine.items[..end as usize].iter().map(|it| u64::from(it.raw)).sum();
+    trace.spine.steps.iter().map(|it| sum(it.reply.start)).collect()
+}
+
+/// Returns the largest difference between a prompt and the recorded one.
+fn deviation_max(trace: &Trace) -> u64 {
+    let recorded = trace.recorded.as_ref().unwrap();
+    let pairs = prompts(trace).into_iter().zip(&recorded.usage);
+    pairs.filter_map(|(prompt, usage)| Some(prompt.abs_diff(usage.as_ref()?.prompt))).max().unwrap_or(0)
+}
+
+/// Checks what must hold of every trace, whatever it was made of.
+fn assert_well_formed(trace: &Trace) {
+    let spine = &trace.spine;
+    let mut item = spine.n_stable;
+    let mut step = 0;
+    for row in &spine.loops {
+        assert_eq!((row.items.start, row.user.start, row.steps.start), (item, item, step));
+        assert!(!row.steps.is_empty(), "a loop has a step");
+        item = row.user.end;
+        for it in &spine.steps[row.steps.start as usize..row.steps.end as usize] {
+            assert_eq!((it.reply.start, it.reply.end), (item, it.results.start));
+            assert!(!it.reply.is_empty(), "a reply has a part");
+            item = it.results.end;
+        }
+        assert_eq!(item, row.items.end);
+        step = row.steps.end;
+    }
+    assert_eq!((item as usize, step as usize), (spine.items.len(), spine.steps.len()));
+    assert!(spine.steps.is_sorted_by_key(|it| it.at_ms));
+    for result in spine.items.iter().filter(|it| it.kind == Kind::ToolResult && it.pair != NO_ITEM) {
+        assert_eq!(spine.items[result.pair as usize].kind, Kind::ToolCall);
+        assert_eq!(spine.items[result.pair as usize].tool, result.tool);
+    }
+}
+
+#[test]
+fn the_bundled_session_has_the_recorded_prompts() {
+    let (assume, file_tools) = bundled_assumptions();
+
+    let Imported { trace, format, losses } =
+        import(FIXTURE, "recorded/claude-code", &assume, &file_tools).unwrap();
+
+    assert_well_formed(&trace);
+    assert_eq!(format, "claude-code");
+    assert_eq!(deviation_max(&trace), 0);
+    let recorded = trace.recorded.as_ref().unwrap();
+    assert_eq!((trace.spine.loops.len(), trace.spine.steps.len()), (5, 69));
+    assert!(recorded.usage.iter().all(Option::is_some));
+    assert_eq!(trace.spine.n_stable, 1);
+    let working = trace.spine.items.iter().filter(|it| it.preserve == Preserve::WorkingEvidence);
+    let read_file = trace.spine.tools.get_index_of("read_file");
+    assert!(working.map(|it| usize::from(it.tool)).all(|it| Some(it) == read_file));
+    let reasons: Vec<&str> = losses.iter().map(|it| it.what.as_str()).collect();
+    assert!(reasons.iter().all(|it| it.ends_with("never part of a prompt")), "{reasons:#?}");
+}
+
+#[test]
+fn a_text_without_records_is_no_recording() {
+    for text in ["", "\n\n", "{}", "[1, 2]", "hello", "{\"type\":\"message\"}", "\u{feff}"] {
+        assert_eq!(detect(text), None, "{text:?}");
+        let problems = import(text, "test", &AssumeSpec::default(), &[]).unwrap_err();
+        assert_eq!(problems[0].code, "recording-unknown");
+    }
+}
+
+#[test]
+fn a_token_of_no_characters_is_refused() {
+    let assume = AssumeSpec { chars_per_token: Some(ctxsim::units::Decimal::ZERO), ..AssumeSpec::default() };
+
+    assert_eq!(import(FIXTURE, "test", &assume, &[]).unwrap_err()[0].code, "chars-per-token-zero");
+}
+
+#[test]
+fn the_inputs_of_the_default_suite_that_are_bundled_here_are_well_formed() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let read = |path: &str| std::fs::read_to_string(root.join(path)).unwrap();
+    let suite: SuiteSpec = decode::decode(&read("suites/default.toml"), Format::Toml).unwrap();
+
+    for name in suite.policies.iter().filter(|it| !it.contains('/')) {
+        let spec: PolicySpec = decode::decode(&read(&format!("policies/{name}.ron")), Format::Ron).unwrap();
+        let policy = ctxsim::model::Policy::new(&spec).unwrap();
+        assert_eq!(policy.name, *name);
+    }
+    for name in &suite.profiles {
+        let spec: ProfileSpec =
+            decode::decode(&read(&format!("profiles/{name}.toml")), Format::Toml).unwrap();
+        let profile = ctxsim::model::Profile::new(&spec).unwrap();
+        assert_eq!(profile.name, *name);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_damaged_session_never_panics(
+        damages in prop::collection::vec((0..FIXTURE.len(), any::<u8>(), 0..3_u8), 1..40),
+        from in 0..FIXTURE.len(),
+    ) {
+        // A part of the session, so that damage is dense and each case is quick.
+        let mut bytes = FIXTURE.as_bytes()[from..(from + 40_000).min(FIXTURE.len())].to_vec();
+        for (place, byte, how) in damages {
+            let place = place % bytes.len();
+            match how {
+                0 => bytes[place] = byte,
+                1 => { bytes.remove(place); if bytes.is_empty() { bytes.push(byte); } }
+                _ => bytes.insert(place, byte),
+            }
+        }
+        if let Ok(read) = import(&String::from_utf8_lossy(&bytes), "test", &AssumeSpec::default(), &[]) {
+            assert_well_formed(&read.trace);
+        }
+    }
+}
+
+/// Totals of one recorded session: requests, then input, read, write and output tokens.
+type Totals = (&'static str, [u64; 5]);
+
+/// The sessions of the reference data.
+const REFERENCE: [Totals; 7] = [
+    ("agentv_1e-d266d094ed-1", [11, 15, 525_595, 34_701, 4_119]),
+    ("agentv_7a-d2528cc37f-0", [15, 17, 554_588, 44_142, 2_070]),
+    ("entireio-cli_45-b48f42ab1f-0", [96, 2_548, 8_492_396, 340_337, 33_180]),
+    ("entireio-cli_6d-123b9a5bc6-0", [78, 1_600, 6_713_200, 271_733, 20_832]),
+    ("entireio-cli_9f-d2fc39aa5f-0", [66, 70, 2_995_725, 99_805, 12_098]),
+    ("entireio-cli_d1-d3bff114fe-0", [101, 2_249, 11_295_226, 261_085, 24_733]),
+    ("entireio-cli_d8-7ee3bab4de-0", [63, 350, 3_603_033, 188_966, 20_963]),
+];
+
+#[test]
+fn the_reference_sessions_have_the_recorded_totals_and_prompts() {
+    let Some(folder) = std::env::var_os("CTXSIM_REFERENCE").map(PathBuf::from) else { return };
+    let (assume, file_tools) = bundled_assumptions();
+    for (name, totals) in REFERENCE {
+        let path = folder.join(format!("recorded/claude-code/{name}.jsonl"));
+        let text = std::fs::read_to_string(path).unwrap();
+
+        let Imported { trace, losses, .. } = import(&text, name, &assume, &file_tools).unwrap();
+
+        assert_well_formed(&trace);
+        let usage = &trace.recorded.as_ref().unwrap().usage;
+        let sum = |field: fn(&ctxsim::trace::Usage) -> u64| usage.iter().flatten().map(field).sum::<u64>();
+        let found = [
+            u64::try_from(usage.len()).unwrap(),
+            sum(|it| it.uncached),
+            sum(|it| it.cache_read),
+            sum(|it| it.cache_write),
+            sum(|it| it.output),
+        ];
+        assert_eq!(found, totals, "{name}");
+        let n_shrunk = usage.windows(2).filter(|it| it[1].unwrap().prompt < it[0].unwrap().prompt).count();
+        assert_eq!(n_shrunk, usize::from(name.contains("_d1-")), "{name}");
+        if n_shrunk == 0 {
+            assert_eq!(deviation_max(&trace), 0, "{name}");
+        }
+        let is_explained = losses.iter().all(|it| it.what.ends_with("never part of a prompt"));
+        assert!(is_explained, "{name}: {losses:#?}");
+    }
+}

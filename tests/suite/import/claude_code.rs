@@ -1,0 +1,355 @@
+//! Claude Code sessions, whole and damaged.
+
+use std::fmt::Write as _;
+
+use ctxsim::spec::scenario::AssumeSpec;
+use ctxsim::trace::Kind;
+use ctxsim::trace::import::{Imported, import};
+
+use super::{assert_well_formed, deviation_max, imported, prompts};
+
+/// Writes a line of a session, each following the one before.
+#[derive(Default)]
+struct Session {
+    text: String,
+    n_lines: usize,
+}
+
+impl Session {
+    fn line(mut self, kind: &str, message: &str, more: &str) -> Self {
+        let parent = match self.n_lines {
+            0 => "null".to_owned(),
+            n => format!("\"u{n}\""),
+        };
+        self.n_lines += 1;
+        let n = self.n_lines;
+        writeln!(
+            self.text,
+            r#"{{"type":"{kind}","uuid":"u{n}","parentUuid":{parent},"timestamp":"2026-01-01T00:00:{:02}.000Z",{more}"message":{message}}}"#,
+            n % 60
+        )
+        .unwrap();
+        self
+    }
+
+    fn user(self, text: &str) -> Self {
+        self.line("user", &format!(r#"{{"role":"user","content":"{text}"}}"#), "")
+    }
+
+    fn result(self, call: &str, text: &str) -> Self {
+        let block = format!(r#"{{"type":"tool_result","tool_use_id":"{call}","content":"{text}"}}"#);
+        self.line("user", &format!(r#"{{"role":"user","content":[{block}]}}"#), "")
+    }
+
+    fn reply(self, id: &str, block: &str, usage: &str) -> Self {
+        let message = format!(r#"{{"id":"{id}","model":"m","content":[{block}],"usage":{usage}}}"#);
+        self.line("assistant", &message, "")
+    }
+
+    fn text(self, id: &str, text: &str, usage: &str) -> Self {
+        self.reply(id, &format!(r#"{{"type":"text","text":"{text}"}}"#), usage)
+    }
+
+    fn call(self, id: &str, call: &str, usage: &str) -> Self {
+        let block =
+            format!(r#"{{"type":"tool_use","id":"{call}","name":"Bash","input":{{"command":"ls"}}}}"#);
+        self.reply(id, &block, usage)
+    }
+}
+
+/// Writes what the provider billed.
+fn usage(input: u64, read: u64, write: u64, output: u64) -> String {
+    format!(
+        r#"{{"input_tokens":{input},"cache_read_input_tokens":{read},"cache_creation_input_tokens":{write},"output_tokens":{output}}}"#
+    )
+}
+
+#[test]
+fn equal_content_has_an_equal_digest_and_other_content_another() {
+    let session =
+        Session::default().user("same").text("m1", "same", "null").user("same").text("m2", "other", "null");
+
+    let trace = imported(&session.text).trace;
+
+    let digests: Vec<u64> = trace.spine.items.iter().map(|it| it.digest).collect();
+    assert_eq!(digests[0], digests[2]);
+    assert_ne!(digests[0], digests[1], "a user's text is not an assistant's");
+    assert_ne!(digests[1], digests[3]);
+}
+
+#[test]
+fn a_session_without_a_request_says_what_was_left_out() {
+    let problems =
+        import(&Session::default().user("hello").text, "test", &AssumeSpec::default(), &[]).unwrap_err();
+
+    assert_eq!(problems[0].code, "recording-empty");
+    assert!(problems[0].help.as_ref().unwrap().contains("user text after the last request"));
+}
+
+#[test]
+fn two_objects_on_one_line_are_two_records() {
+    let session = Session::default().user("hello").text("m1", "hi", &usage(1, 0, 99, 20));
+
+    let glued = imported(&session.text.replace("}\n{", "}{"));
+
+    assert_eq!(glued.trace.spine.items.len(), 3);
+    assert_eq!(glued.losses, []);
+}
+
+#[test]
+fn a_line_that_is_cut_off_is_reported_with_its_line() {
+    let session = Session::default().user("hello").text("m1", "hi", &usage(1, 0, 99, 20)).user("more");
+    let text = &session.text[..session.text.len() - 20];
+
+    let cut = imported(text);
+
+    assert_eq!(cut.trace.spine.steps.len(), 1);
+    assert_eq!(cut.losses.len(), 1);
+    assert_eq!(cut.losses[0].to_string(), "line 3: records that are cut off");
+}
+
+#[test]
+fn a_line_that_is_no_record_does_not_stop_the_rest() {
+    let session = Session::default().user("hello").text("m1", "hi", &usage(1, 0, 99, 20));
+    let text = format!("not json\n{{\"type\":\"user\",\"isMeta\":\"maybe\"}}\n{}", session.text);
+
+    let read = imported(&text);
+
+    assert_eq!(read.trace.spine.steps.len(), 1);
+    assert_eq!(read.losses.iter().map(|it| it.line).collect::<Vec<_>>(), [1, 2]);
+}
+
+#[test]
+fn usage_that_lines_of_a_reply_repeat_is_billed_once() {
+    let session = Session::default()
+        .user("hello")
+        .reply("m1", r#"{"type":"thinking","thinking":"hm"}"#, &usage(4, 6, 90, 1))
+        .text("m1", "hi", &usage(4, 6, 90, 1))
+        .call("m1", "c1", &usage(4, 6, 90, 230))
+        .result("c1", "done")
+        .text("m2", "bye", &usage(4, 96, 400, 30));
+
+    let trace = imported(&session.text).trace;
+
+    let recorded = trace.recorded.as_ref().unwrap().usage[0].unwrap();
+    assert_eq!((recorded.prompt, recorded.cache_read, recorded.cache_write), (100, 6, 90));
+    assert_eq!((recorded.uncached, recorded.output), (4, 230));
+    assert_eq!(trace.spine.steps[0].output_tokens, 230);
+    assert_eq!(trace.spine.steps[0].reply.len(), 3);
+    assert_eq!(prompts(&trace), [100, 500]);
+}
+
+#[test]
+fn parallel_results_between_lines_of_a_reply_find_their_calls() {
+    let in_order = Session::default()
+        .user("hello")
+        .call("m1", "c1", &usage(0, 0, 100, 1))
+        .result("c1", "first")
+        .call("m1", "c2", &usage(0, 0, 100, 9))
+        .result("c2", "second result")
+        .text("m2", "bye", &usage(0, 100, 50, 30));
+    // The second call hangs on the first one, and so the first one's result is on a side branch.
+    let on_a_side_branch = in_order.text.replacen(r#""parentUuid":"u3""#, r#""parentUuid":"u2""#, 1);
+
+    for text in [&in_order.text, &on_a_side_branch] {
+        let Imported { trace, losses, .. } = imported(text);
+
+        assert_well_formed(&trace);
+        assert_eq!(losses, []);
+        assert_eq!(prompts(&trace), [100, 150]);
+        let step = &trace.spine.steps[0];
+        assert_eq!((step.reply.len(), step.results.len()), (2, 2));
+        let pairs: Vec<u32> = step.results.clone().map(|it| trace.spine.items[it as usize].pair).collect();
+        assert_eq!(pairs, step.reply.clone().collect::<Vec<_>>());
+    }
+}
+
+#[test]
+fn an_abandoned_branch_is_left_out_and_reported() {
+    let session = Session::default()
+        .user("hello")
+        .text("m1", "hi", &usage(0, 0, 100, 20))
+        .user("a wrong turn")
+        .text("m2", "no", &usage(0, 100, 50, 20))
+        .user("the right turn")
+        .text("m3", "yes", &usage(0, 100, 60, 20));
+    let text = session.text.replacen(r#""parentUuid":"u4""#, r#""parentUuid":"u2""#, 1);
+
+    let Imported { trace, losses, .. } = imported(&text);
+
+    assert_eq!(prompts(&trace), [100, 160]);
+    let reasons: Vec<String> = losses.iter().map(ToString::to_string).collect();
+    assert_eq!(
+        reasons,
+        ["line 3: user records on branches that were left", "line 4: reply lines on branches that were left"]
+    );
+}
+
+#[test]
+fn records_that_follow_each_other_in_a_circle_end() {
+    let session = Session::default().user("hello").text("m1", "hi", &usage(0, 0, 100, 20));
+    let text = session.text.replacen(r#""parentUuid":null"#, r#""parentUuid":"u2""#, 1);
+
+    assert_eq!(imported(&text).trace.spine.steps.len(), 1);
+}
+
+#[test]
+fn a_synthetic_reply_is_no_request() {
+    let synthetic = r#"{"id":"m2","model":"<synthetic>","content":[{"type":"text","text":"API error"}]}"#;
+    let session = Session::default()
+        .user("hello")
+        .text("m1", "hi", &usage(0, 0, 100, 20))
+        .user("more")
+        .line("assistant", synthetic, "")
+        .user("again")
+        .text("m3", "yes", &usage(0, 100, 60, 20));
+
+    let Imported { trace, losses, .. } = imported(&session.text);
+
+    assert_eq!((trace.spine.loops.len(), trace.spine.steps.len()), (2, 2));
+    assert_eq!(trace.spine.loops[1].user.len(), 2, "both messages wait for the one reply");
+    assert_eq!(losses[0].line, 4);
+}
+
+#[test]
+fn records_of_sub_agents_and_of_progress_are_counted_and_left_out() {
+    let session = Session::default()
+        .user("hello")
+        .text("m1", "hi", &usage(0, 0, 100, 20))
+        .line("user", r#"{"content":"side"}"#, r#""isSidechain":true,"#)
+        .line("assistant", r#"{"id":"s1","content":[]}"#, r#""isSidechain":true,"#)
+        .line("progress", "null", "");
+
+    let Imported { trace, losses, .. } = imported(&session.text);
+
+    assert_eq!(trace.spine.steps.len(), 1);
+    assert_eq!(losses.iter().map(|it| (it.line, it.count)).collect::<Vec<_>>(), [(3, 2), (5, 1)]);
+}
+
+#[test]
+fn text_that_the_user_did_not_type_goes_on_with_the_loop() {
+    let session = Session::default()
+        .user("hello")
+        .call("m1", "c1", &usage(0, 0, 100, 1))
+        .result("c1", "done")
+        .line("user", r#"{"content":"a reminder"}"#, r#""isMeta":true,"#)
+        .text("m2", "bye", &usage(0, 100, 50, 30))
+        .line("user", r#"{"content":"a caveat"}"#, r#""isMeta":true,"#)
+        .user("next")
+        .text("m3", "ok", &usage(0, 150, 70, 30));
+
+    let trace = imported(&session.text).trace;
+
+    assert_well_formed(&trace);
+    assert_eq!(trace.spine.loops.len(), 2);
+    let kinds: Vec<Kind> =
+        trace.spine.steps[0].results.clone().map(|it| trace.spine.items[it as usize].kind).collect();
+    assert_eq!(kinds, [Kind::ToolResult, Kind::User]);
+    assert_eq!(trace.spine.loops[1].user.len(), 2);
+    assert_eq!(prompts(&trace), [100, 150, 220]);
+}
+
+#[test]
+fn a_session_without_usage_is_sized_by_its_characters() {
+    let session = Session::default().user("12345678").text("m1", "1234", "null").user("123456789");
+    let session = session.text("m2", "1", r#"{"input_tokens":0,"output_tokens":0}"#);
+
+    let trace = imported(&session.text).trace;
+
+    assert_eq!(trace.recorded.map(|it| it.usage), None);
+    assert_eq!(trace.spine.items.iter().map(|it| it.raw).collect::<Vec<_>>(), [2, 1, 3, 1]);
+    assert!(trace.assumptions.iter().any(|it| it.starts_with("Requests without recorded usage: 2.")));
+}
+
+#[test]
+fn requests_without_usage_share_in_the_next_known_growth() {
+    let session = Session::default()
+        .user("hello")
+        .text("m1", "hi", &usage(0, 0, 100, 20))
+        .user("more")
+        .text("m2", "yes", "null")
+        .user("and more")
+        .text("m3", "well", &usage(0, 100, 60, 20));
+
+    let trace = imported(&session.text).trace;
+
+    assert_eq!(prompts(&trace)[2], 160);
+    assert_eq!(trace.recorded.unwrap().usage[1], None);
+}
+
+#[test]
+fn a_prompt_that_shrinks_is_made_up_for_by_later_growth() {
+    let session = Session::default()
+        .user("hello")
+        .text("m1", "hi", &usage(0, 0, 100, 20))
+        .user("more")
+        .text("m2", "yes", &usage(0, 80, 0, 20))
+        .user("and more")
+        .text("m3", "well", &usage(0, 80, 40, 20));
+
+    let trace = imported(&session.text).trace;
+
+    assert_eq!(prompts(&trace), [100, 100, 120]);
+    assert_eq!(deviation_max(&trace), 20);
+    assert!(
+        trace.assumptions.iter().any(|it| it.starts_with("Recorded prompts smaller than an earlier one: 1.")
+            && it.contains("by 20 tokens"))
+    );
+}
+
+#[test]
+fn text_larger_than_its_recorded_prompt_is_scaled_down() {
+    let session = Session::default().user(&"x".repeat(4_000)).text("m1", "hi", &usage(10, 0, 0, 20));
+
+    let trace = imported(&session.text).trace;
+
+    assert_eq!(trace.spine.n_stable, 0);
+    assert_eq!(prompts(&trace), [10]);
+}
+
+#[test]
+fn numbers_that_cannot_be_token_counts_are_no_usage() {
+    for number in ["-5", "18446744073709551615", "1e30", "3.5", "\"12\"", "[1]", "{\"a\":1}", "true"] {
+        let bad = format!(r#"{{"input_tokens":{number},"output_tokens":20}}"#);
+        let session = Session::default().user("hello").text("m1", "hi", &bad);
+
+        let Imported { trace, losses, .. } = imported(&session.text);
+
+        assert_eq!(trace.recorded.map(|it| it.usage), None, "{number}");
+        assert_eq!(losses[0].what, "usage whose numbers cannot be token counts", "{number}");
+    }
+}
+
+#[test]
+fn deep_nesting_is_reported_and_not_followed() {
+    let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
+    let session = Session::default()
+        .user("hello")
+        .reply("m1", &format!(r#"{{"type":"tool_use","id":"c1","name":"Bash","input":{deep}}}"#), "null")
+        .line("user", r#"{"content":"again"}"#, &format!(r#""toolUseResult":{deep},"#))
+        .text("m2", "hi", &usage(0, 0, 100, 20));
+
+    let Imported { trace, losses, .. } = imported(&session.text);
+
+    assert_eq!(trace.spine.steps.len(), 1);
+    assert_eq!(losses[0].line, 2);
+}
+
+#[test]
+fn a_summary_of_compacted_history_is_user_text_and_said_so() {
+    let session = Session::default()
+        .user("hello")
+        .text("m1", "hi", &usage(0, 0, 100, 20))
+        .line("user", r#"{"content":"so far: hello"}"#, r#""isCompactSummary":true,"#)
+        .text("m2", "yes", &usage(0, 0, 120, 20));
+
+    let trace = imported(&session.text).trace;
+
+    assert_eq!(trace.spine.loops.len(), 2);
+    assert!(
+        trace
+            .assumptions
+            .iter()
+            .any(|it| it.starts_with("Summaries of compacted history that count as user text: 1."))
+    );
+}

@@ -1,0 +1,123 @@
+//! The bundled inputs decode, are well-formed, and carry their own names.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod digests;
+mod loads;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use ctxsim::model::{Policy, Profile};
+use ctxsim::source::Source;
+use ctxsim::spec::{Format, PolicySpec, ProfileSpec, ScenarioSpec, SuiteSpec};
+use ctxsim::trace::Trace;
+use ctxsim::trace::load::load;
+use serde::de::DeserializeOwned;
+
+/// Returns the files of a bundled folder, by the names that their paths give them.
+fn files(folder: &str) -> BTreeMap<String, PathBuf> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
+    let mut found = BTreeMap::new();
+    let mut folders = vec![root.clone()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if Format::of(&path).is_some() {
+                let name = path.with_extension("").strip_prefix(&root).unwrap().to_str().unwrap().to_owned();
+                assert!(found.insert(name, path.clone()).is_none(), "{} is there twice", path.display());
+            }
+        }
+    }
+    found
+}
+
+/// Decodes the files of a bundled folder.
+fn decoded<T: DeserializeOwned>(folder: &str) -> BTreeMap<String, T> {
+    let decode = |path: &Path| Source::read(path).unwrap().decode().unwrap_or_else(|it| panic!("{it}"));
+    files(folder).iter().map(|(name, path)| (name.clone(), decode(path))).collect()
+}
+
+/// Lays a policy over its bases.
+fn merged(policies: &BTreeMap<String, PolicySpec>, name: &str) -> PolicySpec {
+    let spec = policies.get(name).unwrap_or_else(|| panic!("no policy is called `{name}`")).clone();
+    match spec.base.clone() {
+        Some(base) => spec.over(merged(policies, &base)),
+        None => spec,
+    }
+}
+
+/// Makes the trace of a bundled scenario that is not recorded.
+fn bundled(scenarios: &BTreeMap<String, ScenarioSpec>, name: &str) -> Trace {
+    load(&scenarios[name], |path, _| panic!("{path} is recorded")).unwrap_or_else(|it| panic!("{it}"))
+}
+
+#[test]
+fn every_policy_is_well_formed_once_it_stands_on_its_base() {
+    let policies: BTreeMap<String, PolicySpec> = decoded("policies");
+
+    for (name, spec) in &policies {
+        assert_eq!(*name, spec.name);
+        let policy = Policy::new(&merged(&policies, name)).unwrap_or_else(|it| panic!("{name}: {it:#?}"));
+        assert!(!policy.about.is_empty() && !merged(&policies, name).sources.is_empty(), "{name}");
+    }
+}
+
+#[test]
+fn every_profile_is_well_formed() {
+    for (name, spec) in decoded::<ProfileSpec>("profiles") {
+        assert_eq!(name, spec.name);
+        let profile = Profile::new(&spec).unwrap_or_else(|it| panic!("{name}: {it:#?}"));
+        assert_eq!(profile.name, name);
+    }
+}
+
+#[test]
+fn every_scenario_that_is_not_recorded_makes_a_trace() {
+    let scenarios: BTreeMap<String, ScenarioSpec> = decoded("scenarios");
+
+    for (name, spec) in &scenarios {
+        assert_eq!(*name, spec.name);
+        if !matches!(spec.load, ctxsim::spec::scenario::LoadSpec::Recorded { .. }) {
+            assert_eq!(bundled(&scenarios, name).name, *name);
+        }
+    }
+}
+
+#[test]
+fn every_suite_names_inputs_that_exist_and_parameters_that_someone_declares() {
+    let policies: BTreeMap<String, PolicySpec> = decoded("policies");
+    let [scenarios, profiles] = ["scenarios", "profiles"].map(files);
+
+    for (name, suite) in decoded::<SuiteSpec>("suites") {
+        assert_eq!(name, suite.name);
+        let missing = |named: &[String], known: &BTreeMap<String, PathBuf>| {
+            named.iter().filter(|it| !known.contains_key(*it)).cloned().collect::<Vec<String>>()
+        };
+        assert_eq!(missing(&suite.scenarios, &scenarios), Vec::<String>::new(), "{name}");
+        assert_eq!(missing(&suite.profiles, &profiles), Vec::<String>::new(), "{name}");
+        let merged: Vec<PolicySpec> = suite.policies.iter().map(|it| merged(&policies, it)).collect();
+        for param in suite.params.keys() {
+            assert!(
+                merged.iter().any(|it| it.params.contains_key(param)),
+                "{name}: nobody declares `{param}`"
+            );
+        }
+    }
+}
+
+#[test]
+fn two_duckagent_policies_do_not_follow_the_threshold_of_a_run() {
+    let policies: BTreeMap<String, PolicySpec> = decoded("policies");
+    let suites: BTreeMap<String, SuiteSpec> = decoded("suites");
+
+    let named = &suites["duckagent-matrix"].policies;
+    let deaf: Vec<&String> =
+        named.iter().filter(|it| !merged(&policies, it).params.contains_key("threshold")).collect();
+
+    assert_eq!(named.len(), 30);
+    assert_eq!(deaf, ["duckagent/early_windowed_prune", "duckagent/late_guarded_truncation"]);
+}

@@ -1,0 +1,104 @@
+//! The DuckAgent workloads add up to the figures of the simulator that they come from.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::fs;
+
+use ctxsim::spec::ScenarioSpec;
+use ctxsim::spec::scenario::{LevelSpec, LoadSpec};
+use ctxsim::trace::{Due, Item, Kind, LoopIx, Trace};
+
+use super::{bundled, decoded};
+
+/// The levels that cost something, in ascending order.
+const LEVELS: [LevelSpec; 5] = [
+    LevelSpec::GlobalConclusion,
+    LevelSpec::ContinuationHandle,
+    LevelSpec::LocalDetail,
+    LevelSpec::ExactEvidence,
+    LevelSpec::RawContent,
+];
+
+/// Adds up a trace, with every sum in the order of the trace.
+fn digest(trace: &Trace) -> String {
+    let spine = &trace.spine;
+    let sum = |kind: Kind, size: fn(&Item) -> u32| -> u64 {
+        spine.items.iter().filter(|it| it.kind == kind).map(|it| u64::from(size(it))).sum()
+    };
+    let n_calls = spine.items.iter().filter(|it| it.kind == Kind::ToolCall).count();
+    let result = |size| sum(Kind::ToolResult, size);
+    let mut text = format!(
+        "  loops calls raw excerpt summary handle call user answer: {} {n_calls} {} {} {} {} {} {} {}\n",
+        spine.loops.len(),
+        result(|it| it.raw),
+        result(|it| it.excerpt),
+        result(|it| it.summary),
+        result(|it| it.handle),
+        sum(Kind::ToolCall, |it| it.raw),
+        sum(Kind::User, |it| it.raw),
+        sum(Kind::Assistant, |it| it.raw),
+    );
+    let recover =
+        |level| -> u64 { trace.needs.evidence.iter().map(|it| u64::from(it.recover_tokens(level))).sum() };
+    let _ = writeln!(
+        text,
+        "  recover handle local exact: {} {} {}",
+        recover(LevelSpec::ContinuationHandle),
+        recover(LevelSpec::LocalDetail),
+        recover(LevelSpec::ExactEvidence)
+    );
+    for (name, due) in [("loop_start", Due::LoopStart), ("answer", Due::Answer), ("loop_end", Due::LoopEnd)] {
+        let weights = LEVELS.map(|level| format!("{:?}", weight(trace, due, level)));
+        let _ = writeln!(text, "  {name}: {}", weights.join(" "));
+    }
+    text
+}
+
+/// Adds up the weights of a level that are due at a moment.
+fn weight(trace: &Trace, due: Due, level: LevelSpec) -> f64 {
+    let loops = 0..LoopIx::try_from(trace.spine.loops.len()).unwrap();
+    let needs = loops.flat_map(|it| trace.needs.due(it, due)).filter(|it| it.level == level);
+    needs.fold(0.0, |sum, it| sum + it.weight)
+}
+
+#[test]
+fn the_duckagent_workloads_add_up_as_in_their_source() {
+    let scenarios: BTreeMap<String, ScenarioSpec> = decoded("scenarios");
+    let golden =
+        fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/duckagent_workloads.txt"));
+    let golden = golden.unwrap();
+
+    let mut text = String::new();
+    for title in golden.lines().filter(|it| !it.starts_with(' ')) {
+        let (name, length) = title.split_once(' ').unwrap_or((title, ""));
+        let mut spec = scenarios[&format!("duckagent/{name}")].clone();
+        if let LoadSpec::Generate { turns, scale, .. } = &mut spec.load {
+            let given = if turns.is_some() { turns } else { scale };
+            *given = Some(length.parse().unwrap());
+        }
+        let trace = bundled(&BTreeMap::from([(name.to_owned(), spec)]), name);
+        let _ = write!(text, "{title}\n{}", digest(&trace));
+    }
+
+    assert_eq!(text, golden);
+}
+
+#[test]
+fn a_call_is_a_step_of_its_own_and_the_answer_is_the_last_one() {
+    let trace = bundled(&decoded("scenarios"), "duckagent/fix_test_loop");
+
+    let spine = &trace.spine;
+    assert_eq!(trace.stable_tokens(), 4_620);
+    assert_eq!(spine.steps.len(), 5, "two calls and an answer, then one call and an answer");
+    for row in &spine.loops {
+        let steps = &spine.steps[row.steps.start as usize..row.steps.end as usize];
+        let (answer, calls) = steps.split_last().unwrap();
+        assert_eq!(spine.items[answer.reply.start as usize].kind, Kind::Assistant);
+        assert!(answer.results.is_empty());
+        for step in calls {
+            let call = spine.items[step.reply.start as usize];
+            assert_eq!((call.kind, u64::from(call.raw)), (Kind::ToolCall, step.output_tokens));
+            assert_eq!((call.pair, step.results.len()), (step.results.start, 1));
+        }
+    }
+}

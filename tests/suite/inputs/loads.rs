@@ -1,0 +1,205 @@
+//! A load that cannot be made says everything that is wrong with it.
+
+use ctxsim::diag::Diagnostic;
+use ctxsim::error::Error;
+use ctxsim::source::Source;
+use ctxsim::spec::{Format, ScenarioSpec};
+use ctxsim::trace::load::load;
+use ctxsim::trace::{Due, Kind, LoopIx, Trace};
+
+/// Reads a scenario from TOML.
+fn scenario(text: &str) -> ScenarioSpec {
+    let text = format!("name = \"it\"\nabout = \"\"\n{text}");
+    Source::new("it.toml", Format::Toml, text).decode().unwrap_or_else(|it| panic!("{it}"))
+}
+
+/// Makes the trace of a scenario that is not recorded.
+fn made(text: &str) -> Result<Trace, Vec<Diagnostic>> {
+    match load(&scenario(text), |path, _| panic!("{path} is recorded")) {
+        Ok(trace) => Ok(trace),
+        Err(Error::Invalid(problems)) => Err(problems),
+        Err(other) => panic!("{other}"),
+    }
+}
+
+/// Returns the field and the code of every problem.
+fn problems(text: &str) -> Vec<(String, &'static str)> {
+    made(text).unwrap_err().into_iter().map(|it| (it.place.field, it.code)).collect()
+}
+
+/// Returns the help of the only problem.
+fn help(text: &str) -> String {
+    let [problem] = &made(text).unwrap_err()[..] else { panic!("not one problem") };
+    problem.help.clone().unwrap()
+}
+
+#[test]
+fn written_loops_report_every_problem_with_its_field() {
+    let text = r#"
+        call_overhead_tokens = 4_294_967_296
+        chars_per_token = 0.0
+        stable = [{ kind = "tool_result", tokens = 3_000_000_000 }]
+
+        [[load.loops]]
+        user_tokens = 2_147_483_648
+        answer_tokens = 1
+        answer_needs = { raw_content = -1.0 }
+        follow_up_needs = { none = 1e308, raw_content = 1e308 }
+
+        [[load.loops]]
+        user_tokens = 1
+        answer_tokens = 1
+        calls = [{ tool = "", args_tokens = 1, result = { raw = 2_147_483_648 }, recover = { raw_content = 1 } }]
+        revisits = [{ loops_back = 0, weight = nan }]
+    "#;
+
+    let found = problems(text);
+
+    let expected = [
+        ("stable.0.tokens", "size-too-large"),
+        ("stable.0.kind", "stable-kind"),
+        ("call_overhead_tokens", "size-too-large"),
+        ("chars_per_token", "chars-per-token-zero"),
+        ("load.loops.0.user_tokens", "size-too-large"),
+        ("load.loops.0.answer_needs.raw_content", "weight-invalid"),
+        ("load.loops.0.follow_up_needs", "weight-invalid"),
+        ("load.loops.1.calls.0.tool", "tool-unnamed"),
+        ("load.loops.1.calls.0.result.raw", "size-too-large"),
+        ("load.loops.1.calls.0.recover.raw_content", "recover-unused"),
+        ("load.loops.1.revisits.0.loops_back", "revisit-of-itself"),
+        ("load.loops.1.revisits.0.weight", "weight-invalid"),
+    ];
+    assert_eq!(found, expected.map(|(field, code)| (field.to_owned(), code)));
+    assert_eq!(problems("load.loops = []"), [("load.loops".to_owned(), "load-empty")]);
+}
+
+#[test]
+fn a_silent_result_takes_its_sizes_from_its_whole() {
+    let text = r#"
+        [[load.loops]]
+        user_tokens = 1
+        answer_tokens = 1
+        calls = [
+            { tool = "rg", args_tokens = 1, result = { raw = 5_000 } },
+            { tool = "rg", args_tokens = 1, result = { raw = 50 } },
+            { tool = "rg", args_tokens = 1, result = { raw = 5_000, summary = 60 } },
+        ]
+    "#;
+
+    let trace = made(text).unwrap();
+
+    let results = trace.spine.items.iter().filter(|it| it.kind == Kind::ToolResult);
+    let sizes: Vec<[u32; 4]> = results.map(|it| [it.raw, it.excerpt, it.summary, it.handle]).collect();
+    assert_eq!(sizes, [[5_000, 256, 256, 96], [50, 50, 50, 50], [5_000, 60, 60, 60]]);
+}
+
+#[test]
+fn needs_are_normalised_and_revisits_are_not() {
+    let text = r#"
+        [[load.loops]]
+        user_tokens = 1
+        answer_tokens = 1
+        answer_needs = { raw_content = 1.0 }
+        follow_up_needs = { raw_content = 3.0, none = 1.0 }
+
+        [[load.loops]]
+        user_tokens = 1
+        answer_tokens = 1
+        revisits = [
+            { loops_back = 1, weight = 7.0 },
+            { loops_back = 1, weight = 0.0 },
+            { loops_back = 2 },
+            { loops_back = 1, level = "none" },
+            { loops_back = 1, level = "local_detail", weight = 0.5, recover_tokens = 9 },
+        ]
+    "#;
+
+    let trace = made(text).unwrap();
+
+    assert!(trace.needs.due(0, Due::Answer).is_empty(), "an answer without calls has no results to need");
+    assert_eq!(trace.needs.due(0, Due::LoopEnd)[0].weight, 0.75);
+    let revisits: Vec<_> = trace
+        .needs
+        .due(1, Due::LoopStart)
+        .iter()
+        .map(|it| (it.source, it.weight, it.recover_tokens))
+        .collect();
+    assert_eq!(revisits, [(0, 1.0, None), (0, 0.5, Some(9))]);
+}
+
+#[test]
+fn a_generator_says_what_it_is_called_and_what_it_takes() {
+    let generate = |fields: &str| format!("[load.generate]\n{fields}");
+    let long_run = |fields: &str| generate(&format!("kind = \"duckagent/long_run\"\n{fields}"));
+    let length = "write `turns`, from 1 to 1000000";
+
+    assert_eq!(help(&generate("kind = \"duckagent/longrun\"")), "did you mean `duckagent/long_run`?");
+    assert!(help(&generate("kind = \"zebra\"")).starts_with("write one of `duckagent/long_run`, "));
+    for fields in ["", "turns = 0", "turns = 1_000_001", "scale = 1", "turns = 5\nscale = 1"] {
+        assert_eq!(help(&long_run(fields)), length, "{fields}");
+    }
+    assert_eq!(problems(&long_run("scale = 1"))[0].0, "load.generate.scale");
+    let validation = generate("kind = \"duckagent/validation_chat_mixed_work\"\nscale = 10_001");
+    assert_eq!(help(&validation), "write `scale`, from 1 to 10000");
+}
+
+#[test]
+fn a_recorded_load_gets_the_path_as_written_and_the_name_of_the_scenario() {
+    let written = made("[[load.loops]]\nuser_tokens = 1\nanswer_tokens = 1").unwrap();
+    let spec = scenario("[load.recorded]\npath = \"../session.jsonl\"\nassume = { summary_tokens_max = 7 }");
+
+    let trace = load(&spec, |path, assume| {
+        assert_eq!((path, assume.summary_tokens_max), ("../session.jsonl", Some(7)));
+        Ok(Trace { name: "session".to_owned(), ..written })
+    });
+
+    assert_eq!(trace.unwrap().name, "it");
+}
+
+#[test]
+fn random_loops_follow_from_the_seed_and_grow_without_changing() {
+    let random = |seed: u64, turns: u64| {
+        let kind = "random/tool_loops";
+        let text = format!("seed = {seed}\nload.generate = {{ kind = \"{kind}\", turns = {turns} }}");
+        made(&text).unwrap().spine
+    };
+    let [short, long, other] = [random(1, 40), random(1, 80), random(2, 40)];
+
+    assert_eq!(short.items, long.items[..short.items.len()]);
+    assert_eq!(short.steps, long.steps[..short.steps.len()]);
+    assert_ne!(short.steps, other.steps);
+}
+
+#[test]
+fn random_loops_have_every_shape() {
+    let text = "load.generate = { kind = \"random/tool_loops\", turns = 400 }";
+    let trace = made(text).unwrap();
+
+    let spine = &trace.spine;
+    assert!(spine.loops.iter().any(|it| it.steps.len() == 1), "an answer without calls");
+    assert!(spine.loops.iter().any(|it| it.user.len() == 2), "two user messages");
+    assert!(spine.steps.iter().any(|it| it.results.len() > 2), "parallel calls");
+    assert!(spine.steps.is_sorted_by_key(|it| it.at_ms));
+    let pauses = spine.steps.windows(2).map(|it| it[1].at_ms - it[0].at_ms);
+    assert!(pauses.clone().any(|it| it == 0) && pauses.clone().any(|it| it > 3_600_000));
+    let results = || spine.items.iter().filter(|it| it.kind == Kind::ToolResult);
+    for shape in [
+        (|it| it.raw == 0) as fn(&&ctxsim::trace::Item) -> bool,
+        |it| it.raw > 30_000,
+        |it| it.handle == 0,
+        |it| it.summary > it.raw,
+        |it| it.excerpt < it.raw && it.summary < it.raw,
+    ] {
+        assert!(results().any(|it| shape(&it)));
+    }
+    for item in results() {
+        let call = spine.items[item.pair as usize];
+        assert_eq!((call.kind, call.tool, call.step_ix), (Kind::ToolCall, item.tool, item.step_ix));
+    }
+    let loops = 0..LoopIx::try_from(spine.loops.len()).unwrap();
+    for due in [Due::LoopStart, Due::Answer, Due::LoopEnd] {
+        let levels: std::collections::BTreeSet<_> =
+            loops.clone().flat_map(|it| trace.needs.due(it, due)).map(|it| it.level).collect();
+        assert_eq!(levels.len(), 5, "{due:?}");
+    }
+}

@@ -1,0 +1,53 @@
+//! Reports: what stands in the tables and in the JSON.
+
+#![expect(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
+
+use std::path::Path;
+
+use ctxsim::catalog::Catalog;
+use ctxsim::report::blocks::Detail;
+use ctxsim::report::table::Layout;
+use ctxsim::report::{Report, json, markdown, table};
+use ctxsim::run::{Plan, Request};
+
+fn report() -> Report {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/small");
+    let catalog = Catalog::bundled().with_folder(&folder).unwrap();
+    let request = Request {
+        suite: Some("small".to_owned()),
+        scenarios: vec!["one".to_owned()],
+        profiles: vec!["plain".to_owned()],
+        ..Request::default()
+    };
+    Plan::new(&catalog, &request).unwrap().report(Some(1), &|_, _| {})
+}
+
+fn assert_written(name: &str, text: &str) {
+    let mut settings = insta::Settings::clone_current();
+    settings.set_snapshot_path("../../snapshots/report");
+    settings.set_prepend_module_to_snapshot(false);
+    settings.set_omit_expression(true);
+    settings.bind(|| insta::assert_snapshot!(name, text));
+}
+
+#[test]
+fn a_report_is_written_as_json() {
+    assert_written("json", &json::document(&report()).unwrap());
+}
+
+#[test]
+fn a_report_is_written_as_markdown() {
+    assert_written("markdown", &markdown::report(&report(), Detail::Groups));
+}
+
+#[test]
+fn a_table_fits_its_terminal() {
+    for width in [72, 80, 100, 120, 200] {
+        let text = table::report(&report(), Layout { width: Some(width), detail: Detail::Scenarios });
+
+        let widest = text.lines().map(|it| it.chars().count()).max();
+        assert!(widest <= Some(width), "{widest:?} columns in {width}:\n{text}");
+        let hides = text.contains("Note: no room for");
+        assert!((width > 80 || hides) && (width < 200 || !hides), "{width} columns:\n{text}");
+    }
+}
