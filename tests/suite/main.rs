@@ -3,5 +3,9 @@
 mod cli;
 mod import;
 mod inputs;
+mod laws;
+mod oracle;
+mod random_policy;
+mod random_trace;
 mod report;
 mod set;

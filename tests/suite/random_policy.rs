@@ -1,0 +1,456 @@
+//! Random valid policies, as a file would say them.
+
+use ctxsim::spec::PolicySpec;
+use ctxsim::spec::policy::{
+    ActionSpec, BudgetSpec, CountsSpec, KeepSpec, KindSpec, LastsSpec, MomentSpec, OrderSpec, PartSpec,
+    PrefixSpec, PreserveSpec, RecoverySpec, RenditionSpec, RowSpec, ScopeSpec, ShownSpec, StageSpec,
+    StepSpec, SummariseSpec, SummaryPromptSpec,
+};
+use ctxsim::spec::size::{BoundSpec, CondSpec, CountSpec, DurationSpec, ExtentSpec, SizeSpec, UnitSpec};
+use ctxsim::units::Decimal;
+use proptest::prelude::*;
+use proptest::sample::{select, subsequence};
+
+fn decimal(text: &str) -> Decimal {
+    Decimal::parse(text).unwrap()
+}
+
+fn share() -> impl Strategy<Value = Decimal> {
+    select(vec!["0", "0.1", "0.25", "0.3", "0.5", "0.75", "1"]).prop_map(decimal)
+}
+
+fn plain_size() -> impl Strategy<Value = SizeSpec> {
+    prop_oneof![
+        3 => (0_u64..1_500).prop_map(SizeSpec::Tokens),
+        6 => (1_500_u64..40_000).prop_map(SizeSpec::Tokens),
+        1 => (0_u64..60_000).prop_map(SizeSpec::Chars),
+        2 => share().prop_map(SizeSpec::Ratio),
+        1 => Just(SizeSpec::Param("a".to_owned())),
+        1 => select(vec![SizeSpec::Limit, SizeSpec::Window, SizeSpec::OutputLimit]),
+    ]
+}
+
+/// A size that may look at the prompt when the stage fired.
+fn size() -> BoxedStrategy<SizeSpec> {
+    let start = share().prop_map(|it| SizeSpec::Times(it, Box::new(SizeSpec::Start)));
+    let parts = || prop::collection::vec(plain_size(), 1..3);
+    prop_oneof![
+        10 => plain_size(),
+        3 => start,
+        1 => parts().prop_map(SizeSpec::Min),
+        1 => parts().prop_map(SizeSpec::Max),
+        1 => parts().prop_map(SizeSpec::Sum),
+        1 => parts().prop_map(SizeSpec::Minus),
+        1 => (1_000_u64..60_000, plain_size(), plain_size()).prop_map(|(below, then, otherwise)| {
+            let (of, then, otherwise) = (Default::default(), Box::new(then), Box::new(otherwise));
+            SizeSpec::ByWindow { below, of, then, otherwise }
+        }),
+    ]
+    .boxed()
+}
+
+fn bound(most: impl Strategy<Value = SizeSpec>, starts: bool) -> impl Strategy<Value = BoundSpec> {
+    let kind = if starts { select(vec![0, 0, 0, 1, 1, 2, 3]) } else { select(vec![2, 3, 3, 3, 0]) };
+    (kind, most).prop_map(|(kind, size)| {
+        let given = |n| (kind == n).then(|| size.clone());
+        BoundSpec { above: given(0), at_least: given(1), below: given(2), at_most: given(3) }
+    })
+}
+
+fn unit() -> impl Strategy<Value = UnitSpec> {
+    use UnitSpec::{Items, Loops, Messages, Steps, ToolUses};
+    select(vec![Items, ToolUses, Messages, Steps, Loops])
+}
+
+fn count(starts: bool) -> BoxedStrategy<CondSpec> {
+    (unit(), 0_u64..9, 0..2)
+        .prop_map(move |(of, count, kind)| {
+            let given = |wanted: bool, n| (wanted && kind == n).then_some(CountSpec::Fixed(count));
+            CondSpec::Count {
+                of,
+                above: given(starts, 0),
+                at_least: given(starts, 1),
+                below: given(!starts, 0),
+                at_most: given(!starts, 1),
+            }
+        })
+        .boxed()
+}
+
+fn units_of(unit: UnitSpec, n: u64) -> ExtentSpec {
+    let n = CountSpec::Fixed(n);
+    match unit {
+        UnitSpec::Items => ExtentSpec::Items(n),
+        UnitSpec::ToolUses => ExtentSpec::ToolUses(n),
+        UnitSpec::Messages => ExtentSpec::Messages(n),
+        UnitSpec::Steps => ExtentSpec::Steps(n),
+        UnitSpec::Loops => ExtentSpec::Loops(n),
+    }
+}
+
+fn extent() -> BoxedStrategy<ExtentSpec> {
+    prop_oneof![
+        8 => (unit(), 0_u64..5).prop_map(|(unit, n)| units_of(unit, n)),
+        1 => Just(ExtentSpec::Items(CountSpec::Param("n".to_owned()))),
+        2 => (0_u64..9_000).prop_map(|it| ExtentSpec::Tokens(CountSpec::Fixed(it))),
+        1 => size().prop_map(ExtentSpec::Size),
+        2 => share().prop_map(ExtentSpec::Fraction),
+        1 => Just(ExtentSpec::All),
+    ]
+    .boxed()
+}
+
+fn some_of<T: Clone + std::fmt::Debug + 'static>(all: Vec<T>) -> impl Strategy<Value = Vec<T>> {
+    let most = all.len();
+    prop_oneof![3 => Just(Vec::new()), 2 => subsequence(all, 1..=most)]
+}
+
+fn kinds() -> BoxedStrategy<Vec<KindSpec>> {
+    use KindSpec::{Assistant, Reasoning, Summary, ToolCall, ToolResult, User};
+    prop_oneof![
+        3 => Just(vec![ToolResult]),
+        2 => Just(Vec::new()),
+        2 => subsequence(vec![User, Assistant, Reasoning, ToolCall, ToolResult, Summary], 1..=5),
+    ]
+    .boxed()
+}
+
+fn tools() -> BoxedStrategy<Vec<String>> {
+    let names = ["read_file", "process_*", "grep", "*_read"].map(str::to_owned).to_vec();
+    prop_oneof![5 => Just(Vec::new()), 2 => subsequence(names, 1..=2)].boxed()
+}
+
+fn preserve() -> BoxedStrategy<Vec<PreserveSpec>> {
+    let all = vec![PreserveSpec::WorkingEvidence, PreserveSpec::Reference, PreserveSpec::None];
+    prop_oneof![4 => Just(Vec::new()), 1 => subsequence(all, 1..=2)].boxed()
+}
+
+fn shown() -> BoxedStrategy<Vec<ShownSpec>> {
+    use ShownSpec::{Exact, Gist, Handle, Marker, Offload, Preview, Raw, Summary, Truncate};
+    some_of(vec![Raw, Exact, Summary, Gist, Preview, Handle, Marker, Truncate, Offload]).boxed()
+}
+
+fn keep() -> BoxedStrategy<Vec<KeepSpec>> {
+    let extent = || prop::option::of(extent());
+    let one = (kinds(), tools(), extent(), extent()).prop_map(|(kinds, tools, first, recent)| KeepSpec {
+        kinds,
+        tools,
+        first,
+        recent,
+    });
+    prop_oneof![4 => Just(Vec::new()), 1 => prop::collection::vec(one, 1..=2)].boxed()
+}
+
+fn by() -> BoxedStrategy<Option<ExtentSpec>> {
+    prop_oneof![
+        4 => Just(None),
+        5 => (unit(), 1_u64..4).prop_map(|(unit, n)| Some(units_of(unit, n))),
+        1 => share().prop_map(|it| Some(ExtentSpec::Fraction(it))),
+        1 => Just(Some(ExtentSpec::All)),
+    ]
+    .boxed()
+}
+
+fn scope(order: OrderSpec) -> BoxedStrategy<ScopeSpec> {
+    let part = select(vec![PartSpec::History, PartSpec::Active, PartSpec::Completed]);
+    let larger = prop::option::weighted(0.2, plain_small());
+    let few = || prop::option::weighted(0.25, extent());
+    let filters = (kinds(), tools(), tools(), preserve(), shown(), larger);
+    let order = if order == OrderSpec::Oldest { Just(order).boxed() } else { orders().boxed() };
+    (part, filters, keep(), few(), prop::option::weighted(0.4, extent()), few(), order, by())
+        .prop_map(|(part, filters, keep, keep_first, keep_recent, only_recent, order, by)| {
+            let (kinds, tools, except_tools, preserve, shown, larger_than) = filters;
+            ScopeSpec {
+                part,
+                kinds,
+                tools,
+                except_tools,
+                preserve,
+                shown,
+                larger_than,
+                keep,
+                keep_first,
+                keep_recent,
+                only_recent,
+                order,
+                by,
+            }
+        })
+        .boxed()
+}
+
+fn orders() -> impl Strategy<Value = OrderSpec> {
+    select(vec![OrderSpec::Oldest, OrderSpec::Oldest, OrderSpec::Newest, OrderSpec::Largest])
+}
+
+fn plain_small() -> impl Strategy<Value = SizeSpec> {
+    (0_u64..2_000).prop_map(SizeSpec::Tokens)
+}
+
+fn rendition() -> BoxedStrategy<RenditionSpec> {
+    let cut = || (plain_small(), prop::option::of(plain_small()));
+    prop_oneof![
+        2 => select(vec![RenditionSpec::Raw, RenditionSpec::Gist]),
+        6 => select(vec![RenditionSpec::Exact, RenditionSpec::Summary, RenditionSpec::Handle]),
+        2 => (0_u64..40).prop_map(RenditionSpec::Marker),
+        1 => plain_small().prop_map(RenditionSpec::Preview),
+        1 => cut().prop_map(|(head, tail)| RenditionSpec::Truncate { head, tail }),
+        1 => cut().prop_map(|(head, tail)| RenditionSpec::Offload { head, tail }),
+    ]
+    .boxed()
+}
+
+fn row() -> BoxedStrategy<RowSpec> {
+    let over = prop::option::of(rendition());
+    let exact = prop_oneof![4 => Just(None), 1 => any::<bool>().prop_map(Some)];
+    (tools(), preserve(), prop::option::weighted(0.2, plain_small()), rendition(), over, exact)
+        .prop_map(|(tools, preserve, larger_than, shown_as, over_budget, exact)| RowSpec {
+            tools,
+            preserve,
+            larger_than,
+            shown_as,
+            over_budget,
+            exact,
+        })
+        .boxed()
+}
+
+fn budget() -> BoxedStrategy<BudgetSpec> {
+    let per = select(vec![ExtentSpec::All, ExtentSpec::Loops(CountSpec::Fixed(1))]);
+    let counts = select(vec![CountsSpec::Shown, CountsSpec::Visited]);
+    (0_u64..9_000, per, counts)
+        .prop_map(|(tokens, per, counts)| BudgetSpec { tokens: SizeSpec::Tokens(tokens), per, counts })
+        .boxed()
+}
+
+fn table(rows: &'static str) -> impl Strategy<Value = ActionSpec> {
+    prop::option::weighted(0.7, budget())
+        .prop_map(move |budget| ActionSpec::Table { rows: rows.to_owned(), budget })
+}
+
+fn summarise() -> BoxedStrategy<ActionSpec> {
+    let share_of_input = share().prop_map(|it| SizeSpec::Times(it, Box::new(SizeSpec::Input)));
+    let output = prop_oneof![
+        2 => (0_u64..1_500).prop_map(SizeSpec::Tokens),
+        1 => share_of_input,
+        1 => (0_u64..400, 1_u64..900).prop_map(|(least, most)| {
+            let share = SizeSpec::Times(decimal("0.25"), Box::new(SizeSpec::Input));
+            let clipped = SizeSpec::Min(vec![share, SizeSpec::Tokens(most)]);
+            SizeSpec::Sum(vec![SizeSpec::Tokens(least), clipped])
+        }),
+    ];
+    let copy = some_of(vec![KindSpec::User, KindSpec::ToolCall, KindSpec::Summary]);
+    let overhead = prop::option::of(prop_oneof![
+        (0_u64..900).prop_map(SizeSpec::Tokens),
+        Just(SizeSpec::Times(decimal("0.5"), Box::new(SizeSpec::Input))),
+    ]);
+    let at_least = prop::option::of((0_u64..4).prop_map(CountSpec::Fixed));
+    let prompt = select(vec![SummaryPromptSpec::Separate, SummaryPromptSpec::Free]);
+    (output, copy, overhead, at_least, prompt)
+        .prop_map(|(output, copy, overhead, at_least, prompt)| {
+            ActionSpec::Summarise(SummariseSpec { output, copy, overhead, at_least, prompt })
+        })
+        .boxed()
+}
+
+/// What a trigger or a step's own condition may ask.
+fn when(reclaims: bool) -> BoxedStrategy<CondSpec> {
+    let leaf = || {
+        prop_oneof![
+            6 => bound(size(), true).prop_map(CondSpec::Prompt),
+            1 => bound(size(), true).prop_map(CondSpec::Body),
+            2 => bound(size(), true).prop_map(CondSpec::Scope),
+            1 => bound(size(), true).prop_map(move |it| {
+                if reclaims { CondSpec::Reclaimable(it) } else { CondSpec::Freed(it) }
+            }),
+            2 => (unit(), 1_u64..6).prop_map(|(unit, n)| CondSpec::Every(units_of(unit, n))),
+            2 => count(true),
+            1 => select(vec![5_000, 300_000]).prop_map(|ms| CondSpec::Idle { longer_than: DurationSpec(ms) }),
+            1 => Just(CondSpec::CacheCold),
+            1 => Just(CondSpec::Always),
+        ]
+    };
+    let some = move || prop::collection::vec(leaf(), 1..3);
+    prop_oneof![
+        8 => leaf(),
+        1 => some().prop_map(CondSpec::All),
+        1 => some().prop_map(CondSpec::Any),
+        1 => leaf().prop_map(|it| CondSpec::Not(Box::new(it))),
+    ]
+    .boxed()
+}
+
+/// What a goal may ask: of summaries only what they foresee, and what was taken only where one rung takes.
+fn until(summarises: bool, is_alone: bool) -> BoxedStrategy<CondSpec> {
+    let leaf = move || {
+        let seen = if summarises {
+            bound(size(), false).prop_map(CondSpec::Scope).boxed()
+        } else {
+            prop_oneof![
+                bound(size(), false).prop_map(CondSpec::Scope),
+                bound(size(), false).prop_map(CondSpec::Reclaimable),
+                count(false),
+            ]
+            .boxed()
+        };
+        let taken = if is_alone {
+            extent().prop_map(CondSpec::Taken).boxed()
+        } else {
+            Just(CondSpec::Always).boxed()
+        };
+        prop_oneof![
+            6 => bound(size(), false).prop_map(CondSpec::Prompt),
+            1 => bound(size(), false).prop_map(CondSpec::Body),
+            2 => bound(size(), true).prop_map(CondSpec::Freed),
+            3 => seen,
+            2 => taken,
+            1 => Just(CondSpec::Not(Box::new(CondSpec::Always))),
+        ]
+    };
+    let some = move || prop::collection::vec(leaf(), 1..3);
+    prop_oneof![
+        8 => leaf(),
+        1 => some().prop_map(CondSpec::All),
+        1 => some().prop_map(CondSpec::Any),
+    ]
+    .boxed()
+}
+
+/// What a stage and its steps do, which decides what else they may say.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Does {
+    Show,
+    Table,
+    Drop,
+    Summarise,
+}
+
+fn action(does: Does) -> BoxedStrategy<ActionSpec> {
+    match does {
+        Does::Show => rendition().prop_map(ActionSpec::Show).boxed(),
+        Does::Table => prop_oneof![table("first"), table("second")].boxed(),
+        Does::Drop => Just(ActionSpec::Drop).boxed(),
+        Does::Summarise => summarise().boxed(),
+    }
+}
+
+fn order_of(does: Does) -> OrderSpec {
+    if matches!(does, Does::Show | Does::Drop) { OrderSpec::Largest } else { OrderSpec::Oldest }
+}
+
+fn does() -> impl Strategy<Value = Does> {
+    prop_oneof![4 => Just(Does::Show), 4 => Just(Does::Table), 2 => Just(Does::Drop), 3 => Just(Does::Summarise)]
+}
+
+fn step() -> BoxedStrategy<StepSpec> {
+    does()
+        .prop_flat_map(|does| {
+            let until = until(does == Does::Summarise, false);
+            let own = prop::option::weighted(0.5, when(false));
+            (own, scope(order_of(does)), action(does), prop::option::weighted(0.5, until))
+                .prop_map(|(when, scope, apply, until)| StepSpec { when, scope: Some(scope), apply, until })
+        })
+        .boxed()
+}
+
+fn lasts() -> impl Strategy<Value = LastsSpec> {
+    prop_oneof![4 => Just(LastsSpec::History), 1 => Just(LastsSpec::Request)]
+}
+
+fn prefix() -> impl Strategy<Value = PrefixSpec> {
+    prop_oneof![4 => Just(PrefixSpec::Breaks), 1 => Just(PrefixSpec::Keeps)]
+}
+
+fn late_stage() -> BoxedStrategy<StageSpec> {
+    let moments = vec![MomentSpec::LoopStart, MomentSpec::Request, MomentSpec::LoopEnd];
+    (does(), prop_oneof![3 => Just(0_usize), 2 => 1_usize..=2])
+        .prop_flat_map(move |(does, n_steps)| {
+            // A stage that later steps share its goal with is held to what all of them foresee.
+            let until = until(does == Does::Summarise || n_steps > 0, n_steps == 0);
+            let parts = (
+                subsequence(moments.clone(), 1..=3),
+                prop::option::weighted(0.8, when(matches!(does, Does::Show | Does::Drop))),
+                scope(order_of(does)),
+                action(does),
+                prop::option::weighted(0.6, until),
+                prop::collection::vec(step(), n_steps),
+                lasts(),
+                prefix(),
+            );
+            parts.prop_map(|(at, when, scope, apply, until, then, lasts, prefix)| StageSpec {
+                name: String::new(),
+                at,
+                when,
+                scope,
+                apply,
+                until,
+                then,
+                ladder: None,
+                lasts,
+                prefix,
+            })
+        })
+        .boxed()
+}
+
+fn entry_stage() -> BoxedStrategy<StageSpec> {
+    let scope = (tools(), preserve(), prop::option::weighted(0.3, plain_small())).prop_map(
+        |(tools, preserve, larger_than)| ScopeSpec {
+            part: PartSpec::Entering,
+            tools,
+            preserve,
+            larger_than,
+            ..ScopeSpec::default()
+        },
+    );
+    let parts = (does(), prop::option::weighted(0.8, when(false)), scope, lasts(), prefix());
+    parts
+        .prop_flat_map(|(does, when, scope, lasts, prefix)| {
+            action(does).prop_map(move |apply| StageSpec {
+                name: String::new(),
+                at: vec![MomentSpec::Entry],
+                when: when.clone(),
+                scope: scope.clone(),
+                apply,
+                until: None,
+                then: Vec::new(),
+                ladder: None,
+                lasts,
+                prefix,
+            })
+        })
+        .boxed()
+}
+
+fn recovery() -> BoxedStrategy<Option<RecoverySpec>> {
+    let reread = (1_u64..4, prop::option::of(plain_size()))
+        .prop_map(|(limit, fits)| Some(RecoverySpec::NaiveReread { limit, fits }));
+    prop_oneof![Just(None), Just(Some(RecoverySpec::OneShot)), Just(Some(RecoverySpec::Pinned)), reread]
+        .boxed()
+}
+
+/// A policy of up to four stages, of which `Policy::new` has nothing to complain.
+pub(crate) fn policy() -> BoxedStrategy<PolicySpec> {
+    let stages =
+        prop::collection::vec(prop_oneof![1 => entry_stage().boxed(), 4 => late_stage().boxed()], 1..=4);
+    let table = || prop::collection::vec(row(), 1..=3);
+    (stages, table(), table(), 0_u64..20_000, 0_u64..5, recovery())
+        .prop_map(|(mut stages, first, second, a, n, recovery)| {
+            for (index, stage) in stages.iter_mut().enumerate() {
+                stage.name = format!("stage_{index}");
+            }
+            PolicySpec {
+                name: "random".to_owned(),
+                about: "Random.".to_owned(),
+                sources: Vec::new(),
+                as_of: None,
+                base: None,
+                params: [("a".to_owned(), SizeSpec::Tokens(a)), ("n".to_owned(), SizeSpec::Count(n))].into(),
+                tables: [("first".to_owned(), first), ("second".to_owned(), second)].into(),
+                ladders: Default::default(),
+                stages,
+                recovery,
+            }
+        })
+        .boxed()
+}
