@@ -158,6 +158,9 @@ pub enum Recovery {
     },
 }
 
+/// How many stages and steps a policy may have: each is the author of its edits.
+const RUNGS_MAX: usize = 250;
+
 impl Policy {
     /// Checks a policy that stands on no base any more.
     ///
@@ -182,10 +185,15 @@ impl Policy {
                 StageCheck { spec, resolver: &resolver }.stage(stage, problems)
             })
         });
+        let stages: Vec<Stage> = stages.collect();
+        if stages.iter().map(|it| it.rungs.len()).sum::<usize>() > RUNGS_MAX {
+            let message = format!("a policy has more than {RUNGS_MAX} stages and steps");
+            problems.within("stages", |it| it.push("stages-too-many", message, "say it in fewer"));
+        }
         let policy = Self {
             name: spec.name.clone(),
             about: spec.about.clone(),
-            stages: stages.collect(),
+            stages,
             recovery: recovery(spec.recovery.as_ref(), &resolver, &mut problems),
             params: spec.params.clone(),
         };

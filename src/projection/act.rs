@@ -1,5 +1,7 @@
 //! What stages do: show in another way, drop, summarise.
 
+use std::sync::Arc;
+
 use super::edit::{Editor, SideRequest};
 use super::filter::ClassMask;
 use super::num::{Env, Known, Num};
@@ -20,7 +22,7 @@ use crate::units::Tokens;
 pub(super) enum Act {
     Show { rows: Rows, budget: Option<ReadyBudget> },
     Drop,
-    Summarise(ReadySummary),
+    Summarise(Arc<ReadySummary>),
 }
 
 /// A pool of exact tokens.
@@ -54,13 +56,13 @@ impl Act {
             }
             Action::Drop => Self::Drop,
             Action::Summarise(Summarise { output, copy, overhead, at_least, is_request }) => {
-                Self::Summarise(ReadySummary {
+                Self::Summarise(Arc::new(ReadySummary {
                     output: Num::new(output, known),
                     copy: copy.clone(),
                     overhead: Num::new(overhead, known),
                     at_least: *at_least,
                     is_request: *is_request,
-                })
+                }))
             }
         }
     }
@@ -87,7 +89,7 @@ impl Act {
 pub(super) fn apply(rung: &mut ReadyRung, activation: &Activation<'_>, edit: &mut Editor<'_, '_>) {
     let region = rung.place.region(edit, &activation.env);
     if let Act::Summarise(summary) = &rung.act {
-        let summary = summary.clone();
+        let summary = Arc::clone(summary);
         summarise(rung, &summary, region, activation, edit);
         return;
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::filter::Filter;
-use super::prompt::{Author, Prompt, Slot, SlotIx, State, UNDO};
+use super::prompt::{Author, Edit, Prompt, Slot, SlotIx, State, UNDO};
 use super::rendition::{Rendered, Rows};
 use super::scope::Region;
 use super::tracker::Tracker;
@@ -43,7 +43,7 @@ pub struct ChangeLog {
     change: Change,
     visits: Vec<Visit>,
     requests: Vec<SideRequest>,
-    undo: Vec<(SlotIx, Slot)>,
+    undo: Vec<Edit>,
     kept: BTreeMap<SlotIx, Slot>,
     n_summaries: u64,
     serials: BTreeMap<SlotIx, u64>,
@@ -85,8 +85,11 @@ impl ChangeLog {
     pub fn settle(&mut self, prompt: &mut Prompt<'_>) {
         self.visits.clear();
         self.change = Change::default();
-        while let Some((index, before)) = self.undo.pop() {
-            prompt.replace(index, Slot { compressed: prompt.slot(index).compressed, by: UNDO, ..before });
+        while let Some(Edit { slot, before, after }) = self.undo.pop() {
+            // What another stage has since changed for good stays changed.
+            if *prompt.slot(slot) == after {
+                prompt.replace(slot, Slot { by: UNDO, ..before });
+            }
         }
     }
 
@@ -218,15 +221,16 @@ impl<'p, 't> Editor<'p, 't> {
         let Some(host) = slots.first().copied() else { return };
         self.log.n_summaries += 1;
         self.log.serials.insert(host, self.log.n_summaries);
-        if self.manner.is_plain() && !self.log.keeps_any() {
-            self.log.note(host, u32::try_from(slots.len()).unwrap_or(u32::MAX), self.manner.stage);
-        } else {
-            for index in slots {
-                let before = *self.prompt.slot(*index);
-                self.note_edit(*index, before);
-            }
-        }
+        let is_plain = self.manner.is_plain() && !self.log.keeps_any();
+        let stood: Vec<Slot> =
+            if is_plain { Vec::new() } else { slots.iter().map(|it| *self.prompt.slot(*it)).collect() };
         self.prompt.absorb(slots, tokens, self.manner.author);
+        if is_plain && self.manner.moment != Moment::Entry {
+            self.log.note(host, u32::try_from(slots.len()).unwrap_or(u32::MAX), self.manner.stage);
+        }
+        for (index, before) in slots.iter().zip(stood) {
+            self.note_edit(*index, before);
+        }
         self.log.requests.extend(request);
     }
 
@@ -252,7 +256,7 @@ impl<'p, 't> Editor<'p, 't> {
     /// Notes what undoing takes, and what the cache goes on to know the slot by.
     fn note_manner(&mut self, index: SlotIx, before: Slot) {
         if self.manner.for_request {
-            self.log.undo.push((index, before));
+            self.log.undo.push(Edit { slot: index, before, after: *self.prompt.slot(index) });
         }
         if self.manner.keeps_prefix {
             self.log.kept.entry(index).or_insert(before);

@@ -108,10 +108,7 @@ impl Projector for Program {
 impl ReadyStage {
     #[inline]
     fn consider(&mut self, moment: Moment, ambient: &Ambient, edit: &mut Editor<'_, '_>) {
-        let prompt = edit.prompt().tokens();
-        if let Test::Prompt(comparison, super::num::Num::Const(size)) = &self.when
-            && !comparison.holds(prompt, *size)
-        {
+        if self.when.at_a_glance(edit.prompt().tokens()) == Some(false) {
             return;
         }
         self.consider_slowly(moment, ambient, edit);
@@ -139,7 +136,7 @@ impl ReadyStage {
                 for_request: self.for_request,
                 keeps_prefix: self.keeps_prefix,
             });
-            if moment == Moment::Entry {
+            if moment == Moment::Entry && rung.is_simple() {
                 super::act::enter(rung, edit);
             } else {
                 super::act::apply(rung, &activation, edit);
@@ -191,6 +188,12 @@ impl ReadyRung {
         }
     }
 
+    /// Returns whether one item at a time can be shown or dropped with no look at a goal.
+    #[inline]
+    fn is_simple(&self) -> bool {
+        self.goal.is_none() && !matches!(self.act, Act::Summarise(_))
+    }
+
     /// Returns whether the goal asks what the activation has taken.
     #[inline]
     pub(super) fn counts_progress(&self) -> bool {
@@ -198,8 +201,8 @@ impl ReadyRung {
     }
 
     fn is_due(&mut self, activation: &Activation<'_>, edit: &mut Editor<'_, '_>) -> bool {
-        if self.when == Test::Always {
-            return true;
+        if let Some(holds) = self.when.at_a_glance(edit.prompt().tokens()) {
+            return holds;
         }
         let when = std::mem::replace(&mut self.when, Test::Always);
         let holds = self.holds(&when, activation, edit);
@@ -220,8 +223,9 @@ impl ReadyRung {
         progress: Progress,
         edit: &mut Editor<'_, '_>,
     ) -> bool {
-        if self.goal.is_none() {
-            return false;
+        let Some(goal) = &self.goal else { return false };
+        if let Some(met) = goal.at_a_glance(edit.prompt().tokens()) {
+            return met;
         }
         let look = self.look(activation, progress, edit);
         self.goal.as_ref().is_some_and(|it| it.holds(&look))

@@ -10,7 +10,7 @@ pub type SlotIx = u32;
 /// How an item is shown.
 pub type Shown = ShownSpec;
 /// Who makes an edit: a rung of the program, or a projector of your own.
-pub type Author = u16;
+pub type Author = u8;
 /// The author of edits that take back what held for one request.
 pub const UNDO: Author = Author::MAX;
 
@@ -38,8 +38,6 @@ pub struct Slot {
     pub state: State,
     /// Whether it counts as exact evidence.
     pub exact: bool,
-    /// Whether it was ever shown smaller than raw.
-    pub compressed: bool,
     /// The last author of an edit; [`UNDO`] when there was none.
     pub by: Author,
 }
@@ -101,6 +99,8 @@ pub struct Prompt<'t> {
     slots: Vec<Slot>,
     /// Per slot: itself while visible, else a later slot; hidden runs are skipped in one step.
     next: Vec<SlotIx>,
+    /// Per slot: whether it was ever shown smaller than raw.
+    compressed: Vec<bool>,
     loops: Vec<LoopState>,
     messages: Vec<SlotIx>,
     journal: Vec<Edit>,
@@ -120,9 +120,10 @@ impl<'t> Prompt<'t> {
             spine,
             slots: Vec::with_capacity(spine.items.len()),
             next: Vec::with_capacity(spine.items.len()),
+            compressed: vec![false; spine.items.len()],
             loops: Vec::with_capacity(spine.loops.len()),
             messages: Vec::new(),
-            journal: Vec::with_capacity(spine.items.len()),
+            journal: Vec::with_capacity(2 * spine.items.len()),
             total: 0,
             stable: 0,
             tools: ToolResults::default(),
@@ -180,14 +181,7 @@ impl<'t> Prompt<'t> {
         let index = self.len();
         let item = &self.spine.items[index as usize];
         let exact = item.preserve == Preserve::WorkingEvidence;
-        let slot = Slot {
-            tokens: item.raw,
-            rendition: Shown::Raw,
-            state: State::Shown,
-            exact,
-            compressed: false,
-            by: UNDO,
-        };
+        let slot = Slot { tokens: item.raw, rendition: Shown::Raw, state: State::Shown, exact, by: UNDO };
         self.slots.push(slot);
         self.next.push(index);
         self.total += Tokens::from(item.raw);
@@ -209,7 +203,7 @@ impl<'t> Prompt<'t> {
         let at = index as usize;
         let item = &self.spine.items[at];
         let before = self.slots[at];
-        let mut after = Slot { tokens, rendition, exact, by, ..before };
+        let after = Slot { tokens, rendition, exact, by, ..before };
         if item.kind == Kind::ToolResult {
             let state = &mut self.loops[item.loop_ix as usize];
             state.n_exact = state.n_exact + u32::from(exact) - u32::from(before.exact);
@@ -218,8 +212,8 @@ impl<'t> Prompt<'t> {
             state.n_raw =
                 state.n_raw + u32::from(rendition == Shown::Raw) - u32::from(before.rendition == Shown::Raw);
             self.tools.visible_tokens -= Tokens::from(before.tokens - tokens);
-            if tokens < item.raw && !before.compressed {
-                after.compressed = true;
+            if tokens < item.raw && !self.compressed[at] {
+                self.compressed[at] = true;
                 self.tools.compressed += 1;
             }
         }

@@ -117,6 +117,17 @@ impl Test {
         }
     }
 
+    /// Returns whether the condition holds, if the size of the prompt is all it asks.
+    #[inline]
+    #[must_use]
+    pub fn at_a_glance(&self, prompt: Tokens) -> Option<bool> {
+        match self {
+            Self::Always => Some(true),
+            Self::Prompt(comparison, Num::Const(size)) => Some(comparison.holds(prompt, *size)),
+            _ => None,
+        }
+    }
+
     /// Returns whether this asks for a prompt below a known size, which a prompt of so many tokens is not.
     #[inline]
     #[must_use]

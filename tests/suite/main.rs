@@ -1,6 +1,7 @@
 //! The library as its users see it, in one binary.
 
 mod cli;
+mod duckagent;
 mod import;
 mod inputs;
 mod laws;
@@ -9,3 +10,4 @@ mod random_policy;
 mod random_trace;
 mod report;
 mod set;
+mod sums;
