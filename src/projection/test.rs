@@ -3,7 +3,7 @@
 use super::Ambient;
 use super::num::{Env, Known, Num};
 use super::prompt::Arrived;
-use super::scope::Reach;
+use super::reach::Reach;
 use super::tracker::Totals;
 use crate::model::size::{Bound, Comparison, Cond, Unit};
 use crate::units::Tokens;
