@@ -112,6 +112,7 @@ impl ReadyStage {
         if let Test::Prompt(comparison, super::num::Num::Const(size)) = &self.when
             && !comparison.holds(prompt, *size)
         {
+            self.seen = edit.prompt().arrived();
             return;
         }
         self.consider_slowly(moment, ambient, edit);
@@ -127,9 +128,7 @@ impl ReadyStage {
             return;
         }
         for (n, rung) in self.rungs.iter_mut().enumerate() {
-            if n > 0
-                && (!rung.is_due(&activation, edit) || rung.is_done(&activation, Progress::default(), edit))
-            {
+            if n > 0 && (!rung.is_due(&activation, edit) || rung.begins_done(&activation, edit)) {
                 continue;
             }
             edit.set_manner(Manner {
@@ -139,7 +138,7 @@ impl ReadyStage {
                 for_request: self.for_request,
                 keeps_prefix: self.keeps_prefix,
             });
-            if moment == Moment::Entry {
+            if moment == Moment::Entry && rung.takes_one() {
                 super::act::enter(rung, edit);
             } else {
                 super::act::apply(rung, &activation, edit);
@@ -197,6 +196,12 @@ impl ReadyRung {
         self.asks_progress
     }
 
+    /// Returns whether nothing but its filters says what the rung does to a single item.
+    #[inline]
+    fn takes_one(&self) -> bool {
+        self.goal.is_none() && self.place.is_whole_part() && !matches!(self.act, Act::Summarise(_))
+    }
+
     fn is_due(&mut self, activation: &Activation<'_>, edit: &mut Editor<'_, '_>) -> bool {
         if self.when == Test::Always {
             return true;
@@ -210,6 +215,16 @@ impl ReadyRung {
     fn holds(&mut self, test: &Test, activation: &Activation<'_>, edit: &mut Editor<'_, '_>) -> bool {
         let look = self.look(activation, Progress::default(), edit);
         test.holds(&look)
+    }
+
+    /// Returns whether the goal is met before anything is taken.
+    fn begins_done(&mut self, activation: &Activation<'_>, edit: &mut Editor<'_, '_>) -> bool {
+        if self.goal.is_none() {
+            return false;
+        }
+        let region = self.place.region(edit, &activation.env);
+        let progress = super::act::progress(self, region, edit);
+        self.is_done(activation, progress, edit)
     }
 
     /// Returns whether the goal is met; without one it never is.
@@ -252,6 +267,7 @@ impl ReadyRung {
     }
 
     fn track(&mut self, look: &mut Look<'_>, edit: &mut Editor<'_, '_>) {
+        let held = self.place.bounds();
         let region = self.place.region(edit, &look.env);
         let rows = self.act.rows();
         let Some(tracker) = &mut self.tracker else { return };
@@ -273,6 +289,7 @@ impl ReadyRung {
         } else {
             edit.track(tracker, &self.place.filter, rows, region);
         }
+        self.place.restore(&held);
         look.scope = tracker.totals();
         look.units = [Unit::Messages, Unit::Steps, Unit::Loops].map(|unit| tracker.count(unit));
     }
