@@ -7,5 +7,6 @@ mod laws;
 mod oracle;
 mod random_policy;
 mod random_trace;
+mod readings;
 mod report;
 mod set;
