@@ -303,8 +303,7 @@ impl ReadyRung {
             *memory = Memory { cursor: region.from, from: region.from, ..Memory::default() };
             memory.seen_edits = journal.len();
         }
-        for at in memory.seen_edits..journal.len() {
-            let change = &journal[at];
+        for change in &journal[memory.seen_edits..] {
             let own = change.after.by == self.author;
             let comes_back =
                 change.after.by == super::prompt::UNDO || change.after.state == super::State::Host;

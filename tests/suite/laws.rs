@@ -25,6 +25,12 @@ where
 {
     let config =
         ProptestConfig { failure_persistence: None, max_shrink_iters: 60_000, ..ProptestConfig::default() };
+    let config = ProptestConfig {
+        failure_persistence: None,
+        max_shrink_iters: 60_000,
+        max_global_rejects: u32::MAX,
+        ..ProptestConfig::default()
+    };
     let config = ProptestConfig { cases: config.cases.saturating_mul(times), ..config };
     let rng = TestRng::deterministic_rng(RngAlgorithm::ChaCha);
     match TestRunner::new_with_rng(config, rng).run(&strategy, law) {
