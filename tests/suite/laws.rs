@@ -23,8 +23,6 @@ fn hold<S: Strategy>(times: u32, strategy: S, law: impl Fn(S::Value) -> Result<(
 where
     S::Value: Clone,
 {
-    let config =
-        ProptestConfig { failure_persistence: None, max_shrink_iters: 60_000, ..ProptestConfig::default() };
     let config = ProptestConfig {
         failure_persistence: None,
         max_shrink_iters: 60_000,
