@@ -48,8 +48,8 @@ impl Source {
     ///
     /// # Errors
     /// The first thing that does not fit, with its place.
-    pub fn decode<T: DeserializeOwned>(&self) -> Result<T, Diagnostic> {
-        decode::decode(&self.text, self.format).map_err(|problem| self.locate(*problem))
+    pub fn decode<T: DeserializeOwned>(&self) -> Result<T, Box<Diagnostic>> {
+        decode::decode(&self.text, self.format).map_err(|problem| Box::new(self.locate(*problem)))
     }
 
     /// Gives problems of this file their place in the text.

@@ -133,7 +133,7 @@ impl Profile {
                     "profile-unsourced",
                     "a profile names its sources",
                     "write where its numbers were read",
-                )
+                );
             });
         }
         let profile = Self {
@@ -158,7 +158,11 @@ fn limits(spec: &LimitsSpec, problems: &mut Problems) -> Limits {
     for (field, tokens) in given {
         if tokens == Some(0) {
             problems.within(field, |it| {
-                it.push("limit-zero", "a limit of 0 tokens lets nothing through", "leave it out for no limit")
+                it.push(
+                    "limit-zero",
+                    "a limit of 0 tokens lets nothing through",
+                    "leave it out for no limit",
+                );
             });
         }
     }
@@ -173,7 +177,7 @@ fn limits(spec: &LimitsSpec, problems: &mut Problems) -> Limits {
 fn cache(spec: &CacheSpec, problems: &mut Problems) -> CacheRules {
     if spec.step_tokens == Some(0) {
         problems.within("step_tokens", |it| {
-            it.push("step-zero", "a step of 0 tokens leads nowhere", "write 1 or more")
+            it.push("step-zero", "a step of 0 tokens leads nowhere", "write 1 or more");
         });
     }
     let steps = Steps { min: spec.min_tokens.unwrap_or(0), step: spec.step_tokens.unwrap_or(1).max(1) };
@@ -243,7 +247,7 @@ fn rate(field: &str, price: Decimal, problems: &mut Problems) -> Rate {
 fn assumptions(spec: &AssumptionsSpec, problems: &mut Problems) -> Assumptions {
     let failure_penalty = Cost::from_usd(spec.failure_penalty_usd).unwrap_or_else(|| {
         problems.within("failure_penalty_usd", |it| {
-            it.push("price-too-fine", "more than twelve decimals of a dollar", "round it")
+            it.push("price-too-fine", "more than twelve decimals of a dollar", "round it");
         });
         Cost::default()
     });

@@ -93,5 +93,5 @@ pub fn kind_of(path: &Path) -> Result<Kind, Error> {
 
 /// Returns why a text is not of a kind, if it is not.
 fn refused<T: DeserializeOwned>(source: &Source) -> Option<Diagnostic> {
-    source.decode::<T>().err()
+    source.decode::<T>().err().map(|it| *it)
 }
