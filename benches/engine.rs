@@ -1,6 +1,5 @@
 //! How fast the engine is: DuckAgent's matrix, and requests a second of single policies.
 
-#![expect(missing_docs, reason = "the benchmark harness makes its own entry point")]
 #![expect(clippy::unwrap_used, reason = "a benchmark stops at what it did not expect")]
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};

@@ -187,9 +187,10 @@ impl Filter {
 
     /// Returns whether summaries are in the scope: they have no tool, no class, and no rendition but their own.
     #[inline]
-    fn has_summary(&self) -> bool {
+    #[must_use]
+    pub fn has_summary(&self) -> bool {
         self.kinds.has_kind(Kind::Summary)
-            && self.tools.is_all()
+            && self.tools.otherwise
             && self.preserve.has_preserve(Preserve::None)
             && !self.looks_at_renditions()
     }

@@ -109,6 +109,7 @@ impl ReadyStage {
     #[inline]
     fn consider(&mut self, moment: Moment, ambient: &Ambient, edit: &mut Editor<'_, '_>) {
         if self.when.at_a_glance(edit.prompt().tokens()) == Some(false) {
+            self.seen = edit.prompt().arrived();
             return;
         }
         self.consider_slowly(moment, ambient, edit);
@@ -124,9 +125,7 @@ impl ReadyStage {
             return;
         }
         for (n, rung) in self.rungs.iter_mut().enumerate() {
-            if n > 0
-                && (!rung.is_due(&activation, edit) || rung.is_done(&activation, Progress::default(), edit))
-            {
+            if n > 0 && (!rung.is_due(&activation, edit) || rung.begins_done(&activation, edit)) {
                 continue;
             }
             edit.set_manner(Manner {
@@ -136,7 +135,7 @@ impl ReadyStage {
                 for_request: self.for_request,
                 keeps_prefix: self.keeps_prefix,
             });
-            if moment == Moment::Entry && rung.is_simple() {
+            if moment == Moment::Entry && rung.takes_one() {
                 super::act::enter(rung, edit);
             } else {
                 super::act::apply(rung, &activation, edit);
@@ -188,16 +187,16 @@ impl ReadyRung {
         }
     }
 
-    /// Returns whether one item at a time can be shown or dropped with no look at a goal.
-    #[inline]
-    fn is_simple(&self) -> bool {
-        self.goal.is_none() && !matches!(self.act, Act::Summarise(_))
-    }
-
     /// Returns whether the goal asks what the activation has taken.
     #[inline]
     pub(super) fn counts_progress(&self) -> bool {
         self.asks_progress
+    }
+
+    /// Returns whether nothing but its filters says what the rung does to a single item.
+    #[inline]
+    fn takes_one(&self) -> bool {
+        self.goal.is_none() && self.place.is_whole_part() && !matches!(self.act, Act::Summarise(_))
     }
 
     fn is_due(&mut self, activation: &Activation<'_>, edit: &mut Editor<'_, '_>) -> bool {
@@ -213,6 +212,16 @@ impl ReadyRung {
     fn holds(&mut self, test: &Test, activation: &Activation<'_>, edit: &mut Editor<'_, '_>) -> bool {
         let look = self.look(activation, Progress::default(), edit);
         test.holds(&look)
+    }
+
+    /// Returns whether the goal is met before anything is taken.
+    fn begins_done(&mut self, activation: &Activation<'_>, edit: &mut Editor<'_, '_>) -> bool {
+        if self.goal.is_none() {
+            return false;
+        }
+        let region = self.place.region(edit, &activation.env);
+        let progress = super::act::progress(self, region, edit);
+        self.is_done(activation, progress, edit)
     }
 
     /// Returns whether the goal is met; without one it never is.
@@ -256,6 +265,7 @@ impl ReadyRung {
     }
 
     fn track(&mut self, look: &mut Look<'_>, edit: &mut Editor<'_, '_>) {
+        let held = self.place.bounds();
         let region = self.place.region(edit, &look.env);
         let rows = self.act.rows();
         let Some(tracker) = &mut self.tracker else { return };
@@ -277,6 +287,7 @@ impl ReadyRung {
         } else {
             edit.track(tracker, &self.place.filter, rows, region);
         }
+        self.place.restore(&held);
         look.scope = tracker.totals();
         look.units = [Unit::Messages, Unit::Steps, Unit::Loops].map(|unit| tracker.count(unit));
     }

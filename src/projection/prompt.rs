@@ -40,6 +40,8 @@ pub struct Slot {
     pub exact: bool,
     /// The last author of an edit; [`UNDO`] when there was none.
     pub by: Author,
+    /// Which summary stands here, counted from 1; 0 for items.
+    pub serial: u32,
 }
 
 impl Slot {
@@ -86,6 +88,8 @@ pub struct Arrived {
     pub items: u64,
     /// Tool results.
     pub tool_uses: u64,
+    /// User messages, replies, and messages of results.
+    pub messages: u64,
     /// Replies.
     pub steps: u64,
     /// User messages.
@@ -151,7 +155,7 @@ impl<'t> Prompt<'t> {
     #[inline]
     pub fn arrive(&mut self, end: SlotIx) {
         if self.len() < end {
-            self.messages.push(self.len());
+            self.begin_message();
         }
         while self.len() < end {
             self.push_item();
@@ -162,6 +166,7 @@ impl<'t> Prompt<'t> {
     #[inline]
     pub fn begin_message(&mut self) {
         self.messages.push(self.len());
+        self.arrived.messages += 1;
     }
 
     /// Appends one item as it came, to the message that has begun.
@@ -181,7 +186,8 @@ impl<'t> Prompt<'t> {
         let index = self.len();
         let item = &self.spine.items[index as usize];
         let exact = item.preserve == Preserve::WorkingEvidence;
-        let slot = Slot { tokens: item.raw, rendition: Shown::Raw, state: State::Shown, exact, by: UNDO };
+        let slot =
+            Slot { tokens: item.raw, rendition: Shown::Raw, state: State::Shown, exact, by: UNDO, serial: 0 };
         self.slots.push(slot);
         self.next.push(index);
         self.total += Tokens::from(item.raw);
@@ -223,25 +229,30 @@ impl<'t> Prompt<'t> {
     }
 
     /// Puts a summary into the first of these slots, in ascending order, and hides the others behind it.
-    pub fn absorb(&mut self, slots: &[SlotIx], tokens: u32, by: Author) {
+    pub fn absorb(&mut self, slots: &[SlotIx], tokens: u32, serial: u32, by: Author) {
         let Some((host, rest)) = slots.split_first() else { return };
         for index in rest.iter().rev().copied() {
             // From the end on, so that a hidden run leads to its end in one step.
             self.next[index as usize] = self.next.get(index as usize + 1).copied().unwrap_or(index + 1);
-            self.hide_behind(index, State::Absorbed, 0, by);
+            self.hide_behind(
+                index,
+                Slot { tokens: 0, state: State::Absorbed, serial: 0, by, ..self.slots[index as usize] },
+            );
         }
-        self.hide_behind(*host, State::Host, tokens, by);
+        self.hide_behind(
+            *host,
+            Slot { tokens, state: State::Host, serial, by, ..self.slots[*host as usize] },
+        );
     }
 
     #[inline]
-    fn hide_behind(&mut self, index: SlotIx, state: State, tokens: u32, by: Author) {
+    fn hide_behind(&mut self, index: SlotIx, after: Slot) {
         let before = self.slots[index as usize];
-        let after = Slot { tokens, state, by, ..before };
         let loop_ix = self.spine.items[index as usize].loop_ix;
         self.loops[loop_ix as usize].n_absorbed += u32::from(!is_behind(&before));
         self.shrink(loop_ix, before.tokens);
-        self.total += Tokens::from(tokens);
-        self.loops[loop_ix as usize].tokens += Tokens::from(tokens);
+        self.total += Tokens::from(after.tokens);
+        self.loops[loop_ix as usize].tokens += Tokens::from(after.tokens);
         self.slots[index as usize] = after;
         self.note(Edit { slot: index, before, after });
     }
@@ -280,19 +291,19 @@ impl<'t> Prompt<'t> {
         self.note(Edit { slot: index, before, after });
         match (before.is_visible(), after.is_visible()) {
             (true, false) => self.next[index as usize] = index + 1,
-            (false, true) => self.relink(),
+            (false, true) => self.relink(index),
             _ => {}
         }
     }
 
-    /// Makes the skips over hidden runs anew, after something hidden came back.
-    fn relink(&mut self) {
-        let mut visible = self.len();
-        for index in (0..self.slots.len()).rev() {
-            if self.slots[index].is_visible() {
-                visible = u32::try_from(index).unwrap_or(SlotIx::MAX);
+    /// Makes the skips of the hidden run in front of a slot end there, after it came back.
+    fn relink(&mut self, index: SlotIx) {
+        self.next[index as usize] = index;
+        for before in (0..index as usize).rev() {
+            if self.slots[before].is_visible() {
+                return;
             }
-            self.next[index] = visible;
+            self.next[before] = index;
             self.touched += 1;
         }
     }

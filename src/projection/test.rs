@@ -3,7 +3,7 @@
 use super::Ambient;
 use super::num::{Env, Known, Num};
 use super::prompt::Arrived;
-use super::scope::Reach;
+use super::reach::Reach;
 use super::tracker::Totals;
 use crate::model::size::{Bound, Comparison, Cond, Unit};
 use crate::units::Tokens;
@@ -175,13 +175,13 @@ impl Test {
     }
 }
 
-/// Returns how many units have come; replies stand for messages as well.
+/// Returns how many units have come.
 fn arrived(arrived: &Arrived, unit: Unit) -> u64 {
     match unit {
         Unit::Items => arrived.items,
         Unit::ToolUses => arrived.tool_uses,
         Unit::Steps => arrived.steps,
-        Unit::Messages => arrived.steps + arrived.loops,
+        Unit::Messages => arrived.messages,
         Unit::Loops => arrived.loops,
     }
 }

@@ -4,9 +4,11 @@ use ctxsim::engine::simulate;
 use ctxsim::ledger::{Outcome, Role, Rows};
 use ctxsim::model::profile::Steps;
 use ctxsim::model::{CacheRules, Limits, Policy};
-use ctxsim::spec::PolicySpec;
+use ctxsim::spec::decode::decode;
 use ctxsim::spec::policy::ActionSpec;
-use ctxsim::trace::Trace;
+use ctxsim::spec::{Format, PolicySpec};
+use ctxsim::trace::evidence::Recover;
+use ctxsim::trace::{Kind, NewItem, Preserve, Sizes, Trace, TraceBuilder};
 use ctxsim::units::UNLIMITED;
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -21,7 +23,12 @@ fn hold<S: Strategy>(times: u32, strategy: S, law: impl Fn(S::Value) -> Result<(
 where
     S::Value: Clone,
 {
-    let config = ProptestConfig { failure_persistence: None, ..ProptestConfig::default() };
+    let config = ProptestConfig {
+        failure_persistence: None,
+        max_shrink_iters: 60_000,
+        max_global_rejects: u32::MAX,
+        ..ProptestConfig::default()
+    };
     let config = ProptestConfig { cases: config.cases.saturating_mul(times), ..config };
     let rng = TestRng::deterministic_rng(RngAlgorithm::ChaCha);
     match TestRunner::new_with_rng(config, rng).run(&strategy, law) {
@@ -90,7 +97,7 @@ fn identity() -> Policy {
 
 #[test]
 fn the_engine_agrees_with_a_naive_simulator() {
-    hold(8, (policy(), trace(), limits(), rules()), |(spec, plan, limits, rules)| {
+    hold(8, (trace(), policy(), limits(), rules()), |(plan, spec, limits, rules)| {
         let (policy, trace) = (Policy::new(&spec).unwrap(), plan.build());
         let (rows, outcome) = play(&trace, &policy, &limits, &rules);
         let (naive_rows, naive_outcome) = oracle::simulate(&trace, &policy, &limits, &rules);
@@ -111,7 +118,7 @@ fn the_engine_agrees_with_a_naive_simulator() {
 
 #[test]
 fn every_prompt_token_is_read_or_written_or_uncached() {
-    hold(1, (policy(), trace(), limits(), rules()), |(spec, plan, limits, rules)| {
+    hold(1, (trace(), policy(), limits(), rules()), |(plan, spec, limits, rules)| {
         let (rows, _) = play(&plan.build(), &Policy::new(&spec).unwrap(), &limits, &rules);
         for row in &rows.requests {
             let usage = &row.usage;
@@ -124,7 +131,7 @@ fn every_prompt_token_is_read_or_written_or_uncached() {
 
 #[test]
 fn the_same_inputs_give_the_same_rows() {
-    hold(1, (policy(), trace(), limits(), rules()), |(spec, plan, limits, rules)| {
+    hold(1, (trace(), policy(), limits(), rules()), |(plan, spec, limits, rules)| {
         let (policy, trace) = (Policy::new(&spec).unwrap(), plan.build());
         let (first, outcome) = play(&trace, &policy, &limits, &rules);
         let (second, again) = play(&trace, &policy, &limits, &rules);
@@ -155,7 +162,7 @@ fn summarises(spec: &PolicySpec) -> bool {
 
 #[test]
 fn no_prompt_without_summaries_is_larger_than_identity_s() {
-    hold(1, (policy(), trace(), rules()), |(spec, plan, rules)| {
+    hold(1, (trace(), policy(), rules()), |(plan, spec, rules)| {
         prop_assume!(!summarises(&spec));
         let trace = plan.build();
         let (all, _) = play(&trace, &identity(), &Limits::NONE, &rules);
@@ -166,4 +173,41 @@ fn no_prompt_without_summaries_is_larger_than_identity_s() {
         }
         Ok(())
     });
+}
+
+/// So many loops of three results each, all alike.
+fn uniform(n_loops: i64) -> Trace {
+    let mut trace = TraceBuilder::new("uniform", &[]);
+    trace.stable(Kind::System, 2_000);
+    for loop_ix in 0..n_loops {
+        trace.begin_loop(&[NewItem::plain(Kind::User, 80)]);
+        for step in 0..3 {
+            let sizes = Sizes { raw: 1_200, excerpt: 300, summary: 120, handle: 20 };
+            let result = NewItem::result("read", 0, sizes, Preserve::WorkingEvidence, Recover::default());
+            trace.step(loop_ix * 40_000 + step * 10_000, 60, &[NewItem::call("read", 40)], &[result]);
+        }
+        let answer = NewItem::plain(Kind::Assistant, 150);
+        trace.step(loop_ix * 40_000 + 30_000, 150, &[answer], &[]);
+    }
+    trace.finish()
+}
+
+#[test]
+fn a_late_loop_touches_as_many_slots_as_an_early_one() {
+    let threshold = r#"(name: "threshold", about: "Handles, then a summary.", stages: [
+        (name: "history", when: prompt(above: tokens(60000)), until: prompt(at_most: tokens(25000)),
+         scope: (part: completed, kinds: [tool_result], keep_recent: loops(1), by: loops(1)), apply: show(handle),
+         then: [(scope: (part: completed, keep_recent: loops(1), by: loops(1)), apply: summarise(output: tokens(500)))]),
+    ])"#;
+    let threshold = Policy::new(&decode(threshold, Format::Ron).unwrap()).unwrap();
+    let steps = Steps { min: 1_024, step: 128 };
+    let rules = [CacheRules::PrefixCap(steps), CacheRules::PrefixInterval { steps, ttl_ms: Some(300_000) }];
+    for policy in [identity(), threshold] {
+        for rules in rules {
+            let touched = |n_loops| play(&uniform(n_loops), &policy, &Limits::NONE, &rules).1.touched_slots;
+            let slope = |n: i64| (touched(2 * n) - touched(n)) as f64 / n as f64;
+            let (early, late) = (slope(250), slope(2_000));
+            assert!(late <= 1.2 * early, "{}: {early} slots a loop early, {late} late", policy.name);
+        }
+    }
 }

@@ -202,7 +202,8 @@ impl Run<'_> {
             for other in pool.charged_to..slot {
                 let view = &self.history.slots[other].view;
                 let is_exact = view.exact && view.stands == Stands::Shown;
-                if is_exact && !place.has(&self.history, &self.world, other) {
+                let is_visited = other >= place.region.start && place.has(&self.history, &self.world, other);
+                if is_exact && !is_visited {
                     pool.used += view.tokens;
                 }
             }

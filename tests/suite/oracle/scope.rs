@@ -215,9 +215,9 @@ impl Reach<'_> {
             tokens = tokens.saturating_add(self.history.slots[*slot].view.tokens);
             let fits = match extent {
                 Extent::Units(Unit::ToolUses, count) => n_results <= *count,
-                Extent::Units(_, count) => n as u64 + 1 <= *count,
+                Extent::Units(_, count) => (n as u64) < *count,
                 Extent::Size(size) => tokens <= self.world.size(size, self.env),
-                Extent::Fraction(share) => n as u64 + 1 <= share.of(self.list.len() as u64),
+                Extent::Fraction(share) => (n as u64) < share.of(self.list.len() as u64),
                 Extent::All => true,
             };
             if !fits {
