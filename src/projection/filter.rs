@@ -159,13 +159,18 @@ impl Filter {
     }
 
     /// Returns whether a slot is in the scope.
-    #[inline]
+    #[inline(always)]
     #[must_use]
     pub fn has(&self, prompt: &Prompt<'_>, index: SlotIx) -> bool {
         if self.takes_all {
             return prompt.slot(index).is_visible();
         }
-        self.has_slot(prompt.item(index), prompt.slot(index))
+        let (item, slot) = (prompt.item(index), prompt.slot(index));
+        // Most slots are of another kind: calls where results are meant.
+        if slot.state == super::State::Shown && !self.kinds.has_kind(item.kind) {
+            return false;
+        }
+        self.has_slot(item, slot)
     }
 
     /// Returns whether an item that stands so is in the scope.

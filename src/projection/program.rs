@@ -31,6 +31,8 @@ struct ReadyStage {
     keeps_prefix: bool,
     /// What had come when the stage was last considered.
     seen: Arrived,
+    /// Whether any of its conditions asks that.
+    asks_every: bool,
 }
 
 /// A rung made ready, with what it remembers from one activation to the next.
@@ -85,6 +87,7 @@ impl Program {
             for_request: stage.lasts == LastsSpec::Request,
             keeps_prefix: stage.prefix == PrefixSpec::Keeps,
             seen: Arrived::default(),
+            asks_every: asks_every(stage, known),
         };
         let stages = policy.stages.iter().enumerate().map(stage).collect();
         let considered = |moment: Moment| {
@@ -109,7 +112,9 @@ impl ReadyStage {
     #[inline]
     fn consider(&mut self, moment: Moment, ambient: &Ambient, edit: &mut Editor<'_, '_>) {
         if self.when.at_a_glance(edit.prompt().tokens()) == Some(false) {
-            self.seen = edit.prompt().arrived();
+            if self.asks_every {
+                self.seen = edit.prompt().arrived();
+            }
             return;
         }
         self.consider_slowly(moment, ambient, edit);
@@ -142,6 +147,16 @@ impl ReadyStage {
             }
         }
     }
+}
+
+/// Returns whether any condition of a stage asks what has come since it was last considered.
+fn asks_every(stage: &Stage, known: &Known) -> bool {
+    let mut asks = false;
+    let rungs = stage.rungs.iter().flat_map(|it| [Some(&it.when), it.until.as_ref()]);
+    for cond in rungs.chain([Some(&stage.when)]).flatten() {
+        Test::new(cond, known).each(&mut |test| asks |= matches!(test, Test::Every(..)));
+    }
+    asks
 }
 
 impl ReadyRung {

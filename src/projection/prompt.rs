@@ -196,7 +196,10 @@ impl<'t> Prompt<'t> {
         let Some(state) = self.loops.last_mut() else { return };
         state.tokens += Tokens::from(item.raw);
         if item.kind == Kind::ToolResult {
-            count(state, &slot, item, 1);
+            state.n_exact += u32::from(exact);
+            state.n_full += 1;
+            state.n_raw += 1;
+            state.n_handles += u32::from(item.handle > 0);
             self.tools.raw_tokens += Tokens::from(item.raw);
             self.tools.visible_tokens += Tokens::from(item.raw);
             self.arrived.tool_uses += 1;
@@ -230,31 +233,29 @@ impl<'t> Prompt<'t> {
 
     /// Puts a summary into the first of these slots, in ascending order, and hides the others behind it.
     pub fn absorb(&mut self, slots: &[SlotIx], tokens: u32, serial: u32, by: Author) {
-        let Some((host, rest)) = slots.split_first() else { return };
-        for index in rest.iter().rev().copied() {
-            // From the end on, so that a hidden run leads to its end in one step.
-            self.next[index as usize] = self.next.get(index as usize + 1).copied().unwrap_or(index + 1);
-            self.hide_behind(
-                index,
-                Slot { tokens: 0, state: State::Absorbed, serial: 0, by, ..self.slots[index as usize] },
-            );
+        let Some(host) = slots.first().copied() else { return };
+        let mut freed = 0;
+        for index in slots.iter().rev().copied() {
+            let at = index as usize;
+            let before = self.slots[at];
+            let after = if index == host {
+                Slot { tokens, state: State::Host, serial, by, ..before }
+            } else {
+                // From the end on, so that a hidden run leads to its end in one step.
+                self.next[at] = self.next.get(at + 1).copied().unwrap_or(index + 1);
+                Slot { tokens: 0, state: State::Absorbed, serial: 0, by, ..before }
+            };
+            let state = &mut self.loops[self.spine.items[at].loop_ix as usize];
+            state.n_absorbed += u32::from(before.state == State::Shown);
+            state.tokens -= Tokens::from(before.tokens);
+            freed += Tokens::from(before.tokens);
+            self.slots[at] = after;
+            self.journal.push(Edit { slot: index, before, after });
         }
-        self.hide_behind(
-            *host,
-            Slot { tokens, state: State::Host, serial, by, ..self.slots[*host as usize] },
-        );
-    }
-
-    #[inline]
-    fn hide_behind(&mut self, index: SlotIx, after: Slot) {
-        let before = self.slots[index as usize];
-        let loop_ix = self.spine.items[index as usize].loop_ix;
-        self.loops[loop_ix as usize].n_absorbed += u32::from(!is_behind(&before));
-        self.shrink(loop_ix, before.tokens);
-        self.total += Tokens::from(after.tokens);
-        self.loops[loop_ix as usize].tokens += Tokens::from(after.tokens);
-        self.slots[index as usize] = after;
-        self.note(Edit { slot: index, before, after });
+        self.loops[self.spine.items[host as usize].loop_ix as usize].tokens += Tokens::from(tokens);
+        self.total = self.total - freed + Tokens::from(tokens);
+        self.dirty_from = self.dirty_from.min(host);
+        self.touched += slots.len() as u64;
     }
 
     #[inline]
