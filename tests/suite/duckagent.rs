@@ -260,3 +260,102 @@ fn budgets_that_are_shares_of_the_limit_are_smaller_in_a_smaller_window() {
         assert!(visible("deepseek-chat", policy) < visible("openai-gpt-5.4", policy), "{policy}");
     }
 }
+
+/// What a policy cost under one cache rule, over a group of workloads.
+struct Cost {
+    policy: String,
+    usd: f64,
+    hit: f64,
+}
+
+/// Returns the costs of a suite under GPT-5.4's prices, cheapest first; of all workloads, or of the default fixture.
+fn ranked(suite: &str, whole: bool) -> Vec<Cost> {
+    let request = Request {
+        suite: Some(suite.to_owned()),
+        profiles: vec![full("openai-gpt-5.4")],
+        ..Request::default()
+    };
+    let report = run(&request);
+    let is_fixture = |name: &str| !name.contains("stress_") && !name.contains("validation_");
+    let runs: Vec<_> = if whole {
+        report.sums.iter().collect()
+    } else {
+        report.runs.iter().filter(|it| is_fixture(&it.scenario)).collect()
+    };
+    let mut costs: indexmap::IndexMap<&str, [f64; 3]> = indexmap::IndexMap::new();
+    for row in runs {
+        let totals = Totals::new(&row.tally);
+        let sum = costs.entry(row.policy.as_str()).or_default();
+        sum[0] += totals.cost_usd.total;
+        sum[1] += totals.cache_read_tokens as f64;
+        sum[2] += totals.input_tokens as f64;
+    }
+    let cost = |(policy, [usd, read, input]): (&str, [f64; 3])| Cost {
+        policy: policy.strip_prefix("duckagent/").unwrap().to_owned(),
+        usd,
+        hit: 100.0 * read / input,
+    };
+    let mut costs: Vec<Cost> = costs.into_iter().map(cost).collect();
+    costs.sort_by(|left, right| left.usd.total_cmp(&right.usd));
+    costs
+}
+
+#[test]
+fn the_document_on_capped_and_exact_caching_shows_what_the_suites_say() {
+    let document =
+        fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/duckagent-caching.md")).unwrap();
+
+    for whole in [true, false] {
+        let (capped, exact) = (ranked("duckagent-fixture", whole), ranked("duckagent-exact", whole));
+        let mut table =
+            "| policy | capped USD | rank | hit | exact USD | rank | hit |\n|---|---|---|---|---|---|---|\n"
+                .to_owned();
+        for (n, row) in capped.iter().enumerate() {
+            let at = exact.iter().position(|it| it.policy == row.policy).unwrap();
+            let (usd, hit) = (exact[at].usd, exact[at].hit);
+            table += &format!(
+                "| {} | {:.6} | {} | {:.1}% | {usd:.6} | {} | {hit:.1}% |\n",
+                row.policy,
+                row.usd,
+                n + 1,
+                row.hit,
+                at + 1
+            );
+        }
+        assert!(document.contains(&table), "docs/duckagent-caching.md should hold:\n{table}");
+    }
+}
+
+/// All seven recorded sessions run under every bundled policy; one that outgrows a profile stops there, and says so.
+#[test]
+fn every_recorded_session_runs_under_every_bundled_policy() {
+    let Some(folder) = reference() else { return };
+    let sessions = folder.join("../../recorded/claude-code");
+    let catalog = Catalog::bundled();
+    let policies: Vec<String> = catalog.names(ctxsim::catalog::Kind::Policy).map(str::to_owned).collect();
+    let scenarios: Vec<String> =
+        fs::read_dir(sessions).unwrap().map(|it| it.unwrap().path().display().to_string()).collect();
+    assert_eq!(scenarios.len(), 7);
+    let profiles =
+        vec![full("anthropic-claude-sonnet-4"), full("deepseek-chat"), "interval/openai-gpt-5.4".to_owned()];
+    let plan = Plan::new(&catalog, &Request { policies, scenarios, profiles, ..Request::default() }).unwrap();
+
+    let report = plan.report(None, &|_, _| {});
+
+    assert!(report.runs.len() >= 7 * 3 * 36);
+    for row in &report.runs {
+        let Totals { turns_completed, turns_requested, failure_kind, requests, .. } = Totals::new(&row.tally);
+        assert!(requests > 0, "{} · {}", row.scenario, row.policy);
+        assert_eq!(
+            failure_kind.is_none(),
+            turns_completed == turns_requested,
+            "{} · {}",
+            row.scenario,
+            row.policy
+        );
+    }
+    assert!(
+        report.runs.iter().any(|it| it.tally.outcome.failure.is_some()),
+        "some session outgrows some profile"
+    );
+}
