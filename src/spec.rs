@@ -1,10 +1,13 @@
 //! The file formats: serde mirrors of the text, with no rules of their own.
 
 pub mod decode;
+mod fault;
 pub mod merge;
+mod node;
 pub mod place;
 pub mod policy;
 pub mod profile;
+mod repair;
 pub mod scenario;
 pub mod set;
 pub mod size;
