@@ -38,6 +38,7 @@ pub mod projection;
 pub mod cache;
 pub mod recovery;
 pub mod engine;
+pub mod blocks;
 pub mod price;
 pub mod metrics;
 pub mod report;

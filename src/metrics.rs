@@ -136,6 +136,12 @@ fn add_outcome(outcome: &mut Outcome, more: &Outcome) {
     outcome.tool_results.visible_tokens += more.tool_results.visible_tokens;
     outcome.tool_results.compressed += more.tool_results.compressed;
     outcome.touched_slots += more.touched_slots;
+    if let Some(more) = &more.blocks {
+        let blocks = outcome.blocks.get_or_insert_default();
+        blocks.n_blocks += more.n_blocks;
+        blocks.n_hits += more.n_hits;
+        blocks.n_subagents = blocks.n_subagents.saturating_add(more.n_subagents);
+    }
 }
 
 #[cfg(test)]

@@ -15,7 +15,6 @@ use indexmap::{IndexMap, IndexSet};
 
 use crate::metrics::{Label, Tally};
 use crate::model::Profile;
-use crate::trace::Trace;
 use crate::units::Cost;
 
 /// What the row that adds up the scenarios is called.
@@ -49,6 +48,17 @@ pub struct Run {
     pub tally: Tally,
     /// What they rest on.
     pub assumed: Arc<Assumed>,
+}
+
+/// What of a load a report speaks of.
+#[derive(Clone, Copy, Debug)]
+pub struct LoadFacts<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// Whether anything in it needs anything.
+    pub has_needs: bool,
+    /// What is assumed rather than known, in sentences.
+    pub assumptions: &'a [String],
 }
 
 /// What the numbers of a run rest on.
@@ -105,15 +115,15 @@ impl Report {
 }
 
 impl Assumed {
-    /// Collects what a trace and a profile assume.
+    /// Collects what a load and a profile assume.
     #[must_use]
-    pub fn new(trace: &Trace, profile: &Profile) -> Self {
+    pub fn new(load: &LoadFacts<'_>, profile: &Profile) -> Self {
         let assumed = &profile.assumptions;
-        let mut sentences = trace.assumptions.clone();
-        if trace.needs.is_empty() {
+        let mut sentences = load.assumptions.to_vec();
+        if !load.has_needs {
             sentences.push(format!(
                 "{} does not say what needs what: recovery and kept evidence are unknown.",
-                trace.name
+                load.name
             ));
         } else {
             sentences.push(format!(

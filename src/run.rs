@@ -10,14 +10,16 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rayon::prelude::*;
 
+use crate::blocks;
 use crate::catalog::Catalog;
 use crate::engine;
 use crate::error::Error;
 use crate::ledger::{Outcome, Rows, Sink, Sums};
 use crate::metrics::Tally;
 use crate::model::{CacheRules, Limits, Policy, Profile};
-use crate::report::{Assumed, Report, Run};
-use crate::trace::Trace;
+use crate::report::{Assumed, LoadFacts, Report, Run};
+
+pub use load::Workload;
 
 /// What to run; a list that is empty is the suite's.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -60,8 +62,8 @@ pub struct Load {
     pub name: String,
     /// Its seed.
     pub seed: u64,
-    /// Its trace.
-    pub trace: Trace,
+    /// What it plays.
+    pub workload: Workload,
     /// The policies with the parameters that they run with here.
     pub policies: Vec<Arc<Policy>>,
 }
@@ -69,7 +71,7 @@ pub struct Load {
 /// One simulation: everything that its ledger depends on.
 #[derive(Clone, Copy, Debug)]
 struct Simulation<'a> {
-    trace: &'a Trace,
+    workload: &'a Workload,
     policy: &'a Policy,
     limits: &'a Limits,
     cache: &'a CacheRules,
@@ -96,6 +98,17 @@ pub struct Cell {
     pub profile: usize,
     /// The policy's index.
     pub policy: usize,
+}
+
+impl Load {
+    /// Returns what a report says of it.
+    fn facts(&self) -> LoadFacts<'_> {
+        LoadFacts {
+            name: &self.name,
+            has_needs: self.workload.has_needs(),
+            assumptions: self.workload.assumptions(),
+        }
+    }
 }
 
 impl Plan {
@@ -137,7 +150,7 @@ impl Plan {
                 scenario: load.name.clone(),
                 profile: profile.name.clone(),
                 seed: load.seed,
-                tally: Tally::new(sums, outcome, !load.trace.needs.is_empty(), profile),
+                tally: Tally::new(sums, outcome, load.workload.has_needs(), profile),
                 assumed: Arc::clone(&assumed[cell.scenario * self.profiles.len() + cell.profile]),
             }
         });
@@ -168,7 +181,7 @@ impl Plan {
         let mut all = Vec::with_capacity(self.scenarios.len() * distinct.len() * self.policies.len());
         for load in &self.scenarios {
             for &(limits, cache) in &distinct {
-                let with = |policy| Simulation { trace: &load.trace, policy, limits, cache };
+                let with = |policy| Simulation { workload: &load.workload, policy, limits, cache };
                 all.extend(load.policies.iter().map(|it| with(it)));
             }
         }
@@ -178,7 +191,7 @@ impl Plan {
     /// Returns what is assumed, by scenario and profile.
     fn assumed(&self) -> Vec<Arc<Assumed>> {
         let pairs = self.scenarios.iter().flat_map(|load| self.profiles.iter().map(move |it| (load, it)));
-        pairs.map(|(load, profile)| Arc::new(Assumed::new(&load.trace, profile))).collect()
+        pairs.map(|(load, profile)| Arc::new(Assumed::new(&load.facts(), profile))).collect()
     }
 }
 
@@ -197,7 +210,10 @@ impl Simulations<'_> {
         let n_done = AtomicUsize::new(0);
         let one = |it: &Simulation<'_>| {
             let mut sink = S::default();
-            let outcome = engine::simulate(it.trace, it.policy, it.limits, it.cache, &mut sink);
+            let outcome = match it.workload {
+                Workload::Items(trace) => engine::simulate(trace, it.policy, it.limits, it.cache, &mut sink),
+                Workload::Blocks(trace) => blocks::replay(trace, it.limits, it.cache, &mut sink),
+            };
             progress(n_done.fetch_add(1, Ordering::Relaxed) + 1, self.all.len());
             (sink, outcome)
         };

@@ -2,7 +2,7 @@
 
 use crate::diag::{Diagnostic, Problems};
 use crate::spec::ProfileSpec;
-use crate::spec::profile::{AssumptionsSpec, CacheSpec, LimitsSpec, PriceSpec, RulesSpec};
+use crate::spec::profile::{AssumptionsSpec, CacheSpec, LimitsSpec, PriceSpec, RulesSpec, TouchSpec};
 use crate::units::{Cost, Decimal, Rate, Tokens, UNLIMITED};
 
 /// One model at one provider at one date.
@@ -54,6 +54,22 @@ pub enum CacheRules {
         /// How long an entry lives after its last use, in milliseconds.
         ttl_ms: Option<u64>,
     },
+    /// Fixed blocks in a store.
+    Blocks(Blocks),
+}
+
+/// In which order the blocks of a prompt count as used.
+pub type Touch = TouchSpec;
+
+/// A store of fixed blocks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Blocks {
+    /// How many tokens a block holds; 1 and up.
+    pub block_tokens: Tokens,
+    /// How many blocks the store holds, 1 and up; any number without a capacity.
+    pub capacity_blocks: Option<u32>,
+    /// In which order the blocks of a prompt count as used.
+    pub touch: Touch,
 }
 
 impl CacheRules {
@@ -61,7 +77,7 @@ impl CacheRules {
     #[must_use]
     pub fn ttl_ms(&self) -> Option<u64> {
         match self {
-            Self::None | Self::PrefixCap(_) => None,
+            Self::None | Self::PrefixCap(_) | Self::Blocks(_) => None,
             Self::PrefixInterval { ttl_ms, .. } => *ttl_ms,
         }
     }
@@ -181,32 +197,56 @@ fn cache(spec: &CacheSpec, problems: &mut Problems) -> CacheRules {
         });
     }
     let steps = Steps { min: spec.min_tokens.unwrap_or(0), step: spec.step_tokens.unwrap_or(1).max(1) };
-    let unused = |problems: &mut Problems, field: &str| {
-        problems.within(field, |it| {
-            it.push("cache-field-unused", format!("these rules do not look at `{field}`"), "leave it out");
-        });
+    let known: &[&str] = match spec.rules {
+        RulesSpec::None => &[],
+        RulesSpec::PrefixCap => &["min_tokens", "step_tokens"],
+        RulesSpec::PrefixInterval => &["min_tokens", "step_tokens", "ttl"],
+        RulesSpec::Blocks => &["block_tokens", "capacity_blocks", "touch"],
     };
-    match spec.rules {
-        RulesSpec::None => {
-            for (field, is_given) in [
-                ("min_tokens", spec.min_tokens.is_some()),
-                ("step_tokens", spec.step_tokens.is_some()),
-                ("ttl", spec.ttl.is_some()),
-            ] {
-                if is_given {
-                    unused(problems, field);
-                }
-            }
-            CacheRules::None
+    for (field, is_given) in [
+        ("min_tokens", spec.min_tokens.is_some()),
+        ("step_tokens", spec.step_tokens.is_some()),
+        ("block_tokens", spec.block_tokens.is_some()),
+        ("capacity_blocks", spec.capacity_blocks.is_some()),
+        ("touch", spec.touch.is_some()),
+        ("ttl", spec.ttl.is_some()),
+    ] {
+        if is_given && !known.contains(&field) {
+            problems.within(field, |it| {
+                it.push(
+                    "cache-field-unused",
+                    format!("these rules do not look at `{field}`"),
+                    "leave it out",
+                );
+            });
         }
-        RulesSpec::PrefixCap => {
-            if spec.ttl.is_some() {
-                unused(problems, "ttl");
-            }
-            CacheRules::PrefixCap(steps)
-        }
-        RulesSpec::PrefixInterval => CacheRules::PrefixInterval { steps, ttl_ms: spec.ttl.map(|it| it.0) },
     }
+    match spec.rules {
+        RulesSpec::None => CacheRules::None,
+        RulesSpec::PrefixCap => CacheRules::PrefixCap(steps),
+        RulesSpec::PrefixInterval => CacheRules::PrefixInterval { steps, ttl_ms: spec.ttl.map(|it| it.0) },
+        RulesSpec::Blocks => CacheRules::Blocks(blocks(spec, problems)),
+    }
+}
+
+fn blocks(spec: &CacheSpec, problems: &mut Problems) -> Blocks {
+    let block_tokens = spec.block_tokens.unwrap_or(0);
+    if block_tokens == 0 {
+        problems.within("block_tokens", |it| {
+            it.push("block-size-missing", "blocks hold some number of tokens", "write 1 or more, such as 16");
+        });
+    }
+    if spec.capacity_blocks == Some(0) {
+        problems.within("capacity_blocks", |it| {
+            it.push(
+                "capacity-zero",
+                "a store of 0 blocks holds nothing",
+                "write `rules = \"none\"` for no cache",
+            );
+        });
+    }
+    let touch = spec.touch.unwrap_or_default();
+    Blocks { block_tokens, capacity_blocks: spec.capacity_blocks, touch }
 }
 
 fn prices(spec: &[PriceSpec], problems: &mut Problems) -> Prices {

@@ -7,7 +7,7 @@ use crate::ledger::{RequestRow, Role, Rows};
 use crate::metrics::totals::TTL_CLASSES;
 use crate::model::{Policy, Profile};
 use crate::price;
-use crate::trace::{Level, Trace, Usage};
+use crate::trace::{Level, Recorded, Usage};
 use crate::units::Tokens;
 
 /// What the rows of a run are read beside.
@@ -15,8 +15,10 @@ use crate::units::Tokens;
 pub struct Context<'a> {
     /// The policy, whose stages the rows name.
     pub policy: &'a Policy,
-    /// The trace, with what was recorded.
-    pub trace: &'a Trace,
+    /// The scenario's name.
+    pub scenario: &'a str,
+    /// What was recorded, where anything was.
+    pub recorded: Option<&'a Recorded>,
     /// The profile, whose prices they pay.
     pub profile: &'a Profile,
     /// Whether each row says which run it is of.
@@ -145,8 +147,7 @@ impl Context<'_> {
         if !self.names_run {
             return Ok(fields);
         }
-        let run =
-            RunName { policy: &self.policy.name, scenario: &self.trace.name, profile: &self.profile.name };
+        let run = RunName { policy: &self.policy.name, scenario: self.scenario, profile: &self.profile.name };
         let mut line = serde_json::to_string(&run)?;
         line.pop();
         line.push(',');
@@ -157,7 +158,7 @@ impl Context<'_> {
     /// Returns what was recorded for the agent's first request of a step.
     fn recorded(&self, row: &RequestRow) -> Option<RecordedJson> {
         let is_of_agent = row.role == Role::Main && row.n == 0;
-        let usage = self.trace.recorded.as_ref().filter(|_| is_of_agent)?;
+        let usage = self.recorded.filter(|_| is_of_agent)?;
         let Usage { prompt, cache_read, cache_write, uncached, output } =
             (*usage.usage.get(usize::try_from(row.step).ok()?)?)?;
         Some(RecordedJson {

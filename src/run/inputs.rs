@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use indexmap::{IndexMap, IndexSet};
 
-use super::{Load, Plan, Request, load, params};
+use super::{Load, Plan, Request, Workload, load, params};
 use crate::catalog::{Catalog, Kind, Loaded};
 use crate::diag::Diagnostic;
 use crate::error::Error;
@@ -42,15 +42,25 @@ pub(super) fn plan(catalog: &Catalog, request: &Request) -> Result<Plan, Error> 
     if let Some(suite) = &suite {
         work.check_params(suite, suite_params);
     }
-    let scenarios = work.scenarios(&scenarios, request.seed, suite_params);
+    let mut scenarios = work.scenarios(&scenarios, request.seed, suite_params);
+    let is_replay = scenarios.iter().all(|it| it.workload.items().is_none());
+    if is_replay && request.policies.is_empty() {
+        work.policies.truncate(1);
+        scenarios.iter_mut().for_each(|it| it.policies.truncate(1));
+    }
     work.check_used();
+    work.check_blocks(&scenarios, &profiles);
     work.found.stop()?;
+    let notes = scenarios.iter().filter(|it| it.workload.items().is_none()).map(|it| {
+        format!("{} is a block trace: its prompts are as recorded, and no policy changes them.", it.name)
+    });
+    let notes: Vec<String> = notes.collect();
     Ok(Plan {
         policies: work.policies.iter().map(|it| it.spec.name.clone()).collect(),
         scenarios,
         profiles,
         suite: suite.as_ref().map(|it| it.spec.name.clone()),
-        notes: suite.as_ref().map(|it| it.spec.notes.clone()).unwrap_or_default(),
+        notes: suite.iter().flat_map(|it| it.spec.notes.clone()).chain(notes).collect(),
         has_sum: suite.as_ref().is_some_and(|it| it.spec.sum),
     })
 }
@@ -240,9 +250,9 @@ impl Inputs<'_> {
             spec.seed = seed.unwrap_or(spec.seed);
             self.check_params(loaded, &spec.params);
             let policies = self.policies_with(&mut groups, &spec.params, suite_params);
-            match load::trace(loaded, spec) {
-                Ok(trace) => {
-                    scenarios.push(Load { name: spec.name.clone(), seed: spec.seed, trace, policies });
+            match load::workload(loaded, spec) {
+                Ok(workload) => {
+                    scenarios.push(Load { name: spec.name.clone(), seed: spec.seed, workload, policies });
                 }
                 Err(error) => self.found.error(error),
             }
@@ -297,6 +307,20 @@ impl Inputs<'_> {
         }
         let policies: Vec<PolicySpec> = self.policies.iter().map(|it| it.spec.clone()).collect();
         self.found.problems.extend(by.locate(params::undeclared(given, &policies, self.catalog)));
+    }
+
+    /// Reports profiles whose cache rules cannot replay a block trace.
+    fn check_blocks(&mut self, scenarios: &[Load], profiles: &[Profile]) {
+        for load in scenarios {
+            let Workload::Blocks(trace) = &load.workload else { continue };
+            for profile in profiles {
+                self.found.problems.extend(trace.refusal(&profile.cache).map(|mut problem| {
+                    problem.message = format!("{} ({})", problem.message, profile.name);
+                    problem.place.field.clear();
+                    problem
+                }));
+            }
+        }
     }
 
     /// Reports overrides that led to nothing anywhere.

@@ -57,6 +57,15 @@ pub struct CacheSpec {
     /// Cached prefixes grow in steps of this many tokens beyond the minimum.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub step_tokens: Option<Tokens>,
+    /// How many tokens a block holds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub block_tokens: Option<Tokens>,
+    /// How many blocks the store holds; any number, when silent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub capacity_blocks: Option<u32>,
+    /// Which end of a prompt counts as used first, and so leaves first; its tail, when silent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub touch: Option<TouchSpec>,
     /// How long an entry lives after its last use.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ttl: Option<DurationSpec>,
@@ -72,6 +81,19 @@ pub enum RulesSpec {
     PrefixCap,
     /// The longest common prefix with an earlier prompt, in steps.
     PrefixInterval,
+    /// Fixed blocks in a store of a given size, the least recently used leaving first.
+    Blocks,
+}
+
+/// In which order the blocks of a prompt count as used.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TouchSpec {
+    /// From the head on, so that the head leaves first.
+    HeadFirst,
+    /// From the tail on, so that the tail leaves first.
+    #[default]
+    TailFirst,
 }
 
 /// Prices in US dollars per million tokens.
