@@ -10,6 +10,7 @@ pub mod model;
 pub mod trace;
 pub mod ledger;
 pub mod projection;
+pub mod memory;
 pub mod cache;
 pub mod recovery;
 pub mod engine;

@@ -1,6 +1,8 @@
 //! The file formats: serde mirrors of the text, with no rules of their own.
 
+pub mod conversation;
 pub mod decode;
+pub mod memory;
 pub mod merge;
 pub mod place;
 pub mod policy;
