@@ -17,5 +17,6 @@ pub mod engine;
 pub mod price;
 pub mod metrics;
 pub mod report;
+pub mod guard;
 pub mod catalog;
 pub mod run;

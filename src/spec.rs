@@ -2,6 +2,7 @@
 
 pub mod conversation;
 pub mod decode;
+pub mod guard;
 pub mod memory;
 pub mod merge;
 pub mod place;

@@ -8,6 +8,7 @@ use super::{load, params};
 use crate::catalog::{Catalog, Kind, Loaded};
 use crate::diag::Diagnostic;
 use crate::error::Error;
+use crate::guard;
 use crate::model::{Policy, Profile};
 use crate::source::Source;
 use crate::spec::set::Setting;
@@ -47,6 +48,7 @@ pub fn check(catalog: &Catalog, kind: Kind, name: &str) -> Result<(), Error> {
 fn check_suite(catalog: &Catalog, suite: &Loaded<SuiteSpec>) -> Result<(), Error> {
     let spec = &suite.spec;
     let mut problems = params::undeclared(&spec.params, &[], catalog);
+    problems.extend(guard::check(&spec.guards, &spec.policies).err().unwrap_or_default());
     let lists =
         [(Kind::Policy, &spec.policies), (Kind::Scenario, &spec.scenarios), (Kind::Profile, &spec.profiles)];
     for (kind, names) in lists {
