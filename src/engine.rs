@@ -2,6 +2,7 @@
 
 use crate::cache::{CacheRule, RequestView, cache};
 use crate::ledger::{CacheUse, Change, Failure, FailureKind, Outcome, RequestRow, Role, Sink};
+use crate::memory::Keeper;
 use crate::model::policy::Moment;
 use crate::model::{CacheRules, Limits, Policy};
 use crate::projection::chain::Chain;
@@ -10,6 +11,7 @@ use crate::projection::num::Known;
 use crate::projection::{Ambient, Editor, Program, Projector, Prompt};
 use crate::recovery::ReadyRecovery;
 use crate::trace::{Due, Kind, LoopIx, StepIx, Trace};
+use crate::units::Tokens;
 
 /// Plays a trace under a declarative policy.
 ///
@@ -24,7 +26,8 @@ pub fn simulate(
     let known = Known { limits: *limits, chars_per_token: trace.chars_per_token };
     let mut program = Program::new(policy, &trace.spine, &known);
     let recovery = ReadyRecovery::new(&policy.recovery, &known, trace.stable_tokens());
-    play(trace, &mut program, recovery, limits, rules, sink)
+    let keeper = trace.facts.as_ref().map(|it| Keeper::new(it, policy.memory.as_ref()));
+    Run { keeper, ..Run::new(trace, &mut program, recovery, limits, rules, sink) }.play()
 }
 
 /// Plays a trace under any projector.
@@ -36,22 +39,7 @@ pub fn play(
     rules: &CacheRules,
     sink: &mut impl Sink,
 ) -> Outcome {
-    let run = Run {
-        trace,
-        projector,
-        recovery,
-        limits,
-        cache: cache(rules),
-        sink,
-        prompt: Prompt::new(&trace.spine),
-        log: ChangeLog::default(),
-        chain: Chain::default(),
-        ambient: Ambient { ttl_ms: rules.ttl_ms(), ..Ambient::default() },
-        last_ms: None,
-        numbered: (0, 0),
-        outcome: Outcome::default(),
-    };
-    run.play()
+    Run::new(trace, projector, recovery, limits, rules, sink).play()
 }
 
 /// A run in progress.
@@ -64,6 +52,7 @@ struct Run<'r, 't, P, S> {
     sink: &'r mut S,
     prompt: Prompt<'t>,
     log: ChangeLog,
+    keeper: Option<Keeper<'t>>,
     chain: Chain,
     ambient: Ambient,
     last_ms: Option<i64>,
@@ -72,7 +61,34 @@ struct Run<'r, 't, P, S> {
     outcome: Outcome,
 }
 
-impl<P: Projector, S: Sink> Run<'_, '_, P, S> {
+impl<'r, 't, P: Projector, S: Sink> Run<'r, 't, P, S> {
+    /// Stands before the first loop.
+    fn new(
+        trace: &'t Trace,
+        projector: &'r mut P,
+        recovery: ReadyRecovery,
+        limits: &'r Limits,
+        rules: &CacheRules,
+        sink: &'r mut S,
+    ) -> Self {
+        Self {
+            trace,
+            projector,
+            recovery,
+            limits,
+            cache: cache(rules),
+            sink,
+            prompt: Prompt::new(&trace.spine),
+            log: ChangeLog::default(),
+            keeper: trace.facts.as_ref().map(|it| Keeper::new(it, None)),
+            chain: Chain::default(),
+            ambient: Ambient { ttl_ms: rules.ttl_ms(), ..Ambient::default() },
+            last_ms: None,
+            numbered: (0, 0),
+            outcome: Outcome::default(),
+        }
+    }
+
     fn play(mut self) -> Outcome {
         let n_loops = u32::try_from(self.trace.spine.loops.len()).unwrap_or(u32::MAX);
         self.outcome.turns_requested = n_loops;
@@ -83,6 +99,11 @@ impl<P: Projector, S: Sink> Run<'_, '_, P, S> {
                 break;
             }
             self.outcome.turns_completed += 1;
+        }
+        self.outcome.end_tokens = self.prompt.tokens();
+        self.outcome.end_memory_tokens = self.remember();
+        if let Some(keeper) = &self.keeper {
+            keeper.probe(&self.prompt, self.outcome.failure.is_some(), self.sink);
         }
         self.outcome.tool_results = self.prompt.tool_results();
         self.outcome.touched_slots = self.prompt.touched();
@@ -155,21 +176,33 @@ impl<P: Projector, S: Sink> Run<'_, '_, P, S> {
         n
     }
 
+    /// Brings the memory up to date; returns what it takes at the end of the prompt.
+    #[inline]
+    fn remember(&mut self) -> Tokens {
+        let Some(keeper) = &mut self.keeper else { return 0 };
+        keeper.observe(&self.prompt);
+        keeper.tokens()
+    }
+
     /// Sends the prompt; returns whether it kept within the limits.
     #[inline]
     fn request(&mut self, loop_ix: LoopIx, step: StepIx) -> bool {
         if self.cache.needs_chain() {
             self.chain.refresh(&mut self.prompt, &self.log);
         }
-        let prompt = self.prompt.tokens();
+        let memory = self.remember();
+        let shown = self.prompt.tokens();
         let view = RequestView {
-            prompt,
+            prompt: shown,
             stable: self.prompt.stable_tokens(),
             chain: &self.chain,
             visits: self.log.visits(),
             now_ms: self.ambient.now_ms,
         };
-        let usage = self.cache.submit(&view);
+        let mut usage = self.cache.submit(&view);
+        // What is remembered changes behind everything else, where no earlier prompt agrees.
+        usage.uncached += memory;
+        let prompt = shown + memory;
         let output = self.trace.spine.steps[step as usize].output_tokens;
         let row = RequestRow {
             loop_ix,

@@ -1,6 +1,7 @@
 //! What leaves the engine: rows of requests and needs, and the sums they fold to.
 
-use crate::trace::{Level, LoopIx, StepIx};
+use crate::model::memory::State;
+use crate::trace::{ItemIx, Level, LoopIx, StepIx};
 use crate::units::Tokens;
 
 /// Which model a request goes to.
@@ -83,6 +84,38 @@ pub struct NeedRow {
     pub failed: f64,
 }
 
+/// A probe, and how the fact that it asks for stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ProbeRow {
+    /// The item that says the fact.
+    pub item: ItemIx,
+    /// Which quarter of the load that was, from 0.
+    pub quartile: u8,
+    /// Whether the fact was marked as one.
+    pub is_explicit: bool,
+    /// How it stands.
+    pub state: State,
+    /// Whether that answers the probe.
+    pub is_found: bool,
+    /// What lost it.
+    pub loss: Option<Loss>,
+}
+
+/// What lost a fact.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Loss {
+    /// It was never written, and the prompt no longer shows it.
+    Write,
+    /// It was written and evicted.
+    Store,
+    /// It is stored and was not read.
+    Read,
+    /// Something of it is left that does not answer.
+    Use,
+    /// The run stopped before the question.
+    Stopped,
+}
+
 /// Where a run stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Failure {
@@ -118,6 +151,10 @@ pub struct Outcome {
     pub limit_violations: u32,
     /// What became of the tool results.
     pub tool_results: ToolResults,
+    /// Tokens of the prompt when the load is over, those of the memory excluded.
+    pub end_tokens: Tokens,
+    /// Tokens of the memory in it.
+    pub end_memory_tokens: Tokens,
     /// Slots that the engine looked at: a measure of work that no clock disturbs.
     pub touched_slots: u64,
     /// What a replay of block ids came to.
@@ -152,6 +189,8 @@ pub trait Sink {
     fn request(&mut self, row: &RequestRow);
     /// Takes a need.
     fn need(&mut self, row: &NeedRow);
+    /// Takes a probe; those who do not ask after facts need not say so.
+    fn probe(&mut self, _row: &ProbeRow) {}
 }
 
 /// A ledger kept whole, for those who show rows.
@@ -274,5 +313,11 @@ impl<A: Sink, B: Sink> Sink for (A, B) {
     fn need(&mut self, row: &NeedRow) {
         self.0.need(row);
         self.1.need(row);
+    }
+
+    #[inline]
+    fn probe(&mut self, row: &ProbeRow) {
+        self.0.probe(row);
+        self.1.probe(row);
     }
 }

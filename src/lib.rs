@@ -35,6 +35,7 @@ pub mod model;
 pub mod trace;
 pub mod ledger;
 pub mod projection;
+pub mod memory;
 pub mod cache;
 pub mod recovery;
 pub mod engine;
@@ -42,6 +43,7 @@ pub mod blocks;
 pub mod price;
 pub mod metrics;
 pub mod report;
+pub mod guard;
 pub mod catalog;
 pub mod run;
 

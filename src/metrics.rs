@@ -1,6 +1,8 @@
 //! A ledger folded to the numbers of a report.
 
 pub mod label;
+pub mod retention;
+pub mod statistic;
 pub mod totals;
 
 use crate::ledger::{Outcome, RequestSums, Sums};
@@ -8,6 +10,8 @@ use crate::model::{Limits, Profile};
 use crate::price::Costs;
 
 pub use label::Label;
+pub use retention::Retention;
+pub use statistic::Statistic;
 pub use totals::Totals;
 
 /// The exact numbers behind a report's totals: of one run, or of several added up.

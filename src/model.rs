@@ -1,5 +1,6 @@
 //! Validated inputs: a value of these types has passed every rule, and nothing downstream checks again.
 
+pub mod memory;
 pub mod policy;
 pub mod profile;
 pub mod scope;

@@ -5,6 +5,7 @@ pub mod csv;
 pub mod json;
 pub mod markdown;
 pub mod numbers;
+pub mod retention;
 pub mod rows;
 #[cfg(feature = "cli")]
 pub mod table;
@@ -13,8 +14,9 @@ use std::sync::Arc;
 
 use indexmap::{IndexMap, IndexSet};
 
-use crate::metrics::{Label, Tally};
+use crate::metrics::{Label, Retention, Tally};
 use crate::model::Profile;
+use crate::spec::guard::ReferenceSpec;
 use crate::units::Cost;
 
 /// What the row that adds up the scenarios is called.
@@ -27,6 +29,8 @@ pub struct Report {
     pub suite: Option<String>,
     /// What a reader must know.
     pub notes: Vec<String>,
+    /// Figures of others that stand beside ours.
+    pub references: Vec<ReferenceSpec>,
     /// The runs: by scenario, then by profile, then by policy.
     pub runs: Vec<Run>,
     /// The scenarios added up, by profile, then by policy; none unless asked for.
@@ -44,6 +48,10 @@ pub struct Run {
     pub profile: String,
     /// The seed.
     pub seed: u64,
+    /// How many times each load of it was drawn; 1 where nothing is drawn.
+    pub trials: u64,
+    /// What was kept of planted facts, where the load has any.
+    pub retention: Option<Arc<Retention>>,
     /// The numbers.
     pub tally: Tally,
     /// What they rest on.
@@ -57,6 +65,8 @@ pub struct LoadFacts<'a> {
     pub name: &'a str,
     /// Whether anything in it needs anything.
     pub has_needs: bool,
+    /// Whether it is a conversation that plants facts.
+    pub is_conversation: bool,
     /// What is assumed rather than known, in sentences.
     pub assumptions: &'a [String],
 }
@@ -76,7 +86,7 @@ impl Report {
     pub fn new(suite: Option<String>, notes: Vec<String>, runs: Vec<Run>, has_sum: bool) -> Self {
         let n_scenarios = distinct(runs.iter().map(|it| it.scenario.as_str())).len();
         let sums = if has_sum && n_scenarios > 1 { sums(&runs) } else { Vec::new() };
-        Self { suite, notes, runs, sums }
+        Self { suite, notes, references: Vec::new(), runs, sums }
     }
 
     /// Returns every run with its verdict, the sums last.
@@ -120,7 +130,12 @@ impl Assumed {
     pub fn new(load: &LoadFacts<'_>, profile: &Profile) -> Self {
         let assumed = &profile.assumptions;
         let mut sentences = load.assumptions.to_vec();
-        if !load.has_needs {
+        if load.is_conversation {
+            sentences.push(
+                "A conversation's budget is its prompt limit; a memory stands at the end of the prompt, where no cache reads it."
+                    .to_owned(),
+            );
+        } else if !load.has_needs {
             sentences.push(format!(
                 "{} does not say what needs what: recovery and kept evidence are unknown.",
                 load.name
@@ -168,7 +183,7 @@ fn sums(runs: &[Run]) -> Vec<Run> {
                         }
                     }
                 }
-                None => sums.push(Run { scenario: ALL.to_owned(), ..run.clone() }),
+                None => sums.push(Run { scenario: ALL.to_owned(), retention: None, ..run.clone() }),
             }
         }
     }

@@ -1,8 +1,12 @@
 //! Named streams of draws from one seed: a draw in one place never shifts a draw in another.
 
+mod cpython;
+
 use rand::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
+
+pub use cpython::{Cpython, StrHash};
 
 /// The source of all draws of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,6 +17,12 @@ impl Seed {
     #[must_use]
     pub fn stream(self, purpose: &str, id: u64) -> Stream {
         Stream { key: xxh3_64_with_seed(purpose.as_bytes(), self.0), id, n: 0 }
+    }
+
+    /// Returns a seed of its own for one of several things that this seed is for.
+    #[must_use]
+    pub fn child(self, purpose: &str, id: u64) -> Self {
+        Self(self.nth(purpose, id, 0).bits())
     }
 
     /// Returns the n-th draw, from 0, of the same stream.
@@ -84,6 +94,24 @@ impl Draw {
     /// Returns the draw as a whole number between two, both included; the first one, if they are the wrong way round.
     #[must_use]
     pub fn between(mut self, first: u64, last: u64) -> u64 {
+        self.next_between(first, last)
+    }
+
+    /// Takes the next 64 random bits of a draw that has many parts.
+    #[inline]
+    pub fn next_bits(&mut self) -> u64 {
+        self.0.next_u64()
+    }
+
+    /// Takes the next number from 0 up to, but without, 1 of a draw that has many parts.
+    #[inline]
+    pub fn next_unit(&mut self) -> f64 {
+        (self.next_bits() >> 11) as f64 * (1.0 / 9_007_199_254_740_992.0)
+    }
+
+    /// Takes the next whole number between two, both included, of a draw that has many parts.
+    #[inline]
+    pub fn next_between(&mut self, first: u64, last: u64) -> u64 {
         let Some(reach) = last.checked_sub(first) else { return first };
         let Some(count) = reach.checked_add(1) else { return self.0.next_u64() };
         // Words beyond the last whole multiple are refused, so that no number is favoured.

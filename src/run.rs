@@ -4,6 +4,7 @@ pub mod check;
 mod inputs;
 mod load;
 mod params;
+mod trials;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -15,11 +16,15 @@ use crate::catalog::Catalog;
 use crate::engine;
 use crate::error::Error;
 use crate::ledger::{Outcome, Rows, Sink, Sums};
-use crate::metrics::Tally;
+use crate::metrics::retention::Trial;
+use crate::metrics::{Retention, Tally};
 use crate::model::{CacheRules, Limits, Policy, Profile};
 use crate::report::{Assumed, LoadFacts, Report, Run};
+use crate::spec::guard::{GuardSpec, ReferenceSpec};
+use crate::trace::Conversation;
 
 pub use load::Workload;
+use trials::Played;
 
 /// What to run; a list that is empty is the suite's.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -34,6 +39,8 @@ pub struct Request {
     pub profiles: Vec<String>,
     /// The seed of every draw; the scenario's, when silent.
     pub seed: Option<u64>,
+    /// How many trials of each conversation; the scenario's, when silent.
+    pub trials: Option<u64>,
     /// Overrides, `PATH=VALUE`.
     pub set: Vec<String>,
 }
@@ -51,6 +58,10 @@ pub struct Plan {
     pub suite: Option<String>,
     /// What a reader of the table must know.
     pub notes: Vec<String>,
+    /// Rules on the results.
+    pub guards: Vec<GuardSpec>,
+    /// Figures of others that stand beside ours.
+    pub references: Vec<ReferenceSpec>,
     /// Whether the report adds up the scenarios.
     pub has_sum: bool,
 }
@@ -62,8 +73,10 @@ pub struct Load {
     pub name: String,
     /// Its seed.
     pub seed: u64,
-    /// What it plays.
+    /// What it plays; of conversations, the first.
     pub workload: Workload,
+    /// Its conversations, where it has trials.
+    pub conversation: Option<Conversation>,
     /// The policies with the parameters that they run with here.
     pub policies: Vec<Arc<Policy>>,
 }
@@ -80,9 +93,11 @@ struct Simulation<'a> {
 /// The simulations of a plan, and where each run finds its own.
 struct Simulations<'a> {
     all: Vec<Simulation<'a>>,
+    /// By scenario: its first simulation; conversations have none here, because they are played trial by trial.
+    first: Vec<usize>,
     /// By profile: which of the distinct pairs of limits and cache rules it has.
     keys: Vec<usize>,
-    n_keys: usize,
+    distinct: Vec<(&'a Limits, &'a CacheRules)>,
     n_policies: usize,
 }
 
@@ -106,6 +121,7 @@ impl Load {
         LoadFacts {
             name: &self.name,
             has_needs: self.workload.has_needs(),
+            is_conversation: self.conversation.is_some(),
             assumptions: self.workload.assumptions(),
         }
     }
@@ -142,19 +158,86 @@ impl Plan {
         let simulations = self.simulations();
         let ledgers = simulations.run::<Sums>(threads, progress);
         let assumed: Vec<Arc<Assumed>> = self.assumed();
+        let played = self.played(&simulations, threads, progress);
         let runs = self.cells().map(|cell| {
-            let (sums, outcome) = &ledgers[simulations.of(cell)];
             let (load, profile) = (&self.scenarios[cell.scenario], &self.profiles[cell.profile]);
+            let has_needs = load.workload.has_needs();
+            let (tally, retention) = match &played[cell.scenario] {
+                Some(played) => self.retained(cell, &simulations, played, profile),
+                None => {
+                    let (sums, outcome) = &ledgers[simulations.of(cell)];
+                    (Tally::new(sums, outcome, has_needs, profile), None)
+                }
+            };
             Run {
                 policy: self.policies[cell.policy].clone(),
                 scenario: load.name.clone(),
                 profile: profile.name.clone(),
                 seed: load.seed,
-                tally: Tally::new(sums, outcome, load.workload.has_needs(), profile),
+                trials: load.conversation.as_ref().map_or(1, Conversation::trials_per_length),
+                tally,
+                retention: retention.map(Arc::new),
                 assumed: Arc::clone(&assumed[cell.scenario * self.profiles.len() + cell.profile]),
             }
         });
-        Report::new(self.suite.clone(), self.notes.clone(), runs.collect(), self.has_sum)
+        let report = Report::new(self.suite.clone(), self.notes.clone(), runs.collect(), self.has_sum);
+        Report { references: self.references.clone(), ..report }
+    }
+
+    /// Runs every conversation and returns its trials, in the order of [`Plan::cells`]; other scenarios have none.
+    #[must_use]
+    pub fn trials(&self, threads: Option<usize>, progress: Progress<'_>) -> Vec<(Cell, Vec<Trial>)> {
+        let simulations = self.simulations();
+        let played = self.played(&simulations, threads, progress);
+        let of = |cell: Cell| {
+            let played = played[cell.scenario].as_ref()?;
+            Some((cell, played[simulations.within(cell)].iter().map(|it| it.trial).collect()))
+        };
+        self.cells().filter_map(of).collect()
+    }
+
+    /// Plays the scenarios that have trials.
+    fn played(
+        &self,
+        simulations: &Simulations<'_>,
+        threads: Option<usize>,
+        progress: Progress<'_>,
+    ) -> Vec<Option<Vec<Vec<Played>>>> {
+        let keys = &simulations.distinct;
+        let one = |load: &Load| {
+            let conversation = load.conversation.as_ref()?;
+            Some(trials::play(load, conversation, keys, threads, progress))
+        };
+        self.scenarios.iter().map(one).collect()
+    }
+
+    /// Adds up the trials of a run, and compares them with those of the other policies.
+    fn retained(
+        &self,
+        cell: Cell,
+        simulations: &Simulations<'_>,
+        played: &[Vec<Played>],
+        profile: &Profile,
+    ) -> (Tally, Option<Retention>) {
+        let of = |policy| -> Vec<Trial> {
+            let cell = Cell { policy, ..cell };
+            played[simulations.within(cell)].iter().map(|it| it.trial).collect()
+        };
+        let mut tally: Option<Tally> = None;
+        for one in &played[simulations.within(cell)] {
+            let more = Tally::new(&one.sums, &one.outcome, false, profile);
+            match &mut tally {
+                Some(tally) => tally.add(&more),
+                None => tally = Some(more),
+            }
+        }
+        let own = of(cell.policy);
+        let mut retention = Retention::new(&own);
+        for (index, policy) in self.policies.iter().enumerate().filter(|(index, _)| *index != cell.policy) {
+            retention.pair(policy, &own, &of(index));
+        }
+        let nothing = || Tally::new(&Sums::default(), &Outcome::default(), false, profile);
+        (tally.unwrap_or_else(nothing), Some(retention))
     }
 
     /// Runs everything and keeps the rows, in the order of [`Plan::cells`]; runs that share a simulation share its rows.
@@ -179,13 +262,18 @@ impl Plan {
             keys.push(index);
         }
         let mut all = Vec::with_capacity(self.scenarios.len() * distinct.len() * self.policies.len());
+        let mut first = Vec::with_capacity(self.scenarios.len());
         for load in &self.scenarios {
+            first.push(all.len());
+            if load.conversation.is_some() {
+                continue;
+            }
             for &(limits, cache) in &distinct {
                 let with = |policy| Simulation { workload: &load.workload, policy, limits, cache };
                 all.extend(load.policies.iter().map(|it| with(it)));
             }
         }
-        Simulations { all, keys, n_keys: distinct.len(), n_policies: self.policies.len() }
+        Simulations { all, first, keys, distinct, n_policies: self.policies.len() }
     }
 
     /// Returns what is assumed, by scenario and profile.
@@ -198,7 +286,12 @@ impl Plan {
 impl Simulations<'_> {
     /// Returns which simulation a run is of.
     fn of(&self, cell: Cell) -> usize {
-        (cell.scenario * self.n_keys + self.keys[cell.profile]) * self.n_policies + cell.policy
+        self.first[cell.scenario] + self.within(cell)
+    }
+
+    /// Returns which of its scenario's simulations a run is of.
+    fn within(&self, cell: Cell) -> usize {
+        self.keys[cell.profile] * self.n_policies + cell.policy
     }
 
     /// Runs them all; the results are in their order, whatever the number of threads.

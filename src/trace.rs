@@ -1,7 +1,9 @@
 //! The load before any policy: a spine of loops, steps and items, and the planes that this load has.
 
 pub mod build;
+pub mod conversation;
 pub mod evidence;
+pub mod facts;
 pub mod generate;
 pub mod import;
 pub mod load;
@@ -15,6 +17,7 @@ use crate::spec::policy::{KindSpec, PreserveSpec};
 use crate::units::{Decimal, Tokens};
 
 pub use build::{NewItem, Sizes, TraceBuilder};
+pub use conversation::Conversation;
 pub use evidence::{Due, Level, LoopEvidence, Need, Needs};
 
 /// A kind of item.
@@ -39,6 +42,8 @@ pub struct Trace {
     pub spine: Spine,
     /// What later needs what earlier.
     pub needs: Needs,
+    /// What was said that is asked about later, where the load has facts.
+    pub facts: Option<facts::FactPlane>,
     /// What the provider billed, where the trace was recorded.
     pub recorded: Option<Recorded>,
     /// Characters per token, where a policy counts in characters.

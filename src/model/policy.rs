@@ -2,6 +2,7 @@
 
 use indexmap::IndexMap;
 
+use super::memory::Memory;
 use super::scope::{Patterns, Scope};
 use super::size::{Cond, Extent, Resolver, Size};
 use crate::diag::{Diagnostic, Problems, nearest};
@@ -26,6 +27,8 @@ pub struct Policy {
     pub stages: Vec<Stage>,
     /// How the agent gets back what it cannot see.
     pub recovery: Recovery,
+    /// What is remembered beside the window.
+    pub memory: Option<Memory>,
     /// The parameters it runs with.
     pub params: IndexMap<String, SizeSpec>,
 }
@@ -193,11 +196,14 @@ impl Policy {
             let message = format!("a policy has more than {RUNGS_MAX} stages and steps");
             problems.within("stages", |it| it.push("stages-too-many", message, "say it in fewer"));
         }
+        let memory =
+            spec.memory.as_ref().map(|it| problems.within("memory", |problems| Memory::new(it, problems)));
         let policy = Self {
             name: spec.name.clone(),
             about: spec.about.clone(),
             stages,
             recovery: recovery(spec.recovery.as_ref(), &resolver, &mut problems),
+            memory,
             params: spec.params.clone(),
         };
         problems.into_result(policy)

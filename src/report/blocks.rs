@@ -107,7 +107,11 @@ impl Report {
     /// Returns a note for the scenarios whose needs are not known.
     #[must_use]
     pub fn note_on_needs(&self) -> Option<String> {
-        let unknown = self.runs.iter().filter(|it| !it.tally.has_needs).map(|it| it.scenario.as_str());
+        let unknown = self
+            .runs
+            .iter()
+            .filter(|it| !it.tally.has_needs && it.retention.is_none())
+            .map(|it| it.scenario.as_str());
         let names = distinct(unknown).join(", ");
         (!names.is_empty()).then(|| {
             format!("{names}: nothing says what needs what, so recovery and kept evidence are unknown ({NONE}) and a lower cost is no verdict.")
@@ -116,7 +120,12 @@ impl Report {
 
     /// Returns groups of scenarios with their titles.
     fn groups(&self, detail: Detail) -> Vec<(String, Vec<&str>)> {
-        let scenarios = distinct(self.runs.iter().map(|it| it.scenario.as_str()));
+        // Loads with planted facts have tables of their own.
+        let shown = self.runs.iter().filter(|it| it.retention.is_none());
+        let scenarios = distinct(shown.map(|it| it.scenario.as_str()));
+        if scenarios.is_empty() {
+            return Vec::new();
+        }
         let mut groups: Vec<(String, Vec<&str>)> = Vec::new();
         if self.sums.is_empty() {
             let folders = distinct(scenarios.iter().map(|it| folder(it)));

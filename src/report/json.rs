@@ -1,9 +1,10 @@
 //! A report as JSON: the contract that programs read.
 
 use serde::Serialize;
+use serde_json::Value;
 
 use super::{Report, Run};
-use crate::metrics::{Label, Totals};
+use crate::metrics::{Label, Retention, Totals};
 
 /// The schema; fields are added, never renamed without a new version.
 pub const SCHEMA: &str = "ctxsim.report/1";
@@ -24,10 +25,10 @@ struct RunJson<'a> {
     scenario: &'a str,
     profile: &'a str,
     seed: u64,
-    trials: u32,
+    trials: u64,
     label: Option<Label>,
     totals: Totals,
-    retention: Option<()>,
+    retention: Option<&'a Retention>,
     aging: Option<()>,
     memory_calls: Option<()>,
     assumptions: &'a [String],
@@ -40,10 +41,10 @@ impl<'a> RunJson<'a> {
             scenario: &run.scenario,
             profile: &run.profile,
             seed: run.seed,
-            trials: 1,
+            trials: run.trials,
             label,
             totals: Totals::new(&run.tally),
-            retention: None,
+            retention: run.retention.as_deref(),
             aging: None,
             memory_calls: None,
             assumptions: &run.assumed.sentences,
@@ -59,6 +60,20 @@ pub fn document(report: &Report) -> Result<String, serde_json::Error> {
     let runs = report.labelled().map(|(run, label)| RunJson::new(run, label)).collect();
     let document = ReportJson { schema: SCHEMA, suite: report.suite.as_deref(), notes: &report.notes, runs };
     serde_json::to_string_pretty(&document).map(|it| it + "\n")
+}
+
+/// Returns one run as a JSON value.
+///
+/// # Errors
+/// A value that JSON cannot hold.
+pub fn value(run: &Run, label: Option<Label>) -> Result<Value, serde_json::Error> {
+    serde_json::to_value(RunJson::new(run, label))
+}
+
+/// Returns the number at a place of a run, its steps parted by dots.
+#[must_use]
+pub fn number(run: &Value, place: &str) -> Option<f64> {
+    place.split('.').try_fold(run, |at, step| at.get(step))?.as_f64()
 }
 
 /// Returns the runs as JSON, one a line.

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::Report;
 use super::blocks::{Block, COLUMNS, Detail};
-use super::numbers;
+use super::{numbers, retention};
 
 /// Returns the report as Markdown.
 #[must_use]
@@ -13,7 +13,12 @@ pub fn report(report: &Report, detail: Detail) -> String {
     for block in report.blocks(detail) {
         write_block(&block, &mut text);
     }
-    let notes: Vec<String> = report.notes.iter().cloned().chain(report.note_on_needs()).collect();
+    for grid in report.retention_grids() {
+        retention::markdown(&grid, &mut text);
+    }
+    let references = report.references.iter().map(|it| format!("{}: {}", it.name, it.about));
+    let notes: Vec<String> =
+        report.notes.iter().cloned().chain(references).chain(report.note_on_needs()).collect();
     write_list("Notes", notes.iter().map(String::as_str), &mut text);
     write_list("Assumptions", report.assumptions().iter().map(String::as_str), &mut text);
     text

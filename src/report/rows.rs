@@ -4,6 +4,7 @@ use indexmap::IndexMap;
 use serde::Serialize;
 
 use crate::ledger::{RequestRow, Role, Rows};
+use crate::metrics::retention::Trial;
 use crate::metrics::totals::TTL_CLASSES;
 use crate::model::{Policy, Profile};
 use crate::price;
@@ -27,10 +28,13 @@ pub struct Context<'a> {
 
 /// Which run a row is of.
 #[derive(Clone, Copy, Debug, Serialize)]
-struct RunName<'a> {
-    policy: &'a str,
-    scenario: &'a str,
-    profile: &'a str,
+pub struct RunName<'a> {
+    /// The policy.
+    pub policy: &'a str,
+    /// The scenario.
+    pub scenario: &'a str,
+    /// The profile.
+    pub profile: &'a str,
 }
 
 /// One request.
@@ -140,6 +144,25 @@ pub fn needs(rows: &Rows, context: Context<'_>) -> Result<Vec<String>, serde_jso
     objects.collect()
 }
 
+impl RunName<'_> {
+    /// Writes the run in front of a row's fields.
+    fn before(&self, fields: &str) -> Result<String, serde_json::Error> {
+        let mut line = serde_json::to_string(self)?;
+        line.pop();
+        line.push(',');
+        line.push_str(fields.trim_start_matches('{'));
+        Ok(line)
+    }
+}
+
+/// Returns the trials of a run, one JSON object each.
+///
+/// # Errors
+/// A value that JSON cannot hold.
+pub fn trials(run: RunName<'_>, trials: &[Trial]) -> Result<Vec<String>, serde_json::Error> {
+    trials.iter().map(|it| run.before(&serde_json::to_string(&it.json())?)).collect()
+}
+
 impl Context<'_> {
     /// Writes a row, with its run in front where there are several.
     fn line(&self, row: &impl Serialize) -> Result<String, serde_json::Error> {
@@ -148,11 +171,7 @@ impl Context<'_> {
             return Ok(fields);
         }
         let run = RunName { policy: &self.policy.name, scenario: self.scenario, profile: &self.profile.name };
-        let mut line = serde_json::to_string(&run)?;
-        line.pop();
-        line.push(',');
-        line.push_str(fields.trim_start_matches('{'));
-        Ok(line)
+        run.before(&fields)
     }
 
     /// Returns what was recorded for the agent's first request of a step.

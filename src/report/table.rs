@@ -35,6 +35,9 @@ pub fn report(report: &Report, layout: Layout) -> String {
         hidden.extend(DISPENSABLE.iter().filter(|it| !grid.columns.iter().any(|at| COLUMNS[*at] == **it)));
         let _ = writeln!(text, "{}\n", grid.draw(&block));
     }
+    for grid in report.retention_grids() {
+        let _ = writeln!(text, "{}\n{}\n", grid.title, drawn(&grid));
+    }
     let assumptions = report.assumptions();
     if layout.detail == Detail::Scenarios && !assumptions.is_empty() {
         text.push_str("Assumed:\n");
@@ -64,6 +67,22 @@ pub fn report(report: &Report, layout: Layout) -> String {
     );
     wrap(&limits, "Simulated: ", layout.width, &mut text);
     text
+}
+
+/// Draws a table of what was kept of planted facts.
+fn drawn(grid: &super::retention::Grid) -> String {
+    let mut table = Table::new();
+    let style = TableStyle::new().header_separator(comfy_table::LineStyle::none().fill('─').junction('─'));
+    table.load_style(style);
+    table.set_header(&grid.columns);
+    for row in &grid.rows {
+        table.add_row(row);
+    }
+    for column in table.column_iter_mut().skip(grid.n_names) {
+        column.set_cell_alignment(CellAlignment::Right);
+    }
+    table.set_content_arrangement(ContentArrangement::Disabled);
+    table.trim_fmt()
 }
 
 /// What of a block is drawn.

@@ -5,10 +5,11 @@ use std::path::Path;
 use super::{load, params};
 use crate::catalog::{Catalog, Kind, Loaded};
 use crate::error::Error;
+use crate::guard;
 use crate::model::{Policy, Profile};
 use crate::source::Source;
 use crate::spec::set::Setting;
-use crate::spec::{Format, decode, PolicySpec, ProfileSpec, ScenarioSpec, SuiteSpec};
+use crate::spec::{Format, PolicySpec, ProfileSpec, ScenarioSpec, SuiteSpec, decode};
 
 /// Checks an input, by its name or by its path.
 ///
@@ -44,6 +45,7 @@ pub fn check(catalog: &Catalog, kind: Kind, name: &str) -> Result<(), Error> {
 fn check_suite(catalog: &Catalog, suite: &Loaded<SuiteSpec>) -> Result<(), Error> {
     let spec = &suite.spec;
     let mut problems = params::undeclared(&spec.params, &[], catalog);
+    problems.extend(guard::check(&spec.guards, &spec.policies).err().unwrap_or_default());
     let lists =
         [(Kind::Policy, &spec.policies), (Kind::Scenario, &spec.scenarios), (Kind::Profile, &spec.profiles)];
     for (kind, names) in lists {

@@ -8,10 +8,13 @@ use super::{Load, Plan, Request, Workload, load, params};
 use crate::catalog::{Catalog, Kind, Loaded};
 use crate::diag::Diagnostic;
 use crate::error::Error;
+use crate::guard;
 use crate::model::{Policy, Profile};
+use crate::spec::scenario::LoadSpec;
 use crate::spec::set::{Setting, Target};
 use crate::spec::size::SizeSpec;
 use crate::spec::{PolicySpec, ProfileSpec, ScenarioSpec, SuiteSpec};
+use crate::trace::Conversation;
 
 /// The suite that fills what a request leaves out.
 const DEFAULT_SUITE: &str = "default";
@@ -41,8 +44,11 @@ pub(super) fn plan(catalog: &Catalog, request: &Request) -> Result<Plan, Error> 
     let suite_params = suite.as_ref().map_or(&no_params, |it| &it.spec.params);
     if let Some(suite) = &suite {
         work.check_params(suite, suite_params);
+        if let Err(problems) = guard::check(&suite.spec.guards, &suite.spec.policies) {
+            work.found.problems.extend(suite.locate(problems));
+        }
     }
-    let mut scenarios = work.scenarios(&scenarios, request.seed, suite_params);
+    let mut scenarios = work.scenarios(&scenarios, (request.seed, request.trials), suite_params);
     let is_replay = scenarios.iter().all(|it| it.workload.items().is_none());
     if is_replay && request.policies.is_empty() {
         work.policies.truncate(1);
@@ -61,6 +67,8 @@ pub(super) fn plan(catalog: &Catalog, request: &Request) -> Result<Plan, Error> 
         profiles,
         suite: suite.as_ref().map(|it| it.spec.name.clone()),
         notes: suite.iter().flat_map(|it| it.spec.notes.clone()).chain(notes).collect(),
+        guards: suite.as_ref().map(|it| it.spec.guards.clone()).unwrap_or_default(),
+        references: suite.as_ref().map(|it| it.spec.references.clone()).unwrap_or_default(),
         has_sum: suite.as_ref().is_some_and(|it| it.spec.sum),
     })
 }
@@ -239,7 +247,7 @@ impl Inputs<'_> {
     fn scenarios(
         &mut self,
         loaded: &[Loaded<ScenarioSpec>],
-        seed: Option<u64>,
+        (seed, trials): (Option<u64>, Option<u64>),
         suite_params: &IndexMap<String, SizeSpec>,
     ) -> Vec<Load> {
         let mut specs: Vec<ScenarioSpec> = loaded.iter().map(|it| it.spec.clone()).collect();
@@ -248,11 +256,20 @@ impl Inputs<'_> {
         let mut scenarios = Vec::with_capacity(specs.len());
         for (spec, loaded) in specs.iter_mut().zip(loaded) {
             spec.seed = seed.unwrap_or(spec.seed);
+            if let (LoadSpec::Conversation(load), Some(trials)) = (&mut spec.load, trials) {
+                load.trials = trials;
+            }
             self.check_params(loaded, &spec.params);
             let policies = self.policies_with(&mut groups, &spec.params, suite_params);
             match load::workload(loaded, spec) {
                 Ok(workload) => {
-                    scenarios.push(Load { name: spec.name.clone(), seed: spec.seed, workload, policies });
+                    // Its problems, if there were any, are those of the workload.
+                    let conversation = match &spec.load {
+                        LoadSpec::Conversation(load) => Conversation::new(spec, load).ok(),
+                        _ => None,
+                    };
+                    let (name, seed) = (spec.name.clone(), spec.seed);
+                    scenarios.push(Load { name, seed, workload, conversation, policies });
                 }
                 Err(error) => self.found.error(error),
             }

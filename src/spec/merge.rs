@@ -15,6 +15,7 @@ impl PolicySpec {
         }
         merged.as_of = self.as_of.or(merged.as_of);
         merged.recovery = self.recovery.or(merged.recovery);
+        merged.memory = self.memory.or(merged.memory);
         merged.params.extend(self.params);
         merged.tables.extend(self.tables);
         merged.ladders.extend(self.ladders);

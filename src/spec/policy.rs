@@ -3,6 +3,7 @@
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
+use super::memory::MemorySpec;
 use super::size::{CondSpec, CountSpec, ExtentSpec, SizeSpec};
 
 /// A policy: what part of a growing history the model gets to see.
@@ -37,6 +38,9 @@ pub struct PolicySpec {
     /// How the agent gets back what it cannot see.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recovery: Option<RecoverySpec>,
+    /// What is remembered beside the window.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory: Option<MemorySpec>,
 }
 
 /// A stage: when it fires, where it acts, and until what goal.

@@ -3,6 +3,7 @@
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
+use super::conversation::ConversationSpec;
 use super::policy::{KindSpec, PreserveSpec};
 use super::size::SizeSpec;
 use crate::units::{Decimal, Tokens};
@@ -67,6 +68,8 @@ pub enum LoadSpec {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         scale: Option<u64>,
     },
+    /// Synthetic conversations with planted facts.
+    Conversation(ConversationSpec),
     /// A recorded session.
     Recorded {
         /// The file, relative to the scenario's own folder.

@@ -19,7 +19,7 @@ pub struct Setting {
 /// The kind of file that an override is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Target {
-    /// `params.…`, `stages.…`, `tables.…`, `ladders.…`, `recovery…`.
+    /// `params.…`, `stages.…`, `tables.…`, `ladders.…`, `recovery…`, `memory.…`.
     Policy,
     /// `scenario.…`.
     Scenario,
@@ -28,12 +28,13 @@ pub enum Target {
 }
 
 /// The first words of paths, and where they lead.
-const ROOTS: [(&str, Target); 7] = [
+const ROOTS: [(&str, Target); 8] = [
     ("params", Target::Policy),
     ("stages", Target::Policy),
     ("tables", Target::Policy),
     ("ladders", Target::Policy),
     ("recovery", Target::Policy),
+    ("memory", Target::Policy),
     ("scenario", Target::Scenario),
     ("profile", Target::Profile),
 ];

@@ -3,6 +3,7 @@
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
+use super::guard::{GuardSpec, ReferenceSpec};
 use super::size::SizeSpec;
 
 /// A suite: a named set of policies, scenarios and profiles that are run together.
@@ -34,4 +35,10 @@ pub struct SuiteSpec {
     /// Sentences that a reader of the table must know.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
+    /// Rules on the results; a run of the suite that breaks one ends with exit code 1.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub guards: Vec<GuardSpec>,
+    /// Figures of others that stand beside ours.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub references: Vec<ReferenceSpec>,
 }

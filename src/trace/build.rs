@@ -99,6 +99,7 @@ impl TraceBuilder {
             name: name.to_owned(),
             spine: Spine::default(),
             needs: Needs::default(),
+            facts: None,
             recorded: None,
             chars_per_token: Decimal::parse("4").unwrap_or(Decimal::ONE),
             assumptions: Vec::new(),

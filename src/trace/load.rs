@@ -1,6 +1,6 @@
 //! A scenario's load as a trace, wherever its items come from.
 
-use super::{Trace, generate, written};
+use super::{Conversation, Trace, generate, written};
 use crate::error::Error;
 use crate::spec::ScenarioSpec;
 use crate::spec::scenario::{AssumeSpec, LoadSpec};
@@ -19,6 +19,7 @@ pub fn load(
     match &spec.load {
         LoadSpec::Loops(loops) => Ok(written::trace(spec, loops)?),
         LoadSpec::Generate { kind, turns, scale } => Ok(generate::trace(spec, kind, *turns, *scale)?),
+        LoadSpec::Conversation(conversation) => Ok(Conversation::new(spec, conversation)?.trial(0).trace),
         LoadSpec::Recorded { path, assume } => {
             let mut trace = recorded(path, assume)?;
             trace.name.clone_from(&spec.name);

@@ -15,7 +15,7 @@ Examples:
   ctxsim run --format json --output report.json   every field
   ctxsim validate my/policies                     every problem of every file
 
-Exit codes: 0 fine, 2 bad input or usage.";
+Exit codes: 0 fine, 1 a guard failed, 2 bad input or usage.";
 
 /// Shows what a context policy does to prompts, prompt cache, recovery and cost, before it ships.
 ///
@@ -66,6 +66,9 @@ pub(crate) struct RunArgs {
     /// The seed of every draw [default: the scenario's]
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
+    /// How many conversations of each length, where a scenario draws them [default: the scenario's]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) trials: Option<u64>,
     /// How many threads; the result is the same with any number [default: one a core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) threads: Option<u16>,
@@ -96,6 +99,8 @@ pub(crate) enum RowsArg {
     Requests,
     /// Something later that needs something earlier
     Needs,
+    /// A conversation with what was kept of its facts
+    Trials,
 }
 
 /// How a report is written.

@@ -15,6 +15,8 @@ use ctxsim::error::Error;
 
 use args::{Cli, Command};
 
+/// A guard failed.
+const GUARD_FAILED: u8 = 1;
 /// Bad input or usage.
 const BAD_INPUT: u8 = 2;
 
@@ -26,16 +28,17 @@ fn main() -> ExitCode {
     };
     let result = match cli.command.unwrap_or_default() {
         Command::Run(args) => run::run(&catalog, &args),
-        Command::List(args) => inputs::list(&catalog, &args),
-        Command::Validate(args) => inputs::validate(&catalog, &args),
+        Command::List(args) => inputs::list(&catalog, &args).map(|()| true),
+        Command::Validate(args) => inputs::validate(&catalog, &args).map(|()| true),
         Command::Completions(args) => {
             let mut script = Vec::new();
             clap_complete::generate(args.shell, &mut Cli::command(), "ctxsim", &mut script);
-            output::print(&String::from_utf8_lossy(&script))
+            output::print(&String::from_utf8_lossy(&script)).map(|()| true)
         }
     };
     match result {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::from(GUARD_FAILED),
         Err(error) => refuse(&catalog, &error),
     }
 }

@@ -8,9 +8,10 @@ use std::time::{Duration, Instant};
 use ctxsim::catalog::Catalog;
 use ctxsim::diag::Diagnostic;
 use ctxsim::error::Error;
+use ctxsim::guard;
 use ctxsim::report::blocks::Detail;
 use ctxsim::report::table::Layout;
-use ctxsim::report::{csv, json, markdown, rows, table};
+use ctxsim::report::{Report, csv, json, markdown, rows, table};
 use ctxsim::run::{Plan, Request};
 
 use crate::args::{FormatArg, RowsArg, RunArgs};
@@ -21,8 +22,8 @@ const QUIET: Duration = Duration::from_secs(1);
 /// Progress is shown no more often.
 const BEAT: Duration = Duration::from_millis(200);
 
-/// Runs and writes.
-pub(crate) fn run(catalog: &Catalog, args: &RunArgs) -> Result<(), Error> {
+/// Runs and writes; returns whether every guard of the suite held.
+pub(crate) fn run(catalog: &Catalog, args: &RunArgs) -> Result<bool, Error> {
     let format = format(args)?;
     let request = Request {
         suite: args.suite.clone(),
@@ -30,17 +31,30 @@ pub(crate) fn run(catalog: &Catalog, args: &RunArgs) -> Result<(), Error> {
         scenarios: args.scenarios.clone(),
         profiles: args.profiles.clone(),
         seed: args.seed,
+        trials: args.trials,
         set: args.set.clone(),
     };
     let plan = Plan::new(catalog, &request)?;
+    let mut holds = true;
     let text = match args.rows {
-        RowsArg::Runs => report(&plan, args, format)?,
+        RowsArg::Runs => {
+            let report = with_progress(|it| plan.report(args.threads.map(usize::from), it));
+            for verdict in guard::judge(&plan.guards, &report).map_err(unwritable)? {
+                if !verdict.holds {
+                    holds = false;
+                    anstream::eprintln!("guard failed: {verdict}");
+                }
+            }
+            written(&report, args, format)?
+        }
+        RowsArg::Trials => trials(&plan, args, format)?,
         RowsArg::Requests | RowsArg::Needs => ledger(&plan, args, format)?,
     };
     match &args.output {
-        Some(path) => output::write(path, &text),
-        None => output::print(&text),
+        Some(path) => output::write(path, &text)?,
+        None => output::print(&text)?,
     }
+    Ok(holds)
 }
 
 /// Returns the format: as asked for, as the output's extension says, or the usual one.
@@ -63,24 +77,28 @@ fn format(args: &RunArgs) -> Result<FormatArg, Error> {
     Ok(format)
 }
 
-/// Returns the report of all runs.
-fn report(plan: &Plan, args: &RunArgs, format: FormatArg) -> Result<String, Error> {
-    let report = with_progress(|it| plan.report(args.threads.map(usize::from), it));
+/// Returns a report as text.
+fn written(report: &Report, args: &RunArgs, format: FormatArg) -> Result<String, Error> {
     let detail = if args.details { Detail::Scenarios } else { Detail::Groups };
     match format {
         FormatArg::Table => {
             let width = if args.output.is_some() { None } else { output::width() };
-            Ok(table::report(&report, Layout { width, detail }))
+            Ok(table::report(report, Layout { width, detail }))
         }
-        FormatArg::Markdown => Ok(markdown::report(&report, detail)),
-        FormatArg::Json => json::document(&report).map_err(unwritable),
-        FormatArg::Jsonl => json::lines(&report).map_err(unwritable),
-        FormatArg::Csv => csv::report(&report).map_err(unwritable),
+        FormatArg::Markdown => Ok(markdown::report(report, detail)),
+        FormatArg::Json => json::document(report).map_err(unwritable),
+        FormatArg::Jsonl => json::lines(report).map_err(unwritable),
+        FormatArg::Csv => csv::report(report).map_err(unwritable),
     }
 }
 
 /// Returns the rows of all runs.
 fn ledger(plan: &Plan, args: &RunArgs, format: FormatArg) -> Result<String, Error> {
+    if let Some(load) = plan.scenarios.iter().find(|it| it.conversation.is_some()) {
+        let message = format!("the requests of {} are those of many conversations", load.name);
+        let problem = Diagnostic::at("rows-conversation", "", message);
+        return Err(vec![problem.help("write `--rows trials` for one row a conversation")].into());
+    }
     let ledgers = with_progress(|it| plan.rows(args.threads.map(usize::from), it));
     let names_run = ledgers.len() > 1;
     let mut lines = Vec::new();
@@ -96,6 +114,30 @@ fn ledger(plan: &Plan, args: &RunArgs, format: FormatArg) -> Result<String, Erro
         };
         lines.extend(more.map_err(unwritable)?);
     }
+    joined(&lines, format)
+}
+
+/// Returns the trials of all conversations.
+fn trials(plan: &Plan, args: &RunArgs, format: FormatArg) -> Result<String, Error> {
+    let runs = with_progress(|it| plan.trials(args.threads.map(usize::from), it));
+    if runs.is_empty() {
+        let problem = Diagnostic::at("rows-trials", "", "no scenario of this run has trials");
+        return Err(vec![problem.help("name one whose load is `conversation`")].into());
+    }
+    let mut lines = Vec::new();
+    for (cell, trials) in &runs {
+        let run = rows::RunName {
+            policy: &plan.policies[cell.policy],
+            scenario: &plan.scenarios[cell.scenario].name,
+            profile: &plan.profiles[cell.profile].name,
+        };
+        lines.extend(rows::trials(run, trials).map_err(unwritable)?);
+    }
+    joined(&lines, format)
+}
+
+/// Puts rows together in a format.
+fn joined(lines: &[String], format: FormatArg) -> Result<String, Error> {
     match format {
         FormatArg::Json if lines.is_empty() => Ok("[]\n".to_owned()),
         FormatArg::Json => Ok(format!("[\n{}\n]\n", lines.join(",\n"))),

@@ -1,0 +1,161 @@
+//! Rules on reports: a result that breaks one fails a build.
+
+use std::fmt;
+
+use serde_json::Value;
+
+use crate::diag::{Diagnostic, Problems};
+use crate::report::{Report, json};
+use crate::spec::guard::GuardSpec;
+
+/// What a rule came to on one run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Verdict {
+    /// The rule.
+    pub guard: String,
+    /// The run: policy, scenario, profile.
+    pub run: [String; 3],
+    /// The number; nothing when the run has none there.
+    pub value: Option<f64>,
+    /// What it had to be.
+    pub bound: String,
+    /// Whether it is.
+    pub holds: bool,
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [policy, scenario, profile] = &self.run;
+        let value = self.value.map_or_else(|| "no number".to_owned(), |it| it.to_string());
+        write!(f, "{}: {value} is not {} ({policy} on {scenario} under {profile})", self.guard, self.bound)
+    }
+}
+
+/// A comparison that a guard makes.
+type Compare = fn(&f64, &f64) -> bool;
+
+/// Returns the bounds that a guard gives, in words and as comparisons.
+fn bounds(guard: &GuardSpec) -> Vec<(&'static str, f64, Compare)> {
+    let all: [(&str, Option<f64>, Compare); 4] = [
+        ("above", guard.above, f64::gt),
+        ("at least", guard.at_least, f64::ge),
+        ("below", guard.below, f64::lt),
+        ("at most", guard.at_most, f64::le),
+    ];
+    all.into_iter().filter_map(|(word, bound, compare)| Some((word, bound?, compare))).collect()
+}
+
+/// Checks guards: each has one bound, and speaks of policies of its suite.
+///
+/// # Errors
+/// Every problem, each with its field path.
+pub fn check(guards: &[GuardSpec], policies: &[String]) -> Result<(), Vec<Diagnostic>> {
+    let mut problems = Problems::default();
+    for (index, guard) in guards.iter().enumerate() {
+        problems.within(format_args!("guards.{index}"), |problems| {
+            if bounds(guard).len() != 1 {
+                problems.push(
+                    "guard-bound",
+                    format!("`{}` has {} bounds", guard.name, bounds(guard).len()),
+                    "write one of `above`, `at_least`, `below`, `at_most`",
+                );
+            }
+            for (field, name) in [("policy", Some(&guard.policy)), ("over", guard.over.as_ref())] {
+                if let Some(name) = name.filter(|it| !policies.contains(it)) {
+                    problems.within(field, |problems| {
+                        let message = format!("the suite does not run `{name}`");
+                        problems.push("guard-policy", message, "name one of the suite's policies");
+                    });
+                }
+            }
+        });
+    }
+    problems.into_result(())
+}
+
+/// Holds a report against guards; what the report does not run is not judged.
+///
+/// # Errors
+/// A value that JSON cannot hold.
+pub fn judge(guards: &[GuardSpec], report: &Report) -> Result<Vec<Verdict>, serde_json::Error> {
+    let runs =
+        report.labelled().map(|(run, label)| json::value(run, label)).collect::<Result<Vec<_>, _>>()?;
+    let is = |run: &Value, field: &str, wanted: &Option<String>| {
+        wanted.as_ref().is_none_or(|it| run.get(field).and_then(Value::as_str) == Some(it))
+    };
+    let mut verdicts = Vec::new();
+    for guard in guards {
+        let policy = Some(guard.policy.clone());
+        let mine = runs.iter().filter(|run| {
+            is(run, "policy", &policy)
+                && is(run, "scenario", &guard.scenario)
+                && is(run, "profile", &guard.profile)
+        });
+        for run in mine {
+            let other = guard.over.as_ref().map(|over| {
+                let same = |it: &&Value, field: &str| it.get(field) == run.get(field);
+                let over = Some(over.clone());
+                runs.iter().find(|it| is(it, "policy", &over) && same(it, "scenario") && same(it, "profile"))
+            });
+            // The policy to compare with was left out of this run.
+            if other == Some(None) {
+                continue;
+            }
+            let divisor = other.flatten().map_or(Some(1.0), |it| json::number(it, &guard.metric));
+            let value = json::number(run, &guard.metric).zip(divisor).map(|(value, divisor)| value / divisor);
+            for (word, bound, compare) in bounds(guard) {
+                verdicts.push(Verdict {
+                    guard: guard.name.clone(),
+                    run: ["policy", "scenario", "profile"].map(|field| text(run, field)),
+                    value,
+                    bound: format!("{word} {bound}"),
+                    holds: value.is_some_and(|it| compare(&it, &bound)),
+                });
+            }
+        }
+    }
+    Ok(verdicts)
+}
+
+/// Returns a text field of a run.
+fn text(run: &Value, field: &str) -> String {
+    run.get(field).and_then(Value::as_str).unwrap_or_default().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn guard() -> GuardSpec {
+        GuardSpec {
+            name: "it is kept".to_owned(),
+            policy: "p".to_owned(),
+            scenario: None,
+            profile: None,
+            metric: "retention.accuracy.mean".to_owned(),
+            over: None,
+            above: Some(0.5),
+            at_least: None,
+            below: None,
+            at_most: None,
+        }
+    }
+
+    #[test]
+    fn a_guard_has_one_bound_and_speaks_of_its_suite() {
+        let twice = GuardSpec { below: Some(1.0), over: Some("q".to_owned()), ..guard() };
+
+        assert!(check(&[guard()], &["p".to_owned()]).is_ok());
+        let problems = check(&[twice], &["p".to_owned()]).unwrap_err();
+        let codes: Vec<_> = problems.iter().map(|it| (it.code, it.place.field.as_str())).collect();
+        assert_eq!(codes, [("guard-bound", "guards.0"), ("guard-policy", "guards.0.over")]);
+    }
+
+    #[test]
+    fn a_number_is_found_by_its_place() {
+        let run: Value = serde_json::from_str(r#"{"retention": {"accuracy": {"mean": 0.75}}}"#).unwrap();
+
+        assert_eq!(json::number(&run, "retention.accuracy.mean"), Some(0.75));
+        assert_eq!(json::number(&run, "retention.nothing"), None);
+    }
+}

@@ -1,0 +1,121 @@
+//! What a policy remembers beside the window: write, store, read, use; each part can be replaced by one that loses nothing.
+
+mod read;
+mod store;
+mod r#use;
+mod write;
+
+pub use store::{Holding, Store};
+
+use crate::ledger::{Loss, ProbeRow, Sink};
+use crate::model::memory::{Memory, Part, State};
+use crate::projection::Prompt;
+use crate::spec::memory::FromSpec;
+use crate::trace::facts::{FactPlane, Form};
+use crate::units::Tokens;
+
+use write::Writer;
+
+/// Follows a run and answers its probes.
+#[derive(Debug)]
+pub struct Keeper<'t> {
+    plane: &'t FactPlane,
+    memory: Option<Remembering<'t>>,
+}
+
+/// A memory at work.
+#[derive(Debug)]
+struct Remembering<'t> {
+    rules: &'t Memory,
+    writer: Writer<'t>,
+    store: Store,
+    /// How many plants have come.
+    n_arrived: usize,
+    /// Plants that have come and are not looked through yet.
+    waiting: Vec<usize>,
+}
+
+impl<'t> Keeper<'t> {
+    /// Begins to remember; a policy without a memory knows what its prompt shows.
+    #[must_use]
+    pub fn new(plane: &'t FactPlane, rules: Option<&'t Memory>) -> Self {
+        let memory = rules.map(|rules| Remembering {
+            rules,
+            writer: Writer::new(rules, plane),
+            store: Store::new(rules, plane),
+            n_arrived: 0,
+            waiting: Vec::new(),
+        });
+        Self { plane, memory }
+    }
+
+    /// Looks through what has come, or what the prompt has ceased to show.
+    pub fn observe(&mut self, prompt: &Prompt<'_>) {
+        let Some(memory) = &mut self.memory else { return };
+        let plants = &self.plane.plants;
+        while let Some(plant) = plants.get(memory.n_arrived).filter(|it| it.item < prompt.len()) {
+            if memory.rules.from == FromSpec::Session {
+                memory.writer.write(plant, &mut memory.store);
+            } else {
+                memory.waiting.push(memory.n_arrived);
+            }
+            memory.n_arrived += 1;
+        }
+        let (writer, store) = (&mut memory.writer, &mut memory.store);
+        memory.waiting.retain(|index| {
+            let plant = &plants[*index];
+            let is_shown = r#use::standing(prompt, plant.item) == State::Exact;
+            if !is_shown {
+                writer.write(plant, store);
+            }
+            is_shown
+        });
+    }
+
+    /// Returns what the memory takes in the prompt.
+    #[must_use]
+    pub fn tokens(&self) -> Tokens {
+        self.memory.as_ref().map_or(0, |it| read::tokens(it.rules, &it.store))
+    }
+
+    /// Returns the store, where there is one.
+    #[must_use]
+    pub fn store(&self) -> Option<&Store> {
+        self.memory.as_ref().map(|it| &it.store)
+    }
+
+    /// Answers what is asked; a run that stopped before the question answers nothing.
+    pub fn probe(&self, prompt: &Prompt<'_>, has_stopped: bool, sink: &mut impl Sink) {
+        let read = self.memory.as_ref().map(|it| read::Read::new(it.rules, &it.store, self.plane));
+        for probe in &self.plane.probes {
+            let plant = &self.plane.plants[probe.plant as usize];
+            let mut state = r#use::standing(prompt, plant.item);
+            let mut loss = None;
+            if let (Some(memory), Some(read)) = (&self.memory, &read) {
+                let (remembered, lost_in) = read.state(plant.fact, &memory.writer);
+                state = r#use::nearer(state, remembered);
+                loss = lost_in;
+            }
+            let is_found = !has_stopped && r#use::answers(self.memory.as_ref().map(|it| it.rules), state);
+            let loss = match (is_found, has_stopped, state) {
+                (true, ..) => None,
+                (_, true, _) => Some(Loss::Stopped),
+                (_, _, State::Lost) => Some(loss.unwrap_or(Loss::Write)),
+                _ => Some(Loss::Use),
+            };
+            sink.probe(&ProbeRow {
+                item: plant.item,
+                quartile: probe.quartile,
+                is_explicit: plant.form == Form::Explicit,
+                state: if has_stopped { State::Lost } else { state },
+                is_found,
+                loss,
+            });
+        }
+    }
+}
+
+/// Returns whether a part is replaced by one that loses nothing.
+fn is_oracle(rules: &Memory, part: Part) -> bool {
+    rules.oracle.contains(&part)
+}

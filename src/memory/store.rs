@@ -1,0 +1,122 @@
+//! Holds facts in banks: each bank in the order of writing, the oldest goes when it is full.
+
+use std::collections::VecDeque;
+
+use indexmap::IndexMap;
+
+use super::is_oracle;
+use crate::model::memory::{Memory, Part};
+use crate::trace::facts::{FactIx, FactPlane};
+
+/// A bank's place in its store.
+pub(super) type BankIx = usize;
+
+/// What a store holds, as text: bank, then key, then value.
+pub type Holding = IndexMap<String, IndexMap<String, String>>;
+
+/// Facts in banks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Store {
+    names: Vec<String>,
+    /// Facts with the turn at which each was written, oldest first.
+    banks: Vec<VecDeque<(FactIx, u64)>>,
+    /// By fact: a bit for each bank that holds it.
+    held: Vec<u64>,
+    /// By category: the bank of its facts.
+    of_category: Vec<BankIx>,
+    capacity: usize,
+    n_held: usize,
+    n_written: u64,
+}
+
+impl Store {
+    /// Makes an empty store.
+    pub(super) fn new(rules: &Memory, plane: &FactPlane) -> Self {
+        let names: Vec<String> = Self::bank_names(rules, plane).map(str::to_owned).collect();
+        let last = names.len().saturating_sub(1);
+        let bank_of = |category: &String| names.iter().position(|it| it == category).unwrap_or(last);
+        let capacity = rules.store.capacity.filter(|_| !is_oracle(rules, Part::Store));
+        Self {
+            banks: vec![VecDeque::new(); names.len()],
+            held: vec![0; plane.facts.len()],
+            of_category: plane.categories.iter().map(bank_of).collect(),
+            capacity: capacity.map_or(usize::MAX, |it| usize::try_from(it).unwrap_or(usize::MAX)),
+            names,
+            n_held: 0,
+            n_written: 0,
+        }
+    }
+
+    /// Returns the names of the banks: those declared, and for files those of the load's categories too.
+    pub(super) fn bank_names<'a>(rules: &'a Memory, plane: &'a FactPlane) -> impl Iterator<Item = &'a str> {
+        let of_load = plane.categories.iter().filter(|_| rules.store.is_open);
+        let named = rules.extract.iter().filter_map(|it| it.into.as_ref());
+        let named = named.filter(|it| rules.store.is_open && !plane.categories.contains(it));
+        rules.store.banks.iter().chain(named).chain(of_load).map(String::as_str)
+    }
+
+    /// Returns the bank of a category.
+    pub(super) fn bank_of(&self, category: u16) -> BankIx {
+        self.of_category.get(usize::from(category)).copied().unwrap_or(0)
+    }
+
+    /// Puts a fact into a bank; what is there already stays where it is.
+    pub(super) fn put(&mut self, bank: BankIx, fact: FactIx) {
+        let Some(facts) = self.banks.get_mut(bank) else { return };
+        let bit = 1_u64 << bank.min(63);
+        if self.held[fact as usize] & bit != 0 {
+            return;
+        }
+        if facts.len() >= self.capacity
+            && let Some((oldest, _)) = facts.pop_front()
+        {
+            self.held[oldest as usize] &= !bit;
+            self.n_held -= 1;
+        }
+        facts.push_back((fact, self.n_written));
+        self.held[fact as usize] |= bit;
+        self.n_held += 1;
+        self.n_written += 1;
+    }
+
+    /// Returns whether any bank holds a fact.
+    pub(super) fn holds(&self, fact: FactIx) -> bool {
+        self.held[fact as usize] != 0
+    }
+
+    /// Returns the facts that were written last, of those that are held; a fact in two banks counts twice.
+    pub(super) fn newest(&self, count: usize) -> Vec<FactIx> {
+        let mut all: Vec<(FactIx, u64)> = self.banks.iter().flatten().copied().collect();
+        all.sort_unstable_by_key(|(_, at)| std::cmp::Reverse(*at));
+        all.into_iter().take(count).map(|(fact, _)| fact).collect()
+    }
+
+    /// Returns how many facts are held; a fact in two banks counts twice.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.n_held
+    }
+
+    /// Returns whether nothing is held.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.n_held == 0
+    }
+
+    /// Returns the size of the largest bank.
+    #[must_use]
+    pub fn largest_bank(&self) -> usize {
+        self.banks.iter().map(VecDeque::len).max().unwrap_or(0)
+    }
+
+    /// Returns what is held, as text; banks that hold nothing are left out.
+    #[must_use]
+    pub fn holding(&self, plane: &FactPlane) -> Holding {
+        let text = |bank: &VecDeque<(FactIx, u64)>| {
+            let facts = bank.iter().map(|(fact, _)| &plane.facts[*fact as usize]);
+            facts.map(|it| (it.key.clone(), it.value.clone())).collect()
+        };
+        let filled = self.names.iter().zip(&self.banks).filter(|(_, bank)| !bank.is_empty());
+        filled.map(|(name, bank)| (name.clone(), text(bank))).collect()
+    }
+}

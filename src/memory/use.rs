@@ -1,0 +1,44 @@
+//! Answers a probe from what the prompt shows and what was read.
+
+use super::is_oracle;
+use crate::model::memory::{Memory, Part, State};
+use crate::projection::{self, Prompt};
+use crate::spec::policy::ShownSpec;
+use crate::trace::ItemIx;
+
+/// Returns how the prompt shows what an item says; an item that never came is lost.
+pub(super) fn standing(prompt: &Prompt<'_>, item: ItemIx) -> State {
+    if item >= prompt.len() {
+        return State::Lost;
+    }
+    let slot = prompt.slot(item);
+    match slot.state {
+        projection::State::Dropped => State::Lost,
+        // What a model's summary says of a fact is not known; it is neither shown nor found again.
+        projection::State::Absorbed | projection::State::Host => State::Lost,
+        projection::State::Shown if slot.tokens >= prompt.item(item).raw => State::Exact,
+        projection::State::Shown => match slot.rendition {
+            ShownSpec::Raw => State::Exact,
+            ShownSpec::Exact | ShownSpec::Preview | ShownSpec::Truncate => State::Preview,
+            ShownSpec::Summary | ShownSpec::Gist => State::Summarised,
+            ShownSpec::Handle | ShownSpec::Offload => State::Recoverable,
+            ShownSpec::Marker => State::Lost,
+        },
+    }
+}
+
+/// Returns the state from which a fact is easier to have.
+pub(super) fn nearer(left: State, right: State) -> State {
+    let order = [State::Exact, State::Summarised, State::Recoverable, State::Preview, State::Lost];
+    let rank = |state| order.iter().position(|it| *it == state);
+    if rank(right) < rank(left) { right } else { left }
+}
+
+/// Returns whether a fact in this state answers; without a memory's own rule, what is whole or can be fetched does.
+pub(super) fn answers(rules: Option<&Memory>, state: State) -> bool {
+    match rules {
+        Some(rules) if is_oracle(rules, Part::Use) => state != State::Lost,
+        Some(rules) => rules.answers.contains(&state),
+        None => matches!(state, State::Exact | State::Summarised | State::Recoverable),
+    }
+}

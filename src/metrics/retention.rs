@@ -1,0 +1,350 @@
+//! What is still known of planted facts: one trial, and many of them folded.
+
+use indexmap::IndexMap;
+use serde::Serialize;
+
+use super::statistic::Statistic;
+use crate::ledger::{Loss, NeedRow, Outcome, ProbeRow, RequestRow, Sink, Sums};
+use crate::model::memory::State;
+use crate::units::Tokens;
+
+/// The quarters of a load, as the Context Decay Benchmark calls them.
+pub const QUARTILES: [&str; 4] =
+    ["early (0-25%)", "mid-early (25-50%)", "mid-late (50-75%)", "late (75-100%)"];
+/// What states of needles are called.
+pub const STATES: [&str; 5] = ["exact", "preview", "summarised", "recoverable", "lost"];
+/// What parts of a memory lose needles, as reports call them.
+pub const LOSSES: [&str; 5] = ["write", "store", "read", "use", "stopped"];
+
+/// Needles of some kind: how many were found, of how many.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Hits {
+    /// How many were found.
+    pub found: u32,
+    /// How many there are.
+    pub total: u32,
+}
+
+impl Hits {
+    fn add(&mut self, is_found: bool) {
+        self.found += u32::from(is_found);
+        self.total += 1;
+    }
+
+    /// Returns the share that was found; nothing when there is none of the kind.
+    #[must_use]
+    pub fn share(self) -> Option<f64> {
+        (self.total > 0).then(|| f64::from(self.found) / f64::from(self.total))
+    }
+
+    /// Returns the share that was found, an empty kind counting as 0, as the Context Decay Benchmark has it.
+    #[must_use]
+    pub fn as_published(self) -> f64 {
+        self.share().unwrap_or(0.0)
+    }
+}
+
+/// What a policy kept of one load.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Trial {
+    /// Turns of the load.
+    pub length: u64,
+    /// Which load of that length it is, from 0.
+    pub trial: u64,
+    /// Tokens of the prompt at the end, with the memory in it.
+    pub context_tokens: Tokens,
+    /// Tokens of the load.
+    pub total_tokens: Tokens,
+    /// Needles that were marked.
+    pub explicit: Hits,
+    /// Needles said in passing.
+    pub implicit: Hits,
+    /// Needles by the quarter that said them.
+    pub quartiles: [Hits; 4],
+    /// Needles by state, in the order of [`STATES`].
+    pub states: [u32; 5],
+    /// Needles that were not found, by what lost them, in the order of [`LOSSES`].
+    pub losses: [u32; 5],
+}
+
+/// The sums of a run and its probes.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct TrialSink {
+    /// The sums that are priced.
+    pub sums: Sums,
+    /// The probes.
+    pub trial: Trial,
+}
+
+impl Sink for TrialSink {
+    #[inline]
+    fn request(&mut self, row: &RequestRow) {
+        self.sums.request(row);
+    }
+
+    #[inline]
+    fn need(&mut self, row: &NeedRow) {
+        self.sums.need(row);
+    }
+
+    fn probe(&mut self, row: &ProbeRow) {
+        let trial = &mut self.trial;
+        if row.is_explicit {
+            trial.explicit.add(row.is_found);
+        } else {
+            trial.implicit.add(row.is_found);
+        }
+        trial.quartiles[usize::from(row.quartile).min(3)].add(row.is_found);
+        let state = match row.state {
+            State::Exact => 0,
+            State::Preview => 1,
+            State::Summarised => 2,
+            State::Recoverable => 3,
+            State::Lost => 4,
+        };
+        trial.states[state] += 1;
+        if let Some(loss) = row.loss {
+            let loss = match loss {
+                Loss::Write => 0,
+                Loss::Store => 1,
+                Loss::Read => 2,
+                Loss::Use => 3,
+                Loss::Stopped => 4,
+            };
+            trial.losses[loss] += 1;
+        }
+    }
+}
+
+impl Trial {
+    /// Completes the probes' numbers with what the load and the run came to.
+    #[must_use]
+    pub fn of(self, length: u64, trial: u64, total_tokens: Tokens, outcome: &Outcome) -> Self {
+        let context_tokens = outcome.end_tokens + outcome.end_memory_tokens;
+        Self { length, trial, context_tokens, total_tokens, ..self }
+    }
+
+    /// Returns all needles.
+    #[must_use]
+    pub fn needles(&self) -> Hits {
+        Hits {
+            found: self.explicit.found + self.implicit.found,
+            total: self.explicit.total + self.implicit.total,
+        }
+    }
+
+    /// Returns how much shorter the prompt is than the load; nothing for an empty prompt.
+    #[must_use]
+    pub fn compression_ratio(&self) -> Option<f64> {
+        (self.context_tokens > 0).then(|| self.total_tokens as f64 / self.context_tokens as f64)
+    }
+
+    /// Returns the needles found for each 1,000 tokens of the prompt; 0 for an empty prompt.
+    #[must_use]
+    pub fn info_density(&self) -> f64 {
+        if self.context_tokens == 0 {
+            return 0.0;
+        }
+        f64::from(self.needles().found) / self.context_tokens as f64 * 1_000.0
+    }
+
+    /// Returns the trial as programs read it.
+    #[must_use]
+    pub fn json(&self) -> TrialJson {
+        let depth = QUARTILES.into_iter().zip(self.quartiles.map(Hits::as_published));
+        TrialJson {
+            conv_length: self.length,
+            trial: self.trial,
+            retrieval_accuracy: self.needles().as_published(),
+            explicit_accuracy: self.explicit.as_published(),
+            implicit_accuracy: self.implicit.as_published(),
+            context_tokens: self.context_tokens,
+            total_tokens: self.total_tokens,
+            compression_ratio: self.compression_ratio(),
+            info_density: self.info_density(),
+            needles_total: self.needles().total,
+            needles_found: self.needles().found,
+            depth_accuracy: depth.collect(),
+            depth_needles: QUARTILES.into_iter().zip(self.quartiles.map(|it| it.total)).collect(),
+            states: STATES.into_iter().zip(self.states).collect(),
+            lost_in: LOSSES.into_iter().zip(self.losses).collect(),
+        }
+    }
+}
+
+/// One trial as programs read it; the first eleven fields and `depth_accuracy` are those of the published script.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct TrialJson {
+    conv_length: u64,
+    trial: u64,
+    retrieval_accuracy: f64,
+    explicit_accuracy: f64,
+    implicit_accuracy: f64,
+    context_tokens: Tokens,
+    total_tokens: Tokens,
+    compression_ratio: Option<f64>,
+    info_density: f64,
+    needles_total: u32,
+    needles_found: u32,
+    depth_accuracy: IndexMap<&'static str, f64>,
+    depth_needles: IndexMap<&'static str, u32>,
+    states: IndexMap<&'static str, u32>,
+    lost_in: IndexMap<&'static str, u32>,
+}
+
+/// What a policy kept over many trials; the `retention` of a report.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Retention {
+    /// How many trials there are, of all lengths.
+    pub trials: u64,
+    /// Turns of all loads.
+    pub turns: u64,
+    /// Needles planted.
+    pub needles_total: u64,
+    /// Of these, found.
+    pub needles_found: u64,
+    /// The share of needles found, trial by trial.
+    pub accuracy: Statistic,
+    /// The same for marked needles; a trial without any counts as 0, as it was published.
+    pub explicit_accuracy: Statistic,
+    /// The same for needles said in passing.
+    pub implicit_accuracy: Statistic,
+    /// The means of marked needles and of those said in passing, subtracted.
+    pub gap: f64,
+    /// Tokens of the load over tokens of the prompt.
+    pub compression_ratio: Option<Statistic>,
+    /// Needles found for each 1,000 tokens of the prompt.
+    pub info_density: Statistic,
+    /// By quarter of the load; a trial without needles there counts as 0, as it was published.
+    pub depth_accuracy: IndexMap<&'static str, Statistic>,
+    /// The same without the trials that have none.
+    pub non_empty: NonEmpty,
+    /// By number of turns.
+    pub by_length: IndexMap<String, AtLength>,
+    /// Needles by state.
+    pub states: IndexMap<&'static str, u64>,
+    /// Needles that were not found, by what lost them.
+    pub lost_in: IndexMap<&'static str, u64>,
+    /// This policy's accuracy less another's, trial by trial on the same draws.
+    pub paired: IndexMap<String, Statistic>,
+}
+
+/// Accuracies over the trials that have needles of the kind; null where none has.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct NonEmpty {
+    /// Of marked needles.
+    pub explicit_accuracy: Option<Statistic>,
+    /// Of those said in passing.
+    pub implicit_accuracy: Option<Statistic>,
+    /// By quarter of the load.
+    pub depth_accuracy: IndexMap<&'static str, Option<Statistic>>,
+}
+
+/// What a policy kept of loads of one length.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct AtLength {
+    /// The share of needles found.
+    pub accuracy: Statistic,
+    /// Tokens of the prompt at the end.
+    pub context_tokens: Statistic,
+    /// Tokens of the load.
+    pub total_tokens: Statistic,
+    /// Needles found for each 1,000 tokens of the prompt.
+    pub info_density: Statistic,
+}
+
+impl Retention {
+    /// Folds trials, in their order.
+    #[must_use]
+    pub fn new(trials: &[Trial]) -> Self {
+        let explicit_accuracy = of(trials, |it| it.explicit.as_published());
+        let implicit_accuracy = of(trials, |it| it.implicit.as_published());
+        let by_quartile = |nth: usize| of(trials, |it| it.quartiles[nth].as_published());
+        let mut lengths: IndexMap<String, Vec<Trial>> = IndexMap::new();
+        for trial in trials {
+            lengths.entry(trial.length.to_string()).or_default().push(*trial);
+        }
+        Self {
+            trials: u64::try_from(trials.len()).unwrap_or(u64::MAX),
+            turns: trials.iter().map(|it| it.length).sum(),
+            needles_total: trials.iter().map(|it| u64::from(it.needles().total)).sum(),
+            needles_found: trials.iter().map(|it| u64::from(it.needles().found)).sum(),
+            accuracy: of(trials, |it| it.needles().as_published()),
+            gap: explicit_accuracy.mean - implicit_accuracy.mean,
+            explicit_accuracy,
+            implicit_accuracy,
+            compression_ratio: of_some(trials, Trial::compression_ratio),
+            info_density: of(trials, Trial::info_density),
+            depth_accuracy: QUARTILES
+                .into_iter()
+                .enumerate()
+                .map(|(nth, it)| (it, by_quartile(nth)))
+                .collect(),
+            non_empty: NonEmpty::new(trials),
+            by_length: lengths.into_iter().map(|(length, it)| (length, AtLength::new(&it))).collect(),
+            states: summed(STATES, trials, |it| it.states),
+            lost_in: summed(LOSSES, trials, |it| it.losses),
+            paired: IndexMap::new(),
+        }
+    }
+
+    /// Compares with another policy on the same draws.
+    pub fn pair(&mut self, against: &str, own: &[Trial], other: &[Trial]) {
+        let difference =
+            |(own, other): (&Trial, &Trial)| own.needles().as_published() - other.needles().as_published();
+        if let Some(paired) = Statistic::new(own.iter().zip(other).map(difference)) {
+            self.paired.insert(against.to_owned(), paired);
+        }
+    }
+}
+
+impl NonEmpty {
+    fn new(trials: &[Trial]) -> Self {
+        let by_quartile = |nth: usize| of_some(trials, move |it| it.quartiles[nth].share());
+        Self {
+            explicit_accuracy: of_some(trials, |it| it.explicit.share()),
+            implicit_accuracy: of_some(trials, |it| it.implicit.share()),
+            depth_accuracy: QUARTILES
+                .into_iter()
+                .enumerate()
+                .map(|(nth, it)| (it, by_quartile(nth)))
+                .collect(),
+        }
+    }
+}
+
+impl AtLength {
+    fn new(trials: &[Trial]) -> Self {
+        Self {
+            accuracy: of(trials, |it| it.needles().as_published()),
+            context_tokens: of(trials, |it| it.context_tokens as f64),
+            total_tokens: of(trials, |it| it.total_tokens as f64),
+            info_density: of(trials, Trial::info_density),
+        }
+    }
+}
+
+/// Counts a number of every trial.
+fn of(trials: &[Trial], number: impl Fn(&Trial) -> f64 + Clone) -> Statistic {
+    Statistic::new(trials.iter().map(number)).unwrap_or_default()
+}
+
+/// Counts a number of the trials that have it.
+fn of_some(trials: &[Trial], number: impl Fn(&Trial) -> Option<f64> + Clone) -> Option<Statistic> {
+    Statistic::new(trials.iter().filter_map(number))
+}
+
+/// Adds up counts of every trial under their names.
+fn summed<const N: usize>(
+    names: [&'static str; N],
+    trials: &[Trial],
+    counts: impl Fn(&Trial) -> [u32; N],
+) -> IndexMap<&'static str, u64> {
+    let mut sums = [0_u64; N];
+    for trial in trials {
+        for (sum, count) in sums.iter_mut().zip(counts(trial)) {
+            *sum += u64::from(count);
+        }
+    }
+    names.into_iter().zip(sums).collect()
+}

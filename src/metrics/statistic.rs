@@ -1,0 +1,79 @@
+//! Mean, spread and confidence of numbers that rest on draws.
+
+use serde::Serialize;
+
+/// What several trials gave for one number.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Statistic {
+    /// How many trials.
+    pub n: u64,
+    /// Their mean.
+    pub mean: f64,
+    /// Their standard deviation, over n.
+    pub sd: f64,
+    /// The standard error of the mean, from the deviation over n − 1; null for a single trial.
+    pub se: Option<f64>,
+    /// The bounds that hold the mean with 95% confidence, by Student's distribution; null for a single trial.
+    pub ci95: Option<[f64; 2]>,
+}
+
+/// Student's quantile at 97.5%, by degrees of freedom from 1.
+const STUDENT: [f64; 30] = [
+    12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131,
+    2.120, 2.110, 2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042,
+];
+
+impl Statistic {
+    /// Counts numbers, in their order; nothing when there are none.
+    #[must_use]
+    pub fn new(values: impl Iterator<Item = f64> + Clone) -> Option<Self> {
+        let n = u64::try_from(values.clone().count()).ok().filter(|it| *it > 0)?;
+        let count = n as f64;
+        let mean = values.clone().sum::<f64>() / count;
+        let squares = values.map(|it| (it - mean) * (it - mean)).sum::<f64>();
+        let se = (n > 1).then(|| (squares / (count - 1.0) / count).sqrt());
+        let ci95 = se.map(|se| {
+            let reach = student(n - 1) * se;
+            [mean - reach, mean + reach]
+        });
+        Some(Self { n, mean, sd: (squares / count).sqrt(), se, ci95 })
+    }
+
+    /// Returns how far the confidence bounds lie from the mean.
+    #[must_use]
+    pub fn reach(&self) -> Option<f64> {
+        self.ci95.map(|[_, high]| high - self.mean)
+    }
+}
+
+/// Returns Student's quantile at 97.5%; beyond the table by an expansion that is right to four digits.
+fn student(freedom: u64) -> f64 {
+    let index = usize::try_from(freedom.saturating_sub(1)).unwrap_or(usize::MAX);
+    STUDENT.get(index).copied().unwrap_or_else(|| {
+        let (normal, freedom) = (1.959_964_f64, freedom as f64);
+        normal + (normal.powi(3) + normal) / (4.0 * freedom)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mean_has_its_spread_and_its_confidence() {
+        let values = [0.0, 1.0, 2.0, 5.0];
+        let all = Statistic::new(values.iter().copied()).unwrap();
+
+        assert_eq!((all.n, all.mean, all.sd), (4, 2.0, 3.5_f64.sqrt()));
+        let se = (14.0_f64 / 3.0 / 4.0).sqrt();
+        assert_eq!(all.se, Some(se));
+        assert!((all.reach().unwrap() - 3.182 * se).abs() < 1e-12);
+        assert!((student(100) - 1.984).abs() < 5e-4);
+    }
+
+    #[test]
+    fn one_trial_says_nothing_of_spread_and_none_says_nothing() {
+        assert_eq!(Statistic::new([3.0].into_iter()).unwrap().ci95, None);
+        assert_eq!(Statistic::new(std::iter::empty()), None);
+    }
+}

@@ -1,0 +1,290 @@
+//! What was kept of planted facts as tables: ours beside the figures of others, and beside what it cost.
+
+use std::fmt::Write as _;
+
+use serde_json::Value;
+
+use super::json::number;
+use super::numbers::{self, NONE};
+use super::{Report, Run};
+use crate::metrics::Retention;
+use crate::metrics::retention::{LOSSES, QUARTILES, STATES};
+
+/// A table: the first columns name what the others count.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Grid {
+    /// What it shows.
+    pub title: String,
+    /// What its columns are called.
+    pub columns: Vec<String>,
+    /// How many of the columns are names.
+    pub n_names: usize,
+    /// Its lines.
+    pub rows: Vec<Vec<String>>,
+}
+
+/// The runs of one scenario under one profile, with what is looked up in them.
+struct Group<'r> {
+    report: &'r Report,
+    runs: Vec<(&'r Run, &'r Retention, Value)>,
+}
+
+/// The measures of the first table, with their places and decimals.
+const OVERALL: [(&str, &str, usize); 6] = [
+    ("mean accuracy", "accuracy.mean", 3),
+    ("standard deviation", "accuracy.sd", 3),
+    ("explicit accuracy", "explicit_accuracy.mean", 3),
+    ("implicit accuracy", "implicit_accuracy.mean", 3),
+    ("compression ratio", "compression_ratio.mean", 1),
+    ("found per 1,000 tokens", "info_density.mean", 2),
+];
+
+/// The measures of the gap between what is marked and what is said in passing.
+const GAP: [(&str, &str, usize); 3] = [
+    ("explicit accuracy", "explicit_accuracy.mean", 3),
+    ("implicit accuracy", "implicit_accuracy.mean", 3),
+    ("gap", "gap", 3),
+];
+
+impl Report {
+    /// Returns the tables of the runs that have planted facts: by scenario and profile.
+    #[must_use]
+    pub fn retention_grids(&self) -> Vec<Grid> {
+        let is_group =
+            |left: &Run, right: &Run| left.scenario == right.scenario && left.profile == right.profile;
+        let mut grids = Vec::new();
+        for runs in self.runs.chunk_by(is_group) {
+            let kept = runs.iter().filter_map(|run| {
+                let retention = run.retention.as_deref()?;
+                Some((run, retention, serde_json::to_value(retention).ok()?))
+            });
+            let group = Group { report: self, runs: kept.collect() };
+            if let Some((first, ..)) = group.runs.first() {
+                let title = format!("{} under {}", first.scenario, first.profile);
+                for mut grid in group.grids() {
+                    grid.title = format!("{}: {title}", grid.title);
+                    grids.push(grid);
+                }
+            }
+        }
+        grids
+    }
+}
+
+impl Group<'_> {
+    fn grids(&self) -> Vec<Grid> {
+        let mut grids = vec![
+            self.measures("Overall accuracy", &OVERALL),
+            self.by_depth(),
+            self.measures("Explicit and implicit facts", &GAP),
+            self.by_length(),
+            self.context(),
+            self.states(),
+            self.paired(),
+        ];
+        if self.runs.iter().any(|(run, ..)| run.tally.costs.total() > 0.0) {
+            grids.push(self.costs());
+        }
+        grids
+    }
+
+    /// A line for each policy and measure.
+    fn measures(&self, title: &str, measures: &[(&str, &str, usize)]) -> Grid {
+        let mut rows = Vec::new();
+        for (run, _, value) in &self.runs {
+            for (measure, place, decimals) in measures {
+                let mut row = vec![run.policy.clone(), (*measure).to_owned()];
+                row.extend(self.beside(run, value, place, *decimals));
+                rows.push(row);
+            }
+        }
+        self.grid(title, &["policy", "measure"], &["ours", "± 95%"], rows)
+    }
+
+    /// A line for each quarter and policy.
+    fn by_depth(&self) -> Grid {
+        let mut rows = Vec::new();
+        for quartile in QUARTILES {
+            for (run, retention, value) in &self.runs {
+                let mut row = vec![quartile.to_owned(), run.policy.clone()];
+                let place = format!("depth_accuracy.{quartile}.mean");
+                let mut cells = self.beside(run, value, &place, 3);
+                let corrected = retention.non_empty.depth_accuracy.get(quartile).copied().flatten();
+                let corrected = corrected.map(|it| format!("{:.3}", it.mean));
+                cells.insert(2, corrected.unwrap_or_else(|| NONE.to_owned()));
+                row.extend(cells);
+                rows.push(row);
+            }
+        }
+        let columns = ["ours, an empty quarter as 0", "± 95%", "ours, empty quarters left out"];
+        self.grid("Accuracy by depth", &["depth", "policy"], &columns, rows)
+    }
+
+    /// A line for each length and policy.
+    fn by_length(&self) -> Grid {
+        let mut rows = Vec::new();
+        for length in self.lengths() {
+            for (run, _, value) in &self.runs {
+                let mut row = vec![length.to_owned(), run.policy.clone()];
+                row.extend(self.beside(run, value, &format!("by_length.{length}.accuracy.mean"), 3));
+                rows.push(row);
+            }
+        }
+        self.grid("Accuracy by length", &["turns", "policy"], &["ours", "± 95%"], rows)
+    }
+
+    /// A line for each length and policy: tokens of the prompt and of the load.
+    fn context(&self) -> Grid {
+        let mut rows = Vec::new();
+        for length in self.lengths() {
+            for (run, _, value) in &self.runs {
+                let place = |what: &str| format!("by_length.{length}.{what}.mean");
+                let pair = |tokens: Option<f64>, total: Option<f64>| match tokens.zip(total) {
+                    Some((tokens, total)) => format!("{tokens:.0} / {total:.0}"),
+                    None => NONE.to_owned(),
+                };
+                let (tokens, total) = (place("context_tokens"), place("total_tokens"));
+                let mut row = vec![
+                    length.to_owned(),
+                    run.policy.clone(),
+                    pair(number(value, &tokens), number(value, &total)),
+                ];
+                for index in 0..self.report.references.len() {
+                    let of = |place: &str| self.reference(index, run, place);
+                    row.push(pair(of(&tokens), of(&total)));
+                }
+                rows.push(row);
+            }
+        }
+        self.grid("Context tokens / all tokens", &["turns", "policy"], &["ours"], rows)
+    }
+
+    /// A line for each policy: how its needles stand, and what lost the others.
+    fn states(&self) -> Grid {
+        let rows = self.runs.iter().map(|(run, retention, _)| {
+            let states = STATES.iter().map(|it| retention.states.get(it));
+            let losses = LOSSES.iter().map(|it| retention.lost_in.get(it));
+            let counts = states.chain(losses).map(|it| numbers::thousands(it.copied().unwrap_or(0)));
+            std::iter::once(run.policy.clone()).chain(counts).collect()
+        });
+        let losses = LOSSES.map(|it| format!("lost: {it}"));
+        let columns = STATES.into_iter().map(str::to_owned).chain(losses);
+        Grid {
+            title: "Needles by state, and what lost those not found".to_owned(),
+            columns: std::iter::once("policy".to_owned()).chain(columns).collect(),
+            n_names: 1,
+            rows: rows.collect(),
+        }
+    }
+
+    /// A line for each pair of policies.
+    fn paired(&self) -> Grid {
+        let mut rows = Vec::new();
+        for (index, (run, retention, _)) in self.runs.iter().enumerate() {
+            for (other, ..) in &self.runs[index + 1..] {
+                let Some(paired) = retention.paired.get(&other.policy) else { continue };
+                let reach = paired.reach().map_or_else(|| NONE.to_owned(), |it| format!("{it:.3}"));
+                rows.push(vec![
+                    run.policy.clone(),
+                    other.policy.clone(),
+                    format!("{:+.3}", paired.mean),
+                    reach,
+                ]);
+            }
+        }
+        Grid {
+            title: "Differences of accuracy, trial by trial on the same draws".to_owned(),
+            columns: ["policy", "less", "difference", "± 95%"].map(str::to_owned).to_vec(),
+            n_names: 2,
+            rows,
+        }
+    }
+
+    /// A line for each policy: what it keeps and what that costs.
+    fn costs(&self) -> Grid {
+        let rows = self.runs.iter().map(|(run, retention, _)| {
+            let main = &run.tally.sums.main;
+            let requests = main.n.max(1) as f64;
+            let per_1000 = run.tally.costs.total() / (retention.turns.max(1) as f64 / 1_000.0);
+            let accuracy = retention.accuracy.mean;
+            let per_dollar = (per_1000 > 0.0).then(|| format!("{:.2}", accuracy / per_1000));
+            vec![
+                run.policy.clone(),
+                format!("{accuracy:.3}"),
+                format!("{:.1}", main.prompt as f64 / requests),
+                numbers::percent(run.tally.cache_hit_ratio()),
+                format!("{per_1000:.4}"),
+                per_dollar.unwrap_or_else(|| NONE.to_owned()),
+            ]
+        });
+        let columns = [
+            "policy",
+            "accuracy",
+            "tokens a request",
+            "cache hit",
+            "USD per 1,000 turns",
+            "accuracy per USD",
+        ];
+        Grid {
+            title: "Cost beside retention".to_owned(),
+            columns: columns.map(str::to_owned).to_vec(),
+            n_names: 1,
+            rows: rows.collect(),
+        }
+    }
+
+    /// Returns our number, how far its confidence reaches, and the numbers of others.
+    fn beside(&self, run: &Run, value: &Value, place: &str, decimals: usize) -> Vec<String> {
+        let written = |it: Option<f64>| it.map_or_else(|| NONE.to_owned(), |it| format!("{it:.decimals$}"));
+        let reach = place.strip_suffix(".mean").and_then(|stem| {
+            let high = value.pointer(&format!("/{}/ci95/1", stem.replace('.', "/")))?.as_f64()?;
+            Some(high - number(value, place)?)
+        });
+        let mut cells = vec![written(number(value, place)), written(reach)];
+        let n_references = self.report.references.len();
+        cells.extend((0..n_references).map(|index| written(self.reference(index, run, place))));
+        cells
+    }
+
+    /// Returns another's number.
+    fn reference(&self, index: usize, run: &Run, place: &str) -> Option<f64> {
+        self.report.references.get(index)?.values.get(&run.policy)?.get(place).copied()
+    }
+
+    /// Returns the lengths of the loads.
+    fn lengths(&self) -> Vec<&str> {
+        let first = self.runs.first().map(|(_, retention, _)| &retention.by_length);
+        first.into_iter().flat_map(|it| it.keys().map(String::as_str)).collect()
+    }
+
+    /// Puts a table together; a column of others that says nothing here is left out.
+    fn grid(&self, title: &str, names: &[&str], ours: &[&str], mut rows: Vec<Vec<String>>) -> Grid {
+        let mut columns: Vec<String> = names.iter().chain(ours).map(|it| (*it).to_owned()).collect();
+        let first = columns.len();
+        columns.extend(self.report.references.iter().map(|it| it.name.clone()));
+        for column in (first..columns.len()).rev() {
+            if rows.iter().all(|row| row[column] == NONE) {
+                columns.remove(column);
+                for row in &mut rows {
+                    row.remove(column);
+                }
+            }
+        }
+        Grid { title: title.to_owned(), columns, n_names: names.len(), rows }
+    }
+}
+
+/// Writes a table as Markdown.
+pub(super) fn markdown(grid: &Grid, text: &mut String) {
+    let line = |cells: &[String]| {
+        let cells: Vec<String> = cells.iter().map(|it| it.replace('|', "\\|")).collect();
+        format!("| {} |", cells.join(" | "))
+    };
+    let _ = writeln!(text, "### {}\n\n{}", grid.title, line(&grid.columns));
+    let rule = (0..grid.columns.len()).map(|index| if index < grid.n_names { "---" } else { "---:" });
+    let _ = writeln!(text, "|{}|", rule.collect::<Vec<_>>().join("|"));
+    for row in &grid.rows {
+        let _ = writeln!(text, "{}", line(row));
+    }
+    text.push('\n');
+}

@@ -1,0 +1,226 @@
+//! The draws of CPython's `random.Random` and its hash of strings, so that published Python benchmarks can be replayed.
+//!
+//! Sequential by nature: a draw depends on all draws before it. Checked against CPython 3.11.
+
+use std::hash::Hasher as _;
+
+use rand_mt::Mt;
+use siphasher::sip::SipHasher13;
+
+/// A generator that draws what `random.Random(seed)` draws.
+#[derive(Clone, Debug)]
+pub struct Cpython(Mt);
+
+impl Cpython {
+    /// Begins as `random.Random(seed)` does.
+    #[must_use]
+    pub fn new(seed: u64) -> Self {
+        let low = (seed & u64::from(u32::MAX)) as u32;
+        let high = (seed >> 32) as u32;
+        let words = if high == 0 { 1 } else { 2 };
+        Self(Mt::new_with_key([low, high].into_iter().take(words)))
+    }
+
+    /// Draws `random()`: a number from 0 up to, but without, 1.
+    #[inline]
+    pub fn unit(&mut self) -> f64 {
+        let high = self.0.next_u32() >> 5;
+        let low = self.0.next_u32() >> 6;
+        (f64::from(high) * 67_108_864.0 + f64::from(low)) * (1.0 / 9_007_199_254_740_992.0)
+    }
+
+    /// Draws `getrandbits(bits)`, with at most 64 bits.
+    #[inline]
+    pub fn bits(&mut self, bits: u32) -> u64 {
+        match bits {
+            0 => 0,
+            1..=32 => u64::from(self.0.next_u32() >> (32 - bits)),
+            _ => {
+                let low = u64::from(self.0.next_u32());
+                let high = u64::from(self.0.next_u32() >> (64 - bits.min(64)));
+                low | (high << 32)
+            }
+        }
+    }
+
+    /// Draws `randrange(count)`; 0 when there is nothing to choose from, without a draw.
+    #[inline]
+    pub fn below(&mut self, count: u64) -> u64 {
+        if count == 0 {
+            return 0;
+        }
+        let bits = u64::BITS - count.leading_zeros();
+        loop {
+            let drawn = self.bits(bits);
+            if drawn < count {
+                return drawn;
+            }
+        }
+    }
+
+    /// Draws `randint(first, last)`; the first one, if they are the wrong way round or too far apart.
+    #[inline]
+    pub fn between(&mut self, first: u64, last: u64) -> u64 {
+        match last.checked_sub(first).and_then(|it| it.checked_add(1)) {
+            Some(count) => first + self.below(count),
+            None => first,
+        }
+    }
+
+    /// Draws `uniform(from, to)`.
+    #[inline]
+    pub fn uniform(&mut self, from: f64, to: f64) -> f64 {
+        from + (to - from) * self.unit()
+    }
+
+    /// Draws the index that one element of `choices(population, k=…)` takes, of a population of so many.
+    #[inline]
+    pub fn choices_index(&mut self, population: u32) -> u32 {
+        // The product is below the population, because a unit is below 1.
+        (self.unit() * f64::from(population)) as u32
+    }
+
+    /// Draws `sample(range(population), k)`; at most the whole population.
+    pub fn sample(&mut self, population: u64, k: u64) -> Vec<u64> {
+        let k = k.min(population);
+        let capacity = usize::try_from(k).unwrap_or(0);
+        let mut drawn = Vec::with_capacity(capacity);
+        if population <= pool_size_max(k) {
+            let mut pool: Vec<u64> = (0..population).collect();
+            for taken in 0..k {
+                let left = population - taken;
+                let at = usize::try_from(self.below(left)).unwrap_or(0);
+                drawn.push(pool[at]);
+                pool[at] = pool[usize::try_from(left - 1).unwrap_or(0)];
+            }
+            return drawn;
+        }
+        let mut seen = std::collections::BTreeSet::new();
+        while drawn.len() < capacity {
+            let at = self.below(population);
+            if seen.insert(at) {
+                drawn.push(at);
+            }
+        }
+        drawn
+    }
+}
+
+/// Returns the largest population that `sample` copies rather than remembers what it has drawn.
+fn pool_size_max(k: u64) -> u64 {
+    let mut size = 21;
+    if k > 5 {
+        let mut power: u64 = 1;
+        while power < k.saturating_mul(3) {
+            power = power.saturating_mul(4);
+        }
+        size += power;
+    }
+    size
+}
+
+/// The hash of strings under a fixed `PYTHONHASHSEED`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StrHash {
+    keys: [u64; 2],
+}
+
+impl StrHash {
+    /// Takes the value of `PYTHONHASHSEED`; 0 switches randomisation off.
+    #[must_use]
+    pub fn new(hash_seed: u32) -> Self {
+        let mut secret = [0_u8; 16];
+        if hash_seed != 0 {
+            let mut state = hash_seed;
+            for byte in &mut secret {
+                state = state.wrapping_mul(214_013).wrapping_add(2_531_011);
+                *byte = state.to_le_bytes()[2];
+            }
+        }
+        let word = |at: usize| u64::from_le_bytes(std::array::from_fn(|it| secret[at + it]));
+        Self { keys: [word(0), word(8)] }
+    }
+
+    /// Returns `hash(text)`.
+    #[must_use]
+    pub fn of(&self, text: &str) -> i64 {
+        if text.is_empty() {
+            return 0;
+        }
+        let widest = text.chars().map(u32::from).max().unwrap_or(0);
+        let mut hasher = SipHasher13::new_with_keys(self.keys[0], self.keys[1]);
+        // A string is hashed as it is held: with one, two or four bytes for every character.
+        for character in text.chars().map(u32::from) {
+            let width = if widest < 1 << 8 { 1 } else { 2 + 2 * usize::from(widest >= 1 << 16) };
+            hasher.write(&character.to_le_bytes()[..width]);
+        }
+        match hasher.finish().cast_signed() {
+            -1 => -2,
+            hash => hash,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_draws_are_those_of_cpython() {
+        let mut draws = Cpython::new(42);
+
+        assert_eq!(
+            [1, 7, 31, 32, 33, 64].map(|it| draws.bits(it)),
+            [1, 14, 53_710_184, 3_184_935_163, 1_181_241_943, 2_574_020_394_472_462_046]
+        );
+        let spans = [(0, 0), (1, 6), (0, 1 << 31), (3_000, 9_999), (0, 10)];
+        assert_eq!(spans.map(|(first, last)| draws.between(first, last)), [0, 6, 373_399_426, 7_837, 6]);
+        assert_eq!([7; 5].map(|it| draws.below(it)), [0, 0, 0, 1, 1]);
+        assert_eq!(draws.sample(50, 5), [32, 38, 1, 35, 12]);
+        assert_eq!(draws.sample(1_000, 8), [733, 665, 718, 558, 429, 225, 459, 603]);
+        assert_eq!(draws.sample(30, 10), [8, 25, 27, 0, 24, 5, 22, 13, 10, 29]);
+        assert_eq!([28; 6].map(|it| draws.choices_index(it)), [4, 26, 9, 2, 2, 23]);
+        assert_eq!(draws.unit().to_bits(), 0x3fe3_51b9_410e_de8e);
+        assert_eq!(draws.unit().to_bits(), 0x3fe9_d3fe_ac2c_7e45);
+        assert_eq!(draws.uniform(85.0, 100.0).to_bits(), 0x4057_fc8a_e247_2188);
+    }
+
+    #[test]
+    fn other_seeds_draw_what_cpython_draws() {
+        let first = |seed| {
+            let mut draws = Cpython::new(seed);
+            [1, 7, 31, 32, 33, 64].map(|it| draws.bits(it))
+        };
+
+        assert_eq!(
+            first(0),
+            [1, 49, 1_627_694_678, 3_823_568_514, 1_806_341_205, 17_809_683_713_383_489_082]
+        );
+        assert_eq!(first((1 << 31) + 7)[2..4], [2_093_465_581, 3_838_293_963]);
+        let positions = Cpython::new(42).sample(1_000, 100);
+        let sum: u64 = (1..).zip(&positions).map(|(nth, position)| nth * position).sum();
+        assert_eq!((positions[..5].to_vec(), sum), (vec![654, 114, 25, 759, 281], 2_543_515));
+    }
+
+    #[test]
+    fn a_string_hashes_as_in_cpython_under_every_hash_seed() {
+        let of = |seed, text| StrHash::new(seed).of(text);
+
+        assert_eq!(of(0, ""), 0);
+        assert_eq!(of(0, "database_port_a1b2c3"), -8_450_332_379_880_994_718);
+        assert_eq!(of(0, "é"), 6_047_309_291_227_476_195);
+        assert_eq!(of(0, "日本"), 6_243_316_497_235_261_705);
+        assert_eq!(of(0, "😀"), -3_536_540_696_076_613_844);
+        assert_eq!(of(1, "a"), -3_012_895_188_637_184_397);
+        assert_eq!(of(42, "database_port_a1b2c3"), 4_758_333_474_684_086_152);
+        assert_eq!(of(u32::MAX, "database_port_a1b2c3"), 9_031_586_954_284_864_852);
+    }
+
+    #[test]
+    fn odd_requests_draw_nothing_or_the_nearest_thing() {
+        let mut draws = Cpython::new(7);
+
+        assert_eq!((draws.below(0), draws.between(9, 3), draws.bits(0)), (0, 9, 0));
+        assert_eq!(draws.sample(3, 10).len(), 3);
+    }
+}

@@ -1,0 +1,49 @@
+//! What a suite holds its results against, as written: rules that fail a build, and figures of others to stand beside ours.
+
+use indexmap::IndexMap;
+use serde::{Deserialize, Serialize};
+
+/// A rule on one number of a report; exactly one bound is given.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GuardSpec {
+    /// What it says, in a sentence.
+    pub name: String,
+    /// The policy whose number it is.
+    pub policy: String,
+    /// Only on this scenario; on each, when silent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scenario: Option<String>,
+    /// Only under this profile; under each, when silent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub profile: Option<String>,
+    /// The number's place in a run of the JSON report, as in `retention.accuracy.mean`.
+    pub metric: String,
+    /// The policy whose same number it is divided by.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub over: Option<String>,
+    /// Strictly more than.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub above: Option<f64>,
+    /// That much or more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at_least: Option<f64>,
+    /// Strictly less than.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub below: Option<f64>,
+    /// That much or less.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at_most: Option<f64>,
+}
+
+/// Figures of others, shown in a column of their own.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ReferenceSpec {
+    /// What the column is called.
+    pub name: String,
+    /// Where the figures come from, in a sentence.
+    pub about: String,
+    /// By policy, then by the number's place in `retention` of the JSON report.
+    pub values: IndexMap<String, IndexMap<String, f64>>,
+}
