@@ -1,6 +1,6 @@
 //! How fast block traces are read and replayed, in block ids a second; `CTXSIM_REFERENCE` names a folder of full traces.
 
-#![expect(clippy::unwrap_used, missing_docs, reason = "a benchmark stops at what it did not expect")]
+#![expect(clippy::unwrap_used, reason = "a benchmark stops at what it did not expect")]
 
 use std::path::PathBuf;
 

@@ -91,6 +91,7 @@ fn identity() -> Policy {
         ladders: Default::default(),
         stages: Vec::new(),
         recovery: None,
+        memory: None,
     };
     Policy::new(&spec).unwrap()
 }

@@ -297,6 +297,7 @@ pub(crate) fn policy() -> BoxedStrategy<PolicySpec> {
                 ladders: Default::default(),
                 stages,
                 recovery,
+                memory: None,
             }
         })
         .boxed()
