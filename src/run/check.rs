@@ -8,7 +8,7 @@ use crate::error::Error;
 use crate::model::{Policy, Profile};
 use crate::source::Source;
 use crate::spec::set::Setting;
-use crate::spec::{Format, decode, PolicySpec, ProfileSpec, ScenarioSpec, SuiteSpec};
+use crate::spec::{Format, PolicySpec, ProfileSpec, ScenarioSpec, SuiteSpec, decode};
 
 /// Checks an input, by its name or by its path.
 ///

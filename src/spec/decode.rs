@@ -54,7 +54,8 @@ pub fn decode<T: DeserializeOwned>(text: &str, format: Format) -> Result<T, Vec<
         Some(_) => Err(problems),
         None => {
             let more = repair::problems::<T>(text, format);
-            problems.extend(more.into_iter().filter(|it| format == Format::Toml || it.code != "duplicate-key"));
+            problems
+                .extend(more.into_iter().filter(|it| format == Format::Toml || it.code != "duplicate-key"));
             problems.sort_by_key(|it| it.place.span.as_ref().map(|it| it.start));
             Err(problems)
         }

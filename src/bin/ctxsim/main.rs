@@ -28,6 +28,7 @@ fn main() -> ExitCode {
         Command::Run(args) => run::run(&catalog, &args),
         Command::List(args) => inputs::list(&catalog, &args),
         Command::Validate(args) => inputs::validate(&catalog, &args),
+        Command::Convert(args) => inputs::convert(&args),
         Command::Completions(args) => {
             let mut script = Vec::new();
             clap_complete::generate(args.shell, &mut Cli::command(), "ctxsim", &mut script);
