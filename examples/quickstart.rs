@@ -2,7 +2,7 @@
 
 use ctxsim::{Catalog, Plan, Request};
 
-fn main() -> Result<(), ctxsim::Error> {
+pub(crate) fn main() -> Result<(), ctxsim::Error> {
     let request = Request {
         policies: vec!["identity".into(), "clear_tool_results".into()],
         scenarios: vec!["recorded/claude-code".into()],

@@ -203,7 +203,9 @@ impl<'a> Resolver<'a> {
             SizeSpec::Min(parts) => Size::Min(self.parts("min", parts, depth, problems)),
             SizeSpec::Max(parts) => Size::Max(self.parts("max", parts, depth, problems)),
             SizeSpec::Param(name) => match self.params.get(name) {
-                Some(spec) => self.size_at(spec, depth + 1, problems),
+                Some(spec) => problems.elsewhere(format_args!("params.{name}"), |problems| {
+                    self.size_at(spec, depth + 1, problems)
+                }),
                 None => {
                     self.unknown_param(name, problems);
                     Size::Tokens(0)

@@ -69,6 +69,9 @@ fn trace(scenario: &Loaded<ScenarioSpec>, spec: &ScenarioSpec) -> Result<Trace, 
     let is_file = scenario.source.is_some();
     let recorded = |path: &str, assume: &AssumeSpec| {
         let origin = scenario.origin.beside(path).ok_or_else(|| vec![missing(path)])?;
+        if is_file && matches!(&origin, Origin::File(path) if !path.is_file()) {
+            return Err(vec![missing(path)].into());
+        }
         session(&origin, spec, assume)
     };
     match load::load(spec, recorded) {

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::decode::Format;
 use crate::diag::nearest;
 
 /// Something that does not fit.
@@ -36,7 +37,7 @@ pub(super) fn of_ron(error: &ron::Error, found: &str) -> Fault {
         E::DuplicateStructField { field, .. } => duplicate(field),
         E::IntegerOutOfBounds => out_of_range(found),
         E::SuggestRawIdentifier(_) | E::InvalidIdentifier(_) | E::ExpectedIdentifier if is_number(found) => {
-            bare_number(found)
+            bare_number(found, Format::Ron)
         }
         E::ExpectedIdentifier if found.starts_with('"') => {
             let word = found.trim_matches('"');
@@ -56,7 +57,7 @@ pub(super) fn of_ron(error: &ron::Error, found: &str) -> Fault {
         E::ExpectedStructLike | E::ExpectedNamedStructLike(_) | E::ExpectedUnit if !found.is_empty() => {
             let word = found.split('(').next().unwrap_or(found);
             if is_number(word) {
-                return bare_number(word);
+                return bare_number(word, Format::Ron);
             }
             Fault::new(
                 "wrong-type",
@@ -69,12 +70,14 @@ pub(super) fn of_ron(error: &ron::Error, found: &str) -> Fault {
             "there is more in the parentheses than belongs there",
             "leave the rest out",
         ),
-        other => of_words(&other.to_string()),
+        E::ExpectedStringEnd => Fault::new("syntax", "the text has no end", "close it with `\"`"),
+        E::Eof => Fault::new("syntax", "the file ends too early", "close every bracket that is open"),
+        other => of_words(&other.to_string(), found, Format::Ron),
     }
 }
 
 /// Says what a parser means that says it in serde's words.
-pub(super) fn of_words(message: &str) -> Fault {
+pub(super) fn of_words(message: &str, found: &str, format: Format) -> Fault {
     let names: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
     let (first, rest) = names.split_first().map_or(("", &[][..]), |(first, rest)| (*first, rest));
     if message.starts_with("unknown field") {
@@ -89,9 +92,12 @@ pub(super) fn of_words(message: &str) -> Fault {
     if message.starts_with("duplicate field") {
         return duplicate(first);
     }
-    let is_size = |it: &str| it.contains("string or table") || it.contains("variant");
-    if message.starts_with("invalid type: ") && is_number(first) && is_size(message) {
-        return bare_number(first);
+    if message.starts_with("wanted string or table") {
+        return if is_number(found) {
+            bare_number(found, format)
+        } else {
+            wrong_type("a name or a table", found, "")
+        };
     }
     if message.starts_with("invalid value: integer") {
         return out_of_range(first);
@@ -103,10 +109,21 @@ pub(super) fn of_words(message: &str) -> Fault {
             "keep one key and leave the others out",
         );
     }
-    if message.starts_with("invalid type") || message.starts_with("invalid value") {
-        return Fault::new("wrong-type", message, "");
+    let expected = message.rsplit_once("expected ").map_or("", |(_, expected)| expected);
+    let wanted = match expected.split(' ').find(|it| !matches!(*it, "a" | "an")) {
+        Some("sequence") => Some("a list"),
+        Some("string") => Some("text"),
+        Some("map" | "struct") => Some("a table"),
+        Some("f64") => Some("a number"),
+        Some("u64" | "u32" | "u16") => Some("a whole number"),
+        Some("boolean") => Some("`true` or `false`"),
+        _ => None,
+    };
+    match wanted {
+        Some(wanted) if message.starts_with("invalid type") => wrong_type(wanted, found, ""),
+        _ if message.starts_with("invalid type") => Fault::new("wrong-type", message, ""),
+        _ => Fault::new("value-invalid", message, ""),
     }
-    Fault::new("syntax", message, "")
 }
 
 fn unknown_field(found: &str, known: &[&str]) -> Fault {
@@ -139,14 +156,18 @@ fn wrong_type(wanted: &str, found: &str, help: &str) -> Fault {
     Fault::new("wrong-type", format!("{wanted} belongs here{found}"), help)
 }
 
-/// Says what to write instead of a number that stands for a size, an extent or a rendition.
-fn bare_number(found: &str) -> Fault {
+/// Says what to write instead of a number that stands for a size or an extent.
+fn bare_number(found: &str, format: Format) -> Fault {
+    let with = |unit: &str| match format {
+        Format::Ron => format!("`{unit}({found})`"),
+        Format::Toml => format!("`{{ {unit} = {found} }}`"),
+    };
     let help = if found.contains('.') {
-        format!("write what it is a share of: `ratio({found})` for the limit, `fraction({found})` for items")
+        let (ratio, fraction) = (with("ratio"), with("fraction"));
+        format!("write what it is a share of: {ratio} for the limit, {fraction} for items")
     } else {
-        format!(
-            "write the unit: `tokens({found})` for a size, `loops({found})`, `steps({found})` or `items({found})` for a number of units"
-        )
+        let [tokens, loops, steps, items] = ["tokens", "loops", "steps", "items"].map(with);
+        format!("write the unit: {tokens} for a size; {loops}, {steps} or {items} for a number of units")
     };
     Fault::new("unit-missing", format!("the number {found} has no unit"), help)
 }

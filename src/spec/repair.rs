@@ -14,6 +14,9 @@ use crate::diag::{Diagnostic, Place, nearest};
 /// No more problems of one text are told.
 const PROBLEMS_MAX: usize = 64;
 
+/// No longer value is repeated in a message, in bytes.
+const WORD_MAX: usize = 40;
+
 /// No more entries of one text are taken out.
 const ATTEMPTS_MAX: usize = 512;
 
@@ -118,7 +121,9 @@ impl Found<'_> {
         for _ in 0..ATTEMPTS_MAX {
             let Err(error) = T::deserialize(toml::de::Deserializer::from(document.clone())) else { return };
             let root = of_toml(document.get_ref());
-            let fault = Fault { span: error.span().unwrap_or(0..0), ..fault::of_words(error.message()) };
+            let span = error.span().unwrap_or(0..0);
+            let found = word_at(self.text, &root, span.start);
+            let fault = Fault { span, ..fault::of_words(error.message(), found, Format::Toml) };
             let Some(way) = self.take(&root, &fault) else { return };
             if !remove(&mut document, &way) {
                 return;
@@ -129,7 +134,8 @@ impl Found<'_> {
     /// Reports a fault unless it only follows from what was taken out; returns the entry to take out next.
     fn take(&mut self, root: &Node, fault: &Fault) -> Option<Vec<usize>> {
         let way = match fault {
-            Fault { missing: Some(_), span, .. } if span.is_empty() => Vec::new(),
+            // TOML gives what the document itself lacks no place.
+            Fault { missing: Some(_), span, .. } if *span == (0..0) => Vec::new(),
             Fault { code: "unknown-field", span, .. } => root.way_to_key(span.start),
             Fault { span, .. } => root.way_to(span.start),
         };
@@ -186,12 +192,15 @@ fn ron_fault(text: &str, root: &Node, error: &ron::error::SpannedError) -> Fault
         let skipped = text.len() - rest.len() - span.start;
         span = span.start + skipped..span.end.max(span.start + skipped);
     }
-    let found = root.at(&root.way_to(span.start)).map(|it| &it.value.span);
-    let found =
-        found.filter(|it| it.contains(&span.start)).and_then(|it| text.get(it.clone())).unwrap_or_default();
-    let is_short = found.len() <= 40 && !found.contains('\n');
-    let fault = fault::of_ron(&error.code, if is_short { found } else { "" });
+    let fault = fault::of_ron(&error.code, word_at(text, root, span.start));
     Fault { span, ..fault }
+}
+
+/// Returns the value at a place as it is written; nothing for a long one.
+fn word_at<'t>(text: &'t str, root: &Node, byte: usize) -> &'t str {
+    let span = root.at(&root.way_to(byte)).map(|it| it.value.span.clone()).filter(|it| it.contains(&byte));
+    let word = span.and_then(|it| text.get(it)).unwrap_or_default();
+    if word.len() <= WORD_MAX && !word.contains('\n') { word } else { "" }
 }
 
 /// Returns the bytes at which the RON parser stands.

@@ -2,7 +2,10 @@
 
 mod blocks;
 mod cli;
+mod diagnostics;
+mod documents;
 mod duckagent;
+mod formats;
 mod import;
 mod inputs;
 mod laws;
@@ -13,3 +16,4 @@ mod readings;
 mod report;
 mod set;
 mod sums;
+mod tidy;
