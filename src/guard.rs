@@ -27,11 +27,7 @@ impl fmt::Display for Verdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let [policy, scenario, profile] = &self.run;
         let value = self.value.map_or_else(|| "no number".to_owned(), |it| it.to_string());
-        write!(
-            f,
-            "{}: {value} is not {} ({policy} on {scenario} under {profile})",
-            self.guard, self.bound
-        )
+        write!(f, "{}: {value} is not {} ({policy} on {scenario} under {profile})", self.guard, self.bound)
     }
 }
 
@@ -82,7 +78,8 @@ pub fn check(guards: &[GuardSpec], policies: &[String]) -> Result<(), Vec<Diagno
 /// # Errors
 /// A value that JSON cannot hold.
 pub fn judge(guards: &[GuardSpec], report: &Report) -> Result<Vec<Verdict>, serde_json::Error> {
-    let runs = report.labelled().map(|(run, label)| json::value(run, label)).collect::<Result<Vec<_>, _>>()?;
+    let runs =
+        report.labelled().map(|(run, label)| json::value(run, label)).collect::<Result<Vec<_>, _>>()?;
     let is = |run: &Value, field: &str, wanted: &Option<String>| {
         wanted.as_ref().is_none_or(|it| run.get(field).and_then(Value::as_str) == Some(it))
     };

@@ -9,7 +9,8 @@ use crate::model::memory::State;
 use crate::units::Tokens;
 
 /// The quarters of a load, as the Context Decay Benchmark calls them.
-pub const QUARTILES: [&str; 4] = ["early (0-25%)", "mid-early (25-50%)", "mid-late (50-75%)", "late (75-100%)"];
+pub const QUARTILES: [&str; 4] =
+    ["early (0-25%)", "mid-early (25-50%)", "mid-late (50-75%)", "late (75-100%)"];
 /// What states of needles are called.
 pub const STATES: [&str; 5] = ["exact", "preview", "summarised", "recoverable", "lost"];
 /// What parts of a memory lose needles, as reports call them.
@@ -274,7 +275,11 @@ impl Retention {
             implicit_accuracy,
             compression_ratio: of_some(trials, Trial::compression_ratio),
             info_density: of(trials, Trial::info_density),
-            depth_accuracy: QUARTILES.into_iter().enumerate().map(|(nth, it)| (it, by_quartile(nth))).collect(),
+            depth_accuracy: QUARTILES
+                .into_iter()
+                .enumerate()
+                .map(|(nth, it)| (it, by_quartile(nth)))
+                .collect(),
             non_empty: NonEmpty::new(trials),
             by_length: lengths.into_iter().map(|(length, it)| (length, AtLength::new(&it))).collect(),
             states: summed(STATES, trials, |it| it.states),
@@ -285,9 +290,8 @@ impl Retention {
 
     /// Compares with another policy on the same draws.
     pub fn pair(&mut self, against: &str, own: &[Trial], other: &[Trial]) {
-        let difference = |(own, other): (&Trial, &Trial)| {
-            own.needles().as_published() - other.needles().as_published()
-        };
+        let difference =
+            |(own, other): (&Trial, &Trial)| own.needles().as_published() - other.needles().as_published();
         if let Some(paired) = Statistic::new(own.iter().zip(other).map(difference)) {
             self.paired.insert(against.to_owned(), paired);
         }
@@ -300,7 +304,11 @@ impl NonEmpty {
         Self {
             explicit_accuracy: of_some(trials, |it| it.explicit.share()),
             implicit_accuracy: of_some(trials, |it| it.implicit.share()),
-            depth_accuracy: QUARTILES.into_iter().enumerate().map(|(nth, it)| (it, by_quartile(nth))).collect(),
+            depth_accuracy: QUARTILES
+                .into_iter()
+                .enumerate()
+                .map(|(nth, it)| (it, by_quartile(nth)))
+                .collect(),
         }
     }
 }

@@ -186,10 +186,8 @@ impl Policy {
             })
         });
         let stages = stages.collect();
-        let memory = spec
-            .memory
-            .as_ref()
-            .map(|it| problems.within("memory", |problems| Memory::new(it, problems)));
+        let memory =
+            spec.memory.as_ref().map(|it| problems.within("memory", |problems| Memory::new(it, problems)));
         let policy = Self {
             name: spec.name.clone(),
             about: spec.about.clone(),

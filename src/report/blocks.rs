@@ -107,7 +107,11 @@ impl Report {
     /// Returns a note for the scenarios whose needs are not known.
     #[must_use]
     pub fn note_on_needs(&self) -> Option<String> {
-        let unknown = self.runs.iter().filter(|it| !it.tally.has_needs && it.retention.is_none()).map(|it| it.scenario.as_str());
+        let unknown = self
+            .runs
+            .iter()
+            .filter(|it| !it.tally.has_needs && it.retention.is_none())
+            .map(|it| it.scenario.as_str());
         let names = distinct(unknown).join(", ");
         (!names.is_empty()).then(|| {
             format!("{names}: nothing says what needs what, so recovery and kept evidence are unknown ({NONE}) and a lower cost is no verdict.")

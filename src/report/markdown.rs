@@ -17,7 +17,8 @@ pub fn report(report: &Report, detail: Detail) -> String {
         retention::markdown(&grid, &mut text);
     }
     let references = report.references.iter().map(|it| format!("{}: {}", it.name, it.about));
-    let notes: Vec<String> = report.notes.iter().cloned().chain(references).chain(report.note_on_needs()).collect();
+    let notes: Vec<String> =
+        report.notes.iter().cloned().chain(references).chain(report.note_on_needs()).collect();
     write_list("Notes", notes.iter().map(String::as_str), &mut text);
     write_list("Assumptions", report.assumptions().iter().map(String::as_str), &mut text);
     text

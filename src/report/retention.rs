@@ -7,8 +7,8 @@ use serde_json::Value;
 use super::json::number;
 use super::numbers::{self, NONE};
 use super::{Report, Run};
-use crate::metrics::retention::{LOSSES, QUARTILES, STATES};
 use crate::metrics::Retention;
+use crate::metrics::retention::{LOSSES, QUARTILES, STATES};
 
 /// A table: the first columns name what the others count.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -184,11 +184,16 @@ impl Group<'_> {
             for (other, ..) in &self.runs[index + 1..] {
                 let Some(paired) = retention.paired.get(&other.policy) else { continue };
                 let reach = paired.reach().map_or_else(|| NONE.to_owned(), |it| format!("{it:.3}"));
-                rows.push(vec![run.policy.clone(), other.policy.clone(), format!("{:+.3}", paired.mean), reach]);
+                rows.push(vec![
+                    run.policy.clone(),
+                    other.policy.clone(),
+                    format!("{:+.3}", paired.mean),
+                    reach,
+                ]);
             }
         }
         Grid {
-            title: "Differences of accuracy, trial by trial on the same draws".to_owned(),
+            title: "Differences of accuracy, trial by trial on the same conversations".to_owned(),
             columns: ["policy", "less", "difference", "± 95%"].map(str::to_owned).to_vec(),
             n_names: 2,
             rows,
@@ -212,7 +217,14 @@ impl Group<'_> {
                 per_dollar.unwrap_or_else(|| NONE.to_owned()),
             ]
         });
-        let columns = ["policy", "accuracy", "tokens a request", "cache hit", "USD per 1,000 turns", "accuracy per USD"];
+        let columns = [
+            "policy",
+            "accuracy",
+            "tokens a request",
+            "cache hit",
+            "USD per 1,000 turns",
+            "accuracy per USD",
+        ];
         Grid {
             title: "Cost beside retention".to_owned(),
             columns: columns.map(str::to_owned).to_vec(),

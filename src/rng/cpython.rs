@@ -192,7 +192,10 @@ mod tests {
             [1, 7, 31, 32, 33, 64].map(|it| draws.bits(it))
         };
 
-        assert_eq!(first(0), [1, 49, 1_627_694_678, 3_823_568_514, 1_806_341_205, 17_809_683_713_383_489_082]);
+        assert_eq!(
+            first(0),
+            [1, 49, 1_627_694_678, 3_823_568_514, 1_806_341_205, 17_809_683_713_383_489_082]
+        );
         assert_eq!(first((1 << 31) + 7)[2..4], [2_093_465_581, 3_838_293_963]);
         let positions = Cpython::new(42).sample(1_000, 100);
         let sum: u64 = (1..).zip(&positions).map(|(nth, position)| nth * position).sum();

@@ -32,11 +32,7 @@ pub(super) fn check(spec: &ConversationSpec, problems: &mut Problems) {
     });
     problems.within("turn_seconds", |problems| {
         if spec.turn_seconds > TURN_SECONDS_MAX {
-            problems.push(
-                "turn-seconds-range",
-                "turns are more than a year apart",
-                "write at most 31536000",
-            );
+            problems.push("turn-seconds-range", "turns are more than a year apart", "write at most 31536000");
         }
     });
     match (spec.random, spec.hash_seed) {
@@ -122,7 +118,9 @@ fn check_categories(categories: &IndexMap<String, IndexMap<String, ValueSpec>>, 
                     if let Some(other) = seen.insert(key, category) {
                         problems.push(
                             "needle-duplicate",
-                            format!("two needles have the key `{key}`: one in `{other}`, one in `{category}`"),
+                            format!(
+                                "two needles have the key `{key}`: one in `{other}`, one in `{category}`"
+                            ),
                             "give each key once, or rename one",
                         );
                     }
