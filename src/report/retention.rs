@@ -193,7 +193,7 @@ impl Group<'_> {
             }
         }
         Grid {
-            title: "Differences of accuracy, trial by trial on the same draws".to_owned(),
+            title: "Differences of accuracy, trial by trial on the same conversations".to_owned(),
             columns: ["policy", "less", "difference", "± 95%"].map(str::to_owned).to_vec(),
             n_names: 2,
             rows,

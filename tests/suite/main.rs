@@ -2,6 +2,7 @@
 
 mod blocks;
 mod cli;
+mod context_decay;
 mod diagnostics;
 mod documents;
 mod duckagent;

@@ -1,0 +1,253 @@
+//! The Context Decay Benchmark: its published script row by row, its means over many trials, and what memories lose.
+
+#![expect(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
+
+use std::path::{Path, PathBuf};
+
+use ctxsim::catalog::Catalog;
+use ctxsim::error::Error;
+use ctxsim::guard;
+use ctxsim::metrics::retention::Trial;
+use ctxsim::report::blocks::Detail;
+use ctxsim::report::{Report, json, markdown};
+use ctxsim::run::{Plan, Request};
+use serde_json::Value;
+
+/// Returns a file below the tests' data.
+fn data(path: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/context_decay").join(path)
+}
+
+/// Plans the suite with some overrides.
+fn plan(set: &[&str]) -> Plan {
+    Plan::new(&Catalog::bundled(), &request(set)).unwrap()
+}
+
+fn request(set: &[&str]) -> Request {
+    Request {
+        suite: Some("context-decay".to_owned()),
+        set: set.iter().map(|it| (*it).to_owned()).collect(),
+        ..Request::default()
+    }
+}
+
+fn quietly(plan: &Plan, threads: usize) -> Report {
+    plan.report(Some(threads), &|_, _| {})
+}
+
+/// Returns the trials of a plan, each with its policy.
+fn trials(plan: &Plan, threads: usize) -> Vec<(String, Trial)> {
+    let runs = plan.trials(Some(threads), &|_, _| {});
+    let named = |(cell, trials): (ctxsim::run::Cell, Vec<Trial>)| {
+        let policy = plan.policies[cell.policy].clone();
+        trials.into_iter().map(move |it| (policy.clone(), it))
+    };
+    runs.into_iter().flat_map(named).collect()
+}
+
+/// Rounds as the script does before it writes.
+fn rounded(value: f64, decimals: usize) -> f64 {
+    format!("{value:.decimals$}").parse().unwrap()
+}
+
+#[test]
+fn every_row_of_the_published_script_is_reproduced() {
+    let ours = trials(&plan(&[]), 1);
+    let text = std::fs::read_to_string(data("seed42_hashseed0.jsonl")).unwrap();
+    let rows: Vec<Value> = text.lines().map(|it| serde_json::from_str(it).unwrap()).collect();
+
+    assert_eq!((rows.len(), ours.len()), (100, 100));
+    for row in rows {
+        let is_row = |policy: &str, it: &Trial| {
+            row["policy"] == policy && row["conv_length"] == it.length && row["trial"] == it.trial
+        };
+        let (_, own) = ours.iter().find(|(policy, it)| is_row(policy, it)).unwrap();
+        let own = serde_json::to_value(own.json()).unwrap();
+        for (field, expected) in row.as_object().unwrap() {
+            let decimals = match field.as_str() {
+                "policy" => continue,
+                "compression_ratio" => 2,
+                "info_density" => 3,
+                _ => 4,
+            };
+            let pairs: Vec<(&Value, &Value)> = match expected.as_object() {
+                Some(bins) => bins.iter().map(|(bin, expected)| (&own[field][bin], expected)).collect(),
+                None => vec![(&own[field], expected)],
+            };
+            for (own, expected) in pairs {
+                let own = rounded(own.as_f64().unwrap(), decimals);
+                assert_eq!(Some(own), expected.as_f64(), "{field} of {row}");
+            }
+        }
+    }
+}
+
+#[test]
+fn means_over_many_trials_agree_with_the_script_within_four_standard_errors() {
+    let request = Request { scenarios: vec!["context_decay/trials".to_owned()], ..request(&[]) };
+    let report = quietly(&Plan::new(&Catalog::bundled(), &request).unwrap(), 2);
+    let expected: Value =
+        serde_json::from_str(&std::fs::read_to_string(data("means_300_trials.json")).unwrap()).unwrap();
+
+    let mut n_compared = 0;
+    let mut compare = |own: &Value, theirs: &Value, what: &str| {
+        for (metric, theirs) in theirs.as_object().unwrap() {
+            let Some(mean) = theirs.get("mean").and_then(Value::as_f64) else { continue };
+            let own = &own[if metric == "retrieval_accuracy" { "accuracy" } else { metric }];
+            let error = own["se"].as_f64().unwrap().hypot(theirs["se"].as_f64().unwrap());
+            let own = own["mean"].as_f64().unwrap();
+            assert!((own - mean).abs() <= 4.0 * error, "{what} {metric}: {own} is not {mean} ± 4 × {error}");
+            n_compared += 1;
+        }
+    };
+    for run in &report.runs {
+        let own = serde_json::to_value(run.retention.as_deref().unwrap()).unwrap();
+        compare(&own, &expected["by_strategy"][&run.policy], &run.policy);
+        for (length, theirs) in expected["by_strategy_length"][&run.policy].as_object().unwrap() {
+            compare(&own["by_length"][length], theirs, &format!("{} at {length}", run.policy));
+        }
+    }
+    assert_eq!(n_compared, 100);
+}
+
+#[test]
+fn the_paper_s_tables_stand_beside_ours() {
+    let text = markdown::report(&quietly(&plan(&[]), 1), Detail::Groups);
+
+    let mut settings = insta::Settings::clone_current();
+    settings.set_snapshot_path("../../snapshots/context_decay");
+    settings.set_prepend_module_to_snapshot(false);
+    settings.set_omit_expression(true);
+    settings.bind(|| insta::assert_snapshot!("markdown", text));
+}
+
+#[test]
+fn the_claims_of_the_publication_are_guards_that_can_fail() {
+    let judged = |set: &[&str]| {
+        let plan = plan(set);
+        guard::judge(&plan.guards, &quietly(&plan, 1)).unwrap()
+    };
+
+    let verdicts = judged(&[]);
+    assert_eq!(verdicts.len(), 7);
+    assert!(verdicts.iter().all(|it| it.holds), "{verdicts:?}");
+    let broken: Vec<_> =
+        judged(&["memory.write.extract.2.p=0.2"]).into_iter().filter(|it| !it.holds).collect();
+    assert_eq!(broken.len(), 1, "{broken:?}");
+    assert!(broken[0].to_string().contains("is not above 0.85 (context_decay/file_backed on"));
+}
+
+#[test]
+fn threads_change_nothing() {
+    for set in [&[][..], &["scenario.load.conversation.trials=3", "scenario.seed=9"]] {
+        let plan = plan(set);
+        assert_eq!(trials(&plan, 1), trials(&plan, 2));
+    }
+    let plan = plan(&[]);
+    assert_eq!(json::document(&quietly(&plan, 1)).unwrap(), json::document(&quietly(&plan, 2)).unwrap());
+}
+
+/// Adds up the found needles and the losses of one policy, whose memory is changed.
+fn lost(policy: &str, set: &[&str]) -> (u32, [u32; 5]) {
+    let request = Request { policies: vec![format!("context_decay/{policy}")], ..request(set) };
+    let plan = Plan::new(&Catalog::bundled(), &request).unwrap();
+    let mut sum = (0, [0; 5]);
+    for (_, trial) in trials(&plan, 1) {
+        sum.0 += trial.needles().found;
+        for (sum, loss) in sum.1.iter_mut().zip(trial.losses) {
+            *sum += loss;
+        }
+    }
+    sum
+}
+
+#[test]
+fn a_loss_is_laid_at_the_part_that_lost_and_each_part_can_be_made_to_lose_nothing() {
+    let (found, [write, store, read, uses, stopped]) = lost("memory_banks", &[]);
+    assert_eq!((store, read, uses, stopped), (0, 0, 0, 0), "the published capacity of 50 never binds");
+    assert_eq!(found + write, 925);
+
+    assert_eq!(lost("memory_banks", &["memory.oracle=[\"write\"]"]), (925, [0; 5]));
+    let small = ["memory.store.banks.capacity=3"];
+    let (found_small, [write_small, store_small, ..]) = lost("memory_banks", &small);
+    assert!(found_small < found && store_small > 0 && write_small <= write);
+    assert_eq!(lost("memory_banks", &[small[0], "memory.oracle=[\"store\"]"]).0, found);
+
+    let last = ["memory.read={ last = 2 }"];
+    let (found_last, [.., read_last, _, _]) = lost("memory_banks", &last);
+    assert!(found_last < found && read_last > 0);
+    assert_eq!(lost("memory_banks", &[last[0], "memory.oracle=[\"read\"]"]).0, found);
+}
+
+#[test]
+fn the_paper_s_text_and_its_code_are_two_policies() {
+    let named = ["scenario.load.conversation.random=\"named\"", "scenario.load.conversation.trials=40"];
+    let request = |name: &str| Request {
+        policies: vec![format!("context_decay/{name}")],
+        scenarios: vec!["context_decay/trials".to_owned()],
+        set: vec![named[1].to_owned()],
+        ..request(&[])
+    };
+    let explicit = |name: &str| {
+        let report = quietly(&Plan::new(&Catalog::bundled(), &request(name)).unwrap(), 2);
+        report.runs[0].retention.as_ref().unwrap().non_empty.explicit_accuracy.unwrap().mean
+    };
+
+    assert!((explicit("memory_banks_as_written") - 0.85).abs() < 0.03);
+    assert!((explicit("memory_banks") - 0.9775).abs() < 0.02);
+    assert!((explicit("file_backed_as_written") - 0.9775).abs() < 0.02);
+    assert!((explicit("file_backed") - 0.9995).abs() < 0.005);
+}
+
+#[test]
+fn every_bad_parameter_is_told_at_once_with_its_place() {
+    let file = |path: &str| data(path).display().to_string();
+    let request = Request {
+        policies: vec![file("bad_memory.ron")],
+        scenarios: vec![file("bad_conversation.toml")],
+        profiles: vec!["context_decay/words".to_owned()],
+        ..Request::default()
+    };
+
+    let Err(Error::Invalid(problems)) = Plan::new(&Catalog::bundled(), &request) else {
+        panic!("the inputs are refused");
+    };
+    let told: Vec<String> = problems
+        .iter()
+        .map(|it| {
+            assert!(it.help.is_some() && it.place.line_column.is_some(), "{it}");
+            format!("{} {}", it.place.field, it.code)
+        })
+        .collect();
+    let expected = [
+        "memory.store.banks.capacity capacity-zero",
+        "memory.write.extract.0.miss probability-range",
+        "memory.write.extract.1 extract-bar",
+        "memory.write.extract.2.into bank-unknown",
+        "load.conversation.lengths lengths-empty",
+        "load.conversation.trials trials-range",
+        "load.conversation.needle_density share-range",
+        "load.conversation.context_budget_ratio share-range",
+        "load.conversation.implicit_ratio probability-range",
+        "load.conversation hash-seed-missing",
+        "load.conversation.domains domains-empty",
+        "load.conversation.categories.other.port needle-duplicate",
+        "load.conversation.categories.other.port.between value-range",
+    ];
+    assert_eq!(told, expected);
+}
+
+#[test]
+fn facts_are_named_nowhere_under_projection_or_cache() {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut files = vec![source.join("projection.rs"), source.join("cache.rs")];
+    for folder in ["projection", "cache"] {
+        let entries = std::fs::read_dir(source.join(folder)).unwrap();
+        files.extend(entries.map(|it| it.unwrap().path()));
+    }
+    for file in files {
+        let text = std::fs::read_to_string(&file).unwrap();
+        let names = |line: &str| !line.trim_start().starts_with("//") && line.contains("facts");
+        assert!(!text.lines().any(names), "{}", file.display());
+    }
+}
