@@ -17,5 +17,6 @@ pub mod blocks;
 pub mod price;
 pub mod metrics;
 pub mod report;
+pub mod pricelist;
 pub mod catalog;
 pub mod run;

@@ -17,6 +17,7 @@ use crate::error::Error;
 use crate::ledger::{Outcome, Rows, Sink, Sums};
 use crate::metrics::Tally;
 use crate::model::{CacheRules, Limits, Policy, Profile};
+use crate::price::{PriceIndex, PriceRows};
 use crate::report::{Assumed, LoadFacts, Report, Run};
 
 pub use load::Workload;
@@ -140,21 +141,37 @@ impl Plan {
     #[must_use]
     pub fn report(&self, threads: Option<usize>, progress: Progress<'_>) -> Report {
         let simulations = self.simulations();
-        let ledgers = simulations.run::<Sums>(threads, progress);
+        let ledgers = self.ledgers(&simulations, threads, progress);
         let assumed: Vec<Arc<Assumed>> = self.assumed();
         let runs = self.cells().map(|cell| {
-            let (sums, outcome) = &ledgers[simulations.of(cell)];
+            let (sums, index, outcome) = &ledgers[simulations.of(cell)];
             let (load, profile) = (&self.scenarios[cell.scenario], &self.profiles[cell.profile]);
             Run {
                 policy: self.policies[cell.policy].clone(),
                 scenario: load.name.clone(),
                 profile: profile.name.clone(),
                 seed: load.seed,
-                tally: Tally::new(sums, outcome, load.workload.has_needs(), profile),
+                tally: Tally::new(sums, index.as_ref(), outcome, load.workload.has_needs(), profile),
                 assumed: Arc::clone(&assumed[cell.scenario * self.profiles.len() + cell.profile]),
             }
         });
         Report::new(self.suite.clone(), self.notes.clone(), runs.collect(), self.has_sum)
+    }
+
+    /// Runs everything and folds the ledgers to what the profiles' prices ask for: flat prices need no more than sums.
+    fn ledgers(
+        &self,
+        simulations: &Simulations<'_>,
+        threads: Option<usize>,
+        progress: Progress<'_>,
+    ) -> Vec<(Sums, Option<PriceIndex>, Outcome)> {
+        if self.profiles.iter().all(|it| it.prices.flat().is_some()) {
+            let ledgers = simulations.run::<Sums>(threads, progress);
+            return ledgers.into_iter().map(|(sums, outcome)| (sums, None, outcome)).collect();
+        }
+        let ledgers = simulations.run::<(Sums, PriceRows)>(threads, progress);
+        let indexed = ledgers.into_iter().map(|((sums, rows), outcome)| (sums, Some(rows.into()), outcome));
+        indexed.collect()
     }
 
     /// Runs everything and keeps the rows, in the order of [`Plan::cells`]; runs that share a simulation share its rows.

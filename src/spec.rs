@@ -4,6 +4,7 @@ pub mod decode;
 pub mod merge;
 pub mod place;
 pub mod policy;
+pub mod price;
 pub mod profile;
 pub mod scenario;
 pub mod set;
@@ -12,6 +13,7 @@ pub mod suite;
 
 pub use decode::Format;
 pub use policy::PolicySpec;
+pub use price::PriceSpec;
 pub use profile::ProfileSpec;
 pub use scenario::ScenarioSpec;
 pub use suite::SuiteSpec;

@@ -4,5 +4,8 @@ mod blocks;
 mod cli;
 mod import;
 mod inputs;
+mod price;
+mod pricelist;
+mod profiles;
 mod report;
 mod set;

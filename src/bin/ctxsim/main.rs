@@ -3,6 +3,7 @@
 mod args;
 mod inputs;
 mod output;
+mod prices;
 mod render;
 mod run;
 
@@ -28,6 +29,7 @@ fn main() -> ExitCode {
         Command::Run(args) => run::run(&catalog, &args),
         Command::List(args) => inputs::list(&catalog, &args),
         Command::Validate(args) => inputs::validate(&catalog, &args),
+        Command::Prices(args) => prices::prices(&args.command),
         Command::Completions(args) => {
             let mut script = Vec::new();
             clap_complete::generate(args.shell, &mut Cli::command(), "ctxsim", &mut script);
