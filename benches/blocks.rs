@@ -2,6 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a benchmark stops at what it did not expect")]
 
+mod measure;
+
 use std::path::PathBuf;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
@@ -29,9 +31,8 @@ fn traces() -> Vec<(&'static str, Vec<String>)> {
     traces
 }
 
-fn blocks(criterion: &mut Criterion) {
+fn blocks(criterion: &mut Criterion<measure::CoreTime>) {
     let mut group = criterion.benchmark_group("blocks");
-    group.sample_size(20);
     for (name, texts) in traces() {
         let n_blocks: usize = texts.iter().map(|it| read(it, name).unwrap().blocks.len()).sum();
         group.throughput(Throughput::Elements(n_blocks as u64));
@@ -56,5 +57,9 @@ fn blocks(criterion: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, blocks);
+criterion_group! {
+    name = benches;
+    config = Criterion::default().with_measurement(measure::CoreTime).sample_size(20);
+    targets = blocks
+}
 criterion_main!(benches);

@@ -35,12 +35,13 @@ pub(crate) fn main() -> Result<(), ctxsim::Error> {
         ..Request::default()
     };
     let plan = Plan::new(&Catalog::bundled(), &request)?;
-    let (trace, profile) = (&plan.scenarios[0].trace, &plan.profiles[0]);
+    let profile = &plan.profiles[0];
+    let Some(trace) = plan.scenarios[0].workload.items() else { return Ok(()) };
 
     let mut sums = Sums::default();
     let outcome =
         play(trace, &mut Handles, ReadyRecovery::OneShot, &profile.limits, &profile.cache, &mut sums);
-    let tally = Tally::new(&sums, &outcome, true, profile);
+    let tally = Tally::new(&sums, None, &outcome, true, profile);
 
     let identity = plan.report(Some(1), &|_, _| {});
     assert!(tally.sums.main.prompt_max < identity.runs[0].tally.sums.main.prompt_max);

@@ -147,6 +147,13 @@ pub fn replay(trace: &BlockTrace, limits: &Limits, rules: &CacheRules, sink: &mu
     outcome
 }
 
+/// Returns the beginning of a text, which tells a format sooner than the whole.
+fn head(text: &str) -> &str {
+    const HEAD_BYTES: usize = 1 << 16;
+    let end = (0..=HEAD_BYTES.min(text.len())).rev().find(|it| text.is_char_boundary(*it));
+    &text[..end.unwrap_or(0)]
+}
+
 /// Says what a JSON parser found, with its place.
 fn syntax(error: &serde_json::Error) -> Box<Diagnostic> {
     let whole = error.to_string();

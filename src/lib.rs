@@ -43,6 +43,7 @@ pub mod blocks;
 pub mod price;
 pub mod metrics;
 pub mod report;
+pub mod pricelist;
 pub mod guard;
 pub mod catalog;
 pub mod run;

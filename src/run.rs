@@ -19,6 +19,7 @@ use crate::ledger::{Outcome, Rows, Sink, Sums};
 use crate::metrics::retention::Trial;
 use crate::metrics::{Retention, Tally};
 use crate::model::{CacheRules, Limits, Policy, Profile};
+use crate::price::{PriceIndex, PriceRows};
 use crate::report::{Assumed, LoadFacts, Report, Run};
 use crate::spec::guard::{GuardSpec, ReferenceSpec};
 use crate::trace::Conversation;
@@ -156,7 +157,7 @@ impl Plan {
     #[must_use]
     pub fn report(&self, threads: Option<usize>, progress: Progress<'_>) -> Report {
         let simulations = self.simulations();
-        let ledgers = simulations.run::<Sums>(threads, progress);
+        let ledgers = self.ledgers(&simulations, threads, progress);
         let assumed: Vec<Arc<Assumed>> = self.assumed();
         let played = self.played(&simulations, threads, progress);
         let runs = self.cells().map(|cell| {
@@ -165,8 +166,8 @@ impl Plan {
             let (tally, retention) = match &played[cell.scenario] {
                 Some(played) => self.retained(cell, &simulations, played, profile),
                 None => {
-                    let (sums, outcome) = &ledgers[simulations.of(cell)];
-                    (Tally::new(sums, outcome, has_needs, profile), None)
+                    let (sums, index, outcome) = &ledgers[simulations.of(cell)];
+                    (Tally::new(sums, index.as_ref(), outcome, has_needs, profile), None)
                 }
             };
             Run {
@@ -225,7 +226,7 @@ impl Plan {
         };
         let mut tally: Option<Tally> = None;
         for one in &played[simulations.within(cell)] {
-            let more = Tally::new(&one.sums, &one.outcome, false, profile);
+            let more = Tally::new(&one.sums, None, &one.outcome, false, profile);
             match &mut tally {
                 Some(tally) => tally.add(&more),
                 None => tally = Some(more),
@@ -236,8 +237,24 @@ impl Plan {
         for (index, policy) in self.policies.iter().enumerate().filter(|(index, _)| *index != cell.policy) {
             retention.pair(policy, &own, &of(index));
         }
-        let nothing = || Tally::new(&Sums::default(), &Outcome::default(), false, profile);
+        let nothing = || Tally::new(&Sums::default(), None, &Outcome::default(), false, profile);
         (tally.unwrap_or_else(nothing), Some(retention))
+    }
+
+    /// Runs everything and folds the ledgers to what the profiles' prices ask for: flat prices need no more than sums.
+    fn ledgers(
+        &self,
+        simulations: &Simulations<'_>,
+        threads: Option<usize>,
+        progress: Progress<'_>,
+    ) -> Vec<(Sums, Option<PriceIndex>, Outcome)> {
+        if self.profiles.iter().all(|it| it.prices.flat().is_some()) {
+            let ledgers = simulations.run::<Sums>(threads, progress);
+            return ledgers.into_iter().map(|(sums, outcome)| (sums, None, outcome)).collect();
+        }
+        let ledgers = simulations.run::<(Sums, PriceRows)>(threads, progress);
+        let indexed = ledgers.into_iter().map(|((sums, rows), outcome)| (sums, Some(rows.into()), outcome));
+        indexed.collect()
     }
 
     /// Runs everything and keeps the rows, in the order of [`Plan::cells`]; runs that share a simulation share its rows.

@@ -9,6 +9,7 @@ pub mod merge;
 mod node;
 pub mod place;
 pub mod policy;
+pub mod price;
 pub mod profile;
 mod repair;
 pub mod scenario;
@@ -18,6 +19,7 @@ pub mod suite;
 
 pub use decode::Format;
 pub use policy::PolicySpec;
+pub use price::PriceSpec;
 pub use profile::ProfileSpec;
 pub use scenario::ScenarioSpec;
 pub use suite::SuiteSpec;

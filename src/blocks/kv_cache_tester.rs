@@ -5,7 +5,7 @@
 use serde::Deserialize;
 
 use super::lift::{Lifted, Numbers, lift};
-use super::{BlockRequest, BlockTrace, Format, syntax};
+use super::{BlockRequest, BlockTrace, Format, head, syntax};
 use crate::diag::Diagnostic;
 use crate::units::Tokens;
 
@@ -34,8 +34,8 @@ struct Entry<I> {
 }
 
 fn detect(text: &str) -> bool {
-    let has = |key: &str| text.contains(key);
-    text.trim_start().starts_with('{') && has("\"block_size\"") && has("\"requests\"") && has("\"hash_ids\"")
+    let is_told = |text: &str| text.contains("\"block_size\"") && text.contains("\"requests\"");
+    text.trim_start().starts_with('{') && (is_told(head(text)) || is_told(text))
 }
 
 fn read(text: &str) -> Result<BlockTrace, Box<Diagnostic>> {

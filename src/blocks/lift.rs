@@ -101,41 +101,37 @@ pub(super) fn lift(text: &str) -> Option<Lifted> {
 }
 
 /// Reads whole numbers up to the closing bracket; returns where the text goes on.
+///
+/// A number is as JSON writes it, without a leading zero; those of more than 19 digits are left to the parser.
 fn array(bytes: &[u8], start: usize, numbers: &mut Numbers, blocks: &mut Vec<u32>) -> Option<usize> {
     let mut at = skip_blanks(bytes, start);
     if bytes.get(at) == Some(&b']') {
         return Some(at + 1);
     }
     loop {
-        let (id, end) = number(bytes, at)?;
+        let first = at;
+        let mut id = 0_u64;
+        let mut next = *bytes.get(at)?;
+        while next.is_ascii_digit() {
+            id = id.wrapping_mul(10).wrapping_add(u64::from(next - b'0'));
+            at += 1;
+            next = *bytes.get(at)?;
+        }
+        let n_digits = at - first;
+        if n_digits == 0 || n_digits > 19 || (n_digits > 1 && bytes[first] == b'0') {
+            return None;
+        }
         blocks.push(numbers.of(id)?);
-        at = skip_blanks(bytes, end);
-        match bytes.get(at)? {
+        if next != b',' {
+            at = skip_blanks(bytes, at);
+            next = *bytes.get(at)?;
+        }
+        match next {
             b',' => at = skip_blanks(bytes, at + 1),
             b']' => return Some(at + 1),
             _ => return None,
         }
     }
-}
-
-/// Reads a whole number as JSON writes it, without a leading zero, below 2^64.
-#[inline]
-fn number(bytes: &[u8], start: usize) -> Option<(u64, usize)> {
-    let first = bytes.get(start).map(|it| it.wrapping_sub(b'0')).filter(|it| *it < 10)?;
-    let mut value = u64::from(first);
-    let mut at = start + 1;
-    while let Some(digit) = bytes.get(at).map(|it| it.wrapping_sub(b'0')).filter(|it| *it < 10) {
-        if value == 0 {
-            return None;
-        }
-        value = if at - start < 18 {
-            value * 10 + u64::from(digit)
-        } else {
-            value.checked_mul(10)?.checked_add(u64::from(digit))?
-        };
-        at += 1;
-    }
-    Some((value, at))
 }
 
 /// Returns where the next byte that is no JSON blank stands.
@@ -169,6 +165,7 @@ mod tests {
         {
             assert!(lift(&format!(r#"{{"hash_ids":{array}"#)).is_none(), "{array}");
         }
-        assert!(lift(r#"{"hash_ids":[18446744073709551615]}"#).is_some());
+        assert!(lift(r#"{"hash_ids":[18446744073709551615]}"#).is_none(), "twenty digits may be too large");
+        assert!(lift(r#"{"hash_ids":[9999999999999999999]}"#).is_some());
     }
 }

@@ -5,7 +5,7 @@
 use serde::Deserialize;
 
 use super::lift::{Lifted, Numbers, lift};
-use super::{BlockRequest, BlockTrace, Format, syntax};
+use super::{BlockRequest, BlockTrace, Format, head, syntax};
 use crate::diag::Diagnostic;
 use crate::units::Tokens;
 
@@ -28,8 +28,8 @@ struct Line<I> {
 }
 
 fn detect(text: &str) -> bool {
-    let first = text.trim_start().lines().next().unwrap_or_default();
-    first.starts_with('{') && first.contains("\"hash_ids\"") && first.contains("\"input_length\"")
+    let first = head(text.trim_start()).lines().next().unwrap_or_default();
+    first.starts_with('{') && first.contains("\"input_length\"") && first.contains("\"hash_ids\"")
 }
 
 fn read(text: &str) -> Result<BlockTrace, Box<Diagnostic>> {

@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::Tally;
 use crate::ledger::{BlockHits, FailureKind};
-use crate::units::{Tokens, UNLIMITED};
+use crate::units::{Cost, Tokens, UNLIMITED};
 
 /// The lifetime classes of cache writes, as reports name them.
 pub const TTL_CLASSES: [&str; 2] = ["5m", "1h"];
@@ -123,7 +123,7 @@ pub struct Recovery {
     pub expected_failure_rate: Option<f64>,
 }
 
-/// What a run costs, in US dollars.
+/// What a run costs, in US dollars; null where some token has no price.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CostUsd {
     /// Reads, writes, plain input and output of the agent's requests.
@@ -236,14 +236,15 @@ fn recovery(tally: &Tally) -> Recovery {
 /// Returns the lines of the bill as floats.
 fn cost_usd(tally: &Tally) -> CostUsd {
     let costs = &tally.costs;
+    let known = |cost: Cost| if costs.is_unknown { f64::NAN } else { cost.usd() };
     CostUsd {
-        base: costs.base().usd(),
-        cache_read: costs.cache_read.usd(),
-        cache_write: costs.cache_write.usd(),
-        uncached: costs.uncached.usd(),
-        output: costs.output.usd(),
+        base: known(costs.base()),
+        cache_read: known(costs.cache_read),
+        cache_write: known(costs.cache_write),
+        uncached: known(costs.uncached),
+        output: known(costs.output),
         recovery: costs.recovery,
-        compaction: costs.compaction.usd(),
+        compaction: known(costs.compaction),
         penalty: costs.penalty.usd(),
         total: costs.total(),
     }

@@ -1,9 +1,10 @@
 //! A well-formed model profile and its only constructor.
 
+use super::price::{self, Prices};
 use crate::diag::{Diagnostic, Problems};
 use crate::spec::ProfileSpec;
-use crate::spec::profile::{AssumptionsSpec, CacheSpec, LimitsSpec, PriceSpec, RulesSpec, TouchSpec};
-use crate::units::{Cost, Decimal, Rate, Tokens, UNLIMITED};
+use crate::spec::profile::{AssumptionsSpec, CacheSpec, LimitsSpec, RulesSpec, TouchSpec};
+use crate::units::{Cost, Tokens, UNLIMITED};
 
 /// One model at one provider at one date.
 #[derive(Clone, Debug, PartialEq)]
@@ -104,19 +105,6 @@ impl Steps {
     }
 }
 
-/// What a token costs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Prices {
-    /// Plain input.
-    pub input: Rate,
-    /// Output.
-    pub output: Rate,
-    /// Input read from the cache.
-    pub cache_read: Rate,
-    /// Input written to the cache, by lifetime class: short, long.
-    pub cache_write: [Rate; 2],
-}
-
 /// What a report assumes about the agent and the provider.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Assumptions {
@@ -152,13 +140,17 @@ impl Profile {
                 );
             });
         }
+        let assumed = &spec.assumptions;
+        let start_ms = price::start(assumed.starts_at.as_deref(), &spec.as_of, &mut problems);
         let profile = Self {
             name: spec.name.clone(),
             about: spec.about.clone(),
             as_of: spec.as_of.clone(),
             limits: problems.within("limits", |problems| limits(&spec.limits, problems)),
             cache: problems.within("cache", |problems| cache(&spec.cache, problems)),
-            prices: problems.within("prices", |problems| prices(&spec.prices, problems)),
+            prices: problems.within("prices", |problems| {
+                price::prices(&spec.prices, start_ms, &assumed.services, problems)
+            }),
             assumptions: problems.within("assumptions", |problems| assumptions(&spec.assumptions, problems)),
         };
         problems.into_result(profile)
@@ -247,41 +239,6 @@ fn blocks(spec: &CacheSpec, problems: &mut Problems) -> Blocks {
     }
     let touch = spec.touch.unwrap_or_default();
     Blocks { block_tokens, capacity_blocks: spec.capacity_blocks, touch }
-}
-
-fn prices(spec: &[PriceSpec], problems: &mut Problems) -> Prices {
-    let Some(spec) = spec.last() else {
-        problems.push(
-            "price-missing",
-            "a profile has at least one price",
-            "write `[[prices]]` with `input` and `output`",
-        );
-        let free = Rate::default();
-        return Prices { input: free, output: free, cache_read: free, cache_write: [free; 2] };
-    };
-    let input = rate("input", spec.input, problems);
-    let mut write =
-        |class: &str| spec.cache_write.get(class).map_or(input, |it| rate("cache_write", *it, problems));
-    let cache_write = [write("5m"), write("1h")];
-    Prices {
-        input,
-        output: rate("output", spec.output, problems),
-        cache_read: spec.cache_read.map_or(input, |it| rate("cache_read", it, problems)),
-        cache_write,
-    }
-}
-
-fn rate(field: &str, price: Decimal, problems: &mut Problems) -> Rate {
-    Rate::from_usd_per_million(price).unwrap_or_else(|| {
-        problems.within(field, |it| {
-            it.push(
-                "price-too-fine",
-                format!("{price} USD per million tokens has more than six decimals"),
-                "round it to six",
-            );
-        });
-        Rate::default()
-    })
 }
 
 fn assumptions(spec: &AssumptionsSpec, problems: &mut Problems) -> Assumptions {

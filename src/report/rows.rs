@@ -9,7 +9,7 @@ use crate::metrics::totals::TTL_CLASSES;
 use crate::model::{Policy, Profile};
 use crate::price;
 use crate::trace::{Level, Recorded, Usage};
-use crate::units::Tokens;
+use crate::units::{Cost, Tokens};
 
 /// What the rows of a run are read beside.
 #[derive(Clone, Copy, Debug)]
@@ -59,7 +59,7 @@ struct RequestJson<'a> {
     broke_at: Option<u32>,
     actions: u32,
     recovery: Option<RecoveryJson>,
-    cost_usd: f64,
+    cost_usd: Option<f64>,
 }
 
 /// What the provider billed.
@@ -216,6 +216,6 @@ fn request<'a>(row: &RequestRow, recovery: Option<RecoveryJson>, context: Contex
         broke_at: row.usage.broke_at,
         actions: row.change.n_edits,
         recovery,
-        cost_usd: price::request(row, &context.profile.prices).usd(),
+        cost_usd: price::request(row, &context.profile.prices).map(Cost::usd),
     }
 }

@@ -1,8 +1,8 @@
 //! A model profile as written.
 
-use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
+use super::price::PriceSpec;
 use super::size::DurationSpec;
 use crate::units::{Decimal, Tokens};
 
@@ -96,22 +96,6 @@ pub enum TouchSpec {
     TailFirst,
 }
 
-/// Prices in US dollars per million tokens.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct PriceSpec {
-    /// Input that is neither read from the cache nor written to it.
-    pub input: Decimal,
-    /// Output.
-    pub output: Decimal,
-    /// Input read from the cache; as dear as input, when silent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cache_read: Option<Decimal>,
-    /// Input written to the cache, by the entry's lifetime; as dear as input, when silent.
-    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
-    pub cache_write: IndexMap<String, Decimal>,
-}
-
 /// What a report assumes about the agent and the provider.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -137,4 +121,10 @@ pub struct AssumptionsSpec {
     /// Milliseconds per output token.
     #[serde(default)]
     pub latency_ms_per_output_token: Decimal,
+    /// When a trace starts, `YYYY-MM-DD` or `YYYY-MM-DDTHH:MMZ`; on the day of the sources, when silent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub starts_at: Option<String>,
+    /// The ways to be served that are used, of those that the prices list.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub services: Vec<String>,
 }

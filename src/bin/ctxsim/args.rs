@@ -41,6 +41,8 @@ pub(crate) enum Command {
     Validate(ValidateArgs),
     /// Print an input file in the other format; its comments are lost
     Convert(ConvertArgs),
+    /// Make profiles of price lists, or show where lists disagree
+    Prices(PricesArgs),
     /// Write a completion script for a shell
     Completions(CompletionsArgs),
 }
@@ -174,6 +176,45 @@ pub(crate) enum InputFormatArg {
     Ron,
     /// TOML
     Toml,
+}
+
+/// The arguments of `prices`.
+#[derive(Debug, Args)]
+pub(crate) struct PricesArgs {
+    /// What to do with them
+    #[command(subcommand)]
+    pub(crate) command: PricesCommand,
+}
+
+/// What can be done with price lists.
+#[derive(Debug, Subcommand)]
+pub(crate) enum PricesCommand {
+    /// Make profiles of LiteLLM's JSON, genai-prices' data.json or models.dev's TOML tree, and list what is in none
+    Import(ImportArgs),
+    /// Show every price on which lists disagree
+    Compare(CompareArgs),
+}
+
+/// The arguments of `prices import`.
+#[derive(Debug, Args)]
+pub(crate) struct ImportArgs {
+    /// Files of price lists, or folders of TOML files
+    #[arg(value_name = "FILE", required = true)]
+    pub(crate) paths: Vec<PathBuf>,
+    /// The folder below which profiles are written
+    #[arg(long, value_name = "DIR")]
+    pub(crate) output: Option<PathBuf>,
+    /// The day on which the lists were fetched, YYYY-MM-DD
+    #[arg(long, value_name = "DATE", default_value = "1970-01-01")]
+    pub(crate) as_of: String,
+}
+
+/// The arguments of `prices compare`.
+#[derive(Debug, Args)]
+pub(crate) struct CompareArgs {
+    /// Files of price lists, or folders of TOML files
+    #[arg(value_name = "FILE", required = true)]
+    pub(crate) paths: Vec<PathBuf>,
 }
 
 /// The arguments of `completions`.
