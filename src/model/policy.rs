@@ -2,6 +2,7 @@
 
 use indexmap::{IndexMap, IndexSet};
 
+use super::layout::Layout;
 use super::scope::{Patterns, Scope};
 use super::size::{Cond, Extent, Resolver, Size};
 use crate::diag::{Diagnostic, Problems, nearest};
@@ -22,6 +23,8 @@ pub struct Policy {
     pub name: String,
     /// What it does.
     pub about: String,
+    /// Where prompts ask for cache breakpoints.
+    pub layout: Layout,
     /// What is done, in order.
     pub stages: Vec<Stage>,
     /// How the agent gets back what it cannot see.
@@ -138,8 +141,8 @@ pub struct Summarise {
     pub overhead: Size,
     /// The least number of units.
     pub at_least: u64,
-    /// Whether a model writes it.
-    pub is_request: bool,
+    /// The request that writes it, if a model does.
+    pub request: Option<SummaryPromptSpec>,
 }
 
 /// How the agent gets back what it cannot see.
@@ -186,6 +189,7 @@ impl Policy {
             name: spec.name.clone(),
             about: spec.about.clone(),
             stages: stages.collect(),
+            layout: problems.within("layout", |problems| Layout::new(spec.layout.as_ref(), problems)),
             recovery: recovery(spec.recovery.as_ref(), &resolver, &mut problems),
             params: spec.params.clone(),
         };
@@ -393,7 +397,7 @@ impl StageCheck<'_> {
             copy: spec.copy.clone(),
             overhead: spec.overhead.as_ref().map_or(Size::Tokens(0), |it| self.resolver.size(it, problems)),
             at_least: spec.at_least.as_ref().map_or(1, |it| self.resolver.count(it, problems)),
-            is_request: spec.prompt == SummaryPromptSpec::Separate,
+            request: Some(spec.prompt).filter(|it| *it != SummaryPromptSpec::Free),
         }
     }
 }

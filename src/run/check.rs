@@ -27,7 +27,7 @@ pub fn check(catalog: &Catalog, kind: Kind, name: &str) -> Result<(), Error> {
         Kind::Scenario => {
             let scenario = catalog.scenario(name)?;
             let mut problems = scenario.locate(params::undeclared(&scenario.spec.params, &[], catalog));
-            match load::trace(&scenario, &scenario.spec) {
+            match load::traces(&scenario, &scenario.spec) {
                 Ok(_) => {}
                 Err(Error::Invalid(more)) => problems.extend(more),
                 Err(other) => return Err(other),

@@ -240,10 +240,11 @@ impl Inputs<'_> {
             spec.seed = seed.unwrap_or(spec.seed);
             self.check_params(loaded, &spec.params);
             let policies = self.policies_with(&mut groups, &spec.params, suite_params);
-            match load::trace(loaded, spec) {
-                Ok(trace) => {
-                    scenarios.push(Load { name: spec.name.clone(), seed: spec.seed, trace, policies });
-                }
+            match load::traces(loaded, spec) {
+                Ok(traces) => scenarios.extend(traces.into_iter().map(|trace| {
+                    let policies = policies.clone();
+                    Load { name: trace.name.clone(), seed: spec.seed, trace, policies }
+                })),
                 Err(error) => self.found.error(error),
             }
         }

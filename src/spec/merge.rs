@@ -14,6 +14,7 @@ impl PolicySpec {
             merged.sources = self.sources;
         }
         merged.as_of = self.as_of.or(merged.as_of);
+        merged.layout = self.layout.or(merged.layout);
         merged.recovery = self.recovery.or(merged.recovery);
         merged.params.extend(self.params);
         merged.tables.extend(self.tables);

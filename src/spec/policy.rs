@@ -3,7 +3,7 @@
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
-use super::size::{CondSpec, CountSpec, ExtentSpec, SizeSpec};
+use super::size::{CondSpec, CountSpec, DurationSpec, ExtentSpec, SizeSpec};
 
 /// A policy: what part of a growing history the model gets to see.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -31,12 +31,62 @@ pub struct PolicySpec {
     /// Named steps that follow a stage's own.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub ladders: IndexMap<String, Vec<StepSpec>>,
+    /// Where the prompt asks the provider's cache for breakpoints; where the harness puts them, when silent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub layout: Option<LayoutSpec>,
     /// What is done, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stages: Vec<StageSpec>,
     /// How the agent gets back what it cannot see.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recovery: Option<RecoverySpec>,
+}
+
+/// How a prompt is laid out for the provider's cache.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LayoutSpec {
+    /// The breakpoints; an empty list asks for none.
+    pub breakpoints: Vec<BreakpointSpec>,
+}
+
+/// A cache breakpoint.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BreakpointSpec {
+    /// Where it stands.
+    pub at: PlaceSpec,
+    /// How long its entry lives; as the harness asks, else as short as the provider offers, when silent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ttl: Option<DurationSpec>,
+}
+
+/// A place in a prompt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum PlaceSpec {
+    /// Behind a level of the prompt.
+    EndOf(LevelEndSpec),
+    /// Behind each of the last messages; a message is a run of items of one side.
+    LastMessages {
+        /// How many.
+        n: u8,
+        /// How many at the end are passed over.
+        #[serde(default)]
+        offset: u8,
+    },
+    /// Behind the last item.
+    Automatic,
+}
+
+/// A level of a prompt that stands before its messages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LevelEndSpec {
+    /// The tool schemas.
+    Tools,
+    /// The system prompt.
+    System,
 }
 
 /// A stage: when it fires, where it acts, and until what goal.
@@ -424,6 +474,8 @@ pub enum SummaryPromptSpec {
     /// A model request with a prompt of its own, at the uncached price.
     #[default]
     Separate,
+    /// The agent's own prompt with the instructions behind it, which the provider's cache can serve.
+    Aligned,
     /// None: an extractive or templated summary.
     Free,
 }

@@ -5,7 +5,7 @@ use crate::error::Error;
 use crate::spec::ScenarioSpec;
 use crate::spec::scenario::{AssumeSpec, LoadSpec};
 
-/// Makes the trace of a scenario; it has the scenario's name.
+/// Makes the trace of a scenario; it has the scenario's name, a recorded one the name that `recorded` gives it.
 ///
 /// Recorded sessions are left to the caller, who knows where the scenario's folder is: `recorded` gets the path
 /// as the scenario writes it, and what the recording does not say.
@@ -19,10 +19,6 @@ pub fn load(
     match &spec.load {
         LoadSpec::Loops(loops) => Ok(written::trace(spec, loops)?),
         LoadSpec::Generate { kind, turns, scale } => Ok(generate::trace(spec, kind, *turns, *scale)?),
-        LoadSpec::Recorded { path, assume } => {
-            let mut trace = recorded(path, assume)?;
-            trace.name.clone_from(&spec.name);
-            Ok(trace)
-        }
+        LoadSpec::Recorded { path, assume } => recorded(path, assume),
     }
 }

@@ -26,6 +26,7 @@ fn main() -> ExitCode {
     };
     let result = match cli.command.unwrap_or_default() {
         Command::Run(args) => run::run(&catalog, &args),
+        Command::Import(args) => run::import(&catalog, &args),
         Command::List(args) => inputs::list(&catalog, &args),
         Command::Validate(args) => inputs::validate(&catalog, &args),
         Command::Completions(args) => {

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
+use ctxsim::calibrate::{self, Calibration};
 use ctxsim::catalog::Catalog;
 use ctxsim::diag::Diagnostic;
 use ctxsim::error::Error;
@@ -12,8 +13,9 @@ use ctxsim::report::blocks::Detail;
 use ctxsim::report::table::Layout;
 use ctxsim::report::{csv, json, markdown, rows, table};
 use ctxsim::run::{Plan, Request};
+use ctxsim::vectors;
 
-use crate::args::{FormatArg, RowsArg, RunArgs};
+use crate::args::{CalibrationFormatArg, FormatArg, ImportArgs, RowsArg, RunArgs};
 use crate::output;
 
 /// Work that is over sooner shows no progress.
@@ -24,6 +26,12 @@ const BEAT: Duration = Duration::from_millis(200);
 /// Runs and writes.
 pub(crate) fn run(catalog: &Catalog, args: &RunArgs) -> Result<(), Error> {
     let format = format(args)?;
+    if let [scenario] = args.scenarios.as_slice()
+        && let Ok(text) = catalog.scenario(scenario).and_then(|it| it.origin.text())
+        && vectors::detect(&text)
+    {
+        return write(args, &vectors_text(&text, args, format)?);
+    }
     let request = Request {
         suite: args.suite.clone(),
         policies: args.policies.clone(),
@@ -37,9 +45,63 @@ pub(crate) fn run(catalog: &Catalog, args: &RunArgs) -> Result<(), Error> {
         RowsArg::Runs => report(&plan, args, format)?,
         RowsArg::Requests | RowsArg::Needs => ledger(&plan, args, format)?,
     };
+    write(args, &text)
+}
+
+/// Writes to where the arguments say.
+fn write(args: &RunArgs, text: &str) -> Result<(), Error> {
+    match &args.output {
+        Some(path) => output::write(path, text),
+        None => output::print(text),
+    }
+}
+
+/// Compares recorded bills with what the cache rules predict, when everything is kept as the harness kept it.
+pub(crate) fn import(catalog: &Catalog, args: &ImportArgs) -> Result<(), Error> {
+    let request = Request {
+        policies: vec!["identity".to_owned()],
+        scenarios: args.files.clone(),
+        profiles: vec![args.profile.clone()],
+        set: args.set.clone(),
+        ..Request::default()
+    };
+    let plan = Plan::new(catalog, &request)?;
+    let ledgers = with_progress(|it| plan.rows(None, it));
+    let sessions: Vec<Calibration> = ledgers
+        .iter()
+        .map(|(cell, rows)| {
+            let trace = &plan.scenarios[cell.scenario].trace;
+            Calibration::new(trace, &rows.requests, &plan.profiles[cell.profile].prices)
+        })
+        .collect();
+    let text = match args.format {
+        CalibrationFormatArg::Table => calibrate::table(&sessions),
+        CalibrationFormatArg::Json => calibrate::json(&sessions).map_err(unwritable)?,
+    };
     match &args.output {
         Some(path) => output::write(path, &text),
         None => output::print(&text),
+    }
+}
+
+/// Returns what the cache makes of a file of cache vectors, which brings its own policies, rules and prices.
+fn vectors_text(text: &str, args: &RunArgs, format: FormatArg) -> Result<String, Error> {
+    let (all, not_played) = vectors::run(text)?;
+    let is_rows = args.rows != RowsArg::Runs;
+    match format {
+        FormatArg::Json if !is_rows => vectors::json(&all, &not_played).map_err(unwritable),
+        FormatArg::Table | FormatArg::Markdown => Ok(vectors::table(&all, &not_played)),
+        _ => {
+            let lines = vectors::lines(&all).map_err(unwritable)?;
+            match format {
+                FormatArg::Json => Ok(format!("[\n{}\n]\n", lines.join(",\n"))),
+                FormatArg::Csv => {
+                    let flat: Result<Vec<_>, _> = lines.iter().map(|it| csv::flat(it)).collect();
+                    flat.map(|it| csv::table(&it)).map_err(unwritable)
+                }
+                _ => Ok(lines.join("\n") + "\n"),
+            }
+        }
     }
 }
 
