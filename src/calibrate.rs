@@ -129,7 +129,9 @@ fn class(predicted: Tokens, billed: Tokens) -> Class {
     let difference = predicted.abs_diff(billed);
     if difference == 0 {
         Class::Exact
-    } else if difference <= CLOSE_TOKENS || difference.saturating_mul(1_000) <= billed.saturating_mul(CLOSE_PER_MILLE) {
+    } else if difference <= CLOSE_TOKENS
+        || difference.saturating_mul(1_000) <= billed.saturating_mul(CLOSE_PER_MILLE)
+    {
         Class::Within
     } else if billed > predicted {
         Class::Exceeded
@@ -231,6 +233,19 @@ impl<'a> Summary<'a> {
     }
 }
 
+/// Sessions under one assumption, together and one by one.
+#[derive(Debug, Serialize)]
+struct Part<'a> {
+    all: Summary<'a>,
+    sessions: Vec<Summary<'a>>,
+}
+
+impl<'a> Part<'a> {
+    fn new(all: &'a Calibration, sessions: &'a [Calibration]) -> Self {
+        Self { all: Summary::new(all), sessions: sessions.iter().map(Summary::new).collect() }
+    }
+}
+
 /// Returns all sessions together.
 #[must_use]
 pub fn together(sessions: &[Calibration]) -> Calibration {
@@ -245,18 +260,21 @@ pub fn together(sessions: &[Calibration]) -> Calibration {
 ///
 /// # Errors
 /// A value that JSON cannot hold.
-pub fn json(sessions: &[Calibration]) -> Result<String, serde_json::Error> {
+pub fn json(
+    as_recorded: &[Calibration],
+    with_side_requests: &[Calibration],
+) -> Result<String, serde_json::Error> {
     #[derive(Serialize)]
     struct Document<'a> {
         schema: &'static str,
-        all: Summary<'a>,
-        sessions: Vec<Summary<'a>>,
+        as_recorded: Part<'a>,
+        with_side_requests: Part<'a>,
     }
-    let all = together(sessions);
+    let all = [together(as_recorded), together(with_side_requests)];
     let document = Document {
         schema: "ctxsim.calibration/1",
-        all: Summary::new(&all),
-        sessions: sessions.iter().map(Summary::new).collect(),
+        as_recorded: Part::new(&all[0], as_recorded),
+        with_side_requests: Part::new(&all[1], with_side_requests),
     };
     Ok(serde_json::to_string_pretty(&document)? + "\n")
 }

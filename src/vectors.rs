@@ -78,8 +78,7 @@ impl Series {
     #[must_use]
     pub fn different(&self) -> Vec<usize> {
         let n = self.rows.len().max(self.expected.len());
-        let is_equal =
-            |index: &usize| matches!((self.rows.get(*index), self.expected.get(*index)), (Some(row), Some(it)) if it.is_met_by(row));
+        let is_equal = |index: &usize| matches!((self.rows.get(*index), self.expected.get(*index)), (Some(row), Some(it)) if it.is_met_by(row));
         (0..n).filter(|it| !is_equal(it)).collect()
     }
 

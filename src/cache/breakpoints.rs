@@ -143,10 +143,8 @@ impl Cache {
             ReadableSpec::ResponseStart => times.response_ms.max(times.request_ms),
             ReadableSpec::RequestStart => times.request_ms,
         };
-        let readable_ms =
-            self.live(link, times.request_ms).map_or(from_ms, |it| it.readable_ms.min(from_ms));
-        let entry =
-            Entry { tokens: mark.tokens, ttl: mark.ttl, touched_ms: times.request_ms, readable_ms };
+        let readable_ms = self.live(link, times.request_ms).map_or(from_ms, |it| it.readable_ms.min(from_ms));
+        let entry = Entry { tokens: mark.tokens, ttl: mark.ttl, touched_ms: times.request_ms, readable_ms };
         self.entries.insert(self.key(link), entry);
     }
 }

@@ -364,8 +364,7 @@ fn summarise(
     let overhead = summary.overhead.eval(&activation.env);
     let request = summary.request.map(|prompt| {
         let aligned = prompt == SummaryPromptSpec::Aligned;
-        let input =
-            if aligned { edit.prompt().tokens() } else { batch.input.saturating_add(batch.copied) };
+        let input = if aligned { edit.prompt().tokens() } else { batch.input.saturating_add(batch.copied) };
         SideRequest {
             prompt: overhead.saturating_add(input),
             chain: aligned.then(|| edit.chain()),
@@ -373,11 +372,7 @@ fn summarise(
             items: batch.n_loops,
         }
     });
-    edit.summarise(
-        &batch.slots,
-        u32::try_from(output).unwrap_or(u32::MAX),
-        request,
-    );
+    edit.summarise(&batch.slots, u32::try_from(output).unwrap_or(u32::MAX), request);
     let n = u32::try_from(batch.slots.len()).unwrap_or(u32::MAX);
     edit.note_visit(rung.place.part == PartSpec::Active, n, n);
 }

@@ -41,7 +41,8 @@ impl Chain {
     /// Appends what stands behind the last link.
     fn extend(&mut self, prompt: &mut Prompt<'_>, log: &ChangeLog) {
         let kept = self.links.len();
-        let mut last = self.links.last().copied().unwrap_or(Link { slot: 0, tokens: 0, digest: 0, kind: Kind::User });
+        let mut last =
+            self.links.last().copied().unwrap_or(Link { slot: 0, tokens: 0, digest: 0, kind: Kind::User });
         let mut at = prompt.visible_from(self.links.last().map_or(0, |it| it.slot + 1));
         while at < prompt.len() {
             last = Link {

@@ -90,7 +90,7 @@ pub struct AssumeSpec {
     /// The longest recovery handle, in tokens; 96, when silent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub handle_tokens_max: Option<Tokens>,
-    /// A request of which the recording has nothing; as usual for the harness, when silent.
+    /// Requests of which the recording has nothing; the format's own choice, when silent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub side_request: Option<SideRequestSpec>,
     /// What the recording's tools are called in policies, and why their results may be needed; first match wins.
@@ -104,6 +104,8 @@ pub struct AssumeSpec {
 pub enum SideRequestSpec {
     /// It makes none.
     None,
+    /// What is usual for the harness that recorded.
+    Usual,
     /// The prompt with the reply, after every loop.
     AfterLoop {
         /// How long after the reply.

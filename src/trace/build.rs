@@ -112,7 +112,14 @@ impl TraceBuilder {
             assumptions: Vec::new(),
         };
         let seed = xxhash_rust::xxh3::xxh3_64(name.as_bytes());
-        Self { trace, file_tools: file_tools.to_vec(), seed, open: OpenLoop::default(), usage: Vec::new(), tails: Vec::new() }
+        Self {
+            trace,
+            file_tools: file_tools.to_vec(),
+            seed,
+            open: OpenLoop::default(),
+            usage: Vec::new(),
+            tails: Vec::new(),
+        }
     }
 
     /// Says how many characters a token has.

@@ -16,12 +16,15 @@ use losses::Losses;
 use transcript::Transcript;
 
 /// The formats there are; the first that recognises a text reads it.
-const FORMATS: [Format; 2] = [USAGE_CSV, Format {
-    name: "claude-code",
-    looks_like: "one JSON record a line, with `type`, `uuid` and `message`",
-    detect: claude_code::detect,
-    read: claude_code::read,
-}];
+const FORMATS: [Format; 2] = [
+    USAGE_CSV,
+    Format {
+        name: "claude-code",
+        looks_like: "one JSON record a line, with `type`, `uuid` and `message`",
+        detect: claude_code::detect,
+        read: claude_code::read,
+    },
+];
 
 /// Usage of Claude Code sessions without their texts.
 const USAGE_CSV: Format = Format {

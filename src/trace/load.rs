@@ -5,7 +5,7 @@ use crate::error::Error;
 use crate::spec::ScenarioSpec;
 use crate::spec::scenario::{AssumeSpec, LoadSpec};
 
-/// Makes the trace of a scenario; it has the scenario's name, a recorded one the name that `recorded` gives it.
+/// Makes the trace of a scenario; it has the scenario's name, one of several sessions its own behind that.
 ///
 /// Recorded sessions are left to the caller, who knows where the scenario's folder is: `recorded` gets the path
 /// as the scenario writes it, and what the recording does not say.
@@ -19,6 +19,12 @@ pub fn load(
     match &spec.load {
         LoadSpec::Loops(loops) => Ok(written::trace(spec, loops)?),
         LoadSpec::Generate { kind, turns, scale } => Ok(generate::trace(spec, kind, *turns, *scale)?),
-        LoadSpec::Recorded { path, assume } => recorded(path, assume),
+        LoadSpec::Recorded { path, assume } => {
+            let mut trace = recorded(path, assume)?;
+            if !trace.name.starts_with(&format!("{}/", spec.name)) {
+                trace.name.clone_from(&spec.name);
+            }
+            Ok(trace)
+        }
     }
 }

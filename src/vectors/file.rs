@@ -217,8 +217,11 @@ impl ExpectedRow {
     #[must_use]
     pub fn is_met_by(&self, row: &Row) -> bool {
         let some = |it: &IndexMap<String, Tokens>| {
-            let mut some: Vec<(String, Tokens)> =
-                it.iter().filter(|(_, tokens)| **tokens > 0).map(|(name, tokens)| (name.clone(), *tokens)).collect();
+            let mut some: Vec<(String, Tokens)> = it
+                .iter()
+                .filter(|(_, tokens)| **tokens > 0)
+                .map(|(name, tokens)| (name.clone(), *tokens))
+                .collect();
             some.sort();
             some
         };

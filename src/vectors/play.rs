@@ -47,7 +47,8 @@ pub(super) fn play(file: &VectorFile) -> (Vec<Series>, Vec<String>) {
         let Some(rules) = rules("breakpoints", Some(&record)) else { continue };
         let expected =
             ExpectedRecord { price: String::new(), rows: vector.expect.clone(), total_picodollars: None };
-        let series = Builder { name, policy: "", rule: "breakpoints", rules, price: None, expected: &expected };
+        let series =
+            Builder { name, policy: "", rule: "breakpoints", rules, price: None, expected: &expected };
         all.push(series.of_requests(&vector.requests));
     }
     (all, silent)
@@ -191,4 +192,3 @@ fn divide(cache: &mut Cache, rules: &Breakpoints, request: &RequestRecord) -> Ca
     let times = Times { request_ms: request.t_ms, response_ms: request.response_start_ms };
     cache.divide(&links, &marks, prompt(request), times)
 }
-

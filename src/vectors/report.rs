@@ -53,8 +53,7 @@ pub fn json(all: &[Series], not_played: &[String]) -> Result<String, serde_json:
         Document { schema: "ctxsim.vectors/1", rows, rows_as_expected, not_played, ..Document::default() };
     for series in all {
         let total_picodollars = series.total();
-        let json =
-            SeriesJson { rows: &series.rows, total_picodollars, as_expected: series.is_as_expected() };
+        let json = SeriesJson { rows: &series.rows, total_picodollars, as_expected: series.is_as_expected() };
         if series.policy.is_empty() {
             document.cache_vectors.insert(&series.name, json);
         } else {

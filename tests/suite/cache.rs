@@ -38,7 +38,9 @@ impl Blocks {
     fn links(&self) -> Vec<Link> {
         let (mut digest, mut tokens) = (0_u128, 0);
         let links = self.0.iter().enumerate().map(|(index, (kind, name, size))| {
-            digest = digest.wrapping_mul(0x1000_0000_01b3).wrapping_add(u128::from(*name) * 7_919 + u128::from(*size) + 1);
+            digest = digest
+                .wrapping_mul(0x1000_0000_01b3)
+                .wrapping_add(u128::from(*name) * 7_919 + u128::from(*size) + 1);
             tokens += size;
             Link { slot: u32::try_from(index).unwrap(), tokens, digest, kind: *kind }
         });

@@ -9,6 +9,7 @@ use ctxsim::calibrate::{self, Calibration};
 use ctxsim::catalog::Catalog;
 use ctxsim::diag::Diagnostic;
 use ctxsim::error::Error;
+use ctxsim::model::Limits;
 use ctxsim::report::blocks::Detail;
 use ctxsim::report::table::Layout;
 use ctxsim::report::{csv, json, markdown, rows, table};
@@ -58,30 +59,42 @@ fn write(args: &RunArgs, text: &str) -> Result<(), Error> {
 
 /// Compares recorded bills with what the cache rules predict, when everything is kept as the harness kept it.
 pub(crate) fn import(catalog: &Catalog, args: &ImportArgs) -> Result<(), Error> {
-    let request = Request {
-        policies: vec!["identity".to_owned()],
-        scenarios: args.files.clone(),
-        profiles: vec![args.profile.clone()],
-        set: args.set.clone(),
-        ..Request::default()
-    };
-    let plan = Plan::new(catalog, &request)?;
-    let ledgers = with_progress(|it| plan.rows(None, it));
-    let sessions: Vec<Calibration> = ledgers
-        .iter()
-        .map(|(cell, rows)| {
-            let trace = &plan.scenarios[cell.scenario].trace;
-            Calibration::new(trace, &rows.requests, &plan.profiles[cell.profile].prices)
-        })
-        .collect();
+    let as_recorded = calibrations(catalog, args, "none")?;
+    let with_side_requests = calibrations(catalog, args, "usual")?;
     let text = match args.format {
-        CalibrationFormatArg::Table => calibrate::table(&sessions),
-        CalibrationFormatArg::Json => calibrate::json(&sessions).map_err(unwritable)?,
+        CalibrationFormatArg::Table => format!(
+            "As recorded\n\n{}\nWith the side requests that are usual for the harness and that no record has\n\n{}",
+            calibrate::table(&as_recorded),
+            calibrate::table(&with_side_requests)
+        ),
+        CalibrationFormatArg::Json => {
+            calibrate::json(&as_recorded, &with_side_requests).map_err(unwritable)?
+        }
     };
     match &args.output {
         Some(path) => output::write(path, &text),
         None => output::print(&text),
     }
+}
+
+/// Compares under an assumption about requests of no record; a limit stops no session that took place.
+fn calibrations(catalog: &Catalog, args: &ImportArgs, side_request: &str) -> Result<Vec<Calibration>, Error> {
+    let side_request = format!("scenario.load.recorded.assume.side_request={side_request}");
+    let request = Request {
+        policies: vec!["identity".to_owned()],
+        scenarios: args.files.clone(),
+        profiles: vec![args.profile.clone()],
+        set: std::iter::once(side_request).chain(args.set.iter().cloned()).collect(),
+        ..Request::default()
+    };
+    let mut plan = Plan::new(catalog, &request)?;
+    plan.profiles.iter_mut().for_each(|it| it.limits = Limits::NONE);
+    let ledgers = with_progress(|it| plan.rows(None, it));
+    let calibrations = ledgers.iter().map(|(cell, rows)| {
+        let trace = &plan.scenarios[cell.scenario].trace;
+        Calibration::new(trace, &rows.requests, &plan.profiles[cell.profile].prices)
+    });
+    Ok(calibrations.collect())
 }
 
 /// Returns what the cache makes of a file of cache vectors, which brings its own policies, rules and prices.

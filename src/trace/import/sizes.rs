@@ -40,8 +40,8 @@ pub(super) struct Reset {
     pub(super) exchange: usize,
     /// Whether the request begins a loop.
     pub(super) begins: bool,
-    /// How many parts from the first on stay.
-    pub(super) keeps: usize,
+    /// How many parts from the first on stay, with what stands for earlier ones; `None` when nothing does.
+    pub(super) keeps: Option<usize>,
     /// Tokens of what stands for the others, of which the recording shows nothing.
     pub(super) carried: Tokens,
 }
@@ -58,12 +58,17 @@ pub(super) fn allot(exchanges: &[Exchange], chars_per_token: Decimal, has_breakp
         carried: 0,
     };
     let last = exchanges.iter().rposition(|it| it.usage.is_some());
+    let stable_max = stable_max(exchanges, has_breakpoints);
     for (index, exchange) in exchanges.iter().enumerate() {
         state.arrive(exchange.user());
         state.n_user = if exchange.begins.is_some() { exchange.user().len() } else { 0 };
         if let Some(usage) = &exchange.usage {
             let tail = if has_breakpoints { usage.uncached } else { 0 };
-            state.settle(index, exchange.begins.is_some(), usage.prompt, tail);
+            state.settle(
+                Request { index, begins: exchange.begins.is_some(), tail },
+                usage.prompt,
+                stable_max,
+            );
         }
         match exchange.usage.filter(|_| Some(index) == last) {
             Some(usage) => state.answer(&exchange.reply, &usage),
@@ -73,6 +78,28 @@ pub(super) fn allot(exchanges: &[Exchange], chars_per_token: Decimal, has_breakp
     }
     state.estimate();
     state.allotment
+}
+
+/// Returns how much can have stood in front of every prompt: what the smallest has beside the user's own text.
+fn stable_max(exchanges: &[Exchange], has_breakpoints: bool) -> Tokens {
+    let room = exchanges.iter().filter_map(|exchange| {
+        let usage = exchange.usage?;
+        let tail = if has_breakpoints { usage.uncached } else { 0 };
+        let user: Vec<u64> = exchange.user().iter().map(|it| it.characters).collect();
+        Some(usage.prompt.saturating_sub(user_tokens(&user, tail)))
+    });
+    room.skip(1).min().unwrap_or(Tokens::MAX)
+}
+
+/// A request whose prompt is known.
+#[derive(Clone, Copy, Debug)]
+struct Request {
+    /// Its place.
+    index: usize,
+    /// Whether it begins a loop.
+    begins: bool,
+    /// What stands behind its last breakpoint.
+    tail: Tokens,
 }
 
 /// The walk from prompt to prompt.
@@ -97,18 +124,29 @@ impl State {
     }
 
     /// Gives the open parts what a prompt has more than the ones before it.
-    fn settle(&mut self, index: usize, begins: bool, prompt: Tokens, tail: Tokens) {
+    fn settle(&mut self, request: Request, prompt: Tokens, stable_max: Tokens) {
         let Some(known) = self.known.replace(prompt) else {
             let open = std::mem::take(&mut self.open);
             let estimates: Vec<Tokens> = open.iter().map(|it| tokens_of(*it, self.chars_per_token)).collect();
             let shown = estimates.iter().fold(0, |sum: Tokens, it| sum.saturating_add(*it));
-            self.allotment.overhead = prompt.saturating_sub(shown);
+            let unseen = prompt.saturating_sub(shown);
+            self.allotment.overhead = unseen.min(stable_max);
+            self.carried = unseen - self.allotment.overhead;
+            if self.carried > 0 {
+                let carried = self.carried;
+                self.allotment.resets.push(Reset {
+                    exchange: request.index,
+                    begins: request.begins,
+                    keeps: None,
+                    carried,
+                });
+            }
             self.allotment.is_scaled = shown > prompt;
             return self.push(&apportion(shown.min(prompt), &estimates));
         };
         match prompt.checked_sub(known) {
-            Some(growth) => self.grow(growth, tail),
-            None => self.shrink(index, begins, known, prompt, tail),
+            Some(growth) => self.grow(growth, request.tail),
+            None => self.shrink(request, known, prompt),
         }
     }
 
@@ -124,11 +162,11 @@ impl State {
     }
 
     /// Finds what must have gone: the end, when the user went back, or all of the history.
-    fn shrink(&mut self, index: usize, begins: bool, known: Tokens, prompt: Tokens, tail: Tokens) {
+    fn shrink(&mut self, request: Request, known: Tokens, prompt: Tokens) {
         let open = std::mem::take(&mut self.open);
         let (gone, user) = open.split_at(open.len() - self.n_user.min(open.len()));
         let estimates: Vec<Tokens> = gone.iter().map(|it| tokens_of(*it, self.chars_per_token)).collect();
-        let room = prompt.saturating_sub(user_tokens(user, tail));
+        let room = prompt.saturating_sub(user_tokens(user, request.tail));
         let front = self.allotment.overhead.saturating_add(self.carried);
         let lost = u128::from(known - prompt);
         let is_rewind = !user.is_empty()
@@ -136,7 +174,7 @@ impl State {
             && lost * 100 < u128::from(known) * u128::from(REWIND_PERCENT_MAX);
         let n_kept = if is_rewind { self.n_within(room - front) } else { 0 };
         let goes = self.kept.get(n_kept).map_or(self.allotment.tokens.len(), |it| it.0);
-        let keeps = if is_rewind { goes } else { 0 };
+        let keeps = is_rewind.then_some(goes);
         self.push(&estimates);
         self.kept.truncate(n_kept);
         if !is_rewind {
@@ -145,7 +183,8 @@ impl State {
         let rest = prompt.saturating_sub(self.standing());
         self.push(&apportion(if user.is_empty() { 0 } else { rest }, user));
         let carried = if is_rewind { 0 } else { self.carried };
-        self.allotment.resets.push(Reset { exchange: index, begins, keeps, carried });
+        let Request { index: exchange, begins, .. } = request;
+        self.allotment.resets.push(Reset { exchange, begins, keeps, carried });
         let excess = self.standing().abs_diff(prompt);
         if excess > 0 {
             self.allotment.n_shrunk += 1;

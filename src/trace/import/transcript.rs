@@ -7,9 +7,7 @@ use crate::model::scope::wildcard;
 use crate::spec::policy::PreserveSpec;
 use crate::spec::scenario::{AssumeSpec, SideRequestSpec, ToolAssumeSpec};
 use crate::trace::evidence::Recover;
-use crate::trace::{
-    Harness, ItemIx, Kind, NewItem, Preserve, Sizes, Trace, TraceBuilder, Usage,
-};
+use crate::trace::{Harness, ItemIx, Kind, NewItem, Preserve, Sizes, Trace, TraceBuilder, Usage};
 use crate::units::{Decimal, Tokens};
 
 /// A recording: its requests, in order.
@@ -21,6 +19,9 @@ pub(super) struct Transcript {
     pub(super) name: String,
     /// How its harness uses the provider's cache.
     pub(super) harness: Harness,
+    /// Whether the harness's usual side requests are assumed, where the scenario says nothing: not where the recording is
+    /// the harness's own log, which is believed.
+    pub(super) assumes_side_requests: bool,
     /// Whether its plain input is what stands behind the last breakpoint.
     pub(super) has_breakpoints: bool,
     /// What reading it had to assume, in sentences.
@@ -111,10 +112,10 @@ impl Transcript {
             builder.stable(Kind::System, u32::try_from(allotment.overhead).unwrap_or(u32::MAX));
         }
         let mut clock = Clock::default();
-        builder.harness(assumed.harness(self.harness));
+        builder.harness(assumed.harness(self.harness, self.assumes_side_requests));
         let mut tokens = allotment.tokens.into_iter();
         let mut places: Vec<ItemIx> = Vec::new();
-        let mut resets = Resets::new(&allotment.resets);
+        let mut resets = Resets::new(&allotment.resets, builder.next_item());
         for (index, exchange) in self.exchanges.iter().enumerate() {
             if exchange.begins.is_some() {
                 let mut user: Vec<NewItem<'_>> = resets.carried(index, true).into_iter().collect();
@@ -187,13 +188,14 @@ impl Clock {
 struct Resets<'a> {
     left: std::slice::Iter<'a, Reset>,
     next: Option<&'a Reset>,
+    n_stable: ItemIx,
 }
 
 impl<'a> Resets<'a> {
-    fn new(resets: &'a [Reset]) -> Self {
+    fn new(resets: &'a [Reset], n_stable: ItemIx) -> Self {
         let mut left = resets.iter();
         let next = left.next();
-        Self { left, next }
+        Self { left, next, n_stable }
     }
 
     /// Returns whether something unknown stands for what a reset before this request took out.
@@ -203,14 +205,15 @@ impl<'a> Resets<'a> {
 
     /// Returns what stands for it, in the message that the request begins with or in the one before.
     fn carried(&self, exchange: usize, begins: bool) -> Option<NewItem<'static>> {
-        let reset = self.next.filter(|it| it.exchange == exchange && it.carried > 0 && it.begins == begins)?;
+        let reset =
+            self.next.filter(|it| it.exchange == exchange && it.carried > 0 && it.begins == begins)?;
         Some(NewItem::plain(Kind::Summary, u32::try_from(reset.carried).unwrap_or(u32::MAX)))
     }
 
     /// Tells the builder of the reset before a request: up to `end`, and from the first part that goes.
     fn apply(&mut self, exchange: usize, builder: &mut TraceBuilder, end: ItemIx, places: &[ItemIx]) {
         let Some(reset) = self.next.filter(|it| it.exchange == exchange) else { return };
-        let start = places.get(reset.keeps).copied().unwrap_or(end).min(end);
+        let start = reset.keeps.map_or(self.n_stable, |it| places.get(it).copied().unwrap_or(end)).min(end);
         if start < end {
             builder.reset(start..end);
         }
@@ -239,9 +242,10 @@ impl<'a> Assumed<'a> {
     }
 
     /// Returns how the harness uses the cache: as the scenario declares, else as the format infers.
-    fn harness(&self, inferred: Harness) -> Harness {
+    fn harness(&self, inferred: Harness, assumes: bool) -> Harness {
         let side_request_ms = match self.side_request {
-            None => inferred.side_request_ms,
+            None => inferred.side_request_ms.filter(|_| assumes),
+            Some(SideRequestSpec::Usual) => inferred.side_request_ms,
             Some(SideRequestSpec::None) => None,
             Some(SideRequestSpec::AfterLoop { delay }) => Some(delay.0),
         };
@@ -312,16 +316,18 @@ fn sentences(
     if allotment.is_scaled {
         sentences.push("The text before the first request is scaled down to its recorded prompt.".to_owned());
     }
-    if let Some(delay_ms) = assumed.harness(transcript.harness).side_request_ms {
+    if let Some(delay_ms) =
+        assumed.harness(transcript.harness, transcript.assumes_side_requests).side_request_ms
+    {
         sentences.push(format!(
             "{} s after a loop the harness sends the prompt with the reply once more; no record shows what that is billed.",
             delay_ms as f64 / 1_000.0
         ));
     }
-    if !allotment.resets.is_empty() {
+    let n_resets = allotment.resets.iter().filter(|it| it.exchange > 0).count();
+    if n_resets > 0 {
         sentences.push(format!(
-            "Prompts that shrank, so that the harness must have taken history out: {}. No policy has it any more.",
-            allotment.resets.len()
+            "Prompts that shrank, so that the harness must have taken history out: {n_resets}. No policy has it any more."
         ));
     }
     if allotment.n_shrunk > 0 {

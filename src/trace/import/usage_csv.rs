@@ -53,6 +53,7 @@ pub(super) fn read(text: &str, losses: &mut Losses) -> Vec<Transcript> {
             name: name.to_owned(),
             harness: harness::of(row.text("version").unwrap_or_default()),
             has_breakpoints: true,
+            assumes_side_requests: true,
             ..Transcript::default()
         });
         row.append(exchange, transcript);

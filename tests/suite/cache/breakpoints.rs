@@ -90,7 +90,8 @@ fn anthropic_guide_an_entry_is_readable_once_its_writers_response_began() {
     let mut cache = Cache::new(rules(0));
     let links = Blocks::users(10).links();
     let mark = [Mark { link: 9, tokens: 1_000, ttl: Short }];
-    let mut at = |request_ms, response_ms| cache.divide(&links, &mark, 1_000, Times { request_ms, response_ms }).read;
+    let mut at =
+        |request_ms, response_ms| cache.divide(&links, &mark, 1_000, Times { request_ms, response_ms }).read;
 
     assert_eq!([at(0, 5_000), at(1, 9_000), at(2, 9_000), at(5_000, 6_000)], [0, 0, 0, 1_000]);
 }

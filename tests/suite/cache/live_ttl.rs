@@ -16,7 +16,9 @@ fn every_verdict_of_the_valid_live_runs_is_predicted() {
     let mut n_checked = 0;
     for line in CALLS.lines().skip(1) {
         let fields: Vec<&str> = line.split(',').collect();
-        let [run, "True", _, tag, ttl, _, verdict, _, offset, read, write, input, ..] = fields[..] else { continue };
+        let [run, "True", _, tag, ttl, _, verdict, _, offset, read, write, input, ..] = fields[..] else {
+            continue;
+        };
         let number = |text: &str| text.parse::<u64>().unwrap();
         let (read, write, input) = (number(read), number(write), number(input));
         // The two lifetimes were tried on prompts of their own, as both first calls wrote.
