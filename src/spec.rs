@@ -3,6 +3,7 @@
 pub mod decode;
 pub mod merge;
 pub mod place;
+pub mod layout;
 pub mod policy;
 pub mod profile;
 pub mod scenario;

@@ -3,7 +3,7 @@
 use crate::model::layout::{Layout, Place};
 use crate::model::{Breakpoints, TtlClass};
 use crate::projection::chain::Link;
-use crate::spec::policy::LevelEndSpec;
+use crate::spec::layout::LevelEndSpec;
 use crate::trace::Kind;
 use crate::units::Tokens;
 

@@ -2,7 +2,7 @@
 
 use super::profile::TtlClass;
 use crate::diag::Problems;
-use crate::spec::policy::{LayoutSpec, LevelEndSpec, PlaceSpec};
+use crate::spec::layout::{LayoutSpec, LevelEndSpec, PlaceSpec};
 
 /// A place in a prompt.
 pub type Place = PlaceSpec;

@@ -3,6 +3,9 @@
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 
 mod breakpoints;
+mod cassettes;
+mod economics;
+mod layout;
 mod live_ttl;
 mod vectors;
 
