@@ -39,13 +39,15 @@ impl<'a> Place<'a> {
         if !self.is_inside && self.node.tag.as_deref() == Some(step) {
             return Some(Self { is_inside: true, ..self });
         }
-        if let Some(entry) = self.node.entry(text, step) {
-            return Some(Self { node: &entry.value, is_inside: false });
+        // A variant's only argument needs no step of its own: `sum.0` is the first part of `sum([…])`.
+        if let [only] = self.node.entries.as_slice()
+            && self.node.tag.is_some()
+            && only.key.is_none()
+            && let Some(found) = (Self { node: &only.value, is_inside: false }).step(text, step)
+        {
+            return Some(found);
         }
-        // A variant's only argument needs no step of its own.
-        let [only] = self.node.entries.as_slice() else { return None };
-        let is_argument = self.node.tag.is_some() && only.key.is_none();
-        if is_argument { Self { node: &only.value, is_inside: false }.step(text, step) } else { None }
+        self.node.entry(text, step).map(|entry| Self { node: &entry.value, is_inside: false })
     }
 
     fn span(self) -> Range<usize> {

@@ -16,7 +16,7 @@ fn profile_with(prices: &str, assumptions: &str) -> Result<Profile, Vec<ctxsim::
     let text = format!(
         "name = \"p\"\nabout = \"a\"\nas_of = \"2026-10-07\"\nsources = [\"s\"]\n[cache]\nrules = \"none\"\n{prices}\n[assumptions]\n{assumptions}\n"
     );
-    let spec: ProfileSpec = decode(&text, Format::Toml).map_err(|it| vec![*it])?;
+    let spec: ProfileSpec = decode(&text, Format::Toml)?;
     Profile::new(&spec)
 }
 
