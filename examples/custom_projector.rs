@@ -1,5 +1,6 @@
 //! A policy in code: results of completed loops are shown as their recovery handles.
 
+use ctxsim::model::Layout;
 use ctxsim::model::policy::Moment;
 use ctxsim::projection::prompt::Shown;
 use ctxsim::projection::rendition::Rendered;
@@ -39,8 +40,15 @@ pub(crate) fn main() -> Result<(), ctxsim::Error> {
     let Some(trace) = plan.scenarios[0].workload.items() else { return Ok(()) };
 
     let mut sums = Sums::default();
-    let outcome =
-        play(trace, &mut Handles, ReadyRecovery::OneShot, &profile.limits, &profile.cache, &mut sums);
+    let outcome = play(
+        trace,
+        &mut Handles,
+        &Layout::default(),
+        ReadyRecovery::OneShot,
+        &profile.limits,
+        &profile.cache,
+        &mut sums,
+    );
     let tally = Tally::new(&sums, None, &outcome, true, profile);
 
     let identity = plan.report(Some(1), &|_, _| {});

@@ -1,13 +1,15 @@
 //! What a provider's cache makes of a prompt: how many tokens it reads, writes, or bills as plain input.
 
 mod blocks;
+pub mod breakpoints;
 pub mod lru;
+pub mod marks;
 mod none;
 mod prefix_cap;
 mod prefix_interval;
 
 use crate::ledger::CacheUse;
-use crate::model::CacheRules;
+use crate::model::{CacheRules, Layout, TtlClass};
 use crate::projection::Visit;
 use crate::projection::chain::Chain;
 use crate::units::Tokens;
@@ -19,12 +21,20 @@ pub struct RequestView<'a> {
     pub prompt: Tokens,
     /// Tokens of the stable prefix.
     pub stable: Tokens,
-    /// The chained prefixes; empty for rules that do not ask for them.
+    /// The chained prefixes; empty for rules that do not ask for them. What the prompt has beyond them is new.
     pub chain: &'a Chain,
     /// The policy's passes since the last request.
     pub visits: &'a [Visit],
-    /// Milliseconds since the trace began.
+    /// Where the prompt asks for breakpoints.
+    pub layout: &'a Layout,
+    /// How long the harness asks entries to live, where the layout does not say.
+    pub ttl: Option<TtlClass>,
+    /// Tokens at the prompt's end that stand behind its last breakpoint.
+    pub tail: Tokens,
+    /// Milliseconds since the trace began at which the request starts.
     pub now_ms: i64,
+    /// Milliseconds since the trace began at which its response starts.
+    pub response_ms: i64,
 }
 
 /// The rules of a provider's cache, with what it holds.
@@ -46,5 +56,6 @@ pub fn cache(rules: &CacheRules) -> Box<dyn CacheRule> {
         CacheRules::PrefixInterval { steps, ttl_ms } => {
             Box::new(prefix_interval::PrefixInterval::new(*steps, *ttl_ms))
         }
+        CacheRules::Breakpoints(rules) => Box::new(breakpoints::Cache::new(*rules)),
     }
 }

@@ -4,14 +4,18 @@ use crate::cache::{CacheRule, RequestView, cache};
 use crate::ledger::{CacheUse, Change, Failure, FailureKind, Outcome, RequestRow, Role, Sink};
 use crate::memory::Keeper;
 use crate::model::policy::Moment;
-use crate::model::{CacheRules, Limits, Policy};
+use crate::model::{CacheRules, Layout, Limits, Policy};
 use crate::projection::chain::Chain;
 use crate::projection::edit::ChangeLog;
 use crate::projection::num::Known;
-use crate::projection::{Ambient, Editor, Program, Projector, Prompt};
+use crate::projection::{Ambient, Editor, Program, Projector, Prompt, SideRequest};
 use crate::recovery::ReadyRecovery;
-use crate::trace::{Due, Kind, LoopIx, StepIx, Trace};
+use crate::trace::{Due, EventKind, Kind, LoopIx, StepIx, Trace};
 use crate::units::Tokens;
+
+/// A harness sends no side request after one of which more than this was not read from the cache: of 225 recorded turns,
+/// sixteen followed such a request, and nine of these no side request.
+const SIDE_REQUEST_COLD_TOKENS: Tokens = 10_000;
 
 /// Plays a trace under a declarative policy.
 ///
@@ -27,25 +31,27 @@ pub fn simulate(
     let mut program = Program::new(policy, &trace.spine, &known);
     let recovery = ReadyRecovery::new(&policy.recovery, &known, trace.stable_tokens());
     let keeper = trace.facts.as_ref().map(|it| Keeper::new(it, policy.memory.as_ref()));
-    Run { keeper, ..Run::new(trace, &mut program, recovery, limits, rules, sink) }.play()
+    Run { keeper, ..Run::new(trace, &mut program, &policy.layout, recovery, limits, rules, sink) }.play()
 }
 
 /// Plays a trace under any projector.
 pub fn play(
     trace: &Trace,
     projector: &mut impl Projector,
+    layout: &Layout,
     recovery: ReadyRecovery,
     limits: &Limits,
     rules: &CacheRules,
     sink: &mut impl Sink,
 ) -> Outcome {
-    Run::new(trace, projector, recovery, limits, rules, sink).play()
+    Run::new(trace, projector, layout, recovery, limits, rules, sink).play()
 }
 
 /// A run in progress.
 struct Run<'r, 't, P, S> {
     trace: &'t Trace,
     projector: &'r mut P,
+    layout: &'r Layout,
     recovery: ReadyRecovery,
     limits: &'r Limits,
     cache: Box<dyn CacheRule>,
@@ -58,6 +64,9 @@ struct Run<'r, 't, P, S> {
     last_ms: Option<i64>,
     /// The step whose requests are being numbered, and how many it has made.
     numbered: (StepIx, u32),
+    n_events: usize,
+    /// Whether the cache hardly served the last request.
+    is_cold: bool,
     outcome: Outcome,
 }
 
@@ -66,6 +75,7 @@ impl<'r, 't, P: Projector, S: Sink> Run<'r, 't, P, S> {
     fn new(
         trace: &'t Trace,
         projector: &'r mut P,
+        layout: &'r Layout,
         recovery: ReadyRecovery,
         limits: &'r Limits,
         rules: &CacheRules,
@@ -74,6 +84,7 @@ impl<'r, 't, P: Projector, S: Sink> Run<'r, 't, P, S> {
         Self {
             trace,
             projector,
+            layout,
             recovery,
             limits,
             cache: cache(rules),
@@ -85,6 +96,8 @@ impl<'r, 't, P: Projector, S: Sink> Run<'r, 't, P, S> {
             ambient: Ambient { ttl_ms: rules.ttl_ms(), ..Ambient::default() },
             last_ms: None,
             numbered: (0, 0),
+            n_events: 0,
+            is_cold: false,
             outcome: Outcome::default(),
         }
     }
@@ -116,10 +129,12 @@ impl<'r, 't, P: Projector, S: Sink> Run<'r, 't, P, S> {
         self.prompt.begin_loop();
         self.prompt.arrive(row.user.end);
         self.at(row.steps.start);
+        self.happen(row.steps.start);
         self.project(Moment::LoopStart, loop_ix, row.steps.start);
         self.needs(loop_ix, Due::LoopStart);
         for step in row.steps.clone() {
             self.at(step);
+            self.happen(step);
             self.project(Moment::Request, loop_ix, step);
             let is_last = step + 1 == row.steps.end;
             if is_last {
@@ -133,7 +148,45 @@ impl<'r, 't, P: Projector, S: Sink> Run<'r, 't, P, S> {
         let last = row.steps.end.saturating_sub(1).max(row.steps.start);
         self.project(Moment::LoopEnd, loop_ix, last);
         self.needs(loop_ix, Due::LoopEnd);
+        self.send_unrecorded(row.steps.end.saturating_sub(1));
         None
+    }
+
+    /// Takes out what the recorded harness took out before a step.
+    #[inline]
+    fn happen(&mut self, step: StepIx) {
+        while let Some(event) = self.trace.events.get(self.n_events).filter(|it| it.step <= step) {
+            let EventKind::Reset(items) = &event.kind;
+            let items = items.start..items.end.min(self.prompt.len());
+            Editor::new(&mut self.prompt, &mut self.log, Moment::LoopStart).reset(items);
+            self.n_events += 1;
+        }
+    }
+
+    /// Sends the prompt with the reply once more, where the harness is known to; its bill is in no record.
+    fn send_unrecorded(&mut self, step: StepIx) {
+        let Some(delay_ms) = self.trace.harness.side_request_ms else { return };
+        if !self.cache.needs_chain() || self.is_cold {
+            return;
+        }
+        let steps = &self.trace.spine.steps;
+        let now_ms = steps[step as usize].end_ms.saturating_add_unsigned(delay_ms);
+        if steps.get(step as usize + 1).is_none_or(|it| it.at_ms < now_ms) {
+            return;
+        }
+        let chain = Chain::aside(&mut self.prompt, &self.log);
+        let view = RequestView {
+            prompt: self.prompt.tokens(),
+            stable: self.prompt.stable_tokens(),
+            chain: &chain,
+            visits: &[],
+            layout: self.layout,
+            ttl: self.trace.harness.ttl,
+            tail: 0,
+            now_ms,
+            response_ms: now_ms,
+        };
+        self.cache.submit(&view);
     }
 
     /// Moves the clock to a step.
@@ -152,20 +205,42 @@ impl<'r, 't, P: Projector, S: Sink> Run<'r, 't, P, S> {
         self.projector.project(moment, &self.ambient, &mut edit);
         let Some(requests) = self.log.take_requests() else { return };
         for request in requests {
-            let row = RequestRow {
-                loop_ix,
-                step,
-                n: self.number(step),
-                role: Role::Summariser,
-                at_ms: self.ambient.now_ms,
-                prompt: request.prompt,
-                usage: CacheUse { uncached: request.prompt, ..CacheUse::default() },
-                output: request.output,
-                change: Change::default(),
-                items: request.items,
-            };
-            self.sink.request(&row);
+            self.send_aside(&request, loop_ix, step);
         }
+    }
+
+    /// Sends a request that the policy makes; the cache can serve what it shares with the agent's own prompt.
+    fn send_aside(&mut self, request: &SideRequest, loop_ix: LoopIx, step: StepIx) {
+        let usage = match &request.chain {
+            Some(chain) => {
+                let view = RequestView {
+                    prompt: request.prompt,
+                    stable: self.prompt.stable_tokens(),
+                    chain,
+                    visits: self.log.visits(),
+                    layout: self.layout,
+                    ttl: self.trace.harness.ttl,
+                    tail: 0,
+                    now_ms: self.ambient.now_ms,
+                    response_ms: self.ambient.now_ms,
+                };
+                self.cache.submit(&view)
+            }
+            None => CacheUse { uncached: request.prompt, ..CacheUse::default() },
+        };
+        let row = RequestRow {
+            loop_ix,
+            step,
+            n: self.number(step),
+            role: Role::Summariser,
+            at_ms: self.ambient.now_ms,
+            prompt: request.prompt,
+            usage,
+            output: request.output,
+            change: Change::default(),
+            items: request.items,
+        };
+        self.sink.request(&row);
     }
 
     /// Numbers a request among those of its step.
@@ -197,12 +272,17 @@ impl<'r, 't, P: Projector, S: Sink> Run<'r, 't, P, S> {
             stable: self.prompt.stable_tokens(),
             chain: &self.chain,
             visits: self.log.visits(),
+            layout: self.layout,
+            ttl: self.trace.harness.ttl,
+            tail: self.trace.tail(step),
             now_ms: self.ambient.now_ms,
+            response_ms: self.trace.spine.steps[step as usize].response_ms,
         };
         let mut usage = self.cache.submit(&view);
         // What is remembered changes behind everything else, where no earlier prompt agrees.
         usage.uncached += memory;
         let prompt = shown + memory;
+        self.is_cold = shown - usage.read.min(shown) > SIDE_REQUEST_COLD_TOKENS;
         let output = self.trace.spine.steps[step as usize].output_tokens;
         let row = RequestRow {
             loop_ix,

@@ -1,6 +1,7 @@
 //! Validated inputs: a value of these types has passed every rule, and nothing downstream checks again.
 
 pub mod calendar;
+pub mod layout;
 pub mod memory;
 pub mod policy;
 pub mod price;
@@ -8,7 +9,8 @@ pub mod profile;
 pub mod scope;
 pub mod size;
 
+pub use layout::Layout;
 pub use policy::{Action, Moment, Policy, Recovery, Rendition, Row, Rung, Stage};
-pub use profile::{CacheRules, Limits, Profile};
+pub use profile::{Breakpoints, CacheRules, Limits, Profile, TtlClass};
 pub use scope::{Patterns, Scope};
 pub use size::{Bound, Comparison, Cond, Extent, Size};

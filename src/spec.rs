@@ -8,6 +8,7 @@ pub mod memory;
 pub mod merge;
 mod node;
 pub mod place;
+pub mod layout;
 pub mod policy;
 pub mod price;
 pub mod profile;

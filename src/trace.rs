@@ -13,6 +13,7 @@ use std::ops::Range;
 
 use indexmap::IndexSet;
 
+use crate::model::TtlClass;
 use crate::spec::policy::{KindSpec, PreserveSpec};
 use crate::units::{Decimal, Tokens};
 
@@ -44,6 +45,10 @@ pub struct Trace {
     pub needs: Needs,
     /// What was said that is asked about later, where the load has facts.
     pub facts: Option<facts::FactPlane>,
+    /// What happened to the session beside its requests, by step.
+    pub events: Vec<Event>,
+    /// How the recorded harness used the provider's cache.
+    pub harness: Harness,
     /// What the provider billed, where the trace was recorded.
     pub recorded: Option<Recorded>,
     /// Characters per token, where a policy counts in characters.
@@ -83,6 +88,10 @@ pub struct LoopRow {
 pub struct StepRow {
     /// Milliseconds since the trace began at which the request starts.
     pub at_ms: i64,
+    /// The same, at which its response starts.
+    pub response_ms: i64,
+    /// The same, at which its response ends.
+    pub end_ms: i64,
     /// What the model answers; parallel calls are several items of one reply.
     pub reply: Range<ItemIx>,
     /// What its calls give back.
@@ -118,11 +127,38 @@ pub struct Item {
     pub preserve: Preserve,
 }
 
+/// Something that happened to a session beside its requests.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Event {
+    /// The step before whose request it happened.
+    pub step: StepIx,
+    /// What happened.
+    pub kind: EventKind,
+}
+
+/// What can happen to a session beside its requests.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum EventKind {
+    /// The harness itself took these items out for good, and no policy has them any more.
+    Reset(Range<ItemIx>),
+}
+
+/// How a harness uses the provider's cache; not what it was billed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Harness {
+    /// How long it asks entries to live.
+    pub ttl: Option<TtlClass>,
+    /// So long after a loop's last response, it sends the prompt with the reply once more, in a request of no record.
+    pub side_request_ms: Option<u64>,
+}
+
 /// What the provider billed for a recorded session.
 #[derive(Clone, Debug, Default)]
 pub struct Recorded {
     /// One entry a step, where the recording has it.
     pub usage: Vec<Option<Usage>>,
+    /// By step, the tokens behind the last breakpoint; empty where the recording does not know of breakpoints.
+    pub tails: Vec<Tokens>,
 }
 
 /// What the provider billed for one request, in tokens.
@@ -141,6 +177,13 @@ pub struct Usage {
 }
 
 impl Trace {
+    /// Returns the tokens behind the last breakpoint of a step's request, where a recording has them.
+    #[must_use]
+    pub fn tail(&self, step: StepIx) -> Tokens {
+        let tails = self.recorded.as_ref().map_or(&[] as &[Tokens], |it| it.tails.as_slice());
+        tails.get(step as usize).copied().unwrap_or(0)
+    }
+
     /// Returns the tokens of the stable prefix.
     #[must_use]
     pub fn stable_tokens(&self) -> Tokens {

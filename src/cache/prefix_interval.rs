@@ -1,41 +1,64 @@
 //! Automatic prefix caching: the longest common prefix with any earlier prompt, from a minimum on in whole steps.
 //!
 //! Sources: OpenAI's prompt caching guide (1,024 tokens, steps of 128) and DeepSeek's context caching guide (steps of
-//! 64), as of 2026-10. Nothing is billed as written. Where a lifetime is given, a pause longer than it empties the cache.
+//! 64), as of 2026-10. Nothing is billed as written. Where a lifetime is given, every request renews all prefixes of
+//! its prompt, and a prefix can be read once the response of the request that brought it has begun.
 
-use indexmap::IndexSet;
+use indexmap::IndexMap;
 
 use super::{CacheRule, RequestView};
 use crate::ledger::CacheUse;
 use crate::model::profile::Steps;
 use crate::units::Tokens;
 
+/// When a prefix was last sent, and from when on it can be read.
+#[derive(Clone, Copy, Debug)]
+struct Known {
+    touched_ms: i64,
+    readable_ms: i64,
+}
+
 /// The prefixes of every earlier prompt.
 pub(super) struct PrefixInterval {
     steps: Steps,
     ttl_ms: Option<u64>,
-    known: IndexSet<u128>,
-    /// How many prefixes of the last prompt are known.
-    last_ms: Option<i64>,
+    /// Prefixes that the last prompt did not have.
+    left: IndexMap<u128, Known>,
+    /// Prefixes of the last prompt, each with the time from which on it can be read; all were sent at `last_ms`.
+    last: Vec<(u128, i64)>,
+    last_ms: i64,
+    /// How many of them the engine's own chain had at its last request.
+    n_own: usize,
 }
 
 impl PrefixInterval {
     pub(super) fn new(steps: Steps, ttl_ms: Option<u64>) -> Self {
-        Self { steps, ttl_ms, known: IndexSet::new(), last_ms: None }
+        Self { steps, ttl_ms, left: IndexMap::new(), last: Vec::new(), last_ms: 0, n_own: 0 }
     }
 
-    /// Empties the cache after too long a pause; returns whether it did.
-    fn expire(&mut self, now_ms: i64) -> bool {
-        let idle = self.last_ms.map(|last| now_ms.saturating_sub(last));
-        self.last_ms = Some(now_ms);
-        let expired = match (self.ttl_ms, idle) {
-            (Some(ttl), Some(idle)) => u64::try_from(idle).is_ok_and(|idle| idle > ttl),
-            _ => false,
+    fn is_live(&self, touched_ms: i64, now_ms: i64) -> bool {
+        let age = u64::try_from(now_ms.saturating_sub(touched_ms)).unwrap_or(0);
+        self.ttl_ms.is_none_or(|ttl| age <= ttl)
+    }
+
+    /// Keeps what the last prompt had and this one has not; returns how many prefixes both have.
+    fn leave(&mut self, request: &RequestView<'_>) -> usize {
+        let links = request.chain.links();
+        let same = self.last.iter().zip(links);
+        let n_same = if request.chain.is_aside() {
+            let n_same = same.take_while(|((digest, _), link)| *digest == link.digest).count();
+            self.n_own = self.n_own.min(n_same);
+            n_same
+        } else {
+            let n_same = request.chain.n_unchanged().min(self.n_own);
+            self.n_own = links.len();
+            n_same
         };
-        if expired {
-            self.known.clear();
+        let touched_ms = self.last_ms;
+        for (digest, readable_ms) in self.last.drain(n_same.min(self.last.len())..) {
+            self.left.insert(digest, Known { touched_ms, readable_ms });
         }
-        expired
+        self.last.len()
     }
 }
 
@@ -45,12 +68,25 @@ impl CacheRule for PrefixInterval {
     }
 
     fn submit(&mut self, request: &RequestView<'_>) -> CacheUse {
-        let expired = self.expire(request.now_ms);
         let links = request.chain.links();
-        let unchanged = if expired { 0 } else { request.chain.n_unchanged() };
-        let common = unchanged
-            + links[unchanged..].iter().take_while(|link| self.known.contains(&link.digest)).count();
-        self.known.extend(links[common..].iter().map(|link| link.digest));
+        let n_same = self.leave(request);
+        let is_live = self.is_live(self.last_ms, request.now_ms);
+        if !is_live {
+            self.last.iter_mut().for_each(|it| it.1 = request.response_ms);
+        }
+        let is_readable = |it: &(u128, i64)| it.1 <= request.now_ms;
+        let mut common =
+            if is_live { self.last.iter().rposition(is_readable).map_or(0, |it| it + 1) } else { 0 };
+        for (index, link) in links.iter().enumerate().skip(n_same) {
+            let known = self.left.swap_remove(&link.digest);
+            let known = known.filter(|it| self.is_live(it.touched_ms, request.now_ms));
+            let readable_ms = known.map_or(request.response_ms, |it| it.readable_ms.min(request.response_ms));
+            if known.is_some() && readable_ms <= request.now_ms {
+                common = index + 1;
+            }
+            self.last.push((link.digest, readable_ms));
+        }
+        self.last_ms = request.now_ms;
         let tokens: Tokens = common.checked_sub(1).map_or(0, |last| links[last].tokens);
         let read = self.steps.floor(tokens).min(request.prompt);
         let broke_at = links.get(common).map(|link| link.slot);

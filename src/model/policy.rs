@@ -2,6 +2,7 @@
 
 use indexmap::IndexMap;
 
+use super::layout::Layout;
 use super::memory::Memory;
 use super::scope::{Patterns, Scope};
 use super::size::{Cond, Extent, Resolver, Size};
@@ -23,6 +24,8 @@ pub struct Policy {
     pub name: String,
     /// What it does.
     pub about: String,
+    /// Where prompts ask for cache breakpoints.
+    pub layout: Layout,
     /// What is done, in order.
     pub stages: Vec<Stage>,
     /// How the agent gets back what it cannot see.
@@ -141,8 +144,8 @@ pub struct Summarise {
     pub overhead: Size,
     /// The least number of units.
     pub at_least: u64,
-    /// Whether a model writes it.
-    pub is_request: bool,
+    /// The request that writes it, if a model does.
+    pub request: Option<SummaryPromptSpec>,
 }
 
 /// How the agent gets back what it cannot see.
@@ -202,6 +205,7 @@ impl Policy {
             name: spec.name.clone(),
             about: spec.about.clone(),
             stages,
+            layout: problems.within("layout", |problems| Layout::new(spec.layout.as_ref(), problems)),
             recovery: recovery(spec.recovery.as_ref(), &resolver, &mut problems),
             memory,
             params: spec.params.clone(),
@@ -454,7 +458,7 @@ impl StageCheck<'_> {
                 .at_least
                 .as_ref()
                 .map_or(1, |it| problems.within("at_least", |problems| self.resolver.count(it, problems))),
-            is_request: spec.prompt == SummaryPromptSpec::Separate,
+            request: Some(spec.prompt).filter(|it| *it != SummaryPromptSpec::Free),
         }
     }
 }

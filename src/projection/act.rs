@@ -14,7 +14,7 @@ use super::test::Progress;
 use super::tracker::unit_of;
 use crate::model::policy::{Action, Budget, Summarise};
 use crate::model::size::Unit;
-use crate::spec::policy::{OrderSpec, PartSpec};
+use crate::spec::policy::{OrderSpec, PartSpec, SummaryPromptSpec};
 use crate::trace::{Kind, LoopIx, Spine};
 use crate::units::Tokens;
 
@@ -41,7 +41,7 @@ pub(super) struct ReadySummary {
     copy: Vec<Kind>,
     overhead: Num,
     at_least: u64,
-    is_request: bool,
+    request: Option<SummaryPromptSpec>,
 }
 
 impl Act {
@@ -56,13 +56,13 @@ impl Act {
                 Self::Show { rows: Rows::new(rows, spine, known), budget }
             }
             Action::Drop => Self::Drop,
-            Action::Summarise(Summarise { output, copy, overhead, at_least, is_request }) => {
+            Action::Summarise(Summarise { output, copy, overhead, at_least, request }) => {
                 Self::Summarise(Arc::new(ReadySummary {
                     output: Num::new(output, known),
                     copy: copy.clone(),
                     overhead: Num::new(overhead, known),
                     at_least: *at_least,
-                    is_request: *is_request,
+                    request: *request,
                 }))
             }
         }
@@ -394,16 +394,17 @@ fn summarise(
         return;
     }
     let overhead = summary.overhead.eval(&Env { input: batch.input, ..activation.env });
-    let request = SideRequest {
-        prompt: overhead.saturating_add(batch.input + batch.copied),
-        output: output + batch.copied,
-        items: batch.n_loops,
-    };
-    edit.summarise(
-        &batch.slots,
-        u32::try_from(output).unwrap_or(u32::MAX),
-        summary.is_request.then_some(request),
-    );
+    let request = summary.request.map(|prompt| {
+        let aligned = prompt == SummaryPromptSpec::Aligned;
+        let input = if aligned { edit.prompt().tokens() } else { batch.input.saturating_add(batch.copied) };
+        SideRequest {
+            prompt: overhead.saturating_add(input),
+            chain: aligned.then(|| edit.chain()),
+            output: output.saturating_add(batch.copied),
+            items: batch.n_loops,
+        }
+    });
+    edit.summarise(&batch.slots, u32::try_from(output).unwrap_or(u32::MAX), request);
     let n = u32::try_from(batch.slots.len()).unwrap_or(u32::MAX);
     edit.note_visit(rung.place.part == PartSpec::Active, n, n);
 }

@@ -3,7 +3,8 @@
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::edit::ChangeLog;
-use super::prompt::{Prompt, SlotIx};
+use super::prompt::{Prompt, SlotIx, State};
+use crate::trace::Kind;
 use crate::units::Tokens;
 
 /// The prefix that ends with a slot.
@@ -15,13 +16,16 @@ pub struct Link {
     pub tokens: Tokens,
     /// Stands for the content up to and with it.
     pub digest: u128,
+    /// What stands there.
+    pub kind: Kind,
 }
 
 /// The prefixes of the current prompt, one a slot that the cache knows.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Chain {
     links: Vec<Link>,
     n_unchanged: usize,
+    is_aside: bool,
 }
 
 impl Chain {
@@ -31,18 +35,46 @@ impl Chain {
         let kept = self.links.partition_point(|link| link.slot < dirty);
         self.links.truncate(kept);
         self.n_unchanged = kept;
-        let mut last = self.links.last().copied().unwrap_or(Link { slot: 0, tokens: 0, digest: 0 });
+        self.extend(prompt, log);
+    }
+
+    /// Appends what stands behind the last link.
+    fn extend(&mut self, prompt: &mut Prompt<'_>, log: &ChangeLog) {
+        let kept = self.links.len();
+        let mut last =
+            self.links.last().copied().unwrap_or(Link { slot: 0, tokens: 0, digest: 0, kind: Kind::User });
         let mut at = log.known_from(prompt, self.links.last().map_or(0, |it| it.slot + 1));
         while at < prompt.len() {
             last = Link {
                 slot: at,
                 tokens: last.tokens + Tokens::from(prompt.slot(at).tokens),
                 digest: link(last.digest, prompt, log, at),
+                kind: kind(prompt, at),
             };
             self.links.push(last);
             at = log.known_from(prompt, at + 1);
         }
         prompt.touch((self.links.len() - kept) as u64);
+    }
+
+    /// Returns the prefixes of a prompt as it stands, for a request beside the agent's own.
+    #[must_use]
+    pub fn aside(prompt: &mut Prompt<'_>, log: &ChangeLog) -> Self {
+        let mut chain = Self { is_aside: true, ..Self::default() };
+        chain.extend(prompt, log);
+        chain
+    }
+
+    /// Returns a chain of prefixes that stand in no prompt of the engine's.
+    #[must_use]
+    pub fn of(links: Vec<Link>) -> Self {
+        Self { links, n_unchanged: 0, is_aside: true }
+    }
+
+    /// Returns whether [`Chain::n_unchanged`] says nothing of the request before.
+    #[must_use]
+    pub fn is_aside(&self) -> bool {
+        self.is_aside
     }
 
     /// Returns the prefixes, shortest first.
@@ -56,6 +88,11 @@ impl Chain {
     pub fn n_unchanged(&self) -> usize {
         self.n_unchanged
     }
+}
+
+/// Returns what stands in a slot.
+fn kind(prompt: &Prompt<'_>, index: SlotIx) -> Kind {
+    if prompt.slot(index).state == State::Host { Kind::Summary } else { prompt.item(index).kind }
 }
 
 /// Returns the digest of a prefix grown by one slot.

@@ -1,7 +1,9 @@
 //! The editor that policies work with, and the log of what they did.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
+use super::chain::Chain;
 use super::filter::Filter;
 use super::prompt::{Author, Prompt, Slot, SlotIx, State, UNDO};
 use super::rendition::{Rendered, Rows};
@@ -27,10 +29,12 @@ pub struct Visit {
 }
 
 /// A model request that a policy makes beside the agent's own.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SideRequest {
     /// Tokens of its prompt.
     pub prompt: Tokens,
+    /// The agent's own prompt, where that stands at its front.
+    pub chain: Option<Chain>,
     /// Tokens that it writes.
     pub output: Tokens,
     /// Loops that its summary replaces, an earlier summary counting as one.
@@ -248,6 +252,20 @@ impl<'p, 't> Editor<'p, 't> {
         let state = if before.state == State::Host { State::Absorbed } else { State::Dropped };
         self.put(index, Slot { tokens: 0, state, exact: false, ..before });
         1
+    }
+
+    /// Returns the prefixes of the prompt as it stands, for a request that begins with it.
+    #[must_use]
+    pub fn chain(&mut self) -> Chain {
+        Chain::aside(self.prompt, self.log)
+    }
+
+    /// Takes a run of slots out, as the recorded harness did; it is no stage's doing.
+    pub fn reset(&mut self, slots: Range<SlotIx>) {
+        self.manner = Manner { author: UNDO, stage: u16::MAX, ..self.manner };
+        for index in slots {
+            self.hide(index);
+        }
     }
 
     /// Puts a summary of so many tokens into the first of these slots, in ascending order, and hides the others behind it.

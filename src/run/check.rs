@@ -25,7 +25,7 @@ pub fn check(catalog: &Catalog, kind: Kind, name: &str) -> Result<(), Error> {
         Kind::Scenario => {
             let scenario = catalog.scenario(name)?;
             let mut problems = scenario.locate(params::undeclared(&scenario.spec.params, &[], catalog));
-            match load::workload(&scenario, &scenario.spec) {
+            match load::workloads(&scenario, &scenario.spec) {
                 Ok(_) => {}
                 Err(Error::Invalid(more)) => problems.extend(more),
                 Err(other) => return Err(other),

@@ -261,16 +261,19 @@ impl Inputs<'_> {
             }
             self.check_params(loaded, &spec.params);
             let policies = self.policies_with(&mut groups, &spec.params, suite_params);
-            match load::workload(loaded, spec) {
-                Ok(workload) => {
-                    // Its problems, if there were any, are those of the workload.
-                    let conversation = match &spec.load {
-                        LoadSpec::Conversation(load) => Conversation::new(spec, load).ok(),
-                        _ => None,
-                    };
-                    let (name, seed) = (spec.name.clone(), spec.seed);
-                    scenarios.push(Load { name, seed, workload, conversation, policies });
-                }
+            // Its problems, if there were any, are those of the workload.
+            let conversation = match &spec.load {
+                LoadSpec::Conversation(load) => Conversation::new(spec, load).ok(),
+                _ => None,
+            };
+            match load::workloads(loaded, spec) {
+                Ok(workloads) => scenarios.extend(workloads.into_iter().map(|workload| Load {
+                    name: workload.name().to_owned(),
+                    seed: spec.seed,
+                    workload,
+                    conversation: conversation.clone(),
+                    policies: policies.clone(),
+                })),
                 Err(error) => self.found.error(error),
             }
         }

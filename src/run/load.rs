@@ -27,6 +27,15 @@ impl Workload {
         }
     }
 
+    /// Returns its name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Items(trace) => &trace.name,
+            Self::Blocks(trace) => &trace.name,
+        }
+    }
+
     /// Returns whether anything in it needs anything.
     #[must_use]
     pub fn has_needs(&self) -> bool {
@@ -43,11 +52,14 @@ impl Workload {
     }
 }
 
-/// Makes the workload of a scenario, whose spec may have been overridden since it was read.
+/// Makes the workloads of a scenario, whose spec may have been overridden since it was read; a recording may hold several.
 ///
 /// # Errors
 /// Every problem of the scenario or of its recording.
-pub(super) fn workload(scenario: &Loaded<ScenarioSpec>, spec: &ScenarioSpec) -> Result<Workload, Error> {
+pub(super) fn workloads(
+    scenario: &Loaded<ScenarioSpec>,
+    spec: &ScenarioSpec,
+) -> Result<Vec<Workload>, Error> {
     if let LoadSpec::Recorded { path, .. } = &spec.load
         && let Some(origin) = scenario.origin.beside(path)
     {
@@ -58,21 +70,30 @@ pub(super) fn workload(scenario: &Loaded<ScenarioSpec>, spec: &ScenarioSpec) -> 
                 vec![*it]
             })?;
             trace.name.clone_from(&spec.name);
-            return Ok(Workload::Blocks(trace));
+            return Ok(vec![Workload::Blocks(trace)]);
         }
     }
-    trace(scenario, spec).map(Workload::Items)
+    let mut others = Vec::new();
+    let first = trace(scenario, spec, &mut others)?;
+    Ok(std::iter::once(first).chain(others).map(Workload::Items).collect())
 }
 
-/// Makes the trace of a scenario of items.
-fn trace(scenario: &Loaded<ScenarioSpec>, spec: &ScenarioSpec) -> Result<Trace, Error> {
+/// Makes a scenario's trace; a recording of several sessions has others beside it.
+fn trace(
+    scenario: &Loaded<ScenarioSpec>,
+    spec: &ScenarioSpec,
+    others: &mut Vec<Trace>,
+) -> Result<Trace, Error> {
     let is_file = scenario.source.is_some();
     let recorded = |path: &str, assume: &AssumeSpec| {
         let origin = scenario.origin.beside(path).ok_or_else(|| vec![missing(path)])?;
         if is_file && matches!(&origin, Origin::File(path) if !path.is_file()) {
             return Err(vec![missing(path)].into());
         }
-        session(&origin, spec, assume)
+        let mut all = sessions(&origin, spec, assume)?.into_iter();
+        let first = all.next().ok_or_else(|| vec![missing(path)])?;
+        others.extend(all);
+        Ok(first)
     };
     match load::load(spec, recorded) {
         Err(Error::Invalid(problems)) if is_file => {
@@ -84,10 +105,10 @@ fn trace(scenario: &Loaded<ScenarioSpec>, spec: &ScenarioSpec) -> Result<Trace, 
     }
 }
 
-/// Reads a recorded session; what of it is left out is told among the assumptions.
-fn session(origin: &Origin, spec: &ScenarioSpec, assume: &AssumeSpec) -> Result<Trace, Error> {
+/// Reads recorded sessions; what of them is left out is told among the assumptions.
+fn sessions(origin: &Origin, spec: &ScenarioSpec, assume: &AssumeSpec) -> Result<Vec<Trace>, Error> {
     let text = origin.text()?;
-    let imported = import::import(&text, &spec.name, assume, &spec.file_tools).map_err(|problems| {
+    let imported = import::import_all(&text, &spec.name, assume, &spec.file_tools).map_err(|problems| {
         let of_file = problems.into_iter().map(|mut it| {
             if it.place.field.is_empty() {
                 it.place.file = origin.label();
@@ -96,9 +117,12 @@ fn session(origin: &Origin, spec: &ScenarioSpec, assume: &AssumeSpec) -> Result<
         });
         of_file.collect::<Vec<_>>()
     })?;
-    let mut trace = imported.trace;
-    trace.assumptions.extend(imported.losses.iter().map(|it| format!("Left out of {}: {it}.", spec.name)));
-    Ok(trace)
+    let traces = imported.into_iter().map(|it| {
+        let mut trace = it.trace;
+        trace.assumptions.extend(it.losses.iter().map(|it| format!("Left out of {}: {it}.", spec.name)));
+        trace
+    });
+    Ok(traces.collect())
 }
 
 /// Says that a bundled scenario's recording is not bundled with it.

@@ -14,6 +14,7 @@ impl PolicySpec {
             merged.sources = self.sources;
         }
         merged.as_of = self.as_of.or(merged.as_of);
+        merged.layout = self.layout.or(merged.layout);
         merged.recovery = self.recovery.or(merged.recovery);
         merged.memory = self.memory.or(merged.memory);
         merged.params.extend(self.params);

@@ -3,6 +3,7 @@
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
+use super::layout::LayoutSpec;
 use super::memory::MemorySpec;
 use super::size::{CondSpec, CountSpec, ExtentSpec, SizeSpec};
 
@@ -32,6 +33,9 @@ pub struct PolicySpec {
     /// Named steps that follow a stage's own.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub ladders: IndexMap<String, Vec<StepSpec>>,
+    /// Where the prompt asks the provider's cache for breakpoints; where the harness puts them, when silent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub layout: Option<LayoutSpec>,
     /// What is done, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stages: Vec<StageSpec>,
@@ -428,6 +432,8 @@ pub enum SummaryPromptSpec {
     /// A model request with a prompt of its own, at the uncached price.
     #[default]
     Separate,
+    /// The agent's own prompt with the instructions behind it, which the provider's cache can serve.
+    Aligned,
     /// None: an extractive or templated summary.
     Free,
 }

@@ -1,6 +1,8 @@
 //! A model profile as written.
 
-use serde::{Deserialize, Serialize};
+use std::fmt;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use super::price::PriceSpec;
 use super::size::DurationSpec;
@@ -66,9 +68,92 @@ pub struct CacheSpec {
     /// Which end of a prompt counts as used first, and so leaves first; its tail, when silent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub touch: Option<TouchSpec>,
-    /// How long an entry lives after its last use.
+    /// How long an entry lives after its last use; a list, where the prompt chooses.
+    #[serde(default, skip_serializing_if = "TtlsSpec::is_empty")]
+    pub ttl: TtlsSpec,
+    /// How much longer entries were seen to live.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub ttl: Option<DurationSpec>,
+    pub ttl_grace: Option<DurationSpec>,
+    /// How many breakpoints a request may have.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub breakpoints_max: Option<u8>,
+    /// How many positions are looked at for an entry, back from a breakpoint and with it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lookback_positions: Option<u16>,
+    /// From when on an entry ages.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clock: Option<ClockSpec>,
+    /// From when on an entry can be read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub readable: Option<ReadableSpec>,
+}
+
+/// From when on an entry ages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ClockSpec {
+    /// The start of the request that wrote it or read it last.
+    RequestStart,
+}
+
+/// From when on an entry can be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ReadableSpec {
+    /// The start of its writer's response.
+    ResponseStart,
+    /// The start of its writer's request.
+    RequestStart,
+}
+
+/// One duration or a list of them: `"5m"`, `["5m", "1h"]`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TtlsSpec(pub Vec<DurationSpec>);
+
+impl TtlsSpec {
+    /// Returns whether none is given.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+impl Serialize for TtlsSpec {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.0.as_slice() {
+            [one] => one.serialize(serializer),
+            several => several.serialize(serializer),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for TtlsSpec {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(TtlsVisitor)
+    }
+}
+
+/// Takes a duration or a list of them.
+struct TtlsVisitor;
+
+impl<'de> de::Visitor<'de> for TtlsVisitor {
+    type Value = TtlsSpec;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a duration as in \"5m\", or a list of durations")
+    }
+
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<TtlsSpec, E> {
+        DurationSpec::deserialize(de::value::StrDeserializer::new(text)).map(|it| TtlsSpec(vec![it]))
+    }
+
+    fn visit_seq<A: de::SeqAccess<'de>>(self, mut access: A) -> Result<TtlsSpec, A::Error> {
+        let mut all = Vec::new();
+        while let Some(one) = access.next_element()? {
+            all.push(one);
+        }
+        Ok(TtlsSpec(all))
+    }
 }
 
 /// The cache rules there are.
@@ -83,6 +168,8 @@ pub enum RulesSpec {
     PrefixInterval,
     /// Fixed blocks in a store of a given size, the least recently used leaving first.
     Blocks,
+    /// Entries at the places that a request marks, looked up back from the places that a later one marks.
+    Breakpoints,
 }
 
 /// In which order the blocks of a prompt count as used.

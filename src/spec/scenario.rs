@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::conversation::ConversationSpec;
 use super::policy::{KindSpec, PreserveSpec};
-use super::size::SizeSpec;
+use super::size::{DurationSpec, SizeSpec};
 use crate::units::{Decimal, Tokens};
 
 /// A scenario: which load, and what it sets.
@@ -93,9 +93,27 @@ pub struct AssumeSpec {
     /// The longest recovery handle, in tokens; 96, when silent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub handle_tokens_max: Option<Tokens>,
+    /// Requests of which the recording has nothing; the format's own choice, when silent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub side_request: Option<SideRequestSpec>,
     /// What the recording's tools are called in policies, and why their results may be needed; first match wins.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tools: Vec<ToolAssumeSpec>,
+}
+
+/// A request that a harness makes beside those that it records.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum SideRequestSpec {
+    /// It makes none.
+    None,
+    /// What is usual for the harness that recorded.
+    Usual,
+    /// The prompt with the reply, after every loop.
+    AfterLoop {
+        /// How long after the reply.
+        delay: DurationSpec,
+    },
 }
 
 impl AssumeSpec {

@@ -1,7 +1,12 @@
 //! Puts a trace together loop by loop; generators, scenario files and importers all end here.
 
+use std::ops::Range;
+
 use super::evidence::{LoopEvidence, Need, Recover};
-use super::{Due, Item, Kind, LoopIx, LoopRow, NO_ITEM, Needs, Preserve, Spine, StepRow, Trace, Usage};
+use super::{
+    Due, Event, EventKind, Harness, Item, Kind, LoopIx, LoopRow, NO_ITEM, Needs, Preserve, Spine, StepRow,
+    Trace, Usage,
+};
 use crate::units::{Decimal, Tokens};
 
 /// The sizes of an item in its renditions, in tokens.
@@ -81,6 +86,7 @@ pub struct TraceBuilder {
     seed: u64,
     open: OpenLoop,
     usage: Vec<Option<Usage>>,
+    tails: Vec<Tokens>,
 }
 
 /// The loop that is being appended to.
@@ -100,12 +106,21 @@ impl TraceBuilder {
             spine: Spine::default(),
             needs: Needs::default(),
             facts: None,
+            events: Vec::new(),
+            harness: Harness::default(),
             recorded: None,
             chars_per_token: Decimal::parse("4").unwrap_or(Decimal::ONE),
             assumptions: Vec::new(),
         };
         let seed = xxhash_rust::xxh3::xxh3_64(name.as_bytes());
-        Self { trace, file_tools: file_tools.to_vec(), seed, open: OpenLoop::default(), usage: Vec::new() }
+        Self {
+            trace,
+            file_tools: file_tools.to_vec(),
+            seed,
+            open: OpenLoop::default(),
+            usage: Vec::new(),
+            tails: Vec::new(),
+        }
     }
 
     /// Says how many characters a token has.
@@ -166,6 +181,8 @@ impl TraceBuilder {
         let end = self.next_item();
         self.trace.spine.steps.push(StepRow {
             at_ms,
+            response_ms: at_ms,
+            end_ms: at_ms,
             reply: first..middle,
             results: middle..end,
             output_tokens,
@@ -175,6 +192,33 @@ impl TraceBuilder {
         if let Some(row) = self.trace.spine.loops.last_mut() {
             row.steps.end = n_steps;
             row.items.end = end;
+        }
+    }
+
+    /// Says when the last step's response starts and ends; not before its request does.
+    pub fn response(&mut self, starts_ms: i64, ends_ms: i64) {
+        if let Some(row) = self.trace.spine.steps.last_mut() {
+            row.response_ms = starts_ms.max(row.at_ms);
+            row.end_ms = ends_ms.max(row.response_ms);
+        }
+    }
+
+    /// Says how the harness uses the provider's cache.
+    pub fn harness(&mut self, harness: Harness) {
+        self.trace.harness = harness;
+    }
+
+    /// Says that the harness took items out before the request of the step that comes next.
+    pub fn reset(&mut self, items: Range<u32>) {
+        let step = self.next_step();
+        self.trace.events.push(Event { step, kind: EventKind::Reset(items) });
+    }
+
+    /// Says how many tokens of the last step's prompt stand behind its last breakpoint.
+    pub fn tail(&mut self, tokens: Tokens) {
+        self.tails.resize(self.trace.spine.steps.len(), 0);
+        if let Some(last) = self.tails.last_mut() {
+            *last = tokens;
         }
     }
 
@@ -203,6 +247,7 @@ impl TraceBuilder {
         self.end_loop();
         if let Some(recorded) = &mut self.trace.recorded {
             recorded.usage = self.usage;
+            recorded.tails = self.tails;
         }
         self.trace
     }
@@ -252,7 +297,9 @@ impl TraceBuilder {
         }
     }
 
-    fn next_item(&self) -> u32 {
+    /// Returns the place of the item that comes next.
+    #[must_use]
+    pub fn next_item(&self) -> u32 {
         u32::try_from(self.trace.spine.items.len()).unwrap_or(u32::MAX)
     }
 

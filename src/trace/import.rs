@@ -4,6 +4,7 @@ mod claude_code;
 mod losses;
 mod sizes;
 mod transcript;
+mod usage_csv;
 
 use super::Trace;
 use crate::diag::Diagnostic;
@@ -15,12 +16,23 @@ use losses::Losses;
 use transcript::Transcript;
 
 /// The formats there are; the first that recognises a text reads it.
-const FORMATS: [Format; 1] = [Format {
-    name: "claude-code",
-    looks_like: "one JSON record a line, with `type`, `uuid` and `message`",
-    detect: claude_code::detect,
-    read: claude_code::read,
-}];
+const FORMATS: [Format; 2] = [
+    USAGE_CSV,
+    Format {
+        name: "claude-code",
+        looks_like: "one JSON record a line, with `type`, `uuid` and `message`",
+        detect: claude_code::detect,
+        read: claude_code::read,
+    },
+];
+
+/// Usage of Claude Code sessions without their texts.
+const USAGE_CSV: Format = Format {
+    name: "claude-code-usage",
+    looks_like: "comma-separated values, one request a line, with `session`, `cache_read` and `new_user_chars`",
+    detect: usage_csv::detect,
+    read: usage_csv::read,
+};
 
 /// A format of recorded sessions.
 struct Format {
@@ -31,12 +43,14 @@ struct Format {
     /// Returns whether a text is of this format.
     detect: fn(&str) -> bool,
     /// Reads a text; what is of no use lands among the losses.
-    read: fn(&str, &mut Losses) -> Transcript,
+    read: fn(&str, &mut Losses) -> Vec<Transcript>,
 }
 
 /// A recorded session as a trace.
 #[derive(Clone, Debug)]
 pub struct Imported {
+    /// What tells it from others of the same file; empty when it is alone.
+    pub session: String,
     /// The trace.
     pub trace: Trace,
     /// The format that was found.
@@ -59,13 +73,33 @@ pub fn detect(text: &str) -> Option<&'static str> {
 /// Reads a recorded session; results of `file_tools` can be read again by range.
 ///
 /// # Errors
-/// The text is of no known format, holds no request, or an assumption makes no sense.
+/// The text is of no known format, holds no request or several sessions, or an assumption makes no sense.
 pub fn import(
     text: &str,
     name: &str,
     assume: &AssumeSpec,
     file_tools: &[String],
 ) -> Result<Imported, Vec<Diagnostic>> {
+    let mut all = import_all(text, name, assume, file_tools)?;
+    match (all.pop(), all.len()) {
+        (Some(one), 0) => Ok(one),
+        (_, n) => {
+            let message = format!("the recording holds {} sessions", n + 1);
+            Err(vec![Diagnostic::at("recording-several", "", message).help("give each a file of its own")])
+        }
+    }
+}
+
+/// Reads all recorded sessions of a text, in order.
+///
+/// # Errors
+/// The text is of no known format, holds no request, or an assumption makes no sense.
+pub fn import_all(
+    text: &str,
+    name: &str,
+    assume: &AssumeSpec,
+    file_tools: &[String],
+) -> Result<Vec<Imported>, Vec<Diagnostic>> {
     if assume.chars_per_token == Some(Decimal::ZERO) {
         let message = "a token has no characters";
         let problem = Diagnostic::at("chars-per-token-zero", "load.recorded.assume.chars_per_token", message);
@@ -78,9 +112,10 @@ pub fn import(
         return Err(vec![problem.help(format!("known formats: {}", known.join(", ")))]);
     };
     let mut losses = Losses::default();
-    let transcript = (format.read)(text, &mut losses);
+    let mut transcripts = (format.read)(text, &mut losses);
+    transcripts.retain(|it| !it.exchanges.is_empty());
     let losses = losses.in_order();
-    if transcript.exchanges.is_empty() {
+    if transcripts.is_empty() {
         let problem = Diagnostic::at("recording-empty", "", "the recording holds no request");
         let reasons: Vec<String> = losses.iter().take(5).map(ToString::to_string).collect();
         return Err(vec![problem.help(if reasons.is_empty() {
@@ -89,7 +124,13 @@ pub fn import(
             format!("left out: {}", reasons.join("; "))
         })]);
     }
-    Ok(Imported { trace: transcript.into_trace(name, assume, file_tools), format: format.name, losses })
+    let all = transcripts.into_iter().map(|transcript| {
+        let session = transcript.name.clone();
+        let name = if session.is_empty() { name.to_owned() } else { format!("{name}/{session}") };
+        let trace = transcript.into_trace(&name, assume, file_tools);
+        Imported { session, trace, format: format.name, losses: losses.clone() }
+    });
+    Ok(all.collect())
 }
 
 /// Returns the first format that recognises a text.

@@ -5,7 +5,7 @@ use crate::error::Error;
 use crate::spec::ScenarioSpec;
 use crate::spec::scenario::{AssumeSpec, LoadSpec};
 
-/// Makes the trace of a scenario; it has the scenario's name.
+/// Makes the trace of a scenario; it has the scenario's name, one of several sessions its own behind that.
 ///
 /// Recorded sessions are left to the caller, who knows where the scenario's folder is: `recorded` gets the path
 /// as the scenario writes it, and what the recording does not say.
@@ -22,7 +22,9 @@ pub fn load(
         LoadSpec::Conversation(conversation) => Ok(Conversation::new(spec, conversation)?.trial(0).trace),
         LoadSpec::Recorded { path, assume } => {
             let mut trace = recorded(path, assume)?;
-            trace.name.clone_from(&spec.name);
+            if !trace.name.starts_with(&format!("{}/", spec.name)) {
+                trace.name.clone_from(&spec.name);
+            }
             Ok(trace)
         }
     }

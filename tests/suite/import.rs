@@ -71,7 +71,7 @@ fn assert_well_formed(trace: &Trace) {
 fn the_bundled_session_has_the_recorded_prompts() {
     let (assume, file_tools) = bundled_assumptions();
 
-    let Imported { trace, format, losses } =
+    let Imported { trace, format, losses, .. } =
         import(FIXTURE, "recorded/claude-code", &assume, &file_tools).unwrap();
 
     assert_well_formed(&trace);

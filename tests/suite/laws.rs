@@ -92,6 +92,7 @@ fn identity() -> Policy {
         stages: Vec::new(),
         recovery: None,
         memory: None,
+        layout: None,
     };
     Policy::new(&spec).unwrap()
 }

@@ -1,6 +1,8 @@
 //! The library as its users see it, in one binary.
 
 mod blocks;
+mod cache;
+mod calibrate;
 mod cli;
 mod context_decay;
 mod diagnostics;

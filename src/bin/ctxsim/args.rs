@@ -13,6 +13,7 @@ Examples:
   ctxsim run --set params.threshold.ratio=0.7     one number changed for this run
   ctxsim run --rows requests --policy A           every request of a run, one JSON object a line
   ctxsim run --format json --output report.json   every field
+  ctxsim import --report session.jsonl            how well the session's bill is predicted
   ctxsim validate my/policies                     every problem of every file
   ctxsim convert my.ron --to toml                 the same input in the other format
 
@@ -35,6 +36,8 @@ pub(crate) enum Command {
     /// Compare policies on scenarios under model profiles
     #[command(after_help = EXAMPLES)]
     Run(RunArgs),
+    /// Say how well a recorded session's bill is predicted
+    Import(ImportArgs),
     /// Name the policies, scenarios, profiles and suites there are
     List(ListArgs),
     /// Report every problem of input files; the whole catalog, when none is named
@@ -123,6 +126,38 @@ pub(crate) enum FormatArg {
     Markdown,
 }
 
+/// The arguments of `import`.
+#[derive(Debug, Args)]
+pub(crate) struct ImportArgs {
+    /// Recorded sessions, or scenarios that name one
+    #[arg(value_name = "FILE", required = true)]
+    pub(crate) files: Vec<String>,
+    /// Compare what the cache should have read with what the provider billed
+    #[arg(long, required = true)]
+    pub(crate) report: bool,
+    /// The model profile, by name or path
+    #[arg(long, value_name = "M", default_value = "anthropic/claude-opus-4.5")]
+    pub(crate) profile: String,
+    /// Override a field of the inputs, as in `scenario.load.recorded.assume.side_request=none`
+    #[arg(long = "set", value_name = "PATH=VALUE")]
+    pub(crate) set: Vec<String>,
+    /// How it is written: table or json
+    #[arg(long, value_enum, default_value = "table")]
+    pub(crate) format: CalibrationFormatArg,
+    /// Write to a file, all of it or nothing
+    #[arg(long, value_name = "PATH")]
+    pub(crate) output: Option<PathBuf>,
+}
+
+/// How a calibration is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum CalibrationFormatArg {
+    /// A table for people
+    Table,
+    /// One JSON document
+    Json,
+}
+
 /// The arguments of `list`.
 #[derive(Debug, Args)]
 pub(crate) struct ListArgs {
@@ -190,14 +225,14 @@ pub(crate) struct PricesArgs {
 #[derive(Debug, Subcommand)]
 pub(crate) enum PricesCommand {
     /// Make profiles of LiteLLM's JSON, genai-prices' data.json or models.dev's TOML tree, and list what is in none
-    Import(ImportArgs),
+    Import(PriceImportArgs),
     /// Show every price on which lists disagree
     Compare(CompareArgs),
 }
 
 /// The arguments of `prices import`.
 #[derive(Debug, Args)]
-pub(crate) struct ImportArgs {
+pub(crate) struct PriceImportArgs {
     /// Files of price lists, or folders of TOML files
     #[arg(value_name = "FILE", required = true)]
     pub(crate) paths: Vec<PathBuf>,

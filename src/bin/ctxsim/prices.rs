@@ -13,7 +13,7 @@ use ctxsim::pricelist::{self, Found, PriceFile};
 use ctxsim::source::read_text;
 use indexmap::{IndexMap, IndexSet};
 
-use crate::args::{CompareArgs, ImportArgs, PricesCommand};
+use crate::args::{CompareArgs, PriceImportArgs, PricesCommand};
 use crate::output;
 
 /// Runs a verb on price lists.
@@ -25,7 +25,7 @@ pub(crate) fn prices(command: &PricesCommand) -> Result<(), Error> {
 }
 
 /// Makes profiles of price lists; of profiles of one name that of the first list is kept.
-fn import(args: &ImportArgs) -> Result<(), Error> {
+fn import(args: &PriceImportArgs) -> Result<(), Error> {
     if calendar::day(&args.as_of).is_none() {
         let problem = Diagnostic::at("date-format", "--as-of", format!("`{}` is no day", args.as_of));
         return Err(vec![problem.help("write it as in \"2026-10-07\"")].into());

@@ -5,16 +5,19 @@ use std::path::Path;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
+use ctxsim::calibrate::{self, Calibration};
 use ctxsim::catalog::Catalog;
 use ctxsim::diag::Diagnostic;
 use ctxsim::error::Error;
 use ctxsim::guard;
+use ctxsim::model::Limits;
 use ctxsim::report::blocks::Detail;
 use ctxsim::report::table::Layout;
 use ctxsim::report::{Report, csv, json, markdown, rows, table};
 use ctxsim::run::{Plan, Request};
+use ctxsim::vectors;
 
-use crate::args::{FormatArg, RowsArg, RunArgs};
+use crate::args::{CalibrationFormatArg, FormatArg, ImportArgs, RowsArg, RunArgs};
 use crate::output;
 
 /// Work that is over sooner shows no progress.
@@ -25,6 +28,12 @@ const BEAT: Duration = Duration::from_millis(200);
 /// Runs and writes; returns whether every guard of the suite held.
 pub(crate) fn run(catalog: &Catalog, args: &RunArgs) -> Result<bool, Error> {
     let format = format(args)?;
+    if let [scenario] = args.scenarios.as_slice()
+        && let Ok(text) = catalog.scenario(scenario).and_then(|it| it.origin.text())
+        && vectors::detect(&text)
+    {
+        return write(args, &vectors_text(&text, args, format)?).map(|()| true);
+    }
     let request = Request {
         suite: args.suite.clone(),
         policies: args.policies.clone(),
@@ -50,11 +59,77 @@ pub(crate) fn run(catalog: &Catalog, args: &RunArgs) -> Result<bool, Error> {
         RowsArg::Trials => trials(&plan, args, format)?,
         RowsArg::Requests | RowsArg::Needs => ledger(&plan, args, format)?,
     };
-    match &args.output {
-        Some(path) => output::write(path, &text)?,
-        None => output::print(&text)?,
-    }
+    write(args, &text)?;
     Ok(holds)
+}
+
+/// Writes to where the arguments say.
+fn write(args: &RunArgs, text: &str) -> Result<(), Error> {
+    match &args.output {
+        Some(path) => output::write(path, text),
+        None => output::print(text),
+    }
+}
+
+/// Compares recorded bills with what the cache rules predict, when everything is kept as the harness kept it.
+pub(crate) fn import(catalog: &Catalog, args: &ImportArgs) -> Result<(), Error> {
+    let as_recorded = calibrations(catalog, args, "none")?;
+    let with_side_requests = calibrations(catalog, args, "usual")?;
+    let text = match args.format {
+        CalibrationFormatArg::Table => format!(
+            "As recorded\n\n{}\nWith the side requests that are usual for the harness and that no record has\n\n{}",
+            calibrate::table(&as_recorded),
+            calibrate::table(&with_side_requests)
+        ),
+        CalibrationFormatArg::Json => {
+            calibrate::json(&as_recorded, &with_side_requests).map_err(unwritable)?
+        }
+    };
+    match &args.output {
+        Some(path) => output::write(path, &text),
+        None => output::print(&text),
+    }
+}
+
+/// Compares under an assumption about requests of no record; a limit stops no session that took place.
+fn calibrations(catalog: &Catalog, args: &ImportArgs, side_request: &str) -> Result<Vec<Calibration>, Error> {
+    let side_request = format!("scenario.load.recorded.assume.side_request={side_request}");
+    let request = Request {
+        policies: vec!["identity".to_owned()],
+        scenarios: args.files.clone(),
+        profiles: vec![args.profile.clone()],
+        set: std::iter::once(side_request).chain(args.set.iter().cloned()).collect(),
+        ..Request::default()
+    };
+    let mut plan = Plan::new(catalog, &request)?;
+    plan.profiles.iter_mut().for_each(|it| it.limits = Limits::NONE);
+    let ledgers = with_progress(|it| plan.rows(None, it));
+    let calibrations = ledgers.iter().filter_map(|(cell, rows)| {
+        let trace = plan.scenarios[cell.scenario].workload.items()?;
+        Some(Calibration::new(trace, &rows.requests, &plan.profiles[cell.profile].prices))
+    });
+    Ok(calibrations.collect())
+}
+
+/// Returns what the cache makes of a file of cache vectors, which brings its own policies, rules and prices.
+fn vectors_text(text: &str, args: &RunArgs, format: FormatArg) -> Result<String, Error> {
+    let (all, not_played) = vectors::run(text)?;
+    let is_rows = args.rows != RowsArg::Runs;
+    match format {
+        FormatArg::Json if !is_rows => vectors::json(&all, &not_played).map_err(unwritable),
+        FormatArg::Table | FormatArg::Markdown => Ok(vectors::table(&all, &not_played)),
+        _ => {
+            let lines = vectors::lines(&all).map_err(unwritable)?;
+            match format {
+                FormatArg::Json => Ok(format!("[\n{}\n]\n", lines.join(",\n"))),
+                FormatArg::Csv => {
+                    let flat: Result<Vec<_>, _> = lines.iter().map(|it| csv::flat(it)).collect();
+                    flat.map(|it| csv::table(&it)).map_err(unwritable)
+                }
+                _ => Ok(lines.join("\n") + "\n"),
+            }
+        }
+    }
 }
 
 /// Returns the format: as asked for, as the output's extension says, or the usual one.

@@ -1,6 +1,7 @@
 //! Claude Code sessions: JSON lines whose records form a tree, several lines a reply.
 
 mod branch;
+pub(super) mod harness;
 mod node;
 mod record;
 mod session;
@@ -27,8 +28,11 @@ fn is_message(record: &Record<'_>) -> bool {
 }
 
 /// Reads a session: the branch that ends at its last message.
-pub(super) fn read(text: &str, losses: &mut Losses) -> Transcript {
+pub(super) fn read(text: &str, losses: &mut Losses) -> Vec<Transcript> {
     let nodes = node::read(text, losses);
     let path = branch::follow(&nodes, losses);
-    session::gather(&nodes, &path, losses)
+    let mut transcript = session::gather(&nodes, &path, losses);
+    let version = path.iter().map(|it| nodes[*it].version.as_ref()).find(|it| !it.is_empty());
+    transcript.harness = harness::of(version.unwrap_or_default());
+    vec![transcript]
 }

@@ -1,4 +1,4 @@
-//! Sizes of recorded parts: the growth between two recorded prompts, split by characters.
+//! Sizes of recorded parts: the growth between two recorded prompts, the user's text by its characters, the rest split by them.
 
 use super::transcript::{Exchange, Part};
 use crate::trace::Usage;
@@ -7,6 +7,15 @@ use crate::units::{Decimal, Tokens};
 /// Outputs up to this many tokens are what a stream announces at its start.
 pub(super) const PLACEHOLDER_OUTPUT_TOKENS: Tokens = 10;
 
+/// Characters of a user's text to the token, times ten: fitted on 212 recorded messages.
+const USER_CHARS_PER_TEN_TOKENS: u64 = 44;
+
+/// What a user's message takes beside its text, fitted on the same.
+const USER_MESSAGE_TOKENS: Tokens = 3;
+
+/// A prompt that shrinks by less than this share, in percent, lost its end: the user went back.
+const REWIND_PERCENT_MAX: u64 = 10;
+
 /// What the parts of a recording weigh.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Allotment {
@@ -14,7 +23,9 @@ pub(super) struct Allotment {
     pub(super) overhead: Tokens,
     /// One size a part, in order.
     pub(super) tokens: Vec<u32>,
-    /// How many prompts were smaller than one before them.
+    /// Prompts that shrank, in order.
+    pub(super) resets: Vec<Reset>,
+    /// How many of them no reset explains.
     pub(super) n_shrunk: usize,
     /// By how much the sizes before a reply exceed its recorded prompt, at most.
     pub(super) excess_max: Tokens,
@@ -22,14 +33,42 @@ pub(super) struct Allotment {
     pub(super) is_scaled: bool,
 }
 
-/// Allots the recorded prompts to the parts before them.
-pub(super) fn allot(exchanges: &[Exchange], chars_per_token: Decimal) -> Allotment {
-    let mut state = State { chars_per_token, allotment: Allotment::default(), open: Vec::new(), known: None };
+/// A prompt that shrank: what the harness took out before a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Reset {
+    /// The request.
+    pub(super) exchange: usize,
+    /// Whether the request begins a loop.
+    pub(super) begins: bool,
+    /// How many parts from the first on stay, with what stands for earlier ones; `None` when nothing does.
+    pub(super) keeps: Option<usize>,
+    /// Tokens of what stands for the others, of which the recording shows nothing.
+    pub(super) carried: Tokens,
+}
+
+/// Allots the recorded prompts to the parts before them; plain input may be what stands behind a breakpoint.
+pub(super) fn allot(exchanges: &[Exchange], chars_per_token: Decimal, has_breakpoints: bool) -> Allotment {
+    let mut state = State {
+        chars_per_token,
+        allotment: Allotment::default(),
+        open: Vec::new(),
+        n_user: 0,
+        known: None,
+        kept: Vec::new(),
+        carried: 0,
+    };
     let last = exchanges.iter().rposition(|it| it.usage.is_some());
+    let stable_max = stable_max(exchanges, has_breakpoints);
     for (index, exchange) in exchanges.iter().enumerate() {
         state.arrive(exchange.user());
+        state.n_user = if exchange.begins.is_some() { exchange.user().len() } else { 0 };
         if let Some(usage) = &exchange.usage {
-            state.settle(usage.prompt);
+            let tail = if has_breakpoints { usage.uncached } else { 0 };
+            state.settle(
+                Request { index, begins: exchange.begins.is_some(), tail },
+                usage.prompt,
+                stable_max,
+            );
         }
         match exchange.usage.filter(|_| Some(index) == last) {
             Some(usage) => state.answer(&exchange.reply, &usage),
@@ -41,14 +80,42 @@ pub(super) fn allot(exchanges: &[Exchange], chars_per_token: Decimal) -> Allotme
     state.allotment
 }
 
+/// Returns how much can have stood in front of every prompt: what the smallest has beside the user's own text.
+fn stable_max(exchanges: &[Exchange], has_breakpoints: bool) -> Tokens {
+    let room = exchanges.iter().filter_map(|exchange| {
+        let usage = exchange.usage?;
+        let tail = if has_breakpoints { usage.uncached } else { 0 };
+        let user: Vec<u64> = exchange.user().iter().map(|it| it.characters).collect();
+        Some(usage.prompt.saturating_sub(user_tokens(&user, tail)))
+    });
+    room.skip(1).min().unwrap_or(Tokens::MAX)
+}
+
+/// A request whose prompt is known.
+#[derive(Clone, Copy, Debug)]
+struct Request {
+    /// Its place.
+    index: usize,
+    /// Whether it begins a loop.
+    begins: bool,
+    /// What stands behind its last breakpoint.
+    tail: Tokens,
+}
+
 /// The walk from prompt to prompt.
 struct State {
     chars_per_token: Decimal,
     allotment: Allotment,
     /// The characters of parts that have no size yet.
     open: Vec<u64>,
-    /// What is allotted so far, once a prompt is known: the largest prompt.
+    /// How many of them, at the end, are the user's.
+    n_user: usize,
+    /// What is allotted so far, once a prompt is known: the prompt.
     known: Option<Tokens>,
+    /// Per part that still stands and has a size: its index and its tokens.
+    kept: Vec<(usize, Tokens)>,
+    /// Tokens of what stands for parts that a reset took out.
+    carried: Tokens,
 }
 
 impl State {
@@ -57,21 +124,88 @@ impl State {
     }
 
     /// Gives the open parts what a prompt has more than the ones before it.
-    fn settle(&mut self, prompt: Tokens) {
-        let open = std::mem::take(&mut self.open);
+    fn settle(&mut self, request: Request, prompt: Tokens, stable_max: Tokens) {
         let Some(known) = self.known.replace(prompt) else {
+            let open = std::mem::take(&mut self.open);
             let estimates: Vec<Tokens> = open.iter().map(|it| tokens_of(*it, self.chars_per_token)).collect();
             let shown = estimates.iter().fold(0, |sum: Tokens, it| sum.saturating_add(*it));
-            self.allotment.overhead = prompt.saturating_sub(shown);
+            let unseen = prompt.saturating_sub(shown);
+            self.allotment.overhead = unseen.min(stable_max);
+            self.carried = unseen - self.allotment.overhead;
+            if self.carried > 0 {
+                let carried = self.carried;
+                self.allotment.resets.push(Reset {
+                    exchange: request.index,
+                    begins: request.begins,
+                    keeps: None,
+                    carried,
+                });
+            }
             self.allotment.is_scaled = shown > prompt;
             return self.push(&apportion(shown.min(prompt), &estimates));
         };
-        if prompt < known {
-            self.allotment.n_shrunk += 1;
-            self.allotment.excess_max = self.allotment.excess_max.max(known - prompt);
-            self.known = Some(known);
+        match prompt.checked_sub(known) {
+            Some(growth) => self.grow(growth, request.tail),
+            None => self.shrink(request, known, prompt),
         }
-        self.push(&apportion(prompt.saturating_sub(known), &open));
+    }
+
+    /// Splits a growth: the user's parts by their characters, the others share what is left.
+    fn grow(&mut self, growth: Tokens, tail: Tokens) {
+        let open = std::mem::take(&mut self.open);
+        let (others, user) = open.split_at(open.len() - self.n_user.min(open.len()));
+        let estimate = user_tokens(user, tail);
+        let of_user = if others.is_empty() { growth } else { estimate.min(growth) };
+        let of_others = if user.is_empty() { growth } else { growth - of_user };
+        self.push(&apportion(of_others, others));
+        self.push(&apportion(of_user, user));
+    }
+
+    /// Finds what must have gone: the end, when the user went back, or all of the history.
+    fn shrink(&mut self, request: Request, known: Tokens, prompt: Tokens) {
+        let open = std::mem::take(&mut self.open);
+        let (gone, user) = open.split_at(open.len() - self.n_user.min(open.len()));
+        let estimates: Vec<Tokens> = gone.iter().map(|it| tokens_of(*it, self.chars_per_token)).collect();
+        let room = prompt.saturating_sub(user_tokens(user, request.tail));
+        let front = self.allotment.overhead.saturating_add(self.carried);
+        let lost = u128::from(known - prompt);
+        let is_rewind = !user.is_empty()
+            && front <= room
+            && lost * 100 < u128::from(known) * u128::from(REWIND_PERCENT_MAX);
+        let n_kept = if is_rewind { self.n_within(room - front) } else { 0 };
+        let goes = self.kept.get(n_kept).map_or(self.allotment.tokens.len(), |it| it.0);
+        let keeps = is_rewind.then_some(goes);
+        self.push(&estimates);
+        self.kept.truncate(n_kept);
+        if !is_rewind {
+            self.carried = room.saturating_sub(self.allotment.overhead);
+        }
+        let rest = prompt.saturating_sub(self.standing());
+        self.push(&apportion(if user.is_empty() { 0 } else { rest }, user));
+        let carried = if is_rewind { 0 } else { self.carried };
+        let Request { index: exchange, begins, .. } = request;
+        self.allotment.resets.push(Reset { exchange, begins, keeps, carried });
+        let excess = self.standing().abs_diff(prompt);
+        if excess > 0 {
+            self.allotment.n_shrunk += 1;
+            self.allotment.excess_max = self.allotment.excess_max.max(excess);
+        }
+    }
+
+    /// Returns how many of the parts that stand fit into so many tokens, from the first on.
+    fn n_within(&self, room: Tokens) -> usize {
+        let mut sum: Tokens = 0;
+        let fits = |it: &&(usize, Tokens)| {
+            sum = sum.saturating_add(it.1);
+            sum <= room
+        };
+        self.kept.iter().take_while(fits).count()
+    }
+
+    /// Returns the tokens of everything that stands and has a size.
+    fn standing(&self) -> Tokens {
+        let front = self.allotment.overhead.saturating_add(self.carried);
+        self.kept.iter().fold(front, |sum, it| sum.saturating_add(it.1))
     }
 
     /// Gives the last reply its output, where that is a count and not a placeholder.
@@ -91,8 +225,23 @@ impl State {
     }
 
     fn push(&mut self, tokens: &[Tokens]) {
-        self.allotment.tokens.extend(tokens.iter().map(|it| u32::try_from(*it).unwrap_or(u32::MAX)));
+        for it in tokens {
+            self.kept.push((self.allotment.tokens.len(), *it));
+            self.allotment.tokens.push(u32::try_from(*it).unwrap_or(u32::MAX));
+        }
     }
+}
+
+/// Estimates a user's message, with what stands behind the prompt's last breakpoint.
+fn user_tokens(characters: &[u64], tail: Tokens) -> Tokens {
+    let sum = characters.iter().fold(0, |sum: u64, it| sum.saturating_add(*it));
+    if characters.is_empty() {
+        return 0;
+    }
+    sum.saturating_mul(10)
+        .div_ceil(USER_CHARS_PER_TEN_TOKENS)
+        .saturating_add(USER_MESSAGE_TOKENS)
+        .saturating_add(tail)
 }
 
 /// Splits a total in proportion to weights, exactly; the largest remainders get what rounding leaves, of equals the first.

@@ -2,12 +2,12 @@
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-use super::sizes::{Allotment, PLACEHOLDER_OUTPUT_TOKENS, allot};
+use super::sizes::{Allotment, PLACEHOLDER_OUTPUT_TOKENS, Reset, allot};
 use crate::model::scope::wildcard;
 use crate::spec::policy::PreserveSpec;
-use crate::spec::scenario::{AssumeSpec, ToolAssumeSpec};
+use crate::spec::scenario::{AssumeSpec, SideRequestSpec, ToolAssumeSpec};
 use crate::trace::evidence::Recover;
-use crate::trace::{Kind, NewItem, Preserve, Sizes, Trace, TraceBuilder, Usage};
+use crate::trace::{Harness, ItemIx, Kind, NewItem, Preserve, Sizes, Trace, TraceBuilder, Usage};
 use crate::units::{Decimal, Tokens};
 
 /// A recording: its requests, in order.
@@ -15,6 +15,15 @@ use crate::units::{Decimal, Tokens};
 pub(super) struct Transcript {
     /// The requests; never one without a part in its reply.
     pub(super) exchanges: Vec<Exchange>,
+    /// What tells it from others of the same file; empty when it is alone.
+    pub(super) name: String,
+    /// How its harness uses the provider's cache.
+    pub(super) harness: Harness,
+    /// Whether the harness's usual side requests are assumed, where the scenario says nothing: not where the recording is
+    /// the harness's own log, which is believed.
+    pub(super) assumes_side_requests: bool,
+    /// Whether its plain input is what stands behind the last breakpoint.
+    pub(super) has_breakpoints: bool,
     /// What reading it had to assume, in sentences.
     pub(super) assumptions: Vec<String>,
 }
@@ -26,6 +35,10 @@ pub(super) struct Exchange {
     pub(super) begins: Option<Vec<Part>>,
     /// Milliseconds on the recording's clock at which the request started.
     pub(super) at_ms: Option<i64>,
+    /// The same, at which the response began, as far as the recording says.
+    pub(super) response_ms: Option<i64>,
+    /// The same, at which it ended.
+    pub(super) end_ms: Option<i64>,
     /// What the provider billed.
     pub(super) usage: Option<Usage>,
     /// What the model answered.
@@ -88,7 +101,7 @@ impl Transcript {
     /// Puts the trace together.
     pub(super) fn into_trace(self, name: &str, assume: &AssumeSpec, file_tools: &[String]) -> Trace {
         let assumed = Assumed::new(assume);
-        let allotment = allot(&self.exchanges, assumed.chars_per_token);
+        let allotment = allot(&self.exchanges, assumed.chars_per_token, self.has_breakpoints);
         let mut builder = TraceBuilder::new(name, file_tools);
         builder.chars_per_token(assumed.chars_per_token);
         let n_placeholders = self.n_placeholders();
@@ -99,17 +112,34 @@ impl Transcript {
             builder.stable(Kind::System, u32::try_from(allotment.overhead).unwrap_or(u32::MAX));
         }
         let mut clock = Clock::default();
+        builder.harness(assumed.harness(self.harness, self.assumes_side_requests));
         let mut tokens = allotment.tokens.into_iter();
-        for exchange in &self.exchanges {
+        let mut places: Vec<ItemIx> = Vec::new();
+        let mut resets = Resets::new(&allotment.resets, builder.next_item());
+        for (index, exchange) in self.exchanges.iter().enumerate() {
             if exchange.begins.is_some() {
-                builder.begin_loop(&assumed.items(exchange.user(), &mut tokens));
+                let mut user: Vec<NewItem<'_>> = resets.carried(index, true).into_iter().collect();
+                let n_carried = user.len();
+                user.extend(assumed.items(exchange.user(), &mut tokens));
+                let first = builder.next_item();
+                resets.apply(index, &mut builder, first, &places);
+                builder.begin_loop(&user);
+                places.extend((first..).skip(n_carried).take(exchange.user().len()));
             }
             let reply = assumed.items(&exchange.reply, &mut tokens);
-            let results = assumed.items(&exchange.results, &mut tokens);
+            let mut results = assumed.items(&exchange.results, &mut tokens);
+            places.extend((builder.next_item()..).take(reply.len() + results.len()));
+            results.extend(resets.carried(index + 1, false));
             let written = reply.iter().map(|it| Tokens::from(it.sizes.raw)).sum();
             builder.step(clock.since_start(exchange.at_ms), output(exchange, written), &reply, &results);
+            builder.response(clock.place(exchange.response_ms), clock.place(exchange.end_ms));
             if let Some(usage) = exchange.usage {
                 builder.usage(usage);
+                builder.tail(if self.has_breakpoints { usage.uncached } else { 0 });
+            }
+            if self.exchanges.get(index + 1).is_some_and(|it| it.begins.is_none()) {
+                let first = builder.next_item() - u32::from(resets.carries(index + 1));
+                resets.apply(index + 1, &mut builder, first, &places);
             }
         }
         builder.finish()
@@ -146,6 +176,49 @@ impl Clock {
         }
         self.last
     }
+
+    /// Returns where a time lies since the first request; at the last one, when it is not known.
+    fn place(&self, at_ms: Option<i64>) -> i64 {
+        let start = self.start.unwrap_or(0);
+        at_ms.map_or(self.last, |it| it.saturating_sub(start))
+    }
+}
+
+/// The resets of a recording while its trace is put together.
+struct Resets<'a> {
+    left: std::slice::Iter<'a, Reset>,
+    next: Option<&'a Reset>,
+    n_stable: ItemIx,
+}
+
+impl<'a> Resets<'a> {
+    fn new(resets: &'a [Reset], n_stable: ItemIx) -> Self {
+        let mut left = resets.iter();
+        let next = left.next();
+        Self { left, next, n_stable }
+    }
+
+    /// Returns whether something unknown stands for what a reset before this request took out.
+    fn carries(&self, exchange: usize) -> bool {
+        self.next.is_some_and(|it| it.exchange == exchange && it.carried > 0)
+    }
+
+    /// Returns what stands for it, in the message that the request begins with or in the one before.
+    fn carried(&self, exchange: usize, begins: bool) -> Option<NewItem<'static>> {
+        let reset =
+            self.next.filter(|it| it.exchange == exchange && it.carried > 0 && it.begins == begins)?;
+        Some(NewItem::plain(Kind::Summary, u32::try_from(reset.carried).unwrap_or(u32::MAX)))
+    }
+
+    /// Tells the builder of the reset before a request: up to `end`, and from the first part that goes.
+    fn apply(&mut self, exchange: usize, builder: &mut TraceBuilder, end: ItemIx, places: &[ItemIx]) {
+        let Some(reset) = self.next.filter(|it| it.exchange == exchange) else { return };
+        let start = reset.keeps.map_or(self.n_stable, |it| places.get(it).copied().unwrap_or(end)).min(end);
+        if start < end {
+            builder.reset(start..end);
+        }
+        self.next = self.left.next();
+    }
 }
 
 /// The assumptions of a scenario, with what holds where it is silent.
@@ -153,6 +226,7 @@ struct Assumed<'a> {
     chars_per_token: Decimal,
     summary_tokens_max: Tokens,
     handle_tokens_max: Tokens,
+    side_request: Option<SideRequestSpec>,
     tools: &'a [ToolAssumeSpec],
 }
 
@@ -162,8 +236,20 @@ impl<'a> Assumed<'a> {
             chars_per_token: spec.chars_per_token(),
             summary_tokens_max: spec.summary_tokens_max.unwrap_or(AssumeSpec::SUMMARY_TOKENS_MAX),
             handle_tokens_max: spec.handle_tokens_max.unwrap_or(AssumeSpec::HANDLE_TOKENS_MAX),
+            side_request: spec.side_request,
             tools: &spec.tools,
         }
+    }
+
+    /// Returns how the harness uses the cache: as the scenario declares, else as the format infers.
+    fn harness(&self, inferred: Harness, assumes: bool) -> Harness {
+        let side_request_ms = match self.side_request {
+            None => inferred.side_request_ms.filter(|_| assumes),
+            Some(SideRequestSpec::Usual) => inferred.side_request_ms,
+            Some(SideRequestSpec::None) => None,
+            Some(SideRequestSpec::AfterLoop { delay }) => Some(delay.0),
+        };
+        Harness { side_request_ms, ..inferred }
     }
 
     fn items<'b>(&self, parts: &'b [Part], tokens: &mut impl Iterator<Item = u32>) -> Vec<NewItem<'b>>
@@ -229,6 +315,20 @@ fn sentences(
     }
     if allotment.is_scaled {
         sentences.push("The text before the first request is scaled down to its recorded prompt.".to_owned());
+    }
+    if let Some(delay_ms) =
+        assumed.harness(transcript.harness, transcript.assumes_side_requests).side_request_ms
+    {
+        sentences.push(format!(
+            "{} s after a loop the harness sends the prompt with the reply once more; no record shows what that is billed.",
+            delay_ms as f64 / 1_000.0
+        ));
+    }
+    let n_resets = allotment.resets.iter().filter(|it| it.exchange > 0).count();
+    if n_resets > 0 {
+        sentences.push(format!(
+            "Prompts that shrank, so that the harness must have taken history out: {n_resets}. No policy has it any more."
+        ));
     }
     if allotment.n_shrunk > 0 {
         sentences.push(format!(

@@ -270,7 +270,7 @@ impl Run<'_> {
         if slots.is_empty() || n_units < summary.at_least || output >= input {
             return (0, 0);
         }
-        if summary.is_request {
+        if summary.request.is_some() {
             let overhead = self.world.size(&summary.overhead, Env { input, ..activation.env });
             let loops: BTreeSet<u32> = slots.iter().map(|it| self.history.item(*it).loop_ix).collect();
             self.history.requests.push(SideRequest {

@@ -27,7 +27,7 @@ impl Cache {
     pub(super) fn submit(&mut self, history: &History<'_>, now_ms: i64) -> CacheUse {
         let prompt = history.tokens();
         let (read, broke_at) = match self.rules {
-            CacheRules::None | CacheRules::Blocks(_) => (0, None),
+            CacheRules::None | CacheRules::Blocks(_) | CacheRules::Breakpoints(_) => (0, None),
             CacheRules::PrefixCap(steps) => (self.capped(steps, history), None),
             CacheRules::PrefixInterval { steps, ttl_ms } => self.longest(steps, ttl_ms, history, now_ms),
         };

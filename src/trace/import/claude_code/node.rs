@@ -25,6 +25,8 @@ pub(super) struct Node<'a> {
     pub(super) parent: Option<Cow<'a, str>>,
     /// When it was written.
     pub(super) at_ms: Option<i64>,
+    /// The version of the harness that wrote it; empty when it does not say.
+    pub(super) version: Cow<'a, str>,
     /// What it adds to a prompt.
     pub(super) said: Said<'a>,
 }
@@ -112,9 +114,10 @@ fn node<'a>(line: usize, record: Record<'a>, losses: &mut Losses) -> Option<Node
     let parent = parent.map(|it| it.0.clone());
     let at_ms = milliseconds(&record.timestamp.0);
     let uuid = record.uuid.0.clone();
+    let version = record.version.0.clone();
     let said = said(line, record, losses);
     let is_link = !matches!(said, Said::Nothing) || !uuid.is_empty();
-    is_link.then_some(Node { line, uuid, parent, at_ms, said })
+    is_link.then_some(Node { line, uuid, parent, at_ms, version, said })
 }
 
 /// Says what a record adds to a prompt.

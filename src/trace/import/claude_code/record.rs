@@ -37,6 +37,9 @@ pub(super) struct Record<'a> {
     /// What was said.
     #[serde(borrow)]
     pub(super) message: Option<Message<'a>>,
+    /// The harness's version.
+    #[serde(borrow)]
+    pub(super) version: Text<'a>,
     /// The request's name, for replies without a name of their own.
     #[serde(borrow)]
     pub(super) request_id: Text<'a>,

@@ -34,7 +34,10 @@ struct Reply {
     parts: Vec<Part>,
     n_calls: usize,
     usage: Option<Usage>,
+    /// When its first line was written.
     at_ms: Option<i64>,
+    /// When its last one was.
+    end_ms: Option<i64>,
     is_begun: bool,
 }
 
@@ -78,6 +81,7 @@ impl<'n> Replies<'n> {
     fn bill(&mut self, reply_ix: usize, node: &Node<'_>, usage: Option<&Usage>, losses: &mut Losses) {
         let reply = &mut self.by_id[reply_ix];
         reply.at_ms = reply.at_ms.or(node.at_ms);
+        reply.end_ms = reply.end_ms.max(node.at_ms);
         let Some(usage) = usage else { return };
         if reply.usage.is_some_and(|it| it.prompt != usage.prompt) {
             losses.add(node.line, "reply lines whose usage contradicts an earlier line; the last one holds");
@@ -220,6 +224,8 @@ impl Session<'_, '_> {
         let exchange = Exchange {
             begins: begins.then_some(pending.parts),
             at_ms: pending.at_ms.max(before).or(reply.at_ms),
+            response_ms: reply.at_ms,
+            end_ms: reply.end_ms,
             usage: reply.usage,
             reply: parts,
             results: Vec::new(),
@@ -279,6 +285,7 @@ impl Session<'_, '_> {
                 self.n_summaries
             ));
         }
+        transcript.has_breakpoints = true;
         transcript.exchanges = self.requests.into_iter().map(Request::finish).collect();
         transcript
     }

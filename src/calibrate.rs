@@ -1,0 +1,328 @@
+//! A recorded session against its simulation: what the cache should have read, what the provider billed, and why they differ.
+
+use std::fmt::Write as _;
+
+use indexmap::IndexMap;
+use serde::Serialize;
+
+use crate::ledger::{CacheUse, RequestRow, Role};
+use crate::model::TtlClass;
+use crate::model::price::Prices;
+use crate::price;
+use crate::trace::{EventKind, StepIx, Trace, Usage};
+use crate::units::{Cost, Tokens};
+
+/// Reads that differ by no more than this are close.
+const CLOSE_TOKENS: Tokens = 64;
+/// Reads that differ by no more than this share of the billed ones are close, in thousandths.
+const CLOSE_PER_MILLE: Tokens = 5;
+
+/// How a predicted read compares with the billed one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Class {
+    /// Equal.
+    Exact,
+    /// Within 64 tokens or 0.5% of what was billed.
+    Within,
+    /// More was billed than predicted.
+    Exceeded,
+    /// Less was billed than predicted.
+    Missed,
+}
+
+/// A request with its prediction and its bill.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pair {
+    /// The step.
+    pub step: StepIx,
+    /// What the simulated cache makes of it.
+    pub predicted: CacheUse,
+    /// What the provider billed.
+    pub billed: Usage,
+    /// How the reads compare.
+    pub class: Class,
+    /// Why they differ, as far as can be told; empty when they are equal.
+    pub reason: &'static str,
+}
+
+/// A recorded session against its simulation.
+#[derive(Clone, Debug, Default)]
+pub struct Calibration {
+    /// The session.
+    pub name: String,
+    /// Every request but the first, of which the session does not say what was cached before.
+    pub pairs: Vec<Pair>,
+    /// What the predicted input of these requests costs; those with a token that has no price are left out of both sums.
+    pub predicted_cost: Cost,
+    /// What their billed input costs at the same prices.
+    pub billed_cost: Cost,
+}
+
+impl Calibration {
+    /// Compares the agent's requests with what was recorded of them.
+    #[must_use]
+    pub fn new(trace: &Trace, rows: &[RequestRow], prices: &Prices) -> Self {
+        let mut calibration = Self { name: trace.name.clone(), ..Self::default() };
+        let usages = trace.recorded.as_ref().map_or(&[] as &[Option<Usage>], |it| it.usage.as_slice());
+        let mut before: Option<&RequestRow> = None;
+        for row in rows.iter().filter(|it| it.role == Role::Main) {
+            let usage = usages.get(row.step as usize).copied().flatten();
+            if let (Some(before), Some(billed)) = (before, usage) {
+                calibration.add(trace, before, row, billed, prices);
+            }
+            before = Some(row);
+        }
+        calibration
+    }
+
+    fn add(&mut self, trace: &Trace, before: &RequestRow, row: &RequestRow, billed: Usage, prices: &Prices) {
+        let class = class(row.usage.read, billed.cache_read);
+        let reason = if class == Class::Exact { "" } else { reason(trace, before, row, billed) };
+        self.pairs.push(Pair { step: row.step, predicted: row.usage, billed, class, reason });
+        let mut write = [0; 2];
+        write[trace.harness.ttl.unwrap_or(TtlClass::Short) as usize] = billed.cache_write;
+        let as_billed =
+            CacheUse { read: billed.cache_read, write, uncached: billed.uncached, broke_at: None };
+        let input = |usage| price::request(&RequestRow { usage, output: 0, ..*row }, prices);
+        if let (Some(predicted), Some(billed)) = (input(row.usage), input(as_billed)) {
+            self.predicted_cost += predicted;
+            self.billed_cost += billed;
+        }
+    }
+
+    /// Takes the pairs of another session in.
+    pub fn merge(&mut self, other: &Self) {
+        self.pairs.extend(&other.pairs);
+        self.predicted_cost += other.predicted_cost;
+        self.billed_cost += other.billed_cost;
+    }
+
+    /// Returns how many pairs are of a class.
+    #[must_use]
+    pub fn count(&self, class: Class) -> usize {
+        self.pairs.iter().filter(|it| it.class == class).count()
+    }
+
+    /// Returns the sum of the differences between predicted and billed reads, over the billed reads.
+    #[must_use]
+    pub fn token_error(&self) -> f64 {
+        let difference = |it: &Pair| it.predicted.read.abs_diff(it.billed.cache_read);
+        let differences: Tokens = self.pairs.iter().map(difference).sum();
+        let billed: Tokens = self.pairs.iter().map(|it| it.billed.cache_read).sum();
+        differences as f64 / (billed.max(1)) as f64
+    }
+
+    /// Returns how many pairs there are by class and reason, most first.
+    #[must_use]
+    pub fn reasons(&self) -> Vec<(Class, &'static str, usize)> {
+        let mut counts: IndexMap<(Class, &'static str), usize> = IndexMap::new();
+        for pair in self.pairs.iter().filter(|it| it.class != Class::Exact) {
+            *counts.entry((pair.class, pair.reason)).or_default() += 1;
+        }
+        let mut reasons: Vec<_> = counts.into_iter().map(|((class, reason), n)| (class, reason, n)).collect();
+        reasons.sort_by_key(|it| std::cmp::Reverse(it.2));
+        reasons
+    }
+}
+
+/// Compares two reads.
+fn class(predicted: Tokens, billed: Tokens) -> Class {
+    let difference = predicted.abs_diff(billed);
+    if difference == 0 {
+        Class::Exact
+    } else if difference <= CLOSE_TOKENS
+        || difference.saturating_mul(1_000) <= billed.saturating_mul(CLOSE_PER_MILLE)
+    {
+        Class::Within
+    } else if billed > predicted {
+        Class::Exceeded
+    } else {
+        Class::Missed
+    }
+}
+
+/// Says what may be behind a difference.
+fn reason(trace: &Trace, before: &RequestRow, row: &RequestRow, billed: Usage) -> &'static str {
+    let is_reset = trace.events.iter().any(|it| {
+        let EventKind::Reset(_) = it.kind;
+        it.step == row.step
+    });
+    let begins = row.loop_ix != before.loop_ix;
+    let plain = before.prompt.saturating_sub(trace.tail(before.step));
+    let predicted = row.usage.read;
+    if is_reset {
+        return "the harness took history out; how much of the prompt stayed the same is not recorded";
+    }
+    if billed.cache_read > predicted {
+        return match (predicted, begins) {
+            (0, _) => "read although the entry should have expired",
+            (_, true) => "a request of no record had extended the cached prompt further",
+            (_, false) => "more was cached than the record explains",
+        };
+    }
+    if predicted > plain {
+        return if billed.cache_read >= plain {
+            "no request of no record had extended the cached prompt, or by less"
+        } else {
+            "the prompt had changed since the last request, unseen by the record"
+        };
+    }
+    if billed.cache_read == 0 {
+        "nothing was read within the lifetime"
+    } else if billed.cache_read <= trace.stable_tokens() {
+        "only tools and system prompt were read: the messages had changed, unseen by the record"
+    } else {
+        "an earlier part of the prompt was read: it had changed, unseen by the record"
+    }
+}
+
+/// Numbers of one session, or of all.
+#[derive(Debug, Serialize)]
+struct Summary<'a> {
+    session: &'a str,
+    requests: usize,
+    exact: usize,
+    within: usize,
+    exceeded: usize,
+    missed: usize,
+    exact_share: f64,
+    close_share: f64,
+    token_error: f64,
+    predicted_read_tokens: Tokens,
+    billed_read_tokens: Tokens,
+    predicted_write_tokens: Tokens,
+    billed_write_tokens: Tokens,
+    predicted_input_usd: f64,
+    billed_input_usd: f64,
+    reasons: Vec<ReasonJson>,
+}
+
+/// A reason and how often it stands.
+#[derive(Debug, Serialize)]
+struct ReasonJson {
+    class: Class,
+    reason: &'static str,
+    requests: usize,
+}
+
+impl<'a> Summary<'a> {
+    fn new(calibration: &'a Calibration) -> Self {
+        let of = |class| calibration.count(class);
+        let n = calibration.pairs.len().max(1) as f64;
+        let sum = |tokens: fn(&Pair) -> Tokens| calibration.pairs.iter().map(tokens).sum();
+        let reasons = calibration.reasons().into_iter();
+        Self {
+            session: &calibration.name,
+            requests: calibration.pairs.len(),
+            exact: of(Class::Exact),
+            within: of(Class::Within),
+            exceeded: of(Class::Exceeded),
+            missed: of(Class::Missed),
+            exact_share: of(Class::Exact) as f64 / n,
+            close_share: (of(Class::Exact) + of(Class::Within)) as f64 / n,
+            token_error: calibration.token_error(),
+            predicted_read_tokens: sum(|it| it.predicted.read),
+            billed_read_tokens: sum(|it| it.billed.cache_read),
+            predicted_write_tokens: sum(|it| it.predicted.write[0] + it.predicted.write[1]),
+            billed_write_tokens: sum(|it| it.billed.cache_write),
+            predicted_input_usd: calibration.predicted_cost.usd(),
+            billed_input_usd: calibration.billed_cost.usd(),
+            reasons: reasons
+                .map(|(class, reason, requests)| ReasonJson { class, reason, requests })
+                .collect(),
+        }
+    }
+}
+
+/// Sessions under one assumption, together and one by one.
+#[derive(Debug, Serialize)]
+struct Part<'a> {
+    all: Summary<'a>,
+    sessions: Vec<Summary<'a>>,
+}
+
+impl<'a> Part<'a> {
+    fn new(all: &'a Calibration, sessions: &'a [Calibration]) -> Self {
+        Self { all: Summary::new(all), sessions: sessions.iter().map(Summary::new).collect() }
+    }
+}
+
+/// Returns all sessions together.
+#[must_use]
+pub fn together(sessions: &[Calibration]) -> Calibration {
+    let mut all = Calibration { name: "ALL".to_owned(), ..Calibration::default() };
+    for session in sessions {
+        all.merge(session);
+    }
+    all
+}
+
+/// Returns the report as one JSON document.
+///
+/// # Errors
+/// A value that JSON cannot hold.
+pub fn json(
+    as_recorded: &[Calibration],
+    with_side_requests: &[Calibration],
+) -> Result<String, serde_json::Error> {
+    #[derive(Serialize)]
+    struct Document<'a> {
+        schema: &'static str,
+        as_recorded: Part<'a>,
+        with_side_requests: Part<'a>,
+    }
+    let all = [together(as_recorded), together(with_side_requests)];
+    let document = Document {
+        schema: "ctxsim.calibration/1",
+        as_recorded: Part::new(&all[0], as_recorded),
+        with_side_requests: Part::new(&all[1], with_side_requests),
+    };
+    Ok(serde_json::to_string_pretty(&document)? + "\n")
+}
+
+/// Returns the report as text.
+#[must_use]
+pub fn table(sessions: &[Calibration]) -> String {
+    let all = together(sessions);
+    let mut text = String::new();
+    let widest = sessions.iter().map(|it| it.name.chars().count()).max().unwrap_or(0).max(7);
+    let _ = writeln!(
+        text,
+        "{:widest$}  requests   exact  within  exceeded  missed  error   read predicted      billed  write predicted    billed   input predicted    billed",
+        "session"
+    );
+    let several = (sessions.len() > 1).then_some(&all);
+    for calibration in sessions.iter().chain(several) {
+        let it = Summary::new(calibration);
+        let _ = writeln!(
+            text,
+            "{:widest$}  {:>8}  {:>5.2}%  {:>6}  {:>8}  {:>6}  {:>4.2}%  {:>15}  {:>10}  {:>15}  {:>8}  {:>15.4}$  {:>8.4}$",
+            it.session,
+            it.requests,
+            it.exact_share * 100.0,
+            it.within,
+            it.exceeded,
+            it.missed,
+            it.token_error * 100.0,
+            it.predicted_read_tokens,
+            it.billed_read_tokens,
+            it.predicted_write_tokens,
+            it.billed_write_tokens,
+            it.predicted_input_usd,
+            it.billed_input_usd,
+        );
+    }
+    let summary = Summary::new(&all);
+    let _ = writeln!(
+        text,
+        "\nexact {:.2}%, within 64 tokens or 0.5% {:.2}%; the first request of a session is not counted\n",
+        summary.exact_share * 100.0,
+        summary.close_share * 100.0
+    );
+    for it in &summary.reasons {
+        let class = format!("{:?}", it.class).to_lowercase();
+        let _ = writeln!(text, "{:>6}  {class:8}  {}", it.requests, it.reason);
+    }
+    text
+}

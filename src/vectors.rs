@@ -1,0 +1,116 @@
+//! Cache vectors: small sessions with the rows that a provider's cache must give, and what this cache makes of them.
+
+mod file;
+mod load;
+mod play;
+mod policy;
+mod report;
+
+use std::fmt;
+
+use indexmap::IndexMap;
+use serde::Serialize;
+
+use crate::diag::Diagnostic;
+use crate::units::Tokens;
+
+pub use file::VectorFile;
+pub use report::{json, lines, table};
+
+/// Where a row's prompts come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum From {
+    /// The prompts that the file lists; only the cache is at work.
+    Requests,
+    /// The file's trace under one of its policies; the engine makes the prompts.
+    Trace,
+}
+
+impl fmt::Display for From {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Requests => "requests",
+            Self::Trace => "trace",
+        })
+    }
+}
+
+/// What a cache makes of one request.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Row {
+    /// Tokens of the prompt.
+    pub prompt: Tokens,
+    /// Read from the cache.
+    pub read: Tokens,
+    /// Written, by lifetime; empty under rules that write nothing.
+    pub write: IndexMap<String, Tokens>,
+    /// Neither.
+    pub uncached: Tokens,
+    /// Written by the model.
+    pub output: Tokens,
+    /// What the request costs; `None` where the file names no price.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub picodollars: Option<u128>,
+}
+
+/// One list of requests under one rule.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Series {
+    /// The session, or the vector.
+    pub name: String,
+    /// The policy; empty for vectors of the rule alone.
+    pub policy: String,
+    /// The cache rule.
+    pub rule: String,
+    /// Where the prompts come from.
+    pub from: From,
+    /// What this cache makes of the requests.
+    pub rows: Vec<Row>,
+    /// What the file expects, as far as it says.
+    pub expected: Vec<file::ExpectedRow>,
+    /// What the file expects of the sum, where it says.
+    pub expected_total: Option<u128>,
+}
+
+impl Series {
+    /// Returns the rows that are not as expected, or that have no counterpart.
+    #[must_use]
+    pub fn different(&self) -> Vec<usize> {
+        let n = self.rows.len().max(self.expected.len());
+        let is_equal = |index: &usize| matches!((self.rows.get(*index), self.expected.get(*index)), (Some(row), Some(it)) if it.is_met_by(row));
+        (0..n).filter(|it| !is_equal(it)).collect()
+    }
+
+    /// Returns what all requests cost.
+    #[must_use]
+    pub fn total(&self) -> Option<u128> {
+        self.rows.iter().map(|it| it.picodollars).sum()
+    }
+
+    /// Returns whether everything is as the file expects.
+    #[must_use]
+    pub fn is_as_expected(&self) -> bool {
+        self.different().is_empty() && self.expected_total.is_none_or(|it| self.total() == Some(it))
+    }
+}
+
+/// Returns whether a text is a file of cache vectors.
+#[must_use]
+pub fn detect(text: &str) -> bool {
+    text.trim_ascii_start().starts_with('{') && serde_json::from_str::<file::Probe>(text).is_ok()
+}
+
+/// Reads a file of cache vectors and plays everything in it; what cannot be played is told.
+///
+/// # Errors
+/// The text is no such file.
+pub fn run(text: &str) -> Result<(Vec<Series>, Vec<String>), Vec<Diagnostic>> {
+    let file: VectorFile = serde_json::from_str(text).map_err(|error| {
+        vec![
+            Diagnostic::at("vectors-unreadable", "", error.to_string())
+                .help("see the format in the file's own `format` and `rules`"),
+        ]
+    })?;
+    Ok(play::play(&file))
+}

@@ -1,0 +1,91 @@
+//! Prompts and traces of cache vectors, in the engine's own terms.
+
+use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
+
+use super::file::{KindRecord, RequestRecord, SessionRecord, StepRecord};
+use crate::model::TtlClass;
+use crate::projection::chain::Link;
+use crate::trace::{Harness, Kind, NewItem, Trace, TraceBuilder};
+use crate::units::Tokens;
+
+/// Returns what a segment is to the engine.
+fn kind(record: KindRecord) -> Kind {
+    match record {
+        KindRecord::Tool => Kind::ToolSchema,
+        KindRecord::System => Kind::System,
+        KindRecord::User => Kind::User,
+        KindRecord::Text => Kind::Assistant,
+        KindRecord::Thinking => Kind::Reasoning,
+        KindRecord::ToolUse => Kind::ToolCall,
+        KindRecord::ToolResult => Kind::ToolResult,
+        KindRecord::Summary => Kind::Summary,
+    }
+}
+
+/// Returns the lifetime class of a name.
+pub(super) fn ttl(name: &str) -> TtlClass {
+    if name == "1h" { TtlClass::Long } else { TtlClass::Short }
+}
+
+/// Returns the prefixes of a listed prompt: equal names and sizes so far, equal digests.
+pub(super) fn links(request: &RequestRecord) -> Vec<Link> {
+    let (mut digest, mut tokens) = (0_u128, 0);
+    let segments = request.segments.iter().enumerate();
+    let links = segments.map(|(index, (id, record, size, _))| {
+        let mut bytes = digest.to_le_bytes().to_vec();
+        bytes.extend(size.to_le_bytes());
+        bytes.extend(id.as_bytes());
+        digest = xxh3_128(&bytes);
+        tokens += Tokens::from(*size);
+        Link { slot: u32::try_from(index).unwrap_or(u32::MAX), tokens, digest, kind: kind(*record) }
+    });
+    links.collect()
+}
+
+/// Makes the trace of a session.
+pub(super) fn trace(name: &str, session: &SessionRecord) -> Trace {
+    let mut builder = TraceBuilder::new(name, &[]);
+    builder.harness(Harness { ttl: Some(ttl(&session.ttl)), side_request_ms: None });
+    for (index, step) in session.trace.iter().enumerate() {
+        let is_first = index == 0;
+        if is_first {
+            for (_, record, tokens) in step.enters.iter().filter(|it| is_stable(it.1)) {
+                builder.stable(kind(*record), *tokens);
+            }
+        }
+        if step.boundary || is_first {
+            let user: Vec<NewItem<'_>> =
+                items(&step.enters).filter(|it| !(is_first && is_front(it.kind))).collect();
+            builder.begin_loop(&user);
+        }
+        let reply: Vec<NewItem<'_>> = items(&step.emits).collect();
+        let next = session.trace.get(index + 1).filter(|it| !it.boundary);
+        let results: Vec<NewItem<'_>> = items(next.map_or(&[], |it: &StepRecord| &it.enters)).collect();
+        let output = step.emits.iter().map(|it| Tokens::from(it.2)).sum();
+        builder.step(step.t_ms, output, &reply, &results);
+        builder.response(step.response_start_ms, step.response_start_ms);
+    }
+    builder.finish()
+}
+
+fn is_stable(record: KindRecord) -> bool {
+    is_front(kind(record))
+}
+
+fn is_front(kind: Kind) -> bool {
+    matches!(kind, Kind::ToolSchema | Kind::System)
+}
+
+/// Makes items; the n-th result answers the n-th call.
+fn items(records: &[(String, KindRecord, u32)]) -> impl Iterator<Item = NewItem<'_>> {
+    let mut n_results = 0;
+    records.iter().map(move |(id, record, tokens)| {
+        let mut item = NewItem::plain(kind(*record), *tokens);
+        item.digest = Some(xxh3_64(id.as_bytes()));
+        if item.kind == Kind::ToolResult {
+            item.answers = n_results;
+            n_results += 1;
+        }
+        item
+    })
+}

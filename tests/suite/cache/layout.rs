@@ -1,0 +1,68 @@
+//! Where a policy's layout puts breakpoints, through the engine.
+
+use ctxsim::engine::simulate;
+use ctxsim::ledger::Rows;
+use ctxsim::model::{CacheRules, Limits, Policy};
+use ctxsim::spec::{Format, decode};
+use ctxsim::trace::{Kind, NewItem, Trace, TraceBuilder};
+
+use super::rules;
+
+/// One loop: a system prompt of 2,000, a user's 500, and three steps whose results are 1,000 each.
+fn trace() -> Trace {
+    let mut builder = TraceBuilder::new("layout", &[]);
+    builder.stable(Kind::System, 2_000);
+    builder.begin_loop(&[NewItem::plain(Kind::User, 500)]);
+    for step in 0..3 {
+        let results = [NewItem::plain(Kind::ToolResult, 1_000)];
+        builder.step(step * 10_000, 100, &[NewItem::call("read", 100)], &results);
+    }
+    builder.finish()
+}
+
+fn divided(layout: &str) -> Vec<[u64; 4]> {
+    let text = format!("(name: \"it\", about: \"it\", {layout})");
+    let policy = Policy::new(&decode::decode(&text, Format::Ron).unwrap()).unwrap();
+    let mut rows = Rows::default();
+    simulate(&trace(), &policy, &Limits::NONE, &CacheRules::Breakpoints(rules(1_024)), &mut rows);
+    let rows = rows.requests.iter().map(|it| it.usage);
+    rows.map(|it| [it.read, it.write[0], it.write[1], it.uncached]).collect()
+}
+
+#[test]
+fn a_silent_policy_asks_for_what_the_harness_asks_for() {
+    assert_eq!(divided(""), [[0, 2_500, 0, 0], [2_500, 1_100, 0, 0], [3_600, 1_100, 0, 0]]);
+}
+
+#[test]
+fn a_layout_without_breakpoints_caches_nothing() {
+    assert_eq!(divided("layout: (breakpoints: [])"), [[0, 0, 0, 2_500], [0, 0, 0, 3_600], [0, 0, 0, 4_700]]);
+}
+
+#[test]
+fn a_breakpoint_behind_the_system_prompt_alone_leaves_the_messages_uncached() {
+    let layout = "layout: (breakpoints: [(at: end_of(system), ttl: \"1h\")])";
+
+    assert_eq!(divided(layout), [[0, 0, 2_000, 500], [2_000, 0, 0, 1_600], [2_000, 0, 0, 2_700]]);
+}
+
+#[test]
+fn an_offset_passes_over_the_last_messages_and_automatic_marks_the_end() {
+    let behind = "layout: (breakpoints: [(at: last_messages(n: 1, offset: 1))])";
+    assert_eq!(divided(behind), [[0, 0, 0, 2_500], [0, 2_600, 0, 1_000], [2_600, 1_100, 0, 1_000]]);
+
+    let automatic = "layout: (breakpoints: [(at: automatic)])";
+    assert_eq!(divided(automatic), [[0, 2_500, 0, 0], [2_500, 1_100, 0, 0], [3_600, 1_100, 0, 0]]);
+}
+
+#[test]
+fn a_breakpoint_nowhere_is_refused() {
+    let text = "(name: \"it\", about: \"it\", layout: (breakpoints: [(at: last_messages(n: 0))]))";
+
+    let problems = Policy::new(&decode::decode(text, Format::Ron).unwrap()).unwrap_err();
+
+    assert_eq!(
+        (problems[0].code, problems[0].place.field.as_str()),
+        ("breakpoint-nowhere", "layout.breakpoints.0.at")
+    );
+}

@@ -1,0 +1,154 @@
+//! Recorded sessions under the provider's own rules: what is predicted, what was billed, and what the prediction may see.
+
+#![expect(clippy::unwrap_used, reason = "a test may fail")]
+
+use std::path::PathBuf;
+
+use ctxsim::calibrate::{Calibration, Class, together};
+use ctxsim::engine::simulate;
+use ctxsim::ledger::Rows;
+use ctxsim::model::{Limits, Policy, Profile};
+use ctxsim::spec::scenario::{AssumeSpec, SideRequestSpec};
+use ctxsim::spec::{Format, decode};
+use ctxsim::trace::Trace;
+use ctxsim::trace::import::import_all;
+
+const FIXTURE: &str = include_str!("../../scenarios/recorded/claude-code-session.jsonl");
+const PROFILE: &str = include_str!("../../profiles/anthropic/claude-opus-4.5.toml");
+const IDENTITY: &str = include_str!("../../policies/identity.ron");
+
+fn traces(text: &str, side_request: SideRequestSpec) -> Vec<Trace> {
+    let assume = AssumeSpec { side_request: Some(side_request), ..AssumeSpec::default() };
+    import_all(text, "test", &assume, &[]).unwrap().into_iter().map(|it| it.trace).collect()
+}
+
+fn rows(trace: &Trace, profile: &Profile) -> Rows {
+    let policy = Policy::new(&decode::decode(IDENTITY, Format::Ron).unwrap()).unwrap();
+    let mut rows = Rows::default();
+    simulate(trace, &policy, &Limits::NONE, &profile.cache, &mut rows);
+    rows
+}
+
+fn profile() -> Profile {
+    Profile::new(&decode::decode(PROFILE, Format::Toml).unwrap()).unwrap()
+}
+
+/// Compares every session of some texts.
+fn calibrated(texts: &[String], side_request: SideRequestSpec) -> Calibration {
+    let profile = profile();
+    let traces = texts.iter().flat_map(|it| traces(it, side_request));
+    let all: Vec<Calibration> =
+        traces.map(|it| Calibration::new(&it, &rows(&it, &profile).requests, &profile.prices)).collect();
+    together(&all)
+}
+
+/// Returns the shares of exact and of close reads, in percent.
+fn shares(calibration: &Calibration) -> (f64, f64) {
+    let n = calibration.pairs.len() as f64 / 100.0;
+    let exact = calibration.count(Class::Exact) as f64;
+    (exact / n, (exact + calibration.count(Class::Within) as f64) / n)
+}
+
+#[test]
+fn the_bundled_session_is_predicted_as_it_was_billed() {
+    let calibration = calibrated(&[FIXTURE.to_owned()], SideRequestSpec::None);
+
+    assert!(shares(&calibration).0 >= 97.0, "{:?}", calibration.reasons());
+    let (predicted, billed) = (calibration.predicted_cost.usd(), calibration.billed_cost.usd());
+    assert!((predicted - billed).abs() / billed < 0.01, "{predicted} {billed}");
+}
+
+/// Moves what was read to what was written, or back, in every usage of a session.
+fn moved(text: &str, to_write: bool) -> String {
+    let number = |line: &str, field: &str| -> Option<(usize, usize, u64)> {
+        let start = line.find(field)? + field.len();
+        let end = start + line[start..].bytes().take_while(u8::is_ascii_digit).count();
+        Some((start, end, line[start..end].parse().ok()?))
+    };
+    let (read, write) = ("\"cache_read_input_tokens\":", "\"cache_creation_input_tokens\":");
+    let lines = text.lines().map(|line| {
+        let (Some(from), Some(to)) = (number(line, read), number(line, write)) else {
+            return line.to_owned();
+        };
+        let sum = from.2 + to.2;
+        let (new_read, new_write) = if to_write { (0, sum) } else { (sum, 0) };
+        let mut parts = [(from, new_read), (to, new_write)];
+        parts.sort_by_key(|it| std::cmp::Reverse(it.0.0));
+        parts.iter().fold(line.to_owned(), |mut line, ((start, end, _), new)| {
+            line.replace_range(*start..*end, &new.to_string());
+            line
+        })
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn tokens_moved_between_read_and_written_change_no_prediction() {
+    let profile = profile();
+    for side_request in [SideRequestSpec::None, SideRequestSpec::Usual] {
+        let predicted = |text: &str| rows(&traces(text, side_request)[0], &profile).requests;
+        let as_billed = predicted(FIXTURE);
+        for to_write in [false, true] {
+            let moved = moved(FIXTURE, to_write);
+            assert_ne!(moved, FIXTURE);
+            assert_eq!(predicted(&moved), as_billed);
+        }
+    }
+}
+
+#[test]
+fn the_reference_sessions_are_predicted_as_they_were_billed() {
+    let Some(folder) = std::env::var_os("CTXSIM_REFERENCE").map(PathBuf::from) else { return };
+    let mut paths: Vec<PathBuf> = std::fs::read_dir(folder.join("recorded/claude-code"))
+        .unwrap()
+        .map(|it| it.unwrap().path())
+        .collect();
+    paths.sort();
+    let texts: Vec<String> = paths.iter().map(|it| std::fs::read_to_string(it).unwrap()).collect();
+
+    let recorded = calibrated(&texts, SideRequestSpec::None);
+    let inferred = calibrated(&texts, SideRequestSpec::Usual);
+
+    assert_eq!(recorded.pairs.len(), 423);
+    assert!(shares(&recorded).0 >= 97.0, "{:?} {:?}", shares(&recorded), recorded.reasons());
+    assert!(shares(&inferred).1 >= 98.5, "{:?} {:?}", shares(&inferred), inferred.reasons());
+}
+
+#[test]
+fn the_reference_usage_table_is_predicted_as_it_was_billed() {
+    let Some(folder) = std::env::var_os("CTXSIM_REFERENCE").map(PathBuf::from) else { return };
+    let text = std::fs::read_to_string(folder.join("recorded/usage/claude-code_sessions.csv")).unwrap();
+
+    let recorded = calibrated(std::slice::from_ref(&text), SideRequestSpec::None);
+    let inferred = calibrated(&[text], SideRequestSpec::Usual);
+
+    assert_eq!(inferred.pairs.len(), 4_083);
+    assert!(shares(&inferred).1 >= 97.5, "{:?} {:?}", shares(&inferred), inferred.reasons());
+    assert!(inferred.token_error() <= 0.009, "{}", inferred.token_error());
+    assert!(inferred.count(Class::Exact) >= recorded.count(Class::Exact).min(3_805));
+}
+
+#[test]
+fn a_prompt_that_shrinks_is_a_reset_and_the_prompts_are_the_recorded_ones_still() {
+    let row = |idx: u64, t: u64, read: u64, write: u64, user: u64, result: u64| {
+        format!("f,s,{idx},2.1.7,{t}.0,{t}.5,{t}.9,10,{read},{write},5,{user},{result},40,0,80")
+    };
+    let header = "file,session,idx,version,t_start,t_first_line,t_last_line,input,cache_read,cache_write_total,output_logged_max,new_user_chars,new_tool_result_chars,asst_text_chars,asst_thinking_chars,asst_tool_use_chars";
+    let lines = [
+        header.to_owned(),
+        row(0, 100, 0, 30_000, 400, 0),
+        row(1, 110, 30_000, 20_000, 0, 40_000),
+        row(2, 120, 50_000, 20_000, 0, 40_000),
+        row(3, 130, 20_000, 15_000, 8_000, 0),
+        row(4, 140, 35_000, 5_000, 0, 9_000),
+        row(5, 150, 39_000, 500, 60, 0),
+        row(6, 160, 9_000, 11_000, 0, 300),
+    ];
+
+    let trace = &traces(&lines.join("\n"), SideRequestSpec::None)[0];
+    let rows = rows(trace, &profile());
+
+    let prompts: Vec<u64> = rows.requests.iter().map(|it| it.prompt).collect();
+    assert_eq!(prompts, [30_010, 50_010, 70_010, 35_010, 40_010, 39_510, 20_010]);
+    assert_eq!(trace.events.len(), 3, "two resets and one step back");
+}
