@@ -119,9 +119,12 @@ impl Assumed {
         let assumed = &profile.assumptions;
         let mut sentences = trace.assumptions.clone();
         if trace.facts.is_some() {
-            sentences.push(
-                "A conversation's budget is its prompt limit; a memory stands at the end of the prompt, where no cache reads it."
-                    .to_owned(),
+            sentences.extend(
+                [
+                    "A conversation's budget is its prompt limit; a memory stands at the end of the prompt, where no cache reads it.",
+                    "What a memory takes to write, and the calls that fetch a fact by its key, are not billed.",
+                ]
+                .map(str::to_owned),
             );
         } else if trace.needs.is_empty() {
             sentences.push(format!(
