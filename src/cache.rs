@@ -1,5 +1,7 @@
 //! What a provider's cache makes of a prompt: how many tokens it reads, writes, or bills as plain input.
 
+mod blocks;
+pub mod lru;
 mod none;
 mod prefix_cap;
 mod prefix_interval;
@@ -38,6 +40,7 @@ pub trait CacheRule {
 #[must_use]
 pub fn cache(rules: &CacheRules) -> Box<dyn CacheRule> {
     match rules {
+        CacheRules::Blocks(rules) => Box::new(blocks::Blocks::new(rules)),
         CacheRules::None => Box::new(none::None),
         CacheRules::PrefixCap(steps) => Box::new(prefix_cap::PrefixCap::new(*steps)),
         CacheRules::PrefixInterval { steps, ttl_ms } => {

@@ -171,7 +171,7 @@ impl Catalog {
         let mut catalog = Self::bundled();
         let path = folder.join(CONFIG);
         if path.is_file() {
-            let config: ConfigSpec = Source::read(&path)?.decode().map_err(|it| vec![*it])?;
+            let config: ConfigSpec = Source::read(&path)?.decode()?;
             for relative in config.folders {
                 catalog = catalog.with_folder(&folder.join(relative))?;
             }

@@ -81,9 +81,20 @@ impl Problems {
         result
     }
 
-    /// Reports a problem of the field where the check stands.
+    /// Runs a check of something that is declared at another field path, from the root.
+    pub fn elsewhere<T>(&mut self, field: impl fmt::Display, check: impl FnOnce(&mut Self) -> T) -> T {
+        let path = std::mem::replace(&mut self.path, vec![field.to_string()]);
+        let result = check(self);
+        self.path = path;
+        result
+    }
+
+    /// Reports a problem of the field where the check stands, once however often it is come to.
     pub fn push(&mut self, code: &'static str, message: impl Into<String>, help: impl Into<String>) {
-        self.found.push(Diagnostic::at(code, self.path.join("."), message).help(help));
+        let problem = Diagnostic::at(code, self.path.join("."), message).help(help);
+        if !self.found.contains(&problem) {
+            self.found.push(problem);
+        }
     }
 
     /// Returns the value if nothing was found, else everything that was.

@@ -56,7 +56,8 @@ struct Run<'r, 't, P, S> {
     chain: Chain,
     ambient: Ambient,
     last_ms: Option<i64>,
-    n_of_step: u32,
+    /// The step whose requests are being numbered, and how many it has made.
+    numbered: (StepIx, u32),
     outcome: Outcome,
 }
 
@@ -83,7 +84,7 @@ impl<'r, 't, P: Projector, S: Sink> Run<'r, 't, P, S> {
             chain: Chain::default(),
             ambient: Ambient { ttl_ms: rules.ttl_ms(), ..Ambient::default() },
             last_ms: None,
-            n_of_step: 0,
+            numbered: (0, 0),
             outcome: Outcome::default(),
         }
     }
@@ -129,7 +130,8 @@ impl<'r, 't, P: Projector, S: Sink> Run<'r, 't, P, S> {
             }
             self.answer(loop_ix, step);
         }
-        self.project(Moment::LoopEnd, loop_ix, row.steps.end.saturating_sub(1));
+        let last = row.steps.end.saturating_sub(1).max(row.steps.start);
+        self.project(Moment::LoopEnd, loop_ix, last);
         self.needs(loop_ix, Due::LoopEnd);
         None
     }
@@ -141,7 +143,6 @@ impl<'r, 't, P: Projector, S: Sink> Run<'r, 't, P, S> {
         self.ambient.now_ms = row.at_ms;
         let idle = self.last_ms.map_or(0, |last| row.at_ms.saturating_sub(last));
         self.ambient.idle_ms = u64::try_from(idle).unwrap_or(0);
-        self.n_of_step = 0;
     }
 
     /// Lets the policy edit, and records the requests that it makes.
@@ -154,7 +155,7 @@ impl<'r, 't, P: Projector, S: Sink> Run<'r, 't, P, S> {
             let row = RequestRow {
                 loop_ix,
                 step,
-                n: self.n_of_step,
+                n: self.number(step),
                 role: Role::Summariser,
                 at_ms: self.ambient.now_ms,
                 prompt: request.prompt,
@@ -163,9 +164,16 @@ impl<'r, 't, P: Projector, S: Sink> Run<'r, 't, P, S> {
                 change: Change::default(),
                 items: request.items,
             };
-            self.n_of_step += 1;
             self.sink.request(&row);
         }
+    }
+
+    /// Numbers a request among those of its step.
+    #[inline]
+    fn number(&mut self, step: StepIx) -> u32 {
+        let n = if self.numbered.0 == step { self.numbered.1 } else { 0 };
+        self.numbered = (step, n + 1);
+        n
     }
 
     /// Brings the memory up to date; returns what it takes at the end of the prompt.
@@ -199,7 +207,7 @@ impl<'r, 't, P: Projector, S: Sink> Run<'r, 't, P, S> {
         let row = RequestRow {
             loop_ix,
             step,
-            n: self.n_of_step,
+            n: self.number(step),
             role: Role::Main,
             at_ms: self.ambient.now_ms,
             prompt,
@@ -211,6 +219,7 @@ impl<'r, 't, P: Projector, S: Sink> Run<'r, 't, P, S> {
         self.sink.request(&row);
         self.log.settle(&mut self.prompt);
         self.last_ms = Some(self.ambient.now_ms);
+        self.ambient.idle_ms = 0;
         let violations = u32::from(prompt > self.limits.prompt) + u32::from(output > self.limits.output);
         self.outcome.limit_violations += violations;
         violations == 0
@@ -248,11 +257,11 @@ impl<'r, 't, P: Projector, S: Sink> Run<'r, 't, P, S> {
     /// Names the request that went over a limit.
     fn failure(&self, loop_ix: LoopIx, step: StepIx) -> FailureKind {
         let row = &self.trace.spine.loops[loop_ix as usize];
-        let nth = step - row.steps.start + 1;
-        let asks_tool = !self.trace.spine.steps[step as usize].results.is_empty();
-        match (asks_tool, nth) {
-            (true, _) => FailureKind::ToolRequest(nth),
-            (false, 1) => FailureKind::FinalNoTool,
+        let asks_tool = |step: StepIx| !self.trace.spine.steps[step as usize].results.is_empty();
+        let n_asking = (row.steps.start..=step).map(|it| u32::from(asks_tool(it))).sum();
+        match (asks_tool(step), n_asking) {
+            (true, _) => FailureKind::ToolRequest(n_asking),
+            (false, 0) => FailureKind::FinalNoTool,
             (false, _) => FailureKind::FinalAfterTools,
         }
     }

@@ -157,6 +157,19 @@ pub struct Outcome {
     pub end_memory_tokens: Tokens,
     /// Slots that the engine looked at: a measure of work that no clock disturbs.
     pub touched_slots: u64,
+    /// What a replay of block ids came to.
+    pub blocks: Option<BlockHits>,
+}
+
+/// What a replay of block ids came to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct BlockHits {
+    /// Blocks of all prompts.
+    pub n_blocks: u64,
+    /// Of these, blocks that the store held, up to each prompt's first that it did not.
+    pub n_hits: u64,
+    /// Sub-agents that made some of the requests.
+    pub n_subagents: u32,
 }
 
 /// What became of the tool results, in tokens.

@@ -7,7 +7,7 @@ pub mod totals;
 
 use crate::ledger::{Outcome, RequestSums, Sums};
 use crate::model::{Limits, Profile};
-use crate::price::Costs;
+use crate::price::{Costs, PriceIndex};
 
 pub use label::Label;
 pub use retention::Retention;
@@ -38,9 +38,15 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// Counts one run and prices it.
+    /// Counts one run and prices it; prices that are not flat ask for the requests by length.
     #[must_use]
-    pub fn new(sums: &Sums, outcome: &Outcome, has_needs: bool, profile: &Profile) -> Self {
+    pub fn new(
+        sums: &Sums,
+        index: Option<&PriceIndex>,
+        outcome: &Outcome,
+        has_needs: bool,
+        profile: &Profile,
+    ) -> Self {
         let assumed = &profile.assumptions;
         let calls = sums.needs.calls;
         let latency = |requests: &RequestSums| {
@@ -53,7 +59,7 @@ impl Tally {
             n_runs: 1,
             sums: *sums,
             outcome: *outcome,
-            costs: Costs::new(sums, outcome.limit_violations, profile),
+            costs: Costs::new(sums, index, outcome.limit_violations, profile),
             limits: profile.limits,
             has_needs,
             recovery_input: calls * assumed.recovery_overhead_tokens as f64 + sums.needs.fetched,
@@ -140,6 +146,12 @@ fn add_outcome(outcome: &mut Outcome, more: &Outcome) {
     outcome.tool_results.visible_tokens += more.tool_results.visible_tokens;
     outcome.tool_results.compressed += more.tool_results.compressed;
     outcome.touched_slots += more.touched_slots;
+    if let Some(more) = &more.blocks {
+        let blocks = outcome.blocks.get_or_insert_default();
+        blocks.n_blocks += more.n_blocks;
+        blocks.n_hits += more.n_hits;
+        blocks.n_subagents = blocks.n_subagents.saturating_add(more.n_subagents);
+    }
 }
 
 #[cfg(test)]

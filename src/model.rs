@@ -1,7 +1,9 @@
 //! Validated inputs: a value of these types has passed every rule, and nothing downstream checks again.
 
+pub mod calendar;
 pub mod memory;
 pub mod policy;
+pub mod price;
 pub mod profile;
 pub mod scope;
 pub mod size;

@@ -1,11 +1,18 @@
 //! A folded ledger under a profile's prices: what each part costs, exactly where it can be.
 
+pub mod bill;
+pub mod index;
+
 use std::ops::AddAssign;
 
-use crate::ledger::{NeedSums, RequestRow, RequestSums, Sums};
+use crate::ledger::{NeedSums, RequestRow, Sums};
 use crate::model::Profile;
-use crate::model::profile::{Assumptions, Prices};
+use crate::model::price::{Prices, Rates};
+use crate::model::profile::Assumptions;
 use crate::units::Cost;
+
+pub use bill::{Bill, Consumed, storage};
+pub use index::{PriceIndex, PriceRows};
 
 /// What a run costs, line by line.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -22,16 +29,24 @@ pub struct Costs {
     pub compaction: Cost,
     /// Requests over a limit.
     pub penalty: Cost,
-    /// Expected US dollars of recovery, and of needs that nothing could recover.
+    /// Expected US dollars of recovery, and of needs that nothing could recover, at the usual prices of short prompts.
     pub recovery: f64,
+    /// Whether some token has no price; the sum is then unknown.
+    pub is_unknown: bool,
 }
 
 impl Costs {
-    /// Prices a folded ledger.
+    /// Prices a folded ledger; prices that are not flat are unknown without the requests by length.
     #[must_use]
-    pub fn new(sums: &Sums, limit_violations: u32, profile: &Profile) -> Self {
-        let main = Parts::new(&sums.main, &profile.prices);
-        let summariser = Parts::new(&sums.summariser, &profile.prices);
+    pub fn new(sums: &Sums, index: Option<&PriceIndex>, limit_violations: u32, profile: &Profile) -> Self {
+        let unknown = Bill { is_incomplete: true, ..Bill::default() };
+        let (main, summariser) = match (profile.prices.flat(), index) {
+            (Some(rates), _) => {
+                (Bill::at(rates, &(&sums.main).into()), Bill::at(rates, &(&sums.summariser).into()))
+            }
+            (None, Some(index)) => (index.main(&profile.prices), index.summariser(&profile.prices)),
+            (None, None) => (unknown, unknown),
+        };
         Self {
             cache_read: main.read,
             cache_write: main.write,
@@ -39,7 +54,8 @@ impl Costs {
             output: main.output,
             compaction: summariser.read + summariser.write + summariser.uncached + summariser.output,
             penalty: profile.assumptions.failure_penalty * u64::from(limit_violations),
-            recovery: recovery(&sums.needs, &profile.prices, &profile.assumptions),
+            recovery: recovery(&sums.needs, profile.prices.usual(), &profile.assumptions),
+            is_unknown: main.is_incomplete || summariser.is_incomplete,
         }
     }
 
@@ -49,9 +65,12 @@ impl Costs {
         self.cache_read + self.cache_write + self.uncached + self.output
     }
 
-    /// Returns everything in US dollars; the exact parts are summed before they become a float.
+    /// Returns everything in US dollars, or no number when a price is unknown; the exact parts are summed first.
     #[must_use]
     pub fn total(&self) -> f64 {
+        if self.is_unknown {
+            return f64::NAN;
+        }
         (self.base() + self.compaction + self.penalty).usd() + self.recovery
     }
 }
@@ -65,51 +84,32 @@ impl AddAssign<&Self> for Costs {
         self.compaction += other.compaction;
         self.penalty += other.penalty;
         self.recovery += other.recovery;
+        self.is_unknown |= other.is_unknown;
     }
 }
 
-/// Returns what one request costs.
+/// Returns what one request costs; nothing when some token of it has no price.
 #[must_use]
-pub fn request(row: &RequestRow, prices: &Prices) -> Cost {
-    row.usage.read * prices.cache_read
-        + row.usage.write[0] * prices.cache_write[0]
-        + row.usage.write[1] * prices.cache_write[1]
-        + row.usage.uncached * prices.input
-        + row.output * prices.output
-}
-
-/// What the requests of one role cost.
-struct Parts {
-    read: Cost,
-    write: Cost,
-    uncached: Cost,
-    output: Cost,
-}
-
-impl Parts {
-    fn new(sums: &RequestSums, prices: &Prices) -> Self {
-        Self {
-            read: sums.read * prices.cache_read,
-            write: sums.write[0] * prices.cache_write[0] + sums.write[1] * prices.cache_write[1],
-            uncached: sums.uncached * prices.input,
-            output: sums.output * prices.output,
-        }
-    }
+pub fn request(row: &RequestRow, prices: &Prices) -> Option<Cost> {
+    Bill::of_request(prices.at(row.at_ms), &Consumed::from(row)).total()
 }
 
 /// Returns the expected US dollars of recovery calls and of failures.
-fn recovery(needs: &NeedSums, prices: &Prices, assumptions: &Assumptions) -> f64 {
+fn recovery(needs: &NeedSums, rates: &Rates, assumptions: &Assumptions) -> f64 {
     let input = needs.calls * assumptions.recovery_overhead_tokens as f64 + needs.fetched;
     let output = needs.calls * assumptions.recovery_output_tokens as f64;
-    input * prices.input.usd()
-        + output * prices.output.usd()
-        + needs.failed * assumptions.failure_penalty.usd()
+    let output_usd = match rates.output {
+        Some(rate) => output * rate.usd(),
+        None if output > 0.0 => f64::NAN,
+        None => 0.0,
+    };
+    input * rates.input.usd() + output_usd + needs.failed * assumptions.failure_penalty.usd()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ledger::CacheUse;
+    use crate::ledger::{CacheUse, RequestSums};
     use crate::spec::ProfileSpec;
     use crate::spec::decode::{Format, decode};
 
@@ -141,7 +141,7 @@ failure_penalty_usd = 0.02
             RequestSums { read: 1_000, write: [100, 10], uncached: 7, output: 3, ..Default::default() };
         let sums = Sums { main, ..Sums::default() };
 
-        let costs = Costs::new(&sums, 2, &profile());
+        let costs = Costs::new(&sums, None, 2, &profile());
 
         assert_eq!(costs.cache_read, Cost(1_000 * 500_000));
         assert_eq!(costs.cache_write, Cost(100 * 3_000_000 + 10 * 4_000_000));
@@ -153,7 +153,7 @@ failure_penalty_usd = 0.02
     fn a_recovery_call_pays_its_overhead_what_it_fetches_and_what_it_writes() {
         let needs = NeedSums { calls: 0.5, fetched: 200.0, failed: 0.25, ..NeedSums::default() };
 
-        let costs = Costs::new(&Sums { needs, ..Sums::default() }, 0, &profile());
+        let costs = Costs::new(&Sums { needs, ..Sums::default() }, None, 0, &profile());
 
         let expected = 700.0 * 2e-6 + 50.0 * 10e-6 + 0.25 * 0.02;
         assert!((costs.recovery - expected).abs() < 1e-15, "{} is not {expected}", costs.recovery);
@@ -166,8 +166,8 @@ failure_penalty_usd = 0.02
         let row = RequestRow { usage, output: 9, ..RequestRow::default() };
         let main = RequestSums { read: 5, write: [4, 3], uncached: 2, output: 9, ..Default::default() };
 
-        let costs = Costs::new(&Sums { main, ..Sums::default() }, 0, &profile());
+        let costs = Costs::new(&Sums { main, ..Sums::default() }, None, 0, &profile());
 
-        assert_eq!(request(&row, &profile().prices), costs.base());
+        assert_eq!(request(&row, &profile().prices), Some(costs.base()));
     }
 }

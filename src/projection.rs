@@ -5,6 +5,7 @@ pub mod edit;
 pub mod num;
 pub mod filter;
 pub mod prompt;
+pub mod reach;
 pub mod rendition;
 pub mod scope;
 pub mod test;

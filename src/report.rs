@@ -17,7 +17,6 @@ use indexmap::{IndexMap, IndexSet};
 use crate::metrics::{Label, Retention, Tally};
 use crate::model::Profile;
 use crate::spec::guard::ReferenceSpec;
-use crate::trace::Trace;
 use crate::units::Cost;
 
 /// What the row that adds up the scenarios is called.
@@ -57,6 +56,19 @@ pub struct Run {
     pub tally: Tally,
     /// What they rest on.
     pub assumed: Arc<Assumed>,
+}
+
+/// What of a load a report speaks of.
+#[derive(Clone, Copy, Debug)]
+pub struct LoadFacts<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// Whether anything in it needs anything.
+    pub has_needs: bool,
+    /// Whether it is a conversation that plants facts.
+    pub is_conversation: bool,
+    /// What is assumed rather than known, in sentences.
+    pub assumptions: &'a [String],
 }
 
 /// What the numbers of a run rest on.
@@ -113,12 +125,12 @@ impl Report {
 }
 
 impl Assumed {
-    /// Collects what a trace and a profile assume.
+    /// Collects what a load and a profile assume.
     #[must_use]
-    pub fn new(trace: &Trace, profile: &Profile) -> Self {
+    pub fn new(load: &LoadFacts<'_>, profile: &Profile) -> Self {
         let assumed = &profile.assumptions;
-        let mut sentences = trace.assumptions.clone();
-        if trace.facts.is_some() {
+        let mut sentences = load.assumptions.to_vec();
+        if load.is_conversation {
             sentences.extend(
                 [
                     "A conversation's budget is its prompt limit; a memory stands at the end of the prompt, where no cache reads it.",
@@ -126,10 +138,10 @@ impl Assumed {
                 ]
                 .map(str::to_owned),
             );
-        } else if trace.needs.is_empty() {
+        } else if !load.has_needs {
             sentences.push(format!(
                 "{} does not say what needs what: recovery and kept evidence are unknown.",
-                trace.name
+                load.name
             ));
         } else {
             sentences.push(format!(

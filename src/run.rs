@@ -11,6 +11,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rayon::prelude::*;
 
+use crate::blocks;
 use crate::catalog::Catalog;
 use crate::engine;
 use crate::error::Error;
@@ -18,10 +19,12 @@ use crate::ledger::{Outcome, Rows, Sink, Sums};
 use crate::metrics::retention::Trial;
 use crate::metrics::{Retention, Tally};
 use crate::model::{CacheRules, Limits, Policy, Profile};
-use crate::report::{Assumed, Report, Run};
+use crate::price::{PriceIndex, PriceRows};
+use crate::report::{Assumed, LoadFacts, Report, Run};
 use crate::spec::guard::{GuardSpec, ReferenceSpec};
-use crate::trace::{Conversation, Trace};
+use crate::trace::Conversation;
 
+pub use load::Workload;
 use trials::Played;
 
 /// What to run; a list that is empty is the suite's.
@@ -71,8 +74,8 @@ pub struct Load {
     pub name: String,
     /// Its seed.
     pub seed: u64,
-    /// Its trace; of conversations, the first.
-    pub trace: Trace,
+    /// What it plays; of conversations, the first.
+    pub workload: Workload,
     /// Its conversations, where it has trials.
     pub conversation: Option<Conversation>,
     /// The policies with the parameters that they run with here.
@@ -82,7 +85,7 @@ pub struct Load {
 /// One simulation: everything that its ledger depends on.
 #[derive(Clone, Copy, Debug)]
 struct Simulation<'a> {
-    trace: &'a Trace,
+    workload: &'a Workload,
     policy: &'a Policy,
     limits: &'a Limits,
     cache: &'a CacheRules,
@@ -111,6 +114,18 @@ pub struct Cell {
     pub profile: usize,
     /// The policy's index.
     pub policy: usize,
+}
+
+impl Load {
+    /// Returns what a report says of it.
+    fn facts(&self) -> LoadFacts<'_> {
+        LoadFacts {
+            name: &self.name,
+            has_needs: self.workload.has_needs(),
+            is_conversation: self.conversation.is_some(),
+            assumptions: self.workload.assumptions(),
+        }
+    }
 }
 
 impl Plan {
@@ -142,17 +157,17 @@ impl Plan {
     #[must_use]
     pub fn report(&self, threads: Option<usize>, progress: Progress<'_>) -> Report {
         let simulations = self.simulations();
-        let ledgers = simulations.run::<Sums>(threads, progress);
+        let ledgers = self.ledgers(&simulations, threads, progress);
         let assumed: Vec<Arc<Assumed>> = self.assumed();
         let played = self.played(&simulations, threads, progress);
         let runs = self.cells().map(|cell| {
             let (load, profile) = (&self.scenarios[cell.scenario], &self.profiles[cell.profile]);
-            let has_needs = !load.trace.needs.is_empty();
+            let has_needs = load.workload.has_needs();
             let (tally, retention) = match &played[cell.scenario] {
                 Some(played) => self.retained(cell, &simulations, played, profile),
                 None => {
-                    let (sums, outcome) = &ledgers[simulations.of(cell)];
-                    (Tally::new(sums, outcome, has_needs, profile), None)
+                    let (sums, index, outcome) = &ledgers[simulations.of(cell)];
+                    (Tally::new(sums, index.as_ref(), outcome, has_needs, profile), None)
                 }
             };
             Run {
@@ -211,7 +226,7 @@ impl Plan {
         };
         let mut tally: Option<Tally> = None;
         for one in &played[simulations.within(cell)] {
-            let more = Tally::new(&one.sums, &one.outcome, false, profile);
+            let more = Tally::new(&one.sums, None, &one.outcome, false, profile);
             match &mut tally {
                 Some(tally) => tally.add(&more),
                 None => tally = Some(more),
@@ -222,8 +237,24 @@ impl Plan {
         for (index, policy) in self.policies.iter().enumerate().filter(|(index, _)| *index != cell.policy) {
             retention.pair(policy, &own, &of(index));
         }
-        let nothing = || Tally::new(&Sums::default(), &Outcome::default(), false, profile);
+        let nothing = || Tally::new(&Sums::default(), None, &Outcome::default(), false, profile);
         (tally.unwrap_or_else(nothing), Some(retention))
+    }
+
+    /// Runs everything and folds the ledgers to what the profiles' prices ask for: flat prices need no more than sums.
+    fn ledgers(
+        &self,
+        simulations: &Simulations<'_>,
+        threads: Option<usize>,
+        progress: Progress<'_>,
+    ) -> Vec<(Sums, Option<PriceIndex>, Outcome)> {
+        if self.profiles.iter().all(|it| it.prices.flat().is_some()) {
+            let ledgers = simulations.run::<Sums>(threads, progress);
+            return ledgers.into_iter().map(|(sums, outcome)| (sums, None, outcome)).collect();
+        }
+        let ledgers = simulations.run::<(Sums, PriceRows)>(threads, progress);
+        let indexed = ledgers.into_iter().map(|((sums, rows), outcome)| (sums, Some(rows.into()), outcome));
+        indexed.collect()
     }
 
     /// Runs everything and keeps the rows, in the order of [`Plan::cells`]; runs that share a simulation share its rows.
@@ -255,7 +286,7 @@ impl Plan {
                 continue;
             }
             for &(limits, cache) in &distinct {
-                let with = |policy| Simulation { trace: &load.trace, policy, limits, cache };
+                let with = |policy| Simulation { workload: &load.workload, policy, limits, cache };
                 all.extend(load.policies.iter().map(|it| with(it)));
             }
         }
@@ -265,7 +296,7 @@ impl Plan {
     /// Returns what is assumed, by scenario and profile.
     fn assumed(&self) -> Vec<Arc<Assumed>> {
         let pairs = self.scenarios.iter().flat_map(|load| self.profiles.iter().map(move |it| (load, it)));
-        pairs.map(|(load, profile)| Arc::new(Assumed::new(&load.trace, profile))).collect()
+        pairs.map(|(load, profile)| Arc::new(Assumed::new(&load.facts(), profile))).collect()
     }
 }
 
@@ -289,7 +320,10 @@ impl Simulations<'_> {
         let n_done = AtomicUsize::new(0);
         let one = |it: &Simulation<'_>| {
             let mut sink = S::default();
-            let outcome = engine::simulate(it.trace, it.policy, it.limits, it.cache, &mut sink);
+            let outcome = match it.workload {
+                Workload::Items(trace) => engine::simulate(trace, it.policy, it.limits, it.cache, &mut sink),
+                Workload::Blocks(trace) => blocks::replay(trace, it.limits, it.cache, &mut sink),
+            };
             progress(n_done.fetch_add(1, Ordering::Relaxed) + 1, self.all.len());
             (sink, outcome)
         };

@@ -47,9 +47,9 @@ impl Source {
     /// Reads the text as a spec.
     ///
     /// # Errors
-    /// The first thing that does not fit, with its place.
-    pub fn decode<T: DeserializeOwned>(&self) -> Result<T, Box<Diagnostic>> {
-        decode::decode(&self.text, self.format).map_err(|problem| Box::new(self.locate(*problem)))
+    /// Everything that does not fit, each with its place.
+    pub fn decode<T: DeserializeOwned>(&self) -> Result<T, Error> {
+        decode::decode(&self.text, self.format).map_err(|problems| self.locate_all(problems).into())
     }
 
     /// Gives problems of this file their place in the text.

@@ -2,12 +2,16 @@
 
 pub mod conversation;
 pub mod decode;
+mod fault;
 pub mod guard;
 pub mod memory;
 pub mod merge;
+mod node;
 pub mod place;
 pub mod policy;
+pub mod price;
 pub mod profile;
+mod repair;
 pub mod scenario;
 pub mod set;
 pub mod size;
@@ -15,6 +19,7 @@ pub mod suite;
 
 pub use decode::Format;
 pub use policy::PolicySpec;
+pub use price::PriceSpec;
 pub use profile::ProfileSpec;
 pub use scenario::ScenarioSpec;
 pub use suite::SuiteSpec;

@@ -63,6 +63,37 @@ impl Decimal {
         self.digits.checked_mul(10_u64.checked_pow(more)?)
     }
 
+    /// Returns the exact product; nothing beyond what fits.
+    #[must_use]
+    pub fn times(self, other: Self) -> Option<Self> {
+        let digits = self.digits.checked_mul(other.digits)?;
+        Some(Self { digits, scale: self.scale.checked_add(other.scale)? }.normal())
+    }
+
+    /// Returns the value times `10^places`; nothing beyond what fits.
+    #[must_use]
+    pub fn shifted(self, places: u32) -> Option<Self> {
+        match self.scale.checked_sub(places) {
+            Some(scale) => Some(Self { scale, ..self }.normal()),
+            None => self.scaled(places).map(|digits| Self { digits, scale: 0 }),
+        }
+    }
+
+    /// Returns the value divided by `10^places`.
+    #[must_use]
+    pub fn shrunk(self, places: u32) -> Self {
+        Self { scale: self.scale.saturating_add(places), ..self }.normal()
+    }
+
+    /// Returns the same value without zeros at its end, so that equal values are equal.
+    fn normal(mut self) -> Self {
+        while self.scale > 0 && self.digits.is_multiple_of(10) {
+            self.digits /= 10;
+            self.scale -= 1;
+        }
+        self
+    }
+
     /// Returns the nearest float.
     #[must_use]
     pub fn to_f64(self) -> f64 {
@@ -190,6 +221,17 @@ mod tests {
         assert_eq!(rate, Rate(3_625));
         assert_eq!(1_000_000 * rate, Cost(3_625_000_000));
         assert_eq!(Rate::from_usd_per_million(Decimal::parse("0.0000001").unwrap()), None);
+    }
+
+    #[test]
+    fn decimals_move_their_point_exactly() {
+        let decimal = |text| Decimal::parse(text).unwrap();
+
+        assert_eq!(decimal("0.000000075").shifted(6), Some(decimal("0.075")));
+        assert_eq!(decimal("0.5").shifted(3), Some(decimal("500")));
+        assert_eq!(decimal("25000").shrunk(4), decimal("2.5"));
+        assert_eq!(decimal("1.1").times(decimal("0.50")), Some(decimal("0.55")));
+        assert_eq!(decimal("999999999").times(decimal("99999999999")), None);
     }
 
     #[test]

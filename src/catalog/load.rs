@@ -156,7 +156,7 @@ impl Catalog {
         name: impl Fn(&T) -> &String,
     ) -> Result<(Source, T), Error> {
         let source = origin.source()?;
-        let spec: T = source.decode().map_err(|it| vec![*it])?;
+        let spec: T = source.decode()?;
         let given = name(&spec);
         let of_catalog =
             self.entries.iter().find(|((it, _), entry)| *it == kind && *entry == origin).map(|it| &it.0.1);

@@ -4,8 +4,8 @@ use indexmap::IndexMap;
 use serde::Serialize;
 
 use super::Tally;
-use crate::ledger::FailureKind;
-use crate::units::{Tokens, UNLIMITED};
+use crate::ledger::{BlockHits, FailureKind};
+use crate::units::{Cost, Tokens, UNLIMITED};
 
 /// The lifetime classes of cache writes, as reports name them.
 pub const TTL_CLASSES: [&str; 2] = ["5m", "1h"];
@@ -53,6 +53,8 @@ pub struct Totals {
     pub limit_violations: u32,
     /// What became of the tool results.
     pub tool_results: ToolResults,
+    /// What a replay of block ids came to; null for loads of items.
+    pub blocks: Option<Blocks>,
     /// What summaries took.
     pub compaction: Compaction,
     /// What it takes to fetch needed evidence again.
@@ -76,6 +78,19 @@ pub struct ToolResults {
     pub visible_tokens: Tokens,
     /// Results ever shown smaller than raw.
     pub compressed: u64,
+}
+
+/// What a replay of block ids came to.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Blocks {
+    /// Blocks of all prompts.
+    pub blocks: u64,
+    /// Of these, blocks that the store held, up to each prompt's first that it did not.
+    pub hit_blocks: u64,
+    /// `hit_blocks` over `blocks`.
+    pub block_hit_ratio: f64,
+    /// Sub-agents that made some of the requests.
+    pub subagents: u32,
 }
 
 /// What summaries took.
@@ -108,7 +123,7 @@ pub struct Recovery {
     pub expected_failure_rate: Option<f64>,
 }
 
-/// What a run costs, in US dollars.
+/// What a run costs, in US dollars; null where some token has no price.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CostUsd {
     /// Reads, writes, plain input and output of the agent's requests.
@@ -162,6 +177,7 @@ impl Totals {
                 visible_tokens: outcome.tool_results.visible_tokens,
                 compressed: outcome.tool_results.compressed,
             },
+            blocks: tally.outcome.blocks.as_ref().map(blocks),
             compaction: compaction(tally),
             recovery: recovery(tally),
             cost_usd: cost_usd(tally),
@@ -184,6 +200,12 @@ fn failure_kind(kind: FailureKind) -> String {
         FailureKind::FinalAfterTools => "agent_final_after_tools".to_owned(),
         FailureKind::FinalNoTool => "agent_final_no_tool".to_owned(),
     }
+}
+
+/// Returns what a replay of block ids came to.
+fn blocks(hits: &BlockHits) -> Blocks {
+    let block_hit_ratio = if hits.n_blocks == 0 { 0.0 } else { hits.n_hits as f64 / hits.n_blocks as f64 };
+    Blocks { blocks: hits.n_blocks, hit_blocks: hits.n_hits, block_hit_ratio, subagents: hits.n_subagents }
 }
 
 /// Returns what summaries took.
@@ -214,14 +236,15 @@ fn recovery(tally: &Tally) -> Recovery {
 /// Returns the lines of the bill as floats.
 fn cost_usd(tally: &Tally) -> CostUsd {
     let costs = &tally.costs;
+    let known = |cost: Cost| if costs.is_unknown { f64::NAN } else { cost.usd() };
     CostUsd {
-        base: costs.base().usd(),
-        cache_read: costs.cache_read.usd(),
-        cache_write: costs.cache_write.usd(),
-        uncached: costs.uncached.usd(),
-        output: costs.output.usd(),
+        base: known(costs.base()),
+        cache_read: known(costs.cache_read),
+        cache_write: known(costs.cache_write),
+        uncached: known(costs.uncached),
+        output: known(costs.output),
         recovery: costs.recovery,
-        compaction: costs.compaction.usd(),
+        compaction: known(costs.compaction),
         penalty: costs.penalty.usd(),
         total: costs.total(),
     }

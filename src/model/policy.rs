@@ -1,6 +1,6 @@
 //! A well-formed policy and its only constructor.
 
-use indexmap::{IndexMap, IndexSet};
+use indexmap::IndexMap;
 
 use super::memory::Memory;
 use super::scope::{Patterns, Scope};
@@ -161,6 +161,9 @@ pub enum Recovery {
     },
 }
 
+/// How many stages and steps a policy may have: each is the author of its edits.
+const RUNGS_MAX: usize = 250;
+
 impl Policy {
     /// Checks a policy that stands on no base any more.
     ///
@@ -172,20 +175,27 @@ impl Policy {
         for (name, size) in &spec.params {
             problems.within(format_args!("params.{name}"), |problems| resolver.size(size, problems));
         }
-        let mut names = IndexSet::new();
+        let check = StageCheck { spec, resolver: &resolver };
+        for (name, rows) in &spec.tables {
+            check.rows(name, rows, &mut problems);
+        }
+        let mut names: IndexMap<&str, usize> = IndexMap::new();
         let stages = spec.stages.iter().map(|stage| {
-            problems.within(format_args!("stages.{}", stage.name), |problems| {
-                if !names.insert(stage.name.as_str()) {
-                    problems.push(
-                        "stage-duplicate",
-                        format!("two stages are called `{}`", stage.name),
-                        "give each stage a name of its own",
-                    );
-                }
-                StageCheck { spec, resolver: &resolver }.stage(stage, problems)
-            })
+            let nth = names.entry(stage.name.as_str()).and_modify(|it| *it += 1).or_insert(1);
+            if *nth > 1 {
+                problems.within(format_args!("stages.{}#{nth}.name", stage.name), |problems| {
+                    let message = format!("two stages are called `{}`", stage.name);
+                    problems.push("stage-duplicate", message, "give each stage a name of its own");
+                });
+            }
+            let path = if *nth > 1 { format!("{}#{nth}", stage.name) } else { stage.name.clone() };
+            problems.within(format_args!("stages.{path}"), |problems| check.stage(stage, problems))
         });
-        let stages = stages.collect();
+        let stages: Vec<Stage> = stages.collect();
+        if stages.iter().map(|it| it.rungs.len()).sum::<usize>() > RUNGS_MAX {
+            let message = format!("a policy has more than {RUNGS_MAX} stages and steps");
+            problems.within("stages", |it| it.push("stages-too-many", message, "say it in fewer"));
+        }
         let memory =
             spec.memory.as_ref().map(|it| problems.within("memory", |problems| Memory::new(it, problems)));
         let policy = Self {
@@ -208,13 +218,17 @@ fn recovery(spec: Option<&RecoverySpec>, resolver: &Resolver<'_>, problems: &mut
         Some(RecoverySpec::NaiveReread { limit, fits }) => {
             problems.within("recovery.naive_reread", |problems| {
                 if *limit == 0 {
-                    problems.push(
-                        "reread-limit-zero",
-                        "an agent that re-reads does so at least once",
-                        "write `limit: 1` or more",
-                    );
+                    problems.within("limit", |problems| {
+                        problems.push(
+                            "reread-limit-zero",
+                            "an agent that re-reads does so at least once",
+                            "write `limit: 1` or more",
+                        );
+                    });
                 }
-                let fits = fits.as_ref().map_or(Size::Limit, |it| resolver.size(it, problems));
+                let fits = fits.as_ref().map_or(Size::Limit, |it| {
+                    problems.within("fits", |problems| resolver.size(it, problems))
+                });
                 Recovery::NaiveReread { limit: *limit, fits }
             })
         }
@@ -230,11 +244,13 @@ struct StageCheck<'a> {
 impl StageCheck<'_> {
     fn stage(&self, spec: &StageSpec, problems: &mut Problems) -> Stage {
         if spec.at.is_empty() {
-            problems.push(
-                "stage-never",
-                "a stage needs a moment",
-                "write `at: [request]`, or leave `at` out",
-            );
+            problems.within("at", |problems| {
+                problems.push(
+                    "stage-never",
+                    "a stage needs a moment",
+                    "write `at: [request]`, or leave `at` out",
+                );
+            });
         }
         let when = self.cond("when", spec.when.as_ref(), problems).unwrap_or(Cond::Always);
         let until = self.cond("until", spec.until.as_ref(), problems);
@@ -242,20 +258,31 @@ impl StageCheck<'_> {
             problems.within("scope", |problems| Scope::new(&spec.scope, &spec.at, self.resolver, problems));
         let action = problems.within("apply", |problems| self.action(&spec.apply, &scope, problems));
         if reclaims(&when) && matches!(&action, Action::Show { budget: Some(_), .. } | Action::Summarise(_)) {
-            problems.push(
-                "reclaimable-with-budget",
-                "what a budget or a summary would free is not known beforehand",
-                "use `scope(…)` in `when`",
-            );
+            problems.within("when", |problems| {
+                problems.push(
+                    "reclaimable-with-budget",
+                    "what a budget or a summary would free is not known beforehand",
+                    "use `scope(…)` in `when`",
+                );
+            });
         }
         let mut rungs = vec![Rung { when: Cond::Always, scope, action, until: until.clone() }];
-        let ladder =
-            spec.ladder.as_ref().map(|name| self.named("ladder", name, &self.spec.ladders, problems));
-        for (index, step) in spec.then.iter().chain(ladder.into_iter().flatten()).enumerate() {
+        for (index, step) in spec.then.iter().enumerate() {
             let first = &rungs[0];
             let rung = problems
                 .within(format_args!("then.{index}"), |problems| self.step(step, spec, first, problems));
             rungs.push(rung);
+        }
+        if let Some(name) = &spec.ladder {
+            let ladders = &self.spec.ladders;
+            let steps = problems.within("ladder", |problems| self.named("ladder", name, ladders, problems));
+            for (index, step) in steps.iter().enumerate() {
+                let first = &rungs[0];
+                let rung = problems.elsewhere(format_args!("ladders.{name}.{index}"), |problems| {
+                    self.step(step, spec, first, problems)
+                });
+                rungs.push(rung);
+            }
         }
         Stage {
             name: spec.name.clone(),
@@ -322,30 +349,50 @@ impl StageCheck<'_> {
                     over_budget: None,
                     exact: None,
                 };
-                Action::Show { rows: vec![self.row(&row, problems)], budget: None }
+                Action::Show { rows: vec![self.row(&row, "show", problems)], budget: None }
             }
-            ActionSpec::Table { rows, budget } => {
-                let rows = self.named("table", rows, &self.spec.tables, problems);
+            ActionSpec::Table { rows: name, budget } => problems.within("table", |problems| {
+                let tables = &self.spec.tables;
+                let rows = problems.within("rows", |problems| self.named("table", name, tables, problems));
+                let budget = budget.as_ref();
                 Action::Show {
-                    rows: rows.iter().map(|it| self.row(it, problems)).collect(),
+                    rows: self.rows(name, rows, problems),
                     budget: budget
-                        .as_ref()
                         .map(|it| problems.within("budget", |problems| self.budget(it, scope, problems))),
                 }
-            }
+            }),
             ActionSpec::Drop => Action::Drop,
-            ActionSpec::Summarise(spec) => Action::Summarise(self.summarise(spec, problems)),
+            ActionSpec::Summarise(spec) => {
+                Action::Summarise(problems.within("summarise", |problems| self.summarise(spec, problems)))
+            }
         }
     }
 
-    fn row(&self, spec: &RowSpec, problems: &mut Problems) -> Row {
+    /// Checks the rows of a table where they are declared.
+    fn rows(&self, name: &str, rows: &[RowSpec], problems: &mut Problems) -> Vec<Row> {
+        let row = |(index, row)| {
+            let path = format_args!("tables.{name}.{index}").to_string();
+            problems.elsewhere(path, |problems| self.row(row, "as", problems))
+        };
+        rows.iter().enumerate().map(row).collect()
+    }
+
+    /// Checks a row; `field` is what its rendition is called.
+    fn row(&self, spec: &RowSpec, field: &str, problems: &mut Problems) -> Row {
         let over_budget = spec.over_budget.as_ref().unwrap_or(&RenditionSpec::Summary);
+        let mut rendition =
+            |field: &str, spec| problems.within(field, |problems| self.rendition(spec, problems));
+        let (shown_as, over_budget) =
+            (rendition(field, &spec.shown_as), rendition("over_budget", over_budget));
         Row {
             tools: Patterns(spec.tools.clone()),
             preserve: spec.preserve.clone(),
-            larger_than: spec.larger_than.as_ref().map(|it| self.resolver.size(it, problems)),
-            rendition: self.rendition(&spec.shown_as, problems),
-            over_budget: self.rendition(over_budget, problems),
+            larger_than: spec
+                .larger_than
+                .as_ref()
+                .map(|it| problems.within("larger_than", |problems| self.resolver.size(it, problems))),
+            rendition: shown_as,
+            over_budget,
             exact: spec.exact,
         }
     }
@@ -376,11 +423,13 @@ impl StageCheck<'_> {
             Extent::Units(super::size::Unit::Loops, 1) => true,
             Extent::All => false,
             _ => {
-                problems.push(
-                    "budget-per-unknown",
-                    "a pool is per loop or for all",
-                    "write `per: loops(1)` or `per: all`",
-                );
+                problems.within("per", |problems| {
+                    problems.push(
+                        "budget-per-unknown",
+                        "a pool is per loop or for all",
+                        "write `per: loops(1)` or `per: all`",
+                    );
+                });
                 false
             }
         };
@@ -398,8 +447,13 @@ impl StageCheck<'_> {
         Summarise {
             output: problems.within("output", |problems| self.resolver.size(&spec.output, problems)),
             copy: spec.copy.clone(),
-            overhead: spec.overhead.as_ref().map_or(Size::Tokens(0), |it| self.resolver.size(it, problems)),
-            at_least: spec.at_least.as_ref().map_or(1, |it| self.resolver.count(it, problems)),
+            overhead: spec.overhead.as_ref().map_or(Size::Tokens(0), |it| {
+                problems.within("overhead", |problems| self.resolver.size(it, problems))
+            }),
+            at_least: spec
+                .at_least
+                .as_ref()
+                .map_or(1, |it| problems.within("at_least", |problems| self.resolver.count(it, problems))),
             is_request: spec.prompt == SummaryPromptSpec::Separate,
         }
     }

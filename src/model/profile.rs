@@ -1,9 +1,10 @@
 //! A well-formed model profile and its only constructor.
 
+use super::price::{self, Prices};
 use crate::diag::{Diagnostic, Problems};
 use crate::spec::ProfileSpec;
-use crate::spec::profile::{AssumptionsSpec, CacheSpec, LimitsSpec, PriceSpec, RulesSpec};
-use crate::units::{Cost, Decimal, Rate, Tokens, UNLIMITED};
+use crate::spec::profile::{AssumptionsSpec, CacheSpec, LimitsSpec, RulesSpec, TouchSpec};
+use crate::units::{Cost, Tokens, UNLIMITED};
 
 /// One model at one provider at one date.
 #[derive(Clone, Debug, PartialEq)]
@@ -54,6 +55,22 @@ pub enum CacheRules {
         /// How long an entry lives after its last use, in milliseconds.
         ttl_ms: Option<u64>,
     },
+    /// Fixed blocks in a store.
+    Blocks(Blocks),
+}
+
+/// In which order the blocks of a prompt count as used.
+pub type Touch = TouchSpec;
+
+/// A store of fixed blocks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Blocks {
+    /// How many tokens a block holds; 1 and up.
+    pub block_tokens: Tokens,
+    /// How many blocks the store holds, 1 and up; any number without a capacity.
+    pub capacity_blocks: Option<u32>,
+    /// In which order the blocks of a prompt count as used.
+    pub touch: Touch,
 }
 
 impl CacheRules {
@@ -61,7 +78,7 @@ impl CacheRules {
     #[must_use]
     pub fn ttl_ms(&self) -> Option<u64> {
         match self {
-            Self::None | Self::PrefixCap(_) => None,
+            Self::None | Self::PrefixCap(_) | Self::Blocks(_) => None,
             Self::PrefixInterval { ttl_ms, .. } => *ttl_ms,
         }
     }
@@ -86,19 +103,6 @@ impl Steps {
             Some(extra) => self.min + extra / self.step * self.step,
         }
     }
-}
-
-/// What a token costs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Prices {
-    /// Plain input.
-    pub input: Rate,
-    /// Output.
-    pub output: Rate,
-    /// Input read from the cache.
-    pub cache_read: Rate,
-    /// Input written to the cache, by lifetime class: short, long.
-    pub cache_write: [Rate; 2],
 }
 
 /// What a report assumes about the agent and the provider.
@@ -136,13 +140,17 @@ impl Profile {
                 );
             });
         }
+        let assumed = &spec.assumptions;
+        let start_ms = price::start(assumed.starts_at.as_deref(), &spec.as_of, &mut problems);
         let profile = Self {
             name: spec.name.clone(),
             about: spec.about.clone(),
             as_of: spec.as_of.clone(),
             limits: problems.within("limits", |problems| limits(&spec.limits, problems)),
             cache: problems.within("cache", |problems| cache(&spec.cache, problems)),
-            prices: problems.within("prices", |problems| prices(&spec.prices, problems)),
+            prices: problems.within("prices", |problems| {
+                price::prices(&spec.prices, start_ms, &assumed.services, problems)
+            }),
             assumptions: problems.within("assumptions", |problems| assumptions(&spec.assumptions, problems)),
         };
         problems.into_result(profile)
@@ -181,67 +189,56 @@ fn cache(spec: &CacheSpec, problems: &mut Problems) -> CacheRules {
         });
     }
     let steps = Steps { min: spec.min_tokens.unwrap_or(0), step: spec.step_tokens.unwrap_or(1).max(1) };
-    let unused = |problems: &mut Problems, field: &str| {
-        problems.within(field, |it| {
-            it.push("cache-field-unused", format!("these rules do not look at `{field}`"), "leave it out");
-        });
+    let known: &[&str] = match spec.rules {
+        RulesSpec::None => &[],
+        RulesSpec::PrefixCap => &["min_tokens", "step_tokens"],
+        RulesSpec::PrefixInterval => &["min_tokens", "step_tokens", "ttl"],
+        RulesSpec::Blocks => &["block_tokens", "capacity_blocks", "touch"],
     };
+    for (field, is_given) in [
+        ("min_tokens", spec.min_tokens.is_some()),
+        ("step_tokens", spec.step_tokens.is_some()),
+        ("block_tokens", spec.block_tokens.is_some()),
+        ("capacity_blocks", spec.capacity_blocks.is_some()),
+        ("touch", spec.touch.is_some()),
+        ("ttl", spec.ttl.is_some()),
+    ] {
+        if is_given && !known.contains(&field) {
+            problems.within(field, |it| {
+                it.push(
+                    "cache-field-unused",
+                    format!("these rules do not look at `{field}`"),
+                    "leave it out",
+                );
+            });
+        }
+    }
     match spec.rules {
-        RulesSpec::None => {
-            for (field, is_given) in [
-                ("min_tokens", spec.min_tokens.is_some()),
-                ("step_tokens", spec.step_tokens.is_some()),
-                ("ttl", spec.ttl.is_some()),
-            ] {
-                if is_given {
-                    unused(problems, field);
-                }
-            }
-            CacheRules::None
-        }
-        RulesSpec::PrefixCap => {
-            if spec.ttl.is_some() {
-                unused(problems, "ttl");
-            }
-            CacheRules::PrefixCap(steps)
-        }
+        RulesSpec::None => CacheRules::None,
+        RulesSpec::PrefixCap => CacheRules::PrefixCap(steps),
         RulesSpec::PrefixInterval => CacheRules::PrefixInterval { steps, ttl_ms: spec.ttl.map(|it| it.0) },
+        RulesSpec::Blocks => CacheRules::Blocks(blocks(spec, problems)),
     }
 }
 
-fn prices(spec: &[PriceSpec], problems: &mut Problems) -> Prices {
-    let Some(spec) = spec.last() else {
-        problems.push(
-            "price-missing",
-            "a profile has at least one price",
-            "write `[[prices]]` with `input` and `output`",
-        );
-        let free = Rate::default();
-        return Prices { input: free, output: free, cache_read: free, cache_write: [free; 2] };
-    };
-    let input = rate("input", spec.input, problems);
-    let mut write =
-        |class: &str| spec.cache_write.get(class).map_or(input, |it| rate("cache_write", *it, problems));
-    let cache_write = [write("5m"), write("1h")];
-    Prices {
-        input,
-        output: rate("output", spec.output, problems),
-        cache_read: spec.cache_read.map_or(input, |it| rate("cache_read", it, problems)),
-        cache_write,
+fn blocks(spec: &CacheSpec, problems: &mut Problems) -> Blocks {
+    let block_tokens = spec.block_tokens.unwrap_or(0);
+    if block_tokens == 0 {
+        problems.within("block_tokens", |it| {
+            it.push("block-size-missing", "blocks hold some number of tokens", "write 1 or more, such as 16");
+        });
     }
-}
-
-fn rate(field: &str, price: Decimal, problems: &mut Problems) -> Rate {
-    Rate::from_usd_per_million(price).unwrap_or_else(|| {
-        problems.within(field, |it| {
+    if spec.capacity_blocks == Some(0) {
+        problems.within("capacity_blocks", |it| {
             it.push(
-                "price-too-fine",
-                format!("{price} USD per million tokens has more than six decimals"),
-                "round it to six",
+                "capacity-zero",
+                "a store of 0 blocks holds nothing",
+                "write `rules = \"none\"` for no cache",
             );
         });
-        Rate::default()
-    })
+    }
+    let touch = spec.touch.unwrap_or_default();
+    Blocks { block_tokens, capacity_blocks: spec.capacity_blocks, touch }
 }
 
 fn assumptions(spec: &AssumptionsSpec, problems: &mut Problems) -> Assumptions {

@@ -100,11 +100,13 @@ impl Scope {
         let kinds =
             if at_entry && spec.kinds.is_empty() { vec![KindSpec::ToolResult] } else { spec.kinds.clone() };
         if at_entry && kinds != [KindSpec::ToolResult] {
-            problems.push(
-                "scope-entry-kinds",
-                "only tool results can be changed as they enter",
-                "write `kinds: [tool_result]`, or nothing",
-            );
+            problems.within("kinds", |problems| {
+                problems.push(
+                    "scope-entry-kinds",
+                    "only tool results can be changed as they enter",
+                    "write `kinds: [tool_result]`, or nothing",
+                );
+            });
         }
         let mut extent = |name: &str, spec: &Option<_>| {
             spec.as_ref().map(|it| problems.within(name, |problems| resolver.extent(it, problems)))
@@ -114,11 +116,13 @@ impl Scope {
         let only_recent = extent("only_recent", &spec.only_recent);
         let by = extent("by", &spec.by).unwrap_or(Extent::Units(super::size::Unit::Items, 1));
         if matches!(by, Extent::Units(_, 0) | Extent::Size(_)) {
-            problems.push(
-                "scope-by-not-counted",
-                "`by` takes a number of units from 1 up, a fraction, or `all`",
-                "write `by: loops(1)`",
-            );
+            problems.within("by", |problems| {
+                problems.push(
+                    "scope-by-not-counted",
+                    "`by` takes a number of units from 1 up, a fraction, or `all`",
+                    "write `by: loops(1)`",
+                );
+            });
         }
         Self {
             part: spec.part,
@@ -134,7 +138,11 @@ impl Scope {
             keep: spec
                 .keep
                 .iter()
-                .map(|it| problems.within("keep", |problems| Keep::new(it, resolver, problems)))
+                .enumerate()
+                .map(|(index, it)| {
+                    problems
+                        .within(format_args!("keep.{index}"), |problems| Keep::new(it, resolver, problems))
+                })
                 .collect(),
             keep_first,
             keep_recent,
@@ -147,11 +155,14 @@ impl Scope {
 
 impl Keep {
     fn new(spec: &KeepSpec, resolver: &Resolver<'_>, problems: &mut Problems) -> Self {
+        let mut extent = |field: &str, spec: &Option<_>| {
+            spec.as_ref().map(|it| problems.within(field, |problems| resolver.extent(it, problems)))
+        };
         Self {
             kinds: spec.kinds.clone(),
             tools: Patterns(spec.tools.clone()),
-            first: spec.first.as_ref().map(|it| resolver.extent(it, problems)),
-            recent: spec.recent.as_ref().map(|it| resolver.extent(it, problems)),
+            first: extent("first", &spec.first),
+            recent: extent("recent", &spec.recent),
         }
     }
 }

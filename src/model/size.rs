@@ -63,6 +63,16 @@ pub enum Comparison {
 }
 
 impl Comparison {
+    /// Returns how files write it.
+    fn field(self) -> &'static str {
+        match self {
+            Self::Above => "above",
+            Self::AtLeast => "at_least",
+            Self::Below => "below",
+            Self::AtMost => "at_most",
+        }
+    }
+
     /// Returns whether the comparison holds between a value and its bound.
     #[inline]
     #[must_use]
@@ -161,32 +171,41 @@ impl<'a> Resolver<'a> {
             );
             return Size::Tokens(0);
         }
-        let mut inner = |spec: &SizeSpec| Box::new(self.size_at(spec, depth + 1, problems));
+        let mut inner = |field: &str, spec: &SizeSpec| {
+            Box::new(problems.within(field, |problems| self.size_at(spec, depth + 1, problems)))
+        };
         match spec {
             SizeSpec::Tokens(count) | SizeSpec::Count(count) => Size::Tokens(*count),
             SizeSpec::Chars(count) => Size::Chars(*count),
-            SizeSpec::Ratio(ratio) => Size::Times(*ratio, Box::new(Size::Limit)),
+            SizeSpec::Ratio(ratio) => {
+                if *ratio > Decimal::ONE {
+                    problems.within("ratio", |problems| ratio_above_one(*ratio, problems));
+                }
+                Size::Times(*ratio, Box::new(Size::Limit))
+            }
             SizeSpec::Limit => Size::Limit,
             SizeSpec::Window => Size::Window,
             SizeSpec::OutputLimit => Size::OutputLimit,
             SizeSpec::Start => Size::Start,
             SizeSpec::Input => Size::Input,
-            SizeSpec::Times(factor, size) => Size::Times(*factor, inner(size)),
+            SizeSpec::Times(factor, size) => Size::Times(*factor, inner("times.1", size)),
             SizeSpec::ByWindow { below, of, then, otherwise } => {
                 let of = if *of == WindowSpec::Limit { Size::Limit } else { Size::Window };
                 Size::ByWindow {
                     of: Box::new(of),
                     below: *below,
-                    then: inner(then),
-                    otherwise: inner(otherwise),
+                    then: inner("by_window.then", then),
+                    otherwise: inner("by_window.otherwise", otherwise),
                 }
             }
-            SizeSpec::Sum(parts) => Size::Sum(self.parts(parts, depth, problems)),
-            SizeSpec::Minus(parts) => Size::Minus(self.parts(parts, depth, problems)),
-            SizeSpec::Min(parts) => Size::Min(self.parts(parts, depth, problems)),
-            SizeSpec::Max(parts) => Size::Max(self.parts(parts, depth, problems)),
+            SizeSpec::Sum(parts) => Size::Sum(self.parts("sum", parts, depth, problems)),
+            SizeSpec::Minus(parts) => Size::Minus(self.parts("minus", parts, depth, problems)),
+            SizeSpec::Min(parts) => Size::Min(self.parts("min", parts, depth, problems)),
+            SizeSpec::Max(parts) => Size::Max(self.parts("max", parts, depth, problems)),
             SizeSpec::Param(name) => match self.params.get(name) {
-                Some(spec) => self.size_at(spec, depth + 1, problems),
+                Some(spec) => problems.elsewhere(format_args!("params.{name}"), |problems| {
+                    self.size_at(spec, depth + 1, problems)
+                }),
                 None => {
                     self.unknown_param(name, problems);
                     Size::Tokens(0)
@@ -195,11 +214,19 @@ impl<'a> Resolver<'a> {
         }
     }
 
-    fn parts(&self, parts: &[SizeSpec], depth: usize, problems: &mut Problems) -> Vec<Size> {
-        if parts.is_empty() {
-            problems.push("size-empty", "a list of sizes is empty", "give at least one size");
-        }
-        parts.iter().map(|it| self.size_at(it, depth + 1, problems)).collect()
+    fn parts(&self, name: &str, parts: &[SizeSpec], depth: usize, problems: &mut Problems) -> Vec<Size> {
+        problems.within(name, |problems| {
+            if parts.is_empty() {
+                problems.push("size-empty", "a list of sizes is empty", "give at least one size");
+            }
+            let part =
+                |(index, spec)| problems.within(index, |problems| self.size_at(spec, depth + 1, problems));
+            parts.iter().enumerate().map(part).collect()
+        })
+    }
+
+    fn counted(&self, unit: &str, spec: &CountSpec, problems: &mut Problems) -> u64 {
+        problems.within(unit, |problems| self.count(spec, problems))
     }
 
     /// Resolves a count.
@@ -242,7 +269,9 @@ impl<'a> Resolver<'a> {
             CondSpec::Scope(bound) => Cond::Scope(self.bound("scope", bound, problems)),
             CondSpec::Reclaimable(bound) => Cond::Reclaimable(self.bound("reclaimable", bound, problems)),
             CondSpec::Freed(bound) => Cond::Freed(self.bound("freed", bound, problems)),
-            CondSpec::Taken(extent) => Cond::Taken(self.extent(extent, problems)),
+            CondSpec::Taken(extent) => {
+                Cond::Taken(problems.within("taken", |problems| self.extent(extent, problems)))
+            }
             CondSpec::Every(extent) => {
                 problems.within("every", |problems| match self.extent(extent, problems) {
                     Extent::Units(unit, count) if count > 0 => Cond::Every(unit, count),
@@ -267,7 +296,7 @@ impl<'a> Resolver<'a> {
                     given.into_iter().filter_map(|(it, count)| count.as_ref().map(|count| (it, count)));
                 match (given.next(), given.next()) {
                     (Some((comparison, count)), None) => {
-                        Cond::Count(*of, comparison, self.count(count, problems))
+                        Cond::Count(*of, comparison, self.counted("count", count, problems))
                     }
                     _ => {
                         one_comparison("count", problems);
@@ -277,10 +306,19 @@ impl<'a> Resolver<'a> {
             }
             CondSpec::Idle { longer_than } => Cond::Idle(longer_than.0),
             CondSpec::CacheCold => Cond::CacheCold,
-            CondSpec::All(parts) => Cond::All(parts.iter().map(|it| self.cond(it, problems)).collect()),
-            CondSpec::Any(parts) => Cond::Any(parts.iter().map(|it| self.cond(it, problems)).collect()),
-            CondSpec::Not(part) => Cond::Not(Box::new(self.cond(part, problems))),
+            CondSpec::All(parts) => Cond::All(self.conds("all", parts, problems)),
+            CondSpec::Any(parts) => Cond::Any(self.conds("any", parts, problems)),
+            CondSpec::Not(part) => {
+                Cond::Not(Box::new(problems.within("not", |problems| self.cond(part, problems))))
+            }
         }
+    }
+
+    fn conds(&self, name: &str, parts: &[CondSpec], problems: &mut Problems) -> Vec<Cond> {
+        let part = |(index, spec)| {
+            problems.within(format_args!("{name}.{index}"), |problems| self.cond(spec, problems))
+        };
+        parts.iter().enumerate().map(part).collect()
     }
 
     fn bound(&self, name: &str, spec: &BoundSpec, problems: &mut Problems) -> Bound {
@@ -292,7 +330,10 @@ impl<'a> Resolver<'a> {
         ];
         let mut given = given.into_iter().filter_map(|(it, size)| size.as_ref().map(|size| (it, size)));
         match (given.next(), given.next()) {
-            (Some((comparison, size)), None) => Bound { comparison, size: self.size(size, problems) },
+            (Some((comparison, size)), None) => {
+                let field = format!("{name}.{}", comparison.field());
+                Bound { comparison, size: problems.within(field, |problems| self.size(size, problems)) }
+            }
             _ => {
                 one_comparison(name, problems);
                 Bound { comparison: Comparison::Above, size: Size::Tokens(0) }
@@ -303,24 +344,53 @@ impl<'a> Resolver<'a> {
     /// Resolves an extent.
     pub fn extent(&self, spec: &ExtentSpec, problems: &mut Problems) -> Extent {
         match spec {
-            ExtentSpec::Items(count) => Extent::Units(Unit::Items, self.count(count, problems)),
-            ExtentSpec::ToolUses(count) => Extent::Units(Unit::ToolUses, self.count(count, problems)),
-            ExtentSpec::Messages(count) => Extent::Units(Unit::Messages, self.count(count, problems)),
-            ExtentSpec::Steps(count) => Extent::Units(Unit::Steps, self.count(count, problems)),
-            ExtentSpec::Loops(count) => Extent::Units(Unit::Loops, self.count(count, problems)),
-            ExtentSpec::Tokens(count) => Extent::Size(Size::Tokens(self.count(count, problems))),
-            ExtentSpec::Size(size) => Extent::Size(self.size(size, problems)),
+            ExtentSpec::Items(count) => Extent::Units(Unit::Items, self.counted("items", count, problems)),
+            ExtentSpec::ToolUses(count) => {
+                Extent::Units(Unit::ToolUses, self.counted("tool_uses", count, problems))
+            }
+            ExtentSpec::Messages(count) => {
+                Extent::Units(Unit::Messages, self.counted("messages", count, problems))
+            }
+            ExtentSpec::Steps(count) => Extent::Units(Unit::Steps, self.counted("steps", count, problems)),
+            ExtentSpec::Loops(count) => Extent::Units(Unit::Loops, self.counted("loops", count, problems)),
+            ExtentSpec::Tokens(count) => Extent::Size(Size::Tokens(self.counted("tokens", count, problems))),
+            ExtentSpec::Size(size) => {
+                Extent::Size(problems.within("size", |problems| self.size(size, problems)))
+            }
             ExtentSpec::Fraction(share) if *share <= Decimal::ONE => Extent::Fraction(*share),
             ExtentSpec::Fraction(share) => {
-                problems.push(
-                    "fraction-above-one",
-                    format!("{share} of the items is more than all"),
-                    "write a number from 0 to 1, as in `fraction(0.3)`",
-                );
+                problems.within("fraction", |problems| {
+                    problems.push(
+                        "fraction-above-one",
+                        format!("{share} of the items is more than all"),
+                        format!("write a number from 0 to 1, as in `fraction({})`", percent(*share)),
+                    );
+                });
                 Extent::All
             }
             ExtentSpec::All => Extent::All,
         }
+    }
+}
+
+/// Reports a share of the limit that is more than the limit.
+fn ratio_above_one(ratio: Decimal, problems: &mut Problems) {
+    problems.push(
+        "ratio-above-one",
+        format!("{ratio} of the limit is more than the limit"),
+        format!(
+            "write `ratio({})`, or `times({ratio}, limit)` if more than the limit is meant",
+            percent(ratio)
+        ),
+    );
+}
+
+/// Returns the share that a number above 1 was probably meant for: a hundredth of a per cent figure, else all.
+fn percent(share: Decimal) -> String {
+    let text = share.to_string();
+    match text.parse::<u32>() {
+        Ok(whole) if (2..=100).contains(&whole) => format!("{}.{:02}", whole / 100, whole % 100),
+        _ => "1.0".to_owned(),
     }
 }
 

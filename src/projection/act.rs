@@ -1,12 +1,15 @@
 //! What stages do: show in another way, drop, summarise.
 
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
 use super::edit::{Editor, SideRequest};
 use super::filter::ClassMask;
 use super::num::{Env, Known, Num};
 use super::program::{Activation, ReadyRung};
 use super::prompt::{Prompt, SlotIx};
 use super::rendition::{Pool, Rows};
-use super::scope::{self, Region};
+use super::scope::{self, Region, UnitSize};
 use super::test::Progress;
 use super::tracker::unit_of;
 use crate::model::policy::{Action, Budget, Summarise};
@@ -20,7 +23,7 @@ use crate::units::Tokens;
 pub(super) enum Act {
     Show { rows: Rows, budget: Option<ReadyBudget> },
     Drop,
-    Summarise(ReadySummary),
+    Summarise(Arc<ReadySummary>),
 }
 
 /// A pool of exact tokens.
@@ -54,13 +57,13 @@ impl Act {
             }
             Action::Drop => Self::Drop,
             Action::Summarise(Summarise { output, copy, overhead, at_least, is_request }) => {
-                Self::Summarise(ReadySummary {
+                Self::Summarise(Arc::new(ReadySummary {
                     output: Num::new(output, known),
                     copy: copy.clone(),
                     overhead: Num::new(overhead, known),
                     at_least: *at_least,
                     is_request: *is_request,
-                })
+                }))
             }
         }
     }
@@ -87,7 +90,7 @@ impl Act {
 pub(super) fn apply(rung: &mut ReadyRung, activation: &Activation<'_>, edit: &mut Editor<'_, '_>) {
     let region = rung.place.region(edit, &activation.env);
     if let Act::Summarise(summary) = &rung.act {
-        let summary = summary.clone();
+        let summary = Arc::clone(summary);
         summarise(rung, &summary, region, activation, edit);
         return;
     }
@@ -119,19 +122,26 @@ fn in_order(
 ) -> (u32, u32) {
     let is_active = rung.place.part == PartSpec::Active;
     let budget = rung.act.budget();
-    let resumes =
-        budget.is_none() && !rung.place.protects_slots() && (!is_active || rung.place.is_whole_part());
+    let size = if rung.goal.is_none() { UnitSize::All } else { rung.place.unit_size(edit, region) };
+    let resumes = budget.is_none()
+        && !rung.place.protects_slots()
+        && (!is_active || rung.place.is_whole_part())
+        && divides_alike(&size)
+        && !rung.counts_progress();
     let mut at = if resumes { rung.resume(region, edit) } else { region.from };
     let mut pass = Pass { pool: budget.map(|it| OpenPool::new(it, region)), ..Pass::default() };
-    pass.n_visited = if resumes { rung.memory.n_settled } else { 0 };
     pass.counts_settled = resumes && is_active;
+    let n_settled = if resumes { rung.memory.n_settled } else { 0 };
     if rung.goal.is_none() {
+        pass.n_visited = n_settled;
         at = pass.take_all(rung, at, region.to, edit);
     } else {
-        let size = rung.place.unit_size(edit, region);
         let mut progress = progress(rung, region, edit);
         let mut units = std::mem::take(&mut rung.units);
-        while !rung.is_done(activation, progress, edit) {
+        let mut is_done = rung.is_done(activation, progress, edit);
+        // What is settled is passed again unless the goal is met before anything is taken.
+        pass.n_visited = if is_done { 0 } else { n_settled };
+        while !is_done {
             rung.place.next_unit(edit, &mut at, region.to, &size, &mut units);
             if units.is_empty() {
                 break;
@@ -142,6 +152,7 @@ fn in_order(
                 }
                 pass.take(rung, *slot, edit);
             }
+            is_done = rung.is_done(activation, progress, edit);
         }
         rung.units = units;
     }
@@ -191,6 +202,11 @@ impl Pass {
     }
 }
 
+/// Returns whether a scope falls into the same units wherever one begins to divide it.
+fn divides_alike(size: &UnitSize) -> bool {
+    matches!(size, UnitSize::All | UnitSize::Of(_, 1))
+}
+
 /// Takes units from the newest or the largest on.
 fn ranked(
     rung: &mut ReadyRung,
@@ -218,13 +234,20 @@ fn ranked(
         OrderSpec::Newest | OrderSpec::Oldest => units.reverse(),
     }
     let (mut n_visited, mut n_changed) = (0, 0);
-    for unit in units {
+    let mut seen: [BTreeSet<usize>; 3] = Default::default();
+    for mut unit in units {
+        // What went with its call, or with its result, is no longer there to be taken.
+        unit.retain(|slot| rung.place.has(edit.prompt(), *slot));
+        if unit.is_empty() {
+            continue;
+        }
         if rung.is_done(activation, progress, edit) {
             break;
         }
         for slot in unit {
             n_visited += 1;
             progress.take(edit.prompt(), slot);
+            progress.recount(edit.prompt(), slot, &mut seen);
             n_changed += touch_slot(rung, slot, None, edit);
         }
     }
@@ -247,7 +270,7 @@ fn touch_slot(rung: &ReadyRung, slot: SlotIx, pool: Option<&mut OpenPool>, edit:
 }
 
 /// Begins to count what an activation takes.
-fn progress(rung: &ReadyRung, region: Region, edit: &mut Editor<'_, '_>) -> Progress {
+pub(super) fn progress(rung: &ReadyRung, region: Region, edit: &mut Editor<'_, '_>) -> Progress {
     Progress {
         of: if rung.counts_progress() { rung.place.count(edit, region) } else { 0 },
         ..Progress::default()
@@ -265,6 +288,14 @@ impl Progress {
             *counted += u64::from(self.last[n] != now[n]);
         }
         self.last = now;
+    }
+
+    /// Counts messages, steps and loops once each where slots are not taken in order.
+    fn recount(&mut self, prompt: &Prompt<'_>, index: SlotIx, seen: &mut [BTreeSet<usize>; 3]) {
+        for (unit, seen) in [Unit::Messages, Unit::Steps, Unit::Loops].into_iter().zip(seen.iter_mut()) {
+            seen.insert(unit_of(prompt, index, unit));
+        }
+        [self.messages, self.steps, self.loops] = [&seen[0], &seen[1], &seen[2]].map(|it| it.len() as u64);
     }
 }
 
@@ -330,6 +361,7 @@ fn summarise(
     let size = rung.place.unit_size(edit, region);
     let mut look = rung.look(activation, progress(rung, region, edit), edit);
     let (prompt, scope) = (look.prompt, look.scope.tokens);
+    let stays_in_scope = rung.place.filter.has_summary();
     let mut batch = Batch::default();
     let mut units = std::mem::take(&mut rung.units);
     let mut at = region.from;
@@ -339,7 +371,7 @@ fn summarise(
         if rung.goal.as_ref().is_some_and(|goal| !goal.wants_less_than(look.prompt)) {
             let freed = batch.input.saturating_sub(summary.output_of(&batch, activation));
             look.prompt = prompt.saturating_sub(freed);
-            look.scope.tokens = scope.saturating_sub(freed);
+            look.scope.tokens = scope.saturating_sub(if stays_in_scope { freed } else { batch.input });
             if rung.goal.as_ref().is_some_and(|goal| goal.holds(&look)) {
                 break;
             }
@@ -361,9 +393,9 @@ fn summarise(
     if batch.slots.is_empty() || batch.n_units < summary.at_least || output >= batch.input {
         return;
     }
-    let overhead = summary.overhead.eval(&activation.env);
+    let overhead = summary.overhead.eval(&Env { input: batch.input, ..activation.env });
     let request = SideRequest {
-        prompt: overhead + batch.input + batch.copied,
+        prompt: overhead.saturating_add(batch.input + batch.copied),
         output: output + batch.copied,
         items: batch.n_loops,
     };

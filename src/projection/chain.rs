@@ -17,7 +17,7 @@ pub struct Link {
     pub digest: u128,
 }
 
-/// The prefixes of the current prompt, one a visible slot.
+/// The prefixes of the current prompt, one a slot that the cache knows.
 #[derive(Debug, Default)]
 pub struct Chain {
     links: Vec<Link>,
@@ -32,7 +32,7 @@ impl Chain {
         self.links.truncate(kept);
         self.n_unchanged = kept;
         let mut last = self.links.last().copied().unwrap_or(Link { slot: 0, tokens: 0, digest: 0 });
-        let mut at = prompt.visible_from(self.links.last().map_or(0, |it| it.slot + 1));
+        let mut at = log.known_from(prompt, self.links.last().map_or(0, |it| it.slot + 1));
         while at < prompt.len() {
             last = Link {
                 slot: at,
@@ -40,7 +40,7 @@ impl Chain {
                 digest: link(last.digest, prompt, log, at),
             };
             self.links.push(last);
-            at = prompt.visible_from(at + 1);
+            at = log.known_from(prompt, at + 1);
         }
         prompt.touch((self.links.len() - kept) as u64);
     }
@@ -60,13 +60,13 @@ impl Chain {
 
 /// Returns the digest of a prefix grown by one slot.
 fn link(before: u128, prompt: &Prompt<'_>, log: &ChangeLog, index: SlotIx) -> u128 {
-    let (slot, serial) = log.identity(prompt, index);
-    let mut bytes = [0_u8; 38];
+    let slot = log.identity(prompt, index);
+    let mut bytes = [0_u8; 34];
     bytes[..16].copy_from_slice(&before.to_le_bytes());
     bytes[16..24].copy_from_slice(&prompt.item(index).digest.to_le_bytes());
     bytes[24..28].copy_from_slice(&slot.tokens.to_le_bytes());
     bytes[28] = slot.rendition as u8;
     bytes[29] = slot.state as u8;
-    bytes[30..].copy_from_slice(&serial.to_le_bytes());
+    bytes[30..].copy_from_slice(&slot.serial.to_le_bytes());
     xxh3_128(&bytes)
 }

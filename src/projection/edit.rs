@@ -43,10 +43,20 @@ pub struct ChangeLog {
     change: Change,
     visits: Vec<Visit>,
     requests: Vec<SideRequest>,
-    undo: Vec<(SlotIx, Slot)>,
+    undo: Vec<Undo>,
+    /// Of slots edited to stay after they were edited for one request: how many edits had been noted for undoing.
+    overruled: BTreeMap<SlotIx, usize>,
     kept: BTreeMap<SlotIx, Slot>,
-    n_summaries: u64,
-    serials: BTreeMap<SlotIx, u64>,
+    n_summaries: u32,
+}
+
+/// What stood in a slot before an edit that holds for one request.
+#[derive(Clone, Copy, Debug)]
+struct Undo {
+    slot: SlotIx,
+    before: Slot,
+    /// What the cache knew the slot by, if not by what stood there.
+    kept: Option<Slot>,
 }
 
 impl ChangeLog {
@@ -85,26 +95,51 @@ impl ChangeLog {
     pub fn settle(&mut self, prompt: &mut Prompt<'_>) {
         self.visits.clear();
         self.change = Change::default();
-        while let Some((index, before)) = self.undo.pop() {
-            prompt.replace(index, Slot { compressed: prompt.slot(index).compressed, by: UNDO, ..before });
+        if !self.undo.is_empty() {
+            self.take_back(prompt);
+        }
+    }
+
+    /// Takes back the edits that held for one request, but none that a lasting edit of the same slot came after.
+    fn take_back(&mut self, prompt: &mut Prompt<'_>) {
+        let overruled = std::mem::take(&mut self.overruled);
+        let stays = |(n, undo): &(usize, Undo)| overruled.get(&undo.slot).is_some_and(|after| n < after);
+        let undo = std::mem::take(&mut self.undo).into_iter().enumerate().filter(|it| !stays(it));
+        let mut undo: Vec<Undo> = undo.map(|it| it.1).collect();
+        // Slot by slot from the front, each from its last edit back.
+        undo.reverse();
+        undo.sort_by_key(|it| it.slot);
+        for Undo { slot, before, kept } in undo {
+            prompt.replace(slot, Slot { by: UNDO, ..before });
+            match kept {
+                Some(kept) => self.kept.insert(slot, kept),
+                None => self.kept.remove(&slot),
+            };
         }
     }
 
     /// Returns what the provider's cache knows a slot by: what stands there, or what stood there before edits that keep
-    /// the prefix; with the number of the summary.
+    /// the prefix.
     #[must_use]
-    pub fn identity(&self, prompt: &Prompt<'_>, index: SlotIx) -> (Slot, u64) {
-        let slot = self.kept.get(&index).unwrap_or_else(|| prompt.slot(index));
-        let serial =
-            if slot.state == State::Host { self.serials.get(&index).copied().unwrap_or(0) } else { 0 };
-        (*slot, serial)
+    pub fn identity(&self, prompt: &Prompt<'_>, index: SlotIx) -> Slot {
+        *self.kept.get(&index).unwrap_or_else(|| prompt.slot(index))
     }
 
-    /// Returns whether some slots are known to the cache by something they no longer show.
+    /// Returns whether some slot is remembered as it was before an edit.
     #[inline]
-    #[must_use]
-    pub fn keeps_any(&self) -> bool {
-        !self.kept.is_empty()
+    fn remembers_any(&self) -> bool {
+        !self.kept.is_empty() || !self.undo.is_empty()
+    }
+
+    /// Returns the first slot from a place on that the cache knows, visible or hidden by edits that keep the prefix; or
+    /// the end.
+    #[inline]
+    pub fn known_from(&self, prompt: &mut Prompt<'_>, from: SlotIx) -> SlotIx {
+        let visible = prompt.visible_from(from);
+        if self.kept.is_empty() {
+            return visible;
+        }
+        self.kept.range(from..).next().map_or(visible, |(kept, _)| visible.min(*kept))
     }
 }
 
@@ -181,12 +216,14 @@ impl<'p, 't> Editor<'p, 't> {
     #[inline]
     pub fn show(&mut self, index: SlotIx, rendered: Rendered) -> bool {
         let before = *self.prompt.slot(index);
-        if before.state != State::Shown || rendered.tokens > before.tokens {
+        let enters = self.manner.moment == Moment::Entry;
+        if before.state != State::Shown || (rendered.tokens >= before.tokens && !enters) {
             return false;
         }
-        let enters = self.manner.moment == Moment::Entry;
-        if rendered.tokens == before.tokens && !enters {
-            return false;
+        if rendered.tokens > before.tokens {
+            let Rendered { shown: rendition, tokens, exact } = rendered;
+            self.put(index, Slot { tokens, rendition, exact, ..before });
+            return true;
         }
         self.prompt.rerender(index, rendered.tokens, rendered.shown, rendered.exact, self.manner.author);
         self.note_edit(index, before);
@@ -216,9 +253,8 @@ impl<'p, 't> Editor<'p, 't> {
     /// Puts a summary of so many tokens into the first of these slots, in ascending order, and hides the others behind it.
     pub fn summarise(&mut self, slots: &[SlotIx], tokens: u32, request: Option<SideRequest>) {
         let Some(host) = slots.first().copied() else { return };
-        self.log.n_summaries += 1;
-        self.log.serials.insert(host, self.log.n_summaries);
-        if self.manner.is_plain() && !self.log.keeps_any() {
+        self.log.n_summaries = self.log.n_summaries.saturating_add(1);
+        if self.manner.is_plain() && !self.log.remembers_any() && self.manner.moment != Moment::Entry {
             self.log.note(host, u32::try_from(slots.len()).unwrap_or(u32::MAX), self.manner.stage);
         } else {
             for index in slots {
@@ -226,7 +262,7 @@ impl<'p, 't> Editor<'p, 't> {
                 self.note_edit(*index, before);
             }
         }
-        self.prompt.absorb(slots, tokens, self.manner.author);
+        self.prompt.absorb(slots, tokens, self.log.n_summaries, self.manner.author);
         self.log.requests.extend(request);
     }
 
@@ -252,7 +288,10 @@ impl<'p, 't> Editor<'p, 't> {
     /// Notes what undoing takes, and what the cache goes on to know the slot by.
     fn note_manner(&mut self, index: SlotIx, before: Slot) {
         if self.manner.for_request {
-            self.log.undo.push((index, before));
+            let kept = self.log.kept.get(&index).copied();
+            self.log.undo.push(Undo { slot: index, before, kept });
+        } else if !self.log.undo.is_empty() {
+            self.log.overruled.insert(index, self.log.undo.len());
         }
         if self.manner.keeps_prefix {
             self.log.kept.entry(index).or_insert(before);
@@ -264,7 +303,7 @@ impl<'p, 't> Editor<'p, 't> {
     /// Notes an edit for the report, for the undoing, and for what the cache knows the slot by.
     #[inline]
     fn note_edit(&mut self, index: SlotIx, before: Slot) {
-        if !self.manner.is_plain() || self.log.keeps_any() {
+        if !self.manner.is_plain() || self.log.remembers_any() {
             self.note_manner(index, before);
         }
         if self.manner.moment != Moment::Entry {

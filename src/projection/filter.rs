@@ -111,6 +111,8 @@ pub struct Filter {
     preserve: ClassMask,
     shown: ClassMask,
     raw_min: u32,
+    /// Whether every visible slot passes.
+    takes_all: bool,
 }
 
 impl Filter {
@@ -119,13 +121,16 @@ impl Filter {
     pub fn new(scope: &Scope, spine: &Spine, known: &Known) -> Self {
         let larger =
             scope.larger_than.as_ref().map(|it| Num::new(it, known).eval(&Env::default()).saturating_add(1));
-        Self {
+        let mut filter = Self {
             kinds: ClassMask::of_kinds(&scope.kinds),
             tools: ToolMask::new(&scope.tools, &scope.except_tools, spine),
             preserve: ClassMask::of_preserve(&scope.preserve),
             shown: ClassMask::of_shown(&scope.shown),
             raw_min: larger.map_or(0, |it| u32::try_from(it).unwrap_or(u32::MAX)),
-        }
+            takes_all: false,
+        };
+        filter.takes_all = filter.has_every_slot();
+        filter
     }
 
     /// Prepares a filter by kinds and tools alone.
@@ -137,7 +142,13 @@ impl Filter {
             preserve: ClassMask::ALL,
             shown: ClassMask::ALL,
             raw_min: 0,
+            takes_all: false,
         }
+    }
+
+    fn has_every_slot(&self) -> bool {
+        let every = [self.kinds, self.preserve, self.shown].iter().all(|it| *it == ClassMask::ALL);
+        every && self.tools.is_all() && self.raw_min == 0
     }
 
     /// Returns whether edits can bring a slot into the scope.
@@ -148,10 +159,18 @@ impl Filter {
     }
 
     /// Returns whether a slot is in the scope.
-    #[inline]
+    #[inline(always)]
     #[must_use]
     pub fn has(&self, prompt: &Prompt<'_>, index: SlotIx) -> bool {
-        self.has_slot(prompt.item(index), prompt.slot(index))
+        if self.takes_all {
+            return prompt.slot(index).is_visible();
+        }
+        let (item, slot) = (prompt.item(index), prompt.slot(index));
+        // Most slots are of another kind: calls where results are meant.
+        if slot.state == super::State::Shown && !self.kinds.has_kind(item.kind) {
+            return false;
+        }
+        self.has_slot(item, slot)
     }
 
     /// Returns whether an item that stands so is in the scope.
@@ -173,9 +192,10 @@ impl Filter {
 
     /// Returns whether summaries are in the scope: they have no tool, no class, and no rendition but their own.
     #[inline]
-    fn has_summary(&self) -> bool {
+    #[must_use]
+    pub fn has_summary(&self) -> bool {
         self.kinds.has_kind(Kind::Summary)
-            && self.tools.is_all()
+            && self.tools.otherwise
             && self.preserve.has_preserve(Preserve::None)
             && !self.looks_at_renditions()
     }

@@ -31,6 +31,8 @@ struct ReadyStage {
     keeps_prefix: bool,
     /// What had come when the stage was last considered.
     seen: Arrived,
+    /// Whether any of its conditions asks that.
+    asks_every: bool,
 }
 
 /// A rung made ready, with what it remembers from one activation to the next.
@@ -85,6 +87,7 @@ impl Program {
             for_request: stage.lasts == LastsSpec::Request,
             keeps_prefix: stage.prefix == PrefixSpec::Keeps,
             seen: Arrived::default(),
+            asks_every: asks_every(stage, known),
         };
         let stages = policy.stages.iter().enumerate().map(stage).collect();
         let considered = |moment: Moment| {
@@ -108,10 +111,10 @@ impl Projector for Program {
 impl ReadyStage {
     #[inline]
     fn consider(&mut self, moment: Moment, ambient: &Ambient, edit: &mut Editor<'_, '_>) {
-        let prompt = edit.prompt().tokens();
-        if let Test::Prompt(comparison, super::num::Num::Const(size)) = &self.when
-            && !comparison.holds(prompt, *size)
-        {
+        if self.when.at_a_glance(edit.prompt().tokens()) == Some(false) {
+            if self.asks_every {
+                self.seen = edit.prompt().arrived();
+            }
             return;
         }
         self.consider_slowly(moment, ambient, edit);
@@ -127,9 +130,7 @@ impl ReadyStage {
             return;
         }
         for (n, rung) in self.rungs.iter_mut().enumerate() {
-            if n > 0
-                && (!rung.is_due(&activation, edit) || rung.is_done(&activation, Progress::default(), edit))
-            {
+            if n > 0 && (!rung.is_due(&activation, edit) || rung.begins_done(&activation, edit)) {
                 continue;
             }
             edit.set_manner(Manner {
@@ -139,13 +140,23 @@ impl ReadyStage {
                 for_request: self.for_request,
                 keeps_prefix: self.keeps_prefix,
             });
-            if moment == Moment::Entry {
+            if moment == Moment::Entry && rung.takes_one() {
                 super::act::enter(rung, edit);
             } else {
                 super::act::apply(rung, &activation, edit);
             }
         }
     }
+}
+
+/// Returns whether any condition of a stage asks what has come since it was last considered.
+fn asks_every(stage: &Stage, known: &Known) -> bool {
+    let mut asks = false;
+    let rungs = stage.rungs.iter().flat_map(|it| [Some(&it.when), it.until.as_ref()]);
+    for cond in rungs.chain([Some(&stage.when)]).flatten() {
+        Test::new(cond, known).each(&mut |test| asks |= matches!(test, Test::Every(..)));
+    }
+    asks
 }
 
 impl ReadyRung {
@@ -197,9 +208,15 @@ impl ReadyRung {
         self.asks_progress
     }
 
+    /// Returns whether nothing but its filters says what the rung does to a single item.
+    #[inline]
+    fn takes_one(&self) -> bool {
+        self.goal.is_none() && self.place.is_whole_part() && !matches!(self.act, Act::Summarise(_))
+    }
+
     fn is_due(&mut self, activation: &Activation<'_>, edit: &mut Editor<'_, '_>) -> bool {
-        if self.when == Test::Always {
-            return true;
+        if let Some(holds) = self.when.at_a_glance(edit.prompt().tokens()) {
+            return holds;
         }
         let when = std::mem::replace(&mut self.when, Test::Always);
         let holds = self.holds(&when, activation, edit);
@@ -212,6 +229,16 @@ impl ReadyRung {
         test.holds(&look)
     }
 
+    /// Returns whether the goal is met before anything is taken.
+    fn begins_done(&mut self, activation: &Activation<'_>, edit: &mut Editor<'_, '_>) -> bool {
+        if self.goal.is_none() {
+            return false;
+        }
+        let region = self.place.region(edit, &activation.env);
+        let progress = super::act::progress(self, region, edit);
+        self.is_done(activation, progress, edit)
+    }
+
     /// Returns whether the goal is met; without one it never is.
     #[inline]
     pub(super) fn is_done(
@@ -220,8 +247,9 @@ impl ReadyRung {
         progress: Progress,
         edit: &mut Editor<'_, '_>,
     ) -> bool {
-        if self.goal.is_none() {
-            return false;
+        let Some(goal) = &self.goal else { return false };
+        if let Some(met) = goal.at_a_glance(edit.prompt().tokens()) {
+            return met;
         }
         let look = self.look(activation, progress, edit);
         self.goal.as_ref().is_some_and(|it| it.holds(&look))
@@ -252,6 +280,7 @@ impl ReadyRung {
     }
 
     fn track(&mut self, look: &mut Look<'_>, edit: &mut Editor<'_, '_>) {
+        let held = self.place.bounds();
         let region = self.place.region(edit, &look.env);
         let rows = self.act.rows();
         let Some(tracker) = &mut self.tracker else { return };
@@ -273,6 +302,7 @@ impl ReadyRung {
         } else {
             edit.track(tracker, &self.place.filter, rows, region);
         }
+        self.place.restore(&held);
         look.scope = tracker.totals();
         look.units = [Unit::Messages, Unit::Steps, Unit::Loops].map(|unit| tracker.count(unit));
     }

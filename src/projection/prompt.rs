@@ -10,7 +10,7 @@ pub type SlotIx = u32;
 /// How an item is shown.
 pub type Shown = ShownSpec;
 /// Who makes an edit: a rung of the program, or a projector of your own.
-pub type Author = u16;
+pub type Author = u8;
 /// The author of edits that take back what held for one request.
 pub const UNDO: Author = Author::MAX;
 
@@ -38,10 +38,10 @@ pub struct Slot {
     pub state: State,
     /// Whether it counts as exact evidence.
     pub exact: bool,
-    /// Whether it was ever shown smaller than raw.
-    pub compressed: bool,
     /// The last author of an edit; [`UNDO`] when there was none.
     pub by: Author,
+    /// Which summary stands here, counted from 1; 0 for items.
+    pub serial: u32,
 }
 
 impl Slot {
@@ -88,6 +88,8 @@ pub struct Arrived {
     pub items: u64,
     /// Tool results.
     pub tool_uses: u64,
+    /// User messages, replies, and messages of results.
+    pub messages: u64,
     /// Replies.
     pub steps: u64,
     /// User messages.
@@ -101,6 +103,8 @@ pub struct Prompt<'t> {
     slots: Vec<Slot>,
     /// Per slot: itself while visible, else a later slot; hidden runs are skipped in one step.
     next: Vec<SlotIx>,
+    /// Per slot: whether it was ever shown smaller than raw.
+    compressed: Vec<bool>,
     loops: Vec<LoopState>,
     messages: Vec<SlotIx>,
     journal: Vec<Edit>,
@@ -120,9 +124,10 @@ impl<'t> Prompt<'t> {
             spine,
             slots: Vec::with_capacity(spine.items.len()),
             next: Vec::with_capacity(spine.items.len()),
+            compressed: vec![false; spine.items.len()],
             loops: Vec::with_capacity(spine.loops.len()),
             messages: Vec::new(),
-            journal: Vec::with_capacity(spine.items.len()),
+            journal: Vec::with_capacity(2 * spine.items.len()),
             total: 0,
             stable: 0,
             tools: ToolResults::default(),
@@ -150,7 +155,7 @@ impl<'t> Prompt<'t> {
     #[inline]
     pub fn arrive(&mut self, end: SlotIx) {
         if self.len() < end {
-            self.messages.push(self.len());
+            self.begin_message();
         }
         while self.len() < end {
             self.push_item();
@@ -161,6 +166,7 @@ impl<'t> Prompt<'t> {
     #[inline]
     pub fn begin_message(&mut self) {
         self.messages.push(self.len());
+        self.arrived.messages += 1;
     }
 
     /// Appends one item as it came, to the message that has begun.
@@ -180,14 +186,8 @@ impl<'t> Prompt<'t> {
         let index = self.len();
         let item = &self.spine.items[index as usize];
         let exact = item.preserve == Preserve::WorkingEvidence;
-        let slot = Slot {
-            tokens: item.raw,
-            rendition: Shown::Raw,
-            state: State::Shown,
-            exact,
-            compressed: false,
-            by: UNDO,
-        };
+        let slot =
+            Slot { tokens: item.raw, rendition: Shown::Raw, state: State::Shown, exact, by: UNDO, serial: 0 };
         self.slots.push(slot);
         self.next.push(index);
         self.total += Tokens::from(item.raw);
@@ -196,7 +196,10 @@ impl<'t> Prompt<'t> {
         let Some(state) = self.loops.last_mut() else { return };
         state.tokens += Tokens::from(item.raw);
         if item.kind == Kind::ToolResult {
-            count(state, &slot, item, 1);
+            state.n_exact += u32::from(exact);
+            state.n_full += 1;
+            state.n_raw += 1;
+            state.n_handles += u32::from(item.handle > 0);
             self.tools.raw_tokens += Tokens::from(item.raw);
             self.tools.visible_tokens += Tokens::from(item.raw);
             self.arrived.tool_uses += 1;
@@ -209,7 +212,7 @@ impl<'t> Prompt<'t> {
         let at = index as usize;
         let item = &self.spine.items[at];
         let before = self.slots[at];
-        let mut after = Slot { tokens, rendition, exact, by, ..before };
+        let after = Slot { tokens, rendition, exact, by, ..before };
         if item.kind == Kind::ToolResult {
             let state = &mut self.loops[item.loop_ix as usize];
             state.n_exact = state.n_exact + u32::from(exact) - u32::from(before.exact);
@@ -218,8 +221,8 @@ impl<'t> Prompt<'t> {
             state.n_raw =
                 state.n_raw + u32::from(rendition == Shown::Raw) - u32::from(before.rendition == Shown::Raw);
             self.tools.visible_tokens -= Tokens::from(before.tokens - tokens);
-            if tokens < item.raw && !before.compressed {
-                after.compressed = true;
+            if tokens < item.raw && !self.compressed[at] {
+                self.compressed[at] = true;
                 self.tools.compressed += 1;
             }
         }
@@ -229,27 +232,30 @@ impl<'t> Prompt<'t> {
     }
 
     /// Puts a summary into the first of these slots, in ascending order, and hides the others behind it.
-    pub fn absorb(&mut self, slots: &[SlotIx], tokens: u32, by: Author) {
-        let Some((host, rest)) = slots.split_first() else { return };
-        for index in rest.iter().rev().copied() {
-            // From the end on, so that a hidden run leads to its end in one step.
-            self.next[index as usize] = self.next.get(index as usize + 1).copied().unwrap_or(index + 1);
-            self.hide_behind(index, State::Absorbed, 0, by);
+    pub fn absorb(&mut self, slots: &[SlotIx], tokens: u32, serial: u32, by: Author) {
+        let Some(host) = slots.first().copied() else { return };
+        let mut freed = 0;
+        for index in slots.iter().rev().copied() {
+            let at = index as usize;
+            let before = self.slots[at];
+            let after = if index == host {
+                Slot { tokens, state: State::Host, serial, by, ..before }
+            } else {
+                // From the end on, so that a hidden run leads to its end in one step.
+                self.next[at] = self.next.get(at + 1).copied().unwrap_or(index + 1);
+                Slot { tokens: 0, state: State::Absorbed, serial: 0, by, ..before }
+            };
+            let state = &mut self.loops[self.spine.items[at].loop_ix as usize];
+            state.n_absorbed += u32::from(before.state == State::Shown);
+            state.tokens -= Tokens::from(before.tokens);
+            freed += Tokens::from(before.tokens);
+            self.slots[at] = after;
+            self.journal.push(Edit { slot: index, before, after });
         }
-        self.hide_behind(*host, State::Host, tokens, by);
-    }
-
-    #[inline]
-    fn hide_behind(&mut self, index: SlotIx, state: State, tokens: u32, by: Author) {
-        let before = self.slots[index as usize];
-        let after = Slot { tokens, state, by, ..before };
-        let loop_ix = self.spine.items[index as usize].loop_ix;
-        self.loops[loop_ix as usize].n_absorbed += u32::from(!is_behind(&before));
-        self.shrink(loop_ix, before.tokens);
-        self.total += Tokens::from(tokens);
-        self.loops[loop_ix as usize].tokens += Tokens::from(tokens);
-        self.slots[index as usize] = after;
-        self.note(Edit { slot: index, before, after });
+        self.loops[self.spine.items[host as usize].loop_ix as usize].tokens += Tokens::from(tokens);
+        self.total = self.total - freed + Tokens::from(tokens);
+        self.dirty_from = self.dirty_from.min(host);
+        self.touched += slots.len() as u64;
     }
 
     #[inline]
@@ -286,19 +292,19 @@ impl<'t> Prompt<'t> {
         self.note(Edit { slot: index, before, after });
         match (before.is_visible(), after.is_visible()) {
             (true, false) => self.next[index as usize] = index + 1,
-            (false, true) => self.relink(),
+            (false, true) => self.relink(index),
             _ => {}
         }
     }
 
-    /// Makes the skips over hidden runs anew, after something hidden came back.
-    fn relink(&mut self) {
-        let mut visible = self.len();
-        for index in (0..self.slots.len()).rev() {
-            if self.slots[index].is_visible() {
-                visible = u32::try_from(index).unwrap_or(SlotIx::MAX);
+    /// Makes the skips of the hidden run in front of a slot end there, after it came back.
+    fn relink(&mut self, index: SlotIx) {
+        self.next[index as usize] = index;
+        for before in (0..index as usize).rev() {
+            if self.slots[before].is_visible() {
+                return;
             }
-            self.next[index] = visible;
+            self.next[before] = index;
             self.touched += 1;
         }
     }

@@ -2,40 +2,14 @@
 
 use super::edit::Editor;
 use super::filter::Filter;
-use super::num::{Env, Known, Num};
+use super::num::{Env, Known};
 use super::prompt::{Prompt, SlotIx};
+use super::reach::{Ask, Reach};
 use super::tracker::unit_of;
 use crate::model::scope::Scope;
 use crate::model::size::{Extent, Unit};
 use crate::spec::policy::{OrderSpec, PartSpec};
 use crate::trace::Spine;
-use crate::units::{Decimal, Tokens};
-
-/// How far a protection or a progress reaches.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Reach {
-    /// So many units.
-    Units(Unit, u64),
-    /// Whole items that fit into so many tokens.
-    Tokens(Num),
-    /// A share of the items, rounded down.
-    Fraction(Decimal),
-    /// Everything.
-    All,
-}
-
-impl Reach {
-    /// Prepares an extent.
-    #[must_use]
-    pub fn new(extent: &Extent, known: &Known) -> Self {
-        match extent {
-            Extent::Units(unit, count) => Self::Units(*unit, *count),
-            Extent::Size(size) => Self::Tokens(Num::new(size, known)),
-            Extent::Fraction(share) => Self::Fraction(*share),
-            Extent::All => Self::All,
-        }
-    }
-}
 
 /// Slots from one to before another.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -139,6 +113,19 @@ impl Place {
         region
     }
 
+    /// Returns the bounds of what is protected, to be put back by [`Place::restore`].
+    #[must_use]
+    pub fn bounds(&self) -> Vec<Region> {
+        self.keep.iter().map(|it| it.bounds).collect()
+    }
+
+    /// Puts back the bounds that hold during an activation, after a look at where they would be now.
+    pub fn restore(&mut self, bounds: &[Region]) {
+        for (keep, bounds) in self.keep.iter_mut().zip(bounds) {
+            keep.bounds = *bounds;
+        }
+    }
+
     fn ask<'a>(&'a self, region: Region, env: &'a Env) -> Ask<'a, impl Fn(&Prompt<'_>, SlotIx) -> bool + 'a> {
         Ask { region, env, has: move |prompt: &Prompt<'_>, index| self.has(prompt, index) }
     }
@@ -234,151 +221,5 @@ pub fn part(prompt: &Prompt<'_>, part: PartSpec) -> Region {
         PartSpec::Active => Region { from: active, to: end },
         PartSpec::Completed => Region { from: stable, to: active },
         PartSpec::Entering => Region { from: end.saturating_sub(1), to: end },
-    }
-}
-
-/// Asks how far extents reach from either end of a region, counting what passes a test.
-struct Ask<'a, F> {
-    region: Region,
-    env: &'a Env,
-    has: F,
-}
-
-impl<F: Fn(&Prompt<'_>, SlotIx) -> bool> Ask<'_, F> {
-    /// Returns the first slot behind what an extent reaches from the front.
-    fn first(&self, edit: &mut Editor<'_, '_>, reach: &Reach) -> SlotIx {
-        let Region { from, to } = self.region;
-        match reach {
-            Reach::All => to,
-            Reach::Units(unit @ (Unit::Loops | Unit::Steps | Unit::Messages), count) => {
-                let starts = Starts::new(edit.prompt(), *unit, self.region);
-                starts.at(starts.from.saturating_add(*count)).unwrap_or(to).clamp(from, to)
-            }
-            Reach::Units(_, count) => self.walk_first(edit, *count, Tokens::MAX),
-            Reach::Tokens(size) => self.walk_first(edit, u64::MAX, size.eval(self.env)),
-            Reach::Fraction(share) => {
-                let count = share.of(self.count(edit));
-                self.walk_first(edit, count, Tokens::MAX)
-            }
-        }
-    }
-
-    /// Returns the first slot of what an extent reaches from the end.
-    fn recent(&self, edit: &mut Editor<'_, '_>, reach: &Reach) -> SlotIx {
-        let Region { from, to } = self.region;
-        match reach {
-            Reach::All => from,
-            Reach::Units(unit @ (Unit::Loops | Unit::Steps | Unit::Messages), count) => {
-                let starts = Starts::new(edit.prompt(), *unit, self.region);
-                match starts.to.checked_sub(*count) {
-                    Some(n) if n >= starts.from => starts.at(n).unwrap_or(to).clamp(from, to),
-                    _ => from,
-                }
-            }
-            Reach::Units(_, count) => self.walk_recent(edit, *count, Tokens::MAX),
-            Reach::Tokens(size) => self.walk_recent(edit, u64::MAX, size.eval(self.env)),
-            Reach::Fraction(share) => {
-                let count = share.of(self.count(edit));
-                self.walk_recent(edit, count, Tokens::MAX)
-            }
-        }
-    }
-
-    fn count(&self, edit: &mut Editor<'_, '_>) -> u64 {
-        edit.touch(u64::from(self.region.to - self.region.from.min(self.region.to)));
-        (self.region.from..self.region.to).filter(|it| (self.has)(edit.prompt(), *it)).count() as u64
-    }
-
-    fn walk_first(&self, edit: &mut Editor<'_, '_>, count: u64, tokens: Tokens) -> SlotIx {
-        let mut left = Allowance { count, tokens };
-        let mut at = edit.visible_from(self.region.from);
-        while at < self.region.to {
-            edit.touch(1);
-            if (self.has)(edit.prompt(), at) && !left.takes(edit.prompt(), at) {
-                return at;
-            }
-            at = edit.visible_from(at + 1);
-        }
-        self.region.to
-    }
-
-    fn walk_recent(&self, edit: &mut Editor<'_, '_>, count: u64, tokens: Tokens) -> SlotIx {
-        let mut left = Allowance { count, tokens };
-        let mut start = self.region.to;
-        for at in (self.region.from..self.region.to).rev() {
-            edit.touch(1);
-            if !(self.has)(edit.prompt(), at) {
-                continue;
-            }
-            if !left.takes(edit.prompt(), at) {
-                return start;
-            }
-            start = at;
-        }
-        self.region.from
-    }
-}
-
-/// What an extent may still take.
-struct Allowance {
-    count: u64,
-    tokens: Tokens,
-}
-
-impl Allowance {
-    /// Takes a slot if it fits.
-    fn takes(&mut self, prompt: &Prompt<'_>, index: SlotIx) -> bool {
-        let size = Tokens::from(prompt.slot(index).tokens);
-        let fits = self.count > 0 && size <= self.tokens;
-        if fits {
-            self.count -= 1;
-            self.tokens -= size;
-        }
-        fits
-    }
-}
-
-/// Where the trace's loops, steps or messages begin; those of a region run from one to before another.
-struct Starts<'a> {
-    prompt: &'a Prompt<'a>,
-    unit: Unit,
-    from: u64,
-    to: u64,
-}
-
-impl<'a> Starts<'a> {
-    fn new(prompt: &'a Prompt<'a>, unit: Unit, region: Region) -> Self {
-        let active = prompt.active_from();
-        let spine = prompt.spine();
-        let loop_ix = u64::from(prompt.active_loop());
-        let (is_active, is_completed) = (region.from >= active, region.to <= active);
-        let steps = spine.loops.get(prompt.active_loop() as usize).map_or(0, |it| u64::from(it.steps.start));
-        let (first, middle, end) = match unit {
-            Unit::Loops => (0, loop_ix, prompt.arrived().loops),
-            Unit::Steps => (0, steps, prompt.arrived().steps),
-            _ => {
-                let messages = prompt.messages();
-                (0, messages.partition_point(|it| *it < active) as u64, messages.len() as u64)
-            }
-        };
-        Self {
-            prompt,
-            unit,
-            from: if is_active { middle } else { first },
-            to: if is_completed { middle } else { end },
-        }
-    }
-
-    fn at(&self, n: u64) -> Option<SlotIx> {
-        if n >= self.to {
-            return None;
-        }
-        let n = usize::try_from(n).ok()?;
-        let spine = self.prompt.spine();
-        match self.unit {
-            Unit::Loops => spine.loops.get(n).map(|it| it.items.start),
-            Unit::Steps => spine.steps.get(n).map(|it| it.reply.start),
-            _ => self.prompt.messages().get(n).copied(),
-        }
     }
 }

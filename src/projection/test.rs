@@ -3,7 +3,7 @@
 use super::Ambient;
 use super::num::{Env, Known, Num};
 use super::prompt::Arrived;
-use super::scope::Reach;
+use super::reach::Reach;
 use super::tracker::Totals;
 use crate::model::size::{Bound, Comparison, Cond, Unit};
 use crate::units::Tokens;
@@ -117,6 +117,17 @@ impl Test {
         }
     }
 
+    /// Returns whether the condition holds, if the size of the prompt is all it asks.
+    #[inline]
+    #[must_use]
+    pub fn at_a_glance(&self, prompt: Tokens) -> Option<bool> {
+        match self {
+            Self::Always => Some(true),
+            Self::Prompt(comparison, Num::Const(size)) => Some(comparison.holds(prompt, *size)),
+            _ => None,
+        }
+    }
+
     /// Returns whether this asks for a prompt below a known size, which a prompt of so many tokens is not.
     #[inline]
     #[must_use]
@@ -164,13 +175,13 @@ impl Test {
     }
 }
 
-/// Returns how many units have come; replies stand for messages as well.
+/// Returns how many units have come.
 fn arrived(arrived: &Arrived, unit: Unit) -> u64 {
     match unit {
         Unit::Items => arrived.items,
         Unit::ToolUses => arrived.tool_uses,
         Unit::Steps => arrived.steps,
-        Unit::Messages => arrived.steps + arrived.loops,
+        Unit::Messages => arrived.messages,
         Unit::Loops => arrived.loops,
     }
 }

@@ -1,7 +1,7 @@
 //! Sums over the slots of a scope, kept up to date from the journal of edits.
 
 use super::filter::Filter;
-use super::prompt::{Prompt, Slot, SlotIx};
+use super::prompt::{Prompt, Slot, SlotIx, State};
 use super::rendition::Rows;
 use crate::model::size::Unit;
 use crate::trace::{Item, Kind};
@@ -25,13 +25,18 @@ impl Totals {
         if !filter.has_slot(item, slot) {
             return Self::default();
         }
-        let shown =
-            rows.map_or(0, |rows| rows.of(item, None).map_or(slot.tokens, |it| it.tokens.min(slot.tokens)));
+        // A summary is no tool use, whatever stood in its slot, and it has no rendition but its own.
+        let is_item = slot.state == State::Shown;
+        let left = match rows {
+            Some(rows) if is_item => rows.of(item, None).map_or(slot.tokens, |it| it.tokens.min(slot.tokens)),
+            Some(_) => slot.tokens,
+            None => 0,
+        };
         Self {
             items: 1,
-            tool_uses: u64::from(item.kind == Kind::ToolResult),
+            tool_uses: u64::from(is_item && item.kind == Kind::ToolResult),
             tokens: Tokens::from(slot.tokens),
-            reclaimable: Tokens::from(slot.tokens - shown),
+            reclaimable: Tokens::from(slot.tokens - left),
         }
     }
 

@@ -32,7 +32,7 @@ pub fn percent(share: f64) -> String {
 /// Returns how a value differs from a base, signed, in percent; nothing when the base is none.
 #[must_use]
 pub fn change(value: f64, base: f64) -> Option<String> {
-    if base <= 0.0 {
+    if base <= 0.0 || base.is_nan() || value.is_nan() {
         return None;
     }
     let change = (value / base - 1.0) * 100.0;
@@ -53,6 +53,9 @@ pub fn expected(count: f64) -> String {
 /// Returns an amount with so many decimals and separators between thousands.
 #[must_use]
 pub fn fixed(amount: f64, decimals: usize) -> String {
+    if amount.is_nan() {
+        return NONE.to_owned();
+    }
     let text = format!("{amount:.decimals$}");
     match text.split_once('.') {
         Some((whole, fraction)) => format!("{}.{fraction}", separated(whole)),

@@ -209,15 +209,18 @@ impl Group<'_> {
             let per_1000 = run.tally.costs.total() / (retention.turns.max(1) as f64 / 1_000.0);
             let accuracy = retention.accuracy.mean;
             let known = |it: String| if has_stopped { NONE.to_owned() } else { it };
-            let per_dollar = if per_1000 > 0.0 { accuracy / per_1000 } else { f64::INFINITY };
+            // A profile without a price, or with a price of nothing, leaves nothing to divide by.
+            let amount = |it: f64, decimals: usize| {
+                if it.is_finite() { known(format!("{it:.decimals$}")) } else { NONE.to_owned() }
+            };
             let mark = if has_stopped { " (stopped at its limit)" } else { "" };
             vec![
                 format!("{}{mark}", run.policy),
                 format!("{accuracy:.3}"),
                 known(format!("{:.1}", main.prompt as f64 / main.n.max(1) as f64)),
                 known(numbers::percent(run.tally.cache_hit_ratio())),
-                known(format!("{per_1000:.4}")),
-                known(format!("{per_dollar:.2}")),
+                amount(per_1000, 4),
+                amount(accuracy / per_1000, 2),
             ]
         });
         let columns = [

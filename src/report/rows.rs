@@ -8,16 +8,18 @@ use crate::metrics::retention::Trial;
 use crate::metrics::totals::TTL_CLASSES;
 use crate::model::{Policy, Profile};
 use crate::price;
-use crate::trace::{Level, Trace, Usage};
-use crate::units::Tokens;
+use crate::trace::{Level, Recorded, Usage};
+use crate::units::{Cost, Tokens};
 
 /// What the rows of a run are read beside.
 #[derive(Clone, Copy, Debug)]
 pub struct Context<'a> {
     /// The policy, whose stages the rows name.
     pub policy: &'a Policy,
-    /// The trace, with what was recorded.
-    pub trace: &'a Trace,
+    /// The scenario's name.
+    pub scenario: &'a str,
+    /// What was recorded, where anything was.
+    pub recorded: Option<&'a Recorded>,
     /// The profile, whose prices they pay.
     pub profile: &'a Profile,
     /// Whether each row says which run it is of.
@@ -57,7 +59,7 @@ struct RequestJson<'a> {
     broke_at: Option<u32>,
     actions: u32,
     recovery: Option<RecoveryJson>,
-    cost_usd: f64,
+    cost_usd: Option<f64>,
 }
 
 /// What the provider billed.
@@ -168,15 +170,14 @@ impl Context<'_> {
         if !self.names_run {
             return Ok(fields);
         }
-        let run =
-            RunName { policy: &self.policy.name, scenario: &self.trace.name, profile: &self.profile.name };
+        let run = RunName { policy: &self.policy.name, scenario: self.scenario, profile: &self.profile.name };
         run.before(&fields)
     }
 
     /// Returns what was recorded for the agent's first request of a step.
     fn recorded(&self, row: &RequestRow) -> Option<RecordedJson> {
         let is_of_agent = row.role == Role::Main && row.n == 0;
-        let usage = self.trace.recorded.as_ref().filter(|_| is_of_agent)?;
+        let usage = self.recorded.filter(|_| is_of_agent)?;
         let Usage { prompt, cache_read, cache_write, uncached, output } =
             (*usage.usage.get(usize::try_from(row.step).ok()?)?)?;
         Some(RecordedJson {
@@ -215,6 +216,6 @@ fn request<'a>(row: &RequestRow, recovery: Option<RecoveryJson>, context: Contex
         broke_at: row.usage.broke_at,
         actions: row.change.n_edits,
         recovery,
-        cost_usd: price::request(row, &context.profile.prices).usd(),
+        cost_usd: price::request(row, &context.profile.prices).map(Cost::usd),
     }
 }

@@ -2,17 +2,14 @@
 
 use std::path::Path;
 
-use serde::de::DeserializeOwned;
-
 use super::{load, params};
 use crate::catalog::{Catalog, Kind, Loaded};
-use crate::diag::Diagnostic;
 use crate::error::Error;
 use crate::guard;
 use crate::model::{Policy, Profile};
 use crate::source::Source;
 use crate::spec::set::Setting;
-use crate::spec::{Format, PolicySpec, ProfileSpec, ScenarioSpec, SuiteSpec};
+use crate::spec::{Format, PolicySpec, ProfileSpec, ScenarioSpec, SuiteSpec, decode};
 
 /// Checks an input, by its name or by its path.
 ///
@@ -28,7 +25,7 @@ pub fn check(catalog: &Catalog, kind: Kind, name: &str) -> Result<(), Error> {
         Kind::Scenario => {
             let scenario = catalog.scenario(name)?;
             let mut problems = scenario.locate(params::undeclared(&scenario.spec.params, &[], catalog));
-            match load::trace(&scenario, &scenario.spec) {
+            match load::workload(&scenario, &scenario.spec) {
                 Ok(_) => {}
                 Err(Error::Invalid(more)) => problems.extend(more),
                 Err(other) => return Err(other),
@@ -67,10 +64,10 @@ fn check_suite(catalog: &Catalog, suite: &Loaded<SuiteSpec>) -> Result<(), Error
     if problems.is_empty() { Ok(()) } else { Err(suite.locate(problems).into()) }
 }
 
-/// Returns the kind of a file: by the folder that it stands in, else by what its text comes nearest to.
+/// Returns the kind of a file: by the folder that it stands in, else by the fields at its top.
 ///
 /// # Errors
-/// The file cannot be read, or its text is of no kind.
+/// The file cannot be read.
 pub fn kind_of(path: &Path) -> Result<Kind, Error> {
     if Format::of(path).is_none() {
         return Ok(Kind::Scenario);
@@ -82,18 +79,14 @@ pub fn kind_of(path: &Path) -> Result<Kind, Error> {
         return Ok(kind);
     }
     let source = Source::read(path)?;
-    let tries = [
-        (Kind::Policy, refused::<PolicySpec>(&source)),
-        (Kind::Scenario, refused::<ScenarioSpec>(&source)),
-        (Kind::Profile, refused::<ProfileSpec>(&source)),
-        (Kind::Suite, refused::<SuiteSpec>(&source)),
+    let keys = decode::keys(&source.text, source.format);
+    let n_known = |fields: &[&str]| keys.iter().filter(|it| fields.contains(&it.as_str())).count();
+    let known = [
+        (Kind::Policy, n_known(decode::fields::<PolicySpec>())),
+        (Kind::Scenario, n_known(decode::fields::<ScenarioSpec>())),
+        (Kind::Profile, n_known(decode::fields::<ProfileSpec>())),
+        (Kind::Suite, n_known(decode::fields::<SuiteSpec>())),
     ];
-    let reached = |problem: &Diagnostic| problem.place.span.as_ref().map_or(0, |it| it.start);
-    let nearest = tries.iter().max_by_key(|(_, problem)| problem.as_ref().map_or(usize::MAX, reached));
-    nearest.map(|(kind, _)| *kind).ok_or_else(|| Vec::new().into())
-}
-
-/// Returns why a text is not of a kind, if it is not.
-fn refused<T: DeserializeOwned>(source: &Source) -> Option<Diagnostic> {
-    source.decode::<T>().err().map(|it| *it)
+    let most = known.iter().map(|(_, n)| *n).max();
+    Ok(known.iter().find(|(_, n)| Some(*n) == most).map_or(Kind::Policy, |(kind, _)| *kind))
 }

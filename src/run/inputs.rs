@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use indexmap::{IndexMap, IndexSet};
 
-use super::{Load, Plan, Request, load, params};
+use super::{Load, Plan, Request, Workload, load, params};
 use crate::catalog::{Catalog, Kind, Loaded};
 use crate::diag::Diagnostic;
 use crate::error::Error;
@@ -48,15 +48,25 @@ pub(super) fn plan(catalog: &Catalog, request: &Request) -> Result<Plan, Error> 
             work.found.problems.extend(suite.locate(problems));
         }
     }
-    let scenarios = work.scenarios(&scenarios, (request.seed, request.trials), suite_params);
+    let mut scenarios = work.scenarios(&scenarios, (request.seed, request.trials), suite_params);
+    let is_replay = scenarios.iter().all(|it| it.workload.items().is_none());
+    if is_replay && request.policies.is_empty() {
+        work.policies.truncate(1);
+        scenarios.iter_mut().for_each(|it| it.policies.truncate(1));
+    }
     work.check_used();
+    work.check_blocks(&scenarios, &profiles);
     work.found.stop()?;
+    let notes = scenarios.iter().filter(|it| it.workload.items().is_none()).map(|it| {
+        format!("{} is a block trace: its prompts are as recorded, and no policy changes them.", it.name)
+    });
+    let notes: Vec<String> = notes.collect();
     Ok(Plan {
         policies: work.policies.iter().map(|it| it.spec.name.clone()).collect(),
         scenarios,
         profiles,
         suite: suite.as_ref().map(|it| it.spec.name.clone()),
-        notes: suite.as_ref().map(|it| it.spec.notes.clone()).unwrap_or_default(),
+        notes: suite.iter().flat_map(|it| it.spec.notes.clone()).chain(notes).collect(),
         guards: suite.as_ref().map(|it| it.spec.guards.clone()).unwrap_or_default(),
         references: suite.as_ref().map(|it| it.spec.references.clone()).unwrap_or_default(),
         has_sum: suite.as_ref().is_some_and(|it| it.spec.sum),
@@ -251,15 +261,15 @@ impl Inputs<'_> {
             }
             self.check_params(loaded, &spec.params);
             let policies = self.policies_with(&mut groups, &spec.params, suite_params);
-            match load::trace(loaded, spec) {
-                Ok(trace) => {
-                    // Its problems, if there were any, are those of the trace.
+            match load::workload(loaded, spec) {
+                Ok(workload) => {
+                    // Its problems, if there were any, are those of the workload.
                     let conversation = match &spec.load {
                         LoadSpec::Conversation(load) => Conversation::new(spec, load).ok(),
                         _ => None,
                     };
                     let (name, seed) = (spec.name.clone(), spec.seed);
-                    scenarios.push(Load { name, seed, trace, conversation, policies });
+                    scenarios.push(Load { name, seed, workload, conversation, policies });
                 }
                 Err(error) => self.found.error(error),
             }
@@ -314,6 +324,20 @@ impl Inputs<'_> {
         }
         let policies: Vec<PolicySpec> = self.policies.iter().map(|it| it.spec.clone()).collect();
         self.found.problems.extend(by.locate(params::undeclared(given, &policies, self.catalog)));
+    }
+
+    /// Reports profiles whose cache rules cannot replay a block trace.
+    fn check_blocks(&mut self, scenarios: &[Load], profiles: &[Profile]) {
+        for load in scenarios {
+            let Workload::Blocks(trace) = &load.workload else { continue };
+            for profile in profiles {
+                self.found.problems.extend(trace.refusal(&profile.cache).map(|mut problem| {
+                    problem.message = format!("{} ({})", problem.message, profile.name);
+                    problem.place.field.clear();
+                    problem
+                }));
+            }
+        }
     }
 
     /// Reports overrides that led to nothing anywhere.

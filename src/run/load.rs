@@ -1,20 +1,77 @@
-//! The trace of a scenario, with recorded sessions found beside the scenario's own file.
+//! The workload of a scenario, with recordings found beside the scenario's own file.
 
+use crate::blocks::{self, BlockTrace};
 use crate::catalog::{Loaded, Origin};
 use crate::diag::Diagnostic;
 use crate::error::Error;
 use crate::spec::ScenarioSpec;
-use crate::spec::scenario::AssumeSpec;
+use crate::spec::scenario::{AssumeSpec, LoadSpec};
 use crate::trace::{Trace, import, load};
 
-/// Makes the trace of a scenario, whose spec may have been overridden since it was read.
+/// What a scenario plays.
+#[derive(Clone, Debug)]
+pub enum Workload {
+    /// Items, which policies act on.
+    Items(Trace),
+    /// Recorded prompts as block ids, which no policy changes.
+    Blocks(BlockTrace),
+}
+
+impl Workload {
+    /// Returns the trace of items, if it is one.
+    #[must_use]
+    pub fn items(&self) -> Option<&Trace> {
+        match self {
+            Self::Items(trace) => Some(trace),
+            Self::Blocks(_) => None,
+        }
+    }
+
+    /// Returns whether anything in it needs anything.
+    #[must_use]
+    pub fn has_needs(&self) -> bool {
+        self.items().is_some_and(|it| !it.needs.is_empty())
+    }
+
+    /// Returns what is assumed rather than known, in sentences.
+    #[must_use]
+    pub fn assumptions(&self) -> &[String] {
+        match self {
+            Self::Items(trace) => &trace.assumptions,
+            Self::Blocks(trace) => &trace.assumptions,
+        }
+    }
+}
+
+/// Makes the workload of a scenario, whose spec may have been overridden since it was read.
 ///
 /// # Errors
 /// Every problem of the scenario or of its recording.
-pub(super) fn trace(scenario: &Loaded<ScenarioSpec>, spec: &ScenarioSpec) -> Result<Trace, Error> {
+pub(super) fn workload(scenario: &Loaded<ScenarioSpec>, spec: &ScenarioSpec) -> Result<Workload, Error> {
+    if let LoadSpec::Recorded { path, .. } = &spec.load
+        && let Some(origin) = scenario.origin.beside(path)
+    {
+        let text = origin.text()?;
+        if import::detect(&text).is_none() && blocks::detect(&text) {
+            let mut trace = blocks::read(&text, &spec.name).map_err(|mut it| {
+                it.place.file = origin.label();
+                vec![*it]
+            })?;
+            trace.name.clone_from(&spec.name);
+            return Ok(Workload::Blocks(trace));
+        }
+    }
+    trace(scenario, spec).map(Workload::Items)
+}
+
+/// Makes the trace of a scenario of items.
+fn trace(scenario: &Loaded<ScenarioSpec>, spec: &ScenarioSpec) -> Result<Trace, Error> {
     let is_file = scenario.source.is_some();
     let recorded = |path: &str, assume: &AssumeSpec| {
         let origin = scenario.origin.beside(path).ok_or_else(|| vec![missing(path)])?;
+        if is_file && matches!(&origin, Origin::File(path) if !path.is_file()) {
+            return Err(vec![missing(path)].into());
+        }
         session(&origin, spec, assume)
     };
     match load::load(spec, recorded) {

@@ -1,12 +1,12 @@
 //! RON or TOML text to a spec and back, with one shape of syntax error for both.
 
-use std::ops::Range;
 use std::path::Path;
 
 use ron::extensions::Extensions;
 use serde::{Serialize, de::DeserializeOwned};
 
-use crate::diag::{Diagnostic, Place, nearest};
+use super::{node, repair};
+use crate::diag::Diagnostic;
 
 /// The language of an input file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,17 +42,85 @@ pub(super) fn ron_options() -> ron::Options {
 /// Reads a spec from text.
 ///
 /// # Errors
-/// The first thing that does not fit, with its place in the text; the file's name is the caller's to add.
-pub fn decode<T: DeserializeOwned>(text: &str, format: Format) -> Result<T, Box<Diagnostic>> {
-    match format {
-        Format::Ron => ron_options().from_str(text).map_err(|error| {
-            let start = byte_of(text, error.span.start.line, error.span.start.col);
-            let end = byte_of(text, error.span.end.line, error.span.end.col).max(start);
-            syntax(error.code.to_string(), Some(start..end))
-        }),
-        Format::Toml => {
-            toml::from_str(text).map_err(|error| syntax(error.message().to_owned(), error.span()))
+/// Everything that does not fit, each with its place in the text; the file's name is the caller's to add.
+pub fn decode<T: DeserializeOwned>(text: &str, format: Format) -> Result<T, Vec<Diagnostic>> {
+    let decoded = match format {
+        Format::Ron => ron_options().from_str(text).ok(),
+        Format::Toml => toml::from_str(text).ok(),
+    };
+    let mut problems = if format == Format::Ron { repair::duplicates(text) } else { Vec::new() };
+    match decoded {
+        Some(spec) if problems.is_empty() => Ok(spec),
+        Some(_) => Err(problems),
+        None => {
+            let more = repair::problems::<T>(text, format);
+            problems
+                .extend(more.into_iter().filter(|it| format == Format::Toml || it.code != "duplicate-key"));
+            problems.sort_by_key(|it| it.place.span.as_ref().map(|it| it.start));
+            Err(problems)
         }
+    }
+}
+
+/// Writes a spec as text that reads back as the same spec.
+///
+/// # Errors
+/// A value that the format cannot hold.
+pub fn encode<T: Serialize>(spec: &T, format: Format) -> Result<String, Box<Diagnostic>> {
+    match format {
+        Format::Toml => toml::to_string_pretty(spec).map_err(|error| syntax(error.to_string())),
+        Format::Ron => {
+            let pretty = ron::ser::PrettyConfig::new().depth_limit(4).compact_arrays(false);
+            let text = ron_options().to_string_pretty(spec, pretty);
+            text.map(|it| it + "\n").map_err(|error| syntax(error.to_string()))
+        }
+    }
+}
+
+/// Returns the fields that a spec has at its top.
+#[must_use]
+pub fn fields<T: DeserializeOwned>() -> &'static [&'static str] {
+    let mut fields: &'static [&'static str] = &[];
+    // The answer is never a spec: the deserializer notes what it is asked for and refuses.
+    let _refused = T::deserialize(Asked { fields: &mut fields });
+    fields
+}
+
+/// Returns the keys that a text has at its top.
+#[must_use]
+pub fn keys(text: &str, format: Format) -> Vec<String> {
+    let root = match format {
+        Format::Ron => node::of_ron(text),
+        Format::Toml => node::of_toml(toml::de::DeTable::parse_recoverable(text).0.get_ref()),
+    };
+    root.entries.into_iter().filter_map(|it| it.key).collect()
+}
+
+/// Notes which fields it is asked for.
+struct Asked<'a> {
+    fields: &'a mut &'static [&'static str],
+}
+
+impl<'de> serde::Deserializer<'de> for Asked<'_> {
+    type Error = serde::de::value::Error;
+
+    fn deserialize_any<V: serde::de::Visitor<'de>>(self, _: V) -> Result<V::Value, Self::Error> {
+        Err(serde::de::Error::custom("only asked"))
+    }
+
+    fn deserialize_struct<V: serde::de::Visitor<'de>>(
+        self,
+        _: &'static str,
+        fields: &'static [&'static str],
+        _: V,
+    ) -> Result<V::Value, Self::Error> {
+        *self.fields = fields;
+        Err(serde::de::Error::custom("only asked"))
+    }
+
+    serde::forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf option unit unit_struct
+        newtype_struct seq tuple tuple_struct map enum identifier ignored_any
     }
 }
 
@@ -61,7 +129,7 @@ pub fn decode<T: DeserializeOwned>(text: &str, format: Format) -> Result<T, Box<
 /// # Errors
 /// A value that TOML cannot hold.
 pub fn to_tree<T: Serialize>(spec: &T) -> Result<Tree, Box<Diagnostic>> {
-    Tree::try_from(spec).map_err(|error| syntax(error.to_string(), None))
+    Tree::try_from(spec).map_err(|error| syntax(error.to_string()))
 }
 
 /// Reads a spec from a tree.
@@ -69,7 +137,7 @@ pub fn to_tree<T: Serialize>(spec: &T) -> Result<Tree, Box<Diagnostic>> {
 /// # Errors
 /// The first thing that does not fit; a tree has no places.
 pub fn from_tree<T: DeserializeOwned>(tree: Tree) -> Result<T, Box<Diagnostic>> {
-    tree.try_into().map_err(|error: toml::de::Error| syntax(error.message().to_owned(), None))
+    tree.try_into().map_err(|error: toml::de::Error| syntax(error.message().to_owned()))
 }
 
 /// Reads one value as TOML writes it; text that is no TOML value is taken as a string.
@@ -80,44 +148,7 @@ pub fn value(text: &str) -> Tree {
     parsed.and_then(|mut it| it.remove("value")).unwrap_or_else(|| Tree::String(text.to_owned()))
 }
 
-/// Makes a diagnostic of what a parser said.
-fn syntax(message: String, span: Option<Range<usize>>) -> Box<Diagnostic> {
-    let (message, help) = plain_words(message);
-    let place = Place { span, ..Place::default() };
-    Box::new(Diagnostic { code: "syntax", message, place, help })
-}
-
-/// Rewrites the parser messages that lead astray.
-fn plain_words(message: String) -> (String, Option<String>) {
-    let found = message
-        .strip_prefix("Found invalid std identifier")
-        .or_else(|| message.strip_prefix("Found invalid identifier"));
-    if let Some(found) = found {
-        let found = found.trim().trim_matches(['`', '"']);
-        if found.starts_with(|it: char| it.is_ascii_digit() || it == '-') {
-            let help = format!("write `tokens({found})`, or `ratio(…)` for a share of the limit");
-            return (format!("a bare number stands where a size belongs: `{found}`"), Some(help));
-        }
-    }
-    let help = one_of(&message);
-    (message, help)
-}
-
-/// Returns the way out of a message that says what was found and what was expected, both in backticks.
-fn one_of(message: &str) -> Option<String> {
-    let (found, expected) = message.split_once(", expected ")?;
-    let wrong = found.split('`').nth(1)?;
-    let known: Vec<&str> = expected.split('`').skip(1).step_by(2).collect();
-    match nearest(wrong, known.iter().copied()) {
-        Some(near) => Some(format!("did you mean `{near}`?")),
-        None if known.is_empty() => None,
-        None => Some(format!("write one of `{}`", known.join("`, `"))),
-    }
-}
-
-/// Turns a line and a column in characters, both from 1, into a byte position.
-fn byte_of(text: &str, line: usize, column: usize) -> usize {
-    let start: usize = text.split_inclusive('\n').take(line.saturating_sub(1)).map(str::len).sum();
-    let rest = text.get(start..).unwrap_or_default();
-    start + rest.char_indices().nth(column.saturating_sub(1)).map_or(rest.len(), |(offset, _)| offset)
+/// Makes a diagnostic of what serde said of a tree.
+fn syntax(message: String) -> Box<Diagnostic> {
+    Box::new(Diagnostic::at("syntax", "", message))
 }

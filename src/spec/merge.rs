@@ -19,9 +19,16 @@ impl PolicySpec {
         merged.params.extend(self.params);
         merged.tables.extend(self.tables);
         merged.ladders.extend(self.ladders);
+        // A stage replaces an inherited one once; what a file says twice stays twice, for the model to refuse.
+        let mut inherited: Vec<bool> = vec![true; merged.stages.len()];
         for stage in self.stages {
-            match merged.stages.iter_mut().find(|it| it.name == stage.name) {
-                Some(inherited) => *inherited = stage,
+            let replaced =
+                (0..inherited.len()).find(|it| inherited[*it] && merged.stages[*it].name == stage.name);
+            match replaced {
+                Some(index) => {
+                    merged.stages[index] = stage;
+                    inherited[index] = false;
+                }
                 None => merged.stages.push(stage),
             }
         }

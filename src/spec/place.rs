@@ -1,145 +1,96 @@
 //! Where a field stands in a text: the way from a field path to its bytes, in both formats.
 
-use std::fmt;
 use std::ops::Range;
 
-use ron::value::RawValue;
-use serde::de::{self, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
-use toml::de::{DeTable, DeValue};
+use toml::de::DeTable;
 
 use super::decode::Format;
+use super::node::{Node, of_ron, of_toml};
 
 /// Returns the bytes of the deepest field of a dotted path that the text gives, or nothing when it gives none of it.
 ///
-/// Elements of a list are found by their `name` or by their index.
+/// Elements of a list are found by their `name` (`name#2` is the second of that name) or by their index; a variant is a step
+/// of its own, as in `until.prompt.at_most`.
 #[must_use]
 pub fn find(text: &str, format: Format, path: &str) -> Option<Range<usize>> {
-    let steps: Vec<&str> = path.split('.').filter(|it| !it.is_empty()).collect();
-    (1..=steps.len()).rev().find_map(|depth| match format {
-        Format::Ron => find_ron(text, &steps[..depth]),
-        Format::Toml => find_toml(text, &steps[..depth]),
-    })
+    let root = match format {
+        Format::Ron => of_ron(text),
+        Format::Toml => of_toml(DeTable::parse(text).ok()?.get_ref()),
+    };
+    let mut found = None;
+    let mut place = Place { node: &root, is_inside: true };
+    for step in path.split('.').filter(|it| !it.is_empty()) {
+        let Some(next) = place.step(text, step) else { break };
+        place = next;
+        found = Some(place.span());
+    }
+    found
 }
 
-/// Follows a path through a TOML document.
-fn find_toml(text: &str, steps: &[&str]) -> Option<Range<usize>> {
-    let document = DeTable::parse(text).ok()?;
-    let nothing = DeTable::new();
-    let mut table = document.get_ref();
-    let mut list: Option<&toml::de::DeArray<'_>> = None;
-    let mut span = None;
-    for step in steps {
-        let next = match list.take() {
-            Some(items) => {
-                items.iter().enumerate().find(|(index, item)| is_element(item.get_ref(), *index, step))?.1
+/// A node, seen from outside or from behind its tag.
+#[derive(Clone, Copy)]
+struct Place<'a> {
+    node: &'a Node,
+    is_inside: bool,
+}
+
+impl<'a> Place<'a> {
+    fn step(self, text: &str, step: &str) -> Option<Self> {
+        if !self.is_inside && self.node.tag.as_deref() == Some(step) {
+            return Some(Self { is_inside: true, ..self });
+        }
+        if let Some(entry) = self.node.entry(text, step) {
+            return Some(Self { node: &entry.value, is_inside: false });
+        }
+        // A variant's only argument needs no step of its own.
+        let [only] = self.node.entries.as_slice() else { return None };
+        let is_argument = self.node.tag.is_some() && only.key.is_none();
+        if is_argument { Self { node: &only.value, is_inside: false }.step(text, step) } else { None }
+    }
+
+    fn span(self) -> Range<usize> {
+        match self.node.entries.as_slice() {
+            [only] if self.is_inside && only.key.is_none() && self.node.tag.is_some() => {
+                only.value.span.clone()
             }
-            None => table.get(*step)?,
-        };
-        span = Some(next.span());
-        match next.get_ref() {
-            DeValue::Table(inner) => table = inner,
-            DeValue::Array(inner) => list = Some(inner),
-            _ => table = &nothing,
+            _ => self.node.span.clone(),
         }
     }
-    span
-}
-
-/// Returns whether a list's element is the one that a path names.
-fn is_element(item: &DeValue<'_>, index: usize, step: &str) -> bool {
-    let name = item.as_table().and_then(|it| it.get("name")).and_then(|it| it.get_ref().as_str());
-    name == Some(step) || step.parse() == Ok(index)
-}
-
-/// Follows a path through a RON document.
-fn find_ron(text: &str, steps: &[&str]) -> Option<Range<usize>> {
-    let mut rest: &RawValue = ron::from_str::<&RawValue>(text).ok()?;
-    for step in steps {
-        let inner = rest.get_ron();
-        let options = super::decode::ron_options();
-        let mut deserializer = ron::de::Deserializer::from_str_with_options(inner, &options).ok()?;
-        rest = Step { step }.deserialize(&mut deserializer).ok()?;
-    }
-    let trimmed = rest.get_ron().trim();
-    let start = (trimmed.as_ptr() as usize).checked_sub(text.as_ptr() as usize)?;
-    Some(start..start + trimmed.len())
-}
-
-/// One step down a RON value: a field, a key, an element's name or its index.
-struct Step<'a> {
-    step: &'a str,
-}
-
-impl<'de> DeserializeSeed<'de> for Step<'_> {
-    type Value = &'de RawValue;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
-        deserializer.deserialize_any(self)
-    }
-}
-
-impl<'de> Visitor<'de> for Step<'_> {
-    type Value = &'de RawValue;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "something with a `{}`", self.step)
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-        let mut found = None;
-        while let Some(key) = map.next_key::<String>()? {
-            if key == self.step {
-                found = Some(map.next_value()?);
-            } else {
-                map.next_value::<IgnoredAny>()?;
-            }
-        }
-        found.ok_or_else(|| de::Error::custom("no such field"))
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
-        let mut index = 0;
-        let mut found = None;
-        while let Some(element) = list.next_element::<&'de RawValue>()? {
-            if found.is_none()
-                && (self.step.parse() == Ok(index) || name_of(element).as_deref() == Some(self.step))
-            {
-                found = Some(element);
-            }
-            index += 1;
-        }
-        found.ok_or_else(|| de::Error::custom("no such element"))
-    }
-}
-
-/// Returns the `name` field of a RON value.
-fn name_of(value: &RawValue) -> Option<String> {
-    let options = super::decode::ron_options();
-    let mut deserializer = ron::de::Deserializer::from_str_with_options(value.get_ron(), &options).ok()?;
-    let raw = Step { step: "name" }.deserialize(&mut deserializer).ok()?;
-    ron::from_str(raw.get_ron()).ok()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const RON: &str =
-        r#"(name: "a", stages: [(name: "first", until: 1), (name: "second", until: 12)], params: {"x": 3})"#;
-    const TOML: &str =
-        "name = \"a\"\n[[stages]]\nname = \"first\"\n[[stages]]\nname = \"second\"\nuntil = 12\n";
+    const RON: &str = r#"(name: "a", stages: [(name: "first", until: 1), (name: "second", until: 12), /* ( */ (name: "first", when: prompt(above: sum([ratio(80), param("t")])))], params: {"x": 3})"#;
+    const TOML: &str = "name = \"a\"\n[[stages]]\nname = \"first\"\n[[stages]]\nname = \"second\"\nuntil = 12\nwhen = { prompt = { above = { sum = [{ ratio = 80 }] } } }\n";
+
+    fn ron(path: &str) -> Option<&'static str> {
+        find(RON, Format::Ron, path).map(|it| &RON[it])
+    }
+
+    fn toml(path: &str) -> Option<&'static str> {
+        find(TOML, Format::Toml, path).map(|it| &TOML[it])
+    }
 
     #[test]
     fn a_path_leads_to_the_bytes_of_its_field() {
-        assert_eq!(find(RON, Format::Ron, "stages.second.until").map(|it| &RON[it]), Some("12"));
-        assert_eq!(find(RON, Format::Ron, "stages.0.until").map(|it| &RON[it]), Some("1"));
-        assert_eq!(find(RON, Format::Ron, "params.x").map(|it| &RON[it]), Some("3"));
-        assert_eq!(find(TOML, Format::Toml, "stages.second.until").map(|it| &TOML[it]), Some("12"));
+        assert_eq!(ron("stages.second.until"), Some("12"));
+        assert_eq!(ron("stages.0.until"), Some("1"));
+        assert_eq!(ron("params.x"), Some("3"));
+        assert_eq!(toml("stages.second.until"), Some("12"));
+    }
+
+    #[test]
+    fn variants_and_their_arguments_are_steps() {
+        assert_eq!(ron("stages.first#2.when.prompt.above.sum.0.ratio"), Some("80"));
+        assert_eq!(ron("stages.2.when.prompt.above.sum.1"), Some(r#"param("t")"#));
+        assert_eq!(toml("stages.second.when.prompt.above.sum.0.ratio"), Some("80"));
     }
 
     #[test]
     fn a_path_that_the_text_does_not_give_leads_to_what_holds_it() {
-        assert_eq!(find(RON, Format::Ron, "params.y").map(|it| &RON[it]), Some("{\"x\": 3}"));
-        assert_eq!(find(RON, Format::Ron, "zebra"), None);
+        assert_eq!(ron("params.y"), Some("{\"x\": 3}"));
+        assert_eq!(ron("zebra"), None);
     }
 }

@@ -1,8 +1,8 @@
 //! A model profile as written.
 
-use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
+use super::price::PriceSpec;
 use super::size::DurationSpec;
 use crate::units::{Decimal, Tokens};
 
@@ -57,6 +57,15 @@ pub struct CacheSpec {
     /// Cached prefixes grow in steps of this many tokens beyond the minimum.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub step_tokens: Option<Tokens>,
+    /// How many tokens a block holds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub block_tokens: Option<Tokens>,
+    /// How many blocks the store holds; any number, when silent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub capacity_blocks: Option<u32>,
+    /// Which end of a prompt counts as used first, and so leaves first; its tail, when silent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub touch: Option<TouchSpec>,
     /// How long an entry lives after its last use.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ttl: Option<DurationSpec>,
@@ -72,22 +81,19 @@ pub enum RulesSpec {
     PrefixCap,
     /// The longest common prefix with an earlier prompt, in steps.
     PrefixInterval,
+    /// Fixed blocks in a store of a given size, the least recently used leaving first.
+    Blocks,
 }
 
-/// Prices in US dollars per million tokens.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct PriceSpec {
-    /// Input that is neither read from the cache nor written to it.
-    pub input: Decimal,
-    /// Output.
-    pub output: Decimal,
-    /// Input read from the cache; as dear as input, when silent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cache_read: Option<Decimal>,
-    /// Input written to the cache, by the entry's lifetime; as dear as input, when silent.
-    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
-    pub cache_write: IndexMap<String, Decimal>,
+/// In which order the blocks of a prompt count as used.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TouchSpec {
+    /// From the head on, so that the head leaves first.
+    HeadFirst,
+    /// From the tail on, so that the tail leaves first.
+    #[default]
+    TailFirst,
 }
 
 /// What a report assumes about the agent and the provider.
@@ -115,4 +121,10 @@ pub struct AssumptionsSpec {
     /// Milliseconds per output token.
     #[serde(default)]
     pub latency_ms_per_output_token: Decimal,
+    /// When a trace starts, `YYYY-MM-DD` or `YYYY-MM-DDTHH:MMZ`; on the day of the sources, when silent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub starts_at: Option<String>,
+    /// The ways to be served that are used, of those that the prices list.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub services: Vec<String>,
 }

@@ -16,7 +16,7 @@ pub enum SizeSpec {
     Chars(u64),
     /// A plain number, for parameters that stand in extents.
     Count(u64),
-    /// A share of the prompt limit, 0 and up.
+    /// A share of the prompt limit, 0 to 1; more than the limit is `times(1.5, limit)`, so that 80 is not taken for 80%.
     Ratio(Decimal),
     /// The prompt limit: `limits.input_tokens` where given, else `limits.context_tokens`.
     Limit,

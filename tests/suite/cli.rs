@@ -154,3 +154,31 @@ fn an_output_file_is_written_whole_and_a_bad_input_leaves_it_alone() {
     assert_eq!(text.lines().count(), 1 + 18);
     assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 1, "no temporary file stays behind");
 }
+
+#[test]
+fn a_file_is_converted_and_back_without_changing_its_meaning() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("convert");
+    std::fs::create_dir_all(&folder).unwrap();
+    let policy = folder.join("cap.toml").display().to_string();
+
+    out(&ctxsim(&["convert", "policies/cap.ron", "--to", "toml", "--output", &policy]));
+    let there = out(&ctxsim(&["convert", &policy, "--to", "ron"]));
+    let same = out(&ctxsim(&["convert", "policies/cap.ron", "--to", "ron"]));
+
+    assert_eq!(there, same);
+    assert!(there.contains("tokens(") && !there.contains("Some("), "{there}");
+}
+
+#[test]
+fn a_listing_is_narrowed_by_what_names_and_sentences_say() {
+    let text = out(&ctxsim(&["list", "--filter", "TOOL RESULTS"]));
+
+    assert!(text.contains("clear_tool_results") && !text.contains("sliding_window"), "{text}");
+}
+
+#[test]
+fn completions_are_written_for_four_shells() {
+    for shell in ["bash", "zsh", "fish", "powershell"] {
+        assert!(out(&ctxsim(&["completions", shell])).contains("ctxsim"), "{shell}");
+    }
+}

@@ -1,8 +1,23 @@
 //! The library as its users see it, in one binary.
 
+mod blocks;
 mod cli;
 mod context_decay;
+mod diagnostics;
+mod documents;
+mod duckagent;
+mod formats;
 mod import;
 mod inputs;
+mod laws;
+mod oracle;
+mod price;
+mod pricelist;
+mod profiles;
+mod random_policy;
+mod random_trace;
+mod readings;
 mod report;
 mod set;
+mod sums;
+mod tidy;

@@ -14,6 +14,7 @@ Examples:
   ctxsim run --rows requests --policy A           every request of a run, one JSON object a line
   ctxsim run --format json --output report.json   every field
   ctxsim validate my/policies                     every problem of every file
+  ctxsim convert my.ron --to toml                 the same input in the other format
 
 Exit codes: 0 fine, 1 a guard failed, 2 bad input or usage.";
 
@@ -38,6 +39,10 @@ pub(crate) enum Command {
     List(ListArgs),
     /// Report every problem of input files; the whole catalog, when none is named
     Validate(ValidateArgs),
+    /// Print an input file in the other format; its comments are lost
+    Convert(ConvertArgs),
+    /// Make profiles of price lists, or show where lists disagree
+    Prices(PricesArgs),
     /// Write a completion script for a shell
     Completions(CompletionsArgs),
 }
@@ -124,6 +129,9 @@ pub(crate) struct ListArgs {
     /// Only one kind
     #[arg(value_enum)]
     pub(crate) kind: Option<KindArg>,
+    /// Only those whose name or sentence has this in it, in any case
+    #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
+    pub(crate) filter: String,
 }
 
 /// A kind of input.
@@ -144,6 +152,68 @@ pub(crate) enum KindArg {
 pub(crate) struct ValidateArgs {
     /// Files, or folders of files
     #[arg(value_name = "FILE")]
+    pub(crate) paths: Vec<PathBuf>,
+}
+
+/// The arguments of `convert`.
+#[derive(Debug, Args)]
+pub(crate) struct ConvertArgs {
+    /// A policy, a scenario, a profile or a suite
+    #[arg(value_name = "FILE")]
+    pub(crate) path: PathBuf,
+    /// The format to write
+    #[arg(long, value_enum)]
+    pub(crate) to: InputFormatArg,
+    /// Write to a file, all of it or nothing
+    #[arg(long, value_name = "PATH")]
+    pub(crate) output: Option<PathBuf>,
+}
+
+/// A format of input files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum InputFormatArg {
+    /// Rusty Object Notation
+    Ron,
+    /// TOML
+    Toml,
+}
+
+/// The arguments of `prices`.
+#[derive(Debug, Args)]
+pub(crate) struct PricesArgs {
+    /// What to do with them
+    #[command(subcommand)]
+    pub(crate) command: PricesCommand,
+}
+
+/// What can be done with price lists.
+#[derive(Debug, Subcommand)]
+pub(crate) enum PricesCommand {
+    /// Make profiles of LiteLLM's JSON, genai-prices' data.json or models.dev's TOML tree, and list what is in none
+    Import(ImportArgs),
+    /// Show every price on which lists disagree
+    Compare(CompareArgs),
+}
+
+/// The arguments of `prices import`.
+#[derive(Debug, Args)]
+pub(crate) struct ImportArgs {
+    /// Files of price lists, or folders of TOML files
+    #[arg(value_name = "FILE", required = true)]
+    pub(crate) paths: Vec<PathBuf>,
+    /// The folder below which profiles are written
+    #[arg(long, value_name = "DIR")]
+    pub(crate) output: Option<PathBuf>,
+    /// The day on which the lists were fetched, YYYY-MM-DD
+    #[arg(long, value_name = "DATE", default_value = "1970-01-01")]
+    pub(crate) as_of: String,
+}
+
+/// The arguments of `prices compare`.
+#[derive(Debug, Args)]
+pub(crate) struct CompareArgs {
+    /// Files of price lists, or folders of TOML files
+    #[arg(value_name = "FILE", required = true)]
     pub(crate) paths: Vec<PathBuf>,
 }
 

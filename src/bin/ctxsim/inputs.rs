@@ -4,10 +4,16 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use ctxsim::catalog::{Catalog, Kind, input_files};
+use ctxsim::diag::Diagnostic;
 use ctxsim::error::Error;
 use ctxsim::run::check;
+use ctxsim::source::Source;
+use ctxsim::spec::decode::{decode, encode};
+use ctxsim::spec::{Format, PolicySpec, ProfileSpec, ScenarioSpec, SuiteSpec};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 
-use crate::args::{KindArg, ListArgs, ValidateArgs};
+use crate::args::{ConvertArgs, InputFormatArg, KindArg, ListArgs, ValidateArgs};
 use crate::output;
 
 /// Prints the names of inputs, each with its sentence.
@@ -21,10 +27,18 @@ pub(crate) fn list(catalog: &Catalog, args: &ListArgs) -> Result<(), Error> {
     };
     let mut text = String::new();
     for kind in kinds {
+        let wanted = args.filter.to_lowercase();
+        let is_wanted = |name: &&str| {
+            wanted.is_empty()
+                || format!("{name} {}", about(catalog, kind, name)).to_lowercase().contains(&wanted)
+        };
+        let names: Vec<&str> = catalog.names(kind).filter(is_wanted).collect();
+        if names.is_empty() && !wanted.is_empty() {
+            continue;
+        }
         if !text.is_empty() {
             text.push('\n');
         }
-        let names: Vec<&str> = catalog.names(kind).collect();
         let _ = writeln!(text, "{} ({})", kind.folder(), names.len());
         let widest = names.iter().map(|it| it.chars().count()).max().unwrap_or(0);
         for name in names {
@@ -44,6 +58,39 @@ fn about(catalog: &Catalog, kind: Kind, name: &str) -> String {
         Kind::Suite => catalog.suite(name).map(|it| it.spec.about),
     };
     about.unwrap_or_default()
+}
+
+/// Prints or writes an input in the other format.
+pub(crate) fn convert(args: &ConvertArgs) -> Result<(), Error> {
+    let source = Source::read(&args.path)?;
+    let format = match args.to {
+        InputFormatArg::Ron => Format::Ron,
+        InputFormatArg::Toml => Format::Toml,
+    };
+    let text = match check::kind_of(&args.path)? {
+        Kind::Policy => converted::<PolicySpec>(&source, format),
+        Kind::Scenario => converted::<ScenarioSpec>(&source, format),
+        Kind::Profile => converted::<ProfileSpec>(&source, format),
+        Kind::Suite => converted::<SuiteSpec>(&source, format),
+    }?;
+    match &args.output {
+        Some(path) => output::write(path, &text),
+        None => output::print(&text),
+    }
+}
+
+/// Returns a spec's text in a format, once it has been read back as the same spec.
+fn converted<T: Serialize + DeserializeOwned + PartialEq>(
+    source: &Source,
+    format: Format,
+) -> Result<String, Error> {
+    let spec: T = source.decode()?;
+    let text = encode(&spec, format).map_err(|it| vec![source.locate(*it)])?;
+    if decode::<T>(&text, format).is_ok_and(|it| it == spec) {
+        return Ok(text);
+    }
+    let problem = Diagnostic::at("unwritable", "", "the other format cannot hold this file");
+    Err(vec![source.locate(problem.help("keep it as it is"))].into())
 }
 
 /// Checks inputs and reports every problem of all of them.

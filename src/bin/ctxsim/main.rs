@@ -3,6 +3,7 @@
 mod args;
 mod inputs;
 mod output;
+mod prices;
 mod render;
 mod run;
 
@@ -30,6 +31,8 @@ fn main() -> ExitCode {
         Command::Run(args) => run::run(&catalog, &args),
         Command::List(args) => inputs::list(&catalog, &args).map(|()| true),
         Command::Validate(args) => inputs::validate(&catalog, &args).map(|()| true),
+        Command::Convert(args) => inputs::convert(&args).map(|()| true),
+        Command::Prices(args) => prices::prices(&args.command).map(|()| true),
         Command::Completions(args) => {
             let mut script = Vec::new();
             clap_complete::generate(args.shell, &mut Cli::command(), "ctxsim", &mut script);

@@ -106,7 +106,8 @@ fn ledger(plan: &Plan, args: &RunArgs, format: FormatArg) -> Result<String, Erro
         let load = &plan.scenarios[cell.scenario];
         let profile = &plan.profiles[cell.profile];
         let policy = &load.policies[cell.policy];
-        let context = rows::Context { policy, trace: &load.trace, profile, names_run };
+        let recorded = load.workload.items().and_then(|it| it.recorded.as_ref());
+        let context = rows::Context { policy, scenario: &load.name, recorded, profile, names_run };
         let more = match args.rows {
             RowsArg::Needs => rows::needs(ledger, context),
             _ => rows::requests(ledger, context),

@@ -1,0 +1,44 @@
+//! How fast the engine is: DuckAgent's matrix, and requests a second of single policies.
+
+#![expect(clippy::unwrap_used, reason = "a benchmark stops at what it did not expect")]
+
+use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use ctxsim::catalog::Catalog;
+use ctxsim::run::{Plan, Request};
+
+/// The whole matrix on one thread: 30 policies × 9 profiles × 1,000 turns, 2.24 million requests.
+fn matrix(criterion: &mut Criterion) {
+    let request = Request { suite: Some("duckagent-matrix".to_owned()), ..Request::default() };
+    let plan = Plan::new(&Catalog::bundled(), &request).unwrap();
+    let requests: u64 = plan.report(Some(1), &|_, _| {}).runs.iter().map(|it| it.tally.sums.main.n).sum();
+
+    let mut group = criterion.benchmark_group("matrix");
+    group.sample_size(10).throughput(Throughput::Elements(requests));
+    group.bench_function("one thread", |bencher| bencher.iter(|| plan.report(Some(1), &|_, _| {})));
+    group.finish();
+}
+
+/// Requests a second: append-only, and the policy that the reference ships.
+fn policies(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("requests");
+    for (policy, profile) in [
+        ("identity", "unlimited"),
+        ("duckagent/duckagent_recoverable_decay_guarded_mid", "duckagent/openai-gpt-5.4"),
+        ("clear_tool_results", "interval/openai-gpt-5.4"),
+    ] {
+        let request = Request {
+            policies: vec![policy.to_owned()],
+            scenarios: vec!["duckagent/long_run".to_owned()],
+            profiles: vec![profile.to_owned()],
+            ..Request::default()
+        };
+        let plan = Plan::new(&Catalog::bundled(), &request).unwrap();
+        let requests = plan.report(Some(1), &|_, _| {}).runs[0].tally.sums.main.n;
+        group.throughput(Throughput::Elements(requests));
+        group.bench_function(policy, |bencher| bencher.iter(|| plan.report(Some(1), &|_, _| {})));
+    }
+    group.finish();
+}
+
+criterion_group!(benches, matrix, policies);
+criterion_main!(benches);

@@ -1,0 +1,50 @@
+//! A policy in code: results of completed loops are shown as their recovery handles.
+
+use ctxsim::model::policy::Moment;
+use ctxsim::projection::prompt::Shown;
+use ctxsim::projection::rendition::Rendered;
+use ctxsim::recovery::ReadyRecovery;
+use ctxsim::trace::Kind;
+use ctxsim::{Ambient, Catalog, Editor, Plan, Projector, Request, Sums, Tally, play};
+
+/// Shows what is no longer worked on by its handle.
+struct Handles;
+
+impl Projector for Handles {
+    fn project(&mut self, moment: Moment, _: &Ambient, edit: &mut Editor<'_, '_>) {
+        if moment != Moment::Request {
+            return;
+        }
+        let active = edit.prompt().active_from();
+        let mut index = edit.visible_from(0);
+        while index < active {
+            if edit.prompt().kind(index) == Kind::ToolResult {
+                let tokens = edit.prompt().item(index).handle;
+                edit.show(index, Rendered { shown: Shown::Handle, tokens, exact: false });
+            }
+            index = edit.visible_from(index + 1);
+        }
+    }
+}
+
+pub(crate) fn main() -> Result<(), ctxsim::Error> {
+    let request = Request {
+        policies: vec!["identity".into()],
+        scenarios: vec!["duckagent/incremental_workspace_audit".into()],
+        profiles: vec!["duckagent/openai-gpt-5.4".into()],
+        ..Request::default()
+    };
+    let plan = Plan::new(&Catalog::bundled(), &request)?;
+    let profile = &plan.profiles[0];
+    let Some(trace) = plan.scenarios[0].workload.items() else { return Ok(()) };
+
+    let mut sums = Sums::default();
+    let outcome =
+        play(trace, &mut Handles, ReadyRecovery::OneShot, &profile.limits, &profile.cache, &mut sums);
+    let tally = Tally::new(&sums, None, &outcome, true, profile);
+
+    let identity = plan.report(Some(1), &|_, _| {});
+    assert!(tally.sums.main.prompt_max < identity.runs[0].tally.sums.main.prompt_max);
+    assert!(tally.evidence_kept() < identity.runs[0].tally.evidence_kept());
+    Ok(())
+}

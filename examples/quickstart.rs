@@ -1,0 +1,17 @@
+//! Compares two policies on a recorded session; the README's example.
+
+use ctxsim::{Catalog, Plan, Request};
+
+pub(crate) fn main() -> Result<(), ctxsim::Error> {
+    let request = Request {
+        policies: vec!["identity".into(), "clear_tool_results".into()],
+        scenarios: vec!["recorded/claude-code".into()],
+        profiles: vec!["duckagent/openai-gpt-5.4".into()],
+        ..Request::default()
+    };
+    let report = Plan::new(&Catalog::bundled(), &request)?.report(None, &|_, _| {});
+
+    let longest: Vec<u64> = report.runs.iter().map(|it| it.tally.sums.main.prompt_max).collect();
+    assert_eq!(longest, [108_982, 73_082]);
+    Ok(())
+}

@@ -1,0 +1,55 @@
+//! Fixed blocks in a store of a given size: a prompt reads its first blocks as far as the store holds them.
+//!
+//! Sources: vLLM's design page on automatic prefix caching (a block is known by what it holds and all before it; only
+//! full blocks are kept; the tail leaves first) and kvcache-ai/Mooncake's traces. Nothing is billed as written. What
+//! the model writes enters the store with the next prompt that shows it.
+
+use indexmap::IndexSet;
+
+use super::lru::Lru;
+use super::{CacheRule, RequestView};
+use crate::ledger::CacheUse;
+use crate::model::profile;
+use crate::units::Tokens;
+
+/// A store of blocks, known by the digest of the shortest chained prefix that covers them.
+pub(super) struct Blocks {
+    block_tokens: Tokens,
+    store: Lru,
+    known: IndexSet<(u128, u64)>,
+    /// The blocks of the current prompt.
+    prompt: Vec<u32>,
+}
+
+impl Blocks {
+    pub(super) fn new(rules: &profile::Blocks) -> Self {
+        Self {
+            block_tokens: rules.block_tokens,
+            store: Lru::new(rules),
+            known: IndexSet::new(),
+            prompt: Vec::new(),
+        }
+    }
+}
+
+impl CacheRule for Blocks {
+    fn needs_chain(&self) -> bool {
+        true
+    }
+
+    fn submit(&mut self, request: &RequestView<'_>) -> CacheUse {
+        self.prompt.clear();
+        let mut n_blocks = 0;
+        for link in request.chain.links() {
+            while (n_blocks + 1) * self.block_tokens <= link.tokens {
+                let (number, _) = self.known.insert_full((link.digest, n_blocks));
+                self.prompt.push(u32::try_from(number).unwrap_or(u32::MAX));
+                n_blocks += 1;
+            }
+        }
+        self.store.reserve(u32::try_from(self.known.len()).unwrap_or(u32::MAX));
+        let read = (self.store.submit(&self.prompt) as Tokens * self.block_tokens).min(request.prompt);
+        let broke_at = request.chain.links().iter().find(|it| it.tokens > read).map(|it| it.slot);
+        CacheUse { read, write: [0; 2], uncached: request.prompt - read, broke_at }
+    }
+}

@@ -1,0 +1,160 @@
+//! What tokens cost under one price list, exactly; a price that nobody gives makes the sum unknown.
+
+use crate::ledger::{RequestRow, RequestSums};
+use crate::model::price::{PriceList, Rates, Reach};
+use crate::units::{Cost, Rate, Tokens};
+
+/// What requests cost, by what their tokens are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Bill {
+    /// Reads from the cache.
+    pub read: Cost,
+    /// Writes to it.
+    pub write: Cost,
+    /// Plain input.
+    pub uncached: Cost,
+    /// Output.
+    pub output: Cost,
+    /// Whether some token has no price; the amounts then leave it out.
+    pub is_incomplete: bool,
+}
+
+/// Tokens by what they are; the sum of any number of requests.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Consumed {
+    /// Read from the cache.
+    pub read: Tokens,
+    /// Written to it, by lifetime class.
+    pub write: [Tokens; 2],
+    /// Neither.
+    pub uncached: Tokens,
+    /// Written by the model.
+    pub output: Tokens,
+}
+
+impl From<&RequestSums> for Consumed {
+    fn from(sums: &RequestSums) -> Self {
+        Self { read: sums.read, write: sums.write, uncached: sums.uncached, output: sums.output }
+    }
+}
+
+impl From<&RequestRow> for Consumed {
+    fn from(row: &RequestRow) -> Self {
+        Self {
+            read: row.usage.read,
+            write: row.usage.write,
+            uncached: row.usage.uncached,
+            output: row.output,
+        }
+    }
+}
+
+impl Consumed {
+    /// Returns the tokens of the prompt.
+    #[must_use]
+    pub fn prompt(&self) -> Tokens {
+        self.read + self.write[0] + self.write[1] + self.uncached
+    }
+
+    /// Returns the difference to what was consumed before.
+    pub(super) fn since(&self, before: &Self) -> Self {
+        Self {
+            read: self.read - before.read,
+            write: [self.write[0] - before.write[0], self.write[1] - before.write[1]],
+            uncached: self.uncached - before.uncached,
+            output: self.output - before.output,
+        }
+    }
+
+    /// Adds what else was consumed.
+    pub(super) fn plus(&self, more: &Self) -> Self {
+        Self {
+            read: self.read + more.read,
+            write: [self.write[0] + more.write[0], self.write[1] + more.write[1]],
+            uncached: self.uncached + more.uncached,
+            output: self.output + more.output,
+        }
+    }
+}
+
+impl Bill {
+    /// Prices tokens at one set of rates.
+    #[must_use]
+    pub fn at(rates: &Rates, tokens: &Consumed) -> Self {
+        let mut is_incomplete = false;
+        let mut cost = |tokens: Tokens, rate: Option<Rate>| {
+            is_incomplete |= tokens > 0 && rate.is_none();
+            rate.map_or(Cost::default(), |it| tokens * it)
+        };
+        let write = cost(tokens.write[0], rates.write(0)) + cost(tokens.write[1], rates.write(1));
+        let output = cost(tokens.output, rates.output);
+        Self {
+            read: tokens.read * rates.read(),
+            write,
+            uncached: tokens.uncached * rates.input,
+            output,
+            is_incomplete,
+        }
+    }
+
+    /// Prices one request, whose length may decide.
+    #[must_use]
+    pub fn of_request(list: &PriceList, request: &Consumed) -> Self {
+        match list.reach {
+            Reach::WholeRequest => Self::at(list.of_prompt(request.prompt()), request),
+            Reach::Bracket => Self::in_brackets(list, request),
+        }
+    }
+
+    /// Prices each token where it stands: reads first, then long writes, short writes, plain input, output.
+    fn in_brackets(list: &PriceList, request: &Consumed) -> Self {
+        let mut bill = Self::default();
+        let starts = list.tiers.iter().map(|it| it.from_tokens.saturating_sub(1));
+        let ends = starts.chain([Tokens::MAX]);
+        let rates = std::iter::once(&list.base).chain(list.tiers.iter().map(|it| &it.rates));
+        let mut left = *request;
+        let mut start = 0;
+        for (rates, end) in rates.zip(ends) {
+            let mut room = end - start;
+            let mut take = |tokens: &mut Tokens| {
+                let taken = (*tokens).min(room);
+                room -= taken;
+                *tokens -= taken;
+                taken
+            };
+            let read = take(&mut left.read);
+            let long = take(&mut left.write[1]);
+            let short = take(&mut left.write[0]);
+            let uncached = take(&mut left.uncached);
+            let output = if left.prompt() == 0 { std::mem::take(&mut left.output) } else { 0 };
+            bill += Self::at(rates, &Consumed { read, write: [short, long], uncached, output });
+            start = end;
+        }
+        bill
+    }
+
+    /// Returns the sum; nothing when some token has no price.
+    #[must_use]
+    pub fn total(&self) -> Option<Cost> {
+        (!self.is_incomplete).then(|| self.read + self.write + self.uncached + self.output)
+    }
+}
+
+impl std::ops::AddAssign for Bill {
+    fn add_assign(&mut self, more: Self) {
+        self.read += more.read;
+        self.write += more.write;
+        self.uncached += more.uncached;
+        self.output += more.output;
+        self.is_incomplete |= more.is_incomplete;
+    }
+}
+
+/// Returns what it costs to keep tokens for some time, to the nearest picodollar; nothing when nobody says.
+#[must_use]
+pub fn storage(rates: &Rates, tokens: Tokens, ms: u64) -> Option<Cost> {
+    const HOUR_MS: u128 = 3_600_000;
+    let per_hour = (tokens * rates.storage?).0;
+    let product = per_hour.checked_mul(u128::from(ms))?.checked_add(HOUR_MS / 2)?;
+    Some(Cost(product / HOUR_MS))
+}

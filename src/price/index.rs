@@ -1,0 +1,121 @@
+//! Requests in the order of their prompts' length with sums from the front, so that a tier is priced by two look-ups.
+
+use super::bill::{Bill, Consumed};
+use crate::ledger::{NeedRow, RequestRow, Role, Sink};
+use crate::model::price::{PriceList, Prices, Reach};
+use crate::units::Tokens;
+
+/// What of the requests prices can ask for, as they come.
+#[derive(Clone, Debug, Default)]
+pub struct PriceRows {
+    main: Vec<Row>,
+    summariser: Vec<Row>,
+}
+
+/// One request.
+#[derive(Clone, Copy, Debug)]
+struct Row {
+    prompt: Tokens,
+    at_ms: i64,
+    consumed: Consumed,
+}
+
+impl Sink for PriceRows {
+    fn request(&mut self, row: &RequestRow) {
+        let rows = match row.role {
+            Role::Main => &mut self.main,
+            Role::Summariser => &mut self.summariser,
+        };
+        let consumed = Consumed::from(row);
+        rows.push(Row { prompt: consumed.prompt(), at_ms: row.at_ms, consumed });
+    }
+
+    fn need(&mut self, _: &NeedRow) {}
+}
+
+/// A ledger ready to be priced under any number of price lists.
+#[derive(Clone, Debug, Default)]
+pub struct PriceIndex {
+    main: Side,
+    summariser: Side,
+}
+
+/// The requests of one role.
+#[derive(Clone, Debug, Default)]
+struct Side {
+    /// By length of the prompt.
+    rows: Vec<Row>,
+    /// What the first so many rows consumed.
+    sums: Vec<Consumed>,
+}
+
+impl From<PriceRows> for PriceIndex {
+    fn from(rows: PriceRows) -> Self {
+        Self { main: Side::new(rows.main), summariser: Side::new(rows.summariser) }
+    }
+}
+
+impl PriceIndex {
+    /// Prices the agent's own requests.
+    #[must_use]
+    pub fn main(&self, prices: &Prices) -> Bill {
+        self.main.bill(prices)
+    }
+
+    /// Prices the summariser's requests.
+    #[must_use]
+    pub fn summariser(&self, prices: &Prices) -> Bill {
+        self.summariser.bill(prices)
+    }
+}
+
+impl Side {
+    fn new(mut rows: Vec<Row>) -> Self {
+        rows.sort_by_key(|it| it.prompt);
+        let mut sums = Vec::with_capacity(rows.len() + 1);
+        let mut sum = Consumed::default();
+        sums.push(sum);
+        for row in &rows {
+            sum = sum.plus(&row.consumed);
+            sums.push(sum);
+        }
+        Self { rows, sums }
+    }
+
+    fn bill(&self, prices: &Prices) -> Bill {
+        match prices.timeless() {
+            Some(list) if list.reach == Reach::WholeRequest || list.tiers.is_empty() => self.by_length(list),
+            _ => self.by_request(prices),
+        }
+    }
+
+    /// Prices each stretch of lengths at its own rates.
+    fn by_length(&self, list: &PriceList) -> Bill {
+        let mut bill = Bill::default();
+        let (mut rates, mut start) = (&list.base, 0);
+        for tier in &list.tiers {
+            let end = self.rows.partition_point(|it| it.prompt < tier.from_tokens);
+            bill += Bill::at(rates, &self.between(start, end));
+            (rates, start) = (&tier.rates, end);
+        }
+        bill += Bill::at(rates, &self.between(start, self.rows.len()));
+        bill
+    }
+
+    /// Prices request by request, where the hour or the place of a token decides.
+    fn by_request(&self, prices: &Prices) -> Bill {
+        let mut bill = Bill::default();
+        for row in &self.rows {
+            bill += Bill::of_request(prices.at(row.at_ms), &row.consumed);
+        }
+        bill
+    }
+
+    /// Returns what a stretch of rows consumed.
+    fn between(&self, start: usize, end: usize) -> Consumed {
+        match (self.sums.get(start), self.sums.get(end)) {
+            (Some(before), Some(until)) => until.since(before),
+            _ => Consumed::default(),
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! Where price lists disagree about one model at one provider.
+
+use indexmap::{IndexMap, IndexSet};
+
+use super::rules::canonical;
+use super::{Entry, Found};
+use crate::units::Decimal;
+
+/// A price on which lists disagree.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Disagreement {
+    /// Provider and model.
+    pub model: String,
+    /// Which price.
+    pub field: String,
+    /// What each list says, in the order of the lists; nothing where a list that has the model is silent.
+    pub said: Vec<(&'static str, Option<Decimal>)>,
+}
+
+/// Returns how many models at least two lists have, and every price on which they disagree, by model.
+#[must_use]
+pub fn compare(lists: &[Found]) -> (usize, Vec<Disagreement>) {
+    let mut by_model: IndexMap<String, Vec<(&'static str, &Entry)>> = IndexMap::new();
+    for found in lists {
+        for entry in &found.entries {
+            let entries = by_model.entry(key(entry)).or_default();
+            if !entries.iter().any(|(list, _)| *list == found.list) {
+                entries.push((found.list, entry));
+            }
+        }
+    }
+    by_model.retain(|_, entries| entries.len() > 1);
+    by_model.sort_keys();
+    let all = by_model.iter().flat_map(|(model, entries)| disagreements(model, entries));
+    (by_model.len(), all.collect())
+}
+
+/// Returns what a model is known by in every list.
+fn key(entry: &Entry) -> String {
+    let model = entry.model.to_lowercase().replace('.', "-");
+    let provider = canonical(&entry.provider);
+    format!("{provider}/{}", model.strip_prefix(&format!("{provider}/")).unwrap_or(&model))
+}
+
+fn disagreements(model: &str, entries: &[(&'static str, &Entry)]) -> Vec<Disagreement> {
+    let priced: Vec<_> = entries.iter().map(|(list, entry)| (*list, fields(entry))).collect();
+    let names: IndexSet<&String> = priced.iter().flat_map(|(_, it)| it.keys()).collect();
+    let rows = names.into_iter().filter_map(|field| {
+        let said: Vec<_> = priced.iter().map(|(list, it)| (*list, it.get(field).copied())).collect();
+        let is_agreed = said.windows(2).all(|it| it[0].1 == it[1].1);
+        (!is_agreed).then(|| Disagreement { model: model.to_owned(), field: field.clone(), said })
+    });
+    rows.collect()
+}
+
+/// Returns the usual prices of an entry by name, the latest list of prices standing for all.
+fn fields(entry: &Entry) -> IndexMap<String, Decimal> {
+    let mut fields = IndexMap::new();
+    let Some(price) = entry.prices.last() else { return fields };
+    let mut put = |name: String, price: Option<Decimal>| fields.extend(price.map(|it| (name, it)));
+    put("input".to_owned(), Some(price.input));
+    put("output".to_owned(), price.output);
+    put("cache_read".to_owned(), price.cache_read);
+    for (ttl, write) in &price.cache_write {
+        let name = if ttl == "30m" { "5m" } else { ttl };
+        put(format!("cache_write.{name}"), Some(*write));
+    }
+    for tier in &price.tiers {
+        let above = tier.above_prompt_tokens.or(tier.from_prompt_tokens).unwrap_or_default();
+        put(format!("above {above}: input"), tier.input);
+        put(format!("above {above}: output"), tier.output);
+        put(format!("above {above}: cache_read"), tier.cache_read);
+    }
+    fields
+}

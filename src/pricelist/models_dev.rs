@@ -1,0 +1,153 @@
+//! models.dev's tree: one TOML file a model below its provider's folder, US dollars per million tokens.
+//!
+//! Read at anomalyco/models.dev, commit f3fc6922. Tiers are for the whole request above a length of the prompt.
+
+use indexmap::IndexMap;
+
+use super::json::{self, Json};
+use super::{Entry, Found, List, PriceFile};
+use crate::diag::Diagnostic;
+use crate::spec::price::{PriceSpec, ServiceSpec, TierSpec};
+use crate::spec::profile::LimitsSpec;
+use crate::units::Decimal;
+
+/// The list.
+pub(super) const LIST: List = List {
+    name: "models.dev",
+    looks_like: "TOML files `PROVIDER/models/MODEL.toml`",
+    source: "anomalyco/models.dev, providers/",
+    detect,
+    read,
+};
+
+fn detect(file: &PriceFile) -> bool {
+    file.path.ends_with(".toml")
+}
+
+fn read(files: &[&PriceFile], found: &mut Found) -> Result<(), Vec<Diagnostic>> {
+    let mut problems = Vec::new();
+    for file in files {
+        let Some((provider, model)) = names(&file.path) else { continue };
+        let tree = match json::read(file) {
+            Ok(tree) => tree,
+            Err(more) => {
+                problems.extend(more);
+                continue;
+            }
+        };
+        match entry(provider, model, &tree) {
+            Ok(entry) => found.entries.push(entry),
+            Err((code, reason)) => found.leave(format!("{provider}/{model}"), code, reason),
+        }
+    }
+    if problems.is_empty() { Ok(()) } else { Err(problems) }
+}
+
+/// Returns provider and model as the path gives them; nothing for files that describe a provider.
+fn names(path: &str) -> Option<(&str, &str)> {
+    let (provider, model) = path.rsplit_once("/models/")?;
+    Some((provider.rsplit('/').next()?, model.strip_suffix(".toml")?))
+}
+
+/// Why a model is of no use: a code and a sentence.
+type Reason = (&'static str, String);
+
+/// Reads one model.
+fn entry(provider: &str, model: &str, tree: &Json) -> Result<Entry, Reason> {
+    let cost = tree.get("cost").ok_or_else(|| ("price-absent", "no `[cost]`".to_owned()))?;
+    let rates = Rates::read(cost)?;
+    let input = rates.input.ok_or_else(|| ("price-absent", "no price for a token of input".to_owned()))?;
+    if rates.output.is_none() {
+        return Err(("price-absent", "no price for a token of output".to_owned()));
+    }
+    let mut price = PriceSpec {
+        input,
+        output: rates.output,
+        cache_read: rates.cache_read,
+        cache_write: rates.cache_write,
+        ..PriceSpec::default()
+    };
+    for tier in cost.get("tiers").and_then(Json::list).unwrap_or_default() {
+        price.tiers.push(self::tier(tier)?);
+    }
+    let modes = tree.get("experimental").and_then(|it| it.get("modes")).and_then(Json::object);
+    for (name, mode) in modes.into_iter().flatten() {
+        let Some(cost) = mode.get("cost") else { continue };
+        let own = Rates::read(cost)?;
+        let service = ServiceSpec {
+            factor: None,
+            input: own.input,
+            output: own.output,
+            cache_read: own.cache_read,
+            cache_write: own.cache_write,
+            tiers: Vec::new(),
+        };
+        if service.input.is_some() && service.output.is_some() {
+            price.services.insert(name.clone(), service);
+        }
+    }
+    let limit = |name: &str| tree.get("limit").and_then(|it| it.get(name)).and_then(Json::tokens);
+    let limits = LimitsSpec {
+        context_tokens: limit("context"),
+        input_tokens: limit("input"),
+        output_tokens: limit("output"),
+    };
+    let left_out = ["reasoning", "input_audio", "output_audio"];
+    let left_out = left_out.iter().filter(|it| cost.get(it).is_some()).map(|it| format!("`{it}`"));
+    Ok(Entry {
+        provider: provider.to_owned(),
+        model: model.to_owned(),
+        title: tree.get("name").and_then(Json::text).map(str::to_owned),
+        limits,
+        prices: vec![price],
+        left_out: left_out.collect(),
+        ..Entry::default()
+    })
+}
+
+/// The rates that a table gives.
+#[derive(Debug, Default)]
+struct Rates {
+    input: Option<Decimal>,
+    output: Option<Decimal>,
+    cache_read: Option<Decimal>,
+    cache_write: IndexMap<String, Decimal>,
+}
+
+impl Rates {
+    fn read(cost: &Json) -> Result<Self, Reason> {
+        let rate = |name: &str| match cost.get(name) {
+            None => Ok(None),
+            Some(value) => value
+                .per_million()
+                .map(Some)
+                .map_err(|it| ("price-malformed", format!("`cost.{name}`: {it}"))),
+        };
+        let write = rate("cache_write")?;
+        Ok(Self {
+            input: rate("input")?,
+            output: rate("output")?,
+            cache_read: rate("cache_read")?,
+            cache_write: write.into_iter().map(|it| ("5m".to_owned(), it)).collect(),
+        })
+    }
+}
+
+fn tier(tier: &Json) -> Result<TierSpec, Reason> {
+    let malformed = |what: &str| ("price-malformed", format!("`cost.tiers`: {what}"));
+    let kind = tier.get("tier").ok_or_else(|| malformed("a tier without `tier`"))?;
+    if kind.get("type").is_some_and(|it| it.text() != Some("context")) {
+        return Err(("price-form", "a tier by something else than the length of the prompt".to_owned()));
+    }
+    let size =
+        kind.get("size").and_then(Json::tokens).ok_or_else(|| malformed("a size is a number of tokens"))?;
+    let rates = Rates::read(tier)?;
+    Ok(TierSpec {
+        above_prompt_tokens: Some(size),
+        input: rates.input,
+        output: rates.output,
+        cache_read: rates.cache_read,
+        cache_write: rates.cache_write,
+        ..TierSpec::default()
+    })
+}

@@ -1,0 +1,158 @@
+//! Which cache rules a provider applies to a model, as its own pages say; what they leave open stands as a comment.
+
+use super::Entry;
+
+/// The cache rules of a model as a profile writes them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Rules {
+    /// Which rules.
+    pub(super) rules: &'static str,
+    /// The shortest prefix that is cached.
+    pub(super) min_tokens: Option<u64>,
+    /// How prefixes grow beyond it.
+    pub(super) step_tokens: Option<u64>,
+    /// How long an entry lives after its last use.
+    pub(super) ttl: Option<&'static str>,
+    /// What the pages leave open or the rules cannot say.
+    pub(super) doubt: &'static str,
+    /// Where they are told.
+    pub(super) source: &'static str,
+}
+
+/// The names under which the lists know one provider; the first is the profile's folder.
+const PROVIDERS: [&[&str]; 17] = [
+    &["anthropic"],
+    &["openai"],
+    &["google", "gemini", "google-gemini"],
+    &["deepseek"],
+    &["xai", "x-ai"],
+    &["moonshotai", "moonshot"],
+    &["alibaba", "dashscope"],
+    &["zai", "zhipuai", "z-ai"],
+    &["minimax"],
+    &["groq"],
+    &["fireworks", "fireworks_ai", "fireworks-ai"],
+    &["mistral", "mistralai"],
+    &["together", "together_ai", "togetherai"],
+    &["bedrock", "bedrock_converse", "aws", "amazon-bedrock"],
+    &["cohere", "cohere_chat"],
+    &["cerebras"],
+    &["azure", "azure_ai"],
+];
+
+/// Returns the one name of a provider.
+pub(super) fn canonical(provider: &str) -> &str {
+    PROVIDERS.iter().find(|it| it.contains(&provider)).map_or(provider, |it| it[0])
+}
+
+const ANTHROPIC: &str = "https://platform.claude.com/docs/en/build-with-claude/prompt-caching";
+const OPENAI: &str = "https://developers.openai.com/api/docs/guides/prompt-caching";
+
+/// Prefixes that the provider finds by itself, without a fee for writing.
+const fn automatic(
+    min: u64,
+    step: u64,
+    ttl: Option<&'static str>,
+    doubt: &'static str,
+    source: &'static str,
+) -> Rules {
+    Rules { rules: "prefix_interval", min_tokens: Some(min), step_tokens: Some(step), ttl, doubt, source }
+}
+
+/// Returns the rules of a model, where they are known.
+pub(super) fn rules(entry: &Entry) -> Option<Rules> {
+    let model = entry.model.to_lowercase();
+    let rules = match canonical(&entry.provider) {
+        "openai" if is_before_breakpoints(&model) => automatic(
+            1_024,
+            128,
+            Some("5m"),
+            "best effort; entries live five to ten minutes in memory, up to a day on request",
+            OPENAI,
+        ),
+        "deepseek" => automatic(
+            64,
+            64,
+            None,
+            "the provider matches whole units that earlier requests left; entries live for hours to days",
+            "https://api-docs.deepseek.com/guides/kv_cache",
+        ),
+        "google" => automatic(
+            gemini_min(&model),
+            1,
+            None,
+            "implicit caching is best effort, with no lifetime or step published",
+            "https://ai.google.dev/gemini-api/docs/caching",
+        ),
+        "xai" => automatic(
+            1_024,
+            128,
+            None,
+            "minimum and step as measured in August 2026, not published; entries may go at any time",
+            "https://docs.x.ai/developers/advanced-api-usage/prompt-caching",
+        ),
+        "moonshotai" if !model.contains("k3") => automatic(
+            256,
+            256,
+            Some("5m"),
+            "steps as measured; the models of this line bill no writes",
+            "https://platform.kimi.ai/docs (context caching)",
+        ),
+        "zai" => automatic(
+            500,
+            1,
+            None,
+            "500 tokens are advised, not required; no lifetime or step published",
+            "https://docs.z.ai/guides/capabilities/cache",
+        ),
+        "minimax" => {
+            automatic(512, 1, None, "no lifetime or step published", "https://platform.minimax.io/docs")
+        }
+        "groq" => automatic(
+            0,
+            1,
+            Some("2h"),
+            "no minimum or step published",
+            "https://console.groq.com/docs/prompt-caching",
+        ),
+        "fireworks" => automatic(
+            0,
+            1,
+            None,
+            "no minimum, lifetime or step published",
+            "https://docs.fireworks.ai/guides/prompt-caching",
+        ),
+        "alibaba" => automatic(
+            1_024,
+            1,
+            Some("5m"),
+            "the implicit cache, best effort; an explicit one is cheaper to read and bills writes",
+            "https://www.alibabacloud.com/help/en/model-studio/context-cache",
+        ),
+        _ => return None,
+    };
+    let has_discount = entry.prices.iter().any(|it| it.cache_read.is_some());
+    has_discount.then_some(Rules { min_tokens: entry.cache_min_tokens.or(rules.min_tokens), ..rules })
+}
+
+/// Returns whether a model of OpenAI finds prefixes by interval, as those before GPT-5.6 do.
+fn is_before_breakpoints(model: &str) -> bool {
+    let later = ["gpt-5.6", "gpt-5.7", "gpt-5.8", "gpt-5.9", "gpt-6", "gpt-7"];
+    !later.iter().any(|it| model.starts_with(it))
+}
+
+/// Returns the shortest prompt that Gemini caches by itself.
+fn gemini_min(model: &str) -> u64 {
+    if model.contains("gemini-2.5") { 2_048 } else { 4_096 }
+}
+
+/// Returns whether a provider bills what is written at breakpoints that the prompt marks or that follow from it.
+pub(super) fn bills_writes(entry: &Entry) -> Option<&'static str> {
+    let model = entry.model.to_lowercase();
+    match canonical(&entry.provider) {
+        "anthropic" => Some(ANTHROPIC),
+        "openai" if !is_before_breakpoints(&model) => Some(OPENAI),
+        "moonshotai" if model.contains("k3") => Some("https://platform.kimi.ai/docs/pricing/chat-k3"),
+        _ => None,
+    }
+}

@@ -1,0 +1,188 @@
+//! What a parser says about a text, as one kind of fault with one wording for both formats.
+
+use std::ops::Range;
+
+use super::decode::Format;
+use crate::diag::nearest;
+
+/// Something that does not fit.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Fault {
+    /// The diagnostic's code.
+    pub code: &'static str,
+    /// What is wrong.
+    pub message: String,
+    /// What to do about it.
+    pub help: Option<String>,
+    /// Where the parser stood.
+    pub span: Range<usize>,
+    /// The field that is not there.
+    pub missing: Option<String>,
+}
+
+impl Fault {
+    fn new(code: &'static str, message: impl Into<String>, help: impl Into<String>) -> Self {
+        let help = Some(help.into()).filter(|it| !it.is_empty());
+        Self { code, message: message.into(), help, span: 0..0, missing: None }
+    }
+}
+
+/// Says what the RON parser means; `found` is the word or the value at the place, as it is written.
+pub(super) fn of_ron(error: &ron::Error, found: &str) -> Fault {
+    use ron::Error as E;
+    match error {
+        E::NoSuchEnumVariant { expected, found, .. } => unknown_choice(found, expected),
+        E::NoSuchStructField { expected, found, .. } => unknown_field(found, expected),
+        E::MissingStructField { field, .. } => missing_field(field),
+        E::DuplicateStructField { field, .. } => duplicate(field),
+        E::IntegerOutOfBounds => out_of_range(found),
+        E::SuggestRawIdentifier(_) | E::InvalidIdentifier(_) | E::ExpectedIdentifier if is_number(found) => {
+            bare_number(found, Format::Ron)
+        }
+        E::ExpectedIdentifier if found.starts_with('"') => {
+            let word = found.trim_matches('"');
+            Fault::new(
+                "wrong-type",
+                format!("{found} is text, and a name belongs here"),
+                format!("write `{word}`, without quotes"),
+            )
+        }
+        E::ExpectedString => wrong_type("text", found, &format!("write it in quotes: `\"{found}\"`")),
+        E::ExpectedArray => wrong_type("a list", found, &format!("write it in brackets: `[{found}]`")),
+        E::ExpectedMap => wrong_type("a map", found, "write `{ \"name\": value }`"),
+        E::ExpectedInteger if found.starts_with('-') => out_of_range(found),
+        E::ExpectedInteger => wrong_type("a whole number", found, ""),
+        E::ExpectedFloat => wrong_type("a number", found, ""),
+        E::ExpectedBoolean => wrong_type("`true` or `false`", found, ""),
+        E::ExpectedStructLike | E::ExpectedNamedStructLike(_) | E::ExpectedUnit if !found.is_empty() => {
+            let word = found.split('(').next().unwrap_or(found);
+            if is_number(word) {
+                return bare_number(word, Format::Ron);
+            }
+            Fault::new(
+                "wrong-type",
+                format!("`{word}` takes something in parentheses"),
+                format!("write `{word}(…)`, with what belongs in it"),
+            )
+        }
+        E::ExpectedStructLikeEnd => Fault::new(
+            "wrong-type",
+            "there is more in the parentheses than belongs there",
+            "leave the rest out",
+        ),
+        E::ExpectedStringEnd => Fault::new("syntax", "the text has no end", "close it with `\"`"),
+        E::Eof => Fault::new("syntax", "the file ends too early", "close every bracket that is open"),
+        other => of_words(&other.to_string(), found, Format::Ron),
+    }
+}
+
+/// Says what a parser means that says it in serde's words.
+pub(super) fn of_words(message: &str, found: &str, format: Format) -> Fault {
+    let names: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
+    let (first, rest) = names.split_first().map_or(("", &[][..]), |(first, rest)| (*first, rest));
+    if message.starts_with("unknown field") {
+        return unknown_field(first, rest);
+    }
+    if message.starts_with("unknown variant") {
+        return unknown_choice(first, rest);
+    }
+    if message.starts_with("missing field") {
+        return missing_field(first);
+    }
+    if message.starts_with("duplicate field") {
+        return duplicate(first);
+    }
+    if message.starts_with("wanted string or table") {
+        return if is_number(found) {
+            bare_number(found, format)
+        } else {
+            wrong_type("a name or a table", found, "")
+        };
+    }
+    if message.starts_with("invalid value: integer") {
+        return out_of_range(first);
+    }
+    if message.starts_with("wanted exactly 1 element") {
+        return Fault::new(
+            "wrong-type",
+            "exactly one of the choices belongs here",
+            "keep one key and leave the others out",
+        );
+    }
+    let expected = message.rsplit_once("expected ").map_or("", |(_, expected)| expected);
+    let wanted = match expected.split(' ').find(|it| !matches!(*it, "a" | "an")) {
+        Some("sequence") => Some("a list"),
+        Some("string") => Some("text"),
+        Some("map" | "struct") => Some("a table"),
+        Some("f64") => Some("a number"),
+        Some("u64" | "u32" | "u16") => Some("a whole number"),
+        Some("boolean") => Some("`true` or `false`"),
+        _ => None,
+    };
+    match wanted {
+        Some(wanted) if message.starts_with("invalid type") => wrong_type(wanted, found, ""),
+        _ if message.starts_with("invalid type") => Fault::new("wrong-type", message, ""),
+        _ => Fault::new("value-invalid", message, ""),
+    }
+}
+
+fn unknown_field(found: &str, known: &[&str]) -> Fault {
+    let message = format!("there is no field `{found}` here");
+    Fault::new("unknown-field", message, choices(found, known))
+}
+
+fn unknown_choice(found: &str, known: &[&str]) -> Fault {
+    let message = format!("`{found}` is none of the choices here");
+    Fault::new("unknown-choice", message, choices(found, known))
+}
+
+fn missing_field(field: &str) -> Fault {
+    let fault =
+        Fault::new("missing-field", format!("the field `{field}` is missing"), format!("add `{field}`"));
+    Fault { missing: Some(field.to_owned()), ..fault }
+}
+
+fn duplicate(field: &str) -> Fault {
+    Fault::new("duplicate-key", format!("`{field}` is given twice"), "keep one of the two")
+}
+
+fn out_of_range(found: &str) -> Fault {
+    let message = format!("the number {found} does not fit here");
+    Fault::new("number-out-of-range", message, "write a whole number from 0 up")
+}
+
+fn wrong_type(wanted: &str, found: &str, help: &str) -> Fault {
+    let found = if found.is_empty() { String::new() } else { format!(", not `{found}`") };
+    Fault::new("wrong-type", format!("{wanted} belongs here{found}"), help)
+}
+
+/// Says what to write instead of a number that stands for a size or an extent.
+fn bare_number(found: &str, format: Format) -> Fault {
+    let with = |unit: &str| match format {
+        Format::Ron => format!("`{unit}({found})`"),
+        Format::Toml => format!("`{{ {unit} = {found} }}`"),
+    };
+    let help = if found.contains('.') {
+        let (ratio, fraction) = (with("ratio"), with("fraction"));
+        format!("write what it is a share of: {ratio} for the limit, {fraction} for items")
+    } else {
+        let [tokens, loops, steps, items] = ["tokens", "loops", "steps", "items"].map(with);
+        format!("write the unit: {tokens} for a size; {loops}, {steps} or {items} for a number of units")
+    };
+    Fault::new("unit-missing", format!("the number {found} has no unit"), help)
+}
+
+/// Returns the way out of a wrong name.
+fn choices(found: &str, known: &[&str]) -> String {
+    let lower = found.to_lowercase();
+    let near = nearest(found, known.iter().copied()).or_else(|| nearest(&lower, known.iter().copied()));
+    match near {
+        Some(near) => format!("did you mean `{near}`?"),
+        None if known.is_empty() => "leave it out".to_owned(),
+        None => format!("write one of `{}`", known.join("`, `")),
+    }
+}
+
+fn is_number(found: &str) -> bool {
+    found.trim_start_matches('-').starts_with(|it: char| it.is_ascii_digit())
+}

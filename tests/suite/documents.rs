@@ -1,0 +1,60 @@
+//! The documents say what is so.
+
+#![expect(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+#[path = "../../examples/custom_projector.rs"]
+mod custom_projector;
+#[path = "../../examples/quickstart.rs"]
+mod quickstart;
+
+fn read(path: &str) -> String {
+    fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).unwrap()
+}
+
+/// Returns what stands between two marks.
+fn between<'a>(text: &'a str, from: &str, to: &str) -> &'a str {
+    text.split_once(from).unwrap().1.split_once(to).unwrap().0.trim()
+}
+
+#[test]
+fn the_readme_shows_the_table_that_is_printed() {
+    let args = ["run", "--suite", "default", "--profile", "interval/openai-gpt-5.4"];
+    let output = Command::new(env!("CARGO_BIN_EXE_ctxsim"))
+        .args(args)
+        .current_dir(env!("CARGO_TARGET_TMPDIR"))
+        .output()
+        .unwrap();
+    assert!(output.status.success());
+    let printed = String::from_utf8(output.stdout).unwrap();
+
+    let mut settings = insta::Settings::clone_current();
+    settings.set_snapshot_path("../../snapshots/cli");
+    settings.set_prepend_module_to_snapshot(false);
+    settings.set_omit_expression(true);
+    settings.bind(|| insta::assert_snapshot!("readme_table", printed));
+    let readme = read("README.md");
+    let shown = between(&readme, "<!-- table -->", "<!-- /table -->").trim_matches('`').trim();
+    assert_eq!(shown, printed.trim(), "paste snapshots/cli/readme_table.snap between the marks of README.md");
+}
+
+#[test]
+fn the_readme_shows_the_quickstart_and_the_examples_hold() {
+    let readme = read("README.md");
+    let example = read("examples/quickstart.rs").replace("pub(crate) fn main", "fn main");
+
+    assert_eq!(between(&readme, "```rust", "```"), example.split_once("\n\n").unwrap().1.trim());
+    quickstart::main().unwrap();
+    custom_projector::main().unwrap();
+}
+
+#[test]
+fn the_readme_names_the_two_commands() {
+    let readme = read("README.md");
+
+    assert!(readme.contains("\ncargo run --release ") && readme.contains("\ncargo test "));
+    assert!(read("CHANGELOG.md").contains("### Results changed"));
+}

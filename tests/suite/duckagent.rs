@@ -1,0 +1,361 @@
+//! The stage engine against DuckAgent's published simulator, to the last digit; and what that simulator's own tests demand.
+//!
+//! `tests/data/duckagent/expected.json` holds numbers that the reference printed, on its grid and off it. All of its rows are
+//! compared when `CTXSIM_REFERENCE` names the folder that has them.
+
+#![expect(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use ctxsim::catalog::Catalog;
+use ctxsim::metrics::Totals;
+use ctxsim::report::{ALL, Report};
+use ctxsim::run::{Plan, Request};
+use serde_json::Value;
+
+/// Names a policy or a profile of the reference.
+fn full(name: &str) -> String {
+    format!("duckagent/{name}")
+}
+
+fn run(request: &Request) -> Report {
+    Plan::new(&Catalog::bundled(), request).unwrap().report(None, &|_, _| {})
+}
+
+/// Returns what a run of ours came to, whether it stands among the runs or among their sums.
+fn totals<'r>(report: &'r Report, scenario: &str, policy: &str) -> Option<(&'r str, Totals)> {
+    let runs = report.sums.iter().chain(&report.runs);
+    let mut found = runs
+        .filter(|it| it.policy == full(policy) && (it.scenario == scenario || it.scenario == full(scenario)));
+    found.next().map(|it| (it.scenario.as_str(), Totals::new(&it.tally)))
+}
+
+/// Returns our number for a column of the reference, and how far it may be off.
+fn ours(column: &str, totals: &Totals) -> Option<(f64, f64)> {
+    let Totals { compaction, recovery, tool_results, cost_usd, .. } = totals;
+    let known = |value: Option<f64>| value.unwrap_or(f64::NAN);
+    let (value, tolerance) = match column {
+        "requested_user_turn_count" => (f64::from(totals.turns_requested), 0.0),
+        "user_turn_count" => (f64::from(totals.turns_started), 0.0),
+        "completed_user_turn_count" => (f64::from(totals.turns_completed), 0.0),
+        "request_count" => (totals.requests as f64, 0.0),
+        "input_tokens" => (totals.input_tokens as f64, 0.0),
+        "cached_tokens" => (totals.cache_read_tokens as f64, 0.0),
+        "uncached_tokens" => (totals.uncached_tokens as f64, 0.0),
+        "output_tokens" => (totals.output_tokens as f64, 0.0),
+        "max_context_tokens" => (totals.prompt_tokens_max as f64, 0.0),
+        "max_output_tokens" => (totals.output_tokens_max as f64, 0.0),
+        "prompt_limit_tokens" => (known(totals.prompt_limit_tokens.map(|it| it as f64)), 0.0),
+        "output_limit_tokens" => (known(totals.output_limit_tokens.map(|it| it as f64)), 0.0),
+        "limit_violation_count" => (f64::from(totals.limit_violations), 0.0),
+        "tool_raw_tokens" => (tool_results.raw_tokens as f64, 0.0),
+        "tool_visible_tokens" => (tool_results.visible_tokens as f64, 0.0),
+        "tool_structured_compression_events" => (tool_results.compressed as f64, 0.0),
+        "llm_compaction_requests" | "llm_compaction_events" => (compaction.requests as f64, 0.0),
+        "llm_compacted_items" => (compaction.items as f64, 0.0),
+        "llm_compaction_input_tokens" => (compaction.input_tokens as f64, 0.0),
+        "llm_compaction_output_tokens" => (compaction.output_tokens as f64, 0.0),
+        "base_cost" => (cost_usd.base, 1e-6),
+        "recovery_cost" => (cost_usd.recovery, 1e-6),
+        "llm_compaction_cost" => (cost_usd.compaction, 1e-6),
+        "limit_penalty_cost" => (cost_usd.penalty, 1e-6),
+        "total_cost" => (cost_usd.total, 1e-6),
+        "cache_hit_ratio" => (totals.cache_hit_ratio, 1e-4),
+        "expected_total_tokens" => (totals.expected_total_tokens, 1e-2),
+        "expected_recovery_input_tokens" => (known(recovery.expected_input_tokens), 1e-2),
+        "expected_recovery_output_tokens" => (known(recovery.expected_output_tokens), 1e-2),
+        "expected_extra_tool_calls" => (known(recovery.expected_calls), 1e-2),
+        "expected_repeat_recovery_tool_calls" => (known(recovery.expected_repeat_calls), 1e-2),
+        "expected_failure_rate" => (known(recovery.expected_failure_rate), 1e-4),
+        "latency_ms" => (totals.latency_ms, 1e-1),
+        "answerability_score" => (totals.answerability, 1e-4),
+        _ => return None,
+    };
+    Some((value, tolerance))
+}
+
+/// Compares one row of the reference; returns what differs, and how many fields were compared.
+fn differences<'v>(totals: &Totals, row: impl Iterator<Item = (&'v str, &'v Value)>) -> (Vec<String>, usize) {
+    let mut n = 0;
+    let mut found = Vec::new();
+    for (column, theirs) in row {
+        let Some((ours, tolerance)) = ours(column, totals) else { continue };
+        n += 1;
+        let theirs = theirs.as_f64().unwrap_or(f64::NAN);
+        // The reference rounds what it prints, so half a unit of its last place comes on top.
+        let agrees = (ours - theirs).abs() <= tolerance * 1.0001 || (ours.is_nan() && theirs.is_nan());
+        if !agrees {
+            found.push(format!("{column}: {ours} instead of {theirs}"));
+        }
+    }
+    (found, n)
+}
+
+fn strings(list: &Value) -> Vec<String> {
+    list.as_array().unwrap().iter().map(|it| it.as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn every_row_of_the_trimmed_reference_is_reproduced() {
+    let text =
+        fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/duckagent/expected.json"))
+            .unwrap();
+    let expected: Value = serde_json::from_str(&text).unwrap();
+    let columns = strings(&expected["columns"]);
+    let mut n_rows = 0;
+    let mut wrong = Vec::new();
+    for table in expected["tables"].as_array().unwrap() {
+        let profile = table["profile"].as_str().unwrap();
+        let report = run(&Request {
+            suite: table["suite"].as_str().map(str::to_owned),
+            profiles: vec![full(profile)],
+            set: strings(&table["set"]),
+            ..Request::default()
+        });
+        for row in table["rows"].as_array().unwrap() {
+            let row = columns.iter().map(String::as_str).zip(row.as_array().unwrap());
+            let policy = row.clone().nth(1).unwrap().1.as_str().unwrap();
+            let scenario = if report.sums.is_empty() { "long_run" } else { ALL };
+            let (_, totals) = totals(&report, scenario, policy).unwrap();
+            let (found, n_fields) = differences(&totals, row);
+            assert_eq!(n_fields, 34, "every number of a row is compared");
+            n_rows += 1;
+            wrong.extend(found.iter().map(|it| format!("{} · {profile} · {policy}: {it}", table["name"])));
+        }
+    }
+
+    assert_eq!(n_rows, 30 * 10 + 28);
+    assert!(wrong.is_empty(), "{} numbers differ:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+/// docs/src/content/docs/benchmark/results.md of selfonomy/duckagent: 1,188 turns, threshold 0.8, target 0.3.
+#[test]
+fn the_seven_published_costs_are_reproduced() {
+    let published = [
+        ("openai-gpt-5.4", "1199.144484"),
+        ("openai-gpt-5.5", "2398.288967"),
+        ("openai-gpt-5.4-mini", "195.798758"),
+        ("kimi-k2.6", "302.727538"),
+        ("deepseek-chat", "74.952810"),
+        ("deepseek-v4-flash", "29.190571"),
+        ("deepseek-v4-pro-promo", "71.593043"),
+    ];
+
+    let report = run(&Request { suite: Some("duckagent-published".to_owned()), ..Request::default() });
+
+    let ours = published.map(|(profile, _)| {
+        let mut sums = report.sums.iter().filter(|it| it.profile == full(profile));
+        let row = sums.find(|it| it.policy.ends_with("guarded_mid_one_shot")).unwrap();
+        let totals = Totals::new(&row.tally);
+        assert_eq!(totals.turns_completed, 1_188);
+        (profile, format!("{:.6}", totals.cost_usd.total))
+    });
+    assert_eq!(ours.each_ref().map(|(profile, cost)| (*profile, cost.as_str())), published);
+}
+
+/// Returns the folder of the whole reference, where there is one.
+fn reference() -> Option<PathBuf> {
+    std::env::var_os("CTXSIM_REFERENCE").map(|it| PathBuf::from(it).join("duckagent/expected"))
+}
+
+#[test]
+fn every_number_of_the_whole_reference_is_reproduced() {
+    let Some(folder) = reference() else { return };
+    let (mut n_rows, mut wrong) = (0, Vec::new());
+    for (prefix, suite) in
+        [("default_stress_validation__", "duckagent-fixture"), ("long1000__", "duckagent-matrix")]
+    {
+        let mut files: Vec<PathBuf> = fs::read_dir(&folder).unwrap().map(|it| it.unwrap().path()).collect();
+        files.retain(|it| it.file_name().unwrap().to_str().unwrap().starts_with(prefix));
+        for file in files {
+            let profile =
+                file.file_stem().unwrap().to_str().unwrap().strip_prefix(prefix).unwrap().to_owned();
+            let expected: Value = serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
+            let request = Request {
+                suite: Some(suite.to_owned()),
+                profiles: vec![full(&profile)],
+                ..Request::default()
+            };
+            let report = run(&request);
+            let rows = ["aggregate", "scenarios"].iter().flat_map(|it| expected[it].as_array().unwrap());
+            for row in rows {
+                let workload = row["workload"].as_str().unwrap();
+                let is_long = workload.starts_with("long_run") || (report.sums.is_empty() && workload == ALL);
+                let policy = row["policy"].as_str().unwrap();
+                let (_, totals) =
+                    totals(&report, if is_long { "long_run" } else { workload }, policy).unwrap();
+                let fields = row.as_object().unwrap().iter().map(|(column, value)| (column.as_str(), value));
+                let (found, _) = differences(&totals, fields);
+                n_rows += 1;
+                wrong.extend(found.iter().map(|it| format!("{profile} · {workload} · {policy}: {it}")));
+            }
+        }
+    }
+
+    assert_eq!(n_rows, 4 * (450 + 30) + 3 * 60);
+    assert!(wrong.is_empty(), "{} numbers differ:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+/// The suite that the reference's own tests use: a long run under one profile.
+fn long_run(profile: &str, turns: u32, policies: &[&str]) -> Vec<Totals> {
+    let report = run(&Request {
+        suite: Some("duckagent-matrix".to_owned()),
+        policies: policies.iter().map(|it| full(it)).collect(),
+        profiles: vec![full(profile)],
+        set: vec![format!("scenario.load.generate.turns={turns}")],
+        ..Request::default()
+    });
+    report.runs.iter().map(|it| Totals::new(&it.tally)).collect()
+}
+
+#[test]
+fn all_policies_complete_220_turns_within_the_limits_and_compact_in_batches() {
+    let suite = Request { suite: Some("duckagent-matrix".to_owned()), ..Request::default() };
+    let policies = Plan::new(&Catalog::bundled(), &suite).unwrap().policies;
+    let short: Vec<&str> = policies.iter().map(|it| it.strip_prefix("duckagent/").unwrap()).collect();
+
+    for (policy, totals) in policies.iter().zip(long_run("deepseek-chat", 220, &short)) {
+        assert_eq!((totals.turns_completed, totals.limit_violations), (220, 0), "{policy}");
+        assert!(
+            totals.compaction.items > totals.compaction.requests,
+            "{policy}: a request compacts several loops"
+        );
+        assert!(totals.compaction.requests < 40 || policy != "duckagent/immediate_summary");
+    }
+}
+
+#[test]
+fn recoverable_history_shows_less_than_evidence_summaries() {
+    let policies = ["duckagent_recoverable_boundary", "loop_boundary_evidence_summary"];
+
+    let [recoverable, evidence] = long_run("openai-gpt-5.4", 120, &policies).try_into().unwrap();
+
+    assert!(recoverable.tool_results.visible_tokens < evidence.tool_results.visible_tokens);
+}
+
+#[test]
+fn an_agent_that_rereads_whole_files_repeats_itself_and_one_that_pins_ranges_does_not() {
+    let report = run(&Request {
+        suite: Some("duckagent-fixture".to_owned()),
+        scenarios: vec![full("validation_recovery_oscillation_work")],
+        policies: ["", "_naive_recovery"]
+            .map(|it| full(&format!("duckagent_recoverable_decay_guarded_mid{it}")))
+            .to_vec(),
+        profiles: vec![full("deepseek-chat")],
+        ..Request::default()
+    });
+
+    let repeats: Vec<f64> = report.runs.iter().map(|it| it.tally.sums.needs.repeats).collect();
+    assert_eq!(repeats[0], 0.0);
+    assert!(repeats[1] > 0.0);
+}
+
+#[test]
+fn budgets_that_are_shares_of_the_limit_are_smaller_in_a_smaller_window() {
+    let visible =
+        |profile: &str, policy: &str| long_run(profile, 60, &[policy])[0].tool_results.visible_tokens;
+
+    for policy in ["duckagent_recoverable_decay_relative", "duckagent_recoverable_decay_adaptive"] {
+        assert!(visible("deepseek-chat", policy) < visible("openai-gpt-5.4", policy), "{policy}");
+    }
+}
+
+/// What a policy cost under one cache rule, over a group of workloads.
+struct Cost {
+    policy: String,
+    usd: f64,
+    hit: f64,
+}
+
+/// Returns the costs of a suite under GPT-5.4's prices, cheapest first; of all workloads, or of the default fixture.
+fn ranked(suite: &str, whole: bool) -> Vec<Cost> {
+    let request = Request {
+        suite: Some(suite.to_owned()),
+        profiles: vec![full("openai-gpt-5.4")],
+        ..Request::default()
+    };
+    let report = run(&request);
+    let is_fixture = |name: &str| !name.contains("stress_") && !name.contains("validation_");
+    let runs: Vec<_> = if whole {
+        report.sums.iter().collect()
+    } else {
+        report.runs.iter().filter(|it| is_fixture(&it.scenario)).collect()
+    };
+    let mut costs: indexmap::IndexMap<&str, [f64; 3]> = indexmap::IndexMap::new();
+    for row in runs {
+        let totals = Totals::new(&row.tally);
+        let sum = costs.entry(row.policy.as_str()).or_default();
+        sum[0] += totals.cost_usd.total;
+        sum[1] += totals.cache_read_tokens as f64;
+        sum[2] += totals.input_tokens as f64;
+    }
+    let cost = |(policy, [usd, read, input]): (&str, [f64; 3])| Cost {
+        policy: policy.strip_prefix("duckagent/").unwrap().to_owned(),
+        usd,
+        hit: 100.0 * read / input,
+    };
+    let mut costs: Vec<Cost> = costs.into_iter().map(cost).collect();
+    costs.sort_by(|left, right| left.usd.total_cmp(&right.usd));
+    costs
+}
+
+#[test]
+fn the_document_on_capped_and_exact_caching_shows_what_the_suites_say() {
+    let document =
+        fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/duckagent-caching.md")).unwrap();
+
+    for whole in [true, false] {
+        let (capped, exact) = (ranked("duckagent-fixture", whole), ranked("duckagent-exact", whole));
+        let mut table =
+            "| policy | capped USD | rank | hit | exact USD | rank | hit |\n|---|---|---|---|---|---|---|\n"
+                .to_owned();
+        for (n, row) in capped.iter().enumerate() {
+            let at = exact.iter().position(|it| it.policy == row.policy).unwrap();
+            let (usd, hit) = (exact[at].usd, exact[at].hit);
+            table += &format!(
+                "| {} | {:.6} | {} | {:.1}% | {usd:.6} | {} | {hit:.1}% |\n",
+                row.policy,
+                row.usd,
+                n + 1,
+                row.hit,
+                at + 1
+            );
+        }
+        assert!(document.contains(&table), "docs/duckagent-caching.md should hold:\n{table}");
+    }
+}
+
+/// All seven recorded sessions run under every bundled policy; one that outgrows a profile stops there, and says so.
+#[test]
+fn every_recorded_session_runs_under_every_bundled_policy() {
+    let Some(folder) = reference() else { return };
+    let sessions = folder.join("../../recorded/claude-code");
+    let catalog = Catalog::bundled();
+    let policies: Vec<String> = catalog.names(ctxsim::catalog::Kind::Policy).map(str::to_owned).collect();
+    let scenarios: Vec<String> =
+        fs::read_dir(sessions).unwrap().map(|it| it.unwrap().path().display().to_string()).collect();
+    assert_eq!(scenarios.len(), 7);
+    let profiles =
+        vec![full("anthropic-claude-sonnet-4"), full("deepseek-chat"), "interval/openai-gpt-5.4".to_owned()];
+    let plan = Plan::new(&catalog, &Request { policies, scenarios, profiles, ..Request::default() }).unwrap();
+
+    let report = plan.report(None, &|_, _| {});
+
+    assert!(report.runs.len() >= 7 * 3 * 36);
+    for row in &report.runs {
+        let Totals { turns_completed, turns_requested, failure_kind, requests, .. } = Totals::new(&row.tally);
+        assert!(requests > 0, "{} · {}", row.scenario, row.policy);
+        assert_eq!(
+            failure_kind.is_none(),
+            turns_completed == turns_requested,
+            "{} · {}",
+            row.scenario,
+            row.policy
+        );
+    }
+    assert!(
+        report.runs.iter().any(|it| it.tally.outcome.failure.is_some()),
+        "some session outgrows some profile"
+    );
+}

@@ -1,0 +1,63 @@
+//! RON and TOML are two ways to write the same spec.
+
+#![expect(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
+
+use std::fmt::Debug;
+use std::fs;
+use std::path::Path;
+
+use ctxsim::source::Source;
+use ctxsim::spec::decode::{decode, encode};
+use ctxsim::spec::{Format, PolicySpec, ProfileSpec, ScenarioSpec, SuiteSpec};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+fn read<T: DeserializeOwned>(path: &str) -> T {
+    Source::read(&Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).unwrap().decode().unwrap()
+}
+
+/// Writes every file of a folder in both formats and reads it back.
+fn convert<T: Serialize + DeserializeOwned + PartialEq + Debug>(folder: &str) {
+    let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join(folder)];
+    let mut n_files = 0;
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if Format::of(&path).is_some() {
+                let spec: T = Source::read(&path).unwrap().decode().unwrap();
+                for format in [Format::Ron, Format::Toml] {
+                    let text = encode(&spec, format).unwrap();
+                    let again: T = decode(&text, format)
+                        .unwrap_or_else(|it| panic!("{}: {it:#?}\n{text}", path.display()));
+                    assert_eq!(again, spec, "{}", path.display());
+                    assert!(!text.contains("Some("), "{}", path.display());
+                }
+                n_files += 1;
+            }
+        }
+    }
+    assert!(n_files > 0);
+}
+
+#[test]
+fn every_bundled_file_means_the_same_in_both_formats() {
+    convert::<PolicySpec>("policies");
+    convert::<ScenarioSpec>("scenarios");
+    convert::<ProfileSpec>("profiles");
+    convert::<SuiteSpec>("suites");
+}
+
+#[test]
+fn twins_are_equal() {
+    let twin = |name: &str| ["ron", "toml"].map(|it| format!("tests/twins/{name}.{it}"));
+    let equal = |[left, right]: [PolicySpec; 2]| assert_eq!(left, right);
+    equal(twin("policy").each_ref().map(|it| read(it)));
+    let equal = |[left, right]: [ScenarioSpec; 2]| assert_eq!(left, right);
+    equal(twin("scenario").each_ref().map(|it| read(it)));
+    let equal = |[left, right]: [ProfileSpec; 2]| assert_eq!(left, right);
+    equal(twin("profile").each_ref().map(|it| read(it)));
+    let equal = |[left, right]: [SuiteSpec; 2]| assert_eq!(left, right);
+    equal(twin("suite").each_ref().map(|it| read(it)));
+}

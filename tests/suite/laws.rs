@@ -1,0 +1,214 @@
+//! Laws that hold for every policy on every trace, tried on random ones from a fixed seed.
+
+use ctxsim::engine::simulate;
+use ctxsim::ledger::{Outcome, Role, Rows};
+use ctxsim::model::profile::Steps;
+use ctxsim::model::{CacheRules, Limits, Policy};
+use ctxsim::spec::decode::decode;
+use ctxsim::spec::policy::ActionSpec;
+use ctxsim::spec::{Format, PolicySpec};
+use ctxsim::trace::evidence::Recover;
+use ctxsim::trace::{Kind, NewItem, Preserve, Sizes, Trace, TraceBuilder};
+use ctxsim::units::UNLIMITED;
+use proptest::prelude::*;
+use proptest::sample::select;
+use proptest::test_runner::{RngAlgorithm, TestCaseError, TestError, TestRng, TestRunner};
+
+use crate::oracle;
+use crate::random_policy::policy;
+use crate::random_trace::{TracePlan, trace};
+
+/// Tries a law on so many times the usual number of cases; `PROPTEST_CASES` makes it more.
+fn hold<S: Strategy>(times: u32, strategy: S, law: impl Fn(S::Value) -> Result<(), TestCaseError>)
+where
+    S::Value: Clone,
+{
+    let config = ProptestConfig {
+        failure_persistence: None,
+        max_shrink_iters: 60_000,
+        max_global_rejects: u32::MAX,
+        ..ProptestConfig::default()
+    };
+    let config = ProptestConfig { cases: config.cases.saturating_mul(times), ..config };
+    let rng = TestRng::deterministic_rng(RngAlgorithm::ChaCha);
+    match TestRunner::new_with_rng(config, rng).run(&strategy, law) {
+        Ok(()) => {}
+        Err(TestError::Fail(why, _)) => panic!("{why}"),
+        Err(TestError::Abort(why)) => panic!("aborted: {why}"),
+    }
+}
+
+fn limits() -> impl Strategy<Value = Limits> {
+    let prompt = prop_oneof![2 => Just(UNLIMITED), 3 => 2_000_u64..60_000];
+    let output = prop_oneof![4 => Just(UNLIMITED), 1 => 700_u64..5_000];
+    (prompt, 0_u64..2_000, output).prop_map(|(prompt, more, output)| Limits {
+        prompt,
+        window: prompt.saturating_add(more),
+        output,
+    })
+}
+
+fn steps() -> impl Strategy<Value = Steps> {
+    select(vec![
+        Steps { min: 0, step: 1 },
+        Steps { min: 0, step: 64 },
+        Steps { min: 1_024, step: 128 },
+        Steps { min: 1_024, step: 1 },
+    ])
+}
+
+fn rules() -> impl Strategy<Value = CacheRules> {
+    let ttl = prop_oneof![Just(None), Just(Some(300_000)), (0_u64..30_000).prop_map(Some)];
+    prop_oneof![
+        1 => Just(CacheRules::None),
+        2 => steps().prop_map(CacheRules::PrefixCap),
+        5 => (steps(), ttl).prop_map(|(steps, ttl_ms)| CacheRules::PrefixInterval { steps, ttl_ms }),
+    ]
+}
+
+fn play(trace: &Trace, policy: &Policy, limits: &Limits, rules: &CacheRules) -> (Rows, Outcome) {
+    let mut rows = Rows::default();
+    let outcome = simulate(trace, policy, limits, rules, &mut rows);
+    (rows, outcome)
+}
+
+/// A case as a reader wants to see it.
+fn told(spec: &PolicySpec, trace: &TracePlan, limits: &Limits, rules: &CacheRules) -> String {
+    let policy =
+        ron::ser::to_string_pretty(spec, ron::ser::PrettyConfig::new().compact_arrays(true)).unwrap();
+    format!("{policy}\n{trace:#?}\n{limits:?}\n{rules:?}")
+}
+
+fn identity() -> Policy {
+    let spec = PolicySpec {
+        name: "identity".to_owned(),
+        about: "Keeps everything.".to_owned(),
+        sources: Vec::new(),
+        as_of: None,
+        base: None,
+        params: Default::default(),
+        tables: Default::default(),
+        ladders: Default::default(),
+        stages: Vec::new(),
+        recovery: None,
+        memory: None,
+    };
+    Policy::new(&spec).unwrap()
+}
+
+#[test]
+fn the_engine_agrees_with_a_naive_simulator() {
+    hold(8, (trace(), policy(), limits(), rules()), |(plan, spec, limits, rules)| {
+        let (policy, trace) = (Policy::new(&spec).unwrap(), plan.build());
+        let (rows, outcome) = play(&trace, &policy, &limits, &rules);
+        let (naive_rows, naive_outcome) = oracle::simulate(&trace, &policy, &limits, &rules);
+        let case = || told(&spec, &plan, &limits, &rules);
+        for (n, (row, naive)) in rows.requests.iter().zip(&naive_rows.requests).enumerate() {
+            prop_assert_eq!(row, naive, "request {} (engine left, naive right) of\n{}", n, case());
+        }
+        for (n, (row, naive)) in rows.needs.iter().zip(&naive_rows.needs).enumerate() {
+            prop_assert_eq!(row, naive, "need {} (engine left, naive right) of\n{}", n, case());
+        }
+        prop_assert_eq!(rows.requests.len(), naive_rows.requests.len(), "{}", case());
+        prop_assert_eq!(rows.needs.len(), naive_rows.needs.len(), "{}", case());
+        let outcome = Outcome { touched_slots: 0, ..outcome };
+        prop_assert_eq!(outcome, naive_outcome, "{}", case());
+        Ok(())
+    });
+}
+
+#[test]
+fn every_prompt_token_is_read_or_written_or_uncached() {
+    hold(1, (trace(), policy(), limits(), rules()), |(plan, spec, limits, rules)| {
+        let (rows, _) = play(&plan.build(), &Policy::new(&spec).unwrap(), &limits, &rules);
+        for row in &rows.requests {
+            let usage = &row.usage;
+            let parts = usage.read + usage.write[0] + usage.write[1] + usage.uncached;
+            prop_assert_eq!(parts, row.prompt, "{}", told(&spec, &plan, &limits, &rules));
+        }
+        Ok(())
+    });
+}
+
+#[test]
+fn the_same_inputs_give_the_same_rows() {
+    hold(1, (trace(), policy(), limits(), rules()), |(plan, spec, limits, rules)| {
+        let (policy, trace) = (Policy::new(&spec).unwrap(), plan.build());
+        let (first, outcome) = play(&trace, &policy, &limits, &rules);
+        let (second, again) = play(&trace, &policy, &limits, &rules);
+        prop_assert_eq!(first.requests, second.requests);
+        prop_assert_eq!(first.needs, second.needs);
+        prop_assert_eq!(outcome, again);
+        Ok(())
+    });
+}
+
+#[test]
+fn appending_never_lowers_reads_while_nothing_expires() {
+    hold(1, (trace(), steps()), |(plan, steps)| {
+        let rules = CacheRules::PrefixInterval { steps, ttl_ms: None };
+        let (rows, _) = play(&plan.build(), &identity(), &Limits::NONE, &rules);
+        for pair in rows.requests.windows(2) {
+            prop_assert!(pair[0].usage.read <= pair[1].usage.read, "{:#?}\n{:#?}", pair, plan);
+        }
+        Ok(())
+    });
+}
+
+/// Whether any stage writes summaries.
+fn summarises(spec: &PolicySpec) -> bool {
+    let writes = |action: &ActionSpec| matches!(action, ActionSpec::Summarise(_));
+    spec.stages.iter().any(|stage| writes(&stage.apply) || stage.then.iter().any(|it| writes(&it.apply)))
+}
+
+#[test]
+fn no_prompt_without_summaries_is_larger_than_identity_s() {
+    hold(1, (trace(), policy(), rules()), |(plan, spec, rules)| {
+        prop_assume!(!summarises(&spec));
+        let trace = plan.build();
+        let (all, _) = play(&trace, &identity(), &Limits::NONE, &rules);
+        let (some, _) = play(&trace, &Policy::new(&spec).unwrap(), &Limits::NONE, &rules);
+        prop_assert_eq!(all.requests.len(), some.requests.len());
+        for (whole, part) in all.requests.iter().zip(&some.requests) {
+            prop_assert!(part.role == Role::Main && part.prompt <= whole.prompt, "{:?} {:?}", part, whole);
+        }
+        Ok(())
+    });
+}
+
+/// So many loops of three results each, all alike.
+fn uniform(n_loops: i64) -> Trace {
+    let mut trace = TraceBuilder::new("uniform", &[]);
+    trace.stable(Kind::System, 2_000);
+    for loop_ix in 0..n_loops {
+        trace.begin_loop(&[NewItem::plain(Kind::User, 80)]);
+        for step in 0..3 {
+            let sizes = Sizes { raw: 1_200, excerpt: 300, summary: 120, handle: 20 };
+            let result = NewItem::result("read", 0, sizes, Preserve::WorkingEvidence, Recover::default());
+            trace.step(loop_ix * 40_000 + step * 10_000, 60, &[NewItem::call("read", 40)], &[result]);
+        }
+        let answer = NewItem::plain(Kind::Assistant, 150);
+        trace.step(loop_ix * 40_000 + 30_000, 150, &[answer], &[]);
+    }
+    trace.finish()
+}
+
+#[test]
+fn a_late_loop_touches_as_many_slots_as_an_early_one() {
+    let threshold = r#"(name: "threshold", about: "Handles, then a summary.", stages: [
+        (name: "history", when: prompt(above: tokens(60000)), until: prompt(at_most: tokens(25000)),
+         scope: (part: completed, kinds: [tool_result], keep_recent: loops(1), by: loops(1)), apply: show(handle),
+         then: [(scope: (part: completed, keep_recent: loops(1), by: loops(1)), apply: summarise(output: tokens(500)))]),
+    ])"#;
+    let threshold = Policy::new(&decode(threshold, Format::Ron).unwrap()).unwrap();
+    let steps = Steps { min: 1_024, step: 128 };
+    let rules = [CacheRules::PrefixCap(steps), CacheRules::PrefixInterval { steps, ttl_ms: Some(300_000) }];
+    for policy in [identity(), threshold] {
+        for rules in rules {
+            let touched = |n_loops| play(&uniform(n_loops), &policy, &Limits::NONE, &rules).1.touched_slots;
+            let slope = |n: i64| (touched(2 * n) - touched(n)) as f64 / n as f64;
+            let (early, late) = (slope(250), slope(2_000));
+            assert!(late <= 1.2 * early, "{}: {early} slots a loop early, {late} late", policy.name);
+        }
+    }
+}

@@ -1,0 +1,291 @@
+//! What rungs do: show in another way, drop, summarise.
+
+use std::collections::BTreeSet;
+
+use ctxsim::model::policy::{Action, Budget, Moment, Rendition, Row, Rung, Summarise};
+use ctxsim::spec::policy::{OrderSpec, PartSpec, ShownSpec};
+use ctxsim::trace::{Item, Kind, Preserve};
+
+use super::Run;
+use super::ask::{Activation, Predicted, Taken};
+use super::history::{SideRequest, Stands, View};
+use super::scope::Place;
+use super::size::{Env, World};
+
+/// What a rendition makes of an item.
+pub(super) fn rendered(world: &World, rendition: &Rendition, exact: Option<bool>, item: &Item) -> View {
+    let size = |size| world.size(size, Env::default());
+    let [raw, excerpt, summary, handle] = [item.raw, item.excerpt, item.summary, item.handle].map(u64::from);
+    let (shown, tokens) = match rendition {
+        Rendition::Raw => (ShownSpec::Raw, raw),
+        Rendition::Exact => (ShownSpec::Exact, excerpt + handle),
+        Rendition::Summary => (ShownSpec::Summary, summary + handle),
+        Rendition::Gist => (ShownSpec::Gist, summary),
+        Rendition::Handle => (ShownSpec::Handle, handle),
+        Rendition::Marker(tokens) => (ShownSpec::Marker, *tokens),
+        Rendition::Preview(head) => (ShownSpec::Preview, size(head).saturating_add(handle)),
+        Rendition::Truncate(cut) => (ShownSpec::Truncate, size(cut)),
+        Rendition::Offload(cut) => (ShownSpec::Offload, size(cut).saturating_add(handle)),
+    };
+    let tokens = tokens.min(raw);
+    let is_exact = exact.unwrap_or(match rendition {
+        Rendition::Raw | Rendition::Exact => true,
+        Rendition::Preview(_) | Rendition::Truncate(_) | Rendition::Offload(_) => tokens == raw,
+        _ => false,
+    });
+    let exact = is_exact && item.preserve == Preserve::WorkingEvidence;
+    View { tokens, rendition: shown, exact, stands: Stands::Shown }
+}
+
+/// A pool that is being spent.
+struct Pool<'b> {
+    budget: &'b Budget,
+    loop_ix: Option<u32>,
+    used: u64,
+    /// The slots in front of this one have been charged.
+    charged_to: usize,
+}
+
+impl Run<'_> {
+    pub(super) fn row_matches(&self, row: &Row, slot: usize) -> bool {
+        let item = self.history.item(slot);
+        let tool = self.trace.spine.tools.get_index(item.tool as usize);
+        let has_tool = matches!(item.kind, Kind::ToolCall | Kind::ToolResult)
+            && tool.is_some_and(|name| row.tools.matches(name));
+        let larger_than = row.larger_than.as_ref().map(|it| self.world.size(it, Env::default()));
+        (row.tools.0.is_empty() || has_tool)
+            && (row.preserve.is_empty() || row.preserve.contains(&item.preserve))
+            && larger_than.is_none_or(|size| u64::from(item.raw) > size)
+    }
+
+    pub(super) fn apply(&mut self, rung: &Rung, activation: &Activation) {
+        let place = Place::new(&rung.scope, &self.history, &self.world, activation.env);
+        let mut taken = self.nothing_taken(rung, activation);
+        let (n_visited, n_changed) = match &rung.action {
+            Action::Summarise(summary) => self.summarise(rung, summary, &place, activation, &mut taken),
+            _ if rung.scope.order == OrderSpec::Oldest => self.in_order(rung, &place, activation, &mut taken),
+            _ => self.ranked(rung, &place, activation, &mut taken),
+        };
+        let is_active = rung.scope.part == PartSpec::Active;
+        self.history.note_visit(&activation.manner, is_active, n_visited, n_changed);
+    }
+
+    fn is_done(&self, rung: &Rung, activation: &Activation, taken: &Taken) -> bool {
+        let is_met = |goal| self.holds(goal, rung, activation, taken, Predicted::default());
+        rung.until.as_ref().is_some_and(is_met)
+    }
+
+    fn in_order(
+        &mut self,
+        rung: &Rung,
+        place: &Place<'_>,
+        activation: &Activation,
+        taken: &mut Taken,
+    ) -> (u32, u32) {
+        let by = place.by(&self.history, &self.world);
+        let mut pool = match &rung.action {
+            Action::Show { budget: Some(budget), .. } => {
+                Some(Pool { budget, loop_ix: None, used: 0, charged_to: place.region.start })
+            }
+            _ => None,
+        };
+        let (mut from, mut n_visited, mut n_changed) = (place.region.start, 0, 0);
+        while !self.is_done(rung, activation, taken) {
+            let unit = place.unit_from(from, by, &self.history, &self.world);
+            let Some(last) = unit.last() else { break };
+            from = last + 1;
+            for slot in unit {
+                n_visited += 1;
+                self.take(taken, slot);
+                n_changed += self.touch(rung, place, slot, pool.as_mut(), activation);
+            }
+        }
+        (n_visited, n_changed)
+    }
+
+    fn ranked(
+        &mut self,
+        rung: &Rung,
+        place: &Place<'_>,
+        activation: &Activation,
+        taken: &mut Taken,
+    ) -> (u32, u32) {
+        let by = place.by(&self.history, &self.world);
+        let mut units = Vec::new();
+        let mut from = place.region.start;
+        loop {
+            let unit = place.unit_from(from, by, &self.history, &self.world);
+            let Some(last) = unit.last() else { break };
+            from = last + 1;
+            units.push(unit);
+        }
+        let tokens =
+            |unit: &Vec<usize>| unit.iter().map(|it| self.history.slots[*it].view.tokens).sum::<u64>();
+        match rung.scope.order {
+            OrderSpec::Largest => units.sort_by_key(|unit| std::cmp::Reverse(tokens(unit))),
+            _ => units.reverse(),
+        }
+        let (mut n_visited, mut n_changed) = (0, 0);
+        for mut unit in units {
+            unit.retain(|slot| place.has(&self.history, &self.world, *slot));
+            if unit.is_empty() {
+                continue;
+            }
+            if self.is_done(rung, activation, taken) {
+                break;
+            }
+            for slot in unit {
+                n_visited += 1;
+                self.take(taken, slot);
+                n_changed += self.touch(rung, place, slot, None, activation);
+            }
+        }
+        (n_visited, n_changed)
+    }
+
+    fn touch(
+        &mut self,
+        rung: &Rung,
+        place: &Place<'_>,
+        slot: usize,
+        pool: Option<&mut Pool<'_>>,
+        activation: &Activation,
+    ) -> u32 {
+        match &rung.action {
+            Action::Show { rows, .. } => self.show(rows, place, slot, pool, activation),
+            Action::Drop => self.drop(slot, activation),
+            Action::Summarise(_) => 0,
+        }
+    }
+
+    fn show(
+        &mut self,
+        rows: &[Row],
+        place: &Place<'_>,
+        slot: usize,
+        pool: Option<&mut Pool<'_>>,
+        activation: &Activation,
+    ) -> u32 {
+        let item = self.history.item(slot);
+        let row = rows.iter().find(|row| self.row_matches(row, slot));
+        let mut after = row.map(|row| rendered(&self.world, &row.rendition, row.exact, item));
+        if let Some(pool) = pool {
+            self.charge(pool, place, slot);
+            if let (Some(view), Some(row)) = (&mut after, row)
+                && view.exact
+            {
+                if pool.used + view.tokens <= self.world.size(&pool.budget.tokens, Env::default()) {
+                    pool.used += view.tokens;
+                } else {
+                    *view = rendered(&self.world, &row.over_budget, row.exact, item);
+                }
+            }
+        }
+        let (Some(after), before) = (after, self.history.slots[slot].view) else { return 0 };
+        let enters = activation.manner.moment == Moment::Entry;
+        if before.stands != Stands::Shown || (!enters && after.tokens >= before.tokens) {
+            return 0;
+        }
+        self.history.edit(slot, after, &activation.manner);
+        1
+    }
+
+    /// Charges a pool with what is exact in front of a slot although the rung does not show it.
+    fn charge(&self, pool: &mut Pool<'_>, place: &Place<'_>, slot: usize) {
+        let loop_ix = self.history.item(slot).loop_ix;
+        if pool.budget.per_loop && pool.loop_ix != Some(loop_ix) {
+            pool.loop_ix = Some(loop_ix);
+            pool.used = 0;
+            pool.charged_to = self.trace.spine.loops[loop_ix as usize].items.start as usize;
+        }
+        if pool.budget.counts_shown {
+            for other in pool.charged_to..slot {
+                let view = &self.history.slots[other].view;
+                let is_exact = view.exact && view.stands == Stands::Shown;
+                let is_visited = other >= place.region.start && place.has(&self.history, &self.world, other);
+                if is_exact && !is_visited {
+                    pool.used += view.tokens;
+                }
+            }
+        }
+        pool.charged_to = slot + 1;
+    }
+
+    fn drop(&mut self, slot: usize, activation: &Activation) -> u32 {
+        let pair = self.history.item(slot).pair as usize;
+        let mut n = self.hide(slot, activation);
+        if self.history.slots.get(pair).is_some_and(|it| it.view.stands == Stands::Shown) {
+            n += self.hide(pair, activation);
+        }
+        n
+    }
+
+    fn hide(&mut self, slot: usize, activation: &Activation) -> u32 {
+        let before = self.history.slots[slot].view;
+        if !before.is_visible() {
+            return 0;
+        }
+        let stands = if before.stands == Stands::Shown { Stands::Dropped } else { Stands::Behind };
+        let after = View { tokens: 0, exact: false, stands, ..before };
+        self.history.edit(slot, after, &activation.manner);
+        1
+    }
+
+    fn summarise(
+        &mut self,
+        rung: &Rung,
+        summary: &Summarise,
+        place: &Place<'_>,
+        activation: &Activation,
+        taken: &mut Taken,
+    ) -> (u32, u32) {
+        let by = place.by(&self.history, &self.world);
+        let (mut from, mut n_units) = (place.region.start, 0);
+        let (mut slots, mut input, mut copied) = (Vec::new(), 0_u64, 0_u64);
+        let mut output = 0;
+        loop {
+            let freed = input.saturating_sub(output);
+            let freed_in_scope = if place.has_summaries() { freed } else { input };
+            let predicted = Predicted { freed, freed_in_scope };
+            let is_met = |goal| self.holds(goal, rung, activation, taken, predicted);
+            if rung.until.as_ref().is_some_and(is_met) {
+                break;
+            }
+            let unit = place.unit_from(from, by, &self.history, &self.world);
+            let Some(last) = unit.last() else { break };
+            from = last + 1;
+            n_units += 1;
+            for slot in unit {
+                self.take(taken, slot);
+                let tokens = self.history.slots[slot].view.tokens;
+                if summary.copy.contains(&self.history.kind(slot)) {
+                    copied += tokens;
+                } else {
+                    input += tokens;
+                    slots.push(slot);
+                }
+            }
+            output = self.world.size(&summary.output, Env { input, ..activation.env });
+        }
+        if slots.is_empty() || n_units < summary.at_least || output >= input {
+            return (0, 0);
+        }
+        if summary.is_request {
+            let overhead = self.world.size(&summary.overhead, Env { input, ..activation.env });
+            let loops: BTreeSet<u32> = slots.iter().map(|it| self.history.item(*it).loop_ix).collect();
+            self.history.requests.push(SideRequest {
+                prompt: overhead.saturating_add(input + copied),
+                output: output + copied,
+                n_loops: loops.len() as u32,
+            });
+        }
+        let serial = self.history.next_summary();
+        for (n, slot) in slots.iter().enumerate() {
+            let before = self.history.slots[*slot].view;
+            let (tokens, stands) =
+                if n == 0 { (output, Stands::Summary(serial)) } else { (0, Stands::Behind) };
+            self.history.edit(*slot, View { tokens, stands, ..before }, &activation.manner);
+        }
+        (slots.len() as u32, slots.len() as u32)
+    }
+}

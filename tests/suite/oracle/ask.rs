@@ -1,0 +1,185 @@
+//! Conditions, answered by counting everything anew.
+
+use std::collections::BTreeSet;
+
+use ctxsim::model::policy::{Action, Moment, Rung};
+use ctxsim::model::size::{Bound, Cond, Extent, Unit};
+use ctxsim::trace::Kind;
+
+use super::Run;
+use super::apply::rendered;
+use super::history::{Counts, Manner, Stands};
+use super::scope::Place;
+use super::size::Env;
+use ctxsim::spec::policy::{LastsSpec, PrefixSpec};
+
+/// One firing of a stage.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Activation {
+    pub(super) env: Env,
+    pub(super) manner: Manner,
+    before: Counts,
+    now: Counts,
+}
+
+/// What a rung has taken.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Taken {
+    items: u64,
+    tool_uses: u64,
+    tokens: u64,
+    messages: BTreeSet<usize>,
+    steps: BTreeSet<usize>,
+    loops: BTreeSet<usize>,
+    /// What there was to take.
+    of: u64,
+}
+
+/// What a summary that is not yet written would make of the prompt.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Predicted {
+    pub(super) freed: u64,
+    pub(super) freed_in_scope: u64,
+}
+
+impl Run<'_> {
+    /// Considers a stage.
+    pub(super) fn consider(&mut self, index: usize, moment: Moment) {
+        let policy = self.policy;
+        let stage = &policy.stages[index];
+        let now = self.history.counts();
+        let before = std::mem::replace(&mut self.seen[index], now);
+        let activation = Activation {
+            env: Env { start: self.history.tokens(), input: 0 },
+            manner: Manner {
+                moment,
+                stage: index as u16,
+                for_request: stage.lasts == LastsSpec::Request,
+                keeps_prefix: stage.prefix == PrefixSpec::Keeps,
+            },
+            before,
+            now,
+        };
+        if !self.holds_at_start(&stage.when, &stage.rungs[0], &activation) {
+            return;
+        }
+        for rung in &stage.rungs {
+            let is_met = |goal| self.holds_at_start(goal, rung, &activation);
+            if self.holds_at_start(&rung.when, rung, &activation) && !rung.until.as_ref().is_some_and(is_met)
+            {
+                self.apply(rung, &activation);
+            }
+        }
+    }
+
+    fn holds_at_start(&self, cond: &Cond, rung: &Rung, activation: &Activation) -> bool {
+        self.holds(cond, rung, activation, &self.nothing_taken(rung, activation), Predicted::default())
+    }
+
+    pub(super) fn nothing_taken(&self, rung: &Rung, activation: &Activation) -> Taken {
+        let place = Place::new(&rung.scope, &self.history, &self.world, activation.env);
+        Taken { of: place.slots(&self.history, &self.world).len() as u64, ..Taken::default() }
+    }
+
+    pub(super) fn take(&self, taken: &mut Taken, slot: usize) {
+        taken.items += 1;
+        taken.tool_uses += u64::from(self.history.kind(slot) == Kind::ToolResult);
+        taken.tokens += self.history.slots[slot].view.tokens;
+        taken.messages.insert(self.history.unit_of(slot, Unit::Messages));
+        taken.steps.insert(self.history.unit_of(slot, Unit::Steps));
+        taken.loops.insert(self.history.unit_of(slot, Unit::Loops));
+    }
+
+    pub(super) fn holds(
+        &self,
+        cond: &Cond,
+        rung: &Rung,
+        activation: &Activation,
+        taken: &Taken,
+        predicted: Predicted,
+    ) -> bool {
+        let holds = |part: &Cond| self.holds(part, rung, activation, taken, predicted);
+        let compare = |bound: &Bound, value: u64| {
+            bound.comparison.holds(value, self.world.size(&bound.size, activation.env))
+        };
+        let prompt = self.history.tokens() - predicted.freed;
+        match cond {
+            Cond::Always => true,
+            Cond::Prompt(bound) => compare(bound, prompt),
+            Cond::Body(bound) => compare(bound, prompt - self.history.stable_tokens()),
+            Cond::Scope(bound) => {
+                let slots = self.scope_slots(rung, activation);
+                let tokens: u64 = slots.iter().map(|it| self.history.slots[*it].view.tokens).sum();
+                compare(bound, tokens - predicted.freed_in_scope)
+            }
+            Cond::Reclaimable(bound) => {
+                let slots = self.scope_slots(rung, activation);
+                compare(bound, slots.into_iter().map(|it| self.reclaimable(rung, it)).sum())
+            }
+            Cond::Freed(bound) => compare(bound, activation.env.start.saturating_sub(prompt)),
+            Cond::Taken(extent) => self.has_taken(extent, activation, taken),
+            Cond::Every(unit, count) => {
+                let of = |counts: &Counts| match unit {
+                    Unit::Items => counts.items,
+                    Unit::ToolUses => counts.tool_uses,
+                    Unit::Messages => counts.messages,
+                    Unit::Steps => counts.steps,
+                    Unit::Loops => counts.loops,
+                };
+                (of(&activation.before) + 1..=of(&activation.now)).any(|it| it % count == 0)
+            }
+            Cond::Count(unit, comparison, count) => {
+                comparison.holds(self.count(*unit, rung, activation), *count)
+            }
+            Cond::Idle(longer_than) => self.clock.idle_ms > *longer_than,
+            Cond::CacheCold => self.clock.ttl_ms.is_some_and(|ttl| self.clock.idle_ms > ttl),
+            Cond::All(parts) => parts.iter().all(holds),
+            Cond::Any(parts) => parts.iter().any(holds),
+            Cond::Not(part) => !holds(part),
+        }
+    }
+
+    fn scope_slots(&self, rung: &Rung, activation: &Activation) -> Vec<usize> {
+        Place::new(&rung.scope, &self.history, &self.world, activation.env).slots(&self.history, &self.world)
+    }
+
+    fn count(&self, unit: Unit, rung: &Rung, activation: &Activation) -> u64 {
+        let slots = self.scope_slots(rung, activation).into_iter();
+        match unit {
+            Unit::Items => slots.count() as u64,
+            Unit::ToolUses => slots.filter(|it| self.history.kind(*it) == Kind::ToolResult).count() as u64,
+            _ => slots.map(|it| self.history.unit_of(it, unit)).collect::<BTreeSet<_>>().len() as u64,
+        }
+    }
+
+    /// What a rung would free of one slot.
+    fn reclaimable(&self, rung: &Rung, slot: usize) -> u64 {
+        let view = &self.history.slots[slot].view;
+        match &rung.action {
+            Action::Show { rows, .. } if view.stands == Stands::Shown => {
+                match rows.iter().find(|row| self.row_matches(row, slot)) {
+                    Some(row) => {
+                        let after = rendered(&self.world, &row.rendition, row.exact, self.history.item(slot));
+                        view.tokens.saturating_sub(after.tokens)
+                    }
+                    None => 0,
+                }
+            }
+            Action::Show { .. } => 0,
+            Action::Drop | Action::Summarise(_) => view.tokens,
+        }
+    }
+
+    fn has_taken(&self, extent: &Extent, activation: &Activation, taken: &Taken) -> bool {
+        match extent {
+            Extent::Units(Unit::Items, count) => taken.items >= *count,
+            Extent::Units(Unit::ToolUses, count) => taken.tool_uses >= *count,
+            Extent::Units(Unit::Messages, count) => taken.messages.len() as u64 >= *count,
+            Extent::Units(Unit::Steps, count) => taken.steps.len() as u64 >= *count,
+            Extent::Units(Unit::Loops, count) => taken.loops.len() as u64 >= *count,
+            Extent::Size(size) => taken.tokens >= self.world.size(size, activation.env),
+            Extent::Fraction(share) => taken.items >= share.of(taken.of),
+            Extent::All => taken.items >= taken.of,
+        }
+    }
+}

@@ -1,0 +1,51 @@
+//! Sizes, worked out from scratch each time.
+
+use ctxsim::model::{Limits, Size};
+use ctxsim::units::{Decimal, UNLIMITED};
+
+/// What sizes may ask that never changes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct World {
+    pub(super) limits: Limits,
+    pub(super) chars_per_token: Decimal,
+}
+
+/// What sizes may ask of a stage.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Env {
+    pub(super) start: u64,
+    pub(super) input: u64,
+}
+
+impl World {
+    pub(super) fn size(&self, size: &Size, env: Env) -> u64 {
+        let of = |part: &Size| self.size(part, env);
+        match size {
+            Size::Tokens(count) => *count,
+            Size::Chars(count) => {
+                let milli = self.chars_per_token.scaled(3).unwrap();
+                (count * 1_000).div_ceil(milli)
+            }
+            Size::Limit => self.limits.prompt,
+            Size::Window => self.limits.window,
+            Size::OutputLimit => self.limits.output,
+            Size::Start => env.start,
+            Size::Input => env.input,
+            Size::Sum(parts) => parts.iter().map(of).fold(0, u64::saturating_add),
+            Size::Minus(parts) => match of(&parts[0]) {
+                UNLIMITED => UNLIMITED,
+                first => first.saturating_sub(parts[1..].iter().map(of).fold(0, u64::saturating_add)),
+            },
+            Size::Min(parts) => parts.iter().map(of).min().unwrap(),
+            Size::Max(parts) => parts.iter().map(of).max().unwrap(),
+            Size::Times(factor, part) => factor.of(of(part)),
+            Size::ByWindow { of: window, below, then, otherwise } => {
+                if of(window) < *below {
+                    of(then)
+                } else {
+                    of(otherwise)
+                }
+            }
+        }
+    }
+}

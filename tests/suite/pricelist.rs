@@ -1,0 +1,334 @@
+//! Price lists of the field become profiles, and what cannot is told.
+
+#![expect(clippy::unwrap_used, reason = "a test may fail")]
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use ctxsim::model::Profile;
+use ctxsim::price::{Bill, Consumed};
+use ctxsim::pricelist::compare::compare;
+use ctxsim::pricelist::place::{Placed, place};
+use ctxsim::pricelist::{Entry, Found, PriceFile, read};
+use ctxsim::spec::decode::{Format, decode};
+use ctxsim::spec::{PriceSpec, ProfileSpec};
+use ctxsim::units::Decimal;
+use proptest::prelude::*;
+
+const LITELLM: &str = include_str!("../data/prices/litellm/prices.json");
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/prices")
+}
+
+/// Reads one list from text.
+fn list(path: &str, text: &str) -> Found {
+    read(&[PriceFile { path: path.to_owned(), text: text.to_owned() }]).unwrap().remove(0)
+}
+
+fn file(path: &Path) -> PriceFile {
+    PriceFile { path: path.display().to_string(), text: std::fs::read_to_string(path).unwrap() }
+}
+
+fn placed<'a>(all: &'a [Placed], name: &str) -> &'a Profile {
+    &all.iter().find(|it| it.name == name).unwrap_or_else(|| panic!("{name}")).profile
+}
+
+fn ctxsim(args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_ctxsim")).args(args).current_dir(folder()).output().unwrap()
+}
+
+#[test]
+fn litellm_gives_cliffs_hours_services_and_cache_rules() {
+    let placing = place(&list("prices.json", LITELLM), "2026-11-21");
+    let profile = |name| placed(&placing.placed, name);
+
+    let gpt = profile("openai/gpt-5.4").prices.timeless().unwrap();
+    assert_eq!((gpt.of_prompt(272_000).input.0, gpt.of_prompt(272_001).input.0), (2_500_000, 5_000_000));
+    let grok = profile("xai/grok-4.6").prices.timeless().unwrap();
+    assert_eq!((grok.of_prompt(199_999).input.0, grok.of_prompt(200_000).input.0), (2_000_000, 4_000_000));
+    let qwen = profile("alibaba/qwen3-coder-plus").prices.timeless().unwrap();
+    let lengths = [32_000, 32_001, 128_001, 256_001];
+    assert_eq!(lengths.map(|it| qwen.of_prompt(it).output.unwrap().0 / 1_000_000), [5, 9, 15, 60]);
+    let deepseek = &profile("deepseek/deepseek-v4-flash").prices;
+    assert!(deepseek.timeless().is_none());
+    let hour = |hours: i64| deepseek.at(hours * 3_600_000).base.input.0;
+    assert_eq!((hour(2), hour(48 + 2)), (150_000, 300_000), "a Saturday, then a Monday");
+    let reasons: BTreeMap<&str, &str> =
+        placing.unplaced.iter().map(|it| (it.name.as_str(), it.code)).collect();
+    assert_eq!(reasons["text-embedding-3-small"], "not-a-text-model");
+    assert!(!placing.placed.iter().any(|it| it.name.contains("sample_spec")));
+    for it in &placing.placed {
+        assert_eq!(it.profile.as_of, "2026-11-21", "{}", it.name);
+    }
+}
+
+#[test]
+fn every_key_of_a_price_is_read_exactly() {
+    let text = r#"{"m": {"litellm_provider": "p", "mode": "chat", "input_cost_per_token": 1e-06, "output_cost_per_token": 2.5e-06,
+        "cache_read_input_token_cost": 7.5e-08, "cache_creation_input_token_cost": 1.25e-06,
+        "cache_creation_input_token_cost_above_1hr": 2e-06, "input_cost_per_token_above_128k_tokens": 4e-06,
+        "cache_creation_input_token_cost_above_1hr_above_128k_tokens": 8e-06, "input_cost_per_token_batches": 5e-07,
+        "output_cost_per_token_batches": 1.25e-06}}"#;
+    let entry: Entry = list("l.json", text).entries.remove(0);
+    let price: &PriceSpec = &entry.prices[0];
+    let decimal = |text| Decimal::parse(text).unwrap();
+
+    assert_eq!((price.input, price.output), (decimal("1"), Some(decimal("2.5"))));
+    assert_eq!((price.cache_read, price.cache_write["5m"]), (Some(decimal("0.075")), decimal("1.25")));
+    assert_eq!(price.cache_write["1h"], decimal("2"));
+    assert_eq!(price.tiers[0].above_prompt_tokens, Some(128_000));
+    assert_eq!((price.tiers[0].input, price.tiers[0].cache_write["1h"]), (Some(decimal("4")), decimal("8")));
+    assert_eq!(price.services["batch"].output, Some(decimal("1.25")));
+}
+
+#[test]
+fn a_service_that_differs_by_one_factor_is_written_as_that_factor() {
+    let text = |batch: &str| {
+        format!(
+            r#"{{"m": {{"litellm_provider": "p", "mode": "chat", "input_cost_per_token": 3e-06, "output_cost_per_token": 1.5e-05,
+            "input_cost_per_token_above_200k_tokens": 6e-06, "input_cost_per_token_batches": 1.5e-06,
+            "input_cost_per_token_above_200k_tokens_batches": 3e-06, "output_cost_per_token_batches": {batch}}}}}"#
+        )
+    };
+    let placed = |batch| place(&list("l.json", &text(batch)), "2026-11-21").placed.remove(0).text;
+
+    assert!(placed("7.5e-06").contains("[prices.services.batch]\nfactor = 0.5\n"));
+    let other = placed("7e-06");
+    assert!(!other.contains("factor") && other.contains("[[prices.services.batch.tiers]]"), "{other}");
+}
+
+#[test]
+fn malformed_prices_are_told_and_never_guessed() {
+    let model = |fields: &str| {
+        let text = format!(r#"{{"m": {{"litellm_provider": "p", "mode": "chat", {fields}}}}}"#);
+        let found = list("l.json", &text);
+        assert!(found.entries.is_empty(), "{fields}");
+        found.unplaced[0].code
+    };
+    assert_eq!(model(r#""input_cost_per_token": -1e-06, "output_cost_per_token": 1e-06"#), "price-malformed");
+    assert_eq!(
+        model(r#""input_cost_per_token": "1e-06", "output_cost_per_token": 1e-06"#),
+        "price-malformed"
+    );
+    assert_eq!(model(r#""input_cost_per_token": 1e-13, "output_cost_per_token": 1e-06"#), "price-malformed");
+    assert_eq!(model(r#""input_cost_per_token": 1e300, "output_cost_per_token": 1e-06"#), "price-malformed");
+    assert_eq!(model(r#""input_cost_per_token": null, "output_cost_per_token": 1e-06"#), "price-absent");
+    assert_eq!(model(r#""input_cost_per_token": 1e-06"#), "price-absent");
+    assert_eq!(
+        model(
+            r#""input_cost_per_token": 1e-06, "output_cost_per_token": 1e-06, "provider_specific_entry": {"us": -1}"#
+        ),
+        "price-malformed"
+    );
+    let broken = |path: &str, text: &str| {
+        read(&[PriceFile { path: path.to_owned(), text: text.to_owned() }]).unwrap_err().remove(0)
+    };
+    let twice = broken("l.json", "{\"a\": {\"litellm_provider\": \"p\"},\n \"a\": {}}");
+    assert!(twice.message.contains("`a` stands twice") && twice.place.line_column.unwrap().0 == 2, "{twice}");
+    let nested = "[".repeat(5 << 20);
+    assert_eq!(broken("data.json", &nested).code, "syntax");
+    assert_eq!(broken("p/models/m.toml", &format!("a = {nested}")).code, "syntax");
+    assert_eq!(broken("l.json", "{\"litellm_provider\": nan}").code, "syntax");
+    assert_eq!(broken("l.txt", "hello").code, "price-list-unknown");
+    let not_numbers = "[cost]\ninput = nan\noutput = 1.0\n";
+    assert_eq!(list("p/models/m.toml", not_numbers).unplaced[0].code, "price-malformed");
+    assert_eq!(
+        list("p/models/m.toml", "[cost]\ninput = inf\noutput = 1.0\n").unplaced[0].code,
+        "price-malformed"
+    );
+    let doubled = r#"[{"id": "p", "models": [{"id": "m", "match": {"equals": "m"}, "prices": {"input_mtok": 1}},
+        {"id": "m", "match": {"equals": "m"}, "prices": {"input_mtok": 2}}]}]"#;
+    let found = list("data.json", doubled);
+    assert_eq!((found.entries.len(), found.unplaced[0].code), (1, "model-duplicate"));
+}
+
+#[test]
+fn a_name_that_leads_out_of_the_folder_is_refused() {
+    let text = r#"{"../../x": {"litellm_provider": "p", "input_cost_per_token": 1e-06, "output_cost_per_token": 1e-06},
+        "p/a:b": {"litellm_provider": "p", "input_cost_per_token": 1e-06, "output_cost_per_token": 1e-06},
+        "p/a-b": {"litellm_provider": "p", "input_cost_per_token": 2e-06, "output_cost_per_token": 1e-06}}"#;
+    let placing = place(&list("l.json", text), "2026-11-21");
+
+    let names: Vec<&str> = placing.placed.iter().map(|it| it.name.as_str()).collect();
+    let codes: Vec<&str> = placing.unplaced.iter().map(|it| it.code).collect();
+    assert_eq!((names, codes), (vec!["p/a-b"], vec!["name-unusable", "name-duplicate"]));
+}
+
+#[test]
+fn imported_profiles_are_written_valid_and_lists_are_compared() {
+    let out = Path::new(env!("CARGO_TARGET_TMPDIR")).join("imported/profiles");
+    let _ = std::fs::remove_dir_all(&out);
+    let output = out.display().to_string();
+    let paths = ["litellm/prices.json", "genai-prices/data.json", "models.dev"];
+
+    let import = ctxsim(
+        &[&["prices", "import"][..], &paths, &["--as-of", "2026-11-21", "--output", &output]].concat(),
+    );
+    let text = String::from_utf8(import.stdout).unwrap();
+    assert!(import.status.success(), "{}", String::from_utf8_lossy(&import.stderr));
+    assert!(
+        text.contains("[not-a-text-model]") && text.contains("litellm: ") && text.contains("models.dev: "),
+        "{text}"
+    );
+    let written = std::fs::read_to_string(out.join("openai/gpt-5.4.toml")).unwrap();
+    let spec: ProfileSpec = decode(&written, Format::Toml).unwrap();
+    assert!(spec.sources[0].contains("litellm") && Profile::new(&spec).is_ok());
+    let valid = ctxsim(&["validate", &output]);
+    assert!(valid.status.success(), "{}", String::from_utf8_lossy(&valid.stderr));
+
+    let compare = ctxsim(&[&["prices", "compare"][..], &paths].concat());
+    let text = String::from_utf8(compare.stdout).unwrap();
+    assert!(text.contains("deepseek/deepseek-v4-flash  input: litellm 0.3, models.dev 0.14"), "{text}");
+    let alone = ctxsim(&["prices", "compare", "models.dev"]);
+    assert_eq!(alone.status.code(), Some(2));
+}
+
+#[test]
+fn lists_disagree_only_on_what_they_say_differently() {
+    let mut lists = vec![list("a.json", LITELLM), list("b.json", LITELLM)];
+    lists[1].list = "other";
+
+    assert_eq!(compare(&lists).1, []);
+    lists[1].entries.iter_mut().find(|it| it.model == "gpt-5.4").unwrap().prices[0].cache_read = None;
+    let (n_models, rows) = compare(&lists);
+    assert_eq!((n_models > 5, rows.len(), rows[0].field.as_str()), (true, 1, "cache_read"));
+    assert_eq!(rows[0].said[1], ("other", None));
+}
+
+/// What came of the expected prices of a list.
+#[derive(Debug, Default)]
+struct Misses {
+    n_expected: usize,
+    n_met: usize,
+    by_reason: BTreeMap<String, usize>,
+}
+
+/// Prices usages with imported prices and compares them with those that genai-prices' own tests expect.
+fn check_usages(folder: &Path) -> Misses {
+    let found = read(&[file(&folder.join("data.json"))]).unwrap().remove(0);
+    let usages = std::fs::read_to_string(folder.join("usages_expected.json")).unwrap();
+    let usages: Vec<serde_json::Value> = serde_json::from_str(&usages).unwrap();
+    let mut misses = Misses::default();
+    for usage in &usages {
+        for extracted in usage["extracted"].as_array().unwrap() {
+            let consumed = consumed(&extracted["usage"]);
+            let model = usage["model"].as_str().or(usage["body"]["model"].as_str());
+            for extractor in extracted["extractors"].as_array().unwrap() {
+                let expected = [&extractor["input_price"], &extractor["output_price"]].map(|it| it.as_str());
+                let [Some(input), Some(output)] = expected else { continue };
+                let provider = extractor["provider_id"].as_str().unwrap();
+                let bill = model.ok_or("the usage names no model".to_owned()).and_then(|model| {
+                    let entry = found.entry(provider, model).ok_or("no such model in the list")?;
+                    bill(entry, &consumed)
+                });
+                let input_cost =
+                    bill.as_ref().map(|it| it.read + it.write + it.uncached).map_err(String::clone);
+                let output_cost = bill.map(|it| it.output);
+                for (kind, cost, expected) in [("input", input_cost, input), ("output", output_cost, output)]
+                {
+                    misses.n_expected += 1;
+                    let expected = expected_usd(expected);
+                    match cost {
+                        Ok(cost) if expected.map(u128::from) == Some(cost.0) => misses.n_met += 1,
+                        Ok(cost) => {
+                            let other: Vec<&str> = extracted["usage"]
+                                .as_object()
+                                .unwrap()
+                                .keys()
+                                .map(String::as_str)
+                                .filter(|it| {
+                                    it.contains("audio") || it.contains("image") || it.contains("search")
+                                })
+                                .collect();
+                            let reason = if other.is_empty() {
+                                format!(
+                                    "{kind}: {provider}/{} is {} and not {expected:?}",
+                                    model.unwrap_or_default(),
+                                    cost.0
+                                )
+                            } else {
+                                format!("{kind}: tokens of {}", other.join(", "))
+                            };
+                            *misses.by_reason.entry(reason).or_default() += 1;
+                        }
+                        Err(reason) => *misses.by_reason.entry(format!("{kind}: {reason}")).or_default() += 1,
+                    }
+                }
+            }
+        }
+    }
+    misses
+}
+
+/// Reads an amount in US dollars, `0.5` or `8E-7`, as picodollars.
+fn expected_usd(text: &str) -> Option<u64> {
+    let (digits, power) = text.split_once("E-").unwrap_or((text, "0"));
+    Decimal::parse(digits)?.shrunk(power.parse().ok()?).scaled(12)
+}
+
+/// Prices an entry as of the day of the list.
+fn bill(entry: &Entry, consumed: &Consumed) -> Result<Bill, String> {
+    let text = "name = \"p\"\nabout = \"a\"\nas_of = \"2026-08-21\"\nsources = [\"s\"]\nprices = []\n[cache]\nrules = \"none\"\n";
+    let spec: ProfileSpec = decode(text, Format::Toml).unwrap();
+    let spec = ProfileSpec { prices: entry.prices.clone(), ..spec };
+    let profile = Profile::new(&spec).map_err(|it| it[0].to_string())?;
+    Ok(Bill::of_request(profile.prices.at(12 * 3_600_000), consumed))
+}
+
+/// Returns the tokens of a usage as the list counts them: input includes what was read and written.
+fn consumed(usage: &serde_json::Value) -> Consumed {
+    let tokens = |name: &str| usage[name].as_u64().unwrap_or(0);
+    let (read, write) = (tokens("cache_read_tokens"), tokens("cache_write_tokens"));
+    let uncached = tokens("input_tokens").saturating_sub(read + write);
+    Consumed { read, write: [write, 0], uncached, output: tokens("output_tokens") }
+}
+
+#[test]
+fn genai_prices_own_expectations_hold_for_some_usages() {
+    let misses = check_usages(&folder().join("genai-prices"));
+
+    assert!(misses.n_expected > 50, "{misses:#?}");
+    assert_eq!(misses.n_met, misses.n_expected, "{misses:#?}");
+}
+
+#[test]
+fn genai_prices_own_expectations_hold_for_the_reference() {
+    let Some(folder) = std::env::var_os("CTXSIM_REFERENCE").map(PathBuf::from) else { return };
+
+    let misses = check_usages(&folder.join("prices/genai-prices"));
+
+    let share = misses.n_met as f64 / misses.n_expected as f64;
+    println!("{} of {} ({:.2} %)\n{:#?}", misses.n_met, misses.n_expected, share * 100.0, misses.by_reason);
+    assert!(misses.n_expected >= 4_498 && share >= 0.95, "{share}: {misses:#?}");
+}
+
+#[test]
+fn the_reference_lists_are_placed_without_a_wrong_profile() {
+    let Some(folder) = std::env::var_os("CTXSIM_REFERENCE").map(|it| PathBuf::from(it).join("prices")) else {
+        return;
+    };
+    for path in ["litellm/model_prices_and_context_window.json", "genai-prices/data.json"] {
+        let found = read(&[file(&folder.join(path))]).unwrap().remove(0);
+        let placing = place(&found, "2026-11-21");
+        let mut codes: BTreeMap<&str, usize> = BTreeMap::new();
+        placing.unplaced.iter().for_each(|it| *codes.entry(it.code).or_default() += 1);
+        println!("{path}: {} profiles, {codes:?}", placing.placed.len());
+        assert!(placing.placed.len() > 1_000, "{codes:?}");
+        assert!(placing.unplaced.iter().all(|it| it.code != "profile-invalid"), "{:#?}", placing.unplaced);
+    }
+}
+
+proptest! {
+    #[test]
+    fn no_changed_byte_of_a_list_leads_to_a_panic(at in 0_usize..LITELLM.len(), byte in 32_u8..127) {
+        let mut bytes = LITELLM.as_bytes().to_vec();
+        bytes[at] = byte;
+        if let Ok(text) = String::from_utf8(bytes)
+            && let Ok(lists) = read(&[PriceFile { path: "l.json".to_owned(), text }])
+        {
+            let _ = place(&lists[0], "2026-11-21");
+        }
+    }
+}

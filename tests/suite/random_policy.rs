@@ -1,0 +1,304 @@
+//! Random valid policies, as a file would say them.
+
+mod conditions;
+
+use ctxsim::spec::PolicySpec;
+use ctxsim::spec::policy::{
+    ActionSpec, BudgetSpec, CountsSpec, KeepSpec, KindSpec, LastsSpec, MomentSpec, OrderSpec, PartSpec,
+    PrefixSpec, PreserveSpec, RecoverySpec, RenditionSpec, RowSpec, ScopeSpec, ShownSpec, StageSpec,
+    StepSpec, SummariseSpec, SummaryPromptSpec,
+};
+use ctxsim::spec::size::{CountSpec, ExtentSpec, SizeSpec};
+use proptest::prelude::*;
+use proptest::sample::{select, subsequence};
+
+use conditions::{decimal, extent, plain_size, plain_small, share, unit, units_of, until, when};
+
+fn some_of<T: Clone + std::fmt::Debug + 'static>(all: Vec<T>) -> impl Strategy<Value = Vec<T>> {
+    let most = all.len();
+    prop_oneof![3 => Just(Vec::new()), 2 => subsequence(all, 1..=most)]
+}
+
+fn kinds() -> BoxedStrategy<Vec<KindSpec>> {
+    use KindSpec::{Assistant, Reasoning, Summary, ToolCall, ToolResult, User};
+    prop_oneof![
+        3 => Just(vec![ToolResult]),
+        2 => Just(Vec::new()),
+        2 => subsequence(vec![User, Assistant, Reasoning, ToolCall, ToolResult, Summary], 1..=5),
+    ]
+    .boxed()
+}
+
+fn tools() -> BoxedStrategy<Vec<String>> {
+    let names = ["read_file", "process_*", "grep", "*_read"].map(str::to_owned).to_vec();
+    prop_oneof![5 => Just(Vec::new()), 2 => subsequence(names, 1..=2)].boxed()
+}
+
+fn preserve() -> BoxedStrategy<Vec<PreserveSpec>> {
+    let all = vec![PreserveSpec::WorkingEvidence, PreserveSpec::Reference, PreserveSpec::None];
+    prop_oneof![4 => Just(Vec::new()), 1 => subsequence(all, 1..=2)].boxed()
+}
+
+fn shown() -> BoxedStrategy<Vec<ShownSpec>> {
+    use ShownSpec::{Exact, Gist, Handle, Marker, Offload, Preview, Raw, Summary, Truncate};
+    some_of(vec![Raw, Exact, Summary, Gist, Preview, Handle, Marker, Truncate, Offload]).boxed()
+}
+
+fn keep() -> BoxedStrategy<Vec<KeepSpec>> {
+    let extent = || prop::option::of(extent());
+    let one = (kinds(), tools(), extent(), extent()).prop_map(|(kinds, tools, first, recent)| KeepSpec {
+        kinds,
+        tools,
+        first,
+        recent,
+    });
+    prop_oneof![4 => Just(Vec::new()), 1 => prop::collection::vec(one, 1..=2)].boxed()
+}
+
+fn by() -> BoxedStrategy<Option<ExtentSpec>> {
+    prop_oneof![
+        4 => Just(None),
+        5 => (unit(), 1_u64..4).prop_map(|(unit, n)| Some(units_of(unit, n))),
+        1 => share().prop_map(|it| Some(ExtentSpec::Fraction(it))),
+        1 => Just(Some(ExtentSpec::All)),
+    ]
+    .boxed()
+}
+
+fn scope(order: OrderSpec) -> BoxedStrategy<ScopeSpec> {
+    let part = select(vec![PartSpec::History, PartSpec::Active, PartSpec::Completed]);
+    let larger = prop::option::weighted(0.2, plain_small());
+    let few = || prop::option::weighted(0.25, extent());
+    let filters = (kinds(), tools(), tools(), preserve(), shown(), larger);
+    let order = if order == OrderSpec::Oldest { Just(order).boxed() } else { orders().boxed() };
+    (part, filters, keep(), few(), prop::option::weighted(0.4, extent()), few(), order, by())
+        .prop_map(|(part, filters, keep, keep_first, keep_recent, only_recent, order, by)| {
+            let (kinds, tools, except_tools, preserve, shown, larger_than) = filters;
+            ScopeSpec {
+                part,
+                kinds,
+                tools,
+                except_tools,
+                preserve,
+                shown,
+                larger_than,
+                keep,
+                keep_first,
+                keep_recent,
+                only_recent,
+                order,
+                by,
+            }
+        })
+        .boxed()
+}
+
+fn orders() -> impl Strategy<Value = OrderSpec> {
+    select(vec![OrderSpec::Oldest, OrderSpec::Oldest, OrderSpec::Newest, OrderSpec::Largest])
+}
+
+fn rendition() -> BoxedStrategy<RenditionSpec> {
+    let cut = || (plain_small(), prop::option::of(plain_small()));
+    prop_oneof![
+        2 => select(vec![RenditionSpec::Raw, RenditionSpec::Gist]),
+        6 => select(vec![RenditionSpec::Exact, RenditionSpec::Summary, RenditionSpec::Handle]),
+        2 => (0_u64..40).prop_map(RenditionSpec::Marker),
+        1 => plain_small().prop_map(RenditionSpec::Preview),
+        1 => cut().prop_map(|(head, tail)| RenditionSpec::Truncate { head, tail }),
+        1 => cut().prop_map(|(head, tail)| RenditionSpec::Offload { head, tail }),
+    ]
+    .boxed()
+}
+
+fn row() -> BoxedStrategy<RowSpec> {
+    let over = prop::option::of(rendition());
+    let exact = prop_oneof![4 => Just(None), 1 => any::<bool>().prop_map(Some)];
+    (tools(), preserve(), prop::option::weighted(0.2, plain_small()), rendition(), over, exact)
+        .prop_map(|(tools, preserve, larger_than, shown_as, over_budget, exact)| RowSpec {
+            tools,
+            preserve,
+            larger_than,
+            shown_as,
+            over_budget,
+            exact,
+        })
+        .boxed()
+}
+
+fn budget() -> BoxedStrategy<BudgetSpec> {
+    let per = select(vec![ExtentSpec::All, ExtentSpec::Loops(CountSpec::Fixed(1))]);
+    let counts = select(vec![CountsSpec::Shown, CountsSpec::Visited]);
+    (0_u64..9_000, per, counts)
+        .prop_map(|(tokens, per, counts)| BudgetSpec { tokens: SizeSpec::Tokens(tokens), per, counts })
+        .boxed()
+}
+
+fn table(rows: &'static str) -> impl Strategy<Value = ActionSpec> {
+    prop::option::weighted(0.7, budget())
+        .prop_map(move |budget| ActionSpec::Table { rows: rows.to_owned(), budget })
+}
+
+fn summarise() -> BoxedStrategy<ActionSpec> {
+    let share_of_input = share().prop_map(|it| SizeSpec::Times(it, Box::new(SizeSpec::Input)));
+    let output = prop_oneof![
+        2 => (0_u64..1_500).prop_map(SizeSpec::Tokens),
+        1 => share_of_input,
+        1 => (0_u64..400, 1_u64..900).prop_map(|(least, most)| {
+            let share = SizeSpec::Times(decimal("0.25"), Box::new(SizeSpec::Input));
+            let clipped = SizeSpec::Min(vec![share, SizeSpec::Tokens(most)]);
+            SizeSpec::Sum(vec![SizeSpec::Tokens(least), clipped])
+        }),
+    ];
+    let copy = some_of(vec![KindSpec::User, KindSpec::ToolCall, KindSpec::Summary]);
+    let overhead = prop::option::of(prop_oneof![
+        (0_u64..900).prop_map(SizeSpec::Tokens),
+        Just(SizeSpec::Times(decimal("0.5"), Box::new(SizeSpec::Input))),
+    ]);
+    let at_least = prop::option::of((0_u64..4).prop_map(CountSpec::Fixed));
+    let prompt = select(vec![SummaryPromptSpec::Separate, SummaryPromptSpec::Free]);
+    (output, copy, overhead, at_least, prompt)
+        .prop_map(|(output, copy, overhead, at_least, prompt)| {
+            ActionSpec::Summarise(SummariseSpec { output, copy, overhead, at_least, prompt })
+        })
+        .boxed()
+}
+
+/// What a stage and its steps do, which decides what else they may say.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Does {
+    Show,
+    Table,
+    Drop,
+    Summarise,
+}
+
+fn action(does: Does) -> BoxedStrategy<ActionSpec> {
+    match does {
+        Does::Show => rendition().prop_map(ActionSpec::Show).boxed(),
+        Does::Table => prop_oneof![table("first"), table("second")].boxed(),
+        Does::Drop => Just(ActionSpec::Drop).boxed(),
+        Does::Summarise => summarise().boxed(),
+    }
+}
+
+fn order_of(does: Does) -> OrderSpec {
+    if matches!(does, Does::Show | Does::Drop) { OrderSpec::Largest } else { OrderSpec::Oldest }
+}
+
+fn does() -> impl Strategy<Value = Does> {
+    prop_oneof![4 => Just(Does::Show), 4 => Just(Does::Table), 2 => Just(Does::Drop), 3 => Just(Does::Summarise)]
+}
+
+fn step() -> BoxedStrategy<StepSpec> {
+    does()
+        .prop_flat_map(|does| {
+            let until = until(does == Does::Summarise, false);
+            let own = prop::option::weighted(0.5, when(false));
+            (own, scope(order_of(does)), action(does), prop::option::weighted(0.5, until))
+                .prop_map(|(when, scope, apply, until)| StepSpec { when, scope: Some(scope), apply, until })
+        })
+        .boxed()
+}
+
+fn lasts() -> impl Strategy<Value = LastsSpec> {
+    prop_oneof![4 => Just(LastsSpec::History), 1 => Just(LastsSpec::Request)]
+}
+
+fn prefix() -> impl Strategy<Value = PrefixSpec> {
+    prop_oneof![4 => Just(PrefixSpec::Breaks), 1 => Just(PrefixSpec::Keeps)]
+}
+
+fn late_stage() -> BoxedStrategy<StageSpec> {
+    let moments = vec![MomentSpec::LoopStart, MomentSpec::Request, MomentSpec::LoopEnd];
+    (does(), prop_oneof![3 => Just(0_usize), 2 => 1_usize..=2])
+        .prop_flat_map(move |(does, n_steps)| {
+            // A stage that later steps share its goal with is held to what all of them foresee.
+            let until = until(does == Does::Summarise || n_steps > 0, n_steps == 0);
+            let parts = (
+                subsequence(moments.clone(), 1..=3),
+                prop::option::weighted(0.8, when(matches!(does, Does::Show | Does::Drop))),
+                scope(order_of(does)),
+                action(does),
+                prop::option::weighted(0.6, until),
+                prop::collection::vec(step(), n_steps),
+                lasts(),
+                prefix(),
+            );
+            parts.prop_map(|(at, when, scope, apply, until, then, lasts, prefix)| StageSpec {
+                name: String::new(),
+                at,
+                when,
+                scope,
+                apply,
+                until,
+                then,
+                ladder: None,
+                lasts,
+                prefix,
+            })
+        })
+        .boxed()
+}
+
+fn entry_stage() -> BoxedStrategy<StageSpec> {
+    let scope = (tools(), preserve(), prop::option::weighted(0.3, plain_small())).prop_map(
+        |(tools, preserve, larger_than)| ScopeSpec {
+            part: PartSpec::Entering,
+            tools,
+            preserve,
+            larger_than,
+            ..ScopeSpec::default()
+        },
+    );
+    let parts = (does(), prop::option::weighted(0.8, when(false)), scope, lasts(), prefix());
+    parts
+        .prop_flat_map(|(does, when, scope, lasts, prefix)| {
+            action(does).prop_map(move |apply| StageSpec {
+                name: String::new(),
+                at: vec![MomentSpec::Entry],
+                when: when.clone(),
+                scope: scope.clone(),
+                apply,
+                until: None,
+                then: Vec::new(),
+                ladder: None,
+                lasts,
+                prefix,
+            })
+        })
+        .boxed()
+}
+
+fn recovery() -> BoxedStrategy<Option<RecoverySpec>> {
+    let reread = (1_u64..4, prop::option::of(plain_size()))
+        .prop_map(|(limit, fits)| Some(RecoverySpec::NaiveReread { limit, fits }));
+    prop_oneof![Just(None), Just(Some(RecoverySpec::OneShot)), Just(Some(RecoverySpec::Pinned)), reread]
+        .boxed()
+}
+
+/// A policy of up to four stages, of which `Policy::new` has nothing to complain.
+pub(crate) fn policy() -> BoxedStrategy<PolicySpec> {
+    let stages =
+        prop::collection::vec(prop_oneof![1 => entry_stage().boxed(), 4 => late_stage().boxed()], 1..=4);
+    let table = || prop::collection::vec(row(), 1..=3);
+    (stages, table(), table(), 0_u64..20_000, 0_u64..5, recovery())
+        .prop_map(|(mut stages, first, second, a, n, recovery)| {
+            for (index, stage) in stages.iter_mut().enumerate() {
+                stage.name = format!("stage_{index}");
+            }
+            PolicySpec {
+                name: "random".to_owned(),
+                about: "Random.".to_owned(),
+                sources: Vec::new(),
+                as_of: None,
+                base: None,
+                params: [("a".to_owned(), SizeSpec::Tokens(a)), ("n".to_owned(), SizeSpec::Count(n))].into(),
+                tables: [("first".to_owned(), first), ("second".to_owned(), second)].into(),
+                ladders: Default::default(),
+                stages,
+                recovery,
+                memory: None,
+            }
+        })
+        .boxed()
+}

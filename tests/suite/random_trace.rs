@@ -1,0 +1,183 @@
+//! Random small traces: a few loops with calls, pauses, handles and needs at every moment.
+
+use ctxsim::trace::build::{NewItem, Sizes, TraceBuilder};
+use ctxsim::trace::evidence::Recover;
+use ctxsim::trace::{Due, Kind, Level, Need, Preserve, Trace};
+use ctxsim::units::Decimal;
+use proptest::prelude::*;
+
+/// The tools of random traces; the first reads files.
+pub(crate) const TOOLS: [&str; 4] = ["read_file", "grep", "process_read", "process_start"];
+
+/// A trace that can still be shrunk.
+#[derive(Clone, Debug)]
+pub(crate) struct TracePlan {
+    stable: Vec<u32>,
+    chars_per_token: &'static str,
+    loops: Vec<LoopPlan>,
+}
+
+#[derive(Clone, Debug)]
+struct LoopPlan {
+    user: Vec<u32>,
+    steps: Vec<StepPlan>,
+    needs: Vec<NeedPlan>,
+}
+
+#[derive(Clone, Debug)]
+struct StepPlan {
+    pause_ms: i64,
+    output: u64,
+    text: Option<(bool, u32)>,
+    calls: Vec<CallPlan>,
+}
+
+#[derive(Clone, Debug)]
+struct CallPlan {
+    tool: usize,
+    call: u32,
+    sizes: Sizes,
+    preserve: Preserve,
+    recover: Recover,
+    digest: Option<u64>,
+}
+
+#[derive(Clone, Debug)]
+struct NeedPlan {
+    due: Due,
+    back: u32,
+    level: Level,
+    weight: f64,
+    recover_tokens: Option<u32>,
+}
+
+/// Tokens of an item: often few, sometimes none, sometimes many.
+fn tokens() -> impl Strategy<Value = u32> {
+    prop_oneof![1 => Just(0), 4 => 1_u32..60, 6 => 60_u32..900, 5 => 900_u32..5_000]
+}
+
+fn call() -> BoxedStrategy<CallPlan> {
+    let sizes = (tokens(), 0..=100_u32, 0..=60_u32, prop_oneof![2 => Just(0_u32), 5 => 1_u32..50]);
+    let sizes = sizes.prop_map(|(raw, excerpt, summary, handle)| Sizes {
+        raw,
+        excerpt: raw * excerpt / 100,
+        summary: raw * summary / 100,
+        handle,
+    });
+    let preserve = prop_oneof![
+        3 => Just(Preserve::WorkingEvidence), 1 => Just(Preserve::Reference), 2 => Just(Preserve::None)
+    ];
+    let recover = (0_u32..200, 0_u32..400, 0_u32..900).prop_map(|(handle, local, exact)| Recover {
+        handle,
+        local,
+        exact,
+    });
+    let digest = prop_oneof![8 => Just(None), 1 => (0_u64..3).prop_map(Some)];
+    (0..TOOLS.len(), 1_u32..200, sizes, preserve, recover, digest)
+        .prop_map(|(tool, call, sizes, preserve, recover, digest)| CallPlan {
+            tool,
+            call,
+            sizes,
+            preserve,
+            recover,
+            digest,
+        })
+        .boxed()
+}
+
+fn step() -> BoxedStrategy<StepPlan> {
+    let pause = prop_oneof![6 => 0_i64..20_000, 1 => Just(300_000), 2 => 300_001_i64..900_000];
+    let output = prop_oneof![8 => 1_u64..900, 1 => 900_u64..4_000];
+    let calls = prop_oneof![
+        2 => Just(Vec::new()),
+        6 => prop::collection::vec(call(), 1..=1),
+        3 => prop::collection::vec(call(), 2..=3),
+    ];
+    let text = prop::option::of((any::<bool>(), 1_u32..700));
+    (pause, output, text, calls)
+        .prop_map(|(pause_ms, output, text, calls)| StepPlan { pause_ms, output, text, calls })
+        .boxed()
+}
+
+fn need() -> BoxedStrategy<NeedPlan> {
+    let due = prop::sample::select(vec![Due::LoopStart, Due::Answer, Due::LoopEnd]);
+    let level = prop::sample::select(vec![
+        Level::None,
+        Level::GlobalConclusion,
+        Level::ContinuationHandle,
+        Level::LocalDetail,
+        Level::ExactEvidence,
+        Level::RawContent,
+    ]);
+    let weight = prop::sample::select(vec![0.0, 0.125, 0.3, 0.5, 1.0]);
+    (due, 0_u32..4, level, weight, prop::option::weighted(0.3, 0_u32..3_000))
+        .prop_map(|(due, back, level, weight, recover_tokens)| NeedPlan {
+            due,
+            back,
+            level,
+            weight,
+            recover_tokens,
+        })
+        .boxed()
+}
+
+/// A trace of 1 to 8 loops of up to 6 steps.
+pub(crate) fn trace() -> BoxedStrategy<TracePlan> {
+    let user = prop::collection::vec(tokens(), 1..=2);
+    let steps =
+        prop_oneof![1 => Just(Vec::new()).boxed(), 15 => prop::collection::vec(step(), 1..=6).boxed()];
+    let one = (user, steps, prop::collection::vec(need(), 0..4)).prop_map(|(user, steps, needs)| LoopPlan {
+        user,
+        steps,
+        needs,
+    });
+    let stable = prop::collection::vec(0_u32..3_000, 0..3);
+    let chars = prop::sample::select(vec!["4", "3.5", "2.125"]);
+    (stable, chars, prop::collection::vec(one, 1..=8))
+        .prop_map(|(stable, chars_per_token, loops)| TracePlan { stable, chars_per_token, loops })
+        .boxed()
+}
+
+impl TracePlan {
+    /// Builds the trace.
+    pub(crate) fn build(&self) -> Trace {
+        let mut trace = TraceBuilder::new("random", &[TOOLS[0].to_owned()]);
+        trace.chars_per_token(Decimal::parse(self.chars_per_token).unwrap());
+        for (n, tokens) in self.stable.iter().enumerate() {
+            trace.stable(if n == 0 { Kind::System } else { Kind::ToolSchema }, *tokens);
+        }
+        let mut now_ms = 0;
+        for (loop_ix, plan) in (0_u32..).zip(&self.loops) {
+            let user: Vec<_> = plan.user.iter().map(|it| NewItem::plain(Kind::User, *it)).collect();
+            trace.begin_loop(&user);
+            for step in &plan.steps {
+                now_ms += step.pause_ms;
+                step.append(now_ms, &mut trace);
+            }
+            for need in &plan.needs {
+                let source = loop_ix.saturating_sub(need.back);
+                let NeedPlan { level, weight, recover_tokens, .. } = *need;
+                trace.need(need.due, Need { source, level, weight, recover_tokens });
+            }
+        }
+        trace.finish()
+    }
+}
+
+impl StepPlan {
+    fn append(&self, now_ms: i64, trace: &mut TraceBuilder) {
+        let text = self.text.map(|(is_reasoning, tokens)| {
+            NewItem::plain(if is_reasoning { Kind::Reasoning } else { Kind::Assistant }, tokens)
+        });
+        let calls = self.calls.iter().map(|it| NewItem::call(TOOLS[it.tool], it.call));
+        let mut reply: Vec<_> = text.into_iter().chain(calls).collect();
+        if reply.is_empty() {
+            reply.push(NewItem::plain(Kind::Assistant, 40));
+        }
+        let results = self.calls.iter().enumerate().map(|(n, it)| NewItem {
+            digest: it.digest,
+            ..NewItem::result(TOOLS[it.tool], n, it.sizes, it.preserve, it.recover)
+        });
+        trace.step(now_ms, self.output, &reply, &results.collect::<Vec<_>>());
+    }
+}

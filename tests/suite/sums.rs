@@ -1,0 +1,59 @@
+//! Laws of whole runs: what neither threads nor prices may change.
+
+#![expect(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
+
+use ctxsim::catalog::Catalog;
+use ctxsim::ledger::{NeedSums, Outcome, RequestSums, Sums};
+use ctxsim::metrics::Tally;
+use ctxsim::model::Profile;
+use ctxsim::report::json;
+use ctxsim::run::{Plan, Request};
+use ctxsim::spec::ProfileSpec;
+use ctxsim::spec::decode::{Format, decode};
+use proptest::prelude::*;
+
+#[test]
+fn one_thread_and_two_threads_write_the_same_bytes() {
+    let request = Request { suite: Some("default".to_owned()), ..Request::default() };
+    let plan = Plan::new(&Catalog::bundled(), &request).unwrap();
+
+    let [one, two] = [1, 2].map(|threads| json::document(&plan.report(Some(threads), &|_, _| {})).unwrap());
+
+    assert_eq!(one, two);
+}
+
+#[test]
+fn profiles_that_differ_in_prices_alone_share_their_simulations() {
+    let request = Request { suite: Some("duckagent-matrix".to_owned()), ..Request::default() };
+    let plan = Plan::new(&Catalog::bundled(), &request).unwrap();
+
+    assert_eq!(plan.cells().count(), 30 * 9);
+    assert_eq!(plan.n_simulations(), 30 * 6, "nine profiles have six distinct limits");
+}
+
+fn profile(rates: [u32; 4]) -> Profile {
+    let [input, output, read, write] = rates;
+    let text = format!(
+        "name = \"p\"\nabout = \"Made up.\"\nas_of = \"2026-01-01\"\nsources = [\"made up\"]\n[cache]\nrules = \"none\"\n\
+         [[prices]]\ninput = {input}\noutput = {output}\ncache_read = {read}\ncache_write = {{ \"5m\" = {write} }}\n"
+    );
+    Profile::new(&decode::<ProfileSpec>(&text, Format::Toml).unwrap()).unwrap()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(256) })]
+
+    #[test]
+    fn doubling_every_rate_doubles_the_token_cost(rates in prop::array::uniform4(0_u32..1_000_000), tokens in prop::array::uniform5(0_u64..1 << 40)) {
+        let [read, write, uncached, output, compacted] = tokens;
+        let main = RequestSums { n: 1, read, write: [write, 0], uncached, output, prompt: read + write + uncached, ..RequestSums::default() };
+        let summariser = RequestSums { n: 1, uncached: compacted, prompt: compacted, ..RequestSums::default() };
+        let sums = Sums { main, summariser, needs: NeedSums::default() };
+        let cost = |rates| Tally::new(&sums, None, &Outcome::default(), false, &profile(rates)).costs;
+
+        let (once, twice) = (cost(rates), cost(rates.map(|it| 2 * it)));
+
+        prop_assert_eq!(once.base() + once.base(), twice.base());
+        prop_assert_eq!(once.compaction + once.compaction, twice.compaction);
+    }
+}

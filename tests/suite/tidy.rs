@@ -1,0 +1,236 @@
+//! Rules of the house that no compiler checks.
+
+#![expect(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use ctxsim::source::Source;
+use ctxsim::spec::{PolicySpec, ProfileSpec};
+
+/// The packages that the project is built on.
+const PACKAGES: [&str; 8] =
+    ["serde", "toml", "ron", "rand", "rand_xoshiro", "insta", "indexmap", "thiserror"];
+
+/// Words of providers and models, which belong into profiles.
+const PROVIDER_WORDS: [&str; 12] = [
+    "anthropic",
+    "claude",
+    "openai",
+    "gpt",
+    "deepseek",
+    "kimi",
+    "moonshot",
+    "gemini",
+    "google",
+    "qwen",
+    "mistral",
+    "duckagent",
+];
+
+/// The floors that must not know a policy or a provider by its name.
+const NAMELESS: [&str; 5] = ["src/engine", "src/projection", "src/cache.", "src/cache/", "src/recovery"];
+
+/// Types and modules that reach the network, the clock or other programs.
+const OUTSIDE: [&str; 7] =
+    ["std::net", "TcpStream", "UdpSocket", "reqwest", "hyper", "SystemTime::now", "process::Command"];
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// Returns the files below a folder with their path from the root.
+fn files(folder: &str) -> Vec<(String, PathBuf)> {
+    let mut found = Vec::new();
+    let mut folders = vec![root().join(folder)];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else {
+                let name = path.strip_prefix(root()).unwrap().to_str().unwrap().replace('\\', "/");
+                found.push((name, path));
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+/// Returns the Rust files below a folder, with their text.
+pub(crate) fn sources(folder: &str) -> Vec<(String, String)> {
+    let rust = files(folder).into_iter().filter(|(name, _)| name.ends_with(".rs"));
+    rust.map(|(name, path)| (name, fs::read_to_string(path).unwrap())).collect()
+}
+
+/// Returns what of a text is code: no comments, no tests.
+fn code(text: &str) -> String {
+    let body = text.split("#[cfg(test)]\nmod").next().unwrap();
+    body.lines().map(|it| it.split("//").next().unwrap()).collect::<Vec<_>>().join("\n")
+}
+
+/// Returns the modules of the library, the lowest floor first.
+fn floors() -> Vec<String> {
+    let text = fs::read_to_string(root().join("src/lib.rs")).unwrap();
+    let names =
+        text.lines().filter_map(|it| it.strip_prefix("pub mod ")?.strip_suffix(';').map(str::to_owned));
+    names.collect()
+}
+
+#[test]
+fn a_module_imports_only_from_floors_below_its_own() {
+    let floors = floors();
+    // A source locates what a spec decodes; both stand on one floor.
+    let floor = |it: &str| floors.iter().position(|known| known == if it == "source" { "spec" } else { it });
+    let mut wrong = Vec::new();
+    for (name, text) in sources("src").iter().filter(|(name, _)| !name.starts_with("src/bin/")) {
+        let module = name.trim_start_matches("src/").split(['/', '.']).next().unwrap();
+        let Some(own) = floor(module) else { continue };
+        for used in code(text).split("crate::").skip(1) {
+            let used: String = used.chars().take_while(|it| it.is_ascii_lowercase() || *it == '_').collect();
+            if floor(&used).is_some_and(|it| it > own) {
+                wrong.push(format!("{name} imports `{used}`"));
+            }
+        }
+    }
+    assert!(floors.len() > 10);
+    assert_eq!(wrong, Vec::<String>::new());
+}
+
+#[test]
+fn every_source_file_opens_with_its_sentence() {
+    let all = ["src", "tests/suite", "examples"].iter().flat_map(|it| sources(it));
+    let silent = all.filter(|(_, text)| {
+        !text.starts_with("//! ") || !text.lines().next().unwrap().ends_with(['.', ',', ':'])
+    });
+    let silent: Vec<String> = silent.map(|it| it.0).filter(|it| !it.contains("data/")).collect();
+
+    assert_eq!(silent, Vec::<String>::new());
+}
+
+#[test]
+fn every_test_file_is_listed() {
+    let main = fs::read_to_string(root().join("tests/suite/main.rs")).unwrap();
+    for (name, _) in sources("tests/suite") {
+        let stem = name.trim_start_matches("tests/suite/").trim_end_matches(".rs");
+        if !stem.contains('/') && stem != "main" {
+            assert!(main.contains(&format!("mod {stem};")), "{name} is listed nowhere");
+        }
+    }
+}
+
+#[test]
+fn every_snapshot_is_of_a_test() {
+    let tests: String = sources("tests").into_iter().map(|it| it.1).collect();
+    let broken: BTreeSet<String> = files("tests/invalid")
+        .into_iter()
+        .filter_map(|(name, _)| Some(name.rsplit_once('/')?.1.rsplit_once('.')?.0.to_owned()))
+        .collect();
+    for (name, _) in files("snapshots") {
+        assert!(name.ends_with(".snap"), "{name} is no accepted snapshot");
+        let stem = name.rsplit_once('/').unwrap().1.trim_end_matches(".snap");
+        let is_known = if name.starts_with("snapshots/diagnostics/") {
+            broken.contains(stem)
+        } else {
+            tests.contains(&format!("\"{stem}\""))
+        };
+        assert!(is_known, "{name} is an orphan");
+    }
+}
+
+#[test]
+fn presets_and_profiles_name_their_sources_and_profiles_their_day() {
+    for (name, path) in files("profiles") {
+        let spec: ProfileSpec = Source::read(&path).unwrap().decode().unwrap();
+        assert!(!spec.sources.is_empty() && is_day(&spec.as_of), "{name}");
+    }
+    for (name, path) in files("policies") {
+        let spec: PolicySpec = Source::read(&path).unwrap().decode().unwrap();
+        assert!(!spec.sources.is_empty() || spec.base.is_some(), "{name} names no source");
+        assert!(spec.as_of.is_none_or(|it| is_day(&it)), "{name}");
+    }
+}
+
+/// Returns whether a text is a day, `YYYY-MM-DD`.
+fn is_day(text: &str) -> bool {
+    let parts: Vec<&str> = text.split('-').collect();
+    let [year, month, day] = parts.as_slice() else { return false };
+    let number = |text: &str, length| text.parse::<u32>().ok().filter(|_| text.len() == length);
+    number(year, 4).is_some()
+        && number(month, 2).is_some_and(|it| (1..=12).contains(&it))
+        && number(day, 2).is_some_and(|it| (1..=31).contains(&it))
+}
+
+#[test]
+fn the_library_reaches_neither_network_nor_clock() {
+    for (name, text) in sources("src").iter().filter(|it| !it.0.starts_with("src/bin/")) {
+        let code = code(text);
+        let reached: Vec<&&str> = OUTSIDE.iter().filter(|it| code.contains(**it)).collect();
+        assert!(reached.is_empty(), "{name}: {reached:?}");
+    }
+}
+
+#[test]
+fn only_the_binary_prints() {
+    for (name, text) in sources("src").iter().filter(|it| !it.0.starts_with("src/bin/")) {
+        let code = code(text);
+        assert!(!["println!", "eprintln!", "print!(", "dbg!"].iter().any(|it| code.contains(it)), "{name}");
+    }
+}
+
+#[test]
+fn each_package_is_used() {
+    let all: String =
+        ["src", "tests/suite"].iter().flat_map(|it| sources(it)).map(|it| code(&it.1)).collect();
+    for package in PACKAGES {
+        assert!(all.contains(&format!("{package}::")), "{package} is not used");
+    }
+}
+
+#[test]
+fn the_engine_knows_no_policy_and_no_provider_by_name() {
+    let stems: BTreeMap<String, String> = ["policies", "profiles"]
+        .iter()
+        .flat_map(|it| files(it))
+        .filter_map(|(name, _)| Some((name.rsplit_once('/')?.1.rsplit_once('.')?.0.to_owned(), name)))
+        // A word of the language is no policy's name.
+        .filter(|(stem, _)| stem.contains(['_', '-']))
+        .collect();
+    for (name, text) in
+        sources("src").iter().filter(|it| NAMELESS.iter().any(|floor| it.0.starts_with(floor)))
+    {
+        let code = code(text).to_lowercase();
+        let known: Vec<&str> = stems.keys().map(String::as_str).chain(PROVIDER_WORDS).collect();
+        let named: Vec<&&str> = known.iter().filter(|it| code.contains(**it)).collect();
+        assert!(named.is_empty(), "{name} names {named:?}");
+    }
+}
+
+#[test]
+fn the_lean_library_stays_lean() {
+    let manifest: toml::Table = fs::read_to_string(root().join("Cargo.toml")).unwrap().parse().unwrap();
+    let lock: toml::Table = fs::read_to_string(root().join("Cargo.lock")).unwrap().parse().unwrap();
+    let mut packages: BTreeMap<&str, &toml::Value> = BTreeMap::new();
+    for package in lock["package"].as_array().unwrap() {
+        packages.insert(package["name"].as_str().unwrap(), package);
+    }
+    let always = manifest["dependencies"].as_table().unwrap().iter();
+    let always = always.filter(|(_, it)| it.get("optional").and_then(toml::Value::as_bool) != Some(true));
+    let mut open: Vec<&str> = always.map(|(name, _)| name.as_str()).collect();
+    let mut tree = BTreeSet::new();
+    while let Some(name) = open.pop() {
+        if tree.insert(name) {
+            let needs = packages[name].get("dependencies").and_then(toml::Value::as_array);
+            open.extend(needs.into_iter().flatten().filter_map(|it| it.as_str()?.split(' ').next()));
+        }
+    }
+    let written = tree.into_iter().collect::<Vec<_>>().join("\n");
+
+    let mut settings = insta::Settings::clone_current();
+    settings.set_snapshot_path("../../snapshots/package");
+    settings.set_prepend_module_to_snapshot(false);
+    settings.set_omit_expression(true);
+    settings.bind(|| insta::assert_snapshot!("lean_tree", written));
+}
