@@ -5,8 +5,6 @@ mod store;
 mod r#use;
 mod write;
 
-pub use store::{Holding, Store};
-
 use crate::ledger::{Loss, ProbeRow, Sink};
 use crate::model::memory::{Memory, Part, State};
 use crate::projection::Prompt;
@@ -14,6 +12,7 @@ use crate::spec::memory::FromSpec;
 use crate::trace::facts::{FactPlane, Form};
 use crate::units::Tokens;
 
+use store::Store;
 use write::Writer;
 
 /// Follows a run and answers its probes.
@@ -76,12 +75,6 @@ impl<'t> Keeper<'t> {
     #[must_use]
     pub fn tokens(&self) -> Tokens {
         self.memory.as_ref().map_or(0, |it| read::tokens(it.rules, &it.store))
-    }
-
-    /// Returns the store, where there is one.
-    #[must_use]
-    pub fn store(&self) -> Option<&Store> {
-        self.memory.as_ref().map(|it| &it.store)
     }
 
     /// Answers what is asked; a run that stopped before the question answers nothing.

@@ -131,9 +131,12 @@ impl Assumed {
         let assumed = &profile.assumptions;
         let mut sentences = load.assumptions.to_vec();
         if load.is_conversation {
-            sentences.push(
-                "A conversation's budget is its prompt limit; a memory stands at the end of the prompt, where no cache reads it."
-                    .to_owned(),
+            sentences.extend(
+                [
+                    "A conversation's budget is its prompt limit; a memory stands at the end of the prompt, where no cache reads it.",
+                    "What a memory takes to write, and the calls that fetch a fact by its key, are not billed.",
+                ]
+                .map(str::to_owned),
             );
         } else if !load.has_needs {
             sentences.push(format!(

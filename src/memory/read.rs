@@ -51,7 +51,7 @@ impl<'s> Read<'s> {
 
 /// Returns what a memory takes in the prompt: what is read, or its index.
 pub(super) fn tokens(rules: &Memory, store: &Store) -> Tokens {
-    let held = u64::try_from(store.len()).unwrap_or(u64::MAX);
+    let held = u64::try_from(store.n_held()).unwrap_or(u64::MAX);
     let shown = match rules.read {
         ReadSpec::Last(count) => held.min(count),
         ReadSpec::All | ReadSpec::ByKey => held,

@@ -2,8 +2,6 @@
 
 use std::collections::VecDeque;
 
-use indexmap::IndexMap;
-
 use super::is_oracle;
 use crate::model::memory::{Memory, Part};
 use crate::trace::facts::{FactIx, FactPlane};
@@ -11,13 +9,9 @@ use crate::trace::facts::{FactIx, FactPlane};
 /// A bank's place in its store.
 pub(super) type BankIx = usize;
 
-/// What a store holds, as text: bank, then key, then value.
-pub type Holding = IndexMap<String, IndexMap<String, String>>;
-
 /// Facts in banks.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Store {
-    names: Vec<String>,
+pub(super) struct Store {
     /// Facts with the turn at which each was written, oldest first.
     banks: Vec<VecDeque<(FactIx, u64)>>,
     /// By fact: a bit for each bank that holds it.
@@ -41,7 +35,6 @@ impl Store {
             held: vec![0; plane.facts.len()],
             of_category: plane.categories.iter().map(bank_of).collect(),
             capacity: capacity.map_or(usize::MAX, |it| usize::try_from(it).unwrap_or(usize::MAX)),
-            names,
             n_held: 0,
             n_written: 0,
         }
@@ -92,31 +85,7 @@ impl Store {
     }
 
     /// Returns how many facts are held; a fact in two banks counts twice.
-    #[must_use]
-    pub fn len(&self) -> usize {
+    pub(super) fn n_held(&self) -> usize {
         self.n_held
-    }
-
-    /// Returns whether nothing is held.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.n_held == 0
-    }
-
-    /// Returns the size of the largest bank.
-    #[must_use]
-    pub fn largest_bank(&self) -> usize {
-        self.banks.iter().map(VecDeque::len).max().unwrap_or(0)
-    }
-
-    /// Returns what is held, as text; banks that hold nothing are left out.
-    #[must_use]
-    pub fn holding(&self, plane: &FactPlane) -> Holding {
-        let text = |bank: &VecDeque<(FactIx, u64)>| {
-            let facts = bank.iter().map(|(fact, _)| &plane.facts[*fact as usize]);
-            facts.map(|it| (it.key.clone(), it.value.clone())).collect()
-        };
-        let filled = self.names.iter().zip(&self.banks).filter(|(_, bank)| !bank.is_empty());
-        filled.map(|(name, bank)| (name.clone(), text(bank))).collect()
     }
 }

@@ -16,6 +16,9 @@ pub type Part = PartSpec;
 /// No store has more banks, so that a fact's places fit one word.
 const BANKS_MAX: usize = 32;
 
+/// A fact meets no more draws.
+const DRAWS_MAX: usize = 16;
+
 /// A memory whose numbers are all in range.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Memory {
@@ -71,6 +74,12 @@ impl Memory {
     #[must_use]
     pub fn new(spec: &MemorySpec, problems: &mut Problems) -> Self {
         let store = problems.within("store", |problems| store(&spec.store, problems));
+        if spec.write.extract.len() > DRAWS_MAX {
+            problems.within("write.extract", |problems| {
+                let help = format!("write at most {DRAWS_MAX}");
+                problems.push("extract-too-many", format!("{} draws", spec.write.extract.len()), help);
+            });
+        }
         if spec.write.extract.is_empty() {
             problems.within("write.extract", |problems| {
                 problems.push("memory-never-writes", "nothing is ever written", "write at least one draw");

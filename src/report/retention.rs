@@ -203,18 +203,24 @@ impl Group<'_> {
     /// A line for each policy: what it keeps and what that costs.
     fn costs(&self) -> Grid {
         let rows = self.runs.iter().map(|(run, retention, _)| {
-            let main = &run.tally.sums.main;
-            let requests = main.n.max(1) as f64;
+            let (main, outcome) = (&run.tally.sums.main, &run.tally.outcome);
+            // What stopped early has done less work: its cost says nothing beside the others'.
+            let has_stopped = outcome.turns_completed < outcome.turns_requested;
             let per_1000 = run.tally.costs.total() / (retention.turns.max(1) as f64 / 1_000.0);
             let accuracy = retention.accuracy.mean;
-            let per_dollar = (per_1000 > 0.0).then(|| format!("{:.2}", accuracy / per_1000));
+            let known = |it: String| if has_stopped { NONE.to_owned() } else { it };
+            // A profile without a price, or with a price of nothing, leaves nothing to divide by.
+            let amount = |it: f64, decimals: usize| {
+                if it.is_finite() { known(format!("{it:.decimals$}")) } else { NONE.to_owned() }
+            };
+            let mark = if has_stopped { " (stopped at its limit)" } else { "" };
             vec![
-                run.policy.clone(),
+                format!("{}{mark}", run.policy),
                 format!("{accuracy:.3}"),
-                format!("{:.1}", main.prompt as f64 / requests),
-                numbers::percent(run.tally.cache_hit_ratio()),
-                format!("{per_1000:.4}"),
-                per_dollar.unwrap_or_else(|| NONE.to_owned()),
+                known(format!("{:.1}", main.prompt as f64 / main.n.max(1) as f64)),
+                known(numbers::percent(run.tally.cache_hit_ratio())),
+                amount(per_1000, 4),
+                amount(accuracy / per_1000, 2),
             ]
         });
         let columns = [

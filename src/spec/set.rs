@@ -147,8 +147,13 @@ impl Setting {
 
     /// Returns how many steps must exist, because people named what they lead to.
     fn n_named(&self) -> usize {
-        let is_named = self.target == Target::Policy && self.path[0] != "recovery";
-        if is_named { 2 } else { 0 }
+        match (self.target, self.path[0].as_str()) {
+            (Target::Policy, "recovery") => 0,
+            // A policy without a memory has none to change; a part that it is silent on is its default.
+            (Target::Policy, "memory") => 1,
+            (Target::Policy, _) => 2,
+            _ => 0,
+        }
     }
 
     /// Returns how many steps of the path exist, a sibling variant counting as present.
