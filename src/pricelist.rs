@@ -1,4 +1,6 @@
-//! The price lists that the field keeps, read into entries that become profiles: nothing is guessed, and what cannot be
+//! The price lists that the field keeps, read into entries that become profiles.
+//!
+//! Nothing is guessed, and what cannot be
 //! placed is listed with its reason.
 
 pub mod compare;

@@ -287,8 +287,8 @@ fn wrong_prices_are_told_where_they_stand() {
     let base = "[[prices]]\ninput = 1.0\noutput = 1.0\n";
     let with = |more: &str| codes(&format!("{base}{more}"));
 
-    assert_eq!(codes("[[prices]]\ninput = -1.0\noutput = 1.0\n"), ["syntax"]);
-    assert_eq!(codes("[[prices]]\ninput = nan\noutput = 1.0\n"), ["syntax"]);
+    assert_eq!(codes("[[prices]]\ninput = -1.0\noutput = 1.0\n"), ["value-invalid"]);
+    assert_eq!(codes("[[prices]]\ninput = nan\noutput = 1.0\n"), ["value-invalid"]);
     assert_eq!(codes("[[prices]]\ninput = 0.0000001\n"), ["price-too-fine"]);
     assert_eq!(with("cache_write = { \"soon\" = 1.0 }\n"), ["ttl-class"]);
     assert_eq!(with("cache_write = { \"5m\" = 1.0, \"30m\" = 1.0 }\n"), ["ttl-class"]);

@@ -1,4 +1,6 @@
-//! A naive simulator that makes the same edits as the engine: it rescans every slot, recounts every total and compares
+//! A naive simulator that makes the same edits as the engine.
+//!
+//! It rescans every slot, recounts every total and compares
 //! whole prompts at each request. It is written from what the policy language says, and shares no code with it.
 
 mod apply;
