@@ -47,6 +47,7 @@ const STILL_WITHOUT: &[&str] = &[
     "domain-words",
     "domains-empty",
     "extract-bar",
+    "extract-too-many",
     "extract-passes",
     "guard-bound",
     "guard-policy",

@@ -7,12 +7,12 @@ use ctxsim::model::profile::Steps;
 
 use super::history::{History, View};
 
-/// Everything that was ever sent and is not forgotten.
+/// Everything that was sent and is not forgotten.
 pub(super) struct Cache {
     rules: CacheRules,
-    earlier: Vec<Vec<(u64, View)>>,
+    /// What was sent, and when.
+    earlier: Vec<(Vec<(u64, View)>, i64)>,
     previous_tokens: u64,
-    last_ms: Option<i64>,
 }
 
 fn whole_steps(steps: Steps, tokens: u64) -> u64 {
@@ -21,7 +21,7 @@ fn whole_steps(steps: Steps, tokens: u64) -> u64 {
 
 impl Cache {
     pub(super) fn new(rules: CacheRules) -> Self {
-        Self { rules, earlier: Vec::new(), previous_tokens: 0, last_ms: None }
+        Self { rules, earlier: Vec::new(), previous_tokens: 0 }
     }
 
     pub(super) fn submit(&mut self, history: &History<'_>, now_ms: i64) -> CacheUse {
@@ -58,20 +58,16 @@ impl Cache {
         history: &History<'_>,
         now_ms: i64,
     ) -> (u64, Option<u32>) {
-        if let (Some(ttl), Some(last)) = (ttl_ms, self.last_ms)
-            && now_ms - last > i64::try_from(ttl).unwrap()
-        {
-            self.earlier.clear();
-        }
-        self.last_ms = Some(now_ms);
+        // A request renews every prefix of its prompt: what no live prompt shares is forgotten.
+        self.earlier.retain(|it| ttl_ms.is_none_or(|ttl| now_ms - it.1 <= i64::try_from(ttl).unwrap()));
         let known = (0..history.slots.len()).filter(|it| history.slots[*it].identity.is_visible());
         let places: Vec<usize> = known.collect();
         let prompt: Vec<(u64, View)> =
             places.iter().map(|it| (history.item(*it).digest, history.slots[*it].identity)).collect();
         let shared =
             |other: &Vec<(u64, View)>| other.iter().zip(&prompt).take_while(|(a, b)| same(a, b)).count();
-        let common = self.earlier.iter().map(shared).max().unwrap_or(0);
-        self.earlier.push(prompt);
+        let common = self.earlier.iter().map(|it| shared(&it.0)).max().unwrap_or(0);
+        self.earlier.push((prompt, now_ms));
         let tokens = places[..common].iter().map(|it| history.slots[*it].view.tokens).sum();
         (whole_steps(steps, tokens).min(history.tokens()), places.get(common).map(|it| *it as u32))
     }
