@@ -60,6 +60,7 @@ const fn automatic(
 }
 
 /// Returns the rules of a model, where they are known.
+#[expect(clippy::too_many_lines, reason = "a table, one row a provider")]
 pub(super) fn rules(entry: &Entry) -> Option<Rules> {
     let model = entry.model.to_lowercase();
     let rules = match canonical(&entry.provider) {

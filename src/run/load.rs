@@ -9,6 +9,7 @@ use crate::spec::scenario::{AssumeSpec, LoadSpec};
 use crate::trace::{Trace, import, load};
 
 /// What a scenario plays.
+#[expect(clippy::large_enum_variant, reason = "a plan holds one a scenario")]
 #[derive(Clone, Debug)]
 pub enum Workload {
     /// Items, which policies act on.

@@ -248,7 +248,7 @@ fn remove_in_value(value: &mut DeValue<'_>, index: usize, rest: &[usize]) -> boo
         DeValue::Table(table) => remove_in_table(table, index, rest),
         DeValue::Array(array) if index < array.len() => match rest.split_first() {
             Some((next, rest)) => {
-                array.iter_mut().nth(index).is_some_and(|it| remove_in_value(it.get_mut(), *next, rest))
+                array.get_mut(index).is_some_and(|it| remove_in_value(it.get_mut(), *next, rest))
             }
             None => {
                 let kept = array.iter().enumerate().filter(|(it, _)| *it != index).map(|(_, it)| it.clone());

@@ -1,5 +1,6 @@
 //! Price lists of the field become profiles, and what cannot is told.
 
+#![expect(clippy::print_stdout, reason = "what was left out is read when the whole reference is compared")]
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 
 use std::collections::BTreeMap;

@@ -118,7 +118,7 @@ fn period(spec: &PriceSpec, services: &[String], problems: &mut Problems) -> Per
         if has_own && spec.windows.iter().any(|it| it.factor.is_none()) {
             let message = format!("both `{name}` and an hour of the day give prices of their own");
             problems.within("windows", |it| {
-                it.push("price-ambiguous", message, "give one of the two a `factor`")
+                it.push("price-ambiguous", message, "give one of the two a `factor`");
             });
         }
         problems.within(format!("services.{name}"), |problems| {
@@ -138,7 +138,7 @@ fn period(spec: &PriceSpec, services: &[String], problems: &mut Problems) -> Per
 fn check_services(spec: &PriceSpec, problems: &mut Problems) {
     for (name, service) in &spec.services {
         let is_empty = given!(service).is_empty() && service.tiers.is_empty();
-        if service.factor.is_some() == !is_empty {
+        if service.factor.is_some() != is_empty {
             problems.within(format!("services.{name}"), |it| {
                 let message = "a service has either a `factor` or prices of its own";
                 it.push("service-form", message, "write `factor = 0.5`, or `input` and `output`");
