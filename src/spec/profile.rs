@@ -10,6 +10,7 @@ use crate::units::{Decimal, Tokens};
 
 /// A profile: one model at one provider at one date.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct ProfileSpec {
     /// The name: the file's path below `profiles/` without its extension.
@@ -34,6 +35,7 @@ pub struct ProfileSpec {
 
 /// How much a model takes and gives, in tokens.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct LimitsSpec {
     /// The context window; no limit, when silent.
@@ -49,6 +51,7 @@ pub struct LimitsSpec {
 
 /// Which cache rules, and their numbers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct CacheSpec {
     /// Which rules.
@@ -90,6 +93,7 @@ pub struct CacheSpec {
 
 /// From when on an entry ages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ClockSpec {
     /// The start of the request that wrote it or read it last.
@@ -98,6 +102,7 @@ pub enum ClockSpec {
 
 /// From when on an entry can be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ReadableSpec {
     /// The start of its writer's response.
@@ -158,6 +163,7 @@ impl<'de> de::Visitor<'de> for TtlsVisitor {
 
 /// The cache rules there are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum RulesSpec {
     /// No cache.
@@ -174,6 +180,7 @@ pub enum RulesSpec {
 
 /// In which order the blocks of a prompt count as used.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum TouchSpec {
     /// From the head on, so that the head leaves first.
@@ -185,6 +192,7 @@ pub enum TouchSpec {
 
 /// What a report assumes about the agent and the provider.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct AssumptionsSpec {
     /// Tokens of a recovery call's prompt beside what it fetches.

@@ -8,6 +8,7 @@ use super::size::SizeSpec;
 
 /// A suite: a named set of policies, scenarios and profiles that are run together.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct SuiteSpec {
     /// The name: the file's path below `suites/` without its extension.

@@ -22,6 +22,8 @@ mod random_policy;
 mod random_trace;
 mod readings;
 mod report;
+mod schema;
+
 mod set;
 mod sums;
 mod tidy;
