@@ -325,16 +325,16 @@ fn blocks(spec: &CacheSpec, problems: &mut Problems) -> Blocks {
     let block_tokens = spec.block_tokens.unwrap_or(0);
     if block_tokens == 0 {
         problems.within("block_tokens", |it| {
-            it.push("block-size-missing", "blocks hold some number of tokens", "write 1 or more, such as 16");
+            it.push(
+                "block-size-missing",
+                "blocks hold some number of tokens",
+                "write `block_tokens: 16`, or another number from 1 up",
+            );
         });
     }
     if spec.capacity_blocks == Some(0) {
         problems.within("capacity_blocks", |it| {
-            it.push(
-                "capacity-zero",
-                "a store of 0 blocks holds nothing",
-                "write `rules = \"none\"` for no cache",
-            );
+            it.push("capacity-zero", "a store of 0 blocks holds nothing", "write `rules: none` for no cache");
         });
     }
     let touch = spec.touch.unwrap_or_default();

@@ -32,7 +32,14 @@ pub(crate) fn run(catalog: &Catalog, args: &RunArgs) -> Result<bool, Error> {
         && let Ok(text) = catalog.scenario(scenario).and_then(|it| it.origin.text())
         && vectors::detect(&text)
     {
-        return write(args, &vectors_text(&text, args, format)?).map(|()| true);
+        let text = vectors_text(&text, args, format).map_err(|it| match it {
+            Error::Invalid(mut problems) => {
+                problems.iter_mut().for_each(|it| it.place.file.clone_from(scenario));
+                problems.into()
+            }
+            other => other,
+        })?;
+        return write(args, &text).map(|()| true);
     }
     let request = Request {
         suite: args.suite.clone(),
