@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::edit::{Editor, SideRequest};
 use super::filter::ClassMask;
+use super::fold::ReadyFold;
 use super::num::{Env, Known, Num};
 use super::program::{Activation, ReadyRung};
 use super::prompt::{Prompt, SlotIx};
@@ -24,6 +25,7 @@ pub(super) enum Act {
     Show { rows: Rows, budget: Option<ReadyBudget> },
     Drop,
     Summarise(Arc<ReadySummary>),
+    Fold(Arc<ReadyFold>),
 }
 
 /// A pool of exact tokens.
@@ -44,18 +46,28 @@ pub(super) struct ReadySummary {
     request: Option<SummaryPromptSpec>,
 }
 
+impl ReadyBudget {
+    pub(super) fn new(budget: &Budget, known: &Known) -> Self {
+        let Budget { tokens, per_loop, counts_shown } = budget;
+        let tokens = Num::new(tokens, known).eval(&Env::default());
+        Self { tokens, per_loop: *per_loop, counts_shown: *counts_shown }
+    }
+
+    /// Returns whether a loop's pool is the same wherever a pass begins.
+    pub(super) fn is_per_loop(self) -> bool {
+        self.per_loop
+    }
+}
+
 impl Act {
     pub(super) fn new(action: &Action, spine: &Spine, known: &Known) -> Self {
         match action {
             Action::Show { rows, budget } => {
-                let budget = budget.as_ref().map(|Budget { tokens, per_loop, counts_shown }| ReadyBudget {
-                    tokens: Num::new(tokens, known).eval(&Env::default()),
-                    per_loop: *per_loop,
-                    counts_shown: *counts_shown,
-                });
+                let budget = budget.as_ref().map(|it| ReadyBudget::new(it, known));
                 Self::Show { rows: Rows::new(rows, spine, known), budget }
             }
             Action::Drop => Self::Drop,
+            Action::Fold(fold) => Self::Fold(Arc::new(ReadyFold::new(fold, spine, known))),
             Action::Summarise(Summarise { output, copy, overhead, at_least, request }) => {
                 Self::Summarise(Arc::new(ReadySummary {
                     output: Num::new(output, known),
@@ -73,7 +85,7 @@ impl Act {
     fn budget(&self) -> Option<ReadyBudget> {
         match self {
             Self::Show { budget, .. } => *budget,
-            Self::Drop | Self::Summarise(_) => None,
+            Self::Drop | Self::Summarise(_) | Self::Fold(_) => None,
         }
     }
 
@@ -81,7 +93,7 @@ impl Act {
     pub(super) fn rows(&self) -> Option<&Rows> {
         match self {
             Self::Show { rows, .. } => Some(rows),
-            Self::Drop | Self::Summarise(_) => None,
+            Self::Drop | Self::Summarise(_) | Self::Fold(_) => None,
         }
     }
 }
@@ -92,6 +104,11 @@ pub(super) fn apply(rung: &mut ReadyRung, activation: &Activation<'_>, edit: &mu
     if let Act::Summarise(summary) = &rung.act {
         let summary = Arc::clone(summary);
         summarise(rung, &summary, region, activation, edit);
+        return;
+    }
+    if let Act::Fold(fold) = &rung.act {
+        let fold = Arc::clone(fold);
+        super::fold::fold(rung, &fold, region, activation, edit);
         return;
     }
     let n_changed = if rung.place.order == OrderSpec::Oldest {
@@ -265,7 +282,7 @@ fn touch_slot(rung: &ReadyRung, slot: SlotIx, pool: Option<&mut OpenPool>, edit:
             u32::from(edit.show(slot, rendered))
         }
         Act::Drop => edit.drop(slot),
-        Act::Summarise(_) => 0,
+        Act::Summarise(_) | Act::Fold(_) => 0,
     }
 }
 
@@ -279,7 +296,7 @@ pub(super) fn progress(rung: &ReadyRung, region: Region, edit: &mut Editor<'_, '
 
 impl Progress {
     /// Counts a slot about to be changed.
-    fn take(&mut self, prompt: &Prompt<'_>, index: SlotIx) {
+    pub(super) fn take(&mut self, prompt: &Prompt<'_>, index: SlotIx) {
         self.items += 1;
         self.tool_uses += u64::from(prompt.kind(index) == Kind::ToolResult);
         self.tokens += Tokens::from(prompt.slot(index).tokens);
@@ -300,7 +317,8 @@ impl Progress {
 }
 
 /// A pool that is being spent.
-struct OpenPool {
+#[derive(Clone)]
+pub(super) struct OpenPool {
     budget: ReadyBudget,
     region: Region,
     pool: Pool,
@@ -310,7 +328,7 @@ struct OpenPool {
 }
 
 impl OpenPool {
-    fn new(budget: ReadyBudget, region: Region) -> Self {
+    pub(super) fn new(budget: ReadyBudget, region: Region) -> Self {
         Self {
             budget,
             region,
@@ -321,7 +339,7 @@ impl OpenPool {
     }
 
     /// Returns the pool as it stands in front of a slot about to be shown.
-    fn at(&mut self, slot: SlotIx, rung: &ReadyRung, edit: &mut Editor<'_, '_>) -> &mut Pool {
+    pub(super) fn at(&mut self, slot: SlotIx, rung: &ReadyRung, edit: &mut Editor<'_, '_>) -> &mut Pool {
         let loop_ix = edit.prompt().item(slot).loop_ix;
         if self.budget.per_loop && self.loop_ix != Some(loop_ix) {
             self.loop_ix = Some(loop_ix);

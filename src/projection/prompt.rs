@@ -25,6 +25,10 @@ pub enum State {
     Absorbed,
     /// Behind the summary that stands in this slot.
     Host,
+    /// Told of, as it last stood, in the folded summary of an earlier slot.
+    Folded,
+    /// Told of in the folded summary that stands in this slot.
+    FoldHost,
 }
 
 /// One item's rendition at its place.
@@ -40,7 +44,7 @@ pub struct Slot {
     pub exact: bool,
     /// The last author of an edit; [`UNDO`] when there was none.
     pub by: Author,
-    /// Which summary stands here, counted from 1; 0 for items.
+    /// Which summary stands here, counted from 1, or what a folded one says, as a digest; 0 for items.
     pub serial: u32,
 }
 
@@ -49,7 +53,14 @@ impl Slot {
     #[inline]
     #[must_use]
     pub fn is_visible(&self) -> bool {
-        matches!(self.state, State::Shown | State::Host)
+        matches!(self.state, State::Shown | State::Host | State::FoldHost)
+    }
+
+    /// Returns whether a summary stands in this slot.
+    #[inline]
+    #[must_use]
+    pub fn is_summary(&self) -> bool {
+        matches!(self.state, State::Host | State::FoldHost)
     }
 }
 
@@ -280,7 +291,7 @@ impl<'t> Prompt<'t> {
             state.tokens = state.tokens - Tokens::from(before.tokens) + Tokens::from(after.tokens);
             state.n_absorbed =
                 state.n_absorbed - u32::from(is_behind(&before)) + u32::from(is_behind(&after));
-            if item.kind == Kind::ToolResult && !is_behind(&before) && !is_behind(&after) {
+            if item.kind == Kind::ToolResult && is_counted(&before) && is_counted(&after) {
                 count(state, &before, item, -1);
                 count(state, &after, item, 1);
                 let tools = &mut self.tools;
@@ -356,7 +367,7 @@ impl<'t> Prompt<'t> {
     #[inline]
     #[must_use]
     pub fn kind(&self, index: SlotIx) -> Kind {
-        if self.slots[index as usize].state == State::Host { Kind::Summary } else { self.item(index).kind }
+        if self.slots[index as usize].is_summary() { Kind::Summary } else { self.item(index).kind }
     }
 
     /// Returns how many slots there are.
@@ -470,6 +481,12 @@ impl<'t> Prompt<'t> {
 #[inline]
 fn is_behind(slot: &Slot) -> bool {
     matches!(slot.state, State::Absorbed | State::Host)
+}
+
+/// Returns whether a slot says itself what stands of its item; one behind a summary, or told of in one, is as it last was.
+#[inline]
+fn is_counted(slot: &Slot) -> bool {
+    matches!(slot.state, State::Shown | State::Dropped)
 }
 
 /// Adds a result that no summary hides to what stands of its loop, or takes it away; summaries leave the counts as they were.
