@@ -17,7 +17,7 @@ use crate::trace::{Kind, Spine};
 use crate::units::Tokens;
 
 /// A fold as a program holds it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) struct ReadyFold {
     having: ClassMask,
     copy: Option<ClassMask>,
