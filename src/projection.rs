@@ -11,7 +11,6 @@ pub mod scope;
 pub mod test;
 pub mod tracker;
 mod act;
-mod fold;
 pub mod program;
 
 pub use edit::{Editor, SideRequest, Visit};

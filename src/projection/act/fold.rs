@@ -2,23 +2,24 @@
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::act::{OpenPool, ReadyBudget, progress};
-use super::edit::Editor;
-use super::filter::ClassMask;
-use super::num::{Env, Known, Num};
-use super::program::{Activation, ReadyRung};
-use super::prompt::{Slot, SlotIx, State};
-use super::rendition::{Rendered, Rows};
-use super::scope::{Region, UnitSize};
+use super::pool::OpenPool;
+use super::{ReadyBudget, progress};
 use crate::model::fold::Fold;
 use crate::model::size::{Size, Unit};
+use crate::projection::edit::Editor;
+use crate::projection::filter::ClassMask;
+use crate::projection::num::{Env, Known, Num};
+use crate::projection::program::{Activation, ReadyRung};
+use crate::projection::prompt::{Slot, SlotIx, State};
+use crate::projection::rendition::{Rendered, Rows};
+use crate::projection::scope::{Region, UnitSize};
 use crate::spec::policy::{KindSpec, PartSpec};
 use crate::trace::{Kind, Spine};
 use crate::units::Tokens;
 
 /// A fold as a program holds it.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct ReadyFold {
+pub(in crate::projection) struct ReadyFold {
     having: ClassMask,
     copy: Option<ClassMask>,
     quote: Option<ClassMask>,
@@ -47,7 +48,7 @@ impl ReadyFold {
 
     /// Returns whether what comes earlier in a pass says nothing of a loop.
     fn is_per_loop(&self) -> bool {
-        self.budget.is_none_or(ReadyBudget::is_per_loop)
+        self.budget.is_none_or(|it| it.per_loop)
     }
 }
 
@@ -91,7 +92,7 @@ pub(super) fn fold(
         if units.is_empty() {
             break;
         }
-        let before = pool.clone();
+        let before = pool;
         let draft = fold.draft(&units, rung, pool.as_mut(), edit);
         if !draft.is_made(fold) {
             pool = before;
