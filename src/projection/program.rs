@@ -221,7 +221,9 @@ impl ReadyRung {
     /// Returns whether nothing but its filters says what the rung does to a single item.
     #[inline]
     fn takes_one(&self) -> bool {
-        self.goal.is_none() && self.place.is_whole_part() && !matches!(self.act, Act::Summarise(_))
+        self.goal.is_none()
+            && self.place.is_whole_part()
+            && !matches!(self.act, Act::Summarise(_) | Act::Fold(_))
     }
 
     fn is_due(&mut self, activation: &Activation<'_>, edit: &mut Editor<'_, '_>) -> bool {
@@ -330,11 +332,12 @@ impl ReadyRung {
         }
         for change in &journal[memory.seen_edits..] {
             let own = change.after.by == self.author;
-            let comes_back =
-                change.after.by == super::prompt::UNDO || change.after.state == super::State::Host;
+            let comes_back = change.after.by == super::prompt::UNDO || change.after.is_summary();
             // Every unit behind an edit may find more or less in the pool than it did.
             let from_start = is_active || has_pool;
-            let matters = comes_back || from_start || self.place.filter.looks_at_renditions();
+            // A fold adds up what stands of a loop, so that any edit of it counts.
+            let is_sum = matches!(self.act, Act::Fold(_));
+            let matters = comes_back || from_start || is_sum || self.place.filter.looks_at_renditions();
             if !own && matters && change.slot < memory.cursor {
                 memory.forget(if from_start { region.from } else { change.slot.max(region.from) });
             }

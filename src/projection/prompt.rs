@@ -204,7 +204,7 @@ impl<'t> Prompt<'t> {
             state.tokens = state.tokens - Tokens::from(before.tokens) + Tokens::from(after.tokens);
             state.n_absorbed =
                 state.n_absorbed - u32::from(is_behind(&before)) + u32::from(is_behind(&after));
-            if item.kind == Kind::ToolResult && !is_behind(&before) && !is_behind(&after) {
+            if item.kind == Kind::ToolResult && is_counted(&before) && is_counted(&after) {
                 count(state, &before, item, -1);
                 count(state, &after, item, 1);
                 let tools = &mut self.tools;
@@ -280,7 +280,7 @@ impl<'t> Prompt<'t> {
     #[inline]
     #[must_use]
     pub fn kind(&self, index: SlotIx) -> Kind {
-        if self.slots[index as usize].state == State::Host { Kind::Summary } else { self.item(index).kind }
+        if self.slots[index as usize].is_summary() { Kind::Summary } else { self.item(index).kind }
     }
 
     /// Returns how many slots there are.
@@ -394,6 +394,12 @@ impl<'t> Prompt<'t> {
 #[inline]
 fn is_behind(slot: &Slot) -> bool {
     matches!(slot.state, State::Absorbed | State::Host)
+}
+
+/// Returns whether a slot says itself what stands of its item; one behind a summary, or told of in one, is as it last was.
+#[inline]
+fn is_counted(slot: &Slot) -> bool {
+    matches!(slot.state, State::Shown | State::Dropped)
 }
 
 /// Adds a result that no summary hides to what stands of its loop, or takes it away; summaries leave the counts as they were.

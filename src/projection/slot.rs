@@ -23,6 +23,10 @@ pub enum State {
     Absorbed,
     /// Behind the summary that stands in this slot.
     Host,
+    /// Told of, as it last stood, in the folded summary of an earlier slot.
+    Folded,
+    /// Told of in the folded summary that stands in this slot.
+    FoldHost,
 }
 
 /// One item's rendition at its place.
@@ -38,7 +42,7 @@ pub struct Slot {
     pub exact: bool,
     /// The last author of an edit; [`UNDO`] when there was none.
     pub by: Author,
-    /// Which summary stands here, counted from 1; 0 for items.
+    /// Which summary stands here, counted from 1, or what a folded one says, as a digest; 0 for items.
     pub serial: u32,
 }
 
@@ -47,7 +51,14 @@ impl Slot {
     #[inline]
     #[must_use]
     pub fn is_visible(&self) -> bool {
-        matches!(self.state, State::Shown | State::Host)
+        matches!(self.state, State::Shown | State::Host | State::FoldHost)
+    }
+
+    /// Returns whether a summary stands in this slot.
+    #[inline]
+    #[must_use]
+    pub fn is_summary(&self) -> bool {
+        matches!(self.state, State::Host | State::FoldHost)
     }
 }
 

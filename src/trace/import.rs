@@ -2,6 +2,7 @@
 
 mod claude_code;
 mod losses;
+mod passage;
 mod sizes;
 mod transcript;
 mod usage_csv;

@@ -17,6 +17,7 @@ pub(in crate::projection) struct Spent {
 }
 
 /// A pool that is being spent.
+#[derive(Clone, Copy, Debug)]
 pub(super) struct OpenPool {
     budget: ReadyBudget,
     region: Region,

@@ -1,5 +1,7 @@
 //! A recording in the order in which the model saw it, whatever its format, and the way from there to a trace.
 
+use std::sync::Arc;
+
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::sizes::{Allotment, PLACEHOLDER_OUTPUT_TOKENS, Reset, allot};
@@ -60,13 +62,15 @@ pub(super) struct Part {
     pub(super) tool: String,
     /// Of a result: which call of the reply it answers.
     pub(super) answers: usize,
+    /// Its text, where the recording has it; of a call, its input as JSON. Held once, however often the part is cloned.
+    pub(super) text: Option<Arc<str>>,
 }
 
 impl Part {
     /// A part with content of so many characters.
     pub(super) fn new(kind: Kind, characters: u64, content_digest: u64) -> Self {
         let digest = xxh3_64_with_seed(&content_digest.to_le_bytes(), label(kind));
-        Self { kind, characters, digest, tool: String::new(), answers: usize::MAX }
+        Self { kind, characters, digest, tool: String::new(), answers: usize::MAX, text: None }
     }
 }
 
@@ -271,6 +275,7 @@ impl<'a> Assumed<'a> {
             kind => NewItem::plain(kind, raw),
         };
         item.digest = Some(part.digest);
+        item.text = part.text.as_ref();
         item
     }
 

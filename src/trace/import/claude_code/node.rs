@@ -2,8 +2,9 @@
 
 use std::borrow::Cow;
 
-use super::record::{Block, Content, Count, Measured, Record, Text, UsageRecord};
+use super::record::{Block, Content, Count, Record, Text, UsageRecord};
 use crate::trace::import::losses::Losses;
+use crate::trace::import::passage::{Arguments, Measured, Passage};
 use crate::trace::import::transcript::Part;
 use crate::trace::{Kind, Usage};
 use crate::units::Tokens;
@@ -162,19 +163,20 @@ fn part<'a>(line: usize, block: Block<'a>, text_kind: Kind, losses: &mut Losses)
     let is_user = text_kind == Kind::User;
     let found = match block.kind.0.as_ref() {
         "text" => named(text_kind, block.text.unwrap_or_default()),
-        "image" | "document" if is_user => named(text_kind, image(&block)),
+        "image" | "document" if is_user => named(text_kind, image(&block).into()),
         "thinking" | "redacted_thinking" if !is_user => {
-            named(Kind::Reasoning, block.thinking.or(block.data).unwrap_or_default())
+            named(Kind::Reasoning, block.thinking.or(block.data.map(Passage::from)).unwrap_or_default())
         }
         "tool_use" if !is_user => {
             let name = Measured::text(&block.name.0);
-            let mut call = named(Kind::ToolCall, name.then(block.input.unwrap_or_default(), 0));
+            let Arguments(input) = block.input.unwrap_or_default();
+            let measured = name.then(input.measured, 0);
+            let mut call = named(Kind::ToolCall, Passage { measured, ..input });
             call.part.tool = block.name.0.into_owned();
             Named { call: block.id.0, ..call }
         }
         "tool_result" if is_user => {
-            let measured = measure(&block.content);
-            Named { call: block.tool_use_id.0, ..named(Kind::ToolResult, measured) }
+            Named { call: block.tool_use_id.0, ..named(Kind::ToolResult, result(block.content)) }
         }
         other => {
             let side = if is_user { "user" } else { "assistant" };
@@ -186,8 +188,9 @@ fn part<'a>(line: usize, block: Block<'a>, text_kind: Kind, losses: &mut Losses)
 }
 
 /// A part that is no call.
-fn named<'a>(kind: Kind, content: Measured) -> Named<'a> {
-    Named { call: Cow::default(), part: Part::new(kind, content.characters, content.digest) }
+fn named<'a>(kind: Kind, content: Passage) -> Named<'a> {
+    let part = Part::new(kind, content.measured.characters, content.measured.digest);
+    Named { call: Cow::default(), part: Part { text: content.text, ..part } }
 }
 
 /// Measures a picture or a document.
@@ -195,17 +198,16 @@ fn image(block: &Block<'_>) -> Measured {
     Measured { characters: IMAGE_CHARACTERS, digest: block.source.map_or(0, |it| it.digest) }
 }
 
-/// Measures what a result holds.
-fn measure(content: &Content<'_>) -> Measured {
+/// Reads what a result holds; only its text is kept of several blocks.
+fn result(content: Content<'_>) -> Passage {
     match content {
-        Content::Plain(text) => *text,
-        Content::Blocks(blocks) => blocks.iter().fold(Measured::default(), |sum, block| {
-            let inner = match block.kind.0.as_ref() {
-                "image" | "document" => image(block),
+        Content::Plain(passage) => passage,
+        Content::Blocks(blocks) => {
+            Passage::join(blocks.into_iter().map(|block| match block.kind.0.as_ref() {
+                "image" | "document" => image(&block).into(),
                 _ => block.text.unwrap_or_default(),
-            };
-            sum.then(inner, 0)
-        }),
+            }))
+        }
     }
 }
 
