@@ -1,11 +1,12 @@
 //! Puts a trace together loop by loop; generators, scenario files and importers all end here.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use super::evidence::{LoopEvidence, Need, Recover};
 use super::{
     Due, Event, EventKind, Harness, Item, Kind, LoopIx, LoopRow, NO_ITEM, Needs, Preserve, Spine, StepRow,
-    Trace, Usage,
+    Texts, Trace, Usage,
 };
 use crate::units::{Cost, Decimal, Tokens};
 
@@ -47,6 +48,8 @@ pub struct NewItem<'a> {
     pub answers: usize,
     /// Stands for its content; made from its place, when silent.
     pub digest: Option<u64>,
+    /// Its text, where there is one; of a call, its input as JSON.
+    pub text: Option<&'a Arc<str>>,
 }
 
 impl<'a> NewItem<'a> {
@@ -62,6 +65,7 @@ impl<'a> NewItem<'a> {
             recover: Recover::default(),
             answers: 0,
             digest: None,
+            text: None,
         }
     }
 
@@ -74,7 +78,7 @@ impl<'a> NewItem<'a> {
     /// The result of the reply's n-th call.
     #[must_use]
     pub fn result(tool: &'a str, answers: usize, sizes: Sizes, preserve: Preserve, recover: Recover) -> Self {
-        Self { kind: Kind::ToolResult, sizes, tool, preserve, recover, answers, digest: None }
+        Self { kind: Kind::ToolResult, sizes, tool, preserve, recover, answers, digest: None, text: None }
     }
 }
 
@@ -107,6 +111,7 @@ impl TraceBuilder {
             spine: Spine::default(),
             needs: Needs::default(),
             facts: None,
+            texts: Texts::default(),
             events: Vec::new(),
             harness: Harness::default(),
             recorded: None,
@@ -305,6 +310,9 @@ impl TraceBuilder {
             preserve: new.preserve,
         };
         spine.items.push(item);
+        if let Some(text) = new.text {
+            self.trace.texts.set(index, text);
+        }
         if let Some(call) = spine.items.get_mut(pair as usize) {
             call.pair = index;
         }

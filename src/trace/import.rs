@@ -7,6 +7,7 @@ mod json;
 mod lines;
 mod losses;
 mod messages;
+mod passage;
 mod pi;
 mod sizes;
 mod times;

@@ -88,14 +88,14 @@ impl Rollout {
             self.close(None, losses);
             // What the user does not type stands in messages of the harness, or in tags.
             let is_typed = item.role.0 == "user";
-            let part = Part::of(Kind::User, item.content.measured());
+            let part = Part::of(Kind::User, item.content.passage());
             return self.assembler.said(line, at_ms, part, is_typed);
         }
         if let Some(result) = item_output(&item) {
             return self.open.results.push((line, at_ms, result));
         }
         let part = match item.kind.0.as_ref() {
-            "message" => Named::plain(Part::of(Kind::Assistant, item.content.measured())),
+            "message" => Named::plain(Part::of(Kind::Assistant, item.content.passage())),
             "reasoning" => Named::plain(item_reasoning(&item)),
             other => match item_call(&item) {
                 Some(call) => call,
@@ -173,7 +173,7 @@ impl Rollout {
             let part = match item_output(&item).or_else(|| item_call(&item)) {
                 Some(named) => named.part.with_kind(kind),
                 None if kind == Kind::Summary => item_reasoning(&item).with_kind(kind),
-                None => Part::of(kind, item.content.measured()),
+                None => Part::of(kind, item.content.passage()),
             };
             self.assembler.said(line, at_ms, part, true);
         }

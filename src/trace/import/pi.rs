@@ -9,6 +9,7 @@ use super::assemble::{Assembler, Reply};
 use super::json;
 use super::lines::Lines;
 use super::losses::Losses;
+use super::passage::Passage;
 use super::times::milliseconds;
 use super::transcript::{Named, Part, Transcript};
 use super::values::{Block, Content, Count, TOKENS_MAX};
@@ -99,7 +100,7 @@ fn said(line: usize, message: Message<'_>, losses: &mut Losses) -> Said {
             Said::User { parts: user_parts(line, message.content, losses), is_typed: false }
         }
         "toolResult" => {
-            let mut part = Part::of(Kind::ToolResult, message.content.measured());
+            let mut part = Part::of(Kind::ToolResult, message.content.passage());
             message.tool_name.0.as_ref().clone_into(&mut part.tool);
             Said::Result { call: message.tool_call_id.0.into_owned(), part }
         }
@@ -109,7 +110,7 @@ fn said(line: usize, message: Message<'_>, losses: &mut Losses) -> Said {
         }
         "bashExecution" => {
             let command = message.command.unwrap_or_default();
-            user(Part::of(Kind::User, command.then(message.output.unwrap_or_default(), 0)))
+            user(Part::of(Kind::User, Passage::join([command, message.output.unwrap_or_default()].into_iter())))
         }
         "branchSummary" | "compactionSummary" => {
             user(Part::of(Kind::Summary, message.summary.unwrap_or_default()))
@@ -149,7 +150,7 @@ fn spoken(line: usize, block: Block<'_>, losses: &mut Losses) -> Option<Named> {
         "text" => Some(Named::plain(Part::of(Kind::Assistant, block.text.unwrap_or_default()))),
         "thinking" => Some(Named::plain(Part::of(Kind::Reasoning, block.thinking.unwrap_or_default()))),
         "toolCall" => {
-            Some(Named::call(&block.id.0, &block.name.0, block.arguments.unwrap_or_default()))
+            Some(Named::call(&block.id.0, &block.name.0, block.arguments.unwrap_or_default().0))
         }
         other => {
             losses.add(line, format!("blocks of type `{other}` in replies, which are not understood"));
@@ -164,7 +165,7 @@ fn user_parts(line: usize, content: Content<'_>, losses: &mut Losses) -> Vec<Par
         Content::Plain(text) => vec![Part::of(Kind::User, text)],
         Content::Blocks(blocks) => {
             let parts = blocks.into_iter().filter_map(|block| match block.kind.0.as_ref() {
-                "text" | "image" => Some(Part::of(Kind::User, block.measured())),
+                "text" | "image" => Some(Part::of(Kind::User, block.passage())),
                 other => {
                     losses.add(line, format!("blocks of type `{other}` in messages, which are not understood"));
                     None

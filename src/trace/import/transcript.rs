@@ -1,9 +1,11 @@
 //! A recording in the order in which the model saw it, whatever its format, and the way from there to a trace.
 
+use std::sync::Arc;
+
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::sizes::{Allotment, PLACEHOLDER_OUTPUT_TOKENS, Reset, allot};
-use super::values::Measured;
+use super::passage::{Measured, Passage};
 use crate::model::scope::wildcard;
 use crate::spec::policy::PreserveSpec;
 use crate::spec::scenario::{AssumeSpec, SideRequestSpec, ToolAssumeSpec};
@@ -74,18 +76,21 @@ pub(super) struct Part {
     pub(super) tool: String,
     /// Of a result: which call of the reply it answers.
     pub(super) answers: usize,
+    /// Its text, where the recording has it; of a call, its input as JSON. Held once, however often the part is cloned.
+    pub(super) text: Option<Arc<str>>,
 }
 
 impl Part {
     /// A part with content of so many characters.
     pub(super) fn new(kind: Kind, characters: u64, content_digest: u64) -> Self {
         let digest = xxh3_64_with_seed(&content_digest.to_le_bytes(), label(kind));
-        Self { kind, characters, digest, tool: String::new(), answers: usize::MAX }
+        Self { kind, characters, digest, tool: String::new(), answers: usize::MAX, text: None }
     }
 
-    /// A part with measured content.
-    pub(super) fn of(kind: Kind, content: Measured) -> Self {
-        Self::new(kind, content.characters, content.digest)
+    /// A part with its content, and its text where that is known.
+    pub(super) fn of(kind: Kind, content: impl Into<Passage>) -> Self {
+        let Passage { measured, text } = content.into();
+        Self { text, ..Self::new(kind, measured.characters, measured.digest) }
     }
 
     /// The same content as another kind of part, which is neither call nor result.
@@ -110,8 +115,9 @@ impl Named {
     }
 
     /// A call of a tool with its arguments.
-    pub(super) fn call(id: &str, tool: &str, arguments: Measured) -> Self {
-        let mut part = Part::of(Kind::ToolCall, Measured::text(tool).then(arguments, 0));
+    pub(super) fn call(id: &str, tool: &str, arguments: Passage) -> Self {
+        let measured = Measured::text(tool).then(arguments.measured, 0);
+        let mut part = Part::of(Kind::ToolCall, Passage { measured, ..arguments });
         tool.clone_into(&mut part.tool);
         Self { call: id.to_owned(), part }
     }
@@ -331,6 +337,7 @@ impl<'a> Assumed<'a> {
             kind => NewItem::plain(kind, raw),
         };
         item.digest = Some(part.digest);
+        item.text = part.text.as_ref();
         item
     }
 

@@ -3,8 +3,9 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use serde::de::{self, Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
-use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
+use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+
+use super::passage::{Arguments, Measured, Passage, ignores_the_rest, skip_list, skip_map};
 
 /// Prompts and outputs beyond this many tokens are not believed.
 pub(super) const TOKENS_MAX: u64 = 100_000_000;
@@ -20,9 +21,9 @@ pub(super) struct Block<'a> {
     #[serde(borrow, rename = "type")]
     pub(super) kind: Text<'a>,
     /// Of a `text`.
-    pub(super) text: Option<Measured>,
+    pub(super) text: Option<Passage>,
     /// Of a `thinking`.
-    pub(super) thinking: Option<Measured>,
+    pub(super) thinking: Option<Passage>,
     /// Of a `redacted_thinking`.
     pub(super) data: Option<Measured>,
     /// Of an `image`.
@@ -36,9 +37,9 @@ pub(super) struct Block<'a> {
     #[serde(borrow)]
     pub(super) name: Text<'a>,
     /// The call's arguments.
-    pub(super) input: Option<Measured>,
+    pub(super) input: Option<Arguments>,
     /// The same, under another name.
-    pub(super) arguments: Option<Measured>,
+    pub(super) arguments: Option<Arguments>,
     /// The call that a result answers.
     #[serde(borrow)]
     pub(super) tool_use_id: Text<'a>,
@@ -48,15 +49,15 @@ pub(super) struct Block<'a> {
 }
 
 impl Block<'_> {
-    /// Measures what it shows; a picture or a document counts the same whatever its encoding.
-    pub(super) fn measured(&self) -> Measured {
+    /// Returns what it shows; a picture or a document counts the same whatever its encoding.
+    pub(super) fn passage(&self) -> Passage {
         let is_picture =
             matches!(self.kind.0.as_ref(), "image" | "document" | "input_image" | "image_url" | "input_file");
         if is_picture {
             let digest = self.source.or(self.image_url).or(self.data).map_or(0, |it| it.digest);
-            return Measured { characters: IMAGE_CHARACTERS, digest };
+            return Measured { characters: IMAGE_CHARACTERS, digest }.into();
         }
-        self.text.unwrap_or_default()
+        self.text.clone().unwrap_or_default()
     }
 }
 
@@ -74,36 +75,11 @@ impl Default for Count {
     }
 }
 
-/// A value of which only the length in characters and a digest are kept.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Measured {
-    /// The characters of its strings and numbers, and of the punctuation between them.
-    pub(super) characters: u64,
-    /// Stands for its content.
-    pub(super) digest: u64,
-}
-
-impl Measured {
-    /// Measures a text.
-    pub(super) fn text(text: &str) -> Self {
-        let characters = u64::try_from(text.chars().count()).unwrap_or(u64::MAX);
-        Self { characters, digest: xxh3_64(text.as_bytes()) }
-    }
-
-    /// Measures what stands after this.
-    pub(super) fn then(self, next: Self, punctuation: u64) -> Self {
-        Self {
-            characters: self.characters.saturating_add(next.characters).saturating_add(punctuation),
-            digest: xxh3_64_with_seed(&next.digest.to_le_bytes(), self.digest),
-        }
-    }
-}
-
 /// The content of a message or of a result: one text, or blocks.
 #[derive(Debug)]
 pub(super) enum Content<'a> {
     /// Plain text.
-    Plain(Measured),
+    Plain(Passage),
     /// Blocks.
     Blocks(Vec<Block<'a>>),
 }
@@ -115,34 +91,13 @@ impl Default for Content<'_> {
 }
 
 impl Content<'_> {
-    /// Measures what it shows.
-    pub(super) fn measured(&self) -> Measured {
+    /// Returns what it shows; only the text is kept of several blocks.
+    pub(super) fn passage(&self) -> Passage {
         match self {
-            Self::Plain(text) => *text,
-            Self::Blocks(blocks) => {
-                blocks.iter().fold(Measured::default(), |sum, block| sum.then(block.measured(), 0))
-            }
+            Self::Plain(text) => text.clone(),
+            Self::Blocks(blocks) => Passage::join(blocks.iter().map(Block::passage)),
         }
     }
-}
-
-/// Takes whatever a visitor has no use for.
-macro_rules! ignores_the_rest {
-    ($value:expr; $($visit:ident: $type:ty),*) => {
-        $(fn $visit<E: de::Error>(self, _: $type) -> Result<Self::Value, E> { Ok($value) })*
-    };
-}
-
-/// Reads over a list or a map.
-fn skip_list<'de, A: SeqAccess<'de>>(mut list: A) -> Result<(), A::Error> {
-    while list.next_element::<IgnoredAny>()?.is_some() {}
-    Ok(())
-}
-
-/// Reads over a map.
-fn skip_map<'de, A: MapAccess<'de>>(mut map: A) -> Result<(), A::Error> {
-    while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
-    Ok(())
 }
 
 impl<'de: 'a, 'a> Deserialize<'de> for Text<'a> {
@@ -217,62 +172,6 @@ impl<'de> Visitor<'de> for CountVisitor {
     ignores_the_rest!(None; visit_bool: bool, visit_i64: i64, visit_f64: f64, visit_str: &str);
 }
 
-impl<'de> Deserialize<'de> for Measured {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(MeasuredVisitor)
-    }
-}
-
-struct MeasuredVisitor;
-
-impl<'de> Visitor<'de> for MeasuredVisitor {
-    type Value = Measured;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("any value")
-    }
-
-    fn visit_str<E: de::Error>(self, text: &str) -> Result<Measured, E> {
-        Ok(Measured::text(text))
-    }
-
-    fn visit_bool<E: de::Error>(self, value: bool) -> Result<Measured, E> {
-        Ok(Measured::text(if value { "true" } else { "false" }))
-    }
-
-    fn visit_u64<E: de::Error>(self, value: u64) -> Result<Measured, E> {
-        Ok(Measured::text(&value.to_string()))
-    }
-
-    fn visit_i64<E: de::Error>(self, value: i64) -> Result<Measured, E> {
-        Ok(Measured::text(&value.to_string()))
-    }
-
-    fn visit_f64<E: de::Error>(self, value: f64) -> Result<Measured, E> {
-        Ok(Measured::text(&value.to_string()))
-    }
-
-    fn visit_unit<E: de::Error>(self) -> Result<Measured, E> {
-        Ok(Measured::default())
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Measured, A::Error> {
-        let mut sum = Measured { characters: 2, digest: 1 };
-        while let Some(element) = list.next_element::<Measured>()? {
-            sum = sum.then(element, 1);
-        }
-        Ok(sum)
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Measured, A::Error> {
-        let mut sum = Measured { characters: 2, digest: 2 };
-        while let Some((key, value)) = map.next_entry::<Measured, Measured>()? {
-            sum = sum.then(key, 3).then(value, 1);
-        }
-        Ok(sum)
-    }
-}
-
 impl<'de: 'a, 'a> Deserialize<'de> for Content<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_any(ContentVisitor)
@@ -289,7 +188,7 @@ impl<'de> Visitor<'de> for ContentVisitor {
     }
 
     fn visit_str<E: de::Error>(self, text: &str) -> Result<Self::Value, E> {
-        Ok(Content::Plain(Measured::text(text)))
+        Ok(Content::Plain(Passage::new(text)))
     }
 
     fn visit_unit<E: de::Error>(self) -> Result<Self::Value, E> {
@@ -305,6 +204,6 @@ impl<'de> Visitor<'de> for ContentVisitor {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
-        MeasuredVisitor.visit_map(map).map(Content::Plain)
+        Measured::of_map(map).map(|it| Content::Plain(it.into()))
     }
 }

@@ -4,6 +4,7 @@ use super::record::{Record, UsageRecord};
 use crate::trace::import::json;
 use crate::trace::import::lines::Lines;
 use crate::trace::import::losses::Losses;
+use crate::trace::import::passage::Passage;
 use crate::trace::import::times::milliseconds;
 use crate::trace::import::transcript::{Named, Part};
 use crate::trace::import::values::{Block, Content, Count, TOKENS_MAX, Text};
@@ -119,16 +120,16 @@ fn parts(line: usize, content: Content<'_>, text_kind: Kind, losses: &mut Losses
 /// Makes a part of a block.
 fn part(line: usize, block: Block<'_>, text_kind: Kind, losses: &mut Losses) -> Option<Named> {
     let is_user = text_kind == Kind::User;
-    let plain = |kind, content| Named::plain(Part::of(kind, content));
+    let plain = |kind, content: Passage| Named::plain(Part::of(kind, content));
     let found = match block.kind.0.as_ref() {
         "text" => plain(text_kind, block.text.unwrap_or_default()),
-        "image" | "document" if is_user => plain(text_kind, block.measured()),
+        "image" | "document" if is_user => plain(text_kind, block.passage()),
         "thinking" | "redacted_thinking" if !is_user => {
-            plain(Kind::Reasoning, block.thinking.or(block.data).unwrap_or_default())
+            plain(Kind::Reasoning, block.thinking.or(block.data.map(Passage::from)).unwrap_or_default())
         }
-        "tool_use" if !is_user => Named::call(&block.id.0, &block.name.0, block.input.unwrap_or_default()),
+        "tool_use" if !is_user => Named::call(&block.id.0, &block.name.0, block.input.unwrap_or_default().0),
         "tool_result" if is_user => {
-            let part = Part::of(Kind::ToolResult, block.content.measured());
+            let part = Part::of(Kind::ToolResult, block.content.passage());
             Named { call: block.tool_use_id.0.into_owned(), part }
         }
         other => {

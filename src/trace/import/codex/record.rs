@@ -1,7 +1,8 @@
 //! One line of a rollout as written, and the items of the Responses interface that it holds.
 
 use crate::trace::import::transcript::{Named, Part};
-use crate::trace::import::values::{Content, Count, Measured, TOKENS_MAX, Text};
+use crate::trace::import::passage::{Measured, Passage};
+use crate::trace::import::values::{Content, Count, TOKENS_MAX, Text};
 use crate::trace::{Kind, Usage};
 use crate::units::Tokens;
 
@@ -40,9 +41,9 @@ pub(in crate::trace::import) struct ItemRecord<'a> {
     #[serde(borrow)]
     call_id: Text<'a>,
     /// The arguments of a function.
-    arguments: Option<Measured>,
+    arguments: Option<Passage>,
     /// The text that a custom tool is given.
-    input: Option<Measured>,
+    input: Option<Passage>,
     /// What a shell or a search is asked for.
     action: Option<Measured>,
     /// What came back.
@@ -61,7 +62,7 @@ pub(in crate::trace::import) struct ItemRecord<'a> {
     /// The same, of older versions.
     pub(super) instructions: Option<Measured>,
     /// Of a `compacted`: the summary.
-    pub(super) message: Option<Measured>,
+    pub(super) message: Option<Passage>,
     /// Of a `compacted`: what stands in the place of the history.
     #[serde(borrow)]
     pub(super) replacement_history: Option<Vec<ItemRecord<'a>>>,
@@ -112,9 +113,9 @@ pub(in crate::trace::import) fn item_call(item: &ItemRecord<'_>) -> Option<Named
     if !kind.ends_with("_call") {
         return None;
     }
-    let asked = item.arguments.or(item.input).or(item.action).unwrap_or_default();
+    let asked = item.arguments.clone().or_else(|| item.input.clone()).or(item.action.map(Passage::from));
     let tool = if item.name.0.is_empty() { kind.trim_end_matches("_call") } else { item.name.0.as_ref() };
-    Some(Named::call(&item.call_id.0, tool, asked))
+    Some(Named::call(&item.call_id.0, tool, asked.unwrap_or_default()))
 }
 
 /// Returns the result that an item is, if it is one.
@@ -122,7 +123,7 @@ pub(in crate::trace::import) fn item_output(item: &ItemRecord<'_>) -> Option<Nam
     if !item.kind.0.ends_with("_output") {
         return None;
     }
-    let output = item.output.as_ref().map_or(item.tools.unwrap_or_default(), Content::measured);
+    let output = item.output.as_ref().map_or_else(|| item.tools.unwrap_or_default().into(), Content::passage);
     Some(Named { call: item.call_id.0.as_ref().to_owned(), part: Part::of(Kind::ToolResult, output) })
 }
 

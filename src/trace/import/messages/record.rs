@@ -4,7 +4,8 @@ use serde_json::value::RawValue;
 
 use crate::trace::Usage;
 use crate::trace::import::times::milliseconds;
-use crate::trace::import::values::{Content, Count, Measured, TOKENS_MAX, Text};
+use crate::trace::import::passage::Passage;
+use crate::trace::import::values::{Content, Count, TOKENS_MAX, Text};
 
 /// How many values may hold one another around a list of messages.
 const HOLDERS_MAX: usize = 4;
@@ -99,9 +100,9 @@ pub(super) struct MessageRecord<'a> {
     #[serde(borrow)]
     pub(super) name: Text<'a>,
     /// Reasoning beside what is said.
-    pub(super) reasoning_content: Option<Measured>,
+    pub(super) reasoning_content: Option<Passage>,
     /// The same, under another name.
-    pub(super) reasoning: Option<Measured>,
+    pub(super) reasoning: Option<Passage>,
     /// What was billed for a reply.
     #[serde(borrow)]
     usage: Raw<'a>,
@@ -159,7 +160,7 @@ pub(super) struct FunctionRecord<'a> {
     #[serde(borrow)]
     pub(super) name: Text<'a>,
     /// The arguments.
-    pub(super) arguments: Option<Measured>,
+    pub(super) arguments: Option<Passage>,
 }
 
 /// A reply: a message of its own, a list of choices, or a list of items.

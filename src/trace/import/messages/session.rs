@@ -12,8 +12,9 @@ use crate::trace::import::assemble::{Assembler, Reply};
 use crate::trace::import::codex::{ItemRecord, item_call, item_output, item_reasoning};
 use crate::trace::import::json;
 use crate::trace::import::losses::Losses;
+use crate::trace::import::passage::{Measured, Passage};
 use crate::trace::import::transcript::{Named, Part, Transcript};
-use crate::trace::import::values::{Block, Content, Measured};
+use crate::trace::import::values::{Block, Content};
 
 /// Returns whether a type is that of an item without a role.
 pub(super) fn is_item(kind: &str) -> bool {
@@ -25,7 +26,7 @@ pub(super) fn histories(list: &[&RawValue]) -> Vec<u64> {
     let mut history = 0;
     let digests = list.iter().map(|it| {
         let message = json::first::<MessageRecord<'_>>(it.get()).unwrap_or_default();
-        let content = message.content.measured();
+        let content = message.content.passage().measured;
         // What a reply says beside its text matters only as far as its calls are named.
         let calls = message.tool_calls.map_or("", RawValue::get);
         let own = xxh3_64_with_seed(message.role.0.as_bytes(), content.digest) ^ xxh3_64_with_seed(calls.as_bytes(), 1);
@@ -54,9 +55,9 @@ impl Session {
     /// Takes the system prompt and the tools of the first request; later ones ought to be the same.
     pub(super) fn front(&mut self, line: usize, request: &RequestRecord<'_>, losses: &mut Losses) {
         let system = request.system.or(request.instructions).and_then(|it| json::first::<Content<'_>>(it.get()));
-        let system = system.map(|it| it.measured()).filter(|it| it.characters > 0);
+        let system = system.map(|it| it.passage()).filter(|it| it.measured.characters > 0);
         let tools = request.tools.and_then(|it| json::first::<Vec<Measured>>(it.get())).unwrap_or_default();
-        let front = tools.iter().chain(&system).fold(0, |sum, it| xxh3_64_with_seed(&it.digest.to_le_bytes(), sum));
+        let front = tools.iter().chain(system.iter().map(|it| &it.measured)).fold(0, |sum, it| xxh3_64_with_seed(&it.digest.to_le_bytes(), sum));
         match self.front {
             None if self.assembler.is_empty() => {
                 self.front = Some(front);
@@ -99,7 +100,7 @@ impl Session {
             }
             "system" | "developer" => {
                 self.close();
-                let content = message.content.measured();
+                let content = message.content.passage();
                 if self.assembler.is_empty() {
                     self.assembler.stable(Part::of(Kind::System, content));
                 } else {
@@ -108,7 +109,7 @@ impl Session {
             }
             "tool" | "function" => {
                 self.close();
-                let mut part = Part::of(Kind::ToolResult, message.content.measured());
+                let mut part = Part::of(Kind::ToolResult, message.content.passage());
                 message.name.0.as_ref().clone_into(&mut part.tool);
                 self.assembler.answered(line, at_ms, &message.tool_call_id.0, part, losses);
             }
@@ -177,7 +178,7 @@ impl Session {
         let items = record.output.and_then(|it| json::first::<Vec<ItemRecord<'_>>>(it.get()));
         for item in items.unwrap_or_default() {
             reply.parts.push(match item.kind.0.as_ref() {
-                "message" => Named::plain(Part::of(Kind::Assistant, item.content.measured())),
+                "message" => Named::plain(Part::of(Kind::Assistant, item.content.passage())),
                 _ => item_call(&item).unwrap_or_else(|| Named::plain(item_reasoning(&item))),
             });
         }
@@ -215,11 +216,11 @@ impl Session {
         for block in blocks {
             match block.kind.0.as_ref() {
                 "tool_result" => {
-                    let part = Part::of(Kind::ToolResult, block.content.measured());
+                    let part = Part::of(Kind::ToolResult, block.content.passage());
                     self.assembler.answered(line, at_ms, &block.tool_use_id.0, part, losses);
                 }
                 "text" | "input_text" | "image" | "image_url" | "input_image" | "document" | "input_file" => {
-                    let part = Part::of(Kind::User, block.measured());
+                    let part = Part::of(Kind::User, block.passage());
                     self.assembler.said(line, at_ms, part, !has_results);
                 }
                 other => {
@@ -242,7 +243,7 @@ impl Session {
 /// Returns the parts of a reply.
 fn spoken(line: usize, message: MessageRecord<'_>, losses: &mut Losses) -> Vec<Named> {
     let mut parts = Vec::new();
-    if let Some(reasoning) = message.reasoning_content.or(message.reasoning).filter(|it| it.characters > 0) {
+    if let Some(reasoning) = message.reasoning_content.or(message.reasoning).filter(|it| it.measured.characters > 0) {
         parts.push(Named::plain(Part::of(Kind::Reasoning, reasoning)));
     }
     match message.content {
@@ -261,17 +262,17 @@ fn spoken(line: usize, message: MessageRecord<'_>, losses: &mut Losses) -> Vec<N
 
 /// Makes a part of a block of a reply.
 fn spoken_block(line: usize, block: Block<'_>, losses: &mut Losses) -> Option<Named> {
-    let plain = |kind, content| Some(Named::plain(Part::of(kind, content)));
+    let plain = |kind, content: Passage| Some(Named::plain(Part::of(kind, content)));
     match block.kind.0.as_ref() {
         "text" | "output_text" | "refusal" => plain(Kind::Assistant, block.text.unwrap_or_default()),
         "thinking" | "redacted_thinking" => {
-            plain(Kind::Reasoning, block.thinking.or(block.data).unwrap_or_default())
+            plain(Kind::Reasoning, block.thinking.or(block.data.map(Passage::from)).unwrap_or_default())
         }
         "tool_use" | "server_tool_use" => {
-            Some(Named::call(&block.id.0, &block.name.0, block.input.unwrap_or_default()))
+            Some(Named::call(&block.id.0, &block.name.0, block.input.unwrap_or_default().0))
         }
         // The provider's own tools answer inside the reply.
-        kind if kind.ends_with("_tool_result") => plain(Kind::Assistant, block.content.measured()),
+        kind if kind.ends_with("_tool_result") => plain(Kind::Assistant, block.content.passage()),
         other => {
             losses.add(line, format!("blocks of type `{other}` in replies, which are not understood"));
             None

@@ -3,7 +3,8 @@
 use serde::de::{self, Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use std::fmt;
 
-use crate::trace::import::values::{Content, Count, Measured, Text};
+use crate::trace::import::passage::Passage;
+use crate::trace::import::values::{Content, Count, Text};
 use crate::units::Cost;
 
 /// An entry.
@@ -26,7 +27,7 @@ pub(super) struct Record<'a> {
     #[serde(borrow)]
     pub(super) message: Option<Message<'a>>,
     /// What stands for the history before a compaction, or for a branch.
-    pub(super) summary: Option<Measured>,
+    pub(super) summary: Option<Passage>,
     /// The first entry that a compaction keeps.
     #[serde(borrow)]
     pub(super) first_kept_entry_id: Text<'a>,
@@ -61,13 +62,13 @@ pub(super) struct Message<'a> {
     #[serde(borrow)]
     pub(super) tool_name: Text<'a>,
     /// What the user ran.
-    pub(super) command: Option<Measured>,
+    pub(super) command: Option<Passage>,
     /// What it printed.
-    pub(super) output: Option<Measured>,
+    pub(super) output: Option<Passage>,
     /// Whether the model is not to see it.
     pub(super) exclude_from_context: Option<bool>,
     /// Of a summary.
-    pub(super) summary: Option<Measured>,
+    pub(super) summary: Option<Passage>,
 }
 
 /// What was billed.
