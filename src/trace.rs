@@ -16,7 +16,7 @@ use indexmap::IndexSet;
 
 use crate::model::TtlClass;
 use crate::spec::policy::{KindSpec, PreserveSpec};
-use crate::units::{Decimal, Tokens};
+use crate::units::{Cost, Decimal, Tokens};
 
 pub use build::{NewItem, Sizes, TraceBuilder};
 pub use conversation::Conversation;
@@ -163,6 +163,8 @@ pub struct Recorded {
     pub usage: Vec<Option<Usage>>,
     /// By step, the tokens behind the last breakpoint; empty where the recording does not know of breakpoints.
     pub tails: Vec<Tokens>,
+    /// By step, what the recording itself says that it cost; empty where it says nothing.
+    pub costs: Vec<Option<Cost>>,
 }
 
 /// What the provider billed for one request, in tokens.
