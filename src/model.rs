@@ -1,6 +1,7 @@
 //! Validated inputs: a value of these types has passed every rule, and nothing downstream checks again.
 
 pub mod calendar;
+pub mod fold;
 pub mod layout;
 pub mod memory;
 pub mod policy;

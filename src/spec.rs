@@ -3,6 +3,7 @@
 pub mod conversation;
 pub mod decode;
 mod fault;
+pub mod fold;
 pub mod guard;
 pub mod memory;
 pub mod merge;
