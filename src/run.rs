@@ -4,11 +4,13 @@ pub mod check;
 mod inputs;
 mod load;
 mod params;
+mod sensitivity;
 mod trials;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use indexmap::IndexSet;
 use rayon::prelude::*;
 
 use crate::blocks;
@@ -22,6 +24,7 @@ use crate::model::{CacheRules, Limits, Policy, Profile};
 use crate::price::{PriceIndex, PriceRows};
 use crate::report::{Assumed, LoadFacts, Report, Run};
 use crate::spec::guard::{GuardSpec, ReferenceSpec};
+use crate::spec::suite::BreakEvenSpec;
 use crate::trace::Conversation;
 
 pub use load::Workload;
@@ -63,6 +66,8 @@ pub struct Plan {
     pub guards: Vec<GuardSpec>,
     /// Figures of others that stand beside ours.
     pub references: Vec<ReferenceSpec>,
+    /// What break-even points are asked about.
+    pub break_even: Option<BreakEvenSpec>,
     /// Whether the report adds up the scenarios.
     pub has_sum: bool,
 }
@@ -96,10 +101,21 @@ struct Simulations<'a> {
     all: Vec<Simulation<'a>>,
     /// By scenario: its first simulation; conversations have none here, because they are played trial by trial.
     first: Vec<usize>,
-    /// By profile: which of the distinct pairs of limits and cache rules it has.
-    keys: Vec<usize>,
-    distinct: Vec<(&'a Limits, &'a CacheRules)>,
+    keys: Keys<'a>,
     n_policies: usize,
+}
+
+/// A ledger folded to what prices ask for, and what its run came to beside.
+type Folded = (Sums, Option<PriceIndex>, Outcome);
+
+/// What the profiles of a plan ask of its simulations.
+struct Keys<'a> {
+    /// By profile: which of the distinct pairs it has.
+    of_profile: Vec<usize>,
+    /// The distinct pairs of limits and cache rules.
+    distinct: Vec<(&'a Limits, &'a CacheRules)>,
+    /// Whether sums are enough for all prices.
+    is_flat: bool,
 }
 
 /// What is told, from any thread, after each simulation: how many are done, of how many.
@@ -204,7 +220,7 @@ impl Plan {
         threads: Option<usize>,
         progress: Progress<'_>,
     ) -> Vec<Option<Vec<Vec<Played>>>> {
-        let keys = &simulations.distinct;
+        let keys = &simulations.keys;
         let one = |load: &Load| {
             let conversation = load.conversation.as_ref()?;
             Some(trials::play(load, conversation, keys, threads, progress))
@@ -226,7 +242,7 @@ impl Plan {
         };
         let mut tally: Option<Tally> = None;
         for one in &played[simulations.within(cell)] {
-            let more = Tally::new(&one.sums, None, &one.outcome, false, profile);
+            let more = Tally::new(&one.sums, one.index.as_ref(), &one.outcome, false, profile);
             match &mut tally {
                 Some(tally) => tally.add(&more),
                 None => tally = Some(more),
@@ -247,8 +263,8 @@ impl Plan {
         simulations: &Simulations<'_>,
         threads: Option<usize>,
         progress: Progress<'_>,
-    ) -> Vec<(Sums, Option<PriceIndex>, Outcome)> {
-        if self.profiles.iter().all(|it| it.prices.flat().is_some()) {
+    ) -> Vec<Folded> {
+        if simulations.keys.is_flat {
             let ledgers = simulations.run::<Sums>(threads, progress);
             return ledgers.into_iter().map(|(sums, outcome)| (sums, None, outcome)).collect();
         }
@@ -268,29 +284,29 @@ impl Plan {
 
     /// Returns the distinct simulations.
     fn simulations(&self) -> Simulations<'_> {
-        let mut distinct: Vec<(&Limits, &CacheRules)> = Vec::new();
-        let mut keys = Vec::with_capacity(self.profiles.len());
-        for profile in &self.profiles {
-            let key = (&profile.limits, &profile.cache);
-            let index = distinct.iter().position(|it| *it == key).unwrap_or(distinct.len());
-            if index == distinct.len() {
-                distinct.push(key);
-            }
-            keys.push(index);
-        }
-        let mut all = Vec::with_capacity(self.scenarios.len() * distinct.len() * self.policies.len());
+        let keys = self.keys();
+        let mut all = Vec::with_capacity(self.scenarios.len() * keys.distinct.len() * self.policies.len());
         let mut first = Vec::with_capacity(self.scenarios.len());
         for load in &self.scenarios {
             first.push(all.len());
             if load.conversation.is_some() {
                 continue;
             }
-            for &(limits, cache) in &distinct {
+            for &(limits, cache) in &keys.distinct {
                 let with = |policy| Simulation { workload: &load.workload, policy, limits, cache };
                 all.extend(load.policies.iter().map(|it| with(it)));
             }
         }
-        Simulations { all, first, keys, distinct, n_policies: self.policies.len() }
+        Simulations { all, first, keys, n_policies: self.policies.len() }
+    }
+
+    /// Returns which pairs of limits and cache rules the profiles have.
+    fn keys(&self) -> Keys<'_> {
+        let mut distinct: IndexSet<(&Limits, &CacheRules)> = IndexSet::new();
+        let of_profile =
+            self.profiles.iter().map(|it| distinct.insert_full((&it.limits, &it.cache)).0).collect();
+        let is_flat = self.profiles.iter().all(|it| it.prices.flat().is_some());
+        Keys { of_profile, distinct: distinct.into_iter().collect(), is_flat }
     }
 
     /// Returns what is assumed, by scenario and profile.
@@ -308,7 +324,7 @@ impl Simulations<'_> {
 
     /// Returns which of its scenario's simulations a run is of.
     fn within(&self, cell: Cell) -> usize {
-        self.keys[cell.profile] * self.n_policies + cell.policy
+        self.keys.of_profile[cell.profile] * self.n_policies + cell.policy
     }
 
     /// Runs them all; the results are in their order, whatever the number of threads.
@@ -327,17 +343,22 @@ impl Simulations<'_> {
             progress(n_done.fetch_add(1, Ordering::Relaxed) + 1, self.all.len());
             (sink, outcome)
         };
-        let here = || self.all.iter().map(one).collect();
-        if threads == Some(1) || self.all.len() < 2 {
-            return here();
-        }
-        let everywhere = || self.all.par_iter().map(one).collect();
-        match threads {
-            None => everywhere(),
-            Some(n) => match rayon::ThreadPoolBuilder::new().num_threads(n).build() {
-                Ok(pool) => pool.install(everywhere),
-                Err(_) => here(),
-            },
-        }
+        on_threads(threads, self.all.len(), |it| one(&self.all[it]))
+    }
+}
+
+/// Does so many pieces of work; the results are in order, whatever the number of threads.
+fn on_threads<T: Send>(threads: Option<usize>, n: usize, one: impl Fn(usize) -> T + Sync + Send) -> Vec<T> {
+    let here = || (0..n).map(&one).collect();
+    if threads == Some(1) || n < 2 {
+        return here();
+    }
+    let everywhere = || (0..n).into_par_iter().map(&one).collect();
+    match threads {
+        None => everywhere(),
+        Some(n_threads) => match rayon::ThreadPoolBuilder::new().num_threads(n_threads).build() {
+            Ok(pool) => pool.install(everywhere),
+            Err(_) => here(),
+        },
     }
 }
