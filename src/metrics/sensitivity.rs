@@ -221,7 +221,8 @@ fn nearest(cells: &[Cell]) -> Option<Nearest> {
         for part in Part::ALL {
             let factor = 1.0 + (other.cost() - best.cost()) / (best.paid(part) - other.paid(part));
             let distance = |factor: f64| factor.ln().abs();
-            let is_nearer = found.is_none_or(|it| distance(factor) < distance(it.factor));
+            // A rate up and the others down come to the same: of such two the first counts, whatever the last digit says.
+            let is_nearer = found.is_none_or(|it| distance(factor) < distance(it.factor) * (1.0 - 1e-9));
             if factor > 0.0 && factor.is_finite() && is_nearer {
                 found = Some(Nearest { part, factor, policy });
             }

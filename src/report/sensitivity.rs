@@ -205,10 +205,10 @@ pub fn markdown(it: &Sensitivity, is_detailed: bool) -> String {
     text
 }
 
-/// Returns the comparison as tables for people; `is_detailed` shows every scenario and every policy's elasticities.
+/// Returns the comparison as tables for people, notes wrapped at the width of a terminal; `is_detailed` shows every scenario and every policy's elasticities.
 #[cfg(feature = "cli")]
 #[must_use]
-pub fn table(it: &Sensitivity, is_detailed: bool) -> String {
+pub fn table(it: &Sensitivity, is_detailed: bool, width: Option<usize>) -> String {
     let mut text = format!("{}\n", heading(it));
     for (letter, policy) in letters(it).iter().zip(&it.policies) {
         let _ = writeln!(text, "  {letter}  {policy}");
@@ -218,22 +218,23 @@ pub fn table(it: &Sensitivity, is_detailed: bool) -> String {
     }
     text.push('\n');
     for note in notes(it) {
-        let _ = writeln!(text, "Note: {note}");
+        super::table::wrap(&note, "Note: ", width, &mut text);
     }
-    if !is_detailed {
-        text.push_str("More: --details for each scenario and policy, --format json or csv for each number.\n");
-    }
+    let more = "--details for each scenario and policy, --format json or csv for each number.";
+    super::table::wrap(more, "More: ", width, &mut text);
     text
 }
 
 fn heading(it: &Sensitivity) -> String {
     let n_loads = it.grids.iter().filter(|it| it.load != ALL).count();
+    let several = |n: usize, one: &str, many: &str| format!("{n} {}", if n == 1 { one } else { many });
     format!(
-        "{} policies on {n_loads} scenarios under {} profiles: {} distinct cache rules and limits, {} simulations",
-        it.policies.len(),
-        it.profiles.len(),
-        it.n_distinct,
-        numbers::thousands(it.n_simulations as u64)
+        "{} on {} under {}, {} of cache rules and limits: {}",
+        several(it.policies.len(), "policy", "policies"),
+        several(n_loads, "scenario", "scenarios"),
+        several(it.profiles.len(), "profile", "profiles"),
+        several(it.n_distinct, "distinct pair", "distinct pairs"),
+        several(it.n_simulations, "simulation", "simulations"),
     )
 }
 
@@ -415,9 +416,11 @@ fn notes(it: &Sensitivity) -> Vec<String> {
     if it.grids.iter().flat_map(|it| &it.rows).flat_map(|it| &it.cells).any(Cell::is_stopped) {
         notes.push("× stopped at a limit: it did less work and has no rank.".to_owned());
     }
-    let has_unknown = |cell: &Cell| cell.tally.evidence_kept().is_none();
-    if it.grids.iter().flat_map(|it| &it.rows).flat_map(|it| &it.cells).any(has_unknown) {
-        notes.push("where nothing says what needs what, a lower cost is no verdict.".to_owned());
+    let is_silent = |grid: &&Compared| grid.rows.iter().flat_map(|it| &it.cells).any(|it| !it.tally.has_needs);
+    let silent: Vec<&str> = it.grids.iter().filter(is_silent).map(|it| it.load.as_str()).collect();
+    if !silent.is_empty() {
+        let names = silent.join(", ");
+        notes.push(format!("{names}: nothing says what needs what, so a lower cost is no verdict."));
     }
     match &it.asked {
         Some(asked) => notes.push(format!(

@@ -1,5 +1,4 @@
-//! A plan priced under many profiles: each distinct pair of cache rules and limits is simulated once, and its ledgers are
-//! priced under every profile that has it.
+//! A plan priced under many profiles: each distinct pair of cache rules and limits is simulated once.
 
 use super::{Cell, Plan, Progress, Simulations};
 use crate::metrics::sensitivity::{self, Grid, Ledger, Priced, Sensitivity, Variations};

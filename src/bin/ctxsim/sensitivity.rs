@@ -38,7 +38,10 @@ pub(crate) fn sensitivity(catalog: &Catalog, args: &SensitivityArgs) -> Result<(
         FormatArg::Json => document(&found).map_err(unwritable)?,
         FormatArg::Csv => values(&found).map_err(unwritable)?,
         FormatArg::Markdown => markdown(&found, args.details),
-        FormatArg::Table | FormatArg::Jsonl => table(&found, args.details),
+        FormatArg::Table | FormatArg::Jsonl => {
+            let width = if args.output.is_some() { None } else { output::width() };
+            table(&found, args.details, width)
+        }
     };
     match &args.output {
         Some(path) => output::write(path, &text),
