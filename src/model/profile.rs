@@ -126,6 +126,17 @@ pub struct Blocks {
 }
 
 impl CacheRules {
+    /// Returns the shortest prefix that is cached, in tokens, where the rule has one above 0.
+    #[must_use]
+    pub fn min_tokens(&self) -> Option<Tokens> {
+        let min = match self {
+            Self::None | Self::Blocks(_) => 0,
+            Self::PrefixCap(steps) | Self::PrefixInterval { steps, .. } => steps.min,
+            Self::Breakpoints(rules) => rules.min_tokens,
+        };
+        (min > 0).then_some(min)
+    }
+
     /// Returns how long an entry lives after its last use, in milliseconds, where the rule has a clock.
     #[must_use]
     pub fn ttl_ms(&self) -> Option<u64> {

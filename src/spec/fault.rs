@@ -56,10 +56,24 @@ pub(super) fn of_ron(error: &ron::Error, found: &str) -> Fault {
                 format!("write `{word}`, without quotes"),
             )
         }
+        E::ExpectedIdentifier if found.starts_with('[') => {
+            Fault::new("wrong-type", "one thing belongs here, not a list", "take it out of the brackets")
+        }
+        E::ExpectedDifferentStructName { found, .. } => Fault::new(
+            "wrong-type",
+            format!("fields in parentheses belong here, not `{found}`"),
+            "write `(name: value)`, or leave the field out",
+        ),
+        E::InvalidIntegerDigit { .. } => wrong_type("a whole number", found, WHOLE_NUMBER),
+        E::UnexpectedChar(it) => {
+            let help = "write `name: value`, or leave it out";
+            Fault::new("syntax", format!("`{it}` means nothing here"), help)
+        }
+        E::ExpectedMapColon => Fault::new("syntax", "a `:` is missing", "write `name: value`"),
         E::ExpectedIdentifier => {
             Fault::new("wrong-type", "a name belongs here", "write `name: value`, in one pair of parentheses")
         }
-        E::ExpectedString => wrong_type("text", found, &format!("write it in quotes: `\"{found}\"`")),
+        E::ExpectedString => wrong_type("text", found, &in_quotes(found)),
         E::ExpectedArray => wrong_type("a list", found, &format!("write it in brackets: `[{found}]`")),
         E::ExpectedMap => wrong_type("a map", found, "write `{ \"name\": … }`"),
         E::ExpectedInteger if found.starts_with('-') => out_of_range(found),
@@ -149,7 +163,7 @@ pub(super) fn of_words(message: &str, found: &str, format: Format) -> Fault {
     let help = |ron: &str, toml: &str| if format == Format::Ron { ron.to_owned() } else { toml.to_owned() };
     let wanted = match expected.split(' ').find(|it| !matches!(*it, "a" | "an")) {
         Some("sequence") => Some(("a list", format!("write it in brackets: `[{found}]`"))),
-        Some("string") => Some(("text", format!("write it in quotes: `\"{found}\"`"))),
+        Some("string") => Some(("text", in_quotes(found))),
         Some("map" | "struct") => Some(("a table", help("write `{ \"name\": … }`", "write `{ name = … }`"))),
         Some("f64") => Some(("a number", NUMBER.to_owned())),
         Some("u64" | "u32" | "u16" | "u8") => Some(("a whole number", WHOLE_NUMBER.to_owned())),
@@ -224,6 +238,12 @@ fn choices(found: &str, known: &[&str]) -> String {
         None if known.is_empty() => "leave it out".to_owned(),
         None => format!("write one of `{}`", known.join("`, `")),
     }
+}
+
+/// Returns how a value is written as text.
+fn in_quotes(found: &str) -> String {
+    let unit = if is_number(found) { "; a duration has its unit, as in `\"5m\"`" } else { "" };
+    format!("write it in quotes: `\"{found}\"`{unit}")
 }
 
 fn is_number(found: &str) -> bool {

@@ -24,7 +24,7 @@ mod random_trace;
 mod readings;
 mod report;
 mod schema;
-
+mod sensitivity;
 mod set;
 mod sums;
 mod tidy;

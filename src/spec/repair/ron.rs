@@ -151,6 +151,17 @@ fn comma(text: &str, start: usize) -> (Diagnostic, Range<usize>, Mend) {
         let help = "write digits alone, as in `14_000`, and shares as in `0.8`";
         return (Diagnostic::at("syntax", "", message).help(help), span, Mend::TakeOut(start));
     }
+    let is_field = text[end..].trim_start().starts_with(':');
+    if digits > 0 && end > start && !is_field && text[start..].starts_with(char::is_alphabetic) {
+        let (number, unit) = (&before[before.len() - digits..], &text[start..end]);
+        let problem = Diagnostic::at("syntax", "", format!("`{number} {unit}` is no size"));
+        let span = before.len() - digits..end;
+        return (
+            problem.help(format!("write the unit in front: `{unit}({number})`")),
+            span,
+            Mend::TakeOut(start),
+        );
+    }
     let problem = Diagnostic::at("syntax", "", "a comma is missing").help("put a `,` between the two");
     let is_free = text[..start].ends_with(char::is_whitespace);
     let mend = if is_free { Mend::Replace(start - 1, ",") } else { Mend::Stop };

@@ -56,6 +56,14 @@ fn syntax(message: &str, rest: &str) -> Diagnostic {
     if rest.starts_with(':') {
         return Diagnostic::at("syntax", "", "`:` stands where a `=` belongs").help("write `name = value`");
     }
+    if message.starts_with("string values must be quoted") {
+        let help = "write text in double quotes, and numbers with digits alone, as in `200_000`";
+        return Diagnostic::at("syntax", "", "this is neither text nor a number").help(help);
+    }
+    if message.starts_with("unexpected key or value, expected newline") {
+        let problem = Diagnostic::at("syntax", "", "there is more on this line than belongs there");
+        return problem.help("write one value, and decimals with a point, as in `15.0`");
+    }
     let (what, help) = match message.split_once(", expected ") {
         Some((what, expected)) => (what, format!("write {expected} here")),
         None if message.starts_with("duplicate") => (message, "keep one of the two".to_owned()),
