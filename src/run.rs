@@ -20,7 +20,7 @@ use crate::report::{Assumed, LoadFacts, Report, Run};
 use crate::spec::guard::{GuardSpec, ReferenceSpec};
 use crate::trace::Conversation;
 
-pub use load::Workload;
+pub use load::{Workload, recording};
 use simulations::{Ledgers, Simulations};
 use trials::Played;
 

@@ -391,10 +391,11 @@ fn sentences(
             delay_ms as f64 / 1_000.0
         ));
     }
-    let n_resets = allotment.resets.iter().filter(|it| it.exchange > 0).count();
+    let is_told = |exchange: usize| transcript.exchanges[exchange].compacts.is_some();
+    let n_resets = allotment.resets.iter().filter(|it| it.exchange > 0 && !is_told(it.exchange)).count();
     if n_resets > 0 {
         sentences.push(format!(
-            "Compactions, and prompts that shrank so that the harness must have taken history out: {n_resets}. No policy has it any more."
+            "Prompts that shrank, so that the harness must have taken history out: {n_resets}. No policy has it any more."
         ));
     }
     if transcript.forgets_reasoning {
