@@ -8,6 +8,7 @@ pub mod numbers;
 pub mod recording;
 pub mod retention;
 pub mod rows;
+pub mod sensitivity;
 #[cfg(feature = "cli")]
 pub mod table;
 

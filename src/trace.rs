@@ -15,6 +15,7 @@ use std::ops::Range;
 use indexmap::IndexSet;
 
 use crate::model::TtlClass;
+use crate::model::cache::Setting;
 use crate::spec::policy::{KindSpec, PreserveSpec};
 use crate::units::{Cost, Decimal, Tokens};
 
@@ -145,6 +146,8 @@ pub struct Event {
 pub enum EventKind {
     /// The harness itself took these items out for good, and no policy has them any more.
     Reset(Range<ItemIx>),
+    /// A setting has another value from here on; it had 0 when the trace began.
+    Change(Setting, u32),
 }
 
 /// How a harness uses the provider's cache; not what it was billed.

@@ -8,6 +8,7 @@ use super::{
     Due, Event, EventKind, Harness, Item, Kind, LoopIx, LoopRow, NO_ITEM, Needs, Preserve, Spine, StepRow,
     Texts, Trace, Usage,
 };
+use crate::model::cache::Setting;
 use crate::units::{Cost, Decimal, Tokens};
 
 /// The sizes of an item in its renditions, in tokens.
@@ -224,6 +225,12 @@ impl TraceBuilder {
     pub fn reset(&mut self, items: Range<u32>) {
         let step = self.next_step();
         self.trace.events.push(Event { step, kind: EventKind::Reset(items) });
+    }
+
+    /// Says that a setting has another value from the request of the step that comes next on.
+    pub fn change(&mut self, setting: Setting, value: u32) {
+        let step = self.next_step();
+        self.trace.events.push(Event { step, kind: EventKind::Change(setting, value) });
     }
 
     /// Says how many tokens of the last step's prompt stand behind its last breakpoint.

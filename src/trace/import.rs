@@ -22,8 +22,8 @@ use crate::diag::Diagnostic;
 use crate::spec::scenario::AssumeSpec;
 use crate::units::Decimal;
 
-pub use losses::Loss;
 use lines::Lines;
+pub use losses::Loss;
 use losses::Losses;
 use transcript::Transcript;
 

@@ -117,7 +117,8 @@ impl Rollout {
         let Some(info) = info else {
             return losses.add(line, "counts of tokens without numbers");
         };
-        let (Some(total), Some(last)) = (info.total_token_usage.usage(), info.last_token_usage.usage()) else {
+        let (Some(total), Some(last)) = (info.total_token_usage.usage(), info.last_token_usage.usage())
+        else {
             return losses.add(line, "usage whose numbers cannot be token counts");
         };
         let before = self.total.replace(total);
@@ -127,7 +128,10 @@ impl Rollout {
         let known = before.map_or(0, |it| it.prompt).saturating_add(last.prompt);
         if total.prompt > known && before.is_some() {
             let missing = total.prompt - known;
-            losses.add(line, format!("requests before this count that the log does not hold ({missing} input tokens)"));
+            losses.add(
+                line,
+                format!("requests before this count that the log does not hold ({missing} input tokens)"),
+            );
         }
         self.close(Some((last, info.last_token_usage.reasoning())), losses);
     }

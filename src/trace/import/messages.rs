@@ -52,7 +52,8 @@ fn is_message(value: &str) -> bool {
 /// Reads a log; a request that goes on with an earlier one belongs to its session.
 pub(super) fn read(lines: &mut Lines<'_>, losses: &mut Losses) -> Vec<Transcript> {
     let text = lines.rest();
-    let mut log = Log { walk: Walk::new(&text), sessions: Vec::new(), by_history: IndexMap::new(), loose: None };
+    let mut log =
+        Log { walk: Walk::new(&text), sessions: Vec::new(), by_history: IndexMap::new(), loose: None };
     log.read(losses);
     let several = log.sessions.len() > 1;
     let sessions = log.sessions.into_iter().zip(1_usize..);
@@ -119,9 +120,9 @@ impl<'t> Log<'t> {
             return losses.add(line, "values that hold no messages");
         };
         let histories = session::histories(&list);
-        let found = (0..histories.len()).rev().find_map(|n| {
-            self.by_history.get(&histories[n]).map(|session| (*session, n + 1))
-        });
+        let found = (0..histories.len())
+            .rev()
+            .find_map(|n| self.by_history.get(&histories[n]).map(|session| (*session, n + 1)));
         let (index, n_known) = found.unwrap_or_else(|| {
             self.sessions.push(Session::default());
             (self.sessions.len() - 1, 0)

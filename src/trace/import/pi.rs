@@ -110,7 +110,10 @@ fn said(line: usize, message: Message<'_>, losses: &mut Losses) -> Said {
         }
         "bashExecution" => {
             let command = message.command.unwrap_or_default();
-            user(Part::of(Kind::User, Passage::join([command, message.output.unwrap_or_default()].into_iter())))
+            user(Part::of(
+                Kind::User,
+                Passage::join([command, message.output.unwrap_or_default()].into_iter()),
+            ))
         }
         "branchSummary" | "compactionSummary" => {
             user(Part::of(Kind::Summary, message.summary.unwrap_or_default()))
@@ -149,9 +152,7 @@ fn spoken(line: usize, block: Block<'_>, losses: &mut Losses) -> Option<Named> {
     match block.kind.0.as_ref() {
         "text" => Some(Named::plain(Part::of(Kind::Assistant, block.text.unwrap_or_default()))),
         "thinking" => Some(Named::plain(Part::of(Kind::Reasoning, block.thinking.unwrap_or_default()))),
-        "toolCall" => {
-            Some(Named::call(&block.id.0, &block.name.0, block.arguments.unwrap_or_default().0))
-        }
+        "toolCall" => Some(Named::call(&block.id.0, &block.name.0, block.arguments.unwrap_or_default().0)),
         other => {
             losses.add(line, format!("blocks of type `{other}` in replies, which are not understood"));
             None
@@ -167,7 +168,8 @@ fn user_parts(line: usize, content: Content<'_>, losses: &mut Losses) -> Vec<Par
             let parts = blocks.into_iter().filter_map(|block| match block.kind.0.as_ref() {
                 "text" | "image" => Some(Part::of(Kind::User, block.passage())),
                 other => {
-                    losses.add(line, format!("blocks of type `{other}` in messages, which are not understood"));
+                    losses
+                        .add(line, format!("blocks of type `{other}` in messages, which are not understood"));
                     None
                 }
             });
@@ -201,7 +203,8 @@ fn follow(entries: &[Entry], losses: &mut Losses) -> Vec<usize> {
             (true, true) => before,
             (false, true) => None,
             _ => by_name.get(entry.parent.as_str()).copied().filter(|it| !is_taken[*it]).or_else(|| {
-                losses.add(entry.line, "parents that the file does not hold; the line before stands for each");
+                losses
+                    .add(entry.line, "parents that the file does not hold; the line before stands for each");
                 before
             }),
         };
@@ -252,7 +255,8 @@ fn gather(entries: Vec<Entry>, path: &[usize], losses: &mut Losses) -> Transcrip
                 let place = by_name.get(&kept).copied().or(by_index);
                 let stays = place.and_then(|it| begins.get(it).copied().flatten());
                 if stays.is_none() {
-                    losses.add(line, "compactions whose first kept entry is not on the branch; nothing stays");
+                    losses
+                        .add(line, "compactions whose first kept entry is not on the branch; nothing stays");
                 }
                 assembler.compacted(stays.unwrap_or(usize::MAX));
                 assembler.said(line, at_ms, summary, true);

@@ -81,7 +81,9 @@ pub(super) fn allot(transcript: &Transcript, chars_per_token: Decimal) -> Allotm
             None => {}
         }
         match exchange.usage {
-            Some(usage) if transcript.counts_output => state.count(&exchange.reply, &usage, exchange.reasoning),
+            Some(usage) if transcript.counts_output => {
+                state.count(&exchange.reply, &usage, exchange.reasoning)
+            }
             Some(usage) if Some(index) == last => state.answer(&exchange.reply, &usage),
             _ => state.arrive(&exchange.reply),
         }

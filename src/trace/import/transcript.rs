@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-use super::sizes::{Allotment, PLACEHOLDER_OUTPUT_TOKENS, Reset, allot};
 use super::passage::{Measured, Passage};
+use super::sizes::{Allotment, PLACEHOLDER_OUTPUT_TOKENS, Reset, allot};
 use crate::model::scope::wildcard;
 use crate::spec::policy::PreserveSpec;
 use crate::spec::scenario::{AssumeSpec, SideRequestSpec, ToolAssumeSpec};
@@ -399,7 +399,8 @@ fn sentences(
         ));
     }
     if transcript.forgets_reasoning {
-        sentences.push("The harness leaves reasoning out of its prompts once the user speaks again.".to_owned());
+        sentences
+            .push("The harness leaves reasoning out of its prompts once the user speaks again.".to_owned());
     }
     if allotment.n_shrunk > 0 {
         sentences.push(format!(

@@ -56,11 +56,8 @@ impl Rollout {
                 it[0], it[1], it[2], it[3]
             )
         };
-        let info = format!(
-            r#"{{"total_token_usage":{},"last_token_usage":{}}}"#,
-            usage(self.total),
-            usage(last)
-        );
+        let info =
+            format!(r#"{{"total_token_usage":{},"last_token_usage":{}}}"#, usage(self.total), usage(last));
         self.record("event_msg", &format!(r#"{{"type":"token_count","info":{info}}}"#))
     }
 
@@ -150,7 +147,10 @@ fn a_count_that_stands_twice_and_one_without_numbers_bill_nothing() {
 
     assert_eq!(prompts(&trace), [1_000, 1_100]);
     let told: Vec<String> = losses.iter().map(ToString::to_string).collect();
-    assert_eq!(told, ["line 4: counts of tokens that stand twice", "line 5: counts of tokens without numbers"]);
+    assert_eq!(
+        told,
+        ["line 4: counts of tokens that stand twice", "line 5: counts of tokens without numbers"]
+    );
 }
 
 #[test]
@@ -190,7 +190,11 @@ fn a_compaction_takes_the_history_out_and_what_replaces_it_begins_a_loop() {
     assert_eq!(losses, []);
     assert_eq!(played(&trace), [1_000, 700]);
     assert_eq!(trace.events.len(), 1);
-    assert_eq!(kinds(&trace)[..2], [Kind::System, Kind::System], "the prompt's own text and what is not shown");
+    assert_eq!(
+        kinds(&trace)[..2],
+        [Kind::System, Kind::System],
+        "the prompt's own text and what is not shown"
+    );
     let user = trace.spine.loops[1].user.clone();
     let kinds: Vec<Kind> = user.map(|it| trace.spine.items[it as usize].kind).collect();
     assert_eq!(kinds.last(), Some(&Kind::User));
@@ -199,7 +203,8 @@ fn a_compaction_takes_the_history_out_and_what_replaces_it_begins_a_loop() {
 
 #[test]
 fn a_reply_without_a_count_is_a_request_without_usage() {
-    let rollout = Rollout::default().user("hello").text("hi").user("more").text("yes").count([1_100, 0, 20, 0]);
+    let rollout =
+        Rollout::default().user("hello").text("hi").user("more").text("yes").count([1_100, 0, 20, 0]);
 
     let trace = rollout.read().trace;
 
@@ -246,8 +251,15 @@ fn the_reference_rollouts_have_the_recorded_totals_and_prompts() {
         let Imported { trace, losses, .. } = imported(&std::fs::read_to_string(path).unwrap());
 
         assert_well_formed(&trace);
-        let usage: Vec<_> =
-            trace.recorded.as_ref().unwrap().usage.iter().flatten().map(|it| (it.prompt, it.cache_read, it.output)).collect();
+        let usage: Vec<_> = trace
+            .recorded
+            .as_ref()
+            .unwrap()
+            .usage
+            .iter()
+            .flatten()
+            .map(|it| (it.prompt, it.cache_read, it.output))
+            .collect();
         let sum = |field: fn(&(u64, u64, u64)) -> u64| usage.iter().map(field).sum::<u64>();
         assert_eq!([usage.len() as u64, sum(|it| it.0), sum(|it| it.1), sum(|it| it.2)], totals, "{name}");
         let is_known = |it: &str| {
@@ -256,7 +268,8 @@ fn the_reference_rollouts_have_the_recorded_totals_and_prompts() {
         assert!(losses.iter().all(|it| is_known(&it.what)), "{name}: {losses:#?}");
         let played = played(&trace);
         let recorded = trace.recorded.as_ref().unwrap().usage.iter();
-        let differences = played.iter().zip(recorded).filter_map(|(it, usage)| Some(it.abs_diff((*usage)?.prompt)));
+        let differences =
+            played.iter().zip(recorded).filter_map(|(it, usage)| Some(it.abs_diff((*usage)?.prompt)));
         let differences: Vec<u64> = differences.collect();
         let n_different = differences.iter().filter(|it| **it > 0).count();
         assert!(n_different <= 2 && differences.iter().max() <= Some(&64), "{name}: {differences:?}");

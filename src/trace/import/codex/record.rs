@@ -1,7 +1,7 @@
 //! One line of a rollout as written, and the items of the Responses interface that it holds.
 
-use crate::trace::import::transcript::{Named, Part};
 use crate::trace::import::passage::{Measured, Passage};
+use crate::trace::import::transcript::{Named, Part};
 use crate::trace::import::values::{Content, Count, TOKENS_MAX, Text};
 use crate::trace::{Kind, Usage};
 use crate::units::Tokens;

@@ -3,8 +3,8 @@
 use serde_json::value::RawValue;
 
 use crate::trace::Usage;
-use crate::trace::import::times::milliseconds;
 use crate::trace::import::passage::Passage;
+use crate::trace::import::times::milliseconds;
 use crate::trace::import::values::{Content, Count, TOKENS_MAX, Text};
 
 /// How many values may hold one another around a list of messages.

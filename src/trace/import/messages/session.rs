@@ -29,7 +29,8 @@ pub(super) fn histories(list: &[&RawValue]) -> Vec<u64> {
         let content = message.content.passage().measured;
         // What a reply says beside its text matters only as far as its calls are named.
         let calls = message.tool_calls.map_or("", RawValue::get);
-        let own = xxh3_64_with_seed(message.role.0.as_bytes(), content.digest) ^ xxh3_64_with_seed(calls.as_bytes(), 1);
+        let own = xxh3_64_with_seed(message.role.0.as_bytes(), content.digest)
+            ^ xxh3_64_with_seed(calls.as_bytes(), 1);
         history = xxh3_64_with_seed(&own.to_le_bytes(), history);
         history
     });
@@ -54,10 +55,14 @@ pub(super) struct Session {
 impl Session {
     /// Takes the system prompt and the tools of the first request; later ones ought to be the same.
     pub(super) fn front(&mut self, line: usize, request: &RequestRecord<'_>, losses: &mut Losses) {
-        let system = request.system.or(request.instructions).and_then(|it| json::first::<Content<'_>>(it.get()));
+        let system =
+            request.system.or(request.instructions).and_then(|it| json::first::<Content<'_>>(it.get()));
         let system = system.map(|it| it.passage()).filter(|it| it.measured.characters > 0);
         let tools = request.tools.and_then(|it| json::first::<Vec<Measured>>(it.get())).unwrap_or_default();
-        let front = tools.iter().chain(system.iter().map(|it| &it.measured)).fold(0, |sum, it| xxh3_64_with_seed(&it.digest.to_le_bytes(), sum));
+        let front = tools
+            .iter()
+            .chain(system.iter().map(|it| &it.measured))
+            .fold(0, |sum, it| xxh3_64_with_seed(&it.digest.to_le_bytes(), sum));
         match self.front {
             None if self.assembler.is_empty() => {
                 self.front = Some(front);
@@ -69,7 +74,10 @@ impl Session {
                 }
             }
             Some(first) if first != front => {
-                losses.add(line, "changes of the system prompt or of the tools during a session; the first stand");
+                losses.add(
+                    line,
+                    "changes of the system prompt or of the tools during a session; the first stand",
+                );
             }
             _ => {}
         }
@@ -209,7 +217,9 @@ impl Session {
     /// Takes what stands on the user's side: text, and results of calls.
     fn user(&mut self, line: usize, at_ms: Option<i64>, content: Content<'_>, losses: &mut Losses) {
         let blocks = match content {
-            Content::Plain(text) => return self.assembler.said(line, at_ms, Part::of(Kind::User, text), true),
+            Content::Plain(text) => {
+                return self.assembler.said(line, at_ms, Part::of(Kind::User, text), true);
+            }
             Content::Blocks(blocks) => blocks,
         };
         let has_results = blocks.iter().any(|it| it.kind.0 == "tool_result");
@@ -224,7 +234,10 @@ impl Session {
                     self.assembler.said(line, at_ms, part, !has_results);
                 }
                 other => {
-                    losses.add(line, format!("blocks of type `{other}` in user messages, which are not understood"));
+                    losses.add(
+                        line,
+                        format!("blocks of type `{other}` in user messages, which are not understood"),
+                    );
                 }
             }
         }
@@ -243,7 +256,9 @@ impl Session {
 /// Returns the parts of a reply.
 fn spoken(line: usize, message: MessageRecord<'_>, losses: &mut Losses) -> Vec<Named> {
     let mut parts = Vec::new();
-    if let Some(reasoning) = message.reasoning_content.or(message.reasoning).filter(|it| it.measured.characters > 0) {
+    if let Some(reasoning) =
+        message.reasoning_content.or(message.reasoning).filter(|it| it.measured.characters > 0)
+    {
         parts.push(Named::plain(Part::of(Kind::Reasoning, reasoning)));
     }
     match message.content {
