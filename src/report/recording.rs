@@ -91,14 +91,8 @@ impl SessionHeld {
         let billed: Vec<&Usage> = recorded.usage.iter().flatten().collect();
         let sum = |field: fn(&Usage) -> Tokens| billed.iter().fold(0, |sum: Tokens, it| sum.saturating_add(field(it)));
         let costs: Vec<f64> = recorded.costs.iter().flatten().map(|it| it.usd()).collect();
-        let mut resets: Vec<u32> = trace
-            .events
-            .iter()
-            .map(|it| {
-                let EventKind::Reset(_) = it.kind;
-                it.step
-            })
-            .collect();
+        let resets = trace.events.iter().filter(|it| matches!(it.kind, EventKind::Reset(_)));
+        let mut resets: Vec<u32> = resets.map(|it| it.step).collect();
         resets.dedup();
         Self {
             session: imported.session.clone(),

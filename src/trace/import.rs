@@ -20,6 +20,7 @@ use std::io::{self, BufRead};
 use super::Trace;
 use crate::diag::Diagnostic;
 use crate::spec::scenario::AssumeSpec;
+use crate::tokens;
 use crate::units::Decimal;
 
 use lines::Lines;
@@ -177,6 +178,12 @@ pub fn import_from(
 
 /// Checks what a scenario assumes.
 fn check(assume: &AssumeSpec) -> Result<(), Box<Diagnostic>> {
+    if assume.tokenizer.is_some_and(|it| tokens::tokenizer(it).is_none()) {
+        let message = "this build counts no texts";
+        let problem = Diagnostic::at("tokenizer-not-built", "load.recorded.assume.tokenizer", message);
+        let help = "build with `--features tokens`, or leave it out and declare `chars_per_token`";
+        return Err(Box::new(problem.help(help)));
+    }
     if assume.chars_per_token == Some(Decimal::ZERO) {
         let message = "a token has no characters";
         let problem = Diagnostic::at("chars-per-token-zero", "load.recorded.assume.chars_per_token", message);

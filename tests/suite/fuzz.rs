@@ -28,7 +28,7 @@ const SEEDS: [(&str, &[&str]); 8] = [
 const BYTES_MAX: usize = 12_000;
 
 /// How many damaged inputs a target gets in the suite.
-const TRIES: u64 = 24;
+const TRIES: u64 = 8;
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))

@@ -1,6 +1,6 @@
 //! Sizes of recorded parts: the growth between two recorded prompts, the user's text by its characters, the rest split by them.
 
-use super::transcript::{Exchange, Part, Transcript};
+use super::transcript::{Part, Transcript};
 use crate::trace::{Kind, Usage};
 use crate::units::{Decimal, Tokens};
 
@@ -129,6 +129,8 @@ struct Request {
 #[derive(Clone, Copy, Debug)]
 struct Open {
     characters: u64,
+    /// Its tokens by a tokenizer.
+    estimate: Option<Tokens>,
     /// Its tokens, where they were counted by themselves.
     counted: Option<Tokens>,
     is_reasoning: bool,
@@ -165,6 +167,7 @@ impl State {
     fn arrive(&mut self, parts: &[Part]) {
         self.open.extend(parts.iter().map(|it| Open {
             characters: it.characters,
+            estimate: it.tokens,
             counted: None,
             is_reasoning: it.kind == Kind::Reasoning,
             is_forgotten: false,
@@ -357,7 +360,7 @@ impl State {
     }
 
     fn estimate_of(&self, open: &Open) -> Tokens {
-        open.counted.unwrap_or_else(|| tokens_of(open.characters, self.chars_per_token))
+        open.counted.or(open.estimate).unwrap_or_else(|| tokens_of(open.characters, self.chars_per_token))
     }
 
     /// Gives every open part its size.

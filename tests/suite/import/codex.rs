@@ -122,7 +122,7 @@ fn reasoning_leaves_the_prompts_when_the_user_speaks_again() {
         .events
         .iter()
         .flat_map(|it| {
-            let ctxsim::trace::EventKind::Reset(items) = it.kind.clone();
+            let ctxsim::trace::EventKind::Reset(items) = it.kind.clone() else { panic!("no reset") };
             items.map(|it| trace.spine.items[it as usize].kind)
         })
         .collect();

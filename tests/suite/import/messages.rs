@@ -165,3 +165,21 @@ fn what_is_not_understood_is_told_with_its_line() {
         ]
     );
 }
+
+#[test]
+fn without_usage_a_tokenizer_counts_the_texts_and_else_their_characters_do() {
+    let sizes = |tokenizer| {
+        let assume = AssumeSpec { tokenizer, ..AssumeSpec::default() };
+        import(CALLS, "test", &assume, &[])
+            .map(|it| it.trace.spine.items.iter().map(|it| it.raw).collect::<Vec<_>>())
+            .map_err(|it| it[0].code)
+    };
+
+    assert_eq!(sizes(None), Ok(vec![3, 4, 0, 4, 2, 2]));
+    let by_tokenizer = sizes(Some(ctxsim::spec::scenario::TokenizerSpec::O200k));
+    if cfg!(feature = "tokens") {
+        assert_eq!(by_tokenizer, Ok(vec![3, 5, 0, 5, 2, 3]));
+    } else {
+        assert_eq!(by_tokenizer, Err("tokenizer-not-built"));
+    }
+}

@@ -105,7 +105,7 @@ fn a_compaction_keeps_what_stands_from_its_first_kept_entry_on() {
 
     assert_well_formed(&trace);
     assert_eq!(losses, []);
-    let ctxsim::trace::EventKind::Reset(gone) = trace.events[0].kind.clone();
+    let ctxsim::trace::EventKind::Reset(gone) = trace.events[0].kind.clone() else { panic!("no reset") };
     let kept = trace.spine.loops[1].items.clone();
     assert_eq!((trace.events.len(), gone.end), (1, kept.start));
     assert_eq!(played(&trace), [9_003, 9_103, 2_003]);
