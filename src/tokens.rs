@@ -57,7 +57,8 @@ mod tests {
 
     #[test]
     fn counts_are_the_published_ones() {
-        let (new, old) = (tokenizer(TokenizerSpec::O200k).unwrap(), tokenizer(TokenizerSpec::Cl100k).unwrap());
+        let (new, old) =
+            (tokenizer(TokenizerSpec::O200k).unwrap(), tokenizer(TokenizerSpec::Cl100k).unwrap());
 
         for (text, by_new, by_old) in PUBLISHED {
             assert_eq!((new.count(text), old.count(text)), (by_new, by_old), "{text}");

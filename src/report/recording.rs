@@ -89,7 +89,9 @@ impl SessionHeld {
         let trace = &imported.trace;
         let recorded = trace.recorded.clone().unwrap_or_default();
         let billed: Vec<&Usage> = recorded.usage.iter().flatten().collect();
-        let sum = |field: fn(&Usage) -> Tokens| billed.iter().fold(0, |sum: Tokens, it| sum.saturating_add(field(it)));
+        let sum = |field: fn(&Usage) -> Tokens| {
+            billed.iter().fold(0, |sum: Tokens, it| sum.saturating_add(field(it)))
+        };
         let costs: Vec<f64> = recorded.costs.iter().flatten().map(|it| it.usd()).collect();
         let resets = trace.events.iter().filter(|it| matches!(it.kind, EventKind::Reset(_)));
         let mut resets: Vec<u32> = resets.map(|it| it.step).collect();
@@ -152,8 +154,18 @@ pub fn table(files: &[Held]) -> String {
 /// Writes one line a session, the columns as wide as they must be.
 fn sessions_table(sessions: &[SessionHeld], text: &mut String) {
     let header = [
-        "session", "loops", "requests", "billed", "items", "resets", "longest prompt", "uncached", "read",
-        "written", "output", "cost",
+        "session",
+        "loops",
+        "requests",
+        "billed",
+        "items",
+        "resets",
+        "longest prompt",
+        "uncached",
+        "read",
+        "written",
+        "output",
+        "cost",
     ];
     let row = |it: &SessionHeld| {
         let name = if it.session.is_empty() { "–".to_owned() } else { it.session.clone() };

@@ -62,9 +62,8 @@ pub(super) fn workloads(
     scenario: &Loaded<ScenarioSpec>,
     spec: &ScenarioSpec,
 ) -> Result<Vec<Workload>, Error> {
-    if let LoadSpec::Recorded { path, .. } = &spec.load
-        && let Some(origin) = scenario.origin.beside(path)
-    {
+    if let LoadSpec::Recorded { path, .. } = &spec.load {
+        let origin = origin_of(scenario, path)?;
         let text = match import::detect_from(origin.reader()?.as_mut()) {
             Some(_) => None,
             None => Some(origin.text()?).filter(|it| blocks::detect(it)),
@@ -91,10 +90,7 @@ fn trace(
 ) -> Result<Trace, Error> {
     let is_file = scenario.source.is_some();
     let recorded = |path: &str, assume: &AssumeSpec| {
-        let origin = scenario.origin.beside(path).ok_or_else(|| vec![missing(path)])?;
-        if is_file && matches!(&origin, Origin::File(path) if !path.is_file()) {
-            return Err(vec![missing(path)].into());
-        }
+        let origin = origin_of(scenario, path)?;
         let mut all = sessions(&origin, spec, assume)?.into_iter();
         let first = all.next().ok_or_else(|| vec![missing(path)])?;
         others.extend(all);
@@ -146,7 +142,7 @@ pub fn recording(catalog: &Catalog, name: &str) -> Result<Vec<Imported>, Error> 
         let problem = problem.help("name a recording, or a scenario with `load.recorded`");
         return Err(scenario.locate(vec![problem]).into());
     };
-    let origin = scenario.origin.beside(path).ok_or_else(|| scenario.locate(vec![missing(path)]))?;
+    let origin = origin_of(&scenario, path)?;
     imported(&origin, &scenario.spec, assume).map_err(|error| match error {
         Error::Invalid(problems) => {
             let (own, others): (Vec<_>, Vec<_>) =
@@ -157,7 +153,23 @@ pub fn recording(catalog: &Catalog, name: &str) -> Result<Vec<Imported>, Error> 
     })
 }
 
-/// Says that a bundled scenario's recording is not bundled with it.
+/// Returns where a scenario's recording stands.
+///
+/// # Errors
+/// There is nothing beside the scenario.
+fn origin_of(scenario: &Loaded<ScenarioSpec>, path: &str) -> Result<Origin, Error> {
+    let is_there = |it: &Origin| match it {
+        // A recording that was named itself is looked for where it is read.
+        Origin::File(path) => scenario.source.is_none() || path.is_file(),
+        _ => true,
+    };
+    match scenario.origin.beside(path).filter(is_there) {
+        Some(origin) => Ok(origin),
+        None => Err(scenario.locate(vec![missing(path)]).into()),
+    }
+}
+
+/// Says that a scenario's recording is not beside it.
 fn missing(path: &str) -> Diagnostic {
     Diagnostic::at(
         "recording-missing",

@@ -95,7 +95,8 @@ impl Damage {
                     let numbers: [&[u8]; 6] =
                         [b"18446744073709551615", b"-1", b"1e308", b"0", b"0.0000000000000000001", b"NaN"];
                     let number = numbers[self.below(6)];
-                    let digits = bytes[from..].iter().position(u8::is_ascii_digit).map_or(from, |it| from + it);
+                    let digits =
+                        bytes[from..].iter().position(u8::is_ascii_digit).map_or(from, |it| from + it);
                     let n = bytes[digits..].iter().take_while(|it| it.is_ascii_digit()).count();
                     bytes.splice(digits..digits + n, number.iter().copied());
                 }

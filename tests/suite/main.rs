@@ -23,6 +23,7 @@ mod random_policy;
 mod random_trace;
 mod readings;
 mod report;
+mod schema;
 mod sensitivity;
 mod set;
 mod sums;

@@ -17,6 +17,7 @@ Examples:
   ctxsim import --report session.jsonl            how well the session's bill is predicted
   ctxsim validate my/policies                     every problem of every file
   ctxsim convert my.ron --to toml                 the same input in the other format
+  ctxsim schema policy                            what may stand in a policy, for editors
 
 Exit codes: 0 fine, 1 a guard failed, 2 bad input or usage.";
 
@@ -60,6 +61,10 @@ pub(crate) enum Command {
     Convert(ConvertArgs),
     /// Make profiles of price lists, or show where lists disagree
     Prices(PricesArgs),
+    /// Print the JSON Schema of a kind of input file, which editors check and complete by
+    Schema(SchemaArgs),
+    /// Print the manual page, or write one for each command
+    Man(ManArgs),
     /// Write a completion script for a shell
     Completions(CompletionsArgs),
 }
@@ -302,6 +307,38 @@ pub(crate) struct CompareArgs {
     /// Files of price lists, or folders of TOML files
     #[arg(value_name = "FILE", required = true)]
     pub(crate) paths: Vec<PathBuf>,
+}
+
+/// The arguments of `schema`.
+#[derive(Debug, Args)]
+pub(crate) struct SchemaArgs {
+    /// Which kind of file
+    #[arg(value_enum, required_unless_present = "output")]
+    pub(crate) kind: Option<SchemaArg>,
+    /// Write KIND.json into a folder; of every kind, when none is named
+    #[arg(long, value_name = "DIR")]
+    pub(crate) output: Option<PathBuf>,
+}
+
+/// A kind of file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SchemaArg {
+    /// What turns history into prompts
+    Policy,
+    /// What agents do
+    Scenario,
+    /// A model with limits, cache rules and prices
+    Profile,
+    /// A named comparison
+    Suite,
+}
+
+/// The arguments of `man`.
+#[derive(Debug, Args)]
+pub(crate) struct ManArgs {
+    /// Write ctxsim.1 and a page for each command into a folder
+    #[arg(long, value_name = "DIR")]
+    pub(crate) output: Option<PathBuf>,
 }
 
 /// The arguments of `completions`.

@@ -35,7 +35,14 @@ pub(crate) fn run(catalog: &Catalog, args: &RunArgs) -> Result<bool, Error> {
         && let Some(text) = vectors_file(catalog, scenario)
         && vectors::detect(&text)
     {
-        return write(args, &vectors_text(&text, args, format)?).map(|()| true);
+        let text = vectors_text(&text, args, format).map_err(|it| match it {
+            Error::Invalid(mut problems) => {
+                problems.iter_mut().for_each(|it| it.place.file.clone_from(scenario));
+                problems.into()
+            }
+            other => other,
+        })?;
+        return write(args, &text).map(|()| true);
     }
     let request = Request {
         suite: args.suite.clone(),
@@ -114,9 +121,7 @@ fn calibrated(catalog: &Catalog, args: &ImportArgs) -> Result<String, Error> {
             calibrate::table(&as_recorded),
             calibrate::table(&with_side_requests)
         )),
-        CalibrationFormatArg::Json => {
-            calibrate::json(&as_recorded, &with_side_requests).map_err(unwritable)
-        }
+        CalibrationFormatArg::Json => calibrate::json(&as_recorded, &with_side_requests).map_err(unwritable),
     }
 }
 

@@ -156,9 +156,10 @@ fn label(kind: Kind) -> u64 {
 impl Transcript {
     /// Counts the texts of all parts by a tokenizer.
     fn count(&mut self, tokenizer: &dyn Tokenizer) {
-        let of_exchanges = self.exchanges.iter_mut().flat_map(|it| {
-            it.begins.iter_mut().flatten().chain(&mut it.reply).chain(&mut it.results)
-        });
+        let of_exchanges = self
+            .exchanges
+            .iter_mut()
+            .flat_map(|it| it.begins.iter_mut().flatten().chain(&mut it.reply).chain(&mut it.results));
         for part in self.stable.iter_mut().chain(of_exchanges) {
             part.tokens = part.text.as_ref().map(|it| tokenizer.count(it));
         }

@@ -26,8 +26,10 @@ fn a_conversation_of_blocks_has_its_system_prompt_its_tools_and_its_loops() {
     assert_well_formed(trace);
     assert_eq!((read.format, told(&read)), ("messages", vec![]));
     assert_eq!((trace.spine.loops.len(), trace.spine.steps.len(), trace.spine.n_stable), (2, 3, 2));
-    let expected =
-        [ToolSchema, System, User, Reasoning, Assistant, ToolCall, ToolResult, User, Assistant, User, Assistant];
+    let expected = [
+        ToolSchema, System, User, Reasoning, Assistant, ToolCall, ToolResult, User, Assistant, User,
+        Assistant,
+    ];
     assert_eq!(kinds(trace), expected);
     assert_eq!(trace.spine.items[6].pair, 5);
     assert_eq!(trace.recorded.as_ref().map(|it| it.usage.len()), None);
@@ -67,7 +69,12 @@ fn requests_that_go_on_with_one_another_are_one_session_with_their_bills() {
     let more = r#"{"role":"user","content":"more"}"#;
     let log = [
         exchange(hello, "hi", [4, 0, 2_000, 20], "2026-01-01T00:00:00Z"),
-        exchange(r#"{"role":"user","content":"a title, please"}"#, "title", [90, 0, 0, 5], "2026-01-01T00:00:01Z"),
+        exchange(
+            r#"{"role":"user","content":"a title, please"}"#,
+            "title",
+            [90, 0, 0, 5],
+            "2026-01-01T00:00:01Z",
+        ),
         exchange(&format!("{hello},{hi},{more}"), "bye", [4, 2_000, 40, 12], "2026-01-01T00:00:09Z"),
     ]
     .join("\n");
@@ -127,7 +134,11 @@ fn a_log_that_breaks_off_is_read_up_to_there_and_the_place_is_told() {
         let read = imported(&log[..cut]);
 
         assert_eq!(read.trace.spine.steps.len(), 1, "{log}");
-        assert!(read.losses.iter().any(|it| it.line >= 1 && it.line <= line && it.what.contains("no JSON")), "{:?}", told(&read));
+        assert!(
+            read.losses.iter().any(|it| it.line >= 1 && it.line <= line && it.what.contains("no JSON")),
+            "{:?}",
+            told(&read)
+        );
     }
 }
 

@@ -67,7 +67,10 @@ fn a_session_keeps_what_each_request_cost_and_its_tail_behind_the_last_breakpoin
     assert_eq!(recorded.costs, [Some(Cost(250_000_000_000)); 2]);
     assert_eq!(recorded.tails, [3, 5]);
     let step = &trace.spine.steps[0];
-    assert_eq!(trace.spine.items[step.results.start as usize].raw, 162, "what the prompt grew by and no output");
+    assert_eq!(
+        trace.spine.items[step.results.start as usize].raw, 162,
+        "what the prompt grew by and no output"
+    );
     assert_eq!(trace.spine.items[step.results.start as usize].pair, step.reply.end - 1);
 }
 
@@ -86,7 +89,10 @@ fn entries_stand_in_the_order_of_their_parents_and_other_branches_are_told() {
 
     assert_eq!(prompts(&trace), [1_503, 1_623]);
     assert_eq!(losses.len(), 1);
-    assert_eq!((losses[0].what.as_str(), &losses[0].lines[..]), ("records on branches that were left", &[3, 4][..]));
+    assert_eq!(
+        (losses[0].what.as_str(), &losses[0].lines[..]),
+        ("records on branches that were left", &[3, 4][..])
+    );
 }
 
 #[test]
@@ -96,7 +102,12 @@ fn a_compaction_keeps_what_stands_from_its_first_kept_entry_on() {
         reply(2, 1, None, [3, 0, 9_000, 40]),
         user(3, Some(2), &"keep this ".repeat(40)),
         reply(4, 3, None, [3, 9_000, 100, 40]),
-        entry(5, Some(4), "compaction", r#""summary":"what was said","firstKeptEntryId":"e3","tokensBefore":9143"#),
+        entry(
+            5,
+            Some(4),
+            "compaction",
+            r#""summary":"what was said","firstKeptEntryId":"e3","tokensBefore":9143"#,
+        ),
         user(6, Some(5), "go on"),
         reply(7, 6, None, [3, 0, 2_000, 40]),
     ];
@@ -133,8 +144,9 @@ fn an_aborted_reply_is_a_request_of_which_nothing_was_billed() {
 #[test]
 fn what_the_user_ran_stands_in_the_prompt_unless_it_was_for_himself() {
     let ran = |id, parent, rest: &str| {
-        let message =
-            format!(r#""message":{{"role":"bashExecution","command":"ls","output":"a b","exitCode":0{rest}}}"#);
+        let message = format!(
+            r#""message":{{"role":"bashExecution","command":"ls","output":"a b","exitCode":0{rest}}}"#
+        );
         entry(id, Some(parent), "message", &message)
     };
     let lines = [
@@ -149,7 +161,10 @@ fn what_the_user_ran_stands_in_the_prompt_unless_it_was_for_himself() {
     let Imported { trace, losses, .. } = read(&lines);
 
     assert_eq!(trace.spine.loops[1].user.len(), 2);
-    assert_eq!(losses[0].to_string(), "line 4: commands that the user ran for himself, which no model has seen");
+    assert_eq!(
+        losses[0].to_string(),
+        "line 4: commands that the user ran for himself, which no model has seen"
+    );
 }
 
 /// What a session was billed against what is predicted.
@@ -174,8 +189,7 @@ fn bills(text: &str, profile: &str) -> Bills {
     let mut rows = Rows::default();
     ctxsim::engine::simulate(&trace, &policy, &Limits::NONE, &profile.cache, &mut rows);
     let recorded = trace.recorded.as_ref().unwrap();
-    let mut bills =
-        Bills { missed: Vec::new(), predicted: [0; 4], billed: [0; 4], of_all: [0.0; 2], n: 0 };
+    let mut bills = Bills { missed: Vec::new(), predicted: [0; 4], billed: [0; 4], of_all: [0.0; 2], n: 0 };
     let mut all = [[0_u128; 2]; 2];
     let billed = rows.requests.iter().filter_map(|row| {
         let step = row.step as usize;
