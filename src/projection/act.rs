@@ -19,7 +19,7 @@ use crate::trace::{Kind, LoopIx, Spine};
 use crate::units::Tokens;
 
 /// An action as a program holds it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) enum Act {
     Show { rows: Rows, budget: Option<ReadyBudget> },
     Drop,
@@ -27,7 +27,7 @@ pub(super) enum Act {
 }
 
 /// A pool of exact tokens.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct ReadyBudget {
     tokens: Tokens,
     per_loop: bool,
@@ -35,7 +35,7 @@ pub(super) struct ReadyBudget {
 }
 
 /// A summary.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) struct ReadySummary {
     output: Num,
     copy: Vec<Kind>,

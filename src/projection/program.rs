@@ -14,7 +14,7 @@ use crate::spec::policy::{LastsSpec, PrefixSpec};
 use crate::trace::Spine;
 
 /// A policy made ready.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Program {
     stages: Vec<ReadyStage>,
     /// Which stages are considered, by moment.
@@ -22,7 +22,7 @@ pub struct Program {
 }
 
 /// A stage made ready.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 struct ReadyStage {
     index: u16,
     when: Test,
@@ -36,7 +36,7 @@ struct ReadyStage {
 }
 
 /// A rung made ready, with what it remembers from one activation to the next.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) struct ReadyRung {
     author: Author,
     when: Test,
@@ -51,7 +51,7 @@ pub(super) struct ReadyRung {
 }
 
 /// Up to where a rung has nothing left to do, unless an edit says otherwise.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Memory {
     /// The first slot it has not settled.
     pub(super) cursor: SlotIx,
