@@ -213,7 +213,7 @@ fn a_late_loop_touches_as_many_slots_as_an_early_one() {
     let rules = [CacheRules::PrefixCap(steps), CacheRules::PrefixInterval { steps, ttl_ms: Some(300_000) }];
     for policy in [identity(), threshold] {
         for rules in &rules {
-            let touched = |n_loops| play(&uniform(n_loops), &policy, &Limits::NONE, &rules).1.touched_slots;
+            let touched = |n_loops| play(&uniform(n_loops), &policy, &Limits::NONE, rules).1.touched_slots;
             let slope = |n: i64| (touched(2 * n) - touched(n)) as f64 / n as f64;
             let (early, late) = (slope(250), slope(2_000));
             assert!(late <= 1.2 * early, "{}: {early} slots a loop early, {late} late", policy.name);
