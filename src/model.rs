@@ -2,6 +2,7 @@
 
 pub mod cache;
 pub mod calendar;
+pub mod fold;
 pub mod layout;
 pub mod memory;
 pub mod policy;

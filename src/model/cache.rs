@@ -264,6 +264,20 @@ impl CacheRules {
         }
     }
 
+    /// Returns the shortest prefix that is cached, in tokens, where the rule has one above 0.
+    #[must_use]
+    pub fn min_tokens(&self) -> Option<Tokens> {
+        let min = match self {
+            Self::None | Self::Blocks(_) => 0,
+            Self::PrefixCap(steps) | Self::PrefixInterval { steps, .. } => steps.min,
+            Self::Breakpoints(rules) => rules.min_tokens,
+            Self::Units(rules) => rules.steps.min,
+            Self::Stored(rules) => rules.min_tokens,
+            Self::Qualified(qualified) => return qualified.rules.min_tokens(),
+        };
+        (min > 0).then_some(min)
+    }
+
     /// Returns the rules without what holds beside the content of a prompt.
     #[must_use]
     pub fn plain(&self) -> &Self {

@@ -163,9 +163,11 @@ fn appending_never_lowers_reads_while_nothing_expires() {
     });
 }
 
-/// Whether any stage writes summaries.
+/// Whether any stage writes summaries, or folds loops whatever the size.
 fn summarises(spec: &PolicySpec) -> bool {
-    let writes = |action: &ActionSpec| matches!(action, ActionSpec::Summarise(_));
+    let writes = |action: &ActionSpec| {
+        matches!(action, ActionSpec::Summarise(_)) || matches!(action, ActionSpec::Fold(fold) if fold.grows)
+    };
     spec.stages.iter().any(|stage| writes(&stage.apply) || stage.then.iter().any(|it| writes(&it.apply)))
 }
 

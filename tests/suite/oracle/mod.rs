@@ -6,6 +6,7 @@
 mod apply;
 mod ask;
 mod cache;
+mod fold;
 mod history;
 mod needs;
 mod scope;
