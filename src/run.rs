@@ -5,22 +5,17 @@ mod inputs;
 mod load;
 mod params;
 mod sensitivity;
+mod simulations;
 mod trials;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
-use indexmap::IndexSet;
-use rayon::prelude::*;
-
-use crate::blocks;
 use crate::catalog::Catalog;
-use crate::engine;
 use crate::error::Error;
-use crate::ledger::{Outcome, Rows, Sink, Sums};
+use crate::ledger::{Outcome, Rows, Sums};
 use crate::metrics::retention::Trial;
 use crate::metrics::{Retention, Tally};
-use crate::model::{CacheRules, Limits, Policy, Profile};
+use crate::model::{Policy, Profile};
 use crate::price::{PriceIndex, PriceRows};
 use crate::report::{Assumed, LoadFacts, Report, Run};
 use crate::spec::guard::{GuardSpec, ReferenceSpec};
@@ -28,6 +23,7 @@ use crate::spec::suite::BreakEvenSpec;
 use crate::trace::Conversation;
 
 pub use load::Workload;
+use simulations::{Ledgers, Simulations};
 use trials::Played;
 
 /// What to run; a list that is empty is the suite's.
@@ -87,36 +83,8 @@ pub struct Load {
     pub policies: Vec<Arc<Policy>>,
 }
 
-/// One simulation: everything that its ledger depends on.
-#[derive(Clone, Copy, Debug)]
-struct Simulation<'a> {
-    workload: &'a Workload,
-    policy: &'a Policy,
-    limits: &'a Limits,
-    cache: &'a CacheRules,
-}
-
-/// The simulations of a plan, and where each run finds its own.
-struct Simulations<'a> {
-    all: Vec<Simulation<'a>>,
-    /// By scenario: its first simulation; conversations have none here, because they are played trial by trial.
-    first: Vec<usize>,
-    keys: Keys<'a>,
-    n_policies: usize,
-}
-
 /// A ledger folded to what prices ask for, and what its run came to beside.
 type Folded = (Sums, Option<PriceIndex>, Outcome);
-
-/// What the profiles of a plan ask of its simulations.
-struct Keys<'a> {
-    /// By profile: which of the distinct pairs it has.
-    of_profile: Vec<usize>,
-    /// The distinct pairs of limits and cache rules.
-    distinct: Vec<(&'a Limits, &'a CacheRules)>,
-    /// Whether sums are enough for all prices.
-    is_flat: bool,
-}
 
 /// What is told, from any thread, after each simulation: how many are done, of how many.
 pub type Progress<'a> = &'a (dyn Fn(usize, usize) + Sync);
@@ -163,10 +131,11 @@ impl Plan {
         })
     }
 
-    /// Returns how many simulations the runs need; profiles that differ in nothing but prices share theirs.
+    /// Returns how many simulations the runs need: profiles that differ in nothing but prices share theirs, and so do
+    /// policies that come to the same under a profile's limits, or differ in recovery alone.
     #[must_use]
     pub fn n_simulations(&self) -> usize {
-        self.simulations().all.len()
+        self.simulations().len()
     }
 
     /// Runs everything and reports; `threads` of 1 stays on the caller's, none takes all cores.
@@ -182,7 +151,7 @@ impl Plan {
             let (tally, retention) = match &played[cell.scenario] {
                 Some(played) => self.retained(cell, &simulations, played, profile),
                 None => {
-                    let (sums, index, outcome) = &ledgers[simulations.of(cell)];
+                    let (sums, index, outcome) = ledgers.of(&simulations, cell);
                     (Tally::new(sums, index.as_ref(), outcome, has_needs, profile), None)
                 }
             };
@@ -220,10 +189,10 @@ impl Plan {
         threads: Option<usize>,
         progress: Progress<'_>,
     ) -> Vec<Option<Vec<Vec<Played>>>> {
-        let keys = &simulations.keys;
+        let (keys, is_flat) = (&simulations.distinct, self.is_flat());
         let one = |load: &Load| {
             let conversation = load.conversation.as_ref()?;
-            Some(trials::play(load, conversation, keys, threads, progress))
+            Some(trials::play(load, conversation, (keys, is_flat), threads, progress))
         };
         self.scenarios.iter().map(one).collect()
     }
@@ -263,102 +232,35 @@ impl Plan {
         simulations: &Simulations<'_>,
         threads: Option<usize>,
         progress: Progress<'_>,
-    ) -> Vec<Folded> {
-        if simulations.keys.is_flat {
-            let ledgers = simulations.run::<Sums>(threads, progress);
-            return ledgers.into_iter().map(|(sums, outcome)| (sums, None, outcome)).collect();
+    ) -> Ledgers<Folded> {
+        if self.is_flat() {
+            return simulations.run(threads, progress).map(|(sums, outcome)| (sums, None, outcome));
         }
         let ledgers = simulations.run::<(Sums, PriceRows)>(threads, progress);
-        let indexed = ledgers.into_iter().map(|((sums, rows), outcome)| (sums, Some(rows.into()), outcome));
-        indexed.collect()
+        ledgers.map(|((sums, rows), outcome)| (sums, Some(rows.into()), outcome))
+    }
+
+    /// Returns whether sums are enough for all prices.
+    fn is_flat(&self) -> bool {
+        self.profiles.iter().all(|it| it.prices.flat().is_some())
     }
 
     /// Runs everything and keeps the rows, in the order of [`Plan::cells`]; runs that share a simulation share its rows.
     #[must_use]
     pub fn rows(&self, threads: Option<usize>, progress: Progress<'_>) -> Vec<(Cell, Arc<Rows>)> {
         let simulations = self.simulations();
-        let ledgers: Vec<Arc<Rows>> =
-            simulations.run::<Rows>(threads, progress).into_iter().map(|(rows, _)| Arc::new(rows)).collect();
-        self.cells().map(|cell| (cell, Arc::clone(&ledgers[simulations.of(cell)]))).collect()
+        let ledgers = simulations.run::<Rows>(threads, progress).map(|(rows, _)| Arc::new(rows));
+        self.cells().map(|cell| (cell, Arc::clone(ledgers.of(&simulations, cell)))).collect()
     }
 
-    /// Returns the distinct simulations.
+    /// Returns what has to be played.
     fn simulations(&self) -> Simulations<'_> {
-        let keys = self.keys();
-        let mut all = Vec::with_capacity(self.scenarios.len() * keys.distinct.len() * self.policies.len());
-        let mut first = Vec::with_capacity(self.scenarios.len());
-        for load in &self.scenarios {
-            first.push(all.len());
-            if load.conversation.is_some() {
-                continue;
-            }
-            for &(limits, cache) in &keys.distinct {
-                let with = |policy| Simulation { workload: &load.workload, policy, limits, cache };
-                all.extend(load.policies.iter().map(|it| with(it)));
-            }
-        }
-        Simulations { all, first, keys, n_policies: self.policies.len() }
-    }
-
-    /// Returns which pairs of limits and cache rules the profiles have.
-    fn keys(&self) -> Keys<'_> {
-        let mut distinct: IndexSet<(&Limits, &CacheRules)> = IndexSet::new();
-        let of_profile =
-            self.profiles.iter().map(|it| distinct.insert_full((&it.limits, &it.cache)).0).collect();
-        let is_flat = self.profiles.iter().all(|it| it.prices.flat().is_some());
-        Keys { of_profile, distinct: distinct.into_iter().collect(), is_flat }
+        Simulations::new(&self.scenarios, &self.profiles, self.policies.len())
     }
 
     /// Returns what is assumed, by scenario and profile.
     fn assumed(&self) -> Vec<Arc<Assumed>> {
         let pairs = self.scenarios.iter().flat_map(|load| self.profiles.iter().map(move |it| (load, it)));
         pairs.map(|(load, profile)| Arc::new(Assumed::new(&load.facts(), profile))).collect()
-    }
-}
-
-impl Simulations<'_> {
-    /// Returns which simulation a run is of.
-    fn of(&self, cell: Cell) -> usize {
-        self.first[cell.scenario] + self.within(cell)
-    }
-
-    /// Returns which of its scenario's simulations a run is of.
-    fn within(&self, cell: Cell) -> usize {
-        self.keys.of_profile[cell.profile] * self.n_policies + cell.policy
-    }
-
-    /// Runs them all; the results are in their order, whatever the number of threads.
-    fn run<S: Sink + Default + Send>(
-        &self,
-        threads: Option<usize>,
-        progress: Progress<'_>,
-    ) -> Vec<(S, Outcome)> {
-        let n_done = AtomicUsize::new(0);
-        let one = |it: &Simulation<'_>| {
-            let mut sink = S::default();
-            let outcome = match it.workload {
-                Workload::Items(trace) => engine::simulate(trace, it.policy, it.limits, it.cache, &mut sink),
-                Workload::Blocks(trace) => blocks::replay(trace, it.limits, it.cache, &mut sink),
-            };
-            progress(n_done.fetch_add(1, Ordering::Relaxed) + 1, self.all.len());
-            (sink, outcome)
-        };
-        on_threads(threads, self.all.len(), |it| one(&self.all[it]))
-    }
-}
-
-/// Does so many pieces of work; the results are in order, whatever the number of threads.
-fn on_threads<T: Send>(threads: Option<usize>, n: usize, one: impl Fn(usize) -> T + Sync + Send) -> Vec<T> {
-    let here = || (0..n).map(&one).collect();
-    if threads == Some(1) || n < 2 {
-        return here();
-    }
-    let everywhere = || (0..n).into_par_iter().map(&one).collect();
-    match threads {
-        None => everywhere(),
-        Some(n_threads) => match rayon::ThreadPoolBuilder::new().num_threads(n_threads).build() {
-            Ok(pool) => pool.install(everywhere),
-            Err(_) => here(),
-        },
     }
 }

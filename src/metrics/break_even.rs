@@ -145,8 +145,9 @@ impl BreakEven {
             keep_alive_minutes: both.and_then(|(price, it)| {
                 price.keep_alive_ms(every_ms(it.keep_alive_after.to_f64())?).map(|ms| ms / 60_000.0)
             }),
-            prune_requests: both
-                .and_then(|(price, it)| price.prune_requests(it.prune_rewrites_tokens, it.prune_removes_tokens)),
+            prune_requests: both.and_then(|(price, it)| {
+                price.prune_requests(it.prune_rewrites_tokens, it.prune_removes_tokens)
+            }),
             fill_up_tokens: both.and_then(|(price, it)| {
                 let minimum = profile.cache.min_tokens()?;
                 Some(price.fill_up_tokens(minimum, it.fill_up_requests))

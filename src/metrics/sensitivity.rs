@@ -189,8 +189,7 @@ impl Grid {
     #[must_use]
     pub fn new(load: String, mut cells: Vec<Vec<Cell>>) -> Self {
         cells.iter_mut().for_each(|it| rank(it));
-        let rows: Vec<Row> =
-            cells.into_iter().map(|cells| Row { nearest: nearest(&cells), cells }).collect();
+        let rows: Vec<Row> = cells.into_iter().map(|cells| Row { nearest: nearest(&cells), cells }).collect();
         let flips = flips(&rows);
         Self { load, rows, flips }
     }
@@ -200,7 +199,8 @@ impl Row {
     /// Returns the policies that have a rank, by rank.
     #[must_use]
     pub fn order(&self) -> Vec<usize> {
-        let mut order: Vec<usize> = (0..self.cells.len()).filter(|it| self.cells[*it].rank.is_some()).collect();
+        let mut order: Vec<usize> =
+            (0..self.cells.len()).filter(|it| self.cells[*it].rank.is_some()).collect();
         order.sort_by_key(|it| self.cells[*it].rank);
         order
     }

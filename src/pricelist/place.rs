@@ -160,7 +160,8 @@ fn cache(entry: &Entry) -> (String, Option<&'static str>) {
         }
     }
     if let Some((breakpoints_max, lookback_positions)) = rules.marks {
-        let _ = writeln!(text, "breakpoints_max = {breakpoints_max}\nlookback_positions = {lookback_positions}");
+        let _ =
+            writeln!(text, "breakpoints_max = {breakpoints_max}\nlookback_positions = {lookback_positions}");
     }
     if let Some(ttl) = rules.ttl {
         let _ = writeln!(text, "ttl = {ttl}");

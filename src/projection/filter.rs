@@ -104,7 +104,7 @@ impl ClassMask {
 }
 
 /// Which slots a scope is about, wherever they stand.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Filter {
     kinds: ClassMask,
     tools: ToolMask,

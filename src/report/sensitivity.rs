@@ -261,14 +261,16 @@ fn tables(it: &Sensitivity, is_detailed: bool) -> Vec<Grid> {
 }
 
 fn title(all: &Sensitivity, grid: &Compared, what: &str) -> String {
-    let load = if grid.load == ALL { format!("all {} scenarios", all.grids.len() - 1) } else { grid.load.clone() };
+    let load =
+        if grid.load == ALL { format!("all {} scenarios", all.grids.len() - 1) } else { grid.load.clone() };
     format!("{what} · {load}")
 }
 
 fn costs(all: &Sensitivity, grid: &Compared) -> Grid {
     let letters = letters(all);
     let named = |it: &[&str]| it.iter().map(|it| (*it).to_owned()).collect::<Vec<_>>();
-    let columns = [named(&["profile", "as of"]), letters.clone(), named(&["order by cost", "until"])].concat();
+    let columns =
+        [named(&["profile", "as of"]), letters.clone(), named(&["order by cost", "until"])].concat();
     let rows = all.profiles.iter().zip(&grid.rows).map(|(profile, row)| {
         let largest = row.cells.iter().map(Cell::cost).fold(0.0, f64::max);
         let mut line = vec![profile.name.clone(), profile.as_of.clone()];
@@ -410,13 +412,13 @@ fn significant(number: f64) -> String {
 
 /// Returns what a reader must know.
 fn notes(it: &Sensitivity) -> Vec<String> {
-    let mut notes = vec![
-        "until: the smallest change of one rate after which another policy is the cheapest.".to_owned(),
-    ];
+    let mut notes =
+        vec!["until: the smallest change of one rate after which another policy is the cheapest.".to_owned()];
     if it.grids.iter().flat_map(|it| &it.rows).flat_map(|it| &it.cells).any(Cell::is_stopped) {
         notes.push("× stopped at a limit: it did less work and has no rank.".to_owned());
     }
-    let is_silent = |grid: &&Compared| grid.rows.iter().flat_map(|it| &it.cells).any(|it| !it.tally.has_needs);
+    let is_silent =
+        |grid: &&Compared| grid.rows.iter().flat_map(|it| &it.cells).any(|it| !it.tally.has_needs);
     let silent: Vec<&str> = it.grids.iter().filter(is_silent).map(|it| it.load.as_str()).collect();
     if !silent.is_empty() {
         let names = silent.join(", ");

@@ -196,7 +196,10 @@ fn a_wrong_price_anywhere_costs_its_model_and_no_other() {
             let others = ["input", "output"].into_iter().filter(|it| *it != field);
             let others: String = others.map(|it| format!("{it} = 1.0\n")).collect();
             let bad = format!("[cost]\n{others}{field} = {value}\n");
-            let files = [("p/models/bad.toml", bad.as_str()), ("p/models/good.toml", "[cost]\ninput = 2.0\noutput = 1.0\n")];
+            let files = [
+                ("p/models/bad.toml", bad.as_str()),
+                ("p/models/good.toml", "[cost]\ninput = 2.0\noutput = 1.0\n"),
+            ];
             let files = files.map(|(path, text)| PriceFile { path: path.to_owned(), text: text.to_owned() });
             let placing = place(&read(&files).unwrap()[0], "2026-11-21");
             assert_only_good(&placing, "p/good", 2_000_000, &format!("{field} = {value}"));
@@ -216,8 +219,18 @@ fn assert_only_good(placing: &Placing, name: &str, input: u64, what: &str) {
 fn nesting_of_megabytes_within_a_list_is_refused_or_left_out() {
     let deep = format!("{}{}", "[".repeat(5 << 19), "]".repeat(5 << 19));
     let texts = [
-        ("l.json", format!(r#"{{"m": {{"litellm_provider": "p", "mode": "chat", "input_cost_per_token": {deep}, "output_cost_per_token": 1e-06}}}}"#)),
-        ("data.json", format!(r#"[{{"id": "p", "models": [{{"id": "m", "match": {{"equals": "m"}}, "prices": {{"input_mtok": {deep}}}}}]}}]"#)),
+        (
+            "l.json",
+            format!(
+                r#"{{"m": {{"litellm_provider": "p", "mode": "chat", "input_cost_per_token": {deep}, "output_cost_per_token": 1e-06}}}}"#
+            ),
+        ),
+        (
+            "data.json",
+            format!(
+                r#"[{{"id": "p", "models": [{{"id": "m", "match": {{"equals": "m"}}, "prices": {{"input_mtok": {deep}}}}}]}}]"#
+            ),
+        ),
         ("p/models/m.toml", format!("[cost]\ninput = {deep}\noutput = 1.0\n")),
     ];
     for (path, text) in texts {
@@ -230,9 +243,16 @@ fn nesting_of_megabytes_within_a_list_is_refused_or_left_out() {
 
 #[test]
 fn a_model_that_stands_twice_is_placed_once_or_not_at_all() {
-    let model = |price: &str| format!(r#"{{"litellm_provider": "p", "mode": "chat", "input_cost_per_token": {price}, "output_cost_per_token": 1e-06}}"#);
+    let model = |price: &str| {
+        format!(
+            r#"{{"litellm_provider": "p", "mode": "chat", "input_cost_per_token": {price}, "output_cost_per_token": 1e-06}}"#
+        )
+    };
     let twice = format!(r#"{{"m": {}, "m": {}}}"#, model("1e-06"), model("2e-06"));
-    assert!(read(&[PriceFile { path: "l.json".to_owned(), text: twice }]).is_err(), "a parser would keep the last");
+    assert!(
+        read(&[PriceFile { path: "l.json".to_owned(), text: twice }]).is_err(),
+        "a parser would keep the last"
+    );
     let key = r#"{"m": {"litellm_provider": "p", "mode": "chat", "input_cost_per_token": 1e-06, "input_cost_per_token": 2e-06, "output_cost_per_token": 1e-06}}"#;
     assert!(read(&[PriceFile { path: "l.json".to_owned(), text: key.to_owned() }]).is_err());
 

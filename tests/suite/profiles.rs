@@ -35,7 +35,11 @@ fn many_models_of_many_providers_are_bundled_one_file_each() {
         assert!(path.is_file(), "{name} is not in a file of its name");
         assert_eq!(&spec.name, name);
         assert!(name.split('/').count() == 2 && *name == name.to_lowercase(), "{name} is no PROVIDER/MODEL");
-        assert!(spec.about.lines().count() == 1 && spec.about.chars().count() <= 130, "{name}: {}", spec.about);
+        assert!(
+            spec.about.lines().count() == 1 && spec.about.chars().count() <= 130,
+            "{name}: {}",
+            spec.about
+        );
         let lines = std::fs::read_to_string(path).unwrap().lines().count();
         assert!(lines <= 75, "{name} has {lines} lines");
     }

@@ -89,7 +89,10 @@ fn three_policies_under_three_profiles_cost_what_they_cost_by_hand() {
     assert_eq!(costs, [[0.313, 0.157, 0.283], [0.1357, 0.1219, 0.1237], [0.117_97, 0.118_39, 0.107_77]]);
     let ranks: Vec<Vec<Option<usize>>> =
         grid.rows.iter().map(|it| it.cells.iter().map(|it| it.rank).collect()).collect();
-    assert_eq!(ranks, [[Some(3), Some(1), Some(2)], [Some(3), Some(1), Some(2)], [Some(2), Some(3), Some(1)]]);
+    assert_eq!(
+        ranks,
+        [[Some(3), Some(1), Some(2)], [Some(3), Some(1), Some(2)], [Some(2), Some(3), Some(1)]]
+    );
 }
 
 /// `keep` and `prune` change places between the first two profiles and the third, so do `prune` and `cut`; `cut` is below
@@ -271,10 +274,13 @@ fn conversations_pay_long_prompt_prices() {
     assert!(flat > 0.0 && is_near(long, 3.0 * flat) && is_near(peak, 5.0 * flat), "{flat} {long} {peak}");
     let found = plan.sensitivity(Some(1), &|_, _| {});
     assert!(is_near(found.grids[0].rows[2].cells[0].cost(), peak));
-    assert!(is_near(found.grids[0].rows[1].cells[0].cost_at(Part::Input)[1], long + 0.1 * {
-        let cell = &found.grids[0].rows[1].cells[0];
-        cell.tally.costs.uncached.usd()
-    }));
+    assert!(is_near(
+        found.grids[0].rows[1].cells[0].cost_at(Part::Input)[1],
+        long + 0.1 * {
+            let cell = &found.grids[0].rows[1].cells[0];
+            cell.tally.costs.uncached.usd()
+        }
+    ));
 }
 
 #[test]
@@ -289,7 +295,10 @@ fn a_varied_list_changes_one_rate_everywhere_and_no_other() {
         [list.base, list.tiers[0].rates].map(|it| (it.input.0, it.output.unwrap().0, it.write(1).unwrap().0))
     };
 
-    assert_eq!(rates(Part::Input, 9), [(84_375, 60_000_000, 120_000_000), (189_000_000, 60_000_000, 120_000_000)]);
+    assert_eq!(
+        rates(Part::Input, 9),
+        [(84_375, 60_000_000, 120_000_000), (189_000_000, 60_000_000, 120_000_000)]
+    );
     assert_eq!(
         rates(Part::CacheWriteLong, 11),
         [(93_750, 60_000_000, 132_000_000), (210_000_000, 60_000_000, 132_000_000)]
@@ -351,9 +360,8 @@ fn fak_and_token_bill_pay_for_a_prune_with_the_requests_after_it() {
 /// NousResearch/hermes-agent#62389: the cheapest growth between compactions to 40K, by the share of misses.
 #[test]
 fn hermes_agent_62389_compacts_earlier_the_more_requests_miss() {
-    let tokens = [0.0, 0.1, 0.2].map(|misses| {
-        rounded(FIVE_MINUTES.compaction_tokens(40_000, 6_400, misses).unwrap(), 0)
-    });
+    let tokens = [0.0, 0.1, 0.2]
+        .map(|misses| rounded(FIVE_MINUTES.compaction_tokens(40_000, 6_400, misses).unwrap(), 0));
 
     assert_eq!(tokens, ["76733", "49646", "37781"]);
 }
@@ -411,7 +419,10 @@ fn the_document_and_the_values_hold_the_same_numbers() {
     for (line, cell) in values.lines().skip(1).zip(cells) {
         let line: Vec<&str> = line.split(',').collect();
         assert_eq!(line[column("cost_usd")], cell["cost_usd"].to_string());
-        assert_eq!(line[column("rates.cache_read.elasticity")], cell["rates"]["cache_read"]["elasticity"].to_string());
+        assert_eq!(
+            line[column("rates.cache_read.elasticity")],
+            cell["rates"]["cache_read"]["elasticity"].to_string()
+        );
     }
     assert_eq!(document["profiles"][1]["break_even"]["prune_requests"], 18.0);
     assert!(document["profiles"][0]["break_even"]["prune_requests"].is_null());
@@ -435,6 +446,16 @@ fn patterns_name_several_inputs_and_wrong_ones_are_refused() {
     assert!(refused(&["sensitivity", "--suite", "three", "--format", "jsonl"]).contains("--format json"));
     let zero = ["sensitivity", "--suite", "three", "--set", "break_even.compression=0"];
     assert!(refused(&zero).contains("break-even-value"));
-    let nowhere = ["run", "--policy", "keep", "--scenario", "read", "--profile", "cached", "--set", "break_even.compression=3"];
+    let nowhere = [
+        "run",
+        "--policy",
+        "keep",
+        "--scenario",
+        "read",
+        "--profile",
+        "cached",
+        "--set",
+        "break_even.compression=3",
+    ];
     assert!(refused(&nowhere).contains("no suite of this run has `break_even`"));
 }
