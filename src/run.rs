@@ -6,6 +6,7 @@ mod load;
 mod params;
 mod sensitivity;
 mod simulations;
+mod threads;
 mod trials;
 
 use std::sync::Arc;
@@ -23,7 +24,8 @@ use crate::spec::suite::BreakEvenSpec;
 use crate::trace::Conversation;
 
 pub use load::Workload;
-use simulations::{Ledgers, Simulations};
+use simulations::{Keys, Ledgers, Simulations};
+use threads::on_threads;
 use trials::Played;
 
 /// What to run; a list that is empty is the suite's, and `*` in a name stands for anything.
@@ -189,10 +191,10 @@ impl Plan {
         threads: Option<usize>,
         progress: Progress<'_>,
     ) -> Vec<Option<Vec<Vec<Played>>>> {
-        let (keys, is_flat) = (&simulations.distinct, self.is_flat());
+        let keys = &simulations.keys;
         let one = |load: &Load| {
             let conversation = load.conversation.as_ref()?;
-            Some(trials::play(load, conversation, (keys, is_flat), threads, progress))
+            Some(trials::play(load, conversation, keys, threads, progress))
         };
         self.scenarios.iter().map(one).collect()
     }
@@ -233,16 +235,11 @@ impl Plan {
         threads: Option<usize>,
         progress: Progress<'_>,
     ) -> Ledgers<Folded> {
-        if self.is_flat() {
+        if simulations.keys.is_flat {
             return simulations.run(threads, progress).map(|(sums, outcome)| (sums, None, outcome));
         }
         let ledgers = simulations.run::<(Sums, PriceRows)>(threads, progress);
         ledgers.map(|((sums, rows), outcome)| (sums, Some(rows.into()), outcome))
-    }
-
-    /// Returns whether sums are enough for all prices.
-    fn is_flat(&self) -> bool {
-        self.profiles.iter().all(|it| it.prices.flat().is_some())
     }
 
     /// Runs everything and keeps the rows, in the order of [`Plan::cells`]; runs that share a simulation share its rows.

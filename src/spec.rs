@@ -1,8 +1,10 @@
 //! The file formats: serde mirrors of the text, with no rules of their own.
 
+pub mod cache;
 pub mod conversation;
 pub mod decode;
 mod fault;
+pub mod fold;
 pub mod guard;
 pub mod memory;
 pub mod merge;

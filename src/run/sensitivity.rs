@@ -1,6 +1,6 @@
 //! A plan priced under many profiles: each distinct pair of cache rules and limits is simulated once.
 
-use super::simulations::{self, Ledgers, Simulations};
+use super::simulations::{Ledgers, Simulations};
 use super::{Cell, Plan, Progress};
 use crate::metrics::BreakEven;
 use crate::metrics::sensitivity::{self, Grid, Ledger, Priced, Sensitivity, Variations};
@@ -17,11 +17,11 @@ impl Plan {
     /// Runs everything and compares the policies across the profiles.
     #[must_use]
     pub fn sensitivity(&self, threads: Option<usize>, progress: Progress<'_>) -> Sensitivity {
-        let keyed = self.simulations();
+        let simulations = self.simulations();
         let played = Played {
-            simulations: &keyed,
-            ledgers: self.ledgers(&keyed, threads, progress),
-            trials: self.played(&keyed, threads, progress),
+            simulations: &simulations,
+            ledgers: self.ledgers(&simulations, threads, progress),
+            trials: self.played(&simulations, threads, progress),
         };
         let scenarios: Vec<usize> = (0..self.scenarios.len()).collect();
         let mut groups: Vec<(&str, &[usize])> = Vec::new();
@@ -30,7 +30,7 @@ impl Plan {
         }
         groups.extend(self.scenarios.iter().map(|it| it.name.as_str()).zip(scenarios.chunks(1)));
         // By profile, by scenario, by policy.
-        let priced = simulations::on_threads(threads, self.profiles.len(), |profile| {
+        let priced = super::on_threads(threads, self.profiles.len(), |profile| {
             let variations = Variations::new(&self.profiles[profile]);
             let of_scenario = |scenario: &usize| {
                 let cell =
@@ -56,8 +56,8 @@ impl Plan {
             policies: self.policies.clone(),
             profiles: self.profiles.iter().map(|it| self.facts(it)).collect(),
             grids: grids.collect(),
-            n_distinct: keyed.distinct.len(),
-            n_simulations: self.n_played(&keyed),
+            n_distinct: simulations.keys.distinct.len(),
+            n_simulations: self.n_played(&simulations),
             asked: self.break_even,
         }
     }
@@ -74,7 +74,7 @@ impl Plan {
     fn n_played(&self, simulations: &Simulations<'_>) -> usize {
         let n_trials: usize =
             self.scenarios.iter().filter_map(|it| Some(it.conversation.as_ref()?.n_trials())).sum();
-        simulations.len() + n_trials * simulations.distinct.len() * self.policies.len()
+        simulations.len() + n_trials * simulations.keys.distinct.len() * self.policies.len()
     }
 }
 

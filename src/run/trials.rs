@@ -2,12 +2,11 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::simulations::on_threads;
-use super::{Load, Progress};
+use super::{Keys, Load, Progress, on_threads};
 use crate::engine;
 use crate::ledger::{Outcome, Sums};
 use crate::metrics::retention::{Trial, TrialSink};
-use crate::model::{CacheRules, Limits};
+use crate::model::Limits;
 use crate::price::{PriceIndex, PriceRows};
 use crate::trace::Conversation;
 
@@ -28,20 +27,20 @@ pub(super) struct Played {
 pub(super) fn play(
     load: &Load,
     conversation: &Conversation,
-    (keys, is_flat): (&[(&Limits, &CacheRules)], bool),
+    keys: &Keys<'_>,
     threads: Option<usize>,
     progress: Progress<'_>,
 ) -> Vec<Vec<Played>> {
     let n_trials = conversation.n_trials();
     let n_done = AtomicUsize::new(0);
     let one = |index: usize| {
-        let played = play_one(load, conversation, (keys, is_flat), index);
+        let played = play_one(load, conversation, keys, index);
         progress(n_done.fetch_add(1, Ordering::Relaxed) + 1, n_trials);
         played
     };
     let by_trial: Vec<Vec<Played>> = on_threads(threads, n_trials, one);
     let mut by_run: Vec<Vec<Played>> =
-        (0..keys.len() * load.policies.len()).map(|_| Vec::with_capacity(n_trials)).collect();
+        (0..keys.distinct.len() * load.policies.len()).map(|_| Vec::with_capacity(n_trials)).collect();
     for played in by_trial {
         for (run, played) in by_run.iter_mut().zip(played) {
             run.push(played);
@@ -51,18 +50,13 @@ pub(super) fn play(
 }
 
 /// Makes one conversation and plays it under every policy, its budget being the prompt limit.
-fn play_one(
-    load: &Load,
-    conversation: &Conversation,
-    (keys, is_flat): (&[(&Limits, &CacheRules)], bool),
-    index: usize,
-) -> Vec<Played> {
+fn play_one(load: &Load, conversation: &Conversation, keys: &Keys<'_>, index: usize) -> Vec<Played> {
     let made = conversation.trial(index);
-    let mut all = Vec::with_capacity(keys.len() * load.policies.len());
-    for (limits, cache) in keys {
+    let mut all = Vec::with_capacity(keys.distinct.len() * load.policies.len());
+    for (limits, cache) in &keys.distinct {
         let limits = Limits { prompt: limits.prompt.min(made.budget_tokens), ..**limits };
         for policy in &load.policies {
-            let (sink, index, outcome) = if is_flat {
+            let (sink, index, outcome) = if keys.is_flat {
                 let mut sink = TrialSink::default();
                 let outcome = engine::simulate(&made.trace, policy, &limits, cache, &mut sink);
                 (sink, None, outcome)

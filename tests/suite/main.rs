@@ -11,6 +11,7 @@ mod diagnostics;
 mod documents;
 mod duckagent;
 mod formats;
+mod fuzz;
 mod import;
 mod inputs;
 mod laws;

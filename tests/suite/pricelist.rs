@@ -56,7 +56,7 @@ fn litellm_gives_cliffs_hours_services_and_cache_rules() {
     assert!(deepseek.timeless().is_none());
     let hour = |hours: i64| deepseek.at(hours * 3_600_000).base.input.0;
     assert_eq!((hour(2), hour(48 + 2)), (150_000, 300_000), "a Saturday, then a Monday");
-    let breakpoints = |name: &str| match placed(&placing.placed, name).cache {
+    let breakpoints = |name: &str| match &placed(&placing.placed, name).cache {
         CacheRules::Breakpoints(rules) => (rules.min_tokens, rules.ttl_ms, rules.lookback_positions),
         other => panic!("{name}: {other:?}"),
     };
