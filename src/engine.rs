@@ -1,5 +1,7 @@
 //! The loop that plays a trace under a policy: project, ask the cache, recover, record; no I/O.
 
+pub mod window;
+
 use crate::cache::{CacheRule, RequestView, cache};
 use crate::ledger::{CacheUse, Change, Failure, FailureKind, Outcome, RequestRow, Role, Sink};
 use crate::memory::Keeper;

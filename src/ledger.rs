@@ -1,6 +1,7 @@
 //! What leaves the engine: rows of requests and needs, and the sums they fold to.
 
 use crate::model::memory::State;
+use crate::trace::facts::FactIx;
 use crate::trace::{ItemIx, Level, LoopIx, StepIx};
 use crate::units::Tokens;
 
@@ -87,7 +88,9 @@ pub struct NeedRow {
 /// A probe, and how the fact that it asks for stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ProbeRow {
-    /// The item that says the fact.
+    /// The fact.
+    pub fact: FactIx,
+    /// The item that says it.
     pub item: ItemIx,
     /// Which quarter of the load that was, from 0.
     pub quartile: u8,
@@ -99,6 +102,17 @@ pub struct ProbeRow {
     pub is_found: bool,
     /// What lost it.
     pub loss: Option<Loss>,
+}
+
+/// A fact that a memory holds when the load is over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KeptRow<'a> {
+    /// The bank or the file that holds it.
+    pub bank: &'a str,
+    /// The fact.
+    pub fact: FactIx,
+    /// The how manieth thing that was written it is, from 0.
+    pub nth: u64,
 }
 
 /// What lost a fact.
@@ -191,6 +205,8 @@ pub trait Sink {
     fn need(&mut self, row: &NeedRow);
     /// Takes a probe; those who do not ask after facts need not say so.
     fn probe(&mut self, _row: &ProbeRow) {}
+    /// Takes a fact that the memory holds when the load is over, bank by bank and the oldest first.
+    fn kept(&mut self, _row: &KeptRow<'_>) {}
 }
 
 /// A ledger kept whole, for those who show rows.
@@ -319,5 +335,11 @@ impl<A: Sink, B: Sink> Sink for (A, B) {
     fn probe(&mut self, row: &ProbeRow) {
         self.0.probe(row);
         self.1.probe(row);
+    }
+
+    #[inline]
+    fn kept(&mut self, row: &KeptRow<'_>) {
+        self.0.kept(row);
+        self.1.kept(row);
     }
 }

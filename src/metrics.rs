@@ -1,6 +1,7 @@
 //! A ledger folded to the numbers of a report.
 
 pub mod label;
+pub mod probe;
 pub mod retention;
 pub mod statistic;
 pub mod totals;

@@ -16,13 +16,13 @@ use crate::catalog::Catalog;
 use crate::engine;
 use crate::error::Error;
 use crate::ledger::{Outcome, Rows, Sink, Sums};
-use crate::metrics::retention::Trial;
+use crate::metrics::retention::{Trial, TrialSink};
 use crate::metrics::{Retention, Tally};
 use crate::model::{CacheRules, Limits, Policy, Profile};
 use crate::price::{PriceIndex, PriceRows};
 use crate::report::{Assumed, LoadFacts, Report, Run};
 use crate::spec::guard::{GuardSpec, ReferenceSpec};
-use crate::trace::Conversation;
+use crate::trace::{Conversation, conversation};
 
 pub use load::Workload;
 use trials::Played;
@@ -207,7 +207,12 @@ impl Plan {
         let keys = &simulations.distinct;
         let one = |load: &Load| {
             let conversation = load.conversation.as_ref()?;
-            Some(trials::play(load, conversation, keys, threads, progress))
+            let keep = |made: &conversation::Trial, sink: TrialSink, outcome: Outcome| Played {
+                trial: sink.trial.of(made.length, made.trial, made.total_tokens, &outcome),
+                sums: sink.sums,
+                outcome,
+            };
+            Some(trials::play(load, conversation, keys, threads, progress, keep))
         };
         self.scenarios.iter().map(one).collect()
     }

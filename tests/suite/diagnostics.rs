@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Codes that no single broken file can show, and where they are shown instead.
-const ELSEWHERE: [(&str, &str); 15] = [
+const ELSEWHERE: [(&str, &str); 17] = [
     ("file", "needs a file that cannot be read: into_problem in error.rs"),
     ("file-format", "of a path, not of a text: the command line's tests"),
     ("folder-empty", "of a folder, not of a text"),
@@ -22,6 +22,8 @@ const ELSEWHERE: [(&str, &str); 15] = [
     ("set-no-such-field", "of arguments: tests/suite/set.rs"),
     ("set-no-value", "of arguments: tests/suite/set.rs"),
     ("set-value", "of arguments: tests/suite/set.rs"),
+    ("store-differs", "of a folder: tests/suite/cli.rs"),
+    ("store-name", "of a policy's banks: memory/stored.rs"),
     ("tools-too-many", "needs 65,535 tools"),
     ("unwritable", "of a report that cannot be written"),
 ];

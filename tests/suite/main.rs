@@ -23,5 +23,6 @@ mod random_trace;
 mod readings;
 mod report;
 mod set;
+mod short_way;
 mod sums;
 mod tidy;

@@ -6,6 +6,7 @@ mod output;
 mod prices;
 mod render;
 mod run;
+mod store;
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -34,6 +35,7 @@ fn main() -> ExitCode {
         Command::Validate(args) => inputs::validate(&catalog, &args).map(|()| true),
         Command::Convert(args) => inputs::convert(&args).map(|()| true),
         Command::Prices(args) => prices::prices(&args.command).map(|()| true),
+        Command::Store(args) => store::store(&catalog, &args.command).map(|()| true),
         Command::Completions(args) => {
             let mut script = Vec::new();
             clap_complete::generate(args.shell, &mut Cli::command(), "ctxsim", &mut script);
