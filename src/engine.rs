@@ -1,6 +1,7 @@
 //! The loop that plays a trace under a policy: project, ask the cache, recover, record; no I/O.
 
 mod ready;
+pub mod window;
 
 use crate::cache::{CacheRule, RequestView, cache, cache_with_settings};
 use crate::ledger::{CacheUse, Change, Failure, FailureKind, Outcome, RequestRow, Role, Sink};

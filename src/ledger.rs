@@ -1,6 +1,7 @@
 //! What leaves the engine: rows of requests and needs, and the sums they fold to.
 
 use crate::model::memory::State;
+use crate::trace::facts::FactIx;
 use crate::trace::{ItemIx, Level, LoopIx, StepIx};
 use crate::units::Tokens;
 
@@ -87,7 +88,9 @@ pub struct NeedRow {
 /// A probe, and how the fact that it asks for stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ProbeRow {
-    /// The item that says the fact.
+    /// The fact.
+    pub fact: FactIx,
+    /// The item that says it.
     pub item: ItemIx,
     /// Which quarter of the load that was, from 0.
     pub quartile: u8,
@@ -110,6 +113,17 @@ pub struct StoredRow {
     pub tokens: Tokens,
     /// Tokens times the milliseconds for which it was kept, up to the end of its time.
     pub token_ms: u128,
+}
+
+/// A fact that a memory holds when the load is over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KeptRow<'a> {
+    /// The bank or the file that holds it.
+    pub bank: &'a str,
+    /// The fact.
+    pub fact: FactIx,
+    /// The how manieth thing that was written it is, from 0.
+    pub nth: u64,
 }
 
 /// What lost a fact.
@@ -204,6 +218,8 @@ pub trait Sink {
     fn probe(&mut self, _row: &ProbeRow) {}
     /// Takes a stored content, when the run is over; those who need no costs need not say so.
     fn stored(&mut self, _row: &StoredRow) {}
+    /// Takes a fact that the memory holds when the load is over, bank by bank and the oldest first.
+    fn kept(&mut self, _row: &KeptRow<'_>) {}
 }
 
 /// A ledger kept whole, for those who show rows.
@@ -362,5 +378,11 @@ impl<A: Sink, B: Sink> Sink for (A, B) {
     fn stored(&mut self, row: &StoredRow) {
         self.0.stored(row);
         self.1.stored(row);
+    }
+
+    #[inline]
+    fn kept(&mut self, row: &KeptRow<'_>) {
+        self.0.kept(row);
+        self.1.kept(row);
     }
 }

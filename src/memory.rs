@@ -2,6 +2,7 @@
 
 mod read;
 mod store;
+pub mod stored;
 mod r#use;
 mod write;
 
@@ -9,11 +10,30 @@ use crate::ledger::{Loss, ProbeRow, Sink};
 use crate::model::memory::{Memory, Part, State};
 use crate::projection::Prompt;
 use crate::spec::memory::FromSpec;
+use crate::trace::ItemIx;
 use crate::trace::facts::{FactPlane, Form};
 use crate::units::Tokens;
 
 use store::Store;
 use write::Writer;
+
+/// What a memory sees of a prompt.
+pub trait View {
+    /// Returns how many items have come, the stable prefix among them.
+    fn n_items(&self) -> ItemIx;
+    /// Returns how the prompt shows what an item says; an item that never came is lost.
+    fn standing(&self, item: ItemIx) -> State;
+}
+
+impl View for Prompt<'_> {
+    fn n_items(&self) -> ItemIx {
+        self.len()
+    }
+
+    fn standing(&self, item: ItemIx) -> State {
+        r#use::standing(self, item)
+    }
+}
 
 /// Follows a run and answers its probes.
 #[derive(Debug)]
@@ -49,10 +69,10 @@ impl<'t> Keeper<'t> {
     }
 
     /// Looks through what has come, or what the prompt has ceased to show.
-    pub fn observe(&mut self, prompt: &Prompt<'_>) {
+    pub fn observe(&mut self, prompt: &impl View) {
         let Some(memory) = &mut self.memory else { return };
         let plants = &self.plane.plants;
-        while let Some(plant) = plants.get(memory.n_arrived).filter(|it| it.item < prompt.len()) {
+        while let Some(plant) = plants.get(memory.n_arrived).filter(|it| it.item < prompt.n_items()) {
             if memory.rules.from == FromSpec::Session {
                 memory.writer.write(plant, &mut memory.store);
             } else {
@@ -63,7 +83,7 @@ impl<'t> Keeper<'t> {
         let (writer, store) = (&mut memory.writer, &mut memory.store);
         memory.waiting.retain(|index| {
             let plant = &plants[*index];
-            let is_shown = r#use::standing(prompt, plant.item) == State::Exact;
+            let is_shown = prompt.standing(plant.item) == State::Exact;
             if !is_shown {
                 writer.write(plant, store);
             }
@@ -78,11 +98,11 @@ impl<'t> Keeper<'t> {
     }
 
     /// Answers what is asked; a run that stopped before the question answers nothing.
-    pub fn probe(&self, prompt: &Prompt<'_>, has_stopped: bool, sink: &mut impl Sink) {
+    pub fn probe(&self, prompt: &impl View, has_stopped: bool, sink: &mut impl Sink) {
         let read = self.memory.as_ref().map(|it| read::Read::new(it.rules, &it.store, self.plane));
         for probe in &self.plane.probes {
             let plant = &self.plane.plants[probe.plant as usize];
-            let mut state = r#use::standing(prompt, plant.item);
+            let mut state = prompt.standing(plant.item);
             let mut loss = None;
             if let (Some(memory), Some(read)) = (&self.memory, &read) {
                 let (remembered, lost_in) = read.state(plant.fact, &memory.writer);
@@ -97,6 +117,7 @@ impl<'t> Keeper<'t> {
                 _ => Some(Loss::Use),
             };
             sink.probe(&ProbeRow {
+                fact: plant.fact,
                 item: plant.item,
                 quartile: probe.quartile,
                 is_explicit: plant.form == Form::Explicit,
@@ -104,6 +125,9 @@ impl<'t> Keeper<'t> {
                 is_found,
                 loss,
             });
+        }
+        if let Some(memory) = &self.memory {
+            memory.store.tell(sink);
         }
     }
 }

@@ -2,6 +2,7 @@
 
 pub mod break_even;
 pub mod label;
+pub mod probe;
 pub mod retention;
 pub mod sensitivity;
 pub mod statistic;

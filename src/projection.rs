@@ -13,10 +13,12 @@ pub mod tracker;
 mod act;
 mod slot;
 pub mod program;
+pub mod window;
 
 pub use edit::{Editor, SideRequest, Visit};
 pub use program::Program;
 pub use prompt::{Prompt, Slot, SlotIx, State};
+pub use window::Window;
 
 use crate::model::policy::Moment;
 

@@ -1,7 +1,11 @@
 //! The runs of a comparison with what they were run under, in the forms that people and programs read.
 
 pub mod blocks;
+#[cfg(feature = "cli")]
+pub mod chart;
 pub mod csv;
+#[cfg(feature = "cli")]
+pub mod html;
 pub mod json;
 pub mod markdown;
 pub mod numbers;

@@ -125,6 +125,22 @@ impl Draw {
     }
 }
 
+impl Draw {
+    /// Takes the next whole number below a count of a draw that has many parts; 0 below 0.
+    #[inline]
+    pub fn next_below(&mut self, count: u64) -> u64 {
+        // A word times the count, in units of 2^64; words of an incomplete share are refused, so that none is favoured.
+        let mut product = u128::from(self.0.next_u64()) * u128::from(count);
+        if (product as u64) < count {
+            let refused = count.wrapping_neg() % count;
+            while (product as u64) < refused {
+                product = u128::from(self.0.next_u64()) * u128::from(count);
+            }
+        }
+        (product >> 64) as u64
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -170,6 +186,13 @@ mod tests {
 
         assert!(met.iter().all(|it| (900..1_100).contains(it)), "{met:?}");
         assert_eq!(stream.between(9, 3), 9);
+        let mut draw = stream.draw();
+        let mut met = [0_u32; 6];
+        for _ in 0..6_000 {
+            met[usize::try_from(draw.next_below(6)).unwrap()] += 1;
+        }
+        assert!(met.iter().all(|it| (900..1_100).contains(it)), "{met:?}");
+        assert_eq!((draw.next_below(0), draw.next_below(1)), (0, 0));
         assert_eq!(stream.pick::<u8>(&[]), None);
         let _ = stream.between(0, u64::MAX);
     }

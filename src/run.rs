@@ -14,14 +14,14 @@ use std::sync::Arc;
 use crate::catalog::Catalog;
 use crate::error::Error;
 use crate::ledger::{Outcome, Rows, Sums};
-use crate::metrics::retention::Trial;
+use crate::metrics::retention::{Trial, TrialSink};
 use crate::metrics::{Retention, Tally};
 use crate::model::{Policy, Profile};
 use crate::price::{PriceIndex, PriceRows};
 use crate::report::{Assumed, LoadFacts, Report, Run};
 use crate::spec::guard::{GuardSpec, ReferenceSpec};
 use crate::spec::suite::BreakEvenSpec;
-use crate::trace::Conversation;
+use crate::trace::{Conversation, conversation};
 
 pub use load::{Workload, recording};
 use simulations::{Keys, Ledgers, Simulations};
@@ -194,7 +194,20 @@ impl Plan {
         let keys = &simulations.keys;
         let one = |load: &Load| {
             let conversation = load.conversation.as_ref()?;
-            Some(trials::play(load, conversation, keys, threads, progress))
+            let keep = |made: &conversation::Trial, sink: TrialSink, index, outcome: Outcome| Played {
+                trial: sink.trial.of(made.length, made.trial, made.total_tokens, &outcome),
+                sums: sink.sums,
+                index,
+                outcome,
+            };
+            let trials = trials::Trials { load, conversation, keys, threads, progress };
+            Some(if keys.is_flat {
+                trials.play(|made, sink, outcome| keep(made, sink, None, outcome))
+            } else {
+                trials.play(|made, (sink, rows): (TrialSink, PriceRows), outcome| {
+                    keep(made, sink, Some(rows.into()), outcome)
+                })
+            })
         };
         self.scenarios.iter().map(one).collect()
     }

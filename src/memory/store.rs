@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use super::is_oracle;
+use crate::ledger::{KeptRow, Sink};
 use crate::model::memory::{Memory, Part};
 use crate::trace::facts::{FactIx, FactPlane};
 
@@ -12,6 +13,7 @@ pub(super) type BankIx = usize;
 /// Facts in banks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Store {
+    names: Vec<String>,
     /// Facts with the turn at which each was written, oldest first.
     banks: Vec<VecDeque<(FactIx, u64)>>,
     /// By fact: a bit for each bank that holds it.
@@ -37,6 +39,16 @@ impl Store {
             capacity: capacity.map_or(usize::MAX, |it| usize::try_from(it).unwrap_or(usize::MAX)),
             n_held: 0,
             n_written: 0,
+            names,
+        }
+    }
+
+    /// Tells what is held.
+    pub(super) fn tell(&self, sink: &mut impl Sink) {
+        for (bank, facts) in self.names.iter().zip(&self.banks) {
+            for (fact, nth) in facts {
+                sink.kept(&KeptRow { bank, fact: *fact, nth: *nth });
+            }
         }
     }
 

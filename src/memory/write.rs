@@ -32,9 +32,9 @@ enum Draws {
 impl<'t> Writer<'t> {
     /// Begins to write.
     pub(super) fn new(rules: &'t Memory, plane: &'t FactPlane) -> Self {
-        let draws = match plane.luck {
-            Luck::Named(seed) => Draws::Named(seed),
-            Luck::Sequential(seed) => Draws::Sequential(Box::new(Cpython::new(seed))),
+        let draws = match &plane.luck {
+            Luck::Named(seed) => Draws::Named(*seed),
+            Luck::Sequential(draws) => Draws::Sequential(draws.clone()),
         };
         let into = rules.extract.iter().map(|it| {
             let name = it.into.as_ref()?;

@@ -16,6 +16,40 @@ pub const STATES: [&str; 5] = ["exact", "preview", "summarised", "recoverable", 
 /// What parts of a memory lose needles, as reports call them.
 pub const LOSSES: [&str; 5] = ["write", "store", "read", "use", "stopped"];
 
+/// Returns a state's place in [`STATES`].
+fn state_index(state: State) -> usize {
+    match state {
+        State::Exact => 0,
+        State::Preview => 1,
+        State::Summarised => 2,
+        State::Recoverable => 3,
+        State::Lost => 4,
+    }
+}
+
+/// Returns a loss's place in [`LOSSES`].
+fn loss_index(loss: Loss) -> usize {
+    match loss {
+        Loss::Write => 0,
+        Loss::Store => 1,
+        Loss::Read => 2,
+        Loss::Use => 3,
+        Loss::Stopped => 4,
+    }
+}
+
+/// Returns what reports call a state.
+#[must_use]
+pub fn state_name(state: State) -> &'static str {
+    STATES[state_index(state)]
+}
+
+/// Returns what reports call a loss.
+#[must_use]
+pub fn loss_name(loss: Loss) -> &'static str {
+    LOSSES[loss_index(loss)]
+}
+
 /// Needles of some kind: how many were found, of how many.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Hits {
@@ -99,23 +133,9 @@ impl Sink for TrialSink {
             trial.implicit.add(row.is_found);
         }
         trial.quartiles[usize::from(row.quartile).min(3)].add(row.is_found);
-        let state = match row.state {
-            State::Exact => 0,
-            State::Preview => 1,
-            State::Summarised => 2,
-            State::Recoverable => 3,
-            State::Lost => 4,
-        };
-        trial.states[state] += 1;
+        trial.states[state_index(row.state)] += 1;
         if let Some(loss) = row.loss {
-            let loss = match loss {
-                Loss::Write => 0,
-                Loss::Store => 1,
-                Loss::Read => 2,
-                Loss::Use => 3,
-                Loss::Stopped => 4,
-            };
-            trial.losses[loss] += 1;
+            trial.losses[loss_index(loss)] += 1;
         }
     }
 }
@@ -289,6 +309,34 @@ impl Retention {
             states: summed(STATES, trials, |it| it.states),
             lost_in: summed(LOSSES, trials, |it| it.losses),
             paired: IndexMap::new(),
+        }
+    }
+
+    /// Returns what trials gave for the number at a place, its steps parted by dots.
+    #[must_use]
+    pub fn statistic(&self, place: &str) -> Option<Statistic> {
+        match place.split_once('.') {
+            None => match place {
+                "accuracy" => Some(self.accuracy),
+                "explicit_accuracy" => Some(self.explicit_accuracy),
+                "implicit_accuracy" => Some(self.implicit_accuracy),
+                "compression_ratio" => self.compression_ratio,
+                "info_density" => Some(self.info_density),
+                _ => None,
+            },
+            Some(("depth_accuracy", quartile)) => self.depth_accuracy.get(quartile).copied(),
+            Some(("by_length", rest)) => {
+                let (length, number) = rest.split_once('.')?;
+                let at = self.by_length.get(length)?;
+                match number {
+                    "accuracy" => Some(at.accuracy),
+                    "context_tokens" => Some(at.context_tokens),
+                    "total_tokens" => Some(at.total_tokens),
+                    "info_density" => Some(at.info_density),
+                    _ => None,
+                }
+            }
+            Some(_) => None,
         }
     }
 

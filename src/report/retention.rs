@@ -2,16 +2,13 @@
 
 use std::fmt::Write as _;
 
-use serde_json::Value;
-
-use super::json::number;
 use super::numbers::{self, NONE};
 use super::{Report, Run};
-use crate::metrics::Retention;
 use crate::metrics::retention::{LOSSES, QUARTILES, STATES};
+use crate::metrics::{Retention, Statistic};
 
 /// A table: the first columns name what the others count.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Grid {
     /// What it shows.
     pub title: String,
@@ -21,12 +18,25 @@ pub struct Grid {
     pub n_names: usize,
     /// Its lines.
     pub rows: Vec<Vec<String>>,
+    /// The same as a chart, where it makes one.
+    pub chart: Option<Chart>,
+}
+
+/// Shares of needles found, from 0 to 1, as lines over places.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Chart {
+    /// What the places are.
+    pub axis: &'static str,
+    /// The places, in order.
+    pub places: Vec<String>,
+    /// The lines: a name, and a number for each place that has one.
+    pub lines: Vec<(String, Vec<Option<Statistic>>)>,
 }
 
 /// The runs of one scenario under one profile, with what is looked up in them.
 struct Group<'r> {
     report: &'r Report,
-    runs: Vec<(&'r Run, &'r Retention, Value)>,
+    runs: Vec<(&'r Run, &'r Retention)>,
 }
 
 /// The measures of the first table, with their places and decimals.
@@ -56,10 +66,10 @@ impl Report {
         for runs in self.runs.chunk_by(is_group) {
             let kept = runs.iter().filter_map(|run| {
                 let retention = run.retention.as_deref()?;
-                Some((run, retention, serde_json::to_value(retention).ok()?))
+                Some((run, retention))
             });
             let group = Group { report: self, runs: kept.collect() };
-            if let Some((first, ..)) = group.runs.first() {
+            if let Some((first, _)) = group.runs.first() {
                 let title = format!("{} under {}", first.scenario, first.profile);
                 for mut grid in group.grids() {
                     grid.title = format!("{}: {title}", grid.title);
@@ -91,10 +101,10 @@ impl Group<'_> {
     /// A line for each policy and measure.
     fn measures(&self, title: &str, measures: &[(&str, &str, usize)]) -> Grid {
         let mut rows = Vec::new();
-        for (run, _, value) in &self.runs {
+        for (run, retention) in &self.runs {
             for (measure, place, decimals) in measures {
                 let mut row = vec![run.policy.clone(), (*measure).to_owned()];
-                row.extend(self.beside(run, value, place, *decimals));
+                row.extend(self.beside(run, retention, place, *decimals));
                 rows.push(row);
             }
         }
@@ -105,10 +115,10 @@ impl Group<'_> {
     fn by_depth(&self) -> Grid {
         let mut rows = Vec::new();
         for quartile in QUARTILES {
-            for (run, retention, value) in &self.runs {
+            for (run, retention) in &self.runs {
                 let mut row = vec![quartile.to_owned(), run.policy.clone()];
                 let place = format!("depth_accuracy.{quartile}.mean");
-                let mut cells = self.beside(run, value, &place, 3);
+                let mut cells = self.beside(run, retention, &place, 3);
                 let corrected = retention.non_empty.depth_accuracy.get(quartile).copied().flatten();
                 let corrected = corrected.map(|it| format!("{:.3}", it.mean));
                 cells.insert(2, corrected.unwrap_or_else(|| NONE.to_owned()));
@@ -117,27 +127,47 @@ impl Group<'_> {
             }
         }
         let columns = ["ours, an empty quarter as 0", "± 95%", "ours, empty quarters left out"];
-        self.grid("Accuracy by depth", &["depth", "policy"], &columns, rows)
+        let grid = self.grid("Accuracy by depth", &["depth", "policy"], &columns, rows);
+        let of = |retention: &Retention, quartile: &str| {
+            retention.non_empty.depth_accuracy.get(quartile).copied().flatten()
+        };
+        Grid { chart: Some(self.chart("depth of the fact", &QUARTILES, of)), ..grid }
     }
 
     /// A line for each length and policy.
     fn by_length(&self) -> Grid {
         let mut rows = Vec::new();
         for length in self.lengths() {
-            for (run, _, value) in &self.runs {
+            for (run, retention) in &self.runs {
                 let mut row = vec![length.to_owned(), run.policy.clone()];
-                row.extend(self.beside(run, value, &format!("by_length.{length}.accuracy.mean"), 3));
+                row.extend(self.beside(run, retention, &format!("by_length.{length}.accuracy.mean"), 3));
                 rows.push(row);
             }
         }
-        self.grid("Accuracy by length", &["turns", "policy"], &["ours", "± 95%"], rows)
+        let grid = self.grid("Accuracy by length", &["turns", "policy"], &["ours", "± 95%"], rows);
+        let of = |retention: &Retention, length: &str| retention.by_length.get(length).map(|it| it.accuracy);
+        Grid { chart: Some(self.chart("turns of the conversation", &self.lengths(), of)), ..grid }
+    }
+
+    /// Returns a line for each policy over places.
+    fn chart(
+        &self,
+        axis: &'static str,
+        places: &[&str],
+        of: impl Fn(&Retention, &str) -> Option<Statistic>,
+    ) -> Chart {
+        let lines = self.runs.iter().map(|(run, retention)| {
+            (run.policy.clone(), places.iter().map(|it| of(retention, it)).collect())
+        });
+        let lines = lines.collect();
+        Chart { axis, places: places.iter().map(|it| (*it).to_owned()).collect(), lines }
     }
 
     /// A line for each length and policy: tokens of the prompt and of the load.
     fn context(&self) -> Grid {
         let mut rows = Vec::new();
         for length in self.lengths() {
-            for (run, _, value) in &self.runs {
+            for (run, retention) in &self.runs {
                 let place = |what: &str| format!("by_length.{length}.{what}.mean");
                 let pair = |tokens: Option<f64>, total: Option<f64>| match tokens.zip(total) {
                     Some((tokens, total)) => format!("{tokens:.0} / {total:.0}"),
@@ -147,7 +177,7 @@ impl Group<'_> {
                 let mut row = vec![
                     length.to_owned(),
                     run.policy.clone(),
-                    pair(number(value, &tokens), number(value, &total)),
+                    pair(number(retention, &tokens), number(retention, &total)),
                 ];
                 for index in 0..self.report.references.len() {
                     let of = |place: &str| self.reference(index, run, place);
@@ -161,7 +191,7 @@ impl Group<'_> {
 
     /// A line for each policy: how its needles stand, and what lost the others.
     fn states(&self) -> Grid {
-        let rows = self.runs.iter().map(|(run, retention, _)| {
+        let rows = self.runs.iter().map(|(run, retention)| {
             let states = STATES.iter().map(|it| retention.states.get(it));
             let losses = LOSSES.iter().map(|it| retention.lost_in.get(it));
             let counts = states.chain(losses).map(|it| numbers::thousands(it.copied().unwrap_or(0)));
@@ -174,14 +204,15 @@ impl Group<'_> {
             columns: std::iter::once("policy".to_owned()).chain(columns).collect(),
             n_names: 1,
             rows: rows.collect(),
+            chart: None,
         }
     }
 
     /// A line for each pair of policies.
     fn paired(&self) -> Grid {
         let mut rows = Vec::new();
-        for (index, (run, retention, _)) in self.runs.iter().enumerate() {
-            for (other, ..) in &self.runs[index + 1..] {
+        for (index, (run, retention)) in self.runs.iter().enumerate() {
+            for (other, _) in &self.runs[index + 1..] {
                 let Some(paired) = retention.paired.get(&other.policy) else { continue };
                 let reach = paired.reach().map_or_else(|| NONE.to_owned(), |it| format!("{it:.3}"));
                 rows.push(vec![
@@ -197,12 +228,13 @@ impl Group<'_> {
             columns: ["policy", "less", "difference", "± 95%"].map(str::to_owned).to_vec(),
             n_names: 2,
             rows,
+            chart: None,
         }
     }
 
     /// A line for each policy: what it keeps and what that costs.
     fn costs(&self) -> Grid {
-        let rows = self.runs.iter().map(|(run, retention, _)| {
+        let rows = self.runs.iter().map(|(run, retention)| {
             let (main, outcome) = (&run.tally.sums.main, &run.tally.outcome);
             // What stopped early has done less work: its cost says nothing beside the others'.
             let has_stopped = outcome.turns_completed < outcome.turns_requested;
@@ -236,17 +268,16 @@ impl Group<'_> {
             columns: columns.map(str::to_owned).to_vec(),
             n_names: 1,
             rows: rows.collect(),
+            chart: None,
         }
     }
 
     /// Returns our number, how far its confidence reaches, and the numbers of others.
-    fn beside(&self, run: &Run, value: &Value, place: &str, decimals: usize) -> Vec<String> {
+    fn beside(&self, run: &Run, retention: &Retention, place: &str, decimals: usize) -> Vec<String> {
         let written = |it: Option<f64>| it.map_or_else(|| NONE.to_owned(), |it| format!("{it:.decimals$}"));
-        let reach = place.strip_suffix(".mean").and_then(|stem| {
-            let high = value.pointer(&format!("/{}/ci95/1", stem.replace('.', "/")))?.as_f64()?;
-            Some(high - number(value, place)?)
-        });
-        let mut cells = vec![written(number(value, place)), written(reach)];
+        let stem = place.strip_suffix(".mean");
+        let reach = stem.and_then(|it| retention.statistic(it)?.reach());
+        let mut cells = vec![written(number(retention, place)), written(reach)];
         let n_references = self.report.references.len();
         cells.extend((0..n_references).map(|index| written(self.reference(index, run, place))));
         cells
@@ -259,7 +290,7 @@ impl Group<'_> {
 
     /// Returns the lengths of the loads.
     fn lengths(&self) -> Vec<&str> {
-        let first = self.runs.first().map(|(_, retention, _)| &retention.by_length);
+        let first = self.runs.first().map(|(_, retention)| &retention.by_length);
         first.into_iter().flat_map(|it| it.keys().map(String::as_str)).collect()
     }
 
@@ -276,7 +307,16 @@ impl Group<'_> {
                 }
             }
         }
-        Grid { title: title.to_owned(), columns, n_names: names.len(), rows }
+        Grid { title: title.to_owned(), columns, n_names: names.len(), rows, chart: None }
+    }
+}
+
+/// Returns the number at a place, its steps parted by dots.
+fn number(retention: &Retention, place: &str) -> Option<f64> {
+    match place.rsplit_once('.') {
+        Some((stem, "mean")) => retention.statistic(stem).map(|it| it.mean),
+        Some((stem, "sd")) => retention.statistic(stem).map(|it| it.sd),
+        _ => (place == "gap").then_some(retention.gap),
     }
 }
 

@@ -4,6 +4,7 @@ use indexmap::IndexMap;
 use serde::Serialize;
 
 use crate::ledger::{RequestRow, Role, Rows};
+use crate::metrics::probe::Probe;
 use crate::metrics::retention::Trial;
 use crate::metrics::totals::TTL_CLASSES;
 use crate::model::{Policy, Profile};
@@ -161,6 +162,14 @@ impl RunName<'_> {
 /// A value that JSON cannot hold.
 pub fn trials(run: RunName<'_>, trials: &[Trial]) -> Result<Vec<String>, serde_json::Error> {
     trials.iter().map(|it| run.before(&serde_json::to_string(&it.json())?)).collect()
+}
+
+/// Returns the probes of a run, one JSON object each.
+///
+/// # Errors
+/// A value that JSON cannot hold.
+pub fn probes(run: RunName<'_>, probes: &[Probe]) -> Result<Vec<String>, serde_json::Error> {
+    probes.iter().map(|it| run.before(&serde_json::to_string(it)?)).collect()
 }
 
 impl Context<'_> {

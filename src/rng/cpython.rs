@@ -2,31 +2,79 @@
 //!
 //! Sequential by nature: a draw depends on all draws before it. Checked against CPython 3.11.
 
+use std::fmt;
 use std::hash::Hasher as _;
 
-use rand_mt::Mt;
+use mt19937::MT19937;
+use rand::Rng as _;
 use siphasher::sip::SipHasher13;
 
+/// Words of one turn of the twister.
+const BLOCK: usize = mt19937::N;
+/// How many words a draw may look at before it takes any.
+const REACH: usize = 4;
+
 /// A generator that draws what `random.Random(seed)` draws.
-#[derive(Clone, Debug)]
-pub struct Cpython(Mt);
+///
+/// Words are tempered a block at a time, and a draw that may refuse words looks at several at once: which of them it
+/// takes cannot be foreseen, so it is worked out rather than branched upon.
+pub struct Cpython {
+    twister: MT19937,
+    /// What the block before left, then the block.
+    words: [u32; REACH + BLOCK],
+    at: usize,
+}
 
 impl Cpython {
     /// Begins as `random.Random(seed)` does.
     #[must_use]
     pub fn new(seed: u64) -> Self {
-        let low = (seed & u64::from(u32::MAX)) as u32;
-        let high = (seed >> 32) as u32;
-        let words = if high == 0 { 1 } else { 2 };
-        Self(Mt::new_with_key([low, high].into_iter().take(words)))
+        let words = [(seed & u64::from(u32::MAX)) as u32, (seed >> 32) as u32];
+        let key = if words[1] == 0 { &words[..1] } else { &words[..] };
+        Self { twister: MT19937::new_with_slice_seed(key), words: [0; REACH + BLOCK], at: REACH + BLOCK }
+    }
+
+    /// Makes the next block and puts it behind the few words that are left.
+    #[cold]
+    #[inline(never)]
+    fn refill(&mut self) {
+        let left = self.words.len() - self.at;
+        let begin = REACH.saturating_sub(left);
+        self.words.copy_within(self.at.., begin);
+        self.at = begin;
+        // The first word of a block makes all of it; then the block counts as drawn.
+        self.twister.set_index(BLOCK);
+        self.twister.next_u32();
+        for (word, state) in self.words[REACH..].iter_mut().zip(self.twister.get_state()) {
+            *word = temper(*state);
+        }
+    }
+
+    /// Draws a word.
+    #[inline]
+    fn word(&mut self) -> u32 {
+        if self.at >= self.words.len() {
+            self.refill();
+        }
+        let word = self.words[self.at];
+        self.at += 1;
+        word
+    }
+
+    /// Returns the next words without drawing them.
+    #[inline]
+    fn ahead(&mut self) -> [u32; REACH] {
+        if self.at > BLOCK {
+            self.refill();
+        }
+        std::array::from_fn(|it| self.words[self.at + it])
     }
 
     /// Draws `random()`: a number from 0 up to, but without, 1.
     #[inline]
     pub fn unit(&mut self) -> f64 {
-        let high = self.0.next_u32() >> 5;
-        let low = self.0.next_u32() >> 6;
-        (f64::from(high) * 67_108_864.0 + f64::from(low)) * (1.0 / 9_007_199_254_740_992.0)
+        let high = self.word();
+        unit(high, self.word())
     }
 
     /// Draws `getrandbits(bits)`, with at most 64 bits.
@@ -34,10 +82,10 @@ impl Cpython {
     pub fn bits(&mut self, bits: u32) -> u64 {
         match bits {
             0 => 0,
-            1..=32 => u64::from(self.0.next_u32() >> (32 - bits)),
+            1..=32 => u64::from(self.word() >> (32 - bits)),
             _ => {
-                let low = u64::from(self.0.next_u32());
-                let high = u64::from(self.0.next_u32() >> (64 - bits.min(64)));
+                let low = u64::from(self.word());
+                let high = u64::from(self.word() >> (64 - bits.min(64)));
                 low | (high << 32)
             }
         }
@@ -46,9 +94,34 @@ impl Cpython {
     /// Draws `randrange(count)`; 0 when there is nothing to choose from, without a draw.
     #[inline]
     pub fn below(&mut self, count: u64) -> u64 {
-        if count == 0 {
-            return 0;
+        match u32::try_from(count) {
+            Ok(0) => 0,
+            Ok(count) => u64::from(self.below_word(count)),
+            Err(_) => self.below_words(count),
         }
+    }
+
+    /// Draws `randrange(count)` of a count that one word holds.
+    #[inline]
+    fn below_word(&mut self, count: u32) -> u32 {
+        let shift = count.leading_zeros();
+        loop {
+            let ahead = self.ahead();
+            let is_refused = ahead.map(|it| usize::from(it >> shift >= count));
+            let second = is_refused[0];
+            let third = second & is_refused[1];
+            let fourth = third & is_refused[2];
+            let taken = second + third + fourth;
+            self.at += taken + 1;
+            let drawn = ahead[taken] >> shift;
+            if drawn < count {
+                return drawn;
+            }
+        }
+    }
+
+    /// Draws `randrange(count)` of a count that takes two words.
+    fn below_words(&mut self, count: u64) -> u64 {
         let bits = u64::BITS - count.leading_zeros();
         loop {
             let drawn = self.bits(bits);
@@ -73,11 +146,27 @@ impl Cpython {
         from + (to - from) * self.unit()
     }
 
-    /// Draws the index that one element of `choices(population, k=…)` takes, of a population of so many.
+    /// Draws `choices(range(population), k=k)` and tells of each whether it is the last of the population.
     #[inline]
-    pub fn choices_index(&mut self, population: u32) -> u32 {
-        // The product is below the population, because a unit is below 1.
-        (self.unit() * f64::from(population)) as u32
+    pub fn choices_are_last(&mut self, population: u32, k: u64, mut tell: impl FnMut(bool)) {
+        let last = f64::from(population) - 1.0;
+        let is_last = |high, low| unit(high, low) * f64::from(population) >= last;
+        // The high word decides but for a small part of its range.
+        let bar = (last / f64::from(population) * 134_217_728.0) as u32;
+        let mut left = usize::try_from(k).unwrap_or(usize::MAX);
+        while left > 0 {
+            if self.words.len() - self.at < 2 {
+                self.refill();
+            }
+            let words = &self.words[self.at..];
+            let n_words = left.min(words.len() / 2) * 2;
+            for pair in words[..n_words].chunks_exact(2) {
+                let high = pair[0] >> 5;
+                tell(if high.abs_diff(bar) < 2 { is_last(pair[0], pair[1]) } else { high > bar });
+            }
+            self.at += n_words;
+            left -= n_words / 2;
+        }
     }
 
     /// Draws `sample(range(population), k)`; at most the whole population.
@@ -104,6 +193,37 @@ impl Cpython {
         }
         drawn
     }
+}
+
+impl Clone for Cpython {
+    fn clone(&self) -> Self {
+        let mut twister = MT19937::default();
+        twister.set_state(self.twister.get_state());
+        twister.set_index(self.twister.get_index());
+        Self { twister, words: self.words, at: self.at }
+    }
+}
+
+impl fmt::Debug for Cpython {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Cpython").finish_non_exhaustive()
+    }
+}
+
+/// Returns the number from 0 up to, but without, 1 that two words make.
+#[inline]
+fn unit(high: u32, low: u32) -> f64 {
+    (f64::from(high >> 5) * 67_108_864.0 + f64::from(low >> 6)) * (1.0 / 9_007_199_254_740_992.0)
+}
+
+/// Tempers a word of the twister's state, as its authors have it.
+#[inline]
+fn temper(state: u32) -> u32 {
+    let mut word = state;
+    word ^= word >> 11;
+    word ^= (word << 7) & 0x9d2c_5680;
+    word ^= (word << 15) & 0xefc6_0000;
+    word ^ (word >> 18)
 }
 
 /// Returns the largest population that `sample` copies rather than remembers what it has drawn.
@@ -147,12 +267,16 @@ impl StrHash {
         if text.is_empty() {
             return 0;
         }
-        let widest = text.chars().map(u32::from).max().unwrap_or(0);
         let mut hasher = SipHasher13::new_with_keys(self.keys[0], self.keys[1]);
         // A string is hashed as it is held: with one, two or four bytes for every character.
-        for character in text.chars().map(u32::from) {
+        if text.is_ascii() {
+            hasher.write(text.as_bytes());
+        } else {
+            let widest = text.chars().map(u32::from).max().unwrap_or(0);
             let width = if widest < 1 << 8 { 1 } else { 2 + 2 * usize::from(widest >= 1 << 16) };
-            hasher.write(&character.to_le_bytes()[..width]);
+            for character in text.chars().map(u32::from) {
+                hasher.write(&character.to_le_bytes()[..width]);
+            }
         }
         match hasher.finish().cast_signed() {
             -1 => -2,
@@ -179,7 +303,10 @@ mod tests {
         assert_eq!(draws.sample(50, 5), [32, 38, 1, 35, 12]);
         assert_eq!(draws.sample(1_000, 8), [733, 665, 718, 558, 429, 225, 459, 603]);
         assert_eq!(draws.sample(30, 10), [8, 25, 27, 0, 24, 5, 22, 13, 10, 29]);
-        assert_eq!([28; 6].map(|it| draws.choices_index(it)), [4, 26, 9, 2, 2, 23]);
+        // `choices(range(28), k=6)` gives 4, 26, 9, 2, 2, 23.
+        let mut are_last = Vec::new();
+        draws.choices_are_last(28, 6, |it| are_last.push(it));
+        assert_eq!(are_last, [false; 6]);
         assert_eq!(draws.unit().to_bits(), 0x3fe3_51b9_410e_de8e);
         assert_eq!(draws.unit().to_bits(), 0x3fe9_d3fe_ac2c_7e45);
         assert_eq!(draws.uniform(85.0, 100.0).to_bits(), 0x4057_fc8a_e247_2188);
@@ -214,6 +341,35 @@ mod tests {
         assert_eq!(of(1, "a"), -3_012_895_188_637_184_397);
         assert_eq!(of(42, "database_port_a1b2c3"), 4_758_333_474_684_086_152);
         assert_eq!(of(u32::MAX, "database_port_a1b2c3"), 9_031_586_954_284_864_852);
+    }
+
+    #[test]
+    fn many_draws_across_blocks_are_those_of_cpython() {
+        let mut draws = Cpython::new(42);
+        let mut hits: Vec<usize> = Vec::new();
+        let mut nth = 0;
+        draws.choices_are_last(28, 5_000, |is_last| {
+            if is_last {
+                hits.push(nth);
+            }
+            nth += 1;
+        });
+        assert_eq!((hits.len(), hits.iter().sum::<usize>()), (189, 452_297));
+        assert_eq!(hits[..5], [33, 60, 86, 96, 98]);
+        assert_eq!(draws.clone().unit().to_bits(), draws.unit().to_bits());
+        assert_eq!(draws.unit(), 0.562_634_337_666_807_6);
+
+        let mut draws = Cpython::new(7);
+        let sum: u64 = (1..=5_000).map(|nth| nth * draws.below(5)).sum();
+        assert_eq!((sum, draws.bits(32)), (24_473_736, 315_460_942));
+
+        let mut draws = Cpython::new(7);
+        let counts = [3, 4, 5, 10, 100, 500].into_iter().cycle().take(2_400);
+        let sum: u64 = (0..).zip(counts).map(|(nth, count)| nth % 7 * draws.below(count)).sum();
+        assert_eq!((sum, draws.bits(32)), (355_443, 2_568_683_274));
+        let wide = 1 << 40;
+        let mut draws = Cpython::new(7);
+        assert_eq!([wide; 3].map(|it| draws.below(it)), [868_231_286_071, 105_874_957_392, 208_460_025_899]);
     }
 
     #[test]

@@ -1,14 +1,22 @@
 //! Conversations are played trial by trial: each is made once, played under every policy, and forgotten.
 
+use std::cell::OnceCell;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::{Keys, Load, Progress, on_threads};
-use crate::engine;
-use crate::ledger::{Outcome, Sums};
-use crate::metrics::retention::{Trial, TrialSink};
-use crate::model::Limits;
-use crate::price::{PriceIndex, PriceRows};
-use crate::trace::Conversation;
+use indexmap::IndexMap;
+
+use super::{Cell, Keys, Load, Plan, Progress, on_threads};
+use crate::diag::Diagnostic;
+use crate::engine::{self, window};
+use crate::ledger::{KeptRow, NeedRow, Outcome, ProbeRow, RequestRow, Sink, Sums};
+use crate::memory::stored::{Index, SCHEMA, Stored, Written};
+use crate::metrics::probe::Probe;
+use crate::metrics::retention::Trial;
+use crate::model::{CacheRules, Limits};
+use crate::price::PriceIndex;
+use crate::trace::facts::FactIx;
+use crate::trace::{self, Conversation};
 
 /// What a trial came to under one policy.
 #[derive(Clone, Debug)]
@@ -23,51 +31,165 @@ pub(super) struct Played {
     pub(super) trial: Trial,
 }
 
-/// Plays every trial of a load; by pair of limits and cache rules, then by policy, then by trial.
-pub(super) fn play(
-    load: &Load,
-    conversation: &Conversation,
-    keys: &Keys<'_>,
-    threads: Option<usize>,
-    progress: Progress<'_>,
-) -> Vec<Vec<Played>> {
-    let n_trials = conversation.n_trials();
-    let n_done = AtomicUsize::new(0);
-    let one = |index: usize| {
-        let played = play_one(load, conversation, keys, index);
-        progress(n_done.fetch_add(1, Ordering::Relaxed) + 1, n_trials);
-        played
-    };
-    let by_trial: Vec<Vec<Played>> = on_threads(threads, n_trials, one);
-    let mut by_run: Vec<Vec<Played>> =
-        (0..keys.distinct.len() * load.policies.len()).map(|_| Vec::with_capacity(n_trials)).collect();
-    for played in by_trial {
-        for (run, played) in by_run.iter_mut().zip(played) {
-            run.push(played);
+/// The trials of a load.
+#[derive(Clone, Copy)]
+pub(super) struct Trials<'a> {
+    pub(super) load: &'a Load,
+    pub(super) conversation: &'a Conversation,
+    pub(super) keys: &'a Keys<'a>,
+    pub(super) threads: Option<usize>,
+    pub(super) progress: Progress<'a>,
+}
+
+impl Trials<'_> {
+    /// Plays every trial and keeps something of each; by pair of limits and cache rules, then by policy, then by trial.
+    pub(super) fn play<S: Sink + Default, T: Send>(
+        self,
+        keep: impl Fn(&trace::conversation::Trial, S, Outcome) -> T + Sync,
+    ) -> Vec<Vec<T>> {
+        let n_trials = self.conversation.n_trials();
+        let n_done = AtomicUsize::new(0);
+        let by_trial: Vec<Vec<T>> = on_threads(self.threads, n_trials, |index| {
+            let kept = play_one(self.load, self.conversation, &self.keys.distinct, index, &keep);
+            (self.progress)(n_done.fetch_add(1, Ordering::Relaxed) + 1, n_trials);
+            kept
+        });
+        let n_runs = self.keys.distinct.len() * self.load.policies.len();
+        let mut by_run: Vec<Vec<T>> = (0..n_runs).map(|_| Vec::with_capacity(n_trials)).collect();
+        for kept in by_trial {
+            for (run, kept) in by_run.iter_mut().zip(kept) {
+                run.push(kept);
+            }
         }
+        by_run
     }
-    by_run
 }
 
 /// Makes one conversation and plays it under every policy, its budget being the prompt limit.
-fn play_one(load: &Load, conversation: &Conversation, keys: &Keys<'_>, index: usize) -> Vec<Played> {
+fn play_one<S: Sink + Default, T>(
+    load: &Load,
+    conversation: &Conversation,
+    keys: &[(&Limits, &CacheRules)],
+    index: usize,
+    keep: &impl Fn(&trace::conversation::Trial, S, Outcome) -> T,
+) -> Vec<T> {
     let made = conversation.trial(index);
-    let mut all = Vec::with_capacity(keys.distinct.len() * load.policies.len());
-    for (limits, cache) in &keys.distinct {
+    let per_token = conversation.chars_per_token();
+    // Only what cannot go the short way needs a trace.
+    let trace = OnceCell::new();
+    let mut all = Vec::with_capacity(keys.len() * load.policies.len());
+    for (limits, cache) in keys {
         let limits = Limits { prompt: limits.prompt.min(made.budget_tokens), ..**limits };
         for policy in &load.policies {
-            let (sink, index, outcome) = if keys.is_flat {
-                let mut sink = TrialSink::default();
-                let outcome = engine::simulate(&made.trace, policy, &limits, cache, &mut sink);
-                (sink, None, outcome)
-            } else {
-                let mut sinks = (TrialSink::default(), PriceRows::default());
-                let outcome = engine::simulate(&made.trace, policy, &limits, cache, &mut sinks);
-                (sinks.0, Some(sinks.1.into()), outcome)
+            let mut sink = S::default();
+            let outcome = match window::simulate(&made, per_token, policy, &limits, cache, &mut sink) {
+                Some(outcome) => outcome,
+                None => {
+                    sink = S::default();
+                    let trace = trace.get_or_init(|| conversation.trace(&made));
+                    engine::simulate(trace, policy, &limits, cache, &mut sink)
+                }
             };
-            let trial = sink.trial.of(made.length, made.trial, made.total_tokens, &outcome);
-            all.push(Played { sums: sink.sums, index, outcome, trial });
+            all.push(keep(&made, sink, outcome));
         }
     }
     all
+}
+
+/// Keeps the probes of a run and what its memory holds at the end.
+#[derive(Debug, Default)]
+struct Asked {
+    probes: Vec<ProbeRow>,
+    kept: Vec<(u64, String, FactIx)>,
+}
+
+impl Sink for Asked {
+    fn request(&mut self, _row: &RequestRow) {}
+
+    fn need(&mut self, _row: &NeedRow) {}
+
+    fn probe(&mut self, row: &ProbeRow) {
+        self.probes.push(*row);
+    }
+
+    fn kept(&mut self, row: &KeptRow<'_>) {
+        self.kept.push((row.nth, row.bank.to_owned(), row.fact));
+    }
+}
+
+impl Plan {
+    /// Runs every conversation and returns its probes, in the order of [`Plan::cells`]; other scenarios have none.
+    #[must_use]
+    pub fn probes(&self, threads: Option<usize>, progress: Progress<'_>) -> Vec<(Cell, Vec<Probe>)> {
+        let simulations = self.simulations();
+        let one = |load: &Load| {
+            let conversation = load.conversation.as_ref()?;
+            let in_words = |made: &trace::conversation::Trial, asked: Asked, _| -> Vec<Probe> {
+                let word = |row: &ProbeRow| Some(Probe::new(row, conversation.spell(made, row.fact)?, made));
+                asked.probes.iter().filter_map(word).collect()
+            };
+            let trials = Trials { load, conversation, keys: &simulations.keys, threads, progress };
+            Some(trials.play(in_words))
+        };
+        let played: Vec<Option<Vec<Vec<Vec<Probe>>>>> = self.scenarios.iter().map(one).collect();
+        let of = |cell: Cell| {
+            let by_run = played[cell.scenario].as_ref()?;
+            Some((cell, by_run[simulations.within(cell)].iter().flatten().cloned().collect()))
+        };
+        self.cells().filter_map(of).collect()
+    }
+
+    /// Plays one conversation and returns what the memory of the plan's first policy holds at its end.
+    ///
+    /// # Errors
+    /// The plan's first scenario has no such conversation, or its first policy has no memory.
+    pub fn stored(&self, length: u64, trial: u64, set: &[String]) -> Result<Stored, Vec<Diagnostic>> {
+        let refuse = |code, message: String, help: &str| vec![Diagnostic::at(code, "", message).help(help)];
+        let (Some(load), Some(profile)) = (self.scenarios.first(), self.profiles.first()) else {
+            return Err(refuse("list-empty", "there is nothing to play".to_owned(), "name a scenario"));
+        };
+        let Some((conversation, policy)) = load.conversation.as_ref().zip(load.policies.first()) else {
+            let message = format!("{} has no conversations", load.name);
+            return Err(refuse("rows-trials", message, "name a scenario whose load is `conversation`"));
+        };
+        if policy.memory.is_none() {
+            let message = format!("{} remembers nothing beside its prompt", policy.name);
+            return Err(refuse("store-none", message, "name a policy with a `memory`"));
+        }
+        let Some(index) = conversation.index_of(length, trial) else {
+            let message = format!("{} has no conversation {trial} of {length} turns", load.name);
+            let lengths: Vec<String> = conversation.lengths().iter().map(u64::to_string).collect();
+            let last = conversation.trials_per_length().saturating_sub(1);
+            let help =
+                format!("lengths are {}, and conversations are counted from 0 to {last}", lengths.join(", "));
+            return Err(refuse("store-trial", message, &help));
+        };
+        let one = Load { policies: vec![Arc::clone(policy)], ..load.clone() };
+        let keys = [(&profile.limits, &profile.cache)];
+        let in_words = |made: &trace::conversation::Trial, mut asked: Asked, _| {
+            asked.kept.sort_unstable();
+            let mut banks: IndexMap<String, IndexMap<String, String>> = IndexMap::new();
+            let mut written = Vec::with_capacity(asked.kept.len());
+            for (_, bank, fact) in asked.kept {
+                let Some(said) = conversation.spell(made, fact) else { continue };
+                written.push(Written { bank: bank.clone(), key: said.key.clone() });
+                banks.entry(bank).or_default().insert(said.key, said.value);
+            }
+            (banks, written)
+        };
+        let mut kept = play_one(&one, conversation, &keys, index, &in_words);
+        let (banks, written) = kept.pop().unwrap_or_default();
+        let index = Index {
+            schema: SCHEMA.to_owned(),
+            policy: policy.name.clone(),
+            scenario: load.name.clone(),
+            profile: profile.name.clone(),
+            seed: load.seed,
+            length,
+            trial,
+            set: set.to_vec(),
+            written,
+        };
+        Ok(Stored { index, banks })
+    }
 }

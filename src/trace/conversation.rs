@@ -1,22 +1,27 @@
-//! Synthetic conversations with planted facts: one trace for each length and trial, made when it is wanted.
+//! Synthetic conversations with planted facts: one for each length and trial, made when it is wanted.
 
 mod check;
+mod dice;
 mod filler;
 mod needles;
+mod trial;
 
 use std::sync::Arc;
 
-use super::build::NewItem;
-use super::facts::{Fact, FactIx, FactPlane, Form, Luck, Plant, Probe};
+use super::facts::{FactIx, Form, Luck};
 use super::written::{self, narrow};
-use super::{Kind, Trace, TraceBuilder};
+use super::{NewItem, Trace};
 use crate::diag::{Diagnostic, Problems};
-use crate::rng::{Cpython, Draw, Seed, StrHash};
+use crate::rng::{Cpython, Seed, StrHash};
 use crate::spec::ScenarioSpec;
 use crate::spec::conversation::{ConversationSpec, RandomSpec};
+use crate::trace::Kind;
 use crate::units::{Decimal, Tokens};
 
 use needles::{Category, Needle};
+use trial::Writer;
+
+pub use trial::{Step, Trial, Turn};
 
 /// A load of conversations that has passed every rule.
 #[derive(Clone, Debug)]
@@ -28,6 +33,7 @@ pub struct Conversation {
     implicit_ratio: f64,
     budget_ratio: Decimal,
     turn_ms: i64,
+    chars_per_token: Decimal,
     n_domains: u64,
     categories: Vec<Category>,
     category_names: Arc<[String]>,
@@ -41,87 +47,13 @@ enum Source {
     Cpython(u64, StrHash),
 }
 
-/// One conversation.
-#[derive(Clone, Debug)]
-pub struct Trial {
-    /// Its turns.
-    pub length: u64,
-    /// Which of that length it is, from 0.
-    pub trial: u64,
-    /// Its turns and its facts.
-    pub trace: Trace,
-    /// The tokens of all turns.
-    pub total_tokens: Tokens,
-    /// The longest prompt that is allowed.
-    pub budget_tokens: Tokens,
-}
-
-/// A source of the parts of a turn.
-trait Dice {
-    /// Draws a number below a count.
-    fn below(&mut self, count: u64) -> u64;
-    /// Draws a whole number between two, both included.
-    fn between(&mut self, first: u64, last: u64) -> u64;
-    /// Draws a number between two.
-    fn uniform(&mut self, from: f64, to: f64) -> f64;
-    /// Draws which of so many letters are blanks, each with the chance of one in 28; tells them in order.
-    fn blanks(&mut self, letters: u64, tell: impl FnMut(bool));
-}
-
-impl Dice for Cpython {
-    #[inline]
-    fn below(&mut self, count: u64) -> u64 {
-        self.below(count)
-    }
-
-    #[inline]
-    fn between(&mut self, first: u64, last: u64) -> u64 {
-        self.between(first, last)
-    }
-
-    #[inline]
-    fn uniform(&mut self, from: f64, to: f64) -> f64 {
-        self.uniform(from, to)
-    }
-
-    #[inline]
-    fn blanks(&mut self, letters: u64, mut tell: impl FnMut(bool)) {
-        for _ in 0..letters {
-            tell(self.choices_index(28) == 27);
-        }
-    }
-}
-
-impl Dice for Draw {
-    #[inline]
-    fn below(&mut self, count: u64) -> u64 {
-        self.next_between(0, count.saturating_sub(1))
-    }
-
-    #[inline]
-    fn between(&mut self, first: u64, last: u64) -> u64 {
-        self.next_between(first, last)
-    }
-
-    #[inline]
-    fn uniform(&mut self, from: f64, to: f64) -> f64 {
-        from + (to - from) * self.next_unit()
-    }
-
-    #[inline]
-    fn blanks(&mut self, letters: u64, mut tell: impl FnMut(bool)) {
-        // A 28th of 2^32 is a whole number but for a part in 10^9: two letters a word.
-        const BAR: u32 = u32::MAX / 28;
-        let mut left = letters;
-        while left > 0 {
-            let bits = self.next_bits();
-            tell((bits >> 32) as u32 <= BAR);
-            if left > 1 {
-                tell(bits as u32 <= BAR);
-            }
-            left = left.saturating_sub(2);
-        }
-    }
+/// A fact in words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Said {
+    /// What it is asked for by; each fact of a conversation has its own.
+    pub key: String,
+    /// What it says.
+    pub value: String,
 }
 
 impl Conversation {
@@ -149,6 +81,7 @@ impl Conversation {
             implicit_ratio: spec.implicit_ratio,
             budget_ratio: exact(spec.context_budget_ratio),
             turn_ms: i64::try_from(spec.turn_seconds.saturating_mul(1_000)).unwrap_or(i64::MAX),
+            chars_per_token: written::begin(scenario).finish().chars_per_token,
             n_domains: u64::try_from(spec.domains.len()).unwrap_or(u64::MAX),
             categories: spec.categories.iter().map(|(_, keys)| Category::new(keys)).collect(),
             category_names: spec.categories.keys().cloned().collect(),
@@ -168,6 +101,27 @@ impl Conversation {
         self.trials
     }
 
+    /// Returns the lengths of its conversations, in turns.
+    #[must_use]
+    pub fn lengths(&self) -> &[u64] {
+        &self.lengths
+    }
+
+    /// Returns which of all its conversations one is, by its length and its place among those of that length.
+    #[must_use]
+    pub fn index_of(&self, length: u64, trial: u64) -> Option<usize> {
+        let nth = self.lengths.iter().position(|it| *it == length)?;
+        let trials = usize::try_from(self.trials).ok()?;
+        let trial = usize::try_from(trial).ok().filter(|it| *it < trials)?;
+        nth.checked_mul(trials)?.checked_add(trial)
+    }
+
+    /// Returns how many characters a token has, where a policy counts in characters.
+    #[must_use]
+    pub fn chars_per_token(&self) -> Decimal {
+        self.chars_per_token
+    }
+
     /// Makes one conversation; all of one length come before all of the next.
     #[must_use]
     pub fn trial(&self, index: usize) -> Trial {
@@ -177,191 +131,107 @@ impl Conversation {
         let n_needles = self.needle_density.of(length).max(1);
         let mut writer = Writer::new(self, length, n_needles);
         let luck = match self.source {
-            Source::Named(seed) => self.named(seed.child("conversation", length), trial, &mut writer),
+            Source::Named(seed) => {
+                self.named(seed.child("conversation", length).child("trial", trial), n_needles, &mut writer)
+            }
             Source::Cpython(seed, hash) => {
                 let seed = seed.wrapping_add(length.wrapping_mul(1_000)).wrapping_add(trial);
-                self.sequential(Cpython::new(seed), hash, &mut writer)
+                self.sequential(Cpython::new(seed), hash, n_needles, &mut writer)
             }
         };
         writer.finish(luck, trial, self.budget_ratio)
     }
 
     /// Draws a conversation from named streams: each turn depends on its own place alone.
-    fn named(&self, seed: Seed, trial: u64, writer: &mut Writer<'_>) -> Luck {
-        let seed = seed.child("trial", trial);
+    fn named(&self, seed: Seed, n_needles: u64, writer: &mut Writer) -> Luck {
         let mut places = seed.stream("places", 0).draw();
         let (mut turns, mut needles) = (seed.stream("turn", 0), seed.stream("needle", 0));
-        let (length, mut left) = (writer.length, writer.n_needles);
+        let (length, mut left) = (writer.length(), n_needles);
         for index in 0..length {
-            let (kind, words) = filler::drawn(&mut turns.draw());
-            let has_needle = places.below(length - index) < left;
-            let mut said = None;
-            if has_needle {
+            let (kind, mut words) = filler::drawn(&mut turns.draw());
+            if left > 0 && places.next_below(length - index) < left {
                 left -= 1;
                 let mut dice = needles.draw();
                 let form =
                     if dice.next_unit() < self.implicit_ratio { Form::Implicit } else { Form::Explicit };
                 let needle = Needle::drawn(&self.categories, &mut dice, index);
-                let template = dice.below(needles::TEMPLATES);
-                said = Some((needle, form, template));
+                words += needle.words(&self.categories, form, dice.next_below(needles::TEMPLATES));
+                writer.plant(needle, form);
             }
-            writer.turn(kind, words, said);
+            writer.turn(kind, words);
         }
         Luck::Named(seed)
     }
 
     /// Draws a conversation as the published Python benchmark does, every alternative of every turn included.
-    fn sequential(&self, mut dice: Cpython, hash: StrHash, writer: &mut Writer<'_>) -> Luck {
+    fn sequential(&self, mut dice: Cpython, hash: StrHash, n_needles: u64, writer: &mut Writer) -> Luck {
         dice.below(self.n_domains);
-        let length = writer.length;
+        let length = writer.length();
         let mut is_place = vec![false; usize::try_from(length).unwrap_or(0)];
-        for place in dice.sample(length, writer.n_needles) {
+        for place in dice.sample(length, n_needles) {
             is_place[usize::try_from(place).unwrap_or(0)] = true;
         }
         for (index, has_needle) in (0..length).zip(is_place) {
-            let (kind, words) = filler::sequential(&mut dice);
-            let mut said = None;
+            let (kind, mut words) = filler::sequential(&mut dice);
             if has_needle {
                 let form = if dice.unit() < self.implicit_ratio { Form::Implicit } else { Form::Explicit };
                 let needle = Needle::sequential(&self.categories, &mut dice, index);
-                let template = hash.of(&needle.key).rem_euclid(needles::TEMPLATES.cast_signed());
-                said = Some((needle, form, template.cast_unsigned()));
+                let suffix = needle.suffix(&self.categories);
+                let template = match form {
+                    Form::Explicit => 0,
+                    Form::Implicit => {
+                        let key = with_digest(needle.name(&self.categories), suffix);
+                        hash.of(&key).rem_euclid(needles::TEMPLATES.cast_signed()).cast_unsigned()
+                    }
+                };
+                words += needle.words(&self.categories, form, template);
+                writer.plant_again(needle, suffix, form);
             }
-            writer.turn(kind, words, said);
+            writer.turn(kind, words);
         }
-        Luck::Sequential(dice.between(0, 1 << 31))
+        Luck::Sequential(Box::new(Cpython::new(dice.between(0, 1 << 31))))
+    }
+
+    /// Spells a fact of one of its conversations; nothing, if it has no such fact.
+    #[must_use]
+    pub fn spell(&self, trial: &Trial, fact: FactIx) -> Option<Said> {
+        let needle = trial.needle(fact)?;
+        let name = needle.name(&self.categories);
+        let key = match self.source {
+            Source::Named(_) => format!("{name}_{}", needle.turn),
+            Source::Cpython(..) => with_digest(name, needle.suffix(&self.categories)),
+        };
+        Some(Said { key, value: needle.value(&self.categories) })
+    }
+
+    /// Makes the trace of one of its conversations.
+    #[must_use]
+    pub fn trace(&self, trial: &Trial) -> Trace {
+        let mut builder = written::begin(&self.scenario);
+        let item = |turn: &Turn| NewItem::plain(turn.kind, turn.tokens);
+        for step in &trial.steps {
+            let [users, reply, results] = step.turns(trial).map(|it| it.iter().map(item).collect::<Vec<_>>());
+            if step.begins_loop {
+                builder.begin_loop(&users);
+            }
+            if step.has_request {
+                let turn = i64::from(step.end).saturating_sub(1);
+                let output = reply.iter().map(|it| Tokens::from(it.sizes.raw)).sum();
+                builder.step(turn.saturating_mul(self.turn_ms), output, &reply, &results);
+            }
+        }
+        let mut trace = builder.finish();
+        trace.facts = Some(trial.facts.clone());
+        trace
     }
 }
 
-/// Puts a conversation together: a user's turn begins a loop, an assistant's a request, a tool's belongs to the request before.
-struct Writer<'c> {
-    of: &'c Conversation,
-    length: u64,
-    n_needles: u64,
-    builder: TraceBuilder,
-    n_turns: u64,
-    total: Tokens,
-    first_item: u32,
-    users: Vec<NewItem<'static>>,
-    reply: Vec<NewItem<'static>>,
-    results: Vec<NewItem<'static>>,
-    has_loop: bool,
-    has_step: bool,
-    keys: indexmap::IndexSet<String>,
-    facts: Vec<Fact>,
-    plants: Vec<Plant>,
-    probes: Vec<Probe>,
+/// Returns a key as the published script has it.
+fn with_digest(name: &str, [first, second, third]: [u8; 3]) -> String {
+    format!("{name}_{first:02x}{second:02x}{third:02x}")
 }
 
-impl<'c> Writer<'c> {
-    fn new(of: &'c Conversation, length: u64, n_needles: u64) -> Self {
-        let builder = written::begin(&of.scenario);
-        let needles = usize::try_from(n_needles).unwrap_or(0);
-        Self {
-            of,
-            length,
-            n_needles,
-            builder,
-            n_turns: 0,
-            total: 0,
-            first_item: u32::try_from(of.scenario.stable.len()).unwrap_or(u32::MAX),
-            users: Vec::new(),
-            reply: Vec::new(),
-            results: Vec::new(),
-            has_loop: false,
-            has_step: false,
-            keys: indexmap::IndexSet::with_capacity(needles),
-            facts: Vec::with_capacity(needles),
-            plants: Vec::with_capacity(needles),
-            probes: Vec::with_capacity(needles),
-        }
-    }
-
-    /// Appends a turn, with the fact that it says, how, and in which of the ways of saying it in passing.
-    fn turn(&mut self, kind: Kind, words: u64, said: Option<(Needle, Form, u64)>) {
-        let mut tokens = words;
-        if let Some((needle, form, template)) = said {
-            tokens += needle.words(form, template);
-            self.plant(needle, form);
-        }
-        self.total += tokens;
-        let item = NewItem::plain(kind, narrow(tokens));
-        match kind {
-            Kind::User => {
-                self.end_step();
-                self.has_loop = false;
-                self.users.push(item);
-            }
-            Kind::Assistant => {
-                self.end_step();
-                self.begin_step();
-                self.reply.push(item);
-            }
-            _ => {
-                if !self.has_step {
-                    self.begin_step();
-                }
-                self.results.push(item);
-            }
-        }
-        self.n_turns += 1;
-    }
-
-    /// Plants a fact in the turn that is being appended; a key that was used before is the same fact again.
-    fn plant(&mut self, needle: Needle, form: Form) {
-        let (index, is_new) = self.keys.insert_full(needle.key);
-        let key = self.keys[index].clone();
-        if is_new {
-            self.facts.push(Fact { key, value: needle.value, category: needle.category });
-        }
-        let plant = u32::try_from(self.plants.len()).unwrap_or(u32::MAX);
-        let quartile = u8::try_from(self.n_turns * 4 / self.length).unwrap_or(3);
-        let item = self.first_item + narrow(self.n_turns);
-        self.plants.push(Plant { fact: FactIx::try_from(index).unwrap_or(FactIx::MAX), item, form });
-        self.probes.push(Probe { plant, quartile });
-    }
-
-    fn begin_step(&mut self) {
-        if !self.has_loop {
-            self.builder.begin_loop(&self.users);
-            self.users.clear();
-            self.has_loop = true;
-        }
-        self.has_step = true;
-    }
-
-    fn end_step(&mut self) {
-        if !self.has_step {
-            return;
-        }
-        let turn = i64::try_from(self.n_turns).unwrap_or(i64::MAX);
-        let at_ms = turn.saturating_sub(1).saturating_mul(self.of.turn_ms);
-        let output = self.reply.iter().map(|it| Tokens::from(it.sizes.raw)).sum();
-        self.builder.step(at_ms, output, &self.reply, &self.results);
-        self.reply.clear();
-        self.results.clear();
-        self.has_step = false;
-    }
-
-    fn finish(mut self, luck: Luck, trial: u64, budget_ratio: Decimal) -> Trial {
-        self.end_step();
-        if !self.users.is_empty() {
-            self.builder.begin_loop(&self.users);
-        }
-        let mut trace = self.builder.finish();
-        trace.facts = Some(FactPlane {
-            facts: self.facts,
-            plants: self.plants,
-            probes: self.probes,
-            categories: Arc::clone(&self.of.category_names),
-            luck,
-        });
-        Trial {
-            length: self.length,
-            trial,
-            trace,
-            total_tokens: self.total,
-            budget_tokens: budget_ratio.of(self.total),
-        }
-    }
+/// Returns a turn of so many words.
+fn turn(kind: Kind, words: u64) -> Turn {
+    Turn { kind, tokens: narrow(words) }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::ItemIx;
-use crate::rng::Seed;
+use crate::rng::{Cpython, Seed};
 
 /// A fact's place in its plane.
 pub type FactIx = u32;
@@ -23,13 +23,9 @@ pub struct FactPlane {
     pub luck: Luck,
 }
 
-/// Something worth remembering.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// Something worth remembering; its words are known to the load, which spells them when they are asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fact {
-    /// What it is asked for by.
-    pub key: String,
-    /// What it says.
-    pub value: String,
     /// Which category it is of.
     pub category: u16,
 }
@@ -64,10 +60,10 @@ pub struct Probe {
 }
 
 /// Where the draws of a memory come from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub enum Luck {
     /// Each draw from its own place: policies meet the same luck.
     Named(Seed),
-    /// One after the other, as `random.Random` with this seed gives them.
-    Sequential(u64),
+    /// One after the other, as a `random.Random` gives them; each memory begins with a copy.
+    Sequential(Box<Cpython>),
 }

@@ -19,7 +19,10 @@ pub fn load(
     match &spec.load {
         LoadSpec::Loops(loops) => Ok(written::trace(spec, loops)?),
         LoadSpec::Generate { kind, turns, scale } => Ok(generate::trace(spec, kind, *turns, *scale)?),
-        LoadSpec::Conversation(conversation) => Ok(Conversation::new(spec, conversation)?.trial(0).trace),
+        LoadSpec::Conversation(conversation) => {
+            let conversation = Conversation::new(spec, conversation)?;
+            Ok(conversation.trace(&conversation.trial(0)))
+        }
         LoadSpec::Recorded { path, assume } => {
             let mut trace = recorded(path, assume)?;
             if !trace.name.starts_with(&format!("{}/", spec.name)) {

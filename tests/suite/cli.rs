@@ -221,3 +221,29 @@ fn completions_are_written_for_four_shells() {
         assert!(out(&ctxsim(&["completions", shell])).contains("ctxsim"), "{shell}");
     }
 }
+
+#[test]
+fn a_store_is_written_read_back_and_refused_when_it_is_not_what_its_run_left() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("store").display().to_string();
+    let which = ["--policy", "context_decay/file_backed", "--scenario", "context_decay/paper"];
+    let written =
+        out(&ctxsim(&[&["store", "write"], &which[..], &["--length", "100", "--output", &path]].concat()));
+    assert!(written.starts_with("12 facts in 4 files to "), "{written}");
+
+    let read = out(&ctxsim(&["store", "read", &path]));
+    assert!(
+        read.contains("explicit                 5\n") && read.contains("12 facts in 4 files: what "),
+        "{read}"
+    );
+
+    let file = Path::new(&path).join("explicit.json");
+    let text = std::fs::read_to_string(&file).unwrap();
+    std::fs::write(&file, text.replace("\"283\"", "\"284\"")).unwrap();
+    let told = refused(&ctxsim(&["store", "read", &path]));
+    assert!(told.contains("error[store-differs]: `batch_size_bd21e7` of `explicit` is `284`"), "{told}");
+
+    std::fs::write(&file, "{").unwrap();
+    let told = refused(&ctxsim(&["store", "read", &path]));
+    assert_eq!(told.matches("error[store-json]").count(), 1, "{told}");
+}

@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use ctxsim::catalog::Catalog;
 use ctxsim::error::Error;
 use ctxsim::guard;
-use ctxsim::metrics::retention::Trial;
+use ctxsim::memory::stored::Stored;
+use ctxsim::metrics::retention::{LOSSES, QUARTILES, STATES, Trial};
 use ctxsim::report::blocks::Detail;
 use ctxsim::report::{Report, json, markdown};
 use ctxsim::run::{Plan, Request};
@@ -112,13 +113,120 @@ fn means_over_many_trials_agree_with_the_script_within_four_standard_errors() {
 
 #[test]
 fn the_paper_s_tables_stand_beside_ours() {
-    let text = markdown::report(&quietly(&plan(&[]), 1), Detail::Groups);
+    assert_locked("markdown", &markdown::report(&quietly(&plan(&[]), 1), Detail::Groups));
+}
 
+/// Locks what a reviewer reads.
+fn assert_locked(name: &str, text: &str) {
     let mut settings = insta::Settings::clone_current();
     settings.set_snapshot_path("../../snapshots/context_decay");
     settings.set_prepend_module_to_snapshot(false);
     settings.set_omit_expression(true);
-    settings.bind(|| insta::assert_snapshot!("markdown", text));
+    settings.bind(|| insta::assert_snapshot!(name, text));
+}
+
+#[test]
+fn every_policy_keeps_what_it_keeps_on_every_load_at_its_price() {
+    let request = Request { suite: Some("context-decay-cost".to_owned()), ..Request::default() };
+    let report = quietly(&Plan::new(&Catalog::bundled(), &request).unwrap(), 2);
+
+    assert_locked("cost", &markdown::report(&report, Detail::Groups));
+}
+
+#[test]
+fn who_drops_nothing_and_may_keep_all_knows_all() {
+    let request = Request {
+        policies: vec!["identity".to_owned(), "context_decay/naive_truncation".to_owned()],
+        ..request(&["scenario.load.conversation.context_budget_ratio=1.0"])
+    };
+    let report = quietly(&Plan::new(&Catalog::bundled(), &request).unwrap(), 1);
+
+    for run in &report.runs {
+        assert_eq!(run.retention.as_ref().unwrap().accuracy.mean, 1.0, "{}", run.policy);
+    }
+}
+
+#[test]
+fn probes_add_up_to_their_trials() {
+    let plan = plan(&["scenario.load.conversation.trials=2"]);
+    let trials = plan.trials(Some(1), &|_, _| {});
+    let probes = plan.probes(Some(2), &|_, _| {});
+
+    assert_eq!((probes.len(), probes[0].1.len()), (4, 370));
+    for ((cell, trials), (at, probes)) in trials.iter().zip(&probes) {
+        assert_eq!(cell, at);
+        for trial in trials {
+            let of: Vec<_> = probes
+                .iter()
+                .filter(|it| (it.conv_length, it.trial) == (trial.length, trial.trial))
+                .collect();
+            let count = |holds: &dyn Fn(&ctxsim::metrics::probe::Probe) -> bool| {
+                u32::try_from(of.iter().filter(|it| holds(it)).count()).unwrap()
+            };
+            assert_eq!(count(&|it| it.found && it.implicit), trial.implicit.found);
+            assert_eq!(count(&|it| !it.implicit), trial.explicit.total);
+            for (nth, state) in STATES.into_iter().enumerate() {
+                assert_eq!(count(&|it| it.state == state), trial.states[nth]);
+            }
+            for (nth, loss) in LOSSES.into_iter().enumerate() {
+                assert_eq!(count(&|it| it.lost_in == Some(loss)), trial.losses[nth]);
+            }
+            for (nth, quarter) in QUARTILES.into_iter().enumerate() {
+                assert_eq!(count(&|it| it.quarter == quarter), trial.quartiles[nth].total);
+                let depth = nth as f64 / 4.0..(nth + 1) as f64 / 4.0;
+                assert!(of.iter().all(|it| it.quarter != quarter || depth.contains(&it.depth)));
+            }
+        }
+    }
+    // The script's own needles of its first conversation: turn, key, value.
+    let own: Vec<_> =
+        probes[0].1[1..3].iter().map(|it| (it.turn, it.needle.as_str(), it.value.as_str())).collect();
+    assert_eq!(own, [(6, "cache_ttl_seconds_fc27bc", "615"), (35, "timeout_ms_d769d3", "15672")]);
+}
+
+#[test]
+fn what_a_memory_holds_goes_to_files_and_back() {
+    for (policy, set) in [("file_backed", &[][..]), ("memory_banks", &["memory.store.banks.capacity=2"][..])]
+    {
+        let request = Request { policies: vec![format!("context_decay/{policy}")], ..request(set) };
+        let plan = Plan::new(&Catalog::bundled(), &request).unwrap();
+        let stored = plan.stored(100, 4, &[]).unwrap();
+
+        let files = stored.files().unwrap();
+        assert!(files.len() > 3);
+        let read = Stored::read(|name| {
+            Ok::<_, Error>(files.iter().find(|it| it.0 == name).map(|it| it.1.clone()).unwrap())
+        });
+        assert_eq!(read.unwrap(), stored);
+        let n_facts: usize = stored.banks.values().map(indexmap::IndexMap::len).sum();
+        assert_eq!(n_facts, stored.index.written.len());
+        if policy == "memory_banks" {
+            assert!(stored.banks.values().all(|it| it.len() <= 2));
+        }
+    }
+    let refused = |policy: &str, length, trial| {
+        let request = Request { policies: vec![policy.to_owned()], ..request(&[]) };
+        let plan = Plan::new(&Catalog::bundled(), &request).unwrap();
+        plan.stored(length, trial, &[]).unwrap_err()[0].code
+    };
+    assert_eq!(refused("identity", 50, 0), "store-none");
+    assert_eq!(refused("context_decay/file_backed", 51, 0), "store-trial");
+    assert_eq!(refused("context_decay/file_backed", 50, 5), "store-trial");
+}
+
+#[test]
+fn charts_stand_beside_the_numbers_that_they_show() {
+    let page = ctxsim::report::html::report(&quietly(&plan(&[]), 1), Detail::Groups);
+
+    assert_eq!(page.matches("<svg").count(), 2, "by depth and by length");
+    for (policy, number) in [("file_backed", "0.886"), ("naive_truncation", "0.590")] {
+        assert!(page.contains(&format!("context_decay/{policy}</td>")) && page.contains(number));
+        assert!(page.contains(&format!("\ncontext_decay/{policy}\n</text>")), "the legend names {policy}");
+    }
+    for tag in ["table", "tr", "td", "svg", "h2", "div", "ul", "figure"] {
+        let opened = page.matches(&format!("<{tag}>")).count() + page.matches(&format!("<{tag} ")).count();
+        assert_eq!(opened, page.matches(&format!("</{tag}>")).count(), "{tag}");
+    }
 }
 
 #[test]

@@ -27,5 +27,6 @@ mod report;
 mod schema;
 mod sensitivity;
 mod set;
+mod short_way;
 mod sums;
 mod tidy;

@@ -14,6 +14,8 @@ Examples:
   ctxsim run --rows requests --policy A           every request of a run, one JSON object a line
   ctxsim run --format json --output report.json   every field
   ctxsim import session.jsonl                     what a recording holds, and what of it is left out
+  ctxsim run --suite S --output report.html       a page with charts beside the tables
+  ctxsim store write --policy P --scenario S --output DIR   what a memory holds at the end, as JSON files
   ctxsim import --report session.jsonl            how well the session's bill is predicted
   ctxsim validate my/policies                     every problem of every file
   ctxsim convert my.ron --to toml                 the same input in the other format
@@ -65,6 +67,8 @@ pub(crate) enum Command {
     Schema(SchemaArgs),
     /// Print the manual page, or write one for each command
     Man(ManArgs),
+    /// Write what a memory holds after a conversation to a folder, or read it back
+    Store(StoreArgs),
     /// Write a completion script for a shell
     Completions(CompletionsArgs),
 }
@@ -166,6 +170,8 @@ pub(crate) enum RowsArg {
     Needs,
     /// A conversation with what was kept of its facts
     Trials,
+    /// A question about one fact of a conversation, with what became of the fact
+    Probes,
 }
 
 /// How a report is written.
@@ -181,6 +187,8 @@ pub(crate) enum FormatArg {
     Csv,
     /// Markdown tables
     Markdown,
+    /// A page with tables, and charts where facts are planted
+    Html,
 }
 
 /// The arguments of `import`.
@@ -339,6 +347,61 @@ pub(crate) struct ManArgs {
     /// Write ctxsim.1 and a page for each command into a folder
     #[arg(long, value_name = "DIR")]
     pub(crate) output: Option<PathBuf>,
+}
+
+/// The arguments of `store`.
+#[derive(Debug, Args)]
+pub(crate) struct StoreArgs {
+    /// What to do with it
+    #[command(subcommand)]
+    pub(crate) command: StoreCommand,
+}
+
+/// What can be done with a store.
+#[derive(Debug, Subcommand)]
+pub(crate) enum StoreCommand {
+    /// Play one conversation and write what the policy's memory holds at its end: BANK.json for each bank, keys with
+    /// values in the order of writing, and index.json, which says what run left it
+    Write(StoreWriteArgs),
+    /// Read a folder that `store write` wrote, and say whether it is still what its run leaves
+    Read(StoreReadArgs),
+}
+
+/// The arguments of `store write`.
+#[derive(Debug, Args)]
+pub(crate) struct StoreWriteArgs {
+    /// A policy with a memory, by name or path
+    #[arg(long, value_name = "P")]
+    pub(crate) policy: String,
+    /// A scenario of conversations, by name or path
+    #[arg(long, value_name = "S")]
+    pub(crate) scenario: String,
+    /// A model profile, by name or path
+    #[arg(long, value_name = "M", default_value = "context_decay/words")]
+    pub(crate) profile: String,
+    /// Turns of the conversation [default: the scenario's first length]
+    #[arg(long, value_name = "N")]
+    pub(crate) length: Option<u64>,
+    /// Which conversation of that length, from 0
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) trial: u64,
+    /// The seed of every draw [default: the scenario's]
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: Option<u64>,
+    /// Override a field of the inputs, as in `memory.store.banks.capacity=3`
+    #[arg(long = "set", value_name = "PATH=VALUE")]
+    pub(crate) set: Vec<String>,
+    /// The folder, made if it is not there; files of the same names are replaced
+    #[arg(long, value_name = "DIR")]
+    pub(crate) output: PathBuf,
+}
+
+/// The arguments of `store read`.
+#[derive(Debug, Args)]
+pub(crate) struct StoreReadArgs {
+    /// The folder
+    #[arg(value_name = "DIR")]
+    pub(crate) folder: PathBuf,
 }
 
 /// The arguments of `completions`.

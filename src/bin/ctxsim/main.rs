@@ -8,6 +8,7 @@ mod prices;
 mod render;
 mod run;
 mod sensitivity;
+mod store;
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -37,6 +38,7 @@ fn main() -> ExitCode {
         Command::Validate(args) => inputs::validate(&catalog, &args).map(|()| true),
         Command::Convert(args) => inputs::convert(&args).map(|()| true),
         Command::Prices(args) => prices::prices(&args.command).map(|()| true),
+        Command::Store(args) => store::store(&catalog, &args.command).map(|()| true),
         Command::Schema(args) => pages::schema(&args).map(|()| true),
         Command::Man(args) => pages::man(&args).map(|()| true),
         Command::Completions(args) => pages::completions(&args).map(|()| true),

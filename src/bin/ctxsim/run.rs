@@ -15,8 +15,8 @@ use ctxsim::model::Limits;
 use ctxsim::report::blocks::Detail;
 use ctxsim::report::recording::{self, Held};
 use ctxsim::report::table::Layout;
-use ctxsim::report::{Report, csv, json, markdown, rows, table};
-use ctxsim::run::{self, Plan, Request};
+use ctxsim::report::{Report, csv, html, json, markdown, rows, table};
+use ctxsim::run::{self, Cell, Plan, Request};
 use ctxsim::trace::import;
 use ctxsim::vectors;
 
@@ -66,7 +66,7 @@ pub(crate) fn run(catalog: &Catalog, args: &RunArgs) -> Result<bool, Error> {
             }
             written(&report, args, format)?
         }
-        RowsArg::Trials => trials(&plan, args, format)?,
+        RowsArg::Trials | RowsArg::Probes => trials(&plan, args, format)?,
         RowsArg::Requests | RowsArg::Needs => ledger(&plan, args, format)?,
     };
     write(args, &text)?;
@@ -151,7 +151,7 @@ fn vectors_text(text: &str, args: &RunArgs, format: FormatArg) -> Result<String,
     let is_rows = args.rows != RowsArg::Runs;
     match format {
         FormatArg::Json if !is_rows => vectors::json(&all, &not_played).map_err(unwritable),
-        FormatArg::Table | FormatArg::Markdown => Ok(vectors::table(&all, &not_played)),
+        FormatArg::Table | FormatArg::Markdown | FormatArg::Html => Ok(vectors::table(&all, &not_played)),
         _ => {
             let lines = vectors::lines(&all).map_err(unwritable)?;
             match format {
@@ -172,7 +172,7 @@ fn format(args: &RunArgs) -> Result<FormatArg, Error> {
     let is_rows = args.rows != RowsArg::Runs;
     let usual = if is_rows { FormatArg::Jsonl } else { FormatArg::Table };
     let format = args.format.or(of_extension).unwrap_or(usual);
-    if is_rows && matches!(format, FormatArg::Table | FormatArg::Markdown) {
+    if is_rows && matches!(format, FormatArg::Table | FormatArg::Markdown | FormatArg::Html) {
         let problem = Diagnostic::at("rows-format", "", "rows are not drawn as tables");
         return Err(vec![problem.help("write `--format json`, `jsonl` or `csv`")].into());
     }
@@ -186,6 +186,7 @@ pub(crate) fn of_extension(path: Option<&Path>) -> Option<FormatArg> {
         Some("jsonl") => Some(FormatArg::Jsonl),
         Some("csv") => Some(FormatArg::Csv),
         Some("md") => Some(FormatArg::Markdown),
+        Some("html") => Some(FormatArg::Html),
         _ => None,
     }
 }
@@ -199,6 +200,7 @@ fn written(report: &Report, args: &RunArgs, format: FormatArg) -> Result<String,
             Ok(table::report(report, Layout { width, detail }))
         }
         FormatArg::Markdown => Ok(markdown::report(report, detail)),
+        FormatArg::Html => Ok(html::report(report, detail)),
         FormatArg::Json => json::document(report).map_err(unwritable),
         FormatArg::Jsonl => json::lines(report).map_err(unwritable),
         FormatArg::Csv => csv::report(report).map_err(unwritable),
@@ -210,7 +212,11 @@ fn ledger(plan: &Plan, args: &RunArgs, format: FormatArg) -> Result<String, Erro
     if let Some(load) = plan.scenarios.iter().find(|it| it.conversation.is_some()) {
         let message = format!("the requests of {} are those of many conversations", load.name);
         let problem = Diagnostic::at("rows-conversation", "", message);
-        return Err(vec![problem.help("write `--rows trials` for one row a conversation")].into());
+        return Err(vec![
+            problem
+                .help("write `--rows trials` for one row a conversation, or `--rows probes` for one a fact"),
+        ]
+        .into());
     }
     let ledgers = with_progress(|it| plan.rows(args.threads.map(usize::from), it));
     let names_run = ledgers.len() > 1;
@@ -230,23 +236,27 @@ fn ledger(plan: &Plan, args: &RunArgs, format: FormatArg) -> Result<String, Erro
     joined(&lines, format)
 }
 
-/// Returns the trials of all conversations.
+/// Returns the trials of all conversations, or their probes.
 fn trials(plan: &Plan, args: &RunArgs, format: FormatArg) -> Result<String, Error> {
-    let runs = with_progress(|it| plan.trials(args.threads.map(usize::from), it));
-    if runs.is_empty() {
+    let threads = args.threads.map(usize::from);
+    let name = |cell: &Cell| rows::RunName {
+        policy: &plan.policies[cell.policy],
+        scenario: &plan.scenarios[cell.scenario].name,
+        profile: &plan.profiles[cell.profile].name,
+    };
+    let all: Result<Vec<Vec<String>>, _> = if args.rows == RowsArg::Probes {
+        let runs = with_progress(|it| plan.probes(threads, it));
+        runs.iter().map(|(cell, probes)| rows::probes(name(cell), probes)).collect()
+    } else {
+        let runs = with_progress(|it| plan.trials(threads, it));
+        runs.iter().map(|(cell, trials)| rows::trials(name(cell), trials)).collect()
+    };
+    let lines = all.map_err(unwritable)?;
+    if lines.is_empty() {
         let problem = Diagnostic::at("rows-trials", "", "no scenario of this run has trials");
         return Err(vec![problem.help("name one whose load is `conversation`")].into());
     }
-    let mut lines = Vec::new();
-    for (cell, trials) in &runs {
-        let run = rows::RunName {
-            policy: &plan.policies[cell.policy],
-            scenario: &plan.scenarios[cell.scenario].name,
-            profile: &plan.profiles[cell.profile].name,
-        };
-        lines.extend(rows::trials(run, trials).map_err(unwritable)?);
-    }
-    joined(&lines, format)
+    joined(&lines.concat(), format)
 }
 
 /// Puts rows together in a format.

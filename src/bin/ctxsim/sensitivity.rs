@@ -16,9 +16,10 @@ const DEFAULT_SUITE: &str = "sensitivity";
 /// Runs and writes.
 pub(crate) fn sensitivity(catalog: &Catalog, args: &SensitivityArgs) -> Result<(), Error> {
     let format = args.format.or_else(|| of_extension(args.output.as_deref())).unwrap_or(FormatArg::Table);
-    if format == FormatArg::Jsonl {
-        let problem = Diagnostic::at("rows-format", "", "a comparison across profiles has no lines of JSON");
-        return Err(vec![problem.help("write `--format json` or `csv`")].into());
+    if let FormatArg::Jsonl | FormatArg::Html = format {
+        let problem =
+            Diagnostic::at("rows-format", "", "a comparison across profiles has no lines and no page");
+        return Err(vec![problem.help("write `--format table`, `markdown`, `json` or `csv`")].into());
     }
     let every = |names: &[String]| -> Vec<String> {
         names.iter().map(|it| if it == "all" { "*".to_owned() } else { it.clone() }).collect()
@@ -38,7 +39,7 @@ pub(crate) fn sensitivity(catalog: &Catalog, args: &SensitivityArgs) -> Result<(
         FormatArg::Json => document(&found).map_err(unwritable)?,
         FormatArg::Csv => values(&found).map_err(unwritable)?,
         FormatArg::Markdown => markdown(&found, args.details),
-        FormatArg::Table | FormatArg::Jsonl => {
+        FormatArg::Table | FormatArg::Jsonl | FormatArg::Html => {
             let width = if args.output.is_some() { None } else { output::width() };
             table(&found, args.details, width)
         }

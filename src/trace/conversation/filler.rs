@@ -3,7 +3,8 @@
 //! The words are counted after the templates of the Context Decay Benchmark (clawRxiv 2604.01047, version 1), and the
 //! sequential source makes every draw that its script makes, in its order.
 
-use super::Dice;
+use super::dice::{Dice as _, choice};
+use crate::rng::{Cpython, Draw};
 use crate::trace::Kind;
 
 /// A way of filling a turn: words that are always there, and what is drawn.
@@ -23,6 +24,9 @@ enum Part {
 }
 
 use Part::{Letters, Number, Phrase, Word};
+
+/// Letters of which a run is drawn, the blank being the last.
+const LETTERS: u32 = 28;
 
 /// What a user says.
 const USER: [Template; 4] = [
@@ -50,60 +54,87 @@ const TOOL: [Template; 2] = [
 const ROLES: [(Kind, &[Template]); 3] =
     [(Kind::User, &USER), (Kind::Assistant, &ASSISTANT), (Kind::ToolResult, &TOOL)];
 
-/// Draws a turn: who speaks, and how many words.
-pub(super) fn drawn(dice: &mut impl Dice) -> (Kind, u64) {
-    let (kind, templates) = ROLES[index(dice.below(3))];
-    let template = &templates[index(dice.below(count(templates.len())))];
-    (kind, words(template, dice))
+/// Draws a turn from a named stream: who speaks, in which way, and what of that adds words.
+#[inline]
+pub(super) fn drawn(dice: &mut Draw) -> (Kind, u64) {
+    let (kind, templates) = ROLES[choice(ROLES.len(), dice)];
+    let (mut words, parts) = templates[choice(templates.len(), dice)];
+    for part in parts {
+        match *part {
+            // No draw shifts another, so that one whose result says nothing need not be made.
+            Word(_) | Number(..) => {}
+            Phrase(choices) => words += choices[choice(choices.len(), dice)],
+            Letters(first, last) => words += run_of_letters(first, last, dice),
+        }
+    }
+    (kind, words)
+}
+
+/// Draws a run of letters and blanks and counts its words; a 28th of all letters are blanks.
+fn run_of_letters(first: u64, last: u64, dice: &mut Draw) -> u64 {
+    // A 28th of 2^32 is a whole number but for a part in 10^9: two letters a word of the generator.
+    const BAR: u32 = u32::MAX / 28;
+    let mut left = dice.between(first, last);
+    let mut words = Words::default();
+    while left > 0 {
+        let bits = dice.next_bits();
+        words.take((bits >> 32) as u32 <= BAR);
+        if left > 1 {
+            words.take(bits as u32 <= BAR);
+        }
+        left = left.saturating_sub(2);
+    }
+    words.count
 }
 
 /// Draws every template of every speaker before who speaks is drawn.
-pub(super) fn sequential(dice: &mut impl Dice) -> (Kind, u64) {
+pub(super) fn sequential(dice: &mut Cpython) -> (Kind, u64) {
     let mut counted = [[0; 4]; 3];
     for ((_, templates), counted) in ROLES.iter().zip(&mut counted) {
         for (template, counted) in templates.iter().zip(counted) {
-            *counted = words(template, dice);
+            *counted = every_part(template, dice);
         }
     }
-    let role = index(dice.below(3));
+    let role = choice(ROLES.len(), dice);
     let (kind, templates) = ROLES[role];
-    (kind, counted[role][index(dice.below(count(templates.len())))])
+    (kind, counted[role][choice(templates.len(), dice)])
 }
 
-/// Draws the parts of a template and counts its words.
+/// Draws all parts of a template and counts its words.
 #[inline]
-fn words(template: &Template, dice: &mut impl Dice) -> u64 {
+fn every_part(template: &Template, dice: &mut Cpython) -> u64 {
     let (mut words, parts) = *template;
     for part in parts {
         match *part {
             Word(choices) => {
                 dice.below(choices);
             }
-            Phrase(choices) => words += choices[index(dice.below(count(choices.len())))],
+            Phrase(choices) => words += choices[choice(choices.len(), dice)],
             Number(first, last) => {
                 dice.between(first, last);
             }
             Letters(first, last) => {
                 let letters = dice.between(first, last);
-                let mut is_blank = true;
-                dice.blanks(letters, |blank| {
-                    words += u64::from(is_blank && !blank);
-                    is_blank = blank;
-                });
+                let mut run = Words::default();
+                dice.choices_are_last(LETTERS, letters, |is_blank| run.take(is_blank));
+                words += run.count;
             }
         }
     }
     words
 }
 
-/// Returns a small drawn number as an index.
-#[inline]
-fn index(drawn: u64) -> usize {
-    usize::try_from(drawn).unwrap_or(0)
+/// Counts the words of a run of letters and blanks.
+#[derive(Default)]
+struct Words {
+    count: u64,
+    is_inside: bool,
 }
 
-/// Returns a small length as a number to draw below.
-#[inline]
-fn count(length: usize) -> u64 {
-    u64::try_from(length).unwrap_or(0)
+impl Words {
+    #[inline]
+    fn take(&mut self, is_blank: bool) {
+        self.count += u64::from(!self.is_inside && !is_blank);
+        self.is_inside = !is_blank;
+    }
 }

@@ -1,8 +1,8 @@
-//! Planted facts: a key with a suffix of its own, a value, and the words that saying it takes.
+//! Planted facts: drawn as numbers, spelled only when someone asks for their words.
 
 use indexmap::IndexMap;
 
-use super::Dice;
+use super::dice::{Dice, choice};
 use crate::spec::conversation::ValueSpec;
 use crate::trace::facts::Form;
 
@@ -11,27 +11,36 @@ pub(super) const TEMPLATES: u64 = 5;
 
 /// Words beside the value of each way of saying a fact in passing, after the Context Decay Benchmark's templates.
 const IMPLICIT_WORDS: [u64; 5] = [10, 9, 7, 6, 8];
-
 /// Words beside the value of a fact that is marked: the mark and the key.
 const EXPLICIT_WORDS: u64 = 2;
 
 /// The keys of one category.
 #[derive(Clone, Debug)]
-pub(super) struct Category(Vec<(String, ValueSpec)>);
+pub(super) struct Category(Vec<Key>);
+
+/// A key with its values.
+#[derive(Clone, Debug)]
+struct Key {
+    name: String,
+    spec: ValueSpec,
+    /// How many words a value has: by choice, or one number for all.
+    words: Vec<u64>,
+}
 
 /// A fact about to be planted.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Needle {
-    /// Its key.
-    pub(super) key: String,
-    /// Its value.
-    pub(super) value: String,
+    /// The turn that says it.
+    pub(super) turn: u64,
     /// Its category.
     pub(super) category: u16,
+    /// Its key, in its category.
+    pub(super) key: u32,
+    value: Value,
 }
 
 /// A drawn value, not yet written.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 enum Value {
     Whole(u64),
     Real(f64),
@@ -41,7 +50,16 @@ enum Value {
 impl Category {
     /// Takes the keys of a category.
     pub(super) fn new(keys: &IndexMap<String, ValueSpec>) -> Self {
-        Self(keys.iter().map(|(key, value)| (key.clone(), value.clone())).collect())
+        let key = |(name, spec): (&String, &ValueSpec)| {
+            let count = |value| words(&text(spec, value));
+            let words = match spec {
+                ValueSpec::Between { first, .. } => vec![count(Value::Whole(*first))],
+                ValueSpec::Uniform { from, .. } => vec![count(Value::Real(*from))],
+                ValueSpec::OneOf(choices) => choices.iter().map(|it| words(it)).collect(),
+            };
+            Key { name: name.clone(), spec: spec.clone(), words }
+        };
+        Self(keys.iter().map(key).collect())
     }
 }
 
@@ -51,48 +69,67 @@ impl Needle {
         let category = choice(categories.len(), dice);
         let keys = &categories[category].0;
         let key = choice(keys.len(), dice);
-        let value = value(&keys[key].1, dice);
-        Self::new(category, &keys[key], value, turn)
+        Self::new(category, key, value(&keys[key].spec, dice), turn)
     }
 
     /// Draws a value for every key of every category before the fact is drawn.
     pub(super) fn sequential(categories: &[Category], dice: &mut impl Dice, turn: u64) -> Self {
-        let drawn: Vec<Vec<Value>> =
-            categories.iter().map(|it| it.0.iter().map(|(_, spec)| value(spec, dice)).collect()).collect();
+        let all = categories.iter().flat_map(|it| &it.0);
+        let drawn: Vec<Value> = all.map(|it| value(&it.spec, dice)).collect();
         let category = choice(categories.len(), dice);
-        let keys = &categories[category].0;
-        let key = choice(keys.len(), dice);
-        Self::new(category, &keys[key], drawn[category][key], turn)
+        let key = choice(categories[category].0.len(), dice);
+        let before: usize = categories[..category].iter().map(|it| it.0.len()).sum();
+        Self::new(category, key, drawn[before + key], turn)
     }
 
-    fn new(category: usize, (key, spec): &(String, ValueSpec), value: Value, turn: u64) -> Self {
-        let digest = md5::compute(format!("{turn}_{key}").as_bytes());
-        let [first, second, third, ..] = digest.0;
-        Self {
-            key: format!("{key}_{first:02x}{second:02x}{third:02x}"),
-            value: text(spec, value),
-            category: u16::try_from(category).unwrap_or(u16::MAX),
-        }
+    fn new(category: usize, key: usize, value: Value, turn: u64) -> Self {
+        let category = u16::try_from(category).unwrap_or(u16::MAX);
+        Self { turn, category, key: u32::try_from(key).unwrap_or(u32::MAX), value }
     }
 
     /// Returns how many words it takes to say it.
-    pub(super) fn words(&self, form: Form, template: u64) -> u64 {
-        let value = u64::try_from(self.value.split_whitespace().count()).unwrap_or(u64::MAX);
+    pub(super) fn words(&self, categories: &[Category], form: Form, template: u64) -> u64 {
+        let words = &self.of(categories).words;
+        let value = match self.value {
+            Value::Choice(index) => words.get(index),
+            Value::Whole(_) | Value::Real(_) => words.first(),
+        };
         let rest = match form {
             Form::Explicit => EXPLICIT_WORDS,
             Form::Implicit => IMPLICIT_WORDS[usize::try_from(template).unwrap_or(0) % IMPLICIT_WORDS.len()],
         };
-        value + rest
+        value.copied().unwrap_or(0) + rest
+    }
+
+    /// Returns the name that its key begins with.
+    pub(super) fn name<'a>(&self, categories: &'a [Category]) -> &'a str {
+        &self.of(categories).name
+    }
+
+    /// Spells its value.
+    pub(super) fn value(&self, categories: &[Category]) -> String {
+        text(&self.of(categories).spec, self.value)
+    }
+
+    /// Returns the suffix by which the published script tells facts of one name apart: six digits of a digest.
+    pub(super) fn suffix(&self, categories: &[Category]) -> [u8; 3] {
+        let digest = md5::compute(format!("{}_{}", self.turn, self.name(categories)).as_bytes());
+        let [first, second, third, ..] = digest.0;
+        [first, second, third]
+    }
+
+    fn of<'a>(&self, categories: &'a [Category]) -> &'a Key {
+        &categories[usize::from(self.category)].0[self.key as usize]
     }
 }
 
-/// Draws one of so many.
-fn choice(count: usize, dice: &mut impl Dice) -> usize {
-    let drawn = dice.below(u64::try_from(count).unwrap_or(u64::MAX));
-    usize::try_from(drawn).unwrap_or(0)
+/// Counts words.
+fn words(text: &str) -> u64 {
+    u64::try_from(text.split_whitespace().count()).unwrap_or(u64::MAX)
 }
 
 /// Draws a value.
+#[inline]
 fn value(spec: &ValueSpec, dice: &mut impl Dice) -> Value {
     match spec {
         ValueSpec::Between { first, last, .. } => Value::Whole(dice.between(*first, *last)),

@@ -1,0 +1,117 @@
+//! `ctxsim store`: what a memory holds after a conversation, as files in a folder, and back.
+
+use std::fmt::Write as _;
+use std::fs;
+
+use ctxsim::catalog::Catalog;
+use ctxsim::diag::Diagnostic;
+use ctxsim::error::Error;
+use ctxsim::memory::stored::{Index, Stored};
+use ctxsim::run::{Plan, Request};
+use ctxsim::source::read_text;
+
+use crate::args::{StoreCommand, StoreReadArgs, StoreWriteArgs};
+use crate::output;
+
+/// Writes or reads a store.
+pub(crate) fn store(catalog: &Catalog, command: &StoreCommand) -> Result<(), Error> {
+    match command {
+        StoreCommand::Write(args) => write(catalog, args),
+        StoreCommand::Read(args) => read(catalog, args),
+    }
+}
+
+/// Plays a conversation and writes what the memory holds at its end.
+fn write(catalog: &Catalog, args: &StoreWriteArgs) -> Result<(), Error> {
+    let request = Request {
+        policies: vec![args.policy.clone()],
+        scenarios: vec![args.scenario.clone()],
+        profiles: vec![args.profile.clone()],
+        seed: args.seed,
+        set: args.set.clone(),
+        ..Request::default()
+    };
+    let plan = Plan::new(catalog, &request)?;
+    let first = || Some(*plan.scenarios.first()?.conversation.as_ref()?.lengths().first()?);
+    let length = args.length.or_else(first).unwrap_or(0);
+    let stored = plan.stored(length, args.trial, &args.set)?;
+    let files = stored.files()?;
+    fs::create_dir_all(&args.output).map_err(|source| Error::Write { path: args.output.clone(), source })?;
+    // The index comes last: a folder with an index is complete.
+    for (name, text) in files.iter().rev() {
+        output::write(&args.output.join(name), text)?;
+    }
+    output::print(&format!("{} to {}\n", said(&stored), args.output.display()))
+}
+
+/// Reads a store back, plays the conversation that left it, and says whether both are the same.
+fn read(catalog: &Catalog, args: &StoreReadArgs) -> Result<(), Error> {
+    let place = |error: Error| match error {
+        Error::Invalid(problems) => {
+            let below = |mut it: Diagnostic| {
+                it.place.file = args.folder.join(&it.place.file).display().to_string();
+                it
+            };
+            Error::from(problems.into_iter().map(below).collect::<Vec<_>>())
+        }
+        other => other,
+    };
+    let stored = Stored::read(|name| read_text(&args.folder.join(name))).map_err(place)?;
+    let Index { policy, scenario, profile, seed, length, trial, set, .. } = &stored.index;
+    let request = Request {
+        policies: vec![policy.clone()],
+        scenarios: vec![scenario.clone()],
+        profiles: vec![profile.clone()],
+        seed: Some(*seed),
+        set: set.clone(),
+        ..Request::default()
+    };
+    let after_run = Plan::new(catalog, &request)?.stored(*length, *trial, set)?;
+    if let Some(difference) = difference(&stored, &after_run) {
+        let mut problem = Diagnostic::at("store-differs", "", difference);
+        problem.place.file = args.folder.display().to_string();
+        return Err(vec![problem.help("write the store anew, or keep the files as they were written")].into());
+    }
+    let mut text = String::new();
+    for (bank, facts) in &stored.banks {
+        let _ = writeln!(text, "{bank:20} {:>5}", facts.len());
+    }
+    let _ = writeln!(
+        text,
+        "{}: what {policy} holds after conversation {trial} of {length} turns of {scenario}, seed {seed}",
+        said(&stored)
+    );
+    output::print(&text)
+}
+
+/// Returns how many facts and files a store has.
+fn said(stored: &Stored) -> String {
+    let n_facts: usize = stored.banks.values().map(|it| it.len()).sum();
+    format!("{n_facts} facts in {} files", stored.banks.len())
+}
+
+/// Returns the first difference between a store that was read and that of the run that left it.
+fn difference(read: &Stored, after_run: &Stored) -> Option<String> {
+    if read == after_run {
+        return None;
+    }
+    let names: Vec<&String> = read.banks.keys().chain(after_run.banks.keys()).collect();
+    for bank in names {
+        let (own, other) = (read.banks.get(bank), after_run.banks.get(bank));
+        for (key, value) in own.into_iter().flatten() {
+            match other.and_then(|it| it.get(key)) {
+                None => return Some(format!("`{bank}` has `{key}`, which the run does not leave there")),
+                Some(left) if left != value => {
+                    return Some(format!("`{key}` of `{bank}` is `{value}`, and the run leaves `{left}`"));
+                }
+                Some(_) => {}
+            }
+        }
+        for key in other.into_iter().flatten().map(|(key, _)| key) {
+            if !own.is_some_and(|it| it.contains_key(key)) {
+                return Some(format!("`{bank}` lacks `{key}`, which the run leaves there"));
+            }
+        }
+    }
+    Some("the facts were written in another order".to_owned())
+}

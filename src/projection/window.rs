@@ -1,0 +1,102 @@
+//! A policy that does nothing but drop the oldest items: where its prompt begins is all that it decides.
+
+use super::num::{Known, Num};
+use super::test::Test;
+use crate::model::Policy;
+use crate::model::policy::{Action, Moment, Rung};
+use crate::model::size::{Comparison, Cond, Extent, Unit};
+use crate::spec::policy::{LastsSpec, OrderSpec, PartSpec};
+use crate::units::Tokens;
+
+/// When the oldest items are dropped, and until when.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Window {
+    /// By moment: whether it is one at which anything is dropped.
+    moments: [bool; 4],
+    when: Bound,
+    until: Bound,
+}
+
+/// A bound on the size of a prompt, or of what stands behind its stable prefix.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Bound {
+    comparison: Comparison,
+    size: Tokens,
+    is_of_body: bool,
+}
+
+impl Window {
+    /// Reads a policy as a window; nothing, if it does anything else than drop its oldest items one by one.
+    ///
+    /// A policy without stages is a window, too: one that never moves.
+    #[must_use]
+    pub fn new(policy: &Policy, known: &Known) -> Option<Self> {
+        let [stage] = policy.stages.as_slice() else {
+            let never = Bound { comparison: Comparison::Below, size: 0, is_of_body: false };
+            let still = Self { moments: [false; 4], when: never, until: never };
+            return policy.stages.is_empty().then_some(still);
+        };
+        let [rung] = stage.rungs.as_slice() else { return None };
+        let is_plain = stage.lasts != LastsSpec::Request
+            && rung.when == Cond::Always
+            && rung.action == Action::Drop
+            && is_oldest_first(rung)
+            && !stage.at.contains(&Moment::Entry);
+        if !is_plain {
+            return None;
+        }
+        Some(Self {
+            moments: [Moment::Entry, Moment::LoopStart, Moment::Request, Moment::LoopEnd]
+                .map(|it| stage.at.contains(&it)),
+            when: Bound::new(&stage.when, known)?,
+            until: Bound::new(rung.until.as_ref()?, known)?,
+        })
+    }
+
+    /// Returns whether the window is about to move at a moment, with so many tokens behind so many of the stable prefix.
+    #[inline]
+    #[must_use]
+    pub fn moves(&self, moment: Moment, body: Tokens, stable: Tokens) -> bool {
+        self.moments[moment as usize] && self.when.holds(body, stable)
+    }
+
+    /// Returns whether a window that moves may stop.
+    #[inline]
+    #[must_use]
+    pub fn rests(&self, body: Tokens, stable: Tokens) -> bool {
+        self.until.holds(body, stable)
+    }
+}
+
+impl Bound {
+    fn new(cond: &Cond, known: &Known) -> Option<Self> {
+        match Test::new(cond, known) {
+            Test::Prompt(comparison, Num::Const(size)) => Some(Self { comparison, size, is_of_body: false }),
+            Test::Body(comparison, Num::Const(size)) => Some(Self { comparison, size, is_of_body: true }),
+            _ => None,
+        }
+    }
+
+    #[inline]
+    fn holds(&self, body: Tokens, stable: Tokens) -> bool {
+        self.comparison.holds(if self.is_of_body { body } else { body + stable }, self.size)
+    }
+}
+
+/// Returns whether a rung takes all of the history, item by item from the oldest on.
+fn is_oldest_first(rung: &Rung) -> bool {
+    let scope = &rung.scope;
+    scope.part == PartSpec::History
+        && scope.order == OrderSpec::Oldest
+        && scope.by == Extent::Units(Unit::Items, 1)
+        && scope.kinds.is_empty()
+        && scope.tools.0.is_empty()
+        && scope.except_tools.0.is_empty()
+        && scope.preserve.is_empty()
+        && scope.shown.is_empty()
+        && scope.larger_than.is_none()
+        && scope.keep.is_empty()
+        && scope.keep_first.is_none()
+        && scope.keep_recent.is_none()
+        && scope.only_recent.is_none()
+}

@@ -1,0 +1,199 @@
+//! One conversation: its turns, the requests that they belong to, and its facts.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use indexmap::IndexSet;
+
+use super::needles::Needle;
+use super::{Conversation, turn};
+use crate::trace::facts::{Fact, FactIx, FactPlane, Form, Luck, Plant, Probe};
+use crate::trace::{ItemIx, Kind};
+use crate::units::{Decimal, Tokens};
+
+/// One conversation.
+#[derive(Clone, Debug)]
+pub struct Trial {
+    /// How many turns it has.
+    pub length: u64,
+    /// Which of that length it is, from 0.
+    pub trial: u64,
+    /// Its turns; each is an item of its trace, behind the stable prefix.
+    pub turns: Vec<Turn>,
+    /// The turns by request.
+    pub steps: Vec<Step>,
+    /// Its facts.
+    pub facts: FactPlane,
+    /// The tokens of the stable prefix in front of it.
+    pub stable_tokens: Tokens,
+    /// The items of the stable prefix.
+    pub n_stable: ItemIx,
+    /// The tokens of all turns.
+    pub total_tokens: Tokens,
+    /// The longest prompt that is allowed.
+    pub budget_tokens: Tokens,
+    /// By fact: what was drawn of it.
+    needles: Vec<Needle>,
+}
+
+/// One turn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Turn {
+    /// Who speaks.
+    pub kind: Kind,
+    /// How many tokens.
+    pub tokens: u32,
+}
+
+/// Turns that go together: a user's begin a loop, an assistant's is what a request gives, a tool's follow it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Step {
+    /// The first turn.
+    pub begin: u32,
+    /// Behind the user's turns.
+    pub reply: u32,
+    /// Behind the assistant's turn.
+    pub results: u32,
+    /// Behind the last turn.
+    pub end: u32,
+    /// Whether it is the first of a loop.
+    pub begins_loop: bool,
+    /// Whether anything was asked of a model; not so for the user's turns at a conversation's end.
+    pub has_request: bool,
+}
+
+impl Step {
+    /// Returns the user's turns, the assistant's, and the tools'.
+    #[must_use]
+    pub fn turns(self, trial: &Trial) -> [&[Turn]; 3] {
+        let of = |range: Range<u32>| trial.turns.get(range.start as usize..range.end as usize).unwrap_or(&[]);
+        [of(self.begin..self.reply), of(self.reply..self.results), of(self.results..self.end)]
+    }
+}
+
+impl Trial {
+    /// Returns what was drawn of a fact.
+    pub(super) fn needle(&self, fact: FactIx) -> Option<&Needle> {
+        self.needles.get(fact as usize)
+    }
+}
+
+/// Puts a conversation together.
+pub(super) struct Writer {
+    made: Trial,
+    keys: IndexSet<(u16, u32, [u8; 3])>,
+}
+
+impl Writer {
+    pub(super) fn new(of: &Conversation, length: u64, n_needles: u64) -> Self {
+        let n_needles = usize::try_from(n_needles).unwrap_or(0);
+        let stable = &of.scenario.stable;
+        let made = Trial {
+            length,
+            trial: 0,
+            turns: Vec::with_capacity(usize::try_from(length).unwrap_or(0)),
+            steps: Vec::with_capacity(usize::try_from(length).unwrap_or(0)),
+            facts: FactPlane {
+                facts: Vec::with_capacity(n_needles),
+                plants: Vec::with_capacity(n_needles),
+                probes: Vec::with_capacity(n_needles),
+                categories: Arc::clone(&of.category_names),
+                luck: Luck::Named(crate::rng::Seed(0)),
+            },
+            stable_tokens: stable.iter().map(|it| it.tokens).sum(),
+            n_stable: u32::try_from(stable.len()).unwrap_or(u32::MAX),
+            total_tokens: 0,
+            budget_tokens: 0,
+            needles: Vec::with_capacity(n_needles),
+        };
+        Self { made, keys: IndexSet::new() }
+    }
+
+    /// Returns how many turns there will be.
+    pub(super) fn length(&self) -> u64 {
+        self.made.length
+    }
+
+    /// Plants a fact of its own in the turn that comes next.
+    pub(super) fn plant(&mut self, needle: Needle, form: Form) {
+        self.made.facts.facts.push(Fact { category: needle.category });
+        self.made.needles.push(needle);
+        self.plant_known(self.made.needles.len() - 1, form);
+    }
+
+    /// Plants a fact in the turn that comes next; one whose key was used before is the same fact again.
+    pub(super) fn plant_again(&mut self, needle: Needle, suffix: [u8; 3], form: Form) {
+        let (index, is_new) = self.keys.insert_full((needle.category, needle.key, suffix));
+        if is_new {
+            self.plant(needle, form);
+        } else {
+            self.plant_known(index, form);
+        }
+    }
+
+    fn plant_known(&mut self, fact: usize, form: Form) {
+        let n_turns = self.made.turns.len();
+        let plane = &mut self.made.facts;
+        let plant = u32::try_from(plane.plants.len()).unwrap_or(u32::MAX);
+        let quartile = u64::try_from(n_turns).unwrap_or(u64::MAX).saturating_mul(4) / self.made.length;
+        let item = self.made.n_stable.saturating_add(u32::try_from(n_turns).unwrap_or(u32::MAX));
+        plane.plants.push(Plant { fact: FactIx::try_from(fact).unwrap_or(FactIx::MAX), item, form });
+        plane.probes.push(Probe { plant, quartile: u8::try_from(quartile).unwrap_or(3) });
+    }
+
+    /// Appends a turn of so many words.
+    #[inline]
+    pub(super) fn turn(&mut self, kind: Kind, words: u64) {
+        let made = &mut self.made;
+        made.total_tokens += words;
+        made.turns.push(turn(kind, words));
+        let end = u32::try_from(made.turns.len()).unwrap_or(u32::MAX);
+        let begin = end.saturating_sub(1);
+        match (kind, made.steps.last_mut()) {
+            // What the user says after another turn begins a loop; several turns of the user are one.
+            (Kind::User, Some(open)) if !open.has_request => {
+                (open.reply, open.results, open.end) = (end, end, end);
+            }
+            (Kind::User, _) => made.steps.push(Step {
+                begin,
+                reply: end,
+                results: end,
+                end,
+                begins_loop: true,
+                has_request: false,
+            }),
+            (Kind::Assistant, Some(open)) if !open.has_request => {
+                (open.results, open.end, open.has_request) = (end, end, true);
+            }
+            (Kind::Assistant, before) => {
+                let begins_loop = before.is_none();
+                made.steps.push(Step {
+                    begin,
+                    reply: begin,
+                    results: end,
+                    end,
+                    begins_loop,
+                    has_request: true,
+                });
+            }
+            (_, Some(open)) => {
+                (open.end, open.has_request) = (end, true);
+            }
+            (_, None) => made.steps.push(Step {
+                begin,
+                reply: begin,
+                results: begin,
+                end,
+                begins_loop: true,
+                has_request: true,
+            }),
+        }
+    }
+
+    pub(super) fn finish(mut self, luck: Luck, trial: u64, budget_ratio: Decimal) -> Trial {
+        self.made.facts.luck = luck;
+        self.made.trial = trial;
+        self.made.budget_tokens = budget_ratio.of(self.made.total_tokens);
+        self.made
+    }
+}
