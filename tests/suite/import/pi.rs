@@ -100,7 +100,7 @@ fn a_compaction_keeps_what_stands_from_its_first_kept_entry_on() {
     let lines = [
         user(1, None, "hello"),
         reply(2, 1, None, [3, 0, 9_000, 40]),
-        user(3, Some(2), &"keep this ".repeat(30)),
+        user(3, Some(2), &"keep this ".repeat(40)),
         reply(4, 3, None, [3, 9_000, 100, 40]),
         entry(
             5,
