@@ -19,7 +19,7 @@ pub(super) struct Walk<'t> {
     at: usize,
     /// Whether the rest is not to be read.
     is_over: bool,
-    /// The line of a place behind which nothing has been counted yet.
+    /// A place and its line.
     counted: (usize, usize),
 }
 
@@ -39,16 +39,17 @@ impl<'t> Walk<'t> {
         Self { text, at: 0, is_over: false, counted: (0, 1) }
     }
 
-    /// Returns the line of a value of this text; lines are counted once, so values come in order.
+    /// Returns the line of a value of this text; lines are counted from the last place that was asked for.
     pub(super) fn line_of(&mut self, value: &str) -> usize {
         let place = (value.as_ptr() as usize).wrapping_sub(self.text.as_ptr() as usize);
         self.line_at(place.min(self.text.len()))
     }
 
     fn line_at(&mut self, place: usize) -> usize {
-        let (from, line) = if place < self.counted.0 { (0, 1) } else { self.counted };
-        let bytes = &self.text.as_bytes()[from..place];
-        let line = line + bytes.iter().filter(|it| **it == b'\n').count();
+        let (from, line) = self.counted;
+        let between = &self.text.as_bytes()[from.min(place)..from.max(place)];
+        let n_lines = between.iter().filter(|it| **it == b'\n').count();
+        let line = if place < from { line - n_lines } else { line + n_lines };
         self.counted = (place, line);
         line
     }
