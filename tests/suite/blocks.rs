@@ -174,7 +174,34 @@ fn the_reference_traces_of_mooncake_have_their_expected_hit_ratios() {
             assert!((found - expected).abs() < 1e-4, "{capacity:?}: {found} is not {expected}");
         }
     }
-    let hits = replayed(&traces[0], None, Touch::HeadFirst);
-    let token_ratio = hits.0.main.read as f64 / hits.0.main.prompt as f64;
-    assert!((token_ratio - 0.3736).abs() < 1e-4, "{token_ratio}");
+    for (trace, expected) in traces.iter().zip([0.3736, 0.6512]) {
+        let (sums, _) = replayed(trace, None, Touch::HeadFirst);
+        let token_ratio = sums.main.read as f64 / sums.main.prompt as f64;
+        assert!((token_ratio - expected).abs() < 1e-4, "{token_ratio} is not {expected}");
+    }
+}
+
+/// Mooncake's README @3b5a5941 gives the mean lengths; figure 9 of the paper is read at 3 and at 50 million tokens.
+#[test]
+fn the_reference_traces_of_mooncake_have_the_lengths_and_the_curve_of_their_readme() {
+    let Some(folder) = std::env::var_os("CTXSIM_REFERENCE").map(PathBuf::from) else { return };
+    let expected = [
+        ("conversation", [12_035, 343], [0.370, 0.371, 0.992]),
+        ("synthetic", [15_325, 149], [0.484, 0.484, 1.0]),
+    ];
+    for (name, lengths, shares) in expected {
+        let path = folder.join(format!("blocks/mooncake/{name}_trace.jsonl"));
+        let trace = read(&std::fs::read_to_string(path).unwrap(), name).unwrap();
+        let most = replayed(&trace, None, Touch::HeadFirst);
+        let main = &most.0.main;
+        assert_eq!([main.prompt, main.output].map(|it| (it + main.n / 2) / main.n), lengths, "{name}");
+        let runs = [(5_859, Touch::HeadFirst), (5_859, Touch::TailFirst), (97_656, Touch::HeadFirst)];
+        for ((capacity, touch), share) in runs.into_iter().zip(shares) {
+            let found = replayed(&trace, Some(capacity), touch).1.n_hits as f64 / most.1.n_hits as f64;
+            assert!(
+                (found - share).abs() < 0.01,
+                "{name}, {capacity} blocks, {touch:?}: {found} is not {share}"
+            );
+        }
+    }
 }
