@@ -2,11 +2,14 @@
 
 mod blocks;
 pub mod breakpoints;
+pub mod finding;
 pub mod lru;
 pub mod marks;
 mod none;
 mod prefix_cap;
 mod prefix_interval;
+
+pub use finding::{EntryFound, Fate, Finding, MarkFound};
 
 use crate::ledger::CacheUse;
 use crate::model::{CacheRules, Layout, TtlClass};
@@ -44,6 +47,11 @@ pub trait CacheRule {
 
     /// Takes a request and divides its prompt.
     fn submit(&mut self, request: &RequestView<'_>) -> CacheUse;
+
+    /// Returns what the cache knows of a request's prompt, before it takes it; rules without entries know nothing.
+    fn look(&self, _request: &RequestView<'_>) -> Finding {
+        Finding::default()
+    }
 }
 
 /// Returns an empty cache that follows these rules.

@@ -1,5 +1,7 @@
 //! The loop that plays a trace under a policy: project, ask the cache, recover, record; no I/O.
 
+mod watch;
+
 use crate::cache::{CacheRule, RequestView, cache};
 use crate::ledger::{CacheUse, Change, Failure, FailureKind, Outcome, RequestRow, Role, Sink};
 use crate::memory::Keeper;
@@ -12,6 +14,8 @@ use crate::projection::{Ambient, Editor, Program, Projector, Prompt, SideRequest
 use crate::recovery::ReadyRecovery;
 use crate::trace::{Due, EventKind, Kind, LoopIx, StepIx, Trace};
 use crate::units::Tokens;
+
+pub use watch::{Watch, simulate_watched};
 
 /// A harness sends no side request after one of which more than this was not read from the cache: of 225 recorded turns,
 /// sixteen followed such a request, and nine of these no side request.

@@ -8,7 +8,7 @@
 use indexmap::IndexMap;
 
 use super::marks::{Mark, is_one_position, place};
-use super::{CacheRule, RequestView};
+use super::{CacheRule, EntryFound, Fate, Finding, MarkFound, RequestView};
 use crate::ledger::CacheUse;
 use crate::model::{Breakpoints, TtlClass};
 use crate::projection::chain::Link;
@@ -98,21 +98,52 @@ impl Cache {
 
     /// Returns the longest readable entry within the lookback of a mark, and its tokens.
     fn look_up(&self, links: &[Link], mark: usize, now_ms: i64) -> Option<(usize, Tokens)> {
-        let mut n_positions = 0;
-        let mut later = None;
-        for (index, link) in links[..=mark].iter().enumerate().rev() {
-            if !later.is_some_and(|it| is_one_position(link.kind, it)) {
-                n_positions += 1;
-            }
-            later = Some(link.kind);
-            if n_positions > self.rules.lookback_positions {
-                return None;
-            }
-            if let Some(entry) = self.live(link, now_ms).filter(|it| it.readable_ms <= now_ms) {
-                return Some((index, entry.tokens));
+        let seen = positions_back(links, mark)
+            .take_while(|(_, position)| *position <= u64::from(self.rules.lookback_positions));
+        let mut readable = seen.filter_map(|(index, _)| {
+            let entry = self.live(&links[index], now_ms).filter(|it| it.readable_ms <= now_ms)?;
+            Some((index, entry.tokens))
+        });
+        readable.next()
+    }
+
+    /// Returns what the cache knows of a prompt with these marks.
+    #[must_use]
+    pub fn find(&self, links: &[Link], marks: &[Mark], now_ms: i64) -> Finding {
+        let counts = |it: &&Mark| it.tokens >= self.rules.min_tokens && it.tokens > 0;
+        let valid: Vec<usize> = marks.iter().filter(counts).map(|it| it.link).collect();
+        let hit = valid.iter().rev().find_map(|mark| self.look_up(links, *mark, now_ms)).map(|it| it.0);
+        let mut nearest = vec![None; links.len()];
+        for mark in &valid {
+            for (index, position) in positions_back(links, *mark) {
+                nearest[index] = Some(position);
             }
         }
-        None
+        let entries = links.iter().enumerate().rev().filter_map(|(index, link)| {
+            let entry = self.entries.get(&self.key(link))?;
+            let age_ms = u64::try_from(now_ms.saturating_sub(entry.touched_ms)).unwrap_or(0);
+            let life_ms = self.rules.life_ms(entry.ttl);
+            let looked_at = u64::from(self.rules.lookback_positions);
+            let fate = match nearest[index] {
+                _ if hit == Some(index) => Fate::Read(entry.tokens),
+                _ if age_ms > life_ms => Fate::Expired,
+                _ if entry.readable_ms > now_ms => {
+                    Fate::NotReadable { in_ms: u64::try_from(entry.readable_ms - now_ms).unwrap_or(0) }
+                }
+                None => Fate::NoBreakpoint,
+                Some(positions) if positions > looked_at => Fate::OutOfLookback { positions, looked_at },
+                Some(_) => Fate::Shorter,
+            };
+            let (slot, tokens) = (Some(link.slot), entry.tokens);
+            Some(EntryFound { slot, tokens, age_ms: Some(age_ms), life_ms: Some(life_ms), fate })
+        });
+        let mark = |it: &Mark| MarkFound {
+            slot: links[it.link].slot,
+            tokens: it.tokens,
+            life_ms: self.rules.life_ms(it.ttl),
+            too_short_for: (!counts(&it)).then_some(self.rules.min_tokens),
+        };
+        Finding { marks: marks.iter().map(mark).collect(), entries: entries.collect() }
     }
 
     fn key(&self, link: &Link) -> (u128, Settings) {
@@ -149,6 +180,17 @@ impl Cache {
     }
 }
 
+/// Returns the prefixes from a mark back, each with its position, that of the mark being the first.
+fn positions_back(links: &[Link], mark: usize) -> impl Iterator<Item = (usize, u64)> {
+    let mut n_positions = 0;
+    let mut later = None;
+    links[..=mark].iter().enumerate().rev().map(move |(index, link)| {
+        n_positions += u64::from(!later.is_some_and(|it| is_one_position(link.kind, it)));
+        later = Some(link.kind);
+        (index, n_positions)
+    })
+}
+
 /// Bills a prompt: read up to the hit, long-lived writes up to the last long-lived mark, short-lived ones up to the last.
 fn bill(read: Tokens, marks: &[Mark], prompt: Tokens, broke_at: Option<u32>) -> CacheUse {
     let last = |ttl: Option<TtlClass>| {
@@ -169,5 +211,11 @@ impl CacheRule for Cache {
         let marks = place(request.layout, request.ttl, &self.rules, links, request.tail);
         let times = Times { request_ms: request.now_ms, response_ms: request.response_ms };
         self.divide(links, &marks, request.prompt, times)
+    }
+
+    fn look(&self, request: &RequestView<'_>) -> Finding {
+        let links = request.chain.links();
+        let marks = place(request.layout, request.ttl, &self.rules, links, request.tail);
+        self.find(links, &marks, request.now_ms)
     }
 }

@@ -6,7 +6,7 @@
 
 use indexmap::IndexMap;
 
-use super::{CacheRule, RequestView};
+use super::{CacheRule, EntryFound, Fate, Finding, RequestView};
 use crate::ledger::CacheUse;
 use crate::model::profile::Steps;
 use crate::units::Tokens;
@@ -91,5 +91,33 @@ impl CacheRule for PrefixInterval {
         let read = self.steps.floor(tokens).min(request.prompt);
         let broke_at = links.get(common).map(|link| link.slot);
         CacheUse { read, write: [0; 2], uncached: request.prompt - read, broke_at }
+    }
+
+    fn look(&self, request: &RequestView<'_>) -> Finding {
+        let mut entries: Vec<EntryFound> = Vec::new();
+        for (index, link) in request.chain.links().iter().enumerate().rev() {
+            let of_last = self.last.get(index).filter(|(digest, _)| *digest == link.digest);
+            let of_last = of_last.map(|it| Known { touched_ms: self.last_ms, readable_ms: it.1 });
+            let Some(known) = of_last.or_else(|| self.left.get(&link.digest).copied()) else { continue };
+            let read = self.steps.floor(link.tokens).min(request.prompt);
+            let fate = match known {
+                it if !self.is_live(it.touched_ms, request.now_ms) => Fate::Expired,
+                it if it.readable_ms > request.now_ms => {
+                    Fate::NotReadable { in_ms: u64::try_from(it.readable_ms - request.now_ms).unwrap_or(0) }
+                }
+                _ if read == 0 => Fate::TooShort { min_tokens: self.steps.min },
+                _ => Fate::Read(read),
+            };
+            // Of every fate the longest: each prefix of a prompt is an entry under this rule.
+            if entries.iter().all(|it| it.fate != fate) {
+                let age_ms = u64::try_from(request.now_ms.saturating_sub(known.touched_ms)).ok();
+                let (slot, tokens) = (Some(link.slot), link.tokens);
+                entries.push(EntryFound { slot, tokens, age_ms, life_ms: self.ttl_ms, fate });
+            }
+            if matches!(fate, Fate::Read(_) | Fate::TooShort { .. }) {
+                break;
+            }
+        }
+        Finding { marks: Vec::new(), entries }
     }
 }
