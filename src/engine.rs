@@ -15,7 +15,7 @@ use crate::recovery::ReadyRecovery;
 use crate::trace::{Due, EventKind, Kind, LoopIx, StepIx, Trace};
 use crate::units::Tokens;
 
-pub use watch::{Watch, simulate_watched};
+pub use watch::{Watch, play_with_cache, simulate_watched};
 
 /// A harness sends no side request after one of which more than this was not read from the cache: of 225 recorded turns,
 /// sixteen followed such a request, and nine of these no side request.

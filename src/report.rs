@@ -2,6 +2,7 @@
 
 pub mod blocks;
 pub mod csv;
+pub mod explain;
 pub mod json;
 pub mod markdown;
 pub mod numbers;

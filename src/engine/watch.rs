@@ -5,7 +5,7 @@ use crate::cache::CacheRule;
 use crate::ledger::{Outcome, Sink};
 use crate::memory::Keeper;
 use crate::model::policy::Moment;
-use crate::model::{CacheRules, Limits, Policy};
+use crate::model::{CacheRules, Layout, Limits, Policy};
 use crate::projection::num::Known;
 use crate::projection::{Ambient, Editor, Program, Projector};
 use crate::recovery::ReadyRecovery;
@@ -31,6 +31,20 @@ impl<P: Projector, W: Watch> Projector for Watched<'_, P, W> {
         self.policy.project(moment, ambient, edit);
         self.watch.after(moment, edit);
     }
+}
+
+/// Plays a trace under any projector with a cache of the caller's own; the rules only tell policies how long entries live.
+pub fn play_with_cache(
+    trace: &Trace,
+    projector: &mut impl Projector,
+    layout: &Layout,
+    recovery: ReadyRecovery,
+    limits: &Limits,
+    (rules, cache): (&CacheRules, Box<dyn CacheRule>),
+    sink: &mut impl Sink,
+) -> Outcome {
+    let run = Run::new(trace, projector, layout, recovery, limits, rules, sink);
+    Run { cache, ..run }.play()
 }
 
 /// Plays a trace as [`super::simulate`] does, before the eyes of someone who brings the cache that follows the rules.

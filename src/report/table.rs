@@ -189,7 +189,7 @@ fn column_width(cells: &[Vec<String>], column: usize) -> usize {
 }
 
 /// Writes a paragraph behind a mark, its further lines indented as far.
-fn wrap(paragraph: &str, mark: &str, width: Option<usize>, text: &mut String) {
+pub(super) fn wrap(paragraph: &str, mark: &str, width: Option<usize>, text: &mut String) {
     let width = width.unwrap_or(usize::MAX);
     let indent = " ".repeat(mark.chars().count());
     let mut column = indent.len();

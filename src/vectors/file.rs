@@ -6,7 +6,7 @@ use serde::{Deserialize, de::IgnoredAny};
 use super::Row;
 use crate::units::Tokens;
 
-/// The file; fields that say nothing to a program are passed over.
+/// The file; fields that are not listed here are told, see `unknown`.
 #[derive(Clone, Debug, Deserialize)]
 pub struct VectorFile {
     /// Prices in micro-dollars per million tokens, by name.
@@ -26,13 +26,20 @@ pub struct VectorFile {
     pub cache_vectors: IndexMap<String, VectorRecord>,
 }
 
-/// What every such file has.
+/// What every such file has: rules, and sessions or vectors of a rule alone.
 #[derive(Debug, Deserialize)]
 pub(super) struct Probe {
-    #[serde(rename = "prices_microusd_per_mtok")]
-    _prices: IgnoredAny,
     #[serde(rename = "rules")]
-    _rules: IgnoredAny,
+    _rules: IndexMap<String, IgnoredAny>,
+    sessions: Option<IndexMap<String, IgnoredAny>>,
+    cache_vectors: Option<IndexMap<String, IgnoredAny>>,
+}
+
+impl Probe {
+    /// Returns whether there is anything to play.
+    pub(super) fn has_requests(&self) -> bool {
+        self.sessions.is_some() || self.cache_vectors.is_some()
+    }
 }
 
 /// Prices in picodollars per token.
@@ -116,9 +123,10 @@ pub struct StepRecord {
 }
 
 /// A session under a policy.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize)]
 pub struct RunRecord {
     /// The requests.
+    #[serde(default)]
     pub requests: Vec<RequestRecord>,
     /// What each rule must give.
     #[serde(default)]
@@ -135,12 +143,16 @@ pub struct RequestRecord {
     /// What the model writes.
     #[serde(default)]
     pub output_tokens: Tokens,
-    /// The prompt: id, kind, tokens, position.
-    pub segments: Vec<(String, KindRecord, u32, u32)>,
+    /// The prompt.
+    pub segments: Vec<SegmentRecord>,
     /// Breakpoints: the segment behind which each stands, and its lifetime.
     #[serde(default)]
     pub marks: Vec<(usize, String)>,
 }
+
+/// A part of a prompt: its name, its kind, its tokens, and its position from 1, where the file says it.
+#[derive(Clone, Debug, Deserialize)]
+pub struct SegmentRecord(pub String, pub KindRecord, pub u32, #[serde(default)] pub Option<u32>);
 
 /// What kind of thing a segment is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -165,14 +177,14 @@ pub enum KindRecord {
 }
 
 /// What a rule must give for a run.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize)]
 pub struct ExpectedRecord {
     /// The name of the prices.
     #[serde(default)]
     pub price: String,
-    /// The rows.
+    /// The rows, where the file has them.
     #[serde(default)]
-    pub rows: Vec<ExpectedRow>,
+    pub rows: Option<Vec<ExpectedRow>>,
     /// What they cost together.
     #[serde(default)]
     pub total_picodollars: Option<u128>,
@@ -186,9 +198,9 @@ pub struct VectorRecord {
     pub min_tokens: Option<Tokens>,
     /// The requests.
     pub requests: Vec<RequestRecord>,
-    /// What the rule must give.
+    /// What the rule must give, where the file says it.
     #[serde(default)]
-    pub expect: Vec<ExpectedRow>,
+    pub expect: Option<Vec<ExpectedRow>>,
 }
 
 /// What a row must be, as far as the file says.

@@ -4,6 +4,7 @@
 
 mod breakpoints;
 mod cassettes;
+mod documented;
 mod economics;
 mod layout;
 mod live_ttl;

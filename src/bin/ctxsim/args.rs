@@ -13,11 +13,12 @@ Examples:
   ctxsim run --set params.threshold.ratio=0.7     one number changed for this run
   ctxsim run --rows requests --policy A           every request of a run, one JSON object a line
   ctxsim run --format json --output report.json   every field
+  ctxsim explain --policy A --scenario S --request 12   why that prompt looks so, and what it cost
   ctxsim import --report session.jsonl            how well the session's bill is predicted
   ctxsim validate my/policies                     every problem of every file
   ctxsim convert my.ron --to toml                 the same input in the other format
 
-Exit codes: 0 fine, 1 a guard failed, 2 bad input or usage.";
+Exit codes: 0 fine, 1 a guard failed or a cache vector differs, 2 bad input or usage.";
 
 /// Shows what a context policy does to prompts, prompt cache, recovery and cost, before it ships.
 ///
@@ -36,6 +37,8 @@ pub(crate) enum Command {
     /// Compare policies on scenarios under model profiles
     #[command(after_help = EXAMPLES)]
     Run(RunArgs),
+    /// Say of one request how each item is shown and why, where the prefix broke, and what the cache did
+    Explain(ExplainArgs),
     /// Say how well a recorded session's bill is predicted
     Import(ImportArgs),
     /// Name the policies, scenarios, profiles and suites there are
@@ -124,6 +127,38 @@ pub(crate) enum FormatArg {
     Csv,
     /// Markdown tables
     Markdown,
+}
+
+/// The arguments of `explain`.
+#[derive(Debug, Args)]
+pub(crate) struct ExplainArgs {
+    /// The policy, by name or path
+    #[arg(long, value_name = "P")]
+    pub(crate) policy: String,
+    /// The scenario, by name or path, or a recorded session
+    #[arg(long, value_name = "S")]
+    pub(crate) scenario: String,
+    /// The request: its place among those that `run --rows requests` lists, from 1
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) request: u64,
+    /// The session, where the scenario records several
+    #[arg(long, value_name = "NAME")]
+    pub(crate) session: Option<String>,
+    /// The model profile, by name or path
+    #[arg(long, value_name = "M", default_value = "anthropic/claude-opus-4.5")]
+    pub(crate) profile: String,
+    /// Override a field of the inputs, as in `params.trigger.tokens=20000`
+    #[arg(long = "set", value_name = "PATH=VALUE")]
+    pub(crate) set: Vec<String>,
+    /// Give every item a line of its own
+    #[arg(long)]
+    pub(crate) details: bool,
+    /// How it is written: table or json
+    #[arg(long, value_enum, default_value = "table")]
+    pub(crate) format: CalibrationFormatArg,
+    /// Write to a file, all of it or nothing
+    #[arg(long, value_name = "PATH")]
+    pub(crate) output: Option<PathBuf>,
 }
 
 /// The arguments of `import`.
