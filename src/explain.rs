@@ -7,7 +7,7 @@ mod items;
 mod prefix;
 mod record;
 
-use crate::cache::{Finding, cache};
+use crate::cache::{CacheRule, Finding};
 use crate::diag::Diagnostic;
 use crate::engine::{simulate, simulate_watched};
 use crate::ledger::{NeedRow, RequestRow, Role, Rows};
@@ -31,6 +31,8 @@ pub struct Explanation {
     pub of: usize,
     /// The row.
     pub row: RequestRow,
+    /// Who asked for it, where that is a stage and not the agent.
+    pub asked_by: Option<By>,
     /// What it costs, part by part.
     pub bill: Bill,
     /// What the provider billed, where the trace was recorded and this is the agent's own request.
@@ -104,14 +106,14 @@ pub fn explain(
     let shared = Shared::new(wanted);
     let mut eyes = Eyes::new([n_before.checked_sub(1), is_main.then_some(n_before)], n_before);
     let mut sink = Wanted { shared: shared.clone(), row: None, needs: Vec::new() };
-    let watched = Box::new(WatchedCache { inner: cache(&profile.cache), shared: shared.clone() });
-    simulate_watched(trace, policy, &profile.limits, (&profile.cache, watched), &mut eyes, &mut sink);
+    let look = |inner| -> Box<dyn CacheRule> { Box::new(WatchedCache { inner, shared: shared.clone() }) };
+    simulate_watched(trace, policy, &profile.limits, &profile.cache, (&mut eyes, look), &mut sink);
     let row = sink.row.unwrap_or(rows[wanted]);
     let asked = shared.take(&row);
     let nth = rows[..wanted].iter().rev().take_while(|it| it.role != Role::Main).count();
     let [before, this] = std::mem::take(&mut eyes.sent);
-    let this = match this {
-        Some(sent) => sent,
+    let (this, asked_by) = match this {
+        Some(sent) => (sent, None),
         None => aside(trace, policy, &eyes, (n_before, nth), asked.as_ref()),
     };
     let story = Story { trace, policy, mains: &mains, edits: &eyes.edits[..this.n_edits] };
@@ -127,6 +129,7 @@ pub fn explain(
         n,
         of: rows.len(),
         row,
+        asked_by,
         bill: Bill::of_request(list, &Consumed::from(&row)),
         recorded: recorded.and_then(|it| *it.usage.get(row.step as usize)?),
         items,
@@ -224,14 +227,15 @@ fn rung(policy: &Policy, author: u8) -> (usize, usize) {
     (policy.stages.len(), 0)
 }
 
-/// Returns the agent's prompt as it stood when a policy made the n-th request of its own since the agent's last.
+/// Returns the agent's prompt as it stood when a policy made the n-th request of its own since the agent's last, and the
+/// stage that made it.
 fn aside(
     trace: &Trace,
     policy: &Policy,
     eyes: &Eyes,
     (n_sent, nth): (usize, usize),
     asked: Option<&Asked>,
-) -> Sent {
+) -> (Sent, Option<By>) {
     let asks = |noted: &Noted| {
         let (stage, step) = rung(policy, noted.edit.after.by);
         let action = policy.stages.get(stage).and_then(|it| it.rungs.get(step)).map(|it| &it.action);
@@ -254,5 +258,6 @@ fn aside(
     let links: Vec<Link> = asked.map(|it| it.links.clone()).unwrap_or_default();
     let replaced = eyes.edits.get(n_edits..=end).unwrap_or_default().iter().map(|it| it.edit.slot);
     let only = asked.is_none().then(|| replaced.collect());
-    Sent { slots, links, n_edits, only }
+    let by = eyes.edits.get(end).map(|it| rung(policy, it.edit.after.by));
+    (Sent { slots, links, n_edits, only }, by.map(|(stage, step)| By::Stage(stage, step)))
 }

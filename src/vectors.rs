@@ -178,7 +178,7 @@ fn unreadable(text: &str, error: &serde_json::Error) -> Diagnostic {
         let start: usize = text.split_inclusive('\n').take(line - 1).map(str::len).sum();
         let at = (start + column.saturating_sub(1)).min(text.len());
         problem.place.line_column = Some((line, column.max(1)));
-        problem.place.span = text.is_char_boundary(at).then(|| at..at);
+        problem.place.span = text.is_char_boundary(at).then_some(at..at);
     }
     problem
 }

@@ -1,13 +1,12 @@
 //! A run that someone watches: it is played as any other, and what the policy does and the cache is asked can be seen.
 
-use super::Run;
+use super::{Ready, Run};
 use crate::cache::CacheRule;
 use crate::ledger::{Outcome, Sink};
 use crate::memory::Keeper;
 use crate::model::policy::Moment;
 use crate::model::{CacheRules, Layout, Limits, Policy};
-use crate::projection::num::Known;
-use crate::projection::{Ambient, Editor, Program, Projector};
+use crate::projection::{Ambient, Editor, Projector};
 use crate::recovery::ReadyRecovery;
 use crate::trace::Trace;
 
@@ -43,24 +42,25 @@ pub fn play_with_cache(
     (rules, cache): (&CacheRules, Box<dyn CacheRule>),
     sink: &mut impl Sink,
 ) -> Outcome {
-    let run = Run::new(trace, projector, layout, recovery, limits, rules, sink);
-    Run { cache, ..run }.play()
+    let recoveries = [recovery];
+    let sinks = std::slice::from_mut(sink);
+    Run { cache, ..Run::new(trace, projector, layout, &recoveries, limits, rules, sinks) }.play()
 }
 
-/// Plays a trace as [`super::simulate`] does, before the eyes of someone who brings the cache that follows the rules.
+/// Plays a trace as [`super::simulate`] does, before the eyes of someone who also stands between it and its cache.
 pub fn simulate_watched(
     trace: &Trace,
     policy: &Policy,
     limits: &Limits,
-    (rules, cache): (&CacheRules, Box<dyn CacheRule>),
-    watch: &mut impl Watch,
+    rules: &CacheRules,
+    (watch, look): (&mut impl Watch, impl FnOnce(Box<dyn CacheRule>) -> Box<dyn CacheRule>),
     sink: &mut impl Sink,
 ) -> Outcome {
-    let known = Known { limits: *limits, chars_per_token: trace.chars_per_token };
-    let program = Program::new(policy, &trace.spine, &known);
-    let recovery = ReadyRecovery::new(&policy.recovery, &known, trace.stable_tokens());
-    let keeper = trace.facts.as_ref().map(|it| Keeper::new(it, policy.memory.as_ref()));
-    let mut watched = Watched { policy: program, watch };
-    let run = Run::new(trace, &mut watched, &policy.layout, recovery, limits, rules, sink);
-    Run { keeper, cache, ..run }.play()
+    let ready = Ready::new(trace, policy, limits);
+    let recoveries = [ready.recovery()];
+    let keeper = trace.facts.as_ref().map(|it| Keeper::new(it, ready.memory));
+    let mut watched = Watched { policy: ready.program.clone(), watch };
+    let sinks = std::slice::from_mut(sink);
+    let run = Run::new(trace, &mut watched, ready.layout, &recoveries, limits, rules, sinks);
+    Run { keeper, cache: look(run.cache), ..run }.play()
 }

@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use crate::cache::{CacheRule, Finding, RequestView};
 use crate::engine::Watch;
-use crate::ledger::{CacheUse, NeedRow, RequestRow, Role, Sink};
+use crate::ledger::{CacheUse, NeedRow, RequestRow, Role, Sink, StoredRow};
 use crate::model::policy::Moment;
 use crate::projection::chain::Link;
 use crate::projection::prompt::Edit;
@@ -140,6 +140,14 @@ impl CacheRule for WatchedCache {
             *self.shared.asked.borrow_mut() = Some(Asked { now_ms: request.now_ms, links, finding });
         }
         self.inner.submit(request)
+    }
+
+    fn unserved(&self, usage: &CacheUse) -> CacheUse {
+        self.inner.unserved(usage)
+    }
+
+    fn stored(&self) -> &[StoredRow] {
+        self.inner.stored()
     }
 }
 

@@ -1,5 +1,6 @@
 //! An explained request: as tables for people, as JSON for programs, both with the same sentences.
 
+mod render;
 #[cfg(feature = "cli")]
 pub mod table;
 mod words;
@@ -10,8 +11,10 @@ use serde::Serialize;
 use super::rows::{self, Context, RequestJson};
 use crate::cache::{EntryFound, MarkFound};
 use crate::explain::{Cause, Explanation, Prefix, Same, Standing};
-use crate::trace::Level;
+use crate::trace::{Level, Texts};
 use crate::units::{Cost, Tokens};
+
+pub use render::rendered;
 
 /// The document.
 #[derive(Debug, Serialize)]
@@ -22,6 +25,7 @@ struct Document<'a> {
     profile: &'a str,
     request: usize,
     requests: usize,
+    asked_by: Option<String>,
     row: RequestJson<'a>,
     cost_picodollars: IndexMap<&'static str, Option<u128>>,
     cache: CacheJson<'a>,
@@ -109,13 +113,19 @@ struct ItemJson<'a> {
     cache_write_tokens: Tokens,
     uncached_tokens: Tokens,
     changes: Vec<ChangeJson>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    text: Option<String>,
 }
 
-/// Returns an explanation as one JSON document.
+/// Returns an explanation as one JSON document, with the texts of what stands in the prompt where they are given.
 ///
 /// # Errors
 /// A value that JSON cannot hold.
-pub fn json(it: &Explanation, context: Context<'_>) -> Result<String, serde_json::Error> {
+pub fn json(
+    it: &Explanation,
+    context: Context<'_>,
+    texts: Option<&Texts>,
+) -> Result<String, serde_json::Error> {
     let (policy, rules) = (context.policy, &context.profile.cache);
     let entry = |it| EntryJson { entry: it, says: words::entry(it, rules) };
     let cost = |it: Cost| Some(it.0);
@@ -128,6 +138,7 @@ pub fn json(it: &Explanation, context: Context<'_>) -> Result<String, serde_json
         profile: &context.profile.name,
         request: it.n,
         requests: it.of,
+        asked_by: it.asked_by.map(|it| words::by(it, policy)),
         row: rows::request(&it.row, None, context),
         cost_picodollars: IndexMap::from([
             ("cache_read", cost(it.bill.read)),
@@ -165,7 +176,7 @@ pub fn json(it: &Explanation, context: Context<'_>) -> Result<String, serde_json
             })
             .collect(),
         tokens_beside_items: it.beside,
-        items: it.items.iter().map(|it| item(it, changes(&it.causes))).collect(),
+        items: it.items.iter().map(|it| item(it, changes(&it.causes), texts)).collect(),
     };
     Ok(serde_json::to_string_pretty(&document)? + "\n")
 }
@@ -205,7 +216,7 @@ fn change(it: &Cause, context: Context<'_>) -> ChangeJson {
     }
 }
 
-fn item(it: &Standing, changes: Vec<ChangeJson>) -> ItemJson<'_> {
+fn item<'a>(it: &'a Standing, changes: Vec<ChangeJson>, texts: Option<&Texts>) -> ItemJson<'a> {
     ItemJson {
         item: it.item,
         kind: words::word(it.kind),
@@ -221,5 +232,6 @@ fn item(it: &Standing, changes: Vec<ChangeJson>) -> ItemJson<'_> {
         cache_write_tokens: it.cached.written,
         uncached_tokens: it.cached.uncached,
         changes,
+        text: texts.filter(|_| it.now.tokens > 0).map(|texts| render::of_item(it, texts)),
     }
 }

@@ -70,7 +70,7 @@ pub fn report(report: &Report, layout: Layout) -> String {
 }
 
 /// Draws a table of what was kept of planted facts.
-fn drawn(grid: &super::retention::Grid) -> String {
+pub(super) fn drawn(grid: &super::retention::Grid) -> String {
     let mut table = Table::new();
     let style = TableStyle::new().header_separator(comfy_table::LineStyle::none().fill('─').junction('─'));
     table.load_style(style);

@@ -1,4 +1,8 @@
 //! A file of cache vectors as written.
+//!
+//! Two prefixes are equal when their lists of names and tokens are. A mark is a segment's index from 0, behind which the
+//! breakpoint stands, and the name of a lifetime. Requests of a run share one cache, in the order of the list. A trace is
+//! what happened before any policy: what enters before a request, what it emits, and whether it begins a loop.
 
 use indexmap::IndexMap;
 use serde::{Deserialize, de::IgnoredAny};

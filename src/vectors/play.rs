@@ -11,7 +11,7 @@ use crate::cache::marks::Mark;
 use crate::cache::{CacheRule, RequestView};
 use crate::engine::play_with_cache;
 use crate::ledger::{CacheUse, Rows};
-use crate::model::{Breakpoints, CacheRules, Layout, Limits};
+use crate::model::{Breakpoints, CacheRules, Layout, Limits, Settings};
 use crate::projection::Program;
 use crate::projection::chain::Chain;
 use crate::projection::num::Known;
@@ -191,7 +191,7 @@ fn divide_all(rule: &Rule, requests: &[RequestRecord]) -> Result<Vec<CacheUse>, 
         return requests.iter().map(|it| divide(&mut cache, rule, rules, it)).collect();
     }
     let mut cache: Box<dyn CacheRule> = rule.cache();
-    let layout = Layout { breakpoints: Vec::new() };
+    let layout = Layout { breakpoints: Vec::new(), ..Layout::default() };
     let usages = requests.iter().map(|it| {
         let mut links = load::links(it);
         if let Rule::Boundaries(_) = rule {
@@ -208,6 +208,9 @@ fn divide_all(rule: &Rule, requests: &[RequestRecord]) -> Result<Vec<CacheUse>, 
             tail: 0,
             now_ms: it.t_ms,
             response_ms: it.response_start_ms,
+            end_ms: it.response_start_ms,
+            edited_from: None,
+            settings: Settings::default(),
         })
     });
     Ok(usages.collect())

@@ -8,7 +8,6 @@ use crate::cache::{CacheRule, cache};
 use crate::ledger::CacheUse;
 use crate::model::profile::Steps;
 use crate::model::{Breakpoints, CacheRules, TtlClass};
-use crate::spec::profile::ReadableSpec;
 use crate::units::Tokens;
 
 /// The lifetimes that a rule has where the file gives none, in milliseconds.
@@ -59,8 +58,7 @@ impl Rule {
                     breakpoints_max: record.max_marks.unwrap_or(4),
                     lookback_positions: record.lookback.unwrap_or(20),
                     ttl_ms: lifetimes.ttl_ms,
-                    grace_ms: 0,
-                    readable: ReadableSpec::ResponseStart,
+                    ..Breakpoints::default()
                 };
                 Ok(Self::Own(CacheRules::Breakpoints(rules), lifetimes))
             }

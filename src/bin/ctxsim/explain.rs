@@ -4,7 +4,7 @@ use ctxsim::catalog::Catalog;
 use ctxsim::diag::Diagnostic;
 use ctxsim::error::Error;
 use ctxsim::explain::explain as explained;
-use ctxsim::report::explain::{json, table};
+use ctxsim::report::explain::{json, rendered, table};
 use ctxsim::report::rows::Context;
 use ctxsim::run::{Load, Plan, Request};
 use ctxsim::vectors;
@@ -42,14 +42,21 @@ pub(crate) fn explain(catalog: &Catalog, args: &ExplainArgs) -> Result<(), Error
             "name a scenario that is one session",
         ));
     }
+    if args.render && trace.texts.is_empty() {
+        return Err(refused(
+            format!("{} has sizes and no text to render", load.name),
+            "name a recorded session, or leave out `--render`",
+        ));
+    }
     let (policy, profile) = (&load.policies[0], &plan.profiles[0]);
     let n = usize::try_from(args.request).unwrap_or(usize::MAX);
     let explanation = explained(trace, policy, profile, n).map_err(|it| vec![*it])?;
     let recorded = trace.recorded.as_ref();
     let context = Context { policy, scenario: &load.name, recorded, profile, names_run: false };
     let text = match args.format {
-        CalibrationFormatArg::Json => json(&explanation, context)
+        CalibrationFormatArg::Json => json(&explanation, context, args.render.then_some(&trace.texts))
             .map_err(|error| vec![Diagnostic::at("unwritable", "", error.to_string())])?,
+        CalibrationFormatArg::Table if args.render => rendered(&explanation, &trace.texts),
         CalibrationFormatArg::Table => {
             let is_terminal = args.output.is_none();
             let style = table::Style {

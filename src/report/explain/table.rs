@@ -107,9 +107,10 @@ fn head(it: &Explanation, context: Context<'_>, style: Style, text: &mut String)
     let mut lines = String::new();
     wrap(&title, "", style.width, &mut lines);
     let _ = writeln!(text, "{}", style.paint(Colour::Heading, lines.trim_end()));
-    let who = match it.row.role {
-        Role::Main => "of the agent",
-        Role::Summariser => "of a summariser",
+    let who = match (it.row.role, it.asked_by) {
+        (Role::Main, _) => "of the agent".to_owned(),
+        (Role::Summariser, None) => "of a summariser".to_owned(),
+        (Role::Summariser, Some(by)) => format!("of a summariser for {}", words::by(by, context.policy)),
     };
     let n_visible = it.items.iter().filter(|it| it.now.tokens > 0).count();
     let beside = match it.beside {

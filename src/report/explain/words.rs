@@ -58,7 +58,7 @@ pub(super) fn by(by: By, policy: &Policy) -> String {
             let name = &stage.name;
             if step == 0 { format!("stage `{name}`") } else { format!("stage `{name}`, step {}", step + 1) }
         }
-        By::TakenBack => "taken back: it held for one request".to_owned(),
+        By::TakenBack => "taken back after one request".to_owned(),
         By::Harness => "the harness took it out".to_owned(),
     }
 }
@@ -143,7 +143,14 @@ pub(super) fn verdict(it: &Explanation, rules: &CacheRules) -> String {
         all => format!(" of {}", tokens(all)),
     };
     let longest = finding.entries.first();
+    let readable = finding.entries.iter().find(|it| matches!(it.fate, Fate::Read(_)));
     match (read, longest) {
+        (0, _) if readable.is_some() => {
+            let what = readable.map_or(String::new(), |it| tokens(it.tokens));
+            format!(
+                "Nothing was read, by bad luck: the machine that served it did not have the entry of {what}."
+            )
+        }
         (0, None) => format!("Nothing was read: {}.", no_entry(it, rules)),
         (0, Some(longest)) => format!("Nothing was read: {}.", entry(longest, rules)),
         (_, Some(longest)) if !matches!(longest.fate, Fate::Read(_)) => {

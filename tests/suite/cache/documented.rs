@@ -5,7 +5,7 @@ use ctxsim::cache::{CacheRule, RequestView, cache};
 use ctxsim::ledger::CacheUse;
 use ctxsim::model::TtlClass::{self, Long, Short};
 use ctxsim::model::profile::Steps;
-use ctxsim::model::{CacheRules, Layout, Profile};
+use ctxsim::model::{CacheRules, Layout, Profile, Settings};
 use ctxsim::price::{Bill, Consumed};
 use ctxsim::projection::chain::Chain;
 use ctxsim::spec::decode::decode;
@@ -17,7 +17,7 @@ use super::{Blocks, rules, send};
 /// Sends blocks to a cache of automatic prefixes.
 fn ask(cache: &mut dyn CacheRule, blocks: &Blocks, at_ms: i64) -> CacheUse {
     let links = blocks.links();
-    let layout = Layout { breakpoints: Vec::new() };
+    let layout = Layout { breakpoints: Vec::new(), ..Layout::default() };
     cache.submit(&RequestView {
         prompt: links.last().map_or(0, |it| it.tokens),
         stable: 0,
@@ -28,6 +28,9 @@ fn ask(cache: &mut dyn CacheRule, blocks: &Blocks, at_ms: i64) -> CacheUse {
         tail: 0,
         now_ms: at_ms,
         response_ms: at_ms,
+        end_ms: at_ms,
+        edited_from: None,
+        settings: Settings::default(),
     })
 }
 
@@ -63,7 +66,7 @@ fn xai_a_changed_first_character_leaves_the_128_tokens_in_front_of_all_prompts()
 /// OpenAI's guide for models before GPT-5.6: from 1,024 tokens on, in steps of 128, for some minutes after the last use.
 #[test]
 fn openai_guide_before_5_6_prefixes_count_from_1024_in_steps_of_128_while_they_are_used() {
-    let of = |tokens, pause_ms| {
+    let of = |tokens, pause_ms: i64| {
         let mut cache = interval(1_024, 128, Some(300_000));
         let prompt = |name| Blocks(vec![(Kind::System, 1, tokens), (Kind::User, name, 50)]);
         ask(cache.as_mut(), &prompt(2), 0);

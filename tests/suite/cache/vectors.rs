@@ -105,7 +105,7 @@ fn marks_outside_a_prompt_and_lifetimes_of_no_name_are_told() {
 fn a_file_that_does_not_decode_is_told_with_its_place() {
     let problem = &run("{\"rules\": {},\n \"sessions\": {\"s\": {\"ttl\": 5}}}").unwrap_err()[0];
 
-    assert_eq!((problem.code, problem.place.line_column), ("vectors-unreadable", Some((2, 29))));
+    assert_eq!((problem.code, problem.place.line_column), ("vectors-unreadable", Some((2, 28))));
     assert!(problem.message.contains("expected a string"), "{problem}");
 }
 
