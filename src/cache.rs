@@ -2,6 +2,7 @@
 
 mod blocks;
 pub mod breakpoints;
+pub mod finding;
 pub mod lru;
 pub mod marks;
 mod none;
@@ -20,6 +21,7 @@ use crate::projection::prompt::SlotIx;
 use crate::spec::cache::ReadableSpec;
 use crate::units::Tokens;
 
+pub use finding::{EntryFound, Fate, Finding, MarkFound};
 pub use qualified::Luck;
 
 /// What a cache learns of a request.
@@ -63,6 +65,11 @@ pub trait CacheRule {
     /// plain input, unless the rules bill writes.
     fn unserved(&self, usage: &CacheUse) -> CacheUse {
         CacheUse { read: 0, uncached: usage.uncached + usage.read, ..*usage }
+    }
+
+    /// Returns what the cache knows of a request's prompt, before it takes it; rules without entries know nothing.
+    fn look(&self, _request: &RequestView<'_>) -> Finding {
+        Finding::default()
     }
 
     /// Returns what was stored for a price by the hour, up to the end of its time.

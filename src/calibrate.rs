@@ -1,6 +1,6 @@
 //! A recorded session against its simulation: what the cache should have read, what the provider billed, and why they differ.
 
-use std::fmt::Write as _;
+mod report;
 
 use indexmap::IndexMap;
 use serde::Serialize;
@@ -11,6 +11,8 @@ use crate::model::price::Prices;
 use crate::price;
 use crate::trace::{EventKind, StepIx, Trace, Usage};
 use crate::units::{Cost, Tokens};
+
+pub use report::{json, table};
 
 /// Reads that differ by no more than this are close.
 const CLOSE_TOKENS: Tokens = 64;
@@ -150,99 +152,28 @@ fn reason(trace: &Trace, before: &RequestRow, row: &RequestRow, billed: Usage) -
     let plain = before.prompt.saturating_sub(trace.tail(before.step));
     let predicted = row.usage.read;
     if is_reset {
-        return "the harness took history out; how much of the prompt stayed the same is not recorded";
+        return "the harness took history out, and the record does not say how much of the prompt stayed the same";
     }
     if billed.cache_read > predicted {
         return match (predicted, begins) {
-            (0, _) => "read although the entry should have expired",
-            (_, true) => "a request of no record had extended the cached prompt further",
+            (0, _) => "it was read although the entry should have expired",
+            (_, true) => "a side request that is in no record had cached more of the prompt",
             (_, false) => "more was cached than the record explains",
         };
     }
     if predicted > plain {
         return if billed.cache_read >= plain {
-            "no request of no record had extended the cached prompt, or by less"
+            "a side request was predicted that did not come, or cached less"
         } else {
-            "the prompt had changed since the last request, unseen by the record"
+            "the prompt had changed since the request before, which the record does not show"
         };
     }
     if billed.cache_read == 0 {
-        "nothing was read within the lifetime"
+        "nothing was read although the entry should have lived"
     } else if billed.cache_read <= trace.stable_tokens() {
-        "only tools and system prompt were read: the messages had changed, unseen by the record"
+        "only tools and system prompt were read: the messages had changed, which the record does not show"
     } else {
-        "an earlier part of the prompt was read: it had changed, unseen by the record"
-    }
-}
-
-/// Numbers of one session, or of all.
-#[derive(Debug, Serialize)]
-struct Summary<'a> {
-    session: &'a str,
-    requests: usize,
-    exact: usize,
-    within: usize,
-    exceeded: usize,
-    missed: usize,
-    exact_share: f64,
-    close_share: f64,
-    token_error: f64,
-    predicted_read_tokens: Tokens,
-    billed_read_tokens: Tokens,
-    predicted_write_tokens: Tokens,
-    billed_write_tokens: Tokens,
-    predicted_input_usd: f64,
-    billed_input_usd: f64,
-    reasons: Vec<ReasonJson>,
-}
-
-/// A reason and how often it stands.
-#[derive(Debug, Serialize)]
-struct ReasonJson {
-    class: Class,
-    reason: &'static str,
-    requests: usize,
-}
-
-impl<'a> Summary<'a> {
-    fn new(calibration: &'a Calibration) -> Self {
-        let of = |class| calibration.count(class);
-        let n = calibration.pairs.len().max(1) as f64;
-        let sum = |tokens: fn(&Pair) -> Tokens| calibration.pairs.iter().map(tokens).sum();
-        let reasons = calibration.reasons().into_iter();
-        Self {
-            session: &calibration.name,
-            requests: calibration.pairs.len(),
-            exact: of(Class::Exact),
-            within: of(Class::Within),
-            exceeded: of(Class::Exceeded),
-            missed: of(Class::Missed),
-            exact_share: of(Class::Exact) as f64 / n,
-            close_share: (of(Class::Exact) + of(Class::Within)) as f64 / n,
-            token_error: calibration.token_error(),
-            predicted_read_tokens: sum(|it| it.predicted.read),
-            billed_read_tokens: sum(|it| it.billed.cache_read),
-            predicted_write_tokens: sum(|it| it.predicted.write[0] + it.predicted.write[1]),
-            billed_write_tokens: sum(|it| it.billed.cache_write),
-            predicted_input_usd: calibration.predicted_cost.usd(),
-            billed_input_usd: calibration.billed_cost.usd(),
-            reasons: reasons
-                .map(|(class, reason, requests)| ReasonJson { class, reason, requests })
-                .collect(),
-        }
-    }
-}
-
-/// Sessions under one assumption, together and one by one.
-#[derive(Debug, Serialize)]
-struct Part<'a> {
-    all: Summary<'a>,
-    sessions: Vec<Summary<'a>>,
-}
-
-impl<'a> Part<'a> {
-    fn new(all: &'a Calibration, sessions: &'a [Calibration]) -> Self {
-        Self { all: Summary::new(all), sessions: sessions.iter().map(Summary::new).collect() }
+        "only an earlier part was read: the prompt had changed, which the record does not show"
     }
 }
 
@@ -254,73 +185,4 @@ pub fn together(sessions: &[Calibration]) -> Calibration {
         all.merge(session);
     }
     all
-}
-
-/// Returns the report as one JSON document.
-///
-/// # Errors
-/// A value that JSON cannot hold.
-pub fn json(
-    as_recorded: &[Calibration],
-    with_side_requests: &[Calibration],
-) -> Result<String, serde_json::Error> {
-    #[derive(Serialize)]
-    struct Document<'a> {
-        schema: &'static str,
-        as_recorded: Part<'a>,
-        with_side_requests: Part<'a>,
-    }
-    let all = [together(as_recorded), together(with_side_requests)];
-    let document = Document {
-        schema: "ctxsim.calibration/1",
-        as_recorded: Part::new(&all[0], as_recorded),
-        with_side_requests: Part::new(&all[1], with_side_requests),
-    };
-    Ok(serde_json::to_string_pretty(&document)? + "\n")
-}
-
-/// Returns the report as text.
-#[must_use]
-pub fn table(sessions: &[Calibration]) -> String {
-    let all = together(sessions);
-    let mut text = String::new();
-    let widest = sessions.iter().map(|it| it.name.chars().count()).max().unwrap_or(0).max(7);
-    let _ = writeln!(
-        text,
-        "{:widest$}  requests   exact  within  exceeded  missed  error   read predicted      billed  write predicted    billed   input predicted    billed",
-        "session"
-    );
-    let several = (sessions.len() > 1).then_some(&all);
-    for calibration in sessions.iter().chain(several) {
-        let it = Summary::new(calibration);
-        let _ = writeln!(
-            text,
-            "{:widest$}  {:>8}  {:>5.2}%  {:>6}  {:>8}  {:>6}  {:>4.2}%  {:>15}  {:>10}  {:>15}  {:>8}  {:>15.4}$  {:>8.4}$",
-            it.session,
-            it.requests,
-            it.exact_share * 100.0,
-            it.within,
-            it.exceeded,
-            it.missed,
-            it.token_error * 100.0,
-            it.predicted_read_tokens,
-            it.billed_read_tokens,
-            it.predicted_write_tokens,
-            it.billed_write_tokens,
-            it.predicted_input_usd,
-            it.billed_input_usd,
-        );
-    }
-    let summary = Summary::new(&all);
-    let _ = writeln!(
-        text,
-        "\nexact {:.2}%, within 64 tokens or 0.5% {:.2}%; the first request of a session is not counted\n",
-        summary.exact_share * 100.0,
-        summary.close_share * 100.0
-    );
-    for it in &summary.reasons {
-        let class = format!("{:?}", it.class).to_lowercase();
-        let _ = writeln!(text, "{:>6}  {class:8}  {}", it.requests, it.reason);
-    }
-    text
 }

@@ -1,6 +1,7 @@
 //! The loop that plays a trace under a policy: project, ask the cache, recover, record; no I/O.
 
 mod ready;
+mod watch;
 pub mod window;
 
 use crate::cache::{CacheRule, RequestView, cache, cache_with_settings};
@@ -16,6 +17,7 @@ use crate::trace::{Due, EventKind, Kind, LoopIx, StepIx, Trace};
 use crate::units::Tokens;
 
 pub use ready::Ready;
+pub use watch::{Watch, play_with_cache, simulate_watched};
 
 /// A harness sends no side request after one of which more than this was not read from the cache: of 225 recorded turns,
 /// sixteen followed such a request, and nine of these no side request.

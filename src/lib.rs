@@ -44,6 +44,7 @@ pub mod blocks;
 pub mod vectors;
 pub mod price;
 pub mod calibrate;
+pub mod explain;
 pub mod metrics;
 pub mod report;
 pub mod pricelist;

@@ -4,6 +4,7 @@ pub mod blocks;
 #[cfg(feature = "cli")]
 pub mod chart;
 pub mod csv;
+pub mod explain;
 #[cfg(feature = "cli")]
 pub mod html;
 pub mod json;

@@ -1,10 +1,13 @@
 //! Cache vectors: small sessions with the rows that a provider's cache must give, and what this cache makes of them.
 
+mod boundaries;
 mod file;
 mod load;
 mod play;
 mod policy;
 mod report;
+mod rules;
+mod unknown;
 
 use std::fmt;
 
@@ -15,7 +18,7 @@ use crate::diag::Diagnostic;
 use crate::units::Tokens;
 
 pub use file::VectorFile;
-pub use report::{json, lines, table};
+pub use report::{json, lines, missing, table};
 
 /// Where a row's prompts come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
@@ -67,18 +70,69 @@ pub struct Series {
     pub from: From,
     /// What this cache makes of the requests.
     pub rows: Vec<Row>,
-    /// What the file expects, as far as it says.
-    pub expected: Vec<file::ExpectedRow>,
+    /// What the file expects, where it says.
+    pub expected: Option<Vec<file::ExpectedRow>>,
     /// What the file expects of the sum, where it says.
     pub expected_total: Option<u128>,
 }
 
+/// Something that a file asks for and that could not be played.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct NotPlayed {
+    /// The session, or the vector.
+    pub name: String,
+    /// The policy; empty for vectors of the rule alone.
+    pub policy: String,
+    /// The cache rule.
+    pub rule: String,
+    /// Where the prompts would have come from.
+    pub from: From,
+    /// Why.
+    pub reason: String,
+}
+
+impl fmt::Display for NotPlayed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.name)?;
+        if !self.policy.is_empty() {
+            write!(f, ", {}", self.policy)?;
+        }
+        write!(f, ", {}, from {}", self.rule, self.from)
+    }
+}
+
+/// What came of a file.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Played {
+    /// What was played.
+    pub series: Vec<Series>,
+    /// What was not.
+    pub not_played: Vec<NotPlayed>,
+    /// What the file says that nobody looked at.
+    pub passed_over: Vec<String>,
+}
+
+impl Played {
+    /// Returns whether every row that was played is as the file expects.
+    #[must_use]
+    pub fn is_as_expected(&self) -> bool {
+        self.series.iter().all(Series::is_as_expected)
+    }
+}
+
 impl Series {
+    /// Returns whether the file says what to expect.
+    #[must_use]
+    pub fn expects(&self) -> bool {
+        self.expected.is_some() || self.expected_total.is_some()
+    }
+
     /// Returns the rows that are not as expected, or that have no counterpart.
     #[must_use]
     pub fn different(&self) -> Vec<usize> {
-        let n = self.rows.len().max(self.expected.len());
-        let is_equal = |index: &usize| matches!((self.rows.get(*index), self.expected.get(*index)), (Some(row), Some(it)) if it.is_met_by(row));
+        let Some(expected) = &self.expected else { return Vec::new() };
+        let n = self.rows.len().max(expected.len());
+        let is_equal = |index: &usize| matches!((self.rows.get(*index), expected.get(*index)), (Some(row), Some(it)) if it.is_met_by(row));
         (0..n).filter(|it| !is_equal(it)).collect()
     }
 
@@ -98,19 +152,33 @@ impl Series {
 /// Returns whether a text is a file of cache vectors.
 #[must_use]
 pub fn detect(text: &str) -> bool {
-    text.trim_ascii_start().starts_with('{') && serde_json::from_str::<file::Probe>(text).is_ok()
+    text.trim_ascii_start().starts_with('{')
+        && serde_json::from_str::<file::Probe>(text).is_ok_and(|it| it.has_requests())
 }
 
 /// Reads a file of cache vectors and plays everything in it; what cannot be played is told.
 ///
 /// # Errors
 /// The text is no such file.
-pub fn run(text: &str) -> Result<(Vec<Series>, Vec<String>), Vec<Diagnostic>> {
-    let file: VectorFile = serde_json::from_str(text).map_err(|error| {
-        vec![
-            Diagnostic::at("vectors-unreadable", "", error.to_string())
-                .help("see the format in the file's own `format` and `rules`"),
-        ]
-    })?;
-    Ok(play::play(&file))
+pub fn run(text: &str) -> Result<Played, Vec<Diagnostic>> {
+    let file: VectorFile = serde_json::from_str(text).map_err(|error| vec![unreadable(text, &error)])?;
+    let (series, not_played) = play::play(&file);
+    Ok(Played { series, not_played, passed_over: unknown::passed_over(text) })
+}
+
+/// Says where a text ceases to be such a file.
+fn unreadable(text: &str, error: &serde_json::Error) -> Diagnostic {
+    let (line, column) = (error.line(), error.column());
+    let message = error.to_string();
+    let place = format!(" at line {line} column {column}");
+    let mut problem =
+        Diagnostic::at("vectors-unreadable", "", message.strip_suffix(&place).unwrap_or(&message))
+            .help("the format is told in `src/vectors/file.rs`");
+    if line > 0 {
+        let start: usize = text.split_inclusive('\n').take(line - 1).map(str::len).sum();
+        let at = (start + column.saturating_sub(1)).min(text.len());
+        problem.place.line_column = Some((line, column.max(1)));
+        problem.place.span = text.is_char_boundary(at).then_some(at..at);
+    }
+    problem
 }

@@ -7,7 +7,7 @@
 use indexmap::IndexSet;
 
 use super::lru::Lru;
-use super::{CacheRule, RequestView};
+use super::{CacheRule, EntryFound, Fate, Finding, RequestView};
 use crate::ledger::CacheUse;
 use crate::model::profile;
 use crate::units::Tokens;
@@ -51,5 +51,30 @@ impl CacheRule for Blocks {
         let read = (self.store.submit(&self.prompt) as Tokens * self.block_tokens).min(request.prompt);
         let broke_at = request.chain.links().iter().find(|it| it.tokens > read).map(|it| it.slot);
         CacheUse { read, write: [0; 2], uncached: request.prompt - read, broke_at }
+    }
+
+    fn look(&self, request: &RequestView<'_>) -> Finding {
+        let links = request.chain.links();
+        let ends = (1..).map(|n| n * self.block_tokens);
+        let mut n_known = 0;
+        let mut n_held = None;
+        for end in ends.take_while(|end| links.last().is_some_and(|it| *end <= it.tokens)) {
+            let at = links.partition_point(|it| it.tokens < end);
+            let Some(number) = self.known.get_index_of(&(links[at].digest, n_known)) else { break };
+            if n_held.is_none() && !self.store.holds(u32::try_from(number).unwrap_or(u32::MAX)) {
+                n_held = Some(n_known);
+            }
+            n_known += 1;
+        }
+        let n_held = n_held.unwrap_or(n_known);
+        let read = (n_held * self.block_tokens).min(request.prompt);
+        let found = |n_blocks: u64, fate| {
+            let tokens = n_blocks * self.block_tokens;
+            let slot = links.iter().find(|it| it.tokens >= tokens).map(|it| it.slot);
+            EntryFound { slot, tokens, age_ms: None, life_ms: None, fate }
+        };
+        let evicted = (n_known > n_held).then(|| found(n_known, Fate::Evicted));
+        let held = (read > 0).then(|| found(n_held, Fate::Read(read)));
+        Finding { marks: Vec::new(), entries: evicted.into_iter().chain(held).collect() }
     }
 }

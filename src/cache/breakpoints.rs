@@ -9,7 +9,7 @@
 use indexmap::IndexMap;
 
 use super::marks::{Mark, is_one_position, look_ups, place};
-use super::{CacheRule, RequestView, readable_ms};
+use super::{CacheRule, EntryFound, Fate, Finding, MarkFound, RequestView, readable_ms};
 use crate::ledger::CacheUse;
 use crate::model::{Breakpoints, TtlClass};
 use crate::projection::chain::Link;
@@ -136,21 +136,48 @@ impl Cache {
 
     /// Returns the longest readable entry within the lookback of a mark, and its tokens.
     fn look_back(&self, links: &[Link], mark: usize, now_ms: i64) -> Option<(usize, Tokens)> {
+        let looked_at = u64::from(self.rules.lookback_positions);
+        self.positions_back(links, mark)
+            .take_while(|(_, position)| *position <= looked_at)
+            .find_map(|(index, _)| Some((index, self.readable(&links[index], now_ms)?)))
+    }
+
+    /// Returns the prefixes from a mark back, each with its position, that of the mark being the first.
+    fn positions_back(&self, links: &[Link], mark: usize) -> impl Iterator<Item = (usize, u64)> {
+        let unit = self.rules.lookback_unit;
         let mut n_positions = 0;
         let mut later = None;
-        for (index, link) in links[..=mark].iter().enumerate().rev() {
-            if !later.is_some_and(|it| is_one_position(self.rules.lookback_unit, link.kind, it)) {
-                n_positions += 1;
-            }
+        links[..=mark].iter().enumerate().rev().map(move |(index, link)| {
+            n_positions += u64::from(!later.is_some_and(|it| is_one_position(unit, link.kind, it)));
             later = Some(link.kind);
-            if n_positions > self.rules.lookback_positions {
-                return None;
+            (index, n_positions)
+        })
+    }
+
+    /// Returns what becomes of the entry at a prefix, if there is one; `position` is its place in front of a mark that
+    /// counts, if one stands at or behind it and looks back.
+    fn found(&self, link: &Link, position: Option<u64>, is_hit: bool, now_ms: i64) -> Option<EntryFound> {
+        let entry = self.entries.get(&self.key(link))?;
+        let age = |since_ms| u64::try_from(now_ms.saturating_sub(since_ms)).unwrap_or(0);
+        let looked_at = u64::from(self.rules.lookback_positions);
+        let (mut age_ms, mut life_ms) = (age(entry.touched_ms), self.rules.life_ms(entry.ttl));
+        let fate = match position {
+            _ if is_hit => Fate::Read(entry.tokens),
+            _ if self.live(link, now_ms).is_none() => {
+                if let Some(max_age_ms) = self.rules.max_age_ms.filter(|_| age_ms <= life_ms) {
+                    (age_ms, life_ms) = (age(entry.written_ms), max_age_ms);
+                }
+                Fate::Expired
             }
-            if let Some(tokens) = self.readable(link, now_ms) {
-                return Some((index, tokens));
+            _ if entry.readable_ms > now_ms => {
+                Fate::NotReadable { in_ms: u64::try_from(entry.readable_ms - now_ms).unwrap_or(0) }
             }
-        }
-        None
+            None => Fate::NoBreakpoint,
+            Some(positions) if positions > looked_at => Fate::OutOfLookback { positions, looked_at },
+            Some(_) => Fate::Shorter,
+        };
+        let (slot, tokens) = (Some(link.slot), entry.tokens);
+        Some(EntryFound { slot, tokens, age_ms: Some(age_ms), life_ms: Some(life_ms), fate })
     }
 
     /// Returns the tokens of the entry at a prefix, as they were written, if it can be read.
@@ -224,6 +251,39 @@ impl CacheRule for Cache {
                 .find_map(|it| Some((it, self.readable(&links[it], now_ms)?))),
         };
         self.settle(links, &marks, hit, request.prompt, Clock { now_ms, readable_ms })
+    }
+
+    fn look(&self, request: &RequestView<'_>) -> Finding {
+        let (links, now_ms) = (request.chain.links(), request.now_ms);
+        let marks = place(request.layout, request.ttl, &self.rules, links, request.tail);
+        let cacheable = self.cacheable(&marks);
+        let mut positions = vec![None; links.len()];
+        let hit = match &self.rules.lookup {
+            None => {
+                for mark in &cacheable {
+                    for (index, position) in self.positions_back(links, mark.link) {
+                        positions[index] = Some(position);
+                    }
+                }
+                cacheable.iter().rev().find_map(|it| self.look_back(links, it.link, now_ms)).map(|it| it.0)
+            }
+            Some(lookup) => {
+                let places = look_ups(request.layout, &self.rules, lookup, links);
+                places.iter().for_each(|it| positions[*it] = Some(1));
+                places.into_iter().find(|it| self.readable(&links[*it], now_ms).is_some())
+            }
+        };
+        let entries = links.iter().enumerate().rev();
+        let entries =
+            entries.filter_map(|(at, link)| self.found(link, positions[at], hit == Some(at), now_ms));
+        let counts = |it: &Mark| cacheable.iter().any(|other| other.link == it.link);
+        let mark = |it: &Mark| MarkFound {
+            slot: links[it.link].slot,
+            tokens: it.tokens,
+            life_ms: self.rules.life_ms(it.ttl),
+            too_short_for: (!counts(it)).then_some(self.rules.min_tokens),
+        };
+        Finding { marks: marks.iter().map(mark).collect(), entries: entries.collect() }
     }
 
     fn unserved(&self, usage: &CacheUse) -> CacheUse {

@@ -57,8 +57,10 @@ impl Lru {
         n_hits
     }
 
+    /// Returns whether the store holds a block.
     #[inline]
-    fn holds(&self, block: u32) -> bool {
+    #[must_use]
+    pub fn holds(&self, block: u32) -> bool {
         self.places.get(block as usize + 1).is_some_and(|it| it.older != ABSENT)
     }
 

@@ -4,7 +4,7 @@
 //! active loop, and any edit before a request, is taken to break the prompt behind the stable prefix; an edit at a
 //! loop's end breaks it behind the loop's user message. What the model wrote is not part of the previous prompt.
 
-use super::{CacheRule, RequestView};
+use super::{CacheRule, EntryFound, Fate, Finding, RequestView};
 use crate::ledger::CacheUse;
 use crate::model::policy::Moment;
 use crate::model::profile::Steps;
@@ -20,6 +20,12 @@ pub(super) struct PrefixCap {
 impl PrefixCap {
     pub(super) fn new(steps: Steps) -> Self {
         Self { steps, previous: 0 }
+    }
+
+    /// Returns up to where the previous prompt is taken to stand.
+    #[inline]
+    fn common(&self, request: &RequestView<'_>) -> Tokens {
+        request.visits.iter().fold(self.previous, |common, visit| common.min(cap(visit, request.stable)))
     }
 }
 
@@ -40,11 +46,25 @@ impl CacheRule for PrefixCap {
 
     #[inline]
     fn submit(&mut self, request: &RequestView<'_>) -> CacheUse {
-        let common =
-            request.visits.iter().fold(self.previous, |common, visit| common.min(cap(visit, request.stable)));
+        let common = self.common(request);
         self.previous = request.prompt;
         let read = self.steps.floor(common).min(request.prompt);
         CacheUse { read, write: [0; 2], uncached: request.prompt - read, broke_at: None }
+    }
+
+    fn look(&self, request: &RequestView<'_>) -> Finding {
+        if self.previous == 0 {
+            return Finding::default();
+        }
+        let common = self.common(request);
+        let fate = match self.steps.floor(common).min(request.prompt) {
+            0 if common >= self.steps.min => Fate::Capped(common),
+            0 => Fate::TooShort { min_tokens: self.steps.min },
+            _ if common < self.previous => Fate::Capped(common),
+            read => Fate::Read(read),
+        };
+        let entry = EntryFound { slot: None, tokens: self.previous, age_ms: None, life_ms: None, fate };
+        Finding { marks: Vec::new(), entries: vec![entry] }
     }
 }
 

@@ -6,7 +6,7 @@
 
 use indexmap::IndexMap;
 
-use super::{CacheRule, RequestView};
+use super::{CacheRule, EntryFound, Fate, Finding, RequestView};
 use crate::ledger::CacheUse;
 use crate::model::profile::Steps;
 use crate::units::Tokens;
@@ -27,13 +27,23 @@ pub(super) struct PrefixInterval {
     /// Prefixes of the last prompt, each with the time from which on it can be read; all were sent at `last_ms`.
     last: Vec<(u128, i64)>,
     last_ms: i64,
+    /// No prefix of the last prompt is to be readable later than this.
+    last_readable_ms: i64,
     /// How many of them the engine's own chain had at its last request.
     n_own: usize,
 }
 
 impl PrefixInterval {
     pub(super) fn new(steps: Steps, ttl_ms: Option<u64>) -> Self {
-        Self { steps, ttl_ms, left: IndexMap::new(), last: Vec::new(), last_ms: 0, n_own: 0 }
+        Self {
+            steps,
+            ttl_ms,
+            left: IndexMap::new(),
+            last: Vec::new(),
+            last_ms: 0,
+            last_readable_ms: i64::MIN,
+            n_own: 0,
+        }
     }
 
     fn is_live(&self, touched_ms: i64, now_ms: i64) -> bool {
@@ -71,12 +81,16 @@ impl CacheRule for PrefixInterval {
         let links = request.chain.links();
         let n_same = self.leave(request);
         let is_live = self.is_live(self.last_ms, request.now_ms);
-        if !is_live {
-            self.last.iter_mut().for_each(|it| it.1 = request.response_ms);
-        }
         let is_readable = |it: &(u128, i64)| it.1 <= request.now_ms;
         let mut common =
             if is_live { self.last.iter().rposition(is_readable).map_or(0, |it| it + 1) } else { 0 };
+        if !is_live || request.response_ms < self.last_readable_ms {
+            // Known no longer, or this response starts before that of the request that brought it.
+            let at_most =
+                |before: i64| if is_live { before.min(request.response_ms) } else { request.response_ms };
+            self.last.iter_mut().for_each(|it| it.1 = at_most(it.1));
+            self.last_readable_ms = self.last.iter().map(|it| it.1).max().unwrap_or(i64::MIN);
+        }
         for (index, link) in links.iter().enumerate().skip(n_same) {
             let known = self.left.swap_remove(&link.digest);
             let known = known.filter(|it| self.is_live(it.touched_ms, request.now_ms));
@@ -84,6 +98,7 @@ impl CacheRule for PrefixInterval {
             if known.is_some() && readable_ms <= request.now_ms {
                 common = index + 1;
             }
+            self.last_readable_ms = self.last_readable_ms.max(readable_ms);
             self.last.push((link.digest, readable_ms));
         }
         self.last_ms = request.now_ms;
@@ -91,5 +106,33 @@ impl CacheRule for PrefixInterval {
         let read = self.steps.floor(tokens).min(request.prompt);
         let broke_at = links.get(common).map(|link| link.slot);
         CacheUse { read, write: [0; 2], uncached: request.prompt - read, broke_at }
+    }
+
+    fn look(&self, request: &RequestView<'_>) -> Finding {
+        let mut entries: Vec<EntryFound> = Vec::new();
+        for (index, link) in request.chain.links().iter().enumerate().rev() {
+            let of_last = self.last.get(index).filter(|(digest, _)| *digest == link.digest);
+            let of_last = of_last.map(|it| Known { touched_ms: self.last_ms, readable_ms: it.1 });
+            let Some(known) = of_last.or_else(|| self.left.get(&link.digest).copied()) else { continue };
+            let read = self.steps.floor(link.tokens).min(request.prompt);
+            let fate = match known {
+                it if !self.is_live(it.touched_ms, request.now_ms) => Fate::Expired,
+                it if it.readable_ms > request.now_ms => {
+                    Fate::NotReadable { in_ms: u64::try_from(it.readable_ms - request.now_ms).unwrap_or(0) }
+                }
+                _ if read == 0 => Fate::TooShort { min_tokens: self.steps.min },
+                _ => Fate::Read(read),
+            };
+            // Of every fate the longest: each prefix of a prompt is an entry under this rule.
+            if entries.iter().all(|it| it.fate != fate) {
+                let age_ms = u64::try_from(request.now_ms.saturating_sub(known.touched_ms)).ok();
+                let (slot, tokens) = (Some(link.slot), link.tokens);
+                entries.push(EntryFound { slot, tokens, age_ms, life_ms: self.ttl_ms, fate });
+            }
+            if matches!(fate, Fate::Read(_) | Fate::TooShort { .. }) {
+                break;
+            }
+        }
+        Finding { marks: Vec::new(), entries }
     }
 }

@@ -6,7 +6,7 @@
 
 use xxhash_rust::xxh3::xxh3_128;
 
-use super::{CacheRule, RequestView, cache};
+use super::{CacheRule, Finding, RequestView, cache};
 use crate::ledger::{CacheUse, StoredRow};
 use crate::model::cache::{Hits, Qualified as Rules, SETTINGS};
 use crate::model::{CacheRules, Settings};
@@ -96,6 +96,11 @@ impl CacheRule for Qualified {
 
     fn unserved(&self, usage: &CacheUse) -> CacheUse {
         self.inner.unserved(usage)
+    }
+
+    fn look(&self, request: &RequestView<'_>) -> Finding {
+        let chain = self.told_apart(request);
+        self.inner.look(&RequestView { chain: &chain, ..*request })
     }
 
     fn stored(&self) -> &[StoredRow] {

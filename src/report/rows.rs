@@ -40,7 +40,7 @@ pub struct RunName<'a> {
 
 /// One request.
 #[derive(Debug, Serialize)]
-struct RequestJson<'a> {
+pub(super) struct RequestJson<'a> {
     session: u32,
     #[serde(rename = "loop")]
     loop_ix: u32,
@@ -75,7 +75,7 @@ struct RecordedJson {
 
 /// What the needs of a loop took; it stands with the loop's last request of the agent.
 #[derive(Debug, Default, Serialize)]
-struct RecoveryJson {
+pub(super) struct RecoveryJson {
     expected_calls: f64,
     expected_repeat_calls: f64,
     expected_fetched_tokens: f64,
@@ -200,7 +200,11 @@ impl Context<'_> {
 }
 
 /// Returns a request as programs read it.
-fn request<'a>(row: &RequestRow, recovery: Option<RecoveryJson>, context: Context<'a>) -> RequestJson<'a> {
+pub(super) fn request<'a>(
+    row: &RequestRow,
+    recovery: Option<RecoveryJson>,
+    context: Context<'a>,
+) -> RequestJson<'a> {
     let stage = row.change.by.and_then(|it| context.policy.stages.get(usize::from(it)));
     let by_ttl = TTL_CLASSES.into_iter().zip(row.usage.write).filter(|(_, tokens)| *tokens > 0);
     RequestJson {

@@ -1,4 +1,8 @@
 //! A file of cache vectors as written.
+//!
+//! Two prefixes are equal when their lists of names and tokens are. A mark is a segment's index from 0, behind which the
+//! breakpoint stands, and the name of a lifetime. Requests of a run share one cache, in the order of the list. A trace is
+//! what happened before any policy: what enters before a request, what it emits, and whether it begins a loop.
 
 use indexmap::IndexMap;
 use serde::{Deserialize, de::IgnoredAny};
@@ -6,7 +10,7 @@ use serde::{Deserialize, de::IgnoredAny};
 use super::Row;
 use crate::units::Tokens;
 
-/// The file; fields that say nothing to a program are passed over.
+/// The file; fields that are not listed here are told, see `unknown`.
 #[derive(Clone, Debug, Deserialize)]
 pub struct VectorFile {
     /// Prices in micro-dollars per million tokens, by name.
@@ -26,13 +30,20 @@ pub struct VectorFile {
     pub cache_vectors: IndexMap<String, VectorRecord>,
 }
 
-/// What every such file has.
+/// What every such file has: rules, and sessions or vectors of a rule alone.
 #[derive(Debug, Deserialize)]
 pub(super) struct Probe {
-    #[serde(rename = "prices_microusd_per_mtok")]
-    _prices: IgnoredAny,
     #[serde(rename = "rules")]
-    _rules: IgnoredAny,
+    _rules: IndexMap<String, IgnoredAny>,
+    sessions: Option<IndexMap<String, IgnoredAny>>,
+    cache_vectors: Option<IndexMap<String, IgnoredAny>>,
+}
+
+impl Probe {
+    /// Returns whether there is anything to play.
+    pub(super) fn has_requests(&self) -> bool {
+        self.sessions.is_some() || self.cache_vectors.is_some()
+    }
 }
 
 /// Prices in picodollars per token.
@@ -116,9 +127,10 @@ pub struct StepRecord {
 }
 
 /// A session under a policy.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize)]
 pub struct RunRecord {
     /// The requests.
+    #[serde(default)]
     pub requests: Vec<RequestRecord>,
     /// What each rule must give.
     #[serde(default)]
@@ -135,12 +147,16 @@ pub struct RequestRecord {
     /// What the model writes.
     #[serde(default)]
     pub output_tokens: Tokens,
-    /// The prompt: id, kind, tokens, position.
-    pub segments: Vec<(String, KindRecord, u32, u32)>,
+    /// The prompt.
+    pub segments: Vec<SegmentRecord>,
     /// Breakpoints: the segment behind which each stands, and its lifetime.
     #[serde(default)]
     pub marks: Vec<(usize, String)>,
 }
+
+/// A part of a prompt: its name, its kind, its tokens, and its position from 1, where the file says it.
+#[derive(Clone, Debug, Deserialize)]
+pub struct SegmentRecord(pub String, pub KindRecord, pub u32, #[serde(default)] pub Option<u32>);
 
 /// What kind of thing a segment is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -165,14 +181,14 @@ pub enum KindRecord {
 }
 
 /// What a rule must give for a run.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize)]
 pub struct ExpectedRecord {
     /// The name of the prices.
     #[serde(default)]
     pub price: String,
-    /// The rows.
+    /// The rows, where the file has them.
     #[serde(default)]
-    pub rows: Vec<ExpectedRow>,
+    pub rows: Option<Vec<ExpectedRow>>,
     /// What they cost together.
     #[serde(default)]
     pub total_picodollars: Option<u128>,
@@ -186,9 +202,9 @@ pub struct VectorRecord {
     pub min_tokens: Option<Tokens>,
     /// The requests.
     pub requests: Vec<RequestRecord>,
-    /// What the rule must give.
+    /// What the rule must give, where the file says it.
     #[serde(default)]
-    pub expect: Vec<ExpectedRow>,
+    pub expect: Option<Vec<ExpectedRow>>,
 }
 
 /// What a row must be, as far as the file says.

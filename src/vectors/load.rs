@@ -2,7 +2,7 @@
 
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
-use super::file::{KindRecord, RequestRecord, SessionRecord, StepRecord};
+use super::file::{KindRecord, RequestRecord, SegmentRecord, SessionRecord, StepRecord};
 use crate::model::TtlClass;
 use crate::projection::chain::Link;
 use crate::trace::{Harness, Kind, NewItem, Trace, TraceBuilder};
@@ -22,16 +22,11 @@ fn kind(record: KindRecord) -> Kind {
     }
 }
 
-/// Returns the lifetime class of a name.
-pub(super) fn ttl(name: &str) -> TtlClass {
-    if name == "1h" { TtlClass::Long } else { TtlClass::Short }
-}
-
 /// Returns the prefixes of a listed prompt: equal names and sizes so far, equal digests.
 pub(super) fn links(request: &RequestRecord) -> Vec<Link> {
     let (mut digest, mut tokens) = (0_u128, 0);
     let segments = request.segments.iter().enumerate();
-    let links = segments.map(|(index, (id, record, size, _))| {
+    let links = segments.map(|(index, SegmentRecord(id, record, size, _))| {
         let mut bytes = digest.to_le_bytes().to_vec();
         bytes.extend(size.to_le_bytes());
         bytes.extend(id.as_bytes());
@@ -42,10 +37,32 @@ pub(super) fn links(request: &RequestRecord) -> Vec<Link> {
     links.collect()
 }
 
+/// Returns the prefixes of a listed prompt with kinds that stand at the positions that the file lists.
+///
+/// A cache counts a run of calls, and a run of results, as one position: neighbours at one position get one of these
+/// kinds, neighbours at two get different ones.
+///
+/// # Errors
+/// Positions that go back or leave one out.
+pub(super) fn links_at_positions(request: &RequestRecord) -> Result<Vec<Link>, String> {
+    let mut links = links(request);
+    let positions: Option<Vec<u32>> = request.segments.iter().map(|it| it.3).collect();
+    let Some(positions) = positions else { return Ok(links) };
+    for pair in positions.windows(2) {
+        if !(pair[0]..=pair[0].saturating_add(1)).contains(&pair[1]) {
+            return Err(format!("a segment at position {} is followed by one at {}", pair[0], pair[1]));
+        }
+    }
+    for (link, position) in links.iter_mut().zip(positions) {
+        link.kind = if position.is_multiple_of(2) { Kind::ToolCall } else { Kind::ToolResult };
+    }
+    Ok(links)
+}
+
 /// Makes the trace of a session.
-pub(super) fn trace(name: &str, session: &SessionRecord) -> Trace {
+pub(super) fn trace(name: &str, session: &SessionRecord, ttl: TtlClass) -> Trace {
     let mut builder = TraceBuilder::new(name, &[]);
-    builder.harness(Harness { ttl: Some(ttl(&session.ttl)), side_request_ms: None });
+    builder.harness(Harness { ttl: Some(ttl), side_request_ms: None });
     for (index, step) in session.trace.iter().enumerate() {
         let is_first = index == 0;
         if is_first {

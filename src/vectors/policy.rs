@@ -1,71 +1,215 @@
-//! The small policies that cache vectors name, in the stage language.
+//! The small policies that cache vectors name, with the numbers of a file's own sentence.
+//!
+//! All are stages of the language but one: masks that move in batches are a policy in code, because a batch is counted
+//! from the first result and not from the last move.
 
 use crate::diag::Diagnostic;
 use crate::model::Policy;
+use crate::model::policy::Moment;
+use crate::projection::prompt::Shown;
+use crate::projection::rendition::Rendered;
+use crate::projection::{Ambient, Editor, Projector};
 use crate::spec::PolicySpec;
 use crate::spec::decode::{Format, decode};
+use crate::trace::Kind;
 
-/// Makes the policy of a name; its numbers are those of the file's own sentence. `None` when the name is not known.
-pub(super) fn policy(name: &str, sentence: &str) -> Option<Result<Policy, Vec<Diagnostic>>> {
+/// What a marker takes where the sentence does not say.
+const USUAL_MARKER: u64 = 12;
+
+/// A policy ready to play.
+#[derive(Clone, Debug)]
+pub(super) enum Small {
+    /// In the stage language.
+    Stages(Box<Policy>),
+    /// In code.
+    Masks(Masks),
+}
+
+/// Shows the oldest results as markers, so many at once: `floor(max(0, all - keep) / batch) × batch` of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Masks {
+    keep: u64,
+    batch: u64,
+    marker: u32,
+}
+
+impl Projector for Masks {
+    fn project(&mut self, moment: Moment, _: &Ambient, edit: &mut Editor<'_, '_>) {
+        if moment != Moment::Request {
+            return;
+        }
+        let is_result = |edit: &Editor<'_, '_>, at: u32| edit.prompt().item(at).kind == Kind::ToolResult;
+        let results: Vec<u32> = (0..edit.prompt().len()).filter(|at| is_result(edit, *at)).collect();
+        let surplus = (results.len() as u64).saturating_sub(self.keep);
+        let n_masked = usize::try_from(surplus / self.batch * self.batch).unwrap_or(0);
+        for at in results.into_iter().take(n_masked) {
+            edit.show(at, Rendered { shown: Shown::Marker, tokens: self.marker, exact: false });
+        }
+    }
+}
+
+/// Makes the policy of a name; its numbers are those of the file's own sentence.
+///
+/// # Errors
+/// The name is not known, or a number is missing.
+pub(super) fn policy(name: &str, sentence: &str) -> Result<Small, String> {
+    if name.starts_with("mask_") {
+        let masks = masks(name, sentence).ok_or("its sentence does not say which results stay")?;
+        if masks.batch > 1 {
+            return Ok(Small::Masks(masks));
+        }
+    }
     let stage = stage(name, sentence)?;
     let text = format!("(name: \"vectors\", about: \"{}\", stages: [{stage}])", name.escape_default());
-    let spec: Result<PolicySpec, _> = decode(&text, Format::Ron);
-    Some(match spec {
-        Ok(spec) => Policy::new(&spec),
-        Err(problems) => Err(problems),
-    })
+    let spec: Result<PolicySpec, Vec<Diagnostic>> = decode(&text, Format::Ron);
+    let policy = spec.and_then(|it| Policy::new(&it));
+    let told = |it: Vec<Diagnostic>| it.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ");
+    policy.map(|it| Small::Stages(Box::new(it))).map_err(told)
+}
+
+/// Returns the numbers of masks.
+fn masks(name: &str, sentence: &str) -> Option<Masks> {
+    let named = numbers(name);
+    let keep = after(sentence, "newest ").or_else(|| after(sentence, "k - ")).or(named.first().copied())?;
+    let batch = ["poll ", "poll=", "poll = ", "batches of ", "multiples of ", "/ "];
+    let batch = batch.iter().find_map(|it| after(sentence, it)).or(named.get(1).copied()).unwrap_or(1);
+    let marker = u32::try_from(marker(sentence)).ok()?;
+    Some(Masks { keep, batch: batch.max(1), marker })
+}
+
+/// Returns how large a marker is.
+fn marker(sentence: &str) -> u64 {
+    let said = ["become ", "marker of ", "marker ", "become a "].iter().find_map(|it| after(sentence, it));
+    said.unwrap_or(USUAL_MARKER)
 }
 
 /// Writes the stage of a policy.
-fn stage(name: &str, sentence: &str) -> Option<String> {
-    let numbers = numbers(sentence);
-    let pair = || Some((*numbers.first()?, *numbers.get(1)?));
+fn stage(name: &str, sentence: &str) -> Result<String, String> {
+    let said = |number: Option<u64>, what: &str| number.ok_or(format!("its sentence does not say {what}"));
     if name == "none" {
-        return Some(String::new());
+        return Ok(String::new());
     }
-    if name.starts_with("mask_rolling_") {
-        let (keep, marker) = pair()?;
-        return Some(format!(
-            "(name: \"mask\", scope: (kinds: [tool_result], keep_recent: tool_uses({keep})), apply: show(marker({marker})))"
+    if let Some(masks) = name.strip_prefix("mask_").and_then(|_| masks(name, sentence)) {
+        return Ok(format!(
+            "(name: \"mask\", scope: (kinds: [tool_result], keep_recent: tool_uses({})), apply: show(marker({})))",
+            masks.keep, masks.marker
+        ));
+    }
+    if name.starts_with("clear_") {
+        let trigger = said(threshold(sentence), "from which prompt on")?;
+        let bound =
+            if sentence.contains(">=") && !sentence.contains("prompt > ") { "at_least" } else { "above" };
+        let keep = after(sentence, "newest ").or_else(|| after(sentence, "keep "));
+        let keep = said(keep, "how many results stay")?;
+        let least = ["frees >= ", "clear_at_least ", "frees at least "];
+        let least = least.iter().find_map(|it| after(sentence, it)).unwrap_or(1).max(1);
+        return Ok(format!(
+            "(name: \"clear\", when: all([prompt({bound}: tokens({trigger})), reclaimable(at_least: tokens({least}))]), \
+             scope: (kinds: [tool_result], keep_recent: tool_uses({keep})), apply: show(marker({})))",
+            marker(sentence)
         ));
     }
     if name.starts_with("prune_boundary_") {
-        let (above, marker) = pair()?;
-        return Some(format!(
-            "(name: \"prune\", at: [loop_start], scope: (part: completed, kinds: [tool_result], larger_than: tokens({above}), shown: [raw]), apply: show(marker({marker})))"
+        let above = after(sentence, "> ").or(numbers(name).first().copied());
+        let above = said(above, "which results are large")?;
+        return Ok(format!(
+            "(name: \"prune\", at: [loop_start], scope: (part: completed, kinds: [tool_result], \
+             larger_than: tokens({above}), shown: [raw]), apply: show(marker({})))",
+            marker(sentence)
         ));
     }
     let is_aligned = name.ends_with("_aligned");
     if name.starts_with("compact_") && (is_aligned || name.ends_with("_separate")) {
-        let threshold = *numbers.first()?;
-        let before = |what: &str| number_before(sentence, what);
-        let instruction = before("-token instruction")?;
-        let output = number_after(sentence, "output ").or_else(|| before("-token summary"))?;
-        let system = if is_aligned { 0 } else { before("-token system")? };
+        let threshold = threshold(sentence).or(numbers(name).first().copied());
+        let threshold = said(threshold, "from which prompt on")?;
+        let instruction = said(before(sentence, "-token instruction"), "how long the instruction is")?;
+        let output = after(sentence, "output ").or_else(|| before(sentence, "-token summary"));
+        let output = said(output, "how long the summary is")?;
+        let system = if is_aligned {
+            0
+        } else {
+            said(before(sentence, "-token system"), "how long its system prompt is")?
+        };
         let prompt = if is_aligned { "aligned" } else { "separate" };
-        return Some(format!(
-            "(name: \"compact\", when: prompt(at_least: tokens({threshold})), apply: summarise(output: tokens({output}), overhead: tokens({}), prompt: {prompt}))",
+        return Ok(format!(
+            "(name: \"compact\", when: prompt(at_least: tokens({threshold})), \
+             apply: summarise(output: tokens({output}), overhead: tokens({}), prompt: {prompt}))",
             instruction + system
         ));
     }
-    None
+    Err("a policy of this name is not known".to_owned())
 }
 
-/// Returns the whole numbers in a sentence, in order.
-fn numbers(sentence: &str) -> Vec<u64> {
-    sentence.split(|it: char| !it.is_ascii_digit()).filter_map(|it| it.parse().ok()).collect()
+/// Returns how long a summariser's own system prompt is, where it has one.
+pub(super) fn own_system(name: &str, sentence: &str) -> Option<u64> {
+    if name.ends_with("_separate") { before(sentence, "-token system") } else { None }
+}
+
+/// Returns the size of the prompt that a sentence names as a trigger.
+fn threshold(sentence: &str) -> Option<u64> {
+    ["prompt >= ", "prompt > ", "prompt is above ", ">= ", "above "].iter().find_map(|it| after(sentence, it))
+}
+
+/// Returns the whole numbers in a text, in order.
+fn numbers(text: &str) -> Vec<u64> {
+    text.split(|it: char| !it.is_ascii_digit()).filter_map(|it| it.parse().ok()).collect()
 }
 
 /// Returns the number that ends right before some words.
-fn number_before(sentence: &str, words: &str) -> Option<u64> {
+fn before(sentence: &str, words: &str) -> Option<u64> {
     let front = &sentence[..sentence.find(words)?];
-    let digits = front.len() - front.bytes().rev().take_while(u8::is_ascii_digit).count();
-    front[digits..].parse().ok()
+    let digits = front.len() - front.bytes().rev().take_while(|it| is_of_number(*it)).count();
+    number(&front[digits..])
 }
 
 /// Returns the number that begins right after some words.
-fn number_after(sentence: &str, words: &str) -> Option<u64> {
+fn after(sentence: &str, words: &str) -> Option<u64> {
     let rest = &sentence[sentence.find(words)? + words.len()..];
-    let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
-    rest[..digits].parse().ok()
+    let digits = rest.bytes().take_while(|it| is_of_number(*it)).count();
+    let thousands = rest[digits..].trim_start().strip_prefix(['K', 'k']);
+    let is_thousands = thousands.is_some_and(|it| !it.starts_with(|it: char| it.is_alphanumeric()));
+    number(&rest[..digits])?.checked_mul(if is_thousands { 1_000 } else { 1 })
+}
+
+fn is_of_number(byte: u8) -> bool {
+    byte.is_ascii_digit() || byte == b',' || byte == b'_'
+}
+
+/// Reads a number with or without separators.
+fn number(digits: &str) -> Option<u64> {
+    digits.replace([',', '_'], "").parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test may fail")]
+
+    use super::*;
+
+    #[test]
+    fn numbers_are_read_where_a_sentence_has_them() {
+        let sentence = "when the prompt >= 167,000: own 2K system, newest 5 back, 100-token instruction";
+
+        assert_eq!(threshold(sentence), Some(167_000));
+        assert_eq!((after(sentence, "own "), after(sentence, "newest ")), (Some(2_000), Some(5)));
+        assert_eq!((before(sentence, "-token instruction"), after(sentence, "output ")), (Some(100), None));
+    }
+
+    #[test]
+    fn masks_move_in_the_batches_that_the_sentence_names() {
+        let of = |name, sentence| masks(name, sentence).unwrap();
+
+        let rolling =
+            of("mask_rolling_2", "before each request results older than the newest 2 become 10 tokens");
+        assert_eq!(rolling, Masks { keep: 2, batch: 1, marker: 10 });
+        let polled = of("mask_10_5", "floor(max(0, k - 10) / 5) x 5 oldest results; marker 12");
+        assert_eq!(polled, Masks { keep: 10, batch: 5, marker: 12 });
+    }
+
+    #[test]
+    fn what_a_sentence_lacks_is_named() {
+        assert_eq!(policy("opencode", "").unwrap_err(), "a policy of this name is not known");
+        let problem = policy("compact_5000_aligned", "when the prompt >= 5000").unwrap_err();
+        assert_eq!(problem, "its sentence does not say how long the instruction is");
+    }
 }

@@ -5,7 +5,8 @@ use std::fmt::Write as _;
 use indexmap::IndexMap;
 use serde::Serialize;
 
-use super::{From, Row, Series};
+use super::file::ExpectedRow;
+use super::{From, NotPlayed, Played, Row, Series};
 
 /// Rows of one series, in the shape of the file's own expectations.
 #[derive(Debug, Serialize)]
@@ -13,7 +14,8 @@ struct SeriesJson<'a> {
     rows: &'a [Row],
     #[serde(skip_serializing_if = "Option::is_none")]
     total_picodollars: Option<u128>,
-    as_expected: bool,
+    /// Nothing where the file expects nothing.
+    as_expected: Option<bool>,
 }
 
 /// A session's runs by policy; then where the prompts come from; then the rule.
@@ -27,7 +29,8 @@ struct Document<'a> {
     rows_as_expected: usize,
     sessions: IndexMap<&'a str, Runs<'a>>,
     cache_vectors: IndexMap<&'a str, SeriesJson<'a>>,
-    not_played: &'a [String],
+    not_played: &'a [NotPlayed],
+    passed_over: &'a [String],
 }
 
 /// One row by itself.
@@ -40,20 +43,28 @@ struct LineJson<'a> {
     n: usize,
     #[serde(flatten)]
     row: &'a Row,
-    as_expected: bool,
+    as_expected: Option<bool>,
 }
 
 /// Returns everything as one JSON document.
 ///
 /// # Errors
 /// A value that JSON cannot hold.
-pub fn json(all: &[Series], not_played: &[String]) -> Result<String, serde_json::Error> {
-    let (rows, rows_as_expected) = counts(all);
-    let mut document =
-        Document { schema: "ctxsim.vectors/1", rows, rows_as_expected, not_played, ..Document::default() };
-    for series in all {
+pub fn json(played: &Played) -> Result<String, serde_json::Error> {
+    let (rows, rows_as_expected) = counts(&played.series);
+    let Played { series, not_played, passed_over } = played;
+    let mut document = Document {
+        schema: "ctxsim.vectors/1",
+        rows,
+        rows_as_expected,
+        not_played,
+        passed_over,
+        ..Document::default()
+    };
+    for series in series {
         let total_picodollars = series.total();
-        let json = SeriesJson { rows: &series.rows, total_picodollars, as_expected: series.is_as_expected() };
+        let as_expected = series.expects().then(|| series.is_as_expected());
+        let json = SeriesJson { rows: &series.rows, total_picodollars, as_expected };
         if series.policy.is_empty() {
             document.cache_vectors.insert(&series.name, json);
         } else {
@@ -69,9 +80,9 @@ pub fn json(all: &[Series], not_played: &[String]) -> Result<String, serde_json:
 ///
 /// # Errors
 /// A value that JSON cannot hold.
-pub fn lines(all: &[Series]) -> Result<Vec<String>, serde_json::Error> {
+pub fn lines(played: &Played) -> Result<Vec<String>, serde_json::Error> {
     let mut lines = Vec::new();
-    for series in all {
+    for series in &played.series {
         let different = series.different();
         for (n, row) in series.rows.iter().enumerate() {
             lines.push(serde_json::to_string(&LineJson {
@@ -81,38 +92,100 @@ pub fn lines(all: &[Series]) -> Result<Vec<String>, serde_json::Error> {
                 from: series.from,
                 n,
                 row,
-                as_expected: !different.contains(&n),
+                as_expected: series.expects().then(|| !different.contains(&n)),
             })?);
         }
     }
     Ok(lines)
 }
 
-/// Returns how many rows are as expected, and every one that is not.
+/// Returns how many rows are as expected, every one that is not, and what was not played and not looked at.
 #[must_use]
-pub fn table(all: &[Series], not_played: &[String]) -> String {
+pub fn table(played: &Played) -> String {
+    let all = &played.series;
     let (n_rows, n_equal) = counts(all);
-    let n_series = all.iter().filter(|it| it.is_as_expected()).count();
-    let mut text = format!("{n_equal} of {n_rows} rows as expected, {n_series} of {} series\n", all.len());
-    for series in all.iter().filter(|it| !it.is_as_expected()) {
-        let policy = if series.policy.is_empty() { String::new() } else { format!(", {}", series.policy) };
-        let _ = writeln!(text, "{}{policy}, {}, from {}", series.name, series.rule, series.from);
-        for n in series.different() {
-            let row = series.rows.get(n).map_or("nothing".to_owned(), |it| format!("{it:?}"));
-            let expected = series.expected.get(n).map_or("nothing".to_owned(), |it| format!("{it:?}"));
-            let _ = writeln!(text, "  {n}: {row}\n     expected {expected}");
-        }
+    let n_expecting = all.iter().filter(|it| it.expects()).count();
+    let n_series = all.iter().filter(|it| it.expects() && it.is_as_expected()).count();
+    let mut text =
+        format!("{n_equal} of {n_rows} rows are as expected, {n_series} of {n_expecting} series\n");
+    let n_silent = all.len() - n_expecting;
+    if n_silent > 0 {
+        let _ =
+            writeln!(text, "{n_silent} series have nothing to be compared with; --rows requests prints them");
     }
-    for reason in not_played {
-        let _ = writeln!(text, "not played: {reason}");
+    for series in all.iter().filter(|it| !it.is_as_expected()) {
+        differing(series, &mut text);
+    }
+    text.push_str(&missing(played));
+    text
+}
+
+/// Returns what was not played, by reason, and what was not looked at.
+#[must_use]
+pub fn missing(played: &Played) -> String {
+    let mut text = String::new();
+    let mut by_reason: IndexMap<&str, Vec<String>> = IndexMap::new();
+    for it in &played.not_played {
+        by_reason.entry(&it.reason).or_default().push(it.to_string());
+    }
+    for (reason, places) in by_reason {
+        let more = if places.len() > 3 { format!("; and {} more", places.len() - 3) } else { String::new() };
+        let first = places.iter().take(3).map(String::as_str).collect::<Vec<_>>().join("; ");
+        let _ = writeln!(text, "not played, {reason}: {first}{more}");
+    }
+    for it in &played.passed_over {
+        let _ = writeln!(text, "passed over: {it}");
     }
     text
 }
 
-/// Returns how many rows there are or should be, and how many are as expected.
+/// Writes the rows of a series that differ, field by field.
+fn differing(series: &Series, text: &mut String) {
+    let policy = if series.policy.is_empty() { String::new() } else { format!(", {}", series.policy) };
+    let _ = writeln!(text, "{}{policy}, {}, from {}:", series.name, series.rule, series.from);
+    for n in series.different() {
+        let expected = series.expected.as_ref().and_then(|it| it.get(n));
+        let _ = match (series.rows.get(n), expected) {
+            (Some(row), Some(expected)) => writeln!(text, "  row {n}: {}", difference(row, expected)),
+            (Some(_), None) => writeln!(text, "  row {n}: none was expected"),
+            (None, _) => writeln!(text, "  row {n}: there is none"),
+        };
+    }
+    if let (Some(total), Some(expected)) = (series.total(), series.expected_total)
+        && total != expected
+    {
+        let _ = writeln!(text, "  in all: {total} picodollars, expected {expected}");
+    }
+}
+
+/// Says in which fields a row is not as expected.
+fn difference(row: &Row, expected: &ExpectedRow) -> String {
+    let mut fields = Vec::new();
+    let mut compare = |name: &str, is: u128, expected: Option<u128>| {
+        if expected.is_some_and(|it| it != is) {
+            fields.push(format!("{name} {is}, expected {}", expected.unwrap_or_default()));
+        }
+    };
+    compare("prompt", row.prompt.into(), expected.prompt.map(u128::from));
+    compare("read", row.read.into(), Some(expected.read.into()));
+    let names: indexmap::IndexSet<&String> = row.write.keys().chain(expected.write.keys()).collect();
+    for name in names {
+        let tokens = |it: &IndexMap<String, u64>| u128::from(it.get(name).copied().unwrap_or(0));
+        compare(&format!("written for {name}"), tokens(&row.write), Some(tokens(&expected.write)));
+    }
+    compare("uncached", row.uncached.into(), Some(expected.uncached.into()));
+    compare("output", row.output.into(), expected.output.map(u128::from));
+    compare("picodollars", row.picodollars.unwrap_or(0), expected.picodollars);
+    fields.join("; ")
+}
+
+/// Returns how many rows are expected, and how many are so.
 fn counts(all: &[Series]) -> (usize, usize) {
-    all.iter().fold((0, 0), |(rows, equal), it| {
-        let n = it.rows.len().max(it.expected.len());
-        (rows + n, equal + n - it.different().len())
-    })
+    all.iter().filter_map(|it| Some((it, it.expected.as_ref()?))).fold(
+        (0, 0),
+        |(rows, equal), (it, expected)| {
+            let n = it.rows.len().max(expected.len());
+            (rows + n, equal + n - it.different().len())
+        },
+    )
 }

@@ -5,6 +5,7 @@
 mod breakpoints;
 mod cassettes;
 mod deepseek;
+mod documented;
 mod economics;
 mod gemini;
 mod kimi;

@@ -19,7 +19,7 @@ use crate::random_rules::{breakpoints, layout, rules, steps, units};
 use crate::random_trace::{TracePlan, trace};
 
 /// Tries a law on so many times the usual number of cases; `PROPTEST_CASES` makes it more.
-fn hold<S: Strategy>(times: u32, strategy: S, law: impl Fn(S::Value) -> Result<(), TestCaseError>)
+pub(crate) fn hold<S: Strategy>(times: u32, strategy: S, law: impl Fn(S::Value) -> Result<(), TestCaseError>)
 where
     S::Value: Clone,
 {

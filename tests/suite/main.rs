@@ -10,6 +10,7 @@ mod context_decay;
 mod diagnostics;
 mod documents;
 mod duckagent;
+mod explain;
 mod formats;
 mod fuzz;
 mod import;

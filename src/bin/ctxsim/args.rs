@@ -13,6 +13,7 @@ Examples:
   ctxsim run --set params.threshold.ratio=0.7     one number changed for this run
   ctxsim run --rows requests --policy A           every request of a run, one JSON object a line
   ctxsim run --format json --output report.json   every field
+  ctxsim explain --policy A --scenario S --request 12   why that prompt looks so, and what it cost
   ctxsim import session.jsonl                     what a recording holds, and what of it is left out
   ctxsim run --suite S --output report.html       a page with charts beside the tables
   ctxsim store write --policy P --scenario S --output DIR   what a memory holds at the end, as JSON files
@@ -21,7 +22,7 @@ Examples:
   ctxsim convert my.ron --to toml                 the same input in the other format
   ctxsim schema policy                            what may stand in a policy, for editors
 
-Exit codes: 0 fine, 1 a guard failed, 2 bad input or usage.";
+Exit codes: 0 fine, 1 a guard failed or a cache vector differs, 2 bad input or usage.";
 
 const SENSITIVITY_EXAMPLES: &str = "\
 Examples:
@@ -53,6 +54,8 @@ pub(crate) enum Command {
     /// Compare policies across price lists: cost, order, break-even points, elasticities
     #[command(after_help = SENSITIVITY_EXAMPLES)]
     Sensitivity(SensitivityArgs),
+    /// Say of one request how each item is shown and why, where the prefix broke, and what the cache did
+    Explain(ExplainArgs),
     /// Show what recorded sessions hold and what of them is left out, or how well their bill is predicted
     Import(ImportArgs),
     /// Name the policies, scenarios, profiles and suites there are
@@ -189,6 +192,41 @@ pub(crate) enum FormatArg {
     Markdown,
     /// A page with tables, and charts where facts are planted
     Html,
+}
+
+/// The arguments of `explain`.
+#[derive(Debug, Args)]
+pub(crate) struct ExplainArgs {
+    /// The policy, by name or path
+    #[arg(long, value_name = "P")]
+    pub(crate) policy: String,
+    /// The scenario, by name or path, or a recorded session
+    #[arg(long, value_name = "S")]
+    pub(crate) scenario: String,
+    /// The request: its place among those that `run --rows requests` lists, from 1
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) request: u64,
+    /// The session, where the scenario records several
+    #[arg(long, value_name = "NAME")]
+    pub(crate) session: Option<String>,
+    /// The model profile, by name or path
+    #[arg(long, value_name = "M", default_value = "anthropic/claude-opus-4.5")]
+    pub(crate) profile: String,
+    /// Override a field of the inputs, as in `params.trigger.tokens=20000`
+    #[arg(long = "set", value_name = "PATH=VALUE")]
+    pub(crate) set: Vec<String>,
+    /// Give every item a line of its own
+    #[arg(long)]
+    pub(crate) details: bool,
+    /// Print the prompt itself, where there is text; with `--format json` beside the rest
+    #[arg(long)]
+    pub(crate) render: bool,
+    /// How it is written: table or json
+    #[arg(long, value_enum, default_value = "table")]
+    pub(crate) format: CalibrationFormatArg,
+    /// Write to a file, all of it or nothing
+    #[arg(long, value_name = "PATH")]
+    pub(crate) output: Option<PathBuf>,
 }
 
 /// The arguments of `import`.

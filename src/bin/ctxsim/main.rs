@@ -1,6 +1,7 @@
 //! Reads arguments, calls the library, prints, sets the exit code.
 
 mod args;
+mod explain;
 mod inputs;
 mod output;
 mod pages;
@@ -33,6 +34,7 @@ fn main() -> ExitCode {
     let result = match cli.command.unwrap_or_default() {
         Command::Run(args) => run::run(&catalog, &args),
         Command::Sensitivity(args) => sensitivity::sensitivity(&catalog, &args).map(|()| true),
+        Command::Explain(args) => explain::explain(&catalog, &args).map(|()| true),
         Command::Import(args) => run::import(&catalog, &args).map(|()| true),
         Command::List(args) => inputs::list(&catalog, &args).map(|()| true),
         Command::Validate(args) => inputs::validate(&catalog, &args).map(|()| true),

@@ -34,3 +34,8 @@ pub(crate) fn width() -> Option<usize> {
     let is_terminal = io::stdout().is_terminal();
     is_terminal.then(terminal_size::terminal_size).flatten().map(|(width, _)| usize::from(width.0))
 }
+
+/// Returns whether the output shows colours: a terminal does, unless the environment says otherwise.
+pub(crate) fn is_coloured() -> bool {
+    anstream::AutoStream::choice(&io::stdout()) != anstream::ColorChoice::Never
+}

@@ -35,14 +35,7 @@ pub(crate) fn run(catalog: &Catalog, args: &RunArgs) -> Result<bool, Error> {
         && let Some(text) = vectors_file(catalog, scenario)
         && vectors::detect(&text)
     {
-        let text = vectors_text(&text, args, format).map_err(|it| match it {
-            Error::Invalid(mut problems) => {
-                problems.iter_mut().for_each(|it| it.place.file.clone_from(scenario));
-                problems.into()
-            }
-            other => other,
-        })?;
-        return write(args, &text).map(|()| true);
+        return play_vectors(scenario, &text, args, format);
     }
     let request = Request {
         suite: args.suite.clone(),
@@ -145,25 +138,23 @@ fn calibrations(catalog: &Catalog, args: &ImportArgs, side_request: &str) -> Res
     Ok(calibrations.collect())
 }
 
-/// Returns what the cache makes of a file of cache vectors, which brings its own policies, rules and prices.
-fn vectors_text(text: &str, args: &RunArgs, format: FormatArg) -> Result<String, Error> {
-    let (all, not_played) = vectors::run(text)?;
+/// Plays a file of cache vectors, which brings its own policies, rules and prices; returns whether its rows are as expected.
+fn play_vectors(path: &str, text: &str, args: &RunArgs, format: FormatArg) -> Result<bool, Error> {
+    let played = vectors::run(text).map_err(|mut problems| {
+        problems.iter_mut().for_each(|it| it.place.file = path.to_owned());
+        problems
+    })?;
     let is_rows = args.rows != RowsArg::Runs;
-    match format {
-        FormatArg::Json if !is_rows => vectors::json(&all, &not_played).map_err(unwritable),
-        FormatArg::Table | FormatArg::Markdown | FormatArg::Html => Ok(vectors::table(&all, &not_played)),
+    let text = match format {
+        FormatArg::Json if !is_rows => vectors::json(&played).map_err(unwritable)?,
+        FormatArg::Table | FormatArg::Markdown | FormatArg::Html => vectors::table(&played),
         _ => {
-            let lines = vectors::lines(&all).map_err(unwritable)?;
-            match format {
-                FormatArg::Json => Ok(format!("[\n{}\n]\n", lines.join(",\n"))),
-                FormatArg::Csv => {
-                    let flat: Result<Vec<_>, _> = lines.iter().map(|it| csv::flat(it)).collect();
-                    flat.map(|it| csv::table(&it)).map_err(unwritable)
-                }
-                _ => Ok(lines.join("\n") + "\n"),
-            }
+            anstream::eprint!("{}", vectors::missing(&played));
+            joined(&vectors::lines(&played).map_err(unwritable)?, format)?
         }
-    }
+    };
+    write(args, &text)?;
+    Ok(played.is_as_expected())
 }
 
 /// Returns the format: as asked for, as the output's extension says, or the usual one.

@@ -66,7 +66,7 @@ fn costs(all: &Sensitivity, grid: &Compared) -> Grid {
         line.push(until(row, &letters));
         line
     });
-    Grid { title: title(all, grid, "Cost in USD"), columns, n_names: 1, rows: rows.collect() }
+    Grid { title: title(all, grid, "Cost in USD"), columns, n_names: 1, rows: rows.collect(), chart: None }
 }
 
 /// Writes an order by cost: `C < A = B`.
@@ -120,6 +120,7 @@ fn flips(all: &Sensitivity, grid: &Compared) -> Option<Grid> {
         columns: columns.map(str::to_owned).to_vec(),
         n_names: 1,
         rows: grid.flips.iter().map(line).collect(),
+        chart: None,
     })
 }
 
@@ -140,6 +141,7 @@ fn elasticities(all: &Sensitivity, grid: &Compared, is_detailed: bool) -> Grid {
         columns: columns.map(|it| it.replace('_', " ")).collect(),
         n_names: 2,
         rows,
+        chart: None,
     }
 }
 
@@ -180,6 +182,7 @@ fn break_even(all: &Sensitivity) -> Option<Grid> {
         columns: columns.map(str::to_owned).to_vec(),
         n_names: 1,
         rows,
+        chart: None,
     })
 }
 

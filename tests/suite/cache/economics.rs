@@ -1,9 +1,8 @@
-//! What caching is worth, on the numbers of cuihuan/awesome-ai-gateway (2026-07-29), and the floors of xAI's bills.
+//! What caching is worth, on the numbers of cuihuan/awesome-ai-gateway (2026-07-29).
 
 use ctxsim::cache::breakpoints::Cache;
 use ctxsim::ledger::CacheUse;
 use ctxsim::model::TtlClass::{self, Long, Short};
-use ctxsim::model::profile::Steps;
 use ctxsim::trace::Kind;
 
 use super::{Blocks, rules, send};
@@ -44,11 +43,4 @@ fn awesome_ai_gateway_fifty_requests_cost_a_third_when_their_prefix_is_cached() 
 fn awesome_ai_gateway_one_long_pause_makes_the_longer_lifetime_worth_its_price() {
     assert_eq!([0, 1, 2, 3].map(|gaps| costs(Some(Short), true, gaps).1), [0.615, 0.73, 0.845, 0.96]);
     assert_eq!([0, 1, 2, 3].map(|gaps| costs(Some(Long), true, gaps).1), [0.69; 4]);
-}
-
-#[test]
-fn xai_bills_common_prefixes_in_steps_of_128() {
-    let steps = Steps { min: 128, step: 128 };
-
-    assert_eq!([8_802, 2_735, 128].map(|common| steps.floor(common)), [8_704, 2_688, 128]);
 }

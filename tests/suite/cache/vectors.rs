@@ -1,16 +1,22 @@
 //! The small sessions in `tests/data/cache-vectors`: every row equal, in tokens and in picodollars.
 
-use ctxsim::vectors::{From, detect, run};
+use ctxsim::vectors::{From, detect, run, table};
 
 const GOLDEN: &str = include_str!("../../data/cache-vectors/golden.json");
+/// Random sessions and vectors with other numbers, three rules and seven policies; rows by an independent program.
+const RANDOM: [&str; 2] = [
+    include_str!("../../data/cache-vectors/random-1.json"),
+    include_str!("../../data/cache-vectors/random-2.json"),
+];
 
 #[test]
 fn every_row_of_the_golden_vectors_is_equal_from_requests_and_from_traces() {
     assert!(detect(GOLDEN));
 
-    let (all, not_played) = run(GOLDEN).unwrap();
+    let played = run(GOLDEN).unwrap();
+    let all = played.series;
 
-    assert_eq!(not_played, [] as [String; 0]);
+    assert_eq!((played.not_played, played.passed_over), (Vec::new(), Vec::new()));
     for series in &all {
         let (name, policy, rule, from) = (&series.name, &series.policy, &series.rule, series.from);
         assert_eq!(series.different(), [] as [usize; 0], "{name}, {policy}, {rule}, {from}");
@@ -31,16 +37,81 @@ fn a_wrong_row_is_told() {
     let spoilt = GOLDEN.replacen(right, wrong, 1);
     assert_ne!(spoilt, GOLDEN, "the vector of mixed lifetimes has such a row");
 
-    let (all, _) = run(&spoilt).unwrap();
+    let played = run(&spoilt).unwrap();
 
-    let wrong: Vec<_> = all.iter().filter(|it| !it.is_as_expected()).collect();
+    assert!(!played.is_as_expected());
+    let wrong: Vec<_> = played.series.iter().filter(|it| !it.is_as_expected()).collect();
     assert_eq!(wrong.len(), 1);
     assert_eq!((wrong[0].name.as_str(), wrong[0].different()), ("mixed_ttl_billing", vec![1]));
 }
 
 #[test]
+fn every_row_of_random_vectors_is_equal_under_other_numbers() {
+    for text in RANDOM {
+        let played = run(text).unwrap();
+
+        assert!(played.is_as_expected(), "{}", table(&played));
+        assert_eq!(played.not_played, [], "{}", table(&played));
+        for rule in ["breakpoints", "prefix_interval", "boundaries"] {
+            assert!(played.series.iter().any(|it| it.rule == rule && it.from == From::Trace), "{rule}");
+        }
+    }
+}
+
+#[test]
+fn a_rule_a_policy_or_a_field_that_is_not_known_is_told_and_the_rest_is_played() {
+    let mut file: serde_json::Value = serde_json::from_str(GOLDEN).unwrap();
+    file["rules"]["breakpoints"]["grace_ms"] = 5.into();
+    file["rules"]["breakpoints"]["live"] = "now - touched < ttl".into();
+    let runs = file["sessions"]["G1_one_loop"]["runs"].as_object_mut().unwrap();
+    let mut strange = runs["none"].clone();
+    strange["expected"]["units"] = strange["expected"]["breakpoints"].clone();
+    runs.insert("observation_masking".to_owned(), strange);
+
+    let played = run(&file.to_string()).unwrap();
+
+    let text = table(&played);
+    assert!(text.contains("not played, a policy of this name is not known: "), "{text}");
+    assert!(
+        text.contains("not played, the rule `units` is not known: G1_one_loop, observation_masking"),
+        "{text}"
+    );
+    assert!(text.contains("passed over: `rules.*.grace_ms` is not looked at"), "{text}");
+    assert!(text.contains("passed over: `rules.*.live` says something else than what is played"), "{text}");
+    assert!(played.is_as_expected(), "what is known is played: {text}");
+}
+
+#[test]
+fn marks_outside_a_prompt_and_lifetimes_of_no_name_are_told() {
+    let file = |mark: &str| {
+        let segments = r#"[["a", "user", 2000, 1], ["b", "text", 10, 2]]"#;
+        let request =
+            format!(r#"{{"t_ms": 0, "response_start_ms": 1, "segments": {segments}, "marks": [{mark}]}}"#);
+        format!(r#"{{"rules": {{}}, "cache_vectors": {{"v": {{"requests": [{request}]}}}}}}"#)
+    };
+    for (mark, reason) in [
+        (r#"[2, "5m"]"#, "a mark stands behind segment 2 of 2, counted from 0"),
+        (r#"[1, "5min"]"#, "no lifetime is called `5min`"),
+    ] {
+        let played = run(&file(mark)).unwrap();
+        assert_eq!((played.series.len(), played.not_played[0].reason.as_str()), (0, reason));
+    }
+    let played = run(&file(r#"[1, "30m"]"#)).unwrap();
+    assert_eq!(played.series[0].rows[0].write.get("30m"), Some(&2_010));
+    assert!(!played.series[0].expects() && played.is_as_expected(), "nothing to compare with");
+}
+
+#[test]
+fn a_file_that_does_not_decode_is_told_with_its_place() {
+    let problem = &run("{\"rules\": {},\n \"sessions\": {\"s\": {\"ttl\": 5}}}").unwrap_err()[0];
+
+    assert_eq!((problem.code, problem.place.line_column), ("vectors-unreadable", Some((2, 28))));
+    assert!(problem.message.contains("expected a string"), "{problem}");
+}
+
+#[test]
 fn other_json_is_no_file_of_vectors() {
-    for text in ["", "{}", "[1]", "{\"rules\": {}}", "hello"] {
+    for text in ["", "{}", "[1]", "{\"rules\": {}}", "hello", "{\"rules\": 1, \"sessions\": {}}"] {
         assert!(!detect(text), "{text:?}");
     }
     assert_eq!(run("{\"rules\": 1}").unwrap_err()[0].code, "vectors-unreadable");

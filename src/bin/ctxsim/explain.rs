@@ -1,0 +1,107 @@
+//! `ctxsim explain`: one request of one run, for people or for programs.
+
+use ctxsim::catalog::Catalog;
+use ctxsim::diag::Diagnostic;
+use ctxsim::error::Error;
+use ctxsim::explain::explain as explained;
+use ctxsim::report::explain::{json, rendered, table};
+use ctxsim::report::rows::Context;
+use ctxsim::run::{Load, Plan, Request};
+use ctxsim::vectors;
+
+use crate::args::{CalibrationFormatArg, ExplainArgs};
+use crate::output;
+
+/// Explains and writes.
+pub(crate) fn explain(catalog: &Catalog, args: &ExplainArgs) -> Result<(), Error> {
+    let text = catalog.scenario(&args.scenario).and_then(|it| it.origin.text());
+    if text.is_ok_and(|it| vectors::detect(&it)) {
+        return Err(refused(
+            format!("{} is a file of cache vectors, which brings its own policies and rules", args.scenario),
+            "`ctxsim run --scenario FILE` compares its rows",
+        ));
+    }
+    let request = Request {
+        policies: vec![args.policy.clone()],
+        scenarios: vec![args.scenario.clone()],
+        profiles: vec![args.profile.clone()],
+        set: args.set.clone(),
+        ..Request::default()
+    };
+    let plan = Plan::new(catalog, &request)?;
+    let load = session(&plan, args)?;
+    let Some(trace) = load.workload.items() else {
+        return Err(refused(
+            format!("{} is a block trace: its prompts are ids, and no policy changes them", load.name),
+            "name a scenario of items",
+        ));
+    };
+    if load.conversation.is_some() {
+        return Err(refused(
+            format!("the requests of {} are those of many conversations", load.name),
+            "name a scenario that is one session",
+        ));
+    }
+    if args.render && trace.texts.is_empty() {
+        return Err(refused(
+            format!("{} has sizes and no text to render", load.name),
+            "name a recorded session, or leave out `--render`",
+        ));
+    }
+    let (policy, profile) = (&load.policies[0], &plan.profiles[0]);
+    let n = usize::try_from(args.request).unwrap_or(usize::MAX);
+    let explanation = explained(trace, policy, profile, n).map_err(|it| vec![*it])?;
+    let recorded = trace.recorded.as_ref();
+    let context = Context { policy, scenario: &load.name, recorded, profile, names_run: false };
+    let text = match args.format {
+        CalibrationFormatArg::Json => json(&explanation, context, args.render.then_some(&trace.texts))
+            .map_err(|error| vec![Diagnostic::at("unwritable", "", error.to_string())])?,
+        CalibrationFormatArg::Table if args.render => rendered(&explanation, &trace.texts),
+        CalibrationFormatArg::Table => {
+            let is_terminal = args.output.is_none();
+            let style = table::Style {
+                width: if is_terminal { output::width() } else { None },
+                is_coloured: is_terminal && output::is_coloured(),
+                lists_all: args.details,
+            };
+            table::explanation(&explanation, context, style)
+        }
+    };
+    match &args.output {
+        Some(path) => output::write(path, &text),
+        None => output::print(&text),
+    }
+}
+
+/// Returns the session that is meant: the only one, or the one that is named.
+fn session<'a>(plan: &'a Plan, args: &ExplainArgs) -> Result<&'a Load, Error> {
+    let names = || plan.scenarios.iter().map(|it| it.name.as_str());
+    let Some(name) = &args.session else {
+        return match plan.scenarios.as_slice() {
+            [only] => Ok(only),
+            all => Err(refused(
+                format!("{} has {} sessions, and a request is of one", args.scenario, all.len()),
+                &format!("write `--session NAME`; there are: {}", first(names())),
+            )),
+        };
+    };
+    plan.scenarios.iter().find(|it| it.name == *name).ok_or_else(|| {
+        let help = match ctxsim::diag::nearest(name, names()) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => format!("there are: {}", first(names())),
+        };
+        refused(format!("{} has no session called `{name}`", args.scenario), &help)
+    })
+}
+
+/// Returns the first few of some names.
+fn first<'a>(names: impl Iterator<Item = &'a str>) -> String {
+    const SHOWN: usize = 5;
+    let names: Vec<&str> = names.collect();
+    let more = if names.len() > SHOWN { format!(" and {} more", names.len() - SHOWN) } else { String::new() };
+    format!("{}{more}", names.iter().take(SHOWN).map(|it| format!("`{it}`")).collect::<Vec<_>>().join(", "))
+}
+
+fn refused(message: String, help: &str) -> Error {
+    vec![Diagnostic::at("explain-what", "", message).help(help)].into()
+}

@@ -1,0 +1,77 @@
+//! What a cache knows of a prompt before it takes it: for people who ask why so much was read and no more.
+
+use serde::Serialize;
+
+use crate::units::Tokens;
+
+/// What a cache knows of a prompt.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Finding {
+    /// The breakpoints of the prompt, where the rule has them, in order.
+    pub marks: Vec<MarkFound>,
+    /// What earlier requests left that this prompt begins with, the longest first.
+    pub entries: Vec<EntryFound>,
+}
+
+/// A breakpoint of a prompt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct MarkFound {
+    /// The slot behind which it stands.
+    pub slot: u32,
+    /// Tokens in front of it.
+    pub tokens: Tokens,
+    /// How long its entry lives, in milliseconds.
+    pub life_ms: u64,
+    /// The shortest prefix that is cached, if this one is shorter: the breakpoint is then ignored.
+    pub too_short_for: Option<Tokens>,
+}
+
+/// Something that an earlier request left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct EntryFound {
+    /// The slot that ends it, where the rule knows what it holds.
+    pub slot: Option<u32>,
+    /// Its tokens.
+    pub tokens: Tokens,
+    /// Milliseconds since it was last used, where the rule has a clock.
+    pub age_ms: Option<u64>,
+    /// How long it lives after its last use, in milliseconds, where the rule says so.
+    pub life_ms: Option<u64>,
+    /// What became of it.
+    pub fate: Fate,
+}
+
+/// What becomes of an entry when a request looks for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Fate {
+    /// It was read, so many tokens of it.
+    Read(Tokens),
+    /// A longer one was read.
+    Shorter,
+    /// It had expired.
+    Expired,
+    /// It could not be read yet: its writer's response begins so many milliseconds later.
+    NotReadable {
+        /// Milliseconds from this request's start on.
+        in_ms: u64,
+    },
+    /// It stands too many positions in front of the next breakpoint.
+    OutOfLookback {
+        /// How many, that of the breakpoint counted.
+        positions: u64,
+        /// How many are looked at.
+        looked_at: u64,
+    },
+    /// No breakpoint that counts stands at or behind it.
+    NoBreakpoint,
+    /// It is shorter than the shortest that is cached.
+    TooShort {
+        /// The shortest that is cached.
+        min_tokens: Tokens,
+    },
+    /// The store has let it go.
+    Evicted,
+    /// The rule takes it to be broken by an edit of the policy, behind so many tokens.
+    Capped(Tokens),
+}

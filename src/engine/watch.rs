@@ -1,0 +1,66 @@
+//! A run that someone watches: it is played as any other, and what the policy does and the cache is asked can be seen.
+
+use super::{Ready, Run};
+use crate::cache::CacheRule;
+use crate::ledger::{Outcome, Sink};
+use crate::memory::Keeper;
+use crate::model::policy::Moment;
+use crate::model::{CacheRules, Layout, Limits, Policy};
+use crate::projection::{Ambient, Editor, Projector};
+use crate::recovery::ReadyRecovery;
+use crate::trace::Trace;
+
+/// Sees a policy at work; it must not edit.
+pub trait Watch {
+    /// The policy is about to act.
+    fn before(&mut self, moment: Moment, edit: &mut Editor<'_, '_>);
+    /// The policy has acted.
+    fn after(&mut self, moment: Moment, edit: &mut Editor<'_, '_>);
+}
+
+/// A policy that is watched.
+struct Watched<'w, P, W> {
+    policy: P,
+    watch: &'w mut W,
+}
+
+impl<P: Projector, W: Watch> Projector for Watched<'_, P, W> {
+    fn project(&mut self, moment: Moment, ambient: &Ambient, edit: &mut Editor<'_, '_>) {
+        self.watch.before(moment, edit);
+        self.policy.project(moment, ambient, edit);
+        self.watch.after(moment, edit);
+    }
+}
+
+/// Plays a trace under any projector with a cache of the caller's own; the rules only tell policies how long entries live.
+pub fn play_with_cache(
+    trace: &Trace,
+    projector: &mut impl Projector,
+    layout: &Layout,
+    recovery: ReadyRecovery,
+    limits: &Limits,
+    (rules, cache): (&CacheRules, Box<dyn CacheRule>),
+    sink: &mut impl Sink,
+) -> Outcome {
+    let recoveries = [recovery];
+    let sinks = std::slice::from_mut(sink);
+    Run { cache, ..Run::new(trace, projector, layout, &recoveries, limits, rules, sinks) }.play()
+}
+
+/// Plays a trace as [`super::simulate`] does, before the eyes of someone who also stands between it and its cache.
+pub fn simulate_watched(
+    trace: &Trace,
+    policy: &Policy,
+    limits: &Limits,
+    rules: &CacheRules,
+    (watch, look): (&mut impl Watch, impl FnOnce(Box<dyn CacheRule>) -> Box<dyn CacheRule>),
+    sink: &mut impl Sink,
+) -> Outcome {
+    let ready = Ready::new(trace, policy, limits);
+    let recoveries = [ready.recovery()];
+    let keeper = trace.facts.as_ref().map(|it| Keeper::new(it, ready.memory));
+    let mut watched = Watched { policy: ready.program.clone(), watch };
+    let sinks = std::slice::from_mut(sink);
+    let run = Run::new(trace, &mut watched, ready.layout, &recoveries, limits, rules, sinks);
+    Run { keeper, cache: look(run.cache), ..run }.play()
+}

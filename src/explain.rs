@@ -1,0 +1,263 @@
+//! One request of a run, explained: how every item is shown and why, where its prefix broke, what the cache knew.
+//!
+//! The run is played twice: once for its rows, and once up to the request with a policy and a cache that are watched.
+//! A run that nobody asks about pays for none of it.
+
+mod items;
+mod prefix;
+mod record;
+
+use crate::cache::{CacheRule, Finding};
+use crate::diag::Diagnostic;
+use crate::engine::{simulate, simulate_watched};
+use crate::ledger::{NeedRow, RequestRow, Role, Rows};
+use crate::model::policy::Moment;
+use crate::model::{Policy, Profile};
+use crate::price::{Bill, Consumed};
+use crate::projection::chain::Link;
+use crate::trace::{Trace, Usage};
+use crate::units::Tokens;
+
+pub use items::{Cached, Standing, Stood};
+pub use prefix::{Prefix, Same};
+use record::{Asked, Eyes, Noted, Sent, Shared, Wanted, WatchedCache};
+
+/// A request of a run, explained.
+#[derive(Clone, Debug)]
+pub struct Explanation {
+    /// Which row of the run it is, from 1.
+    pub n: usize,
+    /// How many rows the run has.
+    pub of: usize,
+    /// The row.
+    pub row: RequestRow,
+    /// Who asked for it, where that is a stage and not the agent.
+    pub asked_by: Option<By>,
+    /// What it costs, part by part.
+    pub bill: Bill,
+    /// What the provider billed, where the trace was recorded and this is the agent's own request.
+    pub recorded: Option<Usage>,
+    /// Every item that had come, in order; of a summariser with a prompt of its own, those that it replaces.
+    pub items: Vec<Standing>,
+    /// Tokens of the prompt that no item has: what is remembered, or a summariser's instructions and what it copies.
+    pub beside: Tokens,
+    /// The agent's request before it: which row, and how this prompt begins in comparison.
+    pub prefix: Option<Prefix>,
+    /// What stages and others did since that request, in order.
+    pub since: Vec<Done>,
+    /// What the cache knew of the prompt; nothing where it was not asked.
+    pub finding: Option<Finding>,
+    /// What was due since that request, and how it was met.
+    pub needs: Vec<NeedRow>,
+}
+
+/// Who changed an item.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum By {
+    /// A stage of the policy, and which of its steps, from 0.
+    Stage(usize, usize),
+    /// Nobody: an edit that held for one request was taken back.
+    TakenBack,
+    /// The recorded harness, which took the item out.
+    Harness,
+}
+
+/// A change of an item.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cause {
+    /// Who made it.
+    pub by: By,
+    /// At which moment, where a stage made it.
+    pub at: Option<Moment>,
+    /// The first request of the agent that was sent with it: which row, from 1; none when none was.
+    pub request: Option<usize>,
+    /// What stood there, and what stands there since.
+    pub change: [Stood; 2],
+}
+
+/// What someone did to the prompt between two requests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Done {
+    /// Who.
+    pub by: By,
+    /// How many items.
+    pub n_items: usize,
+    /// Tokens shown before and after.
+    pub tokens: [Tokens; 2],
+}
+
+/// Explains a row of a run, counted from 1 as `run --rows requests` lists them.
+///
+/// # Errors
+/// The run has no such row.
+pub fn explain(
+    trace: &Trace,
+    policy: &Policy,
+    profile: &Profile,
+    n: usize,
+) -> Result<Explanation, Box<Diagnostic>> {
+    let mut rows = Rows::default();
+    simulate(trace, policy, &profile.limits, &profile.cache, &mut rows);
+    let rows = rows.requests;
+    let wanted = n.checked_sub(1).filter(|it| *it < rows.len()).ok_or_else(|| out_of_range(n, rows.len()))?;
+    let mains: Vec<usize> = (0..rows.len()).filter(|it| rows[*it].role == Role::Main).collect();
+    let n_before = mains.partition_point(|it| *it < wanted);
+    let is_main = rows[wanted].role == Role::Main;
+    let shared = Shared::new(wanted);
+    let mut eyes = Eyes::new([n_before.checked_sub(1), is_main.then_some(n_before)], n_before);
+    let mut sink = Wanted { shared: shared.clone(), row: None, needs: Vec::new() };
+    let look = |inner| -> Box<dyn CacheRule> { Box::new(WatchedCache { inner, shared: shared.clone() }) };
+    simulate_watched(trace, policy, &profile.limits, &profile.cache, (&mut eyes, look), &mut sink);
+    let row = sink.row.unwrap_or(rows[wanted]);
+    let asked = shared.take(&row);
+    let nth = rows[..wanted].iter().rev().take_while(|it| it.role != Role::Main).count();
+    let [before, this] = std::mem::take(&mut eyes.sent);
+    let (this, asked_by) = match this {
+        Some(sent) => (sent, None),
+        None => aside(trace, policy, &eyes, (n_before, nth), asked.as_ref()),
+    };
+    let story = Story { trace, policy, mains: &mains, edits: &eyes.edits[..this.n_edits] };
+    let n_seen = before.as_ref().map_or(0, |it| it.slots.len());
+    let items = story.items(&this, n_seen, &row);
+    let shown: Tokens = items.iter().map(|it| Tokens::from(it.now.tokens)).sum();
+    let since = story.since(n_before);
+    let compared = before.filter(|_| !this.links.is_empty());
+    let prefix = compared.map(|before| story.prefix(&before, &this, mains[n_before - 1] + 1, n_before));
+    let list = profile.prices.at(row.at_ms);
+    let recorded = trace.recorded.as_ref().filter(|_| is_main && row.n == 0);
+    Ok(Explanation {
+        n,
+        of: rows.len(),
+        row,
+        asked_by,
+        bill: Bill::of_request(list, &Consumed::from(&row)),
+        recorded: recorded.and_then(|it| *it.usage.get(row.step as usize)?),
+        items,
+        beside: row.prompt.saturating_sub(shown),
+        prefix,
+        since,
+        finding: asked.map(|it| it.finding),
+        needs: sink.needs,
+    })
+}
+
+/// Says that a run has no such request.
+fn out_of_range(n: usize, of: usize) -> Box<Diagnostic> {
+    let message = match of {
+        0 => "this run makes no request".to_owned(),
+        1 => format!("there is no request {n}: this run makes one"),
+        of => format!("there is no request {n}: this run makes {of}"),
+    };
+    let help = if of == 0 {
+        "name a scenario with at least one step".to_owned()
+    } else {
+        format!("write a number from 1 to {of}; `ctxsim run --rows requests` lists them in this order")
+    };
+    Box::new(Diagnostic::at("request-out-of-range", "", message).help(help))
+}
+
+/// Everything that a request's story is told from.
+struct Story<'a> {
+    trace: &'a Trace,
+    policy: &'a Policy,
+    /// The rows of the agent's requests.
+    mains: &'a [usize],
+    /// The edits before the request.
+    edits: &'a [Noted],
+}
+
+impl Story<'_> {
+    /// Tells who made an edit.
+    fn by(&self, noted: &Noted) -> By {
+        match (noted.at, noted.edit.after.is_visible()) {
+            (Some(_), _) => {
+                let (stage, step) = rung(self.policy, noted.edit.after.by);
+                By::Stage(stage, step)
+            }
+            (None, true) => By::TakenBack,
+            (None, false) => By::Harness,
+        }
+    }
+
+    /// Tells of an edit.
+    fn cause(&self, noted: &Noted) -> Cause {
+        Cause {
+            by: self.by(noted),
+            at: noted.at,
+            request: self.mains.get(noted.n_sent).map(|it| it + 1),
+            change: [Stood::of(&noted.edit.before), Stood::of(&noted.edit.after)],
+        }
+    }
+
+    /// Sums up the edits since so many requests of the agent, by who made them.
+    fn since(&self, n_sent: usize) -> Vec<Done> {
+        let mut done: Vec<Done> = Vec::new();
+        let mut seen: Vec<(By, u32)> = Vec::new();
+        for noted in self.edits.iter().filter(|it| it.n_sent == n_sent) {
+            let by = self.by(noted);
+            let at = done.iter().position(|it| it.by == by).unwrap_or(done.len());
+            if at == done.len() {
+                done.push(Done { by, n_items: 0, tokens: [0; 2] });
+            }
+            if !seen.contains(&(by, noted.edit.slot)) {
+                seen.push((by, noted.edit.slot));
+                done[at].n_items += 1;
+            }
+            done[at].tokens[0] += Tokens::from(noted.edit.before.tokens);
+            done[at].tokens[1] += Tokens::from(noted.edit.after.tokens);
+        }
+        done
+    }
+}
+
+/// Returns the stage and the step of an author, who is counted from 1 through all steps of all stages; behind the last
+/// stage for code, which is nobody's step.
+fn rung(policy: &Policy, author: u8) -> (usize, usize) {
+    let mut before = 0;
+    if author == 0 {
+        return (policy.stages.len(), 0);
+    }
+    for (stage, it) in policy.stages.iter().enumerate() {
+        let step = usize::from(author).saturating_sub(before + 1);
+        if step < it.rungs.len() {
+            return (stage, step);
+        }
+        before += it.rungs.len();
+    }
+    (policy.stages.len(), 0)
+}
+
+/// Returns the agent's prompt as it stood when a policy made the n-th request of its own since the agent's last, and the
+/// stage that made it.
+fn aside(
+    trace: &Trace,
+    policy: &Policy,
+    eyes: &Eyes,
+    (n_sent, nth): (usize, usize),
+    asked: Option<&Asked>,
+) -> (Sent, Option<By>) {
+    let asks = |noted: &Noted| {
+        let (stage, step) = rung(policy, noted.edit.after.by);
+        let action = policy.stages.get(stage).and_then(|it| it.rungs.get(step)).map(|it| &it.action);
+        noted.n_sent == n_sent
+            && items::is_new_summary(&noted.edit)
+            && action.is_some_and(items::makes_request)
+    };
+    let summary = (0..eyes.edits.len()).filter(|it| asks(&eyes.edits[*it])).nth(nth);
+    let end = summary.unwrap_or(eyes.edits.len());
+    // What a summary replaces is edited from its end on, and its own place last.
+    let n_edits =
+        (0..end).rev().take_while(|it| items::goes_behind(&eyes.edits[*it].edit)).last().unwrap_or(end);
+    let n_items = eyes.edits.get(end).map_or(0, |it| it.n_items);
+    let mut slots = items::as_they_came(&trace.spine, n_items);
+    for noted in &eyes.edits[..n_edits] {
+        if let Some(slot) = slots.get_mut(noted.edit.slot as usize) {
+            *slot = noted.edit.after;
+        }
+    }
+    let links: Vec<Link> = asked.map(|it| it.links.clone()).unwrap_or_default();
+    let replaced = eyes.edits.get(n_edits..=end).unwrap_or_default().iter().map(|it| it.edit.slot);
+    let only = asked.is_none().then(|| replaced.collect());
+    let by = eyes.edits.get(end).map(|it| rung(policy, it.edit.after.by));
+    (Sent { slots, links, n_edits, only }, by.map(|(stage, step)| By::Stage(stage, step)))
+}

@@ -1,0 +1,165 @@
+//! How every item stands in a prompt, who last changed it, and what the cache made of it.
+
+use indexmap::IndexMap;
+
+use super::record::Sent;
+use super::{Cause, Story};
+use crate::ledger::RequestRow;
+use crate::model::policy::Action;
+use crate::projection::prompt::{Edit, Shown, UNDO};
+use crate::projection::{Slot, SlotIx, State};
+use crate::trace::{ItemIx, Kind, LoopIx, Preserve, Spine, StepIx};
+use crate::units::Tokens;
+
+/// What stands at a place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stood {
+    /// How the item was last shown.
+    pub shown: Shown,
+    /// Whether it stands in the prompt, or a summary in its place.
+    pub state: State,
+    /// Tokens shown there.
+    pub tokens: u32,
+}
+
+impl Stood {
+    /// Returns what stands in a slot.
+    pub(super) fn of(slot: &Slot) -> Self {
+        Self { shown: slot.rendition, state: slot.state, tokens: slot.tokens }
+    }
+}
+
+/// An item in a prompt.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Standing {
+    /// The item: its place in the order of arrival, from 0.
+    pub item: ItemIx,
+    /// What it is.
+    pub kind: Kind,
+    /// The tool, for calls and results.
+    pub tool: Option<String>,
+    /// The loop it belongs to; none for what stands in front of all.
+    pub loop_ix: Option<LoopIx>,
+    /// The step it belongs to.
+    pub step: StepIx,
+    /// Tokens as it came.
+    pub raw: u32,
+    /// What stands in its place.
+    pub now: Stood,
+    /// The item in whose place the summary stands that this one is behind.
+    pub behind: Option<ItemIx>,
+    /// Whether it came after the agent's request before.
+    pub is_new: bool,
+    /// Every change of it so far, in order.
+    pub causes: Vec<Cause>,
+    /// What the cache made of its tokens.
+    pub cached: Cached,
+}
+
+/// Tokens by what the cache made of them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Cached {
+    /// Read from it.
+    pub read: Tokens,
+    /// Written to it.
+    pub written: Tokens,
+    /// Neither.
+    pub uncached: Tokens,
+}
+
+impl Story<'_> {
+    /// Tells of every item that had come; the first `n_seen` had come before the request before.
+    pub(super) fn items(&self, sent: &Sent, n_seen: usize, row: &RequestRow) -> Vec<Standing> {
+        let behind = self.behind();
+        let mut causes: IndexMap<SlotIx, Vec<Cause>> = IndexMap::new();
+        for noted in self.edits {
+            causes.entry(noted.edit.slot).or_default().push(self.cause(noted));
+        }
+        let spine = &self.trace.spine;
+        let mut start = 0;
+        let read = row.usage.read;
+        let written = read + row.usage.write[0] + row.usage.write[1];
+        let slots =
+            (0..).zip(&sent.slots).filter(|(it, _)| sent.only.as_ref().is_none_or(|only| only.contains(it)));
+        let items = slots.map(|(index, slot): (SlotIx, &Slot)| {
+            let item = &spine.items[index as usize];
+            let end = start + Tokens::from(slot.tokens);
+            let within = |from: Tokens, to: Tokens| end.min(to).saturating_sub(start.max(from));
+            let cached = Cached {
+                read: within(0, read),
+                written: within(read, written),
+                uncached: within(written, Tokens::MAX),
+            };
+            start = end;
+            Standing {
+                item: index,
+                kind: item.kind,
+                tool: spine.tools.get_index(usize::from(item.tool)).cloned(),
+                loop_ix: (index >= spine.n_stable).then_some(item.loop_ix),
+                step: item.step_ix,
+                raw: item.raw,
+                now: Stood::of(slot),
+                behind: (slot.state == State::Absorbed).then(|| host(&behind, index)).flatten(),
+                is_new: index as usize >= n_seen,
+                causes: causes.swap_remove(&index).unwrap_or_default(),
+                cached,
+            }
+        });
+        items.collect()
+    }
+
+    /// Returns where the summary stands that each hidden item went behind.
+    fn behind(&self) -> IndexMap<SlotIx, SlotIx> {
+        let mut behind = IndexMap::new();
+        let mut open: Vec<SlotIx> = Vec::new();
+        for noted in self.edits {
+            if goes_behind(&noted.edit) {
+                open.push(noted.edit.slot);
+            } else if is_new_summary(&noted.edit) {
+                behind.extend(open.drain(..).map(|it| (it, noted.edit.slot)));
+            } else {
+                open.clear();
+            }
+        }
+        behind
+    }
+}
+
+/// Follows summaries of summaries to the one that stands.
+fn host(behind: &IndexMap<SlotIx, SlotIx>, of: SlotIx) -> Option<SlotIx> {
+    let mut host = *behind.get(&of)?;
+    // A summary stands in front of what it replaces, so that this ends.
+    while let Some(next) = behind.get(&host).filter(|it| **it < host) {
+        host = *next;
+    }
+    Some(host)
+}
+
+/// Returns whether an edit puts an item behind a summary.
+pub(super) fn goes_behind(edit: &Edit) -> bool {
+    edit.after.state == State::Absorbed && edit.before.is_visible()
+}
+
+/// Returns whether an edit puts a new summary in a place.
+pub(super) fn is_new_summary(edit: &Edit) -> bool {
+    edit.after.state == State::Host && edit.after.serial != edit.before.serial
+}
+
+/// Returns whether a model is asked for what an action does.
+pub(super) fn makes_request(action: &Action) -> bool {
+    matches!(action, Action::Summarise(it) if it.request.is_some())
+}
+
+/// Returns the first items, none of which anybody has changed.
+pub(super) fn as_they_came(spine: &Spine, n_items: SlotIx) -> Vec<Slot> {
+    let items = spine.items.iter().take(n_items as usize);
+    let slot = items.map(|it| Slot {
+        tokens: it.raw,
+        rendition: Shown::Raw,
+        state: State::Shown,
+        exact: it.preserve == Preserve::WorkingEvidence,
+        by: UNDO,
+        serial: 0,
+    });
+    slot.collect()
+}

@@ -1,0 +1,53 @@
+//! How a prompt begins in comparison with the one before: up to where it is the same, and who made the difference.
+
+use super::record::Sent;
+use super::{Cause, Story};
+use crate::projection::SlotIx;
+use crate::trace::ItemIx;
+use crate::units::Tokens;
+
+/// How a prompt begins in comparison with the agent's request before.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Prefix {
+    /// Which row that request is, from 1.
+    pub of: usize,
+    /// Tokens of its prompt.
+    pub tokens: Tokens,
+    /// Tokens at its front that this prompt begins with as well.
+    pub same_tokens: Tokens,
+    /// Whether that is all of it.
+    pub same: Same,
+}
+
+/// How much of a prompt stands at the front of the next.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Same {
+    /// All of it.
+    All,
+    /// What stands in front of an item.
+    Until {
+        /// The first item that differs.
+        item: ItemIx,
+        /// The changes of it since that request, in order.
+        causes: Vec<Cause>,
+    },
+}
+
+impl Story<'_> {
+    /// Compares two prompts as a cache does: by what stands in their visible slots, from the front.
+    pub(super) fn prefix(&self, before: &Sent, this: &Sent, of: usize, n_sent: usize) -> Prefix {
+        let same = before.links.iter().zip(&this.links).take_while(|(a, b)| a.digest == b.digest).count();
+        let tokens = |n: usize| n.checked_sub(1).map_or(0, |it| before.links[it].tokens);
+        let first = |sent: &Sent| sent.links.get(same).map_or(SlotIx::MAX, |it| it.slot);
+        let is_all = same == before.links.len() || this.links.is_empty();
+        let item = first(before).min(first(this));
+        let of_item = self.edits.iter().filter(|it| it.n_sent == n_sent && it.edit.slot == item);
+        let causes = || of_item.map(|it| self.cause(it)).collect();
+        Prefix {
+            of,
+            tokens: tokens(before.links.len()),
+            same_tokens: if is_all { tokens(before.links.len()) } else { tokens(same) },
+            same: if is_all { Same::All } else { Same::Until { item, causes: causes() } },
+        }
+    }
+}

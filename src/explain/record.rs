@@ -1,0 +1,177 @@
+//! What is noted of a run for the sake of one of its requests: edits, prompts, what the cache knew, and what was due.
+
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeSet;
+use std::rc::Rc;
+
+use crate::cache::{CacheRule, Finding, RequestView};
+use crate::engine::Watch;
+use crate::ledger::{CacheUse, NeedRow, RequestRow, Role, Sink, StoredRow};
+use crate::model::policy::Moment;
+use crate::projection::chain::Link;
+use crate::projection::prompt::Edit;
+use crate::projection::{Editor, Slot, SlotIx};
+
+/// An edit, and when it was made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Noted {
+    /// What changed.
+    pub(super) edit: Edit,
+    /// At which moment the policy made it; none for edits that are no policy's: taken back, or the harness's.
+    pub(super) at: Option<Moment>,
+    /// How many requests of the agent had been sent.
+    pub(super) n_sent: usize,
+    /// How many items had come.
+    pub(super) n_items: SlotIx,
+}
+
+/// A prompt as it was sent.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Sent {
+    /// Its slots, visible or not.
+    pub(super) slots: Vec<Slot>,
+    /// Its chained prefixes, as a cache knows them.
+    pub(super) links: Vec<Link>,
+    /// How many edits had been noted.
+    pub(super) n_edits: usize,
+    /// The only slots that were sent, where that is not all.
+    pub(super) only: Option<BTreeSet<SlotIx>>,
+}
+
+/// Looks at a policy at work.
+#[derive(Debug)]
+pub(super) struct Eyes {
+    /// The agent's requests of which the prompts are kept, counted from 0.
+    pub(super) wanted: [Option<usize>; 2],
+    /// The last of the agent's requests up to which edits are noted.
+    pub(super) until: usize,
+    /// How many of the agent's requests have been sent.
+    n_sent: usize,
+    n_seen: usize,
+    /// Every edit, in order.
+    pub(super) edits: Vec<Noted>,
+    /// The wanted prompts.
+    pub(super) sent: [Option<Sent>; 2],
+}
+
+impl Eyes {
+    pub(super) fn new(wanted: [Option<usize>; 2], until: usize) -> Self {
+        Self { wanted, until, n_sent: 0, n_seen: 0, edits: Vec::new(), sent: [None, None] }
+    }
+
+    /// Notes the edits that have been made since the last look.
+    fn note(&mut self, at: Option<Moment>, edit: &Editor<'_, '_>) {
+        if self.n_sent > self.until {
+            return;
+        }
+        let journal = edit.prompt().journal();
+        let (n_sent, n_items) = (self.n_sent, edit.prompt().len());
+        let new = journal.get(self.n_seen..).unwrap_or_default();
+        self.edits.extend(new.iter().map(|edit| Noted { edit: *edit, at, n_sent, n_items }));
+        self.n_seen = journal.len();
+    }
+}
+
+impl Watch for Eyes {
+    fn before(&mut self, _: Moment, edit: &mut Editor<'_, '_>) {
+        self.note(None, edit);
+    }
+
+    fn after(&mut self, moment: Moment, edit: &mut Editor<'_, '_>) {
+        self.note(Some(moment), edit);
+        if moment != Moment::Request {
+            return;
+        }
+        for (wanted, sent) in self.wanted.iter().zip(&mut self.sent) {
+            if *wanted == Some(self.n_sent) {
+                let slots = (0..edit.prompt().len()).map(|it| *edit.prompt().slot(it)).collect();
+                let links = edit.chain().links().to_vec();
+                *sent = Some(Sent { slots, links, n_edits: self.edits.len(), only: None });
+            }
+        }
+        self.n_sent += 1;
+    }
+}
+
+/// What the cache was asked for a request.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Asked {
+    now_ms: i64,
+    pub(super) links: Vec<Link>,
+    pub(super) finding: Finding,
+}
+
+/// What the sink and the cache tell each other.
+#[derive(Debug)]
+pub(super) struct Shared {
+    /// The wanted row, counted from 0.
+    wanted: usize,
+    /// How many rows there have been.
+    n_rows: Cell<usize>,
+    asked: RefCell<Option<Asked>>,
+}
+
+impl Shared {
+    pub(super) fn new(wanted: usize) -> Rc<Self> {
+        Rc::new(Self { wanted, n_rows: Cell::new(0), asked: RefCell::new(None) })
+    }
+
+    /// Takes what the cache was asked for the row; a request that the cache was not asked for has nothing.
+    pub(super) fn take(&self, row: &RequestRow) -> Option<Asked> {
+        self.asked.take().filter(|it| it.now_ms == row.at_ms)
+    }
+}
+
+/// A cache that is looked into before it takes the wanted request.
+pub(super) struct WatchedCache {
+    pub(super) inner: Box<dyn CacheRule>,
+    pub(super) shared: Rc<Shared>,
+}
+
+impl CacheRule for WatchedCache {
+    fn needs_chain(&self) -> bool {
+        self.inner.needs_chain()
+    }
+
+    fn submit(&mut self, request: &RequestView<'_>) -> CacheUse {
+        if self.shared.n_rows.get() == self.shared.wanted {
+            let finding = self.inner.look(request);
+            let links = request.chain.links().to_vec();
+            *self.shared.asked.borrow_mut() = Some(Asked { now_ms: request.now_ms, links, finding });
+        }
+        self.inner.submit(request)
+    }
+
+    fn unserved(&self, usage: &CacheUse) -> CacheUse {
+        self.inner.unserved(usage)
+    }
+
+    fn stored(&self) -> &[StoredRow] {
+        self.inner.stored()
+    }
+}
+
+/// Takes the wanted row, and what was due between the agent's request before and it.
+pub(super) struct Wanted {
+    pub(super) shared: Rc<Shared>,
+    pub(super) row: Option<RequestRow>,
+    pub(super) needs: Vec<NeedRow>,
+}
+
+impl Sink for Wanted {
+    fn request(&mut self, row: &RequestRow) {
+        let n = self.shared.n_rows.get();
+        self.shared.n_rows.set(n + 1);
+        if n == self.shared.wanted {
+            self.row = Some(*row);
+        } else if self.row.is_none() && row.role == Role::Main {
+            self.needs.clear();
+        }
+    }
+
+    fn need(&mut self, row: &NeedRow) {
+        if self.row.is_none() {
+            self.needs.push(*row);
+        }
+    }
+}

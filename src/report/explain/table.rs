@@ -1,0 +1,410 @@
+//! An explained request as people read it: what it cost, what the cache did, where the prefix broke, every item.
+
+use std::fmt::Write as _;
+
+use super::words;
+use crate::cache::Fate;
+use crate::explain::{Explanation, Same, Standing};
+use crate::ledger::Role;
+use crate::metrics::totals::TTL_CLASSES;
+use crate::price::Bill;
+use crate::report::numbers::{self, thousands};
+use crate::report::rows::Context;
+use crate::report::table::wrap;
+use crate::units::{Cost, Tokens};
+
+/// How an explanation is drawn.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Style {
+    /// How many columns the terminal has; as wide as needed, when silent.
+    pub width: Option<usize>,
+    /// Whether the terminal shows colours.
+    pub is_coloured: bool,
+    /// Whether every item has a line; runs that stand alike share one, otherwise.
+    pub lists_all: bool,
+}
+
+/// Entries of a cache that are worth a line.
+const ENTRIES_MAX: usize = 6;
+/// So many items in a row that stand alike share a line.
+const RUN_MIN: usize = 4;
+/// The narrowest that the last column becomes.
+const WHY_WIDTH_MIN: usize = 16;
+
+/// What a colour means.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Colour {
+    None,
+    Heading,
+    Read,
+    Written,
+    Uncached,
+    Break,
+}
+
+impl Colour {
+    /// Returns the escape sequence that begins it.
+    fn code(self) -> &'static str {
+        match self {
+            Self::None => "",
+            Self::Heading => "\x1b[1m",
+            Self::Read => "\x1b[32m",
+            Self::Written => "\x1b[33m",
+            Self::Uncached => "\x1b[31m",
+            Self::Break => "\x1b[1;35m",
+        }
+    }
+}
+
+impl Style {
+    /// Returns text in a colour, where there are colours.
+    fn paint(&self, colour: Colour, text: &str) -> String {
+        if self.is_coloured && colour != Colour::None {
+            format!("{}{text}\x1b[0m", colour.code())
+        } else {
+            text.to_owned()
+        }
+    }
+}
+
+/// Returns an explanation as text.
+#[must_use]
+pub fn explanation(it: &Explanation, context: Context<'_>, style: Style) -> String {
+    let mut text = String::new();
+    head(it, context, style, &mut text);
+    section("Cost", style, &mut text);
+    cost(it, &mut text);
+    section("Cache", style, &mut text);
+    cache(it, context, style, &mut text);
+    section("Prefix", style, &mut text);
+    wrap(&words::prefix(it, context.policy), "  ", style.width, &mut text);
+    section("Stages", style, &mut text);
+    stages(it, context, style, &mut text);
+    if !it.needs.is_empty() {
+        section("Recovery before it", style, &mut text);
+        recovery(it, style, &mut text);
+    }
+    section("Items", style, &mut text);
+    items(it, context, style, &mut text);
+    text
+}
+
+fn section(name: &str, style: Style, text: &mut String) {
+    let _ = writeln!(text, "\n{}", style.paint(Colour::Heading, name));
+}
+
+/// Writes which request it is.
+fn head(it: &Explanation, context: Context<'_>, style: Style, text: &mut String) {
+    let title = format!(
+        "Request {} of {} · {} · {} · {} ({})",
+        thousands(it.n as u64),
+        thousands(it.of as u64),
+        context.policy.name,
+        context.scenario,
+        context.profile.name,
+        context.profile.as_of
+    );
+    let mut lines = String::new();
+    wrap(&title, "", style.width, &mut lines);
+    let _ = writeln!(text, "{}", style.paint(Colour::Heading, lines.trim_end()));
+    let who = match (it.row.role, it.asked_by) {
+        (Role::Main, _) => "of the agent".to_owned(),
+        (Role::Summariser, None) => "of a summariser".to_owned(),
+        (Role::Summariser, Some(by)) => format!("of a summariser for {}", words::by(by, context.policy)),
+    };
+    let n_visible = it.items.iter().filter(|it| it.now.tokens > 0).count();
+    let beside = match it.beside {
+        0 => String::new(),
+        n => format!(" and {} beside them", words::tokens(n)),
+    };
+    let place = format!(
+        "{who}, loop {}, step {}, at {}: {} in {}{beside}; answered with {}",
+        it.row.loop_ix,
+        it.row.step,
+        words::seconds(u64::try_from(it.row.at_ms).unwrap_or(0)),
+        words::tokens(it.row.prompt),
+        words::count(n_visible, "item", "items"),
+        words::tokens(it.row.output)
+    );
+    wrap(&place, "", style.width, text);
+}
+
+/// Writes what each part costs.
+fn cost(it: &Explanation, text: &mut String) {
+    let usage = &it.row.usage;
+    let written: Vec<String> = TTL_CLASSES
+        .iter()
+        .zip(usage.write)
+        .filter(|(_, tokens)| *tokens > 0)
+        .map(|(name, tokens)| {
+            let all = usage.write[0] + usage.write[1];
+            if tokens == all { (*name).to_owned() } else { format!("{} for {name}", thousands(tokens)) }
+        })
+        .collect();
+    let label =
+        if written.is_empty() { "written".to_owned() } else { format!("written ({})", written.join(", ")) };
+    let bill = &it.bill;
+    let lines = [
+        ("read".to_owned(), usage.read, Some(bill.read)),
+        (label, usage.write[0] + usage.write[1], Some(bill.write)),
+        ("uncached".to_owned(), usage.uncached, Some(bill.uncached)),
+        ("output".to_owned(), it.row.output, Some(bill.output)),
+        ("all".to_owned(), it.row.prompt + it.row.output, bill.total()),
+    ];
+    let name_width = lines.iter().map(|it| it.0.chars().count()).max().unwrap_or(0);
+    for (name, tokens, cost) in lines {
+        let usd = match cost {
+            Some(cost) if !unknown(bill, &name, tokens) => usd(cost),
+            _ => numbers::NONE.to_owned(),
+        };
+        let _ = writeln!(text, "  {name:name_width$}  {:>11} tokens  {usd:>16} USD", thousands(tokens));
+    }
+    if let Some(billed) = it.recorded {
+        let _ = writeln!(
+            text,
+            "  The provider billed {} read, {} written, {} uncached, {} output.",
+            thousands(billed.cache_read),
+            thousands(billed.cache_write),
+            thousands(billed.uncached),
+            thousands(billed.output)
+        );
+    }
+}
+
+/// Returns whether a part has tokens but no price that anybody gives.
+fn unknown(bill: &Bill, name: &str, tokens: Tokens) -> bool {
+    let part = match name {
+        "output" => bill.output,
+        it if it.starts_with("written") => bill.write,
+        _ => return false,
+    };
+    bill.is_incomplete && tokens > 0 && part == Cost::default()
+}
+
+/// Returns an amount exactly.
+fn usd(cost: Cost) -> String {
+    const UNIT: u128 = 1_000_000_000_000;
+    let text = format!("{}.{:012}", cost.0 / UNIT, cost.0 % UNIT);
+    let short = text.trim_end_matches('0');
+    let n_decimals = short.len() - short.find('.').map_or(short.len(), |it| it + 1);
+    format!("{short}{}", "0".repeat(2_usize.saturating_sub(n_decimals)))
+}
+
+/// Writes what the cache did and what it knew.
+fn cache(it: &Explanation, context: Context<'_>, style: Style, text: &mut String) {
+    let rules = &context.profile.cache;
+    wrap(&words::verdict(it, rules), "  ", style.width, text);
+    let Some(finding) = &it.finding else { return };
+    for mark in &finding.marks {
+        let why = match mark.too_short_for {
+            Some(min) => format!(": ignored, the minimum is {}", words::tokens(min)),
+            None => format!(", for {}", words::seconds(mark.life_ms)),
+        };
+        let line = format!("breakpoint behind item {}, {}{why}", mark.slot, words::tokens(mark.tokens));
+        wrap(&line, "  - ", style.width, text);
+    }
+    let read = finding.entries.iter().position(|it| matches!(it.fate, Fate::Read(_)));
+    let (told, rest) = finding.entries.split_at(read.map_or(finding.entries.len(), |it| it + 1));
+    for entry in told.iter().take(ENTRIES_MAX) {
+        wrap(&format!("entry of {}", words::entry(entry, rules)), "  - ", style.width, text);
+    }
+    let n_shorter = told.len().saturating_sub(ENTRIES_MAX) + rest.len();
+    if n_shorter > 0 {
+        let line = format!(
+            "{}: --format json lists all",
+            words::count(n_shorter, "shorter entry", "shorter entries")
+        );
+        wrap(&line, "  - ", style.width, text);
+    }
+}
+
+/// Writes what stages did since the request before.
+fn stages(it: &Explanation, context: Context<'_>, style: Style, text: &mut String) {
+    if it.since.is_empty() {
+        let since = it.prefix.as_ref().map_or(String::new(), |it| format!(" since request {}", it.of));
+        wrap(&format!("No stage changed anything{since}."), "  ", style.width, text);
+    }
+    for done in &it.since {
+        let [before, after] = done.tokens;
+        let line = format!(
+            "{}: {}, {} before and {} after",
+            words::by(done.by, context.policy),
+            words::count(done.n_items, "item", "items"),
+            words::tokens(before),
+            thousands(after)
+        );
+        wrap(&line, "  - ", style.width, text);
+    }
+}
+
+/// Writes what was due, and how it was met.
+fn recovery(it: &Explanation, style: Style, text: &mut String) {
+    for need in &it.needs {
+        let unmet = match (need.calls > 0.0, need.failed > 0.0) {
+            (_, true) => {
+                format!("; {} expected failures, nothing to recover by", numbers::expected(need.failed))
+            }
+            (true, _) => {
+                format!(
+                    "; {} expected calls for {}",
+                    numbers::expected(need.calls),
+                    words::tokens(need.fetched)
+                )
+            }
+            _ => String::new(),
+        };
+        let line = format!(
+            "{} of weight {}: met to {}{unmet}",
+            words::word(need.level),
+            numbers::expected(need.weight),
+            numbers::percent(need.met)
+        );
+        wrap(&line, "  - ", style.width, text);
+    }
+}
+
+/// A line of the table of items: cells, and the colours of the cells that have one.
+struct Line {
+    cells: [String; 8],
+    cache: Colour,
+    is_break: bool,
+}
+
+/// Writes a line an item; runs of items that stand alike share one.
+fn items(it: &Explanation, context: Context<'_>, style: Style, text: &mut String) {
+    let broken = it.prefix.as_ref().and_then(|it| match &it.same {
+        Same::Until { item, .. } => Some(*item),
+        Same::All => None,
+    });
+    let alike = |a: &Standing, b: &Standing| {
+        a.is_new == b.is_new
+            && cached(a) == cached(b)
+            && words::how(a) == words::how(b)
+            && words::why(a, context.policy) == words::why(b, context.policy)
+            && broken != Some(b.item)
+    };
+    let mut lines = vec![Line {
+        cells: ["", "item", "what", "came as", "shown", "cache", "how", "why"].map(str::to_owned),
+        cache: Colour::Heading,
+        is_break: false,
+    }];
+    for run in it.items.chunk_by(alike) {
+        let is_short = style.lists_all || run.len() < RUN_MIN;
+        let parts = if is_short { run.chunks(1) } else { run.chunks(run.len()) };
+        lines.extend(parts.map(|it| line(it, broken, context)));
+    }
+    draw(&lines, style, text);
+    let legend = match (&it.prefix, broken) {
+        (Some(prefix), None) => format!("+ came since request {}", prefix.of),
+        (Some(prefix), Some(_)) => {
+            format!("+ came since request {}, ≠ the first that differs from it", prefix.of)
+        }
+        (None, _) => "+ came since the request before".to_owned(),
+    };
+    wrap(&legend, "  ", style.width, text);
+}
+
+/// Returns the line of items that stand alike.
+fn line(run: &[Standing], broken: Option<u32>, context: Context<'_>) -> Line {
+    let sum = |tokens: fn(&Standing) -> u32| run.iter().map(|it| u64::from(tokens(it))).sum();
+    let [first, .., last] = run else {
+        let it = &run[0];
+        let is_break = broken == Some(it.item);
+        let (name, cache) = cached(it);
+        let sign = if is_break {
+            "≠"
+        } else if it.is_new {
+            "+"
+        } else {
+            ""
+        };
+        return Line {
+            cells: [
+                sign.to_owned(),
+                it.item.to_string(),
+                words::named(it),
+                thousands(it.raw.into()),
+                thousands(it.now.tokens.into()),
+                name,
+                words::how(it),
+                words::why(it, context.policy),
+            ],
+            cache,
+            is_break,
+        };
+    };
+    let is_break = broken == Some(first.item);
+    let (name, cache) = cached(first);
+    let sign = if is_break {
+        "≠"
+    } else if first.is_new {
+        "+"
+    } else {
+        ""
+    };
+    Line {
+        cells: [
+            sign.to_owned(),
+            format!("{}–{}", first.item, last.item),
+            words::count(run.len(), "item", "items"),
+            thousands(sum(|it| it.raw)),
+            thousands(sum(|it| it.now.tokens)),
+            name,
+            words::how(first),
+            words::why(first, context.policy),
+        ],
+        cache,
+        is_break,
+    }
+}
+
+/// Returns what the cache made of an item.
+fn cached(it: &Standing) -> (String, Colour) {
+    let parts = [
+        (it.cached.read, "read", Colour::Read),
+        (it.cached.written, "written", Colour::Written),
+        (it.cached.uncached, "uncached", Colour::Uncached),
+    ];
+    let mut some = parts.into_iter().filter(|it| it.0 > 0);
+    match (some.next(), some.next()) {
+        (None, _) => (String::new(), Colour::None),
+        (Some((_, name, colour)), None) => (name.to_owned(), colour),
+        (Some((tokens, name, _)), Some((_, _, colour))) => (format!("{} {name}", thousands(tokens)), colour),
+    }
+}
+
+/// Writes lines under each other; the last column wraps where the terminal ends.
+fn draw(lines: &[Line], style: Style, text: &mut String) {
+    const RIGHT: [bool; 8] = [false, true, false, true, true, false, false, false];
+    let mut widths = [0; 8];
+    for line in lines {
+        for (width, cell) in widths.iter_mut().zip(&line.cells) {
+            *width = (*width).max(cell.chars().count());
+        }
+    }
+    let front: usize = widths[..7].iter().sum::<usize>() + 2 * 7;
+    let room = style.width.map(|it| it.saturating_sub(front).max(WHY_WIDTH_MIN));
+    for (n, line) in lines.iter().enumerate() {
+        let mut drawn = String::new();
+        for (index, cell) in line.cells[..7].iter().enumerate() {
+            let pad = " ".repeat(widths[index] - cell.chars().count());
+            let colour = match index {
+                _ if n == 0 => Colour::Heading,
+                5 => line.cache,
+                0 if line.is_break => Colour::Break,
+                _ => Colour::None,
+            };
+            let cell = style.paint(if cell.is_empty() { Colour::None } else { colour }, cell);
+            drawn.push_str(&if RIGHT[index] { format!("{pad}{cell}") } else { format!("{cell}{pad}") });
+            drawn.push_str("  ");
+        }
+        let mut why = String::new();
+        wrap(&line.cells[7], "", room, &mut why);
+        let colour = if n == 0 { Colour::Heading } else { Colour::None };
+        for (nth, part) in why.trim_end().split('\n').enumerate() {
+            let before = if nth == 0 { drawn.clone() } else { " ".repeat(front) };
+            let part = if part.is_empty() { String::new() } else { style.paint(colour, part) };
+            let _ = writeln!(text, "{}", format!("{before}{part}").trim_end());
+        }
+    }
+}

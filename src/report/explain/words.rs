@@ -1,0 +1,232 @@
+//! What a cache, a stage and a harness did, in words and numbers.
+
+use serde::Serialize;
+
+use crate::cache::{EntryFound, Fate};
+use crate::explain::{By, Cause, Explanation, Same, Standing, Stood};
+use crate::ledger::Role;
+use crate::model::{CacheRules, Policy};
+use crate::projection::State;
+use crate::projection::prompt::Shown;
+use crate::report::numbers::thousands;
+
+/// Returns the word that input files use for something.
+pub(super) fn word(of: impl Serialize) -> String {
+    serde_json::to_value(of).ok().and_then(|it| it.as_str().map(str::to_owned)).unwrap_or_default()
+}
+
+/// Returns a time in seconds, exactly.
+pub(super) fn seconds(ms: u64) -> String {
+    let text = format!("{}.{:03}", thousands(ms / 1_000), ms % 1_000);
+    format!("{} s", text.trim_end_matches('0').trim_end_matches('.'))
+}
+
+/// Returns a number of things.
+pub(super) fn count(n: usize, one: &str, many: &str) -> String {
+    format!("{} {}", thousands(n as u64), if n == 1 { one } else { many })
+}
+
+/// Returns a number of tokens.
+pub(super) fn tokens(n: u64) -> String {
+    format!("{} {}", thousands(n), if n == 1 { "token" } else { "tokens" })
+}
+
+/// Returns how something stands.
+pub(super) fn stood(it: &Stood) -> String {
+    match (it.state, it.shown) {
+        (State::Shown, Shown::Raw) => "as it came".to_owned(),
+        (State::Shown, shown) => word(shown),
+        (State::Dropped, _) => "dropped".to_owned(),
+        _ if it.tokens == 0 => "behind a summary".to_owned(),
+        _ => "a summary in its place".to_owned(),
+    }
+}
+
+/// Returns how an item stands.
+pub(super) fn how(it: &Standing) -> String {
+    match it.behind {
+        Some(host) => format!("behind the summary at {host}"),
+        None => stood(&it.now),
+    }
+}
+
+/// Returns who made a change.
+pub(super) fn by(by: By, policy: &Policy) -> String {
+    match by {
+        By::Stage(stage, step) => {
+            let Some(stage) = policy.stages.get(stage) else { return "the policy's code".to_owned() };
+            let name = &stage.name;
+            if step == 0 { format!("stage `{name}`") } else { format!("stage `{name}`, step {}", step + 1) }
+        }
+        By::TakenBack => "taken back after one request".to_owned(),
+        By::Harness => "the harness took it out".to_owned(),
+    }
+}
+
+/// Returns why an item stands as it does: its last change.
+pub(super) fn why(it: &Standing, policy: &Policy) -> String {
+    let Some(cause) = it.causes.last() else { return String::new() };
+    let request = cause.request.map_or(String::new(), |it| format!(", request {it}"));
+    format!("{}{request}", by(cause.by, policy))
+}
+
+/// Returns a change of an item.
+pub(super) fn change(cause: &Cause, policy: &Policy) -> String {
+    let [before, after] = cause.change;
+    format!(
+        "{}: from {} ({}) to {} ({})",
+        by(cause.by, policy),
+        stood(&before),
+        tokens(before.tokens.into()),
+        stood(&after),
+        tokens(after.tokens.into())
+    )
+}
+
+/// Returns the place of an entry.
+fn place(entry: &EntryFound) -> String {
+    entry.slot.map_or(String::new(), |slot| format!(" up to item {slot}"))
+}
+
+/// Returns what became of an entry, and why.
+pub(super) fn entry(entry: &EntryFound, rules: &CacheRules) -> String {
+    let what = format!("{}{}", tokens(entry.tokens), place(entry));
+    let age = entry.age_ms.map_or(String::new(), |it| format!(", last used {} ago", seconds(it)));
+    let life = entry.life_ms.map_or(String::new(), |it| format!(", lives {}", seconds(it)));
+    let why = match entry.fate {
+        Fate::Read(read) if read == entry.tokens => format!("read{age}{life}"),
+        Fate::Read(read) => format!("read to {}{}{age}{life}", thousands(read), steps(rules)),
+        Fate::Shorter => "not needed, a longer one was read".to_owned(),
+        Fate::Expired => {
+            let late = entry.age_ms.unwrap_or(0).saturating_sub(entry.life_ms.unwrap_or(0));
+            format!("expired {} before{age}{life}", seconds(late))
+        }
+        Fate::NotReadable { in_ms } => {
+            format!("not readable yet, the response of its writer begins {} later", seconds(in_ms))
+        }
+        Fate::OutOfLookback { positions, looked_at } => format!(
+            "out of lookback, at position {} back from the next breakpoint, and {} are looked at",
+            thousands(positions),
+            thousands(looked_at)
+        ),
+        Fate::NoBreakpoint => "not looked for, no breakpoint that counts stands at or behind it".to_owned(),
+        Fate::TooShort { min_tokens } => format!("too short, {} is the minimum", tokens(min_tokens)),
+        Fate::Evicted => "evicted, the store has let it go".to_owned(),
+        Fate::Capped(behind) => {
+            format!("capped, an edit is taken to have broken it behind {}", tokens(behind))
+        }
+    };
+    format!("{what}: {why}")
+}
+
+/// Returns how an interval rule cuts prefixes.
+fn steps(rules: &CacheRules) -> String {
+    match rules {
+        CacheRules::PrefixInterval { steps, .. } | CacheRules::PrefixCap(steps) if steps.step > 1 => {
+            format!(", prefixes end in steps of {} from {} on", thousands(steps.step), thousands(steps.min))
+        }
+        _ => String::new(),
+    }
+}
+
+/// Returns what the cache did, in one sentence.
+pub(super) fn verdict(it: &Explanation, rules: &CacheRules) -> String {
+    let read = it.row.usage.read;
+    let Some(finding) = &it.finding else {
+        return "The cache was not asked: a prompt of its own shares nothing with the agent's.".to_owned();
+    };
+    if *rules == CacheRules::None {
+        return "This model has no cache.".to_owned();
+    }
+    let share = match it.row.prompt {
+        0 => String::new(),
+        all => format!(" of {}", tokens(all)),
+    };
+    let longest = finding.entries.first();
+    let readable = finding.entries.iter().find(|it| matches!(it.fate, Fate::Read(_)));
+    match (read, longest) {
+        (0, _) if readable.is_some() => {
+            let what = readable.map_or(String::new(), |it| tokens(it.tokens));
+            format!(
+                "Nothing was read, by bad luck: the machine that served it did not have the entry of {what}."
+            )
+        }
+        (0, None) => format!("Nothing was read: {}.", no_entry(it, rules)),
+        (0, Some(longest)) => format!("Nothing was read: {}.", entry(longest, rules)),
+        (_, Some(longest)) if !matches!(longest.fate, Fate::Read(_)) => {
+            format!("Read {}{share}, and not more: {}.", thousands(read), entry(longest, rules))
+        }
+        _ => format!("Read {}{share}.", thousands(read)),
+    }
+}
+
+/// Returns why a prompt begins with nothing that the cache knows.
+fn no_entry(it: &Explanation, rules: &CacheRules) -> String {
+    let min = match rules {
+        CacheRules::Breakpoints(rules) => rules.min_tokens,
+        _ => 0,
+    };
+    let Some(prefix) = &it.prefix else { return "no request came before".to_owned() };
+    if prefix.tokens < min {
+        return format!(
+            "request {} left no entry, its prompt was too short: {}, {} is the minimum",
+            prefix.of,
+            tokens(prefix.tokens),
+            tokens(min)
+        );
+    }
+    match &prefix.same {
+        Same::Until { item, .. } => format!(
+            "the prompt differs from that of request {} at item {item}, and no entry ends in front of it",
+            prefix.of
+        ),
+        Same::All => "no earlier request left an entry on this prompt".to_owned(),
+    }
+}
+
+/// Returns how the prompt begins in comparison with the request before.
+pub(super) fn prefix(it: &Explanation, policy: &Policy) -> String {
+    let Some(prefix) = &it.prefix else {
+        return match it.row.role {
+            Role::Main => "This is the agent's first request.".to_owned(),
+            Role::Summariser => {
+                "It is compared with no request: it is the first, or has a prompt of its own.".to_owned()
+            }
+        };
+    };
+    let new: Vec<&Standing> = it.items.iter().filter(|it| it.is_new && it.now.tokens > 0).collect();
+    let n_new: u64 = new.iter().map(|it| u64::from(it.now.tokens)).sum();
+    let new = match new.len() {
+        0 => String::new(),
+        n => format!(" New since: {}, {}.", count(n, "item", "items"), tokens(n_new)),
+    };
+    match &prefix.same {
+        Same::All => {
+            format!("Begins with the whole prompt of request {}, {}.{new}", prefix.of, tokens(prefix.tokens))
+        }
+        Same::Until { item, causes } => {
+            let whose = it.items.iter().find(|it| it.item == *item);
+            let kind = whose.map_or(String::new(), |it| format!(" ({})", named(it)));
+            let cause =
+                causes.last().map_or(String::new(), |it| format!(" {}.", capital(&change(it, policy))));
+            format!(
+                "Differs from request {} at item {item}{kind}: {} of its {} stand in front.{cause}{new}",
+                prefix.of,
+                thousands(prefix.same_tokens),
+                tokens(prefix.tokens)
+            )
+        }
+    }
+}
+
+/// Returns what an item is.
+pub(super) fn named(it: &Standing) -> String {
+    let kind = word(it.kind);
+    it.tool.as_ref().map_or(kind.clone(), |tool| format!("{kind} of {tool}"))
+}
+
+/// Returns a sentence with a capital at its beginning.
+fn capital(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map_or(String::new(), |first| first.to_uppercase().chain(chars).collect())
+}

@@ -1,0 +1,288 @@
+//! Explained requests: what a person reads, and that it adds up to the rows of the run.
+
+use ctxsim::engine::simulate;
+use ctxsim::explain::{Explanation, explain};
+use ctxsim::ledger::Rows;
+use ctxsim::model::profile::Steps;
+use ctxsim::model::{Breakpoints, CacheRules, Limits, Policy, Profile};
+use ctxsim::price;
+use ctxsim::report::explain::{json, rendered, table};
+use ctxsim::report::rows::Context;
+use ctxsim::spec::decode::decode;
+use ctxsim::spec::scenario::AssumeSpec;
+use ctxsim::spec::{Format, ProfileSpec};
+use ctxsim::trace::evidence::Recover;
+use ctxsim::trace::import::import_all;
+use ctxsim::trace::{Due, Kind, Level, Need, NewItem, Preserve, Sizes, Texts, Trace, TraceBuilder};
+use proptest::prelude::*;
+
+use crate::laws::hold;
+use crate::random_policy::policy as random_policy;
+use crate::random_trace::trace as random_trace;
+
+const BREAKPOINTS: &str =
+    "rules = \"breakpoints\"\nmin_tokens = 1_024\nttl = [\"5m\", \"1h\"]\nreadable = \"response_start\"";
+const INTERVAL: &str = "rules = \"prefix_interval\"\nmin_tokens = 1_024\nstep_tokens = 128\nttl = \"10m\"";
+
+fn profile(cache: &str) -> Profile {
+    let text = format!(
+        r#"
+name = "p"
+about = "Round numbers."
+as_of = "2026-01-01"
+sources = ["none"]
+[cache]
+{cache}
+[[prices]]
+input = 2.0
+output = 10.0
+cache_read = 0.2
+cache_write = {{ "5m" = 2.5, "1h" = 4.0 }}
+"#
+    );
+    Profile::new(&decode::<ProfileSpec>(&text, Format::Toml).unwrap()).unwrap()
+}
+
+fn policy(stages: &str) -> Policy {
+    let text = format!("(name: \"small\", about: \"it\", stages: [{stages}])");
+    Policy::new(&decode(&text, Format::Ron).unwrap()).unwrap()
+}
+
+/// Two loops of three results each; the second begins six minutes and forty seconds after the first ended, and its answer
+/// needs what the first loop had read.
+fn two_loops() -> Trace {
+    let mut trace = TraceBuilder::new("two_loops", &[]);
+    trace.stable(Kind::ToolSchema, 600);
+    trace.stable(Kind::System, 1_500);
+    for (start_ms, user) in [(0, 200), (430_000, 90)] {
+        trace.begin_loop(&[NewItem::plain(Kind::User, user)]);
+        for step in 0..3 {
+            let sizes = Sizes { raw: 900 + 10 * step, excerpt: 300, summary: 120, handle: 20 };
+            let recover = Recover { handle: 20, local: 100, exact: 400 };
+            let result = NewItem::result("read", 0, sizes, Preserve::WorkingEvidence, recover);
+            let at_ms = start_ms + 10_000 * i64::from(step);
+            trace.step(at_ms, 30, &[NewItem::call("read", 30)], &[result]);
+            trace.response(at_ms + 2_000, at_ms + 3_000);
+        }
+        if start_ms > 0 {
+            let need = Need { source: 0, level: Level::ExactEvidence, weight: 0.5, recover_tokens: None };
+            trace.need(Due::Answer, need);
+        }
+        trace.step(start_ms + 30_000, 150, &[NewItem::plain(Kind::Assistant, 150)], &[]);
+        trace.response(start_ms + 31_000, start_ms + 33_000);
+    }
+    trace.finish()
+}
+
+/// Explains a request as a terminal of a hundred columns shows it; returns the words.
+fn drawn(name: &str, trace: &Trace, policy: &Policy, profile: &Profile, n: usize) -> String {
+    let it = explain(trace, policy, profile, n).unwrap();
+    let context = Context { policy, scenario: &trace.name, recorded: None, profile, names_run: false };
+    let style = table::Style { width: Some(100), ..table::Style::default() };
+    let text = table::explanation(&it, context, style);
+    assert!(text.lines().all(|it| it.chars().count() <= 100), "{text}");
+    let mut settings = insta::Settings::clone_current();
+    settings.set_snapshot_path("../../snapshots/explain");
+    settings.set_prepend_module_to_snapshot(false);
+    settings.set_omit_expression(true);
+    settings.bind(|| insta::assert_snapshot!(name, text.as_str()));
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+const MASK: &str =
+    r#"(name: "mask", scope: (kinds: [tool_result], keep_recent: tool_uses(2)), apply: show(marker(12)))"#;
+const COMPACT: &str = r#"(name: "compact", when: prompt(at_least: tokens(4000)),
+    apply: summarise(output: tokens(300), overhead: tokens(100), prompt: aligned))"#;
+
+#[test]
+fn what_nobody_changed_begins_with_the_whole_prompt_before() {
+    let text = drawn("identity", &two_loops(), &policy(""), &profile(BREAKPOINTS), 3);
+
+    assert!(text.contains("Begins with the whole prompt of request 2"), "{text}");
+}
+
+#[test]
+fn a_cleared_result_breaks_the_prefix_and_its_stage_is_named() {
+    let text = drawn("cleared", &two_loops(), &policy(MASK), &profile(BREAKPOINTS), 4);
+
+    assert!(text.contains("Differs from request 3 at item 4 (tool_result of read)"), "{text}");
+    assert!(text.contains("stage `mask`, request 4"), "{text}");
+}
+
+#[test]
+fn a_summary_hides_what_it_replaces_and_its_own_request_is_explained_too() {
+    let (trace, policy, profile) = (two_loops(), policy(COMPACT), profile(BREAKPOINTS));
+
+    let asking = drawn("summariser", &trace, &policy, &profile, 3);
+    assert!(
+        asking.contains("of a summariser for stage `compact`") && asking.contains("100 tokens beside them"),
+        "{asking}"
+    );
+    let after = drawn("summarised", &trace, &policy, &profile, 4);
+    assert!(after.contains("behind the summary at 2"), "{after}");
+}
+
+#[test]
+fn a_summariser_with_a_prompt_of_its_own_is_told_what_it_replaces() {
+    let policy = policy(&COMPACT.replace("aligned", "separate"));
+
+    let text = drawn("separate", &two_loops(), &policy, &profile(BREAKPOINTS), 3);
+
+    assert!(text.contains("The cache was not asked"), "{text}");
+}
+
+#[test]
+fn an_expired_entry_is_told_with_its_age() {
+    let text = drawn("expired", &two_loops(), &policy(""), &profile(BREAKPOINTS), 5);
+
+    assert!(text.contains("expired 100 s before, last used 400 s ago, lives 300 s"), "{text}");
+}
+
+#[test]
+fn a_prompt_below_the_minimum_is_told() {
+    let profile = profile(&BREAKPOINTS.replace("1_024", "4_096"));
+
+    let text = drawn("too_short", &two_loops(), &policy(""), &profile, 2);
+
+    assert!(text.contains("its prompt was too short: 2,300 tokens, 4,096 tokens is the minimum"), "{text}");
+}
+
+#[test]
+fn an_entry_out_of_lookback_is_told_with_its_position() {
+    let profile = profile(&format!("{BREAKPOINTS}\nlookback_positions = 2"));
+    let policy_text = "(name: \"small\", about: \"it\", layout: (breakpoints: [(at: automatic)]))";
+    let policy = Policy::new(&decode(policy_text, Format::Ron).unwrap()).unwrap();
+
+    let text = drawn("out_of_lookback", &two_loops(), &policy, &profile, 2);
+
+    assert!(
+        text.contains("out of lookback, at position 3 back from the next breakpoint, and 2 are looked at"),
+        "{text}"
+    );
+}
+
+#[test]
+fn an_interval_rule_reads_whole_steps_and_says_so() {
+    let text = drawn("interval", &two_loops(), &policy(MASK), &profile(INTERVAL), 8);
+
+    assert!(text.contains("prefixes end in steps of 128 from 1,024 on"), "{text}");
+}
+
+#[test]
+fn what_held_for_one_request_is_told_as_taken_back() {
+    let once =
+        MASK.replace("apply:", "at: [request], lasts: request, when: prompt(at_most: tokens(5200)), apply:");
+
+    let text = drawn("taken_back", &two_loops(), &policy(&once), &profile(BREAKPOINTS), 5);
+
+    assert!(text.contains("Taken back after one request: from marker (12 tokens)"), "{text}");
+}
+
+#[test]
+fn an_explanation_for_programs_has_the_row_and_every_item() {
+    let (trace, policy, profile) = (two_loops(), policy(MASK), profile(BREAKPOINTS));
+    let it = explain(&trace, &policy, &profile, 8).unwrap();
+    let context =
+        Context { policy: &policy, scenario: "s", recorded: None, profile: &profile, names_run: false };
+
+    let document: serde_json::Value = serde_json::from_str(&json(&it, context, None).unwrap()).unwrap();
+
+    assert_eq!(document["schema"], "ctxsim.explanation/1");
+    assert_eq!(document["items"].as_array().unwrap().len(), it.items.len());
+    assert_eq!(document["row"]["changed_by"], "mask");
+    let changes = &document["items"][4]["changes"][0];
+    assert_eq!(
+        (&changes["by"], &changes["to"], &changes["request"]),
+        (&"stage `mask`".into(), &"marker".into(), &4.into())
+    );
+    let cost = &document["cost_picodollars"];
+    let parts = ["cache_read", "cache_write", "uncached", "output"].map(|it| cost[it].as_u64().unwrap());
+    assert_eq!(cost["total"].as_u64().unwrap(), parts.iter().sum::<u64>());
+}
+
+#[test]
+fn a_request_that_is_not_there_is_refused_with_how_many_there_are() {
+    for n in [0, 9] {
+        let problem = explain(&two_loops(), &policy(""), &profile(BREAKPOINTS), n).unwrap_err();
+
+        assert_eq!(problem.code, "request-out-of-range");
+        assert_eq!(problem.message, format!("there is no request {n}: this run makes 8"));
+    }
+}
+
+/// The rules that explanations are tried under.
+fn rules() -> impl Strategy<Value = CacheRules> {
+    let breakpoints =
+        (0_u64..3_000, 1_u16..25, 0_u64..60_000).prop_map(|(min_tokens, lookback_positions, ttl)| {
+            CacheRules::Breakpoints(Breakpoints {
+                min_tokens,
+                breakpoints_max: 4,
+                lookback_positions,
+                ttl_ms: [Some(ttl), None],
+                ..Breakpoints::default()
+            })
+        });
+    let steps = Steps { min: 1_024, step: 128 };
+    prop_oneof![
+        4 => breakpoints,
+        2 => (0_u64..30_000).prop_map(move |ttl| CacheRules::PrefixInterval { steps, ttl_ms: Some(ttl) }),
+        1 => Just(CacheRules::PrefixCap(steps)),
+        1 => Just(CacheRules::None),
+    ]
+}
+
+/// What must hold of every explanation.
+fn adds_up(it: &Explanation) -> Result<(), TestCaseError> {
+    let shown: u64 = it.items.iter().map(|it| u64::from(it.now.tokens)).sum();
+    prop_assert_eq!(shown + it.beside, it.row.prompt);
+    let read: u64 = it.items.iter().map(|it| it.cached.read).sum();
+    let written: u64 = it.items.iter().map(|it| it.cached.written).sum();
+    prop_assert_eq!(read, it.row.usage.read);
+    prop_assert_eq!(written, it.row.usage.write[0] + it.row.usage.write[1]);
+    for item in &it.items {
+        match item.causes.last() {
+            Some(cause) => prop_assert_eq!(cause.change[1], item.now),
+            None => prop_assert_eq!(item.now.tokens, item.raw),
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn an_explanation_adds_up_to_its_row_of_the_run() {
+    hold(1, (random_trace(), random_policy(), rules()), |(plan, spec, rules)| {
+        let (policy, trace) = (Policy::new(&spec).unwrap(), plan.build());
+        let profile = Profile { cache: rules, limits: Limits::NONE, ..profile(INTERVAL) };
+        let mut rows = Rows::default();
+        simulate(&trace, &policy, &profile.limits, &profile.cache, &mut rows);
+        let all = rows.requests.len();
+        for n in (1..=all).rev().take(3).chain([1, all / 2]).filter(|it| (1..=all).contains(it)) {
+            let it = explain(&trace, &policy, &profile, n).unwrap();
+
+            prop_assert_eq!((it.n, it.of, it.row), (n, all, rows.requests[n - 1]));
+            prop_assert_eq!(it.bill.total(), price::request(&it.row, &profile.prices));
+            adds_up(&it)?;
+        }
+        Ok(())
+    });
+}
+
+#[test]
+fn a_prompt_with_text_is_rendered_and_what_has_none_is_said() {
+    const SESSION: &str = include_str!("../../scenarios/recorded/claude-code-session.jsonl");
+    let trace = import_all(SESSION, "recorded", &AssumeSpec::default(), &[]).unwrap().remove(0).trace;
+    let policy = policy(MASK);
+    let it = explain(&trace, &policy, &profile(BREAKPOINTS), 6).unwrap();
+
+    let text = rendered(&it, &trace.texts);
+
+    let heads: Vec<&str> = text.lines().filter(|it| it.starts_with("──── ")).collect();
+    assert_eq!(heads.len(), it.items.iter().filter(|it| it.now.tokens > 0).count());
+    assert!(text.contains("\n[12 tokens: marker]\n"), "{text}");
+    let user = it.items.iter().find(|it| it.kind == Kind::User).unwrap();
+    assert!(text.contains(trace.texts.of(user.item).unwrap()), "{text}");
+    assert_eq!(
+        rendered(&it, &Texts::default()).matches("[no text]").count(),
+        heads.len() - text.matches("[12 tokens").count()
+    );
+}
