@@ -1,7 +1,7 @@
 //! What leaves the engine: rows of requests and needs, and the sums they fold to.
 
 use crate::model::memory::State;
-use crate::trace::{ItemIx, Level, LoopIx, StepIx};
+use crate::trace::{Derived, ItemIx, Level, LoopIx, StepIx};
 use crate::units::Tokens;
 
 /// Which model a request goes to.
@@ -82,6 +82,8 @@ pub struct NeedRow {
     pub fetched: Tokens,
     /// Expected failures: no handle to recover by.
     pub failed: f64,
+    /// Where it comes from, where a recorded call gave it away.
+    pub derived: Option<Derived>,
 }
 
 /// A probe, and how the fact that it asks for stands.

@@ -2,6 +2,7 @@
 
 pub mod build;
 pub mod conversation;
+pub mod derive;
 pub mod evidence;
 pub mod facts;
 pub mod generate;
@@ -20,7 +21,7 @@ use crate::units::{Decimal, Tokens};
 
 pub use build::{NewItem, Sizes, TraceBuilder};
 pub use conversation::Conversation;
-pub use evidence::{Due, Level, LoopEvidence, Need, Needs};
+pub use evidence::{Derived, Due, ItemNeed, Level, LoopEvidence, Need, Needs};
 pub use text::Texts;
 
 /// A kind of item.
@@ -154,6 +155,8 @@ pub struct Harness {
     pub ttl: Option<TtlClass>,
     /// So long after a loop's last response, it sends the prompt with the reply once more, in a request of no record.
     pub side_request_ms: Option<u64>,
+    /// None follows a request of which more tokens than this were not read from the cache.
+    pub side_request_cold_tokens: Tokens,
 }
 
 /// What the provider billed for a recorded session.

@@ -1,5 +1,6 @@
 //! Recorded sessions as traces: the formats there are, found by content.
 
+mod assumed;
 mod claude_code;
 mod losses;
 mod passage;
@@ -10,7 +11,6 @@ mod usage_csv;
 use super::Trace;
 use crate::diag::Diagnostic;
 use crate::spec::scenario::AssumeSpec;
-use crate::units::Decimal;
 
 pub use losses::Loss;
 use losses::Losses;
@@ -101,11 +101,7 @@ pub fn import_all(
     assume: &AssumeSpec,
     file_tools: &[String],
 ) -> Result<Vec<Imported>, Vec<Diagnostic>> {
-    if assume.chars_per_token == Some(Decimal::ZERO) {
-        let message = "a token has no characters";
-        let problem = Diagnostic::at("chars-per-token-zero", "load.recorded.assume.chars_per_token", message);
-        return Err(vec![problem.help("write a number above 0, or leave it out for 4")]);
-    }
+    assumed::check(assume)?;
     let Some(format) = found(text) else {
         let known: Vec<String> =
             FORMATS.iter().map(|it| format!("`{}` ({})", it.name, it.looks_like)).collect();

@@ -45,7 +45,7 @@ pub(super) fn links(request: &RequestRecord) -> Vec<Link> {
 /// Makes the trace of a session.
 pub(super) fn trace(name: &str, session: &SessionRecord) -> Trace {
     let mut builder = TraceBuilder::new(name, &[]);
-    builder.harness(Harness { ttl: Some(ttl(&session.ttl)), side_request_ms: None });
+    builder.harness(Harness { ttl: Some(ttl(&session.ttl)), ..Harness::default() });
     for (index, step) in session.trace.iter().enumerate() {
         let is_first = index == 0;
         if is_first {

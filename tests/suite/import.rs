@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 
 mod claude_code;
+mod derived;
 
 use std::path::{Path, PathBuf};
 

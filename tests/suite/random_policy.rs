@@ -298,6 +298,7 @@ pub(crate) fn policy() -> BoxedStrategy<PolicySpec> {
                 stages,
                 recovery,
                 memory: None,
+                code: None,
                 layout: None,
             }
         })

@@ -4,17 +4,20 @@ use super::transcript::{Exchange, Part};
 use crate::trace::Usage;
 use crate::units::{Decimal, Tokens};
 
-/// Outputs up to this many tokens are what a stream announces at its start.
-pub(super) const PLACEHOLDER_OUTPUT_TOKENS: Tokens = 10;
-
-/// Characters of a user's text to the token, times ten: fitted on 212 recorded messages.
-const USER_CHARS_PER_TEN_TOKENS: u64 = 44;
-
-/// What a user's message takes beside its text, fitted on the same.
-const USER_MESSAGE_TOKENS: Tokens = 3;
-
-/// A prompt that shrinks by less than this share, in percent, lost its end: the user went back.
-const REWIND_PERCENT_MAX: u64 = 10;
+/// What is assumed of sizes that no recording says.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Counting {
+    /// Characters to the token of what has no recorded size.
+    pub(super) chars_per_token: Decimal,
+    /// Characters to the token of what the user types.
+    pub(super) user_chars_per_token: Decimal,
+    /// Tokens of a user's message beside its text.
+    pub(super) user_message_tokens: Tokens,
+    /// Outputs up to so many tokens are no counts.
+    pub(super) placeholder_output_tokens: Tokens,
+    /// A prompt that shrinks by less than this share lost its end.
+    pub(super) rewind_share_max: Decimal,
+}
 
 /// What the parts of a recording weigh.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -47,9 +50,9 @@ pub(super) struct Reset {
 }
 
 /// Allots the recorded prompts to the parts before them; plain input may be what stands behind a breakpoint.
-pub(super) fn allot(exchanges: &[Exchange], chars_per_token: Decimal, has_breakpoints: bool) -> Allotment {
+pub(super) fn allot(exchanges: &[Exchange], counting: Counting, has_breakpoints: bool) -> Allotment {
     let mut state = State {
-        chars_per_token,
+        counting,
         allotment: Allotment::default(),
         open: Vec::new(),
         n_user: 0,
@@ -58,7 +61,7 @@ pub(super) fn allot(exchanges: &[Exchange], chars_per_token: Decimal, has_breakp
         carried: 0,
     };
     let last = exchanges.iter().rposition(|it| it.usage.is_some());
-    let stable_max = stable_max(exchanges, has_breakpoints);
+    let stable_max = stable_max(exchanges, &counting, has_breakpoints);
     for (index, exchange) in exchanges.iter().enumerate() {
         state.arrive(exchange.user());
         state.n_user = if exchange.begins.is_some() { exchange.user().len() } else { 0 };
@@ -81,12 +84,12 @@ pub(super) fn allot(exchanges: &[Exchange], chars_per_token: Decimal, has_breakp
 }
 
 /// Returns how much can have stood in front of every prompt: what the smallest has beside the user's own text.
-fn stable_max(exchanges: &[Exchange], has_breakpoints: bool) -> Tokens {
+fn stable_max(exchanges: &[Exchange], counting: &Counting, has_breakpoints: bool) -> Tokens {
     let room = exchanges.iter().filter_map(|exchange| {
         let usage = exchange.usage?;
         let tail = if has_breakpoints { usage.uncached } else { 0 };
         let user: Vec<u64> = exchange.user().iter().map(|it| it.characters).collect();
-        Some(usage.prompt.saturating_sub(user_tokens(&user, tail)))
+        Some(usage.prompt.saturating_sub(counting.user_tokens(&user, tail)))
     });
     room.skip(1).min().unwrap_or(Tokens::MAX)
 }
@@ -104,7 +107,7 @@ struct Request {
 
 /// The walk from prompt to prompt.
 struct State {
-    chars_per_token: Decimal,
+    counting: Counting,
     allotment: Allotment,
     /// The characters of parts that have no size yet.
     open: Vec<u64>,
@@ -127,7 +130,7 @@ impl State {
     fn settle(&mut self, request: Request, prompt: Tokens, stable_max: Tokens) {
         let Some(known) = self.known.replace(prompt) else {
             let open = std::mem::take(&mut self.open);
-            let estimates: Vec<Tokens> = open.iter().map(|it| tokens_of(*it, self.chars_per_token)).collect();
+            let estimates: Vec<Tokens> = open.iter().map(|it| self.counting.tokens(*it)).collect();
             let shown = estimates.iter().fold(0, |sum: Tokens, it| sum.saturating_add(*it));
             let unseen = prompt.saturating_sub(shown);
             self.allotment.overhead = unseen.min(stable_max);
@@ -154,7 +157,7 @@ impl State {
     fn grow(&mut self, growth: Tokens, tail: Tokens) {
         let open = std::mem::take(&mut self.open);
         let (others, user) = open.split_at(open.len() - self.n_user.min(open.len()));
-        let estimate = user_tokens(user, tail);
+        let estimate = self.counting.user_tokens(user, tail);
         let of_user = if others.is_empty() { growth } else { estimate.min(growth) };
         let of_others = if user.is_empty() { growth } else { growth - of_user };
         self.push(&apportion(of_others, others));
@@ -165,13 +168,10 @@ impl State {
     fn shrink(&mut self, request: Request, known: Tokens, prompt: Tokens) {
         let open = std::mem::take(&mut self.open);
         let (gone, user) = open.split_at(open.len() - self.n_user.min(open.len()));
-        let estimates: Vec<Tokens> = gone.iter().map(|it| tokens_of(*it, self.chars_per_token)).collect();
-        let room = prompt.saturating_sub(user_tokens(user, request.tail));
+        let estimates: Vec<Tokens> = gone.iter().map(|it| self.counting.tokens(*it)).collect();
+        let room = prompt.saturating_sub(self.counting.user_tokens(user, request.tail));
         let front = self.allotment.overhead.saturating_add(self.carried);
-        let lost = u128::from(known - prompt);
-        let is_rewind = !user.is_empty()
-            && front <= room
-            && lost * 100 < u128::from(known) * u128::from(REWIND_PERCENT_MAX);
+        let is_rewind = !user.is_empty() && front <= room && self.counting.is_rewind(known, known - prompt);
         let n_kept = if is_rewind { self.n_within(room - front) } else { 0 };
         let goes = self.kept.get(n_kept).map_or(self.allotment.tokens.len(), |it| it.0);
         let keeps = is_rewind.then_some(goes);
@@ -210,7 +210,7 @@ impl State {
 
     /// Gives the last reply its output, where that is a count and not a placeholder.
     fn answer(&mut self, reply: &[Part], usage: &Usage) {
-        if usage.output <= PLACEHOLDER_OUTPUT_TOKENS {
+        if usage.output <= self.counting.placeholder_output_tokens {
             return self.arrive(reply);
         }
         let characters: Vec<u64> = reply.iter().map(|it| it.characters).collect();
@@ -220,7 +220,7 @@ impl State {
     /// Gives the open parts a size by their characters alone.
     fn estimate(&mut self) {
         let open = std::mem::take(&mut self.open);
-        let estimates: Vec<Tokens> = open.iter().map(|it| tokens_of(*it, self.chars_per_token)).collect();
+        let estimates: Vec<Tokens> = open.iter().map(|it| self.counting.tokens(*it)).collect();
         self.push(&estimates);
     }
 
@@ -232,16 +232,30 @@ impl State {
     }
 }
 
-/// Estimates a user's message, with what stands behind the prompt's last breakpoint.
-fn user_tokens(characters: &[u64], tail: Tokens) -> Tokens {
-    let sum = characters.iter().fold(0, |sum: u64, it| sum.saturating_add(*it));
-    if characters.is_empty() {
-        return 0;
+impl Counting {
+    /// Returns what so many characters weigh.
+    fn tokens(&self, characters: u64) -> Tokens {
+        tokens_of(characters, self.chars_per_token)
     }
-    sum.saturating_mul(10)
-        .div_ceil(USER_CHARS_PER_TEN_TOKENS)
-        .saturating_add(USER_MESSAGE_TOKENS)
-        .saturating_add(tail)
+
+    /// Estimates a user's message, with what stands behind the prompt's last breakpoint.
+    fn user_tokens(&self, characters: &[u64], tail: Tokens) -> Tokens {
+        let sum = characters.iter().fold(0, |sum: u64, it| sum.saturating_add(*it));
+        if characters.is_empty() {
+            return 0;
+        }
+        tokens_of(sum, self.user_chars_per_token)
+            .saturating_add(self.user_message_tokens)
+            .saturating_add(tail)
+    }
+
+    /// Returns whether a prompt that lost so much lost its end alone.
+    fn is_rewind(&self, known: Tokens, lost: Tokens) -> bool {
+        let fraction = (0..=18).find_map(|places| Some((self.rewind_share_max.scaled(places)?, places)));
+        fraction.is_some_and(|(digits, places)| {
+            u128::from(lost) * 10_u128.pow(places) < u128::from(known) * u128::from(digits)
+        })
+    }
 }
 
 /// Splits a total in proportion to weights, exactly; the largest remainders get what rounding leaves, of equals the first.
