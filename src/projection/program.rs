@@ -1,6 +1,7 @@
 //! A declarative policy made ready for one trace and one set of limits; it runs as a [`Projector`].
 
 use super::act::Act;
+use super::act::pool::OpenPool;
 use super::edit::{Editor, Manner};
 use super::num::{Env, Known};
 use super::prompt::{Arrived, Author, SlotIx};
@@ -60,6 +61,15 @@ pub(super) struct Memory {
     /// Where the region began that the memory is about.
     from: SlotIx,
     seen_edits: usize,
+    /// What the settled slots spent.
+    pub(super) pool: Option<OpenPool>,
+}
+
+impl Memory {
+    /// Settles nothing any more from a slot on.
+    pub(super) fn forget(&mut self, from: SlotIx) {
+        *self = Self { cursor: from, from: self.from, seen_edits: self.seen_edits, ..Self::default() };
+    }
 }
 
 /// What stays the same during one activation.
@@ -313,17 +323,19 @@ impl ReadyRung {
         let journal = edit.prompt().journal();
         let is_active = self.place.part == crate::spec::policy::PartSpec::Active;
         if region.from != memory.from {
-            *memory = Memory { cursor: region.from, from: region.from, ..Memory::default() };
+            memory.forget(region.from);
+            memory.from = region.from;
             memory.seen_edits = journal.len();
         }
         for change in &journal[memory.seen_edits..] {
             let own = change.after.by == self.author;
             let comes_back =
                 change.after.by == super::prompt::UNDO || change.after.state == super::State::Host;
-            let matters = comes_back || is_active || self.place.filter.looks_at_renditions();
+            // Every unit behind an edit may find more or less in the pool than it did.
+            let from_start = is_active || memory.pool.is_some();
+            let matters = comes_back || from_start || self.place.filter.looks_at_renditions();
             if !own && matters && change.slot < memory.cursor {
-                memory.cursor = if is_active { region.from } else { change.slot.max(region.from) };
-                memory.n_settled = 0;
+                memory.forget(if from_start { region.from } else { change.slot.max(region.from) });
             }
         }
         memory.seen_edits = journal.len();
