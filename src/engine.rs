@@ -1,6 +1,7 @@
 //! The loop that plays a trace under a policy: project, ask the cache, recover, record; no I/O.
 
 mod ready;
+mod sampled;
 
 use crate::cache::{CacheRule, RequestView, cache};
 use crate::coded;
@@ -16,6 +17,7 @@ use crate::trace::{Due, EventKind, Kind, LoopIx, StepIx, Trace};
 use crate::units::Tokens;
 
 pub use ready::Ready;
+pub use sampled::{Sampled, sample, simulate_sampled};
 
 /// Plays a trace under a declarative policy.
 ///

@@ -56,6 +56,7 @@ impl ReadyRecovery {
             fetched: 0,
             failed: 0.0,
             derived: None,
+            is_sent: false,
         };
         let unmet = need.weight * (1.0 - met);
         if unmet > 0.0 {

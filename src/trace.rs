@@ -7,6 +7,7 @@ pub mod evidence;
 pub mod facts;
 pub mod generate;
 pub mod import;
+mod insert;
 pub mod load;
 pub mod text;
 pub mod written;

@@ -49,11 +49,16 @@ impl Clairvoyant {
         for (index, row) in spine.loops.iter().enumerate() {
             let last = row.steps.end.saturating_sub(1).max(row.steps.start);
             let loop_ix = LoopIx::try_from(index).unwrap_or(LoopIx::MAX);
-            for (due, time) in
-                [(Due::LoopStart, (row.steps.start, 0)), (Due::Answer, (last, 2)), (Due::LoopEnd, (last, 3))]
-            {
+            let before_answer = if row.steps.is_empty() { None } else { spine.steps.get(last as usize) };
+            let before_answer = before_answer.map_or(row.items.end, |it| it.reply.start);
+            let moments = [
+                (Due::LoopStart, (row.steps.start, 0), row.user.end),
+                (Due::Answer, (last, 2), before_answer),
+                (Due::LoopEnd, (last, 3), row.items.end),
+            ];
+            for (due, time, end) in moments {
                 let needs = trace.needs.due(loop_ix, due).iter().filter(|it| it.weight > 0.0);
-                needs.for_each(|it| ask_loop(spine, it, time, &mut asked));
+                needs.for_each(|it| ask_loop(spine, it, time, end, &mut asked));
             }
         }
         for it in trace.needs.of_items().iter().filter(|it| it.need.weight > 0.0) {
@@ -130,26 +135,23 @@ impl Asked {
     }
 }
 
-/// Notes what a need asks of the results of its loop: of all, or of the smallest that will do.
-fn ask_loop(spine: &Spine, need: &Need, time: Time, asked: &mut [Asked]) {
+/// Notes what a need asks of those results of its loop that have come by then: of all, or of the smallest that will do.
+fn ask_loop(spine: &Spine, need: &Need, time: Time, end: ItemIx, asked: &mut [Asked]) {
     let Some(row) = spine.loops.get(need.source as usize) else { return };
     let item = |it: &ItemIx| &spine.items[*it as usize];
-    let results = || row.items.clone().filter(|it| item(it).kind == Kind::ToolResult);
-    let mut ask = |it: ItemIx| asked[it as usize].ask(need.level, time);
-    match need.level {
-        Level::None | Level::GlobalConclusion => {}
+    let items = row.items.start..row.items.end.min(end);
+    let results = items.filter(|it| item(it).kind == Kind::ToolResult);
+    let asks: Vec<ItemIx> = match need.level {
+        Level::None | Level::GlobalConclusion => Vec::new(),
         Level::ContinuationHandle => {
-            results()
-                .filter(|it| item(it).handle > 0)
-                .min_by_key(|it| item(it).handle)
-                .into_iter()
-                .for_each(ask);
+            results.filter(|it| item(it).handle > 0).min_by_key(|it| item(it).handle).into_iter().collect()
         }
-        Level::LocalDetail => results().min_by_key(|it| item(it).raw).into_iter().for_each(ask),
-        Level::ExactEvidence => {
-            results().filter(|it| item(it).preserve == Preserve::WorkingEvidence).for_each(ask);
-        }
-        Level::RawContent => results().for_each(&mut ask),
+        Level::LocalDetail => results.min_by_key(|it| item(it).raw).into_iter().collect(),
+        Level::ExactEvidence => results.filter(|it| item(it).preserve == Preserve::WorkingEvidence).collect(),
+        Level::RawContent => results.collect(),
+    };
+    for it in asks {
+        asked[it as usize].ask(need.level, time);
     }
 }
 

@@ -27,6 +27,9 @@ pub struct ScenarioSpec {
     /// The seed of every draw; 0, when silent.
     #[serde(default)]
     pub seed: u64,
+    /// Whether needs are weighed or drawn.
+    #[serde(default)]
+    pub recovery: RecoveryModeSpec,
     /// Items at the front of every prompt.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stable: Vec<StableSpec>,
@@ -41,6 +44,17 @@ pub struct ScenarioSpec {
     pub chars_per_token: Option<Decimal>,
     /// Where the items come from.
     pub load: LoadSpec,
+}
+
+/// How what a prompt does not show is fetched.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RecoveryModeSpec {
+    /// By its probability: costs are expected values, and the history stays as it was.
+    #[default]
+    Expected,
+    /// By a draw: what a drawn need fetches enters the history as a request, a call and its result.
+    Sampled,
 }
 
 /// An item of the stable prefix.
