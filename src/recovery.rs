@@ -6,7 +6,7 @@
 use crate::ledger::NeedRow;
 use crate::model::{Recovery, Size};
 use crate::projection::num::{Env, Known, Num};
-use crate::projection::prompt::{LoopState, Shown};
+use crate::projection::prompt::{LoopState, Shown, Slot};
 use crate::projection::{Prompt, State};
 use crate::trace::{ItemIx, Level, LoopEvidence, LoopIx, Need};
 use crate::units::Tokens;
@@ -100,17 +100,16 @@ pub fn item_state(prompt: &Prompt<'_>, result: ItemIx, mentions: &[ItemIx]) -> L
         return LoopState::default();
     }
     let (slot, item) = (prompt.slot(result), prompt.item(result));
-    let is_whole = |it: ItemIx| {
-        let slot = prompt.slot(it);
-        slot.state == State::Shown && slot.rendition == Shown::Raw
-    };
-    let is_shown = slot.state == State::Shown;
+    // What a fold tells of stands as it was when it was folded.
+    let is_told = |slot: &Slot| matches!(slot.state, State::Shown | State::Folded | State::FoldHost);
+    let is_whole = |it: ItemIx| is_told(prompt.slot(it)) && prompt.slot(it).rendition == Shown::Raw;
+    let is_shown = is_told(slot);
     let has_handle = slot.state != State::Dropped && item.handle > 0;
     let is_named = || mentions.iter().any(|it| *it < prompt.len() && is_whole(*it));
     LoopState {
         tokens: Tokens::from(slot.tokens),
         n_exact: u32::from(is_shown && (slot.exact || matches!(slot.rendition, Shown::Raw | Shown::Exact))),
-        n_full: u32::from(is_shown && slot.tokens >= item.raw),
+        n_full: u32::from(is_whole(result) || slot.state == State::Shown && slot.tokens >= item.raw),
         n_raw: u32::from(is_whole(result)),
         n_handles: u32::from(has_handle || is_whole(result) || is_named()),
         n_absorbed: u32::from(matches!(slot.state, State::Absorbed | State::Host)),

@@ -1,9 +1,11 @@
 //! The file formats: serde mirrors of the text, with no rules of their own.
 
 pub mod assume;
+pub mod cache;
 pub mod conversation;
 pub mod decode;
 mod fault;
+pub mod fold;
 pub mod guard;
 pub mod memory;
 pub mod merge;

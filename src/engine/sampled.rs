@@ -8,7 +8,7 @@
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::{Ready, simulate_each};
-use crate::ledger::{NeedRow, Outcome, ProbeRow, RequestRow, Sink};
+use crate::ledger::{NeedRow, Outcome, ProbeRow, RequestRow, Sink, StoredRow};
 use crate::model::{CacheRules, Limits};
 use crate::recovery::ReadyRecovery;
 use crate::rng::Seed;
@@ -245,5 +245,9 @@ impl<S: Sink> Sink for Requests<'_, S> {
 
     fn probe(&mut self, row: &ProbeRow) {
         self.sink.probe(row);
+    }
+
+    fn stored(&mut self, row: &StoredRow) {
+        self.sink.stored(row);
     }
 }

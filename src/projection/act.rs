@@ -1,5 +1,6 @@
-//! What stages do: show in another way, drop, summarise.
+//! What stages do: show in another way, drop, summarise, fold.
 
+mod fold;
 mod in_order;
 pub(super) mod pool;
 mod ranked;
@@ -8,6 +9,7 @@ mod summarise;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use self::fold::ReadyFold;
 use self::in_order::in_order;
 use self::pool::OpenPool;
 use self::ranked::ranked;
@@ -32,6 +34,7 @@ pub(super) enum Act {
     Show { rows: Rows, budget: Option<ReadyBudget> },
     Drop,
     Summarise(Arc<ReadySummary>),
+    Fold(Arc<ReadyFold>),
 }
 
 /// A pool of exact tokens.
@@ -52,18 +55,23 @@ pub(super) struct ReadySummary {
     request: Option<SummaryPromptSpec>,
 }
 
+impl ReadyBudget {
+    fn new(budget: &Budget, known: &Known) -> Self {
+        let Budget { tokens, per_loop, counts_shown } = budget;
+        let tokens = Num::new(tokens, known).eval(&Env::default());
+        Self { tokens, per_loop: *per_loop, counts_shown: *counts_shown }
+    }
+}
+
 impl Act {
     pub(super) fn new(action: &Action, spine: &Spine, known: &Known) -> Self {
         match action {
             Action::Show { rows, budget } => {
-                let budget = budget.as_ref().map(|Budget { tokens, per_loop, counts_shown }| ReadyBudget {
-                    tokens: Num::new(tokens, known).eval(&Env::default()),
-                    per_loop: *per_loop,
-                    counts_shown: *counts_shown,
-                });
+                let budget = budget.as_ref().map(|it| ReadyBudget::new(it, known));
                 Self::Show { rows: Rows::new(rows, spine, known), budget }
             }
             Action::Drop => Self::Drop,
+            Action::Fold(fold) => Self::Fold(Arc::new(ReadyFold::new(fold, spine, known))),
             Action::Summarise(Summarise { output, copy, overhead, at_least, request }) => {
                 Self::Summarise(Arc::new(ReadySummary {
                     output: Num::new(output, known),
@@ -78,10 +86,10 @@ impl Act {
 
     /// Returns the pool of exact tokens, if the action has one.
     #[inline]
-    fn budget(&self) -> Option<ReadyBudget> {
+    pub(super) fn budget(&self) -> Option<ReadyBudget> {
         match self {
             Self::Show { budget, .. } => *budget,
-            Self::Drop | Self::Summarise(_) => None,
+            Self::Drop | Self::Summarise(_) | Self::Fold(_) => None,
         }
     }
 
@@ -89,7 +97,7 @@ impl Act {
     pub(super) fn rows(&self) -> Option<&Rows> {
         match self {
             Self::Show { rows, .. } => Some(rows),
-            Self::Drop | Self::Summarise(_) => None,
+            Self::Drop | Self::Summarise(_) | Self::Fold(_) => None,
         }
     }
 }
@@ -100,6 +108,11 @@ pub(super) fn apply(rung: &mut ReadyRung, activation: &Activation<'_>, edit: &mu
     if let Act::Summarise(summary) = &rung.act {
         let summary = Arc::clone(summary);
         summarise(rung, &summary, region, activation, edit);
+        return;
+    }
+    if let Act::Fold(fold) = &rung.act {
+        let fold = Arc::clone(fold);
+        fold::fold(rung, &fold, region, activation, edit);
         return;
     }
     let n_changed = if rung.place.order == OrderSpec::Oldest {
@@ -132,7 +145,7 @@ fn touch_slot(rung: &ReadyRung, slot: SlotIx, pool: Option<&mut OpenPool>, edit:
             u32::from(edit.show(slot, rendered))
         }
         Act::Drop => edit.drop(slot),
-        Act::Summarise(_) => 0,
+        Act::Summarise(_) | Act::Fold(_) => 0,
     }
 }
 

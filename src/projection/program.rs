@@ -1,7 +1,7 @@
 //! A declarative policy made ready for one trace and one set of limits; it runs as a [`Projector`].
 
 use super::act::Act;
-use super::act::pool::OpenPool;
+use super::act::pool::Spent;
 use super::edit::{Editor, Manner};
 use super::num::{Env, Known};
 use super::prompt::{Arrived, Author, SlotIx};
@@ -62,7 +62,7 @@ pub(super) struct Memory {
     from: SlotIx,
     seen_edits: usize,
     /// What the settled slots spent.
-    pub(super) pool: Option<OpenPool>,
+    pub(super) spent: Spent,
 }
 
 impl Memory {
@@ -221,7 +221,9 @@ impl ReadyRung {
     /// Returns whether nothing but its filters says what the rung does to a single item.
     #[inline]
     fn takes_one(&self) -> bool {
-        self.goal.is_none() && self.place.is_whole_part() && !matches!(self.act, Act::Summarise(_))
+        self.goal.is_none()
+            && self.place.is_whole_part()
+            && !matches!(self.act, Act::Summarise(_) | Act::Fold(_))
     }
 
     fn is_due(&mut self, activation: &Activation<'_>, edit: &mut Editor<'_, '_>) -> bool {
@@ -322,6 +324,7 @@ impl ReadyRung {
         let memory = &mut self.memory;
         let journal = edit.prompt().journal();
         let is_active = self.place.part == crate::spec::policy::PartSpec::Active;
+        let has_pool = self.act.budget().is_some();
         if region.from != memory.from {
             memory.forget(region.from);
             memory.from = region.from;
@@ -329,11 +332,12 @@ impl ReadyRung {
         }
         for change in &journal[memory.seen_edits..] {
             let own = change.after.by == self.author;
-            let comes_back =
-                change.after.by == super::prompt::UNDO || change.after.state == super::State::Host;
+            let comes_back = change.after.by == super::prompt::UNDO || change.after.is_summary();
             // Every unit behind an edit may find more or less in the pool than it did.
-            let from_start = is_active || memory.pool.is_some();
-            let matters = comes_back || from_start || self.place.filter.looks_at_renditions();
+            let from_start = is_active || has_pool;
+            // A fold adds up what stands of a loop, so that any edit of it counts.
+            let is_sum = matches!(self.act, Act::Fold(_));
+            let matters = comes_back || from_start || is_sum || self.place.filter.looks_at_renditions();
             if !own && matters && change.slot < memory.cursor {
                 memory.forget(if from_start { region.from } else { change.slot.max(region.from) });
             }

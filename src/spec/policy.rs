@@ -3,6 +3,7 @@
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
+use super::fold::FoldSpec;
 use super::layout::LayoutSpec;
 use super::memory::MemorySpec;
 use super::size::{CondSpec, CountSpec, ExtentSpec, SizeSpec};
@@ -322,6 +323,8 @@ pub enum ActionSpec {
     Drop,
     /// Replaces all by one summary, which a model writes.
     Summarise(SummariseSpec),
+    /// Replaces each loop by what stays of it and one summary from a template, without a model.
+    Fold(FoldSpec),
 }
 
 /// A pool of exact tokens, spent greedily in order.

@@ -25,10 +25,12 @@ pub enum Target {
     Scenario,
     /// `profile.…`.
     Profile,
+    /// `break_even.…`.
+    BreakEven,
 }
 
 /// The first words of paths, and where they lead.
-const ROOTS: [(&str, Target); 8] = [
+const ROOTS: [(&str, Target); 9] = [
     ("params", Target::Policy),
     ("stages", Target::Policy),
     ("tables", Target::Policy),
@@ -37,6 +39,7 @@ const ROOTS: [(&str, Target); 8] = [
     ("memory", Target::Policy),
     ("scenario", Target::Scenario),
     ("profile", Target::Profile),
+    ("break_even", Target::BreakEven),
 ];
 
 impl Setting {

@@ -88,8 +88,9 @@ impl Trace {
         row.items.end += N_ITEMS;
         self.needs.make_room(step, item);
         for event in &mut self.events {
-            let EventKind::Reset(range) = &mut event.kind;
-            items(range);
+            if let EventKind::Reset(range) = &mut event.kind {
+                items(range);
+            }
             event.step += StepIx::from(event.step > step);
         }
         if let Some(plane) = &mut self.facts {
@@ -100,6 +101,9 @@ impl Trace {
             recorded.usage.insert(place.min(recorded.usage.len()), None);
             if place < recorded.tails.len() {
                 recorded.tails.insert(place, 0);
+            }
+            if place < recorded.costs.len() {
+                recorded.costs.insert(place, None);
             }
         }
         self.texts.make_room(at, N_ITEMS);

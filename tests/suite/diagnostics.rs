@@ -81,7 +81,6 @@ const STILL_WITHOUT: &[&str] = &[
     "trials-range",
     "ttl-class",
     "ttl-class-twice",
-    "ttl-several",
     "turn-seconds-range",
     "value-decimals",
     "value-none",

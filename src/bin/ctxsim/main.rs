@@ -6,6 +6,7 @@ mod output;
 mod prices;
 mod render;
 mod run;
+mod sensitivity;
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -29,6 +30,7 @@ fn main() -> ExitCode {
     };
     let result = match cli.command.unwrap_or_default() {
         Command::Run(args) => run::run(&catalog, &args),
+        Command::Sensitivity(args) => sensitivity::sensitivity(&catalog, &args).map(|()| true),
         Command::Import(args) => run::import(&catalog, &args).map(|()| true),
         Command::List(args) => inputs::list(&catalog, &args).map(|()| true),
         Command::Validate(args) => inputs::validate(&catalog, &args).map(|()| true),

@@ -1,7 +1,5 @@
 //! What a session has said up to a request, indexed by what calls repeat of it.
 
-use std::ops::Range;
-
 use indexmap::IndexMap;
 use serde_json::Value;
 use xxhash_rust::xxh3::xxh3_64;
@@ -31,8 +29,9 @@ pub(super) struct History<'t> {
     places: IndexMap<u64, Vec<ItemIx>>,
     /// By whole argument: the calls that had it, in order.
     calls: IndexMap<u64, Vec<ItemIx>>,
-    /// What the harness has taken out.
-    gone: Vec<Range<ItemIx>>,
+    /// By item: whether the harness has taken it out.
+    gone: Vec<bool>,
+    n_events: usize,
     next: ItemIx,
 }
 
@@ -80,7 +79,8 @@ impl<'t> History<'t> {
             events: &trace.events,
             places: IndexMap::new(),
             calls: IndexMap::new(),
-            gone: Vec::new(),
+            gone: vec![false; trace.spine.items.len()],
+            n_events: 0,
             next: 0,
         };
         for index in 0..trace.spine.items.len() {
@@ -101,12 +101,13 @@ impl<'t> History<'t> {
             self.learn_item(self.next);
             self.next += 1;
         }
-        let happened = self.events.iter().take_while(|it| it.step as usize <= step);
-        self.gone = happened
-            .map(|it| match &it.kind {
-                EventKind::Reset(items) => items.clone(),
-            })
-            .collect();
+        while let Some(event) = self.events.get(self.n_events).filter(|it| it.step as usize <= step) {
+            if let EventKind::Reset(items) = &event.kind {
+                let items = items.start as usize..(items.end as usize).min(self.gone.len());
+                self.gone.get_mut(items).unwrap_or_default().fill(true);
+            }
+            self.n_events += 1;
+        }
     }
 
     fn learn_item(&mut self, index: ItemIx) {
@@ -182,7 +183,7 @@ impl<'t> History<'t> {
 
     /// Returns whether the harness has taken an item out.
     fn is_gone(&self, item: ItemIx) -> bool {
-        self.gone.iter().any(|it| it.contains(&item))
+        self.gone.get(item as usize).copied().unwrap_or(false)
     }
 }
 

@@ -188,9 +188,13 @@ pub(super) fn sentences(transcript: &Transcript, assumed: &Assumed, allotment: &
     let n_resets = allotment.resets.iter().filter(|it| it.exchange > 0).count();
     if n_resets > 0 {
         sentences.push(format!(
-            "Prompts that shrank, so that the harness must have taken history out: {n_resets}. No policy has it any more. Where less than {} of a prompt went, it was its end.",
+            "Compactions, and prompts that shrank so that the harness must have taken history out: {n_resets}. No policy has it any more. Where less than {} of a prompt went, it was its end.",
             counting.rewind_share_max
         ));
+    }
+    if transcript.forgets_reasoning {
+        sentences
+            .push("The harness leaves reasoning out of its prompts once the user speaks again.".to_owned());
     }
     if allotment.n_shrunk > 0 {
         sentences.push(format!(

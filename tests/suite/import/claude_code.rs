@@ -324,17 +324,6 @@ fn a_prompt_that_shrinks_is_a_reset_by_the_harness() {
     assert!(trace.assumptions.iter().any(|it| it.starts_with("Prompts that shrank") && it.contains(": 1.")));
 }
 
-/// Returns the prompts of a trace when everything is kept that the harness kept.
-fn played(trace: &Trace) -> Vec<u64> {
-    let identity = include_str!("../../../policies/identity.ron");
-    let spec: PolicySpec = decode::decode(identity, Format::Ron).unwrap();
-    let policy = ctxsim::model::Policy::new(&spec).unwrap();
-    let (limits, rules) = (ctxsim::model::Limits::NONE, ctxsim::model::CacheRules::None);
-    let mut rows = ctxsim::ledger::Rows::default();
-    ctxsim::engine::simulate(trace, &policy, &limits, &rules, &mut rows);
-    rows.requests.iter().map(|it| it.prompt).collect()
-}
-
 #[test]
 fn text_larger_than_its_recorded_prompt_is_scaled_down() {
     let session = Session::default().user(&"x".repeat(4_000)).text("m1", "hi", &usage(10, 0, 0, 20));

@@ -25,7 +25,8 @@ pub(super) fn meet(
         let results = slots.iter().filter(|it| history.item(**it).kind == Kind::ToolResult);
         results.filter(|it| holds(**it, &history.slots[**it])).count()
     };
-    let shown = |slot: &Slot| slot.view.stands == Stands::Shown;
+    // What a fold tells of stands as it was when it was folded.
+    let shown = |slot: &Slot| matches!(slot.view.stands, Stands::Shown | Stands::Told | Stands::Fold(_));
     let share = |n: usize, of: u32| if is_behind || of == 0 { 0.0 } else { n as f64 / f64::from(of) };
     let n_handles = count(&|it, slot| slot.view.stands != Stands::Dropped && history.item(it).handle > 0);
     let is_working = |it: usize| history.item(it).preserve == Preserve::WorkingEvidence;
@@ -40,7 +41,7 @@ pub(super) fn meet(
             share(count(&|it, slot| shown(slot) && slot.view.exact && is_working(it)), evidence.n_working)
         }
         Level::RawContent => {
-            let is_full = |it: usize, slot: &Slot| slot.view.tokens >= u64::from(history.item(it).raw);
+            let is_full = |it: usize, slot: &Slot| slot.last_tokens >= u64::from(history.item(it).raw);
             share(count(&|it, slot| shown(slot) && is_full(it, slot)), evidence.n_results)
         }
     };
@@ -58,11 +59,12 @@ pub(super) fn meet_item(
 ) -> NeedRow {
     let index = need.derived.item as usize;
     let (slot, item) = (&history.slots[index].view, history.item(index));
+    let is_told = |slot: &Stands| matches!(slot, Stands::Shown | Stands::Told | Stands::Fold(_));
     let is_whole = |it: usize| {
         let slot = &history.slots[it].view;
-        slot.stands == Stands::Shown && slot.rendition == ShownSpec::Raw
+        is_told(&slot.stands) && slot.rendition == ShownSpec::Raw
     };
-    let is_shown = slot.stands == Stands::Shown;
+    let is_shown = is_told(&slot.stands);
     let is_exact = is_shown && (slot.exact || matches!(slot.rendition, ShownSpec::Raw | ShownSpec::Exact));
     let mentions = trace.needs.mentions(need).iter().filter(|it| is_whole(**it as usize)).count();
     let own = slot.stands != Stands::Dropped && item.handle > 0;
@@ -72,7 +74,9 @@ pub(super) fn meet_item(
         Level::ContinuationHandle => n_handles > 0,
         Level::LocalDetail => is_whole(index),
         Level::ExactEvidence => is_exact,
-        Level::RawContent => is_shown && slot.tokens >= u64::from(item.raw),
+        Level::RawContent => {
+            is_whole(index) || slot.stands == Stands::Shown && slot.tokens >= u64::from(item.raw)
+        }
     };
     let met = f64::from(u8::from(holds));
     let row = settle(trace, policy, world, due_in, &need.need, &need.evidence, met, n_handles);
