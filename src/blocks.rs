@@ -94,7 +94,7 @@ impl BlockTrace {
             }
             _ => {
                 let message = format!("{} is a block trace, which these rules cannot replay", self.name);
-                let help = "take a profile with `rules = \"blocks\"`, such as `open/blocks-64-infinite` \
+                let help = "take a profile whose cache rules are `blocks`, such as `open/blocks-64-infinite` \
                             or `open/blocks-512-lru`";
                 Diagnostic::at("block-trace-rules", "cache.rules", message).help(help)
             }

@@ -5,6 +5,7 @@ pub mod csv;
 pub mod json;
 pub mod markdown;
 pub mod numbers;
+pub mod recording;
 pub mod retention;
 pub mod rows;
 pub mod sensitivity;

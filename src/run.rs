@@ -23,7 +23,7 @@ use crate::spec::guard::{GuardSpec, ReferenceSpec};
 use crate::spec::suite::BreakEvenSpec;
 use crate::trace::Conversation;
 
-pub use load::Workload;
+pub use load::{Workload, recording};
 use simulations::{Keys, Ledgers, Simulations};
 use threads::on_threads;
 use trials::Played;

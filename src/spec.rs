@@ -17,8 +17,11 @@ pub mod price;
 pub mod profile;
 mod repair;
 pub mod scenario;
+#[cfg(feature = "cli")]
+pub mod schema;
 pub mod set;
 pub mod size;
+pub mod spelling;
 pub mod suite;
 
 pub use decode::Format;

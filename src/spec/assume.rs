@@ -16,6 +16,7 @@ const DEFAULTS: &str = include_str!("../../assumptions/recorded.toml");
 
 /// What is assumed about a recorded session.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct AssumeSpec {
     /// Characters per token where only relative or missing sizes are known.
@@ -33,6 +34,9 @@ pub struct AssumeSpec {
     /// A prompt that shrinks by less than this share, 0 to 1, lost its end; by more, all behind the stable prefix.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rewind_share_max: Option<Decimal>,
+    /// What counts texts where the recording has no usage; their characters do, when silent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tokenizer: Option<TokenizerSpec>,
     /// The longest summary of a tool result, in tokens. The excerpt is as long.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub summary_tokens_max: Option<Tokens>,
@@ -53,8 +57,20 @@ pub struct AssumeSpec {
     pub needs: IndexMap<String, NeedRuleSpec>,
 }
 
+/// A published tokenizer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum TokenizerSpec {
+    /// `o200k_base`, of OpenAI's models from GPT-4o on.
+    O200k,
+    /// `cl100k_base`, of those before.
+    Cl100k,
+}
+
 /// A request that a harness makes beside those that it records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum SideRequestSpec {
     /// It makes none.
@@ -70,6 +86,7 @@ pub enum SideRequestSpec {
 
 /// What a recorded tool counts as.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct ToolAssumeSpec {
     /// The recorded tool's name, `*` stands for any run of characters.
@@ -84,6 +101,7 @@ pub struct ToolAssumeSpec {
 
 /// When a recorded call says that an earlier result was needed, and how much of it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct NeedRuleSpec {
     /// How probable it is that the agent has to fetch the result again where the prompt no longer shows it, 0 to 1.
@@ -127,6 +145,7 @@ impl AssumeSpec {
             handle_tokens_max: self.handle_tokens_max.or(rest.handle_tokens_max),
             side_request: self.side_request.or(rest.side_request),
             side_request_cold_tokens: self.side_request_cold_tokens.or(rest.side_request_cold_tokens),
+            tokenizer: self.tokenizer.or(rest.tokenizer),
             tools: self.tools.clone(),
             needs,
         }
@@ -154,7 +173,7 @@ mod tests {
         let spec: AssumeSpec = decode(DEFAULTS, Format::Toml).unwrap();
 
         let written = toml::Table::try_from(&spec).unwrap();
-        // The tools are the session's own, and the side request is the format's.
+        // The tools are the session's own, the side request is the format's, and a tokenizer is a choice.
         assert_eq!(written.len(), 9, "a field of `AssumeSpec` without a default");
         assert!(spec.needs.values().all(|it| it.weight.is_some() && it.level.is_some()));
         assert_eq!(AssumeSpec::default().complete(), spec);

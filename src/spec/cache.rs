@@ -9,6 +9,7 @@ use crate::units::{Decimal, Tokens};
 
 /// Which cache rules, and their numbers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct CacheSpec {
     /// Which rules.
@@ -86,6 +87,7 @@ pub struct CacheSpec {
 
 /// What counts as a position of the lookback.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum LookbackUnitSpec {
     /// An item; a run of calls is one position, and so is a run of results.
@@ -99,6 +101,7 @@ pub enum LookbackUnitSpec {
 ///
 /// The breakpoints that the prompt asks for count by their order, those beyond the write slots too.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct LookupSpec {
     /// How many of the first breakpoints.
@@ -117,6 +120,7 @@ pub struct LookupSpec {
 
 /// Where an automatic breakpoint falls.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum AutomaticSpec {
     /// Behind the last item that can carry one; reasoning cannot.
@@ -128,6 +132,7 @@ pub enum AutomaticSpec {
 
 /// From when on an entry ages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ClockSpec {
     /// The start of the request that wrote it or read it last.
@@ -136,6 +141,7 @@ pub enum ClockSpec {
 
 /// Whether reading an entry makes it young again.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum RenewalSpec {
     /// Every use does.
@@ -147,6 +153,7 @@ pub enum RenewalSpec {
 
 /// From when on an entry can be read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ReadableSpec {
     /// The start of its writer's response.
@@ -160,6 +167,7 @@ pub enum ReadableSpec {
 
 /// Where a request leaves a unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum UnitSpec {
     /// At the end of its prompt.
@@ -172,6 +180,7 @@ pub enum UnitSpec {
 
 /// What a request can say beside its content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum SettingSpec {
     /// The model.
@@ -194,6 +203,7 @@ pub enum SettingSpec {
 
 /// A level of a prompt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum LevelSpec {
     /// The tools, and everything behind them.
@@ -208,6 +218,7 @@ pub enum LevelSpec {
 
 /// From which level on a change makes a prompt another one, by what changes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct InvalidatesSpec {
     /// The model; from the tools on, when silent.
@@ -296,6 +307,7 @@ impl<'de> de::Visitor<'de> for TtlsVisitor {
 
 /// The cache rules there are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum RulesSpec {
     /// No cache.
@@ -316,6 +328,7 @@ pub enum RulesSpec {
 
 /// In which order the blocks of a prompt count as used.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum TouchSpec {
     /// From the head on, so that the head leaves first.

@@ -10,6 +10,7 @@ use super::size::{CondSpec, CountSpec, ExtentSpec, SizeSpec};
 
 /// A policy: what part of a growing history the model gets to see.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct PolicySpec {
     /// The name: the file's path below `policies/` without its extension.
@@ -53,6 +54,7 @@ pub struct PolicySpec {
 
 /// A policy that is code: each has its line in `src/coded.rs`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum CodeSpec {
     /// Keeps what will be asked, at the level asked.
@@ -61,6 +63,7 @@ pub enum CodeSpec {
 
 /// A stage: when it fires, where it acts, and until what goal.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct StageSpec {
     /// A name, unique in the policy.
@@ -102,6 +105,7 @@ impl StageSpec {
 
 /// A further step of a stage: what it does not say is the stage's.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct StepSpec {
     /// Whether it is its turn; always, when silent.
@@ -119,6 +123,7 @@ pub struct StepSpec {
 
 /// A moment of the session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum MomentSpec {
     /// A tool result is about to enter; the prompt is counted with the result as it came.
@@ -133,6 +138,7 @@ pub enum MomentSpec {
 
 /// Whether edits stay in the history or hold for one request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum LastsSpec {
     /// They stay.
@@ -144,6 +150,7 @@ pub enum LastsSpec {
 
 /// Whether edits break the cached prefix.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum PrefixSpec {
     /// They do, from the first changed item on.
@@ -155,6 +162,7 @@ pub enum PrefixSpec {
 
 /// Filters over items; every one must hold, and an empty list holds for all.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct ScopeSpec {
     /// Which part of the prompt.
@@ -200,6 +208,7 @@ pub struct ScopeSpec {
 
 /// A part of the prompt.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum PartSpec {
     /// Everything after the stable prefix.
@@ -215,6 +224,7 @@ pub enum PartSpec {
 
 /// A kind of item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum KindSpec {
     /// System prompt.
@@ -239,6 +249,7 @@ pub enum KindSpec {
 
 /// Why an item may be needed again.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum PreserveSpec {
     /// Its exact text is worked on.
@@ -252,6 +263,7 @@ pub enum PreserveSpec {
 
 /// How an item is shown, without its numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ShownSpec {
     /// As it came.
@@ -276,6 +288,7 @@ pub enum ShownSpec {
 
 /// Items that are protected.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct KeepSpec {
     /// Which kinds.
@@ -294,6 +307,7 @@ pub struct KeepSpec {
 
 /// Which unit a stage takes first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum OrderSpec {
     /// The oldest.
@@ -307,6 +321,7 @@ pub enum OrderSpec {
 
 /// What a stage does to the items of its scope.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum ActionSpec {
     /// Shows each in one way.
@@ -329,6 +344,7 @@ pub enum ActionSpec {
 
 /// A pool of exact tokens, spent greedily in order.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct BudgetSpec {
     /// How many tokens.
@@ -350,6 +366,7 @@ impl BudgetSpec {
 
 /// What a pool is charged with.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum CountsSpec {
     /// What is already exact in the pool's unit counts too.
@@ -361,6 +378,7 @@ pub enum CountsSpec {
 
 /// How an item is shown.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum RenditionSpec {
     /// As it came.
@@ -397,6 +415,7 @@ pub enum RenditionSpec {
 
 /// One row of a table: which results it is for, and how they are shown.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct RowSpec {
     /// Tool names; all, when silent.
@@ -421,6 +440,7 @@ pub struct RowSpec {
 
 /// A summary: what it costs and what it leaves.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct SummariseSpec {
     /// How long it is, verbatim copies excluded.
@@ -441,6 +461,7 @@ pub struct SummariseSpec {
 
 /// The request that writes a summary.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum SummaryPromptSpec {
     /// A model request with a prompt of its own, at the uncached price.
@@ -454,6 +475,7 @@ pub enum SummaryPromptSpec {
 
 /// How the agent gets back what it needs and cannot see.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum RecoverySpec {
     /// One call that fetches what the need asks for.

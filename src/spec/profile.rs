@@ -9,6 +9,7 @@ pub use super::cache::*;
 
 /// A profile: one model at one provider at one date.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct ProfileSpec {
     /// The name: the file's path below `profiles/` without its extension.
@@ -33,6 +34,7 @@ pub struct ProfileSpec {
 
 /// How much a model takes and gives, in tokens.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct LimitsSpec {
     /// The context window; no limit, when silent.
@@ -48,6 +50,7 @@ pub struct LimitsSpec {
 
 /// What a report assumes about the agent and the provider.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct AssumptionsSpec {
     /// Tokens of a recovery call's prompt beside what it fetches.

@@ -8,10 +8,11 @@ use super::policy::{KindSpec, PreserveSpec};
 use super::size::SizeSpec;
 use crate::units::{Decimal, Tokens};
 
-pub use super::assume::{AssumeSpec, NeedRuleSpec, SideRequestSpec, ToolAssumeSpec};
+pub use super::assume::{AssumeSpec, NeedRuleSpec, SideRequestSpec, TokenizerSpec, ToolAssumeSpec};
 
 /// A scenario: which load, and what it sets.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct ScenarioSpec {
     /// The name: the file's path below `scenarios/` without its extension.
@@ -48,6 +49,7 @@ pub struct ScenarioSpec {
 
 /// How what a prompt does not show is fetched.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum RecoveryModeSpec {
     /// By its probability: costs are expected values, and the history stays as it was.
@@ -59,6 +61,7 @@ pub enum RecoveryModeSpec {
 
 /// An item of the stable prefix.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct StableSpec {
     /// Its kind.
@@ -69,6 +72,7 @@ pub struct StableSpec {
 
 /// Where the items of a scenario come from.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum LoadSpec {
     /// Written out.
@@ -98,6 +102,7 @@ pub enum LoadSpec {
 
 /// One loop: a user message and everything up to the final answer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct LoopSpec {
     /// A name, for people.
@@ -123,6 +128,7 @@ pub struct LoopSpec {
 
 /// One tool call and its result.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct CallSpec {
     /// A name, for people.
@@ -147,6 +153,7 @@ pub struct CallSpec {
 
 /// The sizes of a tool result in its renditions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct ResultSpec {
     /// As it came.
@@ -164,6 +171,7 @@ pub struct ResultSpec {
 
 /// How much of earlier evidence is needed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum LevelSpec {
     /// Nothing.
@@ -182,6 +190,7 @@ pub enum LevelSpec {
 
 /// A need at the start of a loop for something of an earlier loop.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct RevisitSpec {
     /// A name, for people.

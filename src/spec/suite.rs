@@ -9,6 +9,7 @@ use crate::units::{Decimal, Tokens};
 
 /// A suite: a named set of policies, scenarios and profiles that are run together.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct SuiteSpec {
     /// The name: the file's path below `suites/` without its extension.
@@ -49,6 +50,7 @@ pub struct SuiteSpec {
 
 /// The habits whose break-even points a comparison of price lists tells.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct BreakEvenSpec {
     /// Tokens that a prune takes out of the prompt.

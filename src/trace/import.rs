@@ -97,7 +97,13 @@ pub fn formats() -> impl Iterator<Item = &'static str> {
 /// Returns the format of a text, if it is a recorded session.
 #[must_use]
 pub fn detect(text: &str) -> Option<&'static str> {
-    found(Lines::new(&mut text.as_bytes()).head()).map(|it| it.name)
+    detect_from(&mut text.as_bytes())
+}
+
+/// Returns the format of what a reader holds, by its first lines, if it is a recorded session.
+#[must_use]
+pub fn detect_from(reader: &mut dyn BufRead) -> Option<&'static str> {
+    found(Lines::new(reader).head()).map(|it| it.name)
 }
 
 /// Reads a recorded session; results of `file_tools` can be read again by range.
@@ -130,10 +136,8 @@ pub fn import_all(
     assume: &AssumeSpec,
     file_tools: &[String],
 ) -> Result<Vec<Imported>, Vec<Diagnostic>> {
-    import_from(&mut text.as_bytes(), name, assume, file_tools).unwrap_or_else(|error| {
-        let message = error.to_string();
-        Err(vec![Diagnostic::at("recording-unreadable", "", message)])
-    })
+    // Reading from memory does not fail.
+    import_from(&mut text.as_bytes(), name, assume, file_tools).unwrap_or_else(|_| Err(vec![unknown()]))
 }
 
 /// Reads all recorded sessions of a reader line by line, in order; more than a line of it is never held.

@@ -24,6 +24,7 @@ mod random_trace;
 mod readings;
 mod report;
 mod sampled;
+mod schema;
 mod sensitivity;
 mod set;
 mod sums;

@@ -13,9 +13,11 @@ Examples:
   ctxsim run --set params.threshold.ratio=0.7     one number changed for this run
   ctxsim run --rows requests --policy A           every request of a run, one JSON object a line
   ctxsim run --format json --output report.json   every field
+  ctxsim import session.jsonl                     what a recording holds, and what of it is left out
   ctxsim import --report session.jsonl            how well the session's bill is predicted
   ctxsim validate my/policies                     every problem of every file
   ctxsim convert my.ron --to toml                 the same input in the other format
+  ctxsim schema policy                            what may stand in a policy, for editors
 
 Exit codes: 0 fine, 1 a guard failed, 2 bad input or usage.";
 
@@ -49,7 +51,7 @@ pub(crate) enum Command {
     /// Compare policies across price lists: cost, order, break-even points, elasticities
     #[command(after_help = SENSITIVITY_EXAMPLES)]
     Sensitivity(SensitivityArgs),
-    /// Say how well a recorded session's bill is predicted
+    /// Show what recorded sessions hold and what of them is left out, or how well their bill is predicted
     Import(ImportArgs),
     /// Name the policies, scenarios, profiles and suites there are
     List(ListArgs),
@@ -59,6 +61,10 @@ pub(crate) enum Command {
     Convert(ConvertArgs),
     /// Make profiles of price lists, or show where lists disagree
     Prices(PricesArgs),
+    /// Print the JSON Schema of a kind of input file, which editors check and complete by
+    Schema(SchemaArgs),
+    /// Print the manual page, or write one for each command
+    Man(ManArgs),
     /// Write a completion script for a shell
     Completions(CompletionsArgs),
 }
@@ -184,13 +190,13 @@ pub(crate) struct ImportArgs {
     #[arg(value_name = "FILE", required = true)]
     pub(crate) files: Vec<String>,
     /// Compare what the cache should have read with what the provider billed
-    #[arg(long, required = true)]
+    #[arg(long)]
     pub(crate) report: bool,
-    /// The model profile, by name or path
-    #[arg(long, value_name = "M", default_value = "anthropic/claude-opus-4.5")]
+    /// The model profile of the report, by name or path
+    #[arg(long, value_name = "M", default_value = "anthropic/claude-opus-4.5", requires = "report")]
     pub(crate) profile: String,
-    /// Override a field of the inputs, as in `scenario.load.recorded.assume.side_request=none`
-    #[arg(long = "set", value_name = "PATH=VALUE")]
+    /// Override a field of the report's inputs, as in `scenario.load.recorded.assume.side_request=none`
+    #[arg(long = "set", value_name = "PATH=VALUE", requires = "report")]
     pub(crate) set: Vec<String>,
     /// How it is written: table or json
     #[arg(long, value_enum, default_value = "table")]
@@ -301,6 +307,38 @@ pub(crate) struct CompareArgs {
     /// Files of price lists, or folders of TOML files
     #[arg(value_name = "FILE", required = true)]
     pub(crate) paths: Vec<PathBuf>,
+}
+
+/// The arguments of `schema`.
+#[derive(Debug, Args)]
+pub(crate) struct SchemaArgs {
+    /// Which kind of file
+    #[arg(value_enum, required_unless_present = "output")]
+    pub(crate) kind: Option<SchemaArg>,
+    /// Write KIND.json into a folder; of every kind, when none is named
+    #[arg(long, value_name = "DIR")]
+    pub(crate) output: Option<PathBuf>,
+}
+
+/// A kind of file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SchemaArg {
+    /// What turns history into prompts
+    Policy,
+    /// What agents do
+    Scenario,
+    /// A model with limits, cache rules and prices
+    Profile,
+    /// A named comparison
+    Suite,
+}
+
+/// The arguments of `man`.
+#[derive(Debug, Args)]
+pub(crate) struct ManArgs {
+    /// Write ctxsim.1 and a page for each command into a folder
+    #[arg(long, value_name = "DIR")]
+    pub(crate) output: Option<PathBuf>,
 }
 
 /// The arguments of `completions`.

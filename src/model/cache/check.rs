@@ -141,7 +141,7 @@ fn breakpoints(spec: &CacheSpec, problems: &mut Problems) -> Breakpoints {
             it.push(
                 "lookup-nowhere",
                 "an entry that is looked for nowhere is never read",
-                "write how many places are looked at, as in `latest = 50`",
+                "write how many places are looked at, as in `latest: 50`",
             );
         });
     }
@@ -197,7 +197,7 @@ fn units(spec: &CacheSpec, steps: Steps, problems: &mut Problems) -> Units {
             it.push(
                 "units-nowhere",
                 "a request that leaves no unit leaves nothing to read",
-                "write `units = [\"input_end\", \"output_end\", \"common_prefix\"]`, or `interval_tokens`",
+                "write `units: [input_end, output_end, common_prefix]`, or `interval_tokens`",
             );
         });
     }
@@ -221,7 +221,7 @@ fn stored(spec: &CacheSpec, problems: &mut Problems) -> Stored {
             it.push(
                 "ttl-missing",
                 "stored contents are kept for some time, and paid for as long",
-                "write how long, as in `ttl = \"1h\"`",
+                "write how long, as in `ttl: \"1h\"`",
             );
         });
     }
@@ -236,16 +236,16 @@ fn blocks(spec: &CacheSpec, problems: &mut Problems) -> Blocks {
     let block_tokens = spec.block_tokens.unwrap_or(0);
     if block_tokens == 0 {
         problems.within("block_tokens", |it| {
-            it.push("block-size-missing", "blocks hold some number of tokens", "write 1 or more, such as 16");
+            it.push(
+                "block-size-missing",
+                "blocks hold some number of tokens",
+                "write `block_tokens: 16`, or another number from 1 up",
+            );
         });
     }
     if spec.capacity_blocks == Some(0) {
         problems.within("capacity_blocks", |it| {
-            it.push(
-                "capacity-zero",
-                "a store of 0 blocks holds nothing",
-                "write `rules = \"none\"` for no cache",
-            );
+            it.push("capacity-zero", "a store of 0 blocks holds nothing", "write `rules: none` for no cache");
         });
     }
     let touch = spec.touch.unwrap_or_default();

@@ -7,7 +7,8 @@ use super::transcript::{Exchange, Part, Transcript};
 use crate::diag::{Diagnostic, Problems};
 use crate::model::scope::wildcard;
 use crate::spec::policy::PreserveSpec;
-use crate::spec::scenario::{AssumeSpec, NeedRuleSpec, SideRequestSpec, ToolAssumeSpec};
+use crate::spec::scenario::{AssumeSpec, NeedRuleSpec, SideRequestSpec, TokenizerSpec, ToolAssumeSpec};
+use crate::tokens;
 use crate::trace::derive::rules;
 use crate::trace::evidence::Recover;
 use crate::trace::{Harness, Kind, NewItem, Preserve, Sizes};
@@ -20,6 +21,11 @@ use crate::units::{Decimal, Tokens};
 pub(super) fn check(spec: &AssumeSpec) -> Result<(), Vec<Diagnostic>> {
     let mut problems = Problems::default();
     problems.within("load.recorded.assume", |problems| {
+        if spec.tokenizer.is_some_and(|it| tokens::tokenizer(it).is_none()) {
+            let help = "build with `--features tokens`, or leave it out and declare `chars_per_token`";
+            problems
+                .within("tokenizer", |it| it.push("tokenizer-not-built", "this build counts no texts", help));
+        }
         let ratios =
             [("chars_per_token", spec.chars_per_token), ("user_chars_per_token", spec.user_chars_per_token)];
         for (field, _) in ratios.into_iter().filter(|(_, it)| it.is_some_and(|it| it <= Decimal::ZERO)) {
@@ -69,6 +75,7 @@ pub(super) struct Assumed {
     handle_tokens_max: Tokens,
     side_request: Option<SideRequestSpec>,
     side_request_cold_tokens: Tokens,
+    tokenizer: Option<TokenizerSpec>,
     tools: Vec<ToolAssumeSpec>,
 }
 
@@ -89,6 +96,7 @@ impl Assumed {
             handle_tokens_max: spec.handle_tokens_max.unwrap_or_default(),
             side_request: spec.side_request,
             side_request_cold_tokens: spec.side_request_cold_tokens.unwrap_or_default(),
+            tokenizer: spec.tokenizer,
             tools: spec.tools.clone(),
         }
     }
@@ -157,9 +165,19 @@ pub(super) fn sentences(transcript: &Transcript, assumed: &Assumed, allotment: &
     let mut sentences = vec![
         "The recorded agent does not react: it makes the same requests whatever a policy shows.".to_owned(),
         "Sizes follow the recorded prompts: the growth from one to the next is split over the parts between them by their characters.".to_owned(),
+        match assumed.tokenizer {
+            None => format!(
+                "Parts whose growth is not recorded are counted at {} characters a token.",
+                counting.chars_per_token
+            ),
+            Some(tokenizer) => format!(
+                "Parts whose growth is not recorded are counted by the tokenizer {}, those without text at {} characters a token.",
+                tokens::name(tokenizer), counting.chars_per_token
+            ),
+        },
         format!(
-            "Parts whose growth is not recorded are counted at {} characters a token, a user's message at {} and {} tokens more.",
-            counting.chars_per_token, counting.user_chars_per_token, counting.user_message_tokens
+            "What a user types is counted at {} characters a token and {} tokens more a message.",
+            counting.user_chars_per_token, counting.user_message_tokens
         ),
         format!(
             "A tool result's summary and its exact excerpt take at most {} tokens, its recovery handle at most {}.",
@@ -185,10 +203,11 @@ pub(super) fn sentences(transcript: &Transcript, assumed: &Assumed, allotment: &
             assumed.side_request_cold_tokens
         ));
     }
-    let n_resets = allotment.resets.iter().filter(|it| it.exchange > 0).count();
+    let is_told = |exchange: usize| transcript.exchanges[exchange].compacts.is_some();
+    let n_resets = allotment.resets.iter().filter(|it| it.exchange > 0 && !is_told(it.exchange)).count();
     if n_resets > 0 {
         sentences.push(format!(
-            "Compactions, and prompts that shrank so that the harness must have taken history out: {n_resets}. No policy has it any more. Where less than {} of a prompt went, it was its end.",
+            "Prompts that shrank, so that the harness must have taken history out: {n_resets}. No policy has it any more. Where less than {} of a prompt went, it was its end.",
             counting.rewind_share_max
         ));
     }

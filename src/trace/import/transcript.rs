@@ -8,6 +8,7 @@ use super::assumed::{Assumed, sentences};
 use super::passage::{Measured, Passage};
 use super::sizes::{Reset, allot};
 use crate::spec::scenario::AssumeSpec;
+use crate::tokens::{self, Tokenizer};
 use crate::trace::derive::derive;
 use crate::trace::{Harness, ItemIx, Kind, NewItem, Trace, TraceBuilder, Usage};
 use crate::units::{Cost, Tokens};
@@ -71,6 +72,8 @@ pub(super) struct Part {
     pub(super) characters: u64,
     /// Stands for its content.
     pub(super) digest: u64,
+    /// Its tokens, where a tokenizer counted its text.
+    pub(super) tokens: Option<Tokens>,
     /// The tool of a call or a result, as recorded.
     pub(super) tool: String,
     /// Of a result: which call of the reply it answers.
@@ -83,7 +86,7 @@ impl Part {
     /// A part with content of so many characters.
     pub(super) fn new(kind: Kind, characters: u64, content_digest: u64) -> Self {
         let digest = xxh3_64_with_seed(&content_digest.to_le_bytes(), label(kind));
-        Self { kind, characters, digest, tool: String::new(), answers: usize::MAX, text: None }
+        Self { kind, characters, digest, tokens: None, tool: String::new(), answers: usize::MAX, text: None }
     }
 
     /// A part with its content, and its text where that is known.
@@ -150,9 +153,23 @@ fn label(kind: Kind) -> u64 {
 }
 
 impl Transcript {
+    /// Counts the texts of all parts by a tokenizer.
+    fn count(&mut self, tokenizer: &dyn Tokenizer) {
+        let of_exchanges = self
+            .exchanges
+            .iter_mut()
+            .flat_map(|it| it.begins.iter_mut().flatten().chain(&mut it.reply).chain(&mut it.results));
+        for part in self.stable.iter_mut().chain(of_exchanges) {
+            part.tokens = part.text.as_ref().map(|it| tokenizer.count(it));
+        }
+    }
+
     /// Puts the trace together.
-    pub(super) fn into_trace(self, name: &str, assume: &AssumeSpec, file_tools: &[String]) -> Trace {
+    pub(super) fn into_trace(mut self, name: &str, assume: &AssumeSpec, file_tools: &[String]) -> Trace {
         let assumed = Assumed::new(&assume.complete());
+        if let Some(tokenizer) = assume.tokenizer.and_then(tokens::tokenizer) {
+            self.count(tokenizer.as_ref());
+        }
         let allotment = allot(&self, assumed.counting);
         let mut builder = TraceBuilder::new(name, file_tools);
         builder.chars_per_token(assumed.counting.chars_per_token);
