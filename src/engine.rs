@@ -1,27 +1,26 @@
 //! The loop that plays a trace under a policy: project, ask the cache, recover, record; no I/O.
 
 mod ready;
+mod sampled;
 mod watch;
 pub mod window;
 
 use crate::cache::{CacheRule, RequestView, cache, cache_with_settings};
-use crate::ledger::{CacheUse, Change, Failure, FailureKind, Outcome, RequestRow, Role, Sink};
+use crate::coded;
+use crate::ledger::{CacheUse, Change, Failure, FailureKind, NeedRow, Outcome, RequestRow, Role, Sink};
 use crate::memory::Keeper;
 use crate::model::policy::Moment;
 use crate::model::{CacheRules, Layout, Limits, Policy, Settings};
 use crate::projection::chain::Chain;
 use crate::projection::edit::ChangeLog;
 use crate::projection::{Ambient, Editor, Projector, Prompt, SideRequest};
-use crate::recovery::ReadyRecovery;
+use crate::recovery::{ReadyRecovery, item_state};
 use crate::trace::{Due, EventKind, Kind, LoopIx, StepIx, Trace};
 use crate::units::Tokens;
 
 pub use ready::Ready;
+pub use sampled::{Sampled, sample, simulate_sampled};
 pub use watch::{Watch, play_with_cache, simulate_watched};
-
-/// A harness sends no side request after one of which more than this was not read from the cache: of 225 recorded turns,
-/// sixteen followed such a request, and nine of these no side request.
-const SIDE_REQUEST_COLD_TOKENS: Tokens = 10_000;
 
 /// Plays a trace under a declarative policy.
 ///
@@ -46,8 +45,16 @@ pub fn simulate_each<S: Sink>(
     rules: &CacheRules,
     sinks: &mut [S],
 ) -> Outcome {
-    let mut program = ready.program.clone();
     let keeper = trace.facts.as_ref().map(|it| Keeper::new(it, ready.memory));
+    if let Some(code) = ready.code {
+        let mut projector = coded::projector(code, trace);
+        return Run {
+            keeper,
+            ..Run::new(trace, &mut projector, ready.layout, recoveries, limits, rules, sinks)
+        }
+        .play();
+    }
+    let mut program = ready.program.clone();
     Run { keeper, ..Run::new(trace, &mut program, ready.layout, recoveries, limits, rules, sinks) }.play()
 }
 
@@ -165,6 +172,7 @@ impl<'r, 't, P: Projector, S: Sink> Run<'r, 't, P, S> {
             self.at(step);
             self.happen(step);
             self.project(Moment::Request, loop_ix, step);
+            self.item_needs(loop_ix, step);
             let is_last = step + 1 == row.steps.end;
             if is_last {
                 self.needs(loop_ix, Due::Answer);
@@ -331,7 +339,7 @@ impl<'r, 't, P: Projector, S: Sink> Run<'r, 't, P, S> {
         // What is remembered changes behind everything else, where no earlier prompt agrees.
         usage.uncached += memory;
         let prompt = shown + memory;
-        self.is_cold = shown - usage.read.min(shown) > SIDE_REQUEST_COLD_TOKENS;
+        self.is_cold = shown - usage.read.min(shown) > self.trace.harness.side_request_cold_tokens;
         let output = self.trace.spine.steps[step as usize].output_tokens;
         let row = RequestRow {
             loop_ix,
@@ -380,6 +388,18 @@ impl<'r, 't, P: Projector, S: Sink> Run<'r, 't, P, S> {
             let stands = self.prompt.loop_state(need.source);
             for (recovery, sink) in self.recoveries.iter().zip(&mut *self.sinks) {
                 sink.need(&recovery.meet(loop_ix, need, evidence, &stands));
+            }
+        }
+    }
+
+    /// Meets, recovers or fails what a step's calls need of single results.
+    #[inline]
+    fn item_needs(&mut self, loop_ix: LoopIx, step: StepIx) {
+        for it in self.trace.needs.due_at(step) {
+            let stands = item_state(&self.prompt, it.derived.item, self.trace.needs.mentions(it));
+            for (recovery, sink) in self.recoveries.iter().zip(&mut *self.sinks) {
+                let row = recovery.meet(loop_ix, &it.need, &it.evidence, &stands);
+                sink.need(&NeedRow { derived: Some(it.derived), ..row });
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use crate::model::memory::State;
 use crate::trace::facts::FactIx;
-use crate::trace::{ItemIx, Level, LoopIx, StepIx};
+use crate::trace::{Derived, ItemIx, Level, LoopIx, StepIx};
 use crate::units::Tokens;
 
 /// Which model a request goes to.
@@ -83,6 +83,10 @@ pub struct NeedRow {
     pub fetched: Tokens,
     /// Expected failures: no handle to recover by.
     pub failed: f64,
+    /// Where it comes from, where a recorded call gave it away.
+    pub derived: Option<Derived>,
+    /// Whether its calls were drawn and sent, so that they have rows of their own.
+    pub is_sent: bool,
 }
 
 /// A probe, and how the fact that it asks for stands.
@@ -270,7 +274,7 @@ pub struct RequestSums {
     pub items: u64,
 }
 
-/// Sums of the needs; expected values, folded in row order.
+/// Sums of the needs; expected values, folded in row order, or counts where needs are drawn.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct NeedSums {
     /// Recovery calls.
@@ -281,6 +285,10 @@ pub struct NeedSums {
     pub fetched: f64,
     /// Failures.
     pub failed: f64,
+    /// Of the calls, those that were sent, and are priced as requests.
+    pub sent_calls: f64,
+    /// What these fetched.
+    pub sent_fetched: f64,
     /// Weights of the needs above `global_conclusion`.
     pub weight: f64,
     /// The part of that weight that prompts met.
@@ -309,6 +317,14 @@ pub struct Sums {
     pub needs: NeedSums,
     /// The stored contents.
     pub stored: StoredSums,
+}
+
+impl NeedSums {
+    /// Returns the calls that are expected and not sent, and what they fetch: they have no requests to be priced by.
+    #[must_use]
+    pub fn unsent(&self) -> (f64, f64) {
+        (self.calls - self.sent_calls, self.fetched - self.sent_fetched)
+    }
 }
 
 impl RequestSums {
@@ -343,6 +359,10 @@ impl Sink for Sums {
         needs.repeats += row.repeats;
         needs.fetched += row.calls * row.fetched as f64;
         needs.failed += row.failed;
+        if row.is_sent {
+            needs.sent_calls += row.calls;
+            needs.sent_fetched += row.calls * row.fetched as f64;
+        }
         if row.level > Level::GlobalConclusion {
             needs.weight += row.weight;
             needs.met += row.weight * row.met;

@@ -39,6 +39,7 @@ pub mod projection;
 pub mod memory;
 pub mod cache;
 pub mod recovery;
+pub mod coded;
 pub mod engine;
 pub mod blocks;
 pub mod vectors;

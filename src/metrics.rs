@@ -53,7 +53,7 @@ impl Tally {
         profile: &Profile,
     ) -> Self {
         let assumed = &profile.assumptions;
-        let calls = sums.needs.calls;
+        let (calls, fetched) = sums.needs.unsent();
         let latency = |requests: &RequestSums| {
             let not_read = requests.prompt.saturating_sub(requests.read);
             requests.n as f64 * assumed.request_latency_ms
@@ -67,7 +67,7 @@ impl Tally {
             costs: Costs::new(sums, index, outcome.limit_violations, profile),
             limits: profile.limits,
             has_needs,
-            recovery_input: calls * assumed.recovery_overhead_tokens as f64 + sums.needs.fetched,
+            recovery_input: calls * assumed.recovery_overhead_tokens as f64 + fetched,
             recovery_output: calls * assumed.recovery_output_tokens as f64,
             latency_ms: latency(&sums.main) + latency(&sums.summariser) + calls * assumed.recovery_latency_ms,
         }
@@ -83,6 +83,8 @@ impl Tally {
         needs.repeats += more.repeats;
         needs.fetched += more.fetched;
         needs.failed += more.failed;
+        needs.sent_calls += more.sent_calls;
+        needs.sent_fetched += more.sent_fetched;
         needs.weight += more.weight;
         needs.met += more.met;
         let (stored, more) = (&mut self.sums.stored, &other.sums.stored);

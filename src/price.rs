@@ -105,8 +105,9 @@ pub fn request(row: &RequestRow, prices: &Prices) -> Option<Cost> {
 
 /// Returns the expected US dollars of recovery calls and of failures.
 fn recovery(needs: &NeedSums, rates: &Rates, assumptions: &Assumptions) -> f64 {
-    let input = needs.calls * assumptions.recovery_overhead_tokens as f64 + needs.fetched;
-    let output = needs.calls * assumptions.recovery_output_tokens as f64;
+    let (calls, fetched) = needs.unsent();
+    let input = calls * assumptions.recovery_overhead_tokens as f64 + fetched;
+    let output = calls * assumptions.recovery_output_tokens as f64;
     let output_usd = match rates.output {
         Some(rate) => output * rate.usd(),
         None if output > 0.0 => f64::NAN,

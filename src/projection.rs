@@ -40,3 +40,9 @@ pub trait Projector {
     /// Edits the prompt at a moment; [`Editor::prompt`] shows what stands there.
     fn project(&mut self, moment: Moment, ambient: &Ambient, edit: &mut Editor<'_, '_>);
 }
+
+impl<P: Projector + ?Sized> Projector for Box<P> {
+    fn project(&mut self, moment: Moment, ambient: &Ambient, edit: &mut Editor<'_, '_>) {
+        (**self).project(moment, ambient, edit);
+    }
+}

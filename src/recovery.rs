@@ -6,8 +6,9 @@
 use crate::ledger::NeedRow;
 use crate::model::{Recovery, Size};
 use crate::projection::num::{Env, Known, Num};
-use crate::projection::prompt::LoopState;
-use crate::trace::{Level, LoopEvidence, LoopIx, Need};
+use crate::projection::prompt::{LoopState, Shown, Slot};
+use crate::projection::{Prompt, State};
+use crate::trace::{ItemIx, Level, LoopEvidence, LoopIx, Need};
 use crate::units::Tokens;
 
 /// How the agent recovers, made ready for one set of limits.
@@ -54,6 +55,8 @@ impl ReadyRecovery {
             repeats: 0.0,
             fetched: 0,
             failed: 0.0,
+            derived: None,
+            is_sent: false,
         };
         let unmet = need.weight * (1.0 - met);
         if unmet > 0.0 {
@@ -86,6 +89,30 @@ impl ReadyRecovery {
         row.calls = unmet * attempts as f64;
         row.repeats = unmet * (attempts - 1) as f64;
         row.fetched = Tokens::from(fetched);
+    }
+}
+
+/// Returns what stands of one result, as of a loop that holds nothing else; an item that names what the result was fetched
+/// by is as good as a handle.
+#[must_use]
+pub fn item_state(prompt: &Prompt<'_>, result: ItemIx, mentions: &[ItemIx]) -> LoopState {
+    if result >= prompt.len() {
+        return LoopState::default();
+    }
+    let (slot, item) = (prompt.slot(result), prompt.item(result));
+    // What a fold tells of stands as it was when it was folded.
+    let is_told = |slot: &Slot| matches!(slot.state, State::Shown | State::Folded | State::FoldHost);
+    let is_whole = |it: ItemIx| is_told(prompt.slot(it)) && prompt.slot(it).rendition == Shown::Raw;
+    let is_shown = is_told(slot);
+    let has_handle = slot.state != State::Dropped && item.handle > 0;
+    let is_named = || mentions.iter().any(|it| *it < prompt.len() && is_whole(*it));
+    LoopState {
+        tokens: Tokens::from(slot.tokens),
+        n_exact: u32::from(is_shown && (slot.exact || matches!(slot.rendition, Shown::Raw | Shown::Exact))),
+        n_full: u32::from(is_whole(result) || slot.state == State::Shown && slot.tokens >= item.raw),
+        n_raw: u32::from(is_whole(result)),
+        n_handles: u32::from(has_handle || is_whole(result) || is_named()),
+        n_absorbed: u32::from(matches!(slot.state, State::Absorbed | State::Host)),
     }
 }
 

@@ -74,6 +74,8 @@ pub struct LoadFacts<'a> {
     pub has_needs: bool,
     /// Whether it is a conversation that plants facts.
     pub is_conversation: bool,
+    /// Where its needs are drawn: from which seed.
+    pub drawn_from: Option<u64>,
     /// What is assumed rather than known, in sentences.
     pub assumptions: &'a [String],
 }
@@ -149,6 +151,11 @@ impl Assumed {
             sentences.push(format!(
                 "{} does not say what needs what: recovery and kept evidence are unknown.",
                 load.name
+            ));
+        } else if let Some(seed) = load.drawn_from {
+            sentences.push(format!(
+                "Needs are drawn once, from seed {seed}: what a drawn need fetches is a request, a call and a result like any \
+                 other. Another seed gives other numbers."
             ));
         } else {
             sentences.push(format!(

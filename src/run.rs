@@ -77,6 +77,8 @@ pub struct Load {
     pub name: String,
     /// Its seed.
     pub seed: u64,
+    /// Whether its needs are drawn, and what they fetch enters the history.
+    pub is_sampled: bool,
     /// What it plays; of conversations, the first.
     pub workload: Workload,
     /// Its conversations, where it has trials.
@@ -109,6 +111,7 @@ impl Load {
             name: &self.name,
             has_needs: self.workload.has_needs(),
             is_conversation: self.conversation.is_some(),
+            drawn_from: self.is_sampled.then_some(self.seed),
             assumptions: self.workload.assumptions(),
         }
     }

@@ -1,5 +1,6 @@
 //! The file formats: serde mirrors of the text, with no rules of their own.
 
+pub mod assume;
 pub mod cache;
 pub mod conversation;
 pub mod decode;

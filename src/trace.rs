@@ -2,10 +2,12 @@
 
 pub mod build;
 pub mod conversation;
+pub mod derive;
 pub mod evidence;
 pub mod facts;
 pub mod generate;
 pub mod import;
+mod insert;
 pub mod load;
 pub mod text;
 pub mod written;
@@ -21,7 +23,7 @@ use crate::units::{Cost, Decimal, Tokens};
 
 pub use build::{NewItem, Sizes, TraceBuilder};
 pub use conversation::Conversation;
-pub use evidence::{Due, Level, LoopEvidence, Need, Needs};
+pub use evidence::{Derived, Due, ItemNeed, Level, LoopEvidence, Need, Needs};
 pub use text::Texts;
 
 /// A kind of item.
@@ -157,6 +159,8 @@ pub struct Harness {
     pub ttl: Option<TtlClass>,
     /// So long after a loop's last response, it sends the prompt with the reply once more, in a request of no record.
     pub side_request_ms: Option<u64>,
+    /// None follows a request of which more tokens than this were not read from the cache.
+    pub side_request_cold_tokens: Tokens,
 }
 
 /// What the provider billed for a recorded session.

@@ -8,7 +8,7 @@ use super::{Catalog, Kind, Origin};
 use crate::diag::{Diagnostic, nearest};
 use crate::error::Error;
 use crate::source::Source;
-use crate::spec::scenario::{AssumeSpec, LoadSpec};
+use crate::spec::scenario::{AssumeSpec, LoadSpec, RecoveryModeSpec};
 use crate::spec::{Format, PolicySpec, ProfileSpec, ScenarioSpec, SuiteSpec, place};
 
 /// How many bases may stand on one another.
@@ -183,6 +183,7 @@ fn recording(origin: Origin) -> Loaded<ScenarioSpec> {
         sources: Vec::new(),
         params: indexmap::IndexMap::new(),
         seed: 0,
+        recovery: RecoveryModeSpec::default(),
         stable: Vec::new(),
         call_overhead_tokens: 0,
         file_tools: Vec::new(),

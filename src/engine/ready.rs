@@ -5,6 +5,7 @@ use crate::model::{Layout, Limits, Policy};
 use crate::projection::Program;
 use crate::projection::num::Known;
 use crate::recovery::ReadyRecovery;
+use crate::spec::policy::CodeSpec;
 use crate::trace::Trace;
 
 /// A declarative policy made ready for one trace and one set of limits.
@@ -13,6 +14,7 @@ pub struct Ready<'p> {
     pub(super) program: Program,
     pub(super) layout: &'p Layout,
     pub(super) memory: Option<&'p Memory>,
+    pub(super) code: Option<CodeSpec>,
     recovery: ReadyRecovery,
 }
 
@@ -25,6 +27,7 @@ impl<'p> Ready<'p> {
             program: Program::new(policy, &trace.spine, &known),
             layout: &policy.layout,
             memory: policy.memory.as_ref(),
+            code: policy.code,
             recovery: ReadyRecovery::new(&policy.recovery, &known, trace.stable_tokens()),
         }
     }
@@ -32,7 +35,10 @@ impl<'p> Ready<'p> {
     /// Returns whether the two differ in recovery at most: their prompts are the same, whatever they are called.
     #[must_use]
     pub fn shows_like(&self, other: &Self) -> bool {
-        self.program == other.program && self.layout == other.layout && self.memory == other.memory
+        self.code == other.code
+            && self.program == other.program
+            && self.layout == other.layout
+            && self.memory == other.memory
     }
 
     /// Returns how the agent gets back what it cannot see.

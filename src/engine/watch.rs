@@ -2,6 +2,7 @@
 
 use super::{Ready, Run};
 use crate::cache::CacheRule;
+use crate::coded;
 use crate::ledger::{Outcome, Sink};
 use crate::memory::Keeper;
 use crate::model::policy::Moment;
@@ -59,7 +60,11 @@ pub fn simulate_watched(
     let ready = Ready::new(trace, policy, limits);
     let recoveries = [ready.recovery()];
     let keeper = trace.facts.as_ref().map(|it| Keeper::new(it, ready.memory));
-    let mut watched = Watched { policy: ready.program.clone(), watch };
+    let policy: Box<dyn Projector> = match ready.code {
+        Some(code) => coded::projector(code, trace),
+        None => Box::new(ready.program.clone()),
+    };
+    let mut watched = Watched { policy, watch };
     let sinks = std::slice::from_mut(sink);
     let run = Run::new(trace, &mut watched, ready.layout, &recoveries, limits, rules, sinks);
     Run { keeper, cache: look(run.cache), ..run }.play()

@@ -11,7 +11,7 @@ use crate::diag::{Diagnostic, Problems, nearest};
 use crate::spec::PolicySpec;
 use crate::spec::fold::FoldSpec;
 use crate::spec::policy::{
-    ActionSpec, BudgetSpec, CountsSpec, KindSpec, LastsSpec, MomentSpec, PrefixSpec, PreserveSpec,
+    ActionSpec, BudgetSpec, CodeSpec, CountsSpec, KindSpec, LastsSpec, MomentSpec, PrefixSpec, PreserveSpec,
     RecoverySpec, RenditionSpec, RowSpec, StageSpec, StepSpec, SummariseSpec, SummaryPromptSpec,
 };
 use crate::spec::size::SizeSpec;
@@ -30,6 +30,8 @@ pub struct Policy {
     pub layout: Layout,
     /// What is done, in order.
     pub stages: Vec<Stage>,
+    /// The code that acts in their place.
+    pub code: Option<CodeSpec>,
     /// How the agent gets back what it cannot see.
     pub recovery: Recovery,
     /// What is remembered beside the window.
@@ -203,12 +205,17 @@ impl Policy {
             let message = format!("a policy has more than {RUNGS_MAX} stages and steps");
             problems.within("stages", |it| it.push("stages-too-many", message, "say it in fewer"));
         }
+        if spec.code.is_some() && !spec.stages.is_empty() {
+            let help = "take out `stages`, or `code`";
+            problems.within("code", |it| it.push("code-with-stages", "a policy is code or stages", help));
+        }
         let memory =
             spec.memory.as_ref().map(|it| problems.within("memory", |problems| Memory::new(it, problems)));
         let policy = Self {
             name: spec.name.clone(),
             about: spec.about.clone(),
             stages,
+            code: spec.code,
             layout: problems.within("layout", |problems| Layout::new(spec.layout.as_ref(), problems)),
             recovery: recovery(spec.recovery.as_ref(), &resolver, &mut problems),
             memory,

@@ -88,6 +88,9 @@ struct NeedJson {
     session: u32,
     #[serde(rename = "loop")]
     loop_ix: u32,
+    step: Option<u32>,
+    rule: Option<&'static str>,
+    item: Option<u32>,
     level: Level,
     weight: f64,
     met: f64,
@@ -133,6 +136,9 @@ pub fn needs(rows: &Rows, context: Context<'_>) -> Result<Vec<String>, serde_jso
         context.line(&NeedJson {
             session: 0,
             loop_ix: row.loop_ix,
+            step: row.derived.map(|it| it.step),
+            rule: row.derived.map(|it| it.rule),
+            item: row.derived.map(|it| it.item),
             level: row.level,
             weight: row.weight,
             met: row.met,

@@ -62,8 +62,10 @@ pub fn report(report: &Report, layout: Layout) -> String {
         (n, Detail::Groups) => format!(" {n} assumptions: --details lists them."),
         (_, Detail::Scenarios) => " They hold under the assumptions above.".to_owned(),
     };
+    let is_drawn = report.runs.iter().any(|it| it.tally.sums.needs.sent_calls > 0.0);
+    let recovery = if is_drawn { "recovery was drawn" } else { "recovery is an expected value" };
     let limits = format!(
-        "no model ran and no answer was judged; recovery is an expected value, prices are of the days in brackets.{count}"
+        "no model ran and no answer was judged; {recovery}, prices are of the days in brackets.{count}"
     );
     wrap(&limits, "Simulated: ", layout.width, &mut text);
     text

@@ -11,7 +11,7 @@ use crate::error::Error;
 use crate::guard;
 use crate::metrics::break_even;
 use crate::model::{Policy, Profile};
-use crate::spec::scenario::LoadSpec;
+use crate::spec::scenario::{LoadSpec, RecoveryModeSpec};
 use crate::spec::set::{Setting, Target};
 use crate::spec::size::SizeSpec;
 use crate::spec::suite::BreakEvenSpec;
@@ -304,6 +304,7 @@ impl Inputs<'_> {
                 Ok(workloads) => scenarios.extend(workloads.into_iter().map(|workload| Load {
                     name: workload.name().to_owned(),
                     seed: spec.seed,
+                    is_sampled: spec.recovery == RecoveryModeSpec::Sampled && workload.has_needs(),
                     workload,
                     conversation: conversation.clone(),
                     policies: policies.clone(),

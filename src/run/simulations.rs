@@ -11,6 +11,7 @@ use crate::engine::{self, Ready};
 use crate::ledger::{Outcome, Sink};
 use crate::model::{CacheRules, Limits, Profile};
 use crate::recovery::ReadyRecovery;
+use crate::rng::Seed;
 use crate::trace::Trace;
 
 /// The simulations of a plan, and where each run finds its own.
@@ -50,6 +51,8 @@ struct Simulation<'a> {
     recoveries: Vec<ReadyRecovery>,
     limits: &'a Limits,
     cache: &'a CacheRules,
+    /// Where needs are drawn: from what.
+    drawn: Option<Seed>,
 }
 
 /// What is played.
@@ -132,6 +135,7 @@ fn find<'a>(
     if load.conversation.is_some() {
         return places;
     }
+    let drawn = load.is_sampled.then_some(Seed(load.seed));
     for &(limits, cache) in distinct {
         let first = all.len();
         for policy in &load.policies {
@@ -146,7 +150,7 @@ fn find<'a>(
             let same = all[first..].iter().position(|it| it.play.is_like(&play));
             let simulation = first + same.unwrap_or(all.len() - first);
             if simulation == all.len() {
-                all.push(Simulation { play, recoveries: Vec::new(), limits, cache });
+                all.push(Simulation { play, recoveries: Vec::new(), limits, cache, drawn });
             }
             places.push(Place { simulation, ledger: all[simulation].ledger(recovery) });
         }
@@ -176,9 +180,26 @@ impl Simulation<'_> {
         })
     }
 
+    /// Draws the needs; what is fetched is in the prompts, so each recovery is a run of its own.
+    fn sample<S: Sink + Default>(
+        &self,
+        trace: &Trace,
+        ready: &Ready<'_>,
+        recovery: ReadyRecovery,
+        seed: Seed,
+    ) -> (S, Outcome) {
+        let mut sink = S::default();
+        let (limits, cache) = (self.limits, self.cache);
+        let outcome = engine::simulate_sampled(trace, ready, recovery, limits, cache, seed, &mut sink);
+        (sink, outcome)
+    }
+
     fn run<S: Sink + Default>(&self) -> Vec<(S, Outcome)> {
         match &self.play {
             Play::Items(trace, ready) => {
+                if let Some(seed) = self.drawn {
+                    return self.recoveries.iter().map(|it| self.sample(trace, ready, *it, seed)).collect();
+                }
                 let mut sinks: Vec<S> = self.recoveries.iter().map(|_| S::default()).collect();
                 let (limits, cache) = (self.limits, self.cache);
                 let outcome =

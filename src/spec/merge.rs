@@ -17,6 +17,7 @@ impl PolicySpec {
         merged.layout = self.layout.or(merged.layout);
         merged.recovery = self.recovery.or(merged.recovery);
         merged.memory = self.memory.or(merged.memory);
+        merged.code = self.code.or(merged.code);
         merged.params.extend(self.params);
         merged.tables.extend(self.tables);
         merged.ladders.extend(self.ladders);

@@ -41,12 +41,24 @@ pub struct PolicySpec {
     /// What is done, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stages: Vec<StageSpec>,
+    /// The code that does it, where no stages do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub code: Option<CodeSpec>,
     /// How the agent gets back what it cannot see.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recovery: Option<RecoverySpec>,
     /// What is remembered beside the window.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory: Option<MemorySpec>,
+}
+
+/// A policy that is code: each has its line in `src/coded.rs`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum CodeSpec {
+    /// Keeps what will be asked, at the level asked.
+    Clairvoyant,
 }
 
 /// A stage: when it fires, where it acts, and until what goal.

@@ -5,8 +5,10 @@ use serde::{Deserialize, Serialize};
 
 use super::conversation::ConversationSpec;
 use super::policy::{KindSpec, PreserveSpec};
-use super::size::{DurationSpec, SizeSpec};
+use super::size::SizeSpec;
 use crate::units::{Decimal, Tokens};
+
+pub use super::assume::{AssumeSpec, NeedRuleSpec, SideRequestSpec, TokenizerSpec, ToolAssumeSpec};
 
 /// A scenario: which load, and what it sets.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -26,6 +28,9 @@ pub struct ScenarioSpec {
     /// The seed of every draw; 0, when silent.
     #[serde(default)]
     pub seed: u64,
+    /// Whether needs are weighed or drawn.
+    #[serde(default)]
+    pub recovery: RecoveryModeSpec,
     /// Items at the front of every prompt.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stable: Vec<StableSpec>,
@@ -40,6 +45,18 @@ pub struct ScenarioSpec {
     pub chars_per_token: Option<Decimal>,
     /// Where the items come from.
     pub load: LoadSpec,
+}
+
+/// How what a prompt does not show is fetched.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum RecoveryModeSpec {
+    /// By its probability: costs are expected values, and the history stays as it was.
+    #[default]
+    Expected,
+    /// By a draw: what a drawn need fetches enters the history as a request, a call and its result.
+    Sampled,
 }
 
 /// An item of the stable prefix.
@@ -81,86 +98,6 @@ pub enum LoadSpec {
         #[serde(default)]
         assume: AssumeSpec,
     },
-}
-
-/// What is assumed about a recorded session.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields)]
-pub struct AssumeSpec {
-    /// Characters per token where only relative or missing sizes are known; 4, when silent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub chars_per_token: Option<Decimal>,
-    /// What counts texts where the recording has no usage; their characters do, when silent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub tokenizer: Option<TokenizerSpec>,
-    /// The longest summary of a tool result, in tokens; 256, when silent. The excerpt is as long.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub summary_tokens_max: Option<Tokens>,
-    /// The longest recovery handle, in tokens; 96, when silent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub handle_tokens_max: Option<Tokens>,
-    /// Requests of which the recording has nothing; the format's own choice, when silent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub side_request: Option<SideRequestSpec>,
-    /// What the recording's tools are called in policies, and why their results may be needed; first match wins.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub tools: Vec<ToolAssumeSpec>,
-}
-
-/// A published tokenizer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
-#[serde(rename_all = "snake_case")]
-pub enum TokenizerSpec {
-    /// `o200k_base`, of OpenAI's models from GPT-4o on.
-    O200k,
-    /// `cl100k_base`, of those before.
-    Cl100k,
-}
-
-/// A request that a harness makes beside those that it records.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
-#[serde(rename_all = "snake_case", deny_unknown_fields)]
-pub enum SideRequestSpec {
-    /// It makes none.
-    None,
-    /// What is usual for the harness that recorded.
-    Usual,
-    /// The prompt with the reply, after every loop.
-    AfterLoop {
-        /// How long after the reply.
-        delay: DurationSpec,
-    },
-}
-
-impl AssumeSpec {
-    /// The longest summary of a tool result, where nothing is said.
-    pub const SUMMARY_TOKENS_MAX: Tokens = 256;
-    /// The longest recovery handle, where nothing is said.
-    pub const HANDLE_TOKENS_MAX: Tokens = 96;
-
-    /// Returns the characters per token, 4 where nothing is said.
-    #[must_use]
-    pub fn chars_per_token(&self) -> Decimal {
-        self.chars_per_token.or_else(|| Decimal::parse("4")).unwrap_or(Decimal::ONE)
-    }
-}
-
-/// What a recorded tool counts as.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields)]
-pub struct ToolAssumeSpec {
-    /// The recorded tool's name, `*` stands for any run of characters.
-    pub tool: String,
-    /// The name that policies see; the recorded one, when silent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub counts_as: Option<String>,
-    /// The evidence class of its results.
-    #[serde(default)]
-    pub preserve: PreserveSpec,
 }
 
 /// One loop: a user message and everything up to the final answer.

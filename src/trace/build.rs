@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use super::evidence::{LoopEvidence, Need, Recover};
 use super::{
-    Due, Event, EventKind, Harness, Item, Kind, LoopIx, LoopRow, NO_ITEM, Needs, Preserve, Spine, StepRow,
-    Texts, Trace, Usage,
+    Derived, Due, Event, EventKind, Harness, Item, Kind, Level, LoopIx, LoopRow, NO_ITEM, Needs, Preserve,
+    Spine, StepRow, Texts, Trace, Usage,
 };
 use crate::model::cache::Setting;
 use crate::units::{Cost, Decimal, Tokens};
@@ -261,6 +261,16 @@ impl TraceBuilder {
     /// Says that something is due in the open loop.
     pub fn need(&mut self, due: Due, need: Need) {
         self.open.needs[due as usize].push(need);
+    }
+
+    /// Says that a step's call needs one earlier result, and which other items name what that was fetched by; steps in order.
+    pub fn item_need(&mut self, derived: Derived, level: Level, weight: f64, mentions: &[u32]) {
+        let Some(item) = self.trace.spine.items.get(derived.item as usize) else { return };
+        let need = Need { source: item.loop_ix, level, weight, recover_tokens: None };
+        let tool = self.trace.spine.tools.get_index(usize::from(item.tool));
+        let is_file = tool.is_some_and(|tool| self.file_tools.contains(tool));
+        let evidence = LoopEvidence::of_item(item, is_file);
+        self.trace.needs.push_item(derived, need, evidence, mentions);
     }
 
     /// Returns the index of the open loop.

@@ -1,6 +1,8 @@
 //! The evidence plane: what later needs what earlier, how much of it, and what it takes to fetch it again.
 
-use super::{Item, Kind, LoopIx, Preserve};
+use std::ops::Range;
+
+use super::{Item, ItemIx, Kind, LoopIx, Preserve, Spine, StepIx};
 use crate::spec::scenario::LevelSpec;
 
 /// How much of earlier evidence is needed.
@@ -30,6 +32,29 @@ pub struct Need {
     pub recover_tokens: Option<u32>,
 }
 
+/// Where a need comes from that a recorded call gave away.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Derived {
+    /// The rule that found it.
+    pub rule: &'static str,
+    /// The step whose call it is; the need is due at its request.
+    pub step: StepIx,
+    /// The result that is needed.
+    pub item: ItemIx,
+}
+
+/// Something that needs one result.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ItemNeed {
+    /// Where it comes from.
+    pub derived: Derived,
+    /// How much is needed, and how probably.
+    pub need: Need,
+    /// What the result holds by itself.
+    pub evidence: LoopEvidence,
+    mentions: Range<u32>,
+}
+
 /// All needs of a trace, by the loop and the moment at which they are due.
 #[derive(Clone, Debug, Default)]
 pub struct Needs {
@@ -38,13 +63,54 @@ pub struct Needs {
     ends: Vec<[u32; 3]>,
     /// What each loop holds.
     pub evidence: Vec<LoopEvidence>,
+    /// What needs single results, by step.
+    of_items: Vec<ItemNeed>,
+    /// The items beside a result that name what it was fetched by.
+    mentions: Vec<ItemIx>,
 }
 
 impl Needs {
     /// Returns whether nothing needs anything, so that recovery and evidence are unknown rather than zero.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.needs.is_empty()
+        self.needs.is_empty() && self.of_items.is_empty()
+    }
+
+    /// Returns everything that needs single results, in the order of the steps at which it is due.
+    #[must_use]
+    pub fn of_items(&self) -> &[ItemNeed] {
+        &self.of_items
+    }
+
+    /// Returns what needs single results at a step's request.
+    #[inline]
+    #[must_use]
+    pub fn due_at(&self, step: StepIx) -> &[ItemNeed] {
+        let start = self.of_items.partition_point(|it| it.derived.step < step);
+        let n_due = self.of_items[start..].partition_point(|it| it.derived.step == step);
+        &self.of_items[start..start + n_due]
+    }
+
+    /// Returns the items beside a need's result that name what it was fetched by: with one of them it can be fetched again.
+    #[must_use]
+    pub fn mentions(&self, need: &ItemNeed) -> &[ItemIx] {
+        self.mentions.get(need.mentions.start as usize..need.mentions.end as usize).unwrap_or_default()
+    }
+
+    /// Appends a need of one result; steps in order.
+    pub(super) fn push_item(
+        &mut self,
+        derived: Derived,
+        need: Need,
+        evidence: LoopEvidence,
+        mentions: &[ItemIx],
+    ) {
+        debug_assert!(self.of_items.last().is_none_or(|it| it.derived.step <= derived.step));
+        let place = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
+        let start = place(self.mentions.len());
+        self.mentions.extend(mentions);
+        let mentions = start..place(self.mentions.len());
+        self.of_items.push(ItemNeed { derived, need, evidence, mentions });
     }
 
     /// Returns the needs that are due at a moment of a loop.
@@ -58,6 +124,30 @@ impl Needs {
             _ => ends[moment - 1],
         };
         &self.needs[start as usize..ends[moment] as usize]
+    }
+
+    /// Makes room for a step that is put in: needs of its place and later follow, and so do the items that they name.
+    pub(super) fn make_room(&mut self, step: StepIx, item: impl Fn(&mut ItemIx)) {
+        for need in &mut self.of_items {
+            item(&mut need.derived.item);
+            need.derived.step += StepIx::from(need.derived.step >= step);
+        }
+        self.mentions.iter_mut().for_each(item);
+    }
+
+    /// Lets the needs of one result be needs of its newer copy, from one of them on, as far as the copy holds what they ask.
+    pub(crate) fn retarget(&mut self, first: usize, from: ItemIx, to: ItemIx, spine: &Spine) {
+        let (Some(old), Some(new)) = (spine.items.get(from as usize), spine.items.get(to as usize)) else {
+            return;
+        };
+        let is_whole = new.raw >= old.raw;
+        for need in self.of_items.iter_mut().skip(first).filter(|it| it.derived.item == from) {
+            if is_whole || need.need.level <= Level::ExactEvidence {
+                need.derived.item = to;
+                need.evidence =
+                    LoopEvidence { file: need.evidence.file, ..LoopEvidence::of_item(new, false) };
+            }
+        }
     }
 
     /// Appends the needs of the next loop, one list a moment.
@@ -115,6 +205,15 @@ impl LoopEvidence {
         if item.raw > item.handle {
             self.file = self.file.max(item.raw);
         }
+    }
+
+    /// Returns what one result holds by itself: whatever class its tool has, that it is needed makes it working evidence.
+    #[must_use]
+    pub(super) fn of_item(item: &Item, is_file: bool) -> Self {
+        let mut evidence = Self::default();
+        let recover = Recover { handle: item.summary, local: item.summary, exact: item.excerpt };
+        evidence.add(item, &recover, is_file);
+        Self { n_working: 1, ..evidence }
     }
 
     /// Returns what fetches evidence of a level by the results' own numbers; 0 when nothing does.

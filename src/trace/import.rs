@@ -1,6 +1,7 @@
 //! Recorded sessions as traces: the formats there are, found by content.
 
 mod assemble;
+mod assumed;
 mod claude_code;
 mod codex;
 mod json;
@@ -20,8 +21,6 @@ use std::io::{self, BufRead};
 use super::Trace;
 use crate::diag::Diagnostic;
 use crate::spec::scenario::AssumeSpec;
-use crate::tokens;
-use crate::units::Decimal;
 
 use lines::Lines;
 pub use losses::Loss;
@@ -151,8 +150,8 @@ pub fn import_from(
     assume: &AssumeSpec,
     file_tools: &[String],
 ) -> io::Result<Result<Vec<Imported>, Vec<Diagnostic>>> {
-    if let Err(problem) = check(assume) {
-        return Ok(Err(vec![*problem]));
+    if let Err(problems) = assumed::check(assume) {
+        return Ok(Err(problems));
     }
     let mut lines = Lines::new(reader);
     let Some(format) = found(lines.head()) else {
@@ -174,22 +173,6 @@ pub fn import_from(
         Imported { session, trace, format: format.name, losses: losses.clone() }
     });
     Ok(Ok(all.collect()))
-}
-
-/// Checks what a scenario assumes.
-fn check(assume: &AssumeSpec) -> Result<(), Box<Diagnostic>> {
-    if assume.tokenizer.is_some_and(|it| tokens::tokenizer(it).is_none()) {
-        let message = "this build counts no texts";
-        let problem = Diagnostic::at("tokenizer-not-built", "load.recorded.assume.tokenizer", message);
-        let help = "build with `--features tokens`, or leave it out and declare `chars_per_token`";
-        return Err(Box::new(problem.help(help)));
-    }
-    if assume.chars_per_token == Some(Decimal::ZERO) {
-        let message = "a token has no characters";
-        let problem = Diagnostic::at("chars-per-token-zero", "load.recorded.assume.chars_per_token", message);
-        return Err(Box::new(problem.help("write a number above 0, or leave it out for 4")));
-    }
-    Ok(())
 }
 
 /// Says that a recording is of no known format.

@@ -182,7 +182,7 @@ fn size(tokens: Tokens, problems: &mut Problems) {
 }
 
 /// Returns a level as files write it.
-fn level_name(level: Level) -> &'static str {
+pub(super) fn level_name(level: Level) -> &'static str {
     match level {
         Level::None => "none",
         Level::GlobalConclusion => "global_conclusion",

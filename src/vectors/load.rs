@@ -62,7 +62,7 @@ pub(super) fn links_at_positions(request: &RequestRecord) -> Result<Vec<Link>, S
 /// Makes the trace of a session.
 pub(super) fn trace(name: &str, session: &SessionRecord, ttl: TtlClass) -> Trace {
     let mut builder = TraceBuilder::new(name, &[]);
-    builder.harness(Harness { ttl: Some(ttl), side_request_ms: None });
+    builder.harness(Harness { ttl: Some(ttl), ..Harness::default() });
     for (index, step) in session.trace.iter().enumerate() {
         let is_first = index == 0;
         if is_first {

@@ -4,6 +4,7 @@
 
 mod claude_code;
 mod codex;
+mod derived;
 mod messages;
 mod pi;
 

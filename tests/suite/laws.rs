@@ -74,6 +74,7 @@ fn identity() -> Policy {
         stages: Vec::new(),
         recovery: None,
         memory: None,
+        code: None,
         layout: None,
     };
     Policy::new(&spec).unwrap()
@@ -158,6 +159,29 @@ fn appending_never_lowers_reads_while_nothing_expires() {
         let (rows, _) = play(&plan.build(), &identity(), &Limits::NONE, &rules);
         for pair in rows.requests.windows(2) {
             prop_assert!(pair[0].usage.read <= pair[1].usage.read, "{:#?}\n{:#?}\n{:?}", pair, plan, rules);
+        }
+        Ok(())
+    });
+}
+
+fn clairvoyant() -> Policy {
+    let text = include_str!("../../policies/clairvoyant.ron");
+    Policy::new(&decode(text, Format::Ron).unwrap()).unwrap()
+}
+
+#[test]
+fn clairvoyant_meets_what_identity_meets_with_no_larger_a_prompt() {
+    hold(4, (trace(), rules()), |(plan, rules)| {
+        let trace = plan.build();
+        let (all, _) = play(&trace, &identity(), &Limits::NONE, &rules);
+        let (some, _) = play(&trace, &clairvoyant(), &Limits::NONE, &rules);
+        prop_assert_eq!(all.requests.len(), some.requests.len());
+        for (whole, part) in all.requests.iter().zip(&some.requests) {
+            prop_assert!(part.prompt <= whole.prompt, "{:?} {:?}\n{:#?}", part, whole, plan);
+        }
+        prop_assert_eq!(all.needs.len(), some.needs.len());
+        for (whole, part) in all.needs.iter().zip(&some.needs).filter(|(it, _)| it.weight > 0.0) {
+            prop_assert!(part.met >= whole.met, "{:?} {:?}\n{:#?}", part, whole, plan);
         }
         Ok(())
     });

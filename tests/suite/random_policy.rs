@@ -329,6 +329,7 @@ pub(crate) fn policy() -> BoxedStrategy<PolicySpec> {
                 stages,
                 recovery,
                 memory: None,
+                code: None,
                 layout: None,
             }
         })

@@ -2,7 +2,7 @@
 
 use ctxsim::trace::build::{NewItem, Sizes, TraceBuilder};
 use ctxsim::trace::evidence::Recover;
-use ctxsim::trace::{Due, Kind, Level, Need, Preserve, Trace};
+use ctxsim::trace::{Derived, Due, ItemIx, Kind, Level, Need, Preserve, Trace};
 use ctxsim::units::Decimal;
 use proptest::prelude::*;
 
@@ -15,6 +15,17 @@ pub(crate) struct TracePlan {
     stable: Vec<u32>,
     chars_per_token: &'static str,
     loops: Vec<LoopPlan>,
+    asks: Vec<AskPlan>,
+}
+
+/// A need of one result; the places are taken modulo what there is.
+#[derive(Clone, Debug)]
+struct AskPlan {
+    step: usize,
+    result: usize,
+    mention: ItemIx,
+    level: Level,
+    weight: f64,
 }
 
 #[derive(Clone, Debug)]
@@ -99,18 +110,29 @@ fn step() -> BoxedStrategy<StepPlan> {
         .boxed()
 }
 
-fn need() -> BoxedStrategy<NeedPlan> {
-    let due = prop::sample::select(vec![Due::LoopStart, Due::Answer, Due::LoopEnd]);
-    let level = prop::sample::select(vec![
+fn level() -> impl Strategy<Value = Level> {
+    prop::sample::select(vec![
         Level::None,
         Level::GlobalConclusion,
         Level::ContinuationHandle,
         Level::LocalDetail,
         Level::ExactEvidence,
         Level::RawContent,
-    ]);
-    let weight = prop::sample::select(vec![0.0, 0.125, 0.3, 0.5, 1.0]);
-    (due, 0_u32..4, level, weight, prop::option::weighted(0.3, 0_u32..3_000))
+    ])
+}
+
+fn weight() -> impl Strategy<Value = f64> {
+    prop::sample::select(vec![0.0, 0.125, 0.3, 0.5, 1.0])
+}
+
+fn ask() -> impl Strategy<Value = AskPlan> {
+    (0_usize..100, 0_usize..100, 0_u32..100, level(), weight())
+        .prop_map(|(step, result, mention, level, weight)| AskPlan { step, result, mention, level, weight })
+}
+
+fn need() -> BoxedStrategy<NeedPlan> {
+    let due = prop::sample::select(vec![Due::LoopStart, Due::Answer, Due::LoopEnd]);
+    (due, 0_u32..4, level(), weight(), prop::option::weighted(0.3, 0_u32..3_000))
         .prop_map(|(due, back, level, weight, recover_tokens)| NeedPlan {
             due,
             back,
@@ -133,14 +155,33 @@ pub(crate) fn trace() -> BoxedStrategy<TracePlan> {
     });
     let stable = prop::collection::vec(0_u32..3_000, 0..3);
     let chars = prop::sample::select(vec!["4", "3.5", "2.125"]);
-    (stable, chars, prop::collection::vec(one, 1..=8))
-        .prop_map(|(stable, chars_per_token, loops)| TracePlan { stable, chars_per_token, loops })
+    (stable, chars, prop::collection::vec(one, 1..=8), prop::collection::vec(ask(), 0..6))
+        .prop_map(|(stable, chars_per_token, loops, asks)| TracePlan { stable, chars_per_token, loops, asks })
         .boxed()
 }
 
 impl TracePlan {
     /// Builds the trace.
     pub(crate) fn build(&self) -> Trace {
+        let mut trace = self.builder();
+        let spine = self.builder().finish().spine;
+        let asks = self.asks.iter().filter(|_| !spine.steps.is_empty());
+        let mut asks: Vec<_> = asks.map(|it| (it.step % spine.steps.len(), it)).collect();
+        asks.sort_by_key(|(step, _)| *step);
+        for (step, ask) in asks {
+            let before = spine.steps[step].reply.start;
+            let is_result = |it: &ItemIx| spine.items[*it as usize].kind == Kind::ToolResult;
+            let results: Vec<ItemIx> = (0..before).filter(is_result).collect();
+            if !results.is_empty() {
+                let item = results[ask.result % results.len()];
+                let derived = Derived { rule: "random", step: u32::try_from(step).unwrap(), item };
+                trace.item_need(derived, ask.level, ask.weight, &[ask.mention % before]);
+            }
+        }
+        trace.finish()
+    }
+
+    fn builder(&self) -> TraceBuilder {
         let mut trace = TraceBuilder::new("random", &[TOOLS[0].to_owned()]);
         trace.chars_per_token(Decimal::parse(self.chars_per_token).unwrap());
         for (n, tokens) in self.stable.iter().enumerate() {
@@ -160,7 +201,7 @@ impl TracePlan {
                 trace.need(need.due, Need { source, level, weight, recover_tokens });
             }
         }
-        trace.finish()
+        trace
     }
 }
 

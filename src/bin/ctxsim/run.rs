@@ -216,7 +216,8 @@ fn ledger(plan: &Plan, args: &RunArgs, format: FormatArg) -> Result<String, Erro
         let load = &plan.scenarios[cell.scenario];
         let profile = &plan.profiles[cell.profile];
         let policy = &load.policies[cell.policy];
-        let recorded = load.workload.items().and_then(|it| it.recorded.as_ref());
+        // What was fetched takes the place of the first request of a step.
+        let recorded = load.workload.items().filter(|_| !load.is_sampled).and_then(|it| it.recorded.as_ref());
         let context = rows::Context { policy, scenario: &load.name, recorded, profile, names_run };
         let more = match args.rows {
             RowsArg::Needs => rows::needs(ledger, context),

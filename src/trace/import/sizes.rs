@@ -4,17 +4,20 @@ use super::transcript::{Part, Transcript};
 use crate::trace::{Kind, Usage};
 use crate::units::{Decimal, Tokens};
 
-/// Outputs up to this many tokens are what a stream announces at its start.
-pub(super) const PLACEHOLDER_OUTPUT_TOKENS: Tokens = 10;
-
-/// Characters of a user's text to the token, times ten: fitted on 212 recorded messages.
-const USER_CHARS_PER_TEN_TOKENS: u64 = 44;
-
-/// What a user's message takes beside its text, fitted on the same.
-const USER_MESSAGE_TOKENS: Tokens = 3;
-
-/// A prompt that shrinks by less than this share, in percent, lost its end: the user went back.
-const REWIND_PERCENT_MAX: u64 = 10;
+/// What is assumed of sizes that no recording says.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Counting {
+    /// Characters to the token of what has no recorded size.
+    pub(super) chars_per_token: Decimal,
+    /// Characters to the token of what the user types.
+    pub(super) user_chars_per_token: Decimal,
+    /// Tokens of a user's message beside its text.
+    pub(super) user_message_tokens: Tokens,
+    /// Outputs up to so many tokens are no counts.
+    pub(super) placeholder_output_tokens: Tokens,
+    /// A prompt that shrinks by less than this share lost its end.
+    pub(super) rewind_share_max: Decimal,
+}
 
 /// What the parts of a recording weigh.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -51,10 +54,10 @@ pub(super) struct Reset {
 }
 
 /// Allots the recorded prompts to the parts before them.
-pub(super) fn allot(transcript: &Transcript, chars_per_token: Decimal) -> Allotment {
+pub(super) fn allot(transcript: &Transcript, counting: Counting) -> Allotment {
     let exchanges = transcript.exchanges.as_slice();
     let mut state = State {
-        chars_per_token,
+        counting,
         allotment: Allotment::default(),
         open: Vec::new(),
         n_user: 0,
@@ -64,7 +67,7 @@ pub(super) fn allot(transcript: &Transcript, chars_per_token: Decimal) -> Allotm
         n_stable: transcript.stable.len(),
     };
     let last = exchanges.iter().rposition(|it| it.usage.is_some());
-    let stable_max = stable_max(transcript, chars_per_token);
+    let stable_max = stable_max(transcript, &counting);
     state.arrive(&transcript.stable);
     for (index, exchange) in exchanges.iter().enumerate() {
         let begins = exchange.begins.is_some();
@@ -94,7 +97,7 @@ pub(super) fn allot(transcript: &Transcript, chars_per_token: Decimal) -> Allotm
 }
 
 /// Returns how much can have stood in front of every prompt: what the smallest has beside what the user says and a compaction keeps.
-fn stable_max(transcript: &Transcript, chars_per_token: Decimal) -> Tokens {
+fn stable_max(transcript: &Transcript, counting: &Counting) -> Tokens {
     let mut characters: Vec<u64> = transcript.stable.iter().map(|it| it.characters).collect();
     let mut rooms = Vec::with_capacity(transcript.exchanges.len());
     for exchange in &transcript.exchanges {
@@ -103,7 +106,7 @@ fn stable_max(transcript: &Transcript, chars_per_token: Decimal) -> Tokens {
             let user: Vec<u64> = exchange.user().iter().map(|it| it.characters).collect();
             let kept = exchange.compacts.and_then(|it| characters.get(it..)).unwrap_or_default();
             let kept = kept.iter().fold(0, |sum: u64, it| sum.saturating_add(*it));
-            let shown = user_tokens(&user, tail).saturating_add(tokens_of(kept, chars_per_token));
+            let shown = counting.user_tokens(&user, tail).saturating_add(counting.tokens(kept));
             rooms.push(usage.prompt.saturating_sub(shown));
         }
         let parts = exchange.user().iter().chain(&exchange.reply).chain(&exchange.results);
@@ -140,7 +143,7 @@ struct Open {
 
 /// The walk from prompt to prompt.
 struct State {
-    chars_per_token: Decimal,
+    counting: Counting,
     allotment: Allotment,
     open: Vec<Open>,
     /// How many of them, at the end, are the user's.
@@ -255,7 +258,7 @@ impl State {
         let of_user = match (user.is_empty(), is_counted) {
             (true, _) => 0,
             (false, true) => growth.saturating_sub(counted),
-            (false, false) => user_tokens(&user, tail).min(growth),
+            (false, false) => self.counting.user_tokens(&user, tail).min(growth),
         };
         let mut of_others = divide(growth - of_user, &others).into_iter();
         let mut of_user = apportion(of_user, &user).into_iter();
@@ -272,13 +275,12 @@ impl State {
     fn shrink(&mut self, request: Request, known: Tokens, prompt: Tokens) {
         let n_gone = self.open.len() - self.n_user.min(self.open.len());
         let user: Vec<u64> = self.open[n_gone..].iter().map(|it| it.characters).collect();
-        let room = prompt.saturating_sub(user_tokens(&user, request.tail));
+        let room = prompt.saturating_sub(self.counting.user_tokens(&user, request.tail));
         let front = self.allotment.overhead.saturating_add(self.carried);
-        let lost = u128::from(known.saturating_sub(prompt));
         let is_rewind = request.compacts.is_none()
             && !user.is_empty()
             && front <= room
-            && lost * 100 < u128::from(known) * u128::from(REWIND_PERCENT_MAX);
+            && self.counting.is_rewind(known, known.saturating_sub(prompt));
         let n_kept = if is_rewind { self.n_within(room - front) } else { 0 };
         let goes = self.kept.get(n_kept).map_or(self.allotment.tokens.len(), |it| it.part);
         let mut of_user = self.open.split_off(n_gone);
@@ -341,7 +343,7 @@ impl State {
 
     /// Gives the last reply its output, where that is a count and not a placeholder.
     fn answer(&mut self, reply: &[Part], usage: &Usage) {
-        if usage.output <= PLACEHOLDER_OUTPUT_TOKENS {
+        if usage.output <= self.counting.placeholder_output_tokens {
             return self.arrive(reply);
         }
         let characters: Vec<u64> = reply.iter().map(|it| it.characters).collect();
@@ -360,7 +362,7 @@ impl State {
     }
 
     fn estimate_of(&self, open: &Open) -> Tokens {
-        open.counted.or(open.estimate).unwrap_or_else(|| tokens_of(open.characters, self.chars_per_token))
+        open.counted.or(open.estimate).unwrap_or_else(|| self.counting.tokens(open.characters))
     }
 
     /// Gives every open part its size.
@@ -400,16 +402,30 @@ fn sum(tokens: &[Tokens]) -> Tokens {
     tokens.iter().fold(0, |sum: Tokens, it| sum.saturating_add(*it))
 }
 
-/// Estimates a user's message, with what stands behind the prompt's last breakpoint.
-fn user_tokens(characters: &[u64], tail: Tokens) -> Tokens {
-    let sum = characters.iter().fold(0, |sum: u64, it| sum.saturating_add(*it));
-    if characters.is_empty() {
-        return 0;
+impl Counting {
+    /// Returns what so many characters weigh.
+    fn tokens(&self, characters: u64) -> Tokens {
+        tokens_of(characters, self.chars_per_token)
     }
-    sum.saturating_mul(10)
-        .div_ceil(USER_CHARS_PER_TEN_TOKENS)
-        .saturating_add(USER_MESSAGE_TOKENS)
-        .saturating_add(tail)
+
+    /// Estimates a user's message, with what stands behind the prompt's last breakpoint.
+    fn user_tokens(&self, characters: &[u64], tail: Tokens) -> Tokens {
+        let sum = characters.iter().fold(0, |sum: u64, it| sum.saturating_add(*it));
+        if characters.is_empty() {
+            return 0;
+        }
+        tokens_of(sum, self.user_chars_per_token)
+            .saturating_add(self.user_message_tokens)
+            .saturating_add(tail)
+    }
+
+    /// Returns whether a prompt that lost so much lost its end alone.
+    fn is_rewind(&self, known: Tokens, lost: Tokens) -> bool {
+        let fraction = (0..=18).find_map(|places| Some((self.rewind_share_max.scaled(places)?, places)));
+        fraction.is_some_and(|(digits, places)| {
+            u128::from(lost) * 10_u128.pow(places) < u128::from(known) * u128::from(digits)
+        })
+    }
 }
 
 /// Splits a total in proportion to weights, exactly; the largest remainders get what rounding leaves, of equals the first.

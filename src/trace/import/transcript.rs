@@ -4,15 +4,14 @@ use std::sync::Arc;
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
+use super::assumed::{Assumed, sentences};
 use super::passage::{Measured, Passage};
-use super::sizes::{Allotment, PLACEHOLDER_OUTPUT_TOKENS, Reset, allot};
-use crate::model::scope::wildcard;
-use crate::spec::policy::PreserveSpec;
-use crate::spec::scenario::{AssumeSpec, SideRequestSpec, TokenizerSpec, ToolAssumeSpec};
+use super::sizes::{Reset, allot};
+use crate::spec::scenario::AssumeSpec;
 use crate::tokens::{self, Tokenizer};
-use crate::trace::evidence::Recover;
-use crate::trace::{Harness, ItemIx, Kind, NewItem, Preserve, Sizes, Trace, TraceBuilder, Usage};
-use crate::units::{Cost, Decimal, Tokens};
+use crate::trace::derive::derive;
+use crate::trace::{Harness, ItemIx, Kind, NewItem, Trace, TraceBuilder, Usage};
+use crate::units::{Cost, Tokens};
 
 /// A recording: its requests, in order.
 #[derive(Debug, Default)]
@@ -167,15 +166,14 @@ impl Transcript {
 
     /// Puts the trace together.
     pub(super) fn into_trace(mut self, name: &str, assume: &AssumeSpec, file_tools: &[String]) -> Trace {
-        let assumed = Assumed::new(assume);
+        let assumed = Assumed::new(&assume.complete());
         if let Some(tokenizer) = assume.tokenizer.and_then(tokens::tokenizer) {
             self.count(tokenizer.as_ref());
         }
-        let allotment = allot(&self, assumed.chars_per_token);
+        let allotment = allot(&self, assumed.counting);
         let mut builder = TraceBuilder::new(name, file_tools);
-        builder.chars_per_token(assumed.chars_per_token);
-        let n_placeholders = self.n_placeholders();
-        for sentence in sentences(&self, &assumed, assume.tokenizer, &allotment, n_placeholders) {
+        builder.chars_per_token(assumed.counting.chars_per_token);
+        for sentence in sentences(&self, &assumed, &allotment) {
             builder.assume(sentence);
         }
         if allotment.overhead > 0 {
@@ -210,7 +208,12 @@ impl Transcript {
             places.extend((builder.next_item()..).take(reply.len() + results.len()));
             results.extend(resets.carried(index + 1, false));
             let written = reply.iter().map(|it| Tokens::from(it.sizes.raw)).sum();
-            builder.step(clock.since_start(exchange.at_ms), output(exchange, written), &reply, &results);
+            builder.step(
+                clock.since_start(exchange.at_ms),
+                assumed.output(exchange, written),
+                &reply,
+                &results,
+            );
             builder.response(clock.place(exchange.response_ms), clock.place(exchange.end_ms));
             if let Some(usage) = exchange.usage {
                 builder.usage(usage);
@@ -224,22 +227,9 @@ impl Transcript {
                 resets.apply(index + 1, &mut builder, first, &places);
             }
         }
-        builder.finish()
-    }
-
-    /// Counts the requests whose output is no more than a stream's first count.
-    fn n_placeholders(&self) -> usize {
-        let usages = self.exchanges.iter().filter_map(|it| it.usage);
-        usages.filter(|it| it.output <= PLACEHOLDER_OUTPUT_TOKENS).count()
-    }
-}
-
-/// Returns what the model wrote: the recorded count, or what the reply added to the next prompt if that is more.
-fn output(exchange: &Exchange, written: Tokens) -> Tokens {
-    match exchange.usage {
-        Some(usage) if usage.output > PLACEHOLDER_OUTPUT_TOKENS => usage.output,
-        Some(usage) => usage.output.max(written),
-        None => written,
+        let mut trace = builder.finish();
+        derive(&mut trace, &assumed.needs, file_tools);
+        trace
     }
 }
 
@@ -301,164 +291,5 @@ impl<'a> Resets<'a> {
             builder.reset(start..end);
         }
         self.next = self.left.next();
-    }
-}
-
-/// The assumptions of a scenario, with what holds where it is silent.
-struct Assumed<'a> {
-    chars_per_token: Decimal,
-    summary_tokens_max: Tokens,
-    handle_tokens_max: Tokens,
-    side_request: Option<SideRequestSpec>,
-    tools: &'a [ToolAssumeSpec],
-}
-
-impl<'a> Assumed<'a> {
-    fn new(spec: &'a AssumeSpec) -> Self {
-        Self {
-            chars_per_token: spec.chars_per_token(),
-            summary_tokens_max: spec.summary_tokens_max.unwrap_or(AssumeSpec::SUMMARY_TOKENS_MAX),
-            handle_tokens_max: spec.handle_tokens_max.unwrap_or(AssumeSpec::HANDLE_TOKENS_MAX),
-            side_request: spec.side_request,
-            tools: &spec.tools,
-        }
-    }
-
-    /// Returns how the harness uses the cache: as the scenario declares, else as the format infers.
-    fn harness(&self, inferred: Harness, assumes: bool) -> Harness {
-        let side_request_ms = match self.side_request {
-            None => inferred.side_request_ms.filter(|_| assumes),
-            Some(SideRequestSpec::Usual) => inferred.side_request_ms,
-            Some(SideRequestSpec::None) => None,
-            Some(SideRequestSpec::AfterLoop { delay }) => Some(delay.0),
-        };
-        Harness { side_request_ms, ..inferred }
-    }
-
-    fn items<'b>(&self, parts: &'b [Part], tokens: &mut impl Iterator<Item = u32>) -> Vec<NewItem<'b>>
-    where
-        'a: 'b,
-    {
-        parts.iter().map(|it| self.item(it, tokens.next().unwrap_or_default())).collect()
-    }
-
-    fn item<'b>(&self, part: &'b Part, raw: u32) -> NewItem<'b>
-    where
-        'a: 'b,
-    {
-        let rule = self.tools.iter().find(|it| wildcard(&it.tool, &part.tool));
-        let tool = rule.and_then(|it| it.counts_as.as_deref()).unwrap_or(&part.tool);
-        let mut item = match part.kind {
-            Kind::ToolCall => NewItem::call(tool, raw),
-            Kind::ToolResult => self.result(tool, part.answers, raw, rule),
-            kind => NewItem::plain(kind, raw),
-        };
-        item.digest = Some(part.digest);
-        item.text = part.text.as_ref();
-        item
-    }
-
-    fn result<'b>(
-        &self,
-        tool: &'b str,
-        answers: usize,
-        raw: u32,
-        rule: Option<&ToolAssumeSpec>,
-    ) -> NewItem<'b> {
-        let at_most = |tokens: u32, max| tokens.min(u32::try_from(max).unwrap_or(u32::MAX));
-        let summary = at_most(raw, self.summary_tokens_max);
-        let handle = at_most(summary, self.handle_tokens_max);
-        let recover = Recover { handle: summary, local: summary, exact: summary };
-        let preserve = rule.map_or(Preserve::None, |it| it.preserve);
-        NewItem::result(tool, answers, Sizes { raw, excerpt: summary, summary, handle }, preserve, recover)
-    }
-}
-
-/// Says in sentences what the trace assumes.
-fn sentences(
-    transcript: &Transcript,
-    assumed: &Assumed<'_>,
-    tokenizer: Option<TokenizerSpec>,
-    allotment: &Allotment,
-    n_placeholders: usize,
-) -> Vec<String> {
-    let mut sentences = vec![
-        "The recorded agent does not react: it makes the same requests whatever a policy shows.".to_owned(),
-        "Sizes follow the recorded prompts: the growth from one to the next is split over the parts between them by their characters.".to_owned(),
-        match tokenizer {
-            None => format!("Parts whose growth is not recorded are counted at {} characters a token.", assumed.chars_per_token),
-            Some(tokenizer) => format!(
-                "Parts whose growth is not recorded are counted by the tokenizer {}, those without text at {} characters a token.",
-                tokens::name(tokenizer), assumed.chars_per_token
-            ),
-        },
-        format!(
-            "A tool result's summary and its exact excerpt take at most {} tokens, its recovery handle at most {}.",
-            assumed.summary_tokens_max, assumed.handle_tokens_max
-        ),
-    ];
-    sentences.extend(assumed.tools.iter().map(tool_sentence));
-    if allotment.overhead > 0 {
-        sentences.push(format!(
-            "The first prompt holds {} tokens that the recording does not show; they stand as one stable system item.",
-            allotment.overhead
-        ));
-    }
-    if allotment.is_scaled {
-        sentences.push("The text before the first request is scaled down to its recorded prompt.".to_owned());
-    }
-    if let Some(delay_ms) =
-        assumed.harness(transcript.harness, transcript.assumes_side_requests).side_request_ms
-    {
-        sentences.push(format!(
-            "{} s after a loop the harness sends the prompt with the reply once more; no record shows what that is billed.",
-            delay_ms as f64 / 1_000.0
-        ));
-    }
-    let is_told = |exchange: usize| transcript.exchanges[exchange].compacts.is_some();
-    let n_resets = allotment.resets.iter().filter(|it| it.exchange > 0 && !is_told(it.exchange)).count();
-    if n_resets > 0 {
-        sentences.push(format!(
-            "Prompts that shrank, so that the harness must have taken history out: {n_resets}. No policy has it any more."
-        ));
-    }
-    if transcript.forgets_reasoning {
-        sentences
-            .push("The harness leaves reasoning out of its prompts once the user speaks again.".to_owned());
-    }
-    if allotment.n_shrunk > 0 {
-        sentences.push(format!(
-            "Recorded prompts smaller than an earlier one: {}. Later growth makes up for them first; the trace exceeds a recorded prompt by {} tokens at most.",
-            allotment.n_shrunk, allotment.excess_max
-        ));
-    }
-    let n_silent = transcript.exchanges.iter().filter(|it| it.usage.is_none()).count();
-    if n_silent > 0 {
-        sentences.push(format!(
-            "Requests without recorded usage: {n_silent}. Their parts share in the next known growth."
-        ));
-    }
-    if n_placeholders > 0 {
-        sentences.push(format!(
-            "Requests with a recorded output of {PLACEHOLDER_OUTPUT_TOKENS} tokens or fewer, as streams write at their start: {n_placeholders}. They count as what the reply added to the next prompt, if that is more."
-        ));
-    }
-    sentences.extend(transcript.assumptions.iter().cloned());
-    sentences
-}
-
-/// Says what a recorded tool counts as.
-fn tool_sentence(rule: &ToolAssumeSpec) -> String {
-    let class = match rule.preserve {
-        PreserveSpec::WorkingEvidence => "working evidence",
-        PreserveSpec::Reference => "reference",
-        PreserveSpec::None => "not needed again",
-    };
-    if rule.tool == "*" && rule.counts_as.is_none() {
-        return format!("Results of all other tools are {class}.");
-    }
-    match &rule.counts_as {
-        Some(name) => format!("Tool `{}` counts as `{name}`; its results are {class}.", rule.tool),
-        None => format!("Results of tool `{}` are {class}.", rule.tool),
     }
 }

@@ -97,6 +97,11 @@ impl Run<'_> {
         for step in first..end {
             self.wait_for(step);
             self.project(Moment::Request, loop_ix, step);
+            for need in self.trace.needs.of_items().iter().filter(|it| it.derived.step as usize == step) {
+                let (policy, world) = (self.policy, &self.world);
+                let row = needs::meet_item(self.trace, policy, world, &self.history, loop_ix as u32, need);
+                self.rows.needs.push(row);
+            }
             if step + 1 == end {
                 self.needs(loop_ix, Due::Answer);
             }

@@ -3,7 +3,7 @@
 use ctxsim::ledger::NeedRow;
 use ctxsim::model::{Policy, Recovery};
 use ctxsim::spec::policy::ShownSpec;
-use ctxsim::trace::{Kind, Level, Need, Preserve, Trace};
+use ctxsim::trace::{ItemNeed, Kind, Level, LoopEvidence, Need, Preserve, Trace};
 
 use super::history::{History, Slot, Stands};
 use super::size::{Env, World};
@@ -45,6 +45,56 @@ pub(super) fn meet(
             share(count(&|it, slot| shown(slot) && is_full(it, slot)), evidence.n_results)
         }
     };
+    settle(trace, policy, world, due_in, need, evidence, met, n_handles)
+}
+
+/// Meets what one result is needed for, or recovers it, or fails.
+pub(super) fn meet_item(
+    trace: &Trace,
+    policy: &Policy,
+    world: &World,
+    history: &History<'_>,
+    due_in: u32,
+    need: &ItemNeed,
+) -> NeedRow {
+    let index = need.derived.item as usize;
+    let (slot, item) = (&history.slots[index].view, history.item(index));
+    let is_told = |slot: &Stands| matches!(slot, Stands::Shown | Stands::Told | Stands::Fold(_));
+    let is_whole = |it: usize| {
+        let slot = &history.slots[it].view;
+        is_told(&slot.stands) && slot.rendition == ShownSpec::Raw
+    };
+    let is_shown = is_told(&slot.stands);
+    let is_exact = is_shown && (slot.exact || matches!(slot.rendition, ShownSpec::Raw | ShownSpec::Exact));
+    let mentions = trace.needs.mentions(need).iter().filter(|it| is_whole(**it as usize)).count();
+    let own = slot.stands != Stands::Dropped && item.handle > 0;
+    let n_handles = usize::from(own) + usize::from(is_whole(index)) + mentions;
+    let holds = match need.need.level {
+        Level::None | Level::GlobalConclusion => true,
+        Level::ContinuationHandle => n_handles > 0,
+        Level::LocalDetail => is_whole(index),
+        Level::ExactEvidence => is_exact,
+        Level::RawContent => {
+            is_whole(index) || slot.stands == Stands::Shown && slot.tokens >= u64::from(item.raw)
+        }
+    };
+    let met = f64::from(u8::from(holds));
+    let row = settle(trace, policy, world, due_in, &need.need, &need.evidence, met, n_handles);
+    NeedRow { derived: Some(need.derived), ..row }
+}
+
+/// Says what a need comes to that is met by a share.
+#[expect(clippy::too_many_arguments, reason = "the naive simulator has no state to keep them in")]
+fn settle(
+    trace: &Trace,
+    policy: &Policy,
+    world: &World,
+    due_in: u32,
+    need: &Need,
+    evidence: &LoopEvidence,
+    met: f64,
+    n_handles: usize,
+) -> NeedRow {
     let mut row = NeedRow {
         loop_ix: due_in,
         level: need.level,
@@ -54,6 +104,8 @@ pub(super) fn meet(
         repeats: 0.0,
         fetched: 0,
         failed: 0.0,
+        derived: None,
+        is_sent: false,
     };
     let unmet = need.weight * (1.0 - met);
     if unmet <= 0.0 {

@@ -15,7 +15,7 @@ pub(in crate::trace::import) fn of(version: &str) -> Harness {
     let numbers: Vec<u64> = version.split('.').map_while(|it| it.parse().ok()).collect();
     let is_long = numbers.as_slice() >= LONG_TTL_FROM.as_slice();
     let ttl = if is_long { TtlClass::Long } else { TtlClass::Short };
-    Harness { ttl: Some(ttl), side_request_ms: Some(SIDE_REQUEST_MS) }
+    Harness { ttl: Some(ttl), side_request_ms: Some(SIDE_REQUEST_MS), ..Harness::default() }
 }
 
 #[cfg(test)]

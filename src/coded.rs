@@ -1,0 +1,17 @@
+//! Policies that are code and not stages, found by the name that a policy file gives.
+
+mod clairvoyant;
+
+use crate::projection::Projector;
+use crate::spec::policy::CodeSpec;
+use crate::trace::Trace;
+
+pub use clairvoyant::Clairvoyant;
+
+/// Returns the projector of a name, made ready for a trace.
+#[must_use]
+pub fn projector(code: CodeSpec, trace: &Trace) -> Box<dyn Projector> {
+    match code {
+        CodeSpec::Clairvoyant => Box::new(Clairvoyant::new(trace)),
+    }
+}

@@ -1,0 +1,129 @@
+//! Needs that a recording gives away: a call that repeats what an earlier result says, or comes back to it, needed it.
+
+mod history;
+mod literals;
+mod old_text;
+mod polled_again;
+mod same_path;
+
+use indexmap::IndexMap;
+
+use super::written::level_name;
+use super::{Derived, ItemIx, Kind, LoopEvidence, NO_ITEM, Need, StepIx, Trace};
+use crate::spec::scenario::NeedRuleSpec;
+use history::{Call, History};
+
+/// The rules there are; of equal weights the first holds.
+const RULES: [Rule; 4] = [
+    Rule { name: "old_text", find: old_text::find },
+    Rule { name: "polled_again", find: polled_again::find },
+    Rule { name: "same_path", find: same_path::find },
+    Rule { name: "literals", find: literals::find },
+];
+
+/// A rule that finds the earlier results which a call needed.
+struct Rule {
+    /// Its name in scenarios and rows.
+    name: &'static str,
+    /// Returns the results, in any order.
+    find: fn(&Call, &History<'_>, &NeedRuleSpec) -> Vec<ItemIx>,
+}
+
+/// A rule with its numbers.
+struct Ready<'a> {
+    rule: &'static Rule,
+    spec: &'a NeedRuleSpec,
+    weight: f64,
+    n_found: usize,
+}
+
+/// Returns the names of the rules.
+pub(crate) fn rules() -> impl Iterator<Item = &'static str> {
+    RULES.iter().map(|it| it.name)
+}
+
+/// Adds the needs that the calls of a trace give away; a trace without text has none.
+pub(super) fn derive(trace: &mut Trace, specs: &IndexMap<String, NeedRuleSpec>, file_tools: &[String]) {
+    let mut rules: Vec<Ready<'_>> = RULES
+        .iter()
+        .filter_map(|rule| {
+            let spec = specs.get(rule.name)?;
+            let weight = spec.weight.filter(|it| *it > 0.0)?;
+            Some(Ready { rule, spec, weight: weight.min(1.0), n_found: 0 })
+        })
+        .collect();
+    if trace.texts.is_empty() || rules.is_empty() {
+        return;
+    }
+    let of_handles: Vec<&str> = ["same_path", "polled_again"]
+        .into_iter()
+        .filter_map(|it| specs.get(it)?.arguments.as_deref())
+        .flatten()
+        .map(String::as_str)
+        .collect();
+    let mut needs = std::mem::take(&mut trace.needs);
+    let mut history = History::new(trace);
+    for step in 0..trace.spine.steps.len() {
+        history.learn(step);
+        for (item, rule) in found(&history, step, &rules) {
+            let ready = &mut rules[rule];
+            ready.n_found += 1;
+            let row = &trace.spine.items[item as usize];
+            let level = ready.spec.level.unwrap_or(super::Level::ExactEvidence);
+            let derived =
+                Derived { rule: ready.rule.name, step: StepIx::try_from(step).unwrap_or(StepIx::MAX), item };
+            let need = Need { source: row.loop_ix, level, weight: ready.weight, recover_tokens: None };
+            let mentions = history.mentions(item, &of_handles);
+            let tool = trace.spine.tools.get_index(usize::from(row.tool));
+            let is_file = tool.is_some_and(|tool| file_tools.contains(tool));
+            needs.push_item(derived, need, LoopEvidence::of_item(row, is_file), &mentions);
+        }
+    }
+    trace.needs = needs;
+    say(trace, &rules);
+}
+
+/// Returns which results the calls of a step needed and by which rule: of several, the weightiest.
+fn found(history: &History<'_>, step: usize, rules: &[Ready<'_>]) -> Vec<(ItemIx, usize)> {
+    let mut by_item: IndexMap<ItemIx, usize> = IndexMap::new();
+    for call in history.calls_of(step) {
+        for (index, ready) in rules.iter().enumerate() {
+            for item in (ready.rule.find)(&call, history, ready.spec) {
+                let holds = by_item.entry(item).or_insert(index);
+                if (rules[*holds].weight, *holds) != (ready.weight, index)
+                    && (rules[*holds].weight < ready.weight
+                        || rules[*holds].weight <= ready.weight && index < *holds)
+                {
+                    *holds = index;
+                }
+            }
+        }
+    }
+    by_item.sort_unstable_keys();
+    by_item.into_iter().collect()
+}
+
+/// Says in a sentence which needs were found.
+fn say(trace: &mut Trace, rules: &[Ready<'_>]) {
+    let found: Vec<String> = rules
+        .iter()
+        .filter(|it| it.n_found > 0)
+        .map(|it| {
+            let level = level_name(it.spec.level.unwrap_or(super::Level::ExactEvidence));
+            format!("{} by `{}` ({level}, weight {})", it.n_found, it.rule.name, it.weight)
+        })
+        .collect();
+    if !found.is_empty() {
+        trace.assumptions.push(format!(
+            "Results that later calls needed, as far as the calls repeat what those say: {}.",
+            found.join(", ")
+        ));
+    }
+}
+
+/// Returns the result of a call, where it came to one.
+fn result_of(trace: &super::Spine, call: ItemIx) -> Option<ItemIx> {
+    let pair = trace.items.get(call as usize)?.pair;
+    let is_result = trace.items.get(pair as usize).is_some_and(|it| it.kind == Kind::ToolResult);
+    (pair != NO_ITEM && is_result).then_some(pair)
+}
