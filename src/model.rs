@@ -9,6 +9,7 @@ pub mod price;
 pub mod profile;
 pub mod scope;
 pub mod size;
+pub mod template;
 
 pub use layout::Layout;
 pub use policy::{Action, Moment, Policy, Recovery, Rendition, Row, Rung, Stage};

@@ -12,6 +12,7 @@ pub mod test;
 pub mod tracker;
 mod act;
 pub mod program;
+mod writer;
 
 pub use edit::{Editor, SideRequest, Visit};
 pub use program::Program;

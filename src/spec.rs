@@ -18,6 +18,7 @@ pub mod scenario;
 pub mod set;
 pub mod size;
 pub mod suite;
+pub mod template;
 
 pub use decode::Format;
 pub use policy::PolicySpec;

@@ -6,6 +6,7 @@ mod passage;
 mod sizes;
 mod transcript;
 mod usage_csv;
+mod wrapped;
 
 use super::Trace;
 use crate::diag::Diagnostic;

@@ -22,6 +22,7 @@ mod random_policy;
 mod random_trace;
 mod readings;
 mod report;
+mod runtime;
 mod set;
 mod sums;
 mod tidy;

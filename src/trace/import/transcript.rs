@@ -5,6 +5,7 @@ use std::sync::Arc;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::sizes::{Allotment, PLACEHOLDER_OUTPUT_TOKENS, Reset, allot};
+use super::wrapped::unwrap;
 use crate::model::scope::wildcard;
 use crate::spec::policy::PreserveSpec;
 use crate::spec::scenario::{AssumeSpec, SideRequestSpec, ToolAssumeSpec};
@@ -98,13 +99,15 @@ fn label(kind: Kind) -> u64 {
         Kind::ToolResult => 7,
         Kind::Summary => 8,
         Kind::Memory => 9,
+        Kind::Approval => 10,
     }
 }
 
 impl Transcript {
     /// Puts the trace together.
-    pub(super) fn into_trace(self, name: &str, assume: &AssumeSpec, file_tools: &[String]) -> Trace {
+    pub(super) fn into_trace(mut self, name: &str, assume: &AssumeSpec, file_tools: &[String]) -> Trace {
         let assumed = Assumed::new(assume);
+        unwrap(&mut self.exchanges, &assume.tools);
         let allotment = allot(&self.exchanges, assumed.chars_per_token, self.has_breakpoints);
         let mut builder = TraceBuilder::new(name, file_tools);
         builder.chars_per_token(assumed.chars_per_token);
