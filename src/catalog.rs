@@ -5,13 +5,14 @@ mod load;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::BufRead;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
 use crate::diag::{Diagnostic, nearest};
 use crate::error::Error;
-use crate::source::{Source, read_text};
+use crate::source::{self, Source, read_text};
 use crate::spec::Format;
 
 pub use load::Loaded;
@@ -106,6 +107,20 @@ impl Origin {
                 bundled_text(path).map(Cow::Borrowed).ok_or_else(|| missing(Path::new(path)))
             }
             Self::File(path) => read_text(path).map(Cow::Owned),
+        }
+    }
+
+    /// Opens the file, which may be of any length.
+    ///
+    /// # Errors
+    /// The file cannot be opened.
+    pub fn reader(&self) -> Result<Box<dyn BufRead>, Error> {
+        match self {
+            Self::Bundled(path) => {
+                let text = bundled_text(path).ok_or_else(|| missing(Path::new(path)))?;
+                Ok(Box::new(text.as_bytes()))
+            }
+            Self::File(path) => source::open(path),
         }
     }
 
@@ -218,6 +233,19 @@ impl Catalog {
         self.entries.keys().filter(move |(it, _)| *it == kind).map(|(_, name)| name.as_str())
     }
 
+    /// Returns the names that a pattern means, in which `*` stands for anything; the pattern itself where it means none.
+    #[must_use]
+    pub fn expand(&self, kind: Kind, pattern: &str) -> Vec<String> {
+        let mut names: Vec<String> = Vec::new();
+        if pattern.contains('*') {
+            names.extend(self.names(kind).filter(|it| matches(pattern, it)).map(str::to_owned));
+        }
+        if names.is_empty() {
+            names.push(pattern.to_owned());
+        }
+        names
+    }
+
     /// Returns where an input stands, by its name or by its path.
     ///
     /// # Errors
@@ -244,6 +272,18 @@ impl Catalog {
             None => read_text(Path::new(file)).ok().map(Cow::Owned),
         }
     }
+}
+
+/// Returns whether a name is one that a pattern means.
+fn matches(pattern: &str, name: &str) -> bool {
+    let mut parts = pattern.split('*');
+    let Some(mut rest) = parts.next().and_then(|it| name.strip_prefix(it)) else { return false };
+    let Some(end) = parts.next_back() else { return rest.is_empty() };
+    for part in parts {
+        let Some(at) = rest.find(part) else { return false };
+        rest = &rest[at + part.len()..];
+    }
+    rest.ends_with(end)
 }
 
 /// Returns the input files below a folder, sorted by path.

@@ -2,11 +2,11 @@
 
 mod ready;
 
-use crate::cache::{CacheRule, RequestView, cache};
+use crate::cache::{CacheRule, RequestView, cache, cache_with_settings};
 use crate::ledger::{CacheUse, Change, Failure, FailureKind, Outcome, RequestRow, Role, Sink};
 use crate::memory::Keeper;
 use crate::model::policy::Moment;
-use crate::model::{CacheRules, Layout, Limits, Policy};
+use crate::model::{CacheRules, Layout, Limits, Policy, Settings};
 use crate::projection::chain::Chain;
 use crate::projection::edit::ChangeLog;
 use crate::projection::{Ambient, Editor, Projector, Prompt, SideRequest};
@@ -61,6 +61,11 @@ pub fn play(
     Run::new(trace, projector, layout, &[recovery], limits, rules, std::slice::from_mut(sink)).play()
 }
 
+/// Returns whether some request says other things beside its content than the first.
+fn has_changes(trace: &Trace) -> bool {
+    trace.events.iter().any(|it| matches!(it.kind, EventKind::Change(..)))
+}
+
 /// A run in progress.
 struct Run<'r, 't, P, S> {
     trace: &'t Trace,
@@ -80,6 +85,7 @@ struct Run<'r, 't, P, S> {
     /// The step whose requests are being numbered, and how many it has made.
     numbered: (StepIx, u32),
     n_events: usize,
+    settings: Settings,
     /// Whether the cache hardly served the last request.
     is_cold: bool,
     outcome: Outcome,
@@ -102,7 +108,7 @@ impl<'r, 't, P: Projector, S: Sink> Run<'r, 't, P, S> {
             layout,
             recoveries,
             limits,
-            cache: cache(rules),
+            cache: if has_changes(trace) { cache_with_settings(rules) } else { cache(rules) },
             sinks,
             prompt: Prompt::new(&trace.spine),
             log: ChangeLog::default(),
@@ -112,6 +118,7 @@ impl<'r, 't, P: Projector, S: Sink> Run<'r, 't, P, S> {
             last_ms: None,
             numbered: (0, 0),
             n_events: 0,
+            settings: Settings::default(),
             is_cold: false,
             outcome: Outcome::default(),
         }
@@ -133,6 +140,9 @@ impl<'r, 't, P: Projector, S: Sink> Run<'r, 't, P, S> {
         if let Some(keeper) = &self.keeper {
             let has_failed = self.outcome.failure.is_some();
             self.sinks.iter_mut().for_each(|sink| keeper.probe(&self.prompt, has_failed, sink));
+        }
+        for row in self.cache.stored() {
+            self.sinks.iter_mut().for_each(|sink| sink.stored(row));
         }
         self.outcome.tool_results = self.prompt.tool_results();
         self.outcome.touched_slots = self.prompt.touched();
@@ -172,9 +182,13 @@ impl<'r, 't, P: Projector, S: Sink> Run<'r, 't, P, S> {
     #[inline]
     fn happen(&mut self, step: StepIx) {
         while let Some(event) = self.trace.events.get(self.n_events).filter(|it| it.step <= step) {
-            let EventKind::Reset(items) = &event.kind;
-            let items = items.start..items.end.min(self.prompt.len());
-            Editor::new(&mut self.prompt, &mut self.log, Moment::LoopStart).reset(items);
+            match &event.kind {
+                EventKind::Reset(items) => {
+                    let items = items.start..items.end.min(self.prompt.len());
+                    Editor::new(&mut self.prompt, &mut self.log, Moment::LoopStart).reset(items);
+                }
+                EventKind::Change(setting, value) => self.settings.set(*setting, *value),
+            }
             self.n_events += 1;
         }
     }
@@ -201,6 +215,9 @@ impl<'r, 't, P: Projector, S: Sink> Run<'r, 't, P, S> {
             tail: 0,
             now_ms,
             response_ms: now_ms,
+            end_ms: now_ms,
+            edited_from: self.log.change().first_slot,
+            settings: self.settings,
         };
         self.cache.submit(&view);
     }
@@ -239,6 +256,9 @@ impl<'r, 't, P: Projector, S: Sink> Run<'r, 't, P, S> {
                     tail: 0,
                     now_ms: self.ambient.now_ms,
                     response_ms: self.ambient.now_ms,
+                    end_ms: self.ambient.now_ms,
+                    edited_from: self.log.change().first_slot,
+                    settings: self.settings,
                 };
                 self.cache.submit(&view)
             }
@@ -300,6 +320,9 @@ impl<'r, 't, P: Projector, S: Sink> Run<'r, 't, P, S> {
             tail: self.trace.tail(step),
             now_ms: self.ambient.now_ms,
             response_ms: self.trace.spine.steps[step as usize].response_ms,
+            end_ms: self.trace.spine.steps[step as usize].end_ms,
+            edited_from: self.log.change().first_slot,
+            settings: self.settings,
         };
         let mut usage = self.cache.submit(&view);
         // What is remembered changes behind everything else, where no earlier prompt agrees.

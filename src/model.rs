@@ -1,5 +1,6 @@
 //! Validated inputs: a value of these types has passed every rule, and nothing downstream checks again.
 
+pub mod cache;
 pub mod calendar;
 pub mod fold;
 pub mod layout;
@@ -11,8 +12,9 @@ pub mod scope;
 pub mod size;
 pub mod template;
 
+pub use cache::{Breakpoints, CacheRules, Settings, TtlClass};
 pub use layout::Layout;
 pub use policy::{Action, Moment, Policy, Recovery, Rendition, Row, Rung, Stage};
-pub use profile::{Breakpoints, CacheRules, Limits, Profile, TtlClass};
+pub use profile::{Limits, Profile};
 pub use scope::{Patterns, Scope};
 pub use size::{Bound, Comparison, Cond, Extent, Size};

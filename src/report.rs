@@ -5,8 +5,10 @@ pub mod csv;
 pub mod json;
 pub mod markdown;
 pub mod numbers;
+pub mod recording;
 pub mod retention;
 pub mod rows;
+pub mod sensitivity;
 #[cfg(feature = "cli")]
 pub mod table;
 

@@ -4,7 +4,9 @@ pub mod check;
 mod inputs;
 mod load;
 mod params;
+mod sensitivity;
 mod simulations;
+mod threads;
 mod trials;
 
 use std::sync::Arc;
@@ -18,10 +20,12 @@ use crate::model::{Policy, Profile};
 use crate::price::{PriceIndex, PriceRows};
 use crate::report::{Assumed, LoadFacts, Report, Run};
 use crate::spec::guard::{GuardSpec, ReferenceSpec};
+use crate::spec::suite::BreakEvenSpec;
 use crate::trace::Conversation;
 
-pub use load::Workload;
-use simulations::{Ledgers, Simulations};
+pub use load::{Workload, recording};
+use simulations::{Keys, Ledgers, Simulations};
+use threads::on_threads;
 use trials::Played;
 
 /// What to run; a list that is empty is the suite's.
@@ -60,6 +64,8 @@ pub struct Plan {
     pub guards: Vec<GuardSpec>,
     /// Figures of others that stand beside ours.
     pub references: Vec<ReferenceSpec>,
+    /// What break-even points are asked about.
+    pub break_even: Option<BreakEvenSpec>,
     /// Whether the report adds up the scenarios.
     pub has_sum: bool,
 }
@@ -78,6 +84,9 @@ pub struct Load {
     /// The policies with the parameters that they run with here.
     pub policies: Vec<Arc<Policy>>,
 }
+
+/// A ledger folded to what prices ask for, and what its run came to beside.
+type Folded = (Sums, Option<PriceIndex>, Outcome);
 
 /// What is told, from any thread, after each simulation: how many are done, of how many.
 pub type Progress<'a> = &'a (dyn Fn(usize, usize) + Sync);
@@ -182,7 +191,7 @@ impl Plan {
         threads: Option<usize>,
         progress: Progress<'_>,
     ) -> Vec<Option<Vec<Vec<Played>>>> {
-        let keys = &simulations.distinct;
+        let keys = &simulations.keys;
         let one = |load: &Load| {
             let conversation = load.conversation.as_ref()?;
             Some(trials::play(load, conversation, keys, threads, progress))
@@ -204,7 +213,7 @@ impl Plan {
         };
         let mut tally: Option<Tally> = None;
         for one in &played[simulations.within(cell)] {
-            let more = Tally::new(&one.sums, None, &one.outcome, false, profile);
+            let more = Tally::new(&one.sums, one.index.as_ref(), &one.outcome, false, profile);
             match &mut tally {
                 Some(tally) => tally.add(&more),
                 None => tally = Some(more),
@@ -225,8 +234,8 @@ impl Plan {
         simulations: &Simulations<'_>,
         threads: Option<usize>,
         progress: Progress<'_>,
-    ) -> Ledgers<(Sums, Option<PriceIndex>, Outcome)> {
-        if self.profiles.iter().all(|it| it.prices.flat().is_some()) {
+    ) -> Ledgers<Folded> {
+        if simulations.keys.is_flat {
             return simulations.run(threads, progress).map(|(sums, outcome)| (sums, None, outcome));
         }
         let ledgers = simulations.run::<(Sums, PriceRows)>(threads, progress);

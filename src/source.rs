@@ -1,6 +1,7 @@
 //! An input file: its name, its format, its text, and where in the text a field stands.
 
 use std::fs;
+use std::io::{BufRead, BufReader};
 use std::path::Path;
 
 use serde::de::DeserializeOwned;
@@ -8,6 +9,7 @@ use serde::de::DeserializeOwned;
 use crate::diag::{Diagnostic, Place};
 use crate::error::Error;
 use crate::spec::decode::{self, Format};
+use crate::spec::spelling::spell;
 
 /// The largest input file that is read whole, in bytes.
 const BYTES_MAX: u64 = 1 << 30;
@@ -63,12 +65,22 @@ impl Source {
     pub fn locate(&self, mut problem: Diagnostic) -> Diagnostic {
         let place: &mut Place = &mut problem.place;
         place.file.clone_from(&self.file);
+        problem.help = problem.help.map(|it| spell(&it, self.format));
         if place.span.is_none() {
             place.span = crate::spec::place::find(&self.text, self.format, &place.field);
         }
         place.line_column = place.span.as_ref().map(|it| line_column(&self.text, it.start));
         problem
     }
+}
+
+/// Opens a file that is read as a stream, of any length.
+///
+/// # Errors
+/// The file cannot be opened.
+pub fn open(path: &Path) -> Result<Box<dyn BufRead>, Error> {
+    let file = fs::File::open(path).map_err(|source| Error::Read { path: path.to_owned(), source })?;
+    Ok(Box::new(BufReader::with_capacity(1 << 16, file)))
 }
 
 /// Reads a file as text, refusing what is too large to hold.

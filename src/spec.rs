@@ -1,5 +1,6 @@
 //! The file formats: serde mirrors of the text, with no rules of their own.
 
+pub mod cache;
 pub mod conversation;
 pub mod decode;
 mod fault;
@@ -15,8 +16,11 @@ pub mod price;
 pub mod profile;
 mod repair;
 pub mod scenario;
+#[cfg(feature = "cli")]
+pub mod schema;
 pub mod set;
 pub mod size;
+pub mod spelling;
 pub mod suite;
 pub mod template;
 

@@ -15,8 +15,9 @@ use std::ops::Range;
 use indexmap::IndexSet;
 
 use crate::model::TtlClass;
+use crate::model::cache::Setting;
 use crate::spec::policy::{KindSpec, PreserveSpec};
-use crate::units::{Decimal, Tokens};
+use crate::units::{Cost, Decimal, Tokens};
 
 pub use build::{NewItem, Sizes, TraceBuilder};
 pub use conversation::Conversation;
@@ -145,6 +146,8 @@ pub struct Event {
 pub enum EventKind {
     /// The harness itself took these items out for good, and no policy has them any more.
     Reset(Range<ItemIx>),
+    /// A setting has another value from here on; it had 0 when the trace began.
+    Change(Setting, u32),
 }
 
 /// How a harness uses the provider's cache; not what it was billed.
@@ -163,6 +166,8 @@ pub struct Recorded {
     pub usage: Vec<Option<Usage>>,
     /// By step, the tokens behind the last breakpoint; empty where the recording does not know of breakpoints.
     pub tails: Vec<Tokens>,
+    /// By step, what the recording itself says that it cost; empty where it says nothing.
+    pub costs: Vec<Option<Cost>>,
 }
 
 /// What the provider billed for one request, in tokens.

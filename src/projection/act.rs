@@ -88,7 +88,7 @@ impl Act {
 
     /// Returns the pool of exact tokens, if the action has one.
     #[inline]
-    fn budget(&self) -> Option<ReadyBudget> {
+    pub(super) fn budget(&self) -> Option<ReadyBudget> {
         match self {
             Self::Show { budget, .. } => *budget,
             Self::Drop | Self::Summarise(_) | Self::Fold(_) => None,

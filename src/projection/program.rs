@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::act::Act;
-use super::act::pool::OpenPool;
+use super::act::pool::Spent;
 use super::edit::{Editor, Manner};
 use super::num::{Env, Known};
 use super::prompt::{Arrived, Author, Prompt, Shown, SlotIx, State};
@@ -65,7 +65,7 @@ pub(super) struct Memory {
     from: SlotIx,
     seen_edits: usize,
     /// What the settled slots spent.
-    pub(super) pool: Option<OpenPool>,
+    pub(super) spent: Spent,
 }
 
 impl Memory {
@@ -344,6 +344,7 @@ impl ReadyRung {
         let memory = &mut self.memory;
         let journal = edit.prompt().journal();
         let is_active = self.place.part == crate::spec::policy::PartSpec::Active;
+        let has_pool = self.act.budget().is_some();
         if region.from != memory.from {
             memory.forget(region.from);
             memory.from = region.from;
@@ -353,7 +354,7 @@ impl ReadyRung {
             let own = change.after.by == self.author;
             let comes_back = change.after.by == super::prompt::UNDO || change.after.is_summary();
             // Every unit behind an edit may find more or less in the pool than it did.
-            let from_start = is_active || memory.pool.is_some();
+            let from_start = is_active || has_pool;
             // A fold adds up what stands of a loop, so that any edit of it counts.
             let is_sum = matches!(self.act, Act::Fold(_));
             let matters = comes_back || from_start || is_sum || self.place.filter.looks_at_renditions();

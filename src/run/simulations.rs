@@ -2,8 +2,9 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use rayon::prelude::*;
+use indexmap::IndexSet;
 
+use super::threads::on_threads;
 use super::{Cell, Load, Progress, Workload};
 use crate::blocks;
 use crate::engine::{self, Ready};
@@ -18,11 +19,28 @@ pub(super) struct Simulations<'a> {
     /// By scenario, then by pair of limits and cache rules, then by policy; conversations have none, because they are
     /// played trial by trial.
     places: Vec<Vec<Place>>,
-    /// By profile: which of the distinct pairs of limits and cache rules it has.
-    keys: Vec<usize>,
+    /// What the profiles ask.
+    pub(super) keys: Keys<'a>,
+    n_policies: usize,
+}
+
+/// What the profiles of a plan ask of its simulations.
+pub(super) struct Keys<'a> {
+    /// By profile: which of the distinct pairs it has.
+    of_profile: Vec<usize>,
     /// The distinct pairs of limits and cache rules.
     pub(super) distinct: Vec<(&'a Limits, &'a CacheRules)>,
-    n_policies: usize,
+    /// Whether sums are enough for all prices.
+    pub(super) is_flat: bool,
+}
+
+impl<'a> Keys<'a> {
+    fn new(profiles: &'a [Profile]) -> Self {
+        let mut distinct: IndexSet<(&Limits, &CacheRules)> = IndexSet::new();
+        let of_profile = profiles.iter().map(|it| distinct.insert_full((&it.limits, &it.cache)).0).collect();
+        let is_flat = profiles.iter().all(|it| it.prices.flat().is_some());
+        Self { of_profile, distinct: distinct.into_iter().collect(), is_flat }
+    }
 }
 
 /// One simulation: everything that its ledgers depend on.
@@ -52,19 +70,10 @@ struct Place {
 impl<'a> Simulations<'a> {
     /// Finds what has to be played.
     pub(super) fn new(loads: &'a [Load], profiles: &'a [Profile], n_policies: usize) -> Self {
-        let mut distinct: Vec<(&Limits, &CacheRules)> = Vec::new();
-        let mut keys = Vec::with_capacity(profiles.len());
-        for profile in profiles {
-            let key = (&profile.limits, &profile.cache);
-            let index = distinct.iter().position(|it| *it == key).unwrap_or(distinct.len());
-            if index == distinct.len() {
-                distinct.push(key);
-            }
-            keys.push(index);
-        }
+        let keys = Keys::new(profiles);
         let mut all = Vec::new();
-        let places = loads.iter().map(|load| find(load, &distinct, &mut all)).collect();
-        Self { all, places, keys, distinct, n_policies }
+        let places = loads.iter().map(|load| find(load, &keys.distinct, &mut all)).collect();
+        Self { all, places, keys, n_policies }
     }
 
     /// Returns how many there are.
@@ -74,7 +83,7 @@ impl<'a> Simulations<'a> {
 
     /// Returns which of its scenario's runs a run is, those of equal limits and cache rules being one.
     pub(super) fn within(&self, cell: Cell) -> usize {
-        self.keys[cell.profile] * self.n_policies + cell.policy
+        self.keys.of_profile[cell.profile] * self.n_policies + cell.policy
     }
 
     /// Runs them all; the ledgers do not depend on the number of threads.
@@ -84,23 +93,11 @@ impl<'a> Simulations<'a> {
         progress: Progress<'_>,
     ) -> Ledgers<(S, Outcome)> {
         let n_done = AtomicUsize::new(0);
-        let one = |it: &Simulation<'_>| {
-            let ledgers = it.run();
+        Ledgers(on_threads(threads, self.all.len(), |index| {
+            let ledgers = self.all[index].run();
             progress(n_done.fetch_add(1, Ordering::Relaxed) + 1, self.all.len());
             ledgers
-        };
-        let here = || self.all.iter().map(one).collect();
-        if threads == Some(1) || self.all.len() < 2 {
-            return Ledgers(here());
-        }
-        let everywhere = || self.all.par_iter().map(one).collect();
-        Ledgers(match threads {
-            None => everywhere(),
-            Some(n) => match rayon::ThreadPoolBuilder::new().num_threads(n).build() {
-                Ok(pool) => pool.install(everywhere),
-                Err(_) => here(),
-            },
-        })
+        }))
     }
 
     /// Returns where a run finds its ledger.

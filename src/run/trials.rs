@@ -2,20 +2,21 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use rayon::prelude::*;
-
-use super::{Load, Progress};
+use super::{Keys, Load, Progress, on_threads};
 use crate::engine;
 use crate::ledger::{Outcome, Sums};
 use crate::metrics::retention::{Trial, TrialSink};
-use crate::model::{CacheRules, Limits};
+use crate::model::Limits;
+use crate::price::{PriceIndex, PriceRows};
 use crate::trace::Conversation;
 
 /// What a trial came to under one policy.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Played {
     /// What is priced.
     pub(super) sums: Sums,
+    /// Its requests by length, where prices are not flat.
+    pub(super) index: Option<PriceIndex>,
     /// What it came to beside.
     pub(super) outcome: Outcome,
     /// What was kept.
@@ -26,7 +27,7 @@ pub(super) struct Played {
 pub(super) fn play(
     load: &Load,
     conversation: &Conversation,
-    keys: &[(&Limits, &CacheRules)],
+    keys: &Keys<'_>,
     threads: Option<usize>,
     progress: Progress<'_>,
 ) -> Vec<Vec<Played>> {
@@ -37,18 +38,9 @@ pub(super) fn play(
         progress(n_done.fetch_add(1, Ordering::Relaxed) + 1, n_trials);
         played
     };
-    let here = || (0..n_trials).map(one).collect();
-    let everywhere = || (0..n_trials).into_par_iter().map(one).collect();
-    let by_trial: Vec<Vec<Played>> = match threads {
-        Some(1) => here(),
-        None => everywhere(),
-        Some(n) => match rayon::ThreadPoolBuilder::new().num_threads(n).build() {
-            Ok(pool) => pool.install(everywhere),
-            Err(_) => here(),
-        },
-    };
+    let by_trial: Vec<Vec<Played>> = on_threads(threads, n_trials, one);
     let mut by_run: Vec<Vec<Played>> =
-        (0..keys.len() * load.policies.len()).map(|_| Vec::with_capacity(n_trials)).collect();
+        (0..keys.distinct.len() * load.policies.len()).map(|_| Vec::with_capacity(n_trials)).collect();
     for played in by_trial {
         for (run, played) in by_run.iter_mut().zip(played) {
             run.push(played);
@@ -58,21 +50,23 @@ pub(super) fn play(
 }
 
 /// Makes one conversation and plays it under every policy, its budget being the prompt limit.
-fn play_one(
-    load: &Load,
-    conversation: &Conversation,
-    keys: &[(&Limits, &CacheRules)],
-    index: usize,
-) -> Vec<Played> {
+fn play_one(load: &Load, conversation: &Conversation, keys: &Keys<'_>, index: usize) -> Vec<Played> {
     let made = conversation.trial(index);
-    let mut all = Vec::with_capacity(keys.len() * load.policies.len());
-    for (limits, cache) in keys {
+    let mut all = Vec::with_capacity(keys.distinct.len() * load.policies.len());
+    for (limits, cache) in &keys.distinct {
         let limits = Limits { prompt: limits.prompt.min(made.budget_tokens), ..**limits };
         for policy in &load.policies {
-            let mut sink = TrialSink::default();
-            let outcome = engine::simulate(&made.trace, policy, &limits, cache, &mut sink);
+            let (sink, index, outcome) = if keys.is_flat {
+                let mut sink = TrialSink::default();
+                let outcome = engine::simulate(&made.trace, policy, &limits, cache, &mut sink);
+                (sink, None, outcome)
+            } else {
+                let mut sinks = (TrialSink::default(), PriceRows::default());
+                let outcome = engine::simulate(&made.trace, policy, &limits, cache, &mut sinks);
+                (sinks.0, Some(sinks.1.into()), outcome)
+            };
             let trial = sink.trial.of(made.length, made.trial, made.total_tokens, &outcome);
-            all.push(Played { sums: sink.sums, outcome, trial });
+            all.push(Played { sums: sink.sums, index, outcome, trial });
         }
     }
     all

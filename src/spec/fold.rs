@@ -7,6 +7,7 @@ use super::size::SizeSpec;
 
 /// A fold of a loop; no model is asked.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct FoldSpec {
     /// Only loops that have an item of one of these kinds in the scope; every loop, when the list is empty.
@@ -55,6 +56,7 @@ impl FoldSpec {
 
 /// How tool results stand in the summary of a fold.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct FoldedResultsSpec {
     /// The table whose first matching row says so.

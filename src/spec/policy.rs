@@ -11,6 +11,7 @@ use super::template::TemplateSpec;
 
 /// A policy: what part of a growing history the model gets to see.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct PolicySpec {
     /// The name: the file's path below `policies/` without its extension.
@@ -54,6 +55,7 @@ pub struct PolicySpec {
 
 /// A stage: when it fires, where it acts, and until what goal.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct StageSpec {
     /// A name, unique in the policy.
@@ -95,6 +97,7 @@ impl StageSpec {
 
 /// A further step of a stage: what it does not say is the stage's.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct StepSpec {
     /// Whether it is its turn; always, when silent.
@@ -112,6 +115,7 @@ pub struct StepSpec {
 
 /// A moment of the session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum MomentSpec {
     /// A tool result is about to enter; the prompt is counted with the result as it came.
@@ -126,6 +130,7 @@ pub enum MomentSpec {
 
 /// Whether edits stay in the history or hold for one request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum LastsSpec {
     /// They stay.
@@ -137,6 +142,7 @@ pub enum LastsSpec {
 
 /// Whether edits break the cached prefix.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum PrefixSpec {
     /// They do, from the first changed item on.
@@ -148,6 +154,7 @@ pub enum PrefixSpec {
 
 /// Filters over items; every one must hold, and an empty list holds for all.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct ScopeSpec {
     /// Which part of the prompt.
@@ -193,6 +200,7 @@ pub struct ScopeSpec {
 
 /// A part of the prompt.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum PartSpec {
     /// Everything after the stable prefix.
@@ -208,6 +216,7 @@ pub enum PartSpec {
 
 /// A kind of item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum KindSpec {
     /// System prompt.
@@ -234,6 +243,7 @@ pub enum KindSpec {
 
 /// Why an item may be needed again.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum PreserveSpec {
     /// Its exact text is worked on.
@@ -247,6 +257,7 @@ pub enum PreserveSpec {
 
 /// How an item is shown, without its numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ShownSpec {
     /// As it came.
@@ -271,6 +282,7 @@ pub enum ShownSpec {
 
 /// Items that are protected.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct KeepSpec {
     /// Which kinds.
@@ -289,6 +301,7 @@ pub struct KeepSpec {
 
 /// Which unit a stage takes first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum OrderSpec {
     /// The oldest.
@@ -302,6 +315,7 @@ pub enum OrderSpec {
 
 /// What a stage does to the items of its scope.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum ActionSpec {
     /// Shows each in one way.
@@ -330,6 +344,7 @@ pub enum ActionSpec {
 
 /// A pool of exact tokens, spent greedily in order.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct BudgetSpec {
     /// How many tokens.
@@ -351,6 +366,7 @@ impl BudgetSpec {
 
 /// What a pool is charged with.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum CountsSpec {
     /// What is already exact in the pool's unit counts too.
@@ -362,6 +378,7 @@ pub enum CountsSpec {
 
 /// How an item is shown.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum RenditionSpec {
     /// As it came.
@@ -398,6 +415,7 @@ pub enum RenditionSpec {
 
 /// One row of a table: which results it is for, and how they are shown.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct RowSpec {
     /// Tool names; all, when silent.
@@ -425,6 +443,7 @@ pub struct RowSpec {
 
 /// A summary: what it costs and what it leaves.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct SummariseSpec {
     /// How long it is, verbatim copies excluded.
@@ -445,6 +464,7 @@ pub struct SummariseSpec {
 
 /// The request that writes a summary.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum SummaryPromptSpec {
     /// A model request with a prompt of its own, at the uncached price.
@@ -458,6 +478,7 @@ pub enum SummaryPromptSpec {
 
 /// How the agent gets back what it needs and cannot see.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum RecoverySpec {
     /// One call that fetches what the need asks for.

@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 /// undefined; `compact` writes a value on one line; `one_line`; `preview(TOKENS)` is the text on one line, cut behind four
 /// characters a token if it has more tokens; `prefix(TEXT)` puts a text in front of each line.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct TemplateSpec {
     /// The text.

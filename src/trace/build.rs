@@ -8,7 +8,8 @@ use super::{
     Due, Event, EventKind, Harness, Item, Kind, LoopIx, LoopRow, NO_ITEM, Needs, Preserve, Spine, StepRow,
     Texts, Trace, Usage,
 };
-use crate::units::{Decimal, Tokens};
+use crate::model::cache::Setting;
+use crate::units::{Cost, Decimal, Tokens};
 
 /// The sizes of an item in its renditions, in tokens.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -91,6 +92,7 @@ pub struct TraceBuilder {
     open: OpenLoop,
     usage: Vec<Option<Usage>>,
     tails: Vec<Tokens>,
+    costs: Vec<Option<Cost>>,
 }
 
 /// The loop that is being appended to.
@@ -125,6 +127,7 @@ impl TraceBuilder {
             open: OpenLoop::default(),
             usage: Vec::new(),
             tails: Vec::new(),
+            costs: Vec::new(),
         }
     }
 
@@ -140,8 +143,13 @@ impl TraceBuilder {
 
     /// Appends to the stable prefix; only before the first loop.
     pub fn stable(&mut self, kind: Kind, tokens: u32) {
+        self.stable_item(&NewItem::plain(kind, tokens));
+    }
+
+    /// Appends an item with its own content to the stable prefix; only before the first loop.
+    pub fn stable_item(&mut self, item: &NewItem<'_>) {
         debug_assert!(self.trace.spine.loops.is_empty(), "the stable prefix comes first");
-        self.push(&NewItem::plain(kind, tokens), NO_ITEM);
+        self.push(item, NO_ITEM);
         self.trace.spine.n_stable = self.next_item();
     }
 
@@ -219,6 +227,12 @@ impl TraceBuilder {
         self.trace.events.push(Event { step, kind: EventKind::Reset(items) });
     }
 
+    /// Says that a setting has another value from the request of the step that comes next on.
+    pub fn change(&mut self, setting: Setting, value: u32) {
+        let step = self.next_step();
+        self.trace.events.push(Event { step, kind: EventKind::Change(setting, value) });
+    }
+
     /// Says how many tokens of the last step's prompt stand behind its last breakpoint.
     pub fn tail(&mut self, tokens: Tokens) {
         self.tails.resize(self.trace.spine.steps.len(), 0);
@@ -231,6 +245,15 @@ impl TraceBuilder {
     pub fn usage(&mut self, usage: Usage) {
         if let Some(last) = self.usage.last_mut() {
             *last = Some(usage);
+            self.trace.recorded.get_or_insert_default();
+        }
+    }
+
+    /// Says what the recording itself says that the last step cost.
+    pub fn cost(&mut self, cost: Cost) {
+        self.costs.resize(self.trace.spine.steps.len(), None);
+        if let Some(last) = self.costs.last_mut() {
+            *last = Some(cost);
             self.trace.recorded.get_or_insert_default();
         }
     }
@@ -253,6 +276,7 @@ impl TraceBuilder {
         if let Some(recorded) = &mut self.trace.recorded {
             recorded.usage = self.usage;
             recorded.tails = self.tails;
+            recorded.costs = self.costs;
         }
         self.trace
     }

@@ -73,7 +73,7 @@ proptest! {
         let [read, write, uncached, output, compacted] = tokens;
         let main = RequestSums { n: 1, read, write: [write, 0], uncached, output, prompt: read + write + uncached, ..RequestSums::default() };
         let summariser = RequestSums { n: 1, uncached: compacted, prompt: compacted, ..RequestSums::default() };
-        let sums = Sums { main, summariser, needs: NeedSums::default() };
+        let sums = Sums { main, summariser, needs: NeedSums::default(), ..Sums::default() };
         let cost = |rates| Tally::new(&sums, None, &Outcome::default(), false, &profile(rates)).costs;
 
         let (once, twice) = (cost(rates), cost(rates.map(|it| 2 * it)));

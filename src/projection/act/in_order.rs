@@ -1,6 +1,6 @@
 //! Units are taken from the oldest on; what is settled is not visited again.
 
-use super::pool::OpenPool;
+use super::pool::{OpenPool, Spent};
 use super::{progress, touch_slot};
 use crate::projection::edit::Editor;
 use crate::projection::program::{Activation, ReadyRung};
@@ -25,8 +25,10 @@ pub(super) fn in_order(
         && rung.act.only_shrinks()
         && !rung.counts_progress();
     let mut at = if resumes { rung.resume(region, edit) } else { region.from };
-    let spent = rung.memory.pool.filter(|_| resumes);
-    let pool = spent.or_else(|| budget.map(|it| OpenPool::new(it, region)));
+    let mut pool = budget.map(|it| OpenPool::new(it, region));
+    if let Some(pool) = pool.as_mut().filter(|_| resumes) {
+        pool.resume(rung.memory.spent);
+    }
     let mut pass = Pass { pool, ..Pass::default() };
     pass.counts_settled = resumes && is_active;
     let n_settled = if resumes { rung.memory.n_settled } else { 0 };
@@ -56,7 +58,7 @@ pub(super) fn in_order(
     }
     if resumes && pass.can_settle() {
         rung.memory.cursor = rung.memory.cursor.max(at);
-        rung.memory.pool = pass.pool;
+        rung.memory.spent = pass.pool.as_ref().map_or(Spent::default(), OpenPool::spent);
     } else if resumes {
         rung.memory.forget(region.from);
     }
@@ -103,7 +105,8 @@ impl Pass {
     #[inline]
     fn take(&mut self, rung: &mut ReadyRung, slot: SlotIx, edit: &mut Editor<'_, '_>) {
         let n_changed = touch_slot(rung, slot, self.pool.as_mut(), edit);
-        let stays = n_changed == 0 || rung.place.has(edit.prompt(), slot);
+        let is_asked = self.counts_settled || self.pool.is_some();
+        let stays = n_changed == 0 || !is_asked || rung.place.has(edit.prompt(), slot);
         self.n_visited += 1;
         self.n_changed += n_changed;
         self.n_left += u32::from(!stays);

@@ -8,9 +8,17 @@ use crate::projection::rendition::Pool;
 use crate::projection::scope::Region;
 use crate::trace::LoopIx;
 
+/// What the settled slots of a scope have spent.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(in crate::projection) struct Spent {
+    tokens: u64,
+    /// The loop on which they were spent.
+    loop_ix: Option<LoopIx>,
+}
+
 /// A pool that is being spent.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(in crate::projection) struct OpenPool {
+#[derive(Clone, Copy, Debug)]
+pub(super) struct OpenPool {
     budget: ReadyBudget,
     region: Region,
     pool: Pool,
@@ -28,6 +36,16 @@ impl OpenPool {
             loop_ix: None,
             next: region.from,
         }
+    }
+
+    /// Goes on where settled slots left the pool.
+    pub(super) fn resume(&mut self, spent: Spent) {
+        (self.pool.used, self.loop_ix) = (spent.tokens, spent.loop_ix);
+    }
+
+    /// Returns what has been spent.
+    pub(super) fn spent(&self) -> Spent {
+        Spent { tokens: self.pool.used, loop_ix: self.loop_ix }
     }
 
     /// Returns the pool as it stands in front of a slot about to be shown.

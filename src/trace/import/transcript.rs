@@ -4,18 +4,22 @@ use std::sync::Arc;
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
+use super::passage::{Measured, Passage};
 use super::sizes::{Allotment, PLACEHOLDER_OUTPUT_TOKENS, Reset, allot};
 use super::wrapped::unwrap;
 use crate::model::scope::wildcard;
 use crate::spec::policy::PreserveSpec;
-use crate::spec::scenario::{AssumeSpec, SideRequestSpec, ToolAssumeSpec};
+use crate::spec::scenario::{AssumeSpec, SideRequestSpec, TokenizerSpec, ToolAssumeSpec};
+use crate::tokens::{self, Tokenizer};
 use crate::trace::evidence::Recover;
 use crate::trace::{Harness, ItemIx, Kind, NewItem, Preserve, Sizes, Trace, TraceBuilder, Usage};
-use crate::units::{Decimal, Tokens};
+use crate::units::{Cost, Decimal, Tokens};
 
 /// A recording: its requests, in order.
 #[derive(Debug, Default)]
 pub(super) struct Transcript {
+    /// What stands in front of every prompt, as far as the recording shows it.
+    pub(super) stable: Vec<Part>,
     /// The requests; never one without a part in its reply.
     pub(super) exchanges: Vec<Exchange>,
     /// What tells it from others of the same file; empty when it is alone.
@@ -27,6 +31,10 @@ pub(super) struct Transcript {
     pub(super) assumes_side_requests: bool,
     /// Whether its plain input is what stands behind the last breakpoint.
     pub(super) has_breakpoints: bool,
+    /// Whether its output counts are what the reply takes in the next prompt.
+    pub(super) counts_output: bool,
+    /// Whether reasoning leaves the prompts when the user speaks again.
+    pub(super) forgets_reasoning: bool,
     /// What reading it had to assume, in sentences.
     pub(super) assumptions: Vec<String>,
 }
@@ -42,8 +50,15 @@ pub(super) struct Exchange {
     pub(super) response_ms: Option<i64>,
     /// The same, at which it ended.
     pub(super) end_ms: Option<i64>,
+    /// The first part, counted from the first of the transcript, that stays where the harness compacted the history
+    /// before this request; beyond all parts, when none does.
+    pub(super) compacts: Option<usize>,
     /// What the provider billed.
     pub(super) usage: Option<Usage>,
+    /// How much of its output was reasoning.
+    pub(super) reasoning: Tokens,
+    /// What the harness says that it cost.
+    pub(super) cost: Option<Cost>,
     /// What the model answered.
     pub(super) reply: Vec<Part>,
     /// What came back, and what the user's side said before the next request of the loop.
@@ -59,6 +74,8 @@ pub(super) struct Part {
     pub(super) characters: u64,
     /// Stands for its content.
     pub(super) digest: u64,
+    /// Its tokens, where a tokenizer counted its text.
+    pub(super) tokens: Option<Tokens>,
     /// The tool of a call or a result, as recorded.
     pub(super) tool: String,
     /// Of a result: which call of the reply it answers.
@@ -71,7 +88,42 @@ impl Part {
     /// A part with content of so many characters.
     pub(super) fn new(kind: Kind, characters: u64, content_digest: u64) -> Self {
         let digest = xxh3_64_with_seed(&content_digest.to_le_bytes(), label(kind));
-        Self { kind, characters, digest, tool: String::new(), answers: usize::MAX, text: None }
+        Self { kind, characters, digest, tokens: None, tool: String::new(), answers: usize::MAX, text: None }
+    }
+
+    /// A part with its content, and its text where that is known.
+    pub(super) fn of(kind: Kind, content: impl Into<Passage>) -> Self {
+        let Passage { measured, text } = content.into();
+        Self { text, ..Self::new(kind, measured.characters, measured.digest) }
+    }
+
+    /// The same content as another kind of part, which is neither call nor result.
+    pub(super) fn with_kind(self, kind: Kind) -> Self {
+        Self { kind, tool: String::new(), answers: usize::MAX, ..self }
+    }
+}
+
+/// A part and the name of its call; empty where there is none.
+#[derive(Debug)]
+pub(super) struct Named {
+    /// The call's name.
+    pub(super) call: String,
+    /// The part.
+    pub(super) part: Part,
+}
+
+impl Named {
+    /// A part that is no call.
+    pub(super) fn plain(part: Part) -> Self {
+        Self { call: String::new(), part }
+    }
+
+    /// A call of a tool with its arguments.
+    pub(super) fn call(id: &str, tool: &str, arguments: Passage) -> Self {
+        let measured = Measured::text(tool).then(arguments.measured, 0);
+        let mut part = Part::of(Kind::ToolCall, Passage { measured, ..arguments });
+        tool.clone_into(&mut part.tool);
+        Self { call: id.to_owned(), part }
     }
 }
 
@@ -104,15 +156,29 @@ fn label(kind: Kind) -> u64 {
 }
 
 impl Transcript {
+    /// Counts the texts of all parts by a tokenizer.
+    fn count(&mut self, tokenizer: &dyn Tokenizer) {
+        let of_exchanges = self
+            .exchanges
+            .iter_mut()
+            .flat_map(|it| it.begins.iter_mut().flatten().chain(&mut it.reply).chain(&mut it.results));
+        for part in self.stable.iter_mut().chain(of_exchanges) {
+            part.tokens = part.text.as_ref().map(|it| tokenizer.count(it));
+        }
+    }
+
     /// Puts the trace together.
     pub(super) fn into_trace(mut self, name: &str, assume: &AssumeSpec, file_tools: &[String]) -> Trace {
         let assumed = Assumed::new(assume);
         unwrap(&mut self.exchanges, &assume.tools);
-        let allotment = allot(&self.exchanges, assumed.chars_per_token, self.has_breakpoints);
+        if let Some(tokenizer) = assume.tokenizer.and_then(tokens::tokenizer) {
+            self.count(tokenizer.as_ref());
+        }
+        let allotment = allot(&self, assumed.chars_per_token);
         let mut builder = TraceBuilder::new(name, file_tools);
         builder.chars_per_token(assumed.chars_per_token);
         let n_placeholders = self.n_placeholders();
-        for sentence in sentences(&self, &assumed, &allotment, n_placeholders) {
+        for sentence in sentences(&self, &assumed, assume.tokenizer, &allotment, n_placeholders) {
             builder.assume(sentence);
         }
         if allotment.overhead > 0 {
@@ -120,8 +186,12 @@ impl Transcript {
         }
         let mut clock = Clock::default();
         builder.harness(assumed.harness(self.harness, self.assumes_side_requests));
-        let mut tokens = allotment.tokens.into_iter();
-        let mut places: Vec<ItemIx> = Vec::new();
+        let mut tokens = allotment.tokens.iter().copied();
+        let mut places: Vec<ItemIx> = (builder.next_item()..).take(self.stable.len()).collect();
+        for item in assumed.items(&self.stable, &mut tokens) {
+            builder.stable_item(&item);
+        }
+        let mut forgotten = allotment.forgotten.iter().peekable();
         let mut resets = Resets::new(&allotment.resets, builder.next_item());
         for (index, exchange) in self.exchanges.iter().enumerate() {
             if exchange.begins.is_some() {
@@ -130,6 +200,11 @@ impl Transcript {
                 user.extend(assumed.items(exchange.user(), &mut tokens));
                 let first = builder.next_item();
                 resets.apply(index, &mut builder, first, &places);
+                while let Some((_, part)) = forgotten.next_if(|it| it.0 == index) {
+                    if let Some(item) = places.get(*part) {
+                        builder.reset(*item..item + 1);
+                    }
+                }
                 builder.begin_loop(&user);
                 places.extend((first..).skip(n_carried).take(exchange.user().len()));
             }
@@ -143,6 +218,9 @@ impl Transcript {
             if let Some(usage) = exchange.usage {
                 builder.usage(usage);
                 builder.tail(if self.has_breakpoints { usage.uncached } else { 0 });
+            }
+            if let Some(cost) = exchange.cost {
+                builder.cost(cost);
             }
             if self.exchanges.get(index + 1).is_some_and(|it| it.begins.is_none()) {
                 let first = builder.next_item() - u32::from(resets.carries(index + 1));
@@ -220,7 +298,8 @@ impl<'a> Resets<'a> {
     /// Tells the builder of the reset before a request: up to `end`, and from the first part that goes.
     fn apply(&mut self, exchange: usize, builder: &mut TraceBuilder, end: ItemIx, places: &[ItemIx]) {
         let Some(reset) = self.next.filter(|it| it.exchange == exchange) else { return };
-        let start = reset.keeps.map_or(self.n_stable, |it| places.get(it).copied().unwrap_or(end)).min(end);
+        let place = |part: usize| places.get(part).copied().unwrap_or(end).min(end);
+        let (start, end) = (reset.from.map_or(self.n_stable, place), reset.to.map_or(end, place));
         if start < end {
             builder.reset(start..end);
         }
@@ -302,13 +381,20 @@ impl<'a> Assumed<'a> {
 fn sentences(
     transcript: &Transcript,
     assumed: &Assumed<'_>,
+    tokenizer: Option<TokenizerSpec>,
     allotment: &Allotment,
     n_placeholders: usize,
 ) -> Vec<String> {
     let mut sentences = vec![
         "The recorded agent does not react: it makes the same requests whatever a policy shows.".to_owned(),
         "Sizes follow the recorded prompts: the growth from one to the next is split over the parts between them by their characters.".to_owned(),
-        format!("Parts whose growth is not recorded are counted at {} characters a token.", assumed.chars_per_token),
+        match tokenizer {
+            None => format!("Parts whose growth is not recorded are counted at {} characters a token.", assumed.chars_per_token),
+            Some(tokenizer) => format!(
+                "Parts whose growth is not recorded are counted by the tokenizer {}, those without text at {} characters a token.",
+                tokens::name(tokenizer), assumed.chars_per_token
+            ),
+        },
         format!(
             "A tool result's summary and its exact excerpt take at most {} tokens, its recovery handle at most {}.",
             assumed.summary_tokens_max, assumed.handle_tokens_max
@@ -332,11 +418,16 @@ fn sentences(
             delay_ms as f64 / 1_000.0
         ));
     }
-    let n_resets = allotment.resets.iter().filter(|it| it.exchange > 0).count();
+    let is_told = |exchange: usize| transcript.exchanges[exchange].compacts.is_some();
+    let n_resets = allotment.resets.iter().filter(|it| it.exchange > 0 && !is_told(it.exchange)).count();
     if n_resets > 0 {
         sentences.push(format!(
             "Prompts that shrank, so that the harness must have taken history out: {n_resets}. No policy has it any more."
         ));
+    }
+    if transcript.forgets_reasoning {
+        sentences
+            .push("The harness leaves reasoning out of its prompts once the user speaks again.".to_owned());
     }
     if allotment.n_shrunk > 0 {
         sentences.push(format!(

@@ -324,17 +324,6 @@ fn a_prompt_that_shrinks_is_a_reset_by_the_harness() {
     assert!(trace.assumptions.iter().any(|it| it.starts_with("Prompts that shrank") && it.contains(": 1.")));
 }
 
-/// Returns the prompts of a trace when everything is kept that the harness kept.
-fn played(trace: &Trace) -> Vec<u64> {
-    let identity = include_str!("../../../policies/identity.ron");
-    let spec: PolicySpec = decode::decode(identity, Format::Ron).unwrap();
-    let policy = ctxsim::model::Policy::new(&spec).unwrap();
-    let (limits, rules) = (ctxsim::model::Limits::NONE, ctxsim::model::CacheRules::None);
-    let mut rows = ctxsim::ledger::Rows::default();
-    ctxsim::engine::simulate(trace, &policy, &limits, &rules, &mut rows);
-    rows.requests.iter().map(|it| it.prompt).collect()
-}
-
 #[test]
 fn text_larger_than_its_recorded_prompt_is_scaled_down() {
     let session = Session::default().user(&"x".repeat(4_000)).text("m1", "hi", &usage(10, 0, 0, 20));
@@ -374,16 +363,18 @@ fn deep_nesting_is_reported_and_not_followed() {
 }
 
 #[test]
-fn a_summary_of_compacted_history_is_user_text_and_said_so() {
+fn a_compaction_takes_the_history_out_and_its_summary_is_user_text() {
     let session = Session::default()
         .user("hello")
         .text("m1", "hi", &usage(0, 0, 100, 20))
+        .line("system", "null", r#""subtype":"compact_boundary","compactMetadata":{"preTokens":120},"#)
         .line("user", r#"{"content":"so far: hello"}"#, r#""isCompactSummary":true,"#)
         .text("m2", "yes", &usage(0, 0, 120, 20));
 
     let trace = imported(&session.text).trace;
 
     assert_eq!(trace.spine.loops.len(), 2);
+    assert_eq!((trace.events.len(), played(&trace)), (1, vec![100, 120]), "longer, and yet compacted");
     assert!(
         trace
             .assumptions
