@@ -10,6 +10,7 @@ pub mod price;
 pub mod profile;
 pub mod scope;
 pub mod size;
+pub mod template;
 
 pub use cache::{Breakpoints, CacheRules, Settings, TtlClass};
 pub use layout::Layout;

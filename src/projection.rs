@@ -14,6 +14,7 @@ mod act;
 mod slot;
 pub mod program;
 pub mod window;
+mod writer;
 
 pub use edit::{Editor, SideRequest, Visit};
 pub use program::Program;

@@ -23,6 +23,7 @@ pub mod set;
 pub mod size;
 pub mod spelling;
 pub mod suite;
+pub mod template;
 
 pub use decode::Format;
 pub use policy::PolicySpec;

@@ -147,7 +147,7 @@ fn side(kind: Kind) -> Option<bool> {
     match kind {
         Kind::System | Kind::ToolSchema => None,
         Kind::Assistant | Kind::Reasoning | Kind::ToolCall => Some(true),
-        Kind::User | Kind::ToolResult | Kind::Summary | Kind::Memory => Some(false),
+        Kind::User | Kind::ToolResult | Kind::Summary | Kind::Memory | Kind::Approval => Some(false),
     }
 }
 

@@ -24,7 +24,7 @@ impl<'p> Ready<'p> {
     pub fn new(trace: &Trace, policy: &'p Policy, limits: &Limits) -> Self {
         let known = Known { limits: *limits, chars_per_token: trace.chars_per_token };
         Self {
-            program: Program::new(policy, &trace.spine, &known),
+            program: Program::new(policy, trace, &known),
             layout: &policy.layout,
             memory: policy.memory.as_ref(),
             code: policy.code,

@@ -3,6 +3,7 @@
 use super::policy::{Budget, Row};
 use super::scope::Scope;
 use super::size::{Extent, Size, Unit};
+use super::template::Template;
 use crate::diag::Problems;
 use crate::spec::fold::FoldSpec;
 use crate::spec::policy::{KindSpec, OrderSpec};
@@ -18,6 +19,10 @@ pub struct Fold {
     pub quote: Vec<KindSpec>,
     /// How tool results stand in the summary; as they are, when empty.
     pub rows: Vec<Row>,
+    /// What writes each tool result, where there is text.
+    pub result_template: Option<Template>,
+    /// What writes the summary, where there is text.
+    pub template: Option<Template>,
     /// How many exact tokens there may be.
     pub budget: Option<Budget>,
     /// The summary's own words, around everything.
@@ -66,5 +71,6 @@ fn word(kind: KindSpec) -> &'static str {
         KindSpec::ToolResult => "`tool_result`",
         KindSpec::Summary => "`summary`",
         KindSpec::Memory => "`memory`",
+        KindSpec::Approval => "`approval`",
     }
 }

@@ -7,6 +7,7 @@ use super::layout::Layout;
 use super::memory::Memory;
 use super::scope::{Patterns, Scope};
 use super::size::{Cond, Extent, Resolver, Size};
+use super::template::Template;
 use crate::diag::{Diagnostic, Problems, nearest};
 use crate::spec::PolicySpec;
 use crate::spec::fold::FoldSpec;
@@ -79,6 +80,10 @@ pub enum Action {
         rows: Vec<Row>,
         /// The pool.
         budget: Option<Budget>,
+        /// What writes tool results, where there is text.
+        template: Option<Template>,
+        /// Whether an item is shown so even where that makes it larger.
+        grows: bool,
     },
     /// Hides each.
     Drop,
@@ -103,6 +108,8 @@ pub struct Row {
     pub over_budget: Rendition,
     /// Whether they count as exact evidence, against the rendition's own rule.
     pub exact: Option<bool>,
+    /// Whether the pool is charged with them whatever their evidence class.
+    pub charged: bool,
 }
 
 /// How an item is shown.
@@ -188,6 +195,9 @@ impl Policy {
         for (name, rows) in &spec.tables {
             check.rows(name, rows, &mut problems);
         }
+        for (name, template) in &spec.templates {
+            problems.within(format_args!("templates.{name}"), |problems| Template::new(template, problems));
+        }
         let mut names: IndexMap<&str, usize> = IndexMap::new();
         let stages = spec.stages.iter().map(|stage| {
             let nth = names.entry(stage.name.as_str()).and_modify(|it| *it += 1).or_insert(1);
@@ -272,7 +282,11 @@ impl StageCheck<'_> {
         let scope =
             problems.within("scope", |problems| Scope::new(&spec.scope, &spec.at, self.resolver, problems));
         let action = problems.within("apply", |problems| self.action(&spec.apply, &scope, problems));
-        let is_known = matches!(&action, Action::Show { budget: None, .. } | Action::Drop);
+        let is_known = match &action {
+            Action::Show { budget, template, grows, .. } => budget.is_none() && template.is_none() && !grows,
+            Action::Drop => true,
+            Action::Summarise(_) | Action::Fold(_) => false,
+        };
         if reclaims(&when) && !is_known {
             problems.within("when", |problems| {
                 problems.push(
@@ -292,7 +306,7 @@ impl StageCheck<'_> {
         if let Some(name) = &spec.ladder {
             let ladders = &self.spec.ladders;
             let steps = problems.within("ladder", |problems| self.named("ladder", name, ladders, problems));
-            for (index, step) in steps.iter().enumerate() {
+            for (index, step) in steps.into_iter().flatten().enumerate() {
                 let first = &rungs[0];
                 let rung = problems.elsewhere(format_args!("ladders.{name}.{index}"), |problems| {
                     self.step(step, spec, first, problems)
@@ -340,10 +354,11 @@ impl StageCheck<'_> {
         &self,
         kind: &str,
         name: &str,
-        known: &'m IndexMap<String, Vec<T>>,
+        known: &'m IndexMap<String, T>,
         problems: &mut Problems,
-    ) -> &'m [T] {
-        if let Some(found) = known.get(name) {
+    ) -> Option<&'m T> {
+        let found = known.get(name);
+        if found.is_some() {
             return found;
         }
         let help = match nearest(name, known.keys().map(String::as_str)) {
@@ -351,7 +366,16 @@ impl StageCheck<'_> {
             None => format!("declare it under `{kind}s`"),
         };
         problems.push("name-unknown", format!("there is no {kind} called `{name}`"), help);
-        &[]
+        None
+    }
+
+    /// Finds a template by its name.
+    fn template(&self, name: Option<&str>, problems: &mut Problems) -> Option<Template> {
+        let templates = &self.spec.templates;
+        let name = name?;
+        let spec = problems.within("template", |it| self.named("template", name, templates, it))?;
+        // What is wrong with it is told where it is declared, used or not.
+        Some(Template::new(spec, &mut Problems::default()))
     }
 
     fn action(&self, spec: &ActionSpec, scope: &Scope, problems: &mut Problems) -> Action {
@@ -364,19 +388,27 @@ impl StageCheck<'_> {
                     shown_as: rendition.clone(),
                     over_budget: None,
                     exact: None,
+                    charged: false,
                 };
-                Action::Show { rows: vec![self.row(&row, "show", problems)], budget: None }
+                let rows = vec![self.row(&row, "show", problems)];
+                Action::Show { rows, budget: None, template: None, grows: false }
             }
-            ActionSpec::Table { rows: name, budget } => problems.within("table", |problems| {
-                let tables = &self.spec.tables;
-                let rows = problems.within("rows", |problems| self.named("table", name, tables, problems));
-                let budget = budget.as_ref();
-                Action::Show {
-                    rows: self.rows(name, rows, problems),
-                    budget: budget
-                        .map(|it| problems.within("budget", |problems| self.budget(it, scope, problems))),
-                }
-            }),
+            ActionSpec::Table { rows: name, budget, template, grows } => {
+                problems.within("table", |problems| {
+                    let tables = &self.spec.tables;
+                    let rows =
+                        problems.within("rows", |problems| self.named("table", name, tables, problems));
+                    let rows = rows.map_or(&[][..], Vec::as_slice);
+                    let budget = budget.as_ref();
+                    Action::Show {
+                        rows: self.rows(name, rows, problems),
+                        budget: budget
+                            .map(|it| problems.within("budget", |problems| self.budget(it, scope, problems))),
+                        template: self.template(template.as_deref(), problems),
+                        grows: *grows,
+                    }
+                })
+            }
             ActionSpec::Drop => Action::Drop,
             ActionSpec::Summarise(spec) => {
                 Action::Summarise(problems.within("summarise", |problems| self.summarise(spec, problems)))
@@ -413,6 +445,7 @@ impl StageCheck<'_> {
             rendition: shown_as,
             over_budget,
             exact: spec.exact,
+            charged: spec.charged,
         }
     }
 
@@ -470,20 +503,23 @@ impl StageCheck<'_> {
             })
         };
         let (frame, each) = (size("frame", spec.frame.as_ref()), size("each", spec.each.as_ref()));
-        let (rows, budget) = match &spec.results {
+        let template = self.template(spec.template.as_deref(), problems);
+        let (rows, budget, result_template) = match &spec.results {
             Some(results) => problems.within("results", |problems| {
                 let tables = &self.spec.tables;
                 let name = &results.rows;
                 let rows = problems.within("rows", |problems| self.named("table", name, tables, problems));
+                let rows = rows.map_or(&[][..], Vec::as_slice);
                 let budget = results.budget.as_ref();
                 let budget =
                     budget.map(|it| problems.within("budget", |problems| self.budget(it, scope, problems)));
-                (self.rows(name, rows, problems), budget)
+                let template = self.template(results.template.as_deref(), problems);
+                (self.rows(name, rows, problems), budget, template)
             }),
-            None => (Vec::new(), None),
+            None => (Vec::new(), None, None),
         };
         let FoldSpec { having, copy, quote, grows, .. } = spec.clone();
-        Fold { having, copy, quote, rows, budget, frame, each, grows }
+        Fold { having, copy, quote, rows, result_template, template, budget, frame, each, grows }
     }
 
     fn summarise(&self, spec: &SummariseSpec, problems: &mut Problems) -> Summarise {

@@ -22,6 +22,7 @@ use super::rendition::Rows;
 use super::scope::{self, Region};
 use super::test::Progress;
 use super::tracker::unit_of;
+use super::writer::Writer;
 use crate::model::policy::{Action, Budget, Summarise};
 use crate::model::size::Unit;
 use crate::spec::policy::{OrderSpec, PartSpec, SummaryPromptSpec};
@@ -31,7 +32,7 @@ use crate::units::Tokens;
 /// An action as a program holds it.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Act {
-    Show { rows: Rows, budget: Option<ReadyBudget> },
+    Show { rows: Rows, budget: Option<ReadyBudget>, grows: bool },
     Drop,
     Summarise(Arc<ReadySummary>),
     Fold(Arc<ReadyFold>),
@@ -64,14 +65,15 @@ impl ReadyBudget {
 }
 
 impl Act {
-    pub(super) fn new(action: &Action, spine: &Spine, known: &Known) -> Self {
+    pub(super) fn new(action: &Action, spine: &Spine, known: &Known, writer: Option<&Arc<Writer>>) -> Self {
         match action {
-            Action::Show { rows, budget } => {
+            Action::Show { rows, budget, template, grows } => {
                 let budget = budget.as_ref().map(|it| ReadyBudget::new(it, known));
-                Self::Show { rows: Rows::new(rows, spine, known), budget }
+                let rows = Rows::new(rows, spine, known).write(template.as_ref(), spine, writer);
+                Self::Show { rows, budget, grows: *grows }
             }
             Action::Drop => Self::Drop,
-            Action::Fold(fold) => Self::Fold(Arc::new(ReadyFold::new(fold, spine, known))),
+            Action::Fold(fold) => Self::Fold(Arc::new(ReadyFold::new(fold, spine, known, writer))),
             Action::Summarise(Summarise { output, copy, overhead, at_least, request }) => {
                 Self::Summarise(Arc::new(ReadySummary {
                     output: Num::new(output, known),
@@ -90,6 +92,20 @@ impl Act {
         match self {
             Self::Show { budget, .. } => *budget,
             Self::Drop | Self::Summarise(_) | Self::Fold(_) => None,
+        }
+    }
+
+    /// Returns whether what an earlier pass has settled would come out the same again, whatever others did meanwhile.
+    fn only_shrinks(&self) -> bool {
+        !matches!(self, Self::Show { grows: true, .. })
+    }
+
+    /// Writes what it made of a slot, where a template says in which words.
+    pub(super) fn text(&self, prompt: &Prompt<'_>, slot: SlotIx) -> Option<String> {
+        match self {
+            Self::Show { rows, .. } => rows.text(prompt.spine(), slot, prompt.slot(slot).rendition),
+            Self::Fold(fold) => fold.text(prompt, slot),
+            Self::Drop | Self::Summarise(_) => None,
         }
     }
 
@@ -138,11 +154,11 @@ pub(super) fn enter(rung: &ReadyRung, edit: &mut Editor<'_, '_>) {
 #[inline]
 fn touch_slot(rung: &ReadyRung, slot: SlotIx, pool: Option<&mut OpenPool>, edit: &mut Editor<'_, '_>) -> u32 {
     match &rung.act {
-        Act::Show { rows, .. } => {
+        Act::Show { rows, grows, .. } => {
             let item = edit.prompt().item(slot);
             let pool = pool.map(|pool| pool.at(slot, rung, edit));
-            let Some(rendered) = rows.of(item, pool) else { return 0 };
-            u32::from(edit.show(slot, rendered))
+            let Some(rendered) = rows.at(slot, item, pool) else { return 0 };
+            u32::from(if *grows { edit.show_as(slot, rendered) } else { edit.show(slot, rendered) })
         }
         Act::Drop => edit.drop(slot),
         Act::Summarise(_) | Act::Fold(_) => 0,

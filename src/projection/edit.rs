@@ -234,6 +234,21 @@ impl<'p, 't> Editor<'p, 't> {
         true
     }
 
+    /// Shows an item in another way whatever that makes of its size.
+    pub fn show_as(&mut self, index: SlotIx, rendered: Rendered) -> bool {
+        let before = *self.prompt.slot(index);
+        let Rendered { shown: rendition, tokens, exact } = rendered;
+        let after = Slot { tokens, rendition, exact, ..before };
+        if before.state != State::Shown || after == before {
+            return false;
+        }
+        if tokens < before.tokens {
+            return self.show(index, rendered);
+        }
+        self.put(index, after);
+        true
+    }
+
     /// Hides what stands in a slot; a call and its result go together. Returns how many slots it hid.
     pub fn drop(&mut self, index: SlotIx) -> u32 {
         let pair = self.prompt.item(index).pair;

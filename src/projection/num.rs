@@ -109,7 +109,7 @@ impl Num {
 }
 
 /// Turns characters into tokens, rounded up.
-fn tokens_of_chars(chars: u64, chars_per_token: Decimal) -> Tokens {
+pub(super) fn tokens_of_chars(chars: u64, chars_per_token: Decimal) -> Tokens {
     let ratio = chars_per_token.to_f64();
     if ratio <= 0.0 {
         return UNLIMITED;

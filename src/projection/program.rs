@@ -1,18 +1,21 @@
 //! A declarative policy made ready for one trace and one set of limits; it runs as a [`Projector`].
 
+use std::sync::Arc;
+
 use super::act::Act;
 use super::act::pool::Spent;
 use super::edit::{Editor, Manner};
 use super::num::{Env, Known};
-use super::prompt::{Arrived, Author, SlotIx};
+use super::prompt::{Arrived, Author, Prompt, Shown, SlotIx, State};
 use super::scope::{Place, Region};
 use super::test::{Look, Progress, Test};
 use super::tracker::Tracker;
+use super::writer::Writer;
 use super::{Ambient, Projector};
 use crate::model::policy::{Moment, Policy, Rung, Stage};
 use crate::model::size::Unit;
 use crate::spec::policy::{LastsSpec, PrefixSpec};
-use crate::trace::Spine;
+use crate::trace::{Spine, Texts, Trace};
 
 /// A policy made ready.
 #[derive(Clone, Debug, PartialEq)]
@@ -84,7 +87,8 @@ pub(super) struct Activation<'a> {
 impl Program {
     /// Makes a policy ready.
     #[must_use]
-    pub fn new(policy: &Policy, spine: &Spine, known: &Known) -> Self {
+    pub fn new(policy: &Policy, trace: &Trace, known: &Known) -> Self {
+        let (spine, writer) = (&trace.spine, Writer::of(trace, known));
         let mut author = 0;
         let stage = |(index, stage): (usize, &Stage)| ReadyStage {
             index: u16::try_from(index).unwrap_or(u16::MAX),
@@ -92,7 +96,7 @@ impl Program {
             rungs: stage
                 .rungs
                 .iter()
-                .map(|rung| ReadyRung::new(rung, &stage.when, &mut author, spine, known))
+                .map(|rung| ReadyRung::new(rung, &stage.when, &mut author, spine, known, writer.as_ref()))
                 .collect(),
             for_request: stage.lasts == LastsSpec::Request,
             keeps_prefix: stage.prefix == PrefixSpec::Keeps,
@@ -106,6 +110,21 @@ impl Program {
         };
         let by_moment = [Moment::Entry, Moment::LoopStart, Moment::Request, Moment::LoopEnd].map(considered);
         Self { stages, by_moment }
+    }
+}
+
+impl Program {
+    /// Returns the text of what stands in a slot: the item's own, or in the words of the template that wrote it. `None` where
+    /// the load has no text, where a model wrote it, and for renditions that are known by their size alone.
+    #[must_use]
+    pub fn render(&self, prompt: &Prompt<'_>, texts: &Texts, slot: SlotIx) -> Option<String> {
+        let stands = prompt.slot(slot);
+        let rung = || self.stages.iter().flat_map(|it| &it.rungs).find(|it| it.author == stands.by);
+        match stands.state {
+            State::Shown if stands.rendition == Shown::Raw => texts.of(slot).map(str::to_owned),
+            State::Shown | State::FoldHost => rung()?.act.text(prompt, slot),
+            State::Host | State::Dropped | State::Absorbed | State::Folded => None,
+        }
     }
 }
 
@@ -176,6 +195,7 @@ impl ReadyRung {
         author: &mut Author,
         spine: &Spine,
         known: &Known,
+        writer: Option<&Arc<Writer>>,
     ) -> Self {
         let when = Test::new(&rung.when, known);
         let goal = rung.until.as_ref().map(|it| Test::new(it, known));
@@ -204,7 +224,7 @@ impl ReadyRung {
             when,
             goal,
             place: Place::new(&rung.scope, spine, known),
-            act: Act::new(&rung.action, spine, known),
+            act: Act::new(&rung.action, spine, known, writer),
             memory: Memory::default(),
             asks_progress,
             tracker: asks_scope.then(|| Tracker::new(&units)),

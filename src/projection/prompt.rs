@@ -170,7 +170,7 @@ impl<'t> Prompt<'t> {
                 Slot { tokens: 0, state: State::Absorbed, serial: 0, by, ..before }
             };
             let state = &mut self.loops[self.spine.items[at].loop_ix as usize];
-            state.n_absorbed += u32::from(before.state == State::Shown);
+            state.n_absorbed += u32::from(!is_behind(&before));
             state.tokens -= Tokens::from(before.tokens);
             freed += Tokens::from(before.tokens);
             self.slots[at] = after;

@@ -3,11 +3,15 @@
 //! The sizes follow selfonomy/duckagent @06550f4, `benchmark/context_policy_benchmark.py`: a rendition is never larger
 //! than the raw item, a summary, an excerpt or a cut that is kept elsewhere carries its handle, a gist does not.
 
+use std::sync::Arc;
+
 use super::filter::{ClassMask, ToolMask};
 use super::num::{Env, Known, Num};
-use super::prompt::Shown;
+use super::prompt::{Shown, SlotIx};
+use super::writer::{Writer, Written, WrittenSizes};
 use crate::model::policy::{Rendition, Row};
 use crate::model::scope::Patterns;
+use crate::model::template::Template;
 use crate::trace::{Item, Kind, Preserve, Spine};
 
 /// A rendition as a program holds it.
@@ -75,7 +79,11 @@ impl Render {
 
 /// The rows of a table as a program holds them.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Rows(Vec<RowRender>);
+pub struct Rows {
+    rows: Vec<RowRender>,
+    /// How a template writes them.
+    pub(super) written: Option<Arc<Written>>,
+}
 
 /// One row of a table.
 #[derive(Clone, Debug, PartialEq)]
@@ -85,6 +93,7 @@ struct RowRender {
     larger_than: u32,
     render: Render,
     over_budget: Render,
+    charged: bool,
 }
 
 /// Exact tokens that may still be spent.
@@ -108,22 +117,79 @@ impl Rows {
             }),
             render: Render::new(&row.rendition, row.exact, known),
             over_budget: Render::new(&row.over_budget, row.exact, known),
+            charged: row.charged,
         };
-        Self(rows.iter().map(row).collect())
+        Self { rows: rows.iter().map(row).collect(), written: None }
     }
 
     /// Returns what the first matching row makes of an item, charging the pool with what is exact.
     #[inline]
     #[must_use]
     pub fn of(&self, item: &Item, pool: Option<&mut Pool>) -> Option<Rendered> {
-        let row = self.0.iter().find(|it| it.matches(item))?;
+        let row = self.rows.iter().find(|it| it.matches(item))?;
         let rendered = row.render.of(item);
-        let Some(pool) = pool.filter(|_| rendered.exact) else { return Some(rendered) };
+        let Some(pool) = pool.filter(|_| rendered.exact || row.charged) else { return Some(rendered) };
         if pool.used + u64::from(rendered.tokens) > pool.tokens {
             return Some(row.over_budget.of(item));
         }
         pool.used += u64::from(rendered.tokens);
         Some(rendered)
+    }
+}
+
+impl Rows {
+    /// Lets a template write the tool results, where the trace has text.
+    pub(super) fn write(
+        mut self,
+        template: Option<&Template>,
+        spine: &Spine,
+        writer: Option<&Arc<Writer>>,
+    ) -> Self {
+        if let (Some(template), Some(writer)) = (template, writer) {
+            let rows = |item: &Item| {
+                let row = self.rows.iter().find(|it| it.matches(item))?;
+                Some([&row.render, &row.over_budget].map(|it| (it.written(), it.tokens)))
+            };
+            let written = Written::new(writer, template, spine, rows);
+            self.written = Some(Arc::new(written));
+        }
+        self
+    }
+
+    /// Returns what the first matching row makes of the item of a slot: as a template writes it, or by its sizes.
+    #[inline]
+    pub(super) fn at(&self, slot: SlotIx, item: &Item, pool: Option<&mut Pool>) -> Option<Rendered> {
+        match self.written.as_ref().and_then(|it| it.sizes(slot)) {
+            Some(sizes) => self.in_writing(item, sizes, pool),
+            None => self.of(item, pool),
+        }
+    }
+
+    fn in_writing(&self, item: &Item, sizes: WrittenSizes, pool: Option<&mut Pool>) -> Option<Rendered> {
+        let row = self.rows.iter().find(|it| it.matches(item))?;
+        let rendered =
+            |render: &Render, tokens| Rendered { shown: render.written(), tokens, ..render.of(item) };
+        let shown = rendered(&row.render, sizes.shown);
+        let Some(pool) = pool.filter(|_| shown.exact || row.charged) else { return Some(shown) };
+        if pool.used + u64::from(sizes.exact) > pool.tokens {
+            return Some(rendered(&row.over_budget, sizes.over_budget));
+        }
+        pool.used += u64::from(sizes.exact);
+        Some(shown)
+    }
+
+    /// Returns what a template writes of a slot that is shown so.
+    pub(super) fn text(&self, spine: &Spine, slot: SlotIx, shown: Shown) -> Option<String> {
+        let row = self.rows.iter().find(|it| it.matches(&spine.items[slot as usize]))?;
+        let render = if row.render.written() == shown { &row.render } else { &row.over_budget };
+        self.written.as_ref()?.write(spine, slot, shown, render.tokens)
+    }
+}
+
+impl Render {
+    /// Returns the rendition under which a template writes it: in other words than it came.
+    fn written(&self) -> Shown {
+        if self.shown == Shown::Raw { Shown::Exact } else { self.shown }
     }
 }
 

@@ -94,6 +94,10 @@ pub struct ToolAssumeSpec {
     /// The name that policies see; the recorded one, when silent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub counts_as: Option<String>,
+    /// The field of a call's input that names the tool, where this one only passes calls on; the other rules are then those
+    /// of the tool so named. It takes a recording with text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name_from: Option<String>,
     /// The evidence class of its results.
     #[serde(default)]
     pub preserve: PreserveSpec,

@@ -29,6 +29,9 @@ pub struct FoldSpec {
     /// The summary's own words around each tool result; 0, when silent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub each: Option<SizeSpec>,
+    /// The template that writes the summary, where the load has text; its size is then the text's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub template: Option<String>,
     /// Whether a loop is folded even where its summary is no smaller than what it replaces.
     #[serde(default)]
     pub grows: bool,
@@ -58,6 +61,9 @@ impl FoldSpec {
 pub struct FoldedResultsSpec {
     /// The table whose first matching row says so.
     pub rows: String,
+    /// The template that writes each, where the load has text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub template: Option<String>,
     /// How many exact tokens there may be.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub budget: Option<BudgetSpec>,

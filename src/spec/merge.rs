@@ -3,7 +3,7 @@
 use super::policy::PolicySpec;
 
 impl PolicySpec {
-    /// Lays this policy over its base: `params`, `tables` and `ladders` by key, `stages` by name, any other field it gives.
+    /// Lays this policy over its base: `params`, `tables`, `ladders` and `templates` by key, `stages` by name, any other field it gives.
     #[must_use]
     pub fn over(self, base: Self) -> Self {
         let mut merged = base;
@@ -21,6 +21,7 @@ impl PolicySpec {
         merged.params.extend(self.params);
         merged.tables.extend(self.tables);
         merged.ladders.extend(self.ladders);
+        merged.templates.extend(self.templates);
         // A stage replaces an inherited one once; what a file says twice stays twice, for the model to refuse.
         let mut inherited: Vec<bool> = vec![true; merged.stages.len()];
         for stage in self.stages {

@@ -7,6 +7,7 @@ use super::fold::FoldSpec;
 use super::layout::LayoutSpec;
 use super::memory::MemorySpec;
 use super::size::{CondSpec, CountSpec, ExtentSpec, SizeSpec};
+use super::template::TemplateSpec;
 
 /// A policy: what part of a growing history the model gets to see.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -35,6 +36,9 @@ pub struct PolicySpec {
     /// Named steps that follow a stage's own.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub ladders: IndexMap<String, Vec<StepSpec>>,
+    /// Named text templates, for loads with text.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub templates: IndexMap<String, TemplateSpec>,
     /// Where the prompt asks the provider's cache for breakpoints; where the harness puts them, when silent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub layout: Option<LayoutSpec>,
@@ -245,6 +249,8 @@ pub enum KindSpec {
     Summary,
     /// Memory that stands in the prompt.
     Memory,
+    /// A question whether a tool may run, or the answer to it.
+    Approval,
 }
 
 /// Why an item may be needed again.
@@ -333,6 +339,12 @@ pub enum ActionSpec {
         /// How many exact tokens there may be.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         budget: Option<BudgetSpec>,
+        /// The template that writes tool results, where the load has text; the size is then the text's.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        template: Option<String>,
+        /// Whether an item is shown so even where that makes it larger.
+        #[serde(default)]
+        grows: bool,
     },
     /// Hides each; a call and its result go together.
     Drop,
@@ -436,6 +448,9 @@ pub struct RowSpec {
     /// Says whether the result counts as exact evidence, against the rendition's own rule.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exact: Option<bool>,
+    /// Whether the budget is charged with the result whatever its evidence class; with exact evidence alone, when silent.
+    #[serde(default)]
+    pub charged: bool,
 }
 
 /// A summary: what it costs and what it leaves.

@@ -15,6 +15,7 @@ mod times;
 mod transcript;
 mod usage_csv;
 mod values;
+mod wrapped;
 
 use std::io::{self, BufRead};
 

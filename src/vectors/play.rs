@@ -127,7 +127,7 @@ impl Played<'_> {
         match small {
             Small::Stages(policy) => {
                 let known = Known { limits, chars_per_token: trace.chars_per_token };
-                let mut program = Program::new(&policy, &trace.spine, &known);
+                let mut program = Program::new(&policy, &trace, &known);
                 play_with_cache(&trace, &mut program, &policy.layout, recovery, &limits, cache, &mut rows);
             }
             Small::Masks(mut masks) => {

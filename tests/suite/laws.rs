@@ -71,6 +71,7 @@ fn identity() -> Policy {
         params: Default::default(),
         tables: Default::default(),
         ladders: Default::default(),
+        templates: Default::default(),
         stages: Vec::new(),
         recovery: None,
         memory: None,

@@ -114,14 +114,16 @@ fn rendition() -> BoxedStrategy<RenditionSpec> {
 fn row() -> BoxedStrategy<RowSpec> {
     let over = prop::option::of(rendition());
     let exact = prop_oneof![4 => Just(None), 1 => any::<bool>().prop_map(Some)];
-    (tools(), preserve(), prop::option::weighted(0.2, plain_small()), rendition(), over, exact)
-        .prop_map(|(tools, preserve, larger_than, shown_as, over_budget, exact)| RowSpec {
+    let charged = prop::bool::weighted(0.3);
+    (tools(), preserve(), prop::option::weighted(0.2, plain_small()), rendition(), over, exact, charged)
+        .prop_map(|(tools, preserve, larger_than, shown_as, over_budget, exact, charged)| RowSpec {
             tools,
             preserve,
             larger_than,
             shown_as,
             over_budget,
             exact,
+            charged,
         })
         .boxed()
 }
@@ -135,8 +137,9 @@ fn budget() -> BoxedStrategy<BudgetSpec> {
 }
 
 fn table(rows: &'static str) -> impl Strategy<Value = ActionSpec> {
-    prop::option::weighted(0.7, budget())
-        .prop_map(move |budget| ActionSpec::Table { rows: rows.to_owned(), budget })
+    (prop::option::weighted(0.7, budget()), prop::bool::weighted(0.2)).prop_map(move |(budget, grows)| {
+        ActionSpec::Table { rows: rows.to_owned(), budget, template: None, grows }
+    })
 }
 
 fn summarise() -> BoxedStrategy<ActionSpec> {
@@ -171,11 +174,12 @@ fn fold() -> BoxedStrategy<ActionSpec> {
     let quote = prop_oneof![2 => Just(vec![Assistant, Summary]), 1 => some_of(vec![Assistant, Summary])];
     let rows = select(vec!["first", "second"]).prop_map(str::to_owned);
     let results = (rows, prop::option::weighted(0.7, budget()))
-        .prop_map(|(rows, budget)| FoldedResultsSpec { rows, budget });
+        .prop_map(|(rows, budget)| FoldedResultsSpec { rows, budget, template: None });
     let words = || prop::option::of((0_u64..120).prop_map(SizeSpec::Tokens));
     (having, copy, quote, prop::option::weighted(0.8, results), words(), words(), any::<bool>())
         .prop_map(|(having, copy, quote, results, frame, each, grows)| {
-            ActionSpec::Fold(FoldSpec { having, copy, quote, results, frame, each, grows })
+            let template = None;
+            ActionSpec::Fold(FoldSpec { having, copy, quote, results, frame, each, template, grows })
         })
         .boxed()
 }
@@ -326,6 +330,7 @@ pub(crate) fn policy() -> BoxedStrategy<PolicySpec> {
                 params: [("a".to_owned(), SizeSpec::Tokens(a)), ("n".to_owned(), SizeSpec::Count(n))].into(),
                 tables: [("first".to_owned(), first), ("second".to_owned(), second)].into(),
                 ladders: Default::default(),
+                templates: Default::default(),
                 stages,
                 recovery,
                 memory: None,

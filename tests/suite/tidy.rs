@@ -10,8 +10,8 @@ use ctxsim::source::Source;
 use ctxsim::spec::{PolicySpec, ProfileSpec};
 
 /// The packages that the project is built on.
-const PACKAGES: [&str; 8] =
-    ["serde", "toml", "ron", "rand", "rand_xoshiro", "insta", "indexmap", "thiserror"];
+const PACKAGES: [&str; 9] =
+    ["minijinja", "serde", "toml", "ron", "rand", "rand_xoshiro", "insta", "indexmap", "thiserror"];
 
 /// Words of providers and models, which belong into profiles.
 const PROVIDER_WORDS: [&str; 12] = [

@@ -1,18 +1,22 @@
 //! Folds: each loop of a scope becomes what stays of it and one summary, whose size follows from what it tells of.
 
+use std::sync::Arc;
+
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::pool::OpenPool;
 use super::{ReadyBudget, progress};
 use crate::model::fold::Fold;
 use crate::model::size::{Size, Unit};
+use crate::model::template::Template;
 use crate::projection::edit::Editor;
 use crate::projection::filter::ClassMask;
 use crate::projection::num::{Env, Known, Num};
 use crate::projection::program::{Activation, ReadyRung};
-use crate::projection::prompt::{Slot, SlotIx, State};
+use crate::projection::prompt::{Prompt, Shown, Slot, SlotIx, State};
 use crate::projection::rendition::{Rendered, Rows};
 use crate::projection::scope::{Region, UnitSize};
+use crate::projection::writer::{Passage, Writer};
 use crate::spec::policy::{KindSpec, PartSpec};
 use crate::trace::{Kind, Spine};
 use crate::units::Tokens;
@@ -24,6 +28,7 @@ pub(in crate::projection) struct ReadyFold {
     copy: Option<ClassMask>,
     quote: Option<ClassMask>,
     rows: Rows,
+    template: Option<(Template, Arc<Writer>)>,
     budget: Option<ReadyBudget>,
     frame: Tokens,
     each: Tokens,
@@ -31,14 +36,15 @@ pub(in crate::projection) struct ReadyFold {
 }
 
 impl ReadyFold {
-    pub(super) fn new(fold: &Fold, spine: &Spine, known: &Known) -> Self {
+    pub(super) fn new(fold: &Fold, spine: &Spine, known: &Known, writer: Option<&Arc<Writer>>) -> Self {
         let some = |kinds: &[KindSpec]| (!kinds.is_empty()).then(|| ClassMask::of_kinds(kinds));
         let size = |size: &Size| Num::new(size, known).eval(&Env::default());
         Self {
             having: ClassMask::of_kinds(&fold.having),
             copy: some(&fold.copy),
             quote: some(&fold.quote),
-            rows: Rows::new(&fold.rows, spine, known),
+            rows: Rows::new(&fold.rows, spine, known).write(fold.result_template.as_ref(), spine, writer),
+            template: fold.template.clone().zip(writer.cloned()),
             budget: fold.budget.as_ref().map(|it| ReadyBudget::new(it, known)),
             frame: size(&fold.frame),
             each: size(&fold.each),
@@ -146,8 +152,9 @@ impl ReadyFold {
             draft.has_items |= !edit.prompt().slot(slot).is_summary();
             let fate = if kind == Kind::ToolResult {
                 let pool = pool.as_deref_mut().map(|it| it.at(slot, rung, edit));
-                let rendered = self.rows.of(edit.prompt().item(slot), pool);
-                let rendered = rendered.filter(|it| it.tokens < stands);
+                let rendered = self.rows.at(slot, edit.prompt().item(slot), pool);
+                // Words of a template are those of the summary: their size is told with it.
+                let rendered = rendered.filter(|it| self.is_written() || it.tokens < stands);
                 let tokens = rendered.map_or(stands, |it| it.tokens);
                 draft.output = draft.output.saturating_add(self.each).saturating_add(tokens.into());
                 Fate::Told(rendered)
@@ -159,7 +166,68 @@ impl ReadyFold {
             };
             draft.fates.push((slot, fate));
         }
+        if let Some(output) = self.written_size(&draft, edit.prompt()) {
+            draft.output = output;
+        }
         draft
+    }
+}
+
+/// What stands for the words of a folded summary.
+impl ReadyFold {
+    fn is_written(&self) -> bool {
+        self.rows.written.is_some() && self.template.is_some()
+    }
+
+    /// Returns how large the summary is in the template's words; what it tells of without text counts as it stands.
+    fn written_size(&self, draft: &Draft, prompt: &Prompt<'_>) -> Option<Tokens> {
+        let (_, writer) = self.template.as_ref()?;
+        let told = draft.fates.iter().filter_map(|(slot, fate)| match fate {
+            Fate::Told(rendered) => {
+                Some((*slot, rendered.map_or(prompt.slot(*slot).rendition, |it| it.shown)))
+            }
+            Fate::Gone => None,
+        });
+        let (text, silent) = self.write(prompt, told)?;
+        let silent = silent.iter().map(|it| Tokens::from(prompt.slot(*it).tokens));
+        Some(silent.fold(writer.count(&text).into(), Tokens::saturating_add))
+    }
+
+    /// Writes the summary of what it tells of; returns also what of that has no text.
+    fn write(
+        &self,
+        prompt: &Prompt<'_>,
+        told: impl Iterator<Item = (SlotIx, Shown)>,
+    ) -> Option<(String, Vec<SlotIx>)> {
+        let (template, writer) = self.template.as_ref()?;
+        let (mut passages, mut silent) = (Vec::new(), Vec::new());
+        for (slot, shown) in told {
+            let is_result = prompt.item(slot).kind == Kind::ToolResult;
+            let passage = if is_result {
+                let written = self.rows.text(prompt.spine(), slot, shown);
+                written.or_else(|| writer.text(slot).map(str::to_owned)).map(Passage::Result)
+            } else {
+                writer.text(slot).map(|it| Passage::Quote(it.to_owned()))
+            };
+            match passage {
+                Some(passage) => passages.push(passage),
+                None => silent.push(slot),
+            }
+        }
+        Some((writer.block(template, passages)?, silent))
+    }
+
+    /// Writes the summary that stands in a slot.
+    pub(super) fn text(&self, prompt: &Prompt<'_>, host: SlotIx) -> Option<String> {
+        let (stands, loop_ix) = (prompt.slot(host), prompt.item(host).loop_ix);
+        let items = prompt.spine().loops.get(loop_ix as usize)?.items.clone();
+        let told = (host..items.end.min(prompt.len())).filter(|slot| {
+            let kind = prompt.item(*slot).kind;
+            let is_told = kind == Kind::ToolResult || self.quote.is_some_and(|it| it.has_kind(kind));
+            let in_it = *slot == host || prompt.slot(*slot).state == State::Folded;
+            is_told && in_it && prompt.slot(*slot).by == stands.by
+        });
+        Some(self.write(prompt, told.map(|it| (it, prompt.slot(it).rendition)))?.0)
     }
 }
 
@@ -174,7 +242,7 @@ impl Draft {
         let tokens = u32::try_from(self.output).unwrap_or(u32::MAX);
         for (slot, fate) in &self.fates {
             if let Fate::Told(Some(rendered)) = fate {
-                edit.show(*slot, *rendered);
+                edit.show_as(*slot, *rendered);
             }
         }
         let serial = self.digest(edit);

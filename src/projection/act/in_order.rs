@@ -22,6 +22,7 @@ pub(super) fn in_order(
         && !rung.place.protects_slots()
         && (!is_active || rung.place.is_whole_part())
         && divides_alike(&size)
+        && rung.act.only_shrinks()
         && !rung.counts_progress();
     let mut at = if resumes { rung.resume(region, edit) } else { region.from };
     let mut pool = budget.map(|it| OpenPool::new(it, region));

@@ -7,6 +7,7 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 use super::assumed::{Assumed, sentences};
 use super::passage::{Measured, Passage};
 use super::sizes::{Reset, allot};
+use super::wrapped::unwrap;
 use crate::spec::scenario::AssumeSpec;
 use crate::tokens::{self, Tokenizer};
 use crate::trace::derive::derive;
@@ -149,6 +150,7 @@ fn label(kind: Kind) -> u64 {
         Kind::ToolResult => 7,
         Kind::Summary => 8,
         Kind::Memory => 9,
+        Kind::Approval => 10,
     }
 }
 
@@ -166,7 +168,9 @@ impl Transcript {
 
     /// Puts the trace together.
     pub(super) fn into_trace(mut self, name: &str, assume: &AssumeSpec, file_tools: &[String]) -> Trace {
-        let assumed = Assumed::new(&assume.complete());
+        let assume = assume.complete();
+        let assumed = Assumed::new(&assume);
+        unwrap(&mut self.exchanges, &assume.tools);
         if let Some(tokenizer) = assume.tokenizer.and_then(tokens::tokenizer) {
             self.count(tokenizer.as_ref());
         }

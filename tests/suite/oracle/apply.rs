@@ -158,24 +158,22 @@ impl Run<'_> {
         activation: &Activation,
     ) -> u32 {
         match &rung.action {
-            Action::Show { rows, .. } => self.show(rows, place, slot, pool, activation),
+            Action::Show { rows, grows, .. } => {
+                let after = self.view(rows, place, slot, pool);
+                self.show(after, *grows, slot, activation)
+            }
             Action::Drop => self.drop(slot, activation),
             Action::Summarise(_) | Action::Fold(_) => 0,
         }
     }
 
-    fn show(
-        &mut self,
-        rows: &[Row],
-        place: &Place<'_>,
-        slot: usize,
-        pool: Option<&mut Pool<'_>>,
-        activation: &Activation,
-    ) -> u32 {
-        let after = self.view(rows, place, slot, pool);
+    fn show(&mut self, after: Option<View>, grows: bool, slot: usize, activation: &Activation) -> u32 {
         let (Some(after), before) = (after, self.history.slots[slot].view) else { return 0 };
         let enters = activation.manner.moment == Moment::Entry;
-        if before.stands != Stands::Shown || (!enters && after.tokens >= before.tokens) {
+        if before.stands != Stands::Shown || (!enters && !grows && after.tokens >= before.tokens) {
+            return 0;
+        }
+        if grows && after == before {
             return 0;
         }
         self.history.edit(slot, after, &activation.manner);
@@ -196,7 +194,7 @@ impl Run<'_> {
         if let Some(pool) = pool {
             self.charge(pool, place, slot);
             if let (Some(view), Some(row)) = (&mut after, row)
-                && view.exact
+                && (view.exact || row.charged)
             {
                 if pool.used + view.tokens <= self.world.size(&pool.budget.tokens, Env::default()) {
                     pool.used += view.tokens;

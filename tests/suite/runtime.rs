@@ -1,0 +1,421 @@
+//! DuckAgent's runtime policy, rule by rule: selfonomy/duckagent @06550f4, src/context_projection.rs.
+
+use std::sync::Arc;
+
+use ctxsim::engine::play;
+use ctxsim::ledger::Rows;
+use ctxsim::model::policy::Moment;
+use ctxsim::model::{CacheRules, Layout, Limits, Policy};
+use ctxsim::projection::num::Known;
+use ctxsim::projection::{Ambient, Editor, Program, Projector};
+use ctxsim::recovery::ReadyRecovery;
+use ctxsim::source::Source;
+use ctxsim::spec::PolicySpec;
+use ctxsim::spec::scenario::{AssumeSpec, ToolAssumeSpec};
+use ctxsim::trace::import::import;
+use ctxsim::trace::{Kind, NewItem, Preserve, Sizes, Trace, TraceBuilder};
+use ctxsim::units::UNLIMITED;
+
+/// What stands in one place of a prompt.
+#[derive(Clone, Debug, PartialEq)]
+struct Part {
+    kind: Kind,
+    tokens: u32,
+    text: Option<String>,
+}
+
+/// Notes what every request shows.
+struct Spy<'t> {
+    program: Program,
+    trace: &'t Trace,
+    requests: Vec<Vec<Part>>,
+}
+
+impl Projector for Spy<'_> {
+    fn project(&mut self, moment: Moment, ambient: &Ambient, edit: &mut Editor<'_, '_>) {
+        self.program.project(moment, ambient, edit);
+        if moment != Moment::Request {
+            return;
+        }
+        let prompt = edit.prompt();
+        let visible = (prompt.spine().n_stable..prompt.len()).filter(|it| prompt.slot(*it).is_visible());
+        let part = |slot| Part {
+            kind: prompt.kind(slot),
+            tokens: prompt.slot(slot).tokens,
+            text: self.program.render(prompt, &self.trace.texts, slot),
+        };
+        self.requests.push(visible.map(part).collect());
+    }
+}
+
+fn policy() -> Policy {
+    let path =
+        std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("policies/duckagent/runtime_guarded_mid.ron");
+    Policy::new(&Source::read(&path).unwrap().decode::<PolicySpec>().unwrap()).unwrap()
+}
+
+/// What every request of a trace shows in a window of so many tokens.
+fn requests(trace: &Trace, window: u64) -> Vec<Vec<Part>> {
+    let limits = Limits { prompt: UNLIMITED, window, output: UNLIMITED };
+    let known = Known { limits, chars_per_token: trace.chars_per_token };
+    let program = Program::new(&policy(), trace, &known);
+    let mut spy = Spy { program, trace, requests: Vec::new() };
+    let (rules, mut rows) = (CacheRules::None, Rows::default());
+    play(trace, &mut spy, &Layout::default(), ReadyRecovery::Pinned, &limits, &rules, &mut rows);
+    assert_eq!(rows.requests.len(), spy.requests.len());
+    for (row, parts) in rows.requests.iter().zip(&spy.requests) {
+        let shown: u64 = parts.iter().map(|it| u64::from(it.tokens)).sum();
+        assert_eq!(row.prompt, trace.stable_tokens() + shown, "what is shown is what is sent");
+    }
+    spy.requests
+}
+
+fn last(trace: &Trace, window: u64) -> Vec<Part> {
+    requests(trace, window).pop().unwrap()
+}
+
+fn of_kind(parts: &[Part], kind: Kind) -> Vec<u32> {
+    parts.iter().filter(|it| it.kind == kind).map(|it| it.tokens).collect()
+}
+
+/// A loop of 100 tokens of user text, a call of 10 tokens for each result, a final answer of 50; results have no text.
+fn sized(trace: &mut TraceBuilder, results: &[(&str, u32)]) {
+    trace.begin_loop(&[NewItem::plain(Kind::User, 100)]);
+    for (tool, raw) in results {
+        let sizes = Sizes { raw: *raw, excerpt: *raw, summary: 100.min(*raw), handle: 5 };
+        let result = NewItem::result(tool, 0, sizes, Preserve::None, Default::default());
+        trace.step(0, 10, &[NewItem::call(tool, 10)], &[result]);
+    }
+    trace.step(0, 50, &[NewItem::plain(Kind::Assistant, 50)], &[]);
+}
+
+/// A system prompt of 5,000 tokens and one loop with one result of a body of so many tokens.
+fn pressed(body: u32) -> Trace {
+    let mut trace = TraceBuilder::new("pressed", &[]);
+    trace.stable(Kind::System, 5_000);
+    sized(&mut trace, &[("bash", body - 110)]);
+    trace.finish()
+}
+
+fn is_projected(body: u32, window: u64) -> bool {
+    of_kind(&last(&pressed(body), window), Kind::ToolResult) == [220 + 5]
+}
+
+#[test]
+fn an_unknown_window_counts_as_32_000_tokens() {
+    assert!(!is_projected(25_600, UNLIMITED));
+    assert!(is_projected(25_601, UNLIMITED));
+}
+
+#[test]
+fn pressure_is_strictly_more_than_its_share_of_the_window_without_the_system_prompt() {
+    assert!(!is_projected(102_400, 128_000));
+    assert!(is_projected(102_401, 128_000));
+}
+
+#[test]
+fn a_window_of_exactly_200_000_is_large() {
+    assert!(is_projected(160_000, 199_999), "80% of it, rounded down, is 159,999");
+    assert!(!is_projected(159_999, 199_999));
+    assert!(!is_projected(170_000, 200_000));
+    assert!(is_projected(170_001, 200_000));
+}
+
+#[test]
+fn completed_loops_with_tools_are_folded_without_any_pressure() {
+    let mut trace = TraceBuilder::new("folded", &[]);
+    sized(&mut trace, &[("bash", 1_000)]);
+    sized(&mut trace, &[]);
+
+    let shown = last(&trace.finish(), 1_000_000);
+
+    assert_eq!(shown.iter().map(|it| it.kind).collect::<Vec<_>>(), [Kind::User, Kind::Summary, Kind::User]);
+    assert_eq!(
+        shown[1].tokens,
+        64 + 12 + (220 + 5) + 50,
+        "own words, words for the result, preview and handle, answer"
+    );
+}
+
+#[test]
+fn completed_loops_without_tools_stay_word_for_word() {
+    let mut trace = TraceBuilder::new("talk", &[]);
+    sized(&mut trace, &[]);
+    sized(&mut trace, &[]);
+
+    let shown = last(&trace.finish(), 32_000);
+
+    assert_eq!(shown.iter().map(|it| it.kind).collect::<Vec<_>>(), [Kind::User, Kind::Assistant, Kind::User]);
+}
+
+#[test]
+fn each_completed_loop_has_2_000_exact_tokens_of_its_own() {
+    let mut trace = TraceBuilder::new("fresh", &[]);
+    sized(&mut trace, &[("read_file", 2_000), ("read_file", 300)]);
+    sized(&mut trace, &[("read_file", 1_500), ("read_file", 501), ("read_file", 500)]);
+    sized(&mut trace, &[]);
+
+    let shown = last(&trace.finish(), 1_000_000);
+
+    let words = |n: u32| 64 + 12 * n + 50;
+    let first = words(2) + 2_000 + (220 + 5);
+    let second = words(3) + 1_500 + (220 + 5) + 500;
+    assert_eq!(of_kind(&shown, Kind::Summary), [first, second]);
+}
+
+#[test]
+fn a_file_that_does_not_fit_the_active_loop_s_18_000_exact_tokens_leaves_room_for_later_ones() {
+    let mut trace = TraceBuilder::new("greedy", &[]);
+    let files = [
+        ("read_file", 12_000),
+        ("read_file", 9_000),
+        ("bash", 4_000),
+        ("read_file", 6_000),
+        ("read_file", 300),
+    ];
+    sized(&mut trace, &files);
+
+    let shown = last(&trace.finish(), 32_000);
+
+    assert_eq!(of_kind(&shown, Kind::ToolResult), [12_000, 225, 225, 6_000, 225]);
+    assert_eq!(of_kind(&shown, Kind::ToolCall), [10; 5], "calls stay paired with their results");
+}
+
+#[test]
+fn what_pressure_does_to_the_active_loop_is_undone_when_the_loop_is_folded() {
+    let mut trace = TraceBuilder::new("undone", &[]);
+    sized(&mut trace, &[("bash", 30_000), ("read_file", 1_900)]);
+    sized(&mut trace, &[]);
+
+    let requests = requests(&trace.finish(), 32_000);
+
+    assert_eq!(of_kind(&requests[2], Kind::ToolResult), [225, 1_900]);
+    assert_eq!(of_kind(&requests[3], Kind::Summary), [64 + 2 * 12 + 225 + 1_900 + 50]);
+}
+
+#[test]
+fn reasoning_calls_and_approvals_vanish_and_approvals_alone_are_tool_activity() {
+    let mut trace = TraceBuilder::new("vanish", &[]);
+    let plain = NewItem::plain;
+    trace.begin_loop(&[plain(Kind::User, 100)]);
+    let reply = [plain(Kind::Reasoning, 700), plain(Kind::Assistant, 40), plain(Kind::Approval, 30)];
+    trace.step(0, 770, &reply, &[]);
+    trace.begin_loop(&[plain(Kind::User, 100)]);
+    trace.step(0, 750, &[plain(Kind::Reasoning, 700), plain(Kind::Assistant, 50)], &[]);
+    sized(&mut trace, &[]);
+
+    let shown = last(&trace.finish(), 1_000_000);
+
+    let kinds: Vec<Kind> = shown.iter().map(|it| it.kind).collect();
+    use ctxsim::spec::policy::KindSpec::{Assistant, Reasoning, Summary, User};
+    assert_eq!(
+        kinds,
+        [User, Summary, User, Reasoning, Assistant, User],
+        "a loop without tools keeps its reasoning"
+    );
+    assert_eq!(shown[1].tokens, 64 + 40);
+}
+
+/// A call with its result, in words.
+type Said<'a> = (&'a str, &'a str, String);
+
+/// A text and what it counts at 4 characters a token.
+fn counted(text: &str) -> (Arc<str>, u32) {
+    (Arc::from(text), u32::try_from(text.chars().count().div_ceil(4)).unwrap())
+}
+
+/// Loops of calls with their results, in words, and answers of two paragraphs.
+fn told(loops: &[&[Said<'_>]]) -> Trace {
+    let mut trace = TraceBuilder::new("told", &[]);
+    for said in loops {
+        let (text, tokens) = counted("What is it?");
+        trace.begin_loop(&[NewItem { text: Some(&text), ..NewItem::plain(Kind::User, tokens) }]);
+        for (tool, input, output) in *said {
+            let ((input, asks), (output, says)) = (counted(input), counted(output));
+            let sizes = Sizes::whole(says);
+            let call = NewItem { text: Some(&input), ..NewItem::call(tool, asks) };
+            let result = NewItem::result(tool, 0, sizes, Preserve::None, Default::default());
+            trace.step(0, 10, &[call], &[NewItem { text: Some(&output), ..result }]);
+        }
+        let (text, tokens) = counted("First.\n\nThen.");
+        trace.step(0, 10, &[NewItem { text: Some(&text), ..NewItem::plain(Kind::Assistant, tokens) }], &[]);
+    }
+    trace.finish()
+}
+
+/// What the results of one loop say under pressure.
+fn said(results: &[Said<'_>]) -> Vec<String> {
+    let press = ("bash", "{}", "long ".repeat(30_000));
+    let all: Vec<Said<'_>> = results.iter().cloned().chain([press]).collect();
+    let mut shown = last(&told(&[&all]), 32_000);
+    shown.retain(|it| it.kind == Kind::ToolResult);
+    shown.pop();
+    for part in &shown {
+        assert_eq!(part.tokens, counted(part.text.as_deref().unwrap()).1, "the size is that of the text");
+    }
+    shown.into_iter().filter_map(|it| it.text).collect()
+}
+
+fn assert_written(name: &str, text: &str) {
+    let mut settings = insta::Settings::clone_current();
+    settings.set_snapshot_path("../../snapshots/text");
+    settings.set_prepend_module_to_snapshot(false);
+    settings.set_omit_expression(true);
+    settings.bind(|| insta::assert_snapshot!(name, text));
+}
+
+const FILE: &str = "<path>src/main.rs</path>\n<sha256>abc</sha256>\n<type>file</type>\n<size_bytes>13</size_bytes>\n<total_lines>9</total_lines>\n<offset>1</offset>\n<limit>2</limit>\n<returned_lines>2</returned_lines>\n<truncated>true</truncated>\n<next_offset>3</next_offset>\n<hint> </hint>\n<content>\n     1|fn main() {\n\n     2|}\n</content>";
+
+#[test]
+fn each_kind_of_tool_is_summarised_in_lines_of_its_own() {
+    let process = r#"{"process_id":"p1","status":"running","exit_code":null,"cursor":512,"truncated":false,"output":"line one\n\n  line two","other":1}"#;
+    let long = FILE.replace("fn main() {", &"word ".repeat(15_000));
+    let results = [
+        ("read_file", r#"{"path":"src/main.rs","offset":1,"limit":2}"#, FILE.to_owned()),
+        ("read_file", r#"{"path":"src/main.rs","offset":-1,"limit":"2"}"#, long),
+        ("read_file", r#"{"path":"gone.rs"}"#, "<hint>no such file</hint>".to_owned()),
+        ("write_file", r#"{"path":"b.rs","content":"x"}"#, "wrote\n1 line".to_owned()),
+        ("vision_analyze", r#"{"path":"a.png","limit":3}"#, "a cat".to_owned()),
+        ("process_start", r#"{"command":"cargo\n  test","cwd":"/w"}"#, process.to_owned()),
+        (
+            "process_read",
+            r#"{"process_id":"p1","mode":"tail","cursor":512,"query":"error"}"#,
+            process.to_owned(),
+        ),
+        ("process_watch", r#"{"process_id":"p1"}"#, "no JSON at all".to_owned()),
+        ("process_list", "{}", r#"[{"process_id":"p1", "status":"done"}]"#.to_owned()),
+        ("process_stop", r#"{"process_id":"p1"}"#, "stopped".to_owned()),
+        ("process_write", r#"{"process_id":"p1","query":"y"}"#, "\"two\\nlines\"".to_owned()),
+        ("web_search", r#"{"query":"rust"}"#, "a  b\nc".to_owned()),
+    ];
+
+    assert_written("tool_results", &said(&results).join("\n\n"));
+}
+
+#[test]
+fn a_completed_loop_is_summarised_in_one_block() {
+    let calls = [
+        ("read_file", r#"{"path":"src/main.rs"}"#, FILE.to_owned()),
+        ("bash", r#"{"command":"ls"}"#, "a.rs\nb.rs".to_owned()),
+    ];
+    let shown = last(&told(&[&calls, &[]]), 1_000_000);
+
+    assert_eq!(shown.iter().map(|it| it.kind).collect::<Vec<_>>(), [Kind::User, Kind::Summary, Kind::User]);
+    let block = shown[1].text.as_deref().unwrap();
+    assert_eq!(shown[1].tokens, counted(block).1, "the size is that of the text");
+    assert_written("completed_loop", block);
+}
+
+#[test]
+fn a_loop_of_approvals_alone_says_none() {
+    let mut trace = TraceBuilder::new("none", &[]);
+    let (text, tokens) = counted("rm -rf target?");
+    let approval = NewItem { text: Some(&text), ..NewItem::plain(Kind::Approval, tokens) };
+    for _ in 0..2 {
+        trace.begin_loop(&[NewItem::plain(Kind::User, 1)]);
+        trace.step(0, 1, &[approval], &[]);
+    }
+
+    let shown = last(&trace.finish(), 1_000_000);
+
+    let block = shown[1].text.as_deref().unwrap();
+    assert!(block.contains("tool_activity:\nnone\nassistant_result:\nnone\nrecovery_rule: "), "{block}");
+}
+
+#[test]
+fn a_preview_of_220_tokens_is_whole_and_a_longer_one_is_cut_behind_880_characters() {
+    let whole = "ab ".repeat(293) + "c";
+    let cut = "ab ".repeat(300);
+
+    let texts = said(&[("bash", "{}", whole.clone()), ("bash", "{}", cut)]);
+
+    assert_eq!(texts[0], format!("[TOOL RESULT SUMMARY]\ncapability: bash\npreview: {whole}"));
+    assert_eq!(
+        texts[1],
+        format!("[TOOL RESULT SUMMARY]\ncapability: bash\npreview: {}a ...", "ab ".repeat(293))
+    );
+}
+
+#[test]
+fn the_exact_budget_is_charged_with_the_content_alone() {
+    let file = |chars: usize| format!("<path>a</path><content>{}</content>", "x".repeat(chars));
+    let texts = said(&[
+        ("read_file", "{}", file(4 * 18_000 - 4)),
+        ("read_file", "{}", file(5)),
+        ("read_file", "{}", file(4)),
+        ("read_file", "{}", file(1)),
+    ]);
+
+    let exact: Vec<bool> = texts.iter().map(|it| it.contains("exact_evidence:")).collect();
+    assert_eq!(exact, [true, false, true, false]);
+}
+
+#[test]
+fn a_wrapped_call_is_summarised_as_the_call_that_it_wraps() {
+    let line = |n: u32, kind: &str, message: &str| {
+        let parent = if n == 1 { "null".to_owned() } else { format!("\"u{}\"", n - 1) };
+        format!(
+            r#"{{"type":"{kind}","uuid":"u{n}","parentUuid":{parent},"timestamp":"2026-01-01T00:00:0{n}.000Z","message":{message}}}"#
+        )
+    };
+    let input = r#"{"capability":" read_file ","purpose":" see ","args":{"path":"a.rs","offset":7}}"#;
+    let session = [
+        line(1, "user", r#"{"role":"user","content":"look"}"#),
+        line(
+            2,
+            "assistant",
+            &format!(
+                r#"{{"id":"m1","model":"m","content":[{{"type":"tool_use","id":"c1","name":"call_capability","input":{input}}}],"usage":null}}"#
+            ),
+        ),
+        line(
+            3,
+            "user",
+            r#"{"role":"user","content":[{"type":"tool_result","tool_use_id":"c1","content":"<content>fn a() {}</content>"}]}"#,
+        ),
+        line(
+            4,
+            "assistant",
+            r#"{"id":"m2","model":"m","content":[{"type":"text","text":"done"}],"usage":null}"#,
+        ),
+        line(5, "user", r#"{"role":"user","content":"thanks"}"#),
+        line(
+            6,
+            "assistant",
+            r#"{"id":"m3","model":"m","content":[{"type":"text","text":"ok"}],"usage":null}"#,
+        ),
+    ];
+    let wrapper = ToolAssumeSpec {
+        tool: "call_capability".to_owned(),
+        counts_as: None,
+        name_from: Some("capability".to_owned()),
+        preserve: Preserve::None,
+    };
+    let assume = AssumeSpec { tools: vec![wrapper], ..AssumeSpec::default() };
+
+    let trace = import(&session.join("\n"), "wrapped", &assume, &[]).unwrap().trace;
+    let shown = last(&trace, 1_000_000);
+
+    let block = shown[1].text.as_deref().unwrap();
+    let lines = "- [TOOL RESULT SUMMARY]\n- capability: read_file\n- purpose: see\n- path: a.rs\n- requested_offset: 7\n- exact_evidence:\n-   fn a() {}\n";
+    assert!(block.contains(lines), "{block}");
+}
+
+#[test]
+fn a_template_that_is_none_and_a_fold_that_cannot_be_are_told() {
+    let told = |stage: &str, write: &str| {
+        let text = format!(
+            r##"(name: "p", about: "P.", templates: {{ "t": (write: r#"{write}"#) }}, stages: [(name: "s", {stage})])"##
+        );
+        let spec = ctxsim::spec::decode::decode(&text, ctxsim::spec::Format::Ron).unwrap();
+        let problems = Policy::new(&spec).unwrap_err();
+        problems.iter().map(|it| it.code).collect::<Vec<_>>()
+    };
+
+    assert_eq!(told("apply: drop", "{{ output | no_such }}"), ["template-broken"]);
+    assert_eq!(told("apply: fold(template: \"u\")", ""), ["name-unknown"]);
+    assert_eq!(told("scope: (by: loops(2)), apply: fold()", ""), ["fold-by"]);
+    assert_eq!(told("scope: (order: newest), apply: fold()", ""), ["fold-order"]);
+    assert_eq!(told("apply: fold(copy: [user], quote: [user])", ""), ["fold-kind-twice"]);
+    assert_eq!(told("apply: fold(quote: [tool_result])", ""), ["fold-quotes-results"]);
+}
