@@ -48,7 +48,7 @@ pub(super) fn check(spec: &FoldSpec, scope: &Scope, problems: &mut Problems) {
     if let Some(kind) = spec.copy.iter().find(|it| spec.quote.contains(it)) {
         let message = format!("{} both stays and is quoted", word(*kind));
         problems.within("quote", |it| {
-            it.push("fold-kind-twice", message, "name each kind in one of the two lists")
+            it.push("fold-kind-twice", message, "name each kind in one of the two lists");
         });
     }
     if spec.quote.contains(&KindSpec::ToolResult) {

@@ -112,7 +112,7 @@ fn period(spec: &PriceSpec, services: &[String], problems: &mut Problems) -> Per
     for (index, name) in services.iter().enumerate() {
         let Some(service) = spec.services.get(name) else {
             problems.elsewhere(format_args!("assumptions.services.{index}"), |it| {
-                unknown_service(name, spec, it)
+                unknown_service(name, spec, it);
             });
             continue;
         };
