@@ -6,6 +6,7 @@ mod mooncake;
 
 use std::ops::Range;
 
+use crate::cache::Luck;
 use crate::cache::lru::Lru;
 use crate::diag::{Diagnostic, Place};
 use crate::ledger::{BlockHits, CacheUse, Failure, FailureKind, Outcome, RequestRow, Sink};
@@ -82,7 +83,7 @@ impl BlockTrace {
     /// Says why the trace cannot be replayed under some cache rules, if it cannot.
     #[must_use]
     pub fn refusal(&self, rules: &CacheRules) -> Option<Diagnostic> {
-        let problem = match rules {
+        let problem = match rules.plain() {
             CacheRules::None => return None,
             CacheRules::Blocks(rules) if rules.block_tokens == self.block_tokens => return None,
             CacheRules::Blocks(rules) => {
@@ -93,7 +94,7 @@ impl BlockTrace {
             }
             _ => {
                 let message = format!("{} is a block trace, which these rules cannot replay", self.name);
-                let help = "take a profile with `rules = \"blocks\"`, such as `open/blocks-64-infinite` \
+                let help = "take a profile whose cache rules are `blocks`, such as `open/blocks-64-infinite` \
                             or `open/blocks-512-lru`";
                 Diagnostic::at("block-trace-rules", "cache.rules", message).help(help)
             }
@@ -106,7 +107,8 @@ impl BlockTrace {
 ///
 /// A request over a limit is recorded, marked, and ends the run.
 pub fn replay(trace: &BlockTrace, limits: &Limits, rules: &CacheRules, sink: &mut impl Sink) -> Outcome {
-    let mut store = match rules {
+    let mut luck = Luck::new(rules.hits());
+    let mut store = match rules.plain() {
         CacheRules::Blocks(rules) => {
             let mut store = Lru::new(rules);
             store.reserve(trace.n_distinct);
@@ -119,7 +121,8 @@ pub fn replay(trace: &BlockTrace, limits: &Limits, rules: &CacheRules, sink: &mu
     let mut hits = BlockHits { n_subagents: trace.n_subagents, ..BlockHits::default() };
     for (request, step) in trace.requests.iter().zip(0_u32..) {
         let blocks = trace.blocks.get(request.blocks.clone()).unwrap_or_default();
-        let n_hits = store.as_mut().map_or(0, |it| it.submit(blocks)) as u64;
+        let n_held = store.as_mut().map_or(0, |it| it.submit(blocks)) as u64;
+        let n_hits = if luck.is_served() { n_held } else { 0 };
         hits.n_blocks += blocks.len() as u64;
         hits.n_hits += n_hits;
         let read = (n_hits * trace.block_tokens).min(request.prompt);

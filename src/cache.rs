@@ -7,12 +7,20 @@ pub mod marks;
 mod none;
 mod prefix_cap;
 mod prefix_interval;
+mod prefixes;
+mod qualified;
+mod stored;
+mod units;
 
-use crate::ledger::CacheUse;
-use crate::model::{CacheRules, Layout, TtlClass};
+use crate::ledger::{CacheUse, StoredRow};
+use crate::model::{CacheRules, Layout, Settings, TtlClass};
 use crate::projection::Visit;
 use crate::projection::chain::Chain;
+use crate::projection::prompt::SlotIx;
+use crate::spec::cache::ReadableSpec;
 use crate::units::Tokens;
+
+pub use qualified::Luck;
 
 /// What a cache learns of a request.
 #[derive(Clone, Copy, Debug)]
@@ -35,6 +43,12 @@ pub struct RequestView<'a> {
     pub now_ms: i64,
     /// Milliseconds since the trace began at which its response starts.
     pub response_ms: i64,
+    /// Milliseconds since the trace began at which its response ends.
+    pub end_ms: i64,
+    /// The first slot that the policy edited since the last request.
+    pub edited_from: Option<SlotIx>,
+    /// What the request says beside its content.
+    pub settings: Settings,
 }
 
 /// The rules of a provider's cache, with what it holds.
@@ -44,6 +58,17 @@ pub trait CacheRule {
 
     /// Takes a request and divides its prompt.
     fn submit(&mut self, request: &RequestView<'_>) -> CacheUse;
+
+    /// Returns what the request just taken is billed if the machine that serves it has no entries: all that was read is
+    /// plain input, unless the rules bill writes.
+    fn unserved(&self, usage: &CacheUse) -> CacheUse {
+        CacheUse { read: 0, uncached: usage.uncached + usage.read, ..*usage }
+    }
+
+    /// Returns what was stored for a price by the hour, up to the end of its time.
+    fn stored(&self) -> &[StoredRow] {
+        &[]
+    }
 }
 
 /// Returns an empty cache that follows these rules.
@@ -57,5 +82,24 @@ pub fn cache(rules: &CacheRules) -> Box<dyn CacheRule> {
             Box::new(prefix_interval::PrefixInterval::new(*steps, *ttl_ms))
         }
         CacheRules::Breakpoints(rules) => Box::new(breakpoints::Cache::new(*rules)),
+        CacheRules::Units(rules) => Box::new(units::Units::new(*rules)),
+        CacheRules::Stored(rules) => Box::new(stored::Stored::new(*rules)),
+        CacheRules::Qualified(rules) => Box::new(qualified::Qualified::new(rules)),
     }
+}
+
+/// Returns an empty cache for a trace whose requests change their settings.
+#[must_use]
+pub fn cache_with_settings(rules: &CacheRules) -> Box<dyn CacheRule> {
+    Box::new(qualified::with_settings(rules))
+}
+
+/// Returns from when on what a request leaves can be read.
+fn readable_ms(at: ReadableSpec, after_ms: u64, request: &RequestView<'_>) -> i64 {
+    let from_ms = match at {
+        ReadableSpec::RequestStart => request.now_ms,
+        ReadableSpec::ResponseStart => request.response_ms.max(request.now_ms),
+        ReadableSpec::ResponseEnd => request.end_ms.max(request.response_ms).max(request.now_ms),
+    };
+    from_ms.saturating_add_unsigned(after_ms)
 }

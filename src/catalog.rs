@@ -218,6 +218,19 @@ impl Catalog {
         self.entries.keys().filter(move |(it, _)| *it == kind).map(|(_, name)| name.as_str())
     }
 
+    /// Returns the names that a pattern means, in which `*` stands for anything; the pattern itself where it means none.
+    #[must_use]
+    pub fn expand(&self, kind: Kind, pattern: &str) -> Vec<String> {
+        let mut names: Vec<String> = Vec::new();
+        if pattern.contains('*') {
+            names.extend(self.names(kind).filter(|it| matches(pattern, it)).map(str::to_owned));
+        }
+        if names.is_empty() {
+            names.push(pattern.to_owned());
+        }
+        names
+    }
+
     /// Returns where an input stands, by its name or by its path.
     ///
     /// # Errors
@@ -244,6 +257,18 @@ impl Catalog {
             None => read_text(Path::new(file)).ok().map(Cow::Owned),
         }
     }
+}
+
+/// Returns whether a name is one that a pattern means.
+fn matches(pattern: &str, name: &str) -> bool {
+    let mut parts = pattern.split('*');
+    let Some(mut rest) = parts.next().and_then(|it| name.strip_prefix(it)) else { return false };
+    let Some(end) = parts.next_back() else { return rest.is_empty() };
+    for part in parts {
+        let Some(at) = rest.find(part) else { return false };
+        rest = &rest[at + part.len()..];
+    }
+    rest.ends_with(end)
 }
 
 /// Returns the input files below a folder, sorted by path.

@@ -1,19 +1,21 @@
 //! The loop that plays a trace under a policy: project, ask the cache, recover, record; no I/O.
 
+mod ready;
 pub mod window;
 
-use crate::cache::{CacheRule, RequestView, cache};
+use crate::cache::{CacheRule, RequestView, cache, cache_with_settings};
 use crate::ledger::{CacheUse, Change, Failure, FailureKind, Outcome, RequestRow, Role, Sink};
 use crate::memory::Keeper;
 use crate::model::policy::Moment;
-use crate::model::{CacheRules, Layout, Limits, Policy};
+use crate::model::{CacheRules, Layout, Limits, Policy, Settings};
 use crate::projection::chain::Chain;
 use crate::projection::edit::ChangeLog;
-use crate::projection::num::Known;
-use crate::projection::{Ambient, Editor, Program, Projector, Prompt, SideRequest};
+use crate::projection::{Ambient, Editor, Projector, Prompt, SideRequest};
 use crate::recovery::ReadyRecovery;
 use crate::trace::{Due, EventKind, Kind, LoopIx, StepIx, Trace};
 use crate::units::Tokens;
+
+pub use ready::Ready;
 
 /// A harness sends no side request after one of which more than this was not read from the cache: of 225 recorded turns,
 /// sixteen followed such a request, and nine of these no side request.
@@ -29,11 +31,22 @@ pub fn simulate(
     rules: &CacheRules,
     sink: &mut impl Sink,
 ) -> Outcome {
-    let known = Known { limits: *limits, chars_per_token: trace.chars_per_token };
-    let mut program = Program::new(policy, &trace.spine, &known);
-    let recovery = ReadyRecovery::new(&policy.recovery, &known, trace.stable_tokens());
-    let keeper = trace.facts.as_ref().map(|it| Keeper::new(it, policy.memory.as_ref()));
-    Run { keeper, ..Run::new(trace, &mut program, &policy.layout, recovery, limits, rules, sink) }.play()
+    let ready = Ready::new(trace, policy, limits);
+    simulate_each(trace, &ready, &[ready.recovery()], limits, rules, std::slice::from_mut(sink))
+}
+
+/// Plays a trace once for all policies that [show alike](Ready::shows_like): one recovery each, and one sink.
+pub fn simulate_each<S: Sink>(
+    trace: &Trace,
+    ready: &Ready<'_>,
+    recoveries: &[ReadyRecovery],
+    limits: &Limits,
+    rules: &CacheRules,
+    sinks: &mut [S],
+) -> Outcome {
+    let mut program = ready.program.clone();
+    let keeper = trace.facts.as_ref().map(|it| Keeper::new(it, ready.memory));
+    Run { keeper, ..Run::new(trace, &mut program, ready.layout, recoveries, limits, rules, sinks) }.play()
 }
 
 /// Plays a trace under any projector.
@@ -46,7 +59,12 @@ pub fn play(
     rules: &CacheRules,
     sink: &mut impl Sink,
 ) -> Outcome {
-    Run::new(trace, projector, layout, recovery, limits, rules, sink).play()
+    Run::new(trace, projector, layout, &[recovery], limits, rules, std::slice::from_mut(sink)).play()
+}
+
+/// Returns whether some request says other things beside its content than the first.
+fn has_changes(trace: &Trace) -> bool {
+    trace.events.iter().any(|it| matches!(it.kind, EventKind::Change(..)))
 }
 
 /// A run in progress.
@@ -54,10 +72,11 @@ struct Run<'r, 't, P, S> {
     trace: &'t Trace,
     projector: &'r mut P,
     layout: &'r Layout,
-    recovery: ReadyRecovery,
+    /// How the agent recovers, once for each sink.
+    recoveries: &'r [ReadyRecovery],
     limits: &'r Limits,
     cache: Box<dyn CacheRule>,
-    sink: &'r mut S,
+    sinks: &'r mut [S],
     prompt: Prompt<'t>,
     log: ChangeLog,
     keeper: Option<Keeper<'t>>,
@@ -67,6 +86,7 @@ struct Run<'r, 't, P, S> {
     /// The step whose requests are being numbered, and how many it has made.
     numbered: (StepIx, u32),
     n_events: usize,
+    settings: Settings,
     /// Whether the cache hardly served the last request.
     is_cold: bool,
     outcome: Outcome,
@@ -78,19 +98,19 @@ impl<'r, 't, P: Projector, S: Sink> Run<'r, 't, P, S> {
         trace: &'t Trace,
         projector: &'r mut P,
         layout: &'r Layout,
-        recovery: ReadyRecovery,
+        recoveries: &'r [ReadyRecovery],
         limits: &'r Limits,
         rules: &CacheRules,
-        sink: &'r mut S,
+        sinks: &'r mut [S],
     ) -> Self {
         Self {
             trace,
             projector,
             layout,
-            recovery,
+            recoveries,
             limits,
-            cache: cache(rules),
-            sink,
+            cache: if has_changes(trace) { cache_with_settings(rules) } else { cache(rules) },
+            sinks,
             prompt: Prompt::new(&trace.spine),
             log: ChangeLog::default(),
             keeper: trace.facts.as_ref().map(|it| Keeper::new(it, None)),
@@ -99,6 +119,7 @@ impl<'r, 't, P: Projector, S: Sink> Run<'r, 't, P, S> {
             last_ms: None,
             numbered: (0, 0),
             n_events: 0,
+            settings: Settings::default(),
             is_cold: false,
             outcome: Outcome::default(),
         }
@@ -118,7 +139,11 @@ impl<'r, 't, P: Projector, S: Sink> Run<'r, 't, P, S> {
         self.outcome.end_tokens = self.prompt.tokens();
         self.outcome.end_memory_tokens = self.remember();
         if let Some(keeper) = &self.keeper {
-            keeper.probe(&self.prompt, self.outcome.failure.is_some(), self.sink);
+            let has_failed = self.outcome.failure.is_some();
+            self.sinks.iter_mut().for_each(|sink| keeper.probe(&self.prompt, has_failed, sink));
+        }
+        for row in self.cache.stored() {
+            self.sinks.iter_mut().for_each(|sink| sink.stored(row));
         }
         self.outcome.tool_results = self.prompt.tool_results();
         self.outcome.touched_slots = self.prompt.touched();
@@ -158,9 +183,13 @@ impl<'r, 't, P: Projector, S: Sink> Run<'r, 't, P, S> {
     #[inline]
     fn happen(&mut self, step: StepIx) {
         while let Some(event) = self.trace.events.get(self.n_events).filter(|it| it.step <= step) {
-            let EventKind::Reset(items) = &event.kind;
-            let items = items.start..items.end.min(self.prompt.len());
-            Editor::new(&mut self.prompt, &mut self.log, Moment::LoopStart).reset(items);
+            match &event.kind {
+                EventKind::Reset(items) => {
+                    let items = items.start..items.end.min(self.prompt.len());
+                    Editor::new(&mut self.prompt, &mut self.log, Moment::LoopStart).reset(items);
+                }
+                EventKind::Change(setting, value) => self.settings.set(*setting, *value),
+            }
             self.n_events += 1;
         }
     }
@@ -187,6 +216,9 @@ impl<'r, 't, P: Projector, S: Sink> Run<'r, 't, P, S> {
             tail: 0,
             now_ms,
             response_ms: now_ms,
+            end_ms: now_ms,
+            edited_from: self.log.change().first_slot,
+            settings: self.settings,
         };
         self.cache.submit(&view);
     }
@@ -225,6 +257,9 @@ impl<'r, 't, P: Projector, S: Sink> Run<'r, 't, P, S> {
                     tail: 0,
                     now_ms: self.ambient.now_ms,
                     response_ms: self.ambient.now_ms,
+                    end_ms: self.ambient.now_ms,
+                    edited_from: self.log.change().first_slot,
+                    settings: self.settings,
                 };
                 self.cache.submit(&view)
             }
@@ -242,7 +277,14 @@ impl<'r, 't, P: Projector, S: Sink> Run<'r, 't, P, S> {
             change: Change::default(),
             items: request.items,
         };
-        self.sink.request(&row);
+        self.record(&row);
+    }
+
+    #[inline]
+    fn record(&mut self, row: &RequestRow) {
+        for sink in &mut *self.sinks {
+            sink.request(row);
+        }
     }
 
     /// Numbers a request among those of its step.
@@ -279,6 +321,9 @@ impl<'r, 't, P: Projector, S: Sink> Run<'r, 't, P, S> {
             tail: self.trace.tail(step),
             now_ms: self.ambient.now_ms,
             response_ms: self.trace.spine.steps[step as usize].response_ms,
+            end_ms: self.trace.spine.steps[step as usize].end_ms,
+            edited_from: self.log.change().first_slot,
+            settings: self.settings,
         };
         let mut usage = self.cache.submit(&view);
         // What is remembered changes behind everything else, where no earlier prompt agrees.
@@ -298,7 +343,7 @@ impl<'r, 't, P: Projector, S: Sink> Run<'r, 't, P, S> {
             change: self.log.change(),
             items: 0,
         };
-        self.sink.request(&row);
+        self.record(&row);
         self.log.settle(&mut self.prompt);
         self.last_ms = Some(self.ambient.now_ms);
         self.ambient.idle_ms = 0;
@@ -331,8 +376,9 @@ impl<'r, 't, P: Projector, S: Sink> Run<'r, 't, P, S> {
         for need in self.trace.needs.due(loop_ix, due) {
             let evidence = &self.trace.needs.evidence[need.source as usize];
             let stands = self.prompt.loop_state(need.source);
-            let row = self.recovery.meet(loop_ix, need, evidence, &stands);
-            self.sink.need(&row);
+            for (recovery, sink) in self.recoveries.iter().zip(&mut *self.sinks) {
+                sink.need(&recovery.meet(loop_ix, need, evidence, &stands));
+            }
         }
     }
 

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde_json::Value;
 
-use crate::diag::{Diagnostic, Problems};
+use crate::diag::{Diagnostic, Problems, nearest};
 use crate::report::{Report, json};
 use crate::spec::guard::GuardSpec;
 
@@ -64,7 +64,11 @@ pub fn check(guards: &[GuardSpec], policies: &[String]) -> Result<(), Vec<Diagno
                 if let Some(name) = name.filter(|it| !policies.contains(it)) {
                     problems.within(field, |problems| {
                         let message = format!("the suite does not run `{name}`");
-                        problems.push("guard-policy", message, "name one of the suite's policies");
+                        let help = match nearest(name, policies.iter().map(String::as_str)) {
+                            Some(near) => format!("did you mean `{near}`?"),
+                            None => "name one of the suite's policies".to_owned(),
+                        };
+                        problems.push("guard-policy", message, help);
                     });
                 }
             }

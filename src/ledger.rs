@@ -104,6 +104,17 @@ pub struct ProbeRow {
     pub loss: Option<Loss>,
 }
 
+/// A content that the harness stored for a price by the hour; making it was a call of its own, billed as input.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct StoredRow {
+    /// Milliseconds since the trace began at which it was made.
+    pub at_ms: i64,
+    /// Its tokens.
+    pub tokens: Tokens,
+    /// Tokens times the milliseconds for which it was kept, up to the end of its time.
+    pub token_ms: u128,
+}
+
 /// A fact that a memory holds when the load is over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KeptRow<'a> {
@@ -205,6 +216,8 @@ pub trait Sink {
     fn need(&mut self, row: &NeedRow);
     /// Takes a probe; those who do not ask after facts need not say so.
     fn probe(&mut self, _row: &ProbeRow) {}
+    /// Takes a stored content, when the run is over; those who need no costs need not say so.
+    fn stored(&mut self, _row: &StoredRow) {}
     /// Takes a fact that the memory holds when the load is over, bank by bank and the oldest first.
     fn kept(&mut self, _row: &KeptRow<'_>) {}
 }
@@ -216,6 +229,8 @@ pub struct Rows {
     pub requests: Vec<RequestRow>,
     /// The needs, in order.
     pub needs: Vec<NeedRow>,
+    /// The stored contents, in the order in which they were made.
+    pub stored: Vec<StoredRow>,
 }
 
 impl Sink for Rows {
@@ -225,6 +240,10 @@ impl Sink for Rows {
 
     fn need(&mut self, row: &NeedRow) {
         self.needs.push(*row);
+    }
+
+    fn stored(&mut self, row: &StoredRow) {
+        self.stored.push(*row);
     }
 }
 
@@ -268,6 +287,17 @@ pub struct NeedSums {
     pub met: f64,
 }
 
+/// Sums of the stored contents.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct StoredSums {
+    /// How many contents.
+    pub n: u64,
+    /// Their tokens.
+    pub tokens: Tokens,
+    /// Tokens times milliseconds.
+    pub token_ms: u128,
+}
+
 /// A ledger folded to what prices need; a flat price list asks for nothing more.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Sums {
@@ -277,6 +307,8 @@ pub struct Sums {
     pub summariser: RequestSums,
     /// The needs.
     pub needs: NeedSums,
+    /// The stored contents.
+    pub stored: StoredSums,
 }
 
 impl RequestSums {
@@ -316,6 +348,12 @@ impl Sink for Sums {
             needs.met += row.weight * row.met;
         }
     }
+
+    fn stored(&mut self, row: &StoredRow) {
+        self.stored.n += 1;
+        self.stored.tokens += row.tokens;
+        self.stored.token_ms += row.token_ms;
+    }
 }
 
 impl<A: Sink, B: Sink> Sink for (A, B) {
@@ -335,6 +373,11 @@ impl<A: Sink, B: Sink> Sink for (A, B) {
     fn probe(&mut self, row: &ProbeRow) {
         self.0.probe(row);
         self.1.probe(row);
+    }
+
+    fn stored(&mut self, row: &StoredRow) {
+        self.0.stored(row);
+        self.1.stored(row);
     }
 
     #[inline]

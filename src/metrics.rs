@@ -1,8 +1,10 @@
 //! A ledger folded to the numbers of a report.
 
+pub mod break_even;
 pub mod label;
 pub mod probe;
 pub mod retention;
+pub mod sensitivity;
 pub mod statistic;
 pub mod totals;
 
@@ -10,8 +12,10 @@ use crate::ledger::{Outcome, RequestSums, Sums};
 use crate::model::{Limits, Profile};
 use crate::price::{Costs, PriceIndex};
 
+pub use break_even::BreakEven;
 pub use label::Label;
 pub use retention::Retention;
+pub use sensitivity::Sensitivity;
 pub use statistic::Statistic;
 pub use totals::Totals;
 

@@ -11,6 +11,7 @@ pub mod scope;
 pub mod test;
 pub mod tracker;
 mod act;
+mod slot;
 pub mod program;
 pub mod window;
 

@@ -11,6 +11,7 @@ pub mod markdown;
 pub mod numbers;
 pub mod retention;
 pub mod rows;
+pub mod sensitivity;
 #[cfg(feature = "cli")]
 pub mod table;
 

@@ -4,27 +4,28 @@ pub mod check;
 mod inputs;
 mod load;
 mod params;
+mod sensitivity;
+mod simulations;
+mod threads;
 mod trials;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
-use rayon::prelude::*;
-
-use crate::blocks;
 use crate::catalog::Catalog;
-use crate::engine;
 use crate::error::Error;
-use crate::ledger::{Outcome, Rows, Sink, Sums};
+use crate::ledger::{Outcome, Rows, Sums};
 use crate::metrics::retention::{Trial, TrialSink};
 use crate::metrics::{Retention, Tally};
-use crate::model::{CacheRules, Limits, Policy, Profile};
+use crate::model::{Policy, Profile};
 use crate::price::{PriceIndex, PriceRows};
 use crate::report::{Assumed, LoadFacts, Report, Run};
 use crate::spec::guard::{GuardSpec, ReferenceSpec};
+use crate::spec::suite::BreakEvenSpec;
 use crate::trace::{Conversation, conversation};
 
 pub use load::Workload;
+use simulations::{Keys, Ledgers, Simulations};
+use threads::on_threads;
 use trials::Played;
 
 /// What to run; a list that is empty is the suite's.
@@ -63,6 +64,8 @@ pub struct Plan {
     pub guards: Vec<GuardSpec>,
     /// Figures of others that stand beside ours.
     pub references: Vec<ReferenceSpec>,
+    /// What break-even points are asked about.
+    pub break_even: Option<BreakEvenSpec>,
     /// Whether the report adds up the scenarios.
     pub has_sum: bool,
 }
@@ -82,25 +85,8 @@ pub struct Load {
     pub policies: Vec<Arc<Policy>>,
 }
 
-/// One simulation: everything that its ledger depends on.
-#[derive(Clone, Copy, Debug)]
-struct Simulation<'a> {
-    workload: &'a Workload,
-    policy: &'a Policy,
-    limits: &'a Limits,
-    cache: &'a CacheRules,
-}
-
-/// The simulations of a plan, and where each run finds its own.
-struct Simulations<'a> {
-    all: Vec<Simulation<'a>>,
-    /// By scenario: its first simulation; conversations have none here, because they are played trial by trial.
-    first: Vec<usize>,
-    /// By profile: which of the distinct pairs of limits and cache rules it has.
-    keys: Vec<usize>,
-    distinct: Vec<(&'a Limits, &'a CacheRules)>,
-    n_policies: usize,
-}
+/// A ledger folded to what prices ask for, and what its run came to beside.
+type Folded = (Sums, Option<PriceIndex>, Outcome);
 
 /// What is told, from any thread, after each simulation: how many are done, of how many.
 pub type Progress<'a> = &'a (dyn Fn(usize, usize) + Sync);
@@ -147,10 +133,11 @@ impl Plan {
         })
     }
 
-    /// Returns how many simulations the runs need; profiles that differ in nothing but prices share theirs.
+    /// Returns how many simulations the runs need: profiles that differ in nothing but prices share theirs, and so do
+    /// policies that come to the same under a profile's limits, or differ in recovery alone.
     #[must_use]
     pub fn n_simulations(&self) -> usize {
-        self.simulations().all.len()
+        self.simulations().len()
     }
 
     /// Runs everything and reports; `threads` of 1 stays on the caller's, none takes all cores.
@@ -166,7 +153,7 @@ impl Plan {
             let (tally, retention) = match &played[cell.scenario] {
                 Some(played) => self.retained(cell, &simulations, played, profile),
                 None => {
-                    let (sums, index, outcome) = &ledgers[simulations.of(cell)];
+                    let (sums, index, outcome) = ledgers.of(&simulations, cell);
                     (Tally::new(sums, index.as_ref(), outcome, has_needs, profile), None)
                 }
             };
@@ -204,15 +191,20 @@ impl Plan {
         threads: Option<usize>,
         progress: Progress<'_>,
     ) -> Vec<Option<Vec<Vec<Played>>>> {
-        let keys = &simulations.distinct;
+        let keys = &simulations.keys;
         let one = |load: &Load| {
             let conversation = load.conversation.as_ref()?;
-            let keep = |made: &conversation::Trial, sink: TrialSink, outcome: Outcome| Played {
-                trial: sink.trial.of(made.length, made.trial, made.total_tokens, &outcome),
-                sums: sink.sums,
-                outcome,
-            };
-            Some(trials::play(load, conversation, keys, threads, progress, keep))
+            Some(if keys.is_flat {
+                let keep = |made: &conversation::Trial, sink: TrialSink, outcome: Outcome| {
+                    Played::new(made, &sink, None, outcome)
+                };
+                trials::play(load, conversation, keys, threads, progress, keep)
+            } else {
+                let keep = |made: &conversation::Trial, sinks: (TrialSink, PriceRows), outcome: Outcome| {
+                    Played::new(made, &sinks.0, Some(sinks.1.into()), outcome)
+                };
+                trials::play(load, conversation, keys, threads, progress, keep)
+            })
         };
         self.scenarios.iter().map(one).collect()
     }
@@ -231,7 +223,7 @@ impl Plan {
         };
         let mut tally: Option<Tally> = None;
         for one in &played[simulations.within(cell)] {
-            let more = Tally::new(&one.sums, None, &one.outcome, false, profile);
+            let more = Tally::new(&one.sums, one.index.as_ref(), &one.outcome, false, profile);
             match &mut tally {
                 Some(tally) => tally.add(&more),
                 None => tally = Some(more),
@@ -252,97 +244,30 @@ impl Plan {
         simulations: &Simulations<'_>,
         threads: Option<usize>,
         progress: Progress<'_>,
-    ) -> Vec<(Sums, Option<PriceIndex>, Outcome)> {
-        if self.profiles.iter().all(|it| it.prices.flat().is_some()) {
-            let ledgers = simulations.run::<Sums>(threads, progress);
-            return ledgers.into_iter().map(|(sums, outcome)| (sums, None, outcome)).collect();
+    ) -> Ledgers<Folded> {
+        if simulations.keys.is_flat {
+            return simulations.run(threads, progress).map(|(sums, outcome)| (sums, None, outcome));
         }
         let ledgers = simulations.run::<(Sums, PriceRows)>(threads, progress);
-        let indexed = ledgers.into_iter().map(|((sums, rows), outcome)| (sums, Some(rows.into()), outcome));
-        indexed.collect()
+        ledgers.map(|((sums, rows), outcome)| (sums, Some(rows.into()), outcome))
     }
 
     /// Runs everything and keeps the rows, in the order of [`Plan::cells`]; runs that share a simulation share its rows.
     #[must_use]
     pub fn rows(&self, threads: Option<usize>, progress: Progress<'_>) -> Vec<(Cell, Arc<Rows>)> {
         let simulations = self.simulations();
-        let ledgers: Vec<Arc<Rows>> =
-            simulations.run::<Rows>(threads, progress).into_iter().map(|(rows, _)| Arc::new(rows)).collect();
-        self.cells().map(|cell| (cell, Arc::clone(&ledgers[simulations.of(cell)]))).collect()
+        let ledgers = simulations.run::<Rows>(threads, progress).map(|(rows, _)| Arc::new(rows));
+        self.cells().map(|cell| (cell, Arc::clone(ledgers.of(&simulations, cell)))).collect()
     }
 
-    /// Returns the distinct simulations.
+    /// Returns what has to be played.
     fn simulations(&self) -> Simulations<'_> {
-        let mut distinct: Vec<(&Limits, &CacheRules)> = Vec::new();
-        let mut keys = Vec::with_capacity(self.profiles.len());
-        for profile in &self.profiles {
-            let key = (&profile.limits, &profile.cache);
-            let index = distinct.iter().position(|it| *it == key).unwrap_or(distinct.len());
-            if index == distinct.len() {
-                distinct.push(key);
-            }
-            keys.push(index);
-        }
-        let mut all = Vec::with_capacity(self.scenarios.len() * distinct.len() * self.policies.len());
-        let mut first = Vec::with_capacity(self.scenarios.len());
-        for load in &self.scenarios {
-            first.push(all.len());
-            if load.conversation.is_some() {
-                continue;
-            }
-            for &(limits, cache) in &distinct {
-                let with = |policy| Simulation { workload: &load.workload, policy, limits, cache };
-                all.extend(load.policies.iter().map(|it| with(it)));
-            }
-        }
-        Simulations { all, first, keys, distinct, n_policies: self.policies.len() }
+        Simulations::new(&self.scenarios, &self.profiles, self.policies.len())
     }
 
     /// Returns what is assumed, by scenario and profile.
     fn assumed(&self) -> Vec<Arc<Assumed>> {
         let pairs = self.scenarios.iter().flat_map(|load| self.profiles.iter().map(move |it| (load, it)));
         pairs.map(|(load, profile)| Arc::new(Assumed::new(&load.facts(), profile))).collect()
-    }
-}
-
-impl Simulations<'_> {
-    /// Returns which simulation a run is of.
-    fn of(&self, cell: Cell) -> usize {
-        self.first[cell.scenario] + self.within(cell)
-    }
-
-    /// Returns which of its scenario's simulations a run is of.
-    fn within(&self, cell: Cell) -> usize {
-        self.keys[cell.profile] * self.n_policies + cell.policy
-    }
-
-    /// Runs them all; the results are in their order, whatever the number of threads.
-    fn run<S: Sink + Default + Send>(
-        &self,
-        threads: Option<usize>,
-        progress: Progress<'_>,
-    ) -> Vec<(S, Outcome)> {
-        let n_done = AtomicUsize::new(0);
-        let one = |it: &Simulation<'_>| {
-            let mut sink = S::default();
-            let outcome = match it.workload {
-                Workload::Items(trace) => engine::simulate(trace, it.policy, it.limits, it.cache, &mut sink),
-                Workload::Blocks(trace) => blocks::replay(trace, it.limits, it.cache, &mut sink),
-            };
-            progress(n_done.fetch_add(1, Ordering::Relaxed) + 1, self.all.len());
-            (sink, outcome)
-        };
-        let here = || self.all.iter().map(one).collect();
-        if threads == Some(1) || self.all.len() < 2 {
-            return here();
-        }
-        let everywhere = || self.all.par_iter().map(one).collect();
-        match threads {
-            None => everywhere(),
-            Some(n) => match rayon::ThreadPoolBuilder::new().num_threads(n).build() {
-                Ok(pool) => pool.install(everywhere),
-                Err(_) => here(),
-            },
-        }
     }
 }

@@ -8,6 +8,7 @@ use serde::de::DeserializeOwned;
 use crate::diag::{Diagnostic, Place};
 use crate::error::Error;
 use crate::spec::decode::{self, Format};
+use crate::spec::spelling::spell;
 
 /// The largest input file that is read whole, in bytes.
 const BYTES_MAX: u64 = 1 << 30;
@@ -63,6 +64,7 @@ impl Source {
     pub fn locate(&self, mut problem: Diagnostic) -> Diagnostic {
         let place: &mut Place = &mut problem.place;
         place.file.clone_from(&self.file);
+        problem.help = problem.help.map(|it| spell(&it, self.format));
         if place.span.is_none() {
             place.span = crate::spec::place::find(&self.text, self.format, &place.field);
         }

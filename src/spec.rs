@@ -1,8 +1,10 @@
 //! The file formats: serde mirrors of the text, with no rules of their own.
 
+pub mod cache;
 pub mod conversation;
 pub mod decode;
 mod fault;
+pub mod fold;
 pub mod guard;
 pub mod memory;
 pub mod merge;
@@ -14,8 +16,11 @@ pub mod price;
 pub mod profile;
 mod repair;
 pub mod scenario;
+#[cfg(feature = "cli")]
+pub mod schema;
 pub mod set;
 pub mod size;
+pub mod spelling;
 pub mod suite;
 
 pub use decode::Format;

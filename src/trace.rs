@@ -7,6 +7,7 @@ pub mod facts;
 pub mod generate;
 pub mod import;
 pub mod load;
+pub mod text;
 pub mod written;
 
 use std::ops::Range;
@@ -14,12 +15,14 @@ use std::ops::Range;
 use indexmap::IndexSet;
 
 use crate::model::TtlClass;
+use crate::model::cache::Setting;
 use crate::spec::policy::{KindSpec, PreserveSpec};
-use crate::units::{Decimal, Tokens};
+use crate::units::{Cost, Decimal, Tokens};
 
 pub use build::{NewItem, Sizes, TraceBuilder};
 pub use conversation::Conversation;
 pub use evidence::{Due, Level, LoopEvidence, Need, Needs};
+pub use text::Texts;
 
 /// A kind of item.
 pub type Kind = KindSpec;
@@ -45,6 +48,8 @@ pub struct Trace {
     pub needs: Needs,
     /// What was said that is asked about later, where the load has facts.
     pub facts: Option<facts::FactPlane>,
+    /// What the items say, where the load has text.
+    pub texts: Texts,
     /// What happened to the session beside its requests, by step.
     pub events: Vec<Event>,
     /// How the recorded harness used the provider's cache.
@@ -141,6 +146,8 @@ pub struct Event {
 pub enum EventKind {
     /// The harness itself took these items out for good, and no policy has them any more.
     Reset(Range<ItemIx>),
+    /// A setting has another value from here on; it had 0 when the trace began.
+    Change(Setting, u32),
 }
 
 /// How a harness uses the provider's cache; not what it was billed.
@@ -159,6 +166,8 @@ pub struct Recorded {
     pub usage: Vec<Option<Usage>>,
     /// By step, the tokens behind the last breakpoint; empty where the recording does not know of breakpoints.
     pub tails: Vec<Tokens>,
+    /// By step, what the recording itself says that it cost; empty where it says nothing.
+    pub costs: Vec<Option<Cost>>,
 }
 
 /// What the provider billed for one request, in tokens.

@@ -124,7 +124,9 @@ impl<'de> Deserialize<'de> for Decimal {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let value = f64::deserialize(deserializer)?;
         Self::from_f64(value).ok_or_else(|| {
-            de::Error::custom(format!("{value} is not a number from 0 up with at most 18 digits"))
+            de::Error::custom(format!(
+                "{value} does not fit: write a number from 0 up with at most 18 digits"
+            ))
         })
     }
 }

@@ -3,12 +3,13 @@
 //! After Anthropic's prompt caching guide, as of 2026-09. Writes happen at a request's marks and nowhere else. A read
 //! takes the longest entry within the lookback of a mark, counted in positions, where a run of calls is one and so is
 //! a run of results. Entries age from the start of the request that wrote or read them last, reading renews them for
-//! free, and none can be read before its writer's response began.
+//! free, and none can be read before its writer's response began. What other providers do differently is a number of
+//! the rules: where entries are looked for, what renews them, when they can be read, where an automatic mark falls.
 
 use indexmap::IndexMap;
 
-use super::marks::{Mark, is_one_position, place};
-use super::{CacheRule, RequestView};
+use super::marks::{Mark, is_one_position, look_ups, place};
+use super::{CacheRule, RequestView, readable_ms};
 use crate::ledger::CacheUse;
 use crate::model::{Breakpoints, TtlClass};
 use crate::projection::chain::Link;
@@ -52,7 +53,15 @@ pub struct Times {
 struct Entry {
     tokens: Tokens,
     ttl: TtlClass,
+    written_ms: i64,
     touched_ms: i64,
+    readable_ms: i64,
+}
+
+/// When a request starts, and from when on what it writes can be read.
+#[derive(Clone, Copy, Debug)]
+struct Clock {
+    now_ms: i64,
     readable_ms: i64,
 }
 
@@ -62,13 +71,15 @@ pub struct Cache {
     rules: Breakpoints,
     settings: Settings,
     entries: IndexMap<(u128, Settings), Entry>,
+    /// Where the last request's marks end, by class.
+    ends: [Tokens; 2],
 }
 
 impl Cache {
     /// An empty cache.
     #[must_use]
     pub fn new(rules: Breakpoints) -> Self {
-        Self { rules, settings: Settings::default(), entries: IndexMap::new() }
+        Self { rules, settings: Settings::default(), entries: IndexMap::new(), ends: [0; 2] }
     }
 
     /// Says under which settings the requests that follow are made.
@@ -77,42 +88,74 @@ impl Cache {
     }
 
     /// Divides a prompt of prefixes by its marks, which stand in order; what it has beyond them is uncached.
+    ///
+    /// A response is taken to end when it starts.
     pub fn divide(&mut self, links: &[Link], marks: &[Mark], prompt: Tokens, times: Times) -> CacheUse {
-        let marks: Vec<Mark> =
-            marks.iter().filter(|it| it.tokens >= self.rules.min_tokens && it.tokens > 0).copied().collect();
-        let hit = marks.iter().rev().find_map(|mark| self.look_up(links, mark.link, times.request_ms));
+        let from_ms = match self.rules.readable {
+            ReadableSpec::RequestStart => times.request_ms,
+            ReadableSpec::ResponseStart | ReadableSpec::ResponseEnd => {
+                times.response_ms.max(times.request_ms)
+            }
+        };
+        let readable_ms = from_ms.saturating_add_unsigned(self.rules.readable_after_ms);
+        let marks = self.cacheable(marks);
+        let clock = Clock { now_ms: times.request_ms, readable_ms };
+        let hit = marks.iter().rev().find_map(|mark| self.look_back(links, mark.link, clock.now_ms));
+        self.settle(links, &marks, hit, prompt, clock)
+    }
+
+    /// Returns the marks with enough in front of them.
+    fn cacheable(&self, marks: &[Mark]) -> Vec<Mark> {
+        marks.iter().filter(|it| it.tokens >= self.rules.min_tokens && it.tokens > 0).copied().collect()
+    }
+
+    /// Reads up to the hit, writes at the marks behind it, and bills.
+    fn settle(
+        &mut self,
+        links: &[Link],
+        marks: &[Mark],
+        hit: Option<(usize, Tokens)>,
+        prompt: Tokens,
+        clock: Clock,
+    ) -> CacheUse {
         let read = hit.map_or(0, |(_, tokens)| tokens.min(prompt));
-        for mark in &marks {
+        for mark in marks {
             if hit.is_some_and(|(link, _)| mark.link <= link) {
-                self.touch(&links[mark.link], times.request_ms);
+                self.touch(&links[mark.link], clock.now_ms);
             } else {
-                self.write(&links[mark.link], mark, times);
+                self.write(&links[mark.link], mark, clock);
             }
         }
         if let Some((link, _)) = hit {
-            self.touch(&links[link], times.request_ms);
+            self.touch(&links[link], clock.now_ms);
         }
         let broke_at = links.get(hit.map_or(0, |(link, _)| link + 1)).map(|it| it.slot);
-        bill(read, &marks, prompt, broke_at)
+        self.ends = ends(marks, prompt);
+        bill(read, self.ends, prompt, broke_at)
     }
 
     /// Returns the longest readable entry within the lookback of a mark, and its tokens.
-    fn look_up(&self, links: &[Link], mark: usize, now_ms: i64) -> Option<(usize, Tokens)> {
+    fn look_back(&self, links: &[Link], mark: usize, now_ms: i64) -> Option<(usize, Tokens)> {
         let mut n_positions = 0;
         let mut later = None;
         for (index, link) in links[..=mark].iter().enumerate().rev() {
-            if !later.is_some_and(|it| is_one_position(link.kind, it)) {
+            if !later.is_some_and(|it| is_one_position(self.rules.lookback_unit, link.kind, it)) {
                 n_positions += 1;
             }
             later = Some(link.kind);
             if n_positions > self.rules.lookback_positions {
                 return None;
             }
-            if let Some(entry) = self.live(link, now_ms).filter(|it| it.readable_ms <= now_ms) {
-                return Some((index, entry.tokens));
+            if let Some(tokens) = self.readable(link, now_ms) {
+                return Some((index, tokens));
             }
         }
         None
+    }
+
+    /// Returns the tokens of the entry at a prefix, if it can be read.
+    fn readable(&self, link: &Link, now_ms: i64) -> Option<Tokens> {
+        self.live(link, now_ms).filter(|it| it.readable_ms <= now_ms).map(|it| it.tokens)
     }
 
     fn key(&self, link: &Link) -> (u128, Settings) {
@@ -122,13 +165,15 @@ impl Cache {
     /// Returns the entry at a prefix, if it still lives.
     fn live(&self, link: &Link, now_ms: i64) -> Option<&Entry> {
         let entry = self.entries.get(&self.key(link))?;
-        let age = u64::try_from(now_ms.saturating_sub(entry.touched_ms)).unwrap_or(0);
-        (age <= self.rules.life_ms(entry.ttl)).then_some(entry)
+        let age = |since_ms| u64::try_from(now_ms.saturating_sub(since_ms)).unwrap_or(0);
+        let is_live = age(entry.touched_ms) <= self.rules.life_ms(entry.ttl)
+            && self.rules.max_age_ms.is_none_or(|it| age(entry.written_ms) <= it);
+        is_live.then_some(entry)
     }
 
     /// Renews the entry at a prefix, if it still lives.
     fn touch(&mut self, link: &Link, now_ms: i64) {
-        if self.live(link, now_ms).is_none() {
+        if !self.rules.renews || self.live(link, now_ms).is_none() {
             return;
         }
         let key = self.key(link);
@@ -138,24 +183,26 @@ impl Cache {
     }
 
     /// Writes the entry at a mark; one that lives unread stays readable from when it would have been.
-    fn write(&mut self, link: &Link, mark: &Mark, times: Times) {
-        let from_ms = match self.rules.readable {
-            ReadableSpec::ResponseStart => times.response_ms.max(times.request_ms),
-            ReadableSpec::RequestStart => times.request_ms,
-        };
-        let readable_ms = self.live(link, times.request_ms).map_or(from_ms, |it| it.readable_ms.min(from_ms));
-        let entry = Entry { tokens: mark.tokens, ttl: mark.ttl, touched_ms: times.request_ms, readable_ms };
+    fn write(&mut self, link: &Link, mark: &Mark, clock: Clock) {
+        let live = self.live(link, clock.now_ms);
+        let readable_ms = live.map_or(clock.readable_ms, |it| it.readable_ms.min(clock.readable_ms));
+        let (written_ms, touched_ms) = (clock.now_ms, clock.now_ms);
+        let entry = Entry { tokens: mark.tokens, ttl: mark.ttl, written_ms, touched_ms, readable_ms };
         self.entries.insert(self.key(link), entry);
     }
 }
 
-/// Bills a prompt: read up to the hit, long-lived writes up to the last long-lived mark, short-lived ones up to the last.
-fn bill(read: Tokens, marks: &[Mark], prompt: Tokens, broke_at: Option<u32>) -> CacheUse {
-    let last = |ttl: Option<TtlClass>| {
-        let of_class = marks.iter().filter(|it| ttl.is_none_or(|ttl| it.ttl == ttl));
-        of_class.map(|it| it.tokens.min(prompt)).max().unwrap_or(0).max(read)
+/// Returns where the last mark of all and the last long-lived one stand: short, long.
+fn ends(marks: &[Mark], prompt: Tokens) -> [Tokens; 2] {
+    let last = |of_class: &dyn Fn(&&Mark) -> bool| {
+        marks.iter().filter(of_class).map(|it| it.tokens.min(prompt)).max().unwrap_or(0)
     };
-    let (long, all) = (last(Some(TtlClass::Long)), last(None));
+    [last(&|_| true), last(&|it| it.ttl == TtlClass::Long)]
+}
+
+/// Bills a prompt: read up to the hit, long-lived writes up to the last long-lived mark, short-lived ones up to the last.
+fn bill(read: Tokens, ends: [Tokens; 2], prompt: Tokens, broke_at: Option<u32>) -> CacheUse {
+    let [all, long] = ends.map(|it| it.max(read));
     CacheUse { read, write: [all - long, long - read], uncached: prompt - all, broke_at }
 }
 
@@ -167,7 +214,20 @@ impl CacheRule for Cache {
     fn submit(&mut self, request: &RequestView<'_>) -> CacheUse {
         let links = request.chain.links();
         let marks = place(request.layout, request.ttl, &self.rules, links, request.tail);
-        let times = Times { request_ms: request.now_ms, response_ms: request.response_ms };
-        self.divide(links, &marks, request.prompt, times)
+        let marks = self.cacheable(&marks);
+        let now_ms = request.now_ms;
+        let readable_ms = readable_ms(self.rules.readable, self.rules.readable_after_ms, request);
+        let hit = match &self.rules.lookup {
+            None => marks.iter().rev().find_map(|mark| self.look_back(links, mark.link, now_ms)),
+            Some(lookup) => look_ups(request.layout, &self.rules, lookup, links)
+                .into_iter()
+                .find_map(|it| Some((it, self.readable(&links[it], now_ms)?))),
+        };
+        self.settle(links, &marks, hit, request.prompt, Clock { now_ms, readable_ms })
+    }
+
+    fn unserved(&self, usage: &CacheUse) -> CacheUse {
+        let prompt = usage.read + usage.write[0] + usage.write[1] + usage.uncached;
+        bill(0, self.ends, prompt, usage.broke_at)
     }
 }

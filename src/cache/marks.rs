@@ -1,8 +1,9 @@
 //! Where a layout's breakpoints fall in a prompt, and what positions and messages its prefixes form.
 
-use crate::model::layout::{Layout, Place};
+use crate::model::layout::{Breakpoint, Layout, Place};
 use crate::model::{Breakpoints, TtlClass};
 use crate::projection::chain::Link;
+use crate::spec::cache::{AutomaticSpec, LookbackUnitSpec, LookupSpec};
 use crate::spec::layout::LevelEndSpec;
 use crate::trace::Kind;
 use crate::units::Tokens;
@@ -18,7 +19,7 @@ pub struct Mark {
     pub ttl: TtlClass,
 }
 
-/// Returns the breakpoints of a prompt, in order; `tail` tokens at its end stand behind the last.
+/// Returns the breakpoints of a prompt at which it may write, in order; `tail` tokens at its end stand behind the last.
 #[must_use]
 pub fn place(
     layout: &Layout,
@@ -27,14 +28,51 @@ pub fn place(
     links: &[Link],
     tail: Tokens,
 ) -> Vec<Mark> {
-    let mut marks: Vec<Mark> = Vec::with_capacity(4);
-    for breakpoint in &layout.breakpoints {
+    let mut marks: Vec<Mark> = places(layout, asked, rules, links, tail).into_iter().map(|it| it.0).collect();
+    let surplus = marks.len().saturating_sub(usize::from(rules.breakpoints_max));
+    marks.drain(..surplus);
+    marks
+}
+
+/// Returns the places of a prompt at which entries are looked for, the longest prefix first.
+#[must_use]
+pub fn look_ups(layout: &Layout, rules: &Breakpoints, lookup: &LookupSpec, links: &[Link]) -> Vec<usize> {
+    let marks = places(layout, None, rules, links, 0);
+    let automatic = marks.iter().find(|it| it.1).map(|it| it.0.link);
+    let explicit: Vec<usize> = marks.iter().filter(|it| !it.1).map(|it| it.0.link).collect();
+    let n_earlier = explicit.len().saturating_sub(usize::from(lookup.latest));
+    let mut links_at: Vec<usize> = explicit.iter().take(usize::from(lookup.first)).copied().collect();
+    links_at.extend(&explicit[n_earlier..]);
+    if let Some(automatic) = automatic {
+        let earlier = eligible_ends(links).filter(|it| *it < automatic);
+        links_at.extend(earlier.take(usize::from(lookup.message_ends)));
+        links_at.push(automatic);
+        links_at.extend(lead_end(links).filter(|_| lookup.lead));
+    }
+    links_at.sort_unstable_by(|one, other| other.cmp(one));
+    links_at.dedup();
+    links_at
+}
+
+/// Returns all breakpoints of a prompt, in order, each with whether it is the automatic one.
+pub(super) fn places(
+    layout: &Layout,
+    asked: Option<TtlClass>,
+    rules: &Breakpoints,
+    links: &[Link],
+    tail: Tokens,
+) -> Vec<(Mark, bool)> {
+    let mut marks: Vec<(Mark, bool)> = Vec::with_capacity(4);
+    let implicit = [Breakpoint { at: Place::Automatic, ttl: None }];
+    let is_implicit = layout.is_silent && rules.is_implicit;
+    for breakpoint in if is_implicit { &implicit[..] } else { &layout.breakpoints[..] } {
         let ttl = rules.class(breakpoint.ttl.or(asked));
+        let is_automatic = breakpoint.at == Place::Automatic;
         let mut push = |link: usize| {
             let at_end = link + 1 == links.len();
             let tokens = links[link].tokens.saturating_sub(if at_end { tail } else { 0 });
-            if !marks.iter().any(|it| it.link == link) {
-                marks.push(Mark { link, tokens, ttl });
+            if !marks.iter().any(|it| it.0.link == link) {
+                marks.push((Mark { link, tokens, ttl }, is_automatic));
             }
         };
         match breakpoint.at {
@@ -47,16 +85,41 @@ pub fn place(
                 message_ends(links).skip(usize::from(offset)).take(usize::from(n)).for_each(push);
             }
             Place::Automatic => {
-                if let Some(link) = links.len().checked_sub(1) {
+                if let Some(link) = automatic(rules.automatic, links) {
                     push(link);
                 }
             }
         }
     }
-    marks.sort_unstable_by_key(|it| it.link);
-    let surplus = marks.len().saturating_sub(usize::from(rules.breakpoints_max));
-    marks.drain(..surplus);
+    marks.sort_unstable_by_key(|it| it.0.link);
     marks
+}
+
+/// Returns where an automatic breakpoint falls.
+fn automatic(at: AutomaticSpec, links: &[Link]) -> Option<usize> {
+    match at {
+        AutomaticSpec::LastBlock => links.iter().rposition(|it| it.kind != Kind::Reasoning),
+        AutomaticSpec::LastMessage => eligible_ends(links).next().or_else(|| lead_end(links)),
+    }
+}
+
+/// Returns the last prefix of what stands before all messages.
+pub(super) fn lead_end(links: &[Link]) -> Option<usize> {
+    links.iter().take_while(|it| matches!(it.kind, Kind::ToolSchema | Kind::System)).count().checked_sub(1)
+}
+
+/// Returns the ends of user messages and of runs of results, the last one first.
+fn eligible_ends(links: &[Link]) -> impl Iterator<Item = usize> {
+    let mut later = None;
+    links.iter().enumerate().rev().filter_map(move |(index, it)| {
+        let group = match it.kind {
+            Kind::User | Kind::Summary | Kind::Memory => Some(Kind::User),
+            Kind::ToolResult => Some(Kind::ToolResult),
+            _ => None,
+        };
+        let is_end = std::mem::replace(&mut later, group) != group;
+        (is_end && group.is_some()).then_some(index)
+    })
 }
 
 /// Returns the last prefix of a level that stands at the front.
@@ -88,8 +151,8 @@ fn side(kind: Kind) -> Option<bool> {
     }
 }
 
-/// Returns whether two neighbours are one position: a run of calls is, and so is a run of results.
+/// Returns whether two neighbours are one position: where runs are, a run of calls is, and so is a run of results.
 #[must_use]
-pub fn is_one_position(earlier: Kind, later: Kind) -> bool {
-    earlier == later && matches!(later, Kind::ToolCall | Kind::ToolResult)
+pub fn is_one_position(unit: LookbackUnitSpec, earlier: Kind, later: Kind) -> bool {
+    unit == LookbackUnitSpec::Run && earlier == later && matches!(later, Kind::ToolCall | Kind::ToolResult)
 }

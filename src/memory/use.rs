@@ -17,13 +17,15 @@ pub(super) fn standing(prompt: &Prompt<'_>, item: ItemIx) -> State {
         // What a model's summary says of a fact is not known; it is neither shown nor found again.
         projection::State::Absorbed | projection::State::Host => State::Lost,
         projection::State::Shown if slot.tokens >= prompt.item(item).raw => State::Exact,
-        projection::State::Shown => match slot.rendition {
-            ShownSpec::Raw => State::Exact,
-            ShownSpec::Exact | ShownSpec::Preview | ShownSpec::Truncate => State::Preview,
-            ShownSpec::Summary | ShownSpec::Gist => State::Summarised,
-            ShownSpec::Handle | ShownSpec::Offload => State::Recoverable,
-            ShownSpec::Marker => State::Lost,
-        },
+        projection::State::Shown | projection::State::Folded | projection::State::FoldHost => {
+            match slot.rendition {
+                ShownSpec::Raw => State::Exact,
+                ShownSpec::Exact | ShownSpec::Preview | ShownSpec::Truncate => State::Preview,
+                ShownSpec::Summary | ShownSpec::Gist => State::Summarised,
+                ShownSpec::Handle | ShownSpec::Offload => State::Recoverable,
+                ShownSpec::Marker => State::Lost,
+            }
+        }
     }
 }
 

@@ -12,6 +12,8 @@ pub type Place = PlaceSpec;
 pub struct Layout {
     /// The breakpoints.
     pub breakpoints: Vec<Breakpoint>,
+    /// Whether the policy says nothing of them.
+    pub is_silent: bool,
 }
 
 /// A breakpoint that a prompt asks for.
@@ -31,7 +33,8 @@ impl Default for Layout {
             Place::EndOf(LevelEndSpec::System),
             Place::LastMessages { n: 2, offset: 0 },
         ];
-        Self { breakpoints: places.into_iter().map(|at| Breakpoint { at, ttl: None }).collect() }
+        let breakpoints = places.into_iter().map(|at| Breakpoint { at, ttl: None }).collect();
+        Self { breakpoints, is_silent: true }
     }
 }
 
@@ -51,6 +54,6 @@ impl Layout {
             }
             Breakpoint { at: it.at, ttl: it.ttl.map(|it| TtlClass::of(it.0)) }
         });
-        Self { breakpoints: breakpoints.collect() }
+        Self { breakpoints: breakpoints.collect(), is_silent: false }
     }
 }

@@ -2,7 +2,7 @@
 
 use indexmap::IndexSet;
 
-use crate::diag::Problems;
+use crate::diag::{Problems, nearest};
 use crate::spec::memory::{
     ExtractSpec, FactsSpec, FromSpec, MemorySpec, PartSpec, ReadSpec, StateSpec, StoreSpec,
 };
@@ -77,7 +77,11 @@ impl Memory {
         if spec.write.extract.len() > DRAWS_MAX {
             problems.within("write.extract", |problems| {
                 let help = format!("write at most {DRAWS_MAX}");
-                problems.push("extract-too-many", format!("{} draws", spec.write.extract.len()), help);
+                problems.push(
+                    "extract-too-many",
+                    format!("{} draws are too many", spec.write.extract.len()),
+                    help,
+                );
             });
         }
         if spec.write.extract.is_empty() {
@@ -140,7 +144,7 @@ fn store(spec: &StoreSpec, problems: &mut Problems) -> Store {
             if banks.len() > BANKS_MAX {
                 problems.push(
                     "banks-too-many",
-                    format!("{} banks", banks.len()),
+                    format!("{} banks are too many", banks.len()),
                     format!("name at most {BANKS_MAX}"),
                 );
             }
@@ -184,7 +188,11 @@ fn extract(spec: &ExtractSpec, store: &Store, problems: &mut Problems) -> Extrac
     }
     if let Some(name) = spec.into.as_ref().filter(|it| !store.is_open && !store.banks.contains(it)) {
         problems.within("into", |problems| {
-            let help = format!("write one of {}", store.banks.join(", "));
+            let banks = || store.banks.iter().map(String::as_str);
+            let help = match nearest(name, banks()) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => format!("write one of `{}`", banks().collect::<Vec<_>>().join("`, `")),
+            };
             problems.push("bank-unknown", format!("the store has no bank `{name}`"), help);
         });
     }

@@ -2,12 +2,14 @@
 
 use indexmap::IndexMap;
 
+use super::fold::{self, Fold};
 use super::layout::Layout;
 use super::memory::Memory;
 use super::scope::{Patterns, Scope};
 use super::size::{Cond, Extent, Resolver, Size};
 use crate::diag::{Diagnostic, Problems, nearest};
 use crate::spec::PolicySpec;
+use crate::spec::fold::FoldSpec;
 use crate::spec::policy::{
     ActionSpec, BudgetSpec, CountsSpec, KindSpec, LastsSpec, MomentSpec, PrefixSpec, PreserveSpec,
     RecoverySpec, RenditionSpec, RowSpec, StageSpec, StepSpec, SummariseSpec, SummaryPromptSpec,
@@ -80,6 +82,8 @@ pub enum Action {
     Drop,
     /// Replaces all by a summary.
     Summarise(Summarise),
+    /// Replaces each loop by what stays of it and one summary from a template.
+    Fold(Fold),
 }
 
 /// A row of a table.
@@ -261,7 +265,8 @@ impl StageCheck<'_> {
         let scope =
             problems.within("scope", |problems| Scope::new(&spec.scope, &spec.at, self.resolver, problems));
         let action = problems.within("apply", |problems| self.action(&spec.apply, &scope, problems));
-        if reclaims(&when) && matches!(&action, Action::Show { budget: Some(_), .. } | Action::Summarise(_)) {
+        let is_known = matches!(&action, Action::Show { budget: None, .. } | Action::Drop);
+        if reclaims(&when) && !is_known {
             problems.within("when", |problems| {
                 problems.push(
                     "reclaimable-with-budget",
@@ -369,6 +374,9 @@ impl StageCheck<'_> {
             ActionSpec::Summarise(spec) => {
                 Action::Summarise(problems.within("summarise", |problems| self.summarise(spec, problems)))
             }
+            ActionSpec::Fold(spec) => {
+                Action::Fold(problems.within("fold", |problems| self.fold(spec, scope, problems)))
+            }
         }
     }
 
@@ -445,6 +453,30 @@ impl StageCheck<'_> {
             per_loop,
             counts_shown: spec.counts == CountsSpec::Shown,
         }
+    }
+
+    fn fold(&self, spec: &FoldSpec, scope: &Scope, problems: &mut Problems) -> Fold {
+        fold::check(spec, scope, problems);
+        let mut size = |field: &str, size: Option<&SizeSpec>| {
+            size.map_or(Size::Tokens(0), |it| {
+                problems.within(field, |problems| self.resolver.size(it, problems))
+            })
+        };
+        let (frame, each) = (size("frame", spec.frame.as_ref()), size("each", spec.each.as_ref()));
+        let (rows, budget) = match &spec.results {
+            Some(results) => problems.within("results", |problems| {
+                let tables = &self.spec.tables;
+                let name = &results.rows;
+                let rows = problems.within("rows", |problems| self.named("table", name, tables, problems));
+                let budget = results.budget.as_ref();
+                let budget =
+                    budget.map(|it| problems.within("budget", |problems| self.budget(it, scope, problems)));
+                (self.rows(name, rows, problems), budget)
+            }),
+            None => (Vec::new(), None),
+        };
+        let FoldSpec { having, copy, quote, grows, .. } = spec.clone();
+        Fold { having, copy, quote, rows, budget, frame, each, grows }
     }
 
     fn summarise(&self, spec: &SummariseSpec, problems: &mut Problems) -> Summarise {

@@ -1,6 +1,7 @@
 //! A well-formed price list: what a token costs, by day, by hour, and by the length of the prompt.
 
 mod check;
+mod vary;
 
 use std::ops::Range;
 
@@ -9,6 +10,7 @@ use crate::spec::price::ReachSpec;
 use crate::units::{Rate, Tokens};
 
 pub(super) use check::{prices, start};
+pub use vary::Part;
 
 /// Which tokens of a request a tier is for.
 pub type Reach = ReachSpec;

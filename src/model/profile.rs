@@ -1,10 +1,13 @@
 //! A well-formed model profile and its only constructor.
 
+use super::cache::cache;
 use super::price::{self, Prices};
 use crate::diag::{Diagnostic, Problems};
 use crate::spec::ProfileSpec;
-use crate::spec::profile::{AssumptionsSpec, CacheSpec, LimitsSpec, ReadableSpec, RulesSpec, TouchSpec};
+use crate::spec::profile::{AssumptionsSpec, LimitsSpec};
 use crate::units::{Cost, Tokens, UNLIMITED};
+
+pub use super::cache::{Blocks, Breakpoints, CacheRules, Steps, Stored, Touch, TtlClass, Units};
 
 /// One model at one provider at one date.
 #[derive(Clone, Debug, PartialEq)]
@@ -39,123 +42,6 @@ pub struct Limits {
 impl Limits {
     /// No limits.
     pub const NONE: Self = Self { prompt: UNLIMITED, window: UNLIMITED, output: UNLIMITED };
-}
-
-/// Which cache rules, with their numbers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum CacheRules {
-    /// No cache.
-    None,
-    /// The previous prompt, capped where the policy edited.
-    PrefixCap(Steps),
-    /// The longest common prefix with an earlier prompt.
-    PrefixInterval {
-        /// The lengths that are cached.
-        steps: Steps,
-        /// How long an entry lives after its last use, in milliseconds.
-        ttl_ms: Option<u64>,
-    },
-    /// Fixed blocks in a store.
-    Blocks(Blocks),
-    /// Entries at marked places.
-    Breakpoints(Breakpoints),
-}
-
-/// The numbers of a cache with breakpoints.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Breakpoints {
-    /// A breakpoint with less in front of it is ignored.
-    pub min_tokens: Tokens,
-    /// How many a request may have.
-    pub breakpoints_max: u8,
-    /// How many positions are looked at, back from a breakpoint and with it.
-    pub lookback_positions: u16,
-    /// How long entries live after their last use, by class, in milliseconds.
-    pub ttl_ms: [Option<u64>; 2],
-    /// How much longer they were seen to live, in milliseconds.
-    pub grace_ms: u64,
-    /// From when on an entry can be read.
-    pub readable: ReadableSpec,
-}
-
-impl Breakpoints {
-    /// Returns the class that an entry gets: the one asked for where the provider offers it.
-    #[must_use]
-    pub fn class(&self, asked: Option<TtlClass>) -> TtlClass {
-        let other = if self.ttl_ms[0].is_some() { TtlClass::Short } else { TtlClass::Long };
-        asked.filter(|it| self.ttl_ms[*it as usize].is_some()).unwrap_or(other)
-    }
-
-    /// Returns how long an entry of a class is readable after its last use, in milliseconds.
-    #[must_use]
-    pub fn life_ms(&self, class: TtlClass) -> u64 {
-        self.ttl_ms[class as usize].unwrap_or(0).saturating_add(self.grace_ms)
-    }
-}
-
-/// A class of lifetimes; each has its price.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum TtlClass {
-    /// Below an hour.
-    #[default]
-    Short,
-    /// From an hour on.
-    Long,
-}
-
-impl TtlClass {
-    /// Returns the class of a lifetime in milliseconds.
-    #[must_use]
-    pub fn of(ttl_ms: u64) -> Self {
-        if ttl_ms < 3_600_000 { Self::Short } else { Self::Long }
-    }
-}
-
-/// In which order the blocks of a prompt count as used.
-pub type Touch = TouchSpec;
-
-/// A store of fixed blocks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Blocks {
-    /// How many tokens a block holds; 1 and up.
-    pub block_tokens: Tokens,
-    /// How many blocks the store holds, 1 and up; any number without a capacity.
-    pub capacity_blocks: Option<u32>,
-    /// In which order the blocks of a prompt count as used.
-    pub touch: Touch,
-}
-
-impl CacheRules {
-    /// Returns how long an entry lives after its last use, in milliseconds, where the rule has a clock.
-    #[must_use]
-    pub fn ttl_ms(&self) -> Option<u64> {
-        match self {
-            Self::None | Self::PrefixCap(_) | Self::Blocks(_) => None,
-            Self::PrefixInterval { ttl_ms, .. } => *ttl_ms,
-            Self::Breakpoints(rules) => rules.ttl_ms[0].or(rules.ttl_ms[1]),
-        }
-    }
-}
-
-/// The prefix lengths that a cache keeps: a minimum, then whole steps.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Steps {
-    /// Shorter prefixes are not cached.
-    pub min: Tokens,
-    /// How prefixes grow beyond the minimum; 1 and up.
-    pub step: Tokens,
-}
-
-impl Steps {
-    /// Returns the longest cached length within a common prefix.
-    #[inline]
-    #[must_use]
-    pub fn floor(&self, common: Tokens) -> Tokens {
-        match common.checked_sub(self.min) {
-            None => 0,
-            Some(extra) => self.min + extra / self.step * self.step,
-        }
-    }
 }
 
 /// What a report assumes about the agent and the provider.
@@ -233,112 +119,6 @@ fn limits(spec: &LimitsSpec, problems: &mut Problems) -> Limits {
         window,
         output: spec.output_tokens.unwrap_or(UNLIMITED),
     }
-}
-
-fn cache(spec: &CacheSpec, problems: &mut Problems) -> CacheRules {
-    let zeros = [
-        ("step_tokens", spec.step_tokens == Some(0), "a step of 0 tokens leads nowhere"),
-        ("breakpoints_max", spec.breakpoints_max == Some(0), "without a breakpoint nothing is cached"),
-        ("lookback_positions", spec.lookback_positions == Some(0), "the breakpoint itself is a position"),
-    ];
-    for (field, is_zero, message) in zeros {
-        if is_zero {
-            problems.within(field, |it| it.push("step-zero", message, "write 1 or more"));
-        }
-    }
-    unused(spec, problems);
-    let steps = Steps { min: spec.min_tokens.unwrap_or(0), step: spec.step_tokens.unwrap_or(1).max(1) };
-    match spec.rules {
-        RulesSpec::None => CacheRules::None,
-        RulesSpec::PrefixCap => CacheRules::PrefixCap(steps),
-        RulesSpec::PrefixInterval => {
-            if spec.ttl.0.len() > 1 {
-                problems.within("ttl", |it| {
-                    it.push("ttl-several", "an interval rule has one lifetime", "write one duration");
-                });
-            }
-            CacheRules::PrefixInterval { steps, ttl_ms: spec.ttl.0.first().map(|it| it.0) }
-        }
-        RulesSpec::Blocks => CacheRules::Blocks(blocks(spec, problems)),
-        RulesSpec::Breakpoints => CacheRules::Breakpoints(Breakpoints {
-            min_tokens: steps.min,
-            breakpoints_max: spec.breakpoints_max.unwrap_or(4).max(1),
-            lookback_positions: spec.lookback_positions.unwrap_or(20).max(1),
-            ttl_ms: ttls(spec, problems),
-            grace_ms: spec.ttl_grace.map_or(0, |it| it.0),
-            readable: spec.readable.unwrap_or(ReadableSpec::ResponseStart),
-        }),
-    }
-}
-
-/// Reports fields that the rules do not look at.
-fn unused(spec: &CacheSpec, problems: &mut Problems) {
-    let of_rules: &[&str] = match spec.rules {
-        RulesSpec::None => &[],
-        RulesSpec::PrefixCap => &["min_tokens", "step_tokens"],
-        RulesSpec::PrefixInterval => &["min_tokens", "step_tokens", "ttl"],
-        RulesSpec::Blocks => &["block_tokens", "capacity_blocks", "touch"],
-        RulesSpec::Breakpoints => {
-            &["min_tokens", "ttl", "ttl_grace", "breakpoints_max", "lookback_positions", "clock", "readable"]
-        }
-    };
-    let given = [
-        ("min_tokens", spec.min_tokens.is_some()),
-        ("step_tokens", spec.step_tokens.is_some()),
-        ("block_tokens", spec.block_tokens.is_some()),
-        ("capacity_blocks", spec.capacity_blocks.is_some()),
-        ("touch", spec.touch.is_some()),
-        ("ttl", !spec.ttl.is_empty()),
-        ("ttl_grace", spec.ttl_grace.is_some()),
-        ("breakpoints_max", spec.breakpoints_max.is_some()),
-        ("lookback_positions", spec.lookback_positions.is_some()),
-        ("clock", spec.clock.is_some()),
-        ("readable", spec.readable.is_some()),
-    ];
-    for (field, _) in given.into_iter().filter(|(field, is_given)| *is_given && !of_rules.contains(field)) {
-        problems.within(field, |it| {
-            it.push("cache-field-unused", format!("these rules do not look at `{field}`"), "leave it out");
-        });
-    }
-}
-
-/// Sorts lifetimes into their classes; without any, entries live five minutes.
-fn ttls(spec: &CacheSpec, problems: &mut Problems) -> [Option<u64>; 2] {
-    let mut classes = [None; 2];
-    for ttl in &spec.ttl.0 {
-        let class = &mut classes[TtlClass::of(ttl.0) as usize];
-        if class.is_some() {
-            problems.within("ttl", |it| {
-                it.push(
-                    "ttl-class-twice",
-                    format!("`{ttl}` is of the same class as another lifetime"),
-                    "write at most one below an hour and one from an hour on",
-                );
-            });
-        }
-        *class = Some(ttl.0);
-    }
-    if classes == [None; 2] { [Some(300_000), None] } else { classes }
-}
-
-fn blocks(spec: &CacheSpec, problems: &mut Problems) -> Blocks {
-    let block_tokens = spec.block_tokens.unwrap_or(0);
-    if block_tokens == 0 {
-        problems.within("block_tokens", |it| {
-            it.push("block-size-missing", "blocks hold some number of tokens", "write 1 or more, such as 16");
-        });
-    }
-    if spec.capacity_blocks == Some(0) {
-        problems.within("capacity_blocks", |it| {
-            it.push(
-                "capacity-zero",
-                "a store of 0 blocks holds nothing",
-                "write `rules = \"none\"` for no cache",
-            );
-        });
-    }
-    let touch = spec.touch.unwrap_or_default();
-    Blocks { block_tokens, capacity_blocks: spec.capacity_blocks, touch }
 }
 
 fn assumptions(spec: &AssumptionsSpec, problems: &mut Problems) -> Assumptions {

@@ -86,7 +86,7 @@ fn profile(entry: &Entry, name: &str, found: &Found, as_of: &str) -> Result<Plac
     if entry.prices.iter().any(|it| it.output.is_none()) {
         return Err(("not-a-text-model", "no price for a token of output".to_owned()));
     }
-    let text = text(entry, name, found, as_of)?;
+    let text = text(entry, name, found, as_of);
     let problems = |it: &[crate::diag::Diagnostic]| {
         let all: Vec<String> = it.iter().map(|it| format!("`{}`: {}", it.place.field, it.message)).collect();
         ("profile-invalid", all.join("; "))
@@ -97,7 +97,7 @@ fn profile(entry: &Entry, name: &str, found: &Found, as_of: &str) -> Result<Plac
 }
 
 /// Writes an entry as a profile.
-fn text(entry: &Entry, name: &str, found: &Found, as_of: &str) -> Result<String, Reason> {
+fn text(entry: &Entry, name: &str, found: &Found, as_of: &str) -> String {
     let mut text = String::new();
     let quoted = |it: &str| Tree::String(it.to_owned()).to_string();
     let title = entry.title.as_deref().unwrap_or(&entry.model);
@@ -109,7 +109,7 @@ fn text(entry: &Entry, name: &str, found: &Found, as_of: &str) -> Result<String,
         quoted(&format!("{title} at {provider}, at the prices that {} lists.", found.list))
     );
     let _ = writeln!(text, "as_of = {}", quoted(as_of));
-    let (cache, cache_source) = cache(entry)?;
+    let (cache, cache_source) = cache(entry);
     let mut sources: IndexSet<&str> = [found.source].into();
     sources.extend(entry.sources.iter().map(String::as_str).chain(cache_source));
     text.push_str("sources = [\n");
@@ -133,7 +133,7 @@ fn text(entry: &Entry, name: &str, found: &Found, as_of: &str) -> Result<String,
     text.push_str(&cache);
     entry.prices.iter().for_each(|it| price(it, &mut text));
     text.push_str(ASSUMPTIONS);
-    Ok(text)
+    text
 }
 
 /// What the bundled profiles assume about an agent.
@@ -145,15 +145,12 @@ failure_penalty_usd = 0.02
 ";
 
 /// Writes the cache rules, and says where they are told.
-fn cache(entry: &Entry) -> Result<(String, Option<&'static str>), Reason> {
-    if rules::bills_writes(entry).is_some() {
-        return Err(("cache-rules", "no rules for a cache that bills writes at breakpoints".to_owned()));
-    }
+fn cache(entry: &Entry) -> (String, Option<&'static str>) {
     let Some(rules) = rules::rules(entry) else {
         let has_discount = entry.prices.iter().any(|it| it.cache_read.is_some());
         let doubt =
             if has_discount { "  # cached input is cheaper, but by which rules is not known" } else { "" };
-        return Ok((format!("\n[cache]\nrules = \"none\"{doubt}\n"), None));
+        return (format!("\n[cache]\nrules = \"none\"{doubt}\n"), None);
     };
     let mut text =
         format!("\n[cache]                         # {}\nrules = \"{}\"\n", rules.doubt, rules.rules);
@@ -162,10 +159,14 @@ fn cache(entry: &Entry) -> Result<(String, Option<&'static str>), Reason> {
             let _ = writeln!(text, "{field} = {}", underscored(tokens));
         }
     }
-    if let Some(ttl) = rules.ttl {
-        let _ = writeln!(text, "ttl = \"{ttl}\"");
+    if let Some((breakpoints_max, lookback_positions)) = rules.marks {
+        let _ =
+            writeln!(text, "breakpoints_max = {breakpoints_max}\nlookback_positions = {lookback_positions}");
     }
-    Ok((text, Some(rules.source)))
+    if let Some(ttl) = rules.ttl {
+        let _ = writeln!(text, "ttl = {ttl}");
+    }
+    (text, Some(rules.source))
 }
 
 /// Rates as any part of a price list gives them.

@@ -11,7 +11,9 @@ pub(super) struct Rules {
     pub(super) min_tokens: Option<u64>,
     /// How prefixes grow beyond it.
     pub(super) step_tokens: Option<u64>,
-    /// How long an entry lives after its last use.
+    /// How many breakpoints a request may have, and how many positions are looked at back from each.
+    pub(super) marks: Option<(u8, u16)>,
+    /// How long an entry lives after its last use, as a profile writes it.
     pub(super) ttl: Option<&'static str>,
     /// What the pages leave open or the rules cannot say.
     pub(super) doubt: &'static str,
@@ -56,7 +58,28 @@ const fn automatic(
     doubt: &'static str,
     source: &'static str,
 ) -> Rules {
-    Rules { rules: "prefix_interval", min_tokens: Some(min), step_tokens: Some(step), ttl, doubt, source }
+    Rules {
+        rules: "prefix_interval",
+        min_tokens: Some(min),
+        step_tokens: Some(step),
+        marks: None,
+        ttl,
+        doubt,
+        source,
+    }
+}
+
+/// Entries at breakpoints, which a request marks or which follow from it, with a fee for writing.
+const fn breakpoints(min: u64, ttl: &'static str, doubt: &'static str, source: &'static str) -> Rules {
+    Rules {
+        rules: "breakpoints",
+        min_tokens: Some(min),
+        step_tokens: None,
+        marks: Some((4, 20)),
+        ttl: Some(ttl),
+        doubt,
+        source,
+    }
 }
 
 /// Returns the rules of a model, where they are known.
@@ -64,10 +87,29 @@ const fn automatic(
 pub(super) fn rules(entry: &Entry) -> Option<Rules> {
     let model = entry.model.to_lowercase();
     let rules = match canonical(&entry.provider) {
-        "openai" if is_before_breakpoints(&model) => automatic(
+        "anthropic" => breakpoints(
+            claude_min(&model),
+            "[\"5m\", \"1h\"]",
+            "the minimum is that of the provider's own platform; it is not published for the newest models",
+            ANTHROPIC,
+        ),
+        "openai" if !is_before_breakpoints(&model) => breakpoints(
+            1_024,
+            "\"30m\"",
+            "the nearest rule: also up to 20 ends of earlier messages are looked up, and entries may live longer",
+            OPENAI,
+        ),
+        "moonshotai" if model.contains("k3") => automatic(
+            256,
+            256,
+            Some("\"5m\""),
+            "the nearest rule: steps as measured on another model; a write for 5 minutes costs what input does",
+            "https://platform.kimi.ai/docs/pricing/chat-k3",
+        ),
+        "openai" => automatic(
             1_024,
             128,
-            Some("5m"),
+            Some("\"5m\""),
             "best effort; entries live five to ten minutes in memory, up to a day on request",
             OPENAI,
         ),
@@ -92,10 +134,10 @@ pub(super) fn rules(entry: &Entry) -> Option<Rules> {
             "minimum and step as measured in August 2026, not published; entries may go at any time",
             "https://docs.x.ai/developers/advanced-api-usage/prompt-caching",
         ),
-        "moonshotai" if !model.contains("k3") => automatic(
+        "moonshotai" => automatic(
             256,
             256,
-            Some("5m"),
+            Some("\"5m\""),
             "steps as measured; the models of this line bill no writes",
             "https://platform.kimi.ai/docs (context caching)",
         ),
@@ -112,7 +154,7 @@ pub(super) fn rules(entry: &Entry) -> Option<Rules> {
         "groq" => automatic(
             0,
             1,
-            Some("2h"),
+            Some("\"2h\""),
             "no minimum or step published",
             "https://console.groq.com/docs/prompt-caching",
         ),
@@ -126,7 +168,7 @@ pub(super) fn rules(entry: &Entry) -> Option<Rules> {
         "alibaba" => automatic(
             1_024,
             1,
-            Some("5m"),
+            Some("\"5m\""),
             "the implicit cache, best effort; an explicit one is cheaper to read and bills writes",
             "https://www.alibabacloud.com/help/en/model-studio/context-cache",
         ),
@@ -147,13 +189,17 @@ fn gemini_min(model: &str) -> u64 {
     if model.contains("gemini-2.5") { 2_048 } else { 4_096 }
 }
 
-/// Returns whether a provider bills what is written at breakpoints that the prompt marks or that follow from it.
-pub(super) fn bills_writes(entry: &Entry) -> Option<&'static str> {
-    let model = entry.model.to_lowercase();
-    match canonical(&entry.provider) {
-        "anthropic" => Some(ANTHROPIC),
-        "openai" if !is_before_breakpoints(&model) => Some(OPENAI),
-        "moonshotai" if model.contains("k3") => Some("https://platform.kimi.ai/docs/pricing/chat-k3"),
-        _ => None,
+/// Returns the shortest prefix that a model of Anthropic caches.
+fn claude_min(model: &str) -> u64 {
+    let model = model.replace('.', "-");
+    let is = |names: &[&str]| names.iter().any(|it| model.contains(it));
+    if is(&["opus-4-5", "opus-4-6", "haiku-4-5"]) {
+        4_096
+    } else if is(&["opus-4-7", "mythos-preview", "haiku-3", "3-5-haiku", "3-haiku"]) {
+        2_048
+    } else if is(&["fable-5", "mythos-5", "opus-5", "sonnet-5-5", "haiku-5-5"]) {
+        512
+    } else {
+        1_024
     }
 }

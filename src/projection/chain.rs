@@ -3,7 +3,7 @@
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::edit::ChangeLog;
-use super::prompt::{Prompt, SlotIx, State};
+use super::prompt::{Prompt, SlotIx};
 use crate::trace::Kind;
 use crate::units::Tokens;
 
@@ -49,7 +49,7 @@ impl Chain {
                 slot: at,
                 tokens: last.tokens + Tokens::from(prompt.slot(at).tokens),
                 digest: link(last.digest, prompt, log, at),
-                kind: kind(prompt, at),
+                kind: prompt.kind(at),
             };
             self.links.push(last);
             at = log.known_from(prompt, at + 1);
@@ -88,11 +88,6 @@ impl Chain {
     pub fn n_unchanged(&self) -> usize {
         self.n_unchanged
     }
-}
-
-/// Returns what stands in a slot.
-fn kind(prompt: &Prompt<'_>, index: SlotIx) -> Kind {
-    if prompt.slot(index).state == State::Host { Kind::Summary } else { prompt.item(index).kind }
 }
 
 /// Returns the digest of a prefix grown by one slot.

@@ -249,7 +249,7 @@ impl<'p, 't> Editor<'p, 't> {
         if !before.is_visible() {
             return 0;
         }
-        let state = if before.state == State::Host { State::Absorbed } else { State::Dropped };
+        let state = if before.is_summary() { State::Absorbed } else { State::Dropped };
         self.put(index, Slot { tokens: 0, state, exact: false, ..before });
         1
     }
@@ -297,7 +297,8 @@ impl<'p, 't> Editor<'p, 't> {
         self.log.visits.push(visit);
     }
 
-    fn put(&mut self, index: SlotIx, after: Slot) {
+    /// Puts something else into a slot.
+    pub(super) fn put(&mut self, index: SlotIx, after: Slot) {
         let before = *self.prompt.slot(index);
         self.prompt.replace(index, Slot { by: self.manner.author, ..after });
         self.note_edit(index, before);

@@ -104,7 +104,7 @@ impl ClassMask {
 }
 
 /// Which slots a scope is about, wherever they stand.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Filter {
     kinds: ClassMask,
     tools: ToolMask,
@@ -178,8 +178,8 @@ impl Filter {
     #[must_use]
     pub fn has_slot(&self, item: &Item, slot: &Slot) -> bool {
         match slot.state {
-            super::State::Dropped | super::State::Absorbed => false,
-            super::State::Host => self.has_summary(),
+            super::State::Dropped | super::State::Absorbed | super::State::Folded => false,
+            super::State::Host | super::State::FoldHost => self.has_summary(),
             super::State::Shown => {
                 self.kinds.has_kind(item.kind)
                     && self.shown.has_shown(slot.rendition)

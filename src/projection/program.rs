@@ -1,6 +1,7 @@
 //! A declarative policy made ready for one trace and one set of limits; it runs as a [`Projector`].
 
 use super::act::Act;
+use super::act::pool::Spent;
 use super::edit::{Editor, Manner};
 use super::num::{Env, Known};
 use super::prompt::{Arrived, Author, SlotIx};
@@ -14,7 +15,7 @@ use crate::spec::policy::{LastsSpec, PrefixSpec};
 use crate::trace::Spine;
 
 /// A policy made ready.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Program {
     stages: Vec<ReadyStage>,
     /// Which stages are considered, by moment.
@@ -22,7 +23,7 @@ pub struct Program {
 }
 
 /// A stage made ready.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 struct ReadyStage {
     index: u16,
     when: Test,
@@ -36,7 +37,7 @@ struct ReadyStage {
 }
 
 /// A rung made ready, with what it remembers from one activation to the next.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) struct ReadyRung {
     author: Author,
     when: Test,
@@ -51,7 +52,7 @@ pub(super) struct ReadyRung {
 }
 
 /// Up to where a rung has nothing left to do, unless an edit says otherwise.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Memory {
     /// The first slot it has not settled.
     pub(super) cursor: SlotIx,
@@ -60,6 +61,15 @@ pub(super) struct Memory {
     /// Where the region began that the memory is about.
     from: SlotIx,
     seen_edits: usize,
+    /// What the settled slots spent.
+    pub(super) spent: Spent,
+}
+
+impl Memory {
+    /// Settles nothing any more from a slot on.
+    pub(super) fn forget(&mut self, from: SlotIx) {
+        *self = Self { cursor: from, from: self.from, seen_edits: self.seen_edits, ..Self::default() };
+    }
 }
 
 /// What stays the same during one activation.
@@ -211,7 +221,9 @@ impl ReadyRung {
     /// Returns whether nothing but its filters says what the rung does to a single item.
     #[inline]
     fn takes_one(&self) -> bool {
-        self.goal.is_none() && self.place.is_whole_part() && !matches!(self.act, Act::Summarise(_))
+        self.goal.is_none()
+            && self.place.is_whole_part()
+            && !matches!(self.act, Act::Summarise(_) | Act::Fold(_))
     }
 
     fn is_due(&mut self, activation: &Activation<'_>, edit: &mut Editor<'_, '_>) -> bool {
@@ -312,18 +324,22 @@ impl ReadyRung {
         let memory = &mut self.memory;
         let journal = edit.prompt().journal();
         let is_active = self.place.part == crate::spec::policy::PartSpec::Active;
+        let has_pool = self.act.budget().is_some();
         if region.from != memory.from {
-            *memory = Memory { cursor: region.from, from: region.from, ..Memory::default() };
+            memory.forget(region.from);
+            memory.from = region.from;
             memory.seen_edits = journal.len();
         }
         for change in &journal[memory.seen_edits..] {
             let own = change.after.by == self.author;
-            let comes_back =
-                change.after.by == super::prompt::UNDO || change.after.state == super::State::Host;
-            let matters = comes_back || is_active || self.place.filter.looks_at_renditions();
+            let comes_back = change.after.by == super::prompt::UNDO || change.after.is_summary();
+            // Every unit behind an edit may find more or less in the pool than it did.
+            let from_start = is_active || has_pool;
+            // A fold adds up what stands of a loop, so that any edit of it counts.
+            let is_sum = matches!(self.act, Act::Fold(_));
+            let matters = comes_back || from_start || is_sum || self.place.filter.looks_at_renditions();
             if !own && matters && change.slot < memory.cursor {
-                memory.cursor = if is_active { region.from } else { change.slot.max(region.from) };
-                memory.n_settled = 0;
+                memory.forget(if from_start { region.from } else { change.slot.max(region.from) });
             }
         }
         memory.seen_edits = journal.len();

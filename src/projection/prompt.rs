@@ -1,85 +1,9 @@
 //! The prompt: one slot an item, totals kept up to date, and the journal of every edit.
 
+pub use super::slot::{Author, Edit, LoopState, Shown, Slot, SlotIx, State, UNDO};
 use crate::ledger::ToolResults;
-use crate::spec::policy::ShownSpec;
 use crate::trace::{Item, Kind, LoopIx, Preserve, Spine};
 use crate::units::Tokens;
-
-/// A slot's place; slots never move, so it is the item's place in the order of arrival.
-pub type SlotIx = u32;
-/// How an item is shown.
-pub type Shown = ShownSpec;
-/// Who makes an edit: a rung of the program, or a projector of your own.
-pub type Author = u8;
-/// The author of edits that take back what held for one request.
-pub const UNDO: Author = Author::MAX;
-
-/// Where an item stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum State {
-    /// In the prompt.
-    Shown,
-    /// Hidden by a stage.
-    Dropped,
-    /// Behind a summary that stands in an earlier slot.
-    Absorbed,
-    /// Behind the summary that stands in this slot.
-    Host,
-}
-
-/// One item's rendition at its place.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Slot {
-    /// Tokens shown: the item's, or of the summary that stands here; 0 when hidden.
-    pub tokens: u32,
-    /// The item's last rendition.
-    pub rendition: Shown,
-    /// Whether the item stands in the prompt.
-    pub state: State,
-    /// Whether it counts as exact evidence.
-    pub exact: bool,
-    /// The last author of an edit; [`UNDO`] when there was none.
-    pub by: Author,
-    /// Which summary stands here, counted from 1; 0 for items.
-    pub serial: u32,
-}
-
-impl Slot {
-    /// Returns whether anything stands in this slot.
-    #[inline]
-    #[must_use]
-    pub fn is_visible(&self) -> bool {
-        matches!(self.state, State::Shown | State::Host)
-    }
-}
-
-/// What stands in the prompt of one loop.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct LoopState {
-    /// Tokens shown.
-    pub tokens: Tokens,
-    /// Working-evidence results shown exactly; like the next three, by the last rendition, behind a summary or not.
-    pub n_exact: u32,
-    /// Results shown in full.
-    pub n_full: u32,
-    /// Results shown raw.
-    pub n_raw: u32,
-    /// Results that still have a handle.
-    pub n_handles: u32,
-    /// Items behind a summary.
-    pub n_absorbed: u32,
-}
-
-/// An edit of one slot.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Edit {
-    /// Which.
-    pub slot: SlotIx,
-    /// What stood there.
-    pub before: Slot,
-    /// What stands there now.
-    pub after: Slot,
-}
 
 /// How many of each unit have come.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -280,7 +204,7 @@ impl<'t> Prompt<'t> {
             state.tokens = state.tokens - Tokens::from(before.tokens) + Tokens::from(after.tokens);
             state.n_absorbed =
                 state.n_absorbed - u32::from(is_behind(&before)) + u32::from(is_behind(&after));
-            if item.kind == Kind::ToolResult && !is_behind(&before) && !is_behind(&after) {
+            if item.kind == Kind::ToolResult && is_counted(&before) && is_counted(&after) {
                 count(state, &before, item, -1);
                 count(state, &after, item, 1);
                 let tools = &mut self.tools;
@@ -356,7 +280,7 @@ impl<'t> Prompt<'t> {
     #[inline]
     #[must_use]
     pub fn kind(&self, index: SlotIx) -> Kind {
-        if self.slots[index as usize].state == State::Host { Kind::Summary } else { self.item(index).kind }
+        if self.slots[index as usize].is_summary() { Kind::Summary } else { self.item(index).kind }
     }
 
     /// Returns how many slots there are.
@@ -470,6 +394,12 @@ impl<'t> Prompt<'t> {
 #[inline]
 fn is_behind(slot: &Slot) -> bool {
     matches!(slot.state, State::Absorbed | State::Host)
+}
+
+/// Returns whether a slot says itself what stands of its item; one behind a summary, or told of in one, is as it last was.
+#[inline]
+fn is_counted(slot: &Slot) -> bool {
+    matches!(slot.state, State::Shown | State::Dropped)
 }
 
 /// Adds a result that no summary hides to what stands of its loop, or takes it away; summaries leave the counts as they were.

@@ -74,11 +74,11 @@ impl Render {
 }
 
 /// The rows of a table as a program holds them.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Rows(Vec<RowRender>);
 
 /// One row of a table.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 struct RowRender {
     tools: ToolMask,
     preserve: ClassMask,

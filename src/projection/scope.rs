@@ -21,7 +21,7 @@ pub struct Region {
 }
 
 /// A scope as a program holds it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Place {
     /// Which part of the prompt.
     pub part: PartSpec,
@@ -37,7 +37,7 @@ pub struct Place {
 }
 
 /// Slots that are protected, with the bounds that hold during one activation.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 struct Protected {
     filter: Filter,
     first: Option<Reach>,

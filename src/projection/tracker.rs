@@ -56,7 +56,7 @@ impl Totals {
 }
 
 /// Sums over the slots of a region that pass a filter; both ends of the region may move.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Tracker {
     from: SlotIx,
     to: SlotIx,

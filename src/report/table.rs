@@ -70,7 +70,7 @@ pub fn report(report: &Report, layout: Layout) -> String {
 }
 
 /// Draws a table of what was kept of planted facts.
-fn drawn(grid: &super::retention::Grid) -> String {
+pub(super) fn drawn(grid: &super::retention::Grid) -> String {
     let mut table = Table::new();
     let style = TableStyle::new().header_separator(comfy_table::LineStyle::none().fill('─').junction('─'));
     table.load_style(style);
@@ -189,7 +189,7 @@ fn column_width(cells: &[Vec<String>], column: usize) -> usize {
 }
 
 /// Writes a paragraph behind a mark, its further lines indented as far.
-fn wrap(paragraph: &str, mark: &str, width: Option<usize>, text: &mut String) {
+pub(super) fn wrap(paragraph: &str, mark: &str, width: Option<usize>, text: &mut String) {
     let width = width.unwrap_or(usize::MAX);
     let indent = " ".repeat(mark.chars().count());
     let mut column = indent.len();

@@ -6,6 +6,7 @@ use super::{load, params};
 use crate::catalog::{Catalog, Kind, Loaded};
 use crate::error::Error;
 use crate::guard;
+use crate::metrics::break_even;
 use crate::model::{Policy, Profile};
 use crate::source::Source;
 use crate::spec::set::Setting;
@@ -45,12 +46,13 @@ pub fn check(catalog: &Catalog, kind: Kind, name: &str) -> Result<(), Error> {
 fn check_suite(catalog: &Catalog, suite: &Loaded<SuiteSpec>) -> Result<(), Error> {
     let spec = &suite.spec;
     let mut problems = params::undeclared(&spec.params, &[], catalog);
+    problems.extend(spec.break_even.as_ref().and_then(|it| break_even::check(it).err()).unwrap_or_default());
     problems.extend(guard::check(&spec.guards, &spec.policies).err().unwrap_or_default());
     let lists =
         [(Kind::Policy, &spec.policies), (Kind::Scenario, &spec.scenarios), (Kind::Profile, &spec.profiles)];
     for (kind, names) in lists {
         for (index, name) in names.iter().enumerate() {
-            if catalog.find(kind, name).is_err() {
+            if catalog.expand(kind, name).iter().any(|it| catalog.find(kind, it).is_err()) {
                 problems.push(catalog.unknown(kind, &format!("{}.{index}", kind.folder()), name));
             }
         }

@@ -9,10 +9,12 @@ use crate::catalog::{Catalog, Kind, Loaded};
 use crate::diag::Diagnostic;
 use crate::error::Error;
 use crate::guard;
+use crate::metrics::break_even;
 use crate::model::{Policy, Profile};
 use crate::spec::scenario::LoadSpec;
 use crate::spec::set::{Setting, Target};
 use crate::spec::size::SizeSpec;
+use crate::spec::suite::BreakEvenSpec;
 use crate::spec::{PolicySpec, ProfileSpec, ScenarioSpec, SuiteSpec};
 use crate::trace::Conversation;
 
@@ -54,6 +56,7 @@ pub(super) fn plan(catalog: &Catalog, request: &Request) -> Result<Plan, Error> 
         work.policies.truncate(1);
         scenarios.iter_mut().for_each(|it| it.policies.truncate(1));
     }
+    let break_even = work.break_even(suite.as_ref());
     work.check_used();
     work.check_blocks(&scenarios, &profiles);
     work.found.stop()?;
@@ -69,6 +72,7 @@ pub(super) fn plan(catalog: &Catalog, request: &Request) -> Result<Plan, Error> 
         notes: suite.iter().flat_map(|it| it.spec.notes.clone()).chain(notes).collect(),
         guards: suite.as_ref().map(|it| it.spec.guards.clone()).unwrap_or_default(),
         references: suite.as_ref().map(|it| it.spec.references.clone()).unwrap_or_default(),
+        break_even,
         has_sum: suite.as_ref().is_some_and(|it| it.spec.sum),
     })
 }
@@ -104,6 +108,13 @@ impl Used {
             Ok(()) => self.is_applied = true,
             Err(problem) => self.refused = self.refused.take().or(Some(problem)),
         }
+    }
+
+    /// Says why an override can lead to nothing.
+    fn refuse(&mut self, message: &str, help: &str) {
+        let mut problem = Diagnostic::at("set-no-such-field", &self.setting.text, message).help(help);
+        "--set".clone_into(&mut problem.place.file);
+        self.refused = Some(Box::new(problem));
     }
 }
 
@@ -161,14 +172,19 @@ impl Names<'_> {
             let problem = problem.help("name at least one");
             found.problems.extend(self.by.map_or_else(Vec::new, |it| it.locate(vec![problem])));
         }
-        for (index, name) in self.names.iter().enumerate().filter(|(_, name)| seen.insert(*name)) {
-            match (read(name), self.by) {
-                (Ok(it), _) => loaded.push(it),
-                (Err(Error::UnknownName { .. }), Some(suite)) => {
-                    let field = format!("{}.{index}", self.kind.folder());
-                    found.problems.extend(suite.locate(vec![catalog.unknown(self.kind, &field, name)]));
+        for (index, name) in self.names.iter().enumerate() {
+            for name in catalog.expand(self.kind, name) {
+                if !seen.insert(name.clone()) {
+                    continue;
                 }
-                (Err(error), _) => found.error(error),
+                match (read(&name), self.by) {
+                    (Ok(it), _) => loaded.push(it),
+                    (Err(Error::UnknownName { .. }), Some(suite)) => {
+                        let field = format!("{}.{index}", self.kind.folder());
+                        found.problems.extend(suite.locate(vec![catalog.unknown(self.kind, &field, &name)]));
+                    }
+                    (Err(error), _) => found.error(error),
+                }
             }
         }
         loaded
@@ -241,6 +257,24 @@ impl Inputs<'_> {
             }
         }
         profiles
+    }
+
+    /// Makes what break-even points are asked about.
+    fn break_even(&mut self, suite: Option<&Loaded<SuiteSpec>>) -> Option<BreakEvenSpec> {
+        let suite = suite.filter(|it| it.spec.break_even.is_some());
+        let Some((suite, spec)) = suite.and_then(|it| Some((it, it.spec.break_even?))) else {
+            for used in self.settings.iter_mut().filter(|it| it.setting.target == Target::BreakEven) {
+                used.refuse("no suite of this run has `break_even`", "name one that has, with `--suite`");
+            }
+            return None;
+        };
+        let mut specs = [spec];
+        self.set(Target::BreakEven, &mut specs, |it| break_even::check(it).is_ok());
+        let [spec] = specs;
+        if let Err(problems) = break_even::check(&spec) {
+            self.found.problems.extend(suite.locate(problems));
+        }
+        Some(spec)
     }
 
     /// Makes the scenarios, each with its policies.

@@ -61,9 +61,8 @@ pub(super) fn workloads(
     scenario: &Loaded<ScenarioSpec>,
     spec: &ScenarioSpec,
 ) -> Result<Vec<Workload>, Error> {
-    if let LoadSpec::Recorded { path, .. } = &spec.load
-        && let Some(origin) = scenario.origin.beside(path)
-    {
+    if let LoadSpec::Recorded { path, .. } = &spec.load {
+        let origin = recording(scenario, path)?;
         let text = origin.text()?;
         if import::detect(&text).is_none() && blocks::detect(&text) {
             let mut trace = blocks::read(&text, &spec.name).map_err(|mut it| {
@@ -87,10 +86,7 @@ fn trace(
 ) -> Result<Trace, Error> {
     let is_file = scenario.source.is_some();
     let recorded = |path: &str, assume: &AssumeSpec| {
-        let origin = scenario.origin.beside(path).ok_or_else(|| vec![missing(path)])?;
-        if is_file && matches!(&origin, Origin::File(path) if !path.is_file()) {
-            return Err(vec![missing(path)].into());
-        }
+        let origin = recording(scenario, path)?;
         let mut all = sessions(&origin, spec, assume)?.into_iter();
         let first = all.next().ok_or_else(|| vec![missing(path)])?;
         others.extend(all);
@@ -126,7 +122,23 @@ fn sessions(origin: &Origin, spec: &ScenarioSpec, assume: &AssumeSpec) -> Result
     Ok(traces.collect())
 }
 
-/// Says that a bundled scenario's recording is not bundled with it.
+/// Returns where a scenario's recording stands.
+///
+/// # Errors
+/// There is nothing beside the scenario.
+fn recording(scenario: &Loaded<ScenarioSpec>, path: &str) -> Result<Origin, Error> {
+    let is_there = |it: &Origin| match it {
+        // A recording that was named itself is looked for where it is read.
+        Origin::File(path) => scenario.source.is_none() || path.is_file(),
+        _ => true,
+    };
+    match scenario.origin.beside(path).filter(is_there) {
+        Some(origin) => Ok(origin),
+        None => Err(scenario.locate(vec![missing(path)]).into()),
+    }
+}
+
+/// Says that a scenario's recording is not beside it.
 fn missing(path: &str) -> Diagnostic {
     Diagnostic::at(
         "recording-missing",

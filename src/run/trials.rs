@@ -5,28 +5,43 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use indexmap::IndexMap;
-use rayon::prelude::*;
 
-use super::{Cell, Load, Plan, Progress};
+use super::{Cell, Keys, Load, Plan, Progress, on_threads};
 use crate::diag::Diagnostic;
 use crate::engine::{self, window};
 use crate::ledger::{KeptRow, NeedRow, Outcome, ProbeRow, RequestRow, Sink, Sums};
 use crate::memory::stored::{Index, SCHEMA, Stored, Written};
 use crate::metrics::probe::Probe;
-use crate::metrics::retention::Trial;
-use crate::model::{CacheRules, Limits};
+use crate::metrics::retention::{Trial, TrialSink};
+use crate::model::Limits;
+use crate::price::PriceIndex;
 use crate::trace::facts::FactIx;
 use crate::trace::{self, Conversation};
 
 /// What a trial came to under one policy.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Played {
     /// What is priced.
     pub(super) sums: Sums,
+    /// Its requests by length, where prices are not flat.
+    pub(super) index: Option<PriceIndex>,
     /// What it came to beside.
     pub(super) outcome: Outcome,
     /// What was kept.
     pub(super) trial: Trial,
+}
+
+impl Played {
+    /// Puts together what a trial came to.
+    pub(super) fn new(
+        made: &trace::conversation::Trial,
+        sink: &TrialSink,
+        index: Option<PriceIndex>,
+        outcome: Outcome,
+    ) -> Self {
+        let trial = sink.trial.of(made.length, made.trial, made.total_tokens, &outcome);
+        Self { sums: sink.sums, index, outcome, trial }
+    }
 }
 
 /// Plays every trial of a load and keeps something of each; by pair of limits and cache rules, then by policy, then by
@@ -34,7 +49,7 @@ pub(super) struct Played {
 pub(super) fn play<S: Sink + Default, T: Send>(
     load: &Load,
     conversation: &Conversation,
-    keys: &[(&Limits, &CacheRules)],
+    keys: &Keys<'_>,
     threads: Option<usize>,
     progress: Progress<'_>,
     keep: impl Fn(&trace::conversation::Trial, S, Outcome) -> T + Sync,
@@ -46,18 +61,9 @@ pub(super) fn play<S: Sink + Default, T: Send>(
         progress(n_done.fetch_add(1, Ordering::Relaxed) + 1, n_trials);
         kept
     };
-    let here = || (0..n_trials).map(one).collect();
-    let everywhere = || (0..n_trials).into_par_iter().map(one).collect();
-    let by_trial: Vec<Vec<T>> = match threads {
-        Some(1) => here(),
-        None => everywhere(),
-        Some(n) => match rayon::ThreadPoolBuilder::new().num_threads(n).build() {
-            Ok(pool) => pool.install(everywhere),
-            Err(_) => here(),
-        },
-    };
+    let by_trial: Vec<Vec<T>> = on_threads(threads, n_trials, one);
     let mut by_run: Vec<Vec<T>> =
-        (0..keys.len() * load.policies.len()).map(|_| Vec::with_capacity(n_trials)).collect();
+        (0..keys.distinct.len() * load.policies.len()).map(|_| Vec::with_capacity(n_trials)).collect();
     for kept in by_trial {
         for (run, kept) in by_run.iter_mut().zip(kept) {
             run.push(kept);
@@ -70,7 +76,7 @@ pub(super) fn play<S: Sink + Default, T: Send>(
 fn play_one<S: Sink + Default, T>(
     load: &Load,
     conversation: &Conversation,
-    keys: &[(&Limits, &CacheRules)],
+    keys: &Keys<'_>,
     index: usize,
     keep: &impl Fn(&trace::conversation::Trial, S, Outcome) -> T,
 ) -> Vec<T> {
@@ -78,8 +84,8 @@ fn play_one<S: Sink + Default, T>(
     let per_token = conversation.chars_per_token();
     // Only what cannot go the short way needs a trace.
     let trace = OnceCell::new();
-    let mut all = Vec::with_capacity(keys.len() * load.policies.len());
-    for (limits, cache) in keys {
+    let mut all = Vec::with_capacity(keys.distinct.len() * load.policies.len());
+    for (limits, cache) in &keys.distinct {
         let limits = Limits { prompt: limits.prompt.min(made.budget_tokens), ..**limits };
         for policy in &load.policies {
             let mut sink = S::default();
@@ -129,7 +135,7 @@ impl Plan {
                 let word = |row: &ProbeRow| Some(Probe::new(row, conversation.spell(made, row.fact)?, made));
                 asked.probes.iter().filter_map(word).collect()
             };
-            Some(play(load, conversation, &simulations.distinct, threads, progress, in_words))
+            Some(play(load, conversation, &simulations.keys, threads, progress, in_words))
         };
         let played: Vec<Option<Vec<Vec<Vec<Probe>>>>> = self.scenarios.iter().map(one).collect();
         let of = |cell: Cell| {
@@ -165,7 +171,7 @@ impl Plan {
             return Err(refuse("store-trial", message, &help));
         };
         let one = Load { policies: vec![Arc::clone(policy)], ..load.clone() };
-        let keys = [(&profile.limits, &profile.cache)];
+        let keys = Keys::new(std::slice::from_ref(profile));
         let in_words = |made: &trace::conversation::Trial, mut asked: Asked, _| {
             asked.kept.sort_unstable();
             let mut banks: IndexMap<String, IndexMap<String, String>> = IndexMap::new();

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 /// Conversations of several lengths, each drawn many times, with facts planted in them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct ConversationSpec {
     /// Turns of a conversation; each length is drawn `trials` times.
@@ -34,6 +35,7 @@ pub struct ConversationSpec {
 
 /// Where the draws of conversations come from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum RandomSpec {
     /// From named streams: a draw in one place never shifts a draw in another.
@@ -45,6 +47,7 @@ pub enum RandomSpec {
 
 /// The values that a fact may have.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum ValueSpec {
     /// A whole number.

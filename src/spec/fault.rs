@@ -5,6 +5,15 @@ use std::ops::Range;
 use super::decode::Format;
 use crate::diag::nearest;
 
+/// What to write for a number of things.
+const WHOLE_NUMBER: &str = "write a whole number, without quotes";
+
+/// What to write for a number.
+const NUMBER: &str = "write a number, without quotes";
+
+/// Where a field's kind of value is told, when nothing better is known.
+const WANTED: &str = "see what belongs here in docs/reference";
+
 /// Something that does not fit.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Fault {
@@ -33,7 +42,7 @@ pub(super) fn of_ron(error: &ron::Error, found: &str) -> Fault {
     match error {
         E::NoSuchEnumVariant { expected, found, .. } => unknown_choice(found, expected),
         E::NoSuchStructField { expected, found, .. } => unknown_field(found, expected),
-        E::MissingStructField { field, .. } => missing_field(field),
+        E::MissingStructField { field, .. } => missing_field(field, None),
         E::DuplicateStructField { field, .. } => duplicate(field),
         E::IntegerOutOfBounds => out_of_range(found),
         E::SuggestRawIdentifier(_) | E::InvalidIdentifier(_) | E::ExpectedIdentifier if is_number(found) => {
@@ -47,13 +56,35 @@ pub(super) fn of_ron(error: &ron::Error, found: &str) -> Fault {
                 format!("write `{word}`, without quotes"),
             )
         }
-        E::ExpectedString => wrong_type("text", found, &format!("write it in quotes: `\"{found}\"`")),
+        E::ExpectedIdentifier if found.starts_with('[') => {
+            Fault::new("wrong-type", "one thing belongs here, not a list", "take it out of the brackets")
+        }
+        E::ExpectedDifferentStructName { found, .. } => Fault::new(
+            "wrong-type",
+            format!("fields in parentheses belong here, not `{found}`"),
+            "write `(name: value)`, or leave the field out",
+        ),
+        E::InvalidIntegerDigit { .. } => wrong_type("a whole number", found, WHOLE_NUMBER),
+        E::UnexpectedChar(it) => {
+            let help = "write `name: value`, or leave it out";
+            Fault::new("syntax", format!("`{it}` means nothing here"), help)
+        }
+        E::ExpectedMapColon => Fault::new("syntax", "a `:` is missing", "write `name: value`"),
+        E::ExpectedIdentifier => {
+            Fault::new("wrong-type", "a name belongs here", "write `name: value`, in one pair of parentheses")
+        }
+        E::ExpectedString => wrong_type("text", found, &in_quotes(found)),
         E::ExpectedArray => wrong_type("a list", found, &format!("write it in brackets: `[{found}]`")),
-        E::ExpectedMap => wrong_type("a map", found, "write `{ \"name\": value }`"),
+        E::ExpectedMap => wrong_type("a map", found, "write `{ \"name\": … }`"),
         E::ExpectedInteger if found.starts_with('-') => out_of_range(found),
-        E::ExpectedInteger => wrong_type("a whole number", found, ""),
-        E::ExpectedFloat => wrong_type("a number", found, ""),
-        E::ExpectedBoolean => wrong_type("`true` or `false`", found, ""),
+        E::ExpectedInteger => wrong_type("a whole number", found, WHOLE_NUMBER),
+        E::ExpectedFloat => wrong_type("a number", found, NUMBER),
+        E::ExpectedBoolean => wrong_type("`true` or `false`", found, "write one of the two, without quotes"),
+        E::ExpectedNamedStructLike(_) | E::ExpectedStructLike if found.is_empty() => Fault::new(
+            "wrong-type",
+            "a `(` belongs here",
+            "write fields in parentheses and their names without quotes: `(name: value)`",
+        ),
         E::ExpectedStructLike | E::ExpectedNamedStructLike(_) | E::ExpectedUnit if !found.is_empty() => {
             let word = found.split('(').next().unwrap_or(found);
             if is_number(word) {
@@ -68,12 +99,18 @@ pub(super) fn of_ron(error: &ron::Error, found: &str) -> Fault {
         E::ExpectedStructLikeEnd => Fault::new(
             "wrong-type",
             "there is more in the parentheses than belongs there",
-            "leave the rest out",
+            "leave the rest out; a long number is written as in `14_000`",
         ),
         E::ExpectedStringEnd => Fault::new("syntax", "the text has no end", "close it with `\"`"),
         E::Eof => Fault::new("syntax", "the file ends too early", "close every bracket that is open"),
         other => of_words(&other.to_string(), found, Format::Ron),
     }
+}
+
+/// Says that a word stands alone.
+pub(super) fn no_parentheses(word: &str, span: Range<usize>) -> Fault {
+    let message = format!("`{word}` takes nothing in parentheses");
+    Fault { span, ..Fault::new("wrong-type", message, format!("write `{word}` alone")) }
 }
 
 /// Says what a parser means that says it in serde's words.
@@ -87,7 +124,7 @@ pub(super) fn of_words(message: &str, found: &str, format: Format) -> Fault {
         return unknown_choice(first, rest);
     }
     if message.starts_with("missing field") {
-        return missing_field(first);
+        return missing_field(first, None);
     }
     if message.starts_with("duplicate field") {
         return duplicate(first);
@@ -96,11 +133,24 @@ pub(super) fn of_words(message: &str, found: &str, format: Format) -> Fault {
         return if is_number(found) {
             bare_number(found, format)
         } else {
-            wrong_type("a name or a table", found, "")
+            wrong_type("a name or a table", found, "write one of the names, in quotes")
         };
     }
     if message.starts_with("invalid value: integer") {
         return out_of_range(first);
+    }
+    if message.starts_with("expected table, found") || message.starts_with("expected empty table") {
+        let message = "this name takes no value";
+        return Fault::new(
+            "wrong-type",
+            message,
+            "write the name alone, in quotes, as in `apply = \"drop\"`",
+        );
+    }
+    if message.starts_with("invalid type: unit variant, expected") {
+        let name = found.trim_matches('"');
+        let help = format!("write `{{ {name} = … }}`, with what belongs in it");
+        return Fault::new("wrong-type", format!("`{name}` takes a value"), help);
     }
     if message.starts_with("wanted exactly 1 element") {
         return Fault::new(
@@ -110,19 +160,24 @@ pub(super) fn of_words(message: &str, found: &str, format: Format) -> Fault {
         );
     }
     let expected = message.rsplit_once("expected ").map_or("", |(_, expected)| expected);
+    let help = |ron: &str, toml: &str| if format == Format::Ron { ron.to_owned() } else { toml.to_owned() };
     let wanted = match expected.split(' ').find(|it| !matches!(*it, "a" | "an")) {
-        Some("sequence") => Some("a list"),
-        Some("string") => Some("text"),
-        Some("map" | "struct") => Some("a table"),
-        Some("f64") => Some("a number"),
-        Some("u64" | "u32" | "u16") => Some("a whole number"),
-        Some("boolean") => Some("`true` or `false`"),
+        Some("sequence") => Some(("a list", format!("write it in brackets: `[{found}]`"))),
+        Some("string") => Some(("text", in_quotes(found))),
+        Some("map" | "struct") => Some(("a table", help("write `{ \"name\": … }`", "write `{ name = … }`"))),
+        Some("f64") => Some(("a number", NUMBER.to_owned())),
+        Some("u64" | "u32" | "u16" | "u8") => Some(("a whole number", WHOLE_NUMBER.to_owned())),
+        Some("boolean") => Some(("`true` or `false`", "write one of the two, without quotes".to_owned())),
         _ => None,
     };
     match wanted {
-        Some(wanted) if message.starts_with("invalid type") => wrong_type(wanted, found, ""),
-        _ if message.starts_with("invalid type") => Fault::new("wrong-type", message, ""),
-        _ => Fault::new("value-invalid", message, ""),
+        Some((wanted, help)) if message.starts_with("invalid type") => wrong_type(wanted, found, &help),
+        _ if message.starts_with("invalid type") => Fault::new("wrong-type", message, WANTED),
+        // What a field's own check says has its way out behind a colon.
+        _ => match message.split_once(": write ") {
+            Some((what, write)) => Fault::new("value-invalid", what, format!("write {write}")),
+            None => Fault::new("value-invalid", message, WANTED),
+        },
     }
 }
 
@@ -136,9 +191,11 @@ fn unknown_choice(found: &str, known: &[&str]) -> Fault {
     Fault::new("unknown-choice", message, choices(found, known))
 }
 
-fn missing_field(field: &str) -> Fault {
-    let fault =
-        Fault::new("missing-field", format!("the field `{field}` is missing"), format!("add `{field}`"));
+/// Says that a field is not there, and what it is for.
+pub(super) fn missing_field(field: &str, about: Option<&str>) -> Fault {
+    let about = about.map(|it| format!(": {it}")).unwrap_or_default();
+    let help = format!("add `{field}`{about}");
+    let fault = Fault::new("missing-field", format!("the field `{field}` is missing"), help);
     Fault { missing: Some(field.to_owned()), ..fault }
 }
 
@@ -181,6 +238,12 @@ fn choices(found: &str, known: &[&str]) -> String {
         None if known.is_empty() => "leave it out".to_owned(),
         None => format!("write one of `{}`", known.join("`, `")),
     }
+}
+
+/// Returns how a value is written as text.
+fn in_quotes(found: &str) -> String {
+    let unit = if is_number(found) { "; a duration has its unit, as in `\"5m\"`" } else { "" };
+    format!("write it in quotes: `\"{found}\"`{unit}")
 }
 
 fn is_number(found: &str) -> bool {

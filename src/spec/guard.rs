@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 /// A rule on one number of a report; exactly one bound is given.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct GuardSpec {
     /// What it says, in a sentence.
@@ -38,6 +39,7 @@ pub struct GuardSpec {
 
 /// Figures of others, shown in a column of their own.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct ReferenceSpec {
     /// What the column is called.

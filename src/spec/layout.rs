@@ -6,6 +6,7 @@ use super::size::DurationSpec;
 
 /// How a prompt is laid out for the provider's cache.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct LayoutSpec {
     /// The breakpoints; an empty list asks for none.
@@ -14,6 +15,7 @@ pub struct LayoutSpec {
 
 /// A cache breakpoint.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct BreakpointSpec {
     /// Where it stands.
@@ -25,6 +27,7 @@ pub struct BreakpointSpec {
 
 /// A place in a prompt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum PlaceSpec {
     /// Behind a level of the prompt.
@@ -43,6 +46,7 @@ pub enum PlaceSpec {
 
 /// A level of a prompt that stands before its messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum LevelEndSpec {
     /// The tool schemas.

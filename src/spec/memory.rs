@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// Write, store, read, use: what is remembered, where, and how it comes back.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct MemorySpec {
     /// What is taken out of the history.
@@ -22,6 +23,7 @@ pub struct MemorySpec {
 
 /// What is taken out of the history.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct WriteSpec {
     /// When an item is looked through.
@@ -33,6 +35,7 @@ pub struct WriteSpec {
 
 /// When an item is looked through for facts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum FromSpec {
     /// As it comes.
@@ -44,6 +47,7 @@ pub enum FromSpec {
 
 /// One draw: either `p` or `miss` is given.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct ExtractSpec {
     /// Which facts meet it.
@@ -65,6 +69,7 @@ pub struct ExtractSpec {
 
 /// Which facts a draw is for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum FactsSpec {
     /// Those that are marked.
@@ -78,6 +83,7 @@ pub enum FactsSpec {
 
 /// Where facts are kept.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum StoreSpec {
     /// One list.
@@ -106,6 +112,7 @@ pub enum StoreSpec {
 
 /// How facts come back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ReadSpec {
     /// All stand in the prompt.
@@ -118,6 +125,7 @@ pub enum ReadSpec {
 
 /// How a fact stands at its probe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum StateSpec {
     /// The item that says it is shown in full.
@@ -134,6 +142,7 @@ pub enum StateSpec {
 
 /// A part of a memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema), schemars(rename = "MemoryPartSpec"))]
 #[serde(rename_all = "snake_case")]
 pub enum PartSpec {
     /// Everything is written.

@@ -3,12 +3,14 @@
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
+use super::fold::FoldSpec;
 use super::layout::LayoutSpec;
 use super::memory::MemorySpec;
 use super::size::{CondSpec, CountSpec, ExtentSpec, SizeSpec};
 
 /// A policy: what part of a growing history the model gets to see.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct PolicySpec {
     /// The name: the file's path below `policies/` without its extension.
@@ -49,6 +51,7 @@ pub struct PolicySpec {
 
 /// A stage: when it fires, where it acts, and until what goal.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct StageSpec {
     /// A name, unique in the policy.
@@ -90,6 +93,7 @@ impl StageSpec {
 
 /// A further step of a stage: what it does not say is the stage's.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct StepSpec {
     /// Whether it is its turn; always, when silent.
@@ -107,6 +111,7 @@ pub struct StepSpec {
 
 /// A moment of the session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum MomentSpec {
     /// A tool result is about to enter; the prompt is counted with the result as it came.
@@ -121,6 +126,7 @@ pub enum MomentSpec {
 
 /// Whether edits stay in the history or hold for one request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum LastsSpec {
     /// They stay.
@@ -132,6 +138,7 @@ pub enum LastsSpec {
 
 /// Whether edits break the cached prefix.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum PrefixSpec {
     /// They do, from the first changed item on.
@@ -143,6 +150,7 @@ pub enum PrefixSpec {
 
 /// Filters over items; every one must hold, and an empty list holds for all.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct ScopeSpec {
     /// Which part of the prompt.
@@ -188,6 +196,7 @@ pub struct ScopeSpec {
 
 /// A part of the prompt.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum PartSpec {
     /// Everything after the stable prefix.
@@ -203,6 +212,7 @@ pub enum PartSpec {
 
 /// A kind of item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum KindSpec {
     /// System prompt.
@@ -227,6 +237,7 @@ pub enum KindSpec {
 
 /// Why an item may be needed again.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum PreserveSpec {
     /// Its exact text is worked on.
@@ -240,6 +251,7 @@ pub enum PreserveSpec {
 
 /// How an item is shown, without its numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ShownSpec {
     /// As it came.
@@ -264,6 +276,7 @@ pub enum ShownSpec {
 
 /// Items that are protected.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct KeepSpec {
     /// Which kinds.
@@ -282,6 +295,7 @@ pub struct KeepSpec {
 
 /// Which unit a stage takes first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum OrderSpec {
     /// The oldest.
@@ -295,6 +309,7 @@ pub enum OrderSpec {
 
 /// What a stage does to the items of its scope.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum ActionSpec {
     /// Shows each in one way.
@@ -311,10 +326,13 @@ pub enum ActionSpec {
     Drop,
     /// Replaces all by one summary, which a model writes.
     Summarise(SummariseSpec),
+    /// Replaces each loop by what stays of it and one summary from a template, without a model.
+    Fold(FoldSpec),
 }
 
 /// A pool of exact tokens, spent greedily in order.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct BudgetSpec {
     /// How many tokens.
@@ -336,6 +354,7 @@ impl BudgetSpec {
 
 /// What a pool is charged with.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum CountsSpec {
     /// What is already exact in the pool's unit counts too.
@@ -347,6 +366,7 @@ pub enum CountsSpec {
 
 /// How an item is shown.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum RenditionSpec {
     /// As it came.
@@ -383,6 +403,7 @@ pub enum RenditionSpec {
 
 /// One row of a table: which results it is for, and how they are shown.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct RowSpec {
     /// Tool names; all, when silent.
@@ -407,6 +428,7 @@ pub struct RowSpec {
 
 /// A summary: what it costs and what it leaves.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct SummariseSpec {
     /// How long it is, verbatim copies excluded.
@@ -427,6 +449,7 @@ pub struct SummariseSpec {
 
 /// The request that writes a summary.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum SummaryPromptSpec {
     /// A model request with a prompt of its own, at the uncached price.
@@ -440,6 +463,7 @@ pub enum SummaryPromptSpec {
 
 /// How the agent gets back what it needs and cannot see.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum RecoverySpec {
     /// One call that fetches what the need asks for.

@@ -7,6 +7,7 @@ use crate::units::{Decimal, Tokens};
 
 /// What tokens cost from some day on.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct PriceSpec {
     /// The day from which these prices hold, `YYYY-MM-DD`; always, when silent.
@@ -40,6 +41,7 @@ pub struct PriceSpec {
 
 /// Prices of longer prompts; what a tier does not say stays as it is below it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct TierSpec {
     /// It holds for prompts longer than this; a prompt of exactly as many tokens is below it.
@@ -67,6 +69,7 @@ pub struct TierSpec {
 
 /// Which tokens of a request a tier is for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ReachSpec {
     /// All of them, output too.
@@ -86,6 +89,7 @@ impl ReachSpec {
 
 /// Prices at some hours: a factor on everything, or prices that stand instead.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema), schemars(rename = "PriceWindowSpec"))]
 #[serde(deny_unknown_fields)]
 pub struct WindowSpec {
     /// On which days, in UTC; every day, when silent.
@@ -113,6 +117,7 @@ pub struct WindowSpec {
 
 /// A day of the week.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 #[expect(missing_docs, reason = "the days are named after themselves")]
 pub enum WeekdaySpec {
@@ -127,6 +132,7 @@ pub enum WeekdaySpec {
 
 /// Prices of a way to be served: a factor on everything, or prices that stand instead, with tiers of their own.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct ServiceSpec {
     /// What everything is multiplied with.

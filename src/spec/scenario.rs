@@ -10,6 +10,7 @@ use crate::units::{Decimal, Tokens};
 
 /// A scenario: which load, and what it sets.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct ScenarioSpec {
     /// The name: the file's path below `scenarios/` without its extension.
@@ -43,6 +44,7 @@ pub struct ScenarioSpec {
 
 /// An item of the stable prefix.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct StableSpec {
     /// Its kind.
@@ -53,6 +55,7 @@ pub struct StableSpec {
 
 /// Where the items of a scenario come from.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum LoadSpec {
     /// Written out.
@@ -82,6 +85,7 @@ pub enum LoadSpec {
 
 /// What is assumed about a recorded session.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct AssumeSpec {
     /// Characters per token where only relative or missing sizes are known; 4, when silent.
@@ -103,6 +107,7 @@ pub struct AssumeSpec {
 
 /// A request that a harness makes beside those that it records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum SideRequestSpec {
     /// It makes none.
@@ -131,6 +136,7 @@ impl AssumeSpec {
 
 /// What a recorded tool counts as.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct ToolAssumeSpec {
     /// The recorded tool's name, `*` stands for any run of characters.
@@ -145,6 +151,7 @@ pub struct ToolAssumeSpec {
 
 /// One loop: a user message and everything up to the final answer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct LoopSpec {
     /// A name, for people.
@@ -170,6 +177,7 @@ pub struct LoopSpec {
 
 /// One tool call and its result.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct CallSpec {
     /// A name, for people.
@@ -194,6 +202,7 @@ pub struct CallSpec {
 
 /// The sizes of a tool result in its renditions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct ResultSpec {
     /// As it came.
@@ -211,6 +220,7 @@ pub struct ResultSpec {
 
 /// How much of earlier evidence is needed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum LevelSpec {
     /// Nothing.
@@ -229,6 +239,7 @@ pub enum LevelSpec {
 
 /// A need at the start of a loop for something of an earlier loop.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct RevisitSpec {
     /// A name, for people.

@@ -2,7 +2,8 @@
 
 use serde::{Serialize, de::DeserializeOwned};
 
-use super::decode::{self, Tree};
+use super::decode::{self, Format, Tree};
+use super::fault;
 use crate::diag::{Diagnostic, nearest};
 
 /// One override.
@@ -25,10 +26,12 @@ pub enum Target {
     Scenario,
     /// `profile.…`.
     Profile,
+    /// `break_even.…`.
+    BreakEven,
 }
 
 /// The first words of paths, and where they lead.
-const ROOTS: [(&str, Target); 8] = [
+const ROOTS: [(&str, Target); 9] = [
     ("params", Target::Policy),
     ("stages", Target::Policy),
     ("tables", Target::Policy),
@@ -37,6 +40,7 @@ const ROOTS: [(&str, Target); 8] = [
     ("memory", Target::Policy),
     ("scenario", Target::Scenario),
     ("profile", Target::Profile),
+    ("break_even", Target::BreakEven),
 ];
 
 impl Setting {
@@ -184,9 +188,10 @@ impl Setting {
         }
         known.extend(refused.iter().flat_map(|it| it.split('`').skip(1).step_by(2)).map(str::to_owned));
         let Some(stop) = stop else {
-            let why = refused.unwrap_or_default();
-            let problem = Diagnostic::at("set-value", self.field(), format!("the value does not fit: {why}"));
-            return self.named(problem.help("write the value as the input files do"));
+            let why = fault::of_words(&refused.unwrap_or_default(), &self.value.to_string(), Format::Toml);
+            let problem = Diagnostic::at("set-value", self.field(), why.message);
+            return self
+                .named(problem.help(why.help.unwrap_or_else(|| "write it as in an input file".into())));
         };
         known.retain(|it| it != stop);
         let help = match nearest(stop, known.iter().map(String::as_str)) {
@@ -195,7 +200,7 @@ impl Setting {
             None => format!("there is {}", quoted(known.iter().map(String::as_str))),
         };
         let message = match refused {
-            Some(why) => format!("the value does not fit: {why}"),
+            Some(why) => fault::of_words(&why, &self.value.to_string(), Format::Toml).message,
             None => format!("no input of this run has `{stop}` there"),
         };
         self.named(Diagnostic::at("set-no-such-field", self.field(), message).help(help))

@@ -8,6 +8,7 @@ use crate::units::{Decimal, Tokens};
 
 /// An expression that stands wherever a policy needs a number of tokens. Products floor.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum SizeSpec {
     /// So many tokens.
@@ -56,6 +57,7 @@ pub enum SizeSpec {
 
 /// What a `by_window` looks at.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum WindowSpec {
     /// The prompt limit.
@@ -67,6 +69,7 @@ pub enum WindowSpec {
 
 /// A comparison with a size; exactly one field is given.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct BoundSpec {
     /// Strictly more than.
@@ -85,6 +88,7 @@ pub struct BoundSpec {
 
 /// What `count` counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum UnitSpec {
     /// Items.
@@ -101,6 +105,7 @@ pub enum UnitSpec {
 
 /// A condition on numbers: the trigger of `when`, the goal of `until`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum CondSpec {
     /// Holds.
@@ -153,6 +158,7 @@ pub enum CondSpec {
 
 /// How far a keep, a protection or a progress reaches. Whole units, while they fit.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum ExtentSpec {
     /// So many items.

@@ -5,9 +5,11 @@ use serde::{Deserialize, Serialize};
 
 use super::guard::{GuardSpec, ReferenceSpec};
 use super::size::SizeSpec;
+use crate::units::{Decimal, Tokens};
 
 /// A suite: a named set of policies, scenarios and profiles that are run together.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct SuiteSpec {
     /// The name: the file's path below `suites/` without its extension.
@@ -41,4 +43,30 @@ pub struct SuiteSpec {
     /// Figures of others that stand beside ours.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub references: Vec<ReferenceSpec>,
+    /// What break-even points are asked about.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub break_even: Option<BreakEvenSpec>,
+}
+
+/// The habits whose break-even points a comparison of price lists tells.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct BreakEvenSpec {
+    /// Tokens that a prune takes out of the prompt.
+    pub prune_removes_tokens: Tokens,
+    /// Tokens behind them, which have to be written to the cache again.
+    pub prune_rewrites_tokens: Tokens,
+    /// After which share of a lifetime a request is sent to keep an entry alive; above 0.
+    pub keep_alive_after: Decimal,
+    /// How many requests share a prefix that could be filled up to the shortest that is cached; 1 and up.
+    pub fill_up_requests: u32,
+    /// How many times smaller a prompt is that is compressed instead of cached; above 0.
+    pub compression: Decimal,
+    /// Tokens that a compaction leaves.
+    pub compaction_prefix_tokens: Tokens,
+    /// Tokens that a request adds behind them, the carried-over part of a summary included.
+    pub compaction_growth_tokens: Tokens,
+    /// The share of requests that miss the cache, 0 to 1.
+    pub compaction_miss_share: Decimal,
 }

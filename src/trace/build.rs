@@ -1,13 +1,15 @@
 //! Puts a trace together loop by loop; generators, scenario files and importers all end here.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use super::evidence::{LoopEvidence, Need, Recover};
 use super::{
     Due, Event, EventKind, Harness, Item, Kind, LoopIx, LoopRow, NO_ITEM, Needs, Preserve, Spine, StepRow,
-    Trace, Usage,
+    Texts, Trace, Usage,
 };
-use crate::units::{Decimal, Tokens};
+use crate::model::cache::Setting;
+use crate::units::{Cost, Decimal, Tokens};
 
 /// The sizes of an item in its renditions, in tokens.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -47,6 +49,8 @@ pub struct NewItem<'a> {
     pub answers: usize,
     /// Stands for its content; made from its place, when silent.
     pub digest: Option<u64>,
+    /// Its text, where there is one; of a call, its input as JSON.
+    pub text: Option<&'a Arc<str>>,
 }
 
 impl<'a> NewItem<'a> {
@@ -62,6 +66,7 @@ impl<'a> NewItem<'a> {
             recover: Recover::default(),
             answers: 0,
             digest: None,
+            text: None,
         }
     }
 
@@ -74,7 +79,7 @@ impl<'a> NewItem<'a> {
     /// The result of the reply's n-th call.
     #[must_use]
     pub fn result(tool: &'a str, answers: usize, sizes: Sizes, preserve: Preserve, recover: Recover) -> Self {
-        Self { kind: Kind::ToolResult, sizes, tool, preserve, recover, answers, digest: None }
+        Self { kind: Kind::ToolResult, sizes, tool, preserve, recover, answers, digest: None, text: None }
     }
 }
 
@@ -87,6 +92,7 @@ pub struct TraceBuilder {
     open: OpenLoop,
     usage: Vec<Option<Usage>>,
     tails: Vec<Tokens>,
+    costs: Vec<Option<Cost>>,
 }
 
 /// The loop that is being appended to.
@@ -106,6 +112,7 @@ impl TraceBuilder {
             spine: Spine::default(),
             needs: Needs::default(),
             facts: None,
+            texts: Texts::default(),
             events: Vec::new(),
             harness: Harness::default(),
             recorded: None,
@@ -120,6 +127,7 @@ impl TraceBuilder {
             open: OpenLoop::default(),
             usage: Vec::new(),
             tails: Vec::new(),
+            costs: Vec::new(),
         }
     }
 
@@ -135,8 +143,13 @@ impl TraceBuilder {
 
     /// Appends to the stable prefix; only before the first loop.
     pub fn stable(&mut self, kind: Kind, tokens: u32) {
+        self.stable_item(&NewItem::plain(kind, tokens));
+    }
+
+    /// Appends an item with its own content to the stable prefix; only before the first loop.
+    pub fn stable_item(&mut self, item: &NewItem<'_>) {
         debug_assert!(self.trace.spine.loops.is_empty(), "the stable prefix comes first");
-        self.push(&NewItem::plain(kind, tokens), NO_ITEM);
+        self.push(item, NO_ITEM);
         self.trace.spine.n_stable = self.next_item();
     }
 
@@ -214,6 +227,12 @@ impl TraceBuilder {
         self.trace.events.push(Event { step, kind: EventKind::Reset(items) });
     }
 
+    /// Says that a setting has another value from the request of the step that comes next on.
+    pub fn change(&mut self, setting: Setting, value: u32) {
+        let step = self.next_step();
+        self.trace.events.push(Event { step, kind: EventKind::Change(setting, value) });
+    }
+
     /// Says how many tokens of the last step's prompt stand behind its last breakpoint.
     pub fn tail(&mut self, tokens: Tokens) {
         self.tails.resize(self.trace.spine.steps.len(), 0);
@@ -226,6 +245,15 @@ impl TraceBuilder {
     pub fn usage(&mut self, usage: Usage) {
         if let Some(last) = self.usage.last_mut() {
             *last = Some(usage);
+            self.trace.recorded.get_or_insert_default();
+        }
+    }
+
+    /// Says what the recording itself says that the last step cost.
+    pub fn cost(&mut self, cost: Cost) {
+        self.costs.resize(self.trace.spine.steps.len(), None);
+        if let Some(last) = self.costs.last_mut() {
+            *last = Some(cost);
             self.trace.recorded.get_or_insert_default();
         }
     }
@@ -248,6 +276,7 @@ impl TraceBuilder {
         if let Some(recorded) = &mut self.trace.recorded {
             recorded.usage = self.usage;
             recorded.tails = self.tails;
+            recorded.costs = self.costs;
         }
         self.trace
     }
@@ -288,6 +317,9 @@ impl TraceBuilder {
             preserve: new.preserve,
         };
         spine.items.push(item);
+        if let Some(text) = new.text {
+            self.trace.texts.set(index, text);
+        }
         if let Some(call) = spine.items.get_mut(pair as usize) {
             call.pair = index;
         }

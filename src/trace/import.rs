@@ -1,28 +1,58 @@
 //! Recorded sessions as traces: the formats there are, found by content.
 
+mod assemble;
 mod claude_code;
+mod codex;
+mod json;
+mod lines;
 mod losses;
+mod messages;
+mod passage;
+mod pi;
 mod sizes;
+mod times;
 mod transcript;
 mod usage_csv;
+mod values;
+
+use std::io::{self, BufRead};
 
 use super::Trace;
 use crate::diag::Diagnostic;
 use crate::spec::scenario::AssumeSpec;
 use crate::units::Decimal;
 
+use lines::Lines;
 pub use losses::Loss;
 use losses::Losses;
 use transcript::Transcript;
 
 /// The formats there are; the first that recognises a text reads it.
-const FORMATS: [Format; 2] = [
+const FORMATS: [Format; 5] = [
     USAGE_CSV,
     Format {
         name: "claude-code",
         looks_like: "one JSON record a line, with `type`, `uuid` and `message`",
         detect: claude_code::detect,
         read: claude_code::read,
+    },
+    Format {
+        name: "codex",
+        looks_like: "one JSON record a line, with `timestamp`, `type` and `payload`",
+        detect: codex::detect,
+        read: codex::read,
+    },
+    Format {
+        name: "pi",
+        looks_like: "one JSON record a line, with `type` and, in those of type `message`, a `message` with a `role`",
+        detect: pi::detect,
+        read: pi::read,
+    },
+    Format {
+        name: "messages",
+        looks_like: "JSON: messages with a `role`, or requests with a list of `messages`",
+        detect: messages::detect,
+        read: messages::read,
     },
 ];
 
@@ -40,10 +70,10 @@ struct Format {
     name: &'static str,
     /// What its files look like, for people.
     looks_like: &'static str,
-    /// Returns whether a text is of this format.
+    /// Returns whether a recording with these first lines is of this format.
     detect: fn(&str) -> bool,
-    /// Reads a text; what is of no use lands among the losses.
-    read: fn(&str, &mut Losses) -> Vec<Transcript>,
+    /// Reads a recording; what is of no use lands among the losses.
+    read: fn(&mut Lines<'_>, &mut Losses) -> Vec<Transcript>,
 }
 
 /// A recorded session as a trace.
@@ -67,7 +97,7 @@ pub fn formats() -> impl Iterator<Item = &'static str> {
 /// Returns the format of a text, if it is a recorded session.
 #[must_use]
 pub fn detect(text: &str) -> Option<&'static str> {
-    found(text).map(|it| it.name)
+    found(Lines::new(&mut text.as_bytes()).head()).map(|it| it.name)
 }
 
 /// Reads a recorded session; results of `file_tools` can be read again by range.
@@ -100,29 +130,37 @@ pub fn import_all(
     assume: &AssumeSpec,
     file_tools: &[String],
 ) -> Result<Vec<Imported>, Vec<Diagnostic>> {
-    if assume.chars_per_token == Some(Decimal::ZERO) {
-        let message = "a token has no characters";
-        let problem = Diagnostic::at("chars-per-token-zero", "load.recorded.assume.chars_per_token", message);
-        return Err(vec![problem.help("write a number above 0, or leave it out for 4")]);
+    import_from(&mut text.as_bytes(), name, assume, file_tools).unwrap_or_else(|error| {
+        let message = error.to_string();
+        Err(vec![Diagnostic::at("recording-unreadable", "", message)])
+    })
+}
+
+/// Reads all recorded sessions of a reader line by line, in order; more than a line of it is never held.
+///
+/// # Errors
+/// The reader fails; or, inside, what [`import_all`] says.
+pub fn import_from(
+    reader: &mut dyn BufRead,
+    name: &str,
+    assume: &AssumeSpec,
+    file_tools: &[String],
+) -> io::Result<Result<Vec<Imported>, Vec<Diagnostic>>> {
+    if let Err(problem) = check(assume) {
+        return Ok(Err(vec![*problem]));
     }
-    let Some(format) = found(text) else {
-        let known: Vec<String> =
-            FORMATS.iter().map(|it| format!("`{}` ({})", it.name, it.looks_like)).collect();
-        let problem = Diagnostic::at("recording-unknown", "", "not a recorded session of a known format");
-        return Err(vec![problem.help(format!("known formats: {}", known.join(", ")))]);
+    let mut lines = Lines::new(reader);
+    let Some(format) = found(lines.head()) else {
+        lines.finish(&mut Losses::default())?;
+        return Ok(Err(vec![unknown()]));
     };
     let mut losses = Losses::default();
-    let mut transcripts = (format.read)(text, &mut losses);
+    let mut transcripts = (format.read)(&mut lines, &mut losses);
+    lines.finish(&mut losses)?;
     transcripts.retain(|it| !it.exchanges.is_empty());
     let losses = losses.in_order();
     if transcripts.is_empty() {
-        let problem = Diagnostic::at("recording-empty", "", "the recording holds no request");
-        let reasons: Vec<String> = losses.iter().take(5).map(ToString::to_string).collect();
-        return Err(vec![problem.help(if reasons.is_empty() {
-            "record a session in which the model answered".to_owned()
-        } else {
-            format!("left out: {}", reasons.join("; "))
-        })]);
+        return Ok(Err(vec![empty(&losses)]));
     }
     let all = transcripts.into_iter().map(|transcript| {
         let session = transcript.name.clone();
@@ -130,10 +168,38 @@ pub fn import_all(
         let trace = transcript.into_trace(&name, assume, file_tools);
         Imported { session, trace, format: format.name, losses: losses.clone() }
     });
-    Ok(all.collect())
+    Ok(Ok(all.collect()))
 }
 
-/// Returns the first format that recognises a text.
-fn found(text: &str) -> Option<&'static Format> {
-    FORMATS.iter().find(|it| (it.detect)(text))
+/// Checks what a scenario assumes.
+fn check(assume: &AssumeSpec) -> Result<(), Box<Diagnostic>> {
+    if assume.chars_per_token == Some(Decimal::ZERO) {
+        let message = "a token has no characters";
+        let problem = Diagnostic::at("chars-per-token-zero", "load.recorded.assume.chars_per_token", message);
+        return Err(Box::new(problem.help("write a number above 0, or leave it out for 4")));
+    }
+    Ok(())
+}
+
+/// Says that a recording is of no known format.
+fn unknown() -> Diagnostic {
+    let known: Vec<String> = FORMATS.iter().map(|it| format!("`{}` ({})", it.name, it.looks_like)).collect();
+    let problem = Diagnostic::at("recording-unknown", "", "not a recorded session of a known format");
+    problem.help(format!("known formats: {}", known.join(", ")))
+}
+
+/// Says that a recording holds no request, and what was left out.
+fn empty(losses: &[Loss]) -> Diagnostic {
+    let problem = Diagnostic::at("recording-empty", "", "the recording holds no request");
+    let reasons: Vec<String> = losses.iter().take(5).map(ToString::to_string).collect();
+    problem.help(if reasons.is_empty() {
+        "record a session in which the model answered".to_owned()
+    } else {
+        format!("left out: {}", reasons.join("; "))
+    })
+}
+
+/// Returns the first format that recognises the first lines of a recording.
+fn found(head: &str) -> Option<&'static Format> {
+    FORMATS.iter().find(|it| (it.detect)(head))
 }

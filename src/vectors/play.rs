@@ -12,9 +12,8 @@ use crate::cache::{RequestView, cache};
 use crate::engine::simulate;
 use crate::ledger::{CacheUse, Rows};
 use crate::model::profile::Steps;
-use crate::model::{Breakpoints, CacheRules, Layout, Limits};
+use crate::model::{Breakpoints, CacheRules, Layout, Limits, Settings};
 use crate::projection::chain::Chain;
-use crate::spec::profile::ReadableSpec;
 use crate::units::Tokens;
 
 /// The lifetimes of the breakpoints rule, by class.
@@ -68,8 +67,7 @@ fn rules(name: &str, record: Option<&RuleRecord>) -> Option<CacheRules> {
             breakpoints_max: record.max_marks.unwrap_or(4),
             lookback_positions: record.lookback.unwrap_or(20),
             ttl_ms: [Some(ttl("5m").unwrap_or(300_000)), Some(ttl("1h").unwrap_or(3_600_000))],
-            grace_ms: 0,
-            readable: ReadableSpec::ResponseStart,
+            ..Breakpoints::default()
         })),
         "prefix_interval" => Some(CacheRules::PrefixInterval {
             steps: Steps { min: record.min_tokens.unwrap_or(1_024), step: record.step.unwrap_or(128).max(1) },
@@ -106,11 +104,14 @@ impl Builder<'_> {
                         stable: 0,
                         chain: &chain,
                         visits: &[],
-                        layout: &Layout { breakpoints: Vec::new() },
+                        layout: &Layout { breakpoints: Vec::new(), is_silent: false },
                         ttl: None,
                         tail: 0,
                         now_ms: it.t_ms,
                         response_ms: it.response_start_ms,
+                        end_ms: it.response_start_ms,
+                        edited_from: None,
+                        settings: Settings::default(),
                     });
                     self.row(it, &usage)
                 });

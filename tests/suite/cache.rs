@@ -24,8 +24,8 @@ fn rules(min_tokens: u64) -> Breakpoints {
         breakpoints_max: 4,
         lookback_positions: 20,
         ttl_ms: [Some(300_000), Some(3_600_000)],
-        grace_ms: 0,
         readable: ReadableSpec::ResponseStart,
+        ..Breakpoints::default()
     }
 }
 

@@ -177,6 +177,45 @@ fn a_listing_is_narrowed_by_what_names_and_sentences_say() {
 }
 
 #[test]
+fn a_manual_page_is_written_for_each_command() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("man");
+    std::fs::create_dir_all(&folder).unwrap();
+
+    out(&ctxsim(&["man", "--output", &folder.display().to_string()]));
+    let page = |name: &str| std::fs::read_to_string(folder.join(name)).unwrap();
+    assert!(page("ctxsim.1").starts_with(".ie") && page("ctxsim.1").contains("ctxsim\\-validate(1)"));
+    assert!(
+        page("ctxsim-run.1").contains("PATH=VALUE") && page("ctxsim-prices-import.1").contains("as\\-of")
+    );
+    assert_eq!(out(&ctxsim(&["man"])), page("ctxsim.1"));
+}
+
+#[test]
+fn a_schema_is_printed_or_all_are_written() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("schema");
+    std::fs::create_dir_all(&folder).unwrap();
+
+    out(&ctxsim(&["schema", "--output", &folder.display().to_string()]));
+    let kept = std::fs::read_to_string(data("../../schema/suite.json")).unwrap();
+    assert_eq!(std::fs::read_to_string(folder.join("suite.json")).unwrap(), kept);
+    assert_eq!(out(&ctxsim(&["schema", "suite"])), kept);
+    assert_eq!(ctxsim(&["schema"]).status.code(), Some(2), "a kind or a folder is asked for");
+}
+
+#[test]
+fn every_format_writes_the_same_runs() {
+    let with = |format| out(&ctxsim(&["run", "--suite", "small", "--format", format]));
+
+    let document: serde_json::Value = serde_json::from_str(&with("json")).unwrap();
+    let n_runs = document["runs"].as_array().unwrap().len();
+    assert_eq!(with("jsonl").lines().count(), n_runs);
+    assert_eq!(with("csv").lines().count(), 1 + n_runs);
+    let drawn = |text: String| text.matches("\n keep ").count() + text.matches("| keep ").count();
+    assert_eq!(drawn(with("table")), drawn(with("markdown")));
+    assert!(!with("table").contains('\u{1b}'), "colours vanish in pipes");
+}
+
+#[test]
 fn completions_are_written_for_four_shells() {
     for shell in ["bash", "zsh", "fish", "powershell"] {
         assert!(out(&ctxsim(&["completions", shell])).contains("ctxsim"), "{shell}");

@@ -7,91 +7,21 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Codes that no single broken file can show, and where they are shown instead.
-const ELSEWHERE: [(&str, &str); 17] = [
-    ("file", "needs a file that cannot be read: into_problem in error.rs"),
-    ("file-format", "of a path, not of a text: the command line's tests"),
-    ("folder-empty", "of a folder, not of a text"),
+/// Codes that neither a broken file nor a command line can show, and where they are shown instead.
+const ELSEWHERE: [(&str, &str); 10] = [
+    (
+        "block-trace-unknown",
+        "of the library's `blocks::read`, which the binary asks only for traces that it knows",
+    ),
     ("invalid", "stands for several others"),
-    ("list-empty", "of a request; a suite that lists nothing runs nothing"),
+    ("list-empty", "of a request of the library; a suite that lists nothing runs nothing"),
     ("load-too-large", "needs ten million items"),
-    ("name-duplicate", "of two files"),
-    ("recording-empty", "of a recording: tests/suite/import.rs"),
-    ("rows-format", "of arguments"),
-    ("set-empty-step", "of arguments: tests/suite/set.rs"),
-    ("set-no-such-field", "of arguments: tests/suite/set.rs"),
-    ("set-no-value", "of arguments: tests/suite/set.rs"),
-    ("set-value", "of arguments: tests/suite/set.rs"),
+    ("recording-empty", "of a recording: tests/suite/import/claude_code.rs"),
+    ("recording-several", "of the library's `import`, which takes one session"),
     ("store-differs", "of a folder: tests/suite/cli.rs"),
     ("store-name", "of a policy's banks: memory/stored.rs"),
     ("tools-too-many", "needs 65,535 tools"),
     ("unwritable", "of a report that cannot be written"),
-];
-
-/// Codes of the newer floors (memory, conversations, prices, block traces, cache vectors), whose own tests show most of them;
-/// each is to get a broken file too, and then leaves this list.
-const STILL_WITHOUT: &[&str] = &[
-    "bank-duplicate",
-    "bank-unknown",
-    "banks-empty",
-    "banks-too-many",
-    "block-size",
-    "block-size-missing",
-    "block-size-zero",
-    "block-trace-empty",
-    "block-trace-rules",
-    "block-trace-unknown",
-    "breakpoint-nowhere",
-    "capacity-zero",
-    "categories-empty",
-    "category-empty",
-    "date-format",
-    "domain-words",
-    "domains-empty",
-    "extract-bar",
-    "extract-too-many",
-    "extract-passes",
-    "guard-bound",
-    "guard-policy",
-    "hash-seed-missing",
-    "hash-seed-stray",
-    "length-duplicate",
-    "length-range",
-    "lengths-empty",
-    "memory-never-writes",
-    "needle-duplicate",
-    "price-ambiguous",
-    "price-date-duplicate",
-    "price-list-unknown",
-    "price-lists",
-    "price-not-yet",
-    "probability-range",
-    "read-nothing",
-    "recording-missing",
-    "recording-several",
-    "request-incomplete",
-    "rows-conversation",
-    "rows-trials",
-    "service-form",
-    "service-unknown",
-    "share-digits",
-    "share-range",
-    "stages-too-many",
-    "tier-duplicate",
-    "tier-mixed",
-    "tier-threshold",
-    "trials-range",
-    "ttl-class",
-    "ttl-class-twice",
-    "ttl-several",
-    "turn-seconds-range",
-    "value-decimals",
-    "value-none",
-    "value-range",
-    "vectors-unreadable",
-    "window-form",
-    "window-hours",
-    "window-tiers",
 ];
 
 fn root(path: &str) -> PathBuf {
@@ -108,11 +38,19 @@ fn inputs(folder: &str) -> Vec<String> {
 
 /// Validates a file of a folder, which must be refused with nothing printed; returns what is told.
 fn refused(folder: &str, file: &str) -> String {
+    refused_line(folder, &["validate", file])
+}
+
+/// Runs a command line in a folder, which must be refused with nothing printed; returns what is told.
+fn refused_line(folder: &str, args: &[&str]) -> String {
     let binary = env!("CARGO_BIN_EXE_ctxsim");
-    let output = Command::new(binary).args(["validate", file]).current_dir(root(folder)).output().unwrap();
-    assert_eq!(output.status.code(), Some(2), "{file}");
-    assert!(output.stdout.is_empty(), "{file}");
-    String::from_utf8(output.stderr).unwrap()
+    let output = Command::new(binary).args(args).current_dir(root(folder)).output().unwrap();
+    assert_eq!(output.status.code(), Some(2), "{args:?}");
+    assert!(output.stdout.is_empty(), "{args:?}");
+    let text = String::from_utf8(output.stderr).unwrap();
+    let helped = text.matches("= help: ").count();
+    assert_eq!(helped, text.matches("error[").count(), "every answer names its way out:\n{text}");
+    text
 }
 
 fn assert_told(folder: &str, name: &str, text: &str) {
@@ -128,12 +66,45 @@ fn every_broken_file_is_answered_with_places_and_ways_out() {
     for file in inputs("tests/invalid") {
         let text = refused("tests/invalid", &file);
 
-        assert!(
-            text.contains(&format!(" {file}:")) || text.contains(".jsonl"),
-            "no place in {file}:\n{text}"
-        );
+        assert!(text.contains(&format!(" {file}:")) || text.contains(".json"), "no place in {file}:\n{text}");
         assert_told("diagnostics", file.rsplit_once('.').unwrap().0, &text);
     }
+}
+
+#[test]
+fn every_mistaken_command_line_is_answered_with_a_way_out() {
+    let blocks = ["run", "--scenario", "../data/blocks/mooncake.jsonl", "--policy", "identity"];
+    let plain =
+        ["run", "--scenario", "duckagent/plain_chat", "--policy", "identity", "--profile", "unlimited"];
+    let lines: &[Vec<&str>] = &[
+        [&plain[..], &["--rows", "requests", "--format", "table"]].concat(),
+        [&plain[..], &["--rows", "trials"]].concat(),
+        [
+            &plain[..],
+            &["--set", "params.x", "--set", "params..x=1", "--set", "parms.x=1", "--set", "params.x=1..5"],
+        ]
+        .concat(),
+        [&plain[..], &["--set", "scenario.sed=1"]].concat(),
+        [&plain[..], &["--set", "scenario.seed=many"]].concat(),
+        vec!["run", "--scenario", "context_decay/trials", "--rows", "requests", "--profile", "unlimited"],
+        [&blocks[..], &["--profile", "open/blocks-64-infinite"]].concat(),
+        [&blocks[..], &["--profile", "anthropic/claude-opus-4.5"]].concat(),
+        vec!["run", "--scenario", "vectors.rules_unknown.json"],
+        vec!["validate", "nowhere.ron"],
+        vec!["validate", "../data/twice"],
+        vec!["validate", "../data/blocks"],
+        vec!["convert", "unknown.jsonl", "--to", "ron"],
+        vec!["prices", "compare", "../data/prices/litellm"],
+        vec!["prices", "import", "unknown.jsonl", "--as-of", "today"],
+        vec!["prices", "import", "unknown.jsonl"],
+    ];
+    let mut transcript = String::new();
+    for line in lines {
+        let text = refused_line("tests/invalid", line);
+        transcript += &format!("$ ctxsim {}\n{text}\n", line.join(" "));
+    }
+
+    assert_told("diagnostics", "command_lines", &transcript);
 }
 
 #[test]
@@ -148,15 +119,12 @@ fn every_code_has_its_broken_file() {
     let elsewhere: BTreeSet<&str> = ELSEWHERE.iter().map(|it| it.0).collect();
 
     let codes = codes();
-    let missing: Vec<&String> = codes
-        .iter()
-        .filter(|it| !shown.contains(*it) && !elsewhere.contains(it.as_str()))
-        .filter(|it| !STILL_WITHOUT.contains(&it.as_str()))
-        .collect();
+    let missing: Vec<&String> =
+        codes.iter().filter(|it| !shown.contains(*it) && !elsewhere.contains(it.as_str())).collect();
     assert!(codes.len() > 50, "{codes:?}");
     assert_eq!(missing, Vec::<&String>::new(), "put a broken file into tests/invalid for each");
-    let listed = STILL_WITHOUT.iter().copied().filter(|it| shown.contains(*it)).collect::<Vec<_>>();
-    assert_eq!(listed, Vec::<&str>::new(), "these have their broken file now");
+    let listed: Vec<&&str> = elsewhere.iter().filter(|it| shown.contains(**it)).collect();
+    assert_eq!(listed, Vec::<&&str>::new(), "these are shown now");
     let stale: Vec<&str> = elsewhere.into_iter().filter(|it| !codes.contains(*it)).collect();
     assert_eq!(stale, Vec::<&str>::new(), "no code is called so any more");
 }

@@ -3,6 +3,9 @@
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 
 mod claude_code;
+mod codex;
+mod messages;
+mod pi;
 
 use std::path::{Path, PathBuf};
 
@@ -40,6 +43,17 @@ fn deviation_max(trace: &Trace) -> u64 {
     let recorded = trace.recorded.as_ref().unwrap();
     let pairs = prompts(trace).into_iter().zip(&recorded.usage);
     pairs.filter_map(|(prompt, usage)| Some(prompt.abs_diff(usage.as_ref()?.prompt))).max().unwrap_or(0)
+}
+
+/// Returns the prompts of a trace when everything is kept that the harness kept.
+fn played(trace: &Trace) -> Vec<u64> {
+    let identity = include_str!("../../policies/identity.ron");
+    let spec: PolicySpec = decode::decode(identity, Format::Ron).unwrap();
+    let policy = ctxsim::model::Policy::new(&spec).unwrap();
+    let (limits, rules) = (ctxsim::model::Limits::NONE, ctxsim::model::CacheRules::None);
+    let mut rows = ctxsim::ledger::Rows::default();
+    ctxsim::engine::simulate(trace, &policy, &limits, &rules, &mut rows);
+    rows.requests.iter().map(|it| it.prompt).collect()
 }
 
 /// Checks what must hold of every trace, whatever it was made of.

@@ -156,9 +156,11 @@ fn appending_never_lowers_reads_while_nothing_expires() {
     });
 }
 
-/// Whether any stage writes summaries.
+/// Whether any stage writes summaries, or folds loops whatever the size.
 fn summarises(spec: &PolicySpec) -> bool {
-    let writes = |action: &ActionSpec| matches!(action, ActionSpec::Summarise(_));
+    let writes = |action: &ActionSpec| {
+        matches!(action, ActionSpec::Summarise(_)) || matches!(action, ActionSpec::Fold(fold) if fold.grows)
+    };
     spec.stages.iter().any(|stage| writes(&stage.apply) || stage.then.iter().any(|it| writes(&it.apply)))
 }
 
@@ -205,7 +207,7 @@ fn a_late_loop_touches_as_many_slots_as_an_early_one() {
     let steps = Steps { min: 1_024, step: 128 };
     let rules = [CacheRules::PrefixCap(steps), CacheRules::PrefixInterval { steps, ttl_ms: Some(300_000) }];
     for policy in [identity(), threshold] {
-        for rules in rules {
+        for rules in &rules {
             let touched = |n_loops| play(&uniform(n_loops), &policy, &Limits::NONE, &rules).1.touched_slots;
             let slope = |n: i64| (touched(2 * n) - touched(n)) as f64 / n as f64;
             let (early, late) = (slope(250), slope(2_000));

@@ -7,10 +7,10 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use ctxsim::model::Profile;
+use ctxsim::model::{CacheRules, Profile};
 use ctxsim::price::{Bill, Consumed};
 use ctxsim::pricelist::compare::compare;
-use ctxsim::pricelist::place::{Placed, place};
+use ctxsim::pricelist::place::{Placed, Placing, place};
 use ctxsim::pricelist::{Entry, Found, PriceFile, read};
 use ctxsim::spec::decode::{Format, decode};
 use ctxsim::spec::{PriceSpec, ProfileSpec};
@@ -56,6 +56,15 @@ fn litellm_gives_cliffs_hours_services_and_cache_rules() {
     assert!(deepseek.timeless().is_none());
     let hour = |hours: i64| deepseek.at(hours * 3_600_000).base.input.0;
     assert_eq!((hour(2), hour(48 + 2)), (150_000, 300_000), "a Saturday, then a Monday");
+    let breakpoints = |name: &str| match &placed(&placing.placed, name).cache {
+        CacheRules::Breakpoints(rules) => (rules.min_tokens, rules.ttl_ms, rules.lookback_positions),
+        other => panic!("{name}: {other:?}"),
+    };
+    assert_eq!(breakpoints("anthropic/claude-opus-5"), (512, [Some(300_000), Some(3_600_000)], 20));
+    assert_eq!(breakpoints("openai/gpt-6-sol"), (1_024, [Some(1_800_000), None], 20));
+    let haiku = profile("anthropic/claude-haiku-5-5").prices.timeless().unwrap();
+    let hour = |prompt| haiku.of_prompt(prompt).write(1).unwrap().0;
+    assert_eq!((hour(100_000), hour(100_001)), (200_000, 1_000_000));
     let reasons: BTreeMap<&str, &str> =
         placing.unplaced.iter().map(|it| (it.name.as_str(), it.code)).collect();
     assert_eq!(reasons["text-embedding-3-small"], "not-a-text-model");
@@ -143,6 +152,116 @@ fn malformed_prices_are_told_and_never_guessed() {
         {"id": "m", "match": {"equals": "m"}, "prices": {"input_mtok": 2}}]}]"#;
     let found = list("data.json", doubled);
     assert_eq!((found.entries.len(), found.unplaced[0].code), (1, "model-duplicate"));
+}
+
+/// Wrong types, negative prices, numbers that are none, too small and too large ones, in every place where a list has
+/// prices.
+#[test]
+fn a_wrong_price_anywhere_costs_its_model_and_no_other() {
+    let wrong = ["-1.0", "\"1.0\"", "true", "[1.0]", "1e300", "1e-13", "{}"];
+    for value in wrong {
+        let litellm = |field: &str| {
+            format!(
+                r#"{{"bad": {{"litellm_provider": "p", "mode": "chat", "input_cost_per_token": 1e-06, "output_cost_per_token": 1e-06, "{field}": {value}}},
+                    "good": {{"litellm_provider": "p", "mode": "chat", "input_cost_per_token": 2e-06, "output_cost_per_token": 1e-06}}}}"#
+            )
+        };
+        for field in [
+            "cache_read_input_token_cost",
+            "cache_creation_input_token_cost",
+            "cache_creation_input_token_cost_above_1hr",
+            "input_cost_per_token_above_128k_tokens",
+            "output_cost_per_token_batches",
+            "off_peak_pricing",
+            "tiered_pricing",
+        ] {
+            if (field, value) == ("off_peak_pricing", "{}") {
+                continue;
+            }
+            let placing = place(&list("l.json", &litellm(field)), "2026-11-21");
+            assert_only_good(&placing, "p/good", 2_000_000, &format!("{field} = {value}"));
+        }
+        for field in ["input_mtok", "output_mtok", "cache_read_mtok", "cache_write_mtok"] {
+            let text = format!(
+                r#"[{{"id": "p", "models": [{{"id": "bad", "match": {{"equals": "bad"}}, "prices": {{"input_mtok": 1, "output_mtok": 1, "{field}": {value}}}}},
+                    {{"id": "good", "match": {{"equals": "good"}}, "prices": {{"input_mtok": 2, "output_mtok": 1}}}}]}}]"#
+            )
+            .replacen(&format!("\"{field}\": 1, "), "", 1);
+            let placing = place(&list("data.json", &text), "2026-11-21");
+            assert_only_good(&placing, "p/good", 2_000_000, &format!("{field} = {value}"));
+        }
+    }
+    for value in ["-1.0", "\"1.0\"", "true", "[1.0]", "1e300", "1e-13", "nan", "inf", "-nan"] {
+        for field in ["input", "output", "cache_read", "cache_write"] {
+            let others = ["input", "output"].into_iter().filter(|it| *it != field);
+            let others: String = others.map(|it| format!("{it} = 1.0\n")).collect();
+            let bad = format!("[cost]\n{others}{field} = {value}\n");
+            let files = [
+                ("p/models/bad.toml", bad.as_str()),
+                ("p/models/good.toml", "[cost]\ninput = 2.0\noutput = 1.0\n"),
+            ];
+            let files = files.map(|(path, text)| PriceFile { path: path.to_owned(), text: text.to_owned() });
+            let placing = place(&read(&files).unwrap()[0], "2026-11-21");
+            assert_only_good(&placing, "p/good", 2_000_000, &format!("{field} = {value}"));
+        }
+    }
+}
+
+/// The model without a mistake is placed at its price, the other is told with a reason.
+fn assert_only_good(placing: &Placing, name: &str, input: u64, what: &str) {
+    let placed: Vec<_> =
+        placing.placed.iter().map(|it| (it.name.as_str(), it.profile.prices.usual().input.0)).collect();
+    assert_eq!(placed, [(name, input)], "{what}");
+    assert!(placing.unplaced.iter().any(|it| it.name.ends_with("bad") && !it.reason.is_empty()), "{what}");
+}
+
+#[test]
+fn nesting_of_megabytes_within_a_list_is_refused_or_left_out() {
+    let deep = format!("{}{}", "[".repeat(5 << 19), "]".repeat(5 << 19));
+    let texts = [
+        (
+            "l.json",
+            format!(
+                r#"{{"m": {{"litellm_provider": "p", "mode": "chat", "input_cost_per_token": {deep}, "output_cost_per_token": 1e-06}}}}"#
+            ),
+        ),
+        (
+            "data.json",
+            format!(
+                r#"[{{"id": "p", "models": [{{"id": "m", "match": {{"equals": "m"}}, "prices": {{"input_mtok": {deep}}}}}]}}]"#
+            ),
+        ),
+        ("p/models/m.toml", format!("[cost]\ninput = {deep}\noutput = 1.0\n")),
+    ];
+    for (path, text) in texts {
+        match read(&[PriceFile { path: path.to_owned(), text }]) {
+            Err(problems) => assert_eq!(problems[0].code, "syntax", "{path}"),
+            Ok(lists) => assert!(place(&lists[0], "2026-11-21").placed.is_empty(), "{path}"),
+        }
+    }
+}
+
+#[test]
+fn a_model_that_stands_twice_is_placed_once_or_not_at_all() {
+    let model = |price: &str| {
+        format!(
+            r#"{{"litellm_provider": "p", "mode": "chat", "input_cost_per_token": {price}, "output_cost_per_token": 1e-06}}"#
+        )
+    };
+    let twice = format!(r#"{{"m": {}, "m": {}}}"#, model("1e-06"), model("2e-06"));
+    assert!(
+        read(&[PriceFile { path: "l.json".to_owned(), text: twice }]).is_err(),
+        "a parser would keep the last"
+    );
+    let key = r#"{"m": {"litellm_provider": "p", "mode": "chat", "input_cost_per_token": 1e-06, "input_cost_per_token": 2e-06, "output_cost_per_token": 1e-06}}"#;
+    assert!(read(&[PriceFile { path: "l.json".to_owned(), text: key.to_owned() }]).is_err());
+
+    let text = "[cost]\ninput = 1.0\noutput = 1.0\ninput = 2.0\n".to_owned();
+    let read_twice = read(&[PriceFile { path: "p/models/m.toml".to_owned(), text }]);
+    assert!(read_twice.map_or(true, |it| it[0].entries.is_empty()), "a key that stands twice");
+    let other = list("l.json", &format!(r#"{{"p/m": {}, "m": {}}}"#, model("1e-06"), model("2e-06")));
+    let placing = place(&other, "2026-11-21");
+    assert_eq!((placing.placed.len(), placing.unplaced[0].code), (1, "name-duplicate"));
 }
 
 #[test]

@@ -2,6 +2,9 @@
 
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 
+use std::collections::BTreeSet;
+use std::path::Path;
+
 use ctxsim::catalog::{Catalog, Kind};
 use ctxsim::model::{CacheRules, Profile, calendar};
 use ctxsim::spec::ProfileSpec;
@@ -14,6 +17,49 @@ fn bundled() -> Vec<(String, ProfileSpec)> {
     let catalog = Catalog::bundled();
     let names = catalog.names(Kind::Profile).filter(|it| !OTHERS.contains(&it.split('/').next().unwrap()));
     names.map(|it| (it.to_owned(), catalog.profile(it).unwrap().spec)).collect()
+}
+
+/// How many current models of how many providers are bundled, at least.
+const N_MODELS: usize = 40;
+const N_PROVIDERS: usize = 10;
+
+#[test]
+fn many_models_of_many_providers_are_bundled_one_file_each() {
+    let all = bundled();
+    let providers: BTreeSet<&str> = all.iter().map(|(name, _)| name.split('/').next().unwrap()).collect();
+
+    assert!(all.len() >= N_MODELS && providers.len() >= N_PROVIDERS, "{} of {providers:?}", all.len());
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("profiles");
+    for (name, spec) in &all {
+        let path = folder.join(format!("{name}.toml"));
+        assert!(path.is_file(), "{name} is not in a file of its name");
+        assert_eq!(&spec.name, name);
+        assert!(name.split('/').count() == 2 && *name == name.to_lowercase(), "{name} is no PROVIDER/MODEL");
+        assert!(
+            spec.about.lines().count() == 1 && spec.about.chars().count() <= 130,
+            "{name}: {}",
+            spec.about
+        );
+        let lines = std::fs::read_to_string(path).unwrap().lines().count();
+        assert!(lines <= 75, "{name} has {lines} lines");
+    }
+}
+
+#[test]
+fn every_service_of_a_bundled_profile_has_prices_that_hold() {
+    for (name, spec) in bundled() {
+        let usual = Profile::new(&spec).unwrap();
+        let services: BTreeSet<&String> = spec.prices.iter().flat_map(|it| it.services.keys()).collect();
+        for service in services {
+            let mut spec = spec.clone();
+            spec.assumptions.services = vec![service.clone()];
+            let served = Profile::new(&spec).unwrap_or_else(|it| panic!("{name} as {service}: {it:?}"));
+            let (own, other) = (served.prices.usual(), usual.prices.usual());
+            let is_dearer = ["priority", "fast", "us", "eu", "regional"].contains(&service.as_str());
+            assert_eq!(own.input > other.input, is_dearer, "{name} as {service}");
+            assert_eq!(own.output > other.output, is_dearer, "{name} as {service}");
+        }
+    }
 }
 
 #[test]

@@ -3,12 +3,13 @@
 mod conditions;
 
 use ctxsim::spec::PolicySpec;
+use ctxsim::spec::fold::{FoldSpec, FoldedResultsSpec};
 use ctxsim::spec::policy::{
     ActionSpec, BudgetSpec, CountsSpec, KeepSpec, KindSpec, LastsSpec, MomentSpec, OrderSpec, PartSpec,
     PrefixSpec, PreserveSpec, RecoverySpec, RenditionSpec, RowSpec, ScopeSpec, ShownSpec, StageSpec,
     StepSpec, SummariseSpec, SummaryPromptSpec,
 };
-use ctxsim::spec::size::{CountSpec, ExtentSpec, SizeSpec};
+use ctxsim::spec::size::{CountSpec, ExtentSpec, SizeSpec, UnitSpec};
 use proptest::prelude::*;
 use proptest::sample::{select, subsequence};
 
@@ -163,6 +164,22 @@ fn summarise() -> BoxedStrategy<ActionSpec> {
         .boxed()
 }
 
+fn fold() -> BoxedStrategy<ActionSpec> {
+    use KindSpec::{Assistant, Reasoning, Summary, ToolCall, ToolResult, User};
+    let having = some_of(vec![ToolResult, ToolCall, Reasoning, Summary]);
+    let copy = prop_oneof![4 => Just(vec![User]), 1 => some_of(vec![User, Reasoning, ToolCall, ToolResult])];
+    let quote = prop_oneof![2 => Just(vec![Assistant, Summary]), 1 => some_of(vec![Assistant, Summary])];
+    let rows = select(vec!["first", "second"]).prop_map(str::to_owned);
+    let results = (rows, prop::option::weighted(0.7, budget()))
+        .prop_map(|(rows, budget)| FoldedResultsSpec { rows, budget });
+    let words = || prop::option::of((0_u64..120).prop_map(SizeSpec::Tokens));
+    (having, copy, quote, prop::option::weighted(0.8, results), words(), words(), any::<bool>())
+        .prop_map(|(having, copy, quote, results, frame, each, grows)| {
+            ActionSpec::Fold(FoldSpec { having, copy, quote, results, frame, each, grows })
+        })
+        .boxed()
+}
+
 /// What a stage and its steps do, which decides what else they may say.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Does {
@@ -170,6 +187,7 @@ enum Does {
     Table,
     Drop,
     Summarise,
+    Fold,
 }
 
 fn action(does: Does) -> BoxedStrategy<ActionSpec> {
@@ -178,7 +196,19 @@ fn action(does: Does) -> BoxedStrategy<ActionSpec> {
         Does::Table => prop_oneof![table("first"), table("second")].boxed(),
         Does::Drop => Just(ActionSpec::Drop).boxed(),
         Does::Summarise => summarise().boxed(),
+        Does::Fold => fold(),
     }
+}
+
+/// The scope of a stage or a step; loops are folded one by one.
+fn scope_of(does: Does) -> BoxedStrategy<ScopeSpec> {
+    let scope = scope(order_of(does));
+    if does != Does::Fold {
+        return scope;
+    }
+    (scope, prop::option::of(Just(units_of(UnitSpec::Loops, 1))))
+        .prop_map(|(scope, by)| ScopeSpec { by, ..scope })
+        .boxed()
 }
 
 fn order_of(does: Does) -> OrderSpec {
@@ -186,7 +216,8 @@ fn order_of(does: Does) -> OrderSpec {
 }
 
 fn does() -> impl Strategy<Value = Does> {
-    prop_oneof![4 => Just(Does::Show), 4 => Just(Does::Table), 2 => Just(Does::Drop), 3 => Just(Does::Summarise)]
+    let show = prop_oneof![Just(Does::Show), Just(Does::Table)];
+    prop_oneof![8 => show, 2 => Just(Does::Drop), 3 => Just(Does::Summarise), 4 => Just(Does::Fold)]
 }
 
 fn step() -> BoxedStrategy<StepSpec> {
@@ -194,7 +225,7 @@ fn step() -> BoxedStrategy<StepSpec> {
         .prop_flat_map(|does| {
             let until = until(does == Does::Summarise, false);
             let own = prop::option::weighted(0.5, when(false));
-            (own, scope(order_of(does)), action(does), prop::option::weighted(0.5, until))
+            (own, scope_of(does), action(does), prop::option::weighted(0.5, until))
                 .prop_map(|(when, scope, apply, until)| StepSpec { when, scope: Some(scope), apply, until })
         })
         .boxed()
@@ -217,7 +248,7 @@ fn late_stage() -> BoxedStrategy<StageSpec> {
             let parts = (
                 subsequence(moments.clone(), 1..=3),
                 prop::option::weighted(0.8, when(matches!(does, Does::Show | Does::Drop))),
-                scope(order_of(does)),
+                scope_of(does),
                 action(does),
                 prop::option::weighted(0.6, until),
                 prop::collection::vec(step(), n_steps),

@@ -91,7 +91,7 @@ fn a_path_that_leads_nowhere_is_answered_with_what_is_there() {
     assert!(told("stages.histroy.when.always=1").contains("did you mean `history`?"));
     assert!(told("stages.history.untill.prompt.at_most.ratio=1").contains("did you mean `until`?"));
     assert!(told("stages.history.until.prompt.at_most.ratoi=1").contains("did you mean `ratio`?"));
-    assert!(told("stages.history.until.prompt.at_most.tokens=many").contains("the value does not fit"));
+    assert!(told("stages.history.until.prompt.at_most.tokens=many").contains("a whole number belongs here"));
     assert!(told("stage.history=1").contains("did you mean `stages`?"));
     assert!(told("stages.history").contains("has no value"));
     assert!(told("params.cap.tokens=1..9:2").contains("is a range"));

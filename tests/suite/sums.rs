@@ -22,13 +22,38 @@ fn one_thread_and_two_threads_write_the_same_bytes() {
     assert_eq!(one, two);
 }
 
+/// Returns how many simulations the matrix takes under some of its policies and profiles.
+fn n_simulations(policies: &[&str], profiles: &[&str]) -> usize {
+    let name = |it: &&str| format!("duckagent/{it}");
+    let request = Request {
+        suite: Some("duckagent-matrix".to_owned()),
+        policies: policies.iter().map(name).collect(),
+        profiles: profiles.iter().map(name).collect(),
+        ..Request::default()
+    };
+    Plan::new(&Catalog::bundled(), &request).unwrap().n_simulations()
+}
+
 #[test]
 fn profiles_that_differ_in_prices_alone_share_their_simulations() {
-    let request = Request { suite: Some("duckagent-matrix".to_owned()), ..Request::default() };
-    let plan = Plan::new(&Catalog::bundled(), &request).unwrap();
+    assert_eq!(n_simulations(&["raw_snapshot"], &[]), 6, "nine profiles have six distinct limits");
+}
 
-    assert_eq!(plan.cells().count(), 30 * 9);
-    assert_eq!(plan.n_simulations(), 30 * 6, "nine profiles have six distinct limits");
+#[test]
+fn policies_that_differ_in_recovery_alone_share_their_simulation() {
+    let variants = ["guarded_mid", "guarded_mid_one_shot", "guarded_mid_naive_recovery"];
+    let variants = variants.map(|it| format!("duckagent_recoverable_decay_{it}"));
+    let variants = variants.each_ref().map(String::as_str);
+
+    assert_eq!(n_simulations(&variants, &["openai-gpt-5.4"]), 1);
+}
+
+#[test]
+fn policies_that_come_to_the_same_under_a_limit_share_their_simulation_there() {
+    let late = ["duckagent_recoverable_decay_balanced", "duckagent_recoverable_decay_guarded_late"];
+
+    assert_eq!(n_simulations(&late, &["deepseek-chat"]), 1, "both put pressure at 80% of 131,072 tokens");
+    assert_eq!(n_simulations(&late, &["openai-gpt-5.4"]), 2, "at 80% and at 90% of a million");
 }
 
 fn profile(rates: [u32; 4]) -> Profile {
@@ -48,7 +73,7 @@ proptest! {
         let [read, write, uncached, output, compacted] = tokens;
         let main = RequestSums { n: 1, read, write: [write, 0], uncached, output, prompt: read + write + uncached, ..RequestSums::default() };
         let summariser = RequestSums { n: 1, uncached: compacted, prompt: compacted, ..RequestSums::default() };
-        let sums = Sums { main, summariser, needs: NeedSums::default() };
+        let sums = Sums { main, summariser, needs: NeedSums::default(), ..Sums::default() };
         let cost = |rates| Tally::new(&sums, None, &Outcome::default(), false, &profile(rates)).costs;
 
         let (once, twice) = (cost(rates), cost(rates.map(|it| 2 * it)));

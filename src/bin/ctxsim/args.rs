@@ -18,8 +18,19 @@ Examples:
   ctxsim import --report session.jsonl            how well the session's bill is predicted
   ctxsim validate my/policies                     every problem of every file
   ctxsim convert my.ron --to toml                 the same input in the other format
+  ctxsim schema policy                            what may stand in a policy, for editors
 
 Exit codes: 0 fine, 1 a guard failed, 2 bad input or usage.";
+
+const SENSITIVITY_EXAMPLES: &str = "\
+Examples:
+  ctxsim sensitivity                                           six policies under the bundled providers' models
+  ctxsim sensitivity --profiles 'openai/*' 'anthropic/*'       two providers
+  ctxsim sensitivity --policy A B --scenario session.jsonl     your own session under all of them
+  ctxsim sensitivity --profiles imported/openai/*.toml         price lists that `ctxsim prices import` wrote
+  ctxsim sensitivity --set break_even.prune_removes_tokens=30_000
+
+Exit codes: 0 fine, 2 bad input or usage.";
 
 /// Shows what a context policy does to prompts, prompt cache, recovery and cost, before it ships.
 ///
@@ -38,6 +49,9 @@ pub(crate) enum Command {
     /// Compare policies on scenarios under model profiles
     #[command(after_help = EXAMPLES)]
     Run(RunArgs),
+    /// Compare policies across price lists: cost, order, break-even points, elasticities
+    #[command(after_help = SENSITIVITY_EXAMPLES)]
+    Sensitivity(SensitivityArgs),
     /// Say how well a recorded session's bill is predicted
     Import(ImportArgs),
     /// Name the policies, scenarios, profiles and suites there are
@@ -50,6 +64,10 @@ pub(crate) enum Command {
     Prices(PricesArgs),
     /// Write what a memory holds after a conversation to a folder, or read it back
     Store(StoreArgs),
+    /// Print the JSON Schema of a kind of input file, which editors check and complete by
+    Schema(SchemaArgs),
+    /// Print the manual page, or write one for each command
+    Man(ManArgs),
     /// Write a completion script for a shell
     Completions(CompletionsArgs),
 }
@@ -97,6 +115,44 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "PATH")]
     pub(crate) output: Option<PathBuf>,
     /// Show every scenario, and what is assumed
+    #[arg(long)]
+    pub(crate) details: bool,
+}
+
+/// The arguments of `sensitivity`.
+#[derive(Debug, Args)]
+pub(crate) struct SensitivityArgs {
+    /// A suite, which gives what the other options leave out [default: sensitivity]
+    #[arg(long, value_name = "S")]
+    pub(crate) suite: Option<String>,
+    /// Policies, by name, path or pattern
+    #[arg(long = "policy", visible_alias = "policies", value_name = "P", num_args = 1..)]
+    pub(crate) policies: Vec<String>,
+    /// Scenarios, by name, path or pattern, or recorded sessions
+    #[arg(long = "scenario", visible_alias = "scenarios", value_name = "S", num_args = 1..)]
+    pub(crate) scenarios: Vec<String>,
+    /// Model profiles, by name, path or pattern; `all` for every one there is
+    #[arg(long = "profile", visible_alias = "profiles", value_name = "M", num_args = 1..)]
+    pub(crate) profiles: Vec<String>,
+    /// The seed of every draw [default: the scenario's]
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: Option<u64>,
+    /// How many conversations of each length, where a scenario draws them [default: the scenario's]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) trials: Option<u64>,
+    /// How many threads; the result is the same with any number [default: one a core]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub(crate) threads: Option<u16>,
+    /// Override a field of the inputs for this run, as in `break_even.prune_removes_tokens=30_000`
+    #[arg(long = "set", value_name = "PATH=VALUE")]
+    pub(crate) set: Vec<String>,
+    /// How it is written: table, json, csv or markdown [default: table, or what the output's extension says]
+    #[arg(long, value_enum)]
+    pub(crate) format: Option<FormatArg>,
+    /// Write to a file, all of it or nothing
+    #[arg(long, value_name = "PATH")]
+    pub(crate) output: Option<PathBuf>,
+    /// Show every scenario, and every policy's elasticities
     #[arg(long)]
     pub(crate) details: bool,
 }
@@ -313,6 +369,38 @@ pub(crate) struct StoreReadArgs {
     /// The folder
     #[arg(value_name = "DIR")]
     pub(crate) folder: PathBuf,
+}
+
+/// The arguments of `schema`.
+#[derive(Debug, Args)]
+pub(crate) struct SchemaArgs {
+    /// Which kind of file
+    #[arg(value_enum, required_unless_present = "output")]
+    pub(crate) kind: Option<SchemaArg>,
+    /// Write KIND.json into a folder; of every kind, when none is named
+    #[arg(long, value_name = "DIR")]
+    pub(crate) output: Option<PathBuf>,
+}
+
+/// A kind of file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SchemaArg {
+    /// What turns history into prompts
+    Policy,
+    /// What agents do
+    Scenario,
+    /// A model with limits, cache rules and prices
+    Profile,
+    /// A named comparison
+    Suite,
+}
+
+/// The arguments of `man`.
+#[derive(Debug, Args)]
+pub(crate) struct ManArgs {
+    /// Write ctxsim.1 and a page for each command into a folder
+    #[arg(long, value_name = "DIR")]
+    pub(crate) output: Option<PathBuf>,
 }
 
 /// The arguments of `completions`.

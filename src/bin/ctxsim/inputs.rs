@@ -117,6 +117,7 @@ pub(crate) fn validate(catalog: &Catalog, args: &ValidateArgs) -> Result<(), Err
             }
         } else if path.is_dir() {
             match input_files(path) {
+                Ok(files) if files.is_empty() => take(Err(vec![no_inputs(path)].into())),
                 Ok(files) => files.iter().for_each(|it| take(check_file(catalog, it))),
                 Err(error) => take(Err(error)),
             }
@@ -131,6 +132,13 @@ pub(crate) fn validate(catalog: &Catalog, args: &ValidateArgs) -> Result<(), Err
         1 => "1 input is fine\n".to_owned(),
         n => format!("{n} inputs are fine\n"),
     })
+}
+
+/// Says that a folder holds nothing to check.
+fn no_inputs(folder: &Path) -> Diagnostic {
+    let mut problem = Diagnostic::at("folder-empty", "", "a folder without inputs");
+    problem.place.file = folder.display().to_string();
+    problem.help("inputs end in `.ron` or `.toml`; recordings are named one by one")
 }
 
 /// Checks everything that a catalog names.

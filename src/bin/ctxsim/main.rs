@@ -3,15 +3,17 @@
 mod args;
 mod inputs;
 mod output;
+mod pages;
 mod prices;
 mod render;
 mod run;
+mod sensitivity;
 mod store;
 
 use std::path::Path;
 use std::process::ExitCode;
 
-use clap::{CommandFactory, Parser};
+use clap::Parser;
 use ctxsim::catalog::Catalog;
 use ctxsim::error::Error;
 
@@ -30,17 +32,16 @@ fn main() -> ExitCode {
     };
     let result = match cli.command.unwrap_or_default() {
         Command::Run(args) => run::run(&catalog, &args),
+        Command::Sensitivity(args) => sensitivity::sensitivity(&catalog, &args).map(|()| true),
         Command::Import(args) => run::import(&catalog, &args).map(|()| true),
         Command::List(args) => inputs::list(&catalog, &args).map(|()| true),
         Command::Validate(args) => inputs::validate(&catalog, &args).map(|()| true),
         Command::Convert(args) => inputs::convert(&args).map(|()| true),
         Command::Prices(args) => prices::prices(&args.command).map(|()| true),
+        Command::Schema(args) => pages::schema(&args).map(|()| true),
+        Command::Man(args) => pages::man(&args).map(|()| true),
+        Command::Completions(args) => pages::completions(&args).map(|()| true),
         Command::Store(args) => store::store(&catalog, &args.command).map(|()| true),
-        Command::Completions(args) => {
-            let mut script = Vec::new();
-            clap_complete::generate(args.shell, &mut Cli::command(), "ctxsim", &mut script);
-            output::print(&String::from_utf8_lossy(&script)).map(|()| true)
-        }
     };
     match result {
         Ok(true) => ExitCode::SUCCESS,

@@ -27,7 +27,8 @@ pub(crate) fn prices(command: &PricesCommand) -> Result<(), Error> {
 /// Makes profiles of price lists; of profiles of one name that of the first list is kept.
 fn import(args: &PriceImportArgs) -> Result<(), Error> {
     if calendar::day(&args.as_of).is_none() {
-        let problem = Diagnostic::at("date-format", "--as-of", format!("`{}` is no day", args.as_of));
+        let mut problem = Diagnostic::at("date-format", "", format!("`{}` is no day", args.as_of));
+        "--as-of".clone_into(&mut problem.place.file);
         return Err(vec![problem.help("write it as in \"2026-10-07\"")].into());
     }
     let lists = read(&args.paths)?;

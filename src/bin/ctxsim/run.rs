@@ -32,7 +32,14 @@ pub(crate) fn run(catalog: &Catalog, args: &RunArgs) -> Result<bool, Error> {
         && let Ok(text) = catalog.scenario(scenario).and_then(|it| it.origin.text())
         && vectors::detect(&text)
     {
-        return write(args, &vectors_text(&text, args, format)?).map(|()| true);
+        let text = vectors_text(&text, args, format).map_err(|it| match it {
+            Error::Invalid(mut problems) => {
+                problems.iter_mut().for_each(|it| it.place.file.clone_from(scenario));
+                problems.into()
+            }
+            other => other,
+        })?;
+        return write(args, &text).map(|()| true);
     }
     let request = Request {
         suite: args.suite.clone(),
@@ -134,15 +141,7 @@ fn vectors_text(text: &str, args: &RunArgs, format: FormatArg) -> Result<String,
 
 /// Returns the format: as asked for, as the output's extension says, or the usual one.
 fn format(args: &RunArgs) -> Result<FormatArg, Error> {
-    let extension = args.output.as_deref().and_then(Path::extension).and_then(|it| it.to_str());
-    let of_extension = match extension {
-        Some("json") => Some(FormatArg::Json),
-        Some("jsonl") => Some(FormatArg::Jsonl),
-        Some("csv") => Some(FormatArg::Csv),
-        Some("md") => Some(FormatArg::Markdown),
-        Some("html") => Some(FormatArg::Html),
-        _ => None,
-    };
+    let of_extension = of_extension(args.output.as_deref());
     let is_rows = args.rows != RowsArg::Runs;
     let usual = if is_rows { FormatArg::Jsonl } else { FormatArg::Table };
     let format = args.format.or(of_extension).unwrap_or(usual);
@@ -151,6 +150,18 @@ fn format(args: &RunArgs) -> Result<FormatArg, Error> {
         return Err(vec![problem.help("write `--format json`, `jsonl` or `csv`")].into());
     }
     Ok(format)
+}
+
+/// Returns the format that a file's extension says.
+pub(crate) fn of_extension(path: Option<&Path>) -> Option<FormatArg> {
+    match path.and_then(Path::extension).and_then(|it| it.to_str()) {
+        Some("json") => Some(FormatArg::Json),
+        Some("jsonl") => Some(FormatArg::Jsonl),
+        Some("csv") => Some(FormatArg::Csv),
+        Some("md") => Some(FormatArg::Markdown),
+        Some("html") => Some(FormatArg::Html),
+        _ => None,
+    }
 }
 
 /// Returns a report as text.
@@ -236,12 +247,12 @@ fn joined(lines: &[String], format: FormatArg) -> Result<String, Error> {
 }
 
 /// Says that a value cannot be written.
-fn unwritable(error: serde_json::Error) -> Error {
+pub(crate) fn unwritable(error: serde_json::Error) -> Error {
     vec![Diagnostic::at("unwritable", "", error.to_string())].into()
 }
 
 /// Shows how far long work has come, where someone may be watching.
-fn with_progress<T>(work: impl FnOnce(&(dyn Fn(usize, usize) + Sync)) -> T) -> T {
+pub(crate) fn with_progress<T>(work: impl FnOnce(&(dyn Fn(usize, usize) + Sync)) -> T) -> T {
     if !std::io::stderr().is_terminal() {
         return work(&|_, _| {});
     }

@@ -48,7 +48,7 @@ pub(in crate::model) fn prices(
     problems: &mut Problems,
 ) -> Prices {
     if specs.is_empty() {
-        let help = "write `[[prices]]` with `input` and `output`";
+        let help = "write `prices: [(input: 3.0, output: 15.0)]`";
         problems.push("price-missing", "a profile has at least one price", help);
     }
     let mut periods: Vec<Period> = Vec::with_capacity(specs.len());
@@ -109,9 +109,11 @@ fn period(spec: &PriceSpec, services: &[String], problems: &mut Problems) -> Per
         windows.extend(problems.within(field, |problems| self::window(window, &usual, problems)));
     }
     check_services(spec, problems);
-    for name in services {
+    for (index, name) in services.iter().enumerate() {
         let Some(service) = spec.services.get(name) else {
-            unknown_service(name, spec, problems);
+            problems.elsewhere(format_args!("assumptions.services.{index}"), |it| {
+                unknown_service(name, spec, it)
+            });
             continue;
         };
         let has_own = !given!(service).is_empty();
@@ -141,7 +143,7 @@ fn check_services(spec: &PriceSpec, problems: &mut Problems) {
         if service.factor.is_some() != is_empty {
             problems.within(format!("services.{name}"), |it| {
                 let message = "a service has either a `factor` or prices of its own";
-                it.push("service-form", message, "write `factor = 0.5`, or `input` and `output`");
+                it.push("service-form", message, "write `factor: 0.5`, or `input` and `output`");
             });
         }
     }
@@ -150,11 +152,9 @@ fn check_services(spec: &PriceSpec, problems: &mut Problems) {
 fn unknown_service(name: &str, spec: &PriceSpec, problems: &mut Problems) {
     let help = match nearest(name, spec.services.keys().map(String::as_str)) {
         Some(known) => format!("did you mean `{known}`?"),
-        None => "add it under `services`, or leave it out of `assumptions.services`".to_owned(),
+        None => "add it under the `services` of the prices, or leave it out".to_owned(),
     };
-    problems.within("services", |it| {
-        it.push("service-unknown", format!("no price is known for `{name}`"), help);
-    });
+    problems.push("service-unknown", format!("no price is known for `{name}`"), help);
 }
 
 /// Returns a list as a service sells it.
@@ -204,7 +204,7 @@ fn window(spec: &WindowSpec, usual: &PriceList, problems: &mut Problems) -> Opti
         (None, false) => PriceList { base: over(&usual.base, &given, problems), ..usual.clone() },
         _ => {
             let message = "a window has either a `factor` or prices of its own";
-            problems.push("window-form", message, "write `factor = 0.5`, or `input` and `output`");
+            problems.push("window-form", message, "write `factor: 0.5`, or `input` and `output`");
             return None;
         }
     };

@@ -39,13 +39,13 @@ pub(super) fn check(spec: &ConversationSpec, problems: &mut Problems) {
         (RandomSpec::Cpython, None) => problems.push(
             "hash-seed-missing",
             "`cpython` hashes strings, and the result depends on its hash seed",
-            "write `hash_seed = 0`, or another number",
+            "write `hash_seed: 0`, or another number",
         ),
         (RandomSpec::Named, Some(_)) => problems.within("hash_seed", |problems| {
             problems.push(
                 "hash-seed-stray",
                 "named streams hash no strings",
-                "leave it out, or write `random = \"cpython\"`",
+                "leave it out, or write `random: cpython`",
             );
         }),
         _ => {}
@@ -76,7 +76,7 @@ fn check_lengths(spec: &ConversationSpec, problems: &mut Problems) {
             problems.within(index, |problems| {
                 let help = format!("write from 1 to {TURNS_MAX} turns");
                 if !(1..=TURNS_MAX).contains(length) {
-                    problems.push("length-range", format!("{length} turns"), help);
+                    problems.push("length-range", format!("a conversation cannot have {length} turns"), help);
                 } else if spec.lengths[..index].contains(length) {
                     problems.push("length-duplicate", format!("{length} is given twice"), "give it once");
                 }
@@ -86,7 +86,7 @@ fn check_lengths(spec: &ConversationSpec, problems: &mut Problems) {
     problems.within("trials", |problems| {
         if !(1..=TRIALS_MAX).contains(&spec.trials) {
             let help = format!("write from 1 to {TRIALS_MAX}");
-            problems.push("trials-range", format!("{} trials", spec.trials), help);
+            problems.push("trials-range", format!("{} trials are too few or too many", spec.trials), help);
         }
     });
 }
@@ -150,7 +150,13 @@ fn check_value(value: &ValueSpec, problems: &mut Problems) {
                 );
             }
             if *decimals > 15 {
-                problems.push("value-decimals", format!("{decimals} decimals"), "write at most 15");
+                problems.within("decimals", |it| {
+                    it.push(
+                        "value-decimals",
+                        format!("{decimals} decimals are too many"),
+                        "write at most 15",
+                    );
+                });
             }
         }),
         ValueSpec::OneOf(choices) if choices.is_empty() => problems.within("one_of", |problems| {

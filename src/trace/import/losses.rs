@@ -11,6 +11,8 @@ pub struct Loss {
     pub line: usize,
     /// How many times it was met.
     pub count: usize,
+    /// The lines that it met, in order.
+    pub lines: Vec<usize>,
     /// What was left out, and why.
     pub what: String,
 }
@@ -25,21 +27,22 @@ impl fmt::Display for Loss {
 /// Where losses are collected, one entry a reason.
 #[derive(Debug, Default)]
 pub(super) struct Losses {
-    by_reason: IndexMap<String, (usize, usize)>,
+    by_reason: IndexMap<String, Vec<usize>>,
 }
 
 impl Losses {
     /// Counts a loss on a line.
     pub(super) fn add(&mut self, line: usize, what: impl Into<String>) {
-        let entry = self.by_reason.entry(what.into()).or_insert((line, 0));
-        entry.0 = entry.0.min(line);
-        entry.1 += 1;
+        self.by_reason.entry(what.into()).or_default().push(line);
     }
 
     /// Returns the losses by their first lines.
     pub(super) fn in_order(self) -> Vec<Loss> {
-        let losses = self.by_reason.into_iter();
-        let mut losses: Vec<Loss> = losses.map(|(what, (line, count))| Loss { line, count, what }).collect();
+        let losses = self.by_reason.into_iter().map(|(what, mut lines)| {
+            lines.sort_unstable();
+            Loss { line: lines.first().copied().unwrap_or(0), count: lines.len(), lines, what }
+        });
+        let mut losses: Vec<Loss> = losses.collect();
         losses.sort_by_key(|it| it.line);
         losses
     }

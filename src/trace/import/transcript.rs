@@ -1,18 +1,23 @@
 //! A recording in the order in which the model saw it, whatever its format, and the way from there to a trace.
 
+use std::sync::Arc;
+
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
+use super::passage::{Measured, Passage};
 use super::sizes::{Allotment, PLACEHOLDER_OUTPUT_TOKENS, Reset, allot};
 use crate::model::scope::wildcard;
 use crate::spec::policy::PreserveSpec;
 use crate::spec::scenario::{AssumeSpec, SideRequestSpec, ToolAssumeSpec};
 use crate::trace::evidence::Recover;
 use crate::trace::{Harness, ItemIx, Kind, NewItem, Preserve, Sizes, Trace, TraceBuilder, Usage};
-use crate::units::{Decimal, Tokens};
+use crate::units::{Cost, Decimal, Tokens};
 
 /// A recording: its requests, in order.
 #[derive(Debug, Default)]
 pub(super) struct Transcript {
+    /// What stands in front of every prompt, as far as the recording shows it.
+    pub(super) stable: Vec<Part>,
     /// The requests; never one without a part in its reply.
     pub(super) exchanges: Vec<Exchange>,
     /// What tells it from others of the same file; empty when it is alone.
@@ -24,6 +29,10 @@ pub(super) struct Transcript {
     pub(super) assumes_side_requests: bool,
     /// Whether its plain input is what stands behind the last breakpoint.
     pub(super) has_breakpoints: bool,
+    /// Whether its output counts are what the reply takes in the next prompt.
+    pub(super) counts_output: bool,
+    /// Whether reasoning leaves the prompts when the user speaks again.
+    pub(super) forgets_reasoning: bool,
     /// What reading it had to assume, in sentences.
     pub(super) assumptions: Vec<String>,
 }
@@ -39,8 +48,15 @@ pub(super) struct Exchange {
     pub(super) response_ms: Option<i64>,
     /// The same, at which it ended.
     pub(super) end_ms: Option<i64>,
+    /// The first part, counted from the first of the transcript, that stays where the harness compacted the history
+    /// before this request; beyond all parts, when none does.
+    pub(super) compacts: Option<usize>,
     /// What the provider billed.
     pub(super) usage: Option<Usage>,
+    /// How much of its output was reasoning.
+    pub(super) reasoning: Tokens,
+    /// What the harness says that it cost.
+    pub(super) cost: Option<Cost>,
     /// What the model answered.
     pub(super) reply: Vec<Part>,
     /// What came back, and what the user's side said before the next request of the loop.
@@ -60,13 +76,50 @@ pub(super) struct Part {
     pub(super) tool: String,
     /// Of a result: which call of the reply it answers.
     pub(super) answers: usize,
+    /// Its text, where the recording has it; of a call, its input as JSON. Held once, however often the part is cloned.
+    pub(super) text: Option<Arc<str>>,
 }
 
 impl Part {
     /// A part with content of so many characters.
     pub(super) fn new(kind: Kind, characters: u64, content_digest: u64) -> Self {
         let digest = xxh3_64_with_seed(&content_digest.to_le_bytes(), label(kind));
-        Self { kind, characters, digest, tool: String::new(), answers: usize::MAX }
+        Self { kind, characters, digest, tool: String::new(), answers: usize::MAX, text: None }
+    }
+
+    /// A part with its content, and its text where that is known.
+    pub(super) fn of(kind: Kind, content: impl Into<Passage>) -> Self {
+        let Passage { measured, text } = content.into();
+        Self { text, ..Self::new(kind, measured.characters, measured.digest) }
+    }
+
+    /// The same content as another kind of part, which is neither call nor result.
+    pub(super) fn with_kind(self, kind: Kind) -> Self {
+        Self { kind, tool: String::new(), answers: usize::MAX, ..self }
+    }
+}
+
+/// A part and the name of its call; empty where there is none.
+#[derive(Debug)]
+pub(super) struct Named {
+    /// The call's name.
+    pub(super) call: String,
+    /// The part.
+    pub(super) part: Part,
+}
+
+impl Named {
+    /// A part that is no call.
+    pub(super) fn plain(part: Part) -> Self {
+        Self { call: String::new(), part }
+    }
+
+    /// A call of a tool with its arguments.
+    pub(super) fn call(id: &str, tool: &str, arguments: Passage) -> Self {
+        let measured = Measured::text(tool).then(arguments.measured, 0);
+        let mut part = Part::of(Kind::ToolCall, Passage { measured, ..arguments });
+        tool.clone_into(&mut part.tool);
+        Self { call: id.to_owned(), part }
     }
 }
 
@@ -101,7 +154,7 @@ impl Transcript {
     /// Puts the trace together.
     pub(super) fn into_trace(self, name: &str, assume: &AssumeSpec, file_tools: &[String]) -> Trace {
         let assumed = Assumed::new(assume);
-        let allotment = allot(&self.exchanges, assumed.chars_per_token, self.has_breakpoints);
+        let allotment = allot(&self, assumed.chars_per_token);
         let mut builder = TraceBuilder::new(name, file_tools);
         builder.chars_per_token(assumed.chars_per_token);
         let n_placeholders = self.n_placeholders();
@@ -113,8 +166,12 @@ impl Transcript {
         }
         let mut clock = Clock::default();
         builder.harness(assumed.harness(self.harness, self.assumes_side_requests));
-        let mut tokens = allotment.tokens.into_iter();
-        let mut places: Vec<ItemIx> = Vec::new();
+        let mut tokens = allotment.tokens.iter().copied();
+        let mut places: Vec<ItemIx> = (builder.next_item()..).take(self.stable.len()).collect();
+        for item in assumed.items(&self.stable, &mut tokens) {
+            builder.stable_item(&item);
+        }
+        let mut forgotten = allotment.forgotten.iter().peekable();
         let mut resets = Resets::new(&allotment.resets, builder.next_item());
         for (index, exchange) in self.exchanges.iter().enumerate() {
             if exchange.begins.is_some() {
@@ -123,6 +180,11 @@ impl Transcript {
                 user.extend(assumed.items(exchange.user(), &mut tokens));
                 let first = builder.next_item();
                 resets.apply(index, &mut builder, first, &places);
+                while let Some((_, part)) = forgotten.next_if(|it| it.0 == index) {
+                    if let Some(item) = places.get(*part) {
+                        builder.reset(*item..item + 1);
+                    }
+                }
                 builder.begin_loop(&user);
                 places.extend((first..).skip(n_carried).take(exchange.user().len()));
             }
@@ -136,6 +198,9 @@ impl Transcript {
             if let Some(usage) = exchange.usage {
                 builder.usage(usage);
                 builder.tail(if self.has_breakpoints { usage.uncached } else { 0 });
+            }
+            if let Some(cost) = exchange.cost {
+                builder.cost(cost);
             }
             if self.exchanges.get(index + 1).is_some_and(|it| it.begins.is_none()) {
                 let first = builder.next_item() - u32::from(resets.carries(index + 1));
@@ -213,7 +278,8 @@ impl<'a> Resets<'a> {
     /// Tells the builder of the reset before a request: up to `end`, and from the first part that goes.
     fn apply(&mut self, exchange: usize, builder: &mut TraceBuilder, end: ItemIx, places: &[ItemIx]) {
         let Some(reset) = self.next.filter(|it| it.exchange == exchange) else { return };
-        let start = reset.keeps.map_or(self.n_stable, |it| places.get(it).copied().unwrap_or(end)).min(end);
+        let place = |part: usize| places.get(part).copied().unwrap_or(end).min(end);
+        let (start, end) = (reset.from.map_or(self.n_stable, place), reset.to.map_or(end, place));
         if start < end {
             builder.reset(start..end);
         }
@@ -271,6 +337,7 @@ impl<'a> Assumed<'a> {
             kind => NewItem::plain(kind, raw),
         };
         item.digest = Some(part.digest);
+        item.text = part.text.as_ref();
         item
     }
 
@@ -327,8 +394,12 @@ fn sentences(
     let n_resets = allotment.resets.iter().filter(|it| it.exchange > 0).count();
     if n_resets > 0 {
         sentences.push(format!(
-            "Prompts that shrank, so that the harness must have taken history out: {n_resets}. No policy has it any more."
+            "Compactions, and prompts that shrank so that the harness must have taken history out: {n_resets}. No policy has it any more."
         ));
+    }
+    if transcript.forgets_reasoning {
+        sentences
+            .push("The harness leaves reasoning out of its prompts once the user speaks again.".to_owned());
     }
     if allotment.n_shrunk > 0 {
         sentences.push(format!(

@@ -3,6 +3,7 @@
 use indexmap::IndexMap;
 
 use super::claude_code::harness;
+use super::lines::Lines;
 use super::losses::Losses;
 use super::transcript::{Exchange, Part, Transcript};
 use crate::trace::{Kind, Usage};
@@ -28,23 +29,25 @@ const COLUMNS: [&str; 12] = [
 const NUMBER_MAX: u64 = 100_000_000;
 
 /// Returns whether the first line names the columns.
-pub(super) fn detect(text: &str) -> bool {
-    let header = text.trim_start_matches('\u{feff}').lines().next().unwrap_or_default();
+pub(super) fn detect(head: &str) -> bool {
+    let header = head.lines().next().unwrap_or_default();
     let names: Vec<&str> = header.split(',').map(str::trim).collect();
     COLUMNS.iter().all(|it| names.contains(it))
 }
 
 /// Reads the sessions in the order of their first rows.
-pub(super) fn read(text: &str, losses: &mut Losses) -> Vec<Transcript> {
-    let mut lines = text.trim_start_matches('\u{feff}').lines().enumerate();
-    let header = lines.next().map_or("", |(_, it)| it);
+pub(super) fn read(lines: &mut Lines<'_>, losses: &mut Losses) -> Vec<Transcript> {
+    let header = lines.next().map_or_else(String::new, |it| it.text.to_owned());
     let columns: IndexMap<&str, usize> =
         header.split(',').enumerate().map(|(index, it)| (it.trim(), index)).collect();
     let mut sessions: IndexMap<String, Transcript> = IndexMap::new();
-    for (index, line) in lines.filter(|(_, it)| !it.trim().is_empty()) {
-        let row = Row { columns: &columns, fields: line.split(',').map(str::trim).collect() };
+    while let Some(line) = lines.next() {
+        if line.text.trim().is_empty() {
+            continue;
+        }
+        let row = Row { columns: &columns, fields: line.text.split(',').map(str::trim).collect() };
         let Some(exchange) = row.exchange() else {
-            losses.add(index + 1, "rows that lack a number");
+            losses.add(line.number, "rows that lack a number");
             continue;
         };
         let file = row.text("file").unwrap_or_default();
@@ -106,13 +109,12 @@ impl<'a> Row<'a> {
             reply.push(Part::new(Kind::Assistant, 0, 0));
         }
         Some(Exchange {
-            begins: None,
             at_ms: Some(self.milliseconds("t_start")?),
             response_ms: self.milliseconds("t_first_line"),
             end_ms: self.milliseconds("t_last_line"),
             usage: Some(usage).filter(|it| it.prompt > 0),
             reply,
-            results: Vec::new(),
+            ..Exchange::default()
         })
     }
 

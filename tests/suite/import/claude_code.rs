@@ -65,6 +65,36 @@ fn usage(input: u64, read: u64, write: u64, output: u64) -> String {
 }
 
 #[test]
+fn the_text_plane_says_what_each_item_says_and_a_call_says_its_input() {
+    let session = Session::default()
+        .user("hello")
+        .call("m1", "c1", "null")
+        .result("c1", "a\\nb")
+        .text("m2", "done", "null");
+
+    let trace = imported(&session.text).trace;
+
+    let texts: Vec<Option<&str>> = (0..4).map(|it| trace.texts.of(it)).collect();
+    assert_eq!(texts, [Some("hello"), Some(r#"{"command":"ls"}"#), Some("a\nb"), Some("done")]);
+    assert_eq!(trace.texts.of(4), None);
+}
+
+#[test]
+fn a_result_of_several_blocks_says_their_texts_one_a_line_and_a_picture_says_nothing() {
+    let blocks = r#"{"type":"text","text":"one"},{"type":"image","source":{"data":"AAAA"}},{"type":"text","text":"two"}"#;
+    let result = format!(r#"{{"type":"tool_result","tool_use_id":"c1","content":[{blocks}]}}"#);
+    let session = Session::default()
+        .user("hello")
+        .call("m1", "c1", "null")
+        .line("user", &format!(r#"{{"role":"user","content":[{result}]}}"#), "")
+        .text("m2", "done", "null");
+
+    let trace = imported(&session.text).trace;
+
+    assert_eq!(trace.texts.of(2), Some("one\ntwo"));
+}
+
+#[test]
 fn equal_content_has_an_equal_digest_and_other_content_another() {
     let session =
         Session::default().user("same").text("m1", "same", "null").user("same").text("m2", "other", "null");
@@ -292,17 +322,6 @@ fn a_prompt_that_shrinks_is_a_reset_by_the_harness() {
     assert_eq!(trace.events.len(), 1);
     assert_eq!(played(&trace), [100, 80, 120]);
     assert!(trace.assumptions.iter().any(|it| it.starts_with("Prompts that shrank") && it.contains(": 1.")));
-}
-
-/// Returns the prompts of a trace when everything is kept that the harness kept.
-fn played(trace: &Trace) -> Vec<u64> {
-    let identity = include_str!("../../../policies/identity.ron");
-    let spec: PolicySpec = decode::decode(identity, Format::Ron).unwrap();
-    let policy = ctxsim::model::Policy::new(&spec).unwrap();
-    let (limits, rules) = (ctxsim::model::Limits::NONE, ctxsim::model::CacheRules::None);
-    let mut rows = ctxsim::ledger::Rows::default();
-    ctxsim::engine::simulate(trace, &policy, &limits, &rules, &mut rows);
-    rows.requests.iter().map(|it| it.prompt).collect()
 }
 
 #[test]

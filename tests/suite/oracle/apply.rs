@@ -38,12 +38,19 @@ pub(super) fn rendered(world: &World, rendition: &Rendition, exact: Option<bool>
 }
 
 /// A pool that is being spent.
-struct Pool<'b> {
+#[derive(Clone)]
+pub(super) struct Pool<'b> {
     budget: &'b Budget,
     loop_ix: Option<u32>,
     used: u64,
     /// The slots in front of this one have been charged.
     charged_to: usize,
+}
+
+impl<'b> Pool<'b> {
+    pub(super) fn new(budget: &'b Budget, charged_to: usize) -> Self {
+        Self { budget, loop_ix: None, used: 0, charged_to }
+    }
 }
 
 impl Run<'_> {
@@ -63,6 +70,7 @@ impl Run<'_> {
         let mut taken = self.nothing_taken(rung, activation);
         let (n_visited, n_changed) = match &rung.action {
             Action::Summarise(summary) => self.summarise(rung, summary, &place, activation, &mut taken),
+            Action::Fold(fold) => self.fold(rung, fold, &place, activation, &mut taken),
             _ if rung.scope.order == OrderSpec::Oldest => self.in_order(rung, &place, activation, &mut taken),
             _ => self.ranked(rung, &place, activation, &mut taken),
         };
@@ -70,7 +78,7 @@ impl Run<'_> {
         self.history.note_visit(&activation.manner, is_active, n_visited, n_changed);
     }
 
-    fn is_done(&self, rung: &Rung, activation: &Activation, taken: &Taken) -> bool {
+    pub(super) fn is_done(&self, rung: &Rung, activation: &Activation, taken: &Taken) -> bool {
         let is_met = |goal| self.holds(goal, rung, activation, taken, Predicted::default());
         rung.until.as_ref().is_some_and(is_met)
     }
@@ -84,9 +92,7 @@ impl Run<'_> {
     ) -> (u32, u32) {
         let by = place.by(&self.history, &self.world);
         let mut pool = match &rung.action {
-            Action::Show { budget: Some(budget), .. } => {
-                Some(Pool { budget, loop_ix: None, used: 0, charged_to: place.region.start })
-            }
+            Action::Show { budget: Some(budget), .. } => Some(Pool::new(budget, place.region.start)),
             _ => None,
         };
         let (mut from, mut n_visited, mut n_changed) = (place.region.start, 0, 0);
@@ -154,7 +160,7 @@ impl Run<'_> {
         match &rung.action {
             Action::Show { rows, .. } => self.show(rows, place, slot, pool, activation),
             Action::Drop => self.drop(slot, activation),
-            Action::Summarise(_) => 0,
+            Action::Summarise(_) | Action::Fold(_) => 0,
         }
     }
 
@@ -166,6 +172,24 @@ impl Run<'_> {
         pool: Option<&mut Pool<'_>>,
         activation: &Activation,
     ) -> u32 {
+        let after = self.view(rows, place, slot, pool);
+        let (Some(after), before) = (after, self.history.slots[slot].view) else { return 0 };
+        let enters = activation.manner.moment == Moment::Entry;
+        if before.stands != Stands::Shown || (!enters && after.tokens >= before.tokens) {
+            return 0;
+        }
+        self.history.edit(slot, after, &activation.manner);
+        1
+    }
+
+    /// What a table makes of a slot.
+    pub(super) fn view(
+        &self,
+        rows: &[Row],
+        place: &Place<'_>,
+        slot: usize,
+        pool: Option<&mut Pool<'_>>,
+    ) -> Option<View> {
         let item = self.history.item(slot);
         let row = rows.iter().find(|row| self.row_matches(row, slot));
         let mut after = row.map(|row| rendered(&self.world, &row.rendition, row.exact, item));
@@ -181,13 +205,7 @@ impl Run<'_> {
                 }
             }
         }
-        let (Some(after), before) = (after, self.history.slots[slot].view) else { return 0 };
-        let enters = activation.manner.moment == Moment::Entry;
-        if before.stands != Stands::Shown || (!enters && after.tokens >= before.tokens) {
-            return 0;
-        }
-        self.history.edit(slot, after, &activation.manner);
-        1
+        after
     }
 
     /// Charges a pool with what is exact in front of a slot although the rung does not show it.

@@ -166,7 +166,7 @@ impl Run<'_> {
                 }
             }
             Action::Show { .. } => 0,
-            Action::Drop | Action::Summarise(_) => view.tokens,
+            Action::Drop | Action::Summarise(_) | Action::Fold(_) => view.tokens,
         }
     }
 

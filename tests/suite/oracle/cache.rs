@@ -27,9 +27,9 @@ impl Cache {
     pub(super) fn submit(&mut self, history: &History<'_>, now_ms: i64) -> CacheUse {
         let prompt = history.tokens();
         let (read, broke_at) = match self.rules {
-            CacheRules::None | CacheRules::Blocks(_) | CacheRules::Breakpoints(_) => (0, None),
             CacheRules::PrefixCap(steps) => (self.capped(steps, history), None),
             CacheRules::PrefixInterval { steps, ttl_ms } => self.longest(steps, ttl_ms, history, now_ms),
+            _ => (0, None),
         };
         self.previous_tokens = prompt;
         CacheUse { read, write: [0; 2], uncached: prompt - read, broke_at }

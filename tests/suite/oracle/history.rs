@@ -16,6 +16,10 @@ pub(super) enum Stands {
     Behind,
     /// A summary stands in its slot: the n-th that was written.
     Summary(u64),
+    /// Told of in the folded summary of an earlier slot.
+    Told,
+    /// A folded summary stands in its slot: the n-th that says something of its own.
+    Fold(u64),
 }
 
 /// What stands in a slot.
@@ -29,7 +33,7 @@ pub(super) struct View {
 
 impl View {
     pub(super) fn is_visible(&self) -> bool {
-        matches!(self.stands, Stands::Shown | Stands::Summary(_))
+        matches!(self.stands, Stands::Shown | Stands::Summary(_) | Stands::Fold(_))
     }
 
     pub(super) fn is_behind(&self) -> bool {
@@ -95,6 +99,8 @@ pub(super) struct History<'a> {
     pub(super) n_loops: u64,
     pub(super) n_steps: u64,
     n_summaries: u64,
+    /// What folded summaries have said: each slot of theirs, and how it stood.
+    folds: Vec<Vec<(usize, View, bool)>>,
     pub(super) visits: Vec<Visit>,
     pub(super) requests: Vec<SideRequest>,
     pub(super) change: Change,
@@ -109,6 +115,7 @@ impl<'a> History<'a> {
             n_loops: 0,
             n_steps: 0,
             n_summaries: 0,
+            folds: Vec::new(),
             visits: Vec::new(),
             requests: Vec::new(),
             change: Change::default(),
@@ -193,7 +200,7 @@ impl<'a> History<'a> {
     /// What a slot shows.
     pub(super) fn kind(&self, slot: usize) -> Kind {
         match self.slots[slot].view.stands {
-            Stands::Summary(_) => Kind::Summary,
+            Stands::Summary(_) | Stands::Fold(_) => Kind::Summary,
             _ => self.item(slot).kind,
         }
     }
@@ -220,6 +227,16 @@ impl<'a> History<'a> {
         self.n_summaries
     }
 
+    /// Numbers what a folded summary says.
+    pub(super) fn number_fold(&mut self, says: Vec<(usize, View, bool)>) -> u64 {
+        let known = self.folds.iter().position(|it| *it == says);
+        let number = known.unwrap_or(self.folds.len());
+        if known.is_none() {
+            self.folds.push(says);
+        }
+        number as u64
+    }
+
     pub(super) fn edit(&mut self, index: usize, after: View, manner: &Manner) {
         let raw = u64::from(self.item(index).raw);
         let slot = &mut self.slots[index];
@@ -232,7 +249,7 @@ impl<'a> History<'a> {
         if !manner.keeps_prefix {
             slot.identity = after;
         }
-        if !after.is_behind() {
+        if matches!(after.stands, Stands::Shown | Stands::Dropped) {
             slot.last_tokens = after.tokens;
         }
         if after.stands == Stands::Shown && after.tokens < raw {

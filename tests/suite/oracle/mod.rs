@@ -6,6 +6,7 @@
 mod apply;
 mod ask;
 mod cache;
+mod fold;
 mod history;
 mod needs;
 mod scope;
@@ -32,7 +33,7 @@ pub(crate) fn simulate(
         policy,
         world: World { limits: *limits, chars_per_token: trace.chars_per_token },
         history: History::new(trace),
-        cache: Cache::new(*rules),
+        cache: Cache::new(rules.clone()),
         seen: vec![Counts::default(); policy.stages.len()],
         clock: Clock { ttl_ms: rules.ttl_ms(), ..Clock::default() },
         last_request_ms: None,

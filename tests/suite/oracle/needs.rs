@@ -25,7 +25,8 @@ pub(super) fn meet(
         let results = slots.iter().filter(|it| history.item(**it).kind == Kind::ToolResult);
         results.filter(|it| holds(**it, &history.slots[**it])).count()
     };
-    let shown = |slot: &Slot| slot.view.stands == Stands::Shown;
+    // What a fold tells of stands as it was when it was folded.
+    let shown = |slot: &Slot| matches!(slot.view.stands, Stands::Shown | Stands::Told | Stands::Fold(_));
     let share = |n: usize, of: u32| if is_behind || of == 0 { 0.0 } else { n as f64 / f64::from(of) };
     let n_handles = count(&|it, slot| slot.view.stands != Stands::Dropped && history.item(it).handle > 0);
     let is_working = |it: usize| history.item(it).preserve == Preserve::WorkingEvidence;
@@ -40,7 +41,7 @@ pub(super) fn meet(
             share(count(&|it, slot| shown(slot) && slot.view.exact && is_working(it)), evidence.n_working)
         }
         Level::RawContent => {
-            let is_full = |it: usize, slot: &Slot| slot.view.tokens >= u64::from(history.item(it).raw);
+            let is_full = |it: usize, slot: &Slot| slot.last_tokens >= u64::from(history.item(it).raw);
             share(count(&|it, slot| shown(slot) && is_full(it, slot)), evidence.n_results)
         }
     };

@@ -32,8 +32,8 @@ fn has_or_empty<T: PartialEq>(list: &[T], value: &T) -> bool {
 pub(super) fn passes(scope: &Scope, history: &History<'_>, world: &World, slot: usize) -> bool {
     let (item, view) = (history.item(slot), &history.slots[slot].view);
     match view.stands {
-        Stands::Dropped | Stands::Behind => false,
-        Stands::Summary(_) => {
+        Stands::Dropped | Stands::Behind | Stands::Told => false,
+        Stands::Summary(_) | Stands::Fold(_) => {
             has_or_empty(&scope.kinds, &Kind::Summary)
                 && scope.tools.0.is_empty()
                 && has_or_empty(&scope.preserve, &Preserve::None)
@@ -57,8 +57,10 @@ pub(super) fn passes(scope: &Scope, history: &History<'_>, world: &World, slot: 
 fn keeps(keep: &Keep, history: &History<'_>, slot: usize) -> bool {
     let item = history.item(slot);
     match history.slots[slot].view.stands {
-        Stands::Dropped | Stands::Behind => false,
-        Stands::Summary(_) => has_or_empty(&keep.kinds, &Kind::Summary) && keep.tools.0.is_empty(),
+        Stands::Dropped | Stands::Behind | Stands::Told => false,
+        Stands::Summary(_) | Stands::Fold(_) => {
+            has_or_empty(&keep.kinds, &Kind::Summary) && keep.tools.0.is_empty()
+        }
         Stands::Shown => {
             has_or_empty(&keep.kinds, &item.kind)
                 && (keep.tools.0.is_empty() || tool_matches(&keep.tools, item, history.trace()))

@@ -6,10 +6,10 @@ use super::node::{Node, Said};
 use crate::trace::import::losses::Losses;
 
 /// Returns the nodes from the root to the last message, by their places in the file.
-pub(super) fn follow(nodes: &[Node<'_>], losses: &mut Losses) -> Vec<usize> {
+pub(super) fn follow(nodes: &[Node], losses: &mut Losses) -> Vec<usize> {
     let mut by_name: IndexMap<&str, usize> = IndexMap::new();
     for (index, node) in nodes.iter().enumerate().filter(|(_, it)| !it.uuid.is_empty()) {
-        by_name.entry(node.uuid.as_ref()).or_insert(index);
+        by_name.entry(node.uuid.as_str()).or_insert(index);
     }
     let mut is_taken = vec![false; nodes.len()];
     let mut path = Vec::new();
@@ -19,7 +19,7 @@ pub(super) fn follow(nodes: &[Node<'_>], losses: &mut Losses) -> Vec<usize> {
         path.push(index);
         let node = &nodes[index];
         next = match &node.parent {
-            Some(name) => by_name.get(name.as_ref()).copied().filter(|it| !is_taken[*it]).or_else(|| {
+            Some(name) => by_name.get(name.as_str()).copied().filter(|it| !is_taken[*it]).or_else(|| {
                 losses.add(node.line, "parents that the file does not hold; the line before stands for each");
                 before(&is_taken, index)
             }),

@@ -1,45 +1,42 @@
 //! Records as nodes of the session's tree: what of each is part of a prompt.
 
-use std::borrow::Cow;
-
-use super::record::{Block, Content, Count, Measured, Record, Text, UsageRecord};
+use super::record::{Record, UsageRecord};
+use crate::trace::import::json;
+use crate::trace::import::lines::Lines;
 use crate::trace::import::losses::Losses;
-use crate::trace::import::transcript::Part;
+use crate::trace::import::passage::Passage;
+use crate::trace::import::times::milliseconds;
+use crate::trace::import::transcript::{Named, Part};
+use crate::trace::import::values::{Block, Content, Count, TOKENS_MAX, Text};
 use crate::trace::{Kind, Usage};
 use crate::units::Tokens;
 
-/// Prompts and outputs beyond this many tokens are not believed.
-const TOKENS_MAX: u64 = 100_000_000;
-
-/// What an image counts as, in characters; its encoding says nothing about its tokens.
-const IMAGE_CHARACTERS: u64 = 6_000;
-
 /// A record that stands in the tree.
 #[derive(Debug)]
-pub(super) struct Node<'a> {
+pub(super) struct Node {
     /// Its line, from 1.
     pub(super) line: usize,
     /// Its name; empty when it has none.
-    pub(super) uuid: Cow<'a, str>,
+    pub(super) uuid: String,
     /// The record that it follows; `None` when it does not say.
-    pub(super) parent: Option<Cow<'a, str>>,
+    pub(super) parent: Option<String>,
     /// When it was written.
     pub(super) at_ms: Option<i64>,
     /// The version of the harness that wrote it; empty when it does not say.
-    pub(super) version: Cow<'a, str>,
+    pub(super) version: String,
     /// What it adds to a prompt.
-    pub(super) said: Said<'a>,
+    pub(super) said: Said,
 }
 
 /// What a record adds to a prompt.
 #[derive(Debug)]
-pub(super) enum Said<'a> {
+pub(super) enum Said {
     /// Nothing; it only links others.
     Nothing,
     /// Something on the user's side.
     User {
         /// Its parts; results carry the name of the call they answer.
-        parts: Vec<Named<'a>>,
+        parts: Vec<Named>,
         /// Whether the user did not type it.
         is_meta: bool,
         /// Whether it stands for what was before.
@@ -48,80 +45,43 @@ pub(super) enum Said<'a> {
     /// A line of a reply.
     Reply {
         /// The reply's name.
-        id: Cow<'a, str>,
+        id: String,
         /// Its parts; calls carry their names.
-        parts: Vec<Named<'a>>,
+        parts: Vec<Named>,
         /// What the provider billed for the whole reply, if that can be believed.
         usage: Option<Usage>,
     },
 }
 
-/// A part and the name of its call; empty where there is none.
-#[derive(Debug)]
-pub(super) struct Named<'a> {
-    /// The call's name.
-    pub(super) call: Cow<'a, str>,
-    /// The part.
-    pub(super) part: Part,
-}
-
-/// Reads the records of a text; two objects on one line are two records.
-pub(super) fn read<'a>(text: &'a str, losses: &mut Losses) -> Vec<Node<'a>> {
+/// Reads the records of a session; two objects on one line are two records.
+pub(super) fn read(lines: &mut Lines<'_>, losses: &mut Losses) -> Vec<Node> {
     let mut nodes = Vec::new();
-    for (index, line) in text.trim_start_matches('\u{feff}').lines().enumerate() {
-        let mut rest = line.trim_ascii();
-        while !rest.is_empty() {
-            let mut records = serde_json::Deserializer::from_str(rest).into_iter::<Record<'a>>();
-            let Some(record) = records.next() else { break };
-            let end = match record {
-                Ok(record) => {
-                    nodes.extend(node(index + 1, record, losses));
-                    records.byte_offset()
-                }
-                Err(error) => skip(index + 1, rest, &error, losses),
-            };
-            rest = rest.get(end..).unwrap_or_default().trim_ascii_start();
-        }
+    while let Some(line) = lines.next() {
+        json::each(line.number, line.text, losses, |record: Record<'_>, losses| {
+            nodes.extend(node(line.number, record, losses));
+        });
     }
     nodes
 }
 
-/// Reports what is no record; returns where to go on.
-fn skip(line: usize, rest: &str, error: &serde_json::Error, losses: &mut Losses) -> usize {
-    if error.is_eof() {
-        losses.add(line, "records that are cut off");
-        return rest.len();
-    }
-    // The parser counts lines from where it began, which would lead astray.
-    let reason = error.to_string();
-    let reason = reason.split(" at line ").next().unwrap_or_default();
-    let mut values = serde_json::Deserializer::from_str(rest).into_iter::<serde::de::IgnoredAny>();
-    if rest.starts_with('{') && matches!(values.next(), Some(Ok(_))) {
-        losses.add(line, format!("objects that are no records: {reason}"));
-        return values.byte_offset();
-    }
-    losses.add(line, format!("text that is not JSON: {reason}"));
-    rest.len()
-}
-
 /// Makes a node of a record; `None` for what stands in no tree.
-fn node<'a>(line: usize, record: Record<'a>, losses: &mut Losses) -> Option<Node<'a>> {
+fn node(line: usize, record: Record<'_>, losses: &mut Losses) -> Option<Node> {
     if record.is_sidechain == Some(true) {
         losses.add(line, "records of sub-agents, whose requests are not part of the main line");
         return None;
     }
     let parent = [&record.parent_uuid, &record.logical_parent_uuid].into_iter().find(|it| !it.0.is_empty());
-    let parent = parent.map(|it| it.0.clone());
+    let parent = parent.map(|it| it.0.clone().into_owned());
     let at_ms = milliseconds(&record.timestamp.0);
-    let uuid = record.uuid.0.clone();
-    let version = record.version.0.clone();
+    let uuid = record.uuid.0.clone().into_owned();
+    let version = record.version.0.clone().into_owned();
     let said = said(line, record, losses);
     let is_link = !matches!(said, Said::Nothing) || !uuid.is_empty();
     is_link.then_some(Node { line, uuid, parent, at_ms, version, said })
 }
 
 /// Says what a record adds to a prompt.
-fn said<'a>(line: usize, record: Record<'a>, losses: &mut Losses) -> Said<'a> {
+fn said(line: usize, record: Record<'_>, losses: &mut Losses) -> Said {
     let kind = record.kind.0.as_ref();
     let Some(message) = record.message.filter(|_| matches!(kind, "user" | "assistant")) else {
         let subtype = record.subtype.0.as_ref();
@@ -142,15 +102,15 @@ fn said<'a>(line: usize, record: Record<'a>, losses: &mut Losses) -> Said<'a> {
         .into_iter()
         .find(|it| !it.0.is_empty())
         .unwrap_or_default();
-    let id = if id.is_empty() { Cow::Owned(format!("line {line}")) } else { id };
+    let id = if id.is_empty() { format!("line {line}") } else { id.into_owned() };
     let usage = message.usage.and_then(|it| usage(line, &it, losses));
     Said::Reply { id, parts: parts(line, message.content, Kind::Assistant, losses), usage }
 }
 
 /// Reads the parts of a message; `text_kind` is what its plain text is.
-fn parts<'a>(line: usize, content: Content<'a>, text_kind: Kind, losses: &mut Losses) -> Vec<Named<'a>> {
+fn parts(line: usize, content: Content<'_>, text_kind: Kind, losses: &mut Losses) -> Vec<Named> {
     match content {
-        Content::Plain(text) => vec![named(text_kind, text)],
+        Content::Plain(text) => vec![Named::plain(Part::of(text_kind, text))],
         Content::Blocks(blocks) => {
             blocks.into_iter().filter_map(|it| part(line, it, text_kind, losses)).collect()
         }
@@ -158,23 +118,19 @@ fn parts<'a>(line: usize, content: Content<'a>, text_kind: Kind, losses: &mut Lo
 }
 
 /// Makes a part of a block.
-fn part<'a>(line: usize, block: Block<'a>, text_kind: Kind, losses: &mut Losses) -> Option<Named<'a>> {
+fn part(line: usize, block: Block<'_>, text_kind: Kind, losses: &mut Losses) -> Option<Named> {
     let is_user = text_kind == Kind::User;
+    let plain = |kind, content: Passage| Named::plain(Part::of(kind, content));
     let found = match block.kind.0.as_ref() {
-        "text" => named(text_kind, block.text.unwrap_or_default()),
-        "image" | "document" if is_user => named(text_kind, image(&block)),
+        "text" => plain(text_kind, block.text.unwrap_or_default()),
+        "image" | "document" if is_user => plain(text_kind, block.passage()),
         "thinking" | "redacted_thinking" if !is_user => {
-            named(Kind::Reasoning, block.thinking.or(block.data).unwrap_or_default())
+            plain(Kind::Reasoning, block.thinking.or(block.data.map(Passage::from)).unwrap_or_default())
         }
-        "tool_use" if !is_user => {
-            let name = Measured::text(&block.name.0);
-            let mut call = named(Kind::ToolCall, name.then(block.input.unwrap_or_default(), 0));
-            call.part.tool = block.name.0.into_owned();
-            Named { call: block.id.0, ..call }
-        }
+        "tool_use" if !is_user => Named::call(&block.id.0, &block.name.0, block.input.unwrap_or_default().0),
         "tool_result" if is_user => {
-            let measured = measure(&block.content);
-            Named { call: block.tool_use_id.0, ..named(Kind::ToolResult, measured) }
+            let part = Part::of(Kind::ToolResult, block.content.passage());
+            Named { call: block.tool_use_id.0.into_owned(), part }
         }
         other => {
             let side = if is_user { "user" } else { "assistant" };
@@ -183,30 +139,6 @@ fn part<'a>(line: usize, block: Block<'a>, text_kind: Kind, losses: &mut Losses)
         }
     };
     Some(found)
-}
-
-/// A part that is no call.
-fn named<'a>(kind: Kind, content: Measured) -> Named<'a> {
-    Named { call: Cow::default(), part: Part::new(kind, content.characters, content.digest) }
-}
-
-/// Measures a picture or a document.
-fn image(block: &Block<'_>) -> Measured {
-    Measured { characters: IMAGE_CHARACTERS, digest: block.source.map_or(0, |it| it.digest) }
-}
-
-/// Measures what a result holds.
-fn measure(content: &Content<'_>) -> Measured {
-    match content {
-        Content::Plain(text) => *text,
-        Content::Blocks(blocks) => blocks.iter().fold(Measured::default(), |sum, block| {
-            let inner = match block.kind.0.as_ref() {
-                "image" | "document" => image(block),
-                _ => block.text.unwrap_or_default(),
-            };
-            sum.then(inner, 0)
-        }),
-    }
 }
 
 /// Reads what the provider billed; nothing when it billed nothing or cannot have billed this.
@@ -224,48 +156,4 @@ fn usage(line: usize, record: &UsageRecord, losses: &mut Losses) -> Option<Usage
         losses.add(line, "usage whose numbers cannot be token counts");
     }
     usage.filter(|it| it.prompt > 0)
-}
-
-/// Reads `2026-01-16T00:14:21.124Z` as milliseconds since 1970; `None` for anything else.
-fn milliseconds(text: &str) -> Option<i64> {
-    let number = |from: usize, to: usize| -> Option<i64> {
-        let digits = text.get(from..to)?;
-        digits.bytes().all(|it| it.is_ascii_digit()).then(|| digits.parse().ok()).flatten()
-    };
-    let (year, month, day) = (number(0, 4)?, number(5, 7)?, number(8, 10)?);
-    let (hour, minute, second) = (number(11, 13)?, number(14, 16)?, number(17, 19)?);
-    let is_in_range =
-        (1..=12).contains(&month) && (1..=31).contains(&day) && hour < 24 && minute < 60 && second <= 60;
-    let fraction: String = text
-        .get(19..)?
-        .strip_prefix('.')
-        .unwrap_or_default()
-        .chars()
-        .take_while(char::is_ascii_digit)
-        .take(3)
-        .collect();
-    let ms: i64 = format!("{fraction:0<3}").parse().ok()?;
-    // Days since 1970 by the calendar that starts its years in March.
-    let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
-    let days = 365 * year + year.div_euclid(4) - year.div_euclid(100)
-        + year.div_euclid(400)
-        + (153 * month + 2) / 5
-        + day
-        - 1
-        - 719_468;
-    is_in_range.then_some((((days * 24 + hour) * 60 + minute) * 60 + second) * 1_000 + ms)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_timestamp_counts_from_1970() {
-        assert_eq!(milliseconds("1970-01-01T00:00:00.000Z"), Some(0));
-        assert_eq!(milliseconds("2026-01-16T00:14:21.124Z"), Some(1_768_522_461_124));
-        assert_eq!(milliseconds("2024-02-29T23:59:59Z"), Some(1_709_251_199_000));
-        assert_eq!(milliseconds("yesterday"), None);
-        assert_eq!(milliseconds("2026-13-01T00:00:00Z"), None);
-    }
 }

@@ -2,13 +2,13 @@
 
 use indexmap::{IndexMap, IndexSet};
 
-use super::node::{Named, Node, Said};
+use super::node::{Node, Said};
 use crate::trace::import::losses::Losses;
-use crate::trace::import::transcript::{Exchange, Part, Transcript};
+use crate::trace::import::transcript::{Exchange, Named, Part, Transcript};
 use crate::trace::{Kind, Usage};
 
 /// Gathers the requests of a branch.
-pub(super) fn gather(nodes: &[Node<'_>], path: &[usize], losses: &mut Losses) -> Transcript {
+pub(super) fn gather(nodes: &[Node], path: &[usize], losses: &mut Losses) -> Transcript {
     let mut on_path = vec![false; nodes.len()];
     for index in path {
         on_path[*index] = true;
@@ -51,21 +51,21 @@ struct Replies<'n> {
 
 impl<'n> Replies<'n> {
     /// Joins the lines of each reply of the branch, those on side branches too.
-    fn join(nodes: &'n [Node<'_>], path: &[usize], on_path: &[bool], losses: &mut Losses) -> Self {
+    fn join(nodes: &'n [Node], path: &[usize], on_path: &[bool], losses: &mut Losses) -> Self {
         let mut replies = Self::default();
         for index in path {
             if let Said::Reply { id, .. } = &nodes[*index].said {
-                replies.by_id.entry(id.as_ref()).or_default();
+                replies.by_id.entry(id.as_str()).or_default();
             }
         }
         let mut names = IndexSet::new();
         for (node, is_on_path) in nodes.iter().zip(on_path) {
             let Said::Reply { id, parts, usage } = &node.said else { continue };
-            let Some(reply_ix) = replies.by_id.get_index_of(id.as_ref()) else {
+            let Some(reply_ix) = replies.by_id.get_index_of(id.as_str()) else {
                 losses.add(node.line, "reply lines on branches that were left");
                 continue;
             };
-            if !node.uuid.is_empty() && !names.insert(node.uuid.as_ref()) {
+            if !node.uuid.is_empty() && !names.insert(node.uuid.as_str()) {
                 losses.add(node.line, "reply lines that stand twice");
                 continue;
             }
@@ -78,7 +78,7 @@ impl<'n> Replies<'n> {
     }
 
     /// Takes what a line says was billed: lines repeat it, and only the output grows.
-    fn bill(&mut self, reply_ix: usize, node: &Node<'_>, usage: Option<&Usage>, losses: &mut Losses) {
+    fn bill(&mut self, reply_ix: usize, node: &Node, usage: Option<&Usage>, losses: &mut Losses) {
         let reply = &mut self.by_id[reply_ix];
         reply.at_ms = reply.at_ms.or(node.at_ms);
         reply.end_ms = reply.end_ms.max(node.at_ms);
@@ -91,9 +91,9 @@ impl<'n> Replies<'n> {
     }
 
     /// Appends a part of a line; what a side branch repeats is taken once.
-    fn append(&mut self, reply_ix: usize, named: &'n Named<'_>, is_on_path: bool) {
+    fn append(&mut self, reply_ix: usize, named: &'n Named, is_on_path: bool) {
         let is_call = named.part.kind == Kind::ToolCall;
-        let call = named.call.as_ref();
+        let call = named.call.as_str();
         if is_call && self.calls.contains_key(call) {
             return;
         }
@@ -113,21 +113,21 @@ impl<'n> Replies<'n> {
     /// Returns, by reply, the results that side branches hold for calls of this one: parallel calls leave them there.
     fn results_aside(
         &self,
-        nodes: &'n [Node<'_>],
+        nodes: &'n [Node],
         on_path: &[bool],
         losses: &mut Losses,
-    ) -> IndexMap<usize, Vec<(&'n Node<'n>, Part)>> {
+    ) -> IndexMap<usize, Vec<(&'n Node, Part)>> {
         let mut answered: IndexSet<&str> = IndexSet::new();
         for (node, _) in nodes.iter().zip(on_path).filter(|(_, is_on_path)| **is_on_path) {
-            answered.extend(results(node).map(|it| it.call.as_ref()));
+            answered.extend(results(node).map(|it| it.call.as_str()));
         }
-        let mut aside: IndexMap<usize, Vec<(&Node<'_>, Part)>> = IndexMap::new();
+        let mut aside: IndexMap<usize, Vec<(&Node, Part)>> = IndexMap::new();
         for (node, _) in nodes.iter().zip(on_path).filter(|(_, is_on_path)| !**is_on_path) {
             let Said::User { parts, .. } = &node.said else { continue };
             let mut n_left = parts.len();
             for result in results(node) {
-                let Some((reply_ix, nth, tool)) = self.calls.get(result.call.as_ref()) else { continue };
-                if answered.insert(result.call.as_ref()) {
+                let Some((reply_ix, nth, tool)) = self.calls.get(result.call.as_str()) else { continue };
+                if answered.insert(result.call.as_str()) {
                     aside.entry(*reply_ix).or_default().push((node, answer(&result.part, *nth, tool)));
                     n_left -= 1;
                 }
@@ -141,7 +141,7 @@ impl<'n> Replies<'n> {
 }
 
 /// Returns the results in a record.
-fn results<'n>(node: &'n Node<'_>) -> impl Iterator<Item = &'n Named<'n>> {
+fn results<'n>(node: &'n Node) -> impl Iterator<Item = &'n Named> {
     let parts = match &node.said {
         Said::User { parts, .. } => parts.as_slice(),
         _ => &[],
@@ -177,7 +177,7 @@ struct Pending {
 struct Session<'s, 'n> {
     replies: Replies<'n>,
     /// Results that stand on side branches, by reply.
-    late: IndexMap<usize, Vec<(&'n Node<'n>, Part)>>,
+    late: IndexMap<usize, Vec<(&'n Node, Part)>>,
     losses: &'s mut Losses,
     requests: Vec<Request>,
     pending: Pending,
@@ -185,11 +185,11 @@ struct Session<'s, 'n> {
 }
 
 impl Session<'_, '_> {
-    fn visit(&mut self, node: &Node<'_>) {
+    fn visit(&mut self, node: &Node) {
         match &node.said {
             Said::Nothing => {}
             Said::Reply { id, .. } => {
-                if let Some(reply_ix) = self.replies.by_id.get_index_of(id.as_ref()) {
+                if let Some(reply_ix) = self.replies.by_id.get_index_of(id.as_str()) {
                     self.request(reply_ix);
                 }
             }
@@ -228,7 +228,7 @@ impl Session<'_, '_> {
             end_ms: reply.end_ms,
             usage: reply.usage,
             reply: parts,
-            results: Vec::new(),
+            ..Exchange::default()
         };
         let mut request = Request { exchange, reply_ix, after: Vec::new(), after_ms: None };
         for (node, part) in self.late.swap_remove(&reply_ix).unwrap_or_default() {
@@ -239,8 +239,8 @@ impl Session<'_, '_> {
     }
 
     /// Appends a result to the request whose call it answers.
-    fn result(&mut self, node: &Node<'_>, named: &Named<'_>) {
-        let call = self.replies.calls.get(named.call.as_ref());
+    fn result(&mut self, node: &Node, named: &Named) {
+        let call = self.replies.calls.get(named.call.as_str());
         let Some(last) = self.requests.last_mut() else {
             self.losses.add(node.line, "results before the first request, which count as user text");
             return self.user(node, &Part { kind: Kind::User, ..named.part.clone() }, true);
@@ -260,7 +260,7 @@ impl Session<'_, '_> {
     }
 
     /// Appends user text: to a new loop, or to the results when the loop goes on and the user did not speak.
-    fn user(&mut self, node: &Node<'_>, part: &Part, begins: bool) {
+    fn user(&mut self, node: &Node, part: &Part, begins: bool) {
         match self.requests.last_mut().filter(|it| it.exchange.has_calls()) {
             Some(last) if !begins && self.pending.parts.is_empty() => {
                 last.after.push((node.line, part.clone()));

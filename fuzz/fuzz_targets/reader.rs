@@ -1,0 +1,19 @@
+//! The reader that `CTXSIM_FUZZ_TARGET` names, for libFuzzer.
+
+#![no_main]
+
+use std::sync::LazyLock;
+
+use libfuzzer_sys::fuzz_target;
+
+#[path = "../../tests/suite/fuzz/targets.rs"]
+mod targets;
+
+static READ: LazyLock<fn(&[u8])> = LazyLock::new(|| {
+    let name = std::env::var("CTXSIM_FUZZ_TARGET").unwrap_or_default();
+    let known = targets::TARGETS.map(|it| it.0);
+    let found = targets::TARGETS.into_iter().find(|it| it.0 == name);
+    found.unwrap_or_else(|| panic!("CTXSIM_FUZZ_TARGET is one of {known:?}")).1
+});
+
+fuzz_target!(|data: &[u8]| (*READ)(data));

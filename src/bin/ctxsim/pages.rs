@@ -1,0 +1,71 @@
+//! `ctxsim schema`, `ctxsim man` and `ctxsim completions`: what editors, manuals and shells want to know.
+
+use std::path::Path;
+
+use clap::{CommandFactory, ValueEnum};
+use clap_mangen::Man;
+use ctxsim::diag::Diagnostic;
+use ctxsim::error::Error;
+use ctxsim::spec::{PolicySpec, ProfileSpec, ScenarioSpec, SuiteSpec, schema};
+
+use crate::args::{Cli, CompletionsArgs, ManArgs, SchemaArg, SchemaArgs};
+use crate::output;
+
+/// Prints the schema of one kind of file, or writes those of all kinds.
+pub(crate) fn schema(args: &SchemaArgs) -> Result<(), Error> {
+    let kinds = args.kind.map_or(SchemaArg::value_variants().to_vec(), |it| vec![it]);
+    for kind in kinds {
+        let schema = match kind {
+            SchemaArg::Policy => schema::of::<PolicySpec>(),
+            SchemaArg::Scenario => schema::of::<ScenarioSpec>(),
+            SchemaArg::Profile => schema::of::<ProfileSpec>(),
+            SchemaArg::Suite => schema::of::<SuiteSpec>(),
+        };
+        let text = schema.map_err(|it| vec![Diagnostic::at("unwritable", "", it.to_string())])?;
+        let name = kind.to_possible_value().map(|it| it.get_name().to_owned()).unwrap_or_default();
+        match &args.output {
+            Some(folder) => output::write(&folder.join(format!("{name}.json")), &text)?,
+            None => output::print(&text)?,
+        }
+    }
+    Ok(())
+}
+
+/// Prints the manual page, or writes one of each command.
+pub(crate) fn man(args: &ManArgs) -> Result<(), Error> {
+    let Some(folder) = &args.output else {
+        return output::print(&page(Man::new(command()))?);
+    };
+    write_pages(folder, command())
+}
+
+/// Writes the page of a command and of those below it.
+fn write_pages(folder: &Path, command: clap::Command) -> Result<(), Error> {
+    for inner in command.get_subcommands().filter(|it| !it.is_hide_set()) {
+        write_pages(folder, inner.clone())?;
+    }
+    let man = Man::new(command);
+    let path = folder.join(man.get_filename());
+    output::write(&path, &page(man)?)
+}
+
+fn page(man: Man) -> Result<String, Error> {
+    let mut page = Vec::new();
+    let failed = |source| Error::Write { path: "the manual page".into(), source };
+    man.render(&mut page).map_err(failed)?;
+    Ok(String::from_utf8_lossy(&page).into_owned())
+}
+
+/// Prints a completion script.
+pub(crate) fn completions(args: &CompletionsArgs) -> Result<(), Error> {
+    let mut script = Vec::new();
+    clap_complete::generate(args.shell, &mut Cli::command(), "ctxsim", &mut script);
+    output::print(&String::from_utf8_lossy(&script))
+}
+
+/// Returns the command line with the full names of the commands below it, as pages are named.
+fn command() -> clap::Command {
+    let mut command = Cli::command().disable_help_subcommand(true);
+    command.build();
+    command
+}

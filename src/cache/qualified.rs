@@ -1,0 +1,115 @@
+//! Any rules with what holds beside the content of a prompt: settings that make it another one, and luck.
+//!
+//! A setting that has changed is mixed into the digests of all prefixes from its level on, so that every rule that
+//! compares prefixes is told the same way; the old value brings the old prefixes back. Bad luck is a machine that has
+//! none of the entries: the request is billed as if nothing had been found, and leaves what it would have left.
+
+use xxhash_rust::xxh3::xxh3_128;
+
+use super::{CacheRule, RequestView, cache};
+use crate::ledger::{CacheUse, StoredRow};
+use crate::model::cache::{Hits, Qualified as Rules, SETTINGS};
+use crate::model::{CacheRules, Settings};
+use crate::projection::chain::{Chain, Link};
+use crate::rng::{Seed, Stream};
+use crate::spec::cache::LevelSpec;
+use crate::trace::Kind;
+
+/// The stream of the draws.
+const PURPOSE: &str = "cache hit";
+
+/// Which requests are served by a machine that has the entries.
+#[derive(Clone, Debug)]
+pub struct Luck {
+    hits: Option<Hits>,
+    draws: Stream,
+}
+
+impl Luck {
+    /// Begins with the first request of a run.
+    #[must_use]
+    pub fn new(hits: Option<Hits>) -> Self {
+        Self { hits, draws: Seed(hits.map_or(0, |it| it.seed)).stream(PURPOSE, 0) }
+    }
+
+    /// Returns whether the next request is.
+    pub fn is_served(&mut self) -> bool {
+        let Some(hits) = self.hits else { return true };
+        self.draws.draw().between(1, Hits::CERTAIN) <= hits.parts
+    }
+}
+
+/// Other rules, under settings and with luck.
+pub(super) struct Qualified {
+    inner: Box<dyn CacheRule>,
+    rules: Rules,
+    luck: Luck,
+}
+
+impl Qualified {
+    pub(super) fn new(rules: &Rules) -> Self {
+        Self { inner: cache(&rules.rules), rules: rules.clone(), luck: Luck::new(rules.hits) }
+    }
+
+    /// Returns the prompt as the provider tells prompts apart.
+    fn told_apart(&self, request: &RequestView<'_>) -> Chain {
+        let salts = [LevelSpec::Tools, LevelSpec::System, LevelSpec::Messages]
+            .map(|level| salt(self.rules.invalidates.of(request.settings, level)));
+        let links = request.chain.links().iter().map(|link| {
+            let level = match link.kind {
+                Kind::ToolSchema => 0,
+                Kind::System => 1,
+                _ => 2,
+            };
+            Link { digest: link.digest ^ salts[level], ..*link }
+        });
+        Chain::of(links.collect())
+    }
+}
+
+/// Returns what the settings that count on a level are mixed in as; nothing, while they are as at the beginning.
+fn salt(settings: Settings) -> u128 {
+    if settings == Settings::default() {
+        return 0;
+    }
+    let mut bytes = Vec::with_capacity(4 * SETTINGS.len());
+    for setting in SETTINGS {
+        bytes.extend(settings.get(setting).to_le_bytes());
+    }
+    xxh3_128(&bytes)
+}
+
+impl CacheRule for Qualified {
+    fn needs_chain(&self) -> bool {
+        self.inner.needs_chain()
+    }
+
+    fn submit(&mut self, request: &RequestView<'_>) -> CacheUse {
+        let usage = if request.settings == Settings::default() {
+            self.inner.submit(request)
+        } else {
+            let chain = self.told_apart(request);
+            self.inner.submit(&RequestView { chain: &chain, ..*request })
+        };
+        if self.luck.is_served() { usage } else { self.inner.unserved(&usage) }
+    }
+
+    fn unserved(&self, usage: &CacheUse) -> CacheUse {
+        self.inner.unserved(usage)
+    }
+
+    fn stored(&self) -> &[StoredRow] {
+        self.inner.stored()
+    }
+}
+
+/// Returns rules that know of settings.
+pub(super) fn with_settings(rules: &CacheRules) -> Qualified {
+    match rules {
+        CacheRules::Qualified(rules) => Qualified::new(rules),
+        rules => {
+            let rules = rules.clone();
+            Qualified::new(&Rules { rules, invalidates: Default::default(), hits: None })
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! Whole units that earlier requests left: a prompt reads the longest that it begins with, and nothing between units.
+//!
+//! After DeepSeek's context caching guide, as of 2026-10. A request leaves a unit at the end of its prompt, at the end of
+//! what the model writes, and at the end of what the prompt shares with an earlier one, as the profile says. So a prompt
+//! that shares only a beginning reads nothing, and the next one that shares it does. Nothing is billed as written.
+//!
+//! A unit's length is cut to whole steps, and it is known by the shortest prefix that covers it. What the model wrote is
+//! known once a later prompt shows it unedited. Every request makes the units of its prompt young again.
+
+use indexmap::IndexMap;
+
+use super::prefixes::{Prefixes, is_live};
+use super::{CacheRule, RequestView, readable_ms};
+use crate::ledger::CacheUse;
+use crate::model::cache;
+use crate::projection::chain::Link;
+use crate::trace::Kind;
+use crate::units::Tokens;
+
+/// A unit.
+#[derive(Clone, Copy, Debug)]
+struct Unit {
+    tokens: Tokens,
+    /// When a prompt last had it; of units that the last prompt had, this is not kept up.
+    touched_ms: i64,
+    readable_ms: i64,
+}
+
+/// A unit that the last prompt had.
+#[derive(Clone, Copy, Debug)]
+struct Own {
+    /// The prefix that covers it, and which of that prefix's units it is.
+    link: usize,
+    digest: u128,
+    tokens: Tokens,
+}
+
+/// What a request left behind that a later one may show.
+#[derive(Clone, Copy, Debug)]
+struct Before {
+    n_links: usize,
+    digest: u128,
+    now_ms: i64,
+    readable_ms: i64,
+}
+
+/// The units that earlier requests left.
+pub(super) struct Units {
+    rules: cache::Units,
+    /// By the prefix that covers them.
+    units: IndexMap<u128, Vec<Unit>>,
+    /// Those that the last prompt had, shortest first.
+    own: Vec<Own>,
+    prefixes: Prefixes,
+    before: Option<Before>,
+}
+
+impl Units {
+    pub(super) fn new(rules: cache::Units) -> Self {
+        Self {
+            rules,
+            units: IndexMap::new(),
+            own: Vec::new(),
+            prefixes: Prefixes::new(rules.ttl_ms),
+            before: None,
+        }
+    }
+
+    /// Leaves the units that the prompt no longer has, and finds those that it has anew.
+    fn follow(&mut self, links: &[Link], n_same: usize, now_ms: i64) {
+        let last_ms = self.before.map_or(now_ms, |it| it.now_ms);
+        if !is_live(self.rules.ttl_ms, last_ms, now_ms) {
+            self.units.clear();
+            self.own.clear();
+        }
+        let n_kept = self.own.partition_point(|it| it.link < n_same);
+        for own in self.own.drain(n_kept..) {
+            let units = self.units.get_mut(&own.digest).into_iter().flatten();
+            units.filter(|it| it.tokens == own.tokens).for_each(|it| it.touched_ms = last_ms);
+        }
+        for (link, it) in links.iter().enumerate().skip(n_same) {
+            let Some(units) = self.units.get_mut(&it.digest) else { continue };
+            units.retain(|it| is_live(self.rules.ttl_ms, it.touched_ms, now_ms));
+            self.own.extend(units.iter().map(|unit| Own { link, digest: it.digest, tokens: unit.tokens }));
+        }
+    }
+
+    /// Leaves a unit at so many tokens of a prompt; one that is there stays readable from when it was.
+    fn leave(&mut self, links: &[Link], end: Tokens, now_ms: i64, readable_ms: i64) {
+        let tokens = self.rules.steps.floor(end);
+        let link = links.partition_point(|it| it.tokens < tokens);
+        let Some(covering) = links.get(link).filter(|_| tokens > 0) else { return };
+        let units = self.units.entry(covering.digest).or_default();
+        match units.binary_search_by_key(&tokens, |it| it.tokens) {
+            Ok(at) => units[at].readable_ms = units[at].readable_ms.min(readable_ms),
+            Err(at) => units.insert(at, Unit { tokens, touched_ms: now_ms, readable_ms }),
+        }
+        let at = self.own.partition_point(|it| it.tokens < tokens);
+        if self.own.get(at).is_none_or(|it| it.tokens != tokens) {
+            self.own.insert(at, Own { link, digest: covering.digest, tokens });
+        }
+    }
+
+    /// Leaves the unit at the end of what the model wrote after the prompt before, where this prompt shows that.
+    fn leave_output(&mut self, request: &RequestView<'_>) {
+        let links = request.chain.links();
+        let Some(before) = self.before.filter(|it| is_shown(it, links)) else { return };
+        let is_reply = |it: &&Link| {
+            let is_written = matches!(it.kind, Kind::Assistant | Kind::Reasoning | Kind::ToolCall);
+            is_written && request.edited_from.is_none_or(|from| it.slot < from)
+        };
+        let n_written = links[before.n_links..].iter().take_while(is_reply).count();
+        if let Some(last) = n_written.checked_sub(1) {
+            let end = links[before.n_links + last].tokens;
+            self.leave(links, end, before.now_ms, before.readable_ms);
+        }
+    }
+
+    /// Returns the longest unit that can be read.
+    fn longest(&self, now_ms: i64) -> Tokens {
+        let readable = |own: &&Own| {
+            let units = self.units.get(&own.digest).into_iter().flatten();
+            units.clone().any(|it| it.tokens == own.tokens && it.readable_ms <= now_ms)
+        };
+        self.own.iter().rev().find(readable).map_or(0, |it| it.tokens)
+    }
+}
+
+/// Returns whether a prompt begins with the one before.
+fn is_shown(before: &Before, links: &[Link]) -> bool {
+    before.n_links.checked_sub(1).and_then(|it| links.get(it)).is_some_and(|it| it.digest == before.digest)
+}
+
+impl CacheRule for Units {
+    fn needs_chain(&self) -> bool {
+        true
+    }
+
+    fn submit(&mut self, request: &RequestView<'_>) -> CacheUse {
+        let (links, now_ms) = (request.chain.links(), request.now_ms);
+        let shared = self.prefixes.submit(request);
+        self.follow(links, shared.n_same, now_ms);
+        if self.rules.at_output_end {
+            self.leave_output(request);
+        }
+        let read = self.longest(now_ms).min(request.prompt);
+        let readable_ms = readable_ms(self.rules.readable, self.rules.readable_after_ms, request);
+        let end = links.last().map_or(0, |it| it.tokens);
+        if let Some(interval) = self.rules.interval_tokens {
+            let multiples = (read / interval + 1..=end / interval).map(|it| it * interval);
+            multiples.for_each(|it| self.leave(links, it, now_ms, readable_ms));
+        }
+        let known = shared.n_known.checked_sub(1).map_or(0, |it| links[it].tokens);
+        if self.rules.at_common_prefix && known > read {
+            self.leave(links, known, now_ms, readable_ms);
+        }
+        if self.rules.at_input_end {
+            self.leave(links, end, now_ms, readable_ms);
+        }
+        let ended_ms = request.end_ms.saturating_add_unsigned(self.rules.readable_after_ms);
+        self.before = Some(Before {
+            n_links: links.len(),
+            digest: links.last().map_or(0, |it| it.digest),
+            now_ms,
+            readable_ms: readable_ms.max(ended_ms),
+        });
+        let broke_at = links.get(shared.n_known).map(|it| it.slot);
+        CacheUse { read, write: [0; 2], uncached: request.prompt - read, broke_at }
+    }
+}

@@ -1,0 +1,43 @@
+//! A declarative policy made ready for one trace and one set of limits: two that are equal play alike, whatever their names.
+
+use crate::model::memory::Memory;
+use crate::model::{Layout, Limits, Policy};
+use crate::projection::Program;
+use crate::projection::num::Known;
+use crate::recovery::ReadyRecovery;
+use crate::trace::Trace;
+
+/// A declarative policy made ready for one trace and one set of limits.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Ready<'p> {
+    pub(super) program: Program,
+    pub(super) layout: &'p Layout,
+    pub(super) memory: Option<&'p Memory>,
+    recovery: ReadyRecovery,
+}
+
+impl<'p> Ready<'p> {
+    /// Prepares a policy.
+    #[must_use]
+    pub fn new(trace: &Trace, policy: &'p Policy, limits: &Limits) -> Self {
+        let known = Known { limits: *limits, chars_per_token: trace.chars_per_token };
+        Self {
+            program: Program::new(policy, &trace.spine, &known),
+            layout: &policy.layout,
+            memory: policy.memory.as_ref(),
+            recovery: ReadyRecovery::new(&policy.recovery, &known, trace.stable_tokens()),
+        }
+    }
+
+    /// Returns whether the two differ in recovery at most: their prompts are the same, whatever they are called.
+    #[must_use]
+    pub fn shows_like(&self, other: &Self) -> bool {
+        self.program == other.program && self.layout == other.layout && self.memory == other.memory
+    }
+
+    /// Returns how the agent gets back what it cannot see.
+    #[must_use]
+    pub fn recovery(&self) -> ReadyRecovery {
+        self.recovery
+    }
+}

@@ -1,0 +1,74 @@
+//! Price lists with one rate changed, to see what a bill owes to it: everything in tenths, so that a tenth more or less is exact.
+
+use super::{Period, PriceList, Prices, Rates};
+use crate::units::Rate;
+
+/// A rate of a price list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Part {
+    /// Plain input, and whatever has no price of its own.
+    Input,
+    /// Output.
+    Output,
+    /// Input read from the cache.
+    CacheRead,
+    /// Input written to the cache for minutes.
+    CacheWriteShort,
+    /// Input written to the cache for an hour or more.
+    CacheWriteLong,
+}
+
+impl Part {
+    /// All rates, in the order of a report.
+    pub const ALL: [Self; 5] =
+        [Self::Input, Self::Output, Self::CacheRead, Self::CacheWriteShort, Self::CacheWriteLong];
+
+    /// Returns what reports call it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Input => "input",
+            Self::Output => "output",
+            Self::CacheRead => "cache_read",
+            Self::CacheWriteShort => "cache_write_short",
+            Self::CacheWriteLong => "cache_write_long",
+        }
+    }
+}
+
+impl Prices {
+    /// Returns ten times these prices, but so many times the given rate.
+    ///
+    /// A rate that the list leaves out stays out: it follows the one that stands for it.
+    #[must_use]
+    pub fn in_tenths(&self, part: Part, tenths: u64) -> Self {
+        let period = |it: &Period| {
+            let mut period = it.clone();
+            times(&mut period.usual, part, tenths);
+            period.windows.iter_mut().for_each(|it| times(&mut it.prices, part, tenths));
+            period
+        };
+        Self {
+            start_ms: self.start_ms,
+            first: period(&self.first),
+            later: self.later.iter().map(period).collect(),
+        }
+    }
+}
+
+fn times(list: &mut PriceList, part: Part, tenths: u64) {
+    std::iter::once(&mut list.base).chain(list.tiers.iter_mut().map(|it| &mut it.rates)).for_each(|rates| {
+        let Rates { input, output, cache_read, cache_write, storage } = rates;
+        let product = |rate: &mut Rate, own: Option<Part>| {
+            rate.0 = rate.0.saturating_mul(if own == Some(part) { tenths } else { 10 });
+        };
+        product(input, Some(Part::Input));
+        output.iter_mut().for_each(|it| product(it, Some(Part::Output)));
+        cache_read.iter_mut().for_each(|it| product(it, Some(Part::CacheRead)));
+        if let Some([short, long]) = cache_write {
+            short.iter_mut().for_each(|it| product(it, Some(Part::CacheWriteShort)));
+            long.iter_mut().for_each(|it| product(it, Some(Part::CacheWriteLong)));
+        }
+        storage.iter_mut().for_each(|it| product(it, None));
+    });
+}

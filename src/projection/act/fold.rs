@@ -1,0 +1,213 @@
+//! Folds: each loop of a scope becomes what stays of it and one summary, whose size follows from what it tells of.
+
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::pool::OpenPool;
+use super::{ReadyBudget, progress};
+use crate::model::fold::Fold;
+use crate::model::size::{Size, Unit};
+use crate::projection::edit::Editor;
+use crate::projection::filter::ClassMask;
+use crate::projection::num::{Env, Known, Num};
+use crate::projection::program::{Activation, ReadyRung};
+use crate::projection::prompt::{Slot, SlotIx, State};
+use crate::projection::rendition::{Rendered, Rows};
+use crate::projection::scope::{Region, UnitSize};
+use crate::spec::policy::{KindSpec, PartSpec};
+use crate::trace::{Kind, Spine};
+use crate::units::Tokens;
+
+/// A fold as a program holds it.
+#[derive(Clone, Debug, PartialEq)]
+pub(in crate::projection) struct ReadyFold {
+    having: ClassMask,
+    copy: Option<ClassMask>,
+    quote: Option<ClassMask>,
+    rows: Rows,
+    budget: Option<ReadyBudget>,
+    frame: Tokens,
+    each: Tokens,
+    grows: bool,
+}
+
+impl ReadyFold {
+    pub(super) fn new(fold: &Fold, spine: &Spine, known: &Known) -> Self {
+        let some = |kinds: &[KindSpec]| (!kinds.is_empty()).then(|| ClassMask::of_kinds(kinds));
+        let size = |size: &Size| Num::new(size, known).eval(&Env::default());
+        Self {
+            having: ClassMask::of_kinds(&fold.having),
+            copy: some(&fold.copy),
+            quote: some(&fold.quote),
+            rows: Rows::new(&fold.rows, spine, known),
+            budget: fold.budget.as_ref().map(|it| ReadyBudget::new(it, known)),
+            frame: size(&fold.frame),
+            each: size(&fold.each),
+            grows: fold.grows,
+        }
+    }
+
+    /// Returns whether what comes earlier in a pass says nothing of a loop.
+    fn is_per_loop(&self) -> bool {
+        self.budget.is_none_or(|it| it.per_loop)
+    }
+}
+
+/// What becomes of a slot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Fate {
+    /// The summary tells of it: as it stands, or as it is shown from now on.
+    Told(Option<Rendered>),
+    /// The summary does not tell of it.
+    Gone,
+}
+
+/// A loop about to be folded.
+#[derive(Debug, Default)]
+struct Draft {
+    fates: Vec<(SlotIx, Fate)>,
+    input: Tokens,
+    output: Tokens,
+    /// Whether there is more to fold than summaries.
+    has_items: bool,
+}
+
+/// Folds the loops of a scope from the oldest on, until the goal is met.
+pub(super) fn fold(
+    rung: &mut ReadyRung,
+    fold: &ReadyFold,
+    region: Region,
+    activation: &Activation<'_>,
+    edit: &mut Editor<'_, '_>,
+) {
+    let is_active = rung.place.part == PartSpec::Active;
+    let resumes = !is_active && !rung.place.protects_slots() && !rung.counts_progress() && fold.is_per_loop();
+    let mut at = if resumes { rung.resume(region, edit) } else { region.from };
+    at = begin_of_loop(edit, at).max(region.from);
+    let mut pool = fold.budget.map(|it| OpenPool::new(it, region));
+    let mut taken = progress(rung, region, edit);
+    let mut units = std::mem::take(&mut rung.units);
+    let mut n_folded = 0;
+    while !rung.is_done(activation, taken, edit) {
+        rung.place.next_unit(edit, &mut at, region.to, &UnitSize::Of(Unit::Loops, 1), &mut units);
+        if units.is_empty() {
+            break;
+        }
+        let before = pool;
+        let draft = fold.draft(&units, rung, pool.as_mut(), edit);
+        if !draft.is_made(fold) {
+            pool = before;
+            continue;
+        }
+        for slot in &units {
+            taken.take(edit.prompt(), *slot);
+        }
+        n_folded += u32::try_from(draft.fates.len()).unwrap_or(u32::MAX);
+        draft.make(edit);
+    }
+    rung.units = units;
+    if resumes {
+        rung.memory.cursor = rung.memory.cursor.max(at);
+    }
+    edit.note_visit(is_active, n_folded, n_folded);
+}
+
+/// Returns where the loop begins in whose middle a place is.
+fn begin_of_loop(edit: &Editor<'_, '_>, at: SlotIx) -> SlotIx {
+    let items = &edit.prompt().spine().items;
+    let Some(before) = at.checked_sub(1).and_then(|it| items.get(it as usize)) else { return at };
+    let is_between = items.get(at as usize).is_none_or(|it| it.loop_ix != before.loop_ix);
+    if is_between && at < edit.prompt().len() {
+        return at;
+    }
+    edit.prompt().spine().loops.get(before.loop_ix as usize).map_or(at, |it| it.items.start)
+}
+
+impl ReadyFold {
+    /// Returns what folding these slots of one loop would make of them.
+    fn draft(
+        &self,
+        unit: &[SlotIx],
+        rung: &ReadyRung,
+        mut pool: Option<&mut OpenPool>,
+        edit: &mut Editor<'_, '_>,
+    ) -> Draft {
+        let mut draft = Draft { output: self.frame, ..Draft::default() };
+        if !unit.iter().any(|it| self.having.has_kind(edit.prompt().kind(*it))) {
+            return draft;
+        }
+        let has = |mask: Option<ClassMask>, kind| mask.is_some_and(|it| it.has_kind(kind));
+        for slot in unit.iter().copied() {
+            let kind = edit.prompt().kind(slot);
+            if has(self.copy, kind) {
+                continue;
+            }
+            let stands = edit.prompt().slot(slot).tokens;
+            draft.input += Tokens::from(stands);
+            draft.has_items |= !edit.prompt().slot(slot).is_summary();
+            let fate = if kind == Kind::ToolResult {
+                let pool = pool.as_deref_mut().map(|it| it.at(slot, rung, edit));
+                let rendered = self.rows.of(edit.prompt().item(slot), pool);
+                let rendered = rendered.filter(|it| it.tokens < stands);
+                let tokens = rendered.map_or(stands, |it| it.tokens);
+                draft.output = draft.output.saturating_add(self.each).saturating_add(tokens.into());
+                Fate::Told(rendered)
+            } else if has(self.quote, kind) {
+                draft.output = draft.output.saturating_add(stands.into());
+                Fate::Told(None)
+            } else {
+                Fate::Gone
+            };
+            draft.fates.push((slot, fate));
+        }
+        draft
+    }
+}
+
+impl Draft {
+    /// Returns whether the fold is made: never of a loop folded before; else whatever its size, or if it gets smaller.
+    fn is_made(&self, fold: &ReadyFold) -> bool {
+        self.has_items && (fold.grows || self.output < self.input)
+    }
+
+    /// Puts the summary into the first slot that does not stay.
+    fn make(self, edit: &mut Editor<'_, '_>) {
+        let tokens = u32::try_from(self.output).unwrap_or(u32::MAX);
+        for (slot, fate) in &self.fates {
+            if let Fate::Told(Some(rendered)) = fate {
+                edit.show(*slot, *rendered);
+            }
+        }
+        let serial = self.digest(edit);
+        for (n, (slot, fate)) in self.fates.iter().enumerate() {
+            let stands = *edit.prompt().slot(*slot);
+            // An earlier fold that is not told of takes what it tells of with it.
+            let is_behind =
+                stands.state == State::Host || (stands.state == State::FoldHost && *fate == Fate::Gone);
+            let state = match (n, is_behind, fate) {
+                (0, true, _) => State::Host,
+                (0, false, _) => State::FoldHost,
+                (_, true, _) => State::Absorbed,
+                (_, false, Fate::Told(_)) => State::Folded,
+                (_, false, Fate::Gone) => State::Dropped,
+            };
+            let shows = if n == 0 { (tokens, serial) } else { (0, 0) };
+            edit.put(*slot, Slot { tokens: shows.0, serial: shows.1, state, ..stands });
+        }
+    }
+
+    /// Returns a number that stands for what the summary says: equal text, equal number, whenever it is made.
+    fn digest(&self, edit: &Editor<'_, '_>) -> u32 {
+        let mut bytes = Vec::with_capacity(self.fates.len() * 14);
+        for (slot, fate) in &self.fates {
+            let stands = edit.prompt().slot(*slot);
+            bytes.extend(slot.to_le_bytes());
+            bytes.extend(stands.tokens.to_le_bytes());
+            bytes.extend(stands.serial.to_le_bytes());
+            bytes.extend([stands.rendition as u8, u8::from(*fate == Fate::Gone)]);
+        }
+        let digest = xxh3_64(&bytes);
+        #[expect(clippy::cast_possible_truncation, reason = "the lower half is as good a digest")]
+        let low = digest as u32;
+        low
+    }
+}

@@ -1,0 +1,119 @@
+//! Units are taken from the oldest on; what is settled is not visited again.
+
+use super::pool::{OpenPool, Spent};
+use super::{progress, touch_slot};
+use crate::projection::edit::Editor;
+use crate::projection::program::{Activation, ReadyRung};
+use crate::projection::prompt::SlotIx;
+use crate::projection::scope::{Region, UnitSize};
+use crate::spec::policy::PartSpec;
+
+/// Takes units from the oldest on; returns how many slots were visited and changed.
+pub(super) fn in_order(
+    rung: &mut ReadyRung,
+    region: Region,
+    activation: &Activation<'_>,
+    edit: &mut Editor<'_, '_>,
+) -> (u32, u32) {
+    let is_active = rung.place.part == PartSpec::Active;
+    let budget = rung.act.budget();
+    let size = if rung.goal.is_none() { UnitSize::All } else { rung.place.unit_size(edit, region) };
+    let resumes = budget.is_none_or(|it| !it.counts_shown)
+        && !rung.place.protects_slots()
+        && (!is_active || rung.place.is_whole_part())
+        && divides_alike(&size)
+        && !rung.counts_progress();
+    let mut at = if resumes { rung.resume(region, edit) } else { region.from };
+    let mut pool = budget.map(|it| OpenPool::new(it, region));
+    if let Some(pool) = pool.as_mut().filter(|_| resumes) {
+        pool.resume(rung.memory.spent);
+    }
+    let mut pass = Pass { pool, ..Pass::default() };
+    pass.counts_settled = resumes && is_active;
+    let n_settled = if resumes { rung.memory.n_settled } else { 0 };
+    if rung.goal.is_none() {
+        pass.n_visited = n_settled;
+        at = pass.take_all(rung, at, region.to, edit);
+    } else {
+        let mut progress = progress(rung, region, edit);
+        let mut units = std::mem::take(&mut rung.units);
+        let mut is_done = rung.is_done(activation, progress, edit);
+        // What is settled is passed again unless the goal is met before anything is taken.
+        pass.n_visited = if is_done { 0 } else { n_settled };
+        while !is_done {
+            rung.place.next_unit(edit, &mut at, region.to, &size, &mut units);
+            if units.is_empty() {
+                break;
+            }
+            for slot in &units {
+                if rung.counts_progress() {
+                    progress.take(edit.prompt(), *slot);
+                }
+                pass.take(rung, *slot, edit);
+            }
+            is_done = rung.is_done(activation, progress, edit);
+        }
+        rung.units = units;
+    }
+    if resumes && pass.can_settle() {
+        rung.memory.cursor = rung.memory.cursor.max(at);
+        rung.memory.spent = pass.pool.as_ref().map_or(Spent::default(), OpenPool::spent);
+    } else if resumes {
+        rung.memory.forget(region.from);
+    }
+    (pass.n_visited, pass.n_changed)
+}
+
+/// A pass over a scope, from the oldest slot on.
+#[derive(Default)]
+struct Pass {
+    pool: Option<OpenPool>,
+    n_visited: u32,
+    n_changed: u32,
+    counts_settled: bool,
+    /// Slots that a change took out of the scope.
+    n_left: u32,
+}
+
+impl Pass {
+    /// Returns whether the same pass would come to the same again: what left the scope would not spend from the pool.
+    fn can_settle(&self) -> bool {
+        self.pool.is_none() || self.n_left == 0
+    }
+
+    /// Takes every slot of the scope from one place to another; returns where it came to.
+    fn take_all(
+        &mut self,
+        rung: &mut ReadyRung,
+        from: SlotIx,
+        to: SlotIx,
+        edit: &mut Editor<'_, '_>,
+    ) -> SlotIx {
+        let mut at = edit.visible_from(from);
+        let begin = at;
+        while at < to {
+            if rung.place.has(edit.prompt(), at) {
+                self.take(rung, at, edit);
+            }
+            at = edit.visible_from(at + 1);
+        }
+        edit.touch(u64::from(at - begin));
+        at.min(to.max(from))
+    }
+
+    #[inline]
+    fn take(&mut self, rung: &mut ReadyRung, slot: SlotIx, edit: &mut Editor<'_, '_>) {
+        let n_changed = touch_slot(rung, slot, self.pool.as_mut(), edit);
+        let is_asked = self.counts_settled || self.pool.is_some();
+        let stays = n_changed == 0 || !is_asked || rung.place.has(edit.prompt(), slot);
+        self.n_visited += 1;
+        self.n_changed += n_changed;
+        self.n_left += u32::from(!stays);
+        rung.memory.n_settled += u32::from(stays && self.counts_settled);
+    }
+}
+
+/// Returns whether a scope falls into the same units wherever one begins to divide it.
+fn divides_alike(size: &UnitSize) -> bool {
+    matches!(size, UnitSize::All | UnitSize::Of(_, 1))
+}

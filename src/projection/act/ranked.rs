@@ -1,0 +1,58 @@
+//! Units are taken from the newest or from the largest on: each is looked at anew, because taking one can take part of another.
+
+use std::collections::BTreeSet;
+
+use super::{progress, touch_slot};
+use crate::projection::edit::Editor;
+use crate::projection::program::{Activation, ReadyRung};
+use crate::projection::prompt::SlotIx;
+use crate::projection::scope::Region;
+use crate::spec::policy::OrderSpec;
+use crate::units::Tokens;
+
+/// Takes units from the newest or the largest on.
+pub(super) fn ranked(
+    rung: &mut ReadyRung,
+    region: Region,
+    activation: &Activation<'_>,
+    edit: &mut Editor<'_, '_>,
+) -> (u32, u32) {
+    let size = rung.place.unit_size(edit, region);
+    let mut progress = progress(rung, region, edit);
+    let mut units: Vec<Vec<SlotIx>> = Vec::new();
+    let mut at = region.from;
+    loop {
+        let mut unit = Vec::new();
+        rung.place.next_unit(edit, &mut at, region.to, &size, &mut unit);
+        if unit.is_empty() {
+            break;
+        }
+        units.push(unit);
+    }
+    let tokens = |unit: &Vec<SlotIx>| {
+        unit.iter().map(|it| Tokens::from(edit.prompt().slot(*it).tokens)).sum::<Tokens>()
+    };
+    match rung.place.order {
+        OrderSpec::Largest => units.sort_by_key(|unit| std::cmp::Reverse(tokens(unit))),
+        OrderSpec::Newest | OrderSpec::Oldest => units.reverse(),
+    }
+    let (mut n_visited, mut n_changed) = (0, 0);
+    let mut seen: [BTreeSet<usize>; 3] = Default::default();
+    for mut unit in units {
+        // What went with its call, or with its result, is no longer there to be taken.
+        unit.retain(|slot| rung.place.has(edit.prompt(), *slot));
+        if unit.is_empty() {
+            continue;
+        }
+        if rung.is_done(activation, progress, edit) {
+            break;
+        }
+        for slot in unit {
+            n_visited += 1;
+            progress.take(edit.prompt(), slot);
+            progress.recount(edit.prompt(), slot, &mut seen);
+            n_changed += touch_slot(rung, slot, None, edit);
+        }
+    }
+    (n_visited, n_changed)
+}

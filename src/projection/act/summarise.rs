@@ -1,0 +1,103 @@
+//! Summaries: the shortest run of units whose predicted result meets the goal gives way to one text.
+
+use super::{ReadySummary, progress};
+use crate::projection::edit::{Editor, SideRequest};
+use crate::projection::filter::ClassMask;
+use crate::projection::num::Env;
+use crate::projection::program::{Activation, ReadyRung};
+use crate::projection::prompt::{Prompt, SlotIx};
+use crate::projection::scope::Region;
+use crate::spec::policy::{PartSpec, SummaryPromptSpec};
+use crate::trace::{Kind, LoopIx};
+use crate::units::Tokens;
+
+/// Puts a summary in the place of the shortest run of units whose predicted result meets the goal, or of all.
+pub(super) fn summarise(
+    rung: &mut ReadyRung,
+    summary: &ReadySummary,
+    region: Region,
+    activation: &Activation<'_>,
+    edit: &mut Editor<'_, '_>,
+) {
+    let size = rung.place.unit_size(edit, region);
+    let mut look = rung.look(activation, progress(rung, region, edit), edit);
+    let (prompt, scope) = (look.prompt, look.scope.tokens);
+    let stays_in_scope = rung.place.filter.has_summary();
+    let mut batch = Batch::default();
+    let mut units = std::mem::take(&mut rung.units);
+    let mut at = region.from;
+    loop {
+        // No summary frees more than its input: the length of the output is asked only when the goal is within reach.
+        look.prompt = prompt.saturating_sub(batch.input);
+        if rung.goal.as_ref().is_some_and(|goal| !goal.wants_less_than(look.prompt)) {
+            let freed = batch.input.saturating_sub(summary.output_of(&batch, activation));
+            look.prompt = prompt.saturating_sub(freed);
+            look.scope.tokens = scope.saturating_sub(if stays_in_scope { freed } else { batch.input });
+            if rung.goal.as_ref().is_some_and(|goal| goal.holds(&look)) {
+                break;
+            }
+        }
+        rung.place.next_unit(edit, &mut at, region.to, &size, &mut units);
+        if units.is_empty() {
+            break;
+        }
+        batch.n_units += 1;
+        for slot in &units {
+            if rung.counts_progress() {
+                look.progress.take(edit.prompt(), *slot);
+            }
+            batch.add(edit.prompt(), *slot, &summary.copy);
+        }
+    }
+    rung.units = units;
+    let output = summary.output_of(&batch, activation);
+    if batch.slots.is_empty() || batch.n_units < summary.at_least || output >= batch.input {
+        return;
+    }
+    let overhead = summary.overhead.eval(&Env { input: batch.input, ..activation.env });
+    let request = summary.request.map(|prompt| {
+        let aligned = prompt == SummaryPromptSpec::Aligned;
+        let input = if aligned { edit.prompt().tokens() } else { batch.input.saturating_add(batch.copied) };
+        SideRequest {
+            prompt: overhead.saturating_add(input),
+            chain: aligned.then(|| edit.chain()),
+            output: output.saturating_add(batch.copied),
+            items: batch.n_loops,
+        }
+    });
+    edit.summarise(&batch.slots, u32::try_from(output).unwrap_or(u32::MAX), request);
+    let n = u32::try_from(batch.slots.len()).unwrap_or(u32::MAX);
+    edit.note_visit(rung.place.part == PartSpec::Active, n, n);
+}
+
+impl ReadySummary {
+    fn output_of(&self, batch: &Batch, activation: &Activation<'_>) -> Tokens {
+        self.output.eval(&Env { input: batch.input, ..activation.env })
+    }
+}
+
+/// What a summary is about to replace.
+#[derive(Debug, Default)]
+struct Batch {
+    slots: Vec<SlotIx>,
+    input: Tokens,
+    copied: Tokens,
+    n_units: u64,
+    n_loops: u32,
+    last_loop: Option<LoopIx>,
+}
+
+impl Batch {
+    fn add(&mut self, prompt: &Prompt<'_>, index: SlotIx, copy: &[Kind]) {
+        let tokens = Tokens::from(prompt.slot(index).tokens);
+        if !copy.is_empty() && ClassMask::of_kinds(copy).has_kind(prompt.kind(index)) {
+            self.copied += tokens;
+            return;
+        }
+        let loop_ix = prompt.item(index).loop_ix;
+        self.n_loops += u32::from(self.last_loop != Some(loop_ix));
+        self.last_loop = Some(loop_ix);
+        self.input += tokens;
+        self.slots.push(index);
+    }
+}

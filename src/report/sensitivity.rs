@@ -1,0 +1,447 @@
+//! A comparison across profiles as tables, Markdown, JSON and comma-separated values.
+
+use std::fmt::Write as _;
+
+use indexmap::IndexMap;
+use serde::Serialize;
+
+use super::numbers::{self, NONE};
+use super::retention::{self, Grid};
+use super::{ALL, csv};
+use crate::metrics::BreakEven;
+use crate::metrics::sensitivity::{Cell, Flip, Grid as Compared, Row, Sensitivity};
+use crate::model::price::Part;
+use crate::spec::suite::BreakEvenSpec;
+
+/// The schema; fields are added, never renamed without a new version.
+pub const SCHEMA: &str = "ctxsim.sensitivity/1";
+
+/// Up to so many names of profiles stand in a line.
+const NAMES_SHOWN: usize = 6;
+
+/// A comparison as programs read it.
+#[derive(Debug, Serialize)]
+struct DocumentJson<'a> {
+    schema: &'static str,
+    policies: &'a [String],
+    distinct_rules_and_limits: usize,
+    simulations: usize,
+    asked: Option<&'a BreakEvenSpec>,
+    profiles: Vec<ProfileJson<'a>>,
+    loads: Vec<LoadJson<'a>>,
+}
+
+/// A profile as programs read it.
+#[derive(Debug, Serialize)]
+struct ProfileJson<'a> {
+    profile: &'a str,
+    as_of: &'a str,
+    break_even: &'a BreakEven,
+}
+
+/// A scenario, or all of them, as programs read it.
+#[derive(Debug, Serialize)]
+struct LoadJson<'a> {
+    scenario: &'a str,
+    cells: Vec<CellJson<'a>>,
+    cheapest: Vec<CheapestJson<'a>>,
+    flips: Vec<FlipJson<'a>>,
+}
+
+/// One policy under one profile as programs read it.
+#[derive(Debug, Serialize)]
+struct CellJson<'a> {
+    profile: &'a str,
+    policy: &'a str,
+    cost_usd: f64,
+    rank: Option<usize>,
+    stopped: bool,
+    cache_hit_ratio: f64,
+    evidence_kept: Option<f64>,
+    rates: IndexMap<&'static str, RateJson>,
+}
+
+/// What a bill owes to a rate, as programs read it.
+#[derive(Debug, Serialize)]
+struct RateJson {
+    elasticity: f64,
+    cost_usd_at_90_percent: f64,
+    cost_usd_at_110_percent: f64,
+}
+
+/// The cheapest policy under one profile as programs read it.
+#[derive(Debug, Serialize)]
+struct CheapestJson<'a> {
+    profile: &'a str,
+    policy: Option<&'a str>,
+    until: Option<UntilJson<'a>>,
+}
+
+/// The nearest change of a rate that makes another policy the cheapest, as programs read it.
+#[derive(Debug, Serialize)]
+struct UntilJson<'a> {
+    rate: &'static str,
+    factor: f64,
+    then: &'a str,
+}
+
+/// Two policies whose order depends on the profile, as programs read them.
+#[derive(Debug, Serialize)]
+struct FlipJson<'a> {
+    policies: [&'a str; 2],
+    first_cheaper: Vec<&'a str>,
+    second_cheaper: Vec<&'a str>,
+}
+
+/// Returns the comparison as one JSON document.
+///
+/// # Errors
+/// A value that JSON cannot hold.
+pub fn document(it: &Sensitivity) -> Result<String, serde_json::Error> {
+    let document = DocumentJson {
+        schema: SCHEMA,
+        policies: &it.policies,
+        distinct_rules_and_limits: it.n_distinct,
+        simulations: it.n_simulations,
+        asked: it.asked.as_ref(),
+        profiles: it
+            .profiles
+            .iter()
+            .map(|it| ProfileJson { profile: &it.name, as_of: &it.as_of, break_even: &it.break_even })
+            .collect(),
+        loads: it.grids.iter().map(|grid| load(it, grid)).collect(),
+    };
+    serde_json::to_string_pretty(&document).map(|it| it + "\n")
+}
+
+fn load<'a>(all: &'a Sensitivity, grid: &'a Compared) -> LoadJson<'a> {
+    let rows = || all.profiles.iter().map(|it| it.name.as_str()).zip(&grid.rows);
+    let policy = |index: usize| all.policies[index].as_str();
+    let cheapest = rows().map(|(profile, row)| CheapestJson {
+        profile,
+        policy: row.order().first().map(|it| policy(*it)),
+        until: row.nearest.map(|it| UntilJson {
+            rate: it.part.name(),
+            factor: it.factor,
+            then: policy(it.policy),
+        }),
+    });
+    let flips = grid.flips.iter().map(|flip| {
+        let [first_cheaper, second_cheaper] =
+            flip.cheaper.each_ref().map(|it| it.iter().map(|it| all.profiles[*it].name.as_str()).collect());
+        FlipJson { policies: flip.policies.map(policy), first_cheaper, second_cheaper }
+    });
+    LoadJson {
+        scenario: &grid.load,
+        cells: cells(all, grid).map(|(profile, policy, it)| cell(profile, policy, it)).collect(),
+        cheapest: cheapest.collect(),
+        flips: flips.collect(),
+    }
+}
+
+/// Returns the cells with their profile and policy.
+fn cells<'a>(all: &'a Sensitivity, grid: &'a Compared) -> impl Iterator<Item = (&'a str, &'a str, &'a Cell)> {
+    all.profiles.iter().zip(&grid.rows).flat_map(|(profile, row)| {
+        all.policies.iter().zip(&row.cells).map(|(policy, it)| (profile.name.as_str(), policy.as_str(), it))
+    })
+}
+
+fn cell<'a>(profile: &'a str, policy: &'a str, cell: &Cell) -> CellJson<'a> {
+    let rates = Part::ALL.map(|part| {
+        let [cost_usd_at_90_percent, cost_usd_at_110_percent] = cell.cost_at(part);
+        let elasticity = cell.elasticity(part);
+        (part.name(), RateJson { elasticity, cost_usd_at_90_percent, cost_usd_at_110_percent })
+    });
+    CellJson {
+        profile,
+        policy,
+        cost_usd: cell.cost(),
+        rank: cell.rank,
+        stopped: cell.is_stopped(),
+        cache_hit_ratio: cell.tally.cache_hit_ratio(),
+        evidence_kept: cell.tally.evidence_kept(),
+        rates: rates.into_iter().collect(),
+    }
+}
+
+/// Returns the comparison as comma-separated values: a policy under a profile on a scenario a line, with the profile's
+/// break-even points.
+///
+/// # Errors
+/// A value that JSON cannot hold.
+pub fn values(it: &Sensitivity) -> Result<String, serde_json::Error> {
+    let mut rows = Vec::new();
+    for grid in &it.grids {
+        let points = it.profiles.iter().flat_map(|profile| {
+            std::iter::repeat_n((profile.as_of.as_str(), &profile.break_even), it.policies.len())
+        });
+        for ((profile, policy, one), (as_of, break_even)) in cells(it, grid).zip(points) {
+            let mut row = IndexMap::from([
+                ("scenario".to_owned(), grid.load.clone()),
+                ("as_of".to_owned(), as_of.to_owned()),
+            ]);
+            row.extend(csv::flat(&serde_json::to_string(&cell(profile, policy, one))?)?);
+            for (name, value) in csv::flat(&serde_json::to_string(break_even)?)? {
+                row.insert(format!("break_even.{name}"), value);
+            }
+            rows.push(row);
+        }
+    }
+    Ok(csv::table(&rows))
+}
+
+/// Returns the comparison as Markdown; `is_detailed` shows every scenario and every policy's elasticities.
+#[must_use]
+pub fn markdown(it: &Sensitivity, is_detailed: bool) -> String {
+    let mut text = format!("{}\n\n", heading(it));
+    for (letter, policy) in letters(it).iter().zip(&it.policies) {
+        let _ = writeln!(text, "- **{letter}** {policy}");
+    }
+    text.push('\n');
+    tables(it, is_detailed).iter().for_each(|grid| retention::markdown(grid, &mut text));
+    for note in notes(it) {
+        let _ = writeln!(text, "- {note}");
+    }
+    text
+}
+
+/// Returns the comparison as tables for people, notes wrapped at the width of a terminal; `is_detailed` shows every scenario and every policy's elasticities.
+#[cfg(feature = "cli")]
+#[must_use]
+pub fn table(it: &Sensitivity, is_detailed: bool, width: Option<usize>) -> String {
+    let mut text = format!("{}\n", heading(it));
+    for (letter, policy) in letters(it).iter().zip(&it.policies) {
+        let _ = writeln!(text, "  {letter}  {policy}");
+    }
+    for grid in tables(it, is_detailed) {
+        let _ = writeln!(text, "\n{}\n{}", grid.title, super::table::drawn(&grid));
+    }
+    text.push('\n');
+    for note in notes(it) {
+        super::table::wrap(&note, "Note: ", width, &mut text);
+    }
+    let more = "--details for each scenario and policy, --format json or csv for each number.";
+    super::table::wrap(more, "More: ", width, &mut text);
+    text
+}
+
+fn heading(it: &Sensitivity) -> String {
+    let n_loads = it.grids.iter().filter(|it| it.load != ALL).count();
+    let several = |n: usize, one: &str, many: &str| format!("{n} {}", if n == 1 { one } else { many });
+    format!(
+        "{} on {} under {}, {} of cache rules and limits: {}",
+        several(it.policies.len(), "policy", "policies"),
+        several(n_loads, "scenario", "scenarios"),
+        several(it.profiles.len(), "profile", "profiles"),
+        several(it.n_distinct, "distinct pair", "distinct pairs"),
+        several(it.n_simulations, "simulation", "simulations"),
+    )
+}
+
+/// Returns a short name for each policy: A to Z, then A2 and so on.
+fn letters(it: &Sensitivity) -> Vec<String> {
+    let letter = |index: usize| {
+        let letter = char::from(b'A' + u8::try_from(index % 26).unwrap_or(0));
+        if index < 26 { letter.to_string() } else { format!("{letter}{}", index / 26 + 1) }
+    };
+    (0..it.policies.len()).map(letter).collect()
+}
+
+/// Returns all tables in order.
+fn tables(it: &Sensitivity, is_detailed: bool) -> Vec<Grid> {
+    let shown = if is_detailed { it.grids.len() } else { 1 };
+    let mut grids = Vec::new();
+    for grid in it.grids.iter().take(shown) {
+        grids.push(costs(it, grid));
+        grids.extend(flips(it, grid));
+        grids.push(elasticities(it, grid, is_detailed));
+    }
+    grids.extend(break_even(it));
+    grids
+}
+
+fn title(all: &Sensitivity, grid: &Compared, what: &str) -> String {
+    let load =
+        if grid.load == ALL { format!("all {} scenarios", all.grids.len() - 1) } else { grid.load.clone() };
+    format!("{what} · {load}")
+}
+
+fn costs(all: &Sensitivity, grid: &Compared) -> Grid {
+    let letters = letters(all);
+    let named = |it: &[&str]| it.iter().map(|it| (*it).to_owned()).collect::<Vec<_>>();
+    let columns =
+        [named(&["profile", "as of"]), letters.clone(), named(&["order by cost", "until"])].concat();
+    let rows = all.profiles.iter().zip(&grid.rows).map(|(profile, row)| {
+        let largest = row.cells.iter().map(Cell::cost).fold(0.0, f64::max);
+        let mut line = vec![profile.name.clone(), profile.as_of.clone()];
+        line.extend(row.cells.iter().map(|it| {
+            let cost = numbers::fixed(it.cost(), numbers::decimals(largest));
+            if it.is_stopped() { format!("{cost} ×") } else { cost }
+        }));
+        line.push(order(row, &letters));
+        line.push(until(row, &letters));
+        line
+    });
+    Grid { title: title(all, grid, "Cost in USD"), columns, n_names: 1, rows: rows.collect(), chart: None }
+}
+
+/// Writes an order by cost: `C < A = B`.
+fn order(row: &Row, letters: &[String]) -> String {
+    let mut text = String::new();
+    let mut last = None;
+    for policy in row.order() {
+        let rank = row.cells[policy].rank;
+        if last.is_some() {
+            text.push_str(if last == Some(rank) { " = " } else { " < " });
+        }
+        text.push_str(&letters[policy]);
+        last = Some(rank);
+    }
+    if text.is_empty() { NONE.to_owned() } else { text }
+}
+
+fn until(row: &Row, letters: &[String]) -> String {
+    let Some(nearest) = row.nearest else { return NONE.to_owned() };
+    format!("{} × {}: {}", nearest.part.name(), significant(nearest.factor), letters[nearest.policy])
+}
+
+fn flips(all: &Sensitivity, grid: &Compared) -> Option<Grid> {
+    let letters = letters(all);
+    let names = |profiles: &[usize]| {
+        let shown: Vec<&str> =
+            profiles.iter().take(NAMES_SHOWN).map(|it| all.profiles[*it].name.as_str()).collect();
+        let more = profiles.len().saturating_sub(NAMES_SHOWN);
+        let more = if more == 0 { String::new() } else { format!(" and {more} more") };
+        format!("{}{more}", shown.join(", "))
+    };
+    let line = |flip: &Flip| {
+        let [left, right] = flip.policies.map(|it| letters[it].as_str());
+        let [left_cheaper, right_cheaper] = &flip.cheaper;
+        // The fewer profiles are the news.
+        let (exception, profiles) = if left_cheaper.len() < right_cheaper.len() {
+            (format!("{left} < {right}"), left_cheaper)
+        } else {
+            (format!("{right} < {left}"), right_cheaper)
+        };
+        vec![
+            format!("{left}, {right}"),
+            left_cheaper.len().to_string(),
+            right_cheaper.len().to_string(),
+            format!("{exception}: {}", names(profiles)),
+        ]
+    };
+    let columns = ["pair", "first cheaper", "second cheaper", "where the order is the rarer one"];
+    (!grid.flips.is_empty()).then(|| Grid {
+        title: title(all, grid, "Pairs whose order depends on the profile"),
+        columns: columns.map(str::to_owned).to_vec(),
+        n_names: 1,
+        rows: grid.flips.iter().map(line).collect(),
+        chart: None,
+    })
+}
+
+fn elasticities(all: &Sensitivity, grid: &Compared, is_detailed: bool) -> Grid {
+    let letters = letters(all);
+    let columns = ["profile", "policy"].into_iter().chain(Part::ALL.map(Part::name));
+    let mut rows = Vec::new();
+    for (profile, row) in all.profiles.iter().zip(&grid.rows) {
+        let shown = if is_detailed { row.cells.len() } else { 1 };
+        for (letter, cell) in letters.iter().zip(&row.cells).take(shown) {
+            let mut line = vec![profile.name.clone(), letter.clone()];
+            line.extend(Part::ALL.map(|part| numbers::fixed(cell.elasticity(part), 3)));
+            rows.push(line);
+        }
+    }
+    Grid {
+        title: title(all, grid, "Percent of cost for a percent of a rate, ±10%"),
+        columns: columns.map(|it| it.replace('_', " ")).collect(),
+        n_names: 2,
+        rows,
+        chart: None,
+    }
+}
+
+fn break_even(all: &Sensitivity) -> Option<Grid> {
+    let columns = [
+        "profile",
+        "hit share",
+        "… 1 h",
+        "… against compression",
+        "pauses for 1 h",
+        "keep alive min",
+        "prune requests",
+        "fill up from",
+        "compact after",
+    ];
+    let known = all.profiles.iter().filter(|it| it.break_even.hit_share_short.is_some());
+    let rows: Vec<Vec<String>> = known
+        .map(|profile| {
+            let it = &profile.break_even;
+            let share = |it: Option<f64>| it.map_or_else(|| NONE.to_owned(), numbers::percent);
+            let number = |it: Option<f64>| it.map_or_else(|| NONE.to_owned(), significant);
+            let tokens = |it: Option<f64>| it.map_or_else(|| NONE.to_owned(), |it| numbers::fixed(it, 0));
+            vec![
+                profile.name.clone(),
+                share(it.hit_share_short),
+                share(it.hit_share_long),
+                share(it.hit_share_against_compression),
+                number(it.long_from_pauses),
+                number(it.keep_alive_minutes),
+                number(it.prune_requests),
+                tokens(it.fill_up_tokens),
+                tokens(it.compaction_tokens),
+            ]
+        })
+        .collect();
+    (!rows.is_empty()).then(|| Grid {
+        title: "Break-even points of the price lists".to_owned(),
+        columns: columns.map(str::to_owned).to_vec(),
+        n_names: 1,
+        rows,
+        chart: None,
+    })
+}
+
+/// Writes a number with three significant digits, or whole where it has more.
+fn significant(number: f64) -> String {
+    let decimals = match number.abs() {
+        it if it >= 100.0 => 0,
+        it if it >= 10.0 => 1,
+        it if it >= 1.0 => 2,
+        _ => 3,
+    };
+    numbers::fixed(number, decimals)
+}
+
+/// Returns what a reader must know.
+fn notes(it: &Sensitivity) -> Vec<String> {
+    let mut notes =
+        vec!["until: the smallest change of one rate after which another policy is the cheapest.".to_owned()];
+    if it.grids.iter().flat_map(|it| &it.rows).flat_map(|it| &it.cells).any(Cell::is_stopped) {
+        notes.push("× stopped at a limit: it did less work and has no rank.".to_owned());
+    }
+    let is_silent =
+        |grid: &&Compared| grid.rows.iter().flat_map(|it| &it.cells).any(|it| !it.tally.has_needs);
+    let silent: Vec<&str> = it.grids.iter().filter(is_silent).map(|it| it.load.as_str()).collect();
+    if !silent.is_empty() {
+        let names = silent.join(", ");
+        notes.push(format!("{names}: nothing says what needs what, so a lower cost is no verdict."));
+    }
+    match &it.asked {
+        Some(asked) => notes.push(format!(
+            "break-even: a prune takes out {} tokens and has {} written again; a request after {} of a lifetime keeps an entry \
+             alive; {} requests share a prefix; compression makes a prompt {} times smaller; a compaction leaves {} tokens, \
+             requests add {}, {} of them miss (--set break_even.…).",
+            numbers::thousands(asked.prune_removes_tokens),
+            numbers::thousands(asked.prune_rewrites_tokens),
+            asked.keep_alive_after,
+            asked.fill_up_requests,
+            asked.compression,
+            numbers::thousands(asked.compaction_prefix_tokens),
+            numbers::thousands(asked.compaction_growth_tokens),
+            asked.compaction_miss_share,
+        )),
+        None => notes.push("the suite has no [break_even], so points that need habits are unknown.".to_owned()),
+    }
+    notes
+}

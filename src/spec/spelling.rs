@@ -1,0 +1,103 @@
+//! What a help says to write, in the spelling of the file that it is about.
+
+use super::decode::Format;
+use super::node::{Node, of_ron};
+
+/// Returns a sentence with what stands in backticks spelled as a format spells it; helps are written in RON.
+///
+/// `per: loops(1)` becomes `per = { loops = 1 }`; a bare word and what is spelled in TOML already stay as they are.
+#[must_use]
+pub fn spell(sentence: &str, format: Format) -> String {
+    if format == Format::Ron {
+        return sentence.to_owned();
+    }
+    let parts: Vec<String> = sentence
+        .split('`')
+        .enumerate()
+        .map(|(index, part)| if index % 2 == 1 { in_toml(part) } else { part.to_owned() })
+        .collect();
+    parts.join("`")
+}
+
+/// Returns a snippet of RON in TOML; anything else as it is.
+fn in_toml(snippet: &str) -> String {
+    let is_ron = snippet.contains(['(', ':']) && !snippet.contains('=');
+    let text = format!("({snippet})");
+    let root = of_ron(&text);
+    if !is_ron || root.span.end != text.len() || root.entries.is_empty() {
+        return snippet.to_owned();
+    }
+    entries(&text, &root)
+}
+
+fn entries(text: &str, node: &Node) -> String {
+    let parts: Vec<String> = node
+        .entries
+        .iter()
+        .map(|entry| match &entry.key {
+            Some(key) if is_bare(key) => format!("{key} = {}", value(text, &entry.value)),
+            Some(key) => format!("\"{key}\" = {}", value(text, &entry.value)),
+            None => value(text, &entry.value),
+        })
+        .collect();
+    parts.join(", ")
+}
+
+fn value(text: &str, node: &Node) -> String {
+    let written = text.get(node.span.clone()).unwrap_or_default();
+    let Some(tag) = &node.tag else {
+        return match (node.is_leaf, written.starts_with('[')) {
+            (true, _) => written.to_owned(),
+            (false, true) => format!("[{}]", entries(text, node)),
+            (false, false) => format!("{{ {} }}", entries(text, node)),
+        };
+    };
+    if node.is_leaf {
+        let is_plain = written == "…" || written == "true" || written == "false";
+        let is_number = written.trim_start_matches('-').starts_with(|it: char| it.is_ascii_digit());
+        return if is_plain || is_number { written.to_owned() } else { format!("\"{written}\"") };
+    }
+    match node.entries.as_slice() {
+        [only] if only.key.is_none() => format!("{{ {tag} = {} }}", value(text, &only.value)),
+        all if all.iter().all(|it| it.key.is_none()) => format!("{{ {tag} = [{}] }}", entries(text, node)),
+        _ => format!("{{ {tag} = {{ {} }} }}", entries(text, node)),
+    }
+}
+
+/// Returns whether a key stands in TOML without quotes.
+fn is_bare(key: &str) -> bool {
+    !key.is_empty() && key.bytes().all(|it| it.is_ascii_alphanumeric() || it == b'_' || it == b'-')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_snippet_is_spelled_as_the_file_spells_it() {
+        let cases = [
+            ("write `last(1)` or more", "write `{ last = 1 }` or more"),
+            ("write `per: loops(1)` or `per: all`", "write `per = { loops = 1 }` or `per = \"all\"`"),
+            ("`at: [entry], scope: (part: entering)`", "`at = [\"entry\"], scope = { part = \"entering\" }`"),
+            ("`ratio(0.8)`, or `times(80, limit)`", "`{ ratio = 0.8 }`, or `{ times = [80, \"limit\"] }`"),
+            ("`prompt(above: …)`", "`{ prompt = { above = … } }`"),
+            ("`every(loops(3))`", "`{ every = { loops = 3 } }`"),
+            ("`last_messages(n: 1, offset: 2)`", "`{ last_messages = { n = 1, offset = 2 } }`"),
+            ("`x: { \"5m\": 1.5, \"a b\": \"c\" }`", "`x = { 5m = 1.5, \"a b\" = \"c\" }`"),
+        ];
+
+        for (ron, toml) in cases {
+            assert_eq!(spell(ron, Format::Toml), toml);
+            assert_eq!(spell(ron, Format::Ron), ron);
+        }
+    }
+
+    #[test]
+    fn words_and_what_is_no_ron_stay_as_they_are() {
+        for text in
+            ["did you mean `apply`?", "`--set params.x.ratio=0.7`", "`{ tokens = 5 }`", "`a(b`", "`\"5m\"`"]
+        {
+            assert_eq!(spell(text, Format::Toml), text);
+        }
+    }
+}

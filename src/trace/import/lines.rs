@@ -1,0 +1,168 @@
+//! A recording line by line, so that no more of it is held than one line and what stands at its front.
+
+use std::io::{self, BufRead};
+
+use super::losses::Losses;
+
+/// How many lines at the front are looked at to find the format.
+const HEAD_LINES: usize = 1_000;
+
+/// How many bytes of them, unless the first line alone is longer.
+const HEAD_BYTES: usize = 1 << 20;
+
+/// A recording that is being read.
+pub(super) struct Lines<'r> {
+    reader: &'r mut dyn BufRead,
+    /// The lines at the front, until they are read.
+    head: String,
+    /// How much of them is read.
+    from_head: usize,
+    /// The line that was read last.
+    line: Vec<u8>,
+    text: String,
+    number: usize,
+    /// Lines that are not UTF-8, by their numbers.
+    broken: Vec<usize>,
+    failed: Option<io::Error>,
+}
+
+/// A line and its number, from 1.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Line<'l> {
+    /// Its number.
+    pub(super) number: usize,
+    /// Its text, without what ends it.
+    pub(super) text: &'l str,
+}
+
+impl<'r> Lines<'r> {
+    /// Begins to read, and holds what the format is found by.
+    pub(super) fn new(reader: &'r mut dyn BufRead) -> Self {
+        let mut lines = Self {
+            reader,
+            head: String::new(),
+            from_head: 0,
+            line: Vec::new(),
+            text: String::new(),
+            number: 0,
+            broken: Vec::new(),
+            failed: None,
+        };
+        for number in 1..=HEAD_LINES {
+            if lines.head.len() >= HEAD_BYTES || !lines.fill() {
+                break;
+            }
+            let line = decoded(&lines.line, number, &mut lines.broken);
+            lines.head.push_str(&line);
+        }
+        lines.from_head = lines.head.len() - lines.head.trim_start_matches('\u{feff}').len();
+        lines
+    }
+
+    /// Returns what stands at the front: whole lines.
+    pub(super) fn head(&self) -> &str {
+        &self.head[self.from_head..]
+    }
+
+    /// Returns the next line; nothing at the end, or where reading fails.
+    pub(super) fn next(&mut self) -> Option<Line<'_>> {
+        self.text.clear();
+        if self.from_head < self.head.len() {
+            let rest = &self.head[self.from_head..];
+            let line = rest.split_inclusive('\n').next().unwrap_or(rest);
+            self.from_head += line.len();
+            self.text.push_str(line);
+        } else {
+            self.head = String::new();
+            self.from_head = 0;
+            if !self.fill() {
+                return None;
+            }
+            let line = decoded(&self.line, self.number + 1, &mut self.broken);
+            self.text.push_str(&line);
+        }
+        self.number += 1;
+        let text = self.text.strip_suffix('\n').unwrap_or(&self.text);
+        Some(Line { number: self.number, text: text.strip_suffix('\r').unwrap_or(text) })
+    }
+
+    /// Returns everything that is not read yet.
+    pub(super) fn rest(&mut self) -> String {
+        let mut text = String::new();
+        while self.next().is_some() {
+            text.push_str(&self.text);
+        }
+        text
+    }
+
+    /// Reports lines that were not text, or says why reading failed.
+    pub(super) fn finish(self, losses: &mut Losses) -> io::Result<()> {
+        for line in self.broken {
+            losses.add(line, "bytes that are not UTF-8, which count as one character each");
+        }
+        self.failed.map_or(Ok(()), Err)
+    }
+
+    /// Reads a line as bytes; returns whether there was one.
+    fn fill(&mut self) -> bool {
+        self.line.clear();
+        match self.reader.read_until(b'\n', &mut self.line) {
+            Ok(n) => n > 0,
+            Err(error) => {
+                self.failed = Some(error);
+                false
+            }
+        }
+    }
+}
+
+/// Returns bytes as text, noting what is none.
+fn decoded<'b>(bytes: &'b [u8], number: usize, broken: &mut Vec<usize>) -> std::borrow::Cow<'b, str> {
+    let text = String::from_utf8_lossy(bytes);
+    if matches!(text, std::borrow::Cow::Owned(_)) {
+        broken.push(number);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn all(mut bytes: &[u8]) -> (Vec<(usize, String)>, Vec<String>) {
+        let mut lines = Lines::new(&mut bytes);
+        let mut found = Vec::new();
+        while let Some(line) = lines.next() {
+            found.push((line.number, line.text.to_owned()));
+        }
+        let mut losses = Losses::default();
+        lines.finish(&mut losses).unwrap();
+        (found, losses.in_order().iter().map(ToString::to_string).collect())
+    }
+
+    #[test]
+    fn lines_are_numbered_and_come_without_what_ends_them() {
+        let (lines, losses) = all("\u{feff}a\r\n\nb".as_bytes());
+
+        assert_eq!(lines, [(1, "a".to_owned()), (2, String::new()), (3, "b".to_owned())]);
+        assert_eq!(losses, [""; 0]);
+    }
+
+    #[test]
+    fn lines_behind_the_front_go_on_where_it_ends() {
+        let text: String = (1..=2_500).map(|it| format!("{it}\n")).collect();
+
+        let (lines, _) = all(text.as_bytes());
+
+        assert_eq!(lines.len(), 2_500);
+        assert!(lines.iter().all(|(number, text)| number.to_string() == *text));
+    }
+
+    #[test]
+    fn bytes_that_are_no_text_are_reported_with_their_line() {
+        let (lines, losses) = all(b"a\nb\xff\n");
+
+        assert_eq!(lines[1].1, "b\u{fffd}");
+        assert_eq!(losses, ["line 2: bytes that are not UTF-8, which count as one character each"]);
+    }
+}

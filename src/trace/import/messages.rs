@@ -1,0 +1,143 @@
+//! Logs of messages as the interfaces of the providers write them: JSON, one conversation or one request after the other.
+
+mod record;
+mod session;
+mod walk;
+
+use indexmap::IndexMap;
+use serde_json::value::RawValue;
+
+use self::record::{RequestRecord, object};
+use self::session::Session;
+use self::walk::{Found, Walk};
+use super::json;
+use super::lines::Lines;
+use super::losses::Losses;
+use super::transcript::Transcript;
+
+/// Returns whether the front is JSON that holds messages.
+pub(super) fn detect(head: &str) -> bool {
+    let mut walk = Walk::new(head);
+    let mut found = walk.next();
+    if matches!(found, Some(Found::List)) {
+        found = walk.element();
+    }
+    match found {
+        Some(Found::Value(_, value)) => is_log(value),
+        // A document may be longer than its front.
+        Some(Found::Broken(..)) => {
+            walk.enter() && matches!(walk.element(), Some(Found::Value(_, it)) if is_message(it))
+        }
+        _ => false,
+    }
+}
+
+/// Returns whether a value is a message, or holds a list of messages.
+fn is_log(value: &str) -> bool {
+    is_message(value)
+        || json::first::<&RawValue>(value).and_then(object::<RequestRecord<'_>>).is_some_and(|it| {
+            it.list().is_some_and(|(_, list)| list.first().is_some_and(|it| is_message(it.get())))
+        })
+}
+
+/// Returns whether a value is a message, or an item of a conversation.
+fn is_message(value: &str) -> bool {
+    let Some(record) = json::first::<&RawValue>(value).and_then(object::<RequestRecord<'_>>) else {
+        return false;
+    };
+    let roles = ["system", "developer", "user", "assistant", "tool", "function", "model"];
+    roles.contains(&record.role.0.as_ref()) || session::is_item(&record.kind.0)
+}
+
+/// Reads a log; a request that goes on with an earlier one belongs to its session.
+pub(super) fn read(lines: &mut Lines<'_>, losses: &mut Losses) -> Vec<Transcript> {
+    let text = lines.rest();
+    let mut log =
+        Log { walk: Walk::new(&text), sessions: Vec::new(), by_history: IndexMap::new(), loose: None };
+    log.read(losses);
+    let several = log.sessions.len() > 1;
+    let sessions = log.sessions.into_iter().zip(1_usize..);
+    let transcripts = sessions.map(|(session, number)| {
+        let name = if several { number.to_string() } else { String::new() };
+        Transcript { name, ..session.finish(losses) }
+    });
+    transcripts.collect()
+}
+
+/// The walk along a log.
+struct Log<'t> {
+    walk: Walk<'t>,
+    sessions: Vec<Session>,
+    /// By what a session's last request held, the session.
+    by_history: IndexMap<u64, usize>,
+    /// The session of messages that stand in no request.
+    loose: Option<usize>,
+}
+
+impl<'t> Log<'t> {
+    fn read(&mut self, losses: &mut Losses) {
+        while let Some(found) = self.walk.next() {
+            match found {
+                Found::Value(line, value) => self.value(line, value, losses),
+                Found::List => {
+                    while let Some(element) = self.walk.element() {
+                        match element {
+                            Found::Value(line, value) => self.value(line, value, losses),
+                            Found::List => {}
+                            Found::Broken(line, reason) => self.rescue(line, &reason, losses),
+                        }
+                    }
+                }
+                Found::Broken(line, reason) => self.rescue(line, &reason, losses),
+            }
+        }
+    }
+
+    /// Takes the messages of a broken value one by one, up to where it breaks.
+    fn rescue(&mut self, line: usize, reason: &str, losses: &mut Losses) {
+        losses.add(line, format!("everything from here on, which is no JSON: {reason}"));
+        if self.walk.enter() {
+            let mut session = Session::default();
+            while let Some(Found::Value(line, message)) = self.walk.element() {
+                session.message(line, message, losses);
+            }
+            self.sessions.push(session);
+        }
+        self.walk.stop();
+    }
+
+    /// Takes a message, or a request with its messages.
+    fn value(&mut self, line: usize, value: &'t str, losses: &mut Losses) {
+        if is_message(value) {
+            let loose = *self.loose.get_or_insert_with(|| {
+                self.sessions.push(Session::default());
+                self.sessions.len() - 1
+            });
+            return self.sessions[loose].message(line, value, losses);
+        }
+        let record = json::first::<&'t RawValue>(value).and_then(object::<RequestRecord<'t>>);
+        let Some((record, (request, list))) = record.and_then(|it| it.list().map(|list| (it, list))) else {
+            return losses.add(line, "values that hold no messages");
+        };
+        let histories = session::histories(&list);
+        let found = (0..histories.len())
+            .rev()
+            .find_map(|n| self.by_history.get(&histories[n]).map(|session| (*session, n + 1)));
+        let (index, n_known) = found.unwrap_or_else(|| {
+            self.sessions.push(Session::default());
+            (self.sessions.len() - 1, 0)
+        });
+        let session = &mut self.sessions[index];
+        session.front(line, &request, losses);
+        session.go_on(&record);
+        for message in list.iter().skip(n_known) {
+            session.message(self.walk.line_of(message.get()), message.get(), losses);
+        }
+        if let Some(reply) = record.response.or(request.response) {
+            session.reply(self.walk.line_of(reply.get()), reply, &record, losses);
+        }
+        if let Some(history) = histories.last() {
+            self.by_history.insert(*history, index);
+        }
+    }
+}

@@ -1,0 +1,279 @@
+//! Codex rollouts, whole and damaged.
+
+use super::*;
+
+/// A rollout, record by record.
+#[derive(Default)]
+struct Rollout {
+    lines: Vec<String>,
+    total: [u64; 4],
+}
+
+impl Rollout {
+    fn record(mut self, kind: &str, payload: &str) -> Self {
+        let n = self.lines.len();
+        self.lines.push(format!(
+            r#"{{"timestamp":"2026-01-01T00:00:{:02}.000Z","type":"{kind}","payload":{payload}}}"#,
+            n % 60
+        ));
+        self
+    }
+
+    fn item(self, payload: &str) -> Self {
+        self.record("response_item", payload)
+    }
+
+    fn user(self, text: &str) -> Self {
+        let content = format!(r#"[{{"type":"input_text","text":"{text}"}}]"#);
+        self.item(&format!(r#"{{"type":"message","role":"user","content":{content}}}"#))
+    }
+
+    fn text(self, text: &str) -> Self {
+        let content = format!(r#"[{{"type":"output_text","text":"{text}"}}]"#);
+        self.item(&format!(r#"{{"type":"message","role":"assistant","content":{content}}}"#))
+    }
+
+    fn reasoning(self, text: &str) -> Self {
+        self.item(&format!(r#"{{"type":"reasoning","summary":[],"encrypted_content":"{text}"}}"#))
+    }
+
+    fn call(self, id: &str) -> Self {
+        self.item(&format!(
+            r#"{{"type":"function_call","name":"exec","arguments":"{{\"cmd\":\"ls\"}}","call_id":"{id}"}}"#
+        ))
+    }
+
+    fn output(self, id: &str, text: &str) -> Self {
+        self.item(&format!(r#"{{"type":"function_call_output","call_id":"{id}","output":"{text}"}}"#))
+    }
+
+    /// Closes a response: its prompt, what of it was cached, its output, and what of that was reasoning.
+    fn count(mut self, last: [u64; 4]) -> Self {
+        self.total.iter_mut().zip(last).for_each(|(sum, it)| *sum += it);
+        let usage = |it: [u64; 4]| {
+            format!(
+                r#"{{"input_tokens":{},"cached_input_tokens":{},"output_tokens":{},"reasoning_output_tokens":{}}}"#,
+                it[0], it[1], it[2], it[3]
+            )
+        };
+        let info =
+            format!(r#"{{"total_token_usage":{},"last_token_usage":{}}}"#, usage(self.total), usage(last));
+        self.record("event_msg", &format!(r#"{{"type":"token_count","info":{info}}}"#))
+    }
+
+    fn text_of(&self) -> String {
+        self.lines.join("\n") + "\n"
+    }
+
+    fn read(&self) -> Imported {
+        imported(&self.text_of())
+    }
+}
+
+fn kinds(trace: &Trace) -> Vec<Kind> {
+    trace.spine.items.iter().map(|it| it.kind).collect()
+}
+
+#[test]
+fn a_count_of_tokens_closes_a_request_and_its_input_holds_what_was_cached() {
+    let rollout = Rollout::default()
+        .user("hello")
+        .reasoning("abcd")
+        .call("c1")
+        .call("c2")
+        .output("c1", "one")
+        .output("c2", "two")
+        .count([1_000, 896, 50, 20])
+        .text("done")
+        .count([1_200, 1_024, 30, 0]);
+
+    let Imported { trace, format, losses, .. } = rollout.read();
+
+    assert_well_formed(&trace);
+    assert_eq!((format, losses.len()), ("codex", 0));
+    assert_eq!(prompts(&trace), [1_000, 1_200]);
+    let usage = trace.recorded.as_ref().unwrap().usage[0].unwrap();
+    assert_eq!((usage.prompt, usage.cache_read, usage.cache_write, usage.uncached), (1_000, 896, 0, 104));
+    let step = &trace.spine.steps[0];
+    let sizes: Vec<u32> = step.reply.clone().map(|it| trace.spine.items[it as usize].raw).collect();
+    assert_eq!(sizes, [20, 15, 15], "reasoning is counted by itself, the calls share the rest of the output");
+    let results: u32 = step.results.clone().map(|it| trace.spine.items[it as usize].raw).sum();
+    assert_eq!(results, 150, "the growth behind the output is the results'");
+}
+
+#[test]
+fn reasoning_leaves_the_prompts_when_the_user_speaks_again() {
+    let rollout = Rollout::default()
+        .user("hello")
+        .reasoning("abcd")
+        .call("c1")
+        .output("c1", "one")
+        .count([1_000, 896, 150, 100])
+        .reasoning("efgh")
+        .text("done")
+        .count([1_200, 1_024, 90, 60])
+        .user("more")
+        .text("yes")
+        .count([1_140, 896, 10, 0]);
+
+    let trace = rollout.read().trace;
+
+    let gone: Vec<Kind> = trace
+        .events
+        .iter()
+        .filter_map(|it| match &it.kind {
+            ctxsim::trace::EventKind::Reset(items) => Some(items.clone()),
+            ctxsim::trace::EventKind::Change(..) => None,
+        })
+        .flatten()
+        .map(|it| trace.spine.items[it as usize].kind)
+        .collect();
+    assert_eq!(gone, [Kind::Reasoning, Kind::Reasoning]);
+    assert_eq!(played(&trace), [1_000, 1_200, 1_140]);
+    // 1,200 and 90 of output, less 160 of reasoning, are 1,130.
+    assert_eq!(trace.spine.items[trace.spine.loops[1].user.start as usize].raw, 10);
+}
+
+#[test]
+fn a_count_that_stands_twice_and_one_without_numbers_bill_nothing() {
+    let mut rollout = Rollout::default().user("hello").text("hi").count([1_000, 0, 20, 0]);
+    let twice = rollout.lines.last().unwrap().clone();
+    rollout.lines.push(twice);
+    let rollout = rollout
+        .record("event_msg", r#"{"type":"token_count","info":null}"#)
+        .user("more")
+        .text("yes")
+        .count([1_100, 0, 20, 0]);
+
+    let Imported { trace, losses, .. } = rollout.read();
+
+    assert_eq!(prompts(&trace), [1_000, 1_100]);
+    let told: Vec<String> = losses.iter().map(ToString::to_string).collect();
+    assert_eq!(
+        told,
+        ["line 4: counts of tokens that stand twice", "line 5: counts of tokens without numbers"]
+    );
+}
+
+#[test]
+fn requests_that_the_log_does_not_hold_are_told_by_the_sum_of_everything_billed() {
+    let mut rollout = Rollout::default().user("hello").text("hi").count([1_000, 0, 20, 0]);
+    rollout.total[0] += 88_335;
+    let rollout = rollout.user("more").text("yes").count([1_100, 0, 20, 0]);
+
+    let losses = rollout.read().losses;
+
+    let told = "line 6: requests before this count that the log does not hold (88335 input tokens)";
+    assert_eq!(losses[0].to_string(), told);
+}
+
+#[test]
+fn a_compaction_takes_the_history_out_and_what_replaces_it_begins_a_loop() {
+    let rollout = Rollout::default()
+        .record("session_meta", r#"{"id":"s","base_instructions":{"text":"Be brief."}}"#)
+        .user("hello")
+        .text("hi")
+        .count([1_000, 0, 20, 0])
+        .record(
+            "compacted",
+            r#"{"message":"","replacement_history":[
+                {"type":"message","role":"user","content":[{"type":"input_text","text":"hello"}]},
+                {"type":"compaction","encrypted_content":"abcdefgh"}]}"#
+                .replace('\n', "")
+                .as_str(),
+        )
+        .user("more")
+        .text("yes")
+        .count([700, 0, 20, 0]);
+
+    let Imported { trace, losses, .. } = rollout.read();
+
+    assert_well_formed(&trace);
+    assert_eq!(losses, []);
+    assert_eq!(played(&trace), [1_000, 700]);
+    assert_eq!(trace.events.len(), 1);
+    assert_eq!(
+        kinds(&trace)[..2],
+        [Kind::System, Kind::System],
+        "the prompt's own text and what is not shown"
+    );
+    let user = trace.spine.loops[1].user.clone();
+    let kinds: Vec<Kind> = user.map(|it| trace.spine.items[it as usize].kind).collect();
+    assert_eq!(kinds.last(), Some(&Kind::User));
+    assert!(kinds.contains(&Kind::Summary));
+}
+
+#[test]
+fn a_reply_without_a_count_is_a_request_without_usage() {
+    let rollout =
+        Rollout::default().user("hello").text("hi").user("more").text("yes").count([1_100, 0, 20, 0]);
+
+    let trace = rollout.read().trace;
+
+    assert_eq!(trace.spine.steps.len(), 2);
+    let usage = &trace.recorded.as_ref().unwrap().usage;
+    assert_eq!((usage[0].is_some(), usage[1].is_some()), (false, true));
+}
+
+#[test]
+fn an_item_of_an_unknown_type_and_a_broken_line_are_told_with_their_lines() {
+    let rollout = Rollout::default()
+        .user("hello")
+        .item(r#"{"type":"ghost_snapshot"}"#)
+        .text("hi")
+        .count([1_000, 0, 20, 0])
+        .record("event_msg", r#"{"type":"agent_message","message":"hi"}"#);
+    let text = rollout.text_of() + "nonsense\n{\"timestamp\":\"2026";
+
+    let told: Vec<String> = imported(&text).losses.iter().map(ToString::to_string).collect();
+
+    assert_eq!(
+        told,
+        [
+            "line 2: items of type `ghost_snapshot`, which are not understood",
+            "line 5: records of type `event_msg/agent_message`, which is never part of a prompt",
+            "line 6: text that is not JSON: expected ident",
+            "line 7: records that are cut off",
+        ]
+    );
+}
+
+/// Requests, then input, cached and output tokens, and how far the played prompts are from the recorded ones.
+const REFERENCE: [(&str, [u64; 4]); 3] = [
+    ("agentv_96-eca76f596a-0", [112, 15_572_605, 15_085_056, 39_666]),
+    ("agentv_a3-92ff332928-0", [10, 266_714, 230_656, 2_958]),
+    ("agentv_b9-220e73bdf9-1", [61, 3_044_675, 2_806_144, 15_834]),
+];
+
+#[test]
+fn the_reference_rollouts_have_the_recorded_totals_and_prompts() {
+    let Some(folder) = std::env::var_os("CTXSIM_REFERENCE").map(PathBuf::from) else { return };
+    for (name, totals) in REFERENCE {
+        let path = folder.join(format!("recorded/codex/{name}.jsonl"));
+        let Imported { trace, losses, .. } = imported(&std::fs::read_to_string(path).unwrap());
+
+        assert_well_formed(&trace);
+        let usage: Vec<_> = trace
+            .recorded
+            .as_ref()
+            .unwrap()
+            .usage
+            .iter()
+            .flatten()
+            .map(|it| (it.prompt, it.cache_read, it.output))
+            .collect();
+        let sum = |field: fn(&(u64, u64, u64)) -> u64| usage.iter().map(field).sum::<u64>();
+        assert_eq!([usage.len() as u64, sum(|it| it.0), sum(|it| it.1), sum(|it| it.2)], totals, "{name}");
+        let is_known = |it: &str| {
+            it.ends_with("never part of a prompt") || it.starts_with("user text after the last request")
+        };
+        assert!(losses.iter().all(|it| is_known(&it.what)), "{name}: {losses:#?}");
+        let played = played(&trace);
+        let recorded = trace.recorded.as_ref().unwrap().usage.iter();
+        let differences =
+            played.iter().zip(recorded).filter_map(|(it, usage)| Some(it.abs_diff((*usage)?.prompt)));
+        let differences: Vec<u64> = differences.collect();
+        let n_different = differences.iter().filter(|it| **it > 0).count();
+        assert!(n_different <= 2 && differences.iter().max() <= Some(&64), "{name}: {differences:?}");
+    }
+}

@@ -1,0 +1,461 @@
+//! Policies across price lists: three by three worked out by hand, and the break-even formulas of others to the digit.
+
+#![expect(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use ctxsim::catalog::Catalog;
+use ctxsim::metrics::break_even::CachePrice;
+use ctxsim::metrics::sensitivity::{Sensitivity, Variations};
+use ctxsim::model::Profile;
+use ctxsim::model::price::Part;
+use ctxsim::price::Costs;
+use ctxsim::run::{Plan, Request};
+use ctxsim::spec::decode::{Format, decode};
+use ctxsim::spec::{PriceSpec, ProfileSpec};
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/sensitivity")
+}
+
+fn ctxsim(args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_ctxsim")).args(args).current_dir(folder()).output().unwrap()
+}
+
+fn out(args: &[&str]) -> String {
+    let output = ctxsim(args);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+fn request(set: &[&str]) -> Request {
+    let set = set.iter().map(|it| (*it).to_owned()).collect();
+    Request { suite: Some("three".to_owned()), set, ..Request::default() }
+}
+
+fn plan(set: &[&str]) -> Plan {
+    let catalog = Catalog::bundled().with_folder(&folder()).unwrap();
+    Plan::new(&catalog, &request(set)).unwrap()
+}
+
+fn three() -> Sensitivity {
+    plan(&[]).sensitivity(Some(1), &|_, _| {})
+}
+
+/// Whether two floats are the same up to their last digits.
+fn is_near(left: f64, right: f64) -> bool {
+    (left - right).abs() <= 1e-12 * right.abs().max(1.0)
+}
+
+/// A system prompt of 1,000 tokens; three turns of a question and an answer of 100 each; in the first also a call of 100
+/// and its result of 8,000. So `keep` sends
+///
+/// ```text
+/// 1,100   1,100 + 100 + 8,000 = 9,200   9,200 + 100 + 100 = 9,400   9,600      together 29,300
+/// ```
+///
+/// `prune` has 200 tokens instead of 8,000 from the second turn on: 1,100 + 9,200 + 1,600 + 1,800 = 13,700; `cut` has 7,000
+/// from the start: 1,100 + 8,200 + 8,400 + 8,600 = 26,300. Every one of the four replies has 100 tokens.
+///
+/// An interval cache reads the prompt before (all lengths are multiples of 100 above 1,000), except where `prune` changes it
+/// behind the first 1,200 tokens:
+///
+/// ```text
+/// keep    read 1,100 + 9,200 + 9,400 = 19,700    the rest  9,600
+/// prune   read 1,100 + 1,200 + 1,600 =  3,900    the rest  9,800
+/// cut     read 1,100 + 8,200 + 8,400 = 17,700    the rest  8,600
+/// ```
+///
+/// At 10 USD a million for input and 50 for output, with reads at 1 or at 0.10, in millionths of a dollar:
+///
+/// ```text
+///               keep                            prune                          cut
+/// uncached      293,000 + 20,000 = 313,000      137,000 + 20,000 = 157,000     263,000 + 20,000 = 283,000
+/// cached         96,000 + 19,700 + 20,000        98,000 +  3,900 + 20,000       86,000 + 17,700 + 20,000
+///                               = 135,700                       = 121,900                      = 123,700
+/// cheap_reads    96,000 +  1,970 + 20,000        98,000 +    390 + 20,000       86,000 +  1,770 + 20,000
+///                               = 117,970                       = 118,390                      = 107,770
+/// ```
+#[test]
+fn three_policies_under_three_profiles_cost_what_they_cost_by_hand() {
+    let found = three();
+
+    assert_eq!(found.policies, ["keep", "prune", "cut"]);
+    let [grid] = found.grids.as_slice() else { panic!("one scenario needs no sum") };
+    let costs: Vec<Vec<f64>> =
+        grid.rows.iter().map(|it| it.cells.iter().map(|it| it.cost()).collect()).collect();
+    assert_eq!(costs, [[0.313, 0.157, 0.283], [0.1357, 0.1219, 0.1237], [0.117_97, 0.118_39, 0.107_77]]);
+    let ranks: Vec<Vec<Option<usize>>> =
+        grid.rows.iter().map(|it| it.cells.iter().map(|it| it.rank).collect()).collect();
+    assert_eq!(
+        ranks,
+        [[Some(3), Some(1), Some(2)], [Some(3), Some(1), Some(2)], [Some(2), Some(3), Some(1)]]
+    );
+}
+
+/// `keep` and `prune` change places between the first two profiles and the third, so do `prune` and `cut`; `cut` is below
+/// `keep` everywhere.
+#[test]
+fn ranks_flip_where_the_order_of_two_policies_depends_on_the_profile() {
+    let found = three();
+
+    let flips: Vec<_> = found.grids[0].flips.iter().map(|it| (it.policies, it.cheaper.clone())).collect();
+    assert_eq!(flips, [([0, 1], [vec![2], vec![0, 1]]), ([1, 2], [vec![0, 1], vec![2]])]);
+}
+
+/// Under `cached`, `cut` costs 1,800 more than `prune` and sends 98,000 − 86,000 = 12,000 less at the price of input: both
+/// cost the same when input is dearer by 1,800 / 12,000, a factor of 1.15. Under `cheap_reads`, `prune` costs 10,620 more
+/// than `cut` and sends 12,000 more: a factor of 1 − 10,620 / 12,000 = 0.115. Without a cache all three differ in input
+/// alone, and no price of input changes that.
+#[test]
+fn the_nearest_flip_is_the_smallest_change_of_one_rate() {
+    let found = three();
+
+    let nearest: Vec<_> = found.grids[0].rows.iter().map(|it| it.nearest).collect();
+    assert_eq!(nearest[0], None);
+    for (index, policy, factor) in [(1, 2, 1.15), (2, 1, 0.115)] {
+        let it = nearest[index].unwrap();
+        assert!(it.part == Part::Input && it.policy == policy && is_near(it.factor, factor), "{it:?}");
+    }
+    for (price, cheapest) in [("11.49", "prune"), ("11.51", "cut")] {
+        let plan = plan(&[&format!("profile.prices.0.input={price}")]);
+        let row = &plan.sensitivity(Some(1), &|_, _| {}).grids[0].rows[1];
+        assert_eq!(plan.policies[row.order()[0]], cheapest, "at {price}");
+    }
+}
+
+/// The shares of the sums above: of 135,700 that `keep` pays under `cached`, 96,000 are at the price of input. A tenth more
+/// of it costs 9,600 more.
+#[test]
+fn elasticities_are_the_shares_that_are_paid_at_a_rate() {
+    let found = three();
+    let cell = &found.grids[0].rows[1].cells[0];
+
+    let shares = Part::ALL.map(|it| cell.elasticity(it));
+    let by_hand = [96_000.0 / 135_700.0, 20_000.0 / 135_700.0, 19_700.0 / 135_700.0, 0.0, 0.0];
+    assert!(shares.iter().zip(by_hand).all(|(left, right)| is_near(*left, right)), "{shares:?}");
+    let [less, more] = cell.cost_at(Part::Input);
+    assert!(is_near(less, 0.1261) && is_near(more, 0.1453), "{less} {more}");
+    // A rate that the list leaves out is that of input: 29,300 tokens are sent, and 293,000 of 313,000 paid for them.
+    let uncached = &found.grids[0].rows[0].cells[0];
+    assert!(is_near(uncached.elasticity(Part::Input), 293_000.0 / 313_000.0));
+    assert_eq!(uncached.elasticity(Part::CacheRead), 0.0);
+}
+
+/// `cached`: i 10, r 1, and writes cost what input does; minimum 1,000; five minutes. `cheap_reads`: r 0.1, w 12.5 and 20.
+///
+/// ```text
+///                        cached                                  cheap_reads
+/// hit share              0                                       2.5 / 12.4, for an hour 10 / 19.9
+/// against a half         (10 − 5) / 9                            (12.5 − 5) / 12.4
+/// pauses for an hour     –                                       (20 − 12.5) / (12.5 − 0.1)
+/// keep alive, minutes    4 × (10/1 − 1) = 36                     4 × (12.5/0.1 − 1) = 496
+/// prune, requests        9 × 40 / (1 × 20) = 18                  12.4 × 40 / (0.1 × 20) = 248
+/// fill up from, tokens   1,000 × (1 + 9/10) / 10 = 190           1,000 × (0.1 + 12.4/10) / 10 = 134
+/// compaction, tokens     √(2 × 9 × 40,000 × 6,400 / 1)           √(2 × 12.4 × 40,000 × 6,400 / 0.1)
+/// ```
+#[test]
+fn break_even_points_follow_from_rates_and_habits() {
+    let found = three();
+    let points = |index: usize| found.profiles[index].break_even.points().map(|(_, it)| it);
+
+    assert_eq!(points(0), [None; 8], "there is no cache");
+    let by_hand = [
+        [
+            Some(0.0),
+            None,
+            Some(5.0 / 9.0),
+            None,
+            Some(36.0),
+            Some(18.0),
+            Some(190.0),
+            Some(4_608_000_000.0_f64.sqrt()),
+        ],
+        [
+            Some(2.5 / 12.4),
+            Some(10.0 / 19.9),
+            Some(7.5 / 12.4),
+            Some(7.5 / 12.4),
+            Some(496.0),
+            Some(248.0),
+            Some(134.0),
+            Some(63_488_000_000.0_f64.sqrt()),
+        ],
+    ];
+    for (index, by_hand) in by_hand.into_iter().enumerate() {
+        for (found, expected) in points(index + 1).into_iter().zip(by_hand) {
+            assert!(
+                found == expected || is_near(found.unwrap(), expected.unwrap()),
+                "{found:?} is not {expected:?}"
+            );
+        }
+    }
+    let other = plan(&["break_even.prune_removes_tokens=40_000"]).sensitivity(Some(1), &|_, _| {});
+    assert_eq!(other.profiles[1].break_even.prune_requests, Some(9.0));
+}
+
+#[test]
+fn a_ledger_is_simulated_once_for_each_pair_of_rules_and_limits() {
+    let n_played = AtomicUsize::new(0);
+    let count = |_, _| {
+        n_played.fetch_add(1, Ordering::Relaxed);
+    };
+
+    let found = plan(&[]).sensitivity(Some(1), &count);
+
+    assert_eq!(found.n_distinct, 2, "two of the three profiles differ in prices alone");
+    assert_eq!((found.n_simulations, n_played.load(Ordering::Relaxed)), (6, 6));
+    // Forty more price lists for the same cache cost no further simulation.
+    let mut plan = plan(&[]);
+    let more = plan.profiles[2].clone();
+    plan.profiles.extend((0..40).map(|index| Profile { name: format!("more/{index}"), ..more.clone() }));
+    let many = plan.sensitivity(Some(2), &count);
+    assert_eq!((many.n_simulations, many.profiles.len(), many.grids[0].rows.len()), (6, 43, 43));
+    assert_eq!(n_played.load(Ordering::Relaxed), 12);
+    assert_eq!(many.grids[0].rows[2], many.grids[0].rows[42]);
+}
+
+#[test]
+fn a_policy_that_stops_at_a_limit_has_no_rank() {
+    let found = plan(&["profile.limits.input_tokens=9_300"]).sensitivity(Some(1), &|_, _| {});
+
+    let ranks: Vec<_> = found.grids[0].rows[0].cells.iter().map(|it| it.rank).collect();
+    assert_eq!(ranks, [None, Some(1), Some(2)], "`keep` goes over at its third request");
+    assert!(found.grids[0].flips.iter().all(|it| it.policies[0] != 0));
+}
+
+#[test]
+fn several_scenarios_are_added_up_first() {
+    let catalog = Catalog::bundled().with_folder(&folder()).unwrap();
+    let scenarios = vec!["read".to_owned(), "duckagent/plain_chat".to_owned()];
+    let found = Plan::new(&catalog, &Request { scenarios, ..request(&[]) }).unwrap();
+    let found = found.sensitivity(None, &|_, _| {});
+
+    let loads: Vec<&str> = found.grids.iter().map(|it| it.load.as_str()).collect();
+    assert_eq!(loads, ["ALL", "read", "duckagent/plain_chat"]);
+    for profile in 0..3 {
+        for policy in 0..3 {
+            let cost = |grid: usize| found.grids[grid].rows[profile].cells[policy].cost();
+            assert!(is_near(cost(0), cost(1) + cost(2)));
+        }
+    }
+}
+
+/// A conversation's trials are priced request by request where a price list asks for it.
+#[test]
+fn conversations_pay_long_prompt_prices() {
+    let catalog = Catalog::bundled();
+    let request = Request {
+        policies: vec!["identity".to_owned()],
+        scenarios: vec!["context_decay/trials".to_owned()],
+        profiles: vec!["unlimited".to_owned()],
+        trials: Some(1),
+        ..Request::default()
+    };
+    let mut plan = Plan::new(&catalog, &request).unwrap();
+    let tiers = |tiers: &str| {
+        let text = format!(
+            "name = \"p\"\nabout = \"a\"\nas_of = \"2026-10-07\"\nsources = [\"s\"]\n[cache]\nrules = \"none\"\n\
+             [[prices]]\ninput = 1.0\noutput = 2.0\n{tiers}"
+        );
+        Profile::new(&decode::<ProfileSpec>(&text, Format::Toml).unwrap()).unwrap()
+    };
+    plan.profiles = vec![
+        tiers(""),
+        tiers("[[prices.tiers]]\nfrom_prompt_tokens = 0\ninput = 3.0\noutput = 6.0\n"),
+        tiers("[[prices.windows]]\nfactor = 5.0\n"),
+    ];
+
+    let report = plan.report(Some(1), &|_, _| {});
+
+    let [flat, long, peak] = [0, 1, 2].map(|it| report.runs[it].tally.costs.total());
+    assert!(flat > 0.0 && is_near(long, 3.0 * flat) && is_near(peak, 5.0 * flat), "{flat} {long} {peak}");
+    let found = plan.sensitivity(Some(1), &|_, _| {});
+    assert!(is_near(found.grids[0].rows[2].cells[0].cost(), peak));
+    assert!(is_near(
+        found.grids[0].rows[1].cells[0].cost_at(Part::Input)[1],
+        long + 0.1 * {
+            let cell = &found.grids[0].rows[1].cells[0];
+            cell.tally.costs.uncached.usd()
+        }
+    ));
+}
+
+#[test]
+fn a_varied_list_changes_one_rate_everywhere_and_no_other() {
+    let text = "name = \"p\"\nabout = \"a\"\nas_of = \"2026-10-07\"\nsources = [\"s\"]\n[cache]\nrules = \"none\"\n\
+                [[prices]]\ninput = 0.003125\noutput = 2.0\ncache_write = { \"5m\" = 3.0, \"1h\" = 4.0 }\n\
+                [[prices.tiers]]\nabove_prompt_tokens = 10\ninput = 7.0\n[[prices.windows]]\nfactor = 3.0\n";
+    let profile = Profile::new(&decode::<ProfileSpec>(text, Format::Toml).unwrap()).unwrap();
+    let rates = |part, tenths| {
+        let prices = profile.prices.in_tenths(part, tenths);
+        let list = prices.at(0);
+        [list.base, list.tiers[0].rates].map(|it| (it.input.0, it.output.unwrap().0, it.write(1).unwrap().0))
+    };
+
+    assert_eq!(
+        rates(Part::Input, 9),
+        [(84_375, 60_000_000, 120_000_000), (189_000_000, 60_000_000, 120_000_000)]
+    );
+    assert_eq!(
+        rates(Part::CacheWriteLong, 11),
+        [(93_750, 60_000_000, 132_000_000), (210_000_000, 60_000_000, 132_000_000)]
+    );
+    assert_eq!(profile.prices.in_tenths(Part::CacheRead, 9), profile.prices.in_tenths(Part::CacheRead, 10));
+    let _: (Variations<'_>, fn(&Costs) -> f64) = (Variations::new(&profile), Costs::total);
+}
+
+/// The multipliers of caches: 1.25 to write, 2 for an hour, 0.1 or less to read.
+const FIVE_MINUTES: CachePrice = CachePrice { input: 1.0, read: 0.1, write: 1.25 };
+
+/// Rounds to so many decimals.
+fn rounded(value: f64, decimals: usize) -> String {
+    format!("{value:.decimals$}")
+}
+
+/// Latitude#4317, and cuihuan/awesome-ai-gateway for an hour.
+#[test]
+fn latitude_4317_breaks_even_at_a_fifth_of_reads() {
+    let an_hour = CachePrice { write: 2.0, ..FIVE_MINUTES };
+
+    assert_eq!(rounded(FIVE_MINUTES.hit_share() * 100.0, 2), "21.74");
+    assert_eq!(rounded(an_hour.hit_share() * 100.0, 2), "52.63");
+}
+
+/// arXiv 2607.15516 (CAPC): compression by R, against a cache.
+#[test]
+fn arxiv_2607_15516_crosses_over_where_compression_costs_what_reads_do() {
+    assert_eq!(
+        [2.0, 3.0, 6.0].map(|it| rounded(FIVE_MINUTES.hit_share_against(it), 3)),
+        ["0.652", "0.797", "0.942"]
+    );
+}
+
+/// arXiv 2607.19214: a read every four minutes.
+#[test]
+fn arxiv_2607_19214_keeps_alive_for_three_quarters_of_an_hour() {
+    let minutes = [0.1, 0.05, 0.025].map(|read| {
+        let price = CachePrice { read, ..FIVE_MINUTES };
+        rounded(price.keep_alive_ms(240_000.0).unwrap() / 60_000.0, 6)
+    });
+
+    assert_eq!(minutes, ["46.000000", "96.000000", "196.000000"]);
+}
+
+/// fak rounds up, Token Bill does not.
+#[test]
+fn fak_and_token_bill_pay_for_a_prune_with_the_requests_after_it() {
+    let requests = |rewritten, removed| FIVE_MINUTES.prune_requests(rewritten, removed).unwrap();
+
+    assert_eq!((requests(40_000, 20_000).ceil(), requests(5_000, 20_000).ceil()), (23.0, 3.0));
+    assert_eq!(
+        [(60_000, 40_000), (20_000, 40_000), (150_000, 30_000)].map(|(s, x)| rounded(requests(s, x), 6)),
+        ["17.250000", "5.750000", "57.500000"]
+    );
+    assert_eq!(FIVE_MINUTES.prune_requests(1, 0), None);
+}
+
+/// NousResearch/hermes-agent#62389: the cheapest growth between compactions to 40K, by the share of misses.
+#[test]
+fn hermes_agent_62389_compacts_earlier_the_more_requests_miss() {
+    let tokens = [0.0, 0.1, 0.2]
+        .map(|misses| rounded(FIVE_MINUTES.compaction_tokens(40_000, 6_400, misses).unwrap(), 0));
+
+    assert_eq!(tokens, ["76733", "49646", "37781"]);
+}
+
+/// OpenAI's multipliers from GPT-5.6 on, minimum 1,024: 102.4 + 1,177.6 / N tokens.
+#[test]
+fn openai_prefixes_are_worth_filling_up_from_some_length_on() {
+    let from = |requests| FIVE_MINUTES.fill_up_tokens(1_024, requests);
+
+    assert_eq!(rounded(from(10), 2), "220.16", "so from 221 tokens on");
+    assert!(from(1_963) <= 103.0 && from(1_962) > 103.0);
+    assert!(from(u32::MAX) > 102.0, "102 tokens never are");
+}
+
+/// cuihuan/awesome-ai-gateway: one pause of more than five minutes is enough for an entry that lives an hour.
+#[test]
+fn awesome_ai_gateway_an_hour_pays_from_the_first_pause_on() {
+    let catalog = Catalog::bundled();
+    let spec = ProfileSpec {
+        prices: vec![PriceSpec::clone(&catalog.profile("anthropic/claude-opus-4.5").unwrap().spec.prices[0])],
+        ..catalog.profile("anthropic/claude-opus-4.5").unwrap().spec
+    };
+    let opus = ctxsim::metrics::BreakEven::new(&Profile::new(&spec).unwrap(), None);
+
+    assert_eq!(rounded(opus.long_from_pauses.unwrap(), 3), "0.652", "(10 − 6.25) / (6.25 − 0.5)");
+    assert_eq!(opus.keep_alive_minutes, None, "nobody says when a request would be sent");
+}
+
+/// Locks what a person reads.
+fn assert_drawn(name: &str, text: &str) {
+    let mut settings = insta::Settings::clone_current();
+    settings.set_snapshot_path("../../snapshots/sensitivity");
+    settings.set_prepend_module_to_snapshot(false);
+    settings.set_omit_expression(true);
+    settings.bind(|| insta::assert_snapshot!(name, text));
+}
+
+#[test]
+fn a_comparison_is_drawn_as_tables_and_as_markdown() {
+    assert_drawn("sensitivity_table", &out(&["sensitivity", "--suite", "three", "--details"]));
+    assert_drawn("sensitivity_markdown", &out(&["sensitivity", "--suite", "three", "--format", "markdown"]));
+}
+
+#[test]
+fn the_document_and_the_values_hold_the_same_numbers() {
+    let document = out(&["sensitivity", "--suite", "three", "--format", "json"]);
+    let document: serde_json::Value = serde_json::from_str(&document).unwrap();
+    let values = out(&["sensitivity", "--suite", "three", "--format", "csv"]);
+
+    assert_eq!(document["schema"], "ctxsim.sensitivity/1");
+    let cells = document["loads"][0]["cells"].as_array().unwrap();
+    assert_eq!((cells.len(), values.lines().count()), (9, 10));
+    let columns: Vec<&str> = values.lines().next().unwrap().split(',').collect();
+    let column = |name: &str| columns.iter().position(|it| *it == name).unwrap();
+    for (line, cell) in values.lines().skip(1).zip(cells) {
+        let line: Vec<&str> = line.split(',').collect();
+        assert_eq!(line[column("cost_usd")], cell["cost_usd"].to_string());
+        assert_eq!(
+            line[column("rates.cache_read.elasticity")],
+            cell["rates"]["cache_read"]["elasticity"].to_string()
+        );
+    }
+    assert_eq!(document["profiles"][1]["break_even"]["prune_requests"], 18.0);
+    assert!(document["profiles"][0]["break_even"]["prune_requests"].is_null());
+    assert_eq!(document["loads"][0]["cheapest"][1]["until"]["then"], "cut");
+    assert_eq!(document["loads"][0]["flips"][0]["first_cheaper"][0], "cheap_reads");
+}
+
+#[test]
+fn patterns_name_several_inputs_and_wrong_ones_are_refused() {
+    let args = ["sensitivity", "--policies", "keep", "cut", "--scenarios", "read", "--format", "csv"];
+    let text = out(&[&args[..], &["--profiles", "cach*", "ch*p_reads", "uncached"]].concat());
+    let profiles: Vec<&str> = text.lines().skip(1).map(|it| it.split(',').nth(2).unwrap()).collect();
+    assert_eq!(profiles, ["cached", "cached", "cheap_reads", "cheap_reads", "uncached", "uncached"]);
+
+    let refused = |args: &[&str]| {
+        let output = ctxsim(args);
+        assert_eq!((output.status.code(), output.stdout.len()), (Some(2), 0));
+        String::from_utf8(output.stderr).unwrap()
+    };
+    assert!(refused(&["sensitivity", "--suite", "three", "--profiles", "nobody/*"]).contains("nobody/*"));
+    assert!(refused(&["sensitivity", "--suite", "three", "--format", "jsonl"]).contains("--format json"));
+    let zero = ["sensitivity", "--suite", "three", "--set", "break_even.compression=0"];
+    assert!(refused(&zero).contains("break-even-value"));
+    let nowhere = [
+        "run",
+        "--policy",
+        "keep",
+        "--scenario",
+        "read",
+        "--profile",
+        "cached",
+        "--set",
+        "break_even.compression=3",
+    ];
+    assert!(refused(&nowhere).contains("no suite of this run has `break_even`"));
+}
