@@ -5,13 +5,14 @@ mod load;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::BufRead;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
 use crate::diag::{Diagnostic, nearest};
 use crate::error::Error;
-use crate::source::{Source, read_text};
+use crate::source::{self, Source, read_text};
 use crate::spec::Format;
 
 pub use load::Loaded;
@@ -106,6 +107,20 @@ impl Origin {
                 bundled_text(path).map(Cow::Borrowed).ok_or_else(|| missing(Path::new(path)))
             }
             Self::File(path) => read_text(path).map(Cow::Owned),
+        }
+    }
+
+    /// Opens the file, which may be of any length.
+    ///
+    /// # Errors
+    /// The file cannot be opened.
+    pub fn reader(&self) -> Result<Box<dyn BufRead>, Error> {
+        match self {
+            Self::Bundled(path) => {
+                let text = bundled_text(path).ok_or_else(|| missing(Path::new(path)))?;
+                Ok(Box::new(text.as_bytes()))
+            }
+            Self::File(path) => source::open(path),
         }
     }
 

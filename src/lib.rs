@@ -32,6 +32,7 @@ pub mod error;
 pub mod spec;
 pub mod source;
 pub mod model;
+pub mod tokens;
 pub mod trace;
 pub mod ledger;
 pub mod projection;

@@ -85,6 +85,10 @@ impl Tally {
         needs.failed += more.failed;
         needs.weight += more.weight;
         needs.met += more.met;
+        let (stored, more) = (&mut self.sums.stored, &other.sums.stored);
+        stored.n += more.n;
+        stored.tokens += more.tokens;
+        stored.token_ms += more.token_ms;
         add_outcome(&mut self.outcome, &other.outcome);
         self.costs += &other.costs;
         self.has_needs |= other.has_needs;

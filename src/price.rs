@@ -5,7 +5,7 @@ pub mod index;
 
 use std::ops::AddAssign;
 
-use crate::ledger::{NeedSums, RequestRow, Sums};
+use crate::ledger::{NeedSums, RequestRow, StoredSums, Sums};
 use crate::model::Profile;
 use crate::model::price::{Prices, Rates};
 use crate::model::profile::Assumptions;
@@ -27,6 +27,8 @@ pub struct Costs {
     pub output: Cost,
     /// The summariser's requests, both ways.
     pub compaction: Cost,
+    /// Stored contents: the calls that made them, and keeping them.
+    pub storage: Cost,
     /// Requests over a limit.
     pub penalty: Cost,
     /// Expected US dollars of recovery, and of needs that nothing could recover, at the usual prices of short prompts.
@@ -47,15 +49,21 @@ impl Costs {
             (None, Some(index)) => (index.main(&profile.prices), index.summariser(&profile.prices)),
             (None, None) => (unknown, unknown),
         };
+        let stored = match (profile.prices.flat(), index) {
+            _ if sums.stored == StoredSums::default() => Some(Cost::default()),
+            (Some(rates), _) => bill::stored(rates, sums.stored.tokens, sums.stored.token_ms),
+            (None, index) => index.and_then(|it| it.stored(&profile.prices)),
+        };
         Self {
             cache_read: main.read,
             cache_write: main.write,
             uncached: main.uncached,
             output: main.output,
             compaction: summariser.read + summariser.write + summariser.uncached + summariser.output,
+            storage: stored.unwrap_or_default(),
             penalty: profile.assumptions.failure_penalty * u64::from(limit_violations),
             recovery: recovery(&sums.needs, profile.prices.usual(), &profile.assumptions),
-            is_unknown: main.is_incomplete || summariser.is_incomplete,
+            is_unknown: main.is_incomplete || summariser.is_incomplete || stored.is_none(),
         }
     }
 
@@ -71,7 +79,7 @@ impl Costs {
         if self.is_unknown {
             return f64::NAN;
         }
-        (self.base() + self.compaction + self.penalty).usd() + self.recovery
+        (self.base() + self.compaction + self.storage + self.penalty).usd() + self.recovery
     }
 }
 
@@ -82,6 +90,7 @@ impl AddAssign<&Self> for Costs {
         self.uncached += other.uncached;
         self.output += other.output;
         self.compaction += other.compaction;
+        self.storage += other.storage;
         self.penalty += other.penalty;
         self.recovery += other.recovery;
         self.is_unknown |= other.is_unknown;

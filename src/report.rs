@@ -9,6 +9,7 @@ pub mod html;
 pub mod json;
 pub mod markdown;
 pub mod numbers;
+pub mod recording;
 pub mod retention;
 pub mod rows;
 pub mod sensitivity;

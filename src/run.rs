@@ -23,12 +23,12 @@ use crate::spec::guard::{GuardSpec, ReferenceSpec};
 use crate::spec::suite::BreakEvenSpec;
 use crate::trace::{Conversation, conversation};
 
-pub use load::Workload;
+pub use load::{Workload, recording};
 use simulations::{Keys, Ledgers, Simulations};
 use threads::on_threads;
 use trials::Played;
 
-/// What to run; a list that is empty is the suite's.
+/// What to run; a list that is empty is the suite's, and `*` in a name stands for anything.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Request {
     /// The suite; the one called `default`, when silent and needed.

@@ -1,6 +1,7 @@
 //! An input file: its name, its format, its text, and where in the text a field stands.
 
 use std::fs;
+use std::io::{BufRead, BufReader};
 use std::path::Path;
 
 use serde::de::DeserializeOwned;
@@ -71,6 +72,15 @@ impl Source {
         place.line_column = place.span.as_ref().map(|it| line_column(&self.text, it.start));
         problem
     }
+}
+
+/// Opens a file that is read as a stream, of any length.
+///
+/// # Errors
+/// The file cannot be opened.
+pub fn open(path: &Path) -> Result<Box<dyn BufRead>, Error> {
+    let file = fs::File::open(path).map_err(|source| Error::Read { path: path.to_owned(), source })?;
+    Ok(Box::new(BufReader::with_capacity(1 << 16, file)))
 }
 
 /// Reads a file as text, refusing what is too large to hold.

@@ -153,7 +153,7 @@ impl Cache {
         None
     }
 
-    /// Returns the tokens of the entry at a prefix, if it can be read.
+    /// Returns the tokens of the entry at a prefix, as they were written, if it can be read.
     fn readable(&self, link: &Link, now_ms: i64) -> Option<Tokens> {
         self.live(link, now_ms).filter(|it| it.readable_ms <= now_ms).map(|it| it.tokens)
     }

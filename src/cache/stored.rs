@@ -13,7 +13,9 @@ use crate::units::Tokens;
 /// A content.
 #[derive(Clone, Copy, Debug)]
 struct Content {
+    /// The prefix that it is, and which of its prompt's that was.
     digest: u128,
+    link: usize,
     expires_ms: i64,
 }
 
@@ -44,21 +46,18 @@ impl Stored {
     fn longest(&self, request: &RequestView<'_>) -> Option<usize> {
         let links = request.chain.links();
         let is_held = |index: &usize| {
-            let (content, tokens) = (self.contents[*index], self.rows[*index].tokens);
-            let link = links.partition_point(|it| it.tokens < tokens);
+            let content = &self.contents[*index];
             request.now_ms < content.expires_ms
-                && links[link..]
-                    .iter()
-                    .take_while(|it| it.tokens == tokens)
-                    .any(|it| it.digest == content.digest)
+                && links.get(content.link).is_some_and(|it| it.digest == content.digest)
         };
         (0..self.contents.len()).filter(is_held).max_by_key(|it| self.rows[*it].tokens)
     }
 
     /// Stores a content.
-    fn store(&mut self, digest: u128, tokens: Tokens, now_ms: i64) -> usize {
+    fn store(&mut self, link: usize, digest: u128, tokens: Tokens, now_ms: i64) -> usize {
         let token_ms = u128::from(tokens) * u128::from(self.rules.ttl_ms);
-        self.contents.push(Content { digest, expires_ms: now_ms.saturating_add_unsigned(self.rules.ttl_ms) });
+        let expires_ms = now_ms.saturating_add_unsigned(self.rules.ttl_ms);
+        self.contents.push(Content { digest, link, expires_ms });
         self.rows.push(StoredRow { at_ms: now_ms, tokens, token_ms });
         self.contents.len() - 1
     }
@@ -81,10 +80,10 @@ impl CacheRule for Stored {
     fn submit(&mut self, request: &RequestView<'_>) -> CacheUse {
         let links = request.chain.links();
         let held = self.longest(request);
-        let wanted = self.wanted(request).map(|it| links[it]);
-        let wanted = wanted.filter(|it| held.is_none_or(|held| self.rows[held].tokens < it.tokens));
+        let is_more = |it: &usize| held.is_none_or(|held| self.rows[held].tokens < links[*it].tokens);
+        let wanted = self.wanted(request).filter(is_more);
         let used = match (wanted, held) {
-            (Some(link), _) => Some(self.store(link.digest, link.tokens, request.now_ms)),
+            (Some(at), _) => Some(self.store(at, links[at].digest, links[at].tokens, request.now_ms)),
             (None, Some(held)) => {
                 if self.rules.renews {
                     self.renew(held, request.now_ms);

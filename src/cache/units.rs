@@ -49,7 +49,7 @@ pub(super) struct Units {
     rules: cache::Units,
     /// By the prefix that covers them.
     units: IndexMap<u128, Vec<Unit>>,
-    /// Those that the last prompt had, shortest first.
+    /// Those that the last prompt had, by the prefix that covers them.
     own: Vec<Own>,
     prefixes: Prefixes,
     before: Option<Before>,
@@ -95,8 +95,8 @@ impl Units {
             Ok(at) => units[at].readable_ms = units[at].readable_ms.min(readable_ms),
             Err(at) => units.insert(at, Unit { tokens, touched_ms: now_ms, readable_ms }),
         }
-        let at = self.own.partition_point(|it| it.tokens < tokens);
-        if self.own.get(at).is_none_or(|it| it.tokens != tokens) {
+        let at = self.own.partition_point(|it| (it.link, it.tokens) < (link, tokens));
+        if self.own.get(at).is_none_or(|it| (it.link, it.tokens) != (link, tokens)) {
             self.own.insert(at, Own { link, digest: covering.digest, tokens });
         }
     }
@@ -104,7 +104,9 @@ impl Units {
     /// Leaves the unit at the end of what the model wrote after the prompt before, where this prompt shows that.
     fn leave_output(&mut self, request: &RequestView<'_>) {
         let links = request.chain.links();
-        let Some(before) = self.before.filter(|it| is_shown(it, links)) else { return };
+        let is_known =
+            |it: &Before| is_shown(it, links) && is_live(self.rules.ttl_ms, it.now_ms, request.now_ms);
+        let Some(before) = self.before.filter(is_known) else { return };
         let is_reply = |it: &&Link| {
             let is_written = matches!(it.kind, Kind::Assistant | Kind::Reasoning | Kind::ToolCall);
             is_written && request.edited_from.is_none_or(|from| it.slot < from)
@@ -112,17 +114,17 @@ impl Units {
         let n_written = links[before.n_links..].iter().take_while(is_reply).count();
         if let Some(last) = n_written.checked_sub(1) {
             let end = links[before.n_links + last].tokens;
-            self.leave(links, end, before.now_ms, before.readable_ms);
+            self.leave(links, end, request.now_ms, before.readable_ms);
         }
     }
 
-    /// Returns the longest unit that can be read.
-    fn longest(&self, now_ms: i64) -> Tokens {
+    /// Returns the tokens of the longest unit that can be read; edits that keep a prefix may have made it shorter.
+    fn longest(&self, links: &[Link], now_ms: i64) -> Tokens {
         let readable = |own: &&Own| {
             let units = self.units.get(&own.digest).into_iter().flatten();
             units.clone().any(|it| it.tokens == own.tokens && it.readable_ms <= now_ms)
         };
-        self.own.iter().rev().find(readable).map_or(0, |it| it.tokens)
+        self.own.iter().rev().find(readable).map_or(0, |it| it.tokens.min(links[it.link].tokens))
     }
 }
 
@@ -143,7 +145,7 @@ impl CacheRule for Units {
         if self.rules.at_output_end {
             self.leave_output(request);
         }
-        let read = self.longest(now_ms).min(request.prompt);
+        let read = self.longest(links, now_ms).min(request.prompt);
         let readable_ms = readable_ms(self.rules.readable, self.rules.readable_after_ms, request);
         let end = links.last().map_or(0, |it| it.tokens);
         if let Some(interval) = self.rules.interval_tokens {

@@ -4,7 +4,7 @@ use indexmap::IndexMap;
 use serde::Serialize;
 
 use super::statistic::Statistic;
-use crate::ledger::{Loss, NeedRow, Outcome, ProbeRow, RequestRow, Sink, Sums};
+use crate::ledger::{Loss, NeedRow, Outcome, ProbeRow, RequestRow, Sink, StoredRow, Sums};
 use crate::model::memory::State;
 use crate::units::Tokens;
 
@@ -119,6 +119,10 @@ impl Sink for TrialSink {
     #[inline]
     fn need(&mut self, row: &NeedRow) {
         self.sums.need(row);
+    }
+
+    fn stored(&mut self, row: &StoredRow) {
+        self.sums.stored(row);
     }
 
     fn probe(&mut self, row: &ProbeRow) {

@@ -55,6 +55,8 @@ pub struct Totals {
     pub tool_results: ToolResults,
     /// What a replay of block ids came to; null for loads of items.
     pub blocks: Option<Blocks>,
+    /// What the harness stored for a price by the hour; null where it stored nothing.
+    pub stored: Option<Stored>,
     /// What summaries took.
     pub compaction: Compaction,
     /// What it takes to fetch needed evidence again.
@@ -91,6 +93,17 @@ pub struct Blocks {
     pub block_hit_ratio: f64,
     /// Sub-agents that made some of the requests.
     pub subagents: u32,
+}
+
+/// What the harness stored for a price by the hour.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Stored {
+    /// Contents made, each in a call of its own.
+    pub contents: u64,
+    /// Tokens of these calls.
+    pub input_tokens: Tokens,
+    /// Tokens times hours.
+    pub token_hours: f64,
 }
 
 /// What summaries took.
@@ -140,6 +153,8 @@ pub struct CostUsd {
     pub recovery: f64,
     /// The summariser's requests.
     pub compaction: f64,
+    /// Stored contents: the calls that made them, and keeping them.
+    pub storage: f64,
     /// Requests over a limit.
     pub penalty: f64,
     /// Everything.
@@ -178,6 +193,7 @@ impl Totals {
                 compressed: outcome.tool_results.compressed,
             },
             blocks: tally.outcome.blocks.as_ref().map(blocks),
+            stored: (tally.sums.stored.n > 0).then(|| stored(tally)),
             compaction: compaction(tally),
             recovery: recovery(tally),
             cost_usd: cost_usd(tally),
@@ -206,6 +222,13 @@ fn failure_kind(kind: FailureKind) -> String {
 fn blocks(hits: &BlockHits) -> Blocks {
     let block_hit_ratio = if hits.n_blocks == 0 { 0.0 } else { hits.n_hits as f64 / hits.n_blocks as f64 };
     Blocks { blocks: hits.n_blocks, hit_blocks: hits.n_hits, block_hit_ratio, subagents: hits.n_subagents }
+}
+
+/// Returns what was stored.
+fn stored(tally: &Tally) -> Stored {
+    let stored = &tally.sums.stored;
+    let token_hours = stored.token_ms as f64 / 3_600_000.0;
+    Stored { contents: stored.n, input_tokens: stored.tokens, token_hours }
 }
 
 /// Returns what summaries took.
@@ -245,6 +268,7 @@ fn cost_usd(tally: &Tally) -> CostUsd {
         output: known(costs.output),
         recovery: costs.recovery,
         compaction: known(costs.compaction),
+        storage: known(costs.storage),
         penalty: costs.penalty.usd(),
         total: costs.total(),
     }

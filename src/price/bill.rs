@@ -153,8 +153,18 @@ impl std::ops::AddAssign for Bill {
 /// Returns what it costs to keep tokens for some time, to the nearest picodollar; nothing when nobody says.
 #[must_use]
 pub fn storage(rates: &Rates, tokens: Tokens, ms: u64) -> Option<Cost> {
+    storage_of(rates, u128::from(tokens).checked_mul(u128::from(ms))?)
+}
+
+/// Returns what so many tokens times milliseconds of storage cost.
+fn storage_of(rates: &Rates, token_ms: u128) -> Option<Cost> {
     const HOUR_MS: u128 = 3_600_000;
-    let per_hour = (tokens * rates.storage?).0;
-    let product = per_hour.checked_mul(u128::from(ms))?.checked_add(HOUR_MS / 2)?;
+    let per_hour = u128::from(rates.storage?.0);
+    let product = token_ms.checked_mul(per_hour)?.checked_add(HOUR_MS / 2)?;
     Some(Cost(product / HOUR_MS))
+}
+
+/// Returns what stored contents cost: made at the price of a write, else of input, then kept; nothing when nobody says.
+pub(super) fn stored(rates: &Rates, tokens: Tokens, token_ms: u128) -> Option<Cost> {
+    Some(tokens * rates.write(0)? + storage_of(rates, token_ms)?)
 }

@@ -1,15 +1,16 @@
 //! Requests in the order of their prompts' length with sums from the front, so that a tier is priced by two look-ups.
 
-use super::bill::{Bill, Consumed};
-use crate::ledger::{NeedRow, RequestRow, Role, Sink};
+use super::bill::{self, Bill, Consumed};
+use crate::ledger::{NeedRow, RequestRow, Role, Sink, StoredRow};
 use crate::model::price::{PriceList, Prices, Reach};
-use crate::units::Tokens;
+use crate::units::{Cost, Tokens};
 
 /// What of the requests prices can ask for, as they come.
 #[derive(Clone, Debug, Default)]
 pub struct PriceRows {
     main: Vec<Row>,
     summariser: Vec<Row>,
+    stored: Vec<StoredRow>,
 }
 
 /// One request.
@@ -31,6 +32,10 @@ impl Sink for PriceRows {
     }
 
     fn need(&mut self, _: &NeedRow) {}
+
+    fn stored(&mut self, row: &StoredRow) {
+        self.stored.push(*row);
+    }
 }
 
 /// A ledger ready to be priced under any number of price lists.
@@ -38,6 +43,7 @@ impl Sink for PriceRows {
 pub struct PriceIndex {
     main: Side,
     summariser: Side,
+    stored: Vec<StoredRow>,
 }
 
 /// The requests of one role.
@@ -51,7 +57,7 @@ struct Side {
 
 impl From<PriceRows> for PriceIndex {
     fn from(rows: PriceRows) -> Self {
-        Self { main: Side::new(rows.main), summariser: Side::new(rows.summariser) }
+        Self { main: Side::new(rows.main), summariser: Side::new(rows.summariser), stored: rows.stored }
     }
 }
 
@@ -66,6 +72,16 @@ impl PriceIndex {
     #[must_use]
     pub fn summariser(&self, prices: &Prices) -> Bill {
         self.summariser.bill(prices)
+    }
+
+    /// Prices the stored contents, each by its own length when it was made; nothing when some part has no price.
+    #[must_use]
+    pub fn stored(&self, prices: &Prices) -> Option<Cost> {
+        let mut sum = Cost::default();
+        for row in &self.stored {
+            sum += bill::stored(prices.at(row.at_ms).of_prompt(row.tokens), row.tokens, row.token_ms)?;
+        }
+        Some(sum)
     }
 }
 

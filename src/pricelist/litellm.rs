@@ -147,9 +147,12 @@ impl Rates {
             let by_threshold = rates.by_service.entry(service).or_default();
             by_threshold.entry(threshold).or_default().insert(part, price);
         }
-        let tiers = fields.get("tiered_pricing").and_then(Json::list).unwrap_or_default();
+        let malformed = |what: &str| ("price-malformed", format!("`tiered_pricing`: {what}"));
+        let tiers = match fields.get("tiered_pricing") {
+            None | Some(Json::Null) => &[],
+            Some(tiers) => tiers.list().ok_or_else(|| malformed("no list of tiers"))?,
+        };
         for tier in tiers {
-            let malformed = |what: &str| ("price-malformed", format!("`tiered_pricing`: {what}"));
             let tier = tier.object().ok_or_else(|| malformed("a tier is an object"))?;
             let start = tier.get("range").and_then(|it| it.list()?.first());
             let start = match start {

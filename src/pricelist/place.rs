@@ -159,10 +159,7 @@ fn cache(entry: &Entry) -> (String, Option<&'static str>) {
             let _ = writeln!(text, "{field} = {}", underscored(tokens));
         }
     }
-    if let Some((breakpoints_max, lookback_positions)) = rules.marks {
-        let _ =
-            writeln!(text, "breakpoints_max = {breakpoints_max}\nlookback_positions = {lookback_positions}");
-    }
+    text.push_str(rules.places);
     if let Some(ttl) = rules.ttl {
         let _ = writeln!(text, "ttl = {ttl}");
     }

@@ -11,8 +11,8 @@ pub(super) struct Rules {
     pub(super) min_tokens: Option<u64>,
     /// How prefixes grow beyond it.
     pub(super) step_tokens: Option<u64>,
-    /// How many breakpoints a request may have, and how many positions are looked at back from each.
-    pub(super) marks: Option<(u8, u16)>,
+    /// Where entries are made and looked for, as a profile writes it.
+    pub(super) places: &'static str,
     /// How long an entry lives after its last use, as a profile writes it.
     pub(super) ttl: Option<&'static str>,
     /// What the pages leave open or the rules cannot say.
@@ -62,7 +62,7 @@ const fn automatic(
         rules: "prefix_interval",
         min_tokens: Some(min),
         step_tokens: Some(step),
-        marks: None,
+        places: "",
         ttl,
         doubt,
         source,
@@ -70,12 +70,18 @@ const fn automatic(
 }
 
 /// Entries at breakpoints, which a request marks or which follow from it, with a fee for writing.
-const fn breakpoints(min: u64, ttl: &'static str, doubt: &'static str, source: &'static str) -> Rules {
+const fn breakpoints(
+    min: u64,
+    places: &'static str,
+    ttl: &'static str,
+    doubt: &'static str,
+    source: &'static str,
+) -> Rules {
     Rules {
         rules: "breakpoints",
         min_tokens: Some(min),
         step_tokens: None,
-        marks: Some((4, 20)),
+        places,
         ttl: Some(ttl),
         doubt,
         source,
@@ -89,14 +95,17 @@ pub(super) fn rules(entry: &Entry) -> Option<Rules> {
     let rules = match canonical(&entry.provider) {
         "anthropic" => breakpoints(
             claude_min(&model),
+            "breakpoints_max = 4\nlookback_positions = 20\n",
             "[\"5m\", \"1h\"]",
             "the minimum is that of the provider's own platform; it is not published for the newest models",
             ANTHROPIC,
         ),
         "openai" if !is_before_breakpoints(&model) => breakpoints(
             1_024,
+            "breakpoints_max = 4\nlookup = { first = 2, latest = 50, message_ends = 20, lead = true }\n\
+             automatic = \"last_message\"\nimplicit = true\n",
             "\"30m\"",
-            "the nearest rule: also up to 20 ends of earlier messages are looked up, and entries may live longer",
+            "entries may live longer; the API reference has the latest 80 breakpoints instead of 50",
             OPENAI,
         ),
         "moonshotai" if model.contains("k3") => automatic(
@@ -113,13 +122,17 @@ pub(super) fn rules(entry: &Entry) -> Option<Rules> {
             "best effort; entries live five to ten minutes in memory, up to a day on request",
             OPENAI,
         ),
-        "deepseek" => automatic(
-            64,
-            64,
-            None,
-            "the provider matches whole units that earlier requests left; entries live for hours to days",
-            "https://api-docs.deepseek.com/guides/kv_cache",
-        ),
+        "deepseek" => Rules {
+            rules: "units",
+            places: "units = [\"input_end\", \"output_end\", \"common_prefix\"]\n",
+            ..automatic(
+                64,
+                64,
+                None,
+                "units at fixed intervals, too, of no published length; entries live for hours to days",
+                "https://api-docs.deepseek.com/guides/kv_cache",
+            )
+        },
         "google" => automatic(
             gemini_min(&model),
             1,

@@ -1,11 +1,12 @@
 //! The workload of a scenario, with recordings found beside the scenario's own file.
 
 use crate::blocks::{self, BlockTrace};
-use crate::catalog::{Loaded, Origin};
+use crate::catalog::{Catalog, Loaded, Origin};
 use crate::diag::Diagnostic;
 use crate::error::Error;
 use crate::spec::ScenarioSpec;
 use crate::spec::scenario::{AssumeSpec, LoadSpec};
+use crate::trace::import::Imported;
 use crate::trace::{Trace, import, load};
 
 /// What a scenario plays.
@@ -62,9 +63,12 @@ pub(super) fn workloads(
     spec: &ScenarioSpec,
 ) -> Result<Vec<Workload>, Error> {
     if let LoadSpec::Recorded { path, .. } = &spec.load {
-        let origin = recording(scenario, path)?;
-        let text = origin.text()?;
-        if import::detect(&text).is_none() && blocks::detect(&text) {
+        let origin = origin_of(scenario, path)?;
+        let text = match import::detect_from(origin.reader()?.as_mut()) {
+            Some(_) => None,
+            None => Some(origin.text()?).filter(|it| blocks::detect(it)),
+        };
+        if let Some(text) = text {
             let mut trace = blocks::read(&text, &spec.name).map_err(|mut it| {
                 it.place.file = origin.label();
                 vec![*it]
@@ -86,7 +90,7 @@ fn trace(
 ) -> Result<Trace, Error> {
     let is_file = scenario.source.is_some();
     let recorded = |path: &str, assume: &AssumeSpec| {
-        let origin = recording(scenario, path)?;
+        let origin = origin_of(scenario, path)?;
         let mut all = sessions(&origin, spec, assume)?.into_iter();
         let first = all.next().ok_or_else(|| vec![missing(path)])?;
         others.extend(all);
@@ -104,17 +108,7 @@ fn trace(
 
 /// Reads recorded sessions; what of them is left out is told among the assumptions.
 fn sessions(origin: &Origin, spec: &ScenarioSpec, assume: &AssumeSpec) -> Result<Vec<Trace>, Error> {
-    let text = origin.text()?;
-    let imported = import::import_all(&text, &spec.name, assume, &spec.file_tools).map_err(|problems| {
-        let of_file = problems.into_iter().map(|mut it| {
-            if it.place.field.is_empty() {
-                it.place.file = origin.label();
-            }
-            it
-        });
-        of_file.collect::<Vec<_>>()
-    })?;
-    let traces = imported.into_iter().map(|it| {
+    let traces = imported(origin, spec, assume)?.into_iter().map(|it| {
         let mut trace = it.trace;
         trace.assumptions.extend(it.losses.iter().map(|it| format!("Left out of {}: {it}.", spec.name)));
         trace
@@ -122,11 +116,48 @@ fn sessions(origin: &Origin, spec: &ScenarioSpec, assume: &AssumeSpec) -> Result
     Ok(traces.collect())
 }
 
+/// Reads recorded sessions line by line.
+fn imported(origin: &Origin, spec: &ScenarioSpec, assume: &AssumeSpec) -> Result<Vec<Imported>, Error> {
+    let read = import::import_from(origin.reader()?.as_mut(), &spec.name, assume, &spec.file_tools);
+    let read = read.map_err(|source| Error::Read { path: origin.path().to_owned(), source })?;
+    Ok(read.map_err(|problems| {
+        let of_file = problems.into_iter().map(|mut it| {
+            if it.place.field.is_empty() {
+                it.place.file = origin.label();
+            }
+            it
+        });
+        of_file.collect::<Vec<_>>()
+    })?)
+}
+
+/// Reads the sessions of a recording, by its path or by the name of a scenario that has one, with what was left out.
+///
+/// # Errors
+/// There is no such file or scenario, it holds no recording, or every problem of it.
+pub fn recording(catalog: &Catalog, name: &str) -> Result<Vec<Imported>, Error> {
+    let scenario = catalog.scenario(name)?;
+    let LoadSpec::Recorded { path, assume } = &scenario.spec.load else {
+        let problem = Diagnostic::at("recording-missing", "load", "the scenario is no recorded session");
+        let problem = problem.help("name a recording, or a scenario with `load.recorded`");
+        return Err(scenario.locate(vec![problem]).into());
+    };
+    let origin = origin_of(&scenario, path)?;
+    imported(&origin, &scenario.spec, assume).map_err(|error| match error {
+        Error::Invalid(problems) => {
+            let (own, others): (Vec<_>, Vec<_>) =
+                problems.into_iter().partition(|it| it.place.file.is_empty());
+            Error::Invalid(scenario.locate(own).into_iter().chain(others).collect())
+        }
+        error => error,
+    })
+}
+
 /// Returns where a scenario's recording stands.
 ///
 /// # Errors
 /// There is nothing beside the scenario.
-fn recording(scenario: &Loaded<ScenarioSpec>, path: &str) -> Result<Origin, Error> {
+fn origin_of(scenario: &Loaded<ScenarioSpec>, path: &str) -> Result<Origin, Error> {
     let is_there = |it: &Origin| match it {
         // A recording that was named itself is looked for where it is read.
         Origin::File(path) => scenario.source.is_none() || path.is_file(),

@@ -91,6 +91,9 @@ pub struct AssumeSpec {
     /// Characters per token where only relative or missing sizes are known; 4, when silent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub chars_per_token: Option<Decimal>,
+    /// What counts texts where the recording has no usage; their characters do, when silent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tokenizer: Option<TokenizerSpec>,
     /// The longest summary of a tool result, in tokens; 256, when silent. The excerpt is as long.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub summary_tokens_max: Option<Tokens>,
@@ -103,6 +106,17 @@ pub struct AssumeSpec {
     /// What the recording's tools are called in policies, and why their results may be needed; first match wins.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tools: Vec<ToolAssumeSpec>,
+}
+
+/// A published tokenizer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum TokenizerSpec {
+    /// `o200k_base`, of OpenAI's models from GPT-4o on.
+    O200k,
+    /// `cl100k_base`, of those before.
+    Cl100k,
 }
 
 /// A request that a harness makes beside those that it records.

@@ -19,7 +19,8 @@ pub struct SuiteSpec {
     /// Where its numbers come from.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sources: Vec<String>,
-    /// The policies, by name, in the order of the report; differences are against the first.
+    /// The policies, by name, in the order of the report; differences are against the first. In any name of an input, `*`
+    /// stands for anything.
     pub policies: Vec<String>,
     /// The scenarios, by name.
     pub scenarios: Vec<String>,

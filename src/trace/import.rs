@@ -20,6 +20,7 @@ use std::io::{self, BufRead};
 use super::Trace;
 use crate::diag::Diagnostic;
 use crate::spec::scenario::AssumeSpec;
+use crate::tokens;
 use crate::units::Decimal;
 
 use lines::Lines;
@@ -97,7 +98,13 @@ pub fn formats() -> impl Iterator<Item = &'static str> {
 /// Returns the format of a text, if it is a recorded session.
 #[must_use]
 pub fn detect(text: &str) -> Option<&'static str> {
-    found(Lines::new(&mut text.as_bytes()).head()).map(|it| it.name)
+    detect_from(&mut text.as_bytes())
+}
+
+/// Returns the format of what a reader holds, by its first lines, if it is a recorded session.
+#[must_use]
+pub fn detect_from(reader: &mut dyn BufRead) -> Option<&'static str> {
+    found(Lines::new(reader).head()).map(|it| it.name)
 }
 
 /// Reads a recorded session; results of `file_tools` can be read again by range.
@@ -130,10 +137,8 @@ pub fn import_all(
     assume: &AssumeSpec,
     file_tools: &[String],
 ) -> Result<Vec<Imported>, Vec<Diagnostic>> {
-    import_from(&mut text.as_bytes(), name, assume, file_tools).unwrap_or_else(|error| {
-        let message = error.to_string();
-        Err(vec![Diagnostic::at("recording-unreadable", "", message)])
-    })
+    // Reading from memory does not fail.
+    import_from(&mut text.as_bytes(), name, assume, file_tools).unwrap_or_else(|_| Err(vec![unknown()]))
 }
 
 /// Reads all recorded sessions of a reader line by line, in order; more than a line of it is never held.
@@ -173,6 +178,12 @@ pub fn import_from(
 
 /// Checks what a scenario assumes.
 fn check(assume: &AssumeSpec) -> Result<(), Box<Diagnostic>> {
+    if assume.tokenizer.is_some_and(|it| tokens::tokenizer(it).is_none()) {
+        let message = "this build counts no texts";
+        let problem = Diagnostic::at("tokenizer-not-built", "load.recorded.assume.tokenizer", message);
+        let help = "build with `--features tokens`, or leave it out and declare `chars_per_token`";
+        return Err(Box::new(problem.help(help)));
+    }
     if assume.chars_per_token == Some(Decimal::ZERO) {
         let message = "a token has no characters";
         let problem = Diagnostic::at("chars-per-token-zero", "load.recorded.assume.chars_per_token", message);

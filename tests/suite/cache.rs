@@ -4,9 +4,19 @@
 
 mod breakpoints;
 mod cassettes;
+mod deepseek;
 mod economics;
+mod gemini;
+mod kimi;
 mod layout;
+mod listed;
 mod live_ttl;
+mod luck;
+mod openai;
+mod placement;
+mod qwen;
+mod self_hosted;
+mod settings;
 mod vectors;
 
 use ctxsim::cache::breakpoints::{Cache, Times};

@@ -1,3 +1,158 @@
 //! Inputs that once broke a reader, and a short run of damaged ones; `fuzz/` is for long runs.
 
+#[allow(dead_code, reason = "the fuzzer takes targets by their names")]
 mod targets;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
+
+use targets::TARGETS;
+
+/// Where good inputs of a target stand, to be damaged.
+const SEEDS: [(&str, &[&str]); 8] = [
+    ("recording", &["tests/data/recorded", "scenarios/recorded", "tests/data/fuzz/recording"]),
+    ("policy", &["policies", "tests/newcomer", "tests/data/fuzz/policy"]),
+    ("scenario", &["scenarios", "tests/data/small/scenarios", "tests/data/fuzz/scenario"]),
+    ("profile", &["profiles", "tests/data/fuzz/profile"]),
+    ("suite", &["suites", "tests/data/fuzz/suite"]),
+    ("prices", &["tests/data/prices", "tests/data/fuzz/prices"]),
+    ("blocks", &["tests/data/blocks", "tests/data/fuzz/blocks"]),
+    ("vectors", &["tests/data/cache-vectors", "tests/data/fuzz/vectors"]),
+];
+
+/// Larger inputs are cut to a part of this size before they are damaged, so that each try is quick.
+const BYTES_MAX: usize = 12_000;
+
+/// How many damaged inputs a target gets in the suite.
+const TRIES: u64 = 8;
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// Returns the files below some folders, in order.
+fn files(folders: &[&str]) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut left: Vec<PathBuf> = folders.iter().map(|it| root().join(it)).collect();
+    while let Some(folder) = left.pop() {
+        for entry in fs::read_dir(folder).into_iter().flatten() {
+            let path = entry.unwrap().path();
+            if path.is_dir() { left.push(path) } else { found.push(path) }
+        }
+    }
+    found.sort();
+    found
+}
+
+/// Draws what is damaged, and how.
+struct Damage {
+    draws: Xoshiro256PlusPlus,
+    seeds: Vec<Vec<u8>>,
+}
+
+impl Damage {
+    fn below(&mut self, n: usize) -> usize {
+        usize::try_from(self.draws.next_u64() % u64::try_from(n.max(1)).unwrap()).unwrap()
+    }
+
+    /// Returns a part of a seed.
+    fn part(&mut self, max: usize) -> Vec<u8> {
+        let index = self.below(self.seeds.len());
+        let length = self.seeds[index].len();
+        let from = if length > max { self.below(length - max) } else { 0 };
+        // Mostly from the front, where a format is recognised.
+        let from = if self.below(4) > 0 { 0 } else { from };
+        self.seeds[index][from..length.min(from + max)].to_vec()
+    }
+
+    /// Damages a seed: bytes flipped, parts doubled, moved, taken out or taken from another seed, brackets piled up, numbers swollen.
+    fn next(&mut self) -> Vec<u8> {
+        let mut bytes = self.part(BYTES_MAX);
+        for _ in 0..=self.below(6) {
+            let from = self.below(bytes.len());
+            let to = (from + self.below(80)).min(bytes.len());
+            match self.below(9) {
+                0 if from < bytes.len() => bytes[from] ^= 1 << self.below(8),
+                1 => bytes.truncate(from),
+                2 => drop(bytes.drain(from..to)),
+                3 => {
+                    let part = bytes[from..to].to_vec();
+                    bytes.splice(from..from, part);
+                }
+                4 => {
+                    let part = self.part(200);
+                    bytes.splice(from..to, part);
+                }
+                5 => {
+                    let (open, n) = (b"[({"[self.below(3)], self.below(3_000));
+                    bytes.splice(from..from, std::iter::repeat_n(open, n));
+                }
+                6 => {
+                    let numbers: [&[u8]; 6] =
+                        [b"18446744073709551615", b"-1", b"1e308", b"0", b"0.0000000000000000001", b"NaN"];
+                    let number = numbers[self.below(6)];
+                    let digits =
+                        bytes[from..].iter().position(u8::is_ascii_digit).map_or(from, |it| from + it);
+                    let n = bytes[digits..].iter().take_while(|it| it.is_ascii_digit()).count();
+                    bytes.splice(digits..digits + n, number.iter().copied());
+                }
+                7 => {
+                    let mut lines: Vec<&[u8]> = bytes.split_inclusive(|it| *it == b'\n').collect();
+                    let (one, other) = (self.below(lines.len()), self.below(lines.len()));
+                    if !lines.is_empty() {
+                        lines.swap(one, other);
+                    }
+                    bytes = lines.concat();
+                }
+                _ => drop(bytes.splice(from..from, *b"\xff\0\"")),
+            }
+        }
+        bytes
+    }
+}
+
+/// Damages inputs of a target until enough were tried or the time is over; returns how many were.
+fn run(name: &str, read: fn(&[u8]), folders: &[&str], time: Option<Duration>) -> u64 {
+    let seeds: Vec<Vec<u8>> = files(folders).iter().map(|it| fs::read(it).unwrap()).collect();
+    assert!(!seeds.is_empty(), "{name} has no inputs to damage");
+    let began = Instant::now();
+    let mut damage = Damage { draws: Xoshiro256PlusPlus::seed_from_u64(1), seeds };
+    let mut n = 0;
+    while time.map_or(n < TRIES, |it| began.elapsed() < it) {
+        let bytes = damage.next();
+        let outcome = std::panic::catch_unwind(|| read(&bytes));
+        if outcome.is_err() {
+            let path = std::env::temp_dir().join(format!("ctxsim-fuzz-{name}-{n}"));
+            fs::write(&path, &bytes).unwrap();
+            panic!("{name} breaks on {}", path.display());
+        }
+        n += 1;
+    }
+    n
+}
+
+#[test]
+fn damaged_inputs_of_every_kind_are_refused_or_read_and_never_panic() {
+    let seconds = std::env::var("CTXSIM_FUZZ_SECONDS").ok().and_then(|it| it.parse().ok());
+    for (name, read) in TARGETS {
+        let folders = SEEDS.iter().find(|it| it.0 == name).unwrap().1;
+        let n = run(name, read, folders, seconds.map(Duration::from_secs));
+        assert!(n >= TRIES || seconds.is_some());
+        if seconds.is_some() {
+            eprintln!("{name}: {n} damaged inputs");
+        }
+    }
+}
+
+#[test]
+fn inputs_that_once_broke_a_reader_no_longer_do() {
+    for (name, read) in TARGETS {
+        for path in files(&[&format!("tests/data/fuzz/{name}")]) {
+            read(&fs::read(&path).unwrap());
+        }
+    }
+}

@@ -2,7 +2,7 @@
 
 use ctxsim::engine::simulate;
 use ctxsim::ledger::{Outcome, Role, Rows};
-use ctxsim::model::profile::Steps;
+use ctxsim::model::cache::{Blocks, Breakpoints, Steps, Stored, Touch, Units};
 use ctxsim::model::{CacheRules, Limits, Policy};
 use ctxsim::spec::decode::decode;
 use ctxsim::spec::policy::ActionSpec;
@@ -11,11 +11,11 @@ use ctxsim::trace::evidence::Recover;
 use ctxsim::trace::{Kind, NewItem, Preserve, Sizes, Trace, TraceBuilder};
 use ctxsim::units::UNLIMITED;
 use proptest::prelude::*;
-use proptest::sample::select;
 use proptest::test_runner::{RngAlgorithm, TestCaseError, TestError, TestRng, TestRunner};
 
 use crate::oracle;
 use crate::random_policy::policy;
+use crate::random_rules::{breakpoints, layout, rules, steps, units};
 use crate::random_trace::{TracePlan, trace};
 
 /// Tries a law on so many times the usual number of cases; `PROPTEST_CASES` makes it more.
@@ -46,24 +46,6 @@ fn limits() -> impl Strategy<Value = Limits> {
         window: prompt.saturating_add(more),
         output,
     })
-}
-
-fn steps() -> impl Strategy<Value = Steps> {
-    select(vec![
-        Steps { min: 0, step: 1 },
-        Steps { min: 0, step: 64 },
-        Steps { min: 1_024, step: 128 },
-        Steps { min: 1_024, step: 1 },
-    ])
-}
-
-fn rules() -> impl Strategy<Value = CacheRules> {
-    let ttl = prop_oneof![Just(None), Just(Some(300_000)), (0_u64..30_000).prop_map(Some)];
-    prop_oneof![
-        1 => Just(CacheRules::None),
-        2 => steps().prop_map(CacheRules::PrefixCap),
-        5 => (steps(), ttl).prop_map(|(steps, ttl_ms)| CacheRules::PrefixInterval { steps, ttl_ms }),
-    ]
 }
 
 fn play(trace: &Trace, policy: &Policy, limits: &Limits, rules: &CacheRules) -> (Rows, Outcome) {
@@ -99,7 +81,8 @@ fn identity() -> Policy {
 
 #[test]
 fn the_engine_agrees_with_a_naive_simulator() {
-    hold(8, (trace(), policy(), limits(), rules()), |(plan, spec, limits, rules)| {
+    hold(8, (trace(), policy(), layout(), limits(), rules()), |(plan, spec, layout, limits, rules)| {
+        let spec = PolicySpec { layout, ..spec };
         let (policy, trace) = (Policy::new(&spec).unwrap(), plan.build());
         let (rows, outcome) = play(&trace, &policy, &limits, &rules);
         let (naive_rows, naive_outcome) = oracle::simulate(&trace, &policy, &limits, &rules);
@@ -107,6 +90,7 @@ fn the_engine_agrees_with_a_naive_simulator() {
         for (n, (row, naive)) in rows.requests.iter().zip(&naive_rows.requests).enumerate() {
             prop_assert_eq!(row, naive, "request {} (engine left, naive right) of\n{}", n, case());
         }
+        prop_assert_eq!(&rows.stored, &naive_rows.stored, "{}", case());
         for (n, (row, naive)) in rows.needs.iter().zip(&naive_rows.needs).enumerate() {
             prop_assert_eq!(row, naive, "need {} (engine left, naive right) of\n{}", n, case());
         }
@@ -120,7 +104,8 @@ fn the_engine_agrees_with_a_naive_simulator() {
 
 #[test]
 fn every_prompt_token_is_read_or_written_or_uncached() {
-    hold(1, (trace(), policy(), limits(), rules()), |(plan, spec, limits, rules)| {
+    hold(1, (trace(), policy(), layout(), limits(), rules()), |(plan, spec, layout, limits, rules)| {
+        let spec = PolicySpec { layout, ..spec };
         let (rows, _) = play(&plan.build(), &Policy::new(&spec).unwrap(), &limits, &rules);
         for row in &rows.requests {
             let usage = &row.usage;
@@ -144,13 +129,35 @@ fn the_same_inputs_give_the_same_rows() {
     });
 }
 
+/// Rules of every kind under which nothing is forgotten and nothing is out of sight.
+fn rules_that_keep() -> impl Strategy<Value = CacheRules> {
+    let seen = |rules: Breakpoints| Breakpoints {
+        lookup: None,
+        lookback_positions: u16::MAX,
+        is_implicit: true,
+        ttl_ms: [Some(u64::MAX), None],
+        max_age_ms: None,
+        ..rules
+    };
+    let stored = Stored { min_tokens: 1_024, ttl_ms: 1 << 40, renews: false };
+    prop_oneof![
+        steps().prop_map(|steps| CacheRules::PrefixInterval { steps, ttl_ms: None }),
+        units().prop_map(|rules| CacheRules::Units(Units { ttl_ms: None, ..rules })),
+        breakpoints().prop_map(move |rules| CacheRules::Breakpoints(seen(rules))),
+        (1_u64..600, any::<bool>()).prop_map(|(block_tokens, is_head_first)| {
+            let touch = if is_head_first { Touch::HeadFirst } else { Touch::TailFirst };
+            CacheRules::Blocks(Blocks { block_tokens, capacity_blocks: None, touch })
+        }),
+        Just(CacheRules::Stored(stored)),
+    ]
+}
+
 #[test]
 fn appending_never_lowers_reads_while_nothing_expires() {
-    hold(1, (trace(), steps()), |(plan, steps)| {
-        let rules = CacheRules::PrefixInterval { steps, ttl_ms: None };
+    hold(2, (trace(), rules_that_keep()), |(plan, rules)| {
         let (rows, _) = play(&plan.build(), &identity(), &Limits::NONE, &rules);
         for pair in rows.requests.windows(2) {
-            prop_assert!(pair[0].usage.read <= pair[1].usage.read, "{:#?}\n{:#?}", pair, plan);
+            prop_assert!(pair[0].usage.read <= pair[1].usage.read, "{:#?}\n{:#?}\n{:?}", pair, plan, rules);
         }
         Ok(())
     });
@@ -208,7 +215,7 @@ fn a_late_loop_touches_as_many_slots_as_an_early_one() {
     let rules = [CacheRules::PrefixCap(steps), CacheRules::PrefixInterval { steps, ttl_ms: Some(300_000) }];
     for policy in [identity(), threshold] {
         for rules in &rules {
-            let touched = |n_loops| play(&uniform(n_loops), &policy, &Limits::NONE, &rules).1.touched_slots;
+            let touched = |n_loops| play(&uniform(n_loops), &policy, &Limits::NONE, rules).1.touched_slots;
             let slope = |n: i64| (touched(2 * n) - touched(n)) as f64 / n as f64;
             let (early, late) = (slope(250), slope(2_000));
             assert!(late <= 1.2 * early, "{}: {early} slots a loop early, {late} late", policy.name);

@@ -20,6 +20,7 @@ mod price;
 mod pricelist;
 mod profiles;
 mod random_policy;
+mod random_rules;
 mod random_trace;
 mod readings;
 mod report;

@@ -15,6 +15,7 @@ Examples:
   ctxsim run --format json --output report.json   every field
   ctxsim run --suite S --output report.html       a page with charts beside the tables
   ctxsim store write --policy P --scenario S --output DIR   what a memory holds at the end, as JSON files
+  ctxsim import session.jsonl                     what a recording holds, and what of it is left out
   ctxsim import --report session.jsonl            how well the session's bill is predicted
   ctxsim validate my/policies                     every problem of every file
   ctxsim convert my.ron --to toml                 the same input in the other format
@@ -52,7 +53,7 @@ pub(crate) enum Command {
     /// Compare policies across price lists: cost, order, break-even points, elasticities
     #[command(after_help = SENSITIVITY_EXAMPLES)]
     Sensitivity(SensitivityArgs),
-    /// Say how well a recorded session's bill is predicted
+    /// Show what recorded sessions hold and what of them is left out, or how well their bill is predicted
     Import(ImportArgs),
     /// Name the policies, scenarios, profiles and suites there are
     List(ListArgs),
@@ -197,13 +198,13 @@ pub(crate) struct ImportArgs {
     #[arg(value_name = "FILE", required = true)]
     pub(crate) files: Vec<String>,
     /// Compare what the cache should have read with what the provider billed
-    #[arg(long, required = true)]
+    #[arg(long)]
     pub(crate) report: bool,
-    /// The model profile, by name or path
-    #[arg(long, value_name = "M", default_value = "anthropic/claude-opus-4.5")]
+    /// The model profile of the report, by name or path
+    #[arg(long, value_name = "M", default_value = "anthropic/claude-opus-4.5", requires = "report")]
     pub(crate) profile: String,
-    /// Override a field of the inputs, as in `scenario.load.recorded.assume.side_request=none`
-    #[arg(long = "set", value_name = "PATH=VALUE")]
+    /// Override a field of the report's inputs, as in `scenario.load.recorded.assume.side_request=none`
+    #[arg(long = "set", value_name = "PATH=VALUE", requires = "report")]
     pub(crate) set: Vec<String>,
     /// How it is written: table or json
     #[arg(long, value_enum, default_value = "table")]

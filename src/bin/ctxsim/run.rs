@@ -1,5 +1,6 @@
 //! `ctxsim run`: a comparison as tables, as JSON, or as rows.
 
+use std::borrow::Cow;
 use std::io::IsTerminal as _;
 use std::path::Path;
 use std::sync::Mutex;
@@ -12,9 +13,11 @@ use ctxsim::error::Error;
 use ctxsim::guard;
 use ctxsim::model::Limits;
 use ctxsim::report::blocks::Detail;
+use ctxsim::report::recording::{self, Held};
 use ctxsim::report::table::Layout;
 use ctxsim::report::{Report, csv, html, json, markdown, rows, table};
-use ctxsim::run::{Cell, Plan, Request};
+use ctxsim::run::{self, Cell, Plan, Request};
+use ctxsim::trace::import;
 use ctxsim::vectors;
 
 use crate::args::{CalibrationFormatArg, FormatArg, ImportArgs, RowsArg, RunArgs};
@@ -29,7 +32,7 @@ const BEAT: Duration = Duration::from_millis(200);
 pub(crate) fn run(catalog: &Catalog, args: &RunArgs) -> Result<bool, Error> {
     let format = format(args)?;
     if let [scenario] = args.scenarios.as_slice()
-        && let Ok(text) = catalog.scenario(scenario).and_then(|it| it.origin.text())
+        && let Some(text) = vectors_file(catalog, scenario)
         && vectors::detect(&text)
     {
         let text = vectors_text(&text, args, format).map_err(|it| match it {
@@ -70,6 +73,15 @@ pub(crate) fn run(catalog: &Catalog, args: &RunArgs) -> Result<bool, Error> {
     Ok(holds)
 }
 
+/// Returns the text of a file of cache vectors; a recording, which may be long, is not read for it.
+fn vectors_file(catalog: &Catalog, name: &str) -> Option<Cow<'static, str>> {
+    let origin = catalog.scenario(name).ok()?.origin;
+    match import::detect_from(origin.reader().ok()?.as_mut()) {
+        Some(_) => None,
+        None => origin.text().ok(),
+    }
+}
+
 /// Writes to where the arguments say.
 fn write(args: &RunArgs, text: &str) -> Result<(), Error> {
     match &args.output {
@@ -78,23 +90,38 @@ fn write(args: &RunArgs, text: &str) -> Result<(), Error> {
     }
 }
 
-/// Compares recorded bills with what the cache rules predict, when everything is kept as the harness kept it.
+/// Shows what recordings hold, or how well their bills are predicted.
 pub(crate) fn import(catalog: &Catalog, args: &ImportArgs) -> Result<(), Error> {
-    let as_recorded = calibrations(catalog, args, "none")?;
-    let with_side_requests = calibrations(catalog, args, "usual")?;
-    let text = match args.format {
-        CalibrationFormatArg::Table => format!(
-            "As recorded\n\n{}\nWith the side requests that are usual for the harness and that no record has\n\n{}",
-            calibrate::table(&as_recorded),
-            calibrate::table(&with_side_requests)
-        ),
-        CalibrationFormatArg::Json => {
-            calibrate::json(&as_recorded, &with_side_requests).map_err(unwritable)?
-        }
-    };
+    let text = if args.report { calibrated(catalog, args)? } else { held(catalog, args)? };
     match &args.output {
         Some(path) => output::write(path, &text),
         None => output::print(&text),
+    }
+}
+
+/// Returns what recordings hold, and what of them is left out.
+fn held(catalog: &Catalog, args: &ImportArgs) -> Result<String, Error> {
+    let mut files = Vec::with_capacity(args.files.len());
+    for file in &args.files {
+        files.push(Held::new(file, &run::recording(catalog, file)?));
+    }
+    match args.format {
+        CalibrationFormatArg::Table => Ok(recording::table(&files)),
+        CalibrationFormatArg::Json => recording::json(&files).map_err(unwritable),
+    }
+}
+
+/// Compares recorded bills with what the cache rules predict, when everything is kept as the harness kept it.
+fn calibrated(catalog: &Catalog, args: &ImportArgs) -> Result<String, Error> {
+    let as_recorded = calibrations(catalog, args, "none")?;
+    let with_side_requests = calibrations(catalog, args, "usual")?;
+    match args.format {
+        CalibrationFormatArg::Table => Ok(format!(
+            "As recorded\n\n{}\nWith the side requests that are usual for the harness and that no record has\n\n{}",
+            calibrate::table(&as_recorded),
+            calibrate::table(&with_side_requests)
+        )),
+        CalibrationFormatArg::Json => calibrate::json(&as_recorded, &with_side_requests).map_err(unwritable),
     }
 }
 

@@ -16,8 +16,10 @@ const DEFAULT_SUITE: &str = "sensitivity";
 /// Runs and writes.
 pub(crate) fn sensitivity(catalog: &Catalog, args: &SensitivityArgs) -> Result<(), Error> {
     let format = args.format.or_else(|| of_extension(args.output.as_deref())).unwrap_or(FormatArg::Table);
-    if format == FormatArg::Jsonl {
-        let problem = Diagnostic::at("rows-format", "", "a comparison across profiles has no lines of JSON");
+    if matches!(format, FormatArg::Jsonl | FormatArg::Html) {
+        let what = if format == FormatArg::Html { "page" } else { "lines of JSON" };
+        let message = format!("a comparison across profiles has no {what}");
+        let problem = Diagnostic::at("rows-format", "", message);
         return Err(vec![problem.help("write `--format json` or `csv`")].into());
     }
     let every = |names: &[String]| -> Vec<String> {

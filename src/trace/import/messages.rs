@@ -108,14 +108,14 @@ impl<'t> Log<'t> {
 
     /// Takes a message, or a request with its messages.
     fn value(&mut self, line: usize, value: &'t str, losses: &mut Losses) {
-        if is_message(value) {
+        let record = json::first::<&'t RawValue>(value).and_then(object::<RequestRecord<'t>>);
+        if record.as_ref().is_some_and(|it| !it.role.0.is_empty() || session::is_item(&it.kind.0)) {
             let loose = *self.loose.get_or_insert_with(|| {
                 self.sessions.push(Session::default());
                 self.sessions.len() - 1
             });
             return self.sessions[loose].message(line, value, losses);
         }
-        let record = json::first::<&'t RawValue>(value).and_then(object::<RequestRecord<'t>>);
         let Some((record, (request, list))) = record.and_then(|it| it.list().map(|list| (it, list))) else {
             return losses.add(line, "values that hold no messages");
         };

@@ -1,6 +1,6 @@
 //! Sizes of recorded parts: the growth between two recorded prompts, the user's text by its characters, the rest split by them.
 
-use super::transcript::{Exchange, Part, Transcript};
+use super::transcript::{Part, Transcript};
 use crate::trace::{Kind, Usage};
 use crate::units::{Decimal, Tokens};
 
@@ -64,7 +64,7 @@ pub(super) fn allot(transcript: &Transcript, chars_per_token: Decimal) -> Allotm
         n_stable: transcript.stable.len(),
     };
     let last = exchanges.iter().rposition(|it| it.usage.is_some());
-    let stable_max = stable_max(exchanges, transcript.has_breakpoints);
+    let stable_max = stable_max(transcript, chars_per_token);
     state.arrive(&transcript.stable);
     for (index, exchange) in exchanges.iter().enumerate() {
         let begins = exchange.begins.is_some();
@@ -93,15 +93,23 @@ pub(super) fn allot(transcript: &Transcript, chars_per_token: Decimal) -> Allotm
     state.allotment
 }
 
-/// Returns how much can have stood in front of every prompt: what the smallest has beside the user's own text.
-fn stable_max(exchanges: &[Exchange], has_breakpoints: bool) -> Tokens {
-    let room = exchanges.iter().filter_map(|exchange| {
-        let usage = exchange.usage?;
-        let tail = if has_breakpoints { usage.uncached } else { 0 };
-        let user: Vec<u64> = exchange.user().iter().map(|it| it.characters).collect();
-        Some(usage.prompt.saturating_sub(user_tokens(&user, tail)))
-    });
-    room.skip(1).min().unwrap_or(Tokens::MAX)
+/// Returns how much can have stood in front of every prompt: what the smallest has beside what the user says and a compaction keeps.
+fn stable_max(transcript: &Transcript, chars_per_token: Decimal) -> Tokens {
+    let mut characters: Vec<u64> = transcript.stable.iter().map(|it| it.characters).collect();
+    let mut rooms = Vec::with_capacity(transcript.exchanges.len());
+    for exchange in &transcript.exchanges {
+        if let Some(usage) = &exchange.usage {
+            let tail = if transcript.has_breakpoints { usage.uncached } else { 0 };
+            let user: Vec<u64> = exchange.user().iter().map(|it| it.characters).collect();
+            let kept = exchange.compacts.and_then(|it| characters.get(it..)).unwrap_or_default();
+            let kept = kept.iter().fold(0, |sum: u64, it| sum.saturating_add(*it));
+            let shown = user_tokens(&user, tail).saturating_add(tokens_of(kept, chars_per_token));
+            rooms.push(usage.prompt.saturating_sub(shown));
+        }
+        let parts = exchange.user().iter().chain(&exchange.reply).chain(&exchange.results);
+        characters.extend(parts.map(|it| it.characters));
+    }
+    rooms.into_iter().skip(1).min().unwrap_or(Tokens::MAX)
 }
 
 /// A request whose prompt is known.
@@ -121,6 +129,8 @@ struct Request {
 #[derive(Clone, Copy, Debug)]
 struct Open {
     characters: u64,
+    /// Its tokens by a tokenizer.
+    estimate: Option<Tokens>,
     /// Its tokens, where they were counted by themselves.
     counted: Option<Tokens>,
     is_reasoning: bool,
@@ -157,6 +167,7 @@ impl State {
     fn arrive(&mut self, parts: &[Part]) {
         self.open.extend(parts.iter().map(|it| Open {
             characters: it.characters,
+            estimate: it.tokens,
             counted: None,
             is_reasoning: it.kind == Kind::Reasoning,
             is_forgotten: false,
@@ -349,7 +360,7 @@ impl State {
     }
 
     fn estimate_of(&self, open: &Open) -> Tokens {
-        open.counted.unwrap_or_else(|| tokens_of(open.characters, self.chars_per_token))
+        open.counted.or(open.estimate).unwrap_or_else(|| tokens_of(open.characters, self.chars_per_token))
     }
 
     /// Gives every open part its size.

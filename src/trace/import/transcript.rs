@@ -8,7 +8,8 @@ use super::passage::{Measured, Passage};
 use super::sizes::{Allotment, PLACEHOLDER_OUTPUT_TOKENS, Reset, allot};
 use crate::model::scope::wildcard;
 use crate::spec::policy::PreserveSpec;
-use crate::spec::scenario::{AssumeSpec, SideRequestSpec, ToolAssumeSpec};
+use crate::spec::scenario::{AssumeSpec, SideRequestSpec, TokenizerSpec, ToolAssumeSpec};
+use crate::tokens::{self, Tokenizer};
 use crate::trace::evidence::Recover;
 use crate::trace::{Harness, ItemIx, Kind, NewItem, Preserve, Sizes, Trace, TraceBuilder, Usage};
 use crate::units::{Cost, Decimal, Tokens};
@@ -72,6 +73,8 @@ pub(super) struct Part {
     pub(super) characters: u64,
     /// Stands for its content.
     pub(super) digest: u64,
+    /// Its tokens, where a tokenizer counted its text.
+    pub(super) tokens: Option<Tokens>,
     /// The tool of a call or a result, as recorded.
     pub(super) tool: String,
     /// Of a result: which call of the reply it answers.
@@ -84,7 +87,7 @@ impl Part {
     /// A part with content of so many characters.
     pub(super) fn new(kind: Kind, characters: u64, content_digest: u64) -> Self {
         let digest = xxh3_64_with_seed(&content_digest.to_le_bytes(), label(kind));
-        Self { kind, characters, digest, tool: String::new(), answers: usize::MAX, text: None }
+        Self { kind, characters, digest, tokens: None, tool: String::new(), answers: usize::MAX, text: None }
     }
 
     /// A part with its content, and its text where that is known.
@@ -151,14 +154,28 @@ fn label(kind: Kind) -> u64 {
 }
 
 impl Transcript {
+    /// Counts the texts of all parts by a tokenizer.
+    fn count(&mut self, tokenizer: &dyn Tokenizer) {
+        let of_exchanges = self
+            .exchanges
+            .iter_mut()
+            .flat_map(|it| it.begins.iter_mut().flatten().chain(&mut it.reply).chain(&mut it.results));
+        for part in self.stable.iter_mut().chain(of_exchanges) {
+            part.tokens = part.text.as_ref().map(|it| tokenizer.count(it));
+        }
+    }
+
     /// Puts the trace together.
-    pub(super) fn into_trace(self, name: &str, assume: &AssumeSpec, file_tools: &[String]) -> Trace {
+    pub(super) fn into_trace(mut self, name: &str, assume: &AssumeSpec, file_tools: &[String]) -> Trace {
         let assumed = Assumed::new(assume);
+        if let Some(tokenizer) = assume.tokenizer.and_then(tokens::tokenizer) {
+            self.count(tokenizer.as_ref());
+        }
         let allotment = allot(&self, assumed.chars_per_token);
         let mut builder = TraceBuilder::new(name, file_tools);
         builder.chars_per_token(assumed.chars_per_token);
         let n_placeholders = self.n_placeholders();
-        for sentence in sentences(&self, &assumed, &allotment, n_placeholders) {
+        for sentence in sentences(&self, &assumed, assume.tokenizer, &allotment, n_placeholders) {
             builder.assume(sentence);
         }
         if allotment.overhead > 0 {
@@ -361,13 +378,20 @@ impl<'a> Assumed<'a> {
 fn sentences(
     transcript: &Transcript,
     assumed: &Assumed<'_>,
+    tokenizer: Option<TokenizerSpec>,
     allotment: &Allotment,
     n_placeholders: usize,
 ) -> Vec<String> {
     let mut sentences = vec![
         "The recorded agent does not react: it makes the same requests whatever a policy shows.".to_owned(),
         "Sizes follow the recorded prompts: the growth from one to the next is split over the parts between them by their characters.".to_owned(),
-        format!("Parts whose growth is not recorded are counted at {} characters a token.", assumed.chars_per_token),
+        match tokenizer {
+            None => format!("Parts whose growth is not recorded are counted at {} characters a token.", assumed.chars_per_token),
+            Some(tokenizer) => format!(
+                "Parts whose growth is not recorded are counted by the tokenizer {}, those without text at {} characters a token.",
+                tokens::name(tokenizer), assumed.chars_per_token
+            ),
+        },
         format!(
             "A tool result's summary and its exact excerpt take at most {} tokens, its recovery handle at most {}.",
             assumed.summary_tokens_max, assumed.handle_tokens_max
@@ -391,10 +415,11 @@ fn sentences(
             delay_ms as f64 / 1_000.0
         ));
     }
-    let n_resets = allotment.resets.iter().filter(|it| it.exchange > 0).count();
+    let is_told = |exchange: usize| transcript.exchanges[exchange].compacts.is_some();
+    let n_resets = allotment.resets.iter().filter(|it| it.exchange > 0 && !is_told(it.exchange)).count();
     if n_resets > 0 {
         sentences.push(format!(
-            "Compactions, and prompts that shrank so that the harness must have taken history out: {n_resets}. No policy has it any more."
+            "Prompts that shrank, so that the harness must have taken history out: {n_resets}. No policy has it any more."
         ));
     }
     if transcript.forgets_reasoning {

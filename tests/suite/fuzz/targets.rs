@@ -18,7 +18,7 @@ use serde::de::DeserializeOwned;
 type Target = (&'static str, fn(&[u8]));
 
 /// Everything that reads what others wrote.
-pub const TARGETS: [Target; 8] = [
+pub(super) const TARGETS: [Target; 8] = [
     ("recording", recording),
     ("policy", policy),
     ("scenario", scenario),

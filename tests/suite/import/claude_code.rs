@@ -363,16 +363,18 @@ fn deep_nesting_is_reported_and_not_followed() {
 }
 
 #[test]
-fn a_summary_of_compacted_history_is_user_text_and_said_so() {
+fn a_compaction_takes_the_history_out_and_its_summary_is_user_text() {
     let session = Session::default()
         .user("hello")
         .text("m1", "hi", &usage(0, 0, 100, 20))
+        .line("system", "null", r#""subtype":"compact_boundary","compactMetadata":{"preTokens":120},"#)
         .line("user", r#"{"content":"so far: hello"}"#, r#""isCompactSummary":true,"#)
         .text("m2", "yes", &usage(0, 0, 120, 20));
 
     let trace = imported(&session.text).trace;
 
     assert_eq!(trace.spine.loops.len(), 2);
+    assert_eq!((trace.events.len(), played(&trace)), (1, vec![100, 120]), "longer, and yet compacted");
     assert!(
         trace
             .assumptions

@@ -121,12 +121,10 @@ fn reasoning_leaves_the_prompts_when_the_user_speaks_again() {
     let gone: Vec<Kind> = trace
         .events
         .iter()
-        .filter_map(|it| match &it.kind {
-            ctxsim::trace::EventKind::Reset(items) => Some(items.clone()),
-            ctxsim::trace::EventKind::Change(..) => None,
+        .flat_map(|it| {
+            let ctxsim::trace::EventKind::Reset(items) = it.kind.clone() else { panic!("no reset") };
+            items.map(|it| trace.spine.items[it as usize].kind)
         })
-        .flatten()
-        .map(|it| trace.spine.items[it as usize].kind)
         .collect();
     assert_eq!(gone, [Kind::Reasoning, Kind::Reasoning]);
     assert_eq!(played(&trace), [1_000, 1_200, 1_140]);

@@ -1,79 +1,217 @@
-//! Cache rules over whole prompts: each request is compared with every earlier one.
+//! Cache rules over whole prompts: each request is compared with everything that earlier ones left.
 
-use ctxsim::ledger::CacheUse;
-use ctxsim::model::CacheRules;
+mod entries;
+mod pieces;
+
+use ctxsim::ledger::{CacheUse, StoredRow};
+use ctxsim::model::cache::Hits;
 use ctxsim::model::policy::Moment;
 use ctxsim::model::profile::Steps;
+use ctxsim::model::{CacheRules, Layout};
+use ctxsim::rng::Seed;
+use ctxsim::spec::cache::ReadableSpec;
+use ctxsim::trace::{Kind, StepRow};
 
-use super::history::{History, View};
+use super::history::{History, Stands, View};
+use entries::{Contents, Entries};
+use pieces::{Blocks, Units};
 
-/// Everything that was sent and is not forgotten.
-pub(super) struct Cache {
-    rules: CacheRules,
-    /// What was sent, and when.
-    earlier: Vec<(Vec<(u64, View)>, i64)>,
-    previous_tokens: u64,
+/// What the provider tells a segment by.
+pub(super) type Key = (u64, u64, u8, Stands);
+
+/// A segment of a prompt.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Segment {
+    pub(super) key: Key,
+    pub(super) kind: Kind,
+    pub(super) tokens: u64,
+    pub(super) slot: u32,
 }
 
-fn whole_steps(steps: Steps, tokens: u64) -> u64 {
+/// A request as the provider gets it.
+pub(super) struct Sent<'a> {
+    pub(super) prompt: Vec<Segment>,
+    pub(super) layout: &'a Layout,
+    pub(super) row: &'a StepRow,
+    /// The first slot that the policy edited since the request before.
+    pub(super) edited_from: Option<u32>,
+}
+
+impl Sent<'_> {
+    pub(super) fn now_ms(&self) -> i64 {
+        self.row.at_ms
+    }
+
+    pub(super) fn tokens(&self) -> u64 {
+        self.prompt.iter().map(|it| it.tokens).sum()
+    }
+
+    /// Tokens up to and with the n-th segment.
+    pub(super) fn end(&self, index: usize) -> u64 {
+        self.prompt[..=index].iter().map(|it| it.tokens).sum()
+    }
+
+    /// The content up to and with the n-th segment.
+    pub(super) fn prefix(&self, index: usize) -> Vec<Key> {
+        self.prompt[..=index].iter().map(|it| it.key).collect()
+    }
+
+    /// Which segment a content ends with, if the prompt begins with it.
+    pub(super) fn begins_with(&self, content: &[Key]) -> Option<usize> {
+        let is_front = content.len() <= self.prompt.len()
+            && content.iter().zip(&self.prompt).all(|(key, segment)| *key == segment.key);
+        if is_front { content.len().checked_sub(1) } else { None }
+    }
+
+    /// The first segment up to which there are so many tokens.
+    pub(super) fn covering(&self, tokens: u64) -> Option<usize> {
+        (0..self.prompt.len()).find(|it| self.end(*it) >= tokens)
+    }
+
+    pub(super) fn readable_ms(&self, at: ReadableSpec, after_ms: u64) -> i64 {
+        let from = match at {
+            ReadableSpec::RequestStart => self.row.at_ms,
+            ReadableSpec::ResponseStart => self.row.response_ms,
+            ReadableSpec::ResponseEnd => self.row.end_ms,
+        };
+        from + i64::try_from(after_ms).unwrap()
+    }
+}
+
+/// Whether so much time at most has passed.
+pub(super) fn within(ttl_ms: Option<u64>, since_ms: i64, now_ms: i64) -> bool {
+    ttl_ms.is_none_or(|ttl| now_ms - since_ms <= i64::try_from(ttl).unwrap_or(i64::MAX))
+}
+
+pub(super) fn whole_steps(steps: Steps, tokens: u64) -> u64 {
     if tokens < steps.min { 0 } else { tokens - (tokens - steps.min) % steps.step }
 }
 
+/// What each rule remembers.
+enum Memory {
+    None,
+    Capped { steps: Steps, previous: u64 },
+    Longest { steps: Steps, ttl_ms: Option<u64>, earlier: Vec<(Vec<Key>, i64)> },
+    Entries(Entries),
+    Units(Units),
+    Blocks(Blocks),
+    Contents(Contents),
+}
+
+/// Everything that was sent and is not forgotten.
+pub(super) struct Cache {
+    memory: Memory,
+    hits: Option<Hits>,
+    n: u64,
+}
+
 impl Cache {
-    pub(super) fn new(rules: CacheRules) -> Self {
-        Self { rules, earlier: Vec::new(), previous_tokens: 0 }
-    }
-
-    pub(super) fn submit(&mut self, history: &History<'_>, now_ms: i64) -> CacheUse {
-        let prompt = history.tokens();
-        let (read, broke_at) = match self.rules {
-            CacheRules::PrefixCap(steps) => (self.capped(steps, history), None),
-            CacheRules::PrefixInterval { steps, ttl_ms } => self.longest(steps, ttl_ms, history, now_ms),
-            _ => (0, None),
+    pub(super) fn new(rules: &CacheRules) -> Self {
+        let memory = match rules.plain().clone() {
+            CacheRules::None => Memory::None,
+            CacheRules::PrefixCap(steps) => Memory::Capped { steps, previous: 0 },
+            CacheRules::PrefixInterval { steps, ttl_ms } => {
+                Memory::Longest { steps, ttl_ms, earlier: Vec::new() }
+            }
+            CacheRules::Breakpoints(rules) => Memory::Entries(Entries::new(rules)),
+            CacheRules::Units(rules) => Memory::Units(Units::new(rules)),
+            CacheRules::Blocks(rules) => Memory::Blocks(Blocks::new(rules)),
+            CacheRules::Stored(rules) => Memory::Contents(Contents::new(rules)),
+            CacheRules::Qualified(_) => unreachable!("plain rules are not qualified"),
         };
-        self.previous_tokens = prompt;
-        CacheUse { read, write: [0; 2], uncached: prompt - read, broke_at }
+        Self { memory, hits: rules.hits(), n: 0 }
     }
 
-    /// The previous prompt, up to where a pass is taken to have broken it.
-    fn capped(&self, steps: Steps, history: &History<'_>) -> u64 {
-        let mut common = self.previous_tokens;
-        for visit in &history.visits {
-            common = match visit.moment {
-                Moment::LoopEnd if visit.n_changed > 0 => common.min(visit.tokens_before_steps),
-                Moment::LoopStart | Moment::Request if visit.n_changed > 0 || visit.is_active => {
-                    common.min(history.stable_tokens())
-                }
-                _ => common,
-            };
+    pub(super) fn submit(&mut self, history: &History<'_>, row: &StepRow, layout: &Layout) -> CacheUse {
+        let sent = Sent { prompt: segments(history), layout, row, edited_from: history.change.first_slot };
+        let nth = self.n;
+        self.n += 1;
+        let is_served = self.hits.is_none_or(|hits| {
+            Seed(hits.seed).nth("cache hit", 0, nth).between(1, 1_000_000_000) <= hits.parts
+        });
+        let mut usage = match &mut self.memory {
+            Memory::None => read(history.tokens(), 0, None),
+            Memory::Capped { steps, previous } => {
+                let tokens = capped(*steps, *previous, history);
+                *previous = history.tokens();
+                read(history.tokens(), tokens, None)
+            }
+            Memory::Longest { steps, ttl_ms, earlier } => longest(*steps, *ttl_ms, earlier, &sent),
+            Memory::Entries(entries) => return entries.submit(&sent, is_served),
+            Memory::Units(units) => units.submit(&sent),
+            Memory::Blocks(blocks) => blocks.submit(&sent),
+            Memory::Contents(contents) => contents.submit(&sent),
+        };
+        if !is_served {
+            usage.uncached += std::mem::take(&mut usage.read);
         }
-        whole_steps(steps, common).min(history.tokens())
+        usage
     }
 
-    /// The longest prefix that any earlier prompt shares.
-    fn longest(
-        &mut self,
-        steps: Steps,
-        ttl_ms: Option<u64>,
-        history: &History<'_>,
-        now_ms: i64,
-    ) -> (u64, Option<u32>) {
-        // A request renews every prefix of its prompt: what no live prompt shares is forgotten.
-        self.earlier.retain(|it| ttl_ms.is_none_or(|ttl| now_ms - it.1 <= i64::try_from(ttl).unwrap()));
-        let known = (0..history.slots.len()).filter(|it| history.slots[*it].identity.is_visible());
-        let places: Vec<usize> = known.collect();
-        let prompt: Vec<(u64, View)> =
-            places.iter().map(|it| (history.item(*it).digest, history.slots[*it].identity)).collect();
-        let shared =
-            |other: &Vec<(u64, View)>| other.iter().zip(&prompt).take_while(|(a, b)| same(a, b)).count();
-        let common = self.earlier.iter().map(|it| shared(&it.0)).max().unwrap_or(0);
-        self.earlier.push((prompt, now_ms));
-        let tokens = places[..common].iter().map(|it| history.slots[*it].view.tokens).sum();
-        (whole_steps(steps, tokens).min(history.tokens()), places.get(common).map(|it| *it as u32))
+    pub(super) fn stored(self) -> Vec<StoredRow> {
+        if let Memory::Contents(contents) = self.memory { contents.rows() } else { Vec::new() }
     }
 }
 
-/// Whether the provider sees the same.
-fn same(a: &(u64, View), b: &(u64, View)) -> bool {
-    a.0 == b.0 && (a.1.tokens, a.1.rendition, a.1.stands) == (b.1.tokens, b.1.rendition, b.1.stands)
+/// A prompt of which so much is read and nothing written.
+pub(super) fn read(prompt: u64, read: u64, broke_at: Option<u32>) -> CacheUse {
+    CacheUse { read, write: [0; 2], uncached: prompt - read, broke_at }
+}
+
+/// What the cache knows of the prompt.
+fn segments(history: &History<'_>) -> Vec<Segment> {
+    let known = (0..history.slots.len()).filter(|it| history.slots[*it].identity.is_visible());
+    let segments = known.map(|index| {
+        let (item, view) = (history.item(index), history.slots[index].identity);
+        let View { tokens, rendition, stands, .. } = view;
+        let kind = if matches!(history.slots[index].view.stands, Stands::Summary(_)) {
+            Kind::Summary
+        } else {
+            item.kind
+        };
+        let tokens_shown = history.slots[index].view.tokens;
+        Segment {
+            key: (item.digest, tokens, rendition as u8, stands),
+            kind,
+            tokens: tokens_shown,
+            slot: index as u32,
+        }
+    });
+    segments.collect()
+}
+
+/// The previous prompt, up to where a pass is taken to have broken it.
+fn capped(steps: Steps, previous: u64, history: &History<'_>) -> u64 {
+    let mut common = previous;
+    for visit in &history.visits {
+        common = match visit.moment {
+            Moment::LoopEnd if visit.n_changed > 0 => common.min(visit.tokens_before_steps),
+            Moment::LoopStart | Moment::Request if visit.n_changed > 0 || visit.is_active => {
+                common.min(history.stable_tokens())
+            }
+            _ => common,
+        };
+    }
+    whole_steps(steps, common).min(history.tokens())
+}
+
+/// The longest prefix that any earlier prompt shares.
+fn longest(
+    steps: Steps,
+    ttl_ms: Option<u64>,
+    earlier: &mut Vec<(Vec<Key>, i64)>,
+    sent: &Sent<'_>,
+) -> CacheUse {
+    // A request renews every prefix of its prompt: what no live prompt shares is forgotten.
+    earlier.retain(|it| within(ttl_ms, it.1, sent.now_ms()));
+    let common = earlier.iter().map(|it| shared(&it.0, &sent.prompt)).max().unwrap_or(0);
+    earlier.push((sent.prompt.iter().map(|it| it.key).collect(), sent.now_ms()));
+    let tokens = sent.prompt[..common].iter().map(|it| it.tokens).sum();
+    let broke_at = sent.prompt.get(common).map(|it| it.slot);
+    read(sent.tokens(), whole_steps(steps, tokens).min(sent.tokens()), broke_at)
+}
+
+/// How many segments a content and a prompt share at their front.
+pub(super) fn shared(content: &[Key], prompt: &[Segment]) -> usize {
+    content.iter().zip(prompt).take_while(|(key, segment)| **key == segment.key).count()
 }

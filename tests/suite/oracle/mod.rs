@@ -33,7 +33,7 @@ pub(crate) fn simulate(
         policy,
         world: World { limits: *limits, chars_per_token: trace.chars_per_token },
         history: History::new(trace),
-        cache: Cache::new(rules.clone()),
+        cache: Cache::new(rules),
         seen: vec![Counts::default(); policy.stages.len()],
         clock: Clock { ttl_ms: rules.ttl_ms(), ..Clock::default() },
         last_request_ms: None,
@@ -42,6 +42,7 @@ pub(crate) fn simulate(
         outcome: Outcome::default(),
     };
     run.play();
+    run.rows.stored = run.cache.stored();
     (run.rows, run.outcome)
 }
 
@@ -155,7 +156,7 @@ impl Run<'_> {
             role: Role::Main,
             at_ms: self.clock.now_ms,
             prompt,
-            usage: self.cache.submit(&self.history, self.clock.now_ms),
+            usage: self.cache.submit(&self.history, &self.trace.spine.steps[step], &self.policy.layout),
             output,
             change: self.history.change,
             items: 0,

@@ -171,6 +171,8 @@ struct Pending {
     parts: Vec<Part>,
     line: usize,
     at_ms: Option<i64>,
+    /// Whether the harness put a summary in place of the history.
+    is_compacted: bool,
 }
 
 /// The walk along the branch.
@@ -194,7 +196,10 @@ impl Session<'_, '_> {
                 }
             }
             Said::User { parts, is_meta, is_summary } => {
-                self.n_summaries += usize::from(*is_summary);
+                if *is_summary {
+                    self.n_summaries += 1;
+                    self.pending.is_compacted = true;
+                }
                 let has_results = results(node).next().is_some();
                 for named in parts {
                     if named.part.kind == Kind::ToolResult {
@@ -222,6 +227,7 @@ impl Session<'_, '_> {
             parts.push(Part::new(Kind::Assistant, 0, 0));
         }
         let exchange = Exchange {
+            compacts: pending.is_compacted.then_some(usize::MAX),
             begins: begins.then_some(pending.parts),
             at_ms: pending.at_ms.max(before).or(reply.at_ms),
             response_ms: reply.at_ms,
@@ -281,7 +287,7 @@ impl Session<'_, '_> {
         let mut transcript = Transcript::default();
         if self.n_summaries > 0 {
             transcript.assumptions.push(format!(
-                "Summaries of compacted history that count as user text: {}. What they replaced stays in the trace.",
+                "Summaries of compacted history that count as user text: {}. No policy has what they replaced any more.",
                 self.n_summaries
             ));
         }

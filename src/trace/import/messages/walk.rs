@@ -17,6 +17,8 @@ const DEPTH_MAX: usize = 4;
 pub(super) struct Walk<'t> {
     text: &'t str,
     at: usize,
+    /// Whether the rest is not to be read.
+    is_over: bool,
     /// The line of a place behind which nothing has been counted yet.
     counted: (usize, usize),
 }
@@ -34,7 +36,7 @@ pub(super) enum Found<'t> {
 impl<'t> Walk<'t> {
     /// Begins at the front of a text.
     pub(super) fn new(text: &'t str) -> Self {
-        Self { text, at: 0, counted: (0, 1) }
+        Self { text, at: 0, is_over: false, counted: (0, 1) }
     }
 
     /// Returns the line of a value of this text; lines are counted once, so values come in order.
@@ -72,7 +74,9 @@ impl<'t> Walk<'t> {
                 None
             }
             Some(_) => Some(self.value()),
+            None if self.is_over => None,
             None => {
+                self.is_over = true;
                 let line = self.line_at(self.text.len());
                 Some(Found::Broken(line, "the list is not closed".to_owned()))
             }
@@ -114,6 +118,7 @@ impl<'t> Walk<'t> {
     /// Leaves the rest of the text unread.
     pub(super) fn stop(&mut self) {
         self.at = self.text.len();
+        self.is_over = true;
     }
 
     fn skip(&mut self, also: &[u8]) {

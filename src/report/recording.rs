@@ -1,0 +1,211 @@
+//! What a recording holds and what of it is left out, as a table and as JSON.
+
+use std::fmt::Write as _;
+
+use serde::Serialize;
+
+use super::numbers::thousands;
+use crate::trace::import::{Imported, Loss};
+use crate::trace::{EventKind, Usage};
+use crate::units::Tokens;
+
+/// How many lines of a loss are named in the table.
+const LINES_SHOWN: usize = 5;
+
+/// What one file holds.
+#[derive(Debug, Serialize)]
+pub struct Held {
+    /// The file, as it was named.
+    pub file: String,
+    /// Its format.
+    pub format: &'static str,
+    /// Its sessions, in order.
+    pub sessions: Vec<SessionHeld>,
+    /// What of it is in no trace, by first lines; each with all its lines.
+    pub left_out: Vec<LossHeld>,
+}
+
+/// What one session holds.
+#[derive(Debug, Serialize)]
+pub struct SessionHeld {
+    /// What tells it from others of the file; empty when it is alone.
+    pub session: String,
+    /// User turns.
+    pub loops: usize,
+    /// Model requests.
+    pub requests: usize,
+    /// Those of which the recording has usage.
+    pub billed_requests: usize,
+    /// Items of all kinds.
+    pub items: usize,
+    /// Times at which the harness took history out.
+    pub resets: usize,
+    /// The longest billed prompt, in tokens.
+    pub prompt_tokens_max: Tokens,
+    /// Billed tokens that were neither read nor written, over all requests.
+    pub uncached_tokens: Tokens,
+    /// Billed tokens that were read from the cache.
+    pub cache_read_tokens: Tokens,
+    /// Billed tokens that were written to the cache.
+    pub cache_write_tokens: Tokens,
+    /// Billed tokens that the model wrote.
+    pub output_tokens: Tokens,
+    /// What the recording itself says that it cost, in US dollars.
+    pub cost_usd: Option<f64>,
+    /// What is assumed rather than known, in sentences.
+    pub assumptions: Vec<String>,
+}
+
+/// Something that is left out.
+#[derive(Debug, Serialize)]
+pub struct LossHeld {
+    /// What, and why.
+    pub what: String,
+    /// How many times.
+    pub count: usize,
+    /// The lines, in order.
+    pub lines: Vec<usize>,
+}
+
+impl Held {
+    /// Sums up what was imported of a file.
+    #[must_use]
+    pub fn new(file: &str, imported: &[Imported]) -> Self {
+        let left_out = imported.first().map_or(&[] as &[Loss], |it| it.losses.as_slice());
+        Self {
+            file: file.to_owned(),
+            format: imported.first().map_or("", |it| it.format),
+            sessions: imported.iter().map(SessionHeld::new).collect(),
+            left_out: left_out
+                .iter()
+                .map(|it| LossHeld { what: it.what.clone(), count: it.count, lines: it.lines.clone() })
+                .collect(),
+        }
+    }
+}
+
+impl SessionHeld {
+    fn new(imported: &Imported) -> Self {
+        let trace = &imported.trace;
+        let recorded = trace.recorded.clone().unwrap_or_default();
+        let billed: Vec<&Usage> = recorded.usage.iter().flatten().collect();
+        let sum = |field: fn(&Usage) -> Tokens| {
+            billed.iter().fold(0, |sum: Tokens, it| sum.saturating_add(field(it)))
+        };
+        let costs: Vec<f64> = recorded.costs.iter().flatten().map(|it| it.usd()).collect();
+        let resets = trace.events.iter().filter(|it| matches!(it.kind, EventKind::Reset(_)));
+        let mut resets: Vec<u32> = resets.map(|it| it.step).collect();
+        resets.dedup();
+        Self {
+            session: imported.session.clone(),
+            loops: trace.spine.loops.len(),
+            requests: trace.spine.steps.len(),
+            billed_requests: billed.len(),
+            items: trace.spine.items.len(),
+            resets: resets.len(),
+            prompt_tokens_max: billed.iter().map(|it| it.prompt).max().unwrap_or(0),
+            uncached_tokens: sum(|it| it.uncached),
+            cache_read_tokens: sum(|it| it.cache_read),
+            cache_write_tokens: sum(|it| it.cache_write),
+            output_tokens: sum(|it| it.output),
+            cost_usd: (!costs.is_empty()).then(|| costs.iter().sum()),
+            assumptions: trace.assumptions.clone(),
+        }
+    }
+}
+
+/// Returns what files hold as one JSON document.
+///
+/// # Errors
+/// A value that JSON cannot hold.
+pub fn json(files: &[Held]) -> Result<String, serde_json::Error> {
+    #[derive(Serialize)]
+    struct Document<'a> {
+        schema: &'static str,
+        files: &'a [Held],
+    }
+    Ok(serde_json::to_string_pretty(&Document { schema: "ctxsim.recording/1", files })? + "\n")
+}
+
+/// Returns what files hold, for people.
+#[must_use]
+pub fn table(files: &[Held]) -> String {
+    let mut text = String::new();
+    for file in files {
+        if !text.is_empty() {
+            text.push('\n');
+        }
+        let n = file.sessions.len();
+        let sessions = if n == 1 { "1 session".to_owned() } else { format!("{n} sessions") };
+        let _ = writeln!(text, "{}: {}, {sessions}\n", file.file, file.format);
+        sessions_table(&file.sessions, &mut text);
+        if file.left_out.is_empty() {
+            text.push_str("\nnothing is left out\n");
+            continue;
+        }
+        text.push_str("\nleft out\n");
+        for loss in &file.left_out {
+            let _ = writeln!(text, "{:>8}  {} ({})", loss.count, loss.what, lines(&loss.lines));
+        }
+    }
+    text
+}
+
+/// Writes one line a session, the columns as wide as they must be.
+fn sessions_table(sessions: &[SessionHeld], text: &mut String) {
+    let header = [
+        "session",
+        "loops",
+        "requests",
+        "billed",
+        "items",
+        "resets",
+        "longest prompt",
+        "uncached",
+        "read",
+        "written",
+        "output",
+        "cost",
+    ];
+    let row = |it: &SessionHeld| {
+        let name = if it.session.is_empty() { "–".to_owned() } else { it.session.clone() };
+        let count = |n: usize| thousands(n as u64);
+        let tokens = thousands;
+        [
+            name,
+            count(it.loops),
+            count(it.requests),
+            count(it.billed_requests),
+            count(it.items),
+            count(it.resets),
+            tokens(it.prompt_tokens_max),
+            tokens(it.uncached_tokens),
+            tokens(it.cache_read_tokens),
+            tokens(it.cache_write_tokens),
+            tokens(it.output_tokens),
+            it.cost_usd.map_or_else(|| "–".to_owned(), |it| format!("{it:.4}$")),
+        ]
+    };
+    let rows: Vec<[String; 12]> =
+        std::iter::once(header.map(str::to_owned)).chain(sessions.iter().map(row)).collect();
+    let width = |column: usize| rows.iter().map(|it| it[column].chars().count()).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..header.len()).map(width).collect();
+    for row in &rows {
+        let mut line = format!("{:1$}", row[0], widths[0]);
+        for (cell, width) in row.iter().zip(&widths).skip(1) {
+            let _ = write!(line, "  {cell:>width$}");
+        }
+        text.push_str(line.trim_end());
+        text.push('\n');
+    }
+}
+
+/// Names the first lines.
+fn lines(lines: &[usize]) -> String {
+    let shown: Vec<String> = lines.iter().take(LINES_SHOWN).map(ToString::to_string).collect();
+    let word = if lines.len() == 1 { "line" } else { "lines" };
+    match lines.len().checked_sub(LINES_SHOWN) {
+        Some(more) if more > 0 => format!("{word} {} and {more} more", shown.join(", ")),
+        _ => format!("{word} {}", shown.join(", ")),
+    }
+}

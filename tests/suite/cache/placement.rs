@@ -1,0 +1,98 @@
+//! A locked comparison: policies that differ in nothing but where they ask for breakpoints.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use ctxsim::engine::simulate;
+use ctxsim::ledger::Sums;
+use ctxsim::model::{Limits, Policy, Profile};
+use ctxsim::price::Costs;
+use ctxsim::spec::{Format, decode};
+use ctxsim::trace::{Kind, NewItem, Trace, TraceBuilder};
+
+use super::listed::profile;
+
+const LAYOUTS: [(&str, &str); 8] = [
+    ("silent", ""),
+    ("none", "[]"),
+    ("last tool", "[(at: end_of(tools))]"),
+    ("last system", "[(at: end_of(system))]"),
+    ("last system, 1h", "[(at: end_of(system), ttl: \"1h\")]"),
+    ("last message", "[(at: last_messages(n: 1))]"),
+    ("last 3 messages", "[(at: last_messages(n: 3))]"),
+    ("system 1h, automatic", "[(at: end_of(system), ttl: \"1h\"), (at: automatic)]"),
+];
+
+/// Twelve loops of three steps, a minute a step and half an hour between loops; a policy clears old results.
+fn trace() -> Trace {
+    let mut builder = TraceBuilder::new("placement", &[]);
+    builder.stable(Kind::ToolSchema, 6_000);
+    builder.stable(Kind::System, 3_000);
+    for n in 0..12 {
+        builder.begin_loop(&[NewItem::plain(Kind::User, 200)]);
+        for step in 0..3 {
+            let at_ms = (n * 30 + step) * 60_000;
+            let results = [NewItem::plain(Kind::ToolResult, 2_500), NewItem::plain(Kind::ToolResult, 400)];
+            let calls = [NewItem::call("read", 60), NewItem::call("list", 40)];
+            builder.step(at_ms, 100, &calls, &results);
+        }
+    }
+    builder.finish()
+}
+
+fn policy(layout: &str) -> Policy {
+    let layout = if layout.is_empty() { String::new() } else { format!(", layout: (breakpoints: {layout})") };
+    let clear = "(name: \"clear\", scope: (part: completed, kinds: [tool_result], keep_recent: loops(4)), apply: show(marker(12)))";
+    let text = format!("(name: \"it\", about: \"it\", stages: [{clear}]{layout})");
+    Policy::new(&decode::decode(&text, Format::Ron).unwrap()).unwrap()
+}
+
+fn profiles() -> [(&'static str, Profile); 3] {
+    let breakpoints = "rules = \"breakpoints\"\nmin_tokens = 1_024\n";
+    let looked_back = format!("{breakpoints}lookback_positions = 20\nttl = [\"5m\", \"1h\"]");
+    let looked_up = format!(
+        "{breakpoints}lookup = {{ first = 2, latest = 50, message_ends = 20, lead = true }}\nautomatic = \"last_message\"\nimplicit = true\nttl = \"30m\""
+    );
+    let stored = "rules = \"stored\"\nmin_tokens = 4_096\nttl = \"1h\"\nrenewal = \"on_use\"";
+    let [two, one] = ["{ \"5m\" = 6.25, \"1h\" = 10.0 }", "{ \"30m\" = 6.25 }"]
+        .map(|it| format!("input = 5.0\noutput = 25.0\ncache_read = 0.5\ncache_write = {it}"));
+    [
+        ("looked back for", profile(&looked_back, &two)),
+        ("looked up", profile(&looked_up, &one)),
+        ("stored", profile(stored, "input = 5.0\noutput = 25.0\ncache_read = 0.5\nstorage = 4.5")),
+    ]
+}
+
+#[test]
+fn changing_only_the_placement_changes_reads_and_writes() {
+    let trace = trace();
+    let mut table = String::new();
+    for (rules, profile) in profiles() {
+        let _ = writeln!(
+            table,
+            "{rules:<22} {:>9} {:>9} {:>9} {:>9} {:>8}",
+            "read", "short", "long", "uncached", "USD"
+        );
+        let mut prompts = Vec::new();
+        for (name, layout) in LAYOUTS {
+            let mut sums = Sums::default();
+            simulate(&trace, &policy(layout), &Limits::NONE, &profile.cache, &mut sums);
+            let (main, cost) = (&sums.main, Costs::new(&sums, None, 0, &profile).total());
+            let [short, long] = main.write;
+            let _ = writeln!(
+                table,
+                "{name:<22} {:>9} {short:>9} {long:>9} {:>9} {cost:>8.4}",
+                main.read, main.uncached
+            );
+            prompts.push(main.prompt);
+        }
+        table.push('\n');
+        assert!(prompts.windows(2).all(|it| it[0] == it[1]), "the prompts are the same: {prompts:?}");
+    }
+
+    let mut settings = insta::Settings::clone_current();
+    settings.set_snapshot_path(Path::new(env!("CARGO_MANIFEST_DIR")).join("snapshots/cache"));
+    settings.set_prepend_module_to_snapshot(false);
+    settings.set_omit_expression(true);
+    settings.bind(|| insta::assert_snapshot!("placement", table));
+}

@@ -1,0 +1,271 @@
+//! Breakpoints and stored contents: what was written is a list, and is searched from its front.
+
+use ctxsim::ledger::{CacheUse, StoredRow};
+use ctxsim::model::cache::Stored;
+use ctxsim::model::layout::Place;
+use ctxsim::model::{Breakpoints, TtlClass};
+use ctxsim::spec::cache::{AutomaticSpec, LookbackUnitSpec, LookupSpec};
+use ctxsim::spec::layout::LevelEndSpec;
+use ctxsim::trace::Kind;
+
+use super::{Key, Segment, Sent, read, within};
+
+/// A breakpoint: the segment behind which it stands, its lifetime, and whether it is the automatic one.
+#[derive(Clone, Copy, PartialEq)]
+struct Mark {
+    at: usize,
+    class: TtlClass,
+    is_automatic: bool,
+}
+
+struct Entry {
+    content: Vec<Key>,
+    /// As they were written.
+    tokens: u64,
+    class: TtlClass,
+    written_ms: i64,
+    touched_ms: i64,
+    readable_ms: i64,
+}
+
+pub(super) struct Entries {
+    rules: Breakpoints,
+    all: Vec<Entry>,
+}
+
+fn is_front(kind: Kind) -> bool {
+    matches!(kind, Kind::ToolSchema | Kind::System)
+}
+
+fn is_models(kind: Kind) -> bool {
+    matches!(kind, Kind::Assistant | Kind::Reasoning | Kind::ToolCall)
+}
+
+/// How many segments stand before all messages.
+fn n_lead(prompt: &[Segment]) -> usize {
+    prompt.iter().take_while(|it| is_front(it.kind)).count()
+}
+
+/// Where messages end, from the front on; they begin behind the last tool or system prompt.
+fn messages(prompt: &[Segment]) -> Vec<usize> {
+    let first = prompt.iter().rposition(|it| is_front(it.kind)).map_or(0, |it| it + 1);
+    let ends = |index: &usize| {
+        prompt.get(index + 1).is_none_or(|next| is_models(next.kind) != is_models(prompt[*index].kind))
+    };
+    (first..prompt.len()).filter(ends).collect()
+}
+
+/// Where messages end that carry an automatic breakpoint.
+fn eligible(prompt: &[Segment]) -> Vec<usize> {
+    let group = |kind: Kind| match kind {
+        Kind::ToolResult => 1,
+        Kind::User | Kind::Summary | Kind::Memory => 2,
+        _ => 0,
+    };
+    let ends = |index: &usize| {
+        let own = group(prompt[*index].kind);
+        own > 0 && prompt.get(index + 1).is_none_or(|next| group(next.kind) != own)
+    };
+    (0..prompt.len()).filter(ends).collect()
+}
+
+fn marks(rules: &Breakpoints, sent: &Sent<'_>) -> Vec<Mark> {
+    let prompt = &sent.prompt;
+    let asked: Vec<(Place, Option<TtlClass>)> = if sent.layout.is_silent && rules.is_implicit {
+        vec![(Place::Automatic, None)]
+    } else {
+        sent.layout.breakpoints.iter().map(|it| (it.at, it.ttl)).collect()
+    };
+    let lead = n_lead(prompt);
+    let mut marks: Vec<Mark> = Vec::new();
+    for (place, ttl) in asked {
+        let places: Vec<usize> = match place {
+            Place::EndOf(level) => {
+                let kind = if level == LevelEndSpec::Tools { Kind::ToolSchema } else { Kind::System };
+                prompt[..lead].iter().rposition(|it| it.kind == kind).into_iter().collect()
+            }
+            Place::LastMessages { n, offset } => {
+                messages(prompt).into_iter().rev().skip(offset.into()).take(n.into()).collect()
+            }
+            Place::Automatic if rules.automatic == AutomaticSpec::LastBlock => {
+                prompt.iter().rposition(|it| it.kind != Kind::Reasoning).into_iter().collect()
+            }
+            Place::Automatic => {
+                eligible(prompt).last().copied().or(lead.checked_sub(1)).into_iter().collect()
+            }
+        };
+        let offered = |class: TtlClass| rules.ttl_ms[class as usize].is_some();
+        let usual = if offered(TtlClass::Short) { TtlClass::Short } else { TtlClass::Long };
+        let class = ttl.filter(|it| offered(*it)).unwrap_or(usual);
+        for at in places {
+            if marks.iter().all(|it| it.at != at) {
+                marks.push(Mark { at, class, is_automatic: place == Place::Automatic });
+            }
+        }
+    }
+    marks.sort_by_key(|it| it.at);
+    marks
+}
+
+/// The segments within the lookback of a mark.
+fn looked_at(rules: &Breakpoints, prompt: &[Segment], mark: usize) -> Vec<usize> {
+    let mut positions: Vec<Vec<usize>> = Vec::new();
+    for index in (0..=mark).rev() {
+        let kind = prompt[index].kind;
+        let runs =
+            matches!(kind, Kind::ToolCall | Kind::ToolResult) && rules.lookback_unit == LookbackUnitSpec::Run;
+        match positions.last_mut() {
+            Some(run) if runs && prompt[run[0]].kind == kind => run.push(index),
+            _ => positions.push(vec![index]),
+        }
+    }
+    positions.truncate(rules.lookback_positions.into());
+    positions.concat()
+}
+
+/// The places at which entries are looked for, wherever marks may write.
+fn looked_up(lookup: &LookupSpec, prompt: &[Segment], marks: &[Mark]) -> Vec<usize> {
+    let explicit: Vec<usize> = marks.iter().filter(|it| !it.is_automatic).map(|it| it.at).collect();
+    let mut places: Vec<usize> = explicit.iter().take(lookup.first.into()).copied().collect();
+    places.extend(explicit.iter().rev().take(lookup.latest.into()));
+    if let Some(automatic) = marks.iter().find(|it| it.is_automatic) {
+        places.push(automatic.at);
+        let earlier = eligible(prompt).into_iter().rev().filter(|it| *it < automatic.at);
+        places.extend(earlier.take(lookup.message_ends.into()));
+        places.extend(n_lead(prompt).checked_sub(1).filter(|_| lookup.lead));
+    }
+    places
+}
+
+impl Entries {
+    pub(super) fn new(rules: Breakpoints) -> Self {
+        Self { rules, all: Vec::new() }
+    }
+
+    /// The live entry at a segment.
+    fn at(&self, sent: &Sent<'_>, index: usize) -> Option<usize> {
+        let content = sent.prefix(index);
+        self.all.iter().position(|it| {
+            let life_ms = self.rules.ttl_ms[it.class as usize].unwrap_or(0) + self.rules.grace_ms;
+            it.content == content
+                && within(Some(life_ms), it.touched_ms, sent.now_ms())
+                && within(self.rules.max_age_ms, it.written_ms, sent.now_ms())
+        })
+    }
+
+    pub(super) fn submit(&mut self, sent: &Sent<'_>, is_served: bool) -> CacheUse {
+        let (prompt, now_ms) = (&sent.prompt, sent.now_ms());
+        let all = marks(&self.rules, sent);
+        let n_over = all.len().saturating_sub(self.rules.breakpoints_max.into());
+        let enough = |it: &&Mark| sent.end(it.at) >= self.rules.min_tokens.max(1);
+        let valid: Vec<Mark> = all[n_over..].iter().filter(enough).copied().collect();
+        let readable =
+            |index: usize| self.at(sent, index).is_some_and(|it| self.all[it].readable_ms <= now_ms);
+        let hit = match &self.rules.lookup {
+            Some(lookup) => looked_up(lookup, prompt, &all).into_iter().filter(|it| readable(*it)).max(),
+            None => valid.iter().rev().find_map(|mark| {
+                looked_at(&self.rules, prompt, mark.at).into_iter().filter(|it| readable(*it)).max()
+            }),
+        };
+        let readable_ms = sent.readable_ms(self.rules.readable, self.rules.readable_after_ms);
+        for mark in &valid {
+            match self.at(sent, mark.at) {
+                Some(entry) if hit.is_some_and(|it| mark.at <= it) => self.renew(entry, now_ms),
+                None if hit.is_some_and(|it| mark.at <= it) => {}
+                live => {
+                    let readable_ms =
+                        live.map_or(readable_ms, |it| self.all[it].readable_ms.min(readable_ms));
+                    let content = sent.prefix(mark.at);
+                    self.all.retain(|it| it.content != content);
+                    let (written_ms, touched_ms) = (now_ms, now_ms);
+                    let (tokens, class) = (sent.end(mark.at), mark.class);
+                    self.all.push(Entry { content, tokens, class, written_ms, touched_ms, readable_ms });
+                }
+            }
+        }
+        let mut a = 0;
+        if let Some(entry) = hit.and_then(|it| self.at(sent, it)) {
+            self.renew(entry, now_ms);
+            a = if is_served { self.all[entry].tokens.min(sent.tokens()) } else { 0 };
+        }
+        // The guide's three places: A, the hit; B, the last long-lived mark behind it; C, the last mark.
+        let long = valid.iter().filter(|it| it.class == TtlClass::Long).map(|it| sent.end(it.at)).max();
+        let b = long.unwrap_or(a).max(a);
+        let c = valid.iter().map(|it| sent.end(it.at)).max().unwrap_or(b).max(b);
+        let broke_at = prompt.get(hit.map_or(0, |it| it + 1)).map(|it| it.slot);
+        CacheUse { read: a, write: [c - b, b - a], uncached: sent.tokens() - c, broke_at }
+    }
+
+    fn renew(&mut self, entry: usize, now_ms: i64) {
+        if self.rules.renews {
+            self.all[entry].touched_ms = now_ms;
+        }
+    }
+}
+
+struct Content {
+    content: Vec<Key>,
+    tokens: u64,
+    /// When it was made, and when it was used.
+    times_ms: Vec<i64>,
+}
+
+pub(super) struct Contents {
+    rules: Stored,
+    all: Vec<Content>,
+}
+
+impl Contents {
+    pub(super) fn new(rules: Stored) -> Self {
+        Self { rules, all: Vec::new() }
+    }
+
+    /// When a content's time ends.
+    fn expires_ms(&self, content: &Content) -> i64 {
+        let since = if self.rules.renews { content.times_ms.last() } else { content.times_ms.first() };
+        since.unwrap() + i64::try_from(self.rules.ttl_ms).unwrap()
+    }
+
+    pub(super) fn submit(&mut self, sent: &Sent<'_>) -> CacheUse {
+        let wanted = if sent.layout.is_silent {
+            n_lead(&sent.prompt).checked_sub(1)
+        } else {
+            marks(&Breakpoints::default(), sent).last().map(|it| it.at)
+        };
+        let wanted = wanted.filter(|it| sent.end(*it) >= self.rules.min_tokens);
+        let held =
+            |it: &&Content| self.expires_ms(it) > sent.now_ms() && sent.begins_with(&it.content).is_some();
+        let held = self.all.iter().filter(held).map(|it| it.tokens).max();
+        let tokens = match (wanted, held) {
+            (Some(at), held) if held.is_none_or(|held| held < sent.end(at)) => {
+                let (content, tokens) = (sent.prefix(at), sent.end(at));
+                self.all.push(Content { content, tokens, times_ms: vec![sent.now_ms()] });
+                tokens
+            }
+            (_, Some(tokens)) => {
+                let used = (0..self.all.len()).rfind(|it| {
+                    let it = &self.all[*it];
+                    it.tokens == tokens
+                        && self.expires_ms(it) > sent.now_ms()
+                        && sent.begins_with(&it.content).is_some()
+                });
+                self.all[used.unwrap()].times_ms.push(sent.now_ms());
+                tokens
+            }
+            (_, None) => 0,
+        };
+        let tokens = tokens.min(sent.tokens());
+        let broke_at =
+            (0..sent.prompt.len()).find(|it| sent.end(*it) > tokens).map(|it| sent.prompt[it].slot);
+        read(sent.tokens(), tokens, broke_at)
+    }
+
+    pub(super) fn rows(self) -> Vec<StoredRow> {
+        let row = |it: &Content| {
+            let kept_ms = self.expires_ms(it) - it.times_ms[0];
+            let token_ms = u128::from(it.tokens) * u128::from(kept_ms.unsigned_abs());
+            StoredRow { at_ms: it.times_ms[0], tokens: it.tokens, token_ms }
+        };
+        self.all.iter().map(row).collect()
+    }
+}

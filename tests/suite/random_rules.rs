@@ -1,0 +1,129 @@
+//! Random cache rules of every kind, and random layouts.
+
+use ctxsim::model::CacheRules;
+use ctxsim::model::cache::{Blocks, Breakpoints, Hits, Invalidates, Qualified, Steps, Stored, Touch, Units};
+use ctxsim::spec::cache::{AutomaticSpec, LookbackUnitSpec, LookupSpec, ReadableSpec};
+use ctxsim::spec::layout::{BreakpointSpec, LayoutSpec, LevelEndSpec, PlaceSpec};
+use ctxsim::spec::size::DurationSpec;
+use proptest::prelude::*;
+use proptest::sample::select;
+
+pub(crate) fn steps() -> impl Strategy<Value = Steps> {
+    select(vec![
+        Steps { min: 0, step: 1 },
+        Steps { min: 0, step: 64 },
+        Steps { min: 1_024, step: 128 },
+        Steps { min: 1_024, step: 1 },
+    ])
+}
+
+fn ttl() -> impl Strategy<Value = Option<u64>> {
+    prop_oneof![Just(None), Just(Some(300_000)), (0_u64..30_000).prop_map(Some)]
+}
+
+/// From when on entries can be read; the responses of random traces take no time.
+fn readable() -> impl Strategy<Value = (ReadableSpec, u64)> {
+    let at = vec![ReadableSpec::RequestStart, ReadableSpec::ResponseStart, ReadableSpec::ResponseEnd];
+    (select(at), select(vec![0, 0, 4_000, 60_000]))
+}
+
+pub(crate) fn units() -> impl Strategy<Value = Units> {
+    let interval = prop_oneof![2 => Just(None), 1 => (1_u64..2_000).prop_map(Some)];
+    let ends = (any::<bool>(), any::<bool>(), any::<bool>());
+    (steps(), ends, interval, ttl(), readable()).prop_map(
+        |(steps, ends, interval_tokens, ttl_ms, readable)| Units {
+            steps,
+            at_input_end: ends.0,
+            at_output_end: ends.1,
+            at_common_prefix: ends.2,
+            interval_tokens,
+            ttl_ms,
+            readable: readable.0,
+            readable_after_ms: readable.1,
+        },
+    )
+}
+
+fn lookup() -> impl Strategy<Value = Option<LookupSpec>> {
+    let one = (0_u16..3, 0_u16..6, 0_u16..6, any::<bool>());
+    prop::option::of(one.prop_map(|(first, latest, message_ends, lead)| LookupSpec {
+        first,
+        latest,
+        message_ends,
+        lead,
+    }))
+}
+
+pub(crate) fn breakpoints() -> impl Strategy<Value = Breakpoints> {
+    let sizes = (select(vec![0_u64, 512, 2_048]), 1_u8..6, 1_u16..30, any::<bool>());
+    let places = (lookup(), any::<bool>(), any::<bool>());
+    let ttls = select(vec![[Some(300_000), None], [None, Some(3_600_000)], [Some(20_000), Some(3_600_000)]]);
+    let ages = (ttls, select(vec![0_u64, 5_000]), prop::option::of(10_000_u64..600_000), any::<bool>());
+    (sizes, places, ages, readable()).prop_map(|(sizes, places, ages, readable)| Breakpoints {
+        min_tokens: sizes.0,
+        breakpoints_max: sizes.1,
+        lookback_positions: sizes.2,
+        lookback_unit: if sizes.3 { LookbackUnitSpec::Run } else { LookbackUnitSpec::Block },
+        lookup: places.0,
+        automatic: if places.1 { AutomaticSpec::LastBlock } else { AutomaticSpec::LastMessage },
+        is_implicit: places.2,
+        ttl_ms: ages.0,
+        grace_ms: ages.1,
+        max_age_ms: ages.2,
+        renews: ages.3,
+        readable: readable.0,
+        readable_after_ms: readable.1,
+    })
+}
+
+fn blocks() -> impl Strategy<Value = Blocks> {
+    let capacity = prop_oneof![Just(None), (1_u32..60).prop_map(Some)];
+    (50_u64..700, capacity, any::<bool>()).prop_map(|(block_tokens, capacity_blocks, is_head_first)| Blocks {
+        block_tokens,
+        capacity_blocks,
+        touch: if is_head_first { Touch::HeadFirst } else { Touch::TailFirst },
+    })
+}
+
+fn stored() -> impl Strategy<Value = Stored> {
+    let numbers = (select(vec![0_u64, 2_048]), select(vec![15_000_u64, 300_000, 3_600_000]), any::<bool>());
+    numbers.prop_map(|(min_tokens, ttl_ms, renews)| Stored { min_tokens, ttl_ms, renews })
+}
+
+/// Rules of every kind, a third of those that can be with luck.
+pub(crate) fn rules() -> impl Strategy<Value = CacheRules> {
+    let lucky = prop_oneof![
+        5 => (steps(), ttl()).prop_map(|(steps, ttl_ms)| CacheRules::PrefixInterval { steps, ttl_ms }),
+        5 => breakpoints().prop_map(CacheRules::Breakpoints),
+        4 => units().prop_map(CacheRules::Units),
+        3 => blocks().prop_map(CacheRules::Blocks),
+    ];
+    let hits = prop::option::weighted(0.3, (0_u64..=Hits::CERTAIN, 0_u64..5));
+    let lucky = (lucky, hits).prop_map(|(rules, hits)| match hits {
+        None => rules,
+        Some((parts, seed)) => {
+            let hits = Some(Hits { parts, seed });
+            CacheRules::Qualified(Box::new(Qualified { rules, invalidates: Invalidates::default(), hits }))
+        }
+    });
+    prop_oneof![
+        1 => Just(CacheRules::None),
+        2 => steps().prop_map(CacheRules::PrefixCap),
+        2 => stored().prop_map(CacheRules::Stored),
+        14 => lucky,
+    ]
+}
+
+/// A policy's layout, or none.
+pub(crate) fn layout() -> impl Strategy<Value = Option<LayoutSpec>> {
+    let at = prop_oneof![
+        Just(PlaceSpec::EndOf(LevelEndSpec::Tools)),
+        Just(PlaceSpec::EndOf(LevelEndSpec::System)),
+        (1_u8..5, 0_u8..3).prop_map(|(n, offset)| PlaceSpec::LastMessages { n, offset }),
+        Just(PlaceSpec::Automatic),
+    ];
+    let ttl = prop::option::of(select(vec![DurationSpec(300_000), DurationSpec(3_600_000)]));
+    let breakpoint = (at, ttl).prop_map(|(at, ttl)| BreakpointSpec { at, ttl });
+    let breakpoints = prop::collection::vec(breakpoint, 0..4);
+    prop::option::weighted(0.6, breakpoints.prop_map(|breakpoints| LayoutSpec { breakpoints }))
+}
