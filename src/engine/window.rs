@@ -167,6 +167,7 @@ impl<S: Sink> Run<'_, S> {
             loop_ix: self.outcome.turns_requested - 1,
             step: u32::try_from(nth).unwrap_or(u32::MAX),
             role: Role::Main,
+            at_ms: step.at_ms(self.trial),
             prompt,
             usage: CacheUse { uncached: prompt, ..CacheUse::default() },
             output,

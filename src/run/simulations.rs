@@ -36,7 +36,8 @@ pub(super) struct Keys<'a> {
 }
 
 impl<'a> Keys<'a> {
-    fn new(profiles: &'a [Profile]) -> Self {
+    /// Collects the distinct pairs of profiles.
+    pub(super) fn new(profiles: &'a [Profile]) -> Self {
         let mut distinct: IndexSet<(&Limits, &CacheRules)> = IndexSet::new();
         let of_profile = profiles.iter().map(|it| distinct.insert_full((&it.limits, &it.cache)).0).collect();
         let is_flat = profiles.iter().all(|it| it.prices.flat().is_some());

@@ -69,7 +69,7 @@ impl Trials<'_> {
 fn play_one<S: Sink + Default, T>(
     load: &Load,
     conversation: &Conversation,
-    keys: &[(&Limits, &CacheRules)],
+    keys: &Keys<'_>,
     index: usize,
     keep: &impl Fn(&trace::conversation::Trial, S, Outcome) -> T,
 ) -> Vec<T> {
@@ -77,8 +77,8 @@ fn play_one<S: Sink + Default, T>(
     let per_token = conversation.chars_per_token();
     // Only what cannot go the short way needs a trace.
     let trace = OnceCell::new();
-    let mut all = Vec::with_capacity(keys.len() * load.policies.len());
-    for (limits, cache) in keys {
+    let mut all = Vec::with_capacity(keys.distinct.len() * load.policies.len());
+    for (limits, cache) in &keys.distinct {
         let limits = Limits { prompt: limits.prompt.min(made.budget_tokens), ..**limits };
         for policy in &load.policies {
             let mut sink = S::default();
@@ -165,7 +165,7 @@ impl Plan {
             return Err(refuse("store-trial", message, &help));
         };
         let one = Load { policies: vec![Arc::clone(policy)], ..load.clone() };
-        let keys = [(&profile.limits, &profile.cache)];
+        let keys = Keys::new(std::slice::from_ref(profile));
         let in_words = |made: &trace::conversation::Trial, mut asked: Asked, _| {
             asked.kept.sort_unstable();
             let mut banks: IndexMap<String, IndexMap<String, String>> = IndexMap::new();

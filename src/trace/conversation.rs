@@ -215,9 +215,8 @@ impl Conversation {
                 builder.begin_loop(&users);
             }
             if step.has_request {
-                let turn = i64::from(step.end).saturating_sub(1);
                 let output = reply.iter().map(|it| Tokens::from(it.sizes.raw)).sum();
-                builder.step(turn.saturating_mul(self.turn_ms), output, &reply, &results);
+                builder.step(step.at_ms(trial), output, &reply, &results);
             }
         }
         let mut trace = builder.finish();

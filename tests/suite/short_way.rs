@@ -1,7 +1,7 @@
 //! The short way through a conversation gives what the long way gives, whatever is drawn, dropped or remembered.
 
 use ctxsim::engine::{self, window};
-use ctxsim::ledger::{NeedRow, Outcome, ProbeRow, RequestRow, Sink, Sums};
+use ctxsim::ledger::{Change, NeedRow, Outcome, ProbeRow, RequestRow, Sink, Sums};
 use ctxsim::model::{CacheRules, Limits, Policy};
 use ctxsim::spec::decode::decode;
 use ctxsim::spec::scenario::LoadSpec;
@@ -15,13 +15,13 @@ struct Told {
     sums: Sums,
     probes: Vec<ProbeRow>,
     /// Of each request, what is in its row beside the policy's edits.
-    requests: Vec<(u32, u32, u64, u64)>,
+    requests: Vec<RequestRow>,
 }
 
 impl Sink for Told {
     fn request(&mut self, row: &RequestRow) {
         self.sums.request(row);
-        self.requests.push((row.loop_ix, row.step, row.prompt, row.output));
+        self.requests.push(RequestRow { change: Change::default(), ..*row });
     }
 
     fn need(&mut self, row: &NeedRow) {
@@ -49,6 +49,7 @@ fn conversation(random: &str, length: u64, density: f64, stable: u64, seed: u64)
         trials = 2
         needle_density = {density}
         implicit_ratio = 0.5
+        turn_seconds = 7
         context_budget_ratio = 0.2
         domains = ["one", "two"]
         [load.conversation.categories.config]

@@ -24,6 +24,8 @@ pub struct Trial {
     pub steps: Vec<Step>,
     /// Its facts.
     pub facts: FactPlane,
+    /// Milliseconds from one turn to the next.
+    pub turn_ms: i64,
     /// The tokens of the stable prefix in front of it.
     pub stable_tokens: Tokens,
     /// The items of the stable prefix.
@@ -63,6 +65,13 @@ pub struct Step {
 }
 
 impl Step {
+    /// Returns when its request is made: at its last turn, in milliseconds since the conversation began.
+    #[inline]
+    #[must_use]
+    pub fn at_ms(self, trial: &Trial) -> i64 {
+        i64::from(self.end).saturating_sub(1).saturating_mul(trial.turn_ms)
+    }
+
     /// Returns the user's turns, the assistant's, and the tools'.
     #[must_use]
     pub fn turns(self, trial: &Trial) -> [&[Turn]; 3] {
@@ -100,6 +109,7 @@ impl Writer {
                 categories: Arc::clone(&of.category_names),
                 luck: Luck::Named(crate::rng::Seed(0)),
             },
+            turn_ms: of.turn_ms,
             stable_tokens: stable.iter().map(|it| it.tokens).sum(),
             n_stable: u32::try_from(stable.len()).unwrap_or(u32::MAX),
             total_tokens: 0,
