@@ -13,7 +13,7 @@ use crate::ledger::{KeptRow, NeedRow, Outcome, ProbeRow, RequestRow, Sink, Sums}
 use crate::memory::stored::{Index, SCHEMA, Stored, Written};
 use crate::metrics::probe::Probe;
 use crate::metrics::retention::Trial;
-use crate::model::{CacheRules, Limits};
+use crate::model::Limits;
 use crate::price::PriceIndex;
 use crate::trace::facts::FactIx;
 use crate::trace::{self, Conversation};
@@ -50,7 +50,7 @@ impl Trials<'_> {
         let n_trials = self.conversation.n_trials();
         let n_done = AtomicUsize::new(0);
         let by_trial: Vec<Vec<T>> = on_threads(self.threads, n_trials, |index| {
-            let kept = play_one(self.load, self.conversation, &self.keys.distinct, index, &keep);
+            let kept = play_one(self.load, self.conversation, self.keys, index, &keep);
             (self.progress)(n_done.fetch_add(1, Ordering::Relaxed) + 1, n_trials);
             kept
         });
