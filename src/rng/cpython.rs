@@ -357,7 +357,7 @@ mod tests {
         assert_eq!((hits.len(), hits.iter().sum::<usize>()), (189, 452_297));
         assert_eq!(hits[..5], [33, 60, 86, 96, 98]);
         assert_eq!(draws.clone().unit().to_bits(), draws.unit().to_bits());
-        assert_eq!(draws.unit(), 0.562_634_337_666_807_6);
+        assert_eq!(draws.unit(), 0.562_634_337_666_607_8);
 
         let mut draws = Cpython::new(7);
         let sum: u64 = (1..=5_000).map(|nth| nth * draws.below(5)).sum();

@@ -21,7 +21,8 @@ pub fn spell(sentence: &str, format: Format) -> String {
 
 /// Returns a snippet of RON in TOML; anything else as it is.
 fn in_toml(snippet: &str) -> String {
-    let is_ron = snippet.contains(['(', ':']) && !snippet.contains('=');
+    let closes = snippet.matches('(').count() == snippet.matches(')').count();
+    let is_ron = snippet.contains(['(', ':']) && closes && !snippet.contains('=');
     let text = format!("({snippet})");
     let root = of_ron(&text);
     if !is_ron || root.span.end != text.len() || root.entries.is_empty() {

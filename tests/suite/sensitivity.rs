@@ -359,7 +359,7 @@ fn patterns_name_several_inputs_and_wrong_ones_are_refused() {
         String::from_utf8(output.stderr).unwrap()
     };
     assert!(refused(&["sensitivity", "--suite", "three", "--profiles", "nobody/*"]).contains("nobody/*"));
-    assert!(refused(&["sensitivity", "--suite", "three", "--format", "jsonl"]).contains("--format json"));
+    assert!(refused(&["sensitivity", "--suite", "three", "--format", "jsonl"]).contains("--format table"));
     let zero = ["sensitivity", "--suite", "three", "--set", "break_even.compression=0"];
     assert!(refused(&zero).contains("break-even-value"));
     let nowhere = [

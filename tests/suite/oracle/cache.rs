@@ -164,11 +164,7 @@ fn segments(history: &History<'_>) -> Vec<Segment> {
     let segments = known.map(|index| {
         let (item, view) = (history.item(index), history.slots[index].identity);
         let View { tokens, rendition, stands, .. } = view;
-        let kind = if matches!(history.slots[index].view.stands, Stands::Summary(_)) {
-            Kind::Summary
-        } else {
-            item.kind
-        };
+        let kind = history.kind(index);
         let tokens_shown = history.slots[index].view.tokens;
         Segment {
             key: (item.digest, tokens, rendition as u8, stands),

@@ -59,7 +59,7 @@ fn messages(prompt: &[Segment]) -> Vec<usize> {
 fn eligible(prompt: &[Segment]) -> Vec<usize> {
     let group = |kind: Kind| match kind {
         Kind::ToolResult => 1,
-        Kind::User | Kind::Summary | Kind::Memory => 2,
+        Kind::User | Kind::Summary | Kind::Memory | Kind::Approval => 2,
         _ => 0,
     };
     let ends = |index: &usize| {
