@@ -135,14 +135,22 @@ fn run(name: &str, read: fn(&[u8]), folders: &[&str], time: Option<Duration>) ->
     n
 }
 
+/// How long each kind is damaged, where someone has the time: `CTXSIM_FUZZ_SECONDS=600`.
+fn patience() -> Option<Duration> {
+    #[expect(clippy::disallowed_methods, reason = "how long to search is no input of a simulation")]
+    let seconds = std::env::var("CTXSIM_FUZZ_SECONDS").ok()?;
+    seconds.parse().ok().map(Duration::from_secs)
+}
+
 #[test]
+#[expect(clippy::print_stderr, reason = "a long search says how much it tried")]
 fn damaged_inputs_of_every_kind_are_refused_or_read_and_never_panic() {
-    let seconds = std::env::var("CTXSIM_FUZZ_SECONDS").ok().and_then(|it| it.parse().ok());
+    let patience = patience();
     for (name, read) in TARGETS {
         let folders = SEEDS.iter().find(|it| it.0 == name).unwrap().1;
-        let n = run(name, read, folders, seconds.map(Duration::from_secs));
-        assert!(n >= TRIES || seconds.is_some());
-        if seconds.is_some() {
+        let n = run(name, read, folders, patience);
+        assert!(n >= TRIES || patience.is_some());
+        if patience.is_some() {
             eprintln!("{name}: {n} damaged inputs");
         }
     }

@@ -50,6 +50,20 @@ fn as_json(kind: &str, path: &Path) -> Value {
     }
 }
 
+/// Whether a value is of a type.
+fn is_of(name: &Value, value: &Value) -> bool {
+    match name.as_str().unwrap() {
+        "object" => value.is_object(),
+        "array" => value.is_array(),
+        "string" => value.is_string(),
+        "boolean" => value.is_boolean(),
+        "number" => value.is_number(),
+        "integer" => value.is_u64() || value.is_i64(),
+        "null" => value.is_null(),
+        other => panic!("unknown type {other}"),
+    }
+}
+
 /// Why a value is not what a schema asks for; every keyword that the schemas use is known here, and no other passes.
 fn fault(root: &Value, schema: &Value, value: &Value) -> Option<String> {
     if let Some(allowed) = schema.as_bool() {
@@ -66,17 +80,7 @@ fn fault(root: &Value, schema: &Value, value: &Value) -> Option<String> {
             }
             "type" => {
                 let types = if asked.is_array() { all(asked) } else { vec![asked.clone()] };
-                let is = |it: &Value| match it.as_str().unwrap() {
-                    "object" => value.is_object(),
-                    "array" => value.is_array(),
-                    "string" => value.is_string(),
-                    "boolean" => value.is_boolean(),
-                    "number" => value.is_number(),
-                    "integer" => value.is_u64() || value.is_i64(),
-                    "null" => value.is_null(),
-                    other => panic!("unknown type {other}"),
-                };
-                if types.iter().any(is) { None } else { wrong("type") }
+                if types.iter().any(|it| is_of(it, value)) { None } else { wrong("type") }
             }
             "const" => (value != asked).then(|| format!("{value} is not {asked}")),
             "enum" if all(asked).contains(value) => None,

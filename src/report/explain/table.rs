@@ -7,6 +7,7 @@ use crate::cache::Fate;
 use crate::explain::{Explanation, Same, Standing};
 use crate::ledger::Role;
 use crate::metrics::totals::TTL_CLASSES;
+use crate::model::Policy;
 use crate::price::Bill;
 use crate::report::numbers::{self, thousands};
 use crate::report::rows::Context;
@@ -280,7 +281,7 @@ fn items(it: &Explanation, context: Context<'_>, style: Style, text: &mut String
         a.is_new == b.is_new
             && cached(a) == cached(b)
             && words::how(a) == words::how(b)
-            && words::why(a, context.policy) == words::why(b, context.policy)
+            && why(a, context.policy) == why(b, context.policy)
             && broken != Some(b.item)
     };
     let mut lines = vec![Line {
@@ -327,7 +328,7 @@ fn line(run: &[Standing], broken: Option<u32>, context: Context<'_>) -> Line {
                 thousands(it.now.tokens.into()),
                 name,
                 words::how(it),
-                words::why(it, context.policy),
+                why(it, context.policy),
             ],
             cache,
             is_break,
@@ -351,7 +352,7 @@ fn line(run: &[Standing], broken: Option<u32>, context: Context<'_>) -> Line {
             thousands(sum(|it| it.now.tokens)),
             name,
             words::how(first),
-            words::why(first, context.policy),
+            why(first, context.policy),
         ],
         cache,
         is_break,
@@ -407,4 +408,11 @@ fn draw(lines: &[Line], style: Style, text: &mut String) {
             let _ = writeln!(text, "{}", format!("{before}{part}").trim_end());
         }
     }
+}
+
+/// Returns why an item stands as it does: its last change.
+fn why(it: &Standing, policy: &Policy) -> String {
+    let Some(cause) = it.causes.last() else { return String::new() };
+    let request = cause.request.map_or(String::new(), |it| format!(", request {it}"));
+    format!("{}{request}", words::by(cause.by, policy))
 }

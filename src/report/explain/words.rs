@@ -63,13 +63,6 @@ pub(super) fn by(by: By, policy: &Policy) -> String {
     }
 }
 
-/// Returns why an item stands as it does: its last change.
-pub(super) fn why(it: &Standing, policy: &Policy) -> String {
-    let Some(cause) = it.causes.last() else { return String::new() };
-    let request = cause.request.map_or(String::new(), |it| format!(", request {it}"));
-    format!("{}{request}", by(cause.by, policy))
-}
-
 /// Returns a change of an item.
 pub(super) fn change(cause: &Cause, policy: &Policy) -> String {
     let [before, after] = cause.change;

@@ -203,6 +203,14 @@ pub(super) fn sentences(transcript: &Transcript, assumed: &Assumed, allotment: &
             assumed.side_request_cold_tokens
         ));
     }
+    sentences.extend(gaps(transcript, counting, allotment));
+    sentences.extend(transcript.assumptions.iter().cloned());
+    sentences
+}
+
+/// Says what the recording leaves open: prompts that shrank, requests without usage, outputs that are no counts.
+fn gaps(transcript: &Transcript, counting: &Counting, allotment: &Allotment) -> Vec<String> {
+    let mut sentences = Vec::new();
     let is_told = |exchange: usize| transcript.exchanges[exchange].compacts.is_some();
     let n_resets = allotment.resets.iter().filter(|it| it.exchange > 0 && !is_told(it.exchange)).count();
     if n_resets > 0 {
@@ -235,7 +243,6 @@ pub(super) fn sentences(transcript: &Transcript, assumed: &Assumed, allotment: &
             "Requests with a recorded output of {placeholder_max} tokens or fewer, as streams write at their start: {n_placeholders}. They count as what the reply added to the next prompt, if that is more."
         ));
     }
-    sentences.extend(transcript.assumptions.iter().cloned());
     sentences
 }
 

@@ -85,7 +85,7 @@ pub(super) fn allot(transcript: &Transcript, counting: Counting) -> Allotment {
         }
         match exchange.usage {
             Some(usage) if transcript.counts_output => {
-                state.count(&exchange.reply, &usage, exchange.reasoning)
+                state.count(&exchange.reply, &usage, exchange.reasoning);
             }
             Some(usage) if Some(index) == last => state.answer(&exchange.reply, &usage),
             _ => state.arrive(&exchange.reply),

@@ -141,7 +141,7 @@ impl<'n> Replies<'n> {
 }
 
 /// Returns the results in a record.
-fn results<'n>(node: &'n Node) -> impl Iterator<Item = &'n Named> {
+fn results(node: &Node) -> impl Iterator<Item = &Named> {
     let parts = match &node.said {
         Said::User { parts, .. } => parts.as_slice(),
         _ => &[],

@@ -126,7 +126,7 @@ struct ExtraRecord<'a> {
 
 impl<'a> MessageRecord<'a> {
     fn extra(&self) -> ExtraRecord<'a> {
-        self.extra.and_then(|it| object(it)).unwrap_or_default()
+        self.extra.and_then(object).unwrap_or_default()
     }
 
     /// Returns the record of what was billed, its own or that of the response kept beside it.
@@ -193,7 +193,7 @@ pub(super) struct ReplyRecord<'a> {
 impl<'a> ReplyRecord<'a> {
     /// Returns the reply itself, which may stand in the body of a response.
     pub(super) fn innermost(self) -> Self {
-        let inner = self.body.and_then(|it| object::<ReplyRecord<'a>>(it));
+        let inner = self.body.and_then(object::<ReplyRecord<'a>>);
         inner.map_or(self, |it| Self { timestamp: it.timestamp.or(self.timestamp), ..it })
     }
 
