@@ -53,6 +53,27 @@ pub struct RequestView<'a> {
     pub settings: Settings,
 }
 
+impl<'a> RequestView<'a> {
+    /// A request of which no more is known than its prompt and when it starts; its response is over at once.
+    #[must_use]
+    pub fn of(prompt: Tokens, chain: &'a Chain, layout: &'a Layout, now_ms: i64) -> Self {
+        Self {
+            prompt,
+            stable: 0,
+            chain,
+            visits: &[],
+            layout,
+            ttl: None,
+            tail: 0,
+            now_ms,
+            response_ms: now_ms,
+            end_ms: now_ms,
+            edited_from: None,
+            settings: Settings::default(),
+        }
+    }
+}
+
 /// The rules of a provider's cache, with what it holds.
 pub trait CacheRule {
     /// Returns whether requests must bring their chained prefixes.

@@ -216,21 +216,19 @@ impl<'r, 't, P: Projector, S: Sink> Run<'r, 't, P, S> {
             return;
         }
         let chain = Chain::aside(&mut self.prompt, &self.log);
-        let view = RequestView {
-            prompt: self.prompt.tokens(),
+        self.submit_aside(self.prompt.tokens(), &chain, now_ms);
+    }
+
+    /// Asks the cache for a request beside the agent's own, which begins with the agent's prompt.
+    fn submit_aside(&mut self, prompt: Tokens, chain: &Chain, now_ms: i64) -> CacheUse {
+        self.cache.submit(&RequestView {
             stable: self.prompt.stable_tokens(),
-            chain: &chain,
-            visits: &[],
-            layout: self.layout,
+            visits: self.log.visits(),
             ttl: self.trace.harness.ttl,
-            tail: 0,
-            now_ms,
-            response_ms: now_ms,
-            end_ms: now_ms,
             edited_from: self.log.change().first_slot,
             settings: self.settings,
-        };
-        self.cache.submit(&view);
+            ..RequestView::of(prompt, chain, self.layout, now_ms)
+        })
     }
 
     /// Moves the clock to a step.
@@ -256,23 +254,7 @@ impl<'r, 't, P: Projector, S: Sink> Run<'r, 't, P, S> {
     /// Sends a request that the policy makes; the cache can serve what it shares with the agent's own prompt.
     fn send_aside(&mut self, request: &SideRequest, loop_ix: LoopIx, step: StepIx) {
         let usage = match &request.chain {
-            Some(chain) => {
-                let view = RequestView {
-                    prompt: request.prompt,
-                    stable: self.prompt.stable_tokens(),
-                    chain,
-                    visits: self.log.visits(),
-                    layout: self.layout,
-                    ttl: self.trace.harness.ttl,
-                    tail: 0,
-                    now_ms: self.ambient.now_ms,
-                    response_ms: self.ambient.now_ms,
-                    end_ms: self.ambient.now_ms,
-                    edited_from: self.log.change().first_slot,
-                    settings: self.settings,
-                };
-                self.cache.submit(&view)
-            }
+            Some(chain) => self.submit_aside(request.prompt, chain, self.ambient.now_ms),
             None => CacheUse { uncached: request.prompt, ..CacheUse::default() },
         };
         let row = RequestRow {

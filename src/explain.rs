@@ -15,6 +15,7 @@ use crate::model::policy::Moment;
 use crate::model::{Policy, Profile};
 use crate::price::{Bill, Consumed};
 use crate::projection::chain::Link;
+use crate::projection::text_as_it_came;
 use crate::trace::{Trace, Usage};
 use crate::units::Tokens;
 
@@ -104,7 +105,7 @@ pub fn explain(
     let n_before = mains.partition_point(|it| *it < wanted);
     let is_main = rows[wanted].role == Role::Main;
     let shared = Shared::new(wanted);
-    let mut eyes = Eyes::new([n_before.checked_sub(1), is_main.then_some(n_before)], n_before);
+    let mut eyes = Eyes::new(&trace.texts, [n_before.checked_sub(1), is_main.then_some(n_before)], n_before);
     let mut sink = Wanted { shared: shared.clone(), row: None, needs: Vec::new() };
     let look = |inner| -> Box<dyn CacheRule> { Box::new(WatchedCache { inner, shared: shared.clone() }) };
     simulate_watched(trace, policy, &profile.limits, &profile.cache, (&mut eyes, look), &mut sink);
@@ -232,7 +233,7 @@ fn rung(policy: &Policy, author: u8) -> (usize, usize) {
 fn aside(
     trace: &Trace,
     policy: &Policy,
-    eyes: &Eyes,
+    eyes: &Eyes<'_>,
     (n_sent, nth): (usize, usize),
     asked: Option<&Asked>,
 ) -> (Sent, Option<By>) {
@@ -255,9 +256,10 @@ fn aside(
             *slot = noted.edit.after;
         }
     }
+    let texts = (0..).zip(&slots).map(|(at, slot)| text_as_it_came(slot, &trace.texts, at)).collect();
     let links: Vec<Link> = asked.map(|it| it.links.clone()).unwrap_or_default();
     let replaced = eyes.edits.get(n_edits..=end).unwrap_or_default().iter().map(|it| it.edit.slot);
     let only = asked.is_none().then(|| replaced.collect());
     let by = eyes.edits.get(end).map(|it| rung(policy, it.edit.after.by));
-    (Sent { slots, links, n_edits, only }, by.map(|(stage, step)| By::Stage(stage, step)))
+    (Sent { slots, links, n_edits, only, texts }, by.map(|(stage, step)| By::Stage(stage, step)))
 }

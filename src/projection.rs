@@ -22,6 +22,8 @@ pub use prompt::{Prompt, Slot, SlotIx, State};
 pub use window::Window;
 
 use crate::model::policy::Moment;
+use crate::trace::Texts;
+use prompt::Shown;
 
 /// What surrounds a moment: time and cache facts, passed down so that a policy never asks the cache.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -40,10 +42,26 @@ pub struct Ambient {
 pub trait Projector {
     /// Edits the prompt at a moment; [`Editor::prompt`] shows what stands there.
     fn project(&mut self, moment: Moment, ambient: &Ambient, edit: &mut Editor<'_, '_>);
+
+    /// Returns the text of what stands in a slot; `None` where the load has no text, where a model wrote it, and for
+    /// renditions that are known by their size alone. A policy that puts words of its own into the prompt says them.
+    fn text(&self, prompt: &Prompt<'_>, texts: &Texts, slot: SlotIx) -> Option<String> {
+        text_as_it_came(prompt.slot(slot), texts, slot)
+    }
+}
+
+/// Returns the text of an item that is shown as it came.
+pub(crate) fn text_as_it_came(stands: &Slot, texts: &Texts, slot: SlotIx) -> Option<String> {
+    let is_raw = stands.state == State::Shown && stands.rendition == Shown::Raw;
+    texts.of(slot).filter(|_| is_raw).map(str::to_owned)
 }
 
 impl<P: Projector + ?Sized> Projector for Box<P> {
     fn project(&mut self, moment: Moment, ambient: &Ambient, edit: &mut Editor<'_, '_>) {
         (**self).project(moment, ambient, edit);
+    }
+
+    fn text(&self, prompt: &Prompt<'_>, texts: &Texts, slot: SlotIx) -> Option<String> {
+        (**self).text(prompt, texts, slot)
     }
 }

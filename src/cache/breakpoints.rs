@@ -14,30 +14,7 @@ use crate::ledger::CacheUse;
 use crate::model::{Breakpoints, TtlClass};
 use crate::projection::chain::Link;
 use crate::spec::profile::ReadableSpec;
-use crate::trace::Kind;
 use crate::units::Tokens;
-
-/// What changes a prompt's identity beside its content, by the level from which on it does.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Settings {
-    /// From the tools on: the model.
-    pub tools: u64,
-    /// From the system prompt on: web search, citations, speed.
-    pub system: u64,
-    /// From the messages on: the choice of tools, images, thinking.
-    pub messages: u64,
-}
-
-impl Settings {
-    /// Returns what of the settings counts for a prefix that ends with this kind.
-    fn of(self, kind: Kind) -> Self {
-        match kind {
-            Kind::ToolSchema => Self { system: 0, messages: 0, ..self },
-            Kind::System => Self { messages: 0, ..self },
-            _ => self,
-        }
-    }
-}
 
 /// When a request starts and when its response does, in milliseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,8 +46,7 @@ struct Clock {
 #[derive(Clone, Debug)]
 pub struct Cache {
     rules: Breakpoints,
-    settings: Settings,
-    entries: IndexMap<(u128, Settings), Entry>,
+    entries: IndexMap<u128, Entry>,
     /// Where the last request's marks end, by class.
     ends: [Tokens; 2],
 }
@@ -79,12 +55,7 @@ impl Cache {
     /// An empty cache.
     #[must_use]
     pub fn new(rules: Breakpoints) -> Self {
-        Self { rules, settings: Settings::default(), entries: IndexMap::new(), ends: [0; 2] }
-    }
-
-    /// Says under which settings the requests that follow are made.
-    pub fn set(&mut self, settings: Settings) {
-        self.settings = settings;
+        Self { rules, entries: IndexMap::new(), ends: [0; 2] }
     }
 
     /// Divides a prompt of prefixes by its marks, which stand in order; what it has beyond them is uncached.
@@ -157,7 +128,7 @@ impl Cache {
     /// Returns what becomes of the entry at a prefix, if there is one; `position` is its place in front of a mark that
     /// counts, if one stands at or behind it and looks back.
     fn found(&self, link: &Link, position: Option<u64>, is_hit: bool, now_ms: i64) -> Option<EntryFound> {
-        let entry = self.entries.get(&self.key(link))?;
+        let entry = self.entries.get(&link.digest)?;
         let age = |since_ms| u64::try_from(now_ms.saturating_sub(since_ms)).unwrap_or(0);
         let looked_at = u64::from(self.rules.lookback_positions);
         let (mut age_ms, mut life_ms) = (age(entry.touched_ms), self.rules.life_ms(entry.ttl));
@@ -185,13 +156,9 @@ impl Cache {
         self.live(link, now_ms).filter(|it| it.readable_ms <= now_ms).map(|it| it.tokens)
     }
 
-    fn key(&self, link: &Link) -> (u128, Settings) {
-        (link.digest, self.settings.of(link.kind))
-    }
-
     /// Returns the entry at a prefix, if it still lives.
     fn live(&self, link: &Link, now_ms: i64) -> Option<&Entry> {
-        let entry = self.entries.get(&self.key(link))?;
+        let entry = self.entries.get(&link.digest)?;
         let age = |since_ms| u64::try_from(now_ms.saturating_sub(since_ms)).unwrap_or(0);
         let is_live = age(entry.touched_ms) <= self.rules.life_ms(entry.ttl)
             && self.rules.max_age_ms.is_none_or(|it| age(entry.written_ms) <= it);
@@ -203,8 +170,7 @@ impl Cache {
         if !self.rules.renews || self.live(link, now_ms).is_none() {
             return;
         }
-        let key = self.key(link);
-        if let Some(entry) = self.entries.get_mut(&key) {
+        if let Some(entry) = self.entries.get_mut(&link.digest) {
             entry.touched_ms = entry.touched_ms.max(now_ms);
         }
     }
@@ -215,7 +181,7 @@ impl Cache {
         let readable_ms = live.map_or(clock.readable_ms, |it| it.readable_ms.min(clock.readable_ms));
         let (written_ms, touched_ms) = (clock.now_ms, clock.now_ms);
         let entry = Entry { tokens: mark.tokens, ttl: mark.ttl, written_ms, touched_ms, readable_ms };
-        self.entries.insert(self.key(link), entry);
+        self.entries.insert(link.digest, entry);
     }
 }
 

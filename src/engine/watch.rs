@@ -15,8 +15,8 @@ use crate::trace::Trace;
 pub trait Watch {
     /// The policy is about to act.
     fn before(&mut self, moment: Moment, edit: &mut Editor<'_, '_>);
-    /// The policy has acted.
-    fn after(&mut self, moment: Moment, edit: &mut Editor<'_, '_>);
+    /// The policy has acted; it can still be asked for the words that it put in.
+    fn after(&mut self, moment: Moment, policy: &dyn Projector, edit: &mut Editor<'_, '_>);
 }
 
 /// A policy that is watched.
@@ -29,7 +29,7 @@ impl<P: Projector, W: Watch> Projector for Watched<'_, P, W> {
     fn project(&mut self, moment: Moment, ambient: &Ambient, edit: &mut Editor<'_, '_>) {
         self.watch.before(moment, edit);
         self.policy.project(moment, ambient, edit);
-        self.watch.after(moment, edit);
+        self.watch.after(moment, &self.policy, edit);
     }
 }
 

@@ -54,6 +54,8 @@ pub struct Standing {
     pub causes: Vec<Cause>,
     /// What the cache made of its tokens.
     pub cached: Cached,
+    /// What it says there, where the load has text: as it came, or in the words of a template.
+    pub text: Option<String>,
 }
 
 /// Tokens by what the cache made of them.
@@ -103,6 +105,7 @@ impl Story<'_> {
                 is_new: index as usize >= n_seen,
                 causes: causes.swap_remove(&index).unwrap_or_default(),
                 cached,
+                text: sent.texts.get(index as usize).cloned().flatten(),
             }
         });
         items.collect()

@@ -10,7 +10,8 @@ use crate::ledger::{CacheUse, NeedRow, RequestRow, Role, Sink, StoredRow};
 use crate::model::policy::Moment;
 use crate::projection::chain::Link;
 use crate::projection::prompt::Edit;
-use crate::projection::{Editor, Slot, SlotIx};
+use crate::projection::{Editor, Projector, Slot, SlotIx};
+use crate::trace::Texts;
 
 /// An edit, and when it was made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,11 +37,14 @@ pub(super) struct Sent {
     pub(super) n_edits: usize,
     /// The only slots that were sent, where that is not all.
     pub(super) only: Option<BTreeSet<SlotIx>>,
+    /// What they say, slot by slot, as far as is known.
+    pub(super) texts: Vec<Option<String>>,
 }
 
 /// Looks at a policy at work.
 #[derive(Debug)]
-pub(super) struct Eyes {
+pub(super) struct Eyes<'t> {
+    texts: &'t Texts,
     /// The agent's requests of which the prompts are kept, counted from 0.
     pub(super) wanted: [Option<usize>; 2],
     /// The last of the agent's requests up to which edits are noted.
@@ -54,9 +58,9 @@ pub(super) struct Eyes {
     pub(super) sent: [Option<Sent>; 2],
 }
 
-impl Eyes {
-    pub(super) fn new(wanted: [Option<usize>; 2], until: usize) -> Self {
-        Self { wanted, until, n_sent: 0, n_seen: 0, edits: Vec::new(), sent: [None, None] }
+impl<'t> Eyes<'t> {
+    pub(super) fn new(texts: &'t Texts, wanted: [Option<usize>; 2], until: usize) -> Self {
+        Self { texts, wanted, until, n_sent: 0, n_seen: 0, edits: Vec::new(), sent: [None, None] }
     }
 
     /// Notes the edits that have been made since the last look.
@@ -72,21 +76,23 @@ impl Eyes {
     }
 }
 
-impl Watch for Eyes {
+impl Watch for Eyes<'_> {
     fn before(&mut self, _: Moment, edit: &mut Editor<'_, '_>) {
         self.note(None, edit);
     }
 
-    fn after(&mut self, moment: Moment, edit: &mut Editor<'_, '_>) {
+    fn after(&mut self, moment: Moment, policy: &dyn Projector, edit: &mut Editor<'_, '_>) {
         self.note(Some(moment), edit);
         if moment != Moment::Request {
             return;
         }
         for (wanted, sent) in self.wanted.iter().zip(&mut self.sent) {
             if *wanted == Some(self.n_sent) {
-                let slots = (0..edit.prompt().len()).map(|it| *edit.prompt().slot(it)).collect();
                 let links = edit.chain().links().to_vec();
-                *sent = Some(Sent { slots, links, n_edits: self.edits.len(), only: None });
+                let prompt = edit.prompt();
+                let slots = (0..prompt.len()).map(|it| *prompt.slot(it)).collect();
+                let texts = (0..prompt.len()).map(|it| policy.text(prompt, self.texts, it)).collect();
+                *sent = Some(Sent { slots, links, n_edits: self.edits.len(), only: None, texts });
             }
         }
         self.n_sent += 1;

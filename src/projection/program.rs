@@ -11,7 +11,7 @@ use super::scope::{Place, Region};
 use super::test::{Look, Progress, Test};
 use super::tracker::Tracker;
 use super::writer::Writer;
-use super::{Ambient, Projector};
+use super::{Ambient, Projector, text_as_it_came};
 use crate::model::policy::{Moment, Policy, Rung, Stage};
 use crate::model::size::Unit;
 use crate::spec::policy::{LastsSpec, PrefixSpec};
@@ -113,26 +113,22 @@ impl Program {
     }
 }
 
-impl Program {
-    /// Returns the text of what stands in a slot: the item's own, or in the words of the template that wrote it. `None` where
-    /// the load has no text, where a model wrote it, and for renditions that are known by their size alone.
-    #[must_use]
-    pub fn render(&self, prompt: &Prompt<'_>, texts: &Texts, slot: SlotIx) -> Option<String> {
-        let stands = prompt.slot(slot);
-        let rung = || self.stages.iter().flat_map(|it| &it.rungs).find(|it| it.author == stands.by);
-        match stands.state {
-            State::Shown if stands.rendition == Shown::Raw => texts.of(slot).map(str::to_owned),
-            State::Shown | State::FoldHost => rung()?.act.text(prompt, slot),
-            State::Host | State::Dropped | State::Absorbed | State::Folded => None,
-        }
-    }
-}
-
 impl Projector for Program {
     #[inline]
     fn project(&mut self, moment: Moment, ambient: &Ambient, edit: &mut Editor<'_, '_>) {
         for index in &self.by_moment[moment as usize] {
             self.stages[*index].consider(moment, ambient, edit);
+        }
+    }
+
+    /// An item's own text, or the words of the template that wrote it.
+    fn text(&self, prompt: &Prompt<'_>, texts: &Texts, slot: SlotIx) -> Option<String> {
+        let stands = prompt.slot(slot);
+        let rung = || self.stages.iter().flat_map(|it| &it.rungs).find(|it| it.author == stands.by);
+        match stands.state {
+            State::Shown if stands.rendition == Shown::Raw => text_as_it_came(stands, texts, slot),
+            State::Shown | State::FoldHost => rung()?.act.text(prompt, slot),
+            State::Host | State::Dropped | State::Absorbed | State::Folded => None,
         }
     }
 }

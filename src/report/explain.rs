@@ -11,7 +11,7 @@ use serde::Serialize;
 use super::rows::{self, Context, RequestJson};
 use crate::cache::{EntryFound, MarkFound};
 use crate::explain::{Cause, Explanation, Prefix, Same, Standing};
-use crate::trace::{Level, Texts};
+use crate::trace::Level;
 use crate::units::{Cost, Tokens};
 
 pub use render::rendered;
@@ -117,15 +117,11 @@ struct ItemJson<'a> {
     text: Option<String>,
 }
 
-/// Returns an explanation as one JSON document, with the texts of what stands in the prompt where they are given.
+/// Returns an explanation as one JSON document, with the texts of what stands in the prompt where they are asked for.
 ///
 /// # Errors
 /// A value that JSON cannot hold.
-pub fn json(
-    it: &Explanation,
-    context: Context<'_>,
-    texts: Option<&Texts>,
-) -> Result<String, serde_json::Error> {
+pub fn json(it: &Explanation, context: Context<'_>, has_texts: bool) -> Result<String, serde_json::Error> {
     let (policy, rules) = (context.policy, &context.profile.cache);
     let entry = |it| EntryJson { entry: it, says: words::entry(it, rules) };
     let cost = |it: Cost| Some(it.0);
@@ -176,7 +172,7 @@ pub fn json(
             })
             .collect(),
         tokens_beside_items: it.beside,
-        items: it.items.iter().map(|it| item(it, changes(&it.causes), texts)).collect(),
+        items: it.items.iter().map(|it| item(it, changes(&it.causes), has_texts)).collect(),
     };
     Ok(serde_json::to_string_pretty(&document)? + "\n")
 }
@@ -216,7 +212,7 @@ fn change(it: &Cause, context: Context<'_>) -> ChangeJson {
     }
 }
 
-fn item<'a>(it: &'a Standing, changes: Vec<ChangeJson>, texts: Option<&Texts>) -> ItemJson<'a> {
+fn item<'a>(it: &'a Standing, changes: Vec<ChangeJson>, has_text: bool) -> ItemJson<'a> {
     ItemJson {
         item: it.item,
         kind: words::word(it.kind),
@@ -232,6 +228,6 @@ fn item<'a>(it: &'a Standing, changes: Vec<ChangeJson>, texts: Option<&Texts>) -
         cache_write_tokens: it.cached.written,
         uncached_tokens: it.cached.uncached,
         changes,
-        text: texts.filter(|_| it.now.tokens > 0).map(|texts| render::of_item(it, texts)),
+        text: (has_text && it.now.tokens > 0).then(|| render::of_item(it)),
     }
 }

@@ -198,19 +198,11 @@ fn divide_all(rule: &Rule, requests: &[RequestRecord]) -> Result<Vec<CacheUse>, 
             // What stands behind the last mark is no part of the conversation; a prompt without marks asks for nothing.
             links.truncate(it.marks.iter().map(|it| it.0 + 1).max().unwrap_or(0));
         }
+        let chain = Chain::of(links);
         cache.submit(&RequestView {
-            prompt: prompt(it),
-            stable: 0,
-            chain: &Chain::of(links),
-            visits: &[],
-            layout: &layout,
-            ttl: None,
-            tail: 0,
-            now_ms: it.t_ms,
             response_ms: it.response_start_ms,
             end_ms: it.response_start_ms,
-            edited_from: None,
-            settings: Settings::default(),
+            ..RequestView::of(prompt(it), &chain, &layout, it.t_ms)
         })
     });
     Ok(usages.collect())

@@ -1,5 +1,7 @@
 //! Explained requests: what a person reads, and that it adds up to the rows of the run.
 
+use std::path::Path;
+
 use ctxsim::engine::simulate;
 use ctxsim::explain::{Explanation, explain};
 use ctxsim::ledger::Rows;
@@ -8,12 +10,14 @@ use ctxsim::model::{Breakpoints, CacheRules, Limits, Policy, Profile};
 use ctxsim::price;
 use ctxsim::report::explain::{json, rendered, table};
 use ctxsim::report::rows::Context;
+use ctxsim::source::Source;
 use ctxsim::spec::decode::decode;
 use ctxsim::spec::scenario::AssumeSpec;
-use ctxsim::spec::{Format, ProfileSpec};
+use ctxsim::spec::{Format, PolicySpec, ProfileSpec};
 use ctxsim::trace::evidence::Recover;
 use ctxsim::trace::import::import_all;
 use ctxsim::trace::{Due, Kind, Level, Need, NewItem, Preserve, Sizes, Texts, Trace, TraceBuilder};
+use ctxsim::units::UNLIMITED;
 use proptest::prelude::*;
 
 use crate::laws::hold;
@@ -185,7 +189,7 @@ fn an_explanation_for_programs_has_the_row_and_every_item() {
     let context =
         Context { policy: &policy, scenario: "s", recorded: None, profile: &profile, names_run: false };
 
-    let document: serde_json::Value = serde_json::from_str(&json(&it, context, None).unwrap()).unwrap();
+    let document: serde_json::Value = serde_json::from_str(&json(&it, context, false).unwrap()).unwrap();
 
     assert_eq!(document["schema"], "ctxsim.explanation/1");
     assert_eq!(document["items"].as_array().unwrap().len(), it.items.len());
@@ -274,15 +278,35 @@ fn a_prompt_with_text_is_rendered_and_what_has_none_is_said() {
     let policy = policy(MASK);
     let it = explain(&trace, &policy, &profile(BREAKPOINTS), 6).unwrap();
 
-    let text = rendered(&it, &trace.texts);
+    let text = rendered(&it);
 
     let heads: Vec<&str> = text.lines().filter(|it| it.starts_with("──── ")).collect();
     assert_eq!(heads.len(), it.items.iter().filter(|it| it.now.tokens > 0).count());
     assert!(text.contains("\n[12 tokens: marker]\n"), "{text}");
     let user = it.items.iter().find(|it| it.kind == Kind::User).unwrap();
     assert!(text.contains(trace.texts.of(user.item).unwrap()), "{text}");
-    assert_eq!(
-        rendered(&it, &Texts::default()).matches("[no text]").count(),
-        heads.len() - text.matches("[12 tokens").count()
-    );
+    let mute = Trace { texts: Texts::default(), ..trace };
+    let it = explain(&mute, &policy, &profile(BREAKPOINTS), 6).unwrap();
+    assert_eq!(rendered(&it).matches("[no text]").count(), heads.len() - text.matches("[12 tokens").count());
+}
+
+#[test]
+fn what_a_template_writes_is_rendered_in_its_words() {
+    const SESSION: &str = include_str!("../../scenarios/recorded/claude-code-session.jsonl");
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("policies/duckagent/runtime_guarded_mid.ron");
+    let runtime = Policy::new(&Source::read(&file).unwrap().decode::<PolicySpec>().unwrap()).unwrap();
+    let trace = import_all(SESSION, "recorded", &AssumeSpec::default(), &[]).unwrap().remove(0).trace;
+    let limits = Limits { prompt: UNLIMITED, window: 32_000, output: UNLIMITED };
+    let profile = Profile { limits, ..profile(BREAKPOINTS) };
+    let last = trace.spine.steps.len();
+
+    let it = explain(&trace, &runtime, &profile, last).unwrap();
+
+    let text = rendered(&it);
+    let head = |it: &&str| {
+        it.starts_with("[TOOL RESULT SUMMARY]") || it.starts_with("[COMPLETED AGENT LOOP SUMMARY]")
+    };
+    assert!(text.lines().any(|it| head(&it)), "{text}");
+    let written = it.items.iter().filter(|it| it.text.as_deref().is_some_and(|it| head(&it)));
+    assert!(written.count() > 0);
 }

@@ -42,7 +42,7 @@ impl Projector for Spy<'_> {
         let part = |slot| Part {
             kind: prompt.kind(slot),
             tokens: prompt.slot(slot).tokens,
-            text: self.program.render(prompt, &self.trace.texts, slot),
+            text: self.program.text(prompt, &self.trace.texts, slot),
         };
         self.requests.push(visible.map(part).collect());
     }

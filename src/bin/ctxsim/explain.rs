@@ -54,9 +54,9 @@ pub(crate) fn explain(catalog: &Catalog, args: &ExplainArgs) -> Result<(), Error
     let recorded = trace.recorded.as_ref();
     let context = Context { policy, scenario: &load.name, recorded, profile, names_run: false };
     let text = match args.format {
-        CalibrationFormatArg::Json => json(&explanation, context, args.render.then_some(&trace.texts))
+        CalibrationFormatArg::Json => json(&explanation, context, args.render)
             .map_err(|error| vec![Diagnostic::at("unwritable", "", error.to_string())])?,
-        CalibrationFormatArg::Table if args.render => rendered(&explanation, &trace.texts),
+        CalibrationFormatArg::Table if args.render => rendered(&explanation),
         CalibrationFormatArg::Table => {
             let is_terminal = args.output.is_none();
             let style = table::Style {

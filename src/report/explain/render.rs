@@ -6,11 +6,10 @@ use super::words;
 use crate::explain::{Explanation, Standing};
 use crate::projection::State;
 use crate::projection::prompt::Shown;
-use crate::trace::Texts;
 
 /// Returns the prompt of an explained request: what stands in it, each under a line that names it.
 #[must_use]
-pub fn rendered(it: &Explanation, texts: &Texts) -> String {
+pub fn rendered(it: &Explanation) -> String {
     let mut text = String::new();
     for item in it.items.iter().filter(|it| it.now.tokens > 0) {
         let _ = writeln!(
@@ -20,7 +19,7 @@ pub fn rendered(it: &Explanation, texts: &Texts) -> String {
             words::named(item),
             words::how(item),
             words::tokens(item.now.tokens.into()),
-            of_item(item, texts).trim_end_matches('\n')
+            of_item(item).trim_end_matches('\n')
         );
     }
     if it.beside > 0 {
@@ -30,10 +29,12 @@ pub fn rendered(it: &Explanation, texts: &Texts) -> String {
     text
 }
 
-/// Returns what stands for an item: its text where it is shown as it came, else what is known of what stands there.
-pub(super) fn of_item(item: &Standing, texts: &Texts) -> String {
-    if item.now.state == State::Shown && item.now.shown == Shown::Raw {
-        return texts.of(item.item).unwrap_or("[no text]").to_owned();
+/// Returns what an item says where it stands, else what is known of what stands there.
+pub(super) fn of_item(item: &Standing) -> String {
+    let is_raw = item.now.state == State::Shown && item.now.shown == Shown::Raw;
+    match &item.text {
+        Some(text) => text.clone(),
+        None if is_raw => "[no text]".to_owned(),
+        None => format!("[{}: {}]", words::tokens(item.now.tokens.into()), words::stood(&item.now)),
     }
-    format!("[{}: {}]", words::tokens(item.now.tokens.into()), words::stood(&item.now))
 }

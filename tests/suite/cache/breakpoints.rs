@@ -1,6 +1,6 @@
 //! The breakpoints rule on the examples of Anthropic's prompt caching guide, read 2026-09.
 
-use ctxsim::cache::breakpoints::{Cache, Settings, Times};
+use ctxsim::cache::breakpoints::{Cache, Times};
 use ctxsim::cache::marks::Mark;
 use ctxsim::model::TtlClass::{Long, Short};
 use ctxsim::trace::Kind;
@@ -94,26 +94,6 @@ fn anthropic_guide_an_entry_is_readable_once_its_writers_response_began() {
         |request_ms, response_ms| cache.divide(&links, &mark, 1_000, Times { request_ms, response_ms }).read;
 
     assert_eq!([at(0, 5_000), at(1, 9_000), at(2, 9_000), at(5_000, 6_000)], [0, 0, 0, 1_000]);
-}
-
-#[test]
-fn anthropic_guide_what_changes_a_level_leaves_the_levels_before_it() {
-    let mut blocks = Blocks(vec![(Kind::ToolSchema, 1, 2_000), (Kind::System, 2, 2_000)]);
-    blocks.0.push((Kind::User, 3, 500));
-    let marks = [(1, Short), (2, Short), (3, Short)];
-    let changes = [
-        (Settings::default(), 4_500),
-        (Settings { messages: 1, ..Settings::default() }, 4_000),
-        (Settings { system: 1, ..Settings::default() }, 2_000),
-        (Settings { tools: 1, ..Settings::default() }, 0),
-    ];
-    for (settings, read) in changes {
-        let mut cache = Cache::new(rules(1_024));
-        send(&mut cache, &blocks, &marks, 0);
-        cache.set(settings);
-
-        assert_eq!(send(&mut cache, &blocks, &marks, 10).read, read, "{settings:?}");
-    }
 }
 
 #[test]

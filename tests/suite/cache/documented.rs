@@ -5,7 +5,7 @@ use ctxsim::cache::{CacheRule, RequestView, cache};
 use ctxsim::ledger::CacheUse;
 use ctxsim::model::TtlClass::{self, Long, Short};
 use ctxsim::model::profile::Steps;
-use ctxsim::model::{CacheRules, Layout, Profile, Settings};
+use ctxsim::model::{CacheRules, Layout, Profile};
 use ctxsim::price::{Bill, Consumed};
 use ctxsim::projection::chain::Chain;
 use ctxsim::spec::decode::decode;
@@ -18,20 +18,8 @@ use super::{Blocks, rules, send};
 fn ask(cache: &mut dyn CacheRule, blocks: &Blocks, at_ms: i64) -> CacheUse {
     let links = blocks.links();
     let layout = Layout { breakpoints: Vec::new(), ..Layout::default() };
-    cache.submit(&RequestView {
-        prompt: links.last().map_or(0, |it| it.tokens),
-        stable: 0,
-        chain: &Chain::of(links),
-        visits: &[],
-        layout: &layout,
-        ttl: None,
-        tail: 0,
-        now_ms: at_ms,
-        response_ms: at_ms,
-        end_ms: at_ms,
-        edited_from: None,
-        settings: Settings::default(),
-    })
+    let prompt = links.last().map_or(0, |it| it.tokens);
+    cache.submit(&RequestView::of(prompt, &Chain::of(links), &layout, at_ms))
 }
 
 fn interval(min: u64, step: u64, ttl_ms: Option<u64>) -> Box<dyn CacheRule> {

@@ -54,18 +54,10 @@ impl Listed {
         let chain = Chain::of(blocks.links());
         let prompt = chain.links().last().map_or(0, |it| it.tokens);
         let usage = self.cache.submit(&RequestView {
-            prompt,
-            stable: 0,
-            chain: &chain,
-            visits: &[],
-            layout: &self.layout,
-            ttl: None,
-            tail: 0,
-            now_ms: at_ms,
             response_ms: at_ms + 1_000,
             end_ms: at_ms + 2_000,
-            edited_from: None,
             settings,
+            ..RequestView::of(prompt, &chain, &self.layout, at_ms)
         });
         assert_eq!(usage.read + usage.write[0] + usage.write[1] + usage.uncached, prompt);
         usage
