@@ -368,8 +368,8 @@ impl<'r, 't, P: Projector, S: Sink> Run<'r, 't, P, S> {
         for need in self.trace.needs.due(loop_ix, due) {
             let evidence = &self.trace.needs.evidence[need.source as usize];
             let stands = self.prompt.loop_state(need.source);
-            for (recovery, sink) in self.recoveries.iter().zip(&mut *self.sinks) {
-                sink.need(&recovery.meet(loop_ix, need, evidence, &stands));
+            for (n, sink) in self.sinks.iter_mut().enumerate() {
+                sink.need(&self.recoveries[n].meet(loop_ix, need, evidence, &stands));
             }
         }
     }
@@ -379,8 +379,8 @@ impl<'r, 't, P: Projector, S: Sink> Run<'r, 't, P, S> {
     fn item_needs(&mut self, loop_ix: LoopIx, step: StepIx) {
         for it in self.trace.needs.due_at(step) {
             let stands = item_state(&self.prompt, it.derived.item, self.trace.needs.mentions(it));
-            for (recovery, sink) in self.recoveries.iter().zip(&mut *self.sinks) {
-                let row = recovery.meet(loop_ix, &it.need, &it.evidence, &stands);
+            for (n, sink) in self.sinks.iter_mut().enumerate() {
+                let row = self.recoveries[n].meet(loop_ix, &it.need, &it.evidence, &stands);
                 sink.need(&NeedRow { derived: Some(it.derived), ..row });
             }
         }

@@ -126,7 +126,7 @@ pub struct KeptRow<'a> {
     pub bank: &'a str,
     /// The fact.
     pub fact: FactIx,
-    /// The how manieth thing that was written it is, from 0.
+    /// Its place in the order of writing, from 0.
     pub nth: u64,
 }
 

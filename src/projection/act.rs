@@ -121,23 +121,22 @@ impl Act {
 /// Applies a rung: the shortest run of units that meets its goal, or all.
 pub(super) fn apply(rung: &mut ReadyRung, activation: &Activation<'_>, edit: &mut Editor<'_, '_>) {
     let region = rung.place.region(edit, &activation.env);
-    if let Act::Summarise(summary) = &rung.act {
-        let summary = Arc::clone(summary);
-        summarise(rung, &summary, region, activation, edit);
-        return;
-    }
-    if let Act::Fold(fold) = &rung.act {
-        let fold = Arc::clone(fold);
-        fold::fold(rung, &fold, region, activation, edit);
-        return;
-    }
-    let n_changed = if rung.place.order == OrderSpec::Oldest {
-        in_order(rung, region, activation, edit)
-    } else {
-        ranked(rung, region, activation, edit)
+    let (n_visited, n_changed) = match &rung.act {
+        Act::Summarise(summary) => {
+            let summary = Arc::clone(summary);
+            return summarise(rung, &summary, region, activation, edit);
+        }
+        Act::Fold(fold) => {
+            let fold = Arc::clone(fold);
+            return fold::fold(rung, &fold, region, activation, edit);
+        }
+        Act::Show { .. } | Act::Drop => match rung.place.order {
+            OrderSpec::Oldest => in_order(rung, region, activation, edit),
+            OrderSpec::Newest | OrderSpec::Largest => ranked(rung, region, activation, edit),
+        },
     };
     let is_active = rung.place.part == PartSpec::Active;
-    edit.note_visit(is_active, n_changed.0, n_changed.1);
+    edit.note_visit(is_active, n_visited, n_changed);
 }
 
 /// Applies a rung to the item that has just entered.

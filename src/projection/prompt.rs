@@ -114,18 +114,19 @@ impl<'t> Prompt<'t> {
             Slot { tokens: item.raw, rendition: Shown::Raw, state: State::Shown, exact, by: UNDO, serial: 0 };
         self.slots.push(slot);
         self.next.push(index);
-        self.total += Tokens::from(item.raw);
+        let tokens = Tokens::from(item.raw);
+        self.total += tokens;
         self.arrived.items += 1;
         self.touched += 1;
         let Some(state) = self.loops.last_mut() else { return };
-        state.tokens += Tokens::from(item.raw);
+        state.tokens += tokens;
         if item.kind == Kind::ToolResult {
             state.n_exact += u32::from(exact);
             state.n_full += 1;
             state.n_raw += 1;
             state.n_handles += u32::from(item.handle > 0);
-            self.tools.raw_tokens += Tokens::from(item.raw);
-            self.tools.visible_tokens += Tokens::from(item.raw);
+            self.tools.raw_tokens += tokens;
+            self.tools.visible_tokens += tokens;
             self.arrived.tool_uses += 1;
         }
     }
@@ -135,23 +136,26 @@ impl<'t> Prompt<'t> {
     pub fn rerender(&mut self, index: SlotIx, tokens: u32, rendition: Shown, exact: bool, by: Author) {
         let at = index as usize;
         let item = &self.spine.items[at];
-        let before = self.slots[at];
-        let after = Slot { tokens, rendition, exact, by, ..before };
+        let slot = &mut self.slots[at];
+        let before = *slot;
+        (slot.tokens, slot.rendition, slot.exact, slot.by) = (tokens, rendition, exact, by);
+        let after = *slot;
+        let freed = Tokens::from(before.tokens - tokens);
+        self.total -= freed;
+        let state = &mut self.loops[item.loop_ix as usize];
+        state.tokens -= freed;
         if item.kind == Kind::ToolResult {
-            let state = &mut self.loops[item.loop_ix as usize];
             state.n_exact = state.n_exact + u32::from(exact) - u32::from(before.exact);
             state.n_full =
                 state.n_full + u32::from(tokens >= item.raw) - u32::from(before.tokens >= item.raw);
             state.n_raw =
                 state.n_raw + u32::from(rendition == Shown::Raw) - u32::from(before.rendition == Shown::Raw);
-            self.tools.visible_tokens -= Tokens::from(before.tokens - tokens);
+            self.tools.visible_tokens -= freed;
             if tokens < item.raw && !self.compressed[at] {
                 self.compressed[at] = true;
                 self.tools.compressed += 1;
             }
         }
-        self.shrink(item.loop_ix, before.tokens - tokens);
-        self.slots[at] = after;
         self.note(Edit { slot: index, before, after });
     }
 
@@ -159,33 +163,28 @@ impl<'t> Prompt<'t> {
     pub fn absorb(&mut self, slots: &[SlotIx], tokens: u32, serial: u32, by: Author) {
         let Some(host) = slots.first().copied() else { return };
         let mut freed = 0;
+        // From the end on, so that a hidden run leads to its end in one step.
         for index in slots.iter().rev().copied() {
             let at = index as usize;
-            let before = self.slots[at];
-            let after = if index == host {
-                Slot { tokens, state: State::Host, serial, by, ..before }
+            let slot = &mut self.slots[at];
+            let before = *slot;
+            slot.by = by;
+            if index == host {
+                (slot.tokens, slot.state, slot.serial) = (tokens, State::Host, serial);
             } else {
-                // From the end on, so that a hidden run leads to its end in one step.
+                (slot.tokens, slot.state, slot.serial) = (0, State::Absorbed, 0);
                 self.next[at] = self.next.get(at + 1).copied().unwrap_or(index + 1);
-                Slot { tokens: 0, state: State::Absorbed, serial: 0, by, ..before }
-            };
+            }
+            self.journal.push(Edit { slot: index, before, after: *slot });
             let state = &mut self.loops[self.spine.items[at].loop_ix as usize];
             state.n_absorbed += u32::from(!is_behind(&before));
             state.tokens -= Tokens::from(before.tokens);
             freed += Tokens::from(before.tokens);
-            self.slots[at] = after;
-            self.journal.push(Edit { slot: index, before, after });
         }
         self.loops[self.spine.items[host as usize].loop_ix as usize].tokens += Tokens::from(tokens);
         self.total = self.total - freed + Tokens::from(tokens);
         self.dirty_from = self.dirty_from.min(host);
         self.touched += slots.len() as u64;
-    }
-
-    #[inline]
-    fn shrink(&mut self, loop_ix: LoopIx, by: u32) {
-        self.total -= Tokens::from(by);
-        self.loops[loop_ix as usize].tokens -= Tokens::from(by);
     }
 
     #[inline]

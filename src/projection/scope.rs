@@ -131,10 +131,14 @@ impl Place {
     }
 
     /// Returns whether the stage acts on a slot of its region.
-    #[inline]
+    #[inline(always)]
     #[must_use]
     pub fn has(&self, prompt: &Prompt<'_>, index: SlotIx) -> bool {
-        self.filter.has(prompt, index) && !self.keep.iter().any(|it| it.holds(prompt, index))
+        self.filter.has(prompt, index) && (self.keep.is_empty() || !self.protects(prompt, index))
+    }
+
+    fn protects(&self, prompt: &Prompt<'_>, index: SlotIx) -> bool {
+        self.keep.iter().any(|it| it.holds(prompt, index))
     }
 
     /// Collects the slots of the next unit from a place on; none are left when it stays empty.
@@ -148,22 +152,18 @@ impl Place {
         unit: &mut Vec<SlotIx>,
     ) {
         unit.clear();
+        let begin = *at;
         let mut last = None;
-        let mut n = 0;
-        loop {
-            let index = edit.visible_from(*at);
-            if index >= to {
-                *at = to.max(*at);
-                return;
-            }
-            edit.touch(1);
+        let (mut n, mut n_seen) = (0, 0);
+        let mut index = edit.visible_from(begin);
+        while index < to {
+            n_seen += 1;
             if self.has(edit.prompt(), index) {
                 if let UnitSize::Of(kind, most) = size {
                     let key = Some(unit_of(edit.prompt(), index, *kind));
                     if last != key {
                         if n == *most {
-                            *at = index;
-                            return;
+                            break;
                         }
                         n += 1;
                         last = key;
@@ -171,8 +171,10 @@ impl Place {
                 }
                 unit.push(index);
             }
-            *at = index + 1;
+            index = edit.visible_from(index + 1);
         }
+        *at = index.min(to).max(begin);
+        edit.touch(n_seen);
     }
 
     /// Returns how the scope is divided now.

@@ -66,19 +66,14 @@ fn check_suite(catalog: &Catalog, suite: &Loaded<SuiteSpec>) -> Result<(), Error
     if problems.is_empty() { Ok(()) } else { Err(suite.locate(problems).into()) }
 }
 
-/// Returns the kind of a file: by the folder that it stands in, else by the fields at its top.
+/// Returns the kind of a file: by the fields at its top; where these could be of several, by the nearest folder that is
+/// called after one.
 ///
 /// # Errors
 /// The file cannot be read.
 pub fn kind_of(path: &Path) -> Result<Kind, Error> {
     if Format::of(path).is_none() {
         return Ok(Kind::Scenario);
-    }
-    let folders: Vec<_> = path.components().map(|it| it.as_os_str().to_string_lossy()).collect();
-    if let Some(kind) =
-        folders.iter().rev().find_map(|it| Kind::ALL.into_iter().find(|kind| kind.folder() == it))
-    {
-        return Ok(kind);
     }
     let source = Source::read(path)?;
     let keys = decode::keys(&source.text, source.format);
@@ -89,6 +84,9 @@ pub fn kind_of(path: &Path) -> Result<Kind, Error> {
         (Kind::Profile, n_known(decode::fields::<ProfileSpec>())),
         (Kind::Suite, n_known(decode::fields::<SuiteSpec>())),
     ];
-    let most = known.iter().map(|(_, n)| *n).max();
-    Ok(known.iter().find(|(_, n)| Some(*n) == most).map_or(Kind::Policy, |(kind, _)| *kind))
+    let most = known.iter().map(|(_, n)| *n).max().unwrap_or(0);
+    let likely: Vec<Kind> = known.into_iter().filter(|(_, n)| *n == most).map(|(kind, _)| kind).collect();
+    let folders: Vec<_> = path.components().map(|it| it.as_os_str().to_string_lossy()).collect();
+    let of_folder = folders.iter().rev().find_map(|it| likely.iter().find(|kind| kind.folder() == it));
+    Ok(*of_folder.or(likely.first()).unwrap_or(&Kind::Policy))
 }

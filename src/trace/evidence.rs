@@ -86,6 +86,9 @@ impl Needs {
     #[inline]
     #[must_use]
     pub fn due_at(&self, step: StepIx) -> &[ItemNeed] {
+        if self.of_items.is_empty() {
+            return &[];
+        }
         let start = self.of_items.partition_point(|it| it.derived.step < step);
         let n_due = self.of_items[start..].partition_point(|it| it.derived.step == step);
         &self.of_items[start..start + n_due]
@@ -114,6 +117,7 @@ impl Needs {
     }
 
     /// Returns the needs that are due at a moment of a loop.
+    #[inline]
     #[must_use]
     pub fn due(&self, loop_ix: LoopIx, due: Due) -> &[Need] {
         let Some(ends) = self.ends.get(loop_ix as usize) else { return &[] };

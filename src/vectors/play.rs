@@ -11,7 +11,7 @@ use crate::cache::marks::Mark;
 use crate::cache::{CacheRule, RequestView};
 use crate::engine::play_with_cache;
 use crate::ledger::{CacheUse, Rows};
-use crate::model::{Breakpoints, CacheRules, Layout, Limits, Settings};
+use crate::model::{Breakpoints, CacheRules, Layout, Limits};
 use crate::projection::Program;
 use crate::projection::chain::Chain;
 use crate::projection::num::Known;

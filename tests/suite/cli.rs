@@ -138,6 +138,21 @@ fn wrong_usage_ends_with_two_and_good_inputs_with_zero() {
 }
 
 #[test]
+fn a_file_is_of_the_kind_that_its_fields_say_whatever_the_folders_above_are_called() {
+    let folder = tempfile::tempdir().unwrap();
+    let below = folder.path().join("profiles/work");
+    std::fs::create_dir_all(&below).unwrap();
+    let policy = below.join("identity.ron");
+    std::fs::copy("policies/identity.ron", &policy).unwrap();
+
+    assert_eq!(out(&ctxsim(&["validate", policy.to_str().unwrap()])), "1 input is fine\n");
+
+    std::fs::write(&policy, "(about: \"nothing yet\")").unwrap();
+    let told = refused(&ctxsim(&["validate", policy.to_str().unwrap()]));
+    assert!(told.contains("add `prices`"), "a profile is meant where a folder says so: {told}");
+}
+
+#[test]
 fn an_output_file_is_written_whole_and_a_bad_input_leaves_it_alone() {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("output_whole");
     std::fs::create_dir_all(&folder).unwrap();

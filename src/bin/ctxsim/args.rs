@@ -1,8 +1,14 @@
-//! The arguments of the command line.
+//! The verbs of the command line, and the arguments that several share; those of one long verb stand beside it.
 
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+
+use crate::explain::ExplainArgs;
+use crate::import::ImportArgs;
+use crate::prices::PricesArgs;
+use crate::sensitivity::{self, SensitivityArgs};
+use crate::store::StoreArgs;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -24,16 +30,6 @@ Examples:
 
 Exit codes: 0 fine, 1 a guard failed or a cache vector differs, 2 bad input or usage.";
 
-const SENSITIVITY_EXAMPLES: &str = "\
-Examples:
-  ctxsim sensitivity                                           six policies under the bundled providers' models
-  ctxsim sensitivity --profiles 'openai/*' 'anthropic/*'       two providers
-  ctxsim sensitivity --policy A B --scenario session.jsonl     your own session under all of them
-  ctxsim sensitivity --profiles imported/openai/*.toml         price lists that `ctxsim prices import` wrote
-  ctxsim sensitivity --set break_even.prune_removes_tokens=30_000
-
-Exit codes: 0 fine, 2 bad input or usage.";
-
 /// Shows what a context policy does to prompts, prompt cache, recovery and cost, before it ships.
 ///
 /// Offline and deterministic: it makes no network call and runs no model.
@@ -52,7 +48,7 @@ pub(crate) enum Command {
     #[command(after_help = EXAMPLES)]
     Run(RunArgs),
     /// Compare policies across price lists: cost, order, break-even points, elasticities
-    #[command(after_help = SENSITIVITY_EXAMPLES)]
+    #[command(after_help = sensitivity::EXAMPLES)]
     Sensitivity(SensitivityArgs),
     /// Say of one request how each item is shown and why, where the prefix broke, and what the cache did
     Explain(ExplainArgs),
@@ -97,15 +93,8 @@ pub(crate) struct RunArgs {
     /// A model profile, by name or path
     #[arg(long = "profile", value_name = "M")]
     pub(crate) profiles: Vec<String>,
-    /// The seed of every draw [default: the scenario's]
-    #[arg(long, value_name = "N")]
-    pub(crate) seed: Option<u64>,
-    /// How many conversations of each length, where a scenario draws them [default: the scenario's]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
-    pub(crate) trials: Option<u64>,
-    /// How many threads; the result is the same with any number [default: one a core]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
-    pub(crate) threads: Option<u16>,
+    #[command(flatten)]
+    pub(crate) draw: DrawArgs,
     /// Override a field of the inputs for this run, as in `stages.history.until.prompt.at_most.ratio=0.3`
     #[arg(long = "set", value_name = "PATH=VALUE")]
     pub(crate) set: Vec<String>,
@@ -123,21 +112,9 @@ pub(crate) struct RunArgs {
     pub(crate) details: bool,
 }
 
-/// The arguments of `sensitivity`.
-#[derive(Debug, Args)]
-pub(crate) struct SensitivityArgs {
-    /// A suite, which gives what the other options leave out [default: sensitivity]
-    #[arg(long, value_name = "S")]
-    pub(crate) suite: Option<String>,
-    /// Policies, by name, path or pattern
-    #[arg(long = "policy", visible_alias = "policies", value_name = "P", num_args = 1..)]
-    pub(crate) policies: Vec<String>,
-    /// Scenarios, by name, path or pattern, or recorded sessions
-    #[arg(long = "scenario", visible_alias = "scenarios", value_name = "S", num_args = 1..)]
-    pub(crate) scenarios: Vec<String>,
-    /// Model profiles, by name, path or pattern; `all` for every one there is
-    #[arg(long = "profile", visible_alias = "profiles", value_name = "M", num_args = 1..)]
-    pub(crate) profiles: Vec<String>,
+/// What is drawn, and by how many threads.
+#[derive(Debug, Default, Args)]
+pub(crate) struct DrawArgs {
     /// The seed of every draw [default: the scenario's]
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
@@ -147,18 +124,13 @@ pub(crate) struct SensitivityArgs {
     /// How many threads; the result is the same with any number [default: one a core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) threads: Option<u16>,
-    /// Override a field of the inputs for this run, as in `break_even.prune_removes_tokens=30_000`
-    #[arg(long = "set", value_name = "PATH=VALUE")]
-    pub(crate) set: Vec<String>,
-    /// How it is written: table, json, csv or markdown [default: table, or what the output's extension says]
-    #[arg(long, value_enum)]
-    pub(crate) format: Option<FormatArg>,
-    /// Write to a file, all of it or nothing
-    #[arg(long, value_name = "PATH")]
-    pub(crate) output: Option<PathBuf>,
-    /// Show every scenario, and every policy's elasticities
-    #[arg(long)]
-    pub(crate) details: bool,
+}
+
+impl DrawArgs {
+    /// Returns how many threads are asked for.
+    pub(crate) fn threads(&self) -> Option<usize> {
+        self.threads.map(usize::from)
+    }
 }
 
 /// What a row is.
@@ -194,68 +166,10 @@ pub(crate) enum FormatArg {
     Html,
 }
 
-/// The arguments of `explain`.
-#[derive(Debug, Args)]
-pub(crate) struct ExplainArgs {
-    /// The policy, by name or path
-    #[arg(long, value_name = "P")]
-    pub(crate) policy: String,
-    /// The scenario, by name or path, or a recorded session
-    #[arg(long, value_name = "S")]
-    pub(crate) scenario: String,
-    /// The request: its place among those that `run --rows requests` lists, from 1
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
-    pub(crate) request: u64,
-    /// The session, where the scenario records several
-    #[arg(long, value_name = "NAME")]
-    pub(crate) session: Option<String>,
-    /// The model profile, by name or path
-    #[arg(long, value_name = "M", default_value = "anthropic/claude-opus-4.5")]
-    pub(crate) profile: String,
-    /// Override a field of the inputs, as in `params.trigger.tokens=20000`
-    #[arg(long = "set", value_name = "PATH=VALUE")]
-    pub(crate) set: Vec<String>,
-    /// Give every item a line of its own
-    #[arg(long)]
-    pub(crate) details: bool,
-    /// Print the prompt itself, where there is text; with `--format json` beside the rest
-    #[arg(long)]
-    pub(crate) render: bool,
-    /// How it is written: table or json
-    #[arg(long, value_enum, default_value = "table")]
-    pub(crate) format: CalibrationFormatArg,
-    /// Write to a file, all of it or nothing
-    #[arg(long, value_name = "PATH")]
-    pub(crate) output: Option<PathBuf>,
-}
-
-/// The arguments of `import`.
-#[derive(Debug, Args)]
-pub(crate) struct ImportArgs {
-    /// Recorded sessions, or scenarios that name one
-    #[arg(value_name = "FILE", required = true)]
-    pub(crate) files: Vec<String>,
-    /// Compare what the cache should have read with what the provider billed
-    #[arg(long)]
-    pub(crate) report: bool,
-    /// The model profile of the report, by name or path
-    #[arg(long, value_name = "M", default_value = "anthropic/claude-opus-4.5", requires = "report")]
-    pub(crate) profile: String,
-    /// Override a field of the report's inputs, as in `scenario.load.recorded.assume.side_request=none`
-    #[arg(long = "set", value_name = "PATH=VALUE", requires = "report")]
-    pub(crate) set: Vec<String>,
-    /// How it is written: table or json
-    #[arg(long, value_enum, default_value = "table")]
-    pub(crate) format: CalibrationFormatArg,
-    /// Write to a file, all of it or nothing
-    #[arg(long, value_name = "PATH")]
-    pub(crate) output: Option<PathBuf>,
-}
-
-/// How a calibration is written.
+/// How one document is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum CalibrationFormatArg {
-    /// A table for people
+pub(crate) enum DocumentFormatArg {
+    /// Tables for people
     Table,
     /// One JSON document
     Json,
@@ -316,45 +230,6 @@ pub(crate) enum InputFormatArg {
     Toml,
 }
 
-/// The arguments of `prices`.
-#[derive(Debug, Args)]
-pub(crate) struct PricesArgs {
-    /// What to do with them
-    #[command(subcommand)]
-    pub(crate) command: PricesCommand,
-}
-
-/// What can be done with price lists.
-#[derive(Debug, Subcommand)]
-pub(crate) enum PricesCommand {
-    /// Make profiles of LiteLLM's JSON, genai-prices' data.json or models.dev's TOML tree, and list what is in none
-    Import(PriceImportArgs),
-    /// Show every price on which lists disagree
-    Compare(CompareArgs),
-}
-
-/// The arguments of `prices import`.
-#[derive(Debug, Args)]
-pub(crate) struct PriceImportArgs {
-    /// Files of price lists, or folders of TOML files
-    #[arg(value_name = "FILE", required = true)]
-    pub(crate) paths: Vec<PathBuf>,
-    /// The folder below which profiles are written
-    #[arg(long, value_name = "DIR")]
-    pub(crate) output: Option<PathBuf>,
-    /// The day on which the lists were fetched, YYYY-MM-DD
-    #[arg(long, value_name = "DATE", default_value = "1970-01-01")]
-    pub(crate) as_of: String,
-}
-
-/// The arguments of `prices compare`.
-#[derive(Debug, Args)]
-pub(crate) struct CompareArgs {
-    /// Files of price lists, or folders of TOML files
-    #[arg(value_name = "FILE", required = true)]
-    pub(crate) paths: Vec<PathBuf>,
-}
-
 /// The arguments of `schema`.
 #[derive(Debug, Args)]
 pub(crate) struct SchemaArgs {
@@ -385,61 +260,6 @@ pub(crate) struct ManArgs {
     /// Write ctxsim.1 and a page for each command into a folder
     #[arg(long, value_name = "DIR")]
     pub(crate) output: Option<PathBuf>,
-}
-
-/// The arguments of `store`.
-#[derive(Debug, Args)]
-pub(crate) struct StoreArgs {
-    /// What to do with it
-    #[command(subcommand)]
-    pub(crate) command: StoreCommand,
-}
-
-/// What can be done with a store.
-#[derive(Debug, Subcommand)]
-pub(crate) enum StoreCommand {
-    /// Play one conversation and write what the policy's memory holds at its end: BANK.json for each bank, keys with
-    /// values in the order of writing, and index.json, which says what run left it
-    Write(StoreWriteArgs),
-    /// Read a folder that `store write` wrote, and say whether it is still what its run leaves
-    Read(StoreReadArgs),
-}
-
-/// The arguments of `store write`.
-#[derive(Debug, Args)]
-pub(crate) struct StoreWriteArgs {
-    /// A policy with a memory, by name or path
-    #[arg(long, value_name = "P")]
-    pub(crate) policy: String,
-    /// A scenario of conversations, by name or path
-    #[arg(long, value_name = "S")]
-    pub(crate) scenario: String,
-    /// A model profile, by name or path
-    #[arg(long, value_name = "M", default_value = "context_decay/words")]
-    pub(crate) profile: String,
-    /// Turns of the conversation [default: the scenario's first length]
-    #[arg(long, value_name = "N")]
-    pub(crate) length: Option<u64>,
-    /// Which conversation of that length, from 0
-    #[arg(long, value_name = "N", default_value_t = 0)]
-    pub(crate) trial: u64,
-    /// The seed of every draw [default: the scenario's]
-    #[arg(long, value_name = "N")]
-    pub(crate) seed: Option<u64>,
-    /// Override a field of the inputs, as in `memory.store.banks.capacity=3`
-    #[arg(long = "set", value_name = "PATH=VALUE")]
-    pub(crate) set: Vec<String>,
-    /// The folder, made if it is not there; files of the same names are replaced
-    #[arg(long, value_name = "DIR")]
-    pub(crate) output: PathBuf,
-}
-
-/// The arguments of `store read`.
-#[derive(Debug, Args)]
-pub(crate) struct StoreReadArgs {
-    /// The folder
-    #[arg(value_name = "DIR")]
-    pub(crate) folder: PathBuf,
 }
 
 /// The arguments of `completions`.

@@ -1,5 +1,8 @@
 //! `ctxsim explain`: one request of one run, for people or for programs.
 
+use std::path::PathBuf;
+
+use clap::Args;
 use ctxsim::catalog::Catalog;
 use ctxsim::diag::Diagnostic;
 use ctxsim::error::Error;
@@ -9,8 +12,43 @@ use ctxsim::report::rows::Context;
 use ctxsim::run::{Load, Plan, Request};
 use ctxsim::vectors;
 
-use crate::args::{CalibrationFormatArg, ExplainArgs};
+use crate::args::DocumentFormatArg;
 use crate::output;
+
+/// The arguments of `explain`.
+#[derive(Debug, Args)]
+pub(crate) struct ExplainArgs {
+    /// The policy, by name or path
+    #[arg(long, value_name = "P")]
+    pub(crate) policy: String,
+    /// The scenario, by name or path, or a recorded session
+    #[arg(long, value_name = "S")]
+    pub(crate) scenario: String,
+    /// The request: its place among those that `run --rows requests` lists, from 1
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) request: u64,
+    /// The session, where the scenario records several
+    #[arg(long, value_name = "NAME")]
+    pub(crate) session: Option<String>,
+    /// The model profile, by name or path
+    #[arg(long, value_name = "M", default_value = "anthropic/claude-opus-4.5")]
+    pub(crate) profile: String,
+    /// Override a field of the inputs, as in `params.trigger.tokens=20000`
+    #[arg(long = "set", value_name = "PATH=VALUE")]
+    pub(crate) set: Vec<String>,
+    /// Give every item a line of its own
+    #[arg(long)]
+    pub(crate) details: bool,
+    /// Print the prompt itself, where there is text; with `--format json` beside the rest
+    #[arg(long)]
+    pub(crate) render: bool,
+    /// How it is written: table or json
+    #[arg(long, value_enum, default_value = "table")]
+    pub(crate) format: DocumentFormatArg,
+    /// Write to a file, all of it or nothing
+    #[arg(long, value_name = "PATH")]
+    pub(crate) output: Option<PathBuf>,
+}
 
 /// Explains and writes.
 pub(crate) fn explain(catalog: &Catalog, args: &ExplainArgs) -> Result<(), Error> {
@@ -54,10 +92,10 @@ pub(crate) fn explain(catalog: &Catalog, args: &ExplainArgs) -> Result<(), Error
     let recorded = trace.recorded.as_ref();
     let context = Context { policy, scenario: &load.name, recorded, profile, names_run: false };
     let text = match args.format {
-        CalibrationFormatArg::Json => json(&explanation, context, args.render)
+        DocumentFormatArg::Json => json(&explanation, context, args.render)
             .map_err(|error| vec![Diagnostic::at("unwritable", "", error.to_string())])?,
-        CalibrationFormatArg::Table if args.render => rendered(&explanation),
-        CalibrationFormatArg::Table => {
+        DocumentFormatArg::Table if args.render => rendered(&explanation),
+        DocumentFormatArg::Table => {
             let is_terminal = args.output.is_none();
             let style = table::Style {
                 width: if is_terminal { output::width() } else { None },
@@ -67,10 +105,7 @@ pub(crate) fn explain(catalog: &Catalog, args: &ExplainArgs) -> Result<(), Error
             table::explanation(&explanation, context, style)
         }
     };
-    match &args.output {
-        Some(path) => output::write(path, &text),
-        None => output::print(&text),
-    }
+    output::put(args.output.as_deref(), &text)
 }
 
 /// Returns the session that is meant: the only one, or the one that is named.

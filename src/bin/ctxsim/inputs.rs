@@ -73,10 +73,7 @@ pub(crate) fn convert(args: &ConvertArgs) -> Result<(), Error> {
         Kind::Profile => converted::<ProfileSpec>(&source, format),
         Kind::Suite => converted::<SuiteSpec>(&source, format),
     }?;
-    match &args.output {
-        Some(path) => output::write(path, &text),
-        None => output::print(&text),
-    }
+    output::put(args.output.as_deref(), &text)
 }
 
 /// Returns a spec's text in a format, once it has been read back as the same spec.

@@ -2,6 +2,7 @@
 
 mod args;
 mod explain;
+mod import;
 mod inputs;
 mod output;
 mod pages;
@@ -35,7 +36,7 @@ fn main() -> ExitCode {
         Command::Run(args) => run::run(&catalog, &args),
         Command::Sensitivity(args) => sensitivity::sensitivity(&catalog, &args).map(|()| true),
         Command::Explain(args) => explain::explain(&catalog, &args).map(|()| true),
-        Command::Import(args) => run::import(&catalog, &args).map(|()| true),
+        Command::Import(args) => import::import(&catalog, &args).map(|()| true),
         Command::List(args) => inputs::list(&catalog, &args).map(|()| true),
         Command::Validate(args) => inputs::validate(&catalog, &args).map(|()| true),
         Command::Convert(args) => inputs::convert(&args).map(|()| true),

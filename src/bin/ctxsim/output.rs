@@ -5,6 +5,14 @@ use std::path::{Path, PathBuf};
 
 use ctxsim::error::Error;
 
+/// Writes text to a file, where one is named, and else prints it.
+pub(crate) fn put(path: Option<&Path>, text: &str) -> Result<(), Error> {
+    match path {
+        Some(path) => write(path, text),
+        None => print(text),
+    }
+}
+
 /// Prints text; a reader that has gone away wants no more.
 pub(crate) fn print(text: &str) -> Result<(), Error> {
     let mut out = io::stdout().lock();

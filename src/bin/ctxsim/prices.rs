@@ -1,8 +1,9 @@
 //! `ctxsim prices`: price lists as profiles, and where they disagree.
 
 use std::fmt::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use clap::{Args, Subcommand};
 use ctxsim::catalog::input_files;
 use ctxsim::diag::Diagnostic;
 use ctxsim::error::Error;
@@ -13,8 +14,46 @@ use ctxsim::pricelist::{self, Found, PriceFile};
 use ctxsim::source::read_text;
 use indexmap::{IndexMap, IndexSet};
 
-use crate::args::{CompareArgs, PriceImportArgs, PricesCommand};
 use crate::output;
+
+/// The arguments of `prices`.
+#[derive(Debug, Args)]
+pub(crate) struct PricesArgs {
+    /// What to do with them
+    #[command(subcommand)]
+    pub(crate) command: PricesCommand,
+}
+
+/// What can be done with price lists.
+#[derive(Debug, Subcommand)]
+pub(crate) enum PricesCommand {
+    /// Make profiles of LiteLLM's JSON, genai-prices' data.json or models.dev's TOML tree, and list what is in none
+    Import(PriceImportArgs),
+    /// Show every price on which lists disagree
+    Compare(CompareArgs),
+}
+
+/// The arguments of `prices import`.
+#[derive(Debug, Args)]
+pub(crate) struct PriceImportArgs {
+    /// Files of price lists, or folders of TOML files
+    #[arg(value_name = "FILE", required = true)]
+    pub(crate) paths: Vec<PathBuf>,
+    /// The folder below which profiles are written
+    #[arg(long, value_name = "DIR")]
+    pub(crate) output: Option<PathBuf>,
+    /// The day on which the lists were fetched, YYYY-MM-DD
+    #[arg(long, value_name = "DATE", default_value = "1970-01-01")]
+    pub(crate) as_of: String,
+}
+
+/// The arguments of `prices compare`.
+#[derive(Debug, Args)]
+pub(crate) struct CompareArgs {
+    /// Files of price lists, or folders of TOML files
+    #[arg(value_name = "FILE", required = true)]
+    pub(crate) paths: Vec<PathBuf>,
+}
 
 /// Runs a verb on price lists.
 pub(crate) fn prices(command: &PricesCommand) -> Result<(), Error> {

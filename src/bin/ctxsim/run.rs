@@ -6,21 +6,18 @@ use std::path::Path;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use ctxsim::calibrate::{self, Calibration};
 use ctxsim::catalog::Catalog;
 use ctxsim::diag::Diagnostic;
 use ctxsim::error::Error;
 use ctxsim::guard;
-use ctxsim::model::Limits;
 use ctxsim::report::blocks::Detail;
-use ctxsim::report::recording::{self, Held};
 use ctxsim::report::table::Layout;
 use ctxsim::report::{Report, csv, html, json, markdown, rows, table};
-use ctxsim::run::{self, Cell, Plan, Request};
+use ctxsim::run::{Cell, Plan, Request};
 use ctxsim::trace::import;
 use ctxsim::vectors;
 
-use crate::args::{CalibrationFormatArg, FormatArg, ImportArgs, RowsArg, RunArgs};
+use crate::args::{FormatArg, RowsArg, RunArgs};
 use crate::output;
 
 /// Work that is over sooner shows no progress.
@@ -42,15 +39,15 @@ pub(crate) fn run(catalog: &Catalog, args: &RunArgs) -> Result<bool, Error> {
         policies: args.policies.clone(),
         scenarios: args.scenarios.clone(),
         profiles: args.profiles.clone(),
-        seed: args.seed,
-        trials: args.trials,
+        seed: args.draw.seed,
+        trials: args.draw.trials,
         set: args.set.clone(),
     };
     let plan = Plan::new(catalog, &request)?;
     let mut holds = true;
     let text = match args.rows {
         RowsArg::Runs => {
-            let report = with_progress(|it| plan.report(args.threads.map(usize::from), it));
+            let report = with_progress(|it| plan.report(args.draw.threads(), it));
             for verdict in guard::judge(&plan.guards, &report).map_err(unwritable)? {
                 if !verdict.holds {
                     holds = false;
@@ -62,7 +59,7 @@ pub(crate) fn run(catalog: &Catalog, args: &RunArgs) -> Result<bool, Error> {
         RowsArg::Trials | RowsArg::Probes => trials(&plan, args, format)?,
         RowsArg::Requests | RowsArg::Needs => ledger(&plan, args, format)?,
     };
-    write(args, &text)?;
+    output::put(args.output.as_deref(), &text)?;
     Ok(holds)
 }
 
@@ -73,69 +70,6 @@ fn vectors_file(catalog: &Catalog, name: &str) -> Option<Cow<'static, str>> {
         Some(_) => None,
         None => origin.text().ok(),
     }
-}
-
-/// Writes to where the arguments say.
-fn write(args: &RunArgs, text: &str) -> Result<(), Error> {
-    match &args.output {
-        Some(path) => output::write(path, text),
-        None => output::print(text),
-    }
-}
-
-/// Shows what recordings hold, or how well their bills are predicted.
-pub(crate) fn import(catalog: &Catalog, args: &ImportArgs) -> Result<(), Error> {
-    let text = if args.report { calibrated(catalog, args)? } else { held(catalog, args)? };
-    match &args.output {
-        Some(path) => output::write(path, &text),
-        None => output::print(&text),
-    }
-}
-
-/// Returns what recordings hold, and what of them is left out.
-fn held(catalog: &Catalog, args: &ImportArgs) -> Result<String, Error> {
-    let mut files = Vec::with_capacity(args.files.len());
-    for file in &args.files {
-        files.push(Held::new(file, &run::recording(catalog, file)?));
-    }
-    match args.format {
-        CalibrationFormatArg::Table => Ok(recording::table(&files)),
-        CalibrationFormatArg::Json => recording::json(&files).map_err(unwritable),
-    }
-}
-
-/// Compares recorded bills with what the cache rules predict, when everything is kept as the harness kept it.
-fn calibrated(catalog: &Catalog, args: &ImportArgs) -> Result<String, Error> {
-    let as_recorded = calibrations(catalog, args, "none")?;
-    let with_side_requests = calibrations(catalog, args, "usual")?;
-    match args.format {
-        CalibrationFormatArg::Table => Ok(format!(
-            "As recorded\n\n{}\nWith the side requests that are usual for the harness and that no record has\n\n{}",
-            calibrate::table(&as_recorded),
-            calibrate::table(&with_side_requests)
-        )),
-        CalibrationFormatArg::Json => calibrate::json(&as_recorded, &with_side_requests).map_err(unwritable),
-    }
-}
-
-/// Compares under an assumption about requests of no record; a limit stops no session that took place.
-fn calibrations(catalog: &Catalog, args: &ImportArgs, side_request: &str) -> Result<Vec<Calibration>, Error> {
-    let side_request = format!("scenario.load.recorded.assume.side_request={side_request}");
-    let request = Request {
-        policies: vec!["identity".to_owned()],
-        scenarios: args.files.clone(),
-        profiles: vec![args.profile.clone()],
-        set: std::iter::once(side_request).chain(args.set.iter().cloned()).collect(),
-        ..Request::default()
-    };
-    let mut plan = Plan::new(catalog, &request)?;
-    plan.profiles.iter_mut().for_each(|it| it.limits = Limits::NONE);
-    let ledgers = with_progress(|it| plan.rows(None, it));
-    let calibrations = ledgers.iter().filter_map(|(cell, rows)| {
-        let trace = plan.scenarios[cell.scenario].workload.items()?;
-        Some(Calibration::new(trace, &rows.requests, &plan.profiles[cell.profile].prices))
-    });
-    Ok(calibrations.collect())
 }
 
 /// Plays a file of cache vectors, which brings its own policies, rules and prices; returns whether its rows are as expected.
@@ -153,7 +87,7 @@ fn play_vectors(path: &str, text: &str, args: &RunArgs, format: FormatArg) -> Re
             joined(&vectors::lines(&played).map_err(unwritable)?, format)?
         }
     };
-    write(args, &text)?;
+    output::put(args.output.as_deref(), &text)?;
     Ok(played.is_as_expected())
 }
 
@@ -209,7 +143,7 @@ fn ledger(plan: &Plan, args: &RunArgs, format: FormatArg) -> Result<String, Erro
         ]
         .into());
     }
-    let ledgers = with_progress(|it| plan.rows(args.threads.map(usize::from), it));
+    let ledgers = with_progress(|it| plan.rows(args.draw.threads(), it));
     let names_run = ledgers.len() > 1;
     let mut lines = Vec::new();
     for (cell, ledger) in &ledgers {
@@ -230,7 +164,7 @@ fn ledger(plan: &Plan, args: &RunArgs, format: FormatArg) -> Result<String, Erro
 
 /// Returns the trials of all conversations, or their probes.
 fn trials(plan: &Plan, args: &RunArgs, format: FormatArg) -> Result<String, Error> {
-    let threads = args.threads.map(usize::from);
+    let threads = args.draw.threads();
     let name = |cell: &Cell| rows::RunName {
         policy: &plan.policies[cell.policy],
         scenario: &plan.scenarios[cell.scenario].name,

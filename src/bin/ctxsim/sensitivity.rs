@@ -1,14 +1,59 @@
 //! `ctxsim sensitivity`: what a set of policies costs under many price lists.
 
+use std::path::PathBuf;
+
+use clap::Args;
 use ctxsim::catalog::Catalog;
 use ctxsim::diag::Diagnostic;
 use ctxsim::error::Error;
 use ctxsim::report::sensitivity::{document, markdown, table, values};
 use ctxsim::run::{Plan, Request};
 
-use crate::args::{FormatArg, SensitivityArgs};
+use crate::args::{DrawArgs, FormatArg};
 use crate::output;
 use crate::run::{of_extension, unwritable, with_progress};
+
+/// Shown below the options.
+pub(crate) const EXAMPLES: &str = "\
+Examples:
+  ctxsim sensitivity                                           six policies under the bundled providers' models
+  ctxsim sensitivity --profiles 'openai/*' 'anthropic/*'       two providers
+  ctxsim sensitivity --policy A B --scenario session.jsonl     your own session under all of them
+  ctxsim sensitivity --profiles imported/openai/*.toml         price lists that `ctxsim prices import` wrote
+  ctxsim sensitivity --set break_even.prune_removes_tokens=30_000
+
+Exit codes: 0 fine, 2 bad input or usage.";
+
+/// The arguments of `sensitivity`.
+#[derive(Debug, Args)]
+pub(crate) struct SensitivityArgs {
+    /// A suite, which gives what the other options leave out [default: sensitivity]
+    #[arg(long, value_name = "S")]
+    pub(crate) suite: Option<String>,
+    /// Policies, by name, path or pattern
+    #[arg(long = "policy", visible_alias = "policies", value_name = "P", num_args = 1..)]
+    pub(crate) policies: Vec<String>,
+    /// Scenarios, by name, path or pattern, or recorded sessions
+    #[arg(long = "scenario", visible_alias = "scenarios", value_name = "S", num_args = 1..)]
+    pub(crate) scenarios: Vec<String>,
+    /// Model profiles, by name, path or pattern; `all` for every one there is
+    #[arg(long = "profile", visible_alias = "profiles", value_name = "M", num_args = 1..)]
+    pub(crate) profiles: Vec<String>,
+    #[command(flatten)]
+    pub(crate) draw: DrawArgs,
+    /// Override a field of the inputs for this run, as in `break_even.prune_removes_tokens=30_000`
+    #[arg(long = "set", value_name = "PATH=VALUE")]
+    pub(crate) set: Vec<String>,
+    /// How it is written: table, json, csv or markdown [default: table, or what the output's extension says]
+    #[arg(long, value_enum)]
+    pub(crate) format: Option<FormatArg>,
+    /// Write to a file, all of it or nothing
+    #[arg(long, value_name = "PATH")]
+    pub(crate) output: Option<PathBuf>,
+    /// Show every scenario, and every policy's elasticities
+    #[arg(long)]
+    pub(crate) details: bool,
+}
 
 /// The suite that fills what the arguments leave out.
 const DEFAULT_SUITE: &str = "sensitivity";
@@ -29,12 +74,12 @@ pub(crate) fn sensitivity(catalog: &Catalog, args: &SensitivityArgs) -> Result<(
         policies: args.policies.clone(),
         scenarios: args.scenarios.clone(),
         profiles: every(&args.profiles),
-        seed: args.seed,
-        trials: args.trials,
+        seed: args.draw.seed,
+        trials: args.draw.trials,
         set: args.set.clone(),
     };
     let plan = Plan::new(catalog, &request)?;
-    let found = with_progress(|it| plan.sensitivity(args.threads.map(usize::from), it));
+    let found = with_progress(|it| plan.sensitivity(args.draw.threads(), it));
     let text = match format {
         FormatArg::Json => document(&found).map_err(unwritable)?,
         FormatArg::Csv => values(&found).map_err(unwritable)?,
@@ -44,8 +89,5 @@ pub(crate) fn sensitivity(catalog: &Catalog, args: &SensitivityArgs) -> Result<(
             table(&found, args.details, width)
         }
     };
-    match &args.output {
-        Some(path) => output::write(path, &text),
-        None => output::print(&text),
-    }
+    output::put(args.output.as_deref(), &text)
 }

@@ -2,7 +2,9 @@
 
 use std::fmt::Write as _;
 use std::fs;
+use std::path::PathBuf;
 
+use clap::{Args, Subcommand};
 use ctxsim::catalog::Catalog;
 use ctxsim::diag::Diagnostic;
 use ctxsim::error::Error;
@@ -10,8 +12,62 @@ use ctxsim::memory::stored::{Index, Stored};
 use ctxsim::run::{Plan, Request};
 use ctxsim::source::read_text;
 
-use crate::args::{StoreCommand, StoreReadArgs, StoreWriteArgs};
 use crate::output;
+
+/// The arguments of `store`.
+#[derive(Debug, Args)]
+pub(crate) struct StoreArgs {
+    /// What to do with it
+    #[command(subcommand)]
+    pub(crate) command: StoreCommand,
+}
+
+/// What can be done with a store.
+#[derive(Debug, Subcommand)]
+pub(crate) enum StoreCommand {
+    /// Play one conversation and write what the policy's memory holds at its end: BANK.json for each bank, keys with
+    /// values in the order of writing, and index.json, which says what run left it
+    Write(StoreWriteArgs),
+    /// Read a folder that `store write` wrote, and say whether it is still what its run leaves
+    Read(StoreReadArgs),
+}
+
+/// The arguments of `store write`.
+#[derive(Debug, Args)]
+pub(crate) struct StoreWriteArgs {
+    /// A policy with a memory, by name or path
+    #[arg(long, value_name = "P")]
+    pub(crate) policy: String,
+    /// A scenario of conversations, by name or path
+    #[arg(long, value_name = "S")]
+    pub(crate) scenario: String,
+    /// A model profile, by name or path
+    #[arg(long, value_name = "M", default_value = "context_decay/words")]
+    pub(crate) profile: String,
+    /// Turns of the conversation [default: the scenario's first length]
+    #[arg(long, value_name = "N")]
+    pub(crate) length: Option<u64>,
+    /// Which conversation of that length, from 0
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) trial: u64,
+    /// The seed of every draw [default: the scenario's]
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: Option<u64>,
+    /// Override a field of the inputs, as in `memory.store.banks.capacity=3`
+    #[arg(long = "set", value_name = "PATH=VALUE")]
+    pub(crate) set: Vec<String>,
+    /// The folder, made if it is not there; files of the same names are replaced
+    #[arg(long, value_name = "DIR")]
+    pub(crate) output: PathBuf,
+}
+
+/// The arguments of `store read`.
+#[derive(Debug, Args)]
+pub(crate) struct StoreReadArgs {
+    /// The folder
+    #[arg(value_name = "DIR")]
+    pub(crate) folder: PathBuf,
+}
 
 /// Writes or reads a store.
 pub(crate) fn store(catalog: &Catalog, command: &StoreCommand) -> Result<(), Error> {

@@ -67,14 +67,16 @@ impl OpenPool {
     /// Charges what is already exact in front of a slot and is not for the rung to show.
     fn charge_up_to(&mut self, slot: SlotIx, rung: &ReadyRung, edit: &mut Editor<'_, '_>) {
         let mut at = edit.visible_from(self.next);
+        let mut n_seen = 0;
         while at < slot {
-            edit.touch(1);
-            let stands = *edit.prompt().slot(at);
-            let is_visited = at >= self.region.from && rung.place.has(edit.prompt(), at);
-            if stands.exact && stands.state == State::Shown && !is_visited {
-                self.pool.used += u64::from(stands.tokens);
+            n_seen += 1;
+            let stands = edit.prompt().slot(at);
+            if stands.exact && stands.state == State::Shown {
+                let is_visited = at >= self.region.from && rung.place.has(edit.prompt(), at);
+                self.pool.used += if is_visited { 0 } else { u64::from(stands.tokens) };
             }
             at = edit.visible_from(at + 1);
         }
+        edit.touch(n_seen);
     }
 }
