@@ -2,6 +2,7 @@
 
 pub mod cache;
 pub mod calendar;
+pub mod action;
 pub mod fold;
 pub mod layout;
 pub mod memory;
@@ -12,9 +13,10 @@ pub mod scope;
 pub mod size;
 pub mod template;
 
+pub use action::{Action, Rendition, Row};
 pub use cache::{Breakpoints, CacheRules, Settings, TtlClass};
 pub use layout::Layout;
-pub use policy::{Action, Moment, Policy, Recovery, Rendition, Row, Rung, Stage};
+pub use policy::{Moment, Policy, Recovery, Rung, Stage};
 pub use profile::{Limits, Profile};
 pub use scope::{Patterns, Scope};
 pub use size::{Bound, Comparison, Cond, Extent, Size};

@@ -5,6 +5,7 @@ pub mod cache;
 pub mod conversation;
 pub mod decode;
 mod fault;
+pub mod action;
 pub mod fold;
 pub mod guard;
 pub mod memory;

@@ -5,7 +5,7 @@ use indexmap::IndexMap;
 use super::record::Sent;
 use super::{Cause, Story};
 use crate::ledger::RequestRow;
-use crate::model::policy::Action;
+use crate::model::action::Action;
 use crate::projection::prompt::{Edit, Shown, UNDO};
 use crate::projection::{Slot, SlotIx, State};
 use crate::trace::{ItemIx, Kind, LoopIx, Preserve, Spine, StepIx};

@@ -1,6 +1,6 @@
 //! A fold whose names and numbers are all known.
 
-use super::policy::{Budget, Row};
+use super::action::{Budget, Row};
 use super::scope::Scope;
 use super::size::{Extent, Size, Unit};
 use super::template::Template;

@@ -23,9 +23,10 @@ use super::scope::{self, Region};
 use super::test::Progress;
 use super::tracker::unit_of;
 use super::writer::Writer;
-use crate::model::policy::{Action, Budget, Summarise};
+use crate::model::action::{Action, Budget, Summarise};
 use crate::model::size::Unit;
-use crate::spec::policy::{OrderSpec, PartSpec, SummaryPromptSpec};
+use crate::spec::action::SummaryPromptSpec;
+use crate::spec::policy::{OrderSpec, PartSpec};
 use crate::trace::{Kind, Spine};
 use crate::units::Tokens;
 

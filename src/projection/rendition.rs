@@ -9,7 +9,7 @@ use super::filter::{ClassMask, ToolMask};
 use super::num::{Env, Known, Num};
 use super::prompt::{Shown, SlotIx};
 use super::writer::{Writer, Written, WrittenSizes};
-use crate::model::policy::{Rendition, Row};
+use crate::model::action::{Rendition, Row};
 use crate::model::scope::Patterns;
 use crate::model::template::Template;
 use crate::trace::{Item, Kind, Preserve, Spine};

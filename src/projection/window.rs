@@ -3,7 +3,8 @@
 use super::num::{Known, Num};
 use super::test::Test;
 use crate::model::Policy;
-use crate::model::policy::{Action, Moment, Rung};
+use crate::model::action::Action;
+use crate::model::policy::{Moment, Rung};
 use crate::model::size::{Comparison, Cond, Extent, Unit};
 use crate::spec::policy::{LastsSpec, OrderSpec, PartSpec};
 use crate::units::Tokens;

@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::policy::{BudgetSpec, KindSpec};
+use super::action::BudgetSpec;
+use super::policy::KindSpec;
 use super::size::SizeSpec;
 
 /// A fold of a loop; no model is asked.

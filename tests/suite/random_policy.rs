@@ -3,11 +3,13 @@
 mod conditions;
 
 use ctxsim::spec::PolicySpec;
+use ctxsim::spec::action::{
+    ActionSpec, BudgetSpec, CountsSpec, RenditionSpec, RowSpec, SummariseSpec, SummaryPromptSpec,
+};
 use ctxsim::spec::fold::{FoldSpec, FoldedResultsSpec};
 use ctxsim::spec::policy::{
-    ActionSpec, BudgetSpec, CountsSpec, KeepSpec, KindSpec, LastsSpec, MomentSpec, OrderSpec, PartSpec,
-    PrefixSpec, PreserveSpec, RecoverySpec, RenditionSpec, RowSpec, ScopeSpec, ShownSpec, StageSpec,
-    StepSpec, SummariseSpec, SummaryPromptSpec,
+    KeepSpec, KindSpec, LastsSpec, MomentSpec, OrderSpec, PartSpec, PrefixSpec, PreserveSpec, RecoverySpec,
+    ScopeSpec, ShownSpec, StageSpec, StepSpec,
 };
 use ctxsim::spec::size::{CountSpec, ExtentSpec, SizeSpec, UnitSpec};
 use proptest::prelude::*;

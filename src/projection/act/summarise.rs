@@ -7,7 +7,8 @@ use crate::projection::num::Env;
 use crate::projection::program::{Activation, ReadyRung};
 use crate::projection::prompt::{Prompt, SlotIx};
 use crate::projection::scope::Region;
-use crate::spec::policy::{PartSpec, SummaryPromptSpec};
+use crate::spec::action::SummaryPromptSpec;
+use crate::spec::policy::PartSpec;
 use crate::trace::{Kind, LoopIx};
 use crate::units::Tokens;
 

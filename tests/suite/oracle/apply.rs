@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use ctxsim::model::policy::{Action, Budget, Moment, Rendition, Row, Rung, Summarise};
+use ctxsim::model::action::{Action, Budget, Rendition, Row, Summarise};
+use ctxsim::model::policy::{Moment, Rung};
 use ctxsim::spec::policy::{OrderSpec, PartSpec, ShownSpec};
 use ctxsim::trace::{Item, Kind, Preserve};
 

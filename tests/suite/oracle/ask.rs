@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use ctxsim::model::policy::{Action, Moment, Rung};
+use ctxsim::model::action::Action;
+use ctxsim::model::policy::{Moment, Rung};
 use ctxsim::model::size::{Bound, Cond, Extent, Unit};
 use ctxsim::trace::Kind;
 
