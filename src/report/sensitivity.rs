@@ -213,7 +213,7 @@ pub fn table(it: &Sensitivity, is_detailed: bool, width: Option<usize>) -> Strin
         let _ = writeln!(text, "  {letter}  {policy}");
     }
     for grid in tables(it, is_detailed) {
-        let _ = writeln!(text, "\n{}\n{}", grid.title, super::table::drawn(&grid));
+        let _ = writeln!(text, "\n{}\n{}", grid.title, super::table::drawn(&grid, width));
     }
     text.push('\n');
     for note in notes(it) {

@@ -23,6 +23,8 @@ const DISPENSABLE: [&str; 4] = ["requests", "write", "prompt max", "evidence kep
 const NAME_WIDTH_MIN: usize = 24;
 /// What a column takes beside its content: a blank on each side, and one to the next column.
 const PADDING: usize = 3;
+/// What the further lines of a broken name begin with.
+const INDENT: &str = "  ";
 
 /// Returns the report as tables, with notes and where to look further.
 #[must_use]
@@ -36,7 +38,7 @@ pub fn report(report: &Report, layout: Layout) -> String {
         let _ = writeln!(text, "{}\n", grid.draw(&block));
     }
     for grid in report.retention_grids() {
-        let _ = writeln!(text, "{}\n{}\n", grid.title, drawn(&grid));
+        let _ = writeln!(text, "{}\n{}\n", grid.title, drawn(&grid, layout.width));
     }
     let assumptions = report.assumptions();
     if layout.detail == Detail::Scenarios && !assumptions.is_empty() {
@@ -71,20 +73,54 @@ pub fn report(report: &Report, layout: Layout) -> String {
     text
 }
 
-/// Draws a table of what was kept of planted facts.
-pub(super) fn drawn(grid: &super::retention::Grid) -> String {
-    let mut table = Table::new();
-    let style = TableStyle::new().header_separator(comfy_table::LineStyle::none().fill('─').junction('─'));
-    table.load_style(style);
-    table.set_header(&grid.columns);
+/// Draws a grid; where it is wider than a terminal, headings and names take more lines, and whatever else must.
+pub(super) fn drawn(grid: &super::retention::Grid, width: Option<usize>) -> String {
+    let text = laid_out(grid, grid.columns.clone(), str::to_owned).trim_fmt();
+    let is_wide = |width: &usize| text.lines().any(|it| it.chars().count() > *width);
+    let Some(width) = width.filter(is_wide) else { return text };
+    let word = |heading: &str| heading.split(' ').map(|it| it.chars().count()).max().unwrap_or(0);
+    let column = |at: usize| {
+        grid.rows.iter().map(|it| it[at].chars().count()).fold(word(&grid.columns[at]), usize::max)
+    };
+    let rest: usize = (1..grid.columns.len()).map(|at| column(at) + PADDING).sum();
+    let fragment = |row: &Vec<String>| fragments(&row[0]).map(|it| it.chars().count() + INDENT.len()).max();
+    let room = width.saturating_sub(rest + PADDING);
+    let names_fit = grid.rows.iter().filter_map(fragment).all(|it| it <= room);
+    let headings = grid.columns.iter().map(|it| header(it)).collect();
+    let mut table = laid_out(grid, headings, |name| broken(name, room));
+    if let Some(names) = table.column_mut(0).filter(|_| names_fit) {
+        let room = u16::try_from(room + PADDING).unwrap_or(u16::MAX);
+        names.set_constraint(ColumnConstraint::LowerBoundary(Width::Fixed(room)));
+    }
+    table.set_content_arrangement(ContentArrangement::Dynamic);
+    table.set_width(u16::try_from(width).unwrap_or(u16::MAX));
+    table.trim_fmt()
+}
+
+/// Returns a grid as a table, with its headings and its names written so.
+fn laid_out(grid: &super::retention::Grid, headings: Vec<String>, name: impl Fn(&str) -> String) -> Table {
+    let mut table = plain_table();
+    table.set_header(headings);
     for row in &grid.rows {
+        let mut row = row.clone();
+        if let Some(first) = row.first_mut() {
+            *first = name(first);
+        }
         table.add_row(row);
     }
     for column in table.column_iter_mut().skip(grid.n_names) {
         column.set_cell_alignment(CellAlignment::Right);
     }
+    table
+}
+
+/// Returns a table without frames, as wide as it must be.
+fn plain_table() -> Table {
+    let mut table = Table::new();
+    let style = TableStyle::new().header_separator(comfy_table::LineStyle::none().fill('─').junction('─'));
+    table.load_style(style);
     table.set_content_arrangement(ContentArrangement::Disabled);
-    table.trim_fmt()
+    table
 }
 
 /// What of a block is drawn.
@@ -117,15 +153,14 @@ impl Grid {
 
     /// Draws the table.
     fn draw(&self, block: &Block) -> String {
-        let mut table = Table::new();
-        let style =
-            TableStyle::new().header_separator(comfy_table::LineStyle::none().fill('─').junction('─'));
-        table.load_style(style);
+        let mut table = plain_table();
         table.set_header(self.columns.iter().map(|it| header(COLUMNS[*it])));
         for (cells, line) in self.cells.iter().zip(&block.lines) {
             let mut row: Vec<String> = self.columns.iter().map(|it| cells[*it].clone()).collect();
             if let Some(name) = row.first_mut() {
-                *name = self.name(name);
+                *name = self
+                    .name_width
+                    .map_or_else(|| name.clone(), |it| broken(name, it.saturating_sub(PADDING)));
                 if let Some(stopped) = &line.stopped {
                     let _ = write!(name, "\n  {stopped}");
                 }
@@ -140,27 +175,28 @@ impl Grid {
                 column.set_constraint(ColumnConstraint::UpperBoundary(Width::Fixed(width)));
             }
         }
-        table.set_content_arrangement(ContentArrangement::Disabled);
         table.trim_fmt()
     }
+}
 
-    /// Breaks a name behind a slash or an underscore where it is wider than its column.
-    fn name(&self, name: &str) -> String {
-        let Some(width) = self.name_width.map(|it| it.saturating_sub(PADDING)) else {
-            return name.to_owned();
-        };
-        let mut lines = vec![String::new()];
-        for part in name.split_inclusive(['/', '_']) {
-            let last = lines.len() - 1;
-            let is_full = lines[last].chars().count() + part.chars().count() > width;
-            if is_full && !lines[last].is_empty() {
-                lines.push(format!("  {part}"));
-            } else {
-                lines[last].push_str(part);
-            }
+/// Breaks a name between its fragments where it is wider than that.
+fn broken(name: &str, width: usize) -> String {
+    let mut lines = vec![String::new()];
+    for part in fragments(name) {
+        let last = lines.len() - 1;
+        let is_full = lines[last].chars().count() + part.chars().count() > width;
+        if is_full && !lines[last].is_empty() {
+            lines.push(format!("{INDENT}{part}"));
+        } else {
+            lines[last].push_str(part);
         }
-        lines.join("\n")
     }
+    lines.join("\n")
+}
+
+/// Returns what a name may be broken into: behind slashes, underscores and hyphens.
+fn fragments(name: &str) -> impl Iterator<Item = &str> {
+    name.split_inclusive(['/', '_', '-'])
 }
 
 /// Returns a column's heading; headings of two words take two lines.

@@ -221,10 +221,13 @@ impl TraceBuilder {
         self.trace.harness = harness;
     }
 
-    /// Says that the harness took items out before the request of the step that comes next.
+    /// Says that the harness took items out before the request of the step that comes next; the stable prefix stays.
     pub fn reset(&mut self, items: Range<u32>) {
-        let step = self.next_step();
-        self.trace.events.push(Event { step, kind: EventKind::Reset(items) });
+        let items = items.start.max(self.trace.spine.n_stable)..items.end;
+        if !items.is_empty() {
+            let step = self.next_step();
+            self.trace.events.push(Event { step, kind: EventKind::Reset(items) });
+        }
     }
 
     /// Says that a setting has another value from the request of the step that comes next on.

@@ -16,12 +16,20 @@ pub enum Part {
     CacheWriteShort,
     /// Input written to the cache for an hour or more.
     CacheWriteLong,
+    /// Contents stored by the hour.
+    Storage,
 }
 
 impl Part {
     /// All rates, in the order of a report.
-    pub const ALL: [Self; 5] =
-        [Self::Input, Self::Output, Self::CacheRead, Self::CacheWriteShort, Self::CacheWriteLong];
+    pub const ALL: [Self; 6] = [
+        Self::Input,
+        Self::Output,
+        Self::CacheRead,
+        Self::CacheWriteShort,
+        Self::CacheWriteLong,
+        Self::Storage,
+    ];
 
     /// Returns what reports call it.
     #[must_use]
@@ -32,6 +40,7 @@ impl Part {
             Self::CacheRead => "cache_read",
             Self::CacheWriteShort => "cache_write_short",
             Self::CacheWriteLong => "cache_write_long",
+            Self::Storage => "storage",
         }
     }
 }
@@ -59,16 +68,16 @@ impl Prices {
 fn times(list: &mut PriceList, part: Part, tenths: u64) {
     std::iter::once(&mut list.base).chain(list.tiers.iter_mut().map(|it| &mut it.rates)).for_each(|rates| {
         let Rates { input, output, cache_read, cache_write, storage } = rates;
-        let product = |rate: &mut Rate, own: Option<Part>| {
-            rate.0 = rate.0.saturating_mul(if own == Some(part) { tenths } else { 10 });
+        let product = |rate: &mut Rate, own: Part| {
+            rate.0 = rate.0.saturating_mul(if own == part { tenths } else { 10 });
         };
-        product(input, Some(Part::Input));
-        output.iter_mut().for_each(|it| product(it, Some(Part::Output)));
-        cache_read.iter_mut().for_each(|it| product(it, Some(Part::CacheRead)));
+        product(input, Part::Input);
+        output.iter_mut().for_each(|it| product(it, Part::Output));
+        cache_read.iter_mut().for_each(|it| product(it, Part::CacheRead));
         if let Some([short, long]) = cache_write {
-            short.iter_mut().for_each(|it| product(it, Some(Part::CacheWriteShort)));
-            long.iter_mut().for_each(|it| product(it, Some(Part::CacheWriteLong)));
+            short.iter_mut().for_each(|it| product(it, Part::CacheWriteShort));
+            long.iter_mut().for_each(|it| product(it, Part::CacheWriteLong));
         }
-        storage.iter_mut().for_each(|it| product(it, None));
+        storage.iter_mut().for_each(|it| product(it, Part::Storage));
     });
 }

@@ -126,13 +126,17 @@ fn flips(all: &Sensitivity, grid: &Compared) -> Option<Grid> {
 
 fn elasticities(all: &Sensitivity, grid: &Compared, is_detailed: bool) -> Grid {
     let letters = letters(all);
-    let columns = ["profile", "policy"].into_iter().chain(Part::ALL.map(Part::name));
+    let cells = || grid.rows.iter().flat_map(|it| &it.cells);
+    // Most lists have no price for some of it, and nobody stores anything under most rules.
+    let is_paid = |part: &Part| *part == Part::Input || cells().any(|it| it.elasticity(*part) != 0.0);
+    let parts: Vec<Part> = Part::ALL.into_iter().filter(is_paid).collect();
+    let columns = ["profile", "policy"].into_iter().chain(parts.iter().map(|it| it.name()));
     let mut rows = Vec::new();
     for (profile, row) in all.profiles.iter().zip(&grid.rows) {
         let shown = if is_detailed { row.cells.len() } else { 1 };
         for (letter, cell) in letters.iter().zip(&row.cells).take(shown) {
             let mut line = vec![profile.name.clone(), letter.clone()];
-            line.extend(Part::ALL.map(|part| numbers::fixed(cell.elasticity(part), 3)));
+            line.extend(parts.iter().map(|part| numbers::fixed(cell.elasticity(*part), 3)));
             rows.push(line);
         }
     }

@@ -291,9 +291,7 @@ impl<'a> Resets<'a> {
         let Some(reset) = self.next.filter(|it| it.exchange == exchange) else { return };
         let place = |part: usize| places.get(part).copied().unwrap_or(end).min(end);
         let (start, end) = (reset.from.map_or(self.n_stable, place), reset.to.map_or(end, place));
-        if start < end {
-            builder.reset(start..end);
-        }
+        builder.reset(start..end);
         self.next = self.left.next();
     }
 }
