@@ -243,6 +243,9 @@ impl<'r, 't, P: Projector, S: Sink> Run<'r, 't, P, S> {
     /// Lets the policy edit, and records the requests that it makes.
     #[inline]
     fn project(&mut self, moment: Moment, loop_ix: LoopIx, step: StepIx) {
+        if !self.projector.acts_at(moment) {
+            return;
+        }
         let mut edit = Editor::new(&mut self.prompt, &mut self.log, moment);
         self.projector.project(moment, &self.ambient, &mut edit);
         let Some(requests) = self.log.take_requests() else { return };

@@ -43,6 +43,11 @@ pub trait Projector {
     /// Edits the prompt at a moment; [`Editor::prompt`] shows what stands there.
     fn project(&mut self, moment: Moment, ambient: &Ambient, edit: &mut Editor<'_, '_>);
 
+    /// Returns whether the policy ever acts at a moment; where it does not, it is not asked.
+    fn acts_at(&self, _moment: Moment) -> bool {
+        true
+    }
+
     /// Returns the text of what stands in a slot; `None` where the load has no text, where a model wrote it, and for
     /// renditions that are known by their size alone. A policy that puts words of its own into the prompt says them.
     fn text(&self, prompt: &Prompt<'_>, texts: &Texts, slot: SlotIx) -> Option<String> {
@@ -59,6 +64,10 @@ pub(crate) fn text_as_it_came(stands: &Slot, texts: &Texts, slot: SlotIx) -> Opt
 impl<P: Projector + ?Sized> Projector for Box<P> {
     fn project(&mut self, moment: Moment, ambient: &Ambient, edit: &mut Editor<'_, '_>) {
         (**self).project(moment, ambient, edit);
+    }
+
+    fn acts_at(&self, moment: Moment) -> bool {
+        (**self).acts_at(moment)
     }
 
     fn text(&self, prompt: &Prompt<'_>, texts: &Texts, slot: SlotIx) -> Option<String> {

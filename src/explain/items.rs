@@ -6,9 +6,9 @@ use super::record::Sent;
 use super::{Cause, Story};
 use crate::ledger::RequestRow;
 use crate::model::action::Action;
-use crate::projection::prompt::{Edit, Shown, UNDO};
+use crate::projection::prompt::{Edit, Shown};
 use crate::projection::{Slot, SlotIx, State};
-use crate::trace::{ItemIx, Kind, LoopIx, Preserve, Spine, StepIx};
+use crate::trace::{ItemIx, Kind, LoopIx, Spine, StepIx};
 use crate::units::Tokens;
 
 /// What stands at a place.
@@ -155,14 +155,5 @@ pub(super) fn makes_request(action: &Action) -> bool {
 
 /// Returns the first items, none of which anybody has changed.
 pub(super) fn as_they_came(spine: &Spine, n_items: SlotIx) -> Vec<Slot> {
-    let items = spine.items.iter().take(n_items as usize);
-    let slot = items.map(|it| Slot {
-        tokens: it.raw,
-        rendition: Shown::Raw,
-        state: State::Shown,
-        exact: it.preserve == Preserve::WorkingEvidence,
-        by: UNDO,
-        serial: 0,
-    });
-    slot.collect()
+    spine.items.iter().take(n_items as usize).map(Slot::as_it_came).collect()
 }

@@ -121,6 +121,11 @@ impl Projector for Program {
         }
     }
 
+    #[inline]
+    fn acts_at(&self, moment: Moment) -> bool {
+        !self.by_moment[moment as usize].is_empty()
+    }
+
     /// An item's own text, or the words of the template that wrote it.
     fn text(&self, prompt: &Prompt<'_>, texts: &Texts, slot: SlotIx) -> Option<String> {
         let stands = prompt.slot(slot);

@@ -24,7 +24,10 @@ pub struct Arrived {
 #[derive(Debug)]
 pub struct Prompt<'t> {
     spine: &'t Spine,
+    /// One an item of the trace, come or not.
     slots: Vec<Slot>,
+    /// How many have come.
+    n_come: SlotIx,
     /// Per slot: itself while visible, else a later slot; hidden runs are skipped in one step.
     next: Vec<SlotIx>,
     /// Per slot: whether it was ever shown smaller than raw.
@@ -46,8 +49,9 @@ impl<'t> Prompt<'t> {
     pub fn new(spine: &'t Spine) -> Self {
         let mut prompt = Self {
             spine,
-            slots: Vec::with_capacity(spine.items.len()),
-            next: Vec::with_capacity(spine.items.len()),
+            slots: spine.items.iter().map(Slot::as_it_came).collect(),
+            n_come: 0,
+            next: (0..).take(spine.items.len()).collect(),
             compressed: vec![false; spine.items.len()],
             loops: Vec::with_capacity(spine.loops.len()),
             messages: Vec::new(),
@@ -107,13 +111,8 @@ impl<'t> Prompt<'t> {
 
     #[inline]
     fn push_item(&mut self) {
-        let index = self.len();
-        let item = &self.spine.items[index as usize];
-        let exact = item.preserve == Preserve::WorkingEvidence;
-        let slot =
-            Slot { tokens: item.raw, rendition: Shown::Raw, state: State::Shown, exact, by: UNDO, serial: 0 };
-        self.slots.push(slot);
-        self.next.push(index);
+        let item = &self.spine.items[self.n_come as usize];
+        self.n_come += 1;
         let tokens = Tokens::from(item.raw);
         self.total += tokens;
         self.arrived.items += 1;
@@ -121,7 +120,7 @@ impl<'t> Prompt<'t> {
         let Some(state) = self.loops.last_mut() else { return };
         state.tokens += tokens;
         if item.kind == Kind::ToolResult {
-            state.n_exact += u32::from(exact);
+            state.n_exact += u32::from(item.preserve == Preserve::WorkingEvidence);
             state.n_full += 1;
             state.n_raw += 1;
             state.n_handles += u32::from(item.handle > 0);
@@ -285,15 +284,14 @@ impl<'t> Prompt<'t> {
     /// Returns how many slots there are.
     #[inline]
     #[must_use]
-    #[expect(clippy::cast_possible_truncation, reason = "a trace holds fewer than 2^32 items")]
     pub fn len(&self) -> SlotIx {
-        self.slots.len() as SlotIx
+        self.n_come
     }
 
     /// Returns whether nothing has come yet.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.slots.is_empty()
+        self.n_come == 0
     }
 
     /// Returns the tokens of the request about to go out.

@@ -1,6 +1,7 @@
 //! What stands at one place of a prompt, what an edit of it is, and what a loop adds up to.
 
 use crate::spec::policy::ShownSpec;
+use crate::trace::{Item, Preserve};
 use crate::units::Tokens;
 
 /// A slot's place; slots never move, so it is the item's place in the order of arrival.
@@ -47,6 +48,14 @@ pub struct Slot {
 }
 
 impl Slot {
+    /// An item as it came.
+    #[inline]
+    #[must_use]
+    pub fn as_it_came(item: &Item) -> Self {
+        let exact = item.preserve == Preserve::WorkingEvidence;
+        Self { tokens: item.raw, rendition: Shown::Raw, state: State::Shown, exact, by: UNDO, serial: 0 }
+    }
+
     /// Returns whether anything stands in this slot.
     #[inline]
     #[must_use]
