@@ -56,6 +56,8 @@ pub struct Trace {
     pub events: Vec<Event>,
     /// How the recorded harness used the provider's cache.
     pub harness: Harness,
+    /// Loops after which it makes no side request, in order.
+    pub quiet_loops: Vec<LoopIx>,
     /// What the provider billed, where the trace was recorded.
     pub recorded: Option<Recorded>,
     /// Characters per token, where a policy counts in characters.

@@ -115,6 +115,7 @@ impl TraceBuilder {
             texts: Texts::default(),
             events: Vec::new(),
             harness: Harness::default(),
+            quiet_loops: Vec::new(),
             recorded: None,
             chars_per_token: Decimal::parse("4").unwrap_or(Decimal::ONE),
             assumptions: Vec::new(),
@@ -219,6 +220,12 @@ impl TraceBuilder {
     /// Says how the harness uses the provider's cache.
     pub fn harness(&mut self, harness: Harness) {
         self.trace.harness = harness;
+    }
+
+    /// Says that the harness makes no side request after the open loop.
+    pub fn quiet(&mut self) {
+        let open = self.loop_ix();
+        self.trace.quiet_loops.push(open);
     }
 
     /// Says that the harness took items out before the request of the step that comes next.

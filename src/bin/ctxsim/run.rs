@@ -108,13 +108,14 @@ fn held(catalog: &Catalog, args: &ImportArgs) -> Result<String, Error> {
 fn calibrated(catalog: &Catalog, args: &ImportArgs) -> Result<String, Error> {
     let as_recorded = calibrations(catalog, args, "none")?;
     let with_side_requests = calibrations(catalog, args, "usual")?;
+    let with_inferred = calibrations(catalog, args, "inferred")?;
     match args.format {
-        CalibrationFormatArg::Table => Ok(format!(
-            "As recorded\n\n{}\nWith the side requests that are usual for the harness and that no record has\n\n{}",
-            calibrate::table(&as_recorded),
-            calibrate::table(&with_side_requests)
-        )),
-        CalibrationFormatArg::Json => calibrate::json(&as_recorded, &with_side_requests).map_err(unwritable),
+        CalibrationFormatArg::Table => {
+            Ok(calibrate::tables(&as_recorded, &with_side_requests, &with_inferred))
+        }
+        CalibrationFormatArg::Json => {
+            calibrate::json(&as_recorded, &with_side_requests, &with_inferred).map_err(unwritable)
+        }
     }
 }
 

@@ -25,7 +25,9 @@ pub(super) struct Transcript {
     pub(super) name: String,
     /// How its harness uses the provider's cache.
     pub(super) harness: Harness,
-    /// Whether the harness's usual side requests are assumed, where the scenario says nothing: not where the recording is
+    /// Whether its harness is known to make side requests, which no record shows.
+    pub(super) makes_side_requests: bool,
+    /// Whether these are assumed, where the scenario says nothing: not where the recording is
     /// the harness's own log, which is believed.
     pub(super) assumes_side_requests: bool,
     /// Whether its plain input is what stands behind the last breakpoint.
@@ -175,6 +177,7 @@ impl Transcript {
             self.count(tokenizer.as_ref());
         }
         let allotment = allot(&self, assumed.counting);
+        let quiet = assumed.quiet(&self.exchanges);
         let mut builder = TraceBuilder::new(name, file_tools);
         builder.chars_per_token(assumed.counting.chars_per_token);
         for sentence in sentences(&self, &assumed, &allotment) {
@@ -184,7 +187,7 @@ impl Transcript {
             builder.stable(Kind::System, u32::try_from(allotment.overhead).unwrap_or(u32::MAX));
         }
         let mut clock = Clock::default();
-        builder.harness(assumed.harness(self.harness, self.assumes_side_requests));
+        builder.harness(assumed.harness(&self));
         let mut tokens = allotment.tokens.iter().copied();
         let mut places: Vec<ItemIx> = (builder.next_item()..).take(self.stable.len()).collect();
         for item in assumed.items(&self.stable, &mut tokens) {
@@ -194,6 +197,9 @@ impl Transcript {
         let mut resets = Resets::new(&allotment.resets, builder.next_item());
         for (index, exchange) in self.exchanges.iter().enumerate() {
             if exchange.begins.is_some() {
+                if quiet.contains(&index) {
+                    builder.quiet();
+                }
                 let mut user: Vec<NewItem<'_>> = resets.carried(index, true).into_iter().collect();
                 let n_carried = user.len();
                 user.extend(assumed.items(exchange.user(), &mut tokens));
