@@ -19,6 +19,7 @@ use indexmap::IndexSet;
 use crate::model::TtlClass;
 use crate::model::cache::Setting;
 use crate::spec::policy::{KindSpec, PreserveSpec};
+use crate::spec::scenario::TokenizerSpec;
 use crate::units::{Cost, Decimal, Tokens};
 
 pub use build::{NewItem, Sizes, TraceBuilder};
@@ -62,6 +63,8 @@ pub struct Trace {
     pub recorded: Option<Recorded>,
     /// Characters per token, where a policy counts in characters.
     pub chars_per_token: Decimal,
+    /// What counts texts that a policy writes; their characters do where there is none.
+    pub tokenizer: Option<TokenizerSpec>,
     /// What is assumed rather than known, in sentences.
     pub assumptions: Vec<String>,
 }

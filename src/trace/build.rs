@@ -9,6 +9,7 @@ use super::{
     Spine, StepRow, Texts, Trace, Usage,
 };
 use crate::model::cache::Setting;
+use crate::spec::scenario::TokenizerSpec;
 use crate::units::{Cost, Decimal, Tokens};
 
 /// The sizes of an item in its renditions, in tokens.
@@ -118,6 +119,7 @@ impl TraceBuilder {
             quiet_loops: Vec::new(),
             recorded: None,
             chars_per_token: Decimal::parse("4").unwrap_or(Decimal::ONE),
+            tokenizer: None,
             assumptions: Vec::new(),
         };
         let seed = xxhash_rust::xxh3::xxh3_64(name.as_bytes());
@@ -135,6 +137,11 @@ impl TraceBuilder {
     /// Says how many characters a token has.
     pub fn chars_per_token(&mut self, ratio: Decimal) {
         self.trace.chars_per_token = ratio;
+    }
+
+    /// Says what counts texts that a policy writes.
+    pub fn tokenizer(&mut self, tokenizer: TokenizerSpec) {
+        self.trace.tokenizer = Some(tokenizer);
     }
 
     /// Notes an assumption for the report.

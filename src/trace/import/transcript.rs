@@ -173,12 +173,15 @@ impl Transcript {
         let assume = assume.complete();
         let assumed = Assumed::new(&assume);
         unwrap(&mut self.exchanges, &assume.tools);
-        if let Some(tokenizer) = assume.tokenizer.and_then(tokens::tokenizer) {
+        let mut builder = TraceBuilder::new(name, file_tools);
+        if let Some(spec) = assume.tokenizer
+            && let Some(tokenizer) = tokens::tokenizer(spec)
+        {
             self.count(tokenizer.as_ref());
+            builder.tokenizer(spec);
         }
         let allotment = allot(&self, assumed.counting);
         let quiet = assumed.quiet(&self.exchanges);
-        let mut builder = TraceBuilder::new(name, file_tools);
         builder.chars_per_token(assumed.counting.chars_per_token);
         for sentence in sentences(&self, &assumed, &allotment) {
             builder.assume(sentence);
