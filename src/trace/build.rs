@@ -139,9 +139,9 @@ impl TraceBuilder {
         self.trace.chars_per_token = ratio;
     }
 
-    /// Says what counts texts that a policy writes.
-    pub fn tokenizer(&mut self, tokenizer: TokenizerSpec) {
-        self.trace.tokenizer = Some(tokenizer);
+    /// Says what counts texts that a policy writes, where something does.
+    pub fn tokenizer(&mut self, tokenizer: Option<TokenizerSpec>) {
+        self.trace.tokenizer = tokenizer;
     }
 
     /// Notes an assumption for the report.

@@ -8,8 +8,8 @@ use super::assumed::{Assumed, sentences};
 use super::passage::{Measured, Passage};
 use super::sizes::{Reset, allot};
 use super::wrapped::unwrap;
-use crate::spec::scenario::AssumeSpec;
-use crate::tokens::{self, Tokenizer};
+use crate::spec::scenario::{AssumeSpec, TokenizerSpec};
+use crate::tokens;
 use crate::trace::derive::derive;
 use crate::trace::{Harness, ItemIx, Kind, NewItem, Trace, TraceBuilder, Usage};
 use crate::units::{Cost, Tokens};
@@ -157,8 +157,9 @@ fn label(kind: Kind) -> u64 {
 }
 
 impl Transcript {
-    /// Counts the texts of all parts by a tokenizer.
-    fn count(&mut self, tokenizer: &dyn Tokenizer) {
+    /// Counts the texts of all parts by a tokenizer, where one is chosen and built; returns which.
+    fn count(&mut self, chosen: Option<TokenizerSpec>) -> Option<TokenizerSpec> {
+        let tokenizer = chosen.and_then(tokens::tokenizer)?;
         let of_exchanges = self
             .exchanges
             .iter_mut()
@@ -166,6 +167,7 @@ impl Transcript {
         for part in self.stable.iter_mut().chain(of_exchanges) {
             part.tokens = part.text.as_ref().map(|it| tokenizer.count(it));
         }
+        chosen
     }
 
     /// Puts the trace together.
@@ -174,12 +176,7 @@ impl Transcript {
         let assumed = Assumed::new(&assume);
         unwrap(&mut self.exchanges, &assume.tools);
         let mut builder = TraceBuilder::new(name, file_tools);
-        if let Some(spec) = assume.tokenizer
-            && let Some(tokenizer) = tokens::tokenizer(spec)
-        {
-            self.count(tokenizer.as_ref());
-            builder.tokenizer(spec);
-        }
+        builder.tokenizer(self.count(assume.tokenizer));
         let allotment = allot(&self, assumed.counting);
         let quiet = assumed.quiet(&self.exchanges);
         builder.chars_per_token(assumed.counting.chars_per_token);
