@@ -12,7 +12,7 @@ use crate::price;
 use crate::trace::{EventKind, StepIx, Trace, Usage};
 use crate::units::{Cost, Tokens};
 
-pub use report::{json, table};
+pub use report::{json, tables};
 
 /// Reads that differ by no more than this are close.
 const CLOSE_TOKENS: Tokens = 64;

@@ -185,7 +185,7 @@ impl<'r, 't, P: Projector, S: Sink> Run<'r, 't, P, S> {
         let last = row.steps.end.saturating_sub(1).max(row.steps.start);
         self.project(Moment::LoopEnd, loop_ix, last);
         self.needs(loop_ix, Due::LoopEnd);
-        self.send_unrecorded(row.steps.end.saturating_sub(1));
+        self.send_unrecorded(loop_ix, row.steps.end.saturating_sub(1));
         None
     }
 
@@ -205,9 +205,10 @@ impl<'r, 't, P: Projector, S: Sink> Run<'r, 't, P, S> {
     }
 
     /// Sends the prompt with the reply once more, where the harness is known to; its bill is in no record.
-    fn send_unrecorded(&mut self, step: StepIx) {
+    fn send_unrecorded(&mut self, loop_ix: LoopIx, step: StepIx) {
         let Some(delay_ms) = self.trace.harness.side_request_ms else { return };
-        if !self.cache.needs_chain() || self.is_cold {
+        let is_quiet = self.trace.quiet_loops.binary_search(&loop_ix).is_ok();
+        if is_quiet || !self.cache.needs_chain() || self.is_cold {
             return;
         }
         let steps = &self.trace.spine.steps;

@@ -19,6 +19,7 @@ use indexmap::IndexSet;
 use crate::model::TtlClass;
 use crate::model::cache::Setting;
 use crate::spec::policy::{KindSpec, PreserveSpec};
+use crate::spec::scenario::TokenizerSpec;
 use crate::units::{Cost, Decimal, Tokens};
 
 pub use build::{NewItem, Sizes, TraceBuilder};
@@ -56,10 +57,14 @@ pub struct Trace {
     pub events: Vec<Event>,
     /// How the recorded harness used the provider's cache.
     pub harness: Harness,
+    /// Loops after which it makes no side request, in order.
+    pub quiet_loops: Vec<LoopIx>,
     /// What the provider billed, where the trace was recorded.
     pub recorded: Option<Recorded>,
     /// Characters per token, where a policy counts in characters.
     pub chars_per_token: Decimal,
+    /// What counts texts that a policy writes; their characters do where there is none.
+    pub tokenizer: Option<TokenizerSpec>,
     /// What is assumed rather than known, in sentences.
     pub assumptions: Vec<String>,
 }

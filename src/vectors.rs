@@ -1,6 +1,7 @@
 //! Cache vectors: small sessions with the rows that a provider's cache must give, and what this cache makes of them.
 
 mod boundaries;
+mod compaction;
 mod file;
 mod load;
 mod play;
@@ -149,10 +150,13 @@ impl Series {
     }
 }
 
-/// Returns whether a text is a file of cache vectors.
+/// Returns whether a text is a file of cache vectors; one without the names of such a file is not parsed for it.
 #[must_use]
 pub fn detect(text: &str) -> bool {
+    let has = |name: &str| text.contains(name);
     text.trim_ascii_start().starts_with('{')
+        && has("\"rules\"")
+        && (has("\"sessions\"") || has("\"cache_vectors\""))
         && serde_json::from_str::<file::Probe>(text).is_ok_and(|it| it.has_requests())
 }
 
@@ -173,7 +177,7 @@ fn unreadable(text: &str, error: &serde_json::Error) -> Diagnostic {
     let place = format!(" at line {line} column {column}");
     let mut problem =
         Diagnostic::at("vectors-unreadable", "", message.strip_suffix(&place).unwrap_or(&message))
-            .help("the format is told in `src/vectors/file.rs`");
+            .help("the format is told in `docs/vectors.md`");
     if line > 0 {
         let start: usize = text.split_inclusive('\n').take(line - 1).map(str::len).sum();
         let at = (start + column.saturating_sub(1)).min(text.len());

@@ -33,7 +33,7 @@ pub struct EntryFound {
     pub slot: Option<u32>,
     /// Its tokens.
     pub tokens: Tokens,
-    /// Milliseconds since it was last used, where the rule has a clock.
+    /// Milliseconds since what its life is counted from, which is its last use unless nothing renews it; where the rule has a clock.
     pub age_ms: Option<u64>,
     /// How long it lives after its last use, in milliseconds, where the rule says so.
     pub life_ms: Option<u64>,
@@ -47,6 +47,8 @@ pub struct EntryFound {
 pub enum Fate {
     /// It was read, so many tokens of it.
     Read(Tokens),
+    /// It was not there: the harness stored it first, in a call of its own, and then so many tokens of it were read.
+    Stored(Tokens),
     /// A longer one was read.
     Shorter,
     /// It had expired.

@@ -5,7 +5,7 @@
 //! first, in a call of its own that is billed as input; then it reads it. Contents are not taken away before their time.
 
 use super::marks::{lead_end, places};
-use super::{CacheRule, RequestView};
+use super::{CacheRule, EntryFound, Fate, Finding, MarkFound, RequestView};
 use crate::ledger::{CacheUse, StoredRow};
 use crate::model::{Breakpoints, cache};
 use crate::units::Tokens;
@@ -31,26 +31,49 @@ impl Stored {
         Self { rules, contents: Vec::new(), rows: Vec::new() }
     }
 
-    /// Returns where the content ends that a request wants.
-    fn wanted(&self, request: &RequestView<'_>) -> Option<usize> {
+    /// Returns where the content of a request would end, however short.
+    fn end(request: &RequestView<'_>) -> Option<usize> {
         let links = request.chain.links();
-        let link = if request.layout.is_silent {
+        if request.layout.is_silent {
             lead_end(links)
         } else {
             places(request.layout, None, &Breakpoints::default(), links, 0).last().map(|it| it.0.link)
-        };
-        link.filter(|it| links[*it].tokens >= self.rules.min_tokens)
+        }
+    }
+
+    /// Returns where the content ends that a request has stored before it reads, beyond what is held.
+    fn wanted(&self, request: &RequestView<'_>, held: Option<usize>) -> Option<usize> {
+        let links = request.chain.links();
+        let is_long = |it: &usize| links[*it].tokens >= self.rules.min_tokens;
+        let is_more = |it: &usize| held.is_none_or(|held| self.rows[held].tokens < links[*it].tokens);
+        Self::end(request).filter(is_long).filter(is_more)
+    }
+
+    /// Returns the contents that a prompt begins with, held or not.
+    fn begun(&self, request: &RequestView<'_>) -> impl Iterator<Item = usize> {
+        let links = request.chain.links();
+        let is_begun = |it: &Content| links.get(it.link).is_some_and(|link| link.digest == it.digest);
+        (0..self.contents.len()).filter(move |it| is_begun(&self.contents[*it]))
     }
 
     /// Returns the longest content that a prompt begins with.
     fn longest(&self, request: &RequestView<'_>) -> Option<usize> {
-        let links = request.chain.links();
-        let is_held = |index: &usize| {
-            let content = &self.contents[*index];
-            request.now_ms < content.expires_ms
-                && links.get(content.link).is_some_and(|it| it.digest == content.digest)
+        let is_held = |index: &usize| request.now_ms < self.contents[*index].expires_ms;
+        self.begun(request).filter(is_held).max_by_key(|it| self.rows[*it].tokens)
+    }
+
+    /// Returns what becomes of a content that a prompt begins with.
+    fn found(&self, index: usize, used: Option<usize>, request: &RequestView<'_>) -> EntryFound {
+        let (content, tokens) = (&self.contents[index], self.rows[index].tokens);
+        let fate = match used {
+            Some(used) if used == index => Fate::Read(tokens.min(request.prompt)),
+            _ if request.now_ms >= content.expires_ms => Fate::Expired,
+            _ => Fate::Shorter,
         };
-        (0..self.contents.len()).filter(is_held).max_by_key(|it| self.rows[*it].tokens)
+        let since_ms = content.expires_ms.saturating_sub_unsigned(self.rules.ttl_ms);
+        let age_ms = u64::try_from(request.now_ms.saturating_sub(since_ms)).ok();
+        let slot = request.chain.links().get(content.link).map(|it| it.slot);
+        EntryFound { slot, tokens, age_ms, life_ms: Some(self.rules.ttl_ms), fate }
     }
 
     /// Stores a content.
@@ -80,9 +103,7 @@ impl CacheRule for Stored {
     fn submit(&mut self, request: &RequestView<'_>) -> CacheUse {
         let links = request.chain.links();
         let held = self.longest(request);
-        let is_more = |it: &usize| held.is_none_or(|held| self.rows[held].tokens < links[*it].tokens);
-        let wanted = self.wanted(request).filter(is_more);
-        let used = match (wanted, held) {
+        let used = match (self.wanted(request, held), held) {
             (Some(at), _) => Some(self.store(at, links[at].digest, links[at].tokens, request.now_ms)),
             (None, Some(held)) => {
                 if self.rules.renews {
@@ -95,6 +116,31 @@ impl CacheRule for Stored {
         let read = used.map_or(0, |it| self.rows[it].tokens).min(request.prompt);
         let broke_at = links.iter().find(|it| it.tokens > read).map(|it| it.slot);
         CacheUse { read, write: [0; 2], uncached: request.prompt - read, broke_at }
+    }
+
+    fn look(&self, request: &RequestView<'_>) -> Finding {
+        let (links, life_ms) = (request.chain.links(), self.rules.ttl_ms);
+        let held = self.longest(request);
+        let wanted = self.wanted(request, held);
+        let mut entries: Vec<EntryFound> = self
+            .begun(request)
+            .map(|it| self.found(it, held.filter(|_| wanted.is_none()), request))
+            .collect();
+        entries.extend(wanted.map(|it| EntryFound {
+            slot: Some(links[it].slot),
+            tokens: links[it].tokens,
+            age_ms: None,
+            life_ms: Some(life_ms),
+            fate: Fate::Stored(links[it].tokens.min(request.prompt)),
+        }));
+        entries.sort_by_key(|it| (std::cmp::Reverse(it.tokens), it.fate == Fate::Expired));
+        let mark = |it: usize| MarkFound {
+            slot: links[it].slot,
+            tokens: links[it].tokens,
+            life_ms,
+            too_short_for: Some(self.rules.min_tokens).filter(|min| links[it].tokens < *min),
+        };
+        Finding { marks: Self::end(request).map(mark).into_iter().collect(), entries }
     }
 
     fn stored(&self) -> &[StoredRow] {

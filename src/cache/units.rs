@@ -10,7 +10,7 @@
 use indexmap::IndexMap;
 
 use super::prefixes::{Prefixes, is_live};
-use super::{CacheRule, RequestView, readable_ms};
+use super::{CacheRule, EntryFound, Fate, Finding, RequestView, readable_ms};
 use crate::ledger::CacheUse;
 use crate::model::cache;
 use crate::projection::chain::Link;
@@ -101,21 +101,41 @@ impl Units {
         }
     }
 
-    /// Leaves the unit at the end of what the model wrote after the prompt before, where this prompt shows that.
-    fn leave_output(&mut self, request: &RequestView<'_>) {
+    /// Returns where what the model wrote after the prompt before ends, where this prompt shows it, and when that can be read.
+    fn output_end(&self, request: &RequestView<'_>) -> Option<(Tokens, i64)> {
         let links = request.chain.links();
         let is_known =
             |it: &Before| is_shown(it, links) && is_live(self.rules.ttl_ms, it.now_ms, request.now_ms);
-        let Some(before) = self.before.filter(is_known) else { return };
+        let before = self.before.filter(|it| self.rules.at_output_end && is_known(it))?;
         let is_reply = |it: &&Link| {
             let is_written = matches!(it.kind, Kind::Assistant | Kind::Reasoning | Kind::ToolCall);
             is_written && request.edited_from.is_none_or(|from| it.slot < from)
         };
         let n_written = links[before.n_links..].iter().take_while(is_reply).count();
-        if let Some(last) = n_written.checked_sub(1) {
-            let end = links[before.n_links + last].tokens;
-            self.leave(links, end, request.now_ms, before.readable_ms);
+        n_written.checked_sub(1).map(|last| (links[before.n_links + last].tokens, before.readable_ms))
+    }
+
+    /// Returns the units that a prompt begins with, the longest first, each with the link that covers it.
+    fn begun(&self, request: &RequestView<'_>) -> Vec<(usize, Unit)> {
+        let links = request.chain.links();
+        let last_ms = self.before.map_or(request.now_ms, |it| it.now_ms);
+        let mut begun: Vec<(usize, Unit)> = Vec::new();
+        for (link, it) in links.iter().enumerate() {
+            for unit in self.units.get(&it.digest).into_iter().flatten() {
+                let is_own = self.own.iter().any(|own| (own.digest, own.tokens) == (it.digest, unit.tokens));
+                let touched_ms = if is_own { last_ms } else { unit.touched_ms };
+                begun.push((link, Unit { touched_ms, ..*unit }));
+            }
         }
+        if let Some((end, readable_ms)) = self.output_end(request) {
+            let tokens = self.rules.steps.floor(end);
+            let link = links.partition_point(|it| it.tokens < tokens);
+            begun.push((link, Unit { tokens, touched_ms: last_ms, readable_ms }));
+        }
+        begun.retain(|it| it.1.tokens > 0);
+        begun.sort_by_key(|(link, it)| (std::cmp::Reverse((*link, it.tokens)), it.readable_ms));
+        begun.dedup_by_key(|(link, it)| (*link, it.tokens));
+        begun
     }
 
     /// Returns the tokens of the longest unit that can be read; edits that keep a prefix may have made it shorter.
@@ -142,8 +162,8 @@ impl CacheRule for Units {
         let (links, now_ms) = (request.chain.links(), request.now_ms);
         let shared = self.prefixes.submit(request);
         self.follow(links, shared.n_same, now_ms);
-        if self.rules.at_output_end {
-            self.leave_output(request);
+        if let Some((end, readable_ms)) = self.output_end(request) {
+            self.leave(links, end, now_ms, readable_ms);
         }
         let read = self.longest(links, now_ms).min(request.prompt);
         let readable_ms = readable_ms(self.rules.readable, self.rules.readable_after_ms, request);
@@ -168,5 +188,29 @@ impl CacheRule for Units {
         });
         let broke_at = links.get(shared.n_known).map(|it| it.slot);
         CacheUse { read, write: [0; 2], uncached: request.prompt - read, broke_at }
+    }
+
+    fn look(&self, request: &RequestView<'_>) -> Finding {
+        let links = request.chain.links();
+        let mut entries: Vec<EntryFound> = Vec::new();
+        for (link, unit) in self.begun(request) {
+            let fate = match unit {
+                it if !is_live(self.rules.ttl_ms, it.touched_ms, request.now_ms) => Fate::Expired,
+                it if it.readable_ms > request.now_ms => {
+                    Fate::NotReadable { in_ms: u64::try_from(it.readable_ms - request.now_ms).unwrap_or(0) }
+                }
+                it => Fate::Read(it.tokens.min(links[link].tokens).min(request.prompt)),
+            };
+            // Of every fate the longest: a profile may leave a unit at every few tokens.
+            if entries.iter().all(|it| it.fate != fate) {
+                let age_ms = u64::try_from(request.now_ms.saturating_sub(unit.touched_ms)).ok();
+                let (slot, tokens, life_ms) = (Some(links[link].slot), unit.tokens, self.rules.ttl_ms);
+                entries.push(EntryFound { slot, tokens, age_ms, life_ms, fate });
+            }
+            if matches!(fate, Fate::Read(_)) {
+                break;
+            }
+        }
+        Finding { marks: Vec::new(), entries }
     }
 }

@@ -133,25 +133,47 @@ fn differing(sessions: &[Calibration]) -> impl Iterator<Item = DifferingJson<'_>
 pub fn json(
     as_recorded: &[Calibration],
     with_side_requests: &[Calibration],
+    with_inferred: &[Calibration],
 ) -> Result<String, serde_json::Error> {
     #[derive(Serialize)]
     struct Document<'a> {
         schema: &'static str,
         as_recorded: Part<'a>,
         with_side_requests: Part<'a>,
+        with_inferred_side_requests: Part<'a>,
     }
-    let all = [together(as_recorded), together(with_side_requests)];
+    let all = [as_recorded, with_side_requests, with_inferred].map(together);
     let document = Document {
         schema: "ctxsim.calibration/1",
         as_recorded: Part::new(&all[0], as_recorded),
         with_side_requests: Part::new(&all[1], with_side_requests),
+        with_inferred_side_requests: Part::new(&all[2], with_inferred),
     };
     Ok(serde_json::to_string_pretty(&document)? + "\n")
 }
 
 /// Returns the report as text, at most a hundred columns wide but for long reasons.
 #[must_use]
-pub fn table(sessions: &[Calibration]) -> String {
+pub fn tables(
+    as_recorded: &[Calibration],
+    with_side_requests: &[Calibration],
+    with_inferred: &[Calibration],
+) -> String {
+    let mut text = format!("As recorded\n\n{}", table(as_recorded));
+    let more = [
+        ("the side requests that are usual for the harness and that no record has", with_side_requests),
+        ("those of them that the bills of the session's own earlier turns let expect", with_inferred),
+    ];
+    for (what, sessions) in more {
+        let is_same = sessions.iter().zip(as_recorded).all(|(it, recorded)| it.pairs == recorded.pairs);
+        let told = if is_same { "The same as recorded.\n".to_owned() } else { table(sessions) };
+        let _ = write!(text, "\nWith {what}\n\n{told}");
+    }
+    text
+}
+
+/// Returns one part of it.
+fn table(sessions: &[Calibration]) -> String {
     let all = together(sessions);
     if all.pairs.is_empty() {
         return "Nothing to compare: no request after a session's first has a bill.\n".to_owned();

@@ -8,6 +8,8 @@ use minijinja::value::{Serde, Value};
 use super::num::{Known, tokens_of_chars};
 use super::prompt::{Shown, SlotIx};
 use crate::model::template::Template;
+use crate::spec::scenario::TokenizerSpec;
+use crate::tokens;
 use crate::trace::{Kind, Spine, Texts, Trace};
 use crate::units::Decimal;
 
@@ -15,6 +17,7 @@ use crate::units::Decimal;
 #[derive(Debug, PartialEq)]
 pub(super) struct Writer {
     texts: Texts,
+    tokenizer: Option<TokenizerSpec>,
     chars_per_token: Decimal,
 }
 
@@ -29,14 +32,24 @@ pub(super) enum Passage {
 impl Writer {
     /// Returns a writer, where the trace has text.
     pub(super) fn of(trace: &Trace, known: &Known) -> Option<Arc<Self>> {
-        let writer = || Self { texts: trace.texts.clone(), chars_per_token: known.chars_per_token };
+        let writer = || Self {
+            texts: trace.texts.clone(),
+            tokenizer: trace.tokenizer,
+            chars_per_token: known.chars_per_token,
+        };
         (!trace.texts.is_empty()).then(|| Arc::new(writer()))
     }
 
-    /// Returns the tokens of a text.
+    /// Returns the tokens of a text: as the trace's tokenizer counts them, else by its characters.
     pub(super) fn count(&self, text: &str) -> u32 {
-        let chars = u64::try_from(text.chars().count()).unwrap_or(u64::MAX);
-        u32::try_from(tokens_of_chars(chars, self.chars_per_token)).unwrap_or(u32::MAX)
+        let tokens = match self.tokenizer.and_then(tokens::tokenizer) {
+            Some(tokenizer) => tokenizer.count(text),
+            None => {
+                let chars = u64::try_from(text.chars().count()).unwrap_or(u64::MAX);
+                tokens_of_chars(chars, self.chars_per_token)
+            }
+        };
+        u32::try_from(tokens).unwrap_or(u32::MAX)
     }
 
     /// Returns what an item says.

@@ -46,9 +46,18 @@ pub struct AssumeSpec {
     /// Requests of which the recording has nothing; the format's own choice, when silent everywhere.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub side_request: Option<SideRequestSpec>,
+    /// How long after a loop's last reply the harness makes its usual side request.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub side_request_delay: Option<DurationSpec>,
     /// No side request follows a request of which more tokens than this were not read from the cache.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub side_request_cold_tokens: Option<Tokens>,
+    /// Of inferred side requests: one is expected where more than this share, 0 to 1, of the turns before had one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub side_request_share: Option<Decimal>,
+    /// Of inferred side requests: so many turns with one are taken to stand before the session's first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub side_request_prior_turns: Option<u32>,
     /// What the recording's tools are called in policies, and why their results may be needed; first match wins.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tools: Vec<ToolAssumeSpec>,
@@ -77,6 +86,9 @@ pub enum SideRequestSpec {
     None,
     /// What is usual for the harness that recorded.
     Usual,
+    /// The same, but only before turns where the bills of the session's own earlier turns let expect it: what was read at a
+    /// turn then tells on later ones. No other choice looks at bills.
+    Inferred,
     /// The prompt with the reply, after every loop.
     AfterLoop {
         /// How long after the reply.
@@ -148,7 +160,10 @@ impl AssumeSpec {
             summary_tokens_max: self.summary_tokens_max.or(rest.summary_tokens_max),
             handle_tokens_max: self.handle_tokens_max.or(rest.handle_tokens_max),
             side_request: self.side_request.or(rest.side_request),
+            side_request_delay: self.side_request_delay.or(rest.side_request_delay),
             side_request_cold_tokens: self.side_request_cold_tokens.or(rest.side_request_cold_tokens),
+            side_request_share: self.side_request_share.or(rest.side_request_share),
+            side_request_prior_turns: self.side_request_prior_turns.or(rest.side_request_prior_turns),
             tokenizer: self.tokenizer.or(rest.tokenizer),
             tools: self.tools.clone(),
             needs,
@@ -178,7 +193,7 @@ mod tests {
 
         let written = toml::Table::try_from(&spec).unwrap();
         // The tools are the session's own, the side request is the format's, and a tokenizer is a choice.
-        assert_eq!(written.len(), 9, "a field of `AssumeSpec` without a default");
+        assert_eq!(written.len(), 12, "a field of `AssumeSpec` without a default");
         assert!(spec.needs.values().all(|it| it.weight.is_some() && it.level.is_some()));
         assert_eq!(AssumeSpec::default().complete(), spec);
     }

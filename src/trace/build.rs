@@ -9,6 +9,7 @@ use super::{
     Spine, StepRow, Texts, Trace, Usage,
 };
 use crate::model::cache::Setting;
+use crate::spec::scenario::TokenizerSpec;
 use crate::units::{Cost, Decimal, Tokens};
 
 /// The sizes of an item in its renditions, in tokens.
@@ -115,8 +116,10 @@ impl TraceBuilder {
             texts: Texts::default(),
             events: Vec::new(),
             harness: Harness::default(),
+            quiet_loops: Vec::new(),
             recorded: None,
             chars_per_token: Decimal::parse("4").unwrap_or(Decimal::ONE),
+            tokenizer: None,
             assumptions: Vec::new(),
         };
         let seed = xxhash_rust::xxh3::xxh3_64(name.as_bytes());
@@ -134,6 +137,11 @@ impl TraceBuilder {
     /// Says how many characters a token has.
     pub fn chars_per_token(&mut self, ratio: Decimal) {
         self.trace.chars_per_token = ratio;
+    }
+
+    /// Says what counts texts that a policy writes, where something does.
+    pub fn tokenizer(&mut self, tokenizer: Option<TokenizerSpec>) {
+        self.trace.tokenizer = tokenizer;
     }
 
     /// Notes an assumption for the report.
@@ -219,6 +227,12 @@ impl TraceBuilder {
     /// Says how the harness uses the provider's cache.
     pub fn harness(&mut self, harness: Harness) {
         self.trace.harness = harness;
+    }
+
+    /// Says that the harness makes no side request after the open loop.
+    pub fn quiet(&mut self) {
+        let open = self.loop_ix();
+        self.trace.quiet_loops.push(open);
     }
 
     /// Says that the harness took items out before the request of the step that comes next; the stable prefix stays.

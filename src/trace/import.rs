@@ -10,6 +10,7 @@ mod losses;
 mod messages;
 mod passage;
 mod pi;
+mod side_requests;
 mod sizes;
 mod times;
 mod transcript;

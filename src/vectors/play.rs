@@ -130,9 +130,9 @@ impl Played<'_> {
                 let mut program = Program::new(&policy, &trace, &known);
                 play_with_cache(&trace, &mut program, &policy.layout, recovery, &limits, cache, &mut rows);
             }
-            Small::Masks(mut masks) => {
+            Small::Coded(mut code) => {
                 let layout = Layout::default();
-                play_with_cache(&trace, &mut masks, &layout, recovery, &limits, cache, &mut rows);
+                play_with_cache(&trace, &mut code, &layout, recovery, &limits, cache, &mut rows);
             }
         }
         let price = self.file.prices_microusd_per_mtok.get(&expected.price);

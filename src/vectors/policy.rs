@@ -1,8 +1,9 @@
 //! The small policies that cache vectors name, with the numbers of a file's own sentence.
 //!
-//! All are stages of the language but one: masks that move in batches are a policy in code, because a batch is counted
-//! from the first result and not from the last move.
+//! All are stages of the language but two: masks that move in batches, because a batch is counted from the first result and
+//! not from the last move, and `cc_auto`.
 
+use super::compaction::Compaction;
 use crate::diag::Diagnostic;
 use crate::model::Policy;
 use crate::model::policy::Moment;
@@ -15,6 +16,15 @@ use crate::trace::Kind;
 
 /// What a marker takes where the sentence does not say.
 const USUAL_MARKER: u64 = 12;
+/// The README's numbers of `opencode`, for sentences that do not say their own: loops and tokens that stay as they are,
+/// tokens that must become free, tokens of a marker.
+const OPENCODE_LOOPS: u64 = 2;
+const OPENCODE_KEPT: u64 = 40_000;
+const OPENCODE_FREED: u64 = 20_000;
+const OPENCODE_MARKER: u64 = 10;
+/// The names that are known; `…` stands for anything.
+const KNOWN: &str =
+    "none, mask_…, clear_…, prune_boundary_…, opencode…, cc_auto…, compact_…_aligned and compact_…_separate";
 
 /// A policy ready to play.
 #[derive(Clone, Debug)]
@@ -22,7 +32,23 @@ pub(super) enum Small {
     /// In the stage language.
     Stages(Box<Policy>),
     /// In code.
+    Coded(Coded),
+}
+
+/// A policy in code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Coded {
     Masks(Masks),
+    Compaction(Compaction),
+}
+
+impl Projector for Coded {
+    fn project(&mut self, moment: Moment, ambient: &Ambient, edit: &mut Editor<'_, '_>) {
+        match self {
+            Self::Masks(it) => it.project(moment, ambient, edit),
+            Self::Compaction(it) => it.project(moment, ambient, edit),
+        }
+    }
 }
 
 /// Shows the oldest results as markers, so many at once: `floor(max(0, all - keep) / batch) × batch` of them.
@@ -56,8 +82,11 @@ pub(super) fn policy(name: &str, sentence: &str) -> Result<Small, String> {
     if name.starts_with("mask_") {
         let masks = masks(name, sentence).ok_or("its sentence does not say which results stay")?;
         if masks.batch > 1 {
-            return Ok(Small::Masks(masks));
+            return Ok(Small::Coded(Coded::Masks(masks)));
         }
+    }
+    if name.starts_with("cc_auto") {
+        return Ok(Small::Coded(Coded::Compaction(Compaction::new(sentence))));
     }
     let stage = stage(name, sentence)?;
     let text = format!("(name: \"vectors\", about: \"{}\", stages: [{stage}])", name.escape_default());
@@ -79,8 +108,11 @@ fn masks(name: &str, sentence: &str) -> Option<Masks> {
 
 /// Returns how large a marker is.
 fn marker(sentence: &str) -> u64 {
-    let said = ["become ", "marker of ", "marker ", "become a "].iter().find_map(|it| after(sentence, it));
-    said.unwrap_or(USUAL_MARKER)
+    said_marker(sentence).unwrap_or(USUAL_MARKER)
+}
+
+fn said_marker(sentence: &str) -> Option<u64> {
+    ["become ", "marker of ", "marker ", "become a "].iter().find_map(|it| after(sentence, it))
 }
 
 /// Writes the stage of a policy.
@@ -118,6 +150,9 @@ fn stage(name: &str, sentence: &str) -> Result<String, String> {
             marker(sentence)
         ));
     }
+    if name.starts_with("opencode") {
+        return Ok(opencode(sentence));
+    }
     let is_aligned = name.ends_with("_aligned");
     if name.starts_with("compact_") && (is_aligned || name.ends_with("_separate")) {
         let threshold = threshold(sentence).or(numbers(name).first().copied());
@@ -137,7 +172,24 @@ fn stage(name: &str, sentence: &str) -> Result<String, String> {
             instruction + system
         ));
     }
-    Err("a policy of this name is not known".to_owned())
+    Err(format!("a policy of this name is not known; known are {KNOWN}"))
+}
+
+/// Writes the stage of `opencode`: results outside the last loops and beyond the newest tokens of them, if that frees enough.
+fn opencode(sentence: &str) -> String {
+    let (loops, kept) = (after(sentence, "last "), after(sentence, "beyond "));
+    let freed = ["> ", "more than ", "above "].iter().find_map(|it| after(sentence, it));
+    let loops = loops.unwrap_or(OPENCODE_LOOPS);
+    // The loop that begins is one of the newest, too.
+    format!(
+        "(name: \"prune\", at: [loop_start], when: reclaimable(above: tokens({})), \
+         scope: (part: completed, kinds: [tool_result], keep: [(recent: loops({}))], keep_recent: tokens({})), \
+         apply: show(marker({})))",
+        freed.unwrap_or(OPENCODE_FREED),
+        loops + 1,
+        kept.unwrap_or(OPENCODE_KEPT),
+        said_marker(sentence).unwrap_or(OPENCODE_MARKER)
+    )
 }
 
 /// Returns how long a summariser's own system prompt is, where it has one.
@@ -146,7 +198,7 @@ pub(super) fn own_system(name: &str, sentence: &str) -> Option<u64> {
 }
 
 /// Returns the size of the prompt that a sentence names as a trigger.
-fn threshold(sentence: &str) -> Option<u64> {
+pub(super) fn threshold(sentence: &str) -> Option<u64> {
     ["prompt >= ", "prompt > ", "prompt is above ", ">= ", "above "].iter().find_map(|it| after(sentence, it))
 }
 
@@ -156,14 +208,14 @@ fn numbers(text: &str) -> Vec<u64> {
 }
 
 /// Returns the number that ends right before some words.
-fn before(sentence: &str, words: &str) -> Option<u64> {
+pub(super) fn before(sentence: &str, words: &str) -> Option<u64> {
     let front = &sentence[..sentence.find(words)?];
     let digits = front.len() - front.bytes().rev().take_while(|it| is_of_number(*it)).count();
     number(&front[digits..])
 }
 
 /// Returns the number that begins right after some words.
-fn after(sentence: &str, words: &str) -> Option<u64> {
+pub(super) fn after(sentence: &str, words: &str) -> Option<u64> {
     let rest = &sentence[sentence.find(words)? + words.len()..];
     let digits = rest.bytes().take_while(|it| is_of_number(*it)).count();
     let thousands = rest[digits..].trim_start().strip_prefix(['K', 'k']);
@@ -206,7 +258,8 @@ mod tests {
 
     #[test]
     fn what_a_sentence_lacks_is_named() {
-        assert_eq!(policy("opencode", "").unwrap_err(), "a policy of this name is not known");
+        let unknown = policy("observation_masking", "").unwrap_err();
+        assert!(unknown.starts_with("a policy of this name is not known; known are none, "), "{unknown}");
         let problem = policy("compact_5000_aligned", "when the prompt >= 5000").unwrap_err();
         assert_eq!(problem, "its sentence does not say how long the instruction is");
     }

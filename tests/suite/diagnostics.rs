@@ -63,7 +63,8 @@ fn assert_told(folder: &str, name: &str, text: &str) {
 
 #[test]
 fn every_broken_file_is_answered_with_places_and_ways_out() {
-    for file in inputs("tests/invalid") {
+    let is_sound_here = |file: &str| cfg!(feature = "tokens") && file == "scenario.tokenizer_not_built.toml";
+    for file in inputs("tests/invalid").into_iter().filter(|it| !is_sound_here(it)) {
         let text = refused("tests/invalid", &file);
 
         assert!(text.contains(&format!(" {file}:")) || text.contains(".json"), "no place in {file}:\n{text}");

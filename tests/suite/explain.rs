@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
+use ctxsim::cache::Fate;
 use ctxsim::engine::simulate;
 use ctxsim::explain::{Explanation, explain};
 use ctxsim::ledger::Rows;
-use ctxsim::model::profile::Steps;
-use ctxsim::model::{Breakpoints, CacheRules, Limits, Policy, Profile};
+use ctxsim::model::{Limits, Policy, Profile};
 use ctxsim::price;
 use ctxsim::report::explain::{json, rendered, table};
 use ctxsim::report::rows::Context;
@@ -22,6 +22,7 @@ use proptest::prelude::*;
 
 use crate::laws::hold;
 use crate::random_policy::policy as random_policy;
+use crate::random_rules::rules as random_rules;
 use crate::random_trace::trace as random_trace;
 
 const BREAKPOINTS: &str =
@@ -173,6 +174,32 @@ fn an_interval_rule_reads_whole_steps_and_says_so() {
 }
 
 #[test]
+fn units_are_told_with_their_fate() {
+    let units =
+        "rules = \"units\"\nmin_tokens = 64\nstep_tokens = 64\nunits = [\"input_end\", \"output_end\"]";
+
+    let read = drawn("units", &two_loops(), &policy(""), &profile(units), 2);
+    let expired =
+        drawn("units_expired", &two_loops(), &policy(""), &profile(&format!("{units}\nttl = \"5m\"")), 5);
+
+    assert!(read.contains("up to item 3: read, last used"), "{read}");
+    assert!(expired.contains("expired 100 s before, last used 400 s ago, lives 300 s"), "{expired}");
+}
+
+#[test]
+fn a_stored_content_is_told_from_its_making_to_its_end() {
+    let rules = profile("rules = \"stored\"\nmin_tokens = 2_048\nttl = \"5m\"");
+
+    let made = drawn("stored_first", &two_loops(), &policy(""), &rules, 1);
+    let read = drawn("stored", &two_loops(), &policy(""), &rules, 2);
+    let made_again = drawn("stored_again", &two_loops(), &policy(""), &rules, 5);
+
+    assert!(made.contains("stored first, in a call of its own, and then read, lives 300 s"), "{made}");
+    assert!(read.contains("read, stored 10 s ago, lives 300 s"), "{read}");
+    assert!(made_again.contains("expired"), "{made_again}");
+}
+
+#[test]
 fn what_held_for_one_request_is_told_as_taken_back() {
     let once =
         MASK.replace("apply:", "at: [request], lasts: request, when: prompt(at_most: tokens(5200)), apply:");
@@ -214,25 +241,22 @@ fn a_request_that_is_not_there_is_refused_with_how_many_there_are() {
     }
 }
 
-/// The rules that explanations are tried under.
-fn rules() -> impl Strategy<Value = CacheRules> {
-    let breakpoints =
-        (0_u64..3_000, 1_u16..25, 0_u64..60_000).prop_map(|(min_tokens, lookback_positions, ttl)| {
-            CacheRules::Breakpoints(Breakpoints {
-                min_tokens,
-                breakpoints_max: 4,
-                lookback_positions,
-                ttl_ms: [Some(ttl), None],
-                ..Breakpoints::default()
-            })
-        });
-    let steps = Steps { min: 1_024, step: 128 };
-    prop_oneof![
-        4 => breakpoints,
-        2 => (0_u64..30_000).prop_map(move |ttl| CacheRules::PrefixInterval { steps, ttl_ms: Some(ttl) }),
-        1 => Just(CacheRules::PrefixCap(steps)),
-        1 => Just(CacheRules::None),
-    ]
+/// The entry that is told as read must be what was read, unless the machine that served it had none; one that an edit is
+/// taken to have broken is read in part.
+fn found(it: &Explanation) -> Result<(), TestCaseError> {
+    let entries = it.finding.iter().flat_map(|it| &it.entries);
+    let read = entries.filter_map(|it| match it.fate {
+        Fate::Read(tokens) | Fate::Stored(tokens) => Some((tokens, tokens)),
+        Fate::Capped(_) => Some((0, it.tokens)),
+        _ => None,
+    });
+    let billed = it.row.usage.read;
+    match read.map(|(least, most)| least.min(it.row.prompt)..=most).collect::<Vec<_>>().as_slice() {
+        [] => prop_assert_eq!(billed, 0),
+        [told] => prop_assert!(billed == 0 || told.contains(&billed), "{:?} {:?}", it.finding, it.row),
+        _ => prop_assert!(false, "{:?}", it.finding),
+    }
+    Ok(())
 }
 
 /// What must hold of every explanation.
@@ -243,6 +267,7 @@ fn adds_up(it: &Explanation) -> Result<(), TestCaseError> {
     let written: u64 = it.items.iter().map(|it| it.cached.written).sum();
     prop_assert_eq!(read, it.row.usage.read);
     prop_assert_eq!(written, it.row.usage.write[0] + it.row.usage.write[1]);
+    found(it)?;
     for item in &it.items {
         match item.causes.last() {
             Some(cause) => prop_assert_eq!(cause.change[1], item.now),
@@ -254,7 +279,7 @@ fn adds_up(it: &Explanation) -> Result<(), TestCaseError> {
 
 #[test]
 fn an_explanation_adds_up_to_its_row_of_the_run() {
-    hold(1, (random_trace(), random_policy(), rules()), |(plan, spec, rules)| {
+    hold(1, (random_trace(), random_policy(), random_rules()), |(plan, spec, rules)| {
         let (policy, trace) = (Policy::new(&spec).unwrap(), plan.build());
         let profile = Profile { cache: rules, limits: Limits::NONE, ..profile(INTERVAL) };
         let mut rows = Rows::default();

@@ -11,7 +11,7 @@ use ctxsim::projection::{Ambient, Editor, Program, Projector};
 use ctxsim::recovery::ReadyRecovery;
 use ctxsim::source::Source;
 use ctxsim::spec::PolicySpec;
-use ctxsim::spec::scenario::{AssumeSpec, ToolAssumeSpec};
+use ctxsim::spec::scenario::{AssumeSpec, TokenizerSpec, ToolAssumeSpec};
 use ctxsim::trace::import::import;
 use ctxsim::trace::{Kind, NewItem, Preserve, Sizes, Trace, TraceBuilder};
 use ctxsim::units::UNLIMITED;
@@ -304,6 +304,24 @@ fn a_completed_loop_is_summarised_in_one_block() {
     let block = shown[1].text.as_deref().unwrap();
     assert_eq!(shown[1].tokens, counted(block).1, "the size is that of the text");
     assert_written("completed_loop", block);
+}
+
+#[test]
+fn what_a_template_writes_is_counted_by_the_tokenizer_that_the_trace_names() {
+    let calls = [("bash", r#"{"command":"ls"}"#, "a.rs\nb.rs".to_owned())];
+    let mut trace = told(&[&calls, &[]]);
+    trace.tokenizer = Some(TokenizerSpec::O200k);
+
+    let shown = last(&trace, 1_000_000);
+
+    let block = shown[1].text.as_deref().unwrap();
+    let by_characters = u64::from(counted(block).1);
+    let expected = match ctxsim::tokens::tokenizer(TokenizerSpec::O200k) {
+        Some(tokenizer) => tokenizer.count(block),
+        None => by_characters,
+    };
+    assert_eq!(u64::from(shown[1].tokens), expected);
+    assert_eq!(expected != by_characters, cfg!(feature = "tokens"));
 }
 
 #[test]

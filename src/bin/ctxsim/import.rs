@@ -59,13 +59,12 @@ fn held(catalog: &Catalog, args: &ImportArgs) -> Result<String, Error> {
 fn calibrated(catalog: &Catalog, args: &ImportArgs) -> Result<String, Error> {
     let as_recorded = calibrations(catalog, args, "none")?;
     let with_side_requests = calibrations(catalog, args, "usual")?;
+    let with_inferred = calibrations(catalog, args, "inferred")?;
     match args.format {
-        DocumentFormatArg::Table => Ok(format!(
-            "As recorded\n\n{}\nWith the side requests that are usual for the harness and that no record has\n\n{}",
-            calibrate::table(&as_recorded),
-            calibrate::table(&with_side_requests)
-        )),
-        DocumentFormatArg::Json => calibrate::json(&as_recorded, &with_side_requests).map_err(unwritable),
+        DocumentFormatArg::Table => Ok(calibrate::tables(&as_recorded, &with_side_requests, &with_inferred)),
+        DocumentFormatArg::Json => {
+            calibrate::json(&as_recorded, &with_side_requests, &with_inferred).map_err(unwritable)
+        }
     }
 }
 

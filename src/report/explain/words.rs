@@ -84,11 +84,13 @@ fn place(entry: &EntryFound) -> String {
 /// Returns what became of an entry, and why.
 pub(super) fn entry(entry: &EntryFound, rules: &CacheRules) -> String {
     let what = format!("{}{}", tokens(entry.tokens), place(entry));
-    let age = entry.age_ms.map_or(String::new(), |it| format!(", last used {} ago", seconds(it)));
+    let since = if matches!(rules, CacheRules::Stored(it) if !it.renews) { "stored" } else { "last used" };
+    let age = entry.age_ms.map_or(String::new(), |it| format!(", {since} {} ago", seconds(it)));
     let life = entry.life_ms.map_or(String::new(), |it| format!(", lives {}", seconds(it)));
     let why = match entry.fate {
         Fate::Read(read) if read == entry.tokens => format!("read{age}{life}"),
         Fate::Read(read) => format!("read to {}{}{age}{life}", thousands(read), steps(rules)),
+        Fate::Stored(_) => format!("stored first, in a call of its own, and then read{life}"),
         Fate::Shorter => "not needed, a longer one was read".to_owned(),
         Fate::Expired => {
             let late = entry.age_ms.unwrap_or(0).saturating_sub(entry.life_ms.unwrap_or(0));
@@ -146,7 +148,7 @@ pub(super) fn verdict(it: &Explanation, rules: &CacheRules) -> String {
         }
         (0, None) => format!("Nothing was read: {}.", no_entry(it, rules)),
         (0, Some(longest)) => format!("Nothing was read: {}.", entry(longest, rules)),
-        (_, Some(longest)) if !matches!(longest.fate, Fate::Read(_)) => {
+        (_, Some(longest)) if !matches!(longest.fate, Fate::Read(_) | Fate::Stored(_)) => {
             format!("Read {}{share}, and not more: {}.", thousands(read), entry(longest, rules))
         }
         _ => format!("Read {}{share}.", thousands(read)),
@@ -157,6 +159,8 @@ pub(super) fn verdict(it: &Explanation, rules: &CacheRules) -> String {
 fn no_entry(it: &Explanation, rules: &CacheRules) -> String {
     let min = match rules {
         CacheRules::Breakpoints(rules) => rules.min_tokens,
+        CacheRules::Units(rules) => rules.steps.min,
+        CacheRules::Stored(rules) => rules.min_tokens,
         _ => 0,
     };
     let Some(prefix) = &it.prefix else { return "no request came before".to_owned() };

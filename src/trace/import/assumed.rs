@@ -2,6 +2,7 @@
 
 use indexmap::IndexMap;
 
+use super::side_requests::{self, Inference};
 use super::sizes::{Allotment, Counting};
 use super::transcript::{Exchange, Part, Transcript};
 use crate::diag::{Diagnostic, Problems};
@@ -32,11 +33,12 @@ pub(super) fn check(spec: &AssumeSpec) -> Result<(), Vec<Diagnostic>> {
             let help = "write a number above 0, or leave it out";
             problems.within(field, |it| it.push("chars-per-token-zero", "a token has no characters", help));
         }
-        if spec.rewind_share_max.is_some_and(|it| it > Decimal::ONE) {
-            let help = "write a number from 0 to 1";
-            problems.within("rewind_share_max", |it| {
-                it.push("ratio-above-one", "no prompt shrinks by more than itself", help);
-            });
+        let shares = [
+            ("rewind_share_max", spec.rewind_share_max, "no prompt shrinks by more than itself"),
+            ("side_request_share", spec.side_request_share, "no more turns have one than there are"),
+        ];
+        for (field, _, message) in shares.into_iter().filter(|it| it.1.is_some_and(|it| it > Decimal::ONE)) {
+            problems.within(field, |it| it.push("ratio-above-one", message, "write a number from 0 to 1"));
         }
         problems.within("needs", |problems| {
             for (rule, spec) in &spec.needs {
@@ -74,7 +76,7 @@ pub(super) struct Assumed {
     summary_tokens_max: Tokens,
     handle_tokens_max: Tokens,
     side_request: Option<SideRequestSpec>,
-    side_request_cold_tokens: Tokens,
+    inference: Inference,
     tokenizer: Option<TokenizerSpec>,
     tools: Vec<ToolAssumeSpec>,
 }
@@ -95,7 +97,12 @@ impl Assumed {
             summary_tokens_max: spec.summary_tokens_max.unwrap_or_default(),
             handle_tokens_max: spec.handle_tokens_max.unwrap_or_default(),
             side_request: spec.side_request,
-            side_request_cold_tokens: spec.side_request_cold_tokens.unwrap_or_default(),
+            inference: Inference {
+                delay_ms: spec.side_request_delay.map_or(0, |it| it.0),
+                cold_tokens: spec.side_request_cold_tokens.unwrap_or_default(),
+                share: spec.side_request_share.unwrap_or(Decimal::ZERO),
+                prior_turns: spec.side_request_prior_turns.unwrap_or_default(),
+            },
             tokenizer: spec.tokenizer,
             tools: spec.tools.clone(),
         }
@@ -110,15 +117,25 @@ impl Assumed {
         }
     }
 
-    /// Returns how the harness uses the cache: as the scenario declares, else as the format infers.
-    pub(super) fn harness(&self, inferred: Harness, assumes: bool) -> Harness {
+    /// Returns how the harness uses the cache: as the scenario declares, else as is known of the format.
+    pub(super) fn harness(&self, transcript: &Transcript) -> Harness {
+        let usual = transcript.makes_side_requests.then_some(self.inference.delay_ms);
         let side_request_ms = match self.side_request {
-            None => inferred.side_request_ms.filter(|_| assumes),
-            Some(SideRequestSpec::Usual) => inferred.side_request_ms,
+            None => usual.filter(|_| transcript.assumes_side_requests),
+            Some(SideRequestSpec::Usual | SideRequestSpec::Inferred) => usual,
             Some(SideRequestSpec::None) => None,
             Some(SideRequestSpec::AfterLoop { delay }) => Some(delay.0),
         };
-        Harness { side_request_ms, side_request_cold_tokens: self.side_request_cold_tokens, ..inferred }
+        let side_request_cold_tokens = self.inference.cold_tokens;
+        Harness { side_request_ms, side_request_cold_tokens, ..transcript.harness }
+    }
+
+    /// Returns the requests before which no side request is expected, where a session's own bills are asked.
+    pub(super) fn quiet(&self, exchanges: &[Exchange]) -> Vec<usize> {
+        match self.side_request {
+            Some(SideRequestSpec::Inferred) => side_requests::unexpected(exchanges, &self.inference),
+            _ => Vec::new(),
+        }
     }
 
     /// Makes items of parts, each with the next size.
@@ -194,14 +211,19 @@ pub(super) fn sentences(transcript: &Transcript, assumed: &Assumed, allotment: &
     if allotment.is_scaled {
         sentences.push("The text before the first request is scaled down to its recorded prompt.".to_owned());
     }
-    if let Some(delay_ms) =
-        assumed.harness(transcript.harness, transcript.assumes_side_requests).side_request_ms
-    {
+    if let Some(delay_ms) = assumed.harness(transcript).side_request_ms {
+        let inference = &assumed.inference;
         sentences.push(format!(
             "{} s after a loop the harness sends the prompt with the reply once more, unless over {} tokens of the request before were not read; no record shows what that is billed.",
             delay_ms as f64 / 1_000.0,
-            assumed.side_request_cold_tokens
+            inference.cold_tokens
         ));
+        if assumed.side_request == Some(SideRequestSpec::Inferred) {
+            sentences.push(format!(
+                "It does so only where more than {} of the turns before had such a request, as their billed reads tell, with {} more before the first: the reads of earlier turns are asked, never those of the turn itself.",
+                inference.share, inference.prior_turns
+            ));
+        }
     }
     sentences.extend(gaps(transcript, counting, allotment));
     sentences.extend(transcript.assumptions.iter().cloned());

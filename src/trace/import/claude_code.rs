@@ -30,5 +30,6 @@ pub(super) fn read(lines: &mut Lines<'_>, losses: &mut Losses) -> Vec<Transcript
     let mut transcript = session::gather(&nodes, &path, losses);
     let version = path.iter().map(|it| nodes[*it].version.as_str()).find(|it| !it.is_empty());
     transcript.harness = harness::of(version.unwrap_or_default());
+    transcript.makes_side_requests = true;
     vec![transcript]
 }

@@ -8,8 +8,8 @@ use super::assumed::{Assumed, sentences};
 use super::passage::{Measured, Passage};
 use super::sizes::{Reset, allot};
 use super::wrapped::unwrap;
-use crate::spec::scenario::AssumeSpec;
-use crate::tokens::{self, Tokenizer};
+use crate::spec::scenario::{AssumeSpec, TokenizerSpec};
+use crate::tokens;
 use crate::trace::derive::derive;
 use crate::trace::{Harness, ItemIx, Kind, NewItem, Trace, TraceBuilder, Usage};
 use crate::units::{Cost, Tokens};
@@ -25,7 +25,9 @@ pub(super) struct Transcript {
     pub(super) name: String,
     /// How its harness uses the provider's cache.
     pub(super) harness: Harness,
-    /// Whether the harness's usual side requests are assumed, where the scenario says nothing: not where the recording is
+    /// Whether its harness is known to make side requests, which no record shows.
+    pub(super) makes_side_requests: bool,
+    /// Whether these are assumed, where the scenario says nothing: not where the recording is
     /// the harness's own log, which is believed.
     pub(super) assumes_side_requests: bool,
     /// Whether its plain input is what stands behind the last breakpoint.
@@ -155,8 +157,9 @@ fn label(kind: Kind) -> u64 {
 }
 
 impl Transcript {
-    /// Counts the texts of all parts by a tokenizer.
-    fn count(&mut self, tokenizer: &dyn Tokenizer) {
+    /// Counts the texts of all parts by a tokenizer, where one is chosen and built; returns which.
+    fn count(&mut self, chosen: Option<TokenizerSpec>) -> Option<TokenizerSpec> {
+        let tokenizer = chosen.and_then(tokens::tokenizer)?;
         let of_exchanges = self
             .exchanges
             .iter_mut()
@@ -164,6 +167,7 @@ impl Transcript {
         for part in self.stable.iter_mut().chain(of_exchanges) {
             part.tokens = part.text.as_ref().map(|it| tokenizer.count(it));
         }
+        chosen
     }
 
     /// Puts the trace together.
@@ -171,11 +175,10 @@ impl Transcript {
         let assume = assume.complete();
         let assumed = Assumed::new(&assume);
         unwrap(&mut self.exchanges, &assume.tools);
-        if let Some(tokenizer) = assume.tokenizer.and_then(tokens::tokenizer) {
-            self.count(tokenizer.as_ref());
-        }
-        let allotment = allot(&self, assumed.counting);
         let mut builder = TraceBuilder::new(name, file_tools);
+        builder.tokenizer(self.count(assume.tokenizer));
+        let allotment = allot(&self, assumed.counting);
+        let quiet = assumed.quiet(&self.exchanges);
         builder.chars_per_token(assumed.counting.chars_per_token);
         for sentence in sentences(&self, &assumed, &allotment) {
             builder.assume(sentence);
@@ -184,7 +187,7 @@ impl Transcript {
             builder.stable(Kind::System, u32::try_from(allotment.overhead).unwrap_or(u32::MAX));
         }
         let mut clock = Clock::default();
-        builder.harness(assumed.harness(self.harness, self.assumes_side_requests));
+        builder.harness(assumed.harness(&self));
         let mut tokens = allotment.tokens.iter().copied();
         let mut places: Vec<ItemIx> = (builder.next_item()..).take(self.stable.len()).collect();
         for item in assumed.items(&self.stable, &mut tokens) {
@@ -194,6 +197,9 @@ impl Transcript {
         let mut resets = Resets::new(&allotment.resets, builder.next_item());
         for (index, exchange) in self.exchanges.iter().enumerate() {
             if exchange.begins.is_some() {
+                if quiet.contains(&index) {
+                    builder.quiet();
+                }
                 let mut user: Vec<NewItem<'_>> = resets.carried(index, true).into_iter().collect();
                 let n_carried = user.len();
                 user.extend(assumed.items(exchange.user(), &mut tokens));

@@ -56,6 +56,7 @@ pub(super) fn read(lines: &mut Lines<'_>, losses: &mut Losses) -> Vec<Transcript
             name: name.to_owned(),
             harness: harness::of(row.text("version").unwrap_or_default()),
             has_breakpoints: true,
+            makes_side_requests: true,
             assumes_side_requests: true,
             ..Transcript::default()
         });

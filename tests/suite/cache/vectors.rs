@@ -32,6 +32,17 @@ fn every_row_of_the_golden_vectors_is_equal_from_requests_and_from_traces() {
 }
 
 #[test]
+fn the_example_of_the_format_s_page_is_played_as_it_says() {
+    let page = include_str!("../../../docs/vectors.md");
+    let example = page.split_once("```json").unwrap().1.split_once("```").unwrap().0;
+
+    let played = run(example).unwrap();
+
+    assert!(played.is_as_expected(), "{}", table(&played));
+    assert_eq!((played.series.len(), played.not_played, played.passed_over), (2, Vec::new(), Vec::new()));
+}
+
+#[test]
 fn a_wrong_row_is_told() {
     let (right, wrong) = ("\"uncached\": 52", "\"uncached\": 53");
     let spoilt = GOLDEN.replacen(right, wrong, 1);
@@ -71,7 +82,7 @@ fn a_rule_a_policy_or_a_field_that_is_not_known_is_told_and_the_rest_is_played()
     let played = run(&file.to_string()).unwrap();
 
     let text = table(&played);
-    assert!(text.contains("not played, a policy of this name is not known: "), "{text}");
+    assert!(text.contains("not played, a policy of this name is not known; known are none, "), "{text}");
     assert!(
         text.contains("not played, the rule `units` is not known: G1_one_loop, observation_masking"),
         "{text}"
@@ -79,6 +90,60 @@ fn a_rule_a_policy_or_a_field_that_is_not_known_is_told_and_the_rest_is_played()
     assert!(text.contains("passed over: `rules.*.grace_ms` is not looked at"), "{text}");
     assert!(text.contains("passed over: `rules.*.live` says something else than what is played"), "{text}");
     assert!(played.is_as_expected(), "what is known is played: {text}");
+}
+
+/// What a policy of a sentence makes of three loops with results of 3,000 and 2,000 tokens.
+fn of_three_loops(policy: &str, sentence: &str) -> Vec<ctxsim::vectors::Row> {
+    let user = |n: u32| format!(r#"["u{n}", "user", 100]"#);
+    let step = |n: u32, enters: String, emits: &str, boundary: bool| {
+        let at = n * 10_000;
+        format!(
+            r#"{{"t_ms": {at}, "response_start_ms": {at}, "boundary": {boundary}, "enters": [{enters}], "emits": [{emits}]}}"#
+        )
+    };
+    let (call, text) = (r#"["c", "tool_use", 20]"#, r#"["a", "text", 50]"#);
+    let steps = [
+        step(0, format!(r#"["s", "system", 1000], {}"#, user(0)), call, true),
+        step(1, r#"["r0", "tool_result", 3000]"#.to_owned(), text, false),
+        step(2, user(1), call, true),
+        step(3, r#"["r1", "tool_result", 2000]"#.to_owned(), text, false),
+        step(4, user(2), text, true),
+    ];
+    let file = format!(
+        r#"{{"rules": {{"prefix_interval": {{"min_tokens": 0, "step": 1}}}}, "policies": {{"{policy}": "{sentence}"}},
+            "sessions": {{"s": {{"trace": [{}]}}}}}}"#,
+        steps.join(", ")
+    );
+    let played = run(&file).unwrap();
+    assert_eq!((played.series.len(), played.not_played), (1, Vec::new()));
+    played.series[0].rows.clone()
+}
+
+#[test]
+fn opencode_prunes_what_lies_behind_the_last_loops_and_the_newest_tokens_if_that_frees_enough() {
+    let sentence = |freed: &str| {
+        format!(
+            "results outside the last 1 completed loops, beyond 1 K of them newest first, if > {freed} is freed, marker 10"
+        )
+    };
+    let prompts = |freed: &str| {
+        of_three_loops("opencode", &sentence(freed)).iter().map(|it| it.prompt).collect::<Vec<_>>()
+    };
+
+    assert_eq!(prompts("2,989"), [1_100, 4_120, 4_270, 6_290, 3_450]);
+    assert_eq!(prompts("2,990"), [1_100, 4_120, 4_270, 6_290, 6_440]);
+}
+
+#[test]
+fn cc_auto_summarises_in_a_request_of_its_own_and_brings_the_newest_results_back() {
+    let sentence = "prompt >= 6,000: 100-token instruction, summary 300, newest 1 results back, each <= 400";
+
+    let rows = of_three_loops("cc_auto", sentence);
+
+    let prompts: Vec<u64> = rows.iter().map(|it| it.prompt).collect();
+    assert_eq!(prompts, [1_100, 4_120, 4_270, 6_290 + 100, 1_000 + 300 + 400, 1_850]);
+    assert_eq!((rows[3].read, rows[3].output), (4_270, 300), "it begins as the prompt does");
+    assert_eq!(rows[4].read, 1_000, "tools and system prompt stay");
 }
 
 #[test]

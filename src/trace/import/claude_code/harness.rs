@@ -6,16 +6,12 @@ use crate::trace::Harness;
 /// From this version on, entries are asked to live for an hour; in the sessions at hand 2.1.17 is mixed.
 const LONG_TTL_FROM: [u64; 3] = [2, 1, 22];
 
-/// After a finished loop the prompt goes out once more, with the reply: seen in nine new turns of ten that come a minute
-/// later, in one of four that come within ten seconds.
-const SIDE_REQUEST_MS: u64 = 10_000;
-
 /// Returns how a version uses the cache.
 pub(in crate::trace::import) fn of(version: &str) -> Harness {
     let numbers: Vec<u64> = version.split('.').map_while(|it| it.parse().ok()).collect();
     let is_long = numbers.as_slice() >= LONG_TTL_FROM.as_slice();
     let ttl = if is_long { TtlClass::Long } else { TtlClass::Short };
-    Harness { ttl: Some(ttl), side_request_ms: Some(SIDE_REQUEST_MS), ..Harness::default() }
+    Harness { ttl: Some(ttl), ..Harness::default() }
 }
 
 #[cfg(test)]
