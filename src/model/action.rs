@@ -146,6 +146,13 @@ impl StageCheck<'_> {
             }
             ActionSpec::Drop => Action::Drop,
             ActionSpec::Summarise(spec) => {
+                if scope.order != OrderSpec::Oldest {
+                    problems.push(
+                        "summary-order",
+                        "a summary stands in the first slot that it replaces, so it is taken from the oldest unit on",
+                        "leave `order` out",
+                    );
+                }
                 Action::Summarise(problems.within("summarise", |problems| self.summarise(spec, problems)))
             }
             ActionSpec::Fold(spec) => {

@@ -188,20 +188,8 @@ impl StageCheck<'_> {
         let scope =
             problems.within("scope", |problems| Scope::new(&spec.scope, &spec.at, self.resolver, problems));
         let action = problems.within("apply", |problems| self.action(&spec.apply, &scope, problems));
-        let is_known = match &action {
-            Action::Show { budget, template, grows, .. } => budget.is_none() && template.is_none() && !grows,
-            Action::Drop => true,
-            Action::Summarise(_) | Action::Fold(_) => false,
-        };
-        if reclaims(&when) && !is_known {
-            problems.within("when", |problems| {
-                problems.push(
-                    "reclaimable-with-budget",
-                    "what a budget or a summary would free is not known beforehand",
-                    "use `scope(…)` in `when`",
-                );
-            });
-        }
+        foresees(&action, "when", Some(&when), problems);
+        foresees(&action, "until", until.as_ref(), problems);
         let mut rungs = vec![Rung { when: Cond::Always, scope, action, until: until.clone() }];
         for (index, step) in spec.then.iter().enumerate() {
             let first = &rungs[0];
@@ -238,13 +226,18 @@ impl StageCheck<'_> {
             None => first.scope.clone(),
         };
         let action = problems.within("apply", |problems| self.action(&spec.apply, &scope, problems));
-        let until = self.cond("until", spec.until.as_ref(), problems).or_else(|| first.until.clone());
-        Rung {
-            when: self.cond("when", spec.when.as_ref(), problems).unwrap_or(Cond::Always),
-            scope,
-            action,
-            until,
-        }
+        let when = self.cond("when", spec.when.as_ref(), problems).unwrap_or(Cond::Always);
+        let until = self.cond("until", spec.until.as_ref(), problems);
+        foresees(&action, "when", Some(&when), problems);
+        // What is wrong with the stage's own goal is told there, unless it is wrong for this step alone.
+        foresees(
+            &action,
+            if until.is_some() { "until" } else { "apply" },
+            until.as_ref().or(first.until.as_ref()),
+            problems,
+        );
+        let until = until.or_else(|| first.until.clone());
+        Rung { when, scope, action, until }
     }
 
     fn cond(
@@ -273,6 +266,24 @@ impl StageCheck<'_> {
         };
         problems.push("name-unknown", format!("there is no {kind} called `{name}`"), help);
         None
+    }
+}
+
+/// Checks that a condition asks what a step would free only where that is known beforehand.
+fn foresees(action: &Action, field: &str, cond: Option<&Cond>, problems: &mut Problems) {
+    let is_known = match action {
+        Action::Show { budget, template, grows, .. } => budget.is_none() && template.is_none() && !grows,
+        Action::Drop => true,
+        Action::Summarise(_) | Action::Fold(_) => false,
+    };
+    if !is_known && cond.is_some_and(reclaims) {
+        problems.within(field, |problems| {
+            problems.push(
+                "reclaimable-with-budget",
+                "what a budget, a template or a summary would free is not known beforehand",
+                "use `scope(…)`",
+            );
+        });
     }
 }
 

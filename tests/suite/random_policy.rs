@@ -221,6 +221,11 @@ fn order_of(does: Does) -> OrderSpec {
     if matches!(does, Does::Show | Does::Drop) { OrderSpec::Largest } else { OrderSpec::Oldest }
 }
 
+/// Whether what is freed is known beforehand.
+fn is_foreseen(does: Does) -> bool {
+    matches!(does, Does::Show | Does::Drop)
+}
+
 fn does() -> impl Strategy<Value = Does> {
     let show = prop_oneof![Just(Does::Show), Just(Does::Table)];
     prop_oneof![8 => show, 2 => Just(Does::Drop), 3 => Just(Does::Summarise), 4 => Just(Does::Fold)]
@@ -229,7 +234,7 @@ fn does() -> impl Strategy<Value = Does> {
 fn step() -> BoxedStrategy<StepSpec> {
     does()
         .prop_flat_map(|does| {
-            let until = until(does == Does::Summarise, false);
+            let until = until(does == Does::Summarise, is_foreseen(does), false);
             let own = prop::option::weighted(0.5, when(false));
             (own, scope_of(does), action(does), prop::option::weighted(0.5, until))
                 .prop_map(|(when, scope, apply, until)| StepSpec { when, scope: Some(scope), apply, until })
@@ -250,10 +255,10 @@ fn late_stage() -> BoxedStrategy<StageSpec> {
     (does(), prop_oneof![3 => Just(0_usize), 2 => 1_usize..=2])
         .prop_flat_map(move |(does, n_steps)| {
             // A stage that later steps share its goal with is held to what all of them foresee.
-            let until = until(does == Does::Summarise || n_steps > 0, n_steps == 0);
+            let until = until(does == Does::Summarise || n_steps > 0, is_foreseen(does), n_steps == 0);
             let parts = (
                 subsequence(moments.clone(), 1..=3),
-                prop::option::weighted(0.8, when(matches!(does, Does::Show | Does::Drop))),
+                prop::option::weighted(0.8, when(is_foreseen(does))),
                 scope_of(does),
                 action(does),
                 prop::option::weighted(0.6, until),

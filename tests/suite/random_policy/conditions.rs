@@ -126,14 +126,16 @@ pub(super) fn when(reclaims: bool) -> BoxedStrategy<CondSpec> {
 }
 
 /// What a goal may ask: of summaries only what they foresee, and what was taken only where one rung takes.
-pub(super) fn until(summarises: bool, is_alone: bool) -> BoxedStrategy<CondSpec> {
+pub(super) fn until(summarises: bool, reclaims: bool, is_alone: bool) -> BoxedStrategy<CondSpec> {
     let leaf = move || {
         let seen = if summarises {
             bound(size(), false).prop_map(CondSpec::Scope).boxed()
         } else {
             prop_oneof![
                 bound(size(), false).prop_map(CondSpec::Scope),
-                bound(size(), false).prop_map(CondSpec::Reclaimable),
+                bound(size(), false).prop_map(move |it| {
+                    if reclaims { CondSpec::Reclaimable(it) } else { CondSpec::Scope(it) }
+                }),
                 count(false),
             ]
             .boxed()
