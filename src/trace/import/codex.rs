@@ -30,7 +30,7 @@ fn is_record(record: &Record<'_>) -> bool {
 /// Reads a rollout.
 pub(super) fn read(lines: &mut Lines<'_>, losses: &mut Losses) -> Vec<Transcript> {
     let mut rollout = Rollout::default();
-    while let Some(line) = lines.next() {
+    while let Some(line) = lines.next_new(losses) {
         json::each(line.number, line.text, losses, |record: Record<'_>, losses| {
             rollout.visit(line.number, record, losses);
         });

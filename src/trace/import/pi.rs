@@ -31,7 +31,7 @@ fn is_message(record: &Record<'_>) -> bool {
 /// Reads a session: the branch that ends at its last entry.
 pub(super) fn read(lines: &mut Lines<'_>, losses: &mut Losses) -> Vec<Transcript> {
     let mut entries = Vec::new();
-    while let Some(line) = lines.next() {
+    while let Some(line) = lines.next_new(losses) {
         json::each(line.number, line.text, losses, |record: Record<'_>, losses| {
             entries.extend(entry(line.number, record, losses));
         });
