@@ -173,6 +173,7 @@ impl<'a> Row<'a> {
             at_ms: Some(self.milliseconds("t_start")?),
             response_ms: self.milliseconds("t_first_line"),
             end_ms: self.milliseconds("t_last_line"),
+            model: self.text("model").unwrap_or_default().to_owned(),
             usage: Some(usage).filter(|it| it.prompt > 0),
             reply,
             ..Exchange::default()
