@@ -157,7 +157,7 @@ fn reason(trace: &Trace, before: &RequestRow, row: &RequestRow, billed: Usage) -
     if billed.cache_read > predicted {
         return match (predicted, begins) {
             (0, _) => "it was read although the entry should have expired",
-            (_, true) => "a side request that is in no record had cached more of the prompt",
+            (_, true) => "a request that is in no record had cached more of the prompt",
             (_, false) => "more was cached than the record explains",
         };
     }

@@ -5,7 +5,7 @@ mod load;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::BufRead;
+use std::io::{self, BufRead};
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
@@ -261,6 +261,9 @@ impl Catalog {
         let last = |it: &str| it.rsplit('/').next().unwrap_or_default().to_owned();
         let by_last = || self.names(kind).find(|it| last(it) == last(name));
         let suggestion = nearest(name, self.names(kind)).or_else(by_last).map(str::to_owned);
+        if suggestion.is_none() && path.is_dir() {
+            return Err(Error::Read { path: path.to_owned(), source: io::ErrorKind::IsADirectory.into() });
+        }
         Err(Error::UnknownName { kind: kind.noun(), name: name.to_owned(), suggestion })
     }
 

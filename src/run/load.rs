@@ -66,7 +66,8 @@ pub(super) fn workloads(
         let origin = origin_of(scenario, path)?;
         let text = match import::detect_from(origin.reader()?.as_mut()) {
             Some(_) => None,
-            None => Some(origin.text()?).filter(|it| blocks::detect(it)),
+            // What is no text is no block trace either, and is told as an unknown recording.
+            None => origin.text().ok().filter(|it| blocks::detect(it)),
         };
         if let Some(text) = text {
             let mut trace = blocks::read(&text, &spec.name).map_err(|mut it| {

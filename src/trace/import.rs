@@ -66,6 +66,9 @@ const USAGE_CSV: Format = Format {
     read: usage_csv::read,
 };
 
+/// What the two bytes that every gzip file begins with are as text.
+const GZIP: &str = "\u{1f}\u{fffd}";
+
 /// A format of recorded sessions.
 struct Format {
     /// Its name on the command line.
@@ -139,7 +142,7 @@ pub fn import_all(
     file_tools: &[String],
 ) -> Result<Vec<Imported>, Vec<Diagnostic>> {
     // Reading from memory does not fail.
-    import_from(&mut text.as_bytes(), name, assume, file_tools).unwrap_or_else(|_| Err(vec![unknown()]))
+    import_from(&mut text.as_bytes(), name, assume, file_tools).unwrap_or_else(|_| Err(vec![unknown("")]))
 }
 
 /// Reads all recorded sessions of a reader line by line, in order; more than a line of it is never held.
@@ -157,8 +160,9 @@ pub fn import_from(
     }
     let mut lines = Lines::new(reader);
     let Some(format) = found(lines.head()) else {
+        let problem = unknown(lines.head());
         lines.finish(&mut Losses::default())?;
-        return Ok(Err(vec![unknown()]));
+        return Ok(Err(vec![problem]));
     };
     let mut losses = Losses::default();
     let mut transcripts = (format.read)(&mut lines, &mut losses);
@@ -177,8 +181,13 @@ pub fn import_from(
     Ok(Ok(all.collect()))
 }
 
-/// Says that a recording is of no known format.
-fn unknown() -> Diagnostic {
+/// Says that a recording with these first lines is of no known format.
+fn unknown(head: &str) -> Diagnostic {
+    if head.starts_with(GZIP) {
+        let problem =
+            Diagnostic::at("recording-unknown", "", "a compressed file, whose content is not looked at");
+        return problem.help("unpack it first, as `gunzip` does");
+    }
     let known: Vec<String> = FORMATS.iter().map(|it| format!("`{}` ({})", it.name, it.looks_like)).collect();
     let problem = Diagnostic::at("recording-unknown", "", "not a recorded session of a known format");
     problem.help(format!("known formats: {}", known.join(", ")))

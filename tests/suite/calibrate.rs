@@ -147,6 +147,19 @@ fn an_inferred_side_request_asks_the_bills_of_earlier_turns_alone() {
 }
 
 #[test]
+fn a_model_reads_nothing_of_what_another_has_cached() {
+    let turns = turns(&[0, 0, 30_000]);
+    let lines = turns.lines().zip(["model", "opus", "sonnet", "opus"]);
+    let text = lines.map(|(line, model)| format!("{line},{model}")).collect::<Vec<_>>().join("\n");
+
+    let trace = &traces(&text, SideRequestSpec::None)[0];
+
+    let reads: Vec<u64> = rows(trace, &profile()).requests.iter().map(|it| it.usage.read).collect();
+    assert_eq!(reads, [0, 0, 30_000], "and what a model has cached it reads when its turn comes again");
+    assert!(trace.assumptions.iter().any(|it| it.starts_with("Switches from one model to another: 2.")));
+}
+
+#[test]
 fn the_reference_sessions_are_predicted_as_they_were_billed() {
     let Some(folder) = std::env::var_os("CTXSIM_REFERENCE").map(PathBuf::from) else { return };
     let mut paths: Vec<PathBuf> = std::fs::read_dir(folder.join("recorded/claude-code"))

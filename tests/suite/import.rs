@@ -4,6 +4,7 @@
 
 mod claude_code;
 mod codex;
+mod damaged;
 mod derived;
 mod messages;
 mod pi;

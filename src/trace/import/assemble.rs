@@ -18,6 +18,8 @@ pub(super) struct Reply {
     pub(super) response_ms: Option<i64>,
     /// When it ended.
     pub(super) end_ms: Option<i64>,
+    /// Which model answered; empty where the recording does not say.
+    pub(super) model: String,
     /// What the provider billed.
     pub(super) usage: Option<Usage>,
     /// How much of the output was reasoning.
@@ -150,6 +152,7 @@ impl Assembler {
             response_ms: reply.response_ms,
             end_ms: reply.end_ms.max(reply.response_ms),
             compacts: pending.compacts,
+            model: reply.model,
             usage: reply.usage,
             reasoning: reply.reasoning,
             cost: reply.cost,

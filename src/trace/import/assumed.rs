@@ -251,6 +251,20 @@ fn gaps(transcript: &Transcript, counting: &Counting, allotment: &Allotment) -> 
             allotment.n_shrunk, allotment.excess_max
         ));
     }
+    let models = transcript.exchanges.iter().map(|it| it.model.as_str()).filter(|it| !it.is_empty());
+    let models: Vec<&str> = models.collect();
+    let n_switches = models.windows(2).filter(|it| it[0] != it[1]).count();
+    if n_switches > 0 {
+        sentences.push(format!(
+            "Switches from one model to another: {n_switches}. No model reads what another has cached, whatever the profile."
+        ));
+    }
+    let n_timeless = transcript.exchanges.iter().filter(|it| it.at_ms.is_none()).count();
+    if n_timeless > 0 {
+        sentences.push(format!(
+            "Requests without a recorded time: {n_timeless}. They start with the one before, and nothing expires between."
+        ));
+    }
     let n_silent = transcript.exchanges.iter().filter(|it| it.usage.is_none()).count();
     if n_silent > 0 {
         sentences.push(format!(

@@ -30,7 +30,7 @@ fn is_record(record: &Record<'_>) -> bool {
 /// Reads a rollout.
 pub(super) fn read(lines: &mut Lines<'_>, losses: &mut Losses) -> Vec<Transcript> {
     let mut rollout = Rollout::default();
-    while let Some(line) = lines.next() {
+    while let Some(line) = lines.next_new(losses) {
         json::each(line.number, line.text, losses, |record: Record<'_>, losses| {
             rollout.visit(line.number, record, losses);
         });
@@ -54,6 +54,8 @@ struct Rollout {
     open: Open,
     /// The last sum of everything billed.
     total: Option<Usage>,
+    /// The model that answers.
+    model: String,
     n_compactions: usize,
 }
 
@@ -69,6 +71,10 @@ impl Rollout {
             ("event_msg", "token_count") => self.count(line, payload.info, losses),
             ("compacted", _) => self.compact(line, at_ms, payload, losses),
             ("session_meta", _) => self.instructions(&payload),
+            ("turn_context", _) => {
+                payload.model.0.as_ref().clone_into(&mut self.model);
+                never(line, &kind, losses);
+            }
             (_, "") => never(line, &kind, losses),
             (_, inner) => never(line, &format!("{kind}/{inner}"), losses),
         }
@@ -146,6 +152,7 @@ impl Rollout {
         if !open.parts.is_empty() || usage.is_some() {
             self.assembler.replied(Reply {
                 parts: open.parts,
+                model: self.model.clone(),
                 response_ms: open.first_ms,
                 end_ms: open.last_ms,
                 usage: usage.filter(|it| it.prompt > 0),

@@ -2,6 +2,9 @@
 
 use std::io::{self, BufRead};
 
+use indexmap::IndexSet;
+use xxhash_rust::xxh3::xxh3_128;
+
 use super::losses::Losses;
 
 /// How many lines at the front are looked at to find the format.
@@ -23,6 +26,8 @@ pub(super) struct Lines<'r> {
     number: usize,
     /// Lines that are not UTF-8, by their numbers.
     broken: Vec<usize>,
+    /// What lines have been read that stand for themselves.
+    known: IndexSet<u128>,
     failed: Option<io::Error>,
 }
 
@@ -46,6 +51,7 @@ impl<'r> Lines<'r> {
             text: String::new(),
             number: 0,
             broken: Vec::new(),
+            known: IndexSet::new(),
             failed: None,
         };
         for number in 1..=HEAD_LINES {
@@ -82,8 +88,27 @@ impl<'r> Lines<'r> {
             self.text.push_str(&line);
         }
         self.number += 1;
+        Some(self.last())
+    }
+
+    /// Returns the next line that no earlier one is equal to: in formats where each has its time or its place, a second one
+    /// is a copy.
+    pub(super) fn next_new(&mut self, losses: &mut Losses) -> Option<Line<'_>> {
+        loop {
+            let line = self.next()?;
+            let (number, is_blank, digest) =
+                (line.number, line.text.trim_ascii().is_empty(), xxh3_128(line.text.as_bytes()));
+            if is_blank || self.known.insert(digest) {
+                return Some(self.last());
+            }
+            losses.add(number, "lines that stand twice");
+        }
+    }
+
+    /// Returns the line that was read last.
+    fn last(&self) -> Line<'_> {
         let text = self.text.strip_suffix('\n').unwrap_or(&self.text);
-        Some(Line { number: self.number, text: text.strip_suffix('\r').unwrap_or(text) })
+        Line { number: self.number, text: text.strip_suffix('\r').unwrap_or(text) }
     }
 
     /// Returns everything that is not read yet.
@@ -156,6 +181,22 @@ mod tests {
 
         assert_eq!(lines.len(), 2_500);
         assert!(lines.iter().all(|(number, text)| number.to_string() == *text));
+    }
+
+    #[test]
+    fn a_line_that_stands_twice_is_read_once_where_that_is_asked() {
+        let mut bytes: &[u8] = b"a\n\nb\r\na\n\nb";
+        let mut lines = Lines::new(&mut bytes);
+        let mut losses = Losses::default();
+
+        let mut found = Vec::new();
+        while let Some(line) = lines.next_new(&mut losses) {
+            found.push((line.number, line.text.to_owned()));
+        }
+
+        let expected = [(1, "a"), (2, ""), (3, "b"), (5, "")];
+        assert_eq!(found, expected.map(|(number, text)| (number, text.to_owned())));
+        assert_eq!(losses.in_order()[0].lines, [4, 6]);
     }
 
     #[test]

@@ -15,7 +15,6 @@ use super::transcript::{Named, Part, Transcript};
 use super::values::{Block, Content, Count, TOKENS_MAX};
 use crate::model::TtlClass;
 use crate::trace::{Harness, Kind, Usage};
-use crate::units::Cost;
 
 /// Returns whether one of the first lines is a session's header or a message.
 pub(super) fn detect(head: &str) -> bool {
@@ -31,7 +30,7 @@ fn is_message(record: &Record<'_>) -> bool {
 /// Reads a session: the branch that ends at its last entry.
 pub(super) fn read(lines: &mut Lines<'_>, losses: &mut Losses) -> Vec<Transcript> {
     let mut entries = Vec::new();
-    while let Some(line) = lines.next() {
+    while let Some(line) = lines.next_new(losses) {
         json::each(line.number, line.text, losses, |record: Record<'_>, losses| {
             entries.extend(entry(line.number, record, losses));
         });
@@ -60,8 +59,8 @@ enum Said {
     User { parts: Vec<Part>, is_typed: bool },
     /// What a call gave back.
     Result { call: String, part: Part },
-    /// What the model answered.
-    Reply { parts: Vec<Named>, at_ms: Option<i64>, usage: Option<Usage>, cost: Option<Cost>, is_cached: bool },
+    /// What the model answered, and whether breakpoints cached it.
+    Reply(Reply, bool),
     /// A summary in place of everything before an entry, which is named, or counted from the file's first.
     Compaction { summary: Part, kept: String, kept_index: Option<u64> },
 }
@@ -138,13 +137,17 @@ fn reply(line: usize, message: Message<'_>, losses: &mut Losses) -> Said {
         Content::Plain(text) => vec![Named::plain(Part::of(Kind::Assistant, text))],
         Content::Blocks(blocks) => blocks.into_iter().filter_map(|it| spoken(line, it, losses)).collect(),
     };
-    Said::Reply {
+    let at_ms = message.timestamp.and_then(|it| it.0).and_then(|it| i64::try_from(it).ok());
+    let reply = Reply {
         parts,
-        at_ms: message.timestamp.and_then(|it| it.0).and_then(|it| i64::try_from(it).ok()),
+        at_ms,
+        response_ms: at_ms,
+        model: message.model.0.into_owned(),
         usage,
         cost: billed.cost.total.0.filter(|_| usage.is_some()),
-        is_cached: message.api.0.starts_with("anthropic") || message.api.0.starts_with("bedrock"),
-    }
+        ..Reply::default()
+    };
+    Said::Reply(reply, message.api.0.starts_with("anthropic") || message.api.0.starts_with("bedrock"))
 }
 
 /// Makes a part of a block of a reply.
@@ -236,17 +239,10 @@ fn gather(entries: Vec<Entry>, path: &[usize], losses: &mut Losses) -> Transcrip
                 }
             }
             Said::Result { call, part } => assembler.answered(line, at_ms, &call, part, losses),
-            Said::Reply { parts, at_ms: starts_ms, usage, cost, is_cached } => {
+            Said::Reply(reply, is_cached) => {
                 has_breakpoints |= is_cached;
-                assembler.replied(Reply {
-                    parts,
-                    at_ms: starts_ms,
-                    response_ms: starts_ms.or(at_ms),
-                    end_ms: at_ms,
-                    usage,
-                    cost,
-                    ..Reply::default()
-                });
+                let response_ms = reply.response_ms.or(at_ms);
+                assembler.replied(Reply { response_ms, end_ms: at_ms, ..reply });
             }
             Said::Compaction { summary, kept, kept_index } => {
                 n_compactions += 1;

@@ -2,12 +2,14 @@
 
 use std::sync::Arc;
 
+use indexmap::IndexSet;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::assumed::{Assumed, sentences};
 use super::passage::{Measured, Passage};
 use super::sizes::{Reset, allot};
 use super::wrapped::unwrap;
+use crate::model::cache::Setting;
 use crate::spec::scenario::{AssumeSpec, TokenizerSpec};
 use crate::tokens;
 use crate::trace::derive::derive;
@@ -54,6 +56,8 @@ pub(super) struct Exchange {
     /// The first part, counted from the first of the transcript, that stays where the harness compacted the history
     /// before this request; beyond all parts, when none does.
     pub(super) compacts: Option<usize>,
+    /// Which model answered; empty where the recording does not say.
+    pub(super) model: String,
     /// What the provider billed.
     pub(super) usage: Option<Usage>,
     /// How much of its output was reasoning.
@@ -194,8 +198,10 @@ impl Transcript {
             builder.stable_item(&item);
         }
         let mut forgotten = allotment.forgotten.iter().peekable();
+        let mut models = Models::default();
         let mut resets = Resets::new(&allotment.resets, builder.next_item());
         for (index, exchange) in self.exchanges.iter().enumerate() {
+            models.tell(&exchange.model, &mut builder);
             if exchange.begins.is_some() {
                 if quiet.contains(&index) {
                     builder.quiet();
@@ -240,6 +246,26 @@ impl Transcript {
         let mut trace = builder.finish();
         derive(&mut trace, &assumed.needs, file_tools);
         trace
+    }
+}
+
+/// The models of a recording, in the order in which they come.
+#[derive(Default)]
+struct Models<'a> {
+    names: IndexSet<&'a str>,
+    last: usize,
+}
+
+impl<'a> Models<'a> {
+    /// Tells the builder when the next request is another model's than the one before.
+    fn tell(&mut self, model: &'a str, builder: &mut TraceBuilder) {
+        if model.is_empty() {
+            return;
+        }
+        let (number, _) = self.names.insert_full(model);
+        if std::mem::replace(&mut self.last, number) != number {
+            builder.change(Setting::Model, u32::try_from(number).unwrap_or(u32::MAX));
+        }
     }
 }
 

@@ -135,7 +135,7 @@ fn reasoning_leaves_the_prompts_when_the_user_speaks_again() {
 #[test]
 fn a_count_that_stands_twice_and_one_without_numbers_bill_nothing() {
     let mut rollout = Rollout::default().user("hello").text("hi").count([1_000, 0, 20, 0]);
-    let twice = rollout.lines.last().unwrap().clone();
+    let twice = rollout.lines.last().unwrap().replace(".000Z", ".500Z");
     rollout.lines.push(twice);
     let rollout = rollout
         .record("event_msg", r#"{"type":"token_count","info":null}"#)

@@ -48,6 +48,8 @@ pub(super) enum Said {
         id: String,
         /// Its parts; calls carry their names.
         parts: Vec<Named>,
+        /// The model that wrote it.
+        model: String,
         /// What the provider billed for the whole reply, if that can be believed.
         usage: Option<Usage>,
     },
@@ -104,7 +106,8 @@ fn said(line: usize, record: Record<'_>, losses: &mut Losses) -> Said {
         .unwrap_or_default();
     let id = if id.is_empty() { format!("line {line}") } else { id.into_owned() };
     let usage = message.usage.and_then(|it| usage(line, &it, losses));
-    Said::Reply { id, parts: parts(line, message.content, Kind::Assistant, losses), usage }
+    let model = message.model.0.into_owned();
+    Said::Reply { id, parts: parts(line, message.content, Kind::Assistant, losses), model, usage }
 }
 
 /// Reads the parts of a message; `text_kind` is what its plain text is.

@@ -33,6 +33,7 @@ pub(super) fn gather(nodes: &[Node], path: &[usize], losses: &mut Losses) -> Tra
 struct Reply {
     parts: Vec<Part>,
     n_calls: usize,
+    model: String,
     usage: Option<Usage>,
     /// When its first line was written.
     at_ms: Option<i64>,
@@ -60,7 +61,7 @@ impl<'n> Replies<'n> {
         }
         let mut names = IndexSet::new();
         for (node, is_on_path) in nodes.iter().zip(on_path) {
-            let Said::Reply { id, parts, usage } = &node.said else { continue };
+            let Said::Reply { id, parts, model, usage } = &node.said else { continue };
             let Some(reply_ix) = replies.by_id.get_index_of(id.as_str()) else {
                 losses.add(node.line, "reply lines on branches that were left");
                 continue;
@@ -70,6 +71,7 @@ impl<'n> Replies<'n> {
                 continue;
             }
             replies.bill(reply_ix, node, usage.as_ref(), losses);
+            replies.by_id[reply_ix].model.clone_from(model);
             for named in parts {
                 replies.append(reply_ix, named, *is_on_path);
             }
@@ -232,6 +234,7 @@ impl Session<'_, '_> {
             at_ms: pending.at_ms.max(before).or(reply.at_ms),
             response_ms: reply.at_ms,
             end_ms: reply.end_ms,
+            model: reply.model,
             usage: reply.usage,
             reply: parts,
             ..Exchange::default()

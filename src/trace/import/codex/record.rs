@@ -55,6 +55,9 @@ pub(in crate::trace::import) struct ItemRecord<'a> {
     summary: Option<Measured>,
     /// The reasoning itself.
     encrypted_content: Option<Measured>,
+    /// Of a `turn_context`: the model that answers from here on.
+    #[serde(borrow)]
+    pub(super) model: Text<'a>,
     /// Of a `token_count`.
     pub(super) info: Option<InfoRecord>,
     /// Of a `session_meta`: the system prompt.

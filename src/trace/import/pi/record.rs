@@ -51,6 +51,9 @@ pub(super) struct Message<'a> {
     /// Which interface answered.
     #[serde(borrow)]
     pub(super) api: Text<'a>,
+    /// Which model did.
+    #[serde(borrow)]
+    pub(super) model: Text<'a>,
     /// What was billed.
     pub(super) usage: Option<UsageRecord>,
     /// When the request began, in milliseconds.
