@@ -126,14 +126,20 @@ impl Cache {
     }
 
     /// Returns what becomes of the entry at a prefix, if there is one; `position` is its place in front of a mark that
-    /// counts, if one stands at or behind it and looks back.
-    fn found(&self, link: &Link, position: Option<u64>, is_hit: bool, now_ms: i64) -> Option<EntryFound> {
+    /// counts, if one stands at or behind it and looks back. The entry that is read has the prompt that it is read for.
+    fn found(
+        &self,
+        link: &Link,
+        position: Option<u64>,
+        read_for: Option<Tokens>,
+        now_ms: i64,
+    ) -> Option<EntryFound> {
         let entry = self.entries.get(&link.digest)?;
         let age = |since_ms| u64::try_from(now_ms.saturating_sub(since_ms)).unwrap_or(0);
         let looked_at = u64::from(self.rules.lookback_positions);
         let (mut age_ms, mut life_ms) = (age(entry.touched_ms), self.rules.life_ms(entry.ttl));
-        let fate = match position {
-            _ if is_hit => Fate::Read(entry.tokens),
+        let fate = match (read_for, position) {
+            (Some(prompt), _) => Fate::Read(entry.tokens.min(prompt)),
             _ if self.live(link, now_ms).is_none() => {
                 if let Some(max_age_ms) = self.rules.max_age_ms.filter(|_| age_ms <= life_ms) {
                     (age_ms, life_ms) = (age(entry.written_ms), max_age_ms);
@@ -143,9 +149,9 @@ impl Cache {
             _ if entry.readable_ms > now_ms => {
                 Fate::NotReadable { in_ms: u64::try_from(entry.readable_ms - now_ms).unwrap_or(0) }
             }
-            None => Fate::NoBreakpoint,
-            Some(positions) if positions > looked_at => Fate::OutOfLookback { positions, looked_at },
-            Some(_) => Fate::Shorter,
+            (_, None) => Fate::NoBreakpoint,
+            (_, Some(positions)) if positions > looked_at => Fate::OutOfLookback { positions, looked_at },
+            (_, Some(_)) => Fate::Shorter,
         };
         let (slot, tokens) = (Some(link.slot), entry.tokens);
         Some(EntryFound { slot, tokens, age_ms: Some(age_ms), life_ms: Some(life_ms), fate })
@@ -240,8 +246,8 @@ impl CacheRule for Cache {
             }
         };
         let entries = links.iter().enumerate().rev();
-        let entries =
-            entries.filter_map(|(at, link)| self.found(link, positions[at], hit == Some(at), now_ms));
+        let read_for = |at| (hit == Some(at)).then_some(request.prompt);
+        let entries = entries.filter_map(|(at, link)| self.found(link, positions[at], read_for(at), now_ms));
         let counts = |it: &Mark| cacheable.iter().any(|other| other.link == it.link);
         let mark = |it: &Mark| MarkFound {
             slot: links[it.link].slot,
