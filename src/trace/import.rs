@@ -4,6 +4,7 @@ mod assemble;
 mod assumed;
 mod claude_code;
 mod codex;
+mod counting;
 mod json;
 mod lines;
 mod losses;

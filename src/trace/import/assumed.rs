@@ -2,8 +2,9 @@
 
 use indexmap::IndexMap;
 
+use super::counting::Counting;
 use super::side_requests::{self, Inference};
-use super::sizes::{Allotment, Counting};
+use super::sizes::Allotment;
 use super::transcript::{Exchange, Part, Transcript};
 use crate::diag::{Diagnostic, Problems};
 use crate::model::scope::wildcard;
