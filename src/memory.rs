@@ -47,7 +47,7 @@ pub struct Keeper<'t> {
 struct Remembering<'t> {
     rules: &'t Memory,
     writer: Writer<'t>,
-    store: Store,
+    store: Store<'t>,
     /// How many plants have come.
     n_arrived: usize,
     /// Plants that have come and are not looked through yet.
@@ -72,13 +72,19 @@ impl<'t> Keeper<'t> {
     pub fn observe(&mut self, prompt: &impl View) {
         let Some(memory) = &mut self.memory else { return };
         let plants = &self.plane.plants;
-        while let Some(plant) = plants.get(memory.n_arrived).filter(|it| it.item < prompt.n_items()) {
+        let n_items = prompt.n_items();
+        while let Some(plant) = plants.get(memory.n_arrived)
+            && plant.item < n_items
+        {
             if memory.rules.from == FromSpec::Session {
                 memory.writer.write(plant, &mut memory.store);
             } else {
                 memory.waiting.push(memory.n_arrived);
             }
             memory.n_arrived += 1;
+        }
+        if memory.waiting.is_empty() {
+            return;
         }
         let (writer, store) = (&mut memory.writer, &mut memory.store);
         memory.waiting.retain(|index| {

@@ -233,7 +233,7 @@ fn charts_stand_beside_the_numbers_that_they_show() {
 fn the_claims_of_the_publication_are_guards_that_can_fail() {
     let judged = |set: &[&str]| {
         let plan = plan(set);
-        guard::judge(&plan.guards, &quietly(&plan, 1)).unwrap()
+        guard::judge(&plan.guards, &quietly(&plan, 1))
     };
 
     let verdicts = judged(&[]);
@@ -243,6 +243,28 @@ fn the_claims_of_the_publication_are_guards_that_can_fail() {
         judged(&["memory.write.extract.2.p=0.2"]).into_iter().filter(|it| !it.holds).collect();
     assert_eq!(broken.len(), 1, "{broken:?}");
     assert!(broken[0].to_string().contains("is not above 0.85 (context_decay/file_backed on"));
+}
+
+#[test]
+fn a_guard_finds_the_number_that_the_json_has_at_its_place() {
+    let report = quietly(&plan(&[]), 1);
+    let document: Value = serde_json::from_str(&json::document(&report).unwrap()).unwrap();
+    let run = json::Numbers::new(&report.runs[0], None);
+
+    for place in [
+        "retention.accuracy.mean",
+        "retention.accuracy.se",
+        "retention.gap",
+        "retention.depth_accuracy.early (0-25%).sd",
+        "retention.by_length.500.context_tokens.mean",
+        "retention.states.lost",
+        "totals.requests",
+    ] {
+        let step = |at: &Value, step| at.get(step).cloned();
+        let number = place.split('.').try_fold(document["runs"][0].clone(), |at, it| step(&at, it));
+        assert_eq!(run.at(place), number.unwrap().as_f64(), "{place}");
+    }
+    assert_eq!(run.at("retention.nothing"), None);
 }
 
 #[test]

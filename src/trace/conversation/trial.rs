@@ -20,6 +20,8 @@ pub struct Trial {
     pub trial: u64,
     /// Its turns; each is an item of its trace, behind the stable prefix.
     pub turns: Vec<Turn>,
+    /// By turn, and at last behind them all: the tokens of all turns before.
+    before: Vec<Tokens>,
     /// The turns by request.
     pub steps: Vec<Step>,
     /// Its facts.
@@ -81,6 +83,20 @@ impl Step {
 }
 
 impl Trial {
+    /// Returns the tokens of the turns from one on up to another.
+    #[inline]
+    #[must_use]
+    pub fn tokens_in(&self, from: usize, to: usize) -> Tokens {
+        self.before[to] - self.before[from]
+    }
+
+    /// Returns, for each turn from one on up to another, the tokens from there on up to that other.
+    #[inline]
+    pub fn bodies(&self, from: usize, to: usize) -> impl Iterator<Item = Tokens> {
+        let all = self.before[to];
+        self.before[from..to].iter().map(move |before| all - before)
+    }
+
     /// Returns what was drawn of a fact.
     pub(super) fn needle(&self, fact: FactIx) -> Option<&Needle> {
         self.needles.get(fact as usize)
@@ -96,12 +112,16 @@ pub(super) struct Writer {
 impl Writer {
     pub(super) fn new(of: &Conversation, length: u64, n_needles: u64) -> Self {
         let n_needles = usize::try_from(n_needles).unwrap_or(0);
+        let n_turns = usize::try_from(length).unwrap_or(0);
+        let mut before = Vec::with_capacity(n_turns + 1);
+        before.push(0);
         let stable = &of.scenario.stable;
         let made = Trial {
             length,
             trial: 0,
-            turns: Vec::with_capacity(usize::try_from(length).unwrap_or(0)),
-            steps: Vec::with_capacity(usize::try_from(length).unwrap_or(0)),
+            turns: Vec::with_capacity(n_turns),
+            before,
+            steps: Vec::with_capacity(n_turns),
             facts: FactPlane {
                 facts: Vec::with_capacity(n_needles),
                 plants: Vec::with_capacity(n_needles),
@@ -155,8 +175,10 @@ impl Writer {
     #[inline]
     pub(super) fn turn(&mut self, kind: Kind, words: u64) {
         let made = &mut self.made;
-        made.total_tokens += words;
-        made.turns.push(turn(kind, words));
+        let turn = turn(kind, words);
+        made.total_tokens += Tokens::from(turn.tokens);
+        made.before.push(made.total_tokens);
+        made.turns.push(turn);
         let end = u32::try_from(made.turns.len()).unwrap_or(u32::MAX);
         let begin = end.saturating_sub(1);
         match (kind, made.steps.last_mut()) {
