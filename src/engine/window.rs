@@ -88,6 +88,11 @@ impl View for Shown<'_> {
             _ => State::Exact,
         }
     }
+
+    #[inline]
+    fn shows_all_since(&self, item: ItemIx) -> bool {
+        item.checked_sub(self.trial.n_stable).is_some_and(|it| it as usize >= self.from)
+    }
 }
 
 impl<S: Sink> Run<'_, S> {
@@ -124,13 +129,16 @@ impl<S: Sink> Run<'_, S> {
     }
 
     /// Moves the window, if this is the moment.
-    #[inline]
+    #[inline(always)]
     fn move_at(&mut self, moment: Moment) {
-        let (shown, stable) = (&mut self.shown, self.trial.stable_tokens);
-        if self.window.moves(moment, shown.body(), stable) {
-            let rests = |body| self.window.rests(body, stable);
-            shown.from += self.trial.bodies(shown.from, shown.to).take_while(|it| !rests(*it)).count();
+        if self.window.moves(moment, self.shown.body(), self.trial.stable_tokens) {
+            self.drop_oldest();
         }
+    }
+
+    fn drop_oldest(&mut self) {
+        let (shown, stable) = (&mut self.shown, self.trial.stable_tokens);
+        shown.from = self.trial.first_that(shown.from, shown.to, |body| self.window.rests(body, stable));
     }
 
     /// Sends the prompt and lets in what comes of it; nothing, when it goes over a limit.

@@ -31,9 +31,10 @@ impl<'t> Store<'t> {
         let names: Vec<&str> = Self::bank_names(rules, plane).collect();
         let last = names.len().saturating_sub(1);
         let bank_of = |category: &String| names.iter().position(|it| it == category).unwrap_or(last);
+        let n_expected = plane.facts.len().div_ceil(names.len().max(1));
         let capacity = rules.store.capacity.filter(|_| !is_oracle(rules, Part::Store));
         Self {
-            banks: vec![VecDeque::new(); names.len()],
+            banks: names.iter().map(|_| VecDeque::with_capacity(n_expected)).collect(),
             held: vec![0; plane.facts.len()],
             of_category: plane.categories.iter().map(bank_of).collect(),
             capacity: capacity.map_or(usize::MAX, |it| usize::try_from(it).unwrap_or(usize::MAX)),

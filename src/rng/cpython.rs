@@ -65,15 +65,15 @@ impl Cpython {
     #[inline(always)]
     fn word_below(&mut self, bar: u32) -> u32 {
         loop {
-            let Some(ahead) = self.words[self.at..].first_chunk::<REACH>() else {
+            while self.at > BLOCK {
                 self.refill();
-                continue;
-            };
-            let second = usize::from(ahead[0] >= bar);
-            let third = second & usize::from(ahead[1] >= bar);
-            let fourth = third & usize::from(ahead[2] >= bar);
-            let n_refused = second + third + fourth;
-            let word = ahead[n_refused];
+            }
+            let is_refused = |nth| u8::from(self.words[self.at + nth] >= bar);
+            let second = is_refused(0);
+            let third = second & is_refused(1);
+            let fourth = third & is_refused(2);
+            let n_refused = usize::from(second + third + fourth);
+            let word = self.words[self.at + n_refused];
             self.at += n_refused + 1;
             if word < bar {
                 return word;

@@ -36,7 +36,8 @@ pub(super) fn plan(catalog: &Catalog, request: &Request) -> Result<Plan, Error> 
     let profiles = names(Kind::Profile, &request.profiles, |it| &it.profiles);
     let is_whole_suite = [&policies, &scenarios, &profiles].iter().all(|it| it.by.is_some());
     let settings = settings(request, suite.as_ref(), is_whole_suite, &mut found);
-    let policies = policies.load(catalog, &mut found, |name| catalog.policy(name));
+    let mut read = catalog.policies();
+    let policies = policies.load(catalog, &mut found, |name| read.policy(name));
     let scenarios = scenarios.load(catalog, &mut found, |name| catalog.scenario(name));
     let profiles = profiles.load(catalog, &mut found, |name| catalog.profile(name));
     let is_complete = found.is_empty();
@@ -162,7 +163,7 @@ impl Names<'_> {
         self,
         catalog: &Catalog,
         found: &mut Found,
-        read: impl Fn(&str) -> Result<Loaded<T>, Error>,
+        mut read: impl FnMut(&str) -> Result<Loaded<T>, Error>,
     ) -> Vec<Loaded<T>> {
         let mut loaded = Vec::with_capacity(self.names.len());
         let mut seen = IndexSet::new();

@@ -7,7 +7,7 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use ctxsim::calibrate::{self, Calibration};
-use ctxsim::catalog::Catalog;
+use ctxsim::catalog::{Catalog, Kind};
 use ctxsim::diag::Diagnostic;
 use ctxsim::error::Error;
 use ctxsim::guard;
@@ -17,6 +17,7 @@ use ctxsim::report::recording::{self, Held};
 use ctxsim::report::table::Layout;
 use ctxsim::report::{Report, csv, html, json, markdown, rows, table};
 use ctxsim::run::{self, Cell, Plan, Request};
+use ctxsim::spec::Format;
 use ctxsim::trace::import;
 use ctxsim::vectors;
 
@@ -68,7 +69,10 @@ pub(crate) fn run(catalog: &Catalog, args: &RunArgs) -> Result<bool, Error> {
 
 /// Returns the text of a file of cache vectors; a recording, which may be long, is not read for it.
 fn vectors_file(catalog: &Catalog, name: &str) -> Option<Cow<'static, str>> {
-    let origin = catalog.scenario(name).ok()?.origin;
+    let origin = catalog.find(Kind::Scenario, name).ok()?;
+    if Format::of(origin.path()).is_some() {
+        return None;
+    }
     match import::detect_from(origin.reader().ok()?.as_mut()) {
         Some(_) => None,
         None => origin.text().ok(),

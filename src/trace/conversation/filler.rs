@@ -158,24 +158,23 @@ impl Parts for Draw {
     }
 
     /// A 28th of all letters are blanks: two letters a word of the generator, because a 28th of 2^32 is a whole number but
-    /// for a part in 10^9.
+    /// for a part in 10^9. There are at most 128.
     #[inline]
     fn letters(&mut self, first: u32, last: u32) -> u64 {
         const BAR: u32 = u32::MAX / LETTERS;
         let letters = u64::from(first) + self.next_below(u64::from(last - first + 1));
-        let (mut words, mut was_blank) = (0, true);
-        let mut take = |is_blank: bool| {
-            words += u64::from(was_blank & !is_blank);
-            was_blank = is_blank;
-        };
-        for _ in 0..letters / 2 {
+        // Blanks at even places and at odd ones, the first letter's bit being the highest.
+        let (mut even, mut odd) = (0_u64, 0_u64);
+        let n_pairs = letters.div_ceil(2);
+        for _ in 0..n_pairs {
             let bits = self.next_bits();
-            take((bits >> 32) as u32 <= BAR);
-            take(bits as u32 <= BAR);
+            even = even << 1 | u64::from((bits >> 32) as u32 <= BAR);
+            odd = odd << 1 | u64::from(bits as u32 <= BAR);
         }
-        if letters % 2 > 0 {
-            take((self.next_bits() >> 32) as u32 <= BAR);
-        }
-        words
+        // What is behind the last letter begins no word.
+        odd |= letters % 2;
+        let begin = 1 << (n_pairs - 1);
+        let begun = !even & (odd >> 1 | begin) & (begin | (begin - 1));
+        u64::from(begun.count_ones() + (!odd & even).count_ones())
     }
 }

@@ -1,9 +1,9 @@
 //! One conversation: its turns, the requests that they belong to, and its facts.
 
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::ops::Range;
 use std::sync::Arc;
-
-use indexmap::IndexSet;
 
 use super::needles::Needle;
 use super::{Conversation, turn};
@@ -90,11 +90,13 @@ impl Trial {
         self.before[to] - self.before[from]
     }
 
-    /// Returns, for each turn from one on up to another, the tokens from there on up to that other.
+    /// Returns the first turn, from one on up to another, from which on the tokens up to that other will do.
     #[inline]
-    pub fn bodies(&self, from: usize, to: usize) -> impl Iterator<Item = Tokens> {
+    #[must_use]
+    pub fn first_that(&self, from: usize, to: usize, will_do: impl Fn(Tokens) -> bool) -> usize {
         let all = self.before[to];
-        self.before[from..to].iter().map(move |before| all - before)
+        let nth = self.before[from..to].iter().position(|before| will_do(all - before));
+        nth.map_or(to, |it| from + it)
     }
 
     /// Returns what was drawn of a fact.
@@ -106,7 +108,8 @@ impl Trial {
 /// Puts a conversation together.
 pub(super) struct Writer {
     made: Trial,
-    keys: IndexSet<(u16, u32, [u8; 3])>,
+    /// By category, key and suffix: the fact.
+    keys: BTreeMap<(u16, u32, [u8; 3]), usize>,
 }
 
 impl Writer {
@@ -136,7 +139,7 @@ impl Writer {
             budget_tokens: 0,
             needles: Vec::with_capacity(n_needles),
         };
-        Self { made, keys: IndexSet::new() }
+        Self { made, keys: BTreeMap::new() }
     }
 
     /// Returns how many turns there will be.
@@ -153,11 +156,15 @@ impl Writer {
 
     /// Plants a fact in the turn that comes next; one whose key was used before is the same fact again.
     pub(super) fn plant_again(&mut self, needle: Needle, suffix: [u8; 3], form: Form) {
-        let (index, is_new) = self.keys.insert_full((needle.category, needle.key, suffix));
-        if is_new {
-            self.plant(needle, form);
-        } else {
-            self.plant_known(index, form);
+        match self.keys.entry((needle.category, needle.key, suffix)) {
+            Entry::Vacant(entry) => {
+                entry.insert(self.made.needles.len());
+                self.plant(needle, form);
+            }
+            Entry::Occupied(entry) => {
+                let fact = *entry.get();
+                self.plant_known(fact, form);
+            }
         }
     }
 
