@@ -63,14 +63,16 @@ fn draw<'t>(chart: &Chart, text: &'t mut String) -> Result<(), Box<dyn Error + '
         .axis_desc_style(FONT)
         .light_line_style(TRANSPARENT)
         .x_desc(chart.axis)
-        .y_desc("share of facts found, ± 95%")
+        .y_desc("share of facts found (bars: 95%)")
         .x_label_formatter(&name_of)
         .y_label_formatter(&|it| format!("{it:.1}"))
         .draw()?;
+    // Lines side by side stay nearer to their own place than to the next.
+    let step = (40 / n_lines.max(1)).clamp(1, 2);
     for (nth, (name, numbers)) in chart.lines.iter().enumerate() {
         let (round, colour) = (nth / COLOURS.len(), COLOURS[nth % COLOURS.len()]);
         let nth = i32::try_from(nth).unwrap_or(0);
-        let shift = (2 * nth - n_lines + 1) * 2;
+        let shift = (2 * nth - n_lines + 1) * step;
         let points = places.iter().zip(numbers).filter_map(|(at, it)| Some((at + shift, (*it)?)));
         let points: Vec<(i32, Statistic)> = points.collect();
         let means = points.iter().map(|(at, it)| (*at, it.mean)).collect::<Vec<_>>();

@@ -58,6 +58,7 @@ pub(super) fn plan(catalog: &Catalog, request: &Request) -> Result<Plan, Error> 
         scenarios.iter_mut().for_each(|it| it.policies.truncate(1));
     }
     let break_even = work.break_even(suite.as_ref());
+    work.blame_used();
     work.check_used();
     work.check_blocks(&scenarios, &profiles);
     work.found.stop()?;
@@ -375,6 +376,16 @@ impl Inputs<'_> {
                     problem.place.field.clear();
                     problem
                 }));
+            }
+        }
+    }
+
+    /// Lays problems of fields that were overridden at the override: the file says something else there.
+    fn blame_used(&mut self) {
+        for problem in &mut self.found.problems {
+            let mut applied = self.settings.iter().filter(|it| it.is_applied);
+            if let Some(used) = applied.rfind(|it| it.setting.covers(&problem.place.field)) {
+                problem.place = used.setting.place();
             }
         }
     }

@@ -8,9 +8,11 @@ use ctxsim::catalog::Catalog;
 use ctxsim::error::Error;
 use ctxsim::guard;
 use ctxsim::memory::stored::Stored;
+use ctxsim::metrics::Statistic;
 use ctxsim::metrics::retention::{LOSSES, QUARTILES, STATES, Trial};
 use ctxsim::report::blocks::Detail;
-use ctxsim::report::{Report, json, markdown};
+use ctxsim::report::retention::Chart;
+use ctxsim::report::{Report, chart, json, markdown};
 use ctxsim::run::{Plan, Request};
 use serde_json::Value;
 
@@ -227,6 +229,21 @@ fn charts_stand_beside_the_numbers_that_they_show() {
         let opened = page.matches(&format!("<{tag}>")).count() + page.matches(&format!("<{tag} ")).count();
         assert_eq!(opened, page.matches(&format!("</{tag}>")).count(), "{tag}");
     }
+}
+
+#[test]
+fn lines_of_one_colour_are_told_apart_by_dashes() {
+    let statistic = |mean| Statistic::new([mean].into_iter());
+    let places = ["50", "100"].map(str::to_owned).to_vec();
+    let n_strokes = |n_lines| {
+        let lines = (0..n_lines).map(|it| (format!("p{it}"), vec![statistic(0.1), statistic(0.9)]));
+        let svg =
+            chart::svg(&Chart { axis: "turns", places: places.clone(), lines: lines.collect() }).unwrap();
+        svg.matches("stroke=\"#0072B2\"").count()
+    };
+
+    let (first, both) = (n_strokes(7), n_strokes(8));
+    assert!(both > 4 * first, "{first} strokes of one line, {both} of two");
 }
 
 #[test]
