@@ -168,14 +168,11 @@ impl Catalog {
     /// Returns the inputs that the binary carries.
     #[must_use]
     pub fn bundled() -> Self {
-        let mut catalog = Self::default();
-        for (path, _) in BUNDLED {
-            let entry = Kind::ALL.into_iter().find_map(|kind| Some((kind, name_below(kind, path)?)));
-            if let Some(key) = entry {
-                catalog.entries.insert(key, Origin::Bundled(path));
-            }
-        }
-        catalog
+        let entries = BUNDLED.iter().filter_map(|(path, _)| {
+            let key = Kind::ALL.into_iter().find_map(|kind| Some((kind, name_below(kind, path)?)))?;
+            Some((key, Origin::Bundled(path)))
+        });
+        Self { entries: entries.collect() }
     }
 
     /// Returns the bundled inputs with the folders that a `ctxsim.toml` of this folder lists.

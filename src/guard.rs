@@ -2,10 +2,9 @@
 
 use std::fmt;
 
-use serde_json::Value;
-
 use crate::diag::{Diagnostic, Problems, nearest};
-use crate::report::{Report, json};
+use crate::report::json::Numbers;
+use crate::report::{Report, Run};
 use crate::spec::guard::GuardSpec;
 
 /// What a rule came to on one run.
@@ -78,39 +77,34 @@ pub fn check(guards: &[GuardSpec], policies: &[String]) -> Result<(), Vec<Diagno
 }
 
 /// Holds a report against guards; what the report does not run is not judged.
-///
-/// # Errors
-/// A value that JSON cannot hold.
-pub fn judge(guards: &[GuardSpec], report: &Report) -> Result<Vec<Verdict>, serde_json::Error> {
-    let runs =
-        report.labelled().map(|(run, label)| json::value(run, label)).collect::<Result<Vec<_>, _>>()?;
-    let is = |run: &Value, field: &str, wanted: &Option<String>| {
-        wanted.as_ref().is_none_or(|it| run.get(field).and_then(Value::as_str) == Some(it))
-    };
+#[must_use]
+pub fn judge(guards: &[GuardSpec], report: &Report) -> Vec<Verdict> {
+    let runs: Vec<Numbers<'_>> = report.labelled().map(|(run, label)| Numbers::new(run, label)).collect();
+    let is = |name: &str, wanted: &Option<String>| wanted.as_ref().is_none_or(|it| name == it);
     let mut verdicts = Vec::new();
     for guard in guards {
-        let policy = Some(guard.policy.clone());
-        let mine = runs.iter().filter(|run| {
-            is(run, "policy", &policy)
-                && is(run, "scenario", &guard.scenario)
-                && is(run, "profile", &guard.profile)
+        let mine = runs.iter().filter(|Numbers { run, .. }| {
+            run.policy == guard.policy
+                && is(&run.scenario, &guard.scenario)
+                && is(&run.profile, &guard.profile)
         });
-        for run in mine {
+        for numbers in mine {
+            let run = numbers.run;
             let other = guard.over.as_ref().map(|over| {
-                let same = |it: &&Value, field: &str| it.get(field) == run.get(field);
-                let over = Some(over.clone());
-                runs.iter().find(|it| is(it, "policy", &over) && same(it, "scenario") && same(it, "profile"))
+                let is_other =
+                    |it: &Run| it.policy == *over && it.scenario == run.scenario && it.profile == run.profile;
+                runs.iter().find(|it| is_other(it.run))
             });
             // The policy to compare with was left out of this run.
-            if other == Some(None) {
+            if matches!(other, Some(None)) {
                 continue;
             }
-            let divisor = other.flatten().map_or(Some(1.0), |it| json::number(it, &guard.metric));
-            let value = json::number(run, &guard.metric).zip(divisor).map(|(value, divisor)| value / divisor);
+            let divisor = other.flatten().map_or(Some(1.0), |it| it.at(&guard.metric));
+            let value = numbers.at(&guard.metric).zip(divisor).map(|(value, divisor)| value / divisor);
             for (word, bound, compare) in bounds(guard) {
                 verdicts.push(Verdict {
                     guard: guard.name.clone(),
-                    run: ["policy", "scenario", "profile"].map(|field| text(run, field)),
+                    run: [&run.policy, &run.scenario, &run.profile].map(String::clone),
                     value,
                     bound: format!("{word} {bound}"),
                     holds: value.is_some_and(|it| compare(&it, &bound)),
@@ -118,12 +112,7 @@ pub fn judge(guards: &[GuardSpec], report: &Report) -> Result<Vec<Verdict>, serd
             }
         }
     }
-    Ok(verdicts)
-}
-
-/// Returns a text field of a run.
-fn text(run: &Value, field: &str) -> String {
-    run.get(field).and_then(Value::as_str).unwrap_or_default().to_owned()
+    verdicts
 }
 
 #[cfg(test)]
@@ -153,13 +142,5 @@ mod tests {
         let problems = check(&[twice], &["p".to_owned()]).unwrap_err();
         let codes: Vec<_> = problems.iter().map(|it| (it.code, it.place.field.as_str())).collect();
         assert_eq!(codes, [("guard-bound", "guards.0"), ("guard-policy", "guards.0.over")]);
-    }
-
-    #[test]
-    fn a_number_is_found_by_its_place() {
-        let run: Value = serde_json::from_str(r#"{"retention": {"accuracy": {"mean": 0.75}}}"#).unwrap();
-
-        assert_eq!(json::number(&run, "retention.accuracy.mean"), Some(0.75));
-        assert_eq!(json::number(&run, "retention.nothing"), None);
     }
 }

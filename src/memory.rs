@@ -11,7 +11,7 @@ use crate::model::memory::{Memory, Part, State};
 use crate::projection::Prompt;
 use crate::spec::memory::FromSpec;
 use crate::trace::ItemIx;
-use crate::trace::facts::{FactPlane, Form};
+use crate::trace::facts::{FactPlane, Form, Plant};
 use crate::units::Tokens;
 
 use store::Store;
@@ -23,6 +23,10 @@ pub trait View {
     fn n_items(&self) -> ItemIx;
     /// Returns how the prompt shows what an item says; an item that never came is lost.
     fn standing(&self, item: ItemIx) -> State;
+    /// Returns whether it is known without a look that all items that came are shown as they are, from this one on.
+    fn shows_all_since(&self, _item: ItemIx) -> bool {
+        false
+    }
 }
 
 impl View for Prompt<'_> {
@@ -47,7 +51,7 @@ pub struct Keeper<'t> {
 struct Remembering<'t> {
     rules: &'t Memory,
     writer: Writer<'t>,
-    store: Store,
+    store: Store<'t>,
     /// How many plants have come.
     n_arrived: usize,
     /// Plants that have come and are not looked through yet.
@@ -69,26 +73,15 @@ impl<'t> Keeper<'t> {
     }
 
     /// Looks through what has come, or what the prompt has ceased to show.
+    #[inline]
     pub fn observe(&mut self, prompt: &impl View) {
-        let Some(memory) = &mut self.memory else { return };
         let plants = &self.plane.plants;
-        while let Some(plant) = plants.get(memory.n_arrived).filter(|it| it.item < prompt.n_items()) {
-            if memory.rules.from == FromSpec::Session {
-                memory.writer.write(plant, &mut memory.store);
-            } else {
-                memory.waiting.push(memory.n_arrived);
-            }
-            memory.n_arrived += 1;
+        let Some(memory) = &mut self.memory else { return };
+        let is_due = |nth: usize| plants.get(nth).is_some_and(|it| it.item < prompt.n_items());
+        let may_be_gone = |nth: &usize| !prompt.shows_all_since(plants[*nth].item);
+        if is_due(memory.n_arrived) || memory.waiting.first().is_some_and(may_be_gone) {
+            memory.observe(plants, prompt);
         }
-        let (writer, store) = (&mut memory.writer, &mut memory.store);
-        memory.waiting.retain(|index| {
-            let plant = &plants[*index];
-            let is_shown = prompt.standing(plant.item) == State::Exact;
-            if !is_shown {
-                writer.write(plant, store);
-            }
-            is_shown
-        });
     }
 
     /// Returns what the memory takes in the prompt.
@@ -129,6 +122,30 @@ impl<'t> Keeper<'t> {
         if let Some(memory) = &self.memory {
             memory.store.tell(sink);
         }
+    }
+}
+
+impl Remembering<'_> {
+    fn observe(&mut self, plants: &[Plant], prompt: &impl View) {
+        let n_items = prompt.n_items();
+        while let Some(plant) = plants.get(self.n_arrived)
+            && plant.item < n_items
+        {
+            if self.rules.from == FromSpec::Session {
+                self.writer.write(plant, &mut self.store);
+            } else {
+                self.waiting.push(self.n_arrived);
+            }
+            self.n_arrived += 1;
+        }
+        self.waiting.retain(|index| {
+            let plant = &plants[*index];
+            let is_shown = prompt.standing(plant.item) == State::Exact;
+            if !is_shown {
+                self.writer.write(plant, &mut self.store);
+            }
+            is_shown
+        });
     }
 }
 

@@ -28,7 +28,7 @@ impl Seed {
     /// Returns the n-th draw, from 0, of the same stream.
     #[must_use]
     pub fn nth(self, purpose: &str, id: u64, n: u64) -> Draw {
-        Stream { n, ..self.stream(purpose, id) }.draw()
+        self.stream(purpose, id).nth(id, n)
     }
 }
 
@@ -42,12 +42,20 @@ pub struct Stream {
 
 impl Stream {
     /// Returns the next draw.
+    #[inline]
     pub fn draw(&mut self) -> Draw {
         let mut place = [0; 16];
         place[..8].copy_from_slice(&self.id.to_le_bytes());
         place[8..].copy_from_slice(&self.n.to_le_bytes());
         self.n = self.n.wrapping_add(1);
         Draw(Xoshiro256PlusPlus::seed_from_u64(xxh3_64_with_seed(&place, self.key)))
+    }
+
+    /// Returns the n-th draw, from 0, that any thing makes for the same purpose.
+    #[inline]
+    #[must_use]
+    pub fn nth(&self, id: u64, n: u64) -> Draw {
+        Self { id, n, ..*self }.draw()
     }
 
     /// Draws a number from 0 up to, but without, 1.

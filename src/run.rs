@@ -1,6 +1,7 @@
 //! What is simulated for a comparison, and its report: each load is built once, each simulation runs once.
 
 pub mod check;
+mod convert;
 mod inputs;
 mod load;
 mod params;
@@ -23,6 +24,7 @@ use crate::spec::guard::{GuardSpec, ReferenceSpec};
 use crate::spec::suite::BreakEvenSpec;
 use crate::trace::{Conversation, conversation};
 
+pub use convert::convert;
 pub use load::{Workload, recording};
 use simulations::{Keys, Ledgers, Simulations};
 use threads::on_threads;

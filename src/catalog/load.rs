@@ -61,14 +61,22 @@ fn depth_in(source: &Source, steps: &[&str]) -> usize {
     }
 }
 
-impl Catalog {
+/// Reads policies; a file on which several stand is read once.
+#[derive(Debug)]
+pub struct Policies<'c> {
+    catalog: &'c Catalog,
+    read: Vec<(Origin, Source, PolicySpec)>,
+}
+
+impl Policies<'_> {
     /// Reads a policy, laid over its bases.
     ///
     /// # Errors
     /// The name is unknown, a file cannot be read or decoded, or the bases form a circle.
-    pub fn policy(&self, name: &str) -> Result<Loaded<PolicySpec>, Error> {
-        let origin = self.find(Kind::Policy, name)?;
-        let (source, mut spec) = self.read(Kind::Policy, &origin, |it: &PolicySpec| &it.name)?;
+    pub fn policy(&mut self, name: &str) -> Result<Loaded<PolicySpec>, Error> {
+        let catalog = self.catalog;
+        let origin = catalog.find(Kind::Policy, name)?;
+        let (source, mut spec) = self.read(&origin)?;
         let mut loaded_from = vec![origin.clone()];
         let mut names = vec![spec.name.clone()];
         let mut sources = vec![source];
@@ -76,16 +84,16 @@ impl Catalog {
         while let Some(base) = next.take() {
             let problem = |it| Error::from(vec![sources[sources.len() - 1].locate(it)]);
             let variant = &loaded_from[loaded_from.len() - 1];
-            let found = self
+            let found = catalog
                 .base(variant, &base)
-                .ok_or_else(|| problem(self.unknown(Kind::Policy, "base", &base)))?;
+                .ok_or_else(|| problem(catalog.unknown(Kind::Policy, "base", &base)))?;
             names.push(base);
             if loaded_from.contains(&found) || loaded_from.len() > BASES_MAX {
                 let message = format!("bases form a circle: {}", names.join(" → "));
                 let circle = Diagnostic::at("base-circle", "base", message);
                 return Err(problem(circle.help("let one of them stand on no base")));
             }
-            let (source, base_spec) = self.read(Kind::Policy, &found, |it: &PolicySpec| &it.name)?;
+            let (source, base_spec) = self.read(&found)?;
             next.clone_from(&base_spec.base);
             spec = spec.over(base_spec);
             sources.push(source);
@@ -93,6 +101,32 @@ impl Catalog {
         }
         let bases = sources.split_off(1);
         Ok(Loaded { spec, origin, source: sources.pop(), bases })
+    }
+
+    /// Reads one file.
+    fn read(&mut self, origin: &Origin) -> Result<(Source, PolicySpec), Error> {
+        if let Some((_, source, spec)) = self.read.iter().find(|(it, ..)| it == origin) {
+            return Ok((source.clone(), spec.clone()));
+        }
+        let (source, spec) = self.catalog.read(Kind::Policy, origin, |it: &PolicySpec| &it.name)?;
+        self.read.push((origin.clone(), source.clone(), spec.clone()));
+        Ok((source, spec))
+    }
+}
+
+impl Catalog {
+    /// Returns what reads several policies.
+    #[must_use]
+    pub fn policies(&self) -> Policies<'_> {
+        Policies { catalog: self, read: Vec::new() }
+    }
+
+    /// Reads one policy, laid over its bases.
+    ///
+    /// # Errors
+    /// The name is unknown, a file cannot be read or decoded, or the bases form a circle.
+    pub fn policy(&self, name: &str) -> Result<Loaded<PolicySpec>, Error> {
+        self.policies().policy(name)
     }
 
     /// Reads a scenario; any other file than `.ron` and `.toml` is taken as a recorded session.

@@ -9,7 +9,7 @@ use crate::model::policy::Moment;
 use crate::model::{CacheRules, Limits, Policy};
 use crate::projection::Window;
 use crate::projection::num::Known;
-use crate::trace::conversation::{Step, Trial};
+use crate::trace::conversation::{Step, Trial, Turn};
 use crate::trace::{ItemIx, Kind};
 use crate::units::{Decimal, Tokens};
 
@@ -52,42 +52,27 @@ struct Shown<'r> {
     from: usize,
     /// The first turn that has not come.
     to: usize,
-    /// The tokens of the turns that are shown.
-    body: Tokens,
-    tools: ToolResults,
 }
 
 impl<'r> Shown<'r> {
     fn new(trial: &'r Trial) -> Self {
-        Self { trial, from: 0, to: 0, body: 0, tools: ToolResults::default() }
+        Self { trial, from: 0, to: 0 }
     }
 
-    /// Lets turns in.
+    /// Returns the tokens of the turns that are shown.
     #[inline]
-    fn arrive(&mut self, end: u32) {
-        let end = end as usize;
-        for turn in self.trial.turns.get(self.to..end).unwrap_or(&[]) {
-            let tokens = Tokens::from(turn.tokens);
-            self.body += tokens;
-            if turn.kind == Kind::ToolResult {
-                self.tools.raw_tokens += tokens;
-                self.tools.visible_tokens += tokens;
-            }
-        }
-        self.to = end;
+    fn body(&self) -> Tokens {
+        self.trial.tokens_in(self.from, self.to)
     }
 
-    /// Drops the oldest turn; returns whether there was one.
-    #[inline]
-    fn drop_oldest(&mut self) -> bool {
-        let Some(turn) = self.trial.turns[..self.to].get(self.from) else { return false };
-        let tokens = Tokens::from(turn.tokens);
-        self.body -= tokens;
-        if turn.kind == Kind::ToolResult {
-            self.tools.visible_tokens -= tokens;
-        }
-        self.from += 1;
-        true
+    /// Returns the turns that came and those of them that are shown, by what became of the tools' words.
+    fn tool_results(&self) -> ToolResults {
+        let of = |turns: &[Turn]| {
+            let results = turns.iter().filter(|it| it.kind == Kind::ToolResult);
+            results.map(|it| Tokens::from(it.tokens)).sum()
+        };
+        let came = &self.trial.turns[..self.to];
+        ToolResults { raw_tokens: of(came), visible_tokens: of(&came[self.from..]), compressed: 0 }
     }
 }
 
@@ -103,6 +88,11 @@ impl View for Shown<'_> {
             _ => State::Exact,
         }
     }
+
+    #[inline]
+    fn shows_all_since(&self, item: ItemIx) -> bool {
+        item.checked_sub(self.trial.n_stable).is_some_and(|it| it as usize >= self.from)
+    }
 }
 
 impl<S: Sink> Run<'_, S> {
@@ -113,7 +103,7 @@ impl<S: Sink> Run<'_, S> {
                     self.end_loop();
                 }
                 self.outcome.turns_requested += 1;
-                self.shown.arrive(step.reply);
+                self.shown.to = step.reply as usize;
                 self.move_at(Moment::LoopStart);
             }
             if step.has_request {
@@ -126,10 +116,10 @@ impl<S: Sink> Run<'_, S> {
         let (shown, outcome) = (&self.shown, &mut self.outcome);
         (outcome.turns_started, outcome.turns_completed) = (outcome.turns_requested, outcome.turns_requested);
         self.keeper.observe(shown);
-        outcome.end_tokens = self.trial.stable_tokens + shown.body;
+        outcome.end_tokens = self.trial.stable_tokens + shown.body();
         outcome.end_memory_tokens = self.keeper.tokens();
         self.keeper.probe(shown, false, self.sink);
-        outcome.tool_results = shown.tools;
+        outcome.tool_results = shown.tool_results();
         outcome.touched_slots = (shown.from + shown.to) as u64;
         Some(self.outcome)
     }
@@ -139,17 +129,16 @@ impl<S: Sink> Run<'_, S> {
     }
 
     /// Moves the window, if this is the moment.
-    #[inline]
+    #[inline(always)]
     fn move_at(&mut self, moment: Moment) {
-        let stable = self.trial.stable_tokens;
-        if !self.window.moves(moment, self.shown.body, stable) {
-            return;
+        if self.window.moves(moment, self.shown.body(), self.trial.stable_tokens) {
+            self.drop_oldest();
         }
-        while !self.window.rests(self.shown.body, stable) {
-            if !self.shown.drop_oldest() {
-                return;
-            }
-        }
+    }
+
+    fn drop_oldest(&mut self) {
+        let (shown, stable) = (&mut self.shown, self.trial.stable_tokens);
+        shown.from = self.trial.first_that(shown.from, shown.to, |body| self.window.rests(body, stable));
     }
 
     /// Sends the prompt and lets in what comes of it; nothing, when it goes over a limit.
@@ -157,9 +146,8 @@ impl<S: Sink> Run<'_, S> {
     fn request(&mut self, nth: usize, step: &Step) -> Option<()> {
         self.move_at(Moment::Request);
         self.keeper.observe(&self.shown);
-        let prompt = self.trial.stable_tokens + self.shown.body + self.keeper.tokens();
-        let [_, reply, _] = step.turns(self.trial);
-        let output = reply.iter().map(|it| Tokens::from(it.tokens)).sum();
+        let prompt = self.trial.stable_tokens + self.shown.body() + self.keeper.tokens();
+        let output = self.trial.tokens_in(step.reply as usize, step.results as usize);
         if prompt > self.limits.prompt || output > self.limits.output {
             return None;
         }
@@ -173,7 +161,7 @@ impl<S: Sink> Run<'_, S> {
             output,
             ..RequestRow::default()
         });
-        self.shown.arrive(step.end);
+        self.shown.to = step.end as usize;
         Some(())
     }
 }

@@ -11,7 +11,7 @@ use crate::units::Tokens;
 
 /// What can be read when the probes come.
 pub(super) struct Read<'s> {
-    store: &'s Store,
+    store: &'s Store<'s>,
     read: ReadSpec,
     /// By fact, where only some are read.
     newest: Option<Vec<bool>>,
@@ -19,7 +19,7 @@ pub(super) struct Read<'s> {
 
 impl<'s> Read<'s> {
     /// Opens a store for reading.
-    pub(super) fn new(rules: &Memory, store: &'s Store, plane: &FactPlane) -> Self {
+    pub(super) fn new(rules: &Memory, store: &'s Store<'s>, plane: &FactPlane) -> Self {
         let newest = match rules.read {
             ReadSpec::Last(count) if !is_oracle(rules, Part::Read) => {
                 let mut is_read = vec![false; plane.facts.len()];
@@ -50,7 +50,7 @@ impl<'s> Read<'s> {
 }
 
 /// Returns what a memory takes in the prompt: what is read, or its index.
-pub(super) fn tokens(rules: &Memory, store: &Store) -> Tokens {
+pub(super) fn tokens(rules: &Memory, store: &Store<'_>) -> Tokens {
     let held = u64::try_from(store.n_held()).unwrap_or(u64::MAX);
     let shown = match rules.read {
         ReadSpec::Last(count) => held.min(count),

@@ -12,8 +12,8 @@ pub(super) type BankIx = usize;
 
 /// Facts in banks.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Store {
-    names: Vec<String>,
+pub(super) struct Store<'t> {
+    names: Vec<&'t str>,
     /// Facts with the turn at which each was written, oldest first.
     banks: Vec<VecDeque<(FactIx, u64)>>,
     /// By fact: a bit for each bank that holds it.
@@ -25,15 +25,16 @@ pub(super) struct Store {
     n_written: u64,
 }
 
-impl Store {
+impl<'t> Store<'t> {
     /// Makes an empty store.
-    pub(super) fn new(rules: &Memory, plane: &FactPlane) -> Self {
-        let names: Vec<String> = Self::bank_names(rules, plane).map(str::to_owned).collect();
+    pub(super) fn new(rules: &'t Memory, plane: &'t FactPlane) -> Self {
+        let names: Vec<&str> = Self::bank_names(rules, plane).collect();
         let last = names.len().saturating_sub(1);
         let bank_of = |category: &String| names.iter().position(|it| it == category).unwrap_or(last);
+        let n_expected = plane.facts.len().div_ceil(names.len().max(1));
         let capacity = rules.store.capacity.filter(|_| !is_oracle(rules, Part::Store));
         Self {
-            banks: vec![VecDeque::new(); names.len()],
+            banks: names.iter().map(|_| VecDeque::with_capacity(n_expected)).collect(),
             held: vec![0; plane.facts.len()],
             of_category: plane.categories.iter().map(bank_of).collect(),
             capacity: capacity.map_or(usize::MAX, |it| usize::try_from(it).unwrap_or(usize::MAX)),
@@ -53,7 +54,7 @@ impl Store {
     }
 
     /// Returns the names of the banks: those declared, and for files those of the load's categories too.
-    pub(super) fn bank_names<'a>(rules: &'a Memory, plane: &'a FactPlane) -> impl Iterator<Item = &'a str> {
+    pub(super) fn bank_names(rules: &'t Memory, plane: &'t FactPlane) -> impl Iterator<Item = &'t str> {
         let of_load = plane.categories.iter().filter(|_| rules.store.is_open);
         let named = rules.extract.iter().filter_map(|it| it.into.as_ref());
         let named = named.filter(|it| rules.store.is_open && !plane.categories.contains(it));

@@ -3,7 +3,7 @@
 use super::is_oracle;
 use super::store::{BankIx, Store};
 use crate::model::memory::{Bar, Memory, Part};
-use crate::rng::{Cpython, Seed};
+use crate::rng::{Cpython, Stream};
 use crate::spec::memory::FactsSpec;
 use crate::trace::facts::{FactIx, FactPlane, Form, Luck, Plant};
 
@@ -25,7 +25,7 @@ pub(super) struct Writer<'t> {
 /// Where the draws come from.
 #[derive(Debug)]
 enum Draws {
-    Named(Seed),
+    Named(Stream),
     Sequential(Box<Cpython>),
 }
 
@@ -33,7 +33,7 @@ impl<'t> Writer<'t> {
     /// Begins to write.
     pub(super) fn new(rules: &'t Memory, plane: &'t FactPlane) -> Self {
         let draws = match &plane.luck {
-            Luck::Named(seed) => Draws::Named(*seed),
+            Luck::Named(seed) => Draws::Named(seed.stream(PURPOSE, 0)),
             Luck::Sequential(draws) => Draws::Sequential(draws.clone()),
         };
         let into = rules.extract.iter().map(|it| {
@@ -51,7 +51,7 @@ impl<'t> Writer<'t> {
     }
 
     /// Looks one plant through: every draw that its form meets is made, whatever the draws before gave.
-    pub(super) fn write(&mut self, plant: &Plant, store: &mut Store) {
+    pub(super) fn write(&mut self, plant: &Plant, store: &mut Store<'_>) {
         let mut nth = 0;
         for (rule, into) in self.rules.extract.iter().zip(&self.into) {
             let is_met = match rule.facts {
@@ -84,8 +84,8 @@ impl Draws {
     fn keeps(&mut self, bar: Bar, fact: FactIx, nth: u64) -> bool {
         match self {
             // One number for the n-th meeting, whatever the bar: a policy with a lower bar keeps all that another keeps.
-            Self::Named(seed) => {
-                let drawn = seed.nth(PURPOSE, u64::from(fact), nth).unit();
+            Self::Named(stream) => {
+                let drawn = stream.nth(u64::from(fact), nth).unit();
                 match bar {
                     Bar::Below(p) => drawn < p,
                     Bar::Above(miss) => drawn < 1.0 - miss,

@@ -312,6 +312,16 @@ impl Retention {
         }
     }
 
+    /// Returns a mean, a standard deviation or the gap by its place, its steps parted by dots.
+    #[must_use]
+    pub fn number(&self, place: &str) -> Option<f64> {
+        match place.rsplit_once('.') {
+            Some((stem, "mean")) => self.statistic(stem).map(|it| it.mean),
+            Some((stem, "sd")) => self.statistic(stem).map(|it| it.sd),
+            _ => (place == "gap").then_some(self.gap),
+        }
+    }
+
     /// Returns what trials gave for the number at a place, its steps parted by dots.
     #[must_use]
     pub fn statistic(&self, place: &str) -> Option<Statistic> {

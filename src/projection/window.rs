@@ -18,11 +18,11 @@ pub struct Window {
     until: Bound,
 }
 
-/// A bound on the size of a prompt, or of what stands behind its stable prefix.
+/// The sizes of a prompt, or of what stands behind its stable prefix, from one up to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Bound {
-    comparison: Comparison,
-    size: Tokens,
+    from: Tokens,
+    to: Tokens,
     is_of_body: bool,
 }
 
@@ -33,7 +33,7 @@ impl Window {
     #[must_use]
     pub fn new(policy: &Policy, known: &Known) -> Option<Self> {
         let [stage] = policy.stages.as_slice() else {
-            let never = Bound { comparison: Comparison::Below, size: 0, is_of_body: false };
+            let never = Bound { from: 1, to: 0, is_of_body: false };
             let still = Self { moments: [false; 4], when: never, until: never };
             return policy.stages.is_empty().then_some(still);
         };
@@ -71,16 +71,24 @@ impl Window {
 
 impl Bound {
     fn new(cond: &Cond, known: &Known) -> Option<Self> {
-        match Test::new(cond, known) {
-            Test::Prompt(comparison, Num::Const(size)) => Some(Self { comparison, size, is_of_body: false }),
-            Test::Body(comparison, Num::Const(size)) => Some(Self { comparison, size, is_of_body: true }),
-            _ => None,
-        }
+        let (comparison, size, is_of_body) = match Test::new(cond, known) {
+            Test::Prompt(comparison, Num::Const(size)) => (comparison, size, false),
+            Test::Body(comparison, Num::Const(size)) => (comparison, size, true),
+            _ => return None,
+        };
+        let (from, to) = match comparison {
+            Comparison::Above => (size.checked_add(1)?, Tokens::MAX),
+            Comparison::AtLeast => (size, Tokens::MAX),
+            Comparison::Below => (0, size.checked_sub(1)?),
+            Comparison::AtMost => (0, size),
+        };
+        Some(Self { from, to, is_of_body })
     }
 
     #[inline]
     fn holds(&self, body: Tokens, stable: Tokens) -> bool {
-        self.comparison.holds(if self.is_of_body { body } else { body + stable }, self.size)
+        let size = if self.is_of_body { body } else { body + stable };
+        self.from <= size && size <= self.to
     }
 }
 

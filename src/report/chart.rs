@@ -2,6 +2,7 @@
 
 use std::error::Error;
 
+use plotters::element::DashedPathElement;
 use plotters::prelude::*;
 
 use super::retention::Chart;
@@ -23,6 +24,8 @@ const COLOURS: [RGBColor; 7] = [
     RGBColor(86, 180, 233),
     RGBColor(0, 0, 0),
 ];
+/// Lines that are drawn in a colour for the second time, third time and so on are dashed, each time shorter.
+const DASH: usize = 12;
 /// How far places stand apart; lines stand a few of these beside one another, so that their bounds are all seen.
 const APART: i32 = 100;
 
@@ -60,14 +63,16 @@ fn draw<'t>(chart: &Chart, text: &'t mut String) -> Result<(), Box<dyn Error + '
         .axis_desc_style(FONT)
         .light_line_style(TRANSPARENT)
         .x_desc(chart.axis)
-        .y_desc("share of facts found")
+        .y_desc("share of facts found (bars: 95%)")
         .x_label_formatter(&name_of)
         .y_label_formatter(&|it| format!("{it:.1}"))
         .draw()?;
+    // Lines side by side stay nearer to their own place than to the next.
+    let step = (40 / n_lines.max(1)).clamp(1, 2);
     for (nth, (name, numbers)) in chart.lines.iter().enumerate() {
-        let colour = COLOURS[nth % COLOURS.len()];
+        let (round, colour) = (nth / COLOURS.len(), COLOURS[nth % COLOURS.len()]);
         let nth = i32::try_from(nth).unwrap_or(0);
-        let shift = (2 * nth - n_lines + 1) * 2;
+        let shift = (2 * nth - n_lines + 1) * step;
         let points = places.iter().zip(numbers).filter_map(|(at, it)| Some((at + shift, (*it)?)));
         let points: Vec<(i32, Statistic)> = points.collect();
         let means = points.iter().map(|(at, it)| (*at, it.mean)).collect::<Vec<_>>();
@@ -76,12 +81,23 @@ fn draw<'t>(chart: &Chart, text: &'t mut String) -> Result<(), Box<dyn Error + '
             Some(PathElement::new([(*at, low.max(0.0)), (*at, high.min(1.0))], colour.stroke_width(1)))
         });
         context.draw_series(bounds)?;
-        context.draw_series([PathElement::new(means.clone(), colour.stroke_width(2))])?;
+        context.draw_series([line(means.clone(), round, colour.stroke_width(2))])?;
         context.draw_series(means.into_iter().map(|it| Circle::new(it, 3, colour.filled())))?;
         let middle = 16 + LEGEND_LINE * nth;
-        legend.draw(&PathElement::new([(62, middle), (84, middle)], colour.stroke_width(3)))?;
+        legend.draw(&line(vec![(58, middle), (84, middle)], round, colour.stroke_width(3)))?;
         legend.draw(&Text::new(name.clone(), (92, middle - 7), FONT))?;
     }
     root.present()?;
     Ok(())
+}
+
+/// Returns a line through points, dashed where its colour has been used before.
+fn line<P: Clone>(
+    points: Vec<P>,
+    round: usize,
+    style: ShapeStyle,
+) -> DashedPathElement<std::vec::IntoIter<P>, i32> {
+    // A dash longer than any line is no dash.
+    let dash = if round == 0 { i32::MAX } else { i32::try_from(DASH / round).unwrap_or(0).max(2) };
+    DashedPathElement::new(points, dash, dash.min(5), style)
 }

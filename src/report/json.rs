@@ -1,5 +1,7 @@
 //! A report as JSON: the contract that programs read.
 
+use std::cell::OnceCell;
+
 use serde::Serialize;
 use serde_json::Value;
 
@@ -62,18 +64,33 @@ pub fn document(report: &Report) -> Result<String, serde_json::Error> {
     serde_json::to_string_pretty(&document).map(|it| it + "\n")
 }
 
-/// Returns one run as a JSON value.
-///
-/// # Errors
-/// A value that JSON cannot hold.
-pub fn value(run: &Run, label: Option<Label>) -> Result<Value, serde_json::Error> {
-    serde_json::to_value(RunJson::new(run, label))
+/// A run in which numbers are looked up by their place in its JSON.
+#[derive(Debug)]
+pub struct Numbers<'a> {
+    /// The run.
+    pub run: &'a Run,
+    label: Option<Label>,
+    /// Made when it is asked for.
+    json: OnceCell<Value>,
 }
 
-/// Returns the number at a place of a run, its steps parted by dots.
-#[must_use]
-pub fn number(run: &Value, place: &str) -> Option<f64> {
-    place.split('.').try_fold(run, |at, step| at.get(step))?.as_f64()
+impl<'a> Numbers<'a> {
+    /// Opens a run.
+    #[must_use]
+    pub fn new(run: &'a Run, label: Option<Label>) -> Self {
+        Self { run, label, json: OnceCell::new() }
+    }
+
+    /// Returns the number at a place, its steps parted by dots.
+    #[must_use]
+    pub fn at(&self, place: &str) -> Option<f64> {
+        // What the tables look up needs no JSON.
+        let retention = place.strip_prefix("retention.").zip(self.run.retention.as_deref());
+        retention.and_then(|(place, it)| it.number(place)).or_else(|| {
+            let make = || serde_json::to_value(RunJson::new(self.run, self.label)).unwrap_or_default();
+            place.split('.').try_fold(self.json.get_or_init(make), |at, step| at.get(step))?.as_f64()
+        })
+    }
 }
 
 /// Returns the runs as JSON, one a line.

@@ -177,7 +177,7 @@ impl Group<'_> {
                 let mut row = vec![
                     length.to_owned(),
                     run.policy.clone(),
-                    pair(number(retention, &tokens), number(retention, &total)),
+                    pair(retention.number(&tokens), retention.number(&total)),
                 ];
                 for index in 0..self.report.references.len() {
                     let of = |place: &str| self.reference(index, run, place);
@@ -277,7 +277,7 @@ impl Group<'_> {
         let written = |it: Option<f64>| it.map_or_else(|| NONE.to_owned(), |it| format!("{it:.decimals$}"));
         let stem = place.strip_suffix(".mean");
         let reach = stem.and_then(|it| retention.statistic(it)?.reach());
-        let mut cells = vec![written(number(retention, place)), written(reach)];
+        let mut cells = vec![written(retention.number(place)), written(reach)];
         let n_references = self.report.references.len();
         cells.extend((0..n_references).map(|index| written(self.reference(index, run, place))));
         cells
@@ -308,15 +308,6 @@ impl Group<'_> {
             }
         }
         Grid { title: title.to_owned(), columns, n_names: names.len(), rows, chart: None }
-    }
-}
-
-/// Returns the number at a place, its steps parted by dots.
-fn number(retention: &Retention, place: &str) -> Option<f64> {
-    match place.rsplit_once('.') {
-        Some((stem, "mean")) => retention.statistic(stem).map(|it| it.mean),
-        Some((stem, "sd")) => retention.statistic(stem).map(|it| it.sd),
-        _ => (place == "gap").then_some(retention.gap),
     }
 }
 

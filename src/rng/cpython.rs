@@ -61,13 +61,24 @@ impl Cpython {
         word
     }
 
-    /// Returns the next words without drawing them.
-    #[inline]
-    fn ahead(&mut self) -> [u32; REACH] {
-        if self.at > BLOCK {
-            self.refill();
+    /// Draws words until one is below a bar, and returns that one.
+    #[inline(always)]
+    fn word_below(&mut self, bar: u32) -> u32 {
+        loop {
+            while self.at > BLOCK {
+                self.refill();
+            }
+            let is_refused = |nth| u8::from(self.words[self.at + nth] >= bar);
+            let second = is_refused(0);
+            let third = second & is_refused(1);
+            let fourth = third & is_refused(2);
+            let n_refused = usize::from(second + third + fourth);
+            let word = self.words[self.at + n_refused];
+            self.at += n_refused + 1;
+            if word < bar {
+                return word;
+            }
         }
-        std::array::from_fn(|it| self.words[self.at + it])
     }
 
     /// Draws `random()`: a number from 0 up to, but without, 1.
@@ -101,23 +112,14 @@ impl Cpython {
         }
     }
 
-    /// Draws `randrange(count)` of a count that one word holds.
-    #[inline]
-    fn below_word(&mut self, count: u32) -> u32 {
+    /// Draws `randrange(count)` of a count that one word holds and that is not 0.
+    ///
+    /// Where the count is written in the code, all that follows from it is worked out when the code is compiled.
+    #[inline(always)]
+    pub fn below_word(&mut self, count: u32) -> u32 {
+        // The highest bits of a word are drawn: as many as the count has.
         let shift = count.leading_zeros();
-        loop {
-            let ahead = self.ahead();
-            let is_refused = ahead.map(|it| usize::from(it >> shift >= count));
-            let second = is_refused[0];
-            let third = second & is_refused[1];
-            let fourth = third & is_refused[2];
-            let taken = second + third + fourth;
-            self.at += taken + 1;
-            let drawn = ahead[taken] >> shift;
-            if drawn < count {
-                return drawn;
-            }
-        }
+        self.word_below(count << shift) >> shift
     }
 
     /// Draws `randrange(count)` of a count that takes two words.
@@ -146,27 +148,33 @@ impl Cpython {
         from + (to - from) * self.unit()
     }
 
-    /// Draws `choices(range(population), k=k)` and tells of each whether it is the last of the population.
+    /// Draws `choices(range(population), k=k)` and counts its runs of anything but the last of the population: the words
+    /// of a text, where that is the blank.
     #[inline]
-    pub fn choices_are_last(&mut self, population: u32, k: u64, mut tell: impl FnMut(bool)) {
+    pub fn runs_without_last(&mut self, population: u32, k: u32) -> u64 {
         let last = f64::from(population) - 1.0;
         let is_last = |high, low| unit(high, low) * f64::from(population) >= last;
         // The high word decides but for a small part of its range.
         let bar = (last / f64::from(population) * 134_217_728.0) as u32;
         let mut left = usize::try_from(k).unwrap_or(usize::MAX);
+        let (mut runs, mut was_last) = (0, true);
         while left > 0 {
             if self.words.len() - self.at < 2 {
                 self.refill();
             }
             let words = &self.words[self.at..];
             let n_words = left.min(words.len() / 2) * 2;
-            for pair in words[..n_words].chunks_exact(2) {
-                let high = pair[0] >> 5;
-                tell(if high.abs_diff(bar) < 2 { is_last(pair[0], pair[1]) } else { high > bar });
-            }
+            let words = &words[..n_words];
+            let more;
+            (more, was_last) = match unsure(words, bar) {
+                false => count_runs(words, was_last, |high, _| high >> 5 > bar),
+                true => count_runs(words, was_last, is_last),
+            };
+            runs += u64::from(more);
             self.at += n_words;
             left -= n_words / 2;
         }
+        runs
     }
 
     /// Draws `sample(range(population), k)`; at most the whole population.
@@ -214,6 +222,26 @@ impl fmt::Debug for Cpython {
 #[inline]
 fn unit(high: u32, low: u32) -> f64 {
     (f64::from(high >> 5) * 67_108_864.0 + f64::from(low >> 6)) * (1.0 / 9_007_199_254_740_992.0)
+}
+
+/// Counts the runs of pairs of words that are not the last of their population, and tells whether the last pair is; a
+/// run that goes on from the words before counts there.
+#[inline]
+fn count_runs(words: &[u32], was_last: bool, is_last: impl Fn(u32, u32) -> bool) -> (u32, bool) {
+    let is_last = |pair: &[u32]| is_last(pair[0], pair[1]);
+    let Some(first) = words.first_chunk::<2>() else { return (0, was_last) };
+    let begins = was_last & !is_last(first);
+    let pairs = words.chunks_exact(2).zip(words[2..].chunks_exact(2));
+    // There are fewer runs than pairs.
+    let more = pairs
+        .fold(0_u32, |runs, (before, pair)| runs.wrapping_add(u32::from(is_last(before) & !is_last(pair))));
+    (more + u32::from(begins), is_last(&words[words.len() - 2..]))
+}
+
+/// Returns whether the high word of any pair is too near a bar to decide.
+#[inline]
+fn unsure(words: &[u32], bar: u32) -> bool {
+    words.chunks_exact(2).fold(false, |any, pair| any | ((pair[0] >> 5).abs_diff(bar) < 2))
 }
 
 /// Tempers a word of the twister's state, as its authors have it.
@@ -304,9 +332,7 @@ mod tests {
         assert_eq!(draws.sample(1_000, 8), [733, 665, 718, 558, 429, 225, 459, 603]);
         assert_eq!(draws.sample(30, 10), [8, 25, 27, 0, 24, 5, 22, 13, 10, 29]);
         // `choices(range(28), k=6)` gives 4, 26, 9, 2, 2, 23.
-        let mut are_last = Vec::new();
-        draws.choices_are_last(28, 6, |it| are_last.push(it));
-        assert_eq!(are_last, [false; 6]);
+        assert_eq!(draws.runs_without_last(28, 6), 1);
         assert_eq!(draws.unit().to_bits(), 0x3fe3_51b9_410e_de8e);
         assert_eq!(draws.unit().to_bits(), 0x3fe9_d3fe_ac2c_7e45);
         assert_eq!(draws.uniform(85.0, 100.0).to_bits(), 0x4057_fc8a_e247_2188);
@@ -346,18 +372,13 @@ mod tests {
     #[test]
     fn many_draws_across_blocks_are_those_of_cpython() {
         let mut draws = Cpython::new(42);
-        let mut hits: Vec<usize> = Vec::new();
-        let mut nth = 0;
-        draws.choices_are_last(28, 5_000, |is_last| {
-            if is_last {
-                hits.push(nth);
-            }
-            nth += 1;
-        });
-        assert_eq!((hits.len(), hits.iter().sum::<usize>()), (189, 452_297));
-        assert_eq!(hits[..5], [33, 60, 86, 96, 98]);
+        assert_eq!(draws.runs_without_last(28, 5_000), 182);
         assert_eq!(draws.clone().unit().to_bits(), draws.unit().to_bits());
         assert_eq!(draws.unit(), 0.562_634_337_666_607_8);
+
+        let mut draws = Cpython::new(42);
+        let runs = (0..100).map(|nth| u64::from(nth) * draws.runs_without_last(3, 7 * nth));
+        assert_eq!((runs.sum::<u64>(), draws.bits(32)), (512_208, 2_489_938_079));
 
         let mut draws = Cpython::new(7);
         let sum: u64 = (1..=5_000).map(|nth| nth * draws.below(5)).sum();
@@ -373,10 +394,23 @@ mod tests {
     }
 
     #[test]
+    fn where_the_high_word_does_not_decide_the_low_one_does() {
+        let (bar, is_last) = (100, |high: u32, low: u32| high >> 5 > 100 || (high >> 5 == 100 && low > 7));
+        let [below, at, above] = [99, 100, 102].map(|it| it << 5);
+
+        assert!(!unsure(&[below - 32, 9, above, 9], bar));
+        assert!(unsure(&[above, 0, at, 9, below, 0], bar));
+        assert_eq!(count_runs(&[above, 0, at, 7, at, 8, below, 9], true, is_last), (2, false));
+        assert_eq!(count_runs(&[below, 0, at, 8], false, is_last), (0, true));
+        assert_eq!(count_runs(&[], false, is_last), (0, false));
+    }
+
+    #[test]
     fn odd_requests_draw_nothing_or_the_nearest_thing() {
         let mut draws = Cpython::new(7);
 
         assert_eq!((draws.below(0), draws.between(9, 3), draws.bits(0)), (0, 9, 0));
+        assert_eq!((draws.runs_without_last(1, 9), draws.runs_without_last(28, 0)), (0, 0));
         assert_eq!(draws.sample(3, 10).len(), 3);
     }
 }

@@ -36,7 +36,8 @@ pub(super) fn plan(catalog: &Catalog, request: &Request) -> Result<Plan, Error> 
     let profiles = names(Kind::Profile, &request.profiles, |it| &it.profiles);
     let is_whole_suite = [&policies, &scenarios, &profiles].iter().all(|it| it.by.is_some());
     let settings = settings(request, suite.as_ref(), is_whole_suite, &mut found);
-    let policies = policies.load(catalog, &mut found, |name| catalog.policy(name));
+    let mut read = catalog.policies();
+    let policies = policies.load(catalog, &mut found, |name| read.policy(name));
     let scenarios = scenarios.load(catalog, &mut found, |name| catalog.scenario(name));
     let profiles = profiles.load(catalog, &mut found, |name| catalog.profile(name));
     let is_complete = found.is_empty();
@@ -57,6 +58,7 @@ pub(super) fn plan(catalog: &Catalog, request: &Request) -> Result<Plan, Error> 
         scenarios.iter_mut().for_each(|it| it.policies.truncate(1));
     }
     let break_even = work.break_even(suite.as_ref());
+    work.blame_used();
     work.check_used();
     work.check_blocks(&scenarios, &profiles);
     work.found.stop()?;
@@ -162,7 +164,7 @@ impl Names<'_> {
         self,
         catalog: &Catalog,
         found: &mut Found,
-        read: impl Fn(&str) -> Result<Loaded<T>, Error>,
+        mut read: impl FnMut(&str) -> Result<Loaded<T>, Error>,
     ) -> Vec<Loaded<T>> {
         let mut loaded = Vec::with_capacity(self.names.len());
         let mut seen = IndexSet::new();
@@ -374,6 +376,16 @@ impl Inputs<'_> {
                     problem.place.field.clear();
                     problem
                 }));
+            }
+        }
+    }
+
+    /// Lays problems of fields that were overridden at the override: the file says something else there.
+    fn blame_used(&mut self) {
+        for problem in &mut self.found.problems {
+            let mut applied = self.settings.iter().filter(|it| it.is_applied);
+            if let Some(used) = applied.rfind(|it| it.setting.covers(&problem.place.field)) {
+                problem.place = used.setting.place();
             }
         }
     }

@@ -28,8 +28,9 @@ pub(super) fn undeclared(
     if params.keys().all(|it| declared.contains(it.as_str())) {
         return Vec::new();
     }
+    let mut read = catalog.policies();
     let others: Vec<PolicySpec> =
-        catalog.names(Kind::Policy).filter_map(|it| catalog.policy(it).ok()).map(|it| it.spec).collect();
+        catalog.names(Kind::Policy).filter_map(|it| read.policy(it).ok()).map(|it| it.spec).collect();
     declared.extend(others.iter().flat_map(names));
     let unknown = params.keys().filter(|it| !declared.contains(it.as_str()));
     unknown

@@ -4,7 +4,7 @@ use serde::{Serialize, de::DeserializeOwned};
 
 use super::decode::{self, Format, Tree};
 use super::fault;
-use crate::diag::{Diagnostic, nearest};
+use crate::diag::{Diagnostic, Place, nearest};
 
 /// One override.
 #[derive(Clone, Debug, PartialEq)]
@@ -212,10 +212,22 @@ impl Setting {
         self.text.split_once('=').map_or(self.text.as_str(), |(path, _)| path.trim())
     }
 
+    /// Returns whether a field of the overridden kind of file is what this sets, or within it.
+    #[must_use]
+    pub fn covers(&self, field: &str) -> bool {
+        let mut steps = field.split('.');
+        self.path.iter().all(|step| steps.next() == Some(step))
+    }
+
+    /// Returns where it stands.
+    #[must_use]
+    pub fn place(&self) -> Place {
+        Place { file: "--set".to_owned(), field: self.field().to_owned(), ..Place::default() }
+    }
+
     /// Says that a problem is of this override.
     fn named(&self, mut problem: Diagnostic) -> Box<Diagnostic> {
-        "--set".clone_into(&mut problem.place.file);
-        self.field().clone_into(&mut problem.place.field);
+        problem.place = self.place();
         Box::new(problem)
     }
 }

@@ -225,9 +225,14 @@ impl Conversation {
     }
 }
 
-/// Returns a key as the published script has it.
-fn with_digest(name: &str, [first, second, third]: [u8; 3]) -> String {
-    format!("{name}_{first:02x}{second:02x}{third:02x}")
+/// Returns a key as the published script has it: with its digest in hexadecimal digits.
+fn with_digest(name: &str, digest: [u8; 3]) -> String {
+    let mut key = String::with_capacity(name.len() + 1 + 2 * digest.len());
+    key.push_str(name);
+    key.push('_');
+    let digits = digest.into_iter().flat_map(|it| [it >> 4, it & 15]);
+    key.extend(digits.filter_map(|it| char::from_digit(u32::from(it), 16)));
+    key
 }
 
 /// Returns a turn of so many words.

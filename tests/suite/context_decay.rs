@@ -8,9 +8,11 @@ use ctxsim::catalog::Catalog;
 use ctxsim::error::Error;
 use ctxsim::guard;
 use ctxsim::memory::stored::Stored;
+use ctxsim::metrics::Statistic;
 use ctxsim::metrics::retention::{LOSSES, QUARTILES, STATES, Trial};
 use ctxsim::report::blocks::Detail;
-use ctxsim::report::{Report, json, markdown};
+use ctxsim::report::retention::Chart;
+use ctxsim::report::{Report, chart, json, markdown};
 use ctxsim::run::{Plan, Request};
 use serde_json::Value;
 
@@ -230,10 +232,25 @@ fn charts_stand_beside_the_numbers_that_they_show() {
 }
 
 #[test]
+fn lines_of_one_colour_are_told_apart_by_dashes() {
+    let statistic = |mean| Statistic::new([mean].into_iter());
+    let places = ["50", "100"].map(str::to_owned).to_vec();
+    let n_strokes = |n_lines| {
+        let lines = (0..n_lines).map(|it| (format!("p{it}"), vec![statistic(0.1), statistic(0.9)]));
+        let svg =
+            chart::svg(&Chart { axis: "turns", places: places.clone(), lines: lines.collect() }).unwrap();
+        svg.matches("stroke=\"#0072B2\"").count()
+    };
+
+    let (first, both) = (n_strokes(7), n_strokes(8));
+    assert!(both > 4 * first, "{first} strokes of one line, {both} of two");
+}
+
+#[test]
 fn the_claims_of_the_publication_are_guards_that_can_fail() {
     let judged = |set: &[&str]| {
         let plan = plan(set);
-        guard::judge(&plan.guards, &quietly(&plan, 1)).unwrap()
+        guard::judge(&plan.guards, &quietly(&plan, 1))
     };
 
     let verdicts = judged(&[]);
@@ -243,6 +260,28 @@ fn the_claims_of_the_publication_are_guards_that_can_fail() {
         judged(&["memory.write.extract.2.p=0.2"]).into_iter().filter(|it| !it.holds).collect();
     assert_eq!(broken.len(), 1, "{broken:?}");
     assert!(broken[0].to_string().contains("is not above 0.85 (context_decay/file_backed on"));
+}
+
+#[test]
+fn a_guard_finds_the_number_that_the_json_has_at_its_place() {
+    let report = quietly(&plan(&[]), 1);
+    let document: Value = serde_json::from_str(&json::document(&report).unwrap()).unwrap();
+    let run = json::Numbers::new(&report.runs[0], None);
+
+    for place in [
+        "retention.accuracy.mean",
+        "retention.accuracy.se",
+        "retention.gap",
+        "retention.depth_accuracy.early (0-25%).sd",
+        "retention.by_length.500.context_tokens.mean",
+        "retention.states.lost",
+        "totals.requests",
+    ] {
+        let step = |at: &Value, step| at.get(step).cloned();
+        let number = place.split('.').try_fold(document["runs"][0].clone(), |at, it| step(&at, it));
+        assert_eq!(run.at(place), number.unwrap().as_f64(), "{place}");
+    }
+    assert_eq!(run.at("retention.nothing"), None);
 }
 
 #[test]

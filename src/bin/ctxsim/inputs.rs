@@ -6,12 +6,8 @@ use std::path::Path;
 use ctxsim::catalog::{Catalog, Kind, input_files};
 use ctxsim::diag::Diagnostic;
 use ctxsim::error::Error;
-use ctxsim::run::check;
-use ctxsim::source::Source;
-use ctxsim::spec::decode::{decode, encode};
-use ctxsim::spec::{Format, PolicySpec, ProfileSpec, ScenarioSpec, SuiteSpec};
-use serde::Serialize;
-use serde::de::DeserializeOwned;
+use ctxsim::run::{self, check};
+use ctxsim::spec::Format;
 
 use crate::args::{ConvertArgs, InputFormatArg, KindArg, ListArgs, ValidateArgs};
 use crate::output;
@@ -62,32 +58,12 @@ fn about(catalog: &Catalog, kind: Kind, name: &str) -> String {
 
 /// Prints or writes an input in the other format.
 pub(crate) fn convert(args: &ConvertArgs) -> Result<(), Error> {
-    let source = Source::read(&args.path)?;
     let format = match args.to {
         InputFormatArg::Ron => Format::Ron,
         InputFormatArg::Toml => Format::Toml,
     };
-    let text = match check::kind_of(&args.path)? {
-        Kind::Policy => converted::<PolicySpec>(&source, format),
-        Kind::Scenario => converted::<ScenarioSpec>(&source, format),
-        Kind::Profile => converted::<ProfileSpec>(&source, format),
-        Kind::Suite => converted::<SuiteSpec>(&source, format),
-    }?;
+    let text = run::convert(&args.path, format)?;
     output::put(args.output.as_deref(), &text)
-}
-
-/// Returns a spec's text in a format, once it has been read back as the same spec.
-fn converted<T: Serialize + DeserializeOwned + PartialEq>(
-    source: &Source,
-    format: Format,
-) -> Result<String, Error> {
-    let spec: T = source.decode()?;
-    let text = encode(&spec, format).map_err(|it| vec![source.locate(*it)])?;
-    if decode::<T>(&text, format).is_ok_and(|it| it == spec) {
-        return Ok(text);
-    }
-    let problem = Diagnostic::at("unwritable", "", "the other format cannot hold this file");
-    Err(vec![source.locate(problem.help("keep it as it is"))].into())
 }
 
 /// Checks inputs and reports every problem of all of them.

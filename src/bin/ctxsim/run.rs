@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use ctxsim::catalog::Catalog;
+use ctxsim::catalog::{Catalog, Kind};
 use ctxsim::diag::Diagnostic;
 use ctxsim::error::Error;
 use ctxsim::guard;
@@ -14,6 +14,7 @@ use ctxsim::report::blocks::Detail;
 use ctxsim::report::table::Layout;
 use ctxsim::report::{Report, csv, html, json, markdown, rows, table};
 use ctxsim::run::{Cell, Plan, Request};
+use ctxsim::spec::Format;
 use ctxsim::trace::import;
 use ctxsim::vectors;
 
@@ -48,7 +49,7 @@ pub(crate) fn run(catalog: &Catalog, args: &RunArgs) -> Result<bool, Error> {
     let text = match args.rows {
         RowsArg::Runs => {
             let report = with_progress(|it| plan.report(args.draw.threads(), it));
-            for verdict in guard::judge(&plan.guards, &report).map_err(unwritable)? {
+            for verdict in guard::judge(&plan.guards, &report) {
                 if !verdict.holds {
                     holds = false;
                     anstream::eprintln!("guard failed: {verdict}");
@@ -65,7 +66,10 @@ pub(crate) fn run(catalog: &Catalog, args: &RunArgs) -> Result<bool, Error> {
 
 /// Returns the text of a file of cache vectors; a recording, which may be long, is not read for it.
 fn vectors_file(catalog: &Catalog, name: &str) -> Option<Cow<'static, str>> {
-    let origin = catalog.scenario(name).ok()?.origin;
+    let origin = catalog.find(Kind::Scenario, name).ok()?;
+    if Format::of(origin.path()).is_some() {
+        return None;
+    }
     match import::detect_from(origin.reader().ok()?.as_mut()) {
         Some(_) => None,
         None => origin.text().ok(),

@@ -3,138 +3,178 @@
 //! The words are counted after the templates of the Context Decay Benchmark (clawRxiv 2604.01047, version 1), and the
 //! sequential source makes every draw that its script makes, in its order.
 
-use super::dice::{Dice as _, choice};
+use super::dice::choice;
 use crate::rng::{Cpython, Draw};
 use crate::trace::Kind;
-
-/// A way of filling a turn: words that are always there, and what is drawn.
-type Template = (u64, &'static [Part]);
-
-/// A part of a template that is drawn.
-#[derive(Clone, Copy, Debug)]
-enum Part {
-    /// One of so many words; the template's own number counts it.
-    Word(u64),
-    /// One of several phrases, of so many words each.
-    Phrase(&'static [u64]),
-    /// A whole number between two; the template's own number counts it.
-    Number(u64, u64),
-    /// A run of so many letters and blanks, between two lengths.
-    Letters(u64, u64),
-}
-
-use Part::{Letters, Number, Phrase, Word};
 
 /// Letters of which a run is drawn, the blank being the last.
 const LETTERS: u32 = 28;
 
-/// What a user says.
-const USER: [Template; 4] = [
-    (17, &[Word(5), Phrase(&[1, 2, 2, 1, 1])]),
-    (13, &[Word(5), Phrase(&[1, 2, 2, 1, 1])]),
-    (16, &[Word(5)]),
-    (10, &[Phrase(&[2, 2, 2, 2]), Number(5, 20)]),
-];
+/// What the parts of a template are drawn from.
+trait Parts {
+    /// Draws one of so many words; the template's own number counts it.
+    fn word(&mut self, choices: u32);
+    /// Draws a whole number between two; the template's own number counts it.
+    fn number(&mut self, first: u32, last: u32);
+    /// Draws one of several phrases, of so many words each.
+    fn phrase<const N: usize>(&mut self, words: [u64; N]) -> u64;
+    /// Draws a run of so many letters and blanks, between two lengths, and counts its words.
+    fn letters(&mut self, first: u32, last: u32) -> u64;
+}
 
-/// What an assistant says.
-const ASSISTANT: [Template; 4] = [
-    (24, &[Word(10), Word(4), Word(4)]),
-    (10, &[Word(4), Phrase(&[2, 3, 2]), Phrase(&[1, 2, 2, 2])]),
-    (16, &[Word(4), Number(1, 100), Number(0, 15), Number(0, 3)]),
-    (22, &[Number(5, 50), Word(5)]),
-];
+/// Says one of the four things that a user says, and counts the words.
+#[inline(always)]
+fn user(nth: usize, parts: &mut impl Parts) -> u64 {
+    match nth {
+        0 => {
+            parts.word(5);
+            17 + parts.phrase([1, 2, 2, 1, 1])
+        }
+        1 => {
+            parts.word(5);
+            13 + parts.phrase([1, 2, 2, 1, 1])
+        }
+        2 => {
+            parts.word(5);
+            16
+        }
+        _ => {
+            let spiked = parts.phrase([2, 2, 2, 2]);
+            parts.number(5, 20);
+            10 + spiked
+        }
+    }
+}
 
-/// What a tool gives back.
-const TOOL: [Template; 2] = [
-    (11, &[Word(10), Word(3), Word(5), Number(1, 500), Word(4)]),
-    (4, &[Word(4), Word(4), Word(4), Number(1, 200), Number(201, 400), Letters(40, 120)]),
-];
+/// Says one of the four things that an assistant says.
+#[inline(always)]
+fn assistant(nth: usize, parts: &mut impl Parts) -> u64 {
+    match nth {
+        0 => {
+            parts.word(10);
+            parts.word(4);
+            parts.word(4);
+            24
+        }
+        1 => {
+            parts.word(4);
+            let state = parts.phrase([2, 3, 2]);
+            10 + state + parts.phrase([1, 2, 2, 2])
+        }
+        2 => {
+            parts.word(4);
+            parts.number(1, 100);
+            parts.number(0, 15);
+            parts.number(0, 3);
+            16
+        }
+        _ => {
+            parts.number(5, 50);
+            parts.word(5);
+            22
+        }
+    }
+}
 
-/// Who speaks, and in which ways.
-const ROLES: [(Kind, &[Template]); 3] =
-    [(Kind::User, &USER), (Kind::Assistant, &ASSISTANT), (Kind::ToolResult, &TOOL)];
+/// Says one of the two things that a tool gives back.
+#[inline(always)]
+fn tool(nth: usize, parts: &mut impl Parts) -> u64 {
+    match nth {
+        0 => {
+            parts.word(10);
+            parts.word(3);
+            parts.word(5);
+            parts.number(1, 500);
+            parts.word(4);
+            11
+        }
+        _ => {
+            parts.word(4);
+            parts.word(4);
+            parts.word(4);
+            parts.number(1, 200);
+            parts.number(201, 400);
+            4 + parts.letters(40, 120)
+        }
+    }
+}
 
 /// Draws a turn from a named stream: who speaks, in which way, and what of that adds words.
 #[inline]
 pub(super) fn drawn(dice: &mut Draw) -> (Kind, u64) {
-    let (kind, templates) = ROLES[choice(ROLES.len(), dice)];
-    let (mut words, parts) = templates[choice(templates.len(), dice)];
-    for part in parts {
-        match *part {
-            // No draw shifts another, so that one whose result says nothing need not be made.
-            Word(_) | Number(..) => {}
-            Phrase(choices) => words += choices[choice(choices.len(), dice)],
-            Letters(first, last) => words += run_of_letters(first, last, dice),
-        }
+    match choice(3, dice) {
+        0 => (Kind::User, user(choice(4, dice), dice)),
+        1 => (Kind::Assistant, assistant(choice(4, dice), dice)),
+        _ => (Kind::ToolResult, tool(choice(2, dice), dice)),
     }
-    (kind, words)
-}
-
-/// Draws a run of letters and blanks and counts its words; a 28th of all letters are blanks.
-fn run_of_letters(first: u64, last: u64, dice: &mut Draw) -> u64 {
-    // A 28th of 2^32 is a whole number but for a part in 10^9: two letters a word of the generator.
-    const BAR: u32 = u32::MAX / 28;
-    let mut left = dice.between(first, last);
-    let mut words = Words::default();
-    while left > 0 {
-        let bits = dice.next_bits();
-        words.take((bits >> 32) as u32 <= BAR);
-        if left > 1 {
-            words.take(bits as u32 <= BAR);
-        }
-        left = left.saturating_sub(2);
-    }
-    words.count
 }
 
 /// Draws every template of every speaker before who speaks is drawn.
 pub(super) fn sequential(dice: &mut Cpython) -> (Kind, u64) {
-    let mut counted = [[0; 4]; 3];
-    for ((_, templates), counted) in ROLES.iter().zip(&mut counted) {
-        for (template, counted) in templates.iter().zip(counted) {
-            *counted = every_part(template, dice);
-        }
+    let users = [user(0, dice), user(1, dice), user(2, dice), user(3, dice)];
+    let assistants = [assistant(0, dice), assistant(1, dice), assistant(2, dice), assistant(3, dice)];
+    let tools = [tool(0, dice), tool(1, dice)];
+    match dice.below_word(3) {
+        0 => (Kind::User, users[dice.below_word(4) as usize]),
+        1 => (Kind::Assistant, assistants[dice.below_word(4) as usize]),
+        _ => (Kind::ToolResult, tools[dice.below_word(2) as usize]),
     }
-    let role = choice(ROLES.len(), dice);
-    let (kind, templates) = ROLES[role];
-    (kind, counted[role][choice(templates.len(), dice)])
 }
 
-/// Draws all parts of a template and counts its words.
-#[inline]
-fn every_part(template: &Template, dice: &mut Cpython) -> u64 {
-    let (mut words, parts) = *template;
-    for part in parts {
-        match *part {
-            Word(choices) => {
-                dice.below(choices);
-            }
-            Phrase(choices) => words += choices[choice(choices.len(), dice)],
-            Number(first, last) => {
-                dice.between(first, last);
-            }
-            Letters(first, last) => {
-                let letters = dice.between(first, last);
-                let mut run = Words::default();
-                dice.choices_are_last(LETTERS, letters, |is_blank| run.take(is_blank));
-                words += run.count;
-            }
-        }
+impl Parts for Cpython {
+    #[inline(always)]
+    fn word(&mut self, choices: u32) {
+        self.below_word(choices);
     }
-    words
+
+    #[inline(always)]
+    fn number(&mut self, first: u32, last: u32) {
+        self.below_word(last - first + 1);
+    }
+
+    #[inline(always)]
+    fn phrase<const N: usize>(&mut self, words: [u64; N]) -> u64 {
+        words[self.below_word(N as u32) as usize]
+    }
+
+    #[inline(always)]
+    fn letters(&mut self, first: u32, last: u32) -> u64 {
+        let letters = first + self.below_word(last - first + 1);
+        self.runs_without_last(LETTERS, letters)
+    }
 }
 
-/// Counts the words of a run of letters and blanks.
-#[derive(Default)]
-struct Words {
-    count: u64,
-    is_inside: bool,
-}
-
-impl Words {
+impl Parts for Draw {
+    // No draw shifts another, so that one whose result says nothing need not be made.
     #[inline]
-    fn take(&mut self, is_blank: bool) {
-        self.count += u64::from(!self.is_inside && !is_blank);
-        self.is_inside = !is_blank;
+    fn word(&mut self, _choices: u32) {}
+
+    #[inline]
+    fn number(&mut self, _first: u32, _last: u32) {}
+
+    #[inline]
+    fn phrase<const N: usize>(&mut self, words: [u64; N]) -> u64 {
+        words[choice(N, self)]
+    }
+
+    /// A 28th of all letters are blanks: two letters a word of the generator, because a 28th of 2^32 is a whole number but
+    /// for a part in 10^9. There are at most 128.
+    #[inline]
+    fn letters(&mut self, first: u32, last: u32) -> u64 {
+        const BAR: u32 = u32::MAX / LETTERS;
+        let letters = u64::from(first) + self.next_below(u64::from(last - first + 1));
+        // Blanks at even places and at odd ones, the first letter's bit being the highest.
+        let (mut even, mut odd) = (0_u64, 0_u64);
+        let n_pairs = letters.div_ceil(2);
+        for _ in 0..n_pairs {
+            let bits = self.next_bits();
+            even = even << 1 | u64::from((bits >> 32) as u32 <= BAR);
+            odd = odd << 1 | u64::from(bits as u32 <= BAR);
+        }
+        // What is behind the last letter begins no word.
+        odd |= letters % 2;
+        let begin = 1 << (n_pairs - 1);
+        let begun = !even & (odd >> 1 | begin) & (begin | (begin - 1));
+        u64::from(begun.count_ones() + (!odd & even).count_ones())
     }
 }

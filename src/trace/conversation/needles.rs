@@ -74,8 +74,10 @@ impl Needle {
 
     /// Draws a value for every key of every category before the fact is drawn.
     pub(super) fn sequential(categories: &[Category], dice: &mut impl Dice, turn: u64) -> Self {
-        let all = categories.iter().flat_map(|it| &it.0);
-        let drawn: Vec<Value> = all.map(|it| value(&it.spec, dice)).collect();
+        let mut drawn = Vec::with_capacity(categories.iter().map(|it| it.0.len()).sum());
+        for keys in categories {
+            drawn.extend(keys.0.iter().map(|it| value(&it.spec, dice)));
+        }
         let category = choice(categories.len(), dice);
         let key = choice(categories[category].0.len(), dice);
         let before: usize = categories[..category].iter().map(|it| it.0.len()).sum();
@@ -113,8 +115,11 @@ impl Needle {
 
     /// Returns the suffix by which the published script tells facts of one name apart: six digits of a digest.
     pub(super) fn suffix(&self, categories: &[Category]) -> [u8; 3] {
-        let digest = md5::compute(format!("{}_{}", self.turn, self.name(categories)).as_bytes());
-        let [first, second, third, ..] = digest.0;
+        let mut digest = md5::Context::new();
+        digest.consume(self.turn.to_string());
+        digest.consume("_");
+        digest.consume(self.name(categories));
+        let [first, second, third, ..] = digest.finalize().0;
         [first, second, third]
     }
 

@@ -1,9 +1,9 @@
 //! One conversation: its turns, the requests that they belong to, and its facts.
 
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::ops::Range;
 use std::sync::Arc;
-
-use indexmap::IndexSet;
 
 use super::needles::Needle;
 use super::{Conversation, turn};
@@ -20,6 +20,8 @@ pub struct Trial {
     pub trial: u64,
     /// Its turns; each is an item of its trace, behind the stable prefix.
     pub turns: Vec<Turn>,
+    /// By turn, and at last behind them all: the tokens of all turns before.
+    before: Vec<Tokens>,
     /// The turns by request.
     pub steps: Vec<Step>,
     /// Its facts.
@@ -81,6 +83,22 @@ impl Step {
 }
 
 impl Trial {
+    /// Returns the tokens of the turns from one on up to another.
+    #[inline]
+    #[must_use]
+    pub fn tokens_in(&self, from: usize, to: usize) -> Tokens {
+        self.before[to] - self.before[from]
+    }
+
+    /// Returns the first turn, from one on up to another, from which on the tokens up to that other will do.
+    #[inline]
+    #[must_use]
+    pub fn first_that(&self, from: usize, to: usize, will_do: impl Fn(Tokens) -> bool) -> usize {
+        let all = self.before[to];
+        let nth = self.before[from..to].iter().position(|before| will_do(all - before));
+        nth.map_or(to, |it| from + it)
+    }
+
     /// Returns what was drawn of a fact.
     pub(super) fn needle(&self, fact: FactIx) -> Option<&Needle> {
         self.needles.get(fact as usize)
@@ -90,18 +108,23 @@ impl Trial {
 /// Puts a conversation together.
 pub(super) struct Writer {
     made: Trial,
-    keys: IndexSet<(u16, u32, [u8; 3])>,
+    /// By category, key and suffix: the fact.
+    keys: BTreeMap<(u16, u32, [u8; 3]), usize>,
 }
 
 impl Writer {
     pub(super) fn new(of: &Conversation, length: u64, n_needles: u64) -> Self {
         let n_needles = usize::try_from(n_needles).unwrap_or(0);
+        let n_turns = usize::try_from(length).unwrap_or(0);
+        let mut before = Vec::with_capacity(n_turns + 1);
+        before.push(0);
         let stable = &of.scenario.stable;
         let made = Trial {
             length,
             trial: 0,
-            turns: Vec::with_capacity(usize::try_from(length).unwrap_or(0)),
-            steps: Vec::with_capacity(usize::try_from(length).unwrap_or(0)),
+            turns: Vec::with_capacity(n_turns),
+            before,
+            steps: Vec::with_capacity(n_turns),
             facts: FactPlane {
                 facts: Vec::with_capacity(n_needles),
                 plants: Vec::with_capacity(n_needles),
@@ -116,7 +139,7 @@ impl Writer {
             budget_tokens: 0,
             needles: Vec::with_capacity(n_needles),
         };
-        Self { made, keys: IndexSet::new() }
+        Self { made, keys: BTreeMap::new() }
     }
 
     /// Returns how many turns there will be.
@@ -133,11 +156,15 @@ impl Writer {
 
     /// Plants a fact in the turn that comes next; one whose key was used before is the same fact again.
     pub(super) fn plant_again(&mut self, needle: Needle, suffix: [u8; 3], form: Form) {
-        let (index, is_new) = self.keys.insert_full((needle.category, needle.key, suffix));
-        if is_new {
-            self.plant(needle, form);
-        } else {
-            self.plant_known(index, form);
+        match self.keys.entry((needle.category, needle.key, suffix)) {
+            Entry::Vacant(entry) => {
+                entry.insert(self.made.needles.len());
+                self.plant(needle, form);
+            }
+            Entry::Occupied(entry) => {
+                let fact = *entry.get();
+                self.plant_known(fact, form);
+            }
         }
     }
 
@@ -155,8 +182,10 @@ impl Writer {
     #[inline]
     pub(super) fn turn(&mut self, kind: Kind, words: u64) {
         let made = &mut self.made;
-        made.total_tokens += words;
-        made.turns.push(turn(kind, words));
+        let turn = turn(kind, words);
+        made.total_tokens += Tokens::from(turn.tokens);
+        made.before.push(made.total_tokens);
+        made.turns.push(turn);
         let end = u32::try_from(made.turns.len()).unwrap_or(u32::MAX);
         let begin = end.saturating_sub(1);
         match (kind, made.steps.last_mut()) {
