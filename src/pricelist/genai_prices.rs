@@ -7,7 +7,7 @@ use indexmap::IndexMap;
 
 use super::json::{self, Json};
 use super::matching::Match;
-use super::{Entry, Found, List, PriceFile};
+use super::{Entry, Found, List, PriceFile, Reason};
 use crate::diag::Diagnostic;
 use crate::spec::price::{PriceSpec, TierSpec, WindowSpec};
 use crate::spec::profile::LimitsSpec;
@@ -41,9 +41,11 @@ fn read(files: &[&PriceFile], found: &mut Found) -> Result<(), Vec<Diagnostic>> 
             }
             let urls = provider.get("pricing_urls").and_then(Json::list).unwrap_or_default();
             let sources: Vec<String> = urls.iter().filter_map(|it| it.text().map(str::to_owned)).collect();
-            for (index, model) in
-                provider.get("models").and_then(Json::list).into_iter().flatten().enumerate()
-            {
+            let Some(models) = provider.get("models").and_then(Json::list) else {
+                found.leave(id, "models-missing", "a provider without a list of `models`");
+                continue;
+            };
+            for (index, model) in models.iter().enumerate() {
                 let name = model.get("id").and_then(Json::text);
                 let named =
                     || format!("{id}/{}", name.map_or_else(|| format!("model {index}"), str::to_owned));
@@ -65,9 +67,6 @@ fn read(files: &[&PriceFile], found: &mut Found) -> Result<(), Vec<Diagnostic>> 
     }
     Ok(())
 }
-
-/// Why a model is of no use: a code and a sentence.
-type Reason = (&'static str, String);
 
 /// Reads one model.
 fn entry(provider: &str, name: Option<&str>, model: &Json, sources: &[String]) -> Result<Entry, Reason> {
@@ -201,7 +200,9 @@ fn priced(value: &Json) -> Result<Priced, String> {
     for tier in tiers.list().ok_or("`tiers` is no list")? {
         let start = tier.get("start").and_then(Json::tokens).ok_or("a tier starts at a number of tokens")?;
         let price = tier.get("price").ok_or("a tier without a `price`")?.per_million()?;
-        above.insert(start, price);
+        if above.insert(start, price).is_some() {
+            return Err(format!("two tiers start at {start}"));
+        }
     }
     Ok(Priced { base: Some(base), above })
 }
