@@ -29,43 +29,49 @@ fn detect(file: &PriceFile) -> bool {
 fn read(files: &[&PriceFile], found: &mut Found) -> Result<(), Vec<Diagnostic>> {
     for file in files {
         let tree = json::read(file)?;
-        for (index, provider) in tree.list().into_iter().flatten().enumerate() {
-            let Some(id) = provider.get("id").and_then(Json::text) else {
-                found.leave(format!("provider {index}"), "provider-missing", "a provider without an `id`");
-                continue;
-            };
-            let fallbacks = provider.get("fallback_model_providers").and_then(Json::list).unwrap_or_default();
-            let names: Vec<String> = fallbacks.iter().filter_map(|it| it.text().map(str::to_owned)).collect();
-            if !names.is_empty() {
-                found.fallbacks.insert(id.to_owned(), names);
-            }
-            let urls = provider.get("pricing_urls").and_then(Json::list).unwrap_or_default();
-            let sources: Vec<String> = urls.iter().filter_map(|it| it.text().map(str::to_owned)).collect();
-            let Some(models) = provider.get("models").and_then(Json::list) else {
-                found.leave(id, "models-missing", "a provider without a list of `models`");
-                continue;
-            };
-            for (index, model) in models.iter().enumerate() {
-                let name = model.get("id").and_then(Json::text);
-                let named =
-                    || format!("{id}/{}", name.map_or_else(|| format!("model {index}"), str::to_owned));
-                match entry(id, name, model, &sources) {
-                    Ok(entry)
-                        if found.entries.iter().any(|it| it.provider == id && it.model == entry.model) =>
-                    {
-                        found.leave(
-                            named(),
-                            "model-duplicate",
-                            "an earlier model of the provider has the same `id`",
-                        );
-                    }
-                    Ok(entry) => found.entries.push(entry),
-                    Err((code, reason)) => found.leave(named(), code, reason),
+        for (index, it) in tree.list().into_iter().flatten().enumerate() {
+            match it.get("id").and_then(Json::text) {
+                Some(id) => provider(id, it, found),
+                None => {
+                    found.leave(
+                        format!("provider {index}"),
+                        "provider-missing",
+                        "a provider without an `id`",
+                    );
                 }
             }
         }
     }
     Ok(())
+}
+
+/// Reads one provider's models.
+fn provider(id: &str, provider: &Json, found: &mut Found) {
+    let texts = |name: &str| {
+        let list = provider.get(name).and_then(Json::list).unwrap_or_default();
+        list.iter().filter_map(|it| it.text().map(str::to_owned)).collect::<Vec<_>>()
+    };
+    let fallbacks = texts("fallback_model_providers");
+    if !fallbacks.is_empty() {
+        found.fallbacks.insert(id.to_owned(), fallbacks);
+    }
+    let Some(models) = provider.get("models").and_then(Json::list) else {
+        found.leave(id, "models-missing", "a provider without a list of `models`");
+        return;
+    };
+    let sources = texts("pricing_urls");
+    for (index, model) in models.iter().enumerate() {
+        let name = model.get("id").and_then(Json::text);
+        let named = || format!("{id}/{}", name.map_or_else(|| format!("model {index}"), str::to_owned));
+        match entry(id, name, model, &sources) {
+            Ok(entry) if found.entries.iter().any(|it| it.provider == id && it.model == entry.model) => {
+                let reason = "an earlier model of the provider has the same `id`";
+                found.leave(named(), "model-duplicate", reason);
+            }
+            Ok(entry) => found.entries.push(entry),
+            Err((code, reason)) => found.leave(named(), code, reason),
+        }
+    }
 }
 
 /// Reads one model.

@@ -161,8 +161,14 @@ impl Rates {
             let malformed = |what: String| ("price-malformed", format!("`{key}`: {what}"));
             rates.put(place, value.per_token().map_err(malformed)?).map_err(malformed)?;
         }
+        rates.read_tiered(fields.get("tiered_pricing"))?;
+        Ok(rates)
+    }
+
+    /// Reads prices that are listed by the length from which on they hold.
+    fn read_tiered(&mut self, tiers: Option<&Json>) -> Result<(), Reason> {
         let malformed = |what: &str| ("price-malformed", format!("`tiered_pricing`: {what}"));
-        let tiers = match fields.get("tiered_pricing") {
+        let tiers = match tiers {
             None | Some(Json::Null) => &[],
             Some(tiers) => tiers.list().ok_or_else(|| malformed("no list of tiers"))?,
         };
@@ -179,10 +185,10 @@ impl Rates {
             for (key, value) in tier {
                 let Some(("", 0, part)) = what(key) else { continue };
                 let malformed = |what: String| malformed(&format!("`{key}`: {what}"));
-                rates.put(("", start, part), value.per_token().map_err(malformed)?).map_err(malformed)?;
+                self.put(("", start, part), value.per_token().map_err(malformed)?).map_err(malformed)?;
             }
         }
-        Ok(rates)
+        Ok(())
     }
 
     /// Notes a price; another one for the same place is refused, because no one can tell which is meant.
