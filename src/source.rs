@@ -117,15 +117,18 @@ const WORDS: [(&str, &str); 3] = [
 pub fn json_problem(text: &str, error: &serde_json::Error) -> Diagnostic {
     let whole = error.to_string();
     let message = whole.split(" at line ").next().unwrap_or(&whole);
-    let message = WORDS.iter().fold(message.to_owned(), |text, (from, to)| text.replace(from, to));
-    let help = match error.classify() {
-        Category::Eof => "the text ends in the middle: write or fetch the whole file again",
-        _ if message.starts_with("recursion limit") => "nest no deeper than 128 lists or objects",
-        _ if message.ends_with("stands twice") => "keep one of the two",
-        Category::Data => "write the value as the format has it",
-        Category::Syntax | Category::Io => {
-            "write JSON: finite numbers, text and keys in double quotes, commas between values"
-        }
+    let message = match message.split_once("expected struct ") {
+        Some((before, _)) => format!("{before}expected an object"),
+        None => WORDS.iter().fold(message.to_owned(), |text, (from, to)| text.replace(from, to)),
+    };
+    let is_double = message.starts_with("duplicate field") || message.ends_with("stands twice");
+    let help = match (error.classify(), message.rsplit_once(", expected ")) {
+        (Category::Eof, _) => "the text ends in the middle: write or fetch the whole file again".to_owned(),
+        _ if message.starts_with("recursion limit") => "nest no deeper than 128 lists or objects".to_owned(),
+        _ if is_double => "keep one of the two".to_owned(),
+        _ if message.starts_with("missing field") => "add it".to_owned(),
+        (Category::Data, Some((_, wanted))) => format!("write {wanted}"),
+        _ => "write JSON: finite numbers, text and keys in double quotes, commas between values".to_owned(),
     };
     let mut problem = Diagnostic::at("syntax", "", message).help(help);
     if error.line() > 0 {
