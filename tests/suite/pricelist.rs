@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use ctxsim::catalog::{Catalog, Kind};
 use ctxsim::model::{CacheRules, Profile};
 use ctxsim::price::{Bill, Consumed};
 use ctxsim::pricelist::compare::compare;
@@ -335,6 +336,27 @@ fn the_reference_lists_are_placed_without_a_wrong_profile() {
         assert!(placing.placed.len() > 1_000, "{codes:?}");
         assert!(placing.unplaced.iter().all(|it| it.code != "profile-invalid"), "{:#?}", placing.unplaced);
     }
+}
+
+/// What a bundled profile says about one model's cache must not depend on whether its prices were imported.
+#[test]
+fn the_reference_list_gives_models_the_cache_rules_that_their_bundled_profiles_have() {
+    let Some(folder) = std::env::var_os("CTXSIM_REFERENCE").map(PathBuf::from) else { return };
+    let path = folder.join("prices/litellm/model_prices_and_context_window.json");
+    let placing = place(&read(&[file(&path)]).unwrap()[0], "2026-11-21", "");
+    let catalog = Catalog::bundled();
+    let plain = |name: &str| name.to_lowercase().replace('.', "-");
+    let mut n_compared = 0;
+    for name in catalog.names(Kind::Profile) {
+        let Some(imported) = placing.placed.iter().find(|it| plain(&it.name) == plain(name)) else {
+            continue;
+        };
+        let bundled = Profile::new(&catalog.profile(name).unwrap().spec).unwrap();
+
+        assert_eq!(imported.profile.cache, bundled.cache, "{name}");
+        n_compared += 1;
+    }
+    assert!(n_compared > 40, "{n_compared}");
 }
 
 proptest! {
