@@ -21,7 +21,7 @@ fn profiles() -> Vec<Profile> {
     };
     let lists = read(&[PriceFile { path: "list.json".to_owned(), text }]).unwrap();
     let placed: Vec<Profile> =
-        place(&lists[0], "2026-11-21").placed.into_iter().map(|it| it.profile).collect();
+        place(&lists[0], "2026-11-21", "").placed.into_iter().map(|it| it.profile).collect();
     placed.iter().cycle().take(4_000).cloned().collect()
 }
 

@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use crate::cache::Luck;
 use crate::cache::lru::Lru;
-use crate::diag::{Diagnostic, Place};
+use crate::diag::Diagnostic;
 use crate::ledger::{BlockHits, CacheUse, Failure, FailureKind, Outcome, RequestRow, Sink};
 use crate::model::{CacheRules, Limits};
 use crate::units::Tokens;
@@ -155,13 +155,4 @@ fn head(text: &str) -> &str {
     const HEAD_BYTES: usize = 1 << 16;
     let end = (0..=HEAD_BYTES.min(text.len())).rev().find(|it| text.is_char_boundary(*it));
     &text[..end.unwrap_or(0)]
-}
-
-/// Says what a JSON parser found, with its place.
-fn syntax(error: &serde_json::Error) -> Box<Diagnostic> {
-    let whole = error.to_string();
-    let message = whole.split(" at line ").next().unwrap_or(&whole).to_owned();
-    let line_column = (error.line() > 0).then(|| (error.line(), error.column().max(1)));
-    let place = Place { line_column, ..Place::default() };
-    Box::new(Diagnostic { code: "syntax", message, place, help: None })
 }

@@ -124,10 +124,20 @@ pub fn cache_with_settings(rules: &CacheRules) -> Box<dyn CacheRule> {
 
 /// Returns from when on what a request leaves can be read.
 fn readable_ms(at: ReadableSpec, after_ms: u64, request: &RequestView<'_>) -> i64 {
+    readable_from(at, after_ms, [request.now_ms, request.response_ms, request.end_ms])
+}
+
+/// The same, by when the request, its response and its end are.
+fn readable_from(at: ReadableSpec, after_ms: u64, [now_ms, response_ms, end_ms]: [i64; 3]) -> i64 {
     let from_ms = match at {
-        ReadableSpec::RequestStart => request.now_ms,
-        ReadableSpec::ResponseStart => request.response_ms.max(request.now_ms),
-        ReadableSpec::ResponseEnd => request.end_ms.max(request.response_ms).max(request.now_ms),
+        ReadableSpec::RequestStart => now_ms,
+        ReadableSpec::ResponseStart => response_ms.max(now_ms),
+        ReadableSpec::ResponseEnd => end_ms.max(response_ms).max(now_ms),
     };
     from_ms.saturating_add_unsigned(after_ms)
+}
+
+/// Returns the time from one moment to another; none where the other comes first.
+fn elapsed_ms(from_ms: i64, to_ms: i64) -> u64 {
+    u64::try_from(to_ms.saturating_sub(from_ms)).unwrap_or(0)
 }

@@ -230,12 +230,16 @@ impl Catalog {
         self.entries.keys().filter(move |(it, _)| *it == kind).map(|(_, name)| name.as_str())
     }
 
-    /// Returns the names that a pattern means, in which `*` stands for anything; the pattern itself where it means none.
+    /// Returns what a pattern means: names, where `*` stands for anything, or the files of a folder; the pattern itself
+    /// where it means none.
     #[must_use]
     pub fn expand(&self, kind: Kind, pattern: &str) -> Vec<String> {
         let mut names: Vec<String> = Vec::new();
         if pattern.contains('*') {
             names.extend(self.names(kind).filter(|it| matches(pattern, it)).map(str::to_owned));
+        } else if !self.entries.contains_key(&(kind, pattern.to_owned())) && Path::new(pattern).is_dir() {
+            let files = input_files(Path::new(pattern)).unwrap_or_default();
+            names.extend(files.iter().map(|it| it.display().to_string()));
         }
         if names.is_empty() {
             names.push(pattern.to_owned());
@@ -252,7 +256,9 @@ impl Catalog {
             return Ok(origin.clone());
         }
         let path = Path::new(name);
-        if path.is_file() || Format::of(path).is_some() {
+        let is_recording = kind == Kind::Scenario
+            && path.extension().is_some_and(|it| it == "json" || it == "jsonl" || it == "csv");
+        if !path.is_dir() && (path.exists() || Format::of(path).is_some() || is_recording) {
             return Ok(Origin::File(path.to_owned()));
         }
         let last = |it: &str| it.rsplit('/').next().unwrap_or_default().to_owned();

@@ -59,7 +59,7 @@ impl Costs {
             cache_write: main.write,
             uncached: main.uncached,
             output: main.output,
-            compaction: summariser.read + summariser.write + summariser.uncached + summariser.output,
+            compaction: summariser.known(),
             storage: stored.unwrap_or_default(),
             penalty: profile.assumptions.failure_penalty * u64::from(limit_violations),
             recovery: recovery(&sums.needs, profile.prices.usual(), &profile.assumptions),

@@ -1,7 +1,6 @@
 //! The price lists that the field keeps, read into entries that become profiles.
 //!
-//! Nothing is guessed, and what cannot be
-//! placed is listed with its reason.
+//! Nothing is guessed, and what cannot be placed is listed with its reason.
 
 pub mod compare;
 mod genai_prices;
@@ -67,6 +66,9 @@ pub struct Entry {
     /// What the list says and a profile cannot.
     pub left_out: Vec<String>,
 }
+
+/// Why a model is in no profile: a code and a sentence.
+type Reason = (&'static str, String);
 
 /// Something of a list that is in no profile.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

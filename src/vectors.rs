@@ -16,6 +16,7 @@ use indexmap::IndexMap;
 use serde::Serialize;
 
 use crate::diag::Diagnostic;
+use crate::source::json_problem;
 use crate::units::Tokens;
 
 pub use file::VectorFile;
@@ -165,24 +166,10 @@ pub fn detect(text: &str) -> bool {
 /// # Errors
 /// The text is no such file.
 pub fn run(text: &str) -> Result<Played, Vec<Diagnostic>> {
-    let file: VectorFile = serde_json::from_str(text).map_err(|error| vec![unreadable(text, &error)])?;
+    let file: VectorFile = serde_json::from_str(text).map_err(|error| {
+        let problem = json_problem(text, &error).help("the format is told in `docs/vectors.md`");
+        vec![Diagnostic { code: "vectors-unreadable", ..problem }]
+    })?;
     let (series, not_played) = play::play(&file);
     Ok(Played { series, not_played, passed_over: unknown::passed_over(text) })
-}
-
-/// Says where a text ceases to be such a file.
-fn unreadable(text: &str, error: &serde_json::Error) -> Diagnostic {
-    let (line, column) = (error.line(), error.column());
-    let message = error.to_string();
-    let place = format!(" at line {line} column {column}");
-    let mut problem =
-        Diagnostic::at("vectors-unreadable", "", message.strip_suffix(&place).unwrap_or(&message))
-            .help("the format is told in `docs/vectors.md`");
-    if line > 0 {
-        let start: usize = text.split_inclusive('\n').take(line - 1).map(str::len).sum();
-        let at = (start + column.saturating_sub(1)).min(text.len());
-        problem.place.line_column = Some((line, column.max(1)));
-        problem.place.span = text.is_char_boundary(at).then_some(at..at);
-    }
-    problem
 }

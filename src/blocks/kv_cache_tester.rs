@@ -5,8 +5,9 @@
 use serde::Deserialize;
 
 use super::lift::{Lifted, Numbers, lift};
-use super::{BlockRequest, BlockTrace, Format, head, syntax};
+use super::{BlockRequest, BlockTrace, Format, head};
 use crate::diag::Diagnostic;
+use crate::source::json_problem;
 use crate::units::Tokens;
 
 /// The format.
@@ -42,7 +43,7 @@ fn read(text: &str) -> Result<BlockTrace, Box<Diagnostic>> {
     if let Some(trace) = lift(text).and_then(fast) {
         return Ok(trace);
     }
-    let session: Session<Vec<u64>> = serde_json::from_str(text).map_err(|it| syntax(&it))?;
+    let session: Session<Vec<u64>> = serde_json::from_str(text).map_err(|it| json_problem(text, &it))?;
     let mut numbers = Numbers::new(text);
     let mut blocks = Vec::new();
     let mut trace = walk(&session, |ids| {

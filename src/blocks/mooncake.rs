@@ -5,8 +5,9 @@
 use serde::Deserialize;
 
 use super::lift::{Lifted, Numbers, lift};
-use super::{BlockRequest, BlockTrace, Format, head, syntax};
+use super::{BlockRequest, BlockTrace, Format, head};
 use crate::diag::Diagnostic;
+use crate::source::json_problem;
 use crate::units::Tokens;
 
 /// How many tokens a block holds; the files do not say.
@@ -56,7 +57,7 @@ fn slow(text: &str) -> Result<BlockTrace, Box<Diagnostic>> {
     let mut numbers = Numbers::new(text);
     let (mut requests, mut blocks) = (Vec::new(), Vec::new());
     for line in serde_json::Deserializer::from_str(text).into_iter::<Line<Vec<u64>>>() {
-        let line = line.map_err(|it| syntax(&it))?;
+        let line = line.map_err(|it| json_problem(text, &it))?;
         let start = blocks.len();
         blocks.extend(line.hash_ids.iter().filter_map(|it| numbers.of(*it)));
         requests.push(request(&line, start..blocks.len()));

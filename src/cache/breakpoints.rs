@@ -9,11 +9,12 @@
 use indexmap::IndexMap;
 
 use super::marks::{Mark, is_one_position, look_ups, place};
-use super::{CacheRule, EntryFound, Fate, Finding, MarkFound, RequestView, readable_ms};
+use super::{
+    CacheRule, EntryFound, Fate, Finding, MarkFound, RequestView, elapsed_ms, readable_from, readable_ms,
+};
 use crate::ledger::CacheUse;
 use crate::model::{Breakpoints, TtlClass};
 use crate::projection::chain::Link;
-use crate::spec::profile::ReadableSpec;
 use crate::units::Tokens;
 
 /// When a request starts and when its response does, in milliseconds.
@@ -62,13 +63,8 @@ impl Cache {
     ///
     /// A response is taken to end when it starts.
     pub fn divide(&mut self, links: &[Link], marks: &[Mark], prompt: Tokens, times: Times) -> CacheUse {
-        let from_ms = match self.rules.readable {
-            ReadableSpec::RequestStart => times.request_ms,
-            ReadableSpec::ResponseStart | ReadableSpec::ResponseEnd => {
-                times.response_ms.max(times.request_ms)
-            }
-        };
-        let readable_ms = from_ms.saturating_add_unsigned(self.rules.readable_after_ms);
+        let moments = [times.request_ms, times.response_ms, times.response_ms];
+        let readable_ms = readable_from(self.rules.readable, self.rules.readable_after_ms, moments);
         let marks = self.cacheable(marks);
         let clock = Clock { now_ms: times.request_ms, readable_ms };
         let hit = marks.iter().rev().find_map(|mark| self.look_back(links, mark.link, clock.now_ms));
@@ -135,26 +131,25 @@ impl Cache {
         now_ms: i64,
     ) -> Option<EntryFound> {
         let entry = self.entries.get(&link.digest)?;
-        let age = |since_ms| u64::try_from(now_ms.saturating_sub(since_ms)).unwrap_or(0);
         let looked_at = u64::from(self.rules.lookback_positions);
-        let (mut age_ms, mut life_ms) = (age(entry.touched_ms), self.rules.life_ms(entry.ttl));
+        let (mut age, mut life_ms) = (elapsed_ms(entry.touched_ms, now_ms), self.rules.life_ms(entry.ttl));
         let fate = match (read_for, position) {
             (Some(prompt), _) => Fate::Read(entry.tokens.min(prompt)),
             _ if self.live(link, now_ms).is_none() => {
-                if let Some(max_age_ms) = self.rules.max_age_ms.filter(|_| age_ms <= life_ms) {
-                    (age_ms, life_ms) = (age(entry.written_ms), max_age_ms);
+                if let Some(max_age_ms) = self.rules.max_age_ms.filter(|_| age <= life_ms) {
+                    (age, life_ms) = (elapsed_ms(entry.written_ms, now_ms), max_age_ms);
                 }
                 Fate::Expired
             }
             _ if entry.readable_ms > now_ms => {
-                Fate::NotReadable { in_ms: u64::try_from(entry.readable_ms - now_ms).unwrap_or(0) }
+                Fate::NotReadable { in_ms: elapsed_ms(now_ms, entry.readable_ms) }
             }
             (_, None) => Fate::NoBreakpoint,
             (_, Some(positions)) if positions > looked_at => Fate::OutOfLookback { positions, looked_at },
             (_, Some(_)) => Fate::Shorter,
         };
         let (slot, tokens) = (Some(link.slot), entry.tokens);
-        Some(EntryFound { slot, tokens, age_ms: Some(age_ms), life_ms: Some(life_ms), fate })
+        Some(EntryFound { slot, tokens, age_ms: Some(age), life_ms: Some(life_ms), fate })
     }
 
     /// Returns the tokens of the entry at a prefix, as they were written, if it can be read.
@@ -165,9 +160,8 @@ impl Cache {
     /// Returns the entry at a prefix, if it still lives.
     fn live(&self, link: &Link, now_ms: i64) -> Option<&Entry> {
         let entry = self.entries.get(&link.digest)?;
-        let age = |since_ms| u64::try_from(now_ms.saturating_sub(since_ms)).unwrap_or(0);
-        let is_live = age(entry.touched_ms) <= self.rules.life_ms(entry.ttl)
-            && self.rules.max_age_ms.is_none_or(|it| age(entry.written_ms) <= it);
+        let is_live = elapsed_ms(entry.touched_ms, now_ms) <= self.rules.life_ms(entry.ttl)
+            && self.rules.max_age_ms.is_none_or(|it| elapsed_ms(entry.written_ms, now_ms) <= it);
         is_live.then_some(entry)
     }
 

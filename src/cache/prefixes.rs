@@ -2,19 +2,28 @@
 
 use indexmap::IndexMap;
 
-use super::RequestView;
+use super::{RequestView, elapsed_ms};
 
-/// The prefixes of every earlier prompt, with the time at which each was last sent.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Prefixes {
+/// The prefixes of every earlier prompt, each with a note; when each was last sent is known.
+#[derive(Clone, Debug)]
+pub(super) struct Prefixes<T = ()> {
     ttl_ms: Option<u64>,
     /// Prefixes that the last prompt did not have.
-    left: IndexMap<u128, i64>,
+    pub(super) left: IndexMap<u128, Left<T>>,
     /// Prefixes of the last prompt, shortest first; all were sent at `last_ms`.
-    last: Vec<u128>,
-    last_ms: i64,
+    pub(super) last: Vec<(u128, T)>,
+    pub(super) last_ms: i64,
     /// How many of them the engine's own chain had at its last request.
     n_own: usize,
+}
+
+/// A prefix that the last prompt did not have.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Left<T> {
+    /// When it was last sent.
+    pub(super) touched_ms: i64,
+    /// What is noted of it.
+    pub(super) note: T,
 }
 
 /// How many of a prompt's prefixes are known.
@@ -28,37 +37,31 @@ pub(super) struct Shared {
 
 /// Returns whether something used at one time still lives at another.
 pub(super) fn is_live(ttl_ms: Option<u64>, touched_ms: i64, now_ms: i64) -> bool {
-    let age = u64::try_from(now_ms.saturating_sub(touched_ms)).unwrap_or(0);
-    ttl_ms.is_none_or(|ttl| age <= ttl)
+    ttl_ms.is_none_or(|ttl| elapsed_ms(touched_ms, now_ms) <= ttl)
 }
 
-impl Prefixes {
+impl<T: Copy> Prefixes<T> {
     /// Returns a memory of prompts that forgets those not sent for so long.
     pub(super) fn new(ttl_ms: Option<u64>) -> Self {
-        Self { ttl_ms, ..Self::default() }
+        Self { ttl_ms, left: IndexMap::new(), last: Vec::new(), last_ms: 0, n_own: 0 }
     }
 
-    /// Takes a prompt and says how far it was known.
-    pub(super) fn submit(&mut self, request: &RequestView<'_>) -> Shared {
-        let n_same = self.leave(request);
-        let mut n_known = if is_live(self.ttl_ms, self.last_ms, request.now_ms) { n_same } else { 0 };
-        for (index, link) in request.chain.links().iter().enumerate().skip(n_same) {
-            let known = self.left.swap_remove(&link.digest);
-            if known.is_some_and(|it| is_live(self.ttl_ms, it, request.now_ms)) {
-                n_known = index + 1;
-            }
-            self.last.push(link.digest);
-        }
-        self.last_ms = request.now_ms;
-        Shared { n_same, n_known }
+    /// Returns whether what was sent at some time is not forgotten.
+    pub(super) fn is_live(&self, touched_ms: i64, now_ms: i64) -> bool {
+        is_live(self.ttl_ms, touched_ms, now_ms)
     }
 
-    /// Keeps what the last prompt had and this one has not; returns how many prefixes both have.
-    fn leave(&mut self, request: &RequestView<'_>) -> usize {
+    /// Returns how long a prefix is remembered.
+    pub(super) fn ttl_ms(&self) -> Option<u64> {
+        self.ttl_ms
+    }
+
+    /// Keeps what the last prompt had and this one has not; returns how many prefixes both have, which are all of `last`.
+    pub(super) fn leave(&mut self, request: &RequestView<'_>) -> usize {
         let links = request.chain.links();
         let n_same = if request.chain.is_aside() {
             let same = self.last.iter().zip(links);
-            let n_same = same.take_while(|(digest, link)| **digest == link.digest).count();
+            let n_same = same.take_while(|((digest, _), link)| *digest == link.digest).count();
             self.n_own = self.n_own.min(n_same);
             n_same
         } else {
@@ -66,9 +69,27 @@ impl Prefixes {
             self.n_own = links.len();
             n_same
         };
-        for digest in self.last.drain(n_same..) {
-            self.left.insert(digest, self.last_ms);
+        let touched_ms = self.last_ms;
+        for (digest, note) in self.last.drain(n_same..) {
+            self.left.insert(digest, Left { touched_ms, note });
         }
         n_same
+    }
+}
+
+impl Prefixes {
+    /// Takes a prompt and says how far it was known.
+    pub(super) fn submit(&mut self, request: &RequestView<'_>) -> Shared {
+        let n_same = self.leave(request);
+        let mut n_known = if self.is_live(self.last_ms, request.now_ms) { n_same } else { 0 };
+        for (index, link) in request.chain.links().iter().enumerate().skip(n_same) {
+            let known = self.left.swap_remove(&link.digest);
+            if known.is_some_and(|it| self.is_live(it.touched_ms, request.now_ms)) {
+                n_known = index + 1;
+            }
+            self.last.push((link.digest, ()));
+        }
+        self.last_ms = request.now_ms;
+        Shared { n_same, n_known }
     }
 }

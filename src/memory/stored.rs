@@ -4,6 +4,7 @@ use indexmap::{IndexMap, IndexSet};
 use serde::{Deserialize, Serialize};
 
 use crate::diag::{Diagnostic, Problems};
+use crate::source::json_problem;
 
 /// The schema of an index.
 pub const SCHEMA: &str = "ctxsim.store/1";
@@ -150,11 +151,9 @@ fn pretty(value: &impl Serialize) -> Result<String, serde_json::Error> {
 /// Reads a file's JSON.
 fn parse<T: for<'t> Deserialize<'t>>(name: &str, text: &str) -> Result<T, Vec<Diagnostic>> {
     serde_json::from_str(text).map_err(|error| {
-        let message = error.to_string();
-        let message = message.split(" at line ").next().unwrap_or(&message).to_owned();
-        let mut problem = at(name, "store-json", message, "let `ctxsim store write` write the file");
-        problem.place.line_column = Some((error.line().max(1), error.column().max(1)));
-        vec![problem]
+        let mut problem = json_problem(text, &error).help("let `ctxsim store write` write the file");
+        name.clone_into(&mut problem.place.file);
+        vec![Diagnostic { code: "store-json", ..problem }]
     })
 }
 

@@ -136,7 +136,12 @@ impl Bill {
     /// Returns the sum; nothing when some token has no price.
     #[must_use]
     pub fn total(&self) -> Option<Cost> {
-        (!self.is_incomplete).then(|| self.read + self.write + self.uncached + self.output)
+        (!self.is_incomplete).then(|| self.known())
+    }
+
+    /// Returns the sum of what has a price.
+    pub(super) fn known(&self) -> Cost {
+        self.read + self.write + self.uncached + self.output
     }
 }
 

@@ -61,15 +61,16 @@ fn fields(entry: &Entry) -> IndexMap<String, Decimal> {
     put("input".to_owned(), Some(price.input));
     put("output".to_owned(), price.output);
     put("cache_read".to_owned(), price.cache_read);
-    for (ttl, write) in &price.cache_write {
-        let name = if ttl == "30m" { "5m" } else { ttl };
-        put(format!("cache_write.{name}"), Some(*write));
-    }
+    // Lists that know one lifetime call it differently.
+    let written = |ttl: &str| format!("cache_write.{}", if ttl == "30m" { "5m" } else { ttl });
+    price.cache_write.iter().for_each(|(ttl, write)| put(written(ttl), Some(*write)));
     for tier in &price.tiers {
         let above = tier.above_prompt_tokens.or(tier.from_prompt_tokens).unwrap_or_default();
         put(format!("above {above}: input"), tier.input);
         put(format!("above {above}: output"), tier.output);
         put(format!("above {above}: cache_read"), tier.cache_read);
+        let writes = tier.cache_write.iter();
+        writes.for_each(|(ttl, write)| put(format!("above {above}: {}", written(ttl)), Some(*write)));
     }
     fields
 }

@@ -7,7 +7,7 @@ use indexmap::IndexMap;
 
 use super::json::{self, Json};
 use super::matching::Match;
-use super::{Entry, Found, List, PriceFile};
+use super::{Entry, Found, List, PriceFile, Reason};
 use crate::diag::Diagnostic;
 use crate::spec::price::{PriceSpec, TierSpec, WindowSpec};
 use crate::spec::profile::LimitsSpec;
@@ -29,36 +29,15 @@ fn detect(file: &PriceFile) -> bool {
 fn read(files: &[&PriceFile], found: &mut Found) -> Result<(), Vec<Diagnostic>> {
     for file in files {
         let tree = json::read(file)?;
-        for (index, provider) in tree.list().into_iter().flatten().enumerate() {
-            let Some(id) = provider.get("id").and_then(Json::text) else {
-                found.leave(format!("provider {index}"), "provider-missing", "a provider without an `id`");
-                continue;
-            };
-            let fallbacks = provider.get("fallback_model_providers").and_then(Json::list).unwrap_or_default();
-            let names: Vec<String> = fallbacks.iter().filter_map(|it| it.text().map(str::to_owned)).collect();
-            if !names.is_empty() {
-                found.fallbacks.insert(id.to_owned(), names);
-            }
-            let urls = provider.get("pricing_urls").and_then(Json::list).unwrap_or_default();
-            let sources: Vec<String> = urls.iter().filter_map(|it| it.text().map(str::to_owned)).collect();
-            for (index, model) in
-                provider.get("models").and_then(Json::list).into_iter().flatten().enumerate()
-            {
-                let name = model.get("id").and_then(Json::text);
-                let named =
-                    || format!("{id}/{}", name.map_or_else(|| format!("model {index}"), str::to_owned));
-                match entry(id, name, model, &sources) {
-                    Ok(entry)
-                        if found.entries.iter().any(|it| it.provider == id && it.model == entry.model) =>
-                    {
-                        found.leave(
-                            named(),
-                            "model-duplicate",
-                            "an earlier model of the provider has the same `id`",
-                        );
-                    }
-                    Ok(entry) => found.entries.push(entry),
-                    Err((code, reason)) => found.leave(named(), code, reason),
+        for (index, it) in tree.list().into_iter().flatten().enumerate() {
+            match it.get("id").and_then(Json::text) {
+                Some(id) => provider(id, it, found),
+                None => {
+                    found.leave(
+                        format!("provider {index}"),
+                        "provider-missing",
+                        "a provider without an `id`",
+                    );
                 }
             }
         }
@@ -66,8 +45,34 @@ fn read(files: &[&PriceFile], found: &mut Found) -> Result<(), Vec<Diagnostic>> 
     Ok(())
 }
 
-/// Why a model is of no use: a code and a sentence.
-type Reason = (&'static str, String);
+/// Reads one provider's models.
+fn provider(id: &str, provider: &Json, found: &mut Found) {
+    let texts = |name: &str| {
+        let list = provider.get(name).and_then(Json::list).unwrap_or_default();
+        list.iter().filter_map(|it| it.text().map(str::to_owned)).collect::<Vec<_>>()
+    };
+    let fallbacks = texts("fallback_model_providers");
+    if !fallbacks.is_empty() {
+        found.fallbacks.insert(id.to_owned(), fallbacks);
+    }
+    let Some(models) = provider.get("models").and_then(Json::list) else {
+        found.leave(id, "models-missing", "a provider without a list of `models`");
+        return;
+    };
+    let sources = texts("pricing_urls");
+    for (index, model) in models.iter().enumerate() {
+        let name = model.get("id").and_then(Json::text);
+        let named = || format!("{id}/{}", name.map_or_else(|| format!("model {index}"), str::to_owned));
+        match entry(id, name, model, &sources) {
+            Ok(entry) if found.entries.iter().any(|it| it.provider == id && it.model == entry.model) => {
+                let reason = "an earlier model of the provider has the same `id`";
+                found.leave(named(), "model-duplicate", reason);
+            }
+            Ok(entry) => found.entries.push(entry),
+            Err((code, reason)) => found.leave(named(), code, reason),
+        }
+    }
+}
 
 /// Reads one model.
 fn entry(provider: &str, name: Option<&str>, model: &Json, sources: &[String]) -> Result<Entry, Reason> {
@@ -201,7 +206,9 @@ fn priced(value: &Json) -> Result<Priced, String> {
     for tier in tiers.list().ok_or("`tiers` is no list")? {
         let start = tier.get("start").and_then(Json::tokens).ok_or("a tier starts at a number of tokens")?;
         let price = tier.get("price").ok_or("a tier without a `price`")?.per_million()?;
-        above.insert(start, price);
+        if above.insert(start, price).is_some() {
+            return Err(format!("two tiers start at {start}"));
+        }
     }
     Ok(Priced { base: Some(base), above })
 }

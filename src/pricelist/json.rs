@@ -6,7 +6,8 @@ use indexmap::IndexMap;
 use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 
 use super::PriceFile;
-use crate::diag::{Diagnostic, Place};
+use crate::diag::Diagnostic;
+use crate::source::{Source, json_problem};
 use crate::spec::Format;
 use crate::spec::decode::decode;
 use crate::units::{Decimal, Tokens};
@@ -114,25 +115,15 @@ impl Json {
 /// # Errors
 /// What is not well-formed, a key that stands twice, or too deep nesting, with its place.
 pub(super) fn read(file: &PriceFile) -> Result<Json, Vec<Diagnostic>> {
-    let failed = |mut problem: Diagnostic| {
-        problem.place.file.clone_from(&file.path);
-        vec![problem]
-    };
     if file.path.ends_with(".toml") {
         return decode(&file.text, Format::Toml).map_err(|problems| {
-            let located = problems.into_iter().map(|mut problem| {
-                problem.place.line_column =
-                    problem.place.span.as_ref().map(|it| crate::source::line_column(&file.text, it.start));
-                failed(problem)
-            });
-            located.flatten().collect()
+            Source::new(&file.path, Format::Toml, file.text.as_str()).locate_all(problems)
         });
     }
     serde_json::from_str(&file.text).map_err(|error| {
-        let whole = error.to_string();
-        let message = whole.split(" at line ").next().unwrap_or(&whole).to_owned();
-        let place = Place { line_column: Some((error.line(), error.column().max(1))), ..Place::default() };
-        failed(Diagnostic { code: "syntax", message, place, help: None })
+        let mut problem = json_problem(&file.text, &error);
+        problem.place.file.clone_from(&file.path);
+        vec![problem]
     })
 }
 

@@ -6,7 +6,7 @@
 use indexmap::IndexMap;
 
 use super::json::{self, Json};
-use super::{Entry, Found, List, PriceFile};
+use super::{Entry, Found, List, PriceFile, Reason};
 use crate::diag::Diagnostic;
 use crate::spec::price::{PriceSpec, ServiceSpec, TierSpec, WeekdaySpec, WindowSpec};
 use crate::spec::profile::LimitsSpec;
@@ -54,9 +54,6 @@ fn read(files: &[&PriceFile], found: &mut Found) -> Result<(), Vec<Diagnostic>> 
     Ok(())
 }
 
-/// Why a model is of no use: a code and a sentence.
-type Reason = (&'static str, String);
-
 /// Reads one model.
 fn entry(key: &str, value: &Json) -> Result<Entry, Reason> {
     let fields = value.object().ok_or_else(|| ("price-malformed", "a model is an object".to_owned()))?;
@@ -69,6 +66,10 @@ fn entry(key: &str, value: &Json) -> Result<Entry, Reason> {
             format!("its mode is `{mode}`, which is not priced by tokens of text"),
         ));
     }
+    let is_paid = |it: &&Json| **it != Json::Null && **it != Json::Number(0.0);
+    if fields.get("input_cost_per_request").filter(is_paid).is_some() {
+        return Err(("price-form", "a price per request".to_owned()));
+    }
     let rates = Rates::read(fields)?;
     let mut price = rates.price(provider)?;
     price.windows = windows(fields.get("off_peak_pricing"), &price)?;
@@ -77,8 +78,13 @@ fn entry(key: &str, value: &Json) -> Result<Entry, Reason> {
     let model = key.strip_prefix(provider).and_then(|it| it.strip_prefix('/')).unwrap_or(key);
     let model = model.strip_prefix("openai/responses/").unwrap_or(model);
     let source = fields.get("source").and_then(Json::text);
-    let left_out =
-        LEFT_OUT.iter().filter(|(field, _)| fields.contains_key(*field)).map(|(_, what)| (*what).to_owned());
+    let left_out = LEFT_OUT.iter().filter(|(field, _)| fields.contains_key(*field));
+    let mut left_out: Vec<String> = left_out.map(|(_, what)| (*what).to_owned()).collect();
+    let is_unread = |it: &&String| is_price(it) && what(it).is_none() && *it != CACHE_HIT;
+    left_out.extend(fields.keys().filter(is_unread).map(|it| format!("`{it}`")));
+    if fields.get("off_peak_pricing").is_some_and(|it| it.get("weekday_timezone").is_some()) {
+        left_out.push("weekdays by another clock than UTC".to_owned());
+    }
     Ok(Entry {
         provider: provider.to_owned(),
         model: model.to_owned(),
@@ -92,7 +98,7 @@ fn entry(key: &str, value: &Json) -> Result<Entry, Reason> {
         prices: vec![price],
         matching: None,
         sources: source.iter().map(|it| (*it).to_owned()).collect(),
-        left_out: left_out.collect(),
+        left_out,
     })
 }
 
@@ -123,6 +129,9 @@ const PARTS: [(&str, Part); 6] = [
     ("output_cost_per_token", Part::Output),
 ];
 
+/// What some providers' models have for `cache_read_input_token_cost`.
+const CACHE_HIT: &str = "input_cost_per_token_cache_hit";
+
 /// Every price of a model: by service, by threshold, by part.
 #[derive(Debug, Default)]
 struct Rates {
@@ -134,21 +143,32 @@ impl Rates {
         let mut rates = Self::default();
         for (key, value) in fields {
             let (key, value) = match key.as_str() {
-                "input_cost_per_token_cache_hit" if !fields.contains_key("cache_read_input_token_cost") => {
+                CACHE_HIT if !fields.contains_key("cache_read_input_token_cost") => {
                     ("cache_read_input_token_cost", value)
                 }
                 key => (key, value),
             };
-            let Some((service, threshold, part)) = what(key) else { continue };
+            let Some(place) = what(key) else {
+                // A dearer price for longer prompts that is passed over would make them too cheap.
+                if is_price(key) && key.contains("_above_") && key.ends_with("_tokens") {
+                    return Err(("price-form", format!("`{key}` has a threshold that is not read")));
+                }
+                continue;
+            };
             if *value == Json::Null {
                 continue;
             }
-            let price = value.per_token().map_err(|it| ("price-malformed", format!("`{key}`: {it}")))?;
-            let by_threshold = rates.by_service.entry(service).or_default();
-            by_threshold.entry(threshold).or_default().insert(part, price);
+            let malformed = |what: String| ("price-malformed", format!("`{key}`: {what}"));
+            rates.put(place, value.per_token().map_err(malformed)?).map_err(malformed)?;
         }
+        rates.read_tiered(fields.get("tiered_pricing"))?;
+        Ok(rates)
+    }
+
+    /// Reads prices that are listed by the length from which on they hold.
+    fn read_tiered(&mut self, tiers: Option<&Json>) -> Result<(), Reason> {
         let malformed = |what: &str| ("price-malformed", format!("`tiered_pricing`: {what}"));
-        let tiers = match fields.get("tiered_pricing") {
+        let tiers = match tiers {
             None | Some(Json::Null) => &[],
             Some(tiers) => tiers.list().ok_or_else(|| malformed("no list of tiers"))?,
         };
@@ -164,11 +184,20 @@ impl Rates {
             };
             for (key, value) in tier {
                 let Some(("", 0, part)) = what(key) else { continue };
-                let price = value.per_token().map_err(|it| malformed(&format!("`{key}`: {it}")))?;
-                rates.by_service.entry("").or_default().entry(start).or_default().insert(part, price);
+                let malformed = |what: String| malformed(&format!("`{key}`: {what}"));
+                self.put(("", start, part), value.per_token().map_err(malformed)?).map_err(malformed)?;
             }
         }
-        Ok(rates)
+        Ok(())
+    }
+
+    /// Notes a price; another one for the same place is refused, because no one can tell which is meant.
+    fn put(&mut self, (service, threshold, part): Keyed, price: Decimal) -> Result<(), String> {
+        let parts = self.by_service.entry(service).or_default().entry(threshold).or_default();
+        match parts.insert(part, price) {
+            Some(other) if other != price => Err(format!("both {other} and {price} USD per million tokens")),
+            _ => Ok(()),
+        }
     }
 
     /// Writes the prices as a profile does.
@@ -239,8 +268,16 @@ fn writes(parts: &IndexMap<Part, Decimal>, usual_ttl: &str) -> IndexMap<String, 
     given.collect()
 }
 
-/// Returns what a key prices: the service, the threshold, the kind of token.
-fn what(key: &str) -> Option<(&'static str, Tokens, Part)> {
+/// Returns whether a key prices tokens of text.
+fn is_price(key: &str) -> bool {
+    PARTS.iter().any(|(start, _)| key.starts_with(start))
+}
+
+/// What a key prices: the service, the threshold, the kind of token.
+type Keyed = (&'static str, Tokens, Part);
+
+/// Returns what a key prices, if it can be read.
+fn what(key: &str) -> Option<Keyed> {
     let (key, service) = SERVICES
         .iter()
         .find_map(|(ending, name)| Some((key.strip_suffix(ending)?, *name)))
@@ -272,12 +309,18 @@ fn windows(off_peak: Option<&Json>, price: &PriceSpec) -> Result<Vec<WindowSpec>
     };
     let windows = off_peak.get("windows").and_then(Json::list).ok_or_else(|| malformed("no `windows`"))?;
     let read = windows.iter().map(|window| {
-        let hours = match window.get("hours_utc") {
-            Some(Json::Text(hours)) => vec![hours.clone()],
-            Some(Json::List(hours)) => hours.iter().filter_map(|it| it.text().map(str::to_owned)).collect(),
-            _ => return Err(malformed("a window without `hours_utc`")),
+        // Without hours a window would hold all day.
+        let hours: Option<Vec<String>> = match window.get("hours_utc") {
+            Some(Json::Text(hours)) => Some(vec![hours.clone()]),
+            Some(Json::List(hours)) => hours.iter().map(|it| it.text().map(str::to_owned)).collect(),
+            _ => None,
         };
-        let days = window.get("weekdays").and_then(Json::list).unwrap_or_default();
+        let hours =
+            hours.filter(|it| !it.is_empty()).ok_or_else(|| malformed("a window without `hours_utc`"))?;
+        let days = match window.get("weekdays") {
+            None => &[],
+            Some(days) => days.list().ok_or_else(|| malformed("`weekdays` is no list"))?,
+        };
         let weekdays = days.iter().map(|it| weekday(it).ok_or_else(|| malformed("a weekday is 1 to 7")));
         Ok(WindowSpec { weekdays: weekdays.collect::<Result<_, _>>()?, hours, ..own.clone() })
     });

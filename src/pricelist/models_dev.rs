@@ -5,7 +5,7 @@
 use indexmap::IndexMap;
 
 use super::json::{self, Json};
-use super::{Entry, Found, List, PriceFile};
+use super::{Entry, Found, List, PriceFile, Reason};
 use crate::diag::Diagnostic;
 use crate::spec::price::{PriceSpec, ServiceSpec, TierSpec};
 use crate::spec::profile::LimitsSpec;
@@ -21,7 +21,7 @@ pub(super) const LIST: List = List {
 };
 
 fn detect(file: &PriceFile) -> bool {
-    file.path.ends_with(".toml")
+    names(&file.path).is_some() || file.path.rsplit('/').next() == Some("provider.toml")
 }
 
 fn read(files: &[&PriceFile], found: &mut Found) -> Result<(), Vec<Diagnostic>> {
@@ -49,8 +49,8 @@ fn names(path: &str) -> Option<(&str, &str)> {
     Some((provider.rsplit('/').next()?, model.strip_suffix(".toml")?))
 }
 
-/// Why a model is of no use: a code and a sentence.
-type Reason = (&'static str, String);
+/// What is read of a model's `[cost]`.
+const READ: [&str; 5] = ["input", "output", "cache_read", "cache_write", "tiers"];
 
 /// Reads one model.
 fn entry(provider: &str, model: &str, tree: &Json) -> Result<Entry, Reason> {
@@ -67,7 +67,13 @@ fn entry(provider: &str, model: &str, tree: &Json) -> Result<Entry, Reason> {
         cache_write: rates.cache_write,
         ..PriceSpec::default()
     };
-    for tier in cost.get("tiers").and_then(Json::list).unwrap_or_default() {
+    let tiers = match cost.get("tiers") {
+        None => &[],
+        Some(tiers) => {
+            tiers.list().ok_or_else(|| ("price-malformed", "`cost.tiers` is no list of tiers".to_owned()))?
+        }
+    };
+    for tier in tiers {
         price.tiers.push(self::tier(tier)?);
     }
     let modes = tree.get("experimental").and_then(|it| it.get("modes")).and_then(Json::object);
@@ -92,15 +98,22 @@ fn entry(provider: &str, model: &str, tree: &Json) -> Result<Entry, Reason> {
         input_tokens: limit("input"),
         output_tokens: limit("output"),
     };
-    let left_out = ["reasoning", "input_audio", "output_audio"];
-    let left_out = left_out.iter().filter(|it| cost.get(it).is_some()).map(|it| format!("`{it}`"));
+    let others = cost.object().into_iter().flatten().filter(|(name, _)| !READ.contains(&name.as_str()));
+    let mut left_out = Vec::new();
+    for (name, value) in others {
+        // A table would be prices at some length or hour; without it they would be wrong there.
+        if !matches!(value, Json::Number(_)) {
+            return Err(("price-form", format!("`cost.{name}` is of an unknown kind")));
+        }
+        left_out.push(format!("`{name}`"));
+    }
     Ok(Entry {
         provider: provider.to_owned(),
         model: model.to_owned(),
         title: tree.get("name").and_then(Json::text).map(str::to_owned),
         limits,
         prices: vec![price],
-        left_out: left_out.collect(),
+        left_out,
         ..Entry::default()
     })
 }

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use indexmap::{IndexMap, IndexSet};
 
 use super::rules::{self, canonical};
-use super::{Entry, Found, Unplaced};
+use super::{Entry, Found, Reason, Unplaced};
 use crate::model::Profile;
 use crate::spec::decode::{self, Tree};
 use crate::spec::price::{PriceSpec, ServiceSpec, TierSpec, WindowSpec};
@@ -15,7 +15,7 @@ use crate::units::Decimal;
 /// A profile that a list gives.
 #[derive(Clone, Debug)]
 pub struct Placed {
-    /// Its name: provider and model.
+    /// Provider and model: its path below the folder that it is made for.
     pub name: String,
     /// Its text.
     pub text: String,
@@ -34,9 +34,9 @@ pub struct Placing {
     pub unplaced: Vec<Unplaced>,
 }
 
-/// Makes profiles of a list that was read on some day.
+/// Makes profiles of a list that was read on some day, to stand in a folder below `profiles/`, or in that one itself.
 #[must_use]
-pub fn place(found: &Found, as_of: &str) -> Placing {
+pub fn place(found: &Found, as_of: &str, folder: &str) -> Placing {
     let mut placing = Placing { unplaced: found.unplaced.clone(), ..Placing::default() };
     let mut names: IndexSet<String> = IndexSet::new();
     for entry in &found.entries {
@@ -44,7 +44,7 @@ pub fn place(found: &Found, as_of: &str) -> Placing {
             Ok(name) if names.contains(&name.to_lowercase()) => {
                 Err(("name-duplicate", format!("another entry is already called `{name}`")))
             }
-            Ok(name) => profile(entry, &name, found, as_of),
+            Ok(name) => profile(entry, &name, found, as_of, folder),
             Err(reason) => Err(reason),
         };
         match result {
@@ -60,9 +60,6 @@ pub fn place(found: &Found, as_of: &str) -> Placing {
     }
     placing
 }
-
-/// Why an entry is no profile: a code and a sentence.
-type Reason = (&'static str, String);
 
 /// Returns an entry's name, which is a path: plain characters, no steps up.
 fn name(entry: &Entry) -> Result<String, Reason> {
@@ -82,11 +79,12 @@ fn name(entry: &Entry) -> Result<String, Reason> {
 }
 
 /// Writes an entry as a profile and checks it.
-fn profile(entry: &Entry, name: &str, found: &Found, as_of: &str) -> Result<Placed, Reason> {
+fn profile(entry: &Entry, name: &str, found: &Found, as_of: &str, folder: &str) -> Result<Placed, Reason> {
     if entry.prices.iter().any(|it| it.output.is_none()) {
         return Err(("not-a-text-model", "no price for a token of output".to_owned()));
     }
-    let text = text(entry, name, found, as_of);
+    let path = if folder.is_empty() { name.to_owned() } else { format!("{folder}/{name}") };
+    let text = text(entry, &path, found, as_of);
     let problems = |it: &[crate::diag::Diagnostic]| {
         let all: Vec<String> = it.iter().map(|it| format!("`{}`: {}", it.place.field, it.message)).collect();
         ("profile-invalid", all.join("; "))

@@ -35,6 +35,11 @@ pub(super) fn plan(catalog: &Catalog, request: &Request) -> Result<Plan, Error> 
     let scenarios = names(Kind::Scenario, &request.scenarios, |it| &it.scenarios);
     let profiles = names(Kind::Profile, &request.profiles, |it| &it.profiles);
     let is_whole_suite = [&policies, &scenarios, &profiles].iter().all(|it| it.by.is_some());
+    // What a suite notes is true of its own scenarios under its own profiles.
+    let is_own = |given: &[String], own: &[String]| given.iter().all(|it| own.contains(it));
+    let noted = suite.as_ref().filter(|it| {
+        is_own(&request.scenarios, &it.spec.scenarios) && is_own(&request.profiles, &it.spec.profiles)
+    });
     let settings = settings(request, suite.as_ref(), is_whole_suite, &mut found);
     let mut read = catalog.policies();
     let policies = policies.load(catalog, &mut found, |name| read.policy(name));
@@ -71,7 +76,7 @@ pub(super) fn plan(catalog: &Catalog, request: &Request) -> Result<Plan, Error> 
         scenarios,
         profiles,
         suite: suite.as_ref().map(|it| it.spec.name.clone()),
-        notes: suite.iter().flat_map(|it| it.spec.notes.clone()).chain(notes).collect(),
+        notes: noted.iter().flat_map(|it| it.spec.notes.clone()).chain(notes).collect(),
         guards: suite.as_ref().map(|it| it.spec.guards.clone()).unwrap_or_default(),
         references: suite.as_ref().map(|it| it.spec.references.clone()).unwrap_or_default(),
         break_even,

@@ -186,13 +186,15 @@ impl Setting {
                 }
             }
         }
-        known.extend(refused.iter().flat_map(|it| it.split('`').skip(1).step_by(2)).map(str::to_owned));
-        let Some(stop) = stop else {
+        // A field that is there by default is in no tree, yet its value may be wrong.
+        let is_of_value = refused.as_ref().is_some_and(|it| it.starts_with("invalid"));
+        let Some(stop) = stop.filter(|_| !is_of_value) else {
             let why = fault::of_words(&refused.unwrap_or_default(), &self.value.to_string(), Format::Toml);
             let problem = Diagnostic::at("set-value", self.field(), why.message);
             return self
                 .named(problem.help(why.help.unwrap_or_else(|| "write it as in an input file".into())));
         };
+        known.extend(refused.iter().flat_map(|it| it.split('`').skip(1).step_by(2)).map(str::to_owned));
         known.retain(|it| it != stop);
         let help = match nearest(stop, known.iter().map(String::as_str)) {
             Some(near) => format!("did you mean `{near}`?"),

@@ -35,7 +35,7 @@ pub struct SuiteSpec {
     /// Whether reports add, per policy and profile, a row that sums the scenarios.
     #[serde(default)]
     pub sum: bool,
-    /// Sentences that a reader of the table must know.
+    /// Sentences that a reader of the table must know; left out where a run takes other scenarios or profiles.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
     /// Rules on the results; a run of the suite that breaks one ends with exit code 1.

@@ -90,6 +90,19 @@ fn every_mistaken_command_line_is_answered_with_a_way_out() {
         vec!["run", "--scenario", "context_decay/trials", "--rows", "requests", "--profile", "unlimited"],
         [&blocks[..], &["--profile", "open/blocks-64-infinite"]].concat(),
         [&blocks[..], &["--profile", "anthropic/claude-opus-4.5"]].concat(),
+        [&blocks[..], &["--profile", "open/blocks-512-lru", "--set", "profile.cache.capacity_blocks=0"]]
+            .concat(),
+        [&blocks[..], &["--profile", "open/blocks-512-lru", "--set", "profile.cache.capacity_blocks=-5"]]
+            .concat(),
+        [
+            &blocks[..],
+            &["--profile", "open/blocks-64-infinite", "--set", "profile.cache.capacity_blocks=9e9"],
+        ]
+        .concat(),
+        vec!["run", "--scenario", "blocks_negative.jsonl"],
+        vec!["run", "--scenario", "blocks_cut.json"],
+        vec!["run", "--scenario", "nowhere.jsonl"],
+        vec!["run", "--scenario", "../data/blocks"],
         vec!["run", "--scenario", "vectors.series_malformed.json"],
         [&["explain"], &plain[1..], &["--request", "99"]].concat(),
         vec![
@@ -105,9 +118,14 @@ fn every_mistaken_command_line_is_answered_with_a_way_out() {
         vec!["validate", "../data/twice"],
         vec!["validate", "../data/blocks"],
         vec!["convert", "unknown.jsonl", "--to", "ron"],
+        vec!["prices", "compare", "../data/prices/models.dev"],
         vec!["prices", "compare", "../data/prices/litellm"],
         vec!["prices", "import", "unknown.jsonl", "--as-of", "today"],
-        vec!["prices", "import", "unknown.jsonl"],
+        vec!["prices", "import", "unknown.jsonl", "--as-of", "2026-11-21"],
+        vec!["prices", "import", "nowhere.json", "--as-of", "2026-11-21"],
+        vec!["prices", "import", "prices_nan.json", "--as-of", "2026-11-21"],
+        vec!["prices", "import", "prices_twice.json", "--as-of", "2026-11-21"],
+        vec!["prices", "import", "prices_negative.json", "--as-of", "2026-11-21"],
     ];
     let mut transcript = String::new();
     for line in lines {

@@ -107,6 +107,9 @@ fn langfuse_plugin_34_prices_one_write_in_both_classes() {
 
     assert_eq!(usd(&profile, [0, 37_175, 0, 0, 0]), "0.4646875");
     assert_eq!(usd(&profile, [0, 0, 37_175, 0, 0]), "0.7435");
+    // The session's window as the issue rounds it: $12.31 by the five-minute rate, $16.31 by the hour's.
+    assert_eq!(usd(&profile, [4_800_000, 533_800, 0, 1_900, 16_300]), "12.3065");
+    assert_eq!(usd(&profile, [4_800_000, 0, 533_800, 1_900, 16_300]), "16.31");
 }
 
 /// charmbracelet/crush#2752: a compaction request that reads the cached prefix costs 87 % less.
@@ -118,19 +121,22 @@ fn crush_2752_prices_a_compaction_request_with_and_without_the_cache() {
     assert_eq!(usd(&profile, [99_000, 0, 0, 1_000, 500]), "0.0402");
 }
 
-/// An Anthropic-style compaction pass, and a prefix of 100K written again instead of read.
-#[test]
-fn a_compaction_pass_and_a_rewritten_prefix_cost_what_their_rates_say() {
-    let fable = profile(
-        "[[prices]]\ninput = 10.0\noutput = 50.0\ncache_read = 0.25\ncache_write = { \"5m\" = 12.5 }\n",
-    );
+/// Fable 5.1, by Anthropic's price page of 2026-09.
+const FABLE_5_1: &str = "[[prices]]\ninput = 10.0\noutput = 50.0\ncache_read = 0.25\ncache_write = { \"5m\" = 12.5, \"1h\" = 20.0 }\n";
 
-    assert_eq!(usd(&fable, [0, 0, 0, 180_000, 3_500]), "1.975");
-    assert_eq!(
-        (usd(&fable, [0, 100_000, 0, 0, 0]), usd(&fable, [100_000, 0, 0, 0, 0])),
-        ("1.25".into(), "0.025".into())
-    );
-    assert_eq!(usd(&profile(OPUS_5), [0, 100_000, 0, 0, 0]), "0.625");
+/// Anthropic's compaction guide: a pass over 180K tokens that writes 3.5K.
+#[test]
+fn anthropic_compaction_pass_pays_for_all_that_it_reads() {
+    assert_eq!(usd(&profile(FABLE_5_1), [0, 0, 0, 180_000, 3_500]), "1.975");
+}
+
+/// Anthropic's price page: a prefix of 100K that is written again costs 50 times its read with Fable 5.1, with Opus 5 12.5.
+#[test]
+fn anthropic_prices_make_a_rewritten_prefix_many_times_as_dear_as_a_read_one() {
+    let both = |profile: &Profile| [[0, 100_000, 0, 0, 0], [100_000, 0, 0, 0, 0]].map(|it| usd(profile, it));
+
+    assert_eq!(both(&profile(FABLE_5_1)), ["1.25", "0.025"]);
+    assert_eq!(both(&profile(OPUS_5)), ["0.625", "0.05"]);
 }
 
 /// cuihuan/awesome-ai-gateway: fifty requests on a prefix of 20K with 3K of their own and 700 of output.
@@ -147,16 +153,12 @@ fn awesome_ai_gateway_prices_fifty_requests_by_how_their_prefix_is_cached() {
     assert_eq!(total([0, 20_000, 0, 3_000, 700], [20_000, 0, 0, 3_000, 700]), "2.24");
     assert_eq!(total([0, 0, 20_000, 3_000, 700], [20_000, 0, 0, 3_000, 700]), "2.315");
     assert_eq!(total([0, 20_000, 0, 3_000, 700], [0, 20_000, 0, 3_000, 700]), "7.875");
-}
-
-/// Reasonix's dashboard of 2026-05-01: DeepSeek at .028/.139/.278.
-#[test]
-fn reasonix_prices_hits_and_misses_apart() {
-    let deepseek = profile("[[prices]]\ninput = 0.139\noutput = 0.278\ncache_read = 0.028\n");
-    let cost: f64 = usd(&deepseek, [435_033_856, 0, 0, 767_616, 179_763]).parse().unwrap();
-    let uncached: f64 = usd(&deepseek, [0, 0, 0, 435_801_472, 179_763]).parse().unwrap();
-
-    assert_eq!((format!("{cost:.2}"), format!("{uncached:.2}")), ("12.34".into(), "60.63".into()));
+    let change = |cost: f64| format!("{:.2}", (cost / 6.625 - 1.0) * 100.0);
+    assert_eq!(
+        [2.24, 2.315, 7.875].map(change),
+        ["-66.19", "-65.06", "18.87"],
+        "percent of the uncached cost"
+    );
 }
 
 #[test]

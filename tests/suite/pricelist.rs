@@ -9,11 +9,13 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use ctxsim::catalog::{Catalog, Kind};
 use ctxsim::model::{CacheRules, Profile};
 use ctxsim::price::{Bill, Consumed};
 use ctxsim::pricelist::compare::compare;
 use ctxsim::pricelist::place::{Placed, place};
 use ctxsim::pricelist::{Entry, Found, PriceFile, read};
+use ctxsim::spec::cache::LookbackUnitSpec;
 use ctxsim::spec::decode::{Format, decode};
 use ctxsim::spec::{PriceSpec, ProfileSpec};
 use ctxsim::units::Decimal;
@@ -44,7 +46,7 @@ fn ctxsim(args: &[&str]) -> Output {
 
 #[test]
 fn litellm_gives_cliffs_hours_services_and_cache_rules() {
-    let placing = place(&list("prices.json", LITELLM), "2026-11-21");
+    let placing = place(&list("prices.json", LITELLM), "2026-11-21", "");
     let profile = |name| placed(&placing.placed, name);
 
     let gpt = profile("openai/gpt-5.4").prices.timeless().unwrap();
@@ -79,6 +81,43 @@ fn litellm_gives_cliffs_hours_services_and_cache_rules() {
 }
 
 #[test]
+fn models_sold_elsewhere_have_the_cache_rules_of_where_they_are_sold() {
+    let rules = |provider: &str, model: &str| {
+        let text = format!(
+            r#"{{"{model}": {{"litellm_provider": "{provider}", "mode": "chat", "input_cost_per_token": 1e-06,
+                "output_cost_per_token": 1e-06, "cache_read_input_token_cost": 1e-07}}}}"#
+        );
+        place(&list("l.json", &text), "2026-11-21", "").placed.remove(0).profile.cache
+    };
+    let breakpoints = |provider, model| match rules(provider, model) {
+        CacheRules::Breakpoints(it) => (it.min_tokens, it.lookback_unit, it.ttl_ms[1].is_some()),
+        CacheRules::Qualified(it) => match it.rules {
+            CacheRules::Breakpoints(it) => (it.min_tokens, it.lookback_unit, it.ttl_ms[1].is_some()),
+            other => panic!("{model}: {other:?}"),
+        },
+        other => panic!("{model}: {other:?}"),
+    };
+
+    let bedrock = "us.anthropic.claude-opus-4-7-v1:0";
+    assert_eq!(
+        breakpoints("bedrock_converse", bedrock),
+        (4_096, LookbackUnitSpec::Block, false),
+        "no price for an hour"
+    );
+    assert_eq!(
+        breakpoints("vertex_ai-anthropic_models", "vertex_ai/claude-opus-5"),
+        (512, LookbackUnitSpec::Run, true)
+    );
+    assert_eq!(breakpoints("azure_ai", "azure_ai/claude-opus-4-7"), (2_048, LookbackUnitSpec::Run, true));
+    assert_eq!(breakpoints("azure", "azure/eu/gpt-5.6-sol"), (1_024, LookbackUnitSpec::Run, false));
+    assert_eq!(breakpoints("moonshot", "moonshot/kimi-k3"), (256, LookbackUnitSpec::Run, true));
+    for (provider, model) in [("azure", "azure/eu/gpt-4o"), ("bedrock", "amazon.nova-pro-v1:0")] {
+        assert!(matches!(rules(provider, model), CacheRules::PrefixInterval { .. }), "{model}");
+    }
+    assert_eq!(rules("azure_ai", "azure_ai/grok-4"), CacheRules::None, "nobody says");
+}
+
+#[test]
 fn every_key_of_a_price_is_read_exactly() {
     let text = r#"{"m": {"litellm_provider": "p", "mode": "chat", "input_cost_per_token": 1e-06, "output_cost_per_token": 2.5e-06,
         "cache_read_input_token_cost": 7.5e-08, "cache_creation_input_token_cost": 1.25e-06,
@@ -106,7 +145,7 @@ fn a_service_that_differs_by_one_factor_is_written_as_that_factor() {
             "input_cost_per_token_above_200k_tokens_batches": 3e-06, "output_cost_per_token_batches": {batch}}}}}"#
         )
     };
-    let placed = |batch| place(&list("l.json", &text(batch)), "2026-11-21").placed.remove(0).text;
+    let placed = |batch| place(&list("l.json", &text(batch)), "2026-11-21", "").placed.remove(0).text;
 
     assert!(placed("7.5e-06").contains("[prices.services.batch]\nfactor = 0.5\n"));
     let other = placed("7e-06");
@@ -118,7 +157,7 @@ fn a_name_that_leads_out_of_the_folder_is_refused() {
     let text = r#"{"../../x": {"litellm_provider": "p", "input_cost_per_token": 1e-06, "output_cost_per_token": 1e-06},
         "p/a:b": {"litellm_provider": "p", "input_cost_per_token": 1e-06, "output_cost_per_token": 1e-06},
         "p/a-b": {"litellm_provider": "p", "input_cost_per_token": 2e-06, "output_cost_per_token": 1e-06}}"#;
-    let placing = place(&list("l.json", text), "2026-11-21");
+    let placing = place(&list("l.json", text), "2026-11-21", "");
 
     let names: Vec<&str> = placing.placed.iter().map(|it| it.name.as_str()).collect();
     let codes: Vec<&str> = placing.unplaced.iter().map(|it| it.code).collect();
@@ -146,6 +185,16 @@ fn imported_profiles_are_written_valid_and_lists_are_compared() {
     assert!(spec.sources[0].contains("litellm") && Profile::new(&spec).is_ok());
     let valid = ctxsim(&["validate", &output]);
     assert!(valid.status.success(), "{}", String::from_utf8_lossy(&valid.stderr));
+
+    // Below a folder called `profiles` they have that path, so that a catalog and a folder give them one name.
+    let below = out.join("imported").display().to_string();
+    let import = ["prices", "import", "litellm/prices.json", "--as-of", "2026-11-21", "--output", &below];
+    assert!(ctxsim(&import).status.success());
+    let args =
+        ["sensitivity", "--policies", "identity", "--scenarios", "duckagent/plain_chat", "--format", "csv"];
+    let run = ctxsim(&[&args[..], &["--profiles", &format!("{below}/openai")]].concat());
+    let text = String::from_utf8(run.stdout).unwrap();
+    assert!(text.lines().count() > 2 && text.contains(",imported/openai/gpt-5.4,"), "{text}");
 
     let compare = ctxsim(&[&["prices", "compare"][..], &paths].concat());
     let text = String::from_utf8(compare.stdout).unwrap();
@@ -280,13 +329,34 @@ fn the_reference_lists_are_placed_without_a_wrong_profile() {
     };
     for path in ["litellm/model_prices_and_context_window.json", "genai-prices/data.json"] {
         let found = read(&[file(&folder.join(path))]).unwrap().remove(0);
-        let placing = place(&found, "2026-11-21");
+        let placing = place(&found, "2026-11-21", "");
         let mut codes: BTreeMap<&str, usize> = BTreeMap::new();
         placing.unplaced.iter().for_each(|it| *codes.entry(it.code).or_default() += 1);
         println!("{path}: {} profiles, {codes:?}", placing.placed.len());
         assert!(placing.placed.len() > 1_000, "{codes:?}");
         assert!(placing.unplaced.iter().all(|it| it.code != "profile-invalid"), "{:#?}", placing.unplaced);
     }
+}
+
+/// What a bundled profile says about one model's cache must not depend on whether its prices were imported.
+#[test]
+fn the_reference_list_gives_models_the_cache_rules_that_their_bundled_profiles_have() {
+    let Some(folder) = std::env::var_os("CTXSIM_REFERENCE").map(PathBuf::from) else { return };
+    let path = folder.join("prices/litellm/model_prices_and_context_window.json");
+    let placing = place(&read(&[file(&path)]).unwrap()[0], "2026-11-21", "");
+    let catalog = Catalog::bundled();
+    let plain = |name: &str| name.to_lowercase().replace('.', "-");
+    let mut n_compared = 0;
+    for name in catalog.names(Kind::Profile) {
+        let Some(imported) = placing.placed.iter().find(|it| plain(&it.name) == plain(name)) else {
+            continue;
+        };
+        let bundled = Profile::new(&catalog.profile(name).unwrap().spec).unwrap();
+
+        assert_eq!(imported.profile.cache, bundled.cache, "{name}");
+        n_compared += 1;
+    }
+    assert!(n_compared > 40, "{n_compared}");
 }
 
 proptest! {
@@ -297,7 +367,7 @@ proptest! {
         if let Ok(text) = String::from_utf8(bytes)
             && let Ok(lists) = read(&[PriceFile { path: "l.json".to_owned(), text }])
         {
-            let _ = place(&lists[0], "2026-11-21");
+            let _ = place(&lists[0], "2026-11-21", "");
         }
     }
 }

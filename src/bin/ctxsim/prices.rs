@@ -9,12 +9,19 @@ use ctxsim::diag::Diagnostic;
 use ctxsim::error::Error;
 use ctxsim::model::calendar;
 use ctxsim::pricelist::compare::compare;
-use ctxsim::pricelist::place::{Placing, place};
-use ctxsim::pricelist::{self, Found, PriceFile};
+use ctxsim::pricelist::place::{Placed, Placing, place};
+use ctxsim::pricelist::{self, Found, PriceFile, Unplaced};
 use ctxsim::source::read_text;
+use indexmap::map::Entry as Slot;
 use indexmap::{IndexMap, IndexSet};
 
 use crate::output;
+
+/// What profiles of lists are for.
+const EXAMPLES: &str = "Examples:
+  ctxsim prices import prices.json --as-of 2026-11-21                    what would be placed
+  ctxsim prices import prices.json --as-of 2026-11-21 --output imported
+  ctxsim sensitivity --profiles imported/anthropic                       every profile of a folder";
 
 /// The arguments of `prices`.
 #[derive(Debug, Args)]
@@ -28,6 +35,7 @@ pub(crate) struct PricesArgs {
 #[derive(Debug, Subcommand)]
 pub(crate) enum PricesCommand {
     /// Make profiles of LiteLLM's JSON, genai-prices' data.json or models.dev's TOML tree, and list what is in none
+    #[command(after_help = EXAMPLES)]
     Import(PriceImportArgs),
     /// Show every price on which lists disagree
     Compare(CompareArgs),
@@ -42,8 +50,8 @@ pub(crate) struct PriceImportArgs {
     /// The folder below which profiles are written
     #[arg(long, value_name = "DIR")]
     pub(crate) output: Option<PathBuf>,
-    /// The day on which the lists were fetched, YYYY-MM-DD
-    #[arg(long, value_name = "DATE", default_value = "1970-01-01")]
+    /// The day on which the lists were fetched, YYYY-MM-DD: what holds from a day on is priced by it
+    #[arg(long, value_name = "DATE")]
     pub(crate) as_of: String,
 }
 
@@ -71,39 +79,78 @@ fn import(args: &PriceImportArgs) -> Result<(), Error> {
         return Err(vec![problem.help("write it as in \"2026-10-07\"")].into());
     }
     let lists = read(&args.paths)?;
+    let folder = args.output.as_deref().map(below_profiles).unwrap_or_default();
     let mut text = String::new();
-    let mut names = IndexSet::new();
+    let mut profiles: IndexMap<String, Placed> = IndexMap::new();
+    let mut first_unplaced = None;
     for found in &lists {
-        let Placing { placed, mut unplaced } = place(found, &args.as_of);
-        let mut n_placed = 0;
+        let Placing { placed, mut unplaced } = place(found, &args.as_of, &folder);
+        let mut left_out: IndexMap<String, usize> = IndexMap::new();
+        let n_before = profiles.len();
         for profile in placed {
-            if names.insert(profile.name.to_lowercase()) {
-                n_placed += 1;
-                if let Some(folder) = &args.output {
-                    write(folder, &profile.name, &profile.text)?;
+            match profiles.entry(profile.name.to_lowercase()) {
+                Slot::Vacant(slot) => {
+                    profile.left_out.iter().for_each(|it| *left_out.entry(it.clone()).or_default() += 1);
+                    slot.insert(profile);
                 }
-            } else {
-                unplaced.push(pricelist::Unplaced {
+                Slot::Occupied(_) => unplaced.push(Unplaced {
                     list: found.list,
                     name: profile.name,
                     code: "name-duplicate",
                     reason: "an earlier list already gives this profile".to_owned(),
-                });
+                }),
             }
         }
-        let mut by_code: IndexMap<&str, usize> = IndexMap::new();
-        for one in &unplaced {
-            let _ = writeln!(text, "{}: {}: {} [{}]", one.list, one.name, one.reason, one.code);
-            *by_code.entry(one.code).or_default() += 1;
-        }
-        let counts: Vec<String> = by_code.iter().map(|(code, n)| format!("{n} {code}")).collect();
-        let reasons = if counts.is_empty() { String::new() } else { format!(" ({})", counts.join(", ")) };
-        let _ = writeln!(text, "{}: {n_placed} profiles, {} not placed{reasons}", found.list, unplaced.len());
+        summarize(found.list, profiles.len() - n_before, &unplaced, &left_out, &mut text);
+        first_unplaced = first_unplaced.or_else(|| unplaced.into_iter().next());
     }
-    if args.output.is_none() {
-        text.push_str("Nothing was written: --output names a folder for the profiles.\n");
+    if profiles.is_empty() {
+        return Err(vec![nothing_placed(first_unplaced)].into());
+    }
+    match &args.output {
+        Some(folder) => profiles.values().try_for_each(|it| write(folder, &it.name, &it.text))?,
+        None => text.push_str("Nothing was written: --output names a folder for the profiles.\n"),
     }
     output::print(&text)
+}
+
+/// Lists what of a price list is in no profile, and counts.
+fn summarize(
+    list: &str,
+    n_placed: usize,
+    unplaced: &[Unplaced],
+    left_out: &IndexMap<String, usize>,
+    text: &mut String,
+) {
+    let mut by_code: IndexMap<&str, usize> = IndexMap::new();
+    for one in unplaced {
+        let _ = writeln!(text, "{list}: {}: {} [{}]", one.name, one.reason, one.code);
+        *by_code.entry(one.code).or_default() += 1;
+    }
+    if !left_out.is_empty() {
+        let parts: Vec<String> = left_out.iter().map(|(what, n)| format!("{what} ({n})")).collect();
+        let _ = writeln!(text, "{list}: left out of profiles: {}", parts.join(", "));
+    }
+    let counts: Vec<String> = by_code.iter().map(|(code, n)| format!("{n} {code}")).collect();
+    let reasons = if counts.is_empty() { String::new() } else { format!(" ({})", counts.join(", ")) };
+    let _ = writeln!(text, "{list}: {n_placed} profiles, {} not placed{reasons}", unplaced.len());
+}
+
+/// Says that lists give no profile, and why the first model does not.
+fn nothing_placed(first: Option<Unplaced>) -> Diagnostic {
+    let problem = Diagnostic::at("price-list-empty", "", "no model of these lists makes a profile");
+    problem.help(match first {
+        Some(it) => format!("the first, {}: {} [{}]", it.name, it.reason, it.code),
+        None => "give a list that holds models".to_owned(),
+    })
+}
+
+/// Returns the path of a folder below the nearest one that is called `profiles`, which is what its profiles' names begin
+/// with; nothing where it lies in none.
+fn below_profiles(folder: &Path) -> String {
+    let parts: Vec<_> = folder.components().map(|it| it.as_os_str().to_string_lossy()).collect();
+    let at = parts.iter().rposition(|it| it == "profiles");
+    at.map(|at| parts[at + 1..].join("/")).unwrap_or_default()
 }
 
 /// Writes a profile below a folder.
@@ -146,6 +193,11 @@ fn read(paths: &[std::path::PathBuf]) -> Result<Vec<Found>, Error> {
     let mut files = Vec::new();
     for path in paths {
         let inner = if path.is_dir() { input_files(path)? } else { vec![path.clone()] };
+        if inner.is_empty() {
+            let mut problem = Diagnostic::at("folder-empty", "", "a folder without TOML files");
+            problem.place.file = path.display().to_string();
+            return Err(vec![problem.help("name the files of lists in JSON one by one")].into());
+        }
         for path in inner {
             let text = read_text(&path)?;
             files.push(PriceFile { path: path.to_string_lossy().replace('\\', "/"), text });

@@ -50,7 +50,8 @@ fn diagnostic(catalog: &Catalog, problem: &Diagnostic) -> String {
         _ if place.file.is_empty() => {}
         _ => {
             let field = if place.field.is_empty() { String::new() } else { format!(" {}", place.field) };
-            group = group.element(Origin::path(format!("{}{field}", place.file)));
+            let at = place.line_column.map_or(String::new(), |(line, column)| format!(":{line}:{column}"));
+            group = group.element(Origin::path(format!("{}{at}{field}", place.file)));
         }
     }
     if let Some(help) = &problem.help {

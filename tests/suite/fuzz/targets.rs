@@ -114,7 +114,7 @@ fn prices(bytes: &[u8]) {
     for path in ["prices.json", "anthropic/models/claude.toml"] {
         let file = PriceFile { path: path.to_owned(), text: text.clone() };
         for found in pricelist::read(&[file]).unwrap_or_default() {
-            let _ = place::place(&found, "2026-01-01");
+            let _ = place::place(&found, "2026-01-01", "");
         }
     }
 }

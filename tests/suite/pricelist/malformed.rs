@@ -50,6 +50,55 @@ fn malformed_prices_are_told_and_never_guessed() {
     assert_eq!((found.entries.len(), found.unplaced[0].code), (1, "model-duplicate"));
 }
 
+/// What is passed over may cost tokens less than it says only if it is told.
+#[test]
+fn what_cannot_be_read_of_prices_by_length_or_hour_is_refused() {
+    let model = |fields: &str| {
+        let priced = r#""input_cost_per_token": 2e-06, "output_cost_per_token": 1e-06"#;
+        let found = list("l.json", &format!(r#"{{"m": {{"litellm_provider": "p", {priced}, {fields}}}}}"#));
+        assert!(found.entries.is_empty(), "{fields}");
+        found.unplaced[0].code
+    };
+    let window = |window: &str| {
+        model(&format!(r#""off_peak_pricing": {{"input_cost_per_token": 1e-06, "windows": [{window}]}}"#))
+    };
+    assert_eq!(model(r#""input_cost_per_request": 0.005"#), "price-form");
+    assert_eq!(model(r#""input_cost_per_token_above_1m_tokens": 4e-06"#), "price-form");
+    assert_eq!(
+        model(r#""tiered_pricing": [{"range": [0, 9], "input_cost_per_token": 1e-06}]"#),
+        "price-malformed"
+    );
+    for hours in ["", r#""hours_utc": []"#, r#""hours_utc": [1, 2]"#, r#""hours_utc": 5"#] {
+        assert_eq!(window(&format!("{{{hours}}}")), "price-malformed", "{hours}");
+    }
+    assert_eq!(window(r#"{"hours_utc": "01:00-02:00", "weekdays": "mon"}"#), "price-malformed");
+    assert_eq!(window(r#"{"hours_utc": "01:00-02:00", "weekdays": [8]}"#), "price-malformed");
+
+    let models_dev = |more: &str| {
+        let text = format!("[cost]\ninput = 1.0\noutput = 1.0\n{more}\n");
+        list("p/models/m.toml", &text).unplaced[0].code
+    };
+    assert_eq!(models_dev("tiers = 5"), "price-malformed");
+    assert_eq!(models_dev("[cost.context_over_200k]\ninput = 2.0"), "price-form");
+    let genai = |more: &str| {
+        let text =
+            format!(r#"[{{"id": "p", "models": [{{"id": "m", "prices": {{"output_mtok": 1, {more}}}}}]}}]"#);
+        list("data.json", &text).unplaced[0].code
+    };
+    let twice = r#"{"base": 1, "tiers": [{"start": 9, "price": 2}, {"start": 9, "price": 3}]}"#;
+    assert_eq!(genai(&format!(r#""input_mtok": {twice}"#)), "price-malformed");
+    assert_eq!(list("data.json", r#"[{"id": "p", "models": {}}]"#).unplaced[0].code, "models-missing");
+}
+
+#[test]
+fn what_a_profile_has_no_word_for_is_told_with_it() {
+    let text = r#"{"m": {"litellm_provider": "p", "input_cost_per_token": 2e-06, "output_cost_per_token": 1e-06,
+        "input_cost_per_token_turbo": 1e-06, "output_cost_per_reasoning_token": 3e-06}}"#;
+    let left_out = &place(&list("l.json", text), "2026-11-21", "").placed[0].left_out;
+
+    assert_eq!(left_out, &["a price of its own for reasoning", "`input_cost_per_token_turbo`"]);
+}
+
 /// Wrong types, negative prices, numbers that are none, too small and too large ones, in every place where a list has
 /// prices.
 #[test]
@@ -74,7 +123,7 @@ fn a_wrong_price_anywhere_costs_its_model_and_no_other() {
             if (field, value) == ("off_peak_pricing", "{}") {
                 continue;
             }
-            let placing = place(&list("l.json", &litellm(field)), "2026-11-21");
+            let placing = place(&list("l.json", &litellm(field)), "2026-11-21", "");
             assert_only_good(&placing, "p/good", 2_000_000, &format!("{field} = {value}"));
         }
         for field in ["input_mtok", "output_mtok", "cache_read_mtok", "cache_write_mtok"] {
@@ -83,7 +132,7 @@ fn a_wrong_price_anywhere_costs_its_model_and_no_other() {
                     {{"id": "good", "match": {{"equals": "good"}}, "prices": {{"input_mtok": 2, "output_mtok": 1}}}}]}}]"#
             )
             .replacen(&format!("\"{field}\": 1, "), "", 1);
-            let placing = place(&list("data.json", &text), "2026-11-21");
+            let placing = place(&list("data.json", &text), "2026-11-21", "");
             assert_only_good(&placing, "p/good", 2_000_000, &format!("{field} = {value}"));
         }
     }
@@ -97,7 +146,7 @@ fn a_wrong_price_anywhere_costs_its_model_and_no_other() {
                 ("p/models/good.toml", "[cost]\ninput = 2.0\noutput = 1.0\n"),
             ];
             let files = files.map(|(path, text)| PriceFile { path: path.to_owned(), text: text.to_owned() });
-            let placing = place(&read(&files).unwrap()[0], "2026-11-21");
+            let placing = place(&read(&files).unwrap()[0], "2026-11-21", "");
             assert_only_good(&placing, "p/good", 2_000_000, &format!("{field} = {value}"));
         }
     }
@@ -132,7 +181,7 @@ fn nesting_of_megabytes_within_a_list_is_refused_or_left_out() {
     for (path, text) in texts {
         match read(&[PriceFile { path: path.to_owned(), text }]) {
             Err(problems) => assert_eq!(problems[0].code, "syntax", "{path}"),
-            Ok(lists) => assert!(place(&lists[0], "2026-11-21").placed.is_empty(), "{path}"),
+            Ok(lists) => assert!(place(&lists[0], "2026-11-21", "").placed.is_empty(), "{path}"),
         }
     }
 }
@@ -156,6 +205,6 @@ fn a_model_that_stands_twice_is_placed_once_or_not_at_all() {
     let read_twice = read(&[PriceFile { path: "p/models/m.toml".to_owned(), text }]);
     assert!(read_twice.map_or(true, |it| it[0].entries.is_empty()), "a key that stands twice");
     let other = list("l.json", &format!(r#"{{"p/m": {}, "m": {}}}"#, model("1e-06"), model("2e-06")));
-    let placing = place(&other, "2026-11-21");
+    let placing = place(&other, "2026-11-21", "");
     assert_eq!((placing.placed.len(), placing.unplaced[0].code), (1, "name-duplicate"));
 }

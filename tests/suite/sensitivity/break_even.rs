@@ -13,13 +13,18 @@ fn rounded(value: f64, decimals: usize) -> String {
     format!("{value:.decimals$}")
 }
 
-/// Latitude#4317, and cuihuan/awesome-ai-gateway for an hour.
+/// Latitude#4317: (in − w) / (r − w).
 #[test]
 fn latitude_4317_breaks_even_at_a_fifth_of_reads() {
+    assert_eq!(rounded(FIVE_MINUTES.hit_share() * 100.0, 1), "21.7");
+}
+
+/// cuihuan/awesome-ai-gateway, for five minutes and for an hour.
+#[test]
+fn awesome_ai_gateway_breaks_even_at_a_fifth_and_for_an_hour_at_half_of_reads() {
     let an_hour = CachePrice { write: 2.0, ..FIVE_MINUTES };
 
-    assert_eq!(rounded(FIVE_MINUTES.hit_share() * 100.0, 2), "21.74");
-    assert_eq!(rounded(an_hour.hit_share() * 100.0, 2), "52.63");
+    assert_eq!([FIVE_MINUTES, an_hour].map(|it| rounded(it.hit_share() * 100.0, 2)), ["21.74", "52.63"]);
 }
 
 /// arXiv 2607.15516 (CAPC): compression by R, against a cache.
@@ -42,12 +47,19 @@ fn arxiv_2607_19214_keeps_alive_for_three_quarters_of_an_hour() {
     assert_eq!(minutes, ["46.000000", "96.000000", "196.000000"]);
 }
 
-/// fak rounds up, Token Bill does not.
+/// fak rounds up to whole turns.
 #[test]
-fn fak_and_token_bill_pay_for_a_prune_with_the_requests_after_it() {
+fn fak_pays_for_a_prune_with_the_turns_after_it() {
     let requests = |rewritten, removed| FIVE_MINUTES.prune_requests(rewritten, removed).unwrap();
 
     assert_eq!((requests(40_000, 20_000).ceil(), requests(5_000, 20_000).ceil()), (23.0, 3.0));
+}
+
+/// Token Bill does not round.
+#[test]
+fn token_bill_pays_for_a_prune_with_the_requests_after_it() {
+    let requests = |rewritten, removed| FIVE_MINUTES.prune_requests(rewritten, removed).unwrap();
+
     assert_eq!(
         [(60_000, 40_000), (20_000, 40_000), (150_000, 30_000)].map(|(s, x)| rounded(requests(s, x), 6)),
         ["17.250000", "5.750000", "57.500000"]
