@@ -28,7 +28,7 @@ pub use convert::convert;
 pub use load::{Workload, recording};
 use simulations::{Keys, Ledgers, Simulations};
 use threads::on_threads;
-use trials::Played;
+use trials::{Kept, Played};
 
 /// What to run; a list that is empty is the suite's, and `*` in a name stands for anything.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -184,7 +184,7 @@ impl Plan {
         let played = self.played(&simulations, threads, progress);
         let of = |cell: Cell| {
             let played = played[cell.scenario].as_ref()?;
-            Some((cell, played[simulations.within(cell)].iter().map(|it| it.trial).collect()))
+            Some((cell, played.of(simulations.within(cell)).map(|it| it.trial).collect()))
         };
         self.cells().filter_map(of).collect()
     }
@@ -195,7 +195,7 @@ impl Plan {
         simulations: &Simulations<'_>,
         threads: Option<usize>,
         progress: Progress<'_>,
-    ) -> Vec<Option<Vec<Vec<Played>>>> {
+    ) -> Vec<Option<Kept<Played>>> {
         let keys = &simulations.keys;
         let one = |load: &Load| {
             let conversation = load.conversation.as_ref()?;
@@ -222,15 +222,15 @@ impl Plan {
         &self,
         cell: Cell,
         simulations: &Simulations<'_>,
-        played: &[Vec<Played>],
+        played: &Kept<Played>,
         profile: &Profile,
     ) -> (Tally, Option<Retention>) {
         let of = |policy| -> Vec<Trial> {
             let cell = Cell { policy, ..cell };
-            played[simulations.within(cell)].iter().map(|it| it.trial).collect()
+            played.of(simulations.within(cell)).map(|it| it.trial).collect()
         };
         let mut tally: Option<Tally> = None;
-        for one in &played[simulations.within(cell)] {
+        for one in played.of(simulations.within(cell)) {
             let more = Tally::new(&one.sums, one.index.as_ref(), &one.outcome, false, profile);
             match &mut tally {
                 Some(tally) => tally.add(&more),

@@ -68,8 +68,8 @@ impl<'r> Shown<'r> {
     /// Returns the turns that came and those of them that are shown, by what became of the tools' words.
     fn tool_results(&self) -> ToolResults {
         let of = |turns: &[Turn]| {
-            let results = turns.iter().filter(|it| it.kind == Kind::ToolResult);
-            results.map(|it| Tokens::from(it.tokens)).sum()
+            let tokens = |it: &Turn| if it.kind == Kind::ToolResult { Tokens::from(it.tokens) } else { 0 };
+            turns.iter().map(tokens).sum()
         };
         let came = &self.trial.turns[..self.to];
         ToolResults { raw_tokens: of(came), visible_tokens: of(&came[self.from..]), compressed: 0 }
@@ -137,8 +137,8 @@ impl<S: Sink> Run<'_, S> {
     }
 
     fn drop_oldest(&mut self) {
-        let (shown, stable) = (&mut self.shown, self.trial.stable_tokens);
-        shown.from = self.trial.first_that(shown.from, shown.to, |body| self.window.rests(body, stable));
+        let rest = self.window.rest(self.trial.stable_tokens);
+        self.shown.from = self.trial.first_within(rest, self.shown.from, self.shown.to);
     }
 
     /// Sends the prompt and lets in what comes of it; nothing, when it goes over a limit.

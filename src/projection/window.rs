@@ -50,7 +50,7 @@ impl Window {
             moments: [Moment::Entry, Moment::LoopStart, Moment::Request, Moment::LoopEnd]
                 .map(|it| stage.at.contains(&it)),
             when: Bound::new(&stage.when, known)?,
-            until: Bound::new(rung.until.as_ref()?, known)?,
+            until: Bound::new(rung.until.as_ref()?, known).filter(|it| it.from == 0)?,
         })
     }
 
@@ -61,11 +61,11 @@ impl Window {
         self.moments[moment as usize] && self.when.holds(body, stable)
     }
 
-    /// Returns whether a window that moves may stop.
+    /// Returns with how many tokens behind so many of the stable prefix a window that moves may stop.
     #[inline]
     #[must_use]
-    pub fn rests(&self, body: Tokens, stable: Tokens) -> bool {
-        self.until.holds(body, stable)
+    pub fn rest(&self, stable: Tokens) -> Tokens {
+        self.until.to.saturating_sub(if self.until.is_of_body { 0 } else { stable })
     }
 }
 

@@ -1,7 +1,7 @@
 //! A plan priced under many profiles: each distinct pair of cache rules and limits is simulated once.
 
 use super::simulations::{Ledgers, Simulations};
-use super::{Cell, Plan, Progress};
+use super::{Cell, Plan, Progress, trials};
 use crate::metrics::BreakEven;
 use crate::metrics::sensitivity::{self, Grid, Ledger, Priced, Sensitivity, Variations};
 use crate::report::ALL;
@@ -10,7 +10,7 @@ use crate::report::ALL;
 struct Played<'a> {
     simulations: &'a Simulations<'a>,
     ledgers: Ledgers<super::Folded>,
-    trials: Vec<Option<Vec<Vec<super::trials::Played>>>>,
+    trials: Vec<Option<trials::Kept<trials::Played>>>,
 }
 
 impl Plan {
@@ -89,7 +89,7 @@ impl Played<'_> {
                 variations,
             );
         };
-        let mut priced = trials[self.simulations.within(cell)].iter().map(|it| {
+        let mut priced = trials.of(self.simulations.within(cell)).map(|it| {
             let ledger =
                 Ledger { sums: &it.sums, index: it.index.as_ref(), outcome: &it.outcome, has_needs: false };
             sensitivity::Cell::new(&ledger, variations)

@@ -42,26 +42,28 @@ pub(super) struct Trials<'a> {
 }
 
 impl Trials<'_> {
-    /// Plays every trial and keeps something of each; by pair of limits and cache rules, then by policy, then by trial.
+    /// Plays every trial and keeps something of each run.
     pub(super) fn play<S: Sink + Default, T: Send>(
         self,
         keep: impl Fn(&trace::conversation::Trial, S, Outcome) -> T + Sync,
-    ) -> Vec<Vec<T>> {
+    ) -> Kept<T> {
         let n_trials = self.conversation.n_trials();
         let n_done = AtomicUsize::new(0);
-        let by_trial: Vec<Vec<T>> = on_threads(self.threads, n_trials, |index| {
+        Kept(on_threads(self.threads, n_trials, |index| {
             let kept = play_one(self.load, self.conversation, self.keys, index, &keep);
             (self.progress)(n_done.fetch_add(1, Ordering::Relaxed) + 1, n_trials);
             kept
-        });
-        let n_runs = self.keys.distinct.len() * self.load.policies.len();
-        let mut by_run: Vec<Vec<T>> = (0..n_runs).map(|_| Vec::with_capacity(n_trials)).collect();
-        for kept in by_trial {
-            for (run, kept) in by_run.iter_mut().zip(kept) {
-                run.push(kept);
-            }
-        }
-        by_run
+        }))
+    }
+}
+
+/// What was kept: by trial, then by pair of limits and cache rules, then by policy.
+pub(super) struct Kept<T>(Vec<Vec<T>>);
+
+impl<T> Kept<T> {
+    /// Returns what was kept of one run, trial by trial.
+    pub(super) fn of(&self, run: usize) -> impl Iterator<Item = &T> {
+        self.0.iter().map(move |it| &it[run])
     }
 }
 
@@ -131,10 +133,10 @@ impl Plan {
             let trials = Trials { load, conversation, keys: &simulations.keys, threads, progress };
             Some(trials.play(in_words))
         };
-        let played: Vec<Option<Vec<Vec<Vec<Probe>>>>> = self.scenarios.iter().map(one).collect();
+        let played: Vec<Option<Kept<Vec<Probe>>>> = self.scenarios.iter().map(one).collect();
         let of = |cell: Cell| {
-            let by_run = played[cell.scenario].as_ref()?;
-            Some((cell, by_run[simulations.within(cell)].iter().flatten().cloned().collect()))
+            let kept = played[cell.scenario].as_ref()?;
+            Some((cell, kept.of(simulations.within(cell)).flatten().cloned().collect()))
         };
         self.cells().filter_map(of).collect()
     }

@@ -90,13 +90,20 @@ impl Trial {
         self.before[to] - self.before[from]
     }
 
-    /// Returns the first turn, from one on up to another, from which on the tokens up to that other will do.
+    /// Returns the first turn, from one on, with no more than so many tokens from there on up to another.
     #[inline]
     #[must_use]
-    pub fn first_that(&self, from: usize, to: usize, will_do: impl Fn(Tokens) -> bool) -> usize {
-        let all = self.before[to];
-        let nth = self.before[from..to].iter().position(|before| will_do(all - before));
-        nth.map_or(to, |it| from + it)
+    pub fn first_within(&self, tokens: Tokens, mut from: usize, to: usize) -> usize {
+        let least = self.before[to].saturating_sub(tokens);
+        // Few turns at a time, counted rather than branched upon: how many are too many cannot be foreseen.
+        while let Some(few) = self.before[from..to].first_chunk::<4>() {
+            let n_gone = few.iter().map(|it| usize::from(*it < least)).sum::<usize>();
+            from += n_gone;
+            if n_gone < few.len() {
+                return from;
+            }
+        }
+        from + self.before[from..to].iter().take_while(|it| **it < least).count()
     }
 
     /// Returns what was drawn of a fact.
