@@ -98,6 +98,6 @@ fn line<P: Clone>(
     style: ShapeStyle,
 ) -> DashedPathElement<std::vec::IntoIter<P>, i32> {
     // A dash longer than any line is no dash.
-    let dash = if round == 0 { i32::MAX } else { i32::try_from(DASH / round).unwrap_or(0).max(2) };
+    let dash = DASH.checked_div(round).map_or(i32::MAX, |it| i32::try_from(it).unwrap_or(0).max(2));
     DashedPathElement::new(points, dash, dash.min(5), style)
 }
