@@ -31,7 +31,8 @@ pub(crate) fn write(path: &Path, text: &str) -> Result<(), Error> {
     let mut builder = tempfile::Builder::new();
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    let mut file = builder.tempfile_in(folder).map_err(failed)?;
+    // The temporary file's own name would only confuse.
+    let mut file = builder.tempfile_in(folder).map_err(|it| failed(it.kind().into()))?;
     file.write_all(text.as_bytes()).map_err(failed)?;
     file.persist(path).map_err(|it| failed(it.error))?;
     Ok(())
