@@ -25,7 +25,7 @@ const COLOURS: [RGBColor; 7] = [
     RGBColor(0, 0, 0),
 ];
 /// Lines that are drawn in a colour for the second time, third time and so on are dashed, each time shorter.
-const DASH: usize = 12;
+const DASH: i32 = 12;
 /// How far places stand apart; lines stand a few of these beside one another, so that their bounds are all seen.
 const APART: i32 = 100;
 
@@ -71,7 +71,7 @@ fn draw<'t>(chart: &Chart, text: &'t mut String) -> Result<(), Box<dyn Error + '
     let step = (40 / n_lines.max(1)).clamp(1, 2);
     for (nth, (name, numbers)) in chart.lines.iter().enumerate() {
         let (round, colour) = (nth / COLOURS.len(), COLOURS[nth % COLOURS.len()]);
-        let nth = i32::try_from(nth).unwrap_or(0);
+        let [nth, round] = [nth, round].map(|it| i32::try_from(it).unwrap_or(0));
         let shift = (2 * nth - n_lines + 1) * step;
         let points = places.iter().zip(numbers).filter_map(|(at, it)| Some((at + shift, (*it)?)));
         let points: Vec<(i32, Statistic)> = points.collect();
@@ -94,10 +94,10 @@ fn draw<'t>(chart: &Chart, text: &'t mut String) -> Result<(), Box<dyn Error + '
 /// Returns a line through points, dashed where its colour has been used before.
 fn line<P: Clone>(
     points: Vec<P>,
-    round: usize,
+    round: i32,
     style: ShapeStyle,
 ) -> DashedPathElement<std::vec::IntoIter<P>, i32> {
     // A dash longer than any line is no dash.
-    let dash = if round == 0 { i32::MAX } else { i32::try_from(DASH / round).unwrap_or(0).max(2) };
+    let dash = DASH.checked_div(round).map_or(i32::MAX, |it| it.max(2));
     DashedPathElement::new(points, dash, dash.min(5), style)
 }
