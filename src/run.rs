@@ -225,9 +225,9 @@ impl Plan {
         played: &Kept<Played>,
         profile: &Profile,
     ) -> (Tally, Option<Retention>) {
-        let of = |policy| -> Vec<Trial> {
+        let of = |policy| {
             let cell = Cell { policy, ..cell };
-            played.of(simulations.within(cell)).map(|it| it.trial).collect()
+            played.of(simulations.within(cell)).map(|it| &it.trial)
         };
         let mut tally: Option<Tally> = None;
         for one in played.of(simulations.within(cell)) {
@@ -238,9 +238,9 @@ impl Plan {
             }
         }
         let own = of(cell.policy);
-        let mut retention = Retention::new(&own);
+        let mut retention = Retention::new(&own.clone().copied().collect::<Vec<_>>());
         for (index, policy) in self.policies.iter().enumerate().filter(|(index, _)| *index != cell.policy) {
-            retention.pair(policy, &own, &of(index));
+            retention.pair(policy, own.clone(), of(index));
         }
         let nothing = || Tally::new(&Sums::default(), None, &Outcome::default(), false, profile);
         (tally.unwrap_or_else(nothing), Some(retention))
