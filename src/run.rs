@@ -152,7 +152,11 @@ impl Plan {
         let ledgers = self.ledgers(&simulations, threads, progress);
         let assumed: Vec<Arc<Assumed>> = self.assumed();
         let played = self.played(&simulations, threads, progress);
-        let runs = self.cells().map(|cell| {
+        let cells: Vec<Cell> = self.cells().collect();
+        // To fold many trials is work, too; of other runs there is little to fold.
+        let threads = if played.iter().any(Option::is_some) { threads } else { Some(1) };
+        let runs = on_threads(threads, cells.len(), |index| {
+            let cell = cells[index];
             let (load, profile) = (&self.scenarios[cell.scenario], &self.profiles[cell.profile]);
             let has_needs = load.workload.has_needs();
             let (tally, retention) = match &played[cell.scenario] {
@@ -173,7 +177,7 @@ impl Plan {
                 assumed: Arc::clone(&assumed[cell.scenario * self.profiles.len() + cell.profile]),
             }
         });
-        let report = Report::new(self.suite.clone(), self.notes.clone(), runs.collect(), self.has_sum);
+        let report = Report::new(self.suite.clone(), self.notes.clone(), runs, self.has_sum);
         Report { references: self.references.clone(), ..report }
     }
 

@@ -46,12 +46,16 @@ fn draw<'t>(chart: &Chart, text: &'t mut String) -> Result<(), Box<dyn Error + '
     let (legend, plot) = root.split_vertically(legend_height);
     let n_places = i32::try_from(chart.places.len()).unwrap_or(0);
     let places: Vec<i32> = (0..n_places).map(|it| it * APART).collect();
+    // Lines side by side stay nearer to their own place than to the next, and within the frame.
+    let step = (40 / n_lines.max(1)).clamp(1, 2);
+    let margin = (n_lines * step + 5).max(25);
+    let last = n_places.saturating_sub(1) * APART;
     let mut context = ChartBuilder::on(&plot)
         .margin(10)
         .margin_right(24)
         .x_label_area_size(44)
         .y_label_area_size(52)
-        .build_cartesian_2d((-25..n_places * APART - 75).with_key_points(places.clone()), 0.0..1.0)?;
+        .build_cartesian_2d((-margin..last + margin).with_key_points(places.clone()), 0.0..1.0)?;
     let name_of = |at: &i32| {
         let place = usize::try_from(at / APART).ok().and_then(|it| chart.places.get(it));
         place.cloned().unwrap_or_default()
@@ -67,8 +71,6 @@ fn draw<'t>(chart: &Chart, text: &'t mut String) -> Result<(), Box<dyn Error + '
         .x_label_formatter(&name_of)
         .y_label_formatter(&|it| format!("{it:.1}"))
         .draw()?;
-    // Lines side by side stay nearer to their own place than to the next.
-    let step = (40 / n_lines.max(1)).clamp(1, 2);
     for (nth, (name, numbers)) in chart.lines.iter().enumerate() {
         let (round, colour) = (nth / COLOURS.len(), COLOURS[nth % COLOURS.len()]);
         let [nth, round] = [nth, round].map(|it| i32::try_from(it).unwrap_or(0));
