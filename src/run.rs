@@ -152,7 +152,11 @@ impl Plan {
         let ledgers = self.ledgers(&simulations, threads, progress);
         let assumed: Vec<Arc<Assumed>> = self.assumed();
         let played = self.played(&simulations, threads, progress);
-        let runs = self.cells().map(|cell| {
+        let cells: Vec<Cell> = self.cells().collect();
+        // To fold many trials is work, too; of other runs there is little to fold.
+        let threads = if played.iter().any(Option::is_some) { threads } else { Some(1) };
+        let runs = on_threads(threads, cells.len(), |index| {
+            let cell = cells[index];
             let (load, profile) = (&self.scenarios[cell.scenario], &self.profiles[cell.profile]);
             let has_needs = load.workload.has_needs();
             let (tally, retention) = match &played[cell.scenario] {
@@ -173,7 +177,7 @@ impl Plan {
                 assumed: Arc::clone(&assumed[cell.scenario * self.profiles.len() + cell.profile]),
             }
         });
-        let report = Report::new(self.suite.clone(), self.notes.clone(), runs.collect(), self.has_sum);
+        let report = Report::new(self.suite.clone(), self.notes.clone(), runs, self.has_sum);
         Report { references: self.references.clone(), ..report }
     }
 
@@ -225,9 +229,9 @@ impl Plan {
         played: &Kept<Played>,
         profile: &Profile,
     ) -> (Tally, Option<Retention>) {
-        let of = |policy| -> Vec<Trial> {
+        let of = |policy| {
             let cell = Cell { policy, ..cell };
-            played.of(simulations.within(cell)).map(|it| it.trial).collect()
+            played.of(simulations.within(cell)).map(|it| &it.trial)
         };
         let mut tally: Option<Tally> = None;
         for one in played.of(simulations.within(cell)) {
@@ -238,9 +242,9 @@ impl Plan {
             }
         }
         let own = of(cell.policy);
-        let mut retention = Retention::new(&own);
+        let mut retention = Retention::new(&own.clone().copied().collect::<Vec<_>>());
         for (index, policy) in self.policies.iter().enumerate().filter(|(index, _)| *index != cell.policy) {
-            retention.pair(policy, &own, &of(index));
+            retention.pair(policy, own.clone(), of(index));
         }
         let nothing = || Tally::new(&Sums::default(), None, &Outcome::default(), false, profile);
         (tally.unwrap_or_else(nothing), Some(retention))

@@ -351,10 +351,15 @@ impl Retention {
     }
 
     /// Compares with another policy on the same draws.
-    pub fn pair(&mut self, against: &str, own: &[Trial], other: &[Trial]) {
+    pub fn pair<'t>(
+        &mut self,
+        against: &str,
+        own: impl Iterator<Item = &'t Trial> + Clone,
+        other: impl Iterator<Item = &'t Trial> + Clone,
+    ) {
         let difference =
             |(own, other): (&Trial, &Trial)| own.needles().as_published() - other.needles().as_published();
-        if let Some(paired) = Statistic::new(own.iter().zip(other).map(difference)) {
+        if let Some(paired) = Statistic::new(own.zip(other).map(difference)) {
             self.paired.insert(against.to_owned(), paired);
         }
     }

@@ -25,7 +25,7 @@ const COLOURS: [RGBColor; 7] = [
     RGBColor(0, 0, 0),
 ];
 /// Lines that are drawn in a colour for the second time, third time and so on are dashed, each time shorter.
-const DASH: usize = 12;
+const DASH: i32 = 12;
 /// How far places stand apart; lines stand a few of these beside one another, so that their bounds are all seen.
 const APART: i32 = 100;
 
@@ -46,12 +46,16 @@ fn draw<'t>(chart: &Chart, text: &'t mut String) -> Result<(), Box<dyn Error + '
     let (legend, plot) = root.split_vertically(legend_height);
     let n_places = i32::try_from(chart.places.len()).unwrap_or(0);
     let places: Vec<i32> = (0..n_places).map(|it| it * APART).collect();
+    // Lines side by side stay nearer to their own place than to the next, and within the frame.
+    let step = (40 / n_lines.max(1)).clamp(1, 2);
+    let margin = (n_lines * step + 5).max(25);
+    let last = n_places.saturating_sub(1) * APART;
     let mut context = ChartBuilder::on(&plot)
         .margin(10)
         .margin_right(24)
         .x_label_area_size(44)
         .y_label_area_size(52)
-        .build_cartesian_2d((-25..n_places * APART - 75).with_key_points(places.clone()), 0.0..1.0)?;
+        .build_cartesian_2d((-margin..last + margin).with_key_points(places.clone()), 0.0..1.0)?;
     let name_of = |at: &i32| {
         let place = usize::try_from(at / APART).ok().and_then(|it| chart.places.get(it));
         place.cloned().unwrap_or_default()
@@ -67,11 +71,9 @@ fn draw<'t>(chart: &Chart, text: &'t mut String) -> Result<(), Box<dyn Error + '
         .x_label_formatter(&name_of)
         .y_label_formatter(&|it| format!("{it:.1}"))
         .draw()?;
-    // Lines side by side stay nearer to their own place than to the next.
-    let step = (40 / n_lines.max(1)).clamp(1, 2);
     for (nth, (name, numbers)) in chart.lines.iter().enumerate() {
         let (round, colour) = (nth / COLOURS.len(), COLOURS[nth % COLOURS.len()]);
-        let nth = i32::try_from(nth).unwrap_or(0);
+        let [nth, round] = [nth, round].map(|it| i32::try_from(it).unwrap_or(0));
         let shift = (2 * nth - n_lines + 1) * step;
         let points = places.iter().zip(numbers).filter_map(|(at, it)| Some((at + shift, (*it)?)));
         let points: Vec<(i32, Statistic)> = points.collect();
@@ -94,10 +96,10 @@ fn draw<'t>(chart: &Chart, text: &'t mut String) -> Result<(), Box<dyn Error + '
 /// Returns a line through points, dashed where its colour has been used before.
 fn line<P: Clone>(
     points: Vec<P>,
-    round: usize,
+    round: i32,
     style: ShapeStyle,
 ) -> DashedPathElement<std::vec::IntoIter<P>, i32> {
     // A dash longer than any line is no dash.
-    let dash = DASH.checked_div(round).map_or(i32::MAX, |it| i32::try_from(it).unwrap_or(0).max(2));
+    let dash = DASH.checked_div(round).map_or(i32::MAX, |it| it.max(2));
     DashedPathElement::new(points, dash, dash.min(5), style)
 }

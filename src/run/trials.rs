@@ -62,7 +62,7 @@ pub(super) struct Kept<T>(Vec<Vec<T>>);
 
 impl<T> Kept<T> {
     /// Returns what was kept of one run, trial by trial.
-    pub(super) fn of(&self, run: usize) -> impl Iterator<Item = &T> {
+    pub(super) fn of(&self, run: usize) -> impl Iterator<Item = &T> + Clone {
         self.0.iter().map(move |it| &it[run])
     }
 }
