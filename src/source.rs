@@ -1,16 +1,19 @@
 //! An input file: its name, its format, its text, and where in the text a field stands.
 
+mod json;
+
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 
 use serde::de::DeserializeOwned;
-use serde_json::error::Category;
 
 use crate::diag::{Diagnostic, Place};
 use crate::error::Error;
 use crate::spec::decode::{self, Format};
 use crate::spec::spelling::spell;
+
+pub use json::json_problem;
 
 /// The largest input file that is read whole, in bytes.
 const BYTES_MAX: u64 = 1 << 30;
@@ -103,40 +106,4 @@ pub fn line_column(text: &str, byte: usize) -> (usize, usize) {
     let before = text.get(..byte).unwrap_or(text);
     let line_start = before.rfind('\n').map_or(0, |it| it + 1);
     (before.matches('\n').count() + 1, before[line_start..].chars().count() + 1)
-}
-
-/// How serde calls kinds of values, and how people do.
-const WORDS: [(&str, &str); 3] = [
-    ("expected f64", "expected a number"),
-    ("expected u64", "expected a whole number that is not negative"),
-    ("expected u32", "expected a whole number that is not negative"),
-];
-
-/// Says what a JSON parser found in a text, with its place and a way out.
-#[must_use]
-pub fn json_problem(text: &str, error: &serde_json::Error) -> Diagnostic {
-    let whole = error.to_string();
-    let message = whole.split(" at line ").next().unwrap_or(&whole);
-    let message = match message.split_once("expected struct ") {
-        Some((before, _)) => format!("{before}expected an object"),
-        None => WORDS.iter().fold(message.to_owned(), |text, (from, to)| text.replace(from, to)),
-    };
-    let is_double = message.starts_with("duplicate field") || message.ends_with("stands twice");
-    let help = match (error.classify(), message.rsplit_once(", expected ")) {
-        (Category::Eof, _) => "the text ends in the middle: write or fetch the whole file again".to_owned(),
-        _ if message.starts_with("recursion limit") => "nest no deeper than 128 lists or objects".to_owned(),
-        _ if is_double => "keep one of the two".to_owned(),
-        _ if message.starts_with("missing field") => "add it".to_owned(),
-        (Category::Data, Some((_, wanted))) => format!("write {wanted}"),
-        _ => "write JSON: finite numbers, text and keys in double quotes, commas between values".to_owned(),
-    };
-    let mut problem = Diagnostic::at("syntax", "", message).help(help);
-    if error.line() > 0 {
-        let (line, column) = (error.line(), error.column().max(1));
-        let start: usize = text.split_inclusive('\n').take(line - 1).map(str::len).sum();
-        let at = (start + column - 1).min(text.len());
-        problem.place.line_column = Some((line, column));
-        problem.place.span = text.is_char_boundary(at).then_some(at..at);
-    }
-    problem
 }

@@ -78,7 +78,7 @@ impl CacheRule for PrefixInterval {
             };
             // Of every fate the longest: each prefix of a prompt is an entry under this rule.
             if entries.iter().all(|it| it.fate != fate) {
-                let age_ms = u64::try_from(request.now_ms.saturating_sub(known.touched_ms)).ok();
+                let age_ms = Some(elapsed_ms(known.touched_ms, request.now_ms));
                 let (slot, tokens) = (Some(link.slot), link.tokens);
                 entries.push(EntryFound { slot, tokens, age_ms, life_ms: prefixes.ttl_ms(), fate });
             }

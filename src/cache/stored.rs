@@ -5,7 +5,7 @@
 //! first, in a call of its own that is billed as input; then it reads it. Contents are not taken away before their time.
 
 use super::marks::{lead_end, places};
-use super::{CacheRule, EntryFound, Fate, Finding, MarkFound, RequestView};
+use super::{CacheRule, EntryFound, Fate, Finding, MarkFound, RequestView, elapsed_ms};
 use crate::ledger::{CacheUse, StoredRow};
 use crate::model::{Breakpoints, cache};
 use crate::units::Tokens;
@@ -71,7 +71,7 @@ impl Stored {
             _ => Fate::Shorter,
         };
         let since_ms = content.expires_ms.saturating_sub_unsigned(self.rules.ttl_ms);
-        let age_ms = u64::try_from(request.now_ms.saturating_sub(since_ms)).ok();
+        let age_ms = Some(elapsed_ms(since_ms, request.now_ms));
         let slot = request.chain.links().get(content.link).map(|it| it.slot);
         EntryFound { slot, tokens, age_ms, life_ms: Some(self.rules.ttl_ms), fate }
     }

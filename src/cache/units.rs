@@ -10,7 +10,7 @@
 use indexmap::IndexMap;
 
 use super::prefixes::{Prefixes, is_live};
-use super::{CacheRule, EntryFound, Fate, Finding, RequestView, readable_ms};
+use super::{CacheRule, EntryFound, Fate, Finding, RequestView, elapsed_ms, readable_ms};
 use crate::ledger::CacheUse;
 use crate::model::cache;
 use crate::projection::chain::Link;
@@ -197,13 +197,13 @@ impl CacheRule for Units {
             let fate = match unit {
                 it if !is_live(self.rules.ttl_ms, it.touched_ms, request.now_ms) => Fate::Expired,
                 it if it.readable_ms > request.now_ms => {
-                    Fate::NotReadable { in_ms: u64::try_from(it.readable_ms - request.now_ms).unwrap_or(0) }
+                    Fate::NotReadable { in_ms: elapsed_ms(request.now_ms, it.readable_ms) }
                 }
                 it => Fate::Read(it.tokens.min(links[link].tokens).min(request.prompt)),
             };
             // Of every fate the longest: a profile may leave a unit at every few tokens.
             if entries.iter().all(|it| it.fate != fate) {
-                let age_ms = u64::try_from(request.now_ms.saturating_sub(unit.touched_ms)).ok();
+                let age_ms = Some(elapsed_ms(unit.touched_ms, request.now_ms));
                 let (slot, tokens, life_ms) = (Some(links[link].slot), unit.tokens, self.rules.ttl_ms);
                 entries.push(EntryFound { slot, tokens, age_ms, life_ms, fate });
             }

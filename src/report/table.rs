@@ -78,11 +78,8 @@ pub(super) fn drawn(grid: &super::retention::Grid, width: Option<usize>) -> Stri
     let text = laid_out(grid, grid.columns.clone(), str::to_owned).trim_fmt();
     let is_wide = |width: &usize| text.lines().any(|it| it.chars().count() > *width);
     let Some(width) = width.filter(is_wide) else { return text };
-    let word = |heading: &str| heading.split(' ').map(|it| it.chars().count()).max().unwrap_or(0);
-    let column = |at: usize| {
-        grid.rows.iter().map(|it| it[at].chars().count()).fold(word(&grid.columns[at]), usize::max)
-    };
-    let rest: usize = (1..grid.columns.len()).map(|at| column(at) + PADDING).sum();
+    let column = |at: usize| width_of(&grid.columns[at], grid.rows.iter().map(|it| it[at].as_str()));
+    let rest: usize = (1..grid.columns.len()).map(column).sum();
     let fragment = |row: &Vec<String>| fragments(&row[0]).map(|it| it.chars().count() + INDENT.len()).max();
     let room = width.saturating_sub(rest + PADDING);
     let names_fit = grid.rows.iter().filter_map(fragment).all(|it| it <= room);
@@ -221,9 +218,12 @@ fn rest(cells: &[Vec<String>], columns: &[usize]) -> usize {
 
 /// Returns the width of a column.
 fn column_width(cells: &[Vec<String>], column: usize) -> usize {
-    let heading = COLUMNS[column].split(' ').map(|it| it.chars().count()).max().unwrap_or(0);
-    let widest = cells.iter().map(|it| it[column].chars().count()).max().unwrap_or(0);
-    heading.max(widest) + PADDING
+    width_of(COLUMNS[column], cells.iter().map(|it| it[column].as_str()))
+}
+
+/// Returns the width that cells need below a heading of which each word may take a line.
+fn width_of<'a>(heading: &'a str, cells: impl Iterator<Item = &'a str>) -> usize {
+    heading.split(' ').chain(cells).map(|it| it.chars().count()).max().unwrap_or(0) + PADDING
 }
 
 /// Writes a paragraph behind a mark, its further lines indented as far.
