@@ -32,28 +32,28 @@ impl CacheRule for PrefixInterval {
     fn submit(&mut self, request: &RequestView<'_>) -> CacheUse {
         let links = request.chain.links();
         let (now_ms, response_ms) = (request.now_ms, request.response_ms);
-        let n_same = self.prefixes.leave(request);
-        let is_live = self.prefixes.is_live(self.prefixes.last_ms, now_ms);
-        let last = &mut self.prefixes.last;
-        let mut common =
-            if is_live { last.iter().rposition(|it| it.1 <= now_ms).map_or(0, |it| it + 1) } else { 0 };
-        if !is_live || response_ms < self.last_readable_ms {
-            // Known no longer, or this response starts before that of the request that brought it.
-            let at_most = |before: i64| if is_live { before.min(response_ms) } else { response_ms };
-            last.iter_mut().for_each(|it| it.1 = at_most(it.1));
-            self.last_readable_ms = last.iter().map(|it| it.1).max().unwrap_or(i64::MIN);
-        }
-        for (index, link) in links.iter().enumerate().skip(n_same) {
-            let known = self.prefixes.left.swap_remove(&link.digest);
-            let known = known.filter(|it| self.prefixes.is_live(it.touched_ms, now_ms));
-            let readable_ms = known.map_or(response_ms, |it| it.note.min(response_ms));
+        let was_live = self.prefixes.is_live(self.prefixes.last_ms, now_ms);
+        let mut common = 0;
+        let mut latest_ms = self.last_readable_ms;
+        let n_same = self.prefixes.take(request, |index, known| {
+            let readable_ms = known.map_or(response_ms, |it: i64| it.min(response_ms));
             if known.is_some() && readable_ms <= now_ms {
                 common = index + 1;
             }
-            self.last_readable_ms = self.last_readable_ms.max(readable_ms);
-            self.prefixes.last.push((link.digest, readable_ms));
+            latest_ms = latest_ms.max(readable_ms);
+            readable_ms
+        });
+        let same = &mut self.prefixes.last[..n_same];
+        if was_live && common == 0 {
+            common = same.iter().rposition(|it| it.1 <= now_ms).map_or(0, |it| it + 1);
         }
-        self.prefixes.last_ms = now_ms;
+        if !was_live || response_ms < self.last_readable_ms {
+            // Known no longer, or this response starts before that of the request that brought it.
+            let at_most = |before: i64| if was_live { before.min(response_ms) } else { response_ms };
+            same.iter_mut().for_each(|it| it.1 = at_most(it.1));
+            latest_ms = self.prefixes.last.iter().map(|it| it.1).max().unwrap_or(i64::MIN);
+        }
+        self.last_readable_ms = latest_ms;
         let tokens: Tokens = common.checked_sub(1).map_or(0, |last| links[last].tokens);
         let read = self.steps.floor(tokens).min(request.prompt);
         let broke_at = links.get(common).map(|link| link.slot);

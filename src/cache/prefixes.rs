@@ -56,8 +56,25 @@ impl<T: Copy> Prefixes<T> {
         self.ttl_ms
     }
 
+    /// Takes a prompt; returns how many prefixes the one before had as well. Each other one gets a note, made of its place
+    /// and of what was noted of it, where it is not forgotten.
+    pub(super) fn take(
+        &mut self,
+        request: &RequestView<'_>,
+        mut note: impl FnMut(usize, Option<T>) -> T,
+    ) -> usize {
+        let n_same = self.leave(request);
+        for (index, link) in request.chain.links().iter().enumerate().skip(n_same) {
+            let known = self.left.swap_remove(&link.digest);
+            let known = known.filter(|it| self.is_live(it.touched_ms, request.now_ms));
+            self.last.push((link.digest, note(index, known.map(|it| it.note))));
+        }
+        self.last_ms = request.now_ms;
+        n_same
+    }
+
     /// Keeps what the last prompt had and this one has not; returns how many prefixes both have, which are all of `last`.
-    pub(super) fn leave(&mut self, request: &RequestView<'_>) -> usize {
+    fn leave(&mut self, request: &RequestView<'_>) -> usize {
         let links = request.chain.links();
         let n_same = if request.chain.is_aside() {
             let same = self.last.iter().zip(links);
@@ -80,16 +97,13 @@ impl<T: Copy> Prefixes<T> {
 impl Prefixes {
     /// Takes a prompt and says how far it was known.
     pub(super) fn submit(&mut self, request: &RequestView<'_>) -> Shared {
-        let n_same = self.leave(request);
-        let mut n_known = if self.is_live(self.last_ms, request.now_ms) { n_same } else { 0 };
-        for (index, link) in request.chain.links().iter().enumerate().skip(n_same) {
-            let known = self.left.swap_remove(&link.digest);
-            if known.is_some_and(|it| self.is_live(it.touched_ms, request.now_ms)) {
-                n_known = index + 1;
+        let was_live = self.is_live(self.last_ms, request.now_ms);
+        let mut known_to = 0;
+        let n_same = self.take(request, |index, known| {
+            if known.is_some() {
+                known_to = index + 1;
             }
-            self.last.push((link.digest, ()));
-        }
-        self.last_ms = request.now_ms;
-        Shared { n_same, n_known }
+        });
+        Shared { n_same, n_known: known_to.max(if was_live { n_same } else { 0 }) }
     }
 }
