@@ -4,7 +4,7 @@
 //! sequential source makes every draw that its script makes, in its order.
 
 use super::dice::choice;
-use crate::rng::{Cpython, Draw};
+use crate::rng::{Cpython, Draw, Window};
 use crate::trace::Kind;
 
 /// Letters of which a run is drawn, the blank being the last.
@@ -18,8 +18,8 @@ trait Parts {
     fn number(&mut self, first: u32, last: u32);
     /// Draws one of several phrases, of so many words each.
     fn phrase<const N: usize>(&mut self, words: [u64; N]) -> u64;
-    /// Draws a run of so many letters and blanks, between two lengths, and counts its words.
-    fn letters(&mut self, first: u32, last: u32) -> u64;
+    /// Draws how many letters and blanks follow, between two numbers.
+    fn letters(&mut self, first: u32, last: u32) -> u32;
 }
 
 /// Says one of the four things that a user says, and counts the words.
@@ -76,9 +76,9 @@ fn assistant(nth: usize, parts: &mut impl Parts) -> u64 {
     }
 }
 
-/// Says one of the two things that a tool gives back.
+/// Says one of the two things that a tool gives back, and how many letters and blanks follow the words.
 #[inline(always)]
-fn tool(nth: usize, parts: &mut impl Parts) -> u64 {
+fn tool(nth: usize, parts: &mut impl Parts) -> (u64, u32) {
     match nth {
         0 => {
             parts.word(10);
@@ -86,7 +86,7 @@ fn tool(nth: usize, parts: &mut impl Parts) -> u64 {
             parts.word(5);
             parts.number(1, 500);
             parts.word(4);
-            11
+            (11, 0)
         }
         _ => {
             parts.word(4);
@@ -94,7 +94,7 @@ fn tool(nth: usize, parts: &mut impl Parts) -> u64 {
             parts.word(4);
             parts.number(1, 200);
             parts.number(201, 400);
-            4 + parts.letters(40, 120)
+            (4, parts.letters(40, 120))
         }
     }
 }
@@ -105,19 +105,90 @@ pub(super) fn drawn(dice: &mut Draw) -> (Kind, u64) {
     match choice(3, dice) {
         0 => (Kind::User, user(choice(4, dice), dice)),
         1 => (Kind::Assistant, assistant(choice(4, dice), dice)),
-        _ => (Kind::ToolResult, tool(choice(2, dice), dice)),
+        _ => {
+            let (words, letters) = tool(choice(2, dice), dice);
+            (Kind::ToolResult, words + runs(letters, dice))
+        }
     }
 }
 
+/// What every speaker says, in each way; of a tool's ways the letters that follow, too.
+type Said = ([u64; 4], [u64; 4], [(u64, u32); 2]);
+
+#[inline(always)]
+fn every(parts: &mut impl Parts) -> Said {
+    let users = [user(0, parts), user(1, parts), user(2, parts), user(3, parts)];
+    let assistants = [assistant(0, parts), assistant(1, parts), assistant(2, parts), assistant(3, parts)];
+    (users, assistants, [tool(0, parts), tool(1, parts)])
+}
+
 /// Draws every template of every speaker before who speaks is drawn.
+///
+/// What is drawn on words that are looked at ahead is drawn in turn where these are too few.
 pub(super) fn sequential(dice: &mut Cpython) -> (Kind, u64) {
-    let users = [user(0, dice), user(1, dice), user(2, dice), user(3, dice)];
-    let assistants = [assistant(0, dice), assistant(1, dice), assistant(2, dice), assistant(3, dice)];
-    let tools = [tool(0, dice), tool(1, dice)];
+    let mut window = dice.upcoming().window();
+    let mut said = every(&mut window);
+    match window.n_drawn() {
+        Some(n_drawn) => dice.skip(n_drawn),
+        None => said = every_in_turn(dice),
+    }
+    one_of(&said, dice).unwrap_or_else(|| one_in_turn(&said, dice))
+}
+
+/// Draws the letters, who speaks, and in which way.
+#[inline(always)]
+fn one_of((users, assistants, [log, quote]): &Said, dice: &mut Cpython) -> Option<(Kind, u64)> {
+    let mut upcoming = dice.upcoming();
+    let letters = [upcoming.letters(log.1)?, upcoming.letters(quote.1)?];
+    let who = upcoming.below_word(3)?;
+    let way = upcoming.below_word(if who < 2 { 4 } else { 2 })? as usize;
+    let said = match who {
+        0 => (Kind::User, users[way]),
+        1 => (Kind::Assistant, assistants[way]),
+        _ => (Kind::ToolResult, [log, quote][way].0 + letters[way].runs_without_last(LETTERS)),
+    };
+    let n_drawn = upcoming.n_drawn();
+    dice.skip(n_drawn);
+    Some(said)
+}
+
+#[cold]
+#[inline(never)]
+fn every_in_turn(dice: &mut Cpython) -> Said {
+    every(dice)
+}
+
+#[cold]
+#[inline(never)]
+fn one_in_turn((users, assistants, tools): &Said, dice: &mut Cpython) -> (Kind, u64) {
+    let tools = tools.map(|(words, letters)| words + dice.runs_without_last(LETTERS, letters));
     match dice.below_word(3) {
         0 => (Kind::User, users[dice.below_word(4) as usize]),
         1 => (Kind::Assistant, assistants[dice.below_word(4) as usize]),
         _ => (Kind::ToolResult, tools[dice.below_word(2) as usize]),
+    }
+}
+
+impl Parts for Window {
+    #[inline(always)]
+    fn word(&mut self, choices: u32) {
+        self.below_word(choices);
+    }
+
+    #[inline(always)]
+    fn number(&mut self, first: u32, last: u32) {
+        self.below_word(last - first + 1);
+    }
+
+    // Where too few words are left, anything may be drawn.
+    #[inline(always)]
+    fn phrase<const N: usize>(&mut self, words: [u64; N]) -> u64 {
+        words.get(self.below_word(N as u32) as usize).copied().unwrap_or(0)
+    }
+
+    #[inline(always)]
+    fn letters(&mut self, first: u32, last: u32) -> u32 {
+        first + self.below_word(last - first + 1)
     }
 }
 
@@ -138,9 +209,8 @@ impl Parts for Cpython {
     }
 
     #[inline(always)]
-    fn letters(&mut self, first: u32, last: u32) -> u64 {
-        let letters = first + self.below_word(last - first + 1);
-        self.runs_without_last(LETTERS, letters)
+    fn letters(&mut self, first: u32, last: u32) -> u32 {
+        first + self.below_word(last - first + 1)
     }
 }
 
@@ -157,24 +227,33 @@ impl Parts for Draw {
         words[choice(N, self)]
     }
 
-    /// A 28th of all letters are blanks: two letters a word of the generator, because a 28th of 2^32 is a whole number but
-    /// for a part in 10^9. There are at most 128.
     #[inline]
-    fn letters(&mut self, first: u32, last: u32) -> u64 {
-        const BAR: u32 = u32::MAX / LETTERS;
-        let letters = u64::from(first) + self.next_below(u64::from(last - first + 1));
-        // Blanks at even places and at odd ones, the first letter's bit being the highest.
-        let (mut even, mut odd) = (0_u64, 0_u64);
-        let n_pairs = letters.div_ceil(2);
-        for _ in 0..n_pairs {
-            let bits = self.next_bits();
-            even = even << 1 | u64::from((bits >> 32) as u32 <= BAR);
-            odd = odd << 1 | u64::from(bits as u32 <= BAR);
-        }
-        // What is behind the last letter begins no word.
-        odd |= letters % 2;
-        let begin = 1 << (n_pairs - 1);
-        let begun = !even & (odd >> 1 | begin) & (begin | (begin - 1));
-        u64::from(begun.count_ones() + (!odd & even).count_ones())
+    fn letters(&mut self, first: u32, last: u32) -> u32 {
+        first + u32::try_from(self.next_below(u64::from(last - first + 1))).unwrap_or(0)
     }
+}
+
+/// Counts the words of letters and blanks: a 28th of all is a blank.
+///
+/// There are two letters to a word of the generator, because a 28th of 2^32 is a whole number but for a part in 10^9; there
+/// are at most 128.
+#[inline]
+fn runs(letters: u32, dice: &mut Draw) -> u64 {
+    const BAR: u32 = u32::MAX / LETTERS;
+    if letters == 0 {
+        return 0;
+    }
+    // Blanks at even places and at odd ones, the first letter's bit being the highest.
+    let (mut even, mut odd) = (0_u64, 0_u64);
+    let n_pairs = letters.div_ceil(2);
+    for _ in 0..n_pairs {
+        let bits = dice.next_bits();
+        even = even << 1 | u64::from((bits >> 32) as u32 <= BAR);
+        odd = odd << 1 | u64::from(bits as u32 <= BAR);
+    }
+    // What is behind the last letter begins no word.
+    odd |= u64::from(letters % 2);
+    let begin = 1 << (n_pairs - 1);
+    let begun = !even & (odd >> 1 | begin) & (begin | (begin - 1));
+    u64::from(begun.count_ones() + (!odd & even).count_ones())
 }
