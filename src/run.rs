@@ -81,10 +81,8 @@ pub struct Load {
     pub seed: u64,
     /// Whether its needs are drawn, and what they fetch enters the history.
     pub is_sampled: bool,
-    /// What it plays; of conversations, the first.
+    /// What it plays.
     pub workload: Workload,
-    /// Its conversations, where it has trials.
-    pub conversation: Option<Conversation>,
     /// The policies with the parameters that they run with here.
     pub policies: Vec<Arc<Policy>>,
 }
@@ -112,7 +110,7 @@ impl Load {
         LoadFacts {
             name: &self.name,
             has_needs: self.workload.has_needs(),
-            is_conversation: self.conversation.is_some(),
+            is_conversation: self.workload.conversations().is_some(),
             drawn_from: self.is_sampled.then_some(self.seed),
             assumptions: self.workload.assumptions(),
         }
@@ -171,7 +169,7 @@ impl Plan {
                 scenario: load.name.clone(),
                 profile: profile.name.clone(),
                 seed: load.seed,
-                trials: load.conversation.as_ref().map_or(1, Conversation::trials_per_length),
+                trials: load.workload.conversations().map_or(1, Conversation::trials_per_length),
                 tally,
                 retention: retention.map(Arc::new),
                 assumed: Arc::clone(&assumed[cell.scenario * self.profiles.len() + cell.profile]),
@@ -202,7 +200,7 @@ impl Plan {
     ) -> Vec<Option<Kept<Played>>> {
         let keys = &simulations.keys;
         let one = |load: &Load| {
-            let conversation = load.conversation.as_ref()?;
+            let conversation = load.workload.conversations()?;
             let keep = |made: &conversation::Trial, sink: TrialSink, index, outcome: Outcome| Played {
                 trial: sink.trial.of(made.length, made.trial, made.total_tokens, &outcome),
                 sums: sink.sums,
@@ -265,11 +263,14 @@ impl Plan {
     }
 
     /// Runs everything and keeps the rows, in the order of [`Plan::cells`]; runs that share a simulation share its rows.
+    /// Conversations have none.
     #[must_use]
     pub fn rows(&self, threads: Option<usize>, progress: Progress<'_>) -> Vec<(Cell, Arc<Rows>)> {
         let simulations = self.simulations();
         let ledgers = simulations.run::<Rows>(threads, progress).map(|(rows, _)| Arc::new(rows));
-        self.cells().map(|cell| (cell, Arc::clone(ledgers.of(&simulations, cell)))).collect()
+        let has_rows = |cell: &Cell| self.scenarios[cell.scenario].workload.conversations().is_none();
+        let of = |cell| (cell, Arc::clone(ledgers.of(&simulations, cell)));
+        self.cells().filter(has_rows).map(of).collect()
     }
 
     /// Returns what has to be played.

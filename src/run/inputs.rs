@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use indexmap::{IndexMap, IndexSet};
 
-use super::{Load, Plan, Request, Workload, load, params};
+use super::{Load, Plan, Request, load, params};
 use crate::catalog::{Catalog, Kind, Loaded};
 use crate::diag::Diagnostic;
 use crate::error::Error;
@@ -16,7 +16,6 @@ use crate::spec::set::{Setting, Target};
 use crate::spec::size::SizeSpec;
 use crate::spec::suite::BreakEvenSpec;
 use crate::spec::{PolicySpec, ProfileSpec, ScenarioSpec, SuiteSpec};
-use crate::trace::Conversation;
 
 /// The suite that fills what a request leaves out.
 const DEFAULT_SUITE: &str = "default";
@@ -57,7 +56,7 @@ pub(super) fn plan(catalog: &Catalog, request: &Request) -> Result<Plan, Error> 
         }
     }
     let mut scenarios = work.scenarios(&scenarios, (request.seed, request.trials), suite_params);
-    let is_replay = scenarios.iter().all(|it| it.workload.items().is_none());
+    let is_replay = scenarios.iter().all(|it| it.workload.blocks().is_some());
     if is_replay && request.policies.is_empty() {
         work.policies.truncate(1);
         scenarios.iter_mut().for_each(|it| it.policies.truncate(1));
@@ -67,7 +66,7 @@ pub(super) fn plan(catalog: &Catalog, request: &Request) -> Result<Plan, Error> 
     work.check_used();
     work.check_blocks(&scenarios, &profiles);
     work.found.stop()?;
-    let notes = scenarios.iter().filter(|it| it.workload.items().is_none()).map(|it| {
+    let notes = scenarios.iter().filter(|it| it.workload.blocks().is_some()).map(|it| {
         format!("{} is a block trace: its prompts are as recorded, and no policy changes them.", it.name)
     });
     let notes: Vec<String> = notes.collect();
@@ -302,18 +301,12 @@ impl Inputs<'_> {
             }
             self.check_params(loaded, &spec.params);
             let policies = self.policies_with(&mut groups, &spec.params, suite_params);
-            // Its problems, if there were any, are those of the workload.
-            let conversation = match &spec.load {
-                LoadSpec::Conversation(load) => Conversation::new(spec, load).ok(),
-                _ => None,
-            };
             match load::workloads(loaded, spec) {
                 Ok(workloads) => scenarios.extend(workloads.into_iter().map(|workload| Load {
                     name: workload.name().to_owned(),
                     seed: spec.seed,
                     is_sampled: spec.recovery == RecoveryModeSpec::Sampled && workload.has_needs(),
                     workload,
-                    conversation: conversation.clone(),
                     policies: policies.clone(),
                 })),
                 Err(error) => self.found.error(error),
@@ -374,7 +367,7 @@ impl Inputs<'_> {
     /// Reports profiles whose cache rules cannot replay a block trace.
     fn check_blocks(&mut self, scenarios: &[Load], profiles: &[Profile]) {
         for load in scenarios {
-            let Workload::Blocks(trace) = &load.workload else { continue };
+            let Some(trace) = load.workload.blocks() else { continue };
             for profile in profiles {
                 self.found.problems.extend(trace.refusal(&profile.cache).map(|mut problem| {
                     problem.message = format!("{} ({})", problem.message, profile.name);

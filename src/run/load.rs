@@ -7,7 +7,7 @@ use crate::error::Error;
 use crate::spec::ScenarioSpec;
 use crate::spec::scenario::{AssumeSpec, LoadSpec};
 use crate::trace::import::Imported;
-use crate::trace::{Trace, import, load};
+use crate::trace::{Conversation, Trace, import, load};
 
 /// What a scenario plays.
 #[expect(clippy::large_enum_variant, reason = "a plan holds one a scenario")]
@@ -15,6 +15,8 @@ use crate::trace::{Trace, import, load};
 pub enum Workload {
     /// Items, which policies act on.
     Items(Trace),
+    /// Conversations, made one by one while they are played.
+    Conversations(Conversation),
     /// Recorded prompts as block ids, which no policy changes.
     Blocks(BlockTrace),
 }
@@ -25,7 +27,25 @@ impl Workload {
     pub fn items(&self) -> Option<&Trace> {
         match self {
             Self::Items(trace) => Some(trace),
-            Self::Blocks(_) => None,
+            Self::Conversations(_) | Self::Blocks(_) => None,
+        }
+    }
+
+    /// Returns the conversations, if it is some.
+    #[must_use]
+    pub fn conversations(&self) -> Option<&Conversation> {
+        match self {
+            Self::Conversations(conversations) => Some(conversations),
+            Self::Items(_) | Self::Blocks(_) => None,
+        }
+    }
+
+    /// Returns the recorded prompts, if it is some.
+    #[must_use]
+    pub fn blocks(&self) -> Option<&BlockTrace> {
+        match self {
+            Self::Blocks(trace) => Some(trace),
+            Self::Items(_) | Self::Conversations(_) => None,
         }
     }
 
@@ -34,6 +54,7 @@ impl Workload {
     pub fn name(&self) -> &str {
         match self {
             Self::Items(trace) => &trace.name,
+            Self::Conversations(conversations) => conversations.name(),
             Self::Blocks(trace) => &trace.name,
         }
     }
@@ -49,6 +70,7 @@ impl Workload {
     pub fn assumptions(&self) -> &[String] {
         match self {
             Self::Items(trace) => &trace.assumptions,
+            Self::Conversations(_) => &[],
             Self::Blocks(trace) => &trace.assumptions,
         }
     }
@@ -77,6 +99,10 @@ pub(super) fn workloads(
             trace.name.clone_from(&spec.name);
             return Ok(vec![Workload::Blocks(trace)]);
         }
+    }
+    if let LoadSpec::Conversation(conversation) = &spec.load {
+        let conversations = Conversation::new(spec, conversation).map_err(|it| scenario.locate(it))?;
+        return Ok(vec![Workload::Conversations(conversations)]);
     }
     let mut others = Vec::new();
     let first = trace(scenario, spec, &mut others)?;

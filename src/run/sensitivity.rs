@@ -73,7 +73,7 @@ impl Plan {
     /// Returns how many times the engine runs: each trial of a conversation once a policy and pair, too.
     fn n_played(&self, simulations: &Simulations<'_>) -> usize {
         let n_trials: usize =
-            self.scenarios.iter().filter_map(|it| Some(it.conversation.as_ref()?.n_trials())).sum();
+            self.scenarios.iter().filter_map(|it| Some(it.workload.conversations()?.n_trials())).sum();
         simulations.len() + n_trials * simulations.keys.distinct.len() * self.policies.len()
     }
 }

@@ -133,9 +133,6 @@ fn find<'a>(
     all: &mut Vec<Simulation<'a>>,
 ) -> Vec<Place> {
     let mut places = Vec::with_capacity(distinct.len() * load.policies.len());
-    if load.conversation.is_some() {
-        return places;
-    }
     let drawn = load.is_sampled.then_some(Seed(load.seed));
     for &(limits, cache) in distinct {
         let first = all.len();
@@ -147,6 +144,7 @@ fn find<'a>(
                     (Play::Items(trace, ready), Some(recovery))
                 }
                 Workload::Blocks(trace) => (Play::Blocks(trace), None),
+                Workload::Conversations(_) => return places,
             };
             let same = all[first..].iter().position(|it| it.play.is_like(&play));
             let simulation = first + same.unwrap_or(all.len() - first);

@@ -125,7 +125,7 @@ impl Plan {
     pub fn probes(&self, threads: Option<usize>, progress: Progress<'_>) -> Vec<(Cell, Vec<Probe>)> {
         let simulations = self.simulations();
         let one = |load: &Load| {
-            let conversation = load.conversation.as_ref()?;
+            let conversation = load.workload.conversations()?;
             let in_words = |made: &trace::conversation::Trial, asked: Asked, _| -> Vec<Probe> {
                 let word = |row: &ProbeRow| Some(Probe::new(row, conversation.spell(made, row.fact)?, made));
                 asked.probes.iter().filter_map(word).collect()
@@ -150,7 +150,7 @@ impl Plan {
         let (Some(load), Some(profile)) = (self.scenarios.first(), self.profiles.first()) else {
             return Err(refuse("list-empty", "there is nothing to play".to_owned(), "name a scenario"));
         };
-        let Some((conversation, policy)) = load.conversation.as_ref().zip(load.policies.first()) else {
+        let Some((conversation, policy)) = load.workload.conversations().zip(load.policies.first()) else {
             let message = format!("{} has no conversations", load.name);
             return Err(refuse("rows-trials", message, "name a scenario whose load is `conversation`"));
         };

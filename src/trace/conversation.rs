@@ -89,6 +89,12 @@ impl Conversation {
         })
     }
 
+    /// Returns the name of their scenario.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.scenario.name
+    }
+
     /// Returns how many conversations there are.
     #[must_use]
     pub fn n_trials(&self) -> usize {

@@ -9,7 +9,7 @@ use ctxsim::error::Error;
 use ctxsim::explain::explain as explained;
 use ctxsim::report::explain::{json, rendered, table};
 use ctxsim::report::rows::Context;
-use ctxsim::run::{Load, Plan, Request};
+use ctxsim::run::{Load, Plan, Request, Workload};
 use ctxsim::vectors;
 
 use crate::args::DocumentFormatArg;
@@ -68,18 +68,21 @@ pub(crate) fn explain(catalog: &Catalog, args: &ExplainArgs) -> Result<(), Error
     };
     let plan = Plan::new(catalog, &request)?;
     let load = session(&plan, args)?;
-    let Some(trace) = load.workload.items() else {
-        return Err(refused(
-            format!("{} is a block trace: its prompts are ids, and no policy changes them", load.name),
-            "name a scenario of items",
-        ));
+    let trace = match &load.workload {
+        Workload::Items(trace) => trace,
+        Workload::Conversations(_) => {
+            return Err(refused(
+                format!("the requests of {} are those of many conversations", load.name),
+                "name a scenario that is one session",
+            ));
+        }
+        Workload::Blocks(_) => {
+            return Err(refused(
+                format!("{} is a block trace: its prompts are ids, and no policy changes them", load.name),
+                "name a scenario of items",
+            ));
+        }
     };
-    if load.conversation.is_some() {
-        return Err(refused(
-            format!("the requests of {} are those of many conversations", load.name),
-            "name a scenario that is one session",
-        ));
-    }
     if args.render && trace.texts.is_empty() {
         return Err(refused(
             format!("{} has sizes and no text to render", load.name),

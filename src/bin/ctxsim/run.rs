@@ -138,7 +138,7 @@ fn written(report: &Report, args: &RunArgs, format: FormatArg) -> Result<String,
 
 /// Returns the rows of all runs.
 fn ledger(plan: &Plan, args: &RunArgs, format: FormatArg) -> Result<String, Error> {
-    if let Some(load) = plan.scenarios.iter().find(|it| it.conversation.is_some()) {
+    if let Some(load) = plan.scenarios.iter().find(|it| it.workload.conversations().is_some()) {
         let message = format!("the requests of {} are those of many conversations", load.name);
         let problem = Diagnostic::at("rows-conversation", "", message);
         return Err(vec![

@@ -88,7 +88,7 @@ fn write(catalog: &Catalog, args: &StoreWriteArgs) -> Result<(), Error> {
         ..Request::default()
     };
     let plan = Plan::new(catalog, &request)?;
-    let first = || Some(*plan.scenarios.first()?.conversation.as_ref()?.lengths().first()?);
+    let first = || Some(*plan.scenarios.first()?.workload.conversations()?.lengths().first()?);
     let length = args.length.or_else(first).unwrap_or(0);
     let stored = plan.stored(length, args.trial, &args.set)?;
     let files = stored.files()?;
