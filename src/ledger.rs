@@ -328,7 +328,7 @@ impl NeedSums {
 }
 
 impl RequestSums {
-    #[inline]
+    #[inline(always)]
     fn add(&mut self, row: &RequestRow) {
         self.n += 1;
         self.prompt += row.prompt;
@@ -344,7 +344,7 @@ impl RequestSums {
 }
 
 impl Sink for Sums {
-    #[inline]
+    #[inline(always)]
     fn request(&mut self, row: &RequestRow) {
         match row.role {
             Role::Main => self.main.add(row),

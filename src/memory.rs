@@ -73,7 +73,7 @@ impl<'t> Keeper<'t> {
     }
 
     /// Looks through what has come, or what the prompt has ceased to show.
-    #[inline]
+    #[inline(always)]
     pub fn observe(&mut self, prompt: &impl View) {
         let plants = &self.plane.plants;
         let Some(memory) = &mut self.memory else { return };
@@ -126,6 +126,7 @@ impl<'t> Keeper<'t> {
 }
 
 impl Remembering<'_> {
+    #[inline(never)]
     fn observe(&mut self, plants: &[Plant], prompt: &impl View) {
         let n_items = prompt.n_items();
         while let Some(plant) = plants.get(self.n_arrived)

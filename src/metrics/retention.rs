@@ -111,7 +111,7 @@ pub struct TrialSink {
 }
 
 impl Sink for TrialSink {
-    #[inline]
+    #[inline(always)]
     fn request(&mut self, row: &RequestRow) {
         self.sums.request(row);
     }

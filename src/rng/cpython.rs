@@ -5,6 +5,7 @@
 mod ahead;
 mod hash;
 mod runs;
+mod seed;
 
 use std::fmt;
 
@@ -34,7 +35,8 @@ impl Cpython {
     pub fn new(seed: u64) -> Self {
         let words = [(seed & u64::from(u32::MAX)) as u32, (seed >> 32) as u32];
         let key = if words[1] == 0 { &words[..1] } else { &words[..] };
-        let twister = MT19937::new_with_slice_seed(key);
+        let mut twister = MT19937::default();
+        twister.set_state(&seed::state(key));
         let mut new = Self { twister, words: [0; AHEAD + BLOCK], at: AHEAD + BLOCK };
         new.refill();
         new

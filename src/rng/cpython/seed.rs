@@ -1,0 +1,53 @@
+//! The twister's state for a seed, as its authors' `init_by_array` sets it up.
+//!
+//! It begins with a state that is the same for all seeds, which is worked out when the code is compiled.
+
+use mt19937::N;
+
+/// The state of `init_genrand(19650218)`.
+const COMMON: [u32; N] = {
+    let mut state = [19_650_218; N];
+    let mut at = 1;
+    while at < N {
+        state[at] = mixed(state[at - 1], 1_812_433_253).wrapping_add(at as u32);
+        at += 1;
+    }
+    state
+};
+
+/// Returns the state for a key of one word or two.
+pub(super) fn state(key: &[u32]) -> [u32; N] {
+    let mut state = COMMON;
+    let mut before = state[0];
+    // Once around and one place more with the key, then on from there to the end, and the first place last.
+    for (nth, at) in (1..N).chain([1]).enumerate() {
+        let nth_word = nth % key.len();
+        let added = key[nth_word].wrapping_add(nth_word as u32);
+        before = (state[at] ^ mixed(before, 1_664_525)).wrapping_add(added);
+        state[at] = before;
+    }
+    for at in (2..N).chain([1]) {
+        before = (state[at] ^ mixed(before, 1_566_083_941)).wrapping_sub(at as u32);
+        state[at] = before;
+    }
+    state[0] = 1 << 31;
+    state
+}
+
+const fn mixed(word: u32, factor: u32) -> u32 {
+    (word ^ (word >> 30)).wrapping_mul(factor)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_state_is_that_of_the_generator_itself() {
+        for key in [&[0][..], &[42], &[u32::MAX], &[7, 1], &[0, u32::MAX]] {
+            let twister = mt19937::MT19937::new_with_slice_seed(key);
+
+            assert_eq!(&state(key), twister.get_state(), "{key:?}");
+        }
+    }
+}
