@@ -97,7 +97,12 @@ pub fn read_text(path: &Path) -> Result<String, Error> {
     if bytes > BYTES_MAX {
         return Err(failed(std::io::Error::other("larger than 1 GiB")));
     }
-    fs::read_to_string(path).map_err(failed)
+    let mut text = fs::read_to_string(path).map_err(failed)?;
+    // A mark of byte order is no text.
+    if text.starts_with('\u{feff}') {
+        text.drain(..'\u{feff}'.len_utf8());
+    }
+    Ok(text)
 }
 
 /// Returns the line and the column, both from 1, of a byte.

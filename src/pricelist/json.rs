@@ -76,16 +76,14 @@ impl Json {
             Self::Number(number) => *number,
             other => return Err(format!("{} where a price belongs", other.kind())),
         };
-        let exact = Decimal::from_f64(number).and_then(|it| it.shifted(places));
-        let price = exact.ok_or_else(|| match number {
-            it if it < 0.0 => format!("a negative price, {number}"),
-            it if !it.is_finite() => format!("{number} where a price belongs"),
-            _ => format!("a price of more than 18 digits, {number}"),
-        })?;
-        match price.scaled(6) {
-            Some(_) => Ok(price),
-            None => Err(format!("a price with more than six decimals, {price} USD per million tokens")),
-        }
+        let read = |number| Decimal::from_f64(number).and_then(|it| it.shifted(places));
+        let price = [number, as_meant(number)].into_iter().filter_map(read).find(|it| it.scaled(6).is_some());
+        price.ok_or_else(|| match read(number) {
+            _ if number < 0.0 => format!("a negative price, {number}"),
+            _ if !number.is_finite() => format!("{number} where a price belongs"),
+            Some(price) => format!("a price with more than six decimals, {price} USD per million tokens"),
+            None => format!("a price of more than 18 digits, {number}"),
+        })
     }
 
     /// Returns a number of tokens; nothing for zero and for what is no whole number.
@@ -108,6 +106,12 @@ impl Json {
             Self::Object(_) => "an object",
         }
     }
+}
+
+/// Returns a number to its 15th digit, the last that a float surely holds (`DBL_DIG`): 2e-7 of 2.0000000000000002e-7, which
+/// a program has computed.
+fn as_meant(number: f64) -> f64 {
+    format!("{number:.14e}").parse().unwrap_or(number)
 }
 
 /// Reads a file's text: TOML where its name says so, else JSON.

@@ -306,3 +306,23 @@ fn a_request_is_explained_or_refused_with_the_way_out() {
         assert!(text.contains(message), "{text}");
     }
 }
+
+#[test]
+fn a_mark_of_byte_order_before_a_file_is_no_part_of_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let marked = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, format!("\u{feff}{text}")).unwrap();
+        path.display().to_string()
+    };
+    let reference = |name: &str| {
+        std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/reference").join(name)).unwrap()
+    };
+    let prices = marked("l.json", include_str!("../data/prices/litellm/prices.json"));
+    let files = ["policy.ron", "scenario.toml"].map(|it| marked(it, &reference(it)));
+
+    let imported = ctxsim(&["prices", "import", &prices, "--as-of", "2026-11-21"]);
+    assert!(imported.status.success(), "{}", String::from_utf8_lossy(&imported.stderr));
+    let valid = ctxsim(&["validate", &files[0], &files[1]]);
+    assert!(valid.status.success(), "{}", String::from_utf8_lossy(&valid.stderr));
+}

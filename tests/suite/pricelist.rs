@@ -137,6 +137,22 @@ fn every_key_of_a_price_is_read_exactly() {
 }
 
 #[test]
+fn a_price_that_a_program_computed_is_the_one_that_was_meant() {
+    let price = |input: &str| {
+        let text = format!(
+            r#"{{"m": {{"litellm_provider": "p", "input_cost_per_token": {input}, "output_cost_per_token": 1e-06}}}}"#
+        );
+        list("l.json", &text).entries.first().map(|it| it.prices[0].input.to_string())
+    };
+
+    assert_eq!(price("0.00000020000000000000002").as_deref(), Some("0.2"));
+    assert_eq!(price("4.6999999999999995e-07").as_deref(), Some("0.47"));
+    assert_eq!(price("0.000015000020000000002").as_deref(), Some("15.00002"));
+    assert_eq!(price("1.1428571428571428e-06"), None);
+    assert_eq!(price("1.41953125e-07"), None);
+}
+
+#[test]
 fn a_service_that_differs_by_one_factor_is_written_as_that_factor() {
     let text = |batch: &str| {
         format!(
