@@ -18,8 +18,10 @@ pub struct Disagreement {
 }
 
 /// Returns how many models at least two lists have, and every price on which they disagree, by model.
+///
+/// Of dated prices those count that hold on a day, `YYYY-MM-DD`; the latest, where none is given.
 #[must_use]
-pub fn compare(lists: &[Found]) -> (usize, Vec<Disagreement>) {
+pub fn compare(lists: &[Found], as_of: Option<&str>) -> (usize, Vec<Disagreement>) {
     let mut by_model: IndexMap<String, Vec<(&'static str, &Entry)>> = IndexMap::new();
     for found in lists {
         for entry in &found.entries {
@@ -31,7 +33,7 @@ pub fn compare(lists: &[Found]) -> (usize, Vec<Disagreement>) {
     }
     by_model.retain(|_, entries| entries.len() > 1);
     by_model.sort_keys();
-    let all = by_model.iter().flat_map(|(model, entries)| disagreements(model, entries));
+    let all = by_model.iter().flat_map(|(model, entries)| disagreements(model, entries, as_of));
     (by_model.len(), all.collect())
 }
 
@@ -42,8 +44,8 @@ fn key(entry: &Entry) -> String {
     format!("{provider}/{}", model.strip_prefix(&format!("{provider}/")).unwrap_or(&model))
 }
 
-fn disagreements(model: &str, entries: &[(&'static str, &Entry)]) -> Vec<Disagreement> {
-    let priced: Vec<_> = entries.iter().map(|(list, entry)| (*list, fields(entry))).collect();
+fn disagreements(model: &str, entries: &[(&'static str, &Entry)], as_of: Option<&str>) -> Vec<Disagreement> {
+    let priced: Vec<_> = entries.iter().map(|(list, entry)| (*list, fields(entry, as_of))).collect();
     let names: IndexSet<&String> = priced.iter().flat_map(|(_, it)| it.keys()).collect();
     let rows = names.into_iter().filter_map(|field| {
         let said: Vec<_> = priced.iter().map(|(list, it)| (*list, it.get(field).copied())).collect();
@@ -53,10 +55,13 @@ fn disagreements(model: &str, entries: &[(&'static str, &Entry)]) -> Vec<Disagre
     rows.collect()
 }
 
-/// Returns the usual prices of an entry by name, the latest list of prices standing for all.
-fn fields(entry: &Entry) -> IndexMap<String, Decimal> {
+/// Returns the usual prices of an entry by name, as they are on a day or, without one, at last.
+fn fields(entry: &Entry, as_of: Option<&str>) -> IndexMap<String, Decimal> {
     let mut fields = IndexMap::new();
-    let Some(price) = entry.prices.last() else { return fields };
+    // Days written alike are in order as texts.
+    let holds = |from: &str| as_of.is_none_or(|day| from <= day);
+    let price = entry.prices.iter().rfind(|it| it.from.as_deref().is_none_or(holds));
+    let Some(price) = price else { return fields };
     let mut put = |name: String, price: Option<Decimal>| fields.extend(price.map(|it| (name, it)));
     put("input".to_owned(), Some(price.input));
     put("output".to_owned(), price.output);

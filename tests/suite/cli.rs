@@ -316,7 +316,8 @@ fn a_mark_of_byte_order_before_a_file_is_no_part_of_it() {
         path.display().to_string()
     };
     let reference = |name: &str| {
-        std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/reference").join(name)).unwrap()
+        std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/reference").join(name))
+            .unwrap()
     };
     let prices = marked("l.json", include_str!("../data/prices/litellm/prices.json"));
     let files = ["policy.ron", "scenario.toml"].map(|it| marked(it, &reference(it)));

@@ -224,11 +224,23 @@ fn lists_disagree_only_on_what_they_say_differently() {
     let mut lists = vec![list("a.json", LITELLM), list("b.json", LITELLM)];
     lists[1].list = "other";
 
-    assert_eq!(compare(&lists).1, []);
+    assert_eq!(compare(&lists, None).1, []);
     lists[1].entries.iter_mut().find(|it| it.model == "gpt-5.4").unwrap().prices[0].cache_read = None;
-    let (n_models, rows) = compare(&lists);
+    let (n_models, rows) = compare(&lists, None);
     assert_eq!((n_models > 5, rows.len(), rows[0].field.as_str()), (true, 1, "cache_read"));
     assert_eq!(rows[0].said[1], ("other", None));
+
+    // A price that holds from a day on counts from that day on.
+    let dated = |from: &str| {
+        let mut lists = vec![list("a.json", LITELLM), list("a.json", LITELLM)];
+        lists[1].list = "other";
+        let prices = &mut lists[1].entries.iter_mut().find(|it| it.model == "gpt-5.4").unwrap().prices;
+        let later = PriceSpec { from: Some(from.to_owned()), output: None, ..prices[0].clone() };
+        prices.push(later);
+        lists
+    };
+    let n_rows = |as_of| compare(&dated("2027-01-01"), as_of).1.len();
+    assert_eq!([None, Some("2026-12-31"), Some("2027-01-01")].map(n_rows), [1, 0, 1]);
 }
 
 /// What came of the expected prices of a list.

@@ -61,6 +61,9 @@ pub(crate) struct CompareArgs {
     /// Files of price lists, or folders of TOML files
     #[arg(value_name = "FILE", required = true)]
     pub(crate) paths: Vec<PathBuf>,
+    /// The day, YYYY-MM-DD, whose prices are compared; of dated prices the latest, when silent
+    #[arg(long, value_name = "DATE")]
+    pub(crate) as_of: Option<String>,
 }
 
 /// Runs a verb on price lists.
@@ -73,11 +76,7 @@ pub(crate) fn prices(command: &PricesCommand) -> Result<(), Error> {
 
 /// Makes profiles of price lists; of profiles of one name that of the first list is kept.
 fn import(args: &PriceImportArgs) -> Result<(), Error> {
-    if calendar::day(&args.as_of).is_none() {
-        let mut problem = Diagnostic::at("date-format", "", format!("`{}` is no day", args.as_of));
-        "--as-of".clone_into(&mut problem.place.file);
-        return Err(vec![problem.help("write it as in \"2026-10-07\"")].into());
-    }
+    check_day(&args.as_of)?;
     let lists = read(&args.paths)?;
     let folder = args.output.as_deref().map(below_profiles).unwrap_or_default();
     let mut text = String::new();
@@ -112,6 +111,16 @@ fn import(args: &PriceImportArgs) -> Result<(), Error> {
         None => text.push_str("Nothing was written: --output names a folder for the profiles.\n"),
     }
     output::print(&text)
+}
+
+/// Checks that a text names a day.
+fn check_day(text: &str) -> Result<(), Error> {
+    if calendar::day(text).is_some() {
+        return Ok(());
+    }
+    let mut problem = Diagnostic::at("date-format", "", format!("`{text}` is no day"));
+    "--as-of".clone_into(&mut problem.place.file);
+    Err(vec![problem.help("write it as in \"2026-10-07\"")].into())
 }
 
 /// Lists what of a price list is in no profile, and counts.
@@ -164,12 +173,13 @@ fn write(folder: &Path, name: &str, text: &str) -> Result<(), Error> {
 
 /// Prints every price on which lists disagree.
 fn disagreements(args: &CompareArgs) -> Result<(), Error> {
+    args.as_of.as_deref().map_or(Ok(()), check_day)?;
     let lists = read(&args.paths)?;
     if lists.len() < 2 {
         let problem = Diagnostic::at("price-lists", "", "one list alone cannot disagree");
         return Err(vec![problem.help("name files or folders of at least two lists")].into());
     }
-    let (n_models, rows) = compare(&lists);
+    let (n_models, rows) = compare(&lists, args.as_of.as_deref());
     let mut text = String::new();
     for row in &rows {
         let said: Vec<String> = row
