@@ -10,7 +10,6 @@ use crate::trace::import::Imported;
 use crate::trace::{Conversation, Trace, import, load};
 
 /// What a scenario plays.
-#[expect(clippy::large_enum_variant, reason = "a plan holds one a scenario")]
 #[derive(Clone, Debug)]
 pub enum Workload {
     /// Items, which policies act on.

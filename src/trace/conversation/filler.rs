@@ -12,14 +12,61 @@ const LETTERS: u32 = 28;
 
 /// What the parts of a template are drawn from.
 trait Parts {
+    /// Draws a number below a count.
+    fn below(&mut self, count: u32) -> u32;
+
     /// Draws one of so many words; the template's own number counts it.
-    fn word(&mut self, choices: u32);
+    #[inline(always)]
+    fn word(&mut self, choices: u32) {
+        self.below(choices);
+    }
+
     /// Draws a whole number between two; the template's own number counts it.
-    fn number(&mut self, first: u32, last: u32);
+    #[inline(always)]
+    fn number(&mut self, first: u32, last: u32) {
+        self.below(last - first + 1);
+    }
+
     /// Draws one of several phrases, of so many words each.
-    fn phrase<const N: usize>(&mut self, words: [u64; N]) -> u64;
+    #[inline(always)]
+    fn phrase<const N: usize>(&mut self, words: [u64; N]) -> u64 {
+        // A window that shows too few words may draw anything.
+        words.get(self.below(N as u32) as usize).copied().unwrap_or(0)
+    }
+
     /// Draws how many letters and blanks follow, between two numbers.
-    fn letters(&mut self, first: u32, last: u32) -> u32;
+    #[inline(always)]
+    fn letters(&mut self, first: u32, last: u32) -> u32 {
+        first + self.below(last - first + 1)
+    }
+}
+
+impl Parts for Cpython {
+    #[inline(always)]
+    fn below(&mut self, count: u32) -> u32 {
+        self.below_word(count)
+    }
+}
+
+impl Parts for Window {
+    #[inline(always)]
+    fn below(&mut self, count: u32) -> u32 {
+        self.below_word(count)
+    }
+}
+
+impl Parts for Draw {
+    #[inline]
+    fn below(&mut self, count: u32) -> u32 {
+        u32::try_from(self.next_below(u64::from(count))).unwrap_or(0)
+    }
+
+    // No draw shifts another, so that one whose result says nothing need not be made.
+    #[inline]
+    fn word(&mut self, _choices: u32) {}
+
+    #[inline]
+    fn number(&mut self, _first: u32, _last: u32) {}
 }
 
 /// Says one of the four things that a user says, and counts the words.
@@ -112,19 +159,9 @@ pub(super) fn drawn(dice: &mut Draw) -> (Kind, u64) {
     }
 }
 
-/// What every speaker says, in each way; of a tool's ways the letters that follow, too.
-type Said = ([u64; 4], [u64; 4], [(u64, u32); 2]);
-
-#[inline(always)]
-fn every(parts: &mut impl Parts) -> Said {
-    let users = [user(0, parts), user(1, parts), user(2, parts), user(3, parts)];
-    let assistants = [assistant(0, parts), assistant(1, parts), assistant(2, parts), assistant(3, parts)];
-    (users, assistants, [tool(0, parts), tool(1, parts)])
-}
-
-/// Draws every template of every speaker before who speaks is drawn.
+/// Draws a turn as the published script does: what every speaker would say in every way, then who speaks, and in which way.
 ///
-/// What is drawn on words that are looked at ahead is drawn in turn where these are too few.
+/// All of it is drawn on the words that come next, looked at ahead; where these are too few, it is drawn in turn.
 pub(super) fn sequential(dice: &mut Cpython) -> (Kind, u64) {
     let mut window = dice.upcoming().window();
     let mut said = every(&mut window);
@@ -135,27 +172,38 @@ pub(super) fn sequential(dice: &mut Cpython) -> (Kind, u64) {
     one_of(&said, dice).unwrap_or_else(|| one_in_turn(&said, dice))
 }
 
-/// Draws the letters, who speaks, and in which way.
+/// What is said in each way, in words: by a user, by an assistant, and by a tool with the letters that follow.
+type Said = ([u64; 4], [u64; 4], [(u64, u32); 2]);
+
+/// Draws all that can be said.
 #[inline(always)]
-fn one_of((users, assistants, [log, quote]): &Said, dice: &mut Cpython) -> Option<(Kind, u64)> {
-    let mut upcoming = dice.upcoming();
-    let letters = [upcoming.letters(log.1)?, upcoming.letters(quote.1)?];
-    let who = upcoming.below_word(3)?;
-    let way = upcoming.below_word(if who < 2 { 4 } else { 2 })? as usize;
-    let said = match who {
-        0 => (Kind::User, users[way]),
-        1 => (Kind::Assistant, assistants[way]),
-        _ => (Kind::ToolResult, [log, quote][way].0 + letters[way].runs_without_last(LETTERS)),
-    };
-    let n_drawn = upcoming.n_drawn();
-    dice.skip(n_drawn);
-    Some(said)
+fn every(parts: &mut impl Parts) -> Said {
+    let users = [user(0, parts), user(1, parts), user(2, parts), user(3, parts)];
+    let assistants = [assistant(0, parts), assistant(1, parts), assistant(2, parts), assistant(3, parts)];
+    (users, assistants, [tool(0, parts), tool(1, parts)])
 }
 
 #[cold]
 #[inline(never)]
 fn every_in_turn(dice: &mut Cpython) -> Said {
     every(dice)
+}
+
+/// Draws the letters, then which of all is said; letters that are not said are not counted.
+#[inline(always)]
+fn one_of((users, assistants, tools): &Said, dice: &mut Cpython) -> Option<(Kind, u64)> {
+    let mut upcoming = dice.upcoming();
+    let letters = [upcoming.letters(tools[0].1)?, upcoming.letters(tools[1].1)?];
+    let who = upcoming.below_word(3)?;
+    let way = upcoming.below_word(if who < 2 { 4 } else { 2 })? as usize;
+    let said = match who {
+        0 => (Kind::User, users[way]),
+        1 => (Kind::Assistant, assistants[way]),
+        _ => (Kind::ToolResult, tools[way].0 + letters[way].runs_without_last(LETTERS)),
+    };
+    let n_drawn = upcoming.n_drawn();
+    dice.skip(n_drawn);
+    Some(said)
 }
 
 #[cold]
@@ -166,70 +214,6 @@ fn one_in_turn((users, assistants, tools): &Said, dice: &mut Cpython) -> (Kind, 
         0 => (Kind::User, users[dice.below_word(4) as usize]),
         1 => (Kind::Assistant, assistants[dice.below_word(4) as usize]),
         _ => (Kind::ToolResult, tools[dice.below_word(2) as usize]),
-    }
-}
-
-impl Parts for Window {
-    #[inline(always)]
-    fn word(&mut self, choices: u32) {
-        self.below_word(choices);
-    }
-
-    #[inline(always)]
-    fn number(&mut self, first: u32, last: u32) {
-        self.below_word(last - first + 1);
-    }
-
-    // Where too few words are left, anything may be drawn.
-    #[inline(always)]
-    fn phrase<const N: usize>(&mut self, words: [u64; N]) -> u64 {
-        words.get(self.below_word(N as u32) as usize).copied().unwrap_or(0)
-    }
-
-    #[inline(always)]
-    fn letters(&mut self, first: u32, last: u32) -> u32 {
-        first + self.below_word(last - first + 1)
-    }
-}
-
-impl Parts for Cpython {
-    #[inline(always)]
-    fn word(&mut self, choices: u32) {
-        self.below_word(choices);
-    }
-
-    #[inline(always)]
-    fn number(&mut self, first: u32, last: u32) {
-        self.below_word(last - first + 1);
-    }
-
-    #[inline(always)]
-    fn phrase<const N: usize>(&mut self, words: [u64; N]) -> u64 {
-        words[self.below_word(N as u32) as usize]
-    }
-
-    #[inline(always)]
-    fn letters(&mut self, first: u32, last: u32) -> u32 {
-        first + self.below_word(last - first + 1)
-    }
-}
-
-impl Parts for Draw {
-    // No draw shifts another, so that one whose result says nothing need not be made.
-    #[inline]
-    fn word(&mut self, _choices: u32) {}
-
-    #[inline]
-    fn number(&mut self, _first: u32, _last: u32) {}
-
-    #[inline]
-    fn phrase<const N: usize>(&mut self, words: [u64; N]) -> u64 {
-        words[choice(N, self)]
-    }
-
-    #[inline]
-    fn letters(&mut self, first: u32, last: u32) -> u32 {
-        first + u32::try_from(self.next_below(u64::from(last - first + 1))).unwrap_or(0)
     }
 }
 
