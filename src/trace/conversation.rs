@@ -29,9 +29,9 @@ pub struct Conversation {
     scenario: ScenarioSpec,
     lengths: Vec<u64>,
     trials: u64,
-    needle_density: Decimal,
+    needle_density: Share,
     implicit_ratio: f64,
-    budget_ratio: Decimal,
+    budget_ratio: Share,
     turn_ms: i64,
     chars_per_token: Decimal,
     n_domains: u64,
@@ -45,6 +45,31 @@ pub struct Conversation {
 enum Source {
     Named(Seed),
     Cpython(u64, StrHash),
+}
+
+/// A share of a number.
+#[derive(Clone, Copy, Debug)]
+enum Share {
+    /// Exact, rounded down.
+    Exact(Decimal),
+    /// As `int(number * share)` has it in CPython: 0.29 of 100 is 28.
+    Float(f64),
+}
+
+impl Share {
+    fn new(share: f64, random: RandomSpec) -> Self {
+        match random {
+            RandomSpec::Named => Self::Exact(Decimal::from_f64(share).unwrap_or_default()),
+            RandomSpec::Cpython => Self::Float(share),
+        }
+    }
+
+    fn of(self, number: u64) -> u64 {
+        match self {
+            Self::Exact(share) => share.of(number),
+            Self::Float(share) => (number as f64 * share) as u64,
+        }
+    }
 }
 
 /// A fact in words.
@@ -66,7 +91,6 @@ impl Conversation {
         written::check(scenario, &mut problems);
         problems.within("load.conversation", |problems| check::check(spec, problems));
         problems.into_result(())?;
-        let exact = |ratio| Decimal::from_f64(ratio).unwrap_or_default();
         let source = match spec.random {
             RandomSpec::Named => Source::Named(Seed(scenario.seed)),
             RandomSpec::Cpython => {
@@ -77,9 +101,9 @@ impl Conversation {
             scenario: scenario.clone(),
             lengths: spec.lengths.clone(),
             trials: spec.trials,
-            needle_density: exact(spec.needle_density),
+            needle_density: Share::new(spec.needle_density, spec.random),
             implicit_ratio: spec.implicit_ratio,
-            budget_ratio: exact(spec.context_budget_ratio),
+            budget_ratio: Share::new(spec.context_budget_ratio, spec.random),
             turn_ms: i64::try_from(spec.turn_seconds.saturating_mul(1_000)).unwrap_or(i64::MAX),
             chars_per_token: written::begin(scenario).finish().chars_per_token,
             n_domains: u64::try_from(spec.domains.len()).unwrap_or(u64::MAX),
@@ -141,7 +165,7 @@ impl Conversation {
                 self.named(seed.child("conversation", length).child("trial", trial), n_needles, &mut writer)
             }
             Source::Cpython(seed, hash) => {
-                let seed = seed.wrapping_add(length.wrapping_mul(1_000)).wrapping_add(trial);
+                let seed = u128::from(seed) + u128::from(length) * 1_000 + u128::from(trial);
                 self.sequential(Cpython::new(seed), hash, n_needles, &mut writer)
             }
         };

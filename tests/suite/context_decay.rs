@@ -86,6 +86,25 @@ fn every_row_of_the_published_script_is_reproduced() {
 }
 
 #[test]
+fn shares_of_the_published_script_are_products_of_floats() {
+    let set = |share: &str| {
+        vec![
+            "scenario.load.conversation.lengths=[100]".to_owned(),
+            "scenario.load.conversation.trials=1".to_owned(),
+            format!("scenario.load.conversation.{share}"),
+        ]
+    };
+    let first = |scenario: &str, share: &str| {
+        let request = Request { scenarios: vec![scenario.to_owned()], set: set(share), ..request(&[]) };
+        trials(&Plan::new(&Catalog::bundled(), &request).unwrap(), 1)[0].1.needles().total
+    };
+
+    // `int(100 * 0.29)` is 28 in Python.
+    assert_eq!(first("context_decay/paper", "needle_density=0.29"), 28);
+    assert_eq!(first("context_decay/trials", "needle_density=0.29"), 29);
+}
+
+#[test]
 fn means_over_many_trials_agree_with_the_script_within_four_standard_errors() {
     let request = Request { scenarios: vec!["context_decay/trials".to_owned()], ..request(&[]) };
     let report = quietly(&Plan::new(&Catalog::bundled(), &request).unwrap(), 2);
@@ -109,8 +128,9 @@ fn means_over_many_trials_agree_with_the_script_within_four_standard_errors() {
         for (length, theirs) in expected["by_strategy_length"][&run.policy].as_object().unwrap() {
             compare(&own["by_length"][length], theirs, &format!("{} at {length}", run.policy));
         }
+        compare(&own["depth_accuracy"], &expected["by_strategy_depth"][&run.policy], &run.policy);
     }
-    assert_eq!(n_compared, 100);
+    assert_eq!(n_compared, 116);
 }
 
 #[test]

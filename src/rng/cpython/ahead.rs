@@ -138,7 +138,7 @@ mod tests {
     #[test]
     fn what_is_drawn_ahead_is_what_is_drawn() {
         let counts = [5, 10, 4, 16, 3, 2, 1, 100, 500, 46, 81, 255, 1 << 17];
-        let (mut draws, mut plain) = (Cpython::new(7), Cpython::new(7));
+        let (mut draws, mut plain) = (Cpython::new(7_u64), Cpython::new(7_u64));
 
         for nth in 0..1_000 {
             let mut window = draws.upcoming().window();
@@ -159,7 +159,7 @@ mod tests {
 
     #[test]
     fn words_that_are_too_few_or_too_little_known_give_nothing() {
-        let mut draws = Cpython::new(7);
+        let mut draws = Cpython::new(7_u64);
         let mut upcoming = draws.upcoming();
         let (mut few, mut little) = (upcoming.window(), upcoming.window());
 

@@ -85,6 +85,6 @@ mod tests {
                 assert_eq!(Letters(many).runs_without_last(population), runs, "{population} {}", many.len());
             }
         }
-        assert_eq!(Cpython::new(42).runs_without_last(28, 6), 1);
+        assert_eq!(Cpython::new(42_u64).runs_without_last(28, 6), 1);
     }
 }

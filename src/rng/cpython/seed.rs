@@ -15,7 +15,7 @@ const COMMON: [u32; N] = {
     state
 };
 
-/// Returns the state for a key of one word or two.
+/// Returns the state for a key of at least one word and fewer than a state has.
 pub(super) fn state(key: &[u32]) -> [u32; N] {
     let mut state = COMMON;
     let mut before = state[0];
@@ -44,7 +44,7 @@ mod tests {
 
     #[test]
     fn the_state_is_that_of_the_generator_itself() {
-        for key in [&[0][..], &[42], &[u32::MAX], &[7, 1], &[0, u32::MAX]] {
+        for key in [&[0][..], &[42], &[u32::MAX], &[7, 1], &[0, u32::MAX], &[1, 2, 3]] {
             let twister = mt19937::MT19937::new_with_slice_seed(key);
 
             assert_eq!(&state(key), twister.get_state(), "{key:?}");

@@ -6,10 +6,10 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::needles::Needle;
-use super::{Conversation, turn};
+use super::{Conversation, Share, turn};
 use crate::trace::facts::{Fact, FactIx, FactPlane, Form, Luck, Plant, Probe};
 use crate::trace::{ItemIx, Kind};
-use crate::units::{Decimal, Tokens};
+use crate::units::Tokens;
 
 /// One conversation.
 #[derive(Clone, Debug)]
@@ -236,10 +236,10 @@ impl Writer {
         }
     }
 
-    pub(super) fn finish(mut self, luck: Luck, trial: u64, budget_ratio: Decimal) -> Trial {
+    pub(super) fn finish(mut self, luck: Luck, trial: u64, budget: Share) -> Trial {
         self.made.facts.luck = luck;
         self.made.trial = trial;
-        self.made.budget_tokens = budget_ratio.of(self.made.total_tokens);
+        self.made.budget_tokens = budget.of(self.made.total_tokens);
         self.made
     }
 }
