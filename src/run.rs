@@ -23,6 +23,7 @@ use crate::report::{Assumed, LoadFacts, Report, Run};
 use crate::spec::guard::{GuardSpec, ReferenceSpec};
 use crate::spec::suite::BreakEvenSpec;
 use crate::trace::{Conversation, conversation};
+use crate::units::UNLIMITED;
 
 pub use convert::convert;
 pub use load::{Workload, recording};
@@ -233,7 +234,9 @@ impl Plan {
         };
         let mut tally: Option<Tally> = None;
         for one in played.of(simulations.within(cell)) {
-            let more = Tally::new(&one.sums, one.index.as_ref(), &one.outcome, false, profile);
+            let mut more = Tally::new(&one.sums, one.index.as_ref(), &one.outcome, false, profile);
+            // Each conversation has a budget of its own.
+            more.limits.prompt = UNLIMITED;
             match &mut tally {
                 Some(tally) => tally.add(&more),
                 None => tally = Some(more),

@@ -235,6 +235,8 @@ pub struct Retention {
     pub implicit_accuracy: Statistic,
     /// The means of marked needles and of those said in passing, subtracted.
     pub gap: f64,
+    /// The same trial by trial; a trial without needles of a kind counts as 0 there, as it was published.
+    pub gap_by_trial: Statistic,
     /// Tokens of the load over tokens of the prompt.
     pub compression_ratio: Option<Statistic>,
     /// Needles found for each 1,000 tokens of the prompt.
@@ -260,6 +262,8 @@ pub struct NonEmpty {
     pub explicit_accuracy: Option<Statistic>,
     /// Of those said in passing.
     pub implicit_accuracy: Option<Statistic>,
+    /// The two subtracted, over the trials that have both.
+    pub gap: Option<Statistic>,
     /// By quarter of the load.
     pub depth_accuracy: IndexMap<&'static str, Option<Statistic>>,
 }
@@ -295,6 +299,7 @@ impl Retention {
             needles_found: trials.iter().map(|it| u64::from(it.needles().found)).sum(),
             accuracy: of(trials, |it| it.needles().as_published()),
             gap: explicit_accuracy.mean - implicit_accuracy.mean,
+            gap_by_trial: of(trials, |it| it.explicit.as_published() - it.implicit.as_published()),
             explicit_accuracy,
             implicit_accuracy,
             compression_ratio: of_some(trials, Trial::compression_ratio),
@@ -330,6 +335,7 @@ impl Retention {
                 "accuracy" => Some(self.accuracy),
                 "explicit_accuracy" => Some(self.explicit_accuracy),
                 "implicit_accuracy" => Some(self.implicit_accuracy),
+                "gap_by_trial" => Some(self.gap_by_trial),
                 "compression_ratio" => self.compression_ratio,
                 "info_density" => Some(self.info_density),
                 _ => None,
@@ -371,6 +377,7 @@ impl NonEmpty {
         Self {
             explicit_accuracy: of_some(trials, |it| it.explicit.share()),
             implicit_accuracy: of_some(trials, |it| it.implicit.share()),
+            gap: of_some(trials, |it| Some(it.explicit.share()? - it.implicit.share()?)),
             depth_accuracy: QUARTILES
                 .into_iter()
                 .enumerate()

@@ -43,7 +43,7 @@ pub struct Totals {
     pub cache_hit_ratio: f64,
     /// The longest prompt.
     pub prompt_tokens_max: Tokens,
-    /// The longest prompt that the profile allows; null without a limit.
+    /// The longest prompt that the profile allows; null without a limit, and for conversations, each of which has its own.
     pub prompt_limit_tokens: Option<Tokens>,
     /// The longest output.
     pub output_tokens_max: Tokens,

@@ -5,8 +5,10 @@ use std::cell::OnceCell;
 use serde::Serialize;
 use serde_json::Value;
 
+use super::retention::Costs;
 use super::{Report, Run};
 use crate::metrics::{Label, Retention, Totals};
+use crate::spec::guard::ReferenceSpec;
 
 /// The schema; fields are added, never renamed without a new version.
 pub const SCHEMA: &str = "ctxsim.report/1";
@@ -17,6 +19,7 @@ struct ReportJson<'a> {
     schema: &'static str,
     suite: Option<&'a str>,
     notes: &'a [String],
+    references: &'a [ReferenceSpec],
     runs: Vec<RunJson<'a>>,
 }
 
@@ -31,6 +34,7 @@ struct RunJson<'a> {
     label: Option<Label>,
     totals: Totals,
     retention: Option<&'a Retention>,
+    retention_cost: Option<Costs>,
     aging: Option<()>,
     memory_calls: Option<()>,
     assumptions: &'a [String],
@@ -47,6 +51,7 @@ impl<'a> RunJson<'a> {
             label,
             totals: Totals::new(&run.tally),
             retention: run.retention.as_deref(),
+            retention_cost: Costs::new(run),
             aging: None,
             memory_calls: None,
             assumptions: &run.assumed.sentences,
@@ -60,7 +65,13 @@ impl<'a> RunJson<'a> {
 /// A value that JSON cannot hold.
 pub fn document(report: &Report) -> Result<String, serde_json::Error> {
     let runs = report.labelled().map(|(run, label)| RunJson::new(run, label)).collect();
-    let document = ReportJson { schema: SCHEMA, suite: report.suite.as_deref(), notes: &report.notes, runs };
+    let document = ReportJson {
+        schema: SCHEMA,
+        suite: report.suite.as_deref(),
+        notes: &report.notes,
+        references: &report.references,
+        runs,
+    };
     serde_json::to_string_pretty(&document).map(|it| it + "\n")
 }
 

@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use serde::Serialize;
+
 use super::numbers::{self, NONE};
 use super::{Report, Run};
 use crate::metrics::retention::{LOSSES, QUARTILES, STATES};
@@ -49,13 +51,6 @@ const OVERALL: [(&str, &str, usize); 6] = [
     ("found per 1,000 tokens", "info_density.mean", 2),
 ];
 
-/// The measures of the gap between what is marked and what is said in passing.
-const GAP: [(&str, &str, usize); 3] = [
-    ("explicit accuracy", "explicit_accuracy.mean", 3),
-    ("implicit accuracy", "implicit_accuracy.mean", 3),
-    ("gap", "gap", 3),
-];
-
 impl Report {
     /// Returns the tables of the runs that have planted facts: by scenario and profile.
     #[must_use]
@@ -81,12 +76,54 @@ impl Report {
     }
 }
 
+/// What keeping facts costs, as tables and programs have it; null for what stopped early, whose cost says nothing beside
+/// that of others, and where there is nothing to divide by.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub(super) struct Costs {
+    /// Tokens of a prompt, on average.
+    tokens_per_request: Option<f64>,
+    /// Dollars for every 1,000 turns of conversation.
+    usd_per_1000_turns: Option<f64>,
+    /// The share of needles found, for each of these dollars.
+    accuracy_per_usd: Option<f64>,
+}
+
+impl Costs {
+    /// Returns what a run cost; nothing for loads without facts.
+    pub(super) fn new(run: &Run) -> Option<Self> {
+        let retention = run.retention.as_deref()?;
+        let known = |it: f64| Some(it).filter(|it| it.is_finite() && !has_stopped(run));
+        let (main, usd) = (&run.tally.sums.main, run.tally.costs.total());
+        let usd_per_1000_turns = usd / (retention.turns as f64 / 1_000.0);
+        Some(Self {
+            tokens_per_request: known(main.prompt as f64 / main.n as f64),
+            usd_per_1000_turns: known(usd_per_1000_turns),
+            accuracy_per_usd: known(retention.accuracy.mean / usd_per_1000_turns),
+        })
+    }
+}
+
+/// Returns whether a run stopped before its load was over.
+fn has_stopped(run: &Run) -> bool {
+    run.tally.outcome.turns_completed < run.tally.outcome.turns_requested
+}
+
+/// Returns a run's policy, and whether it stopped: what is asked of it then counts as not found.
+fn name(run: &Run) -> String {
+    format!("{}{}", run.policy, if has_stopped(run) { " (stopped at its limit)" } else { "" })
+}
+
+/// Returns the place of what the trials gave for the number at a place.
+fn by_trial(place: &str) -> Option<&str> {
+    if place == "gap" { Some("gap_by_trial") } else { place.strip_suffix(".mean") }
+}
+
 impl Group<'_> {
     fn grids(&self) -> Vec<Grid> {
         let mut grids = vec![
-            self.measures("Overall accuracy", &OVERALL),
+            self.overall(),
             self.by_depth(),
-            self.measures("Explicit and implicit facts", &GAP),
+            self.by_form(),
             self.by_length(),
             self.context(),
             self.states(),
@@ -99,39 +136,56 @@ impl Group<'_> {
     }
 
     /// A line for each policy and measure.
-    fn measures(&self, title: &str, measures: &[(&str, &str, usize)]) -> Grid {
+    fn overall(&self) -> Grid {
         let mut rows = Vec::new();
         for (run, retention) in &self.runs {
-            for (measure, place, decimals) in measures {
-                let mut row = vec![run.policy.clone(), (*measure).to_owned()];
-                row.extend(self.beside(run, retention, place, *decimals));
+            for (measure, place, decimals) in OVERALL {
+                let mut row = vec![name(run), measure.to_owned()];
+                row.extend(self.beside(run, retention, place, decimals));
                 rows.push(row);
             }
         }
-        self.grid(title, &["policy", "measure"], &["ours", "± 95%"], rows)
+        self.grid("Overall accuracy", &["policy", "measure"], &["ours", "± 95%"], rows)
+    }
+
+    /// A line for each policy, for facts that are marked, for facts said in passing, and for the gap between the two.
+    fn by_form(&self) -> Grid {
+        let mut rows = Vec::new();
+        for (run, retention) in &self.runs {
+            let non_empty = &retention.non_empty;
+            let measures = [
+                ("explicit accuracy", "explicit_accuracy.mean", non_empty.explicit_accuracy),
+                ("implicit accuracy", "implicit_accuracy.mean", non_empty.implicit_accuracy),
+                ("gap", "gap", non_empty.gap),
+            ];
+            for (measure, place, corrected) in measures {
+                let mut row = vec![name(run), measure.to_owned()];
+                row.extend(self.beside_corrected(run, retention, place, corrected));
+                rows.push(row);
+            }
+        }
+        let columns =
+            ["ours, a trial without such facts as 0", "± 95%", "ours, such trials left out", "± 95%"];
+        self.grid("Explicit and implicit facts", &["policy", "measure"], &columns, rows)
     }
 
     /// A line for each quarter and policy.
     fn by_depth(&self) -> Grid {
-        let mut rows = Vec::new();
-        for quartile in QUARTILES {
-            for (run, retention) in &self.runs {
-                let mut row = vec![quartile.to_owned(), run.policy.clone()];
-                let place = format!("depth_accuracy.{quartile}.mean");
-                let mut cells = self.beside(run, retention, &place, 3);
-                let corrected = retention.non_empty.depth_accuracy.get(quartile).copied().flatten();
-                let corrected = corrected.map(|it| format!("{:.3}", it.mean));
-                cells.insert(2, corrected.unwrap_or_else(|| NONE.to_owned()));
-                row.extend(cells);
-                rows.push(row);
-            }
-        }
-        let columns = ["ours, an empty quarter as 0", "± 95%", "ours, empty quarters left out"];
-        let grid = self.grid("Accuracy by depth", &["depth", "policy"], &columns, rows);
         let of = |retention: &Retention, quartile: &str| {
             retention.non_empty.depth_accuracy.get(quartile).copied().flatten()
         };
-        Grid { chart: Some(self.chart("depth of the fact", &QUARTILES, of)), ..grid }
+        let mut rows = Vec::new();
+        for quartile in QUARTILES {
+            for (run, retention) in &self.runs {
+                let mut row = vec![quartile.to_owned(), name(run)];
+                let place = format!("depth_accuracy.{quartile}.mean");
+                row.extend(self.beside_corrected(run, retention, &place, of(retention, quartile)));
+                rows.push(row);
+            }
+        }
+        let columns = ["ours, an empty quarter as 0", "± 95%", "ours, empty quarters left out", "± 95%"];
+        let grid = self.grid("Accuracy by depth", &["depth", "policy"], &columns, rows);
+        Grid { chart: Some(self.chart("depth of the fact, empty quarters left out", &QUARTILES, of)), ..grid }
     }
 
     /// A line for each length and policy.
@@ -139,7 +193,7 @@ impl Group<'_> {
         let mut rows = Vec::new();
         for length in self.lengths() {
             for (run, retention) in &self.runs {
-                let mut row = vec![length.to_owned(), run.policy.clone()];
+                let mut row = vec![length.to_owned(), name(run)];
                 row.extend(self.beside(run, retention, &format!("by_length.{length}.accuracy.mean"), 3));
                 rows.push(row);
             }
@@ -156,9 +210,10 @@ impl Group<'_> {
         places: &[&str],
         of: impl Fn(&Retention, &str) -> Option<Statistic>,
     ) -> Chart {
-        let lines = self.runs.iter().map(|(run, retention)| {
-            (run.policy.clone(), places.iter().map(|it| of(retention, it)).collect())
-        });
+        let lines = self
+            .runs
+            .iter()
+            .map(|(run, retention)| (name(run), places.iter().map(|it| of(retention, it)).collect()));
         let lines = lines.collect();
         Chart { axis, places: places.iter().map(|it| (*it).to_owned()).collect(), lines }
     }
@@ -176,7 +231,7 @@ impl Group<'_> {
                 let (tokens, total) = (place("context_tokens"), place("total_tokens"));
                 let mut row = vec![
                     length.to_owned(),
-                    run.policy.clone(),
+                    name(run),
                     pair(retention.number(&tokens), retention.number(&total)),
                 ];
                 for index in 0..self.report.references.len() {
@@ -195,7 +250,7 @@ impl Group<'_> {
             let states = STATES.iter().map(|it| retention.states.get(it));
             let losses = LOSSES.iter().map(|it| retention.lost_in.get(it));
             let counts = states.chain(losses).map(|it| numbers::thousands(it.copied().unwrap_or(0)));
-            std::iter::once(run.policy.clone()).chain(counts).collect()
+            std::iter::once(name(run)).chain(counts).collect()
         });
         let losses = LOSSES.map(|it| format!("lost: {it}"));
         let columns = STATES.into_iter().map(str::to_owned).chain(losses);
@@ -215,12 +270,7 @@ impl Group<'_> {
             for (other, _) in &self.runs[index + 1..] {
                 let Some(paired) = retention.paired.get(&other.policy) else { continue };
                 let reach = paired.reach().map_or_else(|| NONE.to_owned(), |it| format!("{it:.3}"));
-                rows.push(vec![
-                    run.policy.clone(),
-                    other.policy.clone(),
-                    format!("{:+.3}", paired.mean),
-                    reach,
-                ]);
+                rows.push(vec![name(run), name(other), format!("{:+.3}", paired.mean), reach]);
             }
         }
         Grid {
@@ -234,26 +284,21 @@ impl Group<'_> {
 
     /// A line for each policy: what it keeps and what that costs.
     fn costs(&self) -> Grid {
-        let rows = self.runs.iter().map(|(run, retention)| {
-            let (main, outcome) = (&run.tally.sums.main, &run.tally.outcome);
-            // What stopped early has done less work: its cost says nothing beside the others'.
-            let has_stopped = outcome.turns_completed < outcome.turns_requested;
-            let per_1000 = run.tally.costs.total() / (retention.turns.max(1) as f64 / 1_000.0);
-            let accuracy = retention.accuracy.mean;
-            let known = |it: String| if has_stopped { NONE.to_owned() } else { it };
-            // A profile without a price, or with a price of nothing, leaves nothing to divide by.
-            let amount = |it: f64, decimals: usize| {
-                if it.is_finite() { known(format!("{it:.decimals$}")) } else { NONE.to_owned() }
+        let rows = self.runs.iter().filter_map(|(run, retention)| {
+            let costs = Costs::new(run)?;
+            let hits = if has_stopped(run) {
+                NONE.to_owned()
+            } else {
+                numbers::percent(run.tally.cache_hit_ratio())
             };
-            let mark = if has_stopped { " (stopped at its limit)" } else { "" };
-            vec![
-                format!("{}{mark}", run.policy),
-                format!("{accuracy:.3}"),
-                known(format!("{:.1}", main.prompt as f64 / main.n.max(1) as f64)),
-                known(numbers::percent(run.tally.cache_hit_ratio())),
-                amount(per_1000, 4),
-                amount(accuracy / per_1000, 2),
-            ]
+            Some(vec![
+                name(run),
+                format!("{:.3}", retention.accuracy.mean),
+                written(costs.tokens_per_request, 1),
+                hits,
+                written(costs.usd_per_1000_turns, 4),
+                written(costs.accuracy_per_usd, 2),
+            ])
         });
         let columns = [
             "policy",
@@ -261,7 +306,7 @@ impl Group<'_> {
             "tokens a request",
             "cache hit",
             "USD per 1,000 turns",
-            "accuracy per USD",
+            "accuracy per USD for 1,000 turns",
         ];
         Grid {
             title: "Cost beside retention".to_owned(),
@@ -274,12 +319,24 @@ impl Group<'_> {
 
     /// Returns our number, how far its confidence reaches, and the numbers of others.
     fn beside(&self, run: &Run, retention: &Retention, place: &str, decimals: usize) -> Vec<String> {
-        let written = |it: Option<f64>| it.map_or_else(|| NONE.to_owned(), |it| format!("{it:.decimals$}"));
-        let stem = place.strip_suffix(".mean");
-        let reach = stem.and_then(|it| retention.statistic(it)?.reach());
-        let mut cells = vec![written(retention.number(place)), written(reach)];
+        let reach = by_trial(place).and_then(|it| retention.statistic(it)?.reach());
+        let mut cells = vec![written(retention.number(place), decimals), written(reach, decimals)];
         let n_references = self.report.references.len();
-        cells.extend((0..n_references).map(|index| written(self.reference(index, run, place))));
+        cells.extend((0..n_references).map(|index| written(self.reference(index, run, place), decimals)));
+        cells
+    }
+
+    /// Returns the same with our number over the trials that have needles of the kind, behind that as it was published.
+    fn beside_corrected(
+        &self,
+        run: &Run,
+        retention: &Retention,
+        place: &str,
+        corrected: Option<Statistic>,
+    ) -> Vec<String> {
+        let mut cells = self.beside(run, retention, place, 3);
+        let corrected = [corrected.map(|it| it.mean), corrected.and_then(|it| it.reach())];
+        cells.splice(2..2, corrected.map(|it| written(it, 3)));
         cells
     }
 
@@ -309,6 +366,11 @@ impl Group<'_> {
         }
         Grid { title: title.to_owned(), columns, n_names: names.len(), rows, chart: None }
     }
+}
+
+/// Writes a number to so many decimals, where there is one.
+fn written(number: Option<f64>, decimals: usize) -> String {
+    number.map_or_else(|| NONE.to_owned(), |it| format!("{it:.decimals$}"))
 }
 
 /// Writes a table as Markdown.

@@ -153,6 +153,9 @@ fn every_policy_keeps_what_it_keeps_on_every_load_at_its_price() {
     let report = quietly(&Plan::new(&Catalog::bundled(), &request).unwrap(), 2);
 
     assert_locked("cost", &markdown::report(&report, Detail::Groups));
+    let request = Request { suite: Some("context-decay-whole".to_owned()), ..Request::default() };
+    let report = quietly(&Plan::new(&Catalog::bundled(), &request).unwrap(), 2);
+    assert_locked("whole", &markdown::report(&report, Detail::Groups));
 }
 
 #[test]
