@@ -14,7 +14,9 @@ pub struct Verdict {
     pub guard: String,
     /// The run: policy, scenario, profile.
     pub run: [String; 3],
-    /// The number; nothing when the run has none there.
+    /// The number's place in the JSON report.
+    pub metric: String,
+    /// The number; nothing when the run has none there, or two that are both 0 to be divided.
     pub value: Option<f64>,
     /// What it had to be.
     pub bound: String,
@@ -25,8 +27,12 @@ pub struct Verdict {
 impl fmt::Display for Verdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let [policy, scenario, profile] = &self.run;
-        let value = self.value.map_or_else(|| "no number".to_owned(), |it| it.to_string());
-        write!(f, "{}: {value} is not {} ({policy} on {scenario} under {profile})", self.guard, self.bound)
+        write!(f, "{}: ", self.guard)?;
+        match self.value {
+            Some(value) => write!(f, "{value} is not {}", self.bound)?,
+            None => write!(f, "`{}` has no value that could be {}", self.metric, self.bound)?,
+        }
+        write!(f, " ({policy} on {scenario} under {profile})")
     }
 }
 
@@ -101,10 +107,12 @@ pub fn judge(guards: &[GuardSpec], report: &Report) -> Vec<Verdict> {
             }
             let divisor = other.flatten().map_or(Some(1.0), |it| it.at(&guard.metric));
             let value = numbers.at(&guard.metric).zip(divisor).map(|(value, divisor)| value / divisor);
+            let value = value.filter(|it| !it.is_nan());
             for (word, bound, compare) in bounds(guard) {
                 verdicts.push(Verdict {
                     guard: guard.name.clone(),
                     run: [&run.policy, &run.scenario, &run.profile].map(String::clone),
+                    metric: guard.metric.clone(),
                     value,
                     bound: format!("{word} {bound}"),
                     holds: value.is_some_and(|it| compare(&it, &bound)),
@@ -132,6 +140,23 @@ mod tests {
             below: None,
             at_most: None,
         }
+    }
+
+    #[test]
+    fn a_number_that_is_none_is_said_to_be_missing() {
+        let verdict = Verdict {
+            guard: "it is kept".to_owned(),
+            run: ["p", "s", "m"].map(str::to_owned),
+            metric: "retention.gap".to_owned(),
+            value: None,
+            bound: "above 0.5".to_owned(),
+            holds: false,
+        };
+
+        let told = "it is kept: `retention.gap` has no value that could be above 0.5 (p on s under m)";
+        assert_eq!(verdict.to_string(), told);
+        let low = Verdict { value: Some(0.25), ..verdict };
+        assert_eq!(low.to_string(), "it is kept: 0.25 is not above 0.5 (p on s under m)");
     }
 
     #[test]
