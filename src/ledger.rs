@@ -328,6 +328,7 @@ impl NeedSums {
 }
 
 impl RequestSums {
+    // Where a row is made, most of it is known to be zero.
     #[inline(always)]
     fn add(&mut self, row: &RequestRow) {
         self.n += 1;

@@ -73,6 +73,7 @@ impl<'t> Keeper<'t> {
     }
 
     /// Looks through what has come, or what the prompt has ceased to show.
+    // Nearly always there is nothing to look through: the test belongs where it is asked, the work does not.
     #[inline(always)]
     pub fn observe(&mut self, prompt: &impl View) {
         let plants = &self.plane.plants;
@@ -80,7 +81,7 @@ impl<'t> Keeper<'t> {
         let is_due = |nth: usize| plants.get(nth).is_some_and(|it| it.item < prompt.n_items());
         let may_be_gone = |nth: &usize| !prompt.shows_all_since(plants[*nth].item);
         if is_due(memory.n_arrived) || memory.waiting.first().is_some_and(may_be_gone) {
-            memory.observe(plants, prompt);
+            memory.look_through(plants, prompt);
         }
     }
 
@@ -127,7 +128,7 @@ impl<'t> Keeper<'t> {
 
 impl Remembering<'_> {
     #[inline(never)]
-    fn observe(&mut self, plants: &[Plant], prompt: &impl View) {
+    fn look_through(&mut self, plants: &[Plant], prompt: &impl View) {
         let n_items = prompt.n_items();
         while let Some(plant) = plants.get(self.n_arrived)
             && plant.item < n_items

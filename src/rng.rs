@@ -6,7 +6,7 @@ use rand::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-pub(crate) use cpython::Window;
+pub(crate) use cpython::Lookahead;
 pub use cpython::{Cpython, StrHash};
 
 /// The source of all draws of a run.

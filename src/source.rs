@@ -98,7 +98,7 @@ pub fn read_text(path: &Path) -> Result<String, Error> {
         return Err(failed(std::io::Error::other("larger than 1 GiB")));
     }
     let mut text = fs::read_to_string(path).map_err(failed)?;
-    // A mark of byte order is no text.
+    // A byte order mark (BOM) is no part of the text.
     if text.starts_with('\u{feff}') {
         text.drain(..'\u{feff}'.len_utf8());
     }

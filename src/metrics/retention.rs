@@ -111,6 +111,7 @@ pub struct TrialSink {
 }
 
 impl Sink for TrialSink {
+    // Where a row is made, most of it is known to be zero.
     #[inline(always)]
     fn request(&mut self, row: &RequestRow) {
         self.sums.request(row);

@@ -4,6 +4,8 @@ use indexmap::{IndexMap, IndexSet};
 
 use super::rules::canonical;
 use super::{Entry, Found};
+use crate::model::calendar;
+use crate::spec::PriceSpec;
 use crate::units::Decimal;
 
 /// A price on which lists disagree.
@@ -19,21 +21,23 @@ pub struct Disagreement {
 
 /// Returns how many models at least two lists have, and every price on which they disagree, by model.
 ///
-/// Of dated prices those count that hold on a day, `YYYY-MM-DD`; the latest, where none is given.
+/// Of dated prices those count that hold on a day, `YYYY-MM-DD`; the latest, where none is given. A model without a price on
+/// that day, or with a price from no known day, is in no list.
 #[must_use]
 pub fn compare(lists: &[Found], as_of: Option<&str>) -> (usize, Vec<Disagreement>) {
-    let mut by_model: IndexMap<String, Vec<(&'static str, &Entry)>> = IndexMap::new();
+    let mut by_model: IndexMap<String, Vec<(&'static str, &PriceSpec)>> = IndexMap::new();
     for found in lists {
         for entry in &found.entries {
-            let entries = by_model.entry(key(entry)).or_default();
-            if !entries.iter().any(|(list, _)| *list == found.list) {
-                entries.push((found.list, entry));
+            let Some(price) = price_on(entry, as_of) else { continue };
+            let prices = by_model.entry(key(entry)).or_default();
+            if !prices.iter().any(|(list, _)| *list == found.list) {
+                prices.push((found.list, price));
             }
         }
     }
-    by_model.retain(|_, entries| entries.len() > 1);
+    by_model.retain(|_, prices| prices.len() > 1);
     by_model.sort_keys();
-    let all = by_model.iter().flat_map(|(model, entries)| disagreements(model, entries, as_of));
+    let all = by_model.iter().flat_map(|(model, prices)| disagreements(model, prices));
     (by_model.len(), all.collect())
 }
 
@@ -44,8 +48,19 @@ fn key(entry: &Entry) -> String {
     format!("{provider}/{}", model.strip_prefix(&format!("{provider}/")).unwrap_or(&model))
 }
 
-fn disagreements(model: &str, entries: &[(&'static str, &Entry)], as_of: Option<&str>) -> Vec<Disagreement> {
-    let priced: Vec<_> = entries.iter().map(|(list, entry)| (*list, fields(entry, as_of))).collect();
+/// Returns the prices of an entry that hold on a day or, without one, at last.
+fn price_on<'e>(entry: &'e Entry, as_of: Option<&str>) -> Option<&'e PriceSpec> {
+    let on = as_of.map_or(Some(i64::MAX), calendar::day)?;
+    let mut dated = Vec::with_capacity(entry.prices.len());
+    for price in &entry.prices {
+        let from = price.from.as_deref().map_or(Some(i64::MIN), calendar::day)?;
+        dated.push((from, price));
+    }
+    dated.into_iter().filter(|(from, _)| *from <= on).max_by_key(|(from, _)| *from).map(|(_, price)| price)
+}
+
+fn disagreements(model: &str, prices: &[(&'static str, &PriceSpec)]) -> Vec<Disagreement> {
+    let priced: Vec<_> = prices.iter().map(|(list, price)| (*list, fields(price))).collect();
     let names: IndexSet<&String> = priced.iter().flat_map(|(_, it)| it.keys()).collect();
     let rows = names.into_iter().filter_map(|field| {
         let said: Vec<_> = priced.iter().map(|(list, it)| (*list, it.get(field).copied())).collect();
@@ -55,13 +70,9 @@ fn disagreements(model: &str, entries: &[(&'static str, &Entry)], as_of: Option<
     rows.collect()
 }
 
-/// Returns the usual prices of an entry by name, as they are on a day or, without one, at last.
-fn fields(entry: &Entry, as_of: Option<&str>) -> IndexMap<String, Decimal> {
+/// Returns usual prices by name.
+fn fields(price: &PriceSpec) -> IndexMap<String, Decimal> {
     let mut fields = IndexMap::new();
-    // Days written alike are in order as texts.
-    let holds = |from: &str| as_of.is_none_or(|day| from <= day);
-    let price = entry.prices.iter().rfind(|it| it.from.as_deref().is_none_or(holds));
-    let Some(price) = price else { return fields };
     let mut put = |name: String, price: Option<Decimal>| fields.extend(price.map(|it| (name, it)));
     put("input".to_owned(), Some(price.input));
     put("output".to_owned(), price.output);

@@ -1,4 +1,4 @@
-//! A tree of values in which no key stands twice and every number is what the text says.
+//! A tree of values in which no key stands twice and every number is what the text says; prices alone are read as meant.
 
 use std::fmt;
 
@@ -78,11 +78,10 @@ impl Json {
         };
         let read = |number| Decimal::from_f64(number).and_then(|it| it.shifted(places));
         let price = [number, as_meant(number)].into_iter().filter_map(read).find(|it| it.scaled(6).is_some());
-        price.ok_or_else(|| match read(number) {
+        price.ok_or_else(|| match number {
             _ if number < 0.0 => format!("a negative price, {number}"),
             _ if !number.is_finite() => format!("{number} where a price belongs"),
-            Some(price) => format!("a price with more than six decimals, {price} USD per million tokens"),
-            None => format!("a price of more than 18 digits, {number}"),
+            _ => format!("{number}, which is no whole number of millionths of a dollar per million tokens"),
         })
     }
 

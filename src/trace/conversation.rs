@@ -219,7 +219,7 @@ impl Conversation {
             }
             writer.turn(kind, words);
         }
-        Luck::Sequential(Box::new(Cpython::new(dice.between(0, 1 << 31))))
+        Luck::Sequential(Box::new(Cpython::new(dice.between(0, 1 << 31).into())))
     }
 
     /// Spells a fact of one of its conversations; nothing, if it has no such fact.

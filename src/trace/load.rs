@@ -5,7 +5,8 @@ use crate::error::Error;
 use crate::spec::ScenarioSpec;
 use crate::spec::scenario::{AssumeSpec, LoadSpec};
 
-/// Makes the trace of a scenario; it has the scenario's name, one of several sessions its own behind that.
+/// Makes the trace of a scenario, of conversations that of the first; it has the scenario's name, one of several sessions its
+/// own behind that.
 ///
 /// Recorded sessions are left to the caller, who knows where the scenario's folder is: `recorded` gets the path
 /// as the scenario writes it, and what the recording does not say.

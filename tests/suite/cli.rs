@@ -308,7 +308,7 @@ fn a_request_is_explained_or_refused_with_the_way_out() {
 }
 
 #[test]
-fn a_mark_of_byte_order_before_a_file_is_no_part_of_it() {
+fn a_byte_order_mark_is_no_part_of_a_file() {
     let folder = tempfile::tempdir().unwrap();
     let marked = |name: &str, text: &str| {
         let path = folder.path().join(name);

@@ -241,6 +241,29 @@ fn lists_disagree_only_on_what_they_say_differently() {
     };
     let n_rows = |as_of| compare(&dated("2027-01-01"), as_of).1.len();
     assert_eq!([None, Some("2026-12-31"), Some("2027-01-01")].map(n_rows), [1, 0, 1]);
+
+    // Days count, not the order of the file; without a price on a day, a model is in no list of it.
+    let with = |days: &[&str]| {
+        let mut lists = vec![list("a.json", LITELLM), list("a.json", LITELLM)];
+        lists[1].list = "other";
+        let prices = &mut lists[1].entries.iter_mut().find(|it| it.model == "gpt-5.4").unwrap().prices;
+        let first = prices[0].clone();
+        let dated = days.iter().zip(1_u32..).map(|(day, nth)| PriceSpec {
+            from: Some((*day).to_owned()),
+            input: Decimal::parse(&nth.to_string()).unwrap(),
+            ..first.clone()
+        });
+        *prices = dated.collect();
+        lists
+    };
+    let said = |days: &[&str], as_of| {
+        let rows = compare(&with(days), as_of).1;
+        rows.iter().find(|it| it.field == "input").map(|it| it.said[1].1.unwrap().to_string())
+    };
+    assert_eq!(said(&["2027-01-01", "2026-06-01"], None).as_deref(), Some("1"));
+    assert_eq!(said(&["2027-01-01", "2026-06-01"], Some("2026-07-01")).as_deref(), Some("2"));
+    assert_eq!(compare(&with(&["2027-01-01"]), Some("2026-07-01")).1, []);
+    assert_eq!(compare(&with(&["2026-6-1"]), None).1, []);
 }
 
 /// What came of the expected prices of a list.

@@ -1,22 +1,22 @@
 //! Draws made on the words that come next, before it is known how many of them are refused.
 //!
-//! Which words a draw refuses cannot be foreseen, so that a draw after the other would wait for the one before. Here the
-//! words below each bar are found at once, a bit for each, and a draw is a step from bit to bit. What is drawn and never
-//! asked for is not worked out.
+//! Nothing predicts which words a draw refuses, so that each draw would have to wait for the one before. Here the words below
+//! each bar are found at once, a bit for each, and a draw is a step from bit to bit. What is drawn and never asked for is
+//! not worked out.
 
 use super::runs::Letters;
-use super::{AHEAD, HIGH, temper_high};
+use super::{AHEAD, HIGH, temper, temper_high};
 
-/// How many words a window shows.
-const WINDOW: usize = u64::BITS as usize;
+/// How many words a lookahead sees.
+const SEEN: usize = u64::BITS as usize;
 
 /// The words that come next, not yet tempered.
 #[derive(Clone, Copy)]
 pub(crate) struct Upcoming<'w>(pub(super) &'w [u32]);
 
 /// Draws on the first words that come next; once these are too few, nothing that is drawn means anything.
-pub(crate) struct Window {
-    words: [u32; WINDOW],
+pub(crate) struct Lookahead {
+    words: [u32; SEEN],
     /// For each bit of a word's highest byte, the lowest first: the words that have it.
     planes: [u64; 8],
     /// The words that are not drawn yet; none, once they were too few.
@@ -24,13 +24,13 @@ pub(crate) struct Window {
 }
 
 impl<'w> Upcoming<'w> {
-    /// Opens a window on the first of them.
+    /// Looks at the first of them.
     #[inline(always)]
-    pub(crate) fn window(self) -> Window {
-        let mut words = [0; WINDOW];
-        words.copy_from_slice(&self.0[..WINDOW]);
+    pub(crate) fn lookahead(self) -> Lookahead {
+        let mut words = [0; SEEN];
+        words.copy_from_slice(&self.0[..SEEN]);
         let words = words.map(temper_high);
-        Window { words, planes: planes(&words.map(|it| (it >> 24) as u8)), left: u64::MAX }
+        Lookahead { words, planes: planes(&words.map(|it| (it >> 24) as u8)), left: u64::MAX }
     }
 
     /// Draws so many letters; nothing, if the words are too few.
@@ -41,13 +41,13 @@ impl<'w> Upcoming<'w> {
         Some(Letters(letters.as_chunks().0))
     }
 
-    /// Draws `randrange(count)` of a small count that is not 0; nothing, if the words are too few.
+    /// Draws `randrange(count)` of a count that is not 0; nothing, if the words are too few.
     #[inline(always)]
     pub(crate) fn below_word(&mut self, count: u32) -> Option<u32> {
         loop {
             let (word, rest) = self.0.split_first()?;
             self.0 = rest;
-            let drawn = temper_high(*word) >> count.leading_zeros();
+            let drawn = temper(*word) >> count.leading_zeros();
             if drawn < count {
                 return Some(drawn);
             }
@@ -61,10 +61,11 @@ impl<'w> Upcoming<'w> {
     }
 }
 
-impl Window {
+impl Lookahead {
     /// Draws `randrange(count)` of a count that is not 0.
     ///
-    /// A count that has more than eight bits, zeros at its end aside, is too much for what is known here.
+    /// A count that has more than eight bits, zeros at its end aside, or more than 18 with them, is too much for what is known
+    /// here: it ends the lookahead, as too few words do.
     #[inline(always)]
     pub(crate) fn below_word(&mut self, count: u32) -> u32 {
         let shift = count.leading_zeros();
@@ -73,10 +74,10 @@ impl Window {
         let left = if is_known { self.below(bar) & self.left } else { 0 };
         // All up to the first of them are drawn; where there is none, that is all.
         self.left = !(left ^ left.wrapping_sub(1));
-        self.words[left.trailing_zeros() as usize % WINDOW] >> shift
+        self.words[left.trailing_zeros() as usize % SEEN] >> shift
     }
 
-    /// Returns how many words were drawn; nothing, if there were too few.
+    /// Returns how many words were drawn; nothing, if there were too few or none is left.
     #[inline(always)]
     pub(crate) fn n_drawn(&self) -> Option<usize> {
         (self.left != 0).then(|| self.left.trailing_zeros() as usize)
@@ -93,11 +94,11 @@ impl Window {
     }
 }
 
-/// Turns bytes into bits of a kind: the lowest of every byte, then the next of every byte.
+/// Transposes 64 bytes into 8 planes, one for each bit, the lowest first.
 ///
-/// Squares of bits, then of bytes, are mirrored by halves (Warren, Hacker's Delight, section 7-3).
+/// Squares of eight bits by eight, then the square of bytes, are transposed by halves (Warren, Hacker's Delight, section 7-3).
 #[inline(always)]
-fn planes(bytes: &[u8; WINDOW]) -> [u64; 8] {
+fn planes(bytes: &[u8; SEEN]) -> [u64; 8] {
     let mut rows = [0; 8];
     for (row, few) in rows.iter_mut().zip(bytes.as_chunks().0) {
         *row = u64::from_le_bytes(*few);
@@ -127,7 +128,7 @@ mod tests {
 
     #[test]
     fn planes_hold_the_bits_of_bytes_in_order() {
-        let bytes: [u8; WINDOW] = std::array::from_fn(|it| (it * 37 + 11) as u8);
+        let bytes: [u8; SEEN] = std::array::from_fn(|it| (it * 37 + 11) as u8);
         let planes = planes(&bytes);
 
         for (nth, byte) in bytes.into_iter().enumerate() {
@@ -138,35 +139,38 @@ mod tests {
     #[test]
     fn what_is_drawn_ahead_is_what_is_drawn() {
         let counts = [5, 10, 4, 16, 3, 2, 1, 100, 500, 46, 81, 255, 1 << 17];
-        let (mut draws, mut plain) = (Cpython::new(7_u64), Cpython::new(7_u64));
+        let (mut draws, mut plain) = (Cpython::new(7), Cpython::new(7));
 
         for nth in 0..1_000 {
-            let mut window = draws.upcoming().window();
-            let drawn = counts.map(|it| window.below_word(it));
-            draws.skip(window.n_drawn().unwrap());
+            let mut lookahead = draws.upcoming().lookahead();
+            let drawn = counts.map(|it| lookahead.below_word(it));
+            draws.skip(lookahead.n_drawn().unwrap());
             let mut upcoming = draws.upcoming();
             let letters = upcoming.letters(nth % 100).unwrap();
-            let (runs, last) = (letters.runs_without_last(28), upcoming.below_word(7));
+            let (runs, last) = (letters.runs_without_last(28), upcoming.below_word(524_289));
             let n_drawn = upcoming.n_drawn();
             draws.skip(n_drawn);
 
             assert_eq!(drawn, counts.map(|it| plain.below_word(it)));
             assert_eq!(runs, plain.runs_without_last(28, nth % 100));
-            assert_eq!(last, Some(plain.below_word(7)));
+            assert_eq!(last, Some(plain.below_word(524_289)));
         }
         assert_eq!(draws.bits(32), plain.bits(32));
     }
 
     #[test]
     fn words_that_are_too_few_or_too_little_known_give_nothing() {
-        let mut draws = Cpython::new(7_u64);
+        let mut draws = Cpython::new(7);
         let mut upcoming = draws.upcoming();
-        let (mut few, mut little) = (upcoming.window(), upcoming.window());
+        let (mut few, mut little, mut wide) =
+            (upcoming.lookahead(), upcoming.lookahead(), upcoming.lookahead());
 
         assert_eq!((0..60).map(|_| few.below_word(2)).filter(|it| *it > 1).count(), 0);
         assert_eq!(few.n_drawn(), None);
         little.below_word(257);
         assert_eq!(little.n_drawn(), None);
+        wide.below_word(1 << 18);
+        assert_eq!(wide.n_drawn(), None);
         assert!(upcoming.letters(129).is_none());
         assert!(upcoming.letters(128).is_some());
         assert_eq!((upcoming.below_word(1), upcoming.n_drawn()), (None, AHEAD));

@@ -1,13 +1,13 @@
 //! Counts the words of a text of random letters.
 
-use super::{HIGH, temper, temper_high, unit};
+use super::{AHEAD, HIGH, temper, temper_high, unit};
 
-/// The words of which letters are made, a pair for each, not yet tempered.
+/// The words of which letters are made, a pair for each, not yet tempered; at most [`MOST`] of them.
 #[derive(Clone, Copy)]
 pub(crate) struct Letters<'w>(pub(super) &'w [[u32; 2]]);
 
-/// How many letters are compared at once.
-const MOST: usize = 128;
+/// How many letters can be looked at before any is drawn.
+pub(super) const MOST: usize = AHEAD / 2;
 /// Stands for yes, where several are worked out at once; 0 stands for no.
 const YES: u32 = u32::MAX;
 
@@ -18,36 +18,32 @@ impl Letters<'_> {
         // Nearly always the high word decides.
         let bar = (last / f64::from(population) * f64::from(1 << HIGH)) as i32;
         // By letter, behind the one before the first, which is as good as the last of the alphabet.
-        let mut is_last = [YES; MOST + 1];
-        let mut runs = 0;
-        for pairs in self.0.chunks(MOST) {
-            let drawn = &mut is_last[..=pairs.len()];
-            if !compare(pairs, bar, &mut drawn[1..]) {
-                for (is_last, [high, low]) in drawn[1..].iter_mut().zip(pairs) {
-                    *is_last = yes_if(unit(temper(*high), temper(*low)) * f64::from(population) >= last);
-                }
+        let mut lasts = [YES; MOST + 1];
+        let lasts = &mut lasts[..=self.0.len()];
+        if !compare(self.0, bar, &mut lasts[1..]) {
+            for (last_or_not, [high, low]) in lasts[1..].iter_mut().zip(self.0) {
+                *last_or_not = yes_if(unit(temper(*high), temper(*low)) * f64::from(population) >= last);
             }
-            runs += u64::from(begun(drawn));
-            is_last[0] = drawn[pairs.len()];
         }
-        runs
+        u64::from(count_runs(lasts))
     }
 }
 
 /// Tells by the high word of each pair whether it is above a bar; returns not so, if any is too near to tell.
-fn compare(pairs: &[[u32; 2]], bar: i32, is_above: &mut [u32]) -> bool {
-    let mut is_near = 0;
-    for (is_above, [high, _]) in is_above.iter_mut().zip(pairs) {
+fn compare(pairs: &[[u32; 2]], bar: i32, above: &mut [u32]) -> bool {
+    let mut near = 0;
+    for (above, [high, _]) in above.iter_mut().zip(pairs) {
         let high = (temper_high(*high) >> (u32::BITS - HIGH)).cast_signed();
-        *is_above = yes_if(high > bar);
-        is_near |= yes_if(high == bar);
+        *above = yes_if(high > bar);
+        near |= yes_if(high == bar);
     }
-    is_near == 0
+    near == 0
 }
 
 /// Counts the runs of no that begin behind the first.
-fn begun(is: &[u32]) -> u32 {
-    is.iter().zip(&is[1..]).fold(0_u32, |begun, (before, is)| begun.wrapping_sub(before & !is))
+fn count_runs(answers: &[u32]) -> u32 {
+    let pairs = answers.iter().zip(&answers[1..]);
+    pairs.fold(0_u32, |runs, (before, answer)| runs.wrapping_sub(before & !answer))
 }
 
 #[inline]
@@ -62,20 +58,20 @@ mod tests {
 
     #[test]
     fn a_high_word_at_the_bar_does_not_decide() {
-        let mut is_above = [7; 2];
+        let mut above = [7; 2];
 
         assert!(!compare(&[[0, u32::MAX]], 0, &mut [0]));
-        assert!(compare(&[[1, 0], [u32::MAX, 0]], 0, &mut is_above));
-        assert_eq!(is_above, [YES; 2]);
-        assert_eq!((begun(&[0, YES, 0, 0, YES, YES, 0]), begun(&[YES])), (2, 0));
+        assert!(compare(&[[1, 0], [u32::MAX, 0]], 0, &mut above));
+        assert_eq!(above, [YES; 2]);
+        assert_eq!((count_runs(&[0, YES, 0, 0, YES, YES, 0]), count_runs(&[YES])), (2, 0));
     }
 
     #[test]
     fn runs_of_any_alphabet_are_those_of_draws_in_turn() {
-        let words: Vec<[u32; 2]> = (0..1_000_u32).map(|it| [it.wrapping_mul(0x9e37_79b9), it]).collect();
+        let words: Vec<[u32; 2]> = (0..128_u32).map(|it| [it.wrapping_mul(0x9e37_79b9), it]).collect();
 
         for population in [1, 2, 3, 28, 1_000, u32::MAX] {
-            for many in [&words[..], &words[..128], &words[..129], &words[..1], &[]] {
+            for many in [&words[..], &words[..127], &words[..65], &words[..1], &[]] {
                 let last = f64::from(population) - 1.0;
                 let is_last = |[high, low]: &[u32; 2]| {
                     unit(temper(*high), temper(*low)) * f64::from(population) >= last
@@ -85,6 +81,6 @@ mod tests {
                 assert_eq!(Letters(many).runs_without_last(population), runs, "{population} {}", many.len());
             }
         }
-        assert_eq!(Cpython::new(42_u64).runs_without_last(28, 6), 1);
+        assert_eq!(Cpython::new(42).runs_without_last(28, 6), 1);
     }
 }

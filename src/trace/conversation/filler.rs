@@ -4,7 +4,7 @@
 //! sequential source makes every draw that its script makes, in its order.
 
 use super::dice::choice;
-use crate::rng::{Cpython, Draw, Window};
+use crate::rng::{Cpython, Draw, Lookahead};
 use crate::trace::Kind;
 
 /// Letters of which a run is drawn, the blank being the last.
@@ -30,7 +30,7 @@ trait Parts {
     /// Draws one of several phrases, of so many words each.
     #[inline(always)]
     fn phrase<const N: usize>(&mut self, words: [u64; N]) -> u64 {
-        // A window that shows too few words may draw anything.
+        // A lookahead that sees too few words may draw anything.
         words.get(self.below(N as u32) as usize).copied().unwrap_or(0)
     }
 
@@ -48,7 +48,7 @@ impl Parts for Cpython {
     }
 }
 
-impl Parts for Window {
+impl Parts for Lookahead {
     #[inline(always)]
     fn below(&mut self, count: u32) -> u32 {
         self.below_word(count)
@@ -159,62 +159,73 @@ pub(super) fn drawn(dice: &mut Draw) -> (Kind, u64) {
     }
 }
 
+/// What can be said in each way, in words.
+struct Alternatives {
+    users: [u64; 4],
+    assistants: [u64; 4],
+    tools: [u64; 2],
+    /// How many letters and blanks follow what a tool says in its last way, which is drawn last.
+    letters: u32,
+}
+
+impl Alternatives {
+    #[inline(always)]
+    fn draw(parts: &mut impl Parts) -> Self {
+        let users = [user(0, parts), user(1, parts), user(2, parts), user(3, parts)];
+        let assistants = [assistant(0, parts), assistant(1, parts), assistant(2, parts), assistant(3, parts)];
+        let ((log, _), (quote, letters)) = (tool(0, parts), tool(1, parts));
+        Self { users, assistants, tools: [log, quote], letters }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn draw_in_turn(dice: &mut Cpython) -> Self {
+        Self::draw(dice)
+    }
+
+    /// Draws the letters, then who speaks, and in which way; letters that are not said are not counted.
+    #[inline(always)]
+    fn one_of(&self, dice: &mut Cpython) -> Option<(Kind, u64)> {
+        let mut upcoming = dice.upcoming();
+        let letters = upcoming.letters(self.letters)?;
+        let who = upcoming.below_word(3)?;
+        let way = upcoming.below_word(if who < 2 { 4 } else { 2 })? as usize;
+        let said = match who {
+            0 => (Kind::User, self.users[way]),
+            1 => (Kind::Assistant, self.assistants[way]),
+            _ if way == 0 => (Kind::ToolResult, self.tools[way]),
+            _ => (Kind::ToolResult, self.tools[way] + letters.runs_without_last(LETTERS)),
+        };
+        let n_drawn = upcoming.n_drawn();
+        dice.skip(n_drawn);
+        Some(said)
+    }
+
+    /// Does the same by draws that each wait for the one before.
+    #[cold]
+    #[inline(never)]
+    fn one_in_turn(&self, dice: &mut Cpython) -> (Kind, u64) {
+        let [log, quote] = self.tools;
+        let tools = [log, quote + dice.runs_without_last(LETTERS, self.letters)];
+        match dice.below_word(3) {
+            0 => (Kind::User, self.users[dice.below_word(4) as usize]),
+            1 => (Kind::Assistant, self.assistants[dice.below_word(4) as usize]),
+            _ => (Kind::ToolResult, tools[dice.below_word(2) as usize]),
+        }
+    }
+}
+
 /// Draws a turn as the published script does: what every speaker would say in every way, then who speaks, and in which way.
 ///
 /// All of it is drawn on the words that come next, looked at ahead; where these are too few, it is drawn in turn.
 pub(super) fn sequential(dice: &mut Cpython) -> (Kind, u64) {
-    let mut window = dice.upcoming().window();
-    let mut said = every(&mut window);
-    match window.n_drawn() {
+    let mut lookahead = dice.upcoming().lookahead();
+    let mut all = Alternatives::draw(&mut lookahead);
+    match lookahead.n_drawn() {
         Some(n_drawn) => dice.skip(n_drawn),
-        None => said = every_in_turn(dice),
+        None => all = Alternatives::draw_in_turn(dice),
     }
-    one_of(&said, dice).unwrap_or_else(|| one_in_turn(&said, dice))
-}
-
-/// What is said in each way, in words: by a user, by an assistant, and by a tool with the letters that follow.
-type Said = ([u64; 4], [u64; 4], [(u64, u32); 2]);
-
-/// Draws all that can be said.
-#[inline(always)]
-fn every(parts: &mut impl Parts) -> Said {
-    let users = [user(0, parts), user(1, parts), user(2, parts), user(3, parts)];
-    let assistants = [assistant(0, parts), assistant(1, parts), assistant(2, parts), assistant(3, parts)];
-    (users, assistants, [tool(0, parts), tool(1, parts)])
-}
-
-#[cold]
-#[inline(never)]
-fn every_in_turn(dice: &mut Cpython) -> Said {
-    every(dice)
-}
-
-/// Draws the letters, then which of all is said; letters that are not said are not counted.
-#[inline(always)]
-fn one_of((users, assistants, tools): &Said, dice: &mut Cpython) -> Option<(Kind, u64)> {
-    let mut upcoming = dice.upcoming();
-    let letters = [upcoming.letters(tools[0].1)?, upcoming.letters(tools[1].1)?];
-    let who = upcoming.below_word(3)?;
-    let way = upcoming.below_word(if who < 2 { 4 } else { 2 })? as usize;
-    let said = match who {
-        0 => (Kind::User, users[way]),
-        1 => (Kind::Assistant, assistants[way]),
-        _ => (Kind::ToolResult, tools[way].0 + letters[way].runs_without_last(LETTERS)),
-    };
-    let n_drawn = upcoming.n_drawn();
-    dice.skip(n_drawn);
-    Some(said)
-}
-
-#[cold]
-#[inline(never)]
-fn one_in_turn((users, assistants, tools): &Said, dice: &mut Cpython) -> (Kind, u64) {
-    let tools = tools.map(|(words, letters)| words + dice.runs_without_last(LETTERS, letters));
-    match dice.below_word(3) {
-        0 => (Kind::User, users[dice.below_word(4) as usize]),
-        1 => (Kind::Assistant, assistants[dice.below_word(4) as usize]),
-        _ => (Kind::ToolResult, tools[dice.below_word(2) as usize]),
-    }
+    all.one_of(dice).unwrap_or_else(|| all.one_in_turn(dice))
 }
 
 /// Counts the words of letters and blanks: a 28th of all is a blank.
@@ -240,4 +251,22 @@ fn runs(letters: u32, dice: &mut Draw) -> u64 {
     let begin = 1 << (n_pairs - 1);
     let begun = !even & (odd >> 1 | begin) & (begin | (begin - 1));
     u64::from(begun.count_ones() + (!odd & even).count_ones())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_turn_is_the_same_drawn_ahead_and_in_turn() {
+        for seed in 0..20 {
+            let mut dice = Cpython::new(seed);
+            let mut plain = dice.clone();
+            for _ in 0..500 {
+                let in_turn = Alternatives::draw_in_turn(&mut plain).one_in_turn(&mut plain);
+                assert_eq!(sequential(&mut dice), in_turn);
+            }
+            assert_eq!(dice.bits(32), plain.bits(32));
+        }
+    }
 }
