@@ -4,12 +4,11 @@ use indexmap::{IndexMap, IndexSet};
 use serde::{Deserialize, Serialize};
 
 use crate::diag::{Diagnostic, Problems};
+use crate::model::memory::bank::{self, INDEX, is_file_name};
 use crate::source::json_problem;
 
 /// The schema of an index.
 pub const SCHEMA: &str = "ctxsim.store/1";
-/// The name of the index among the files of banks, without its extension.
-pub const INDEX: &str = "index";
 
 /// What a memory held.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,12 +57,11 @@ impl Stored {
     /// Returns the files, name and text, the index first.
     ///
     /// # Errors
-    /// A bank has a name that no file can have.
+    /// A bank has a name that no file can have, or that of another in other case.
     pub fn files(&self) -> Result<Vec<(String, String)>, Vec<Diagnostic>> {
         let mut problems = Problems::default();
-        for bank in self.banks.keys().filter(|it| !is_file_name(it)) {
-            let message = format!("the bank `{bank}` cannot be a file");
-            problems.push("store-name", message, "name categories with letters, digits, `_` and `-`");
+        for (index, bank) in self.banks.keys().enumerate() {
+            bank::check(bank, self.banks.keys().take(index).map(String::as_str), &mut problems);
         }
         problems.into_result(())?;
         let unwritable = |error: serde_json::Error| vec![Diagnostic::at("unwritable", "", error.to_string())];
@@ -130,12 +128,6 @@ fn disagreements(index: &Index, banks: &IndexMap<String, IndexMap<String, String
         }
     }
     problems
-}
-
-/// Returns whether a bank can be a file beside the index.
-fn is_file_name(bank: &str) -> bool {
-    let is_plain = |it: char| it.is_ascii_alphanumeric() || it == '_' || it == '-';
-    !bank.is_empty() && bank.len() <= 100 && !bank.eq_ignore_ascii_case(INDEX) && bank.chars().all(is_plain)
 }
 
 /// Returns what a bank's file is called.
@@ -246,7 +238,9 @@ mod tests {
         let mut stored = stored();
         stored.banks.insert("a/b".to_owned(), IndexMap::new());
         stored.banks.insert("Index".to_owned(), IndexMap::new());
+        stored.banks.insert("Config".to_owned(), IndexMap::new());
 
-        assert_eq!(stored.files().unwrap_err().len(), 2);
+        let codes: Vec<&str> = stored.files().unwrap_err().iter().map(|it| it.code).collect();
+        assert_eq!(codes, ["bank-name", "bank-name", "bank-case"]);
     }
 }

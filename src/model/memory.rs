@@ -1,5 +1,7 @@
 //! A well-formed memory and its only constructor.
 
+pub mod bank;
+
 use indexmap::IndexSet;
 
 use crate::diag::{Problems, nearest};
@@ -95,7 +97,10 @@ impl Memory {
             });
         }
         let extract = spec.write.extract.iter().enumerate().map(|(index, it)| {
-            problems.within(format_args!("write.extract.{index}"), |problems| extract(it, &store, problems))
+            problems.within(format_args!("write.extract.{index}"), |problems| {
+                check_file(it, &spec.write.extract[..index], &store, problems);
+                extract(it, &store, problems)
+            })
         });
         let extract = extract.collect();
         let usual = [State::Exact, State::Summarised, State::Recoverable];
@@ -148,12 +153,24 @@ fn store(spec: &StoreSpec, problems: &mut Problems) -> Store {
                     format!("name at most {BANKS_MAX}"),
                 );
             }
+            for (index, name) in banks.iter().enumerate() {
+                let earlier = banks[..index].iter().map(String::as_str);
+                problems.within(index, |problems| bank::check(name, earlier, problems));
+            }
             for name in banks.iter().filter(|it| !seen.insert(it.as_str())) {
                 problems.push("bank-duplicate", format!("two banks are called `{name}`"), "name each once");
             }
         });
     });
     Store { banks, is_open: field == "files", capacity, tokens_per_fact }
+}
+
+/// Checks the file that a draw's facts go to, where files come as they are needed.
+fn check_file(spec: &ExtractSpec, earlier: &[ExtractSpec], store: &Store, problems: &mut Problems) {
+    if let Some(name) = spec.into.as_ref().filter(|_| store.is_open) {
+        let earlier = earlier.iter().filter_map(|it| it.into.as_deref());
+        problems.within("into", |problems| bank::check(name, earlier, problems));
+    }
 }
 
 /// Checks one draw.
