@@ -4,6 +4,7 @@ pub mod check;
 mod convert;
 mod inputs;
 mod load;
+mod notes;
 mod params;
 mod sensitivity;
 mod simulations;

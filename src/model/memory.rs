@@ -65,10 +65,20 @@ pub struct Store {
     pub banks: Vec<String>,
     /// Whether there is a bank for every category there is.
     pub is_open: bool,
+    /// Whether facts go to the bank that is called after their category.
+    pub is_by_category: bool,
     /// How many facts a bank holds.
     pub capacity: Option<u64>,
     /// What each fact takes in the prompt.
     pub tokens_per_fact: Tokens,
+}
+
+impl Store {
+    /// Returns the banks that a policy declares for categories; facts of others go to the last.
+    #[must_use]
+    pub fn declared(&self) -> Option<&[String]> {
+        (self.is_by_category && !self.is_open).then_some(&self.banks)
+    }
 }
 
 impl Memory {
@@ -162,7 +172,7 @@ fn store(spec: &StoreSpec, problems: &mut Problems) -> Store {
             }
         });
     });
-    Store { banks, is_open: field == "files", capacity, tokens_per_fact }
+    Store { banks, is_open: field == "files", is_by_category: field != "entries", capacity, tokens_per_fact }
 }
 
 /// Checks the file that a draw's facts go to, where files come as they are needed.

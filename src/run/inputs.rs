@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use indexmap::{IndexMap, IndexSet};
 
-use super::{Load, Plan, Request, load, params};
+use super::{Load, Plan, Request, load, notes, params};
 use crate::catalog::{Catalog, Kind, Loaded};
 use crate::diag::Diagnostic;
 use crate::error::Error;
@@ -66,10 +66,7 @@ pub(super) fn plan(catalog: &Catalog, request: &Request) -> Result<Plan, Error> 
     work.check_used();
     work.check_blocks(&scenarios, &profiles);
     work.found.stop()?;
-    let notes = scenarios.iter().filter(|it| it.workload.blocks().is_some()).map(|it| {
-        format!("{} is a block trace: its prompts are as recorded, and no policy changes them.", it.name)
-    });
-    let notes: Vec<String> = notes.collect();
+    let notes = notes::notes(&scenarios);
     Ok(Plan {
         policies: work.policies.iter().map(|it| it.spec.name.clone()).collect(),
         scenarios,
