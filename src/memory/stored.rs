@@ -25,11 +25,11 @@ pub struct Stored {
 pub struct Index {
     /// The form of these files.
     pub schema: String,
-    /// The policy.
+    /// The policy as it was given: a name, or a path, which may be relative to the working directory.
     pub policy: String,
-    /// The scenario.
+    /// The scenario, given likewise.
     pub scenario: String,
-    /// The profile.
+    /// The profile, given likewise.
     pub profile: String,
     /// The seed.
     pub seed: u64,

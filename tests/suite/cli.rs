@@ -264,6 +264,60 @@ fn a_store_is_written_read_back_and_refused_when_it_is_not_what_its_run_left() {
 }
 
 #[test]
+fn a_store_of_inputs_that_were_given_as_paths_is_read_back_where_they_are() {
+    let folder = tempfile::tempdir().unwrap();
+    let own = [
+        (
+            "own.ron",
+            "policies/context_decay/file_backed.ron",
+            "name: \"context_decay/file_backed\"",
+            "name: \"own\"",
+        ),
+        (
+            "load.toml",
+            "scenarios/context_decay/paper.toml",
+            "name = \"context_decay/paper\"",
+            "name = \"load\"",
+        ),
+    ];
+    for (file, from, name, own) in own {
+        let text = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(from)).unwrap();
+        assert!(text.contains(name), "{from}");
+        std::fs::write(folder.path().join(file), text.replacen(name, own, 1)).unwrap();
+    }
+    let at = |place: &Path, args: &[&str]| {
+        Command::new(env!("CARGO_BIN_EXE_ctxsim")).args(args).current_dir(place).output().unwrap()
+    };
+    let store = folder.path().join("store").display().to_string();
+    let policy = folder.path().join("own.ron").display().to_string();
+    let write = ["store", "write", "--scenario", "load.toml", "--output", "store"];
+    let read = ["store", "read", store.as_str()];
+
+    out(&at(folder.path(), &[&write[..], &["--policy", &policy]].concat()));
+    let text = out(&at(folder.path(), &read));
+    assert!(
+        text.contains(&format!("what {policy} holds after conversation 0 of 50 turns of load.toml, ")),
+        "{text}"
+    );
+
+    let told = refused(&at(&data("small"), &read));
+    assert_eq!(told.matches("error[").count(), 1, "the policy's path is absolute: {told}");
+    assert!(told.contains("error[store-input-missing]: there is no scenario `load.toml`"), "{told}");
+    assert!(
+        told.contains("= help: paths and `ctxsim.toml` are looked for from the working directory"),
+        "{told}"
+    );
+    std::fs::remove_file(&policy).unwrap();
+    let told = refused(&at(folder.path(), &read));
+    assert!(told.contains("own.ron`, with which") && told.contains("= help: put the file back"), "{told}");
+
+    let pattern = ["--policy", "context_decay/file_b*d", "--profile", "context_decay/words"];
+    out(&at(folder.path(), &[&write[..], &pattern].concat()));
+    let text = out(&at(folder.path(), &read));
+    assert!(text.contains("what context_decay/file_backed holds"), "{text}");
+}
+
+#[test]
 fn cache_vectors_end_with_one_when_a_row_differs() {
     let golden = data("cache-vectors/golden.json").display().to_string();
     let text = out(&ctxsim(&["run", "--scenario", &golden]));

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Codes that neither a broken file nor a command line can show, and where they are shown instead.
-const ELSEWHERE: [(&str, &str); 9] = [
+const ELSEWHERE: [(&str, &str); 10] = [
     (
         "block-trace-unknown",
         "of the library's `blocks::read`, which the binary asks only for traces that it knows",
@@ -19,6 +19,7 @@ const ELSEWHERE: [(&str, &str); 9] = [
     ("recording-empty", "of a recording: tests/suite/import/claude_code.rs"),
     ("recording-several", "of the library's `import`, which takes one session"),
     ("store-differs", "of a folder: tests/suite/cli.rs"),
+    ("store-input-missing", "of a folder: tests/suite/cli.rs"),
     ("tools-too-many", "needs 65,535 tools"),
     ("unwritable", "of a report that cannot be written"),
 ];
