@@ -244,13 +244,29 @@ fn a_store_is_written_read_back_and_refused_when_it_is_not_what_its_run_left() {
     let which = ["--policy", "context_decay/file_backed", "--scenario", "context_decay/paper"];
     let written =
         out(&ctxsim(&[&["store", "write"], &which[..], &["--length", "100", "--output", &path]].concat()));
-    assert!(written.starts_with("12 facts in 4 files to "), "{written}");
+    assert!(written.starts_with("7 facts as 12 entries in 5 files to "), "{written}");
 
     let read = out(&ctxsim(&["store", "read", &path]));
     assert!(
-        read.contains("explicit                 5\n") && read.contains("12 facts in 4 files: what "),
+        read.contains("explicit                 5\n")
+            && read.contains("7 facts as 12 entries in 5 files: what "),
         "{read}"
     );
+
+    let none = ["--set", "memory.write.extract=[{ p = 0.0 }]"];
+    let one = [
+        "--set",
+        "memory.store={ entries = { tokens_per_fact = 2, capacity = 1 } }",
+        "--set",
+        "memory.write.extract=[{ p = 1.0 }]",
+    ];
+    for (set, said) in
+        [(&none[..], "0 facts as 0 entries in 1 file to "), (&one, "1 fact as 1 entry in 2 files to ")]
+    {
+        let path = folder.path().join(said.replace(' ', "_")).display().to_string();
+        let text = out(&ctxsim(&[&["store", "write", "--output", &path], &which[..], set].concat()));
+        assert!(text.starts_with(said), "{text}");
+    }
 
     let file = Path::new(&path).join("explicit.json");
     let text = std::fs::read_to_string(&file).unwrap();

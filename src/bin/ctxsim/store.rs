@@ -1,5 +1,6 @@
 //! `ctxsim store`: what a memory holds after a conversation, as files in a folder, and back.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -171,10 +172,16 @@ fn missing(catalog: &Catalog, index: &Index) -> Vec<Diagnostic> {
     missing.collect()
 }
 
-/// Returns how many facts and files a store has.
+/// Returns how many facts, entries and files a store has; a fact in two banks is two entries.
 fn said(stored: &Stored) -> String {
-    let n_facts: usize = stored.banks.values().map(|it| it.len()).sum();
-    format!("{n_facts} facts in {} files", stored.banks.len())
+    let facts: BTreeSet<&String> = stored.banks.values().flat_map(|it| it.keys()).collect();
+    let counted = |n, one, several| format!("{n} {}", if n == 1 { one } else { several });
+    format!(
+        "{} as {} in {}",
+        counted(facts.len(), "fact", "facts"),
+        counted(stored.index.written.len(), "entry", "entries"),
+        counted(1 + stored.banks.len(), "file", "files")
+    )
 }
 
 /// Returns the first difference between a store that was read and that of the run that left it.
