@@ -72,6 +72,17 @@ impl Stored {
         Ok(files)
     }
 
+    /// Returns the files of banks that an earlier store had in the same folder and this one has not, by the text of the
+    /// earlier index; none where that is no index.
+    #[must_use]
+    pub fn stale(&self, earlier_index: &str) -> Vec<String> {
+        let Ok(earlier) = serde_json::from_str::<Index>(earlier_index) else { return Vec::new() };
+        let is_stale = |bank: &&String| is_file_name(bank) && !self.banks.contains_key(bank.as_str());
+        let banks: IndexSet<&String> = earlier.written.iter().map(|it| &it.bank).filter(is_stale).collect();
+        let is_own = earlier.schema == SCHEMA;
+        banks.into_iter().filter(|_| is_own).map(|it| file(it)).collect()
+    }
+
     /// Reads the files back; `text_of` gives the text of the file of that name.
     ///
     /// # Errors
@@ -231,6 +242,24 @@ mod tests {
         assert_eq!(refused("index.json", "ctxsim.store/1", "ctxsim.store/9"), "index.json store-schema");
         assert_eq!(refused("index.json", "\"explicit\"", "\"../x\""), "index.json store-name");
         assert_eq!(refused("index.json", "\"trial\"", "\"trail\""), "index.json store-json");
+    }
+
+    #[test]
+    fn a_file_is_stale_when_an_earlier_index_lists_it_and_the_store_has_it_not() {
+        let earlier = stored().files().unwrap().remove(0).1;
+        let mut new = stored();
+        assert_eq!(new.stale(&earlier), Vec::<String>::new());
+        new.banks.shift_remove("explicit");
+
+        assert_eq!(new.stale(&earlier), ["explicit.json"]);
+        for other in [
+            earlier.replace("\"explicit\"", "\"../explicit\""),
+            earlier.replace("ctxsim.store/1", "ctxsim.store/9"),
+            earlier.replace("\"trial\"", "\"trail\""),
+            String::new(),
+        ] {
+            assert_eq!(new.stale(&other), Vec::<String>::new(), "{other}");
+        }
     }
 
     #[test]

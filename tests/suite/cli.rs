@@ -334,6 +334,32 @@ fn a_store_of_inputs_that_were_given_as_paths_is_read_back_where_they_are() {
 }
 
 #[test]
+fn a_store_that_is_written_over_another_leaves_none_of_its_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().display().to_string();
+    let files = || {
+        let names = std::fs::read_dir(folder.path()).unwrap();
+        let mut names: Vec<String> = names.map(|it| it.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    };
+    let write = |policy: &str| {
+        let scenario = ["--scenario", "context_decay/paper", "--length", "100", "--output", &path];
+        out(&ctxsim(&[&["store", "write", "--policy", policy], &scenario[..]].concat()))
+    };
+    std::fs::write(folder.path().join("notes.json"), "{}").unwrap();
+
+    write("context_decay/file_backed");
+    assert_eq!(
+        files(),
+        ["config.json", "entity.json", "explicit.json", "index.json", "notes.json", "result.json"]
+    );
+    write("context_decay/memory_banks");
+    assert_eq!(files(), ["config.json", "entity.json", "index.json", "notes.json", "result.json"]);
+    assert!(out(&ctxsim(&["store", "read", &path])).contains("what context_decay/memory_banks holds"));
+}
+
+#[test]
 fn cache_vectors_end_with_one_when_a_row_differs() {
     let golden = data("cache-vectors/golden.json").display().to_string();
     let text = out(&ctxsim(&["run", "--scenario", &golden]));

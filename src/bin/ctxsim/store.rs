@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
@@ -57,7 +58,7 @@ pub(crate) struct StoreWriteArgs {
     /// Override a field of the inputs, as in `memory.store.banks.capacity=3`
     #[arg(long = "set", value_name = "PATH=VALUE")]
     pub(crate) set: Vec<String>,
-    /// The folder, made if it is not there; files of the same names are replaced
+    /// The folder, made if it is not there; files of the same names are replaced, and those of an earlier store removed
     #[arg(long, value_name = "DIR")]
     pub(crate) output: PathBuf,
 }
@@ -98,11 +99,25 @@ fn write(catalog: &Catalog, args: &StoreWriteArgs) -> Result<(), Error> {
     stored.index.profile = given(Kind::Profile, &args.profile);
     let files = stored.files()?;
     fs::create_dir_all(&args.output).map_err(|source| Error::Write { path: args.output.clone(), source })?;
+    remove_stale(&stored, &args.output)?;
     // The index comes last: a folder with an index is complete.
     for (name, text) in files.iter().rev() {
         output::write(&args.output.join(name), text)?;
     }
     output::print(&format!("{} to {}\n", said(&stored), args.output.display()))
+}
+
+/// Removes the files of an earlier store in the same folder that this one has not.
+fn remove_stale(stored: &Stored, folder: &Path) -> Result<(), Error> {
+    let Ok(earlier) = read_text(&folder.join("index.json")) else { return Ok(()) };
+    for name in stored.stale(&earlier) {
+        let path = folder.join(name);
+        match fs::remove_file(&path) {
+            Err(source) if source.kind() != ErrorKind::NotFound => return Err(Error::Write { path, source }),
+            _ => {}
+        }
+    }
+    Ok(())
 }
 
 /// Reads a store back, plays the conversation that left it, and says whether both are the same.
