@@ -27,12 +27,14 @@ pub(super) struct Fault {
     pub span: Range<usize>,
     /// The field that is not there.
     pub missing: Option<String>,
+    /// The number that does not fit.
+    pub number: Option<String>,
 }
 
 impl Fault {
     fn new(code: &'static str, message: impl Into<String>, help: impl Into<String>) -> Self {
         let help = Some(help.into()).filter(|it| !it.is_empty());
-        Self { code, message: message.into(), help, span: 0..0, missing: None }
+        Self { code, message: message.into(), help, span: 0..0, missing: None, number: None }
     }
 }
 
@@ -44,7 +46,7 @@ pub(super) fn of_ron(error: &ron::Error, found: &str) -> Fault {
         E::NoSuchStructField { expected, found, .. } => unknown_field(found, expected),
         E::MissingStructField { field, .. } => missing_field(field, None),
         E::DuplicateStructField { field, .. } => duplicate(field),
-        E::IntegerOutOfBounds => out_of_range(found),
+        E::IntegerOutOfBounds => out_of_range(found, ""),
         E::SuggestRawIdentifier(_) | E::InvalidIdentifier(_) | E::ExpectedIdentifier if is_number(found) => {
             bare_number(found, Format::Ron)
         }
@@ -76,7 +78,7 @@ pub(super) fn of_ron(error: &ron::Error, found: &str) -> Fault {
         E::ExpectedString => wrong_type("text", found, &in_quotes(found)),
         E::ExpectedArray => wrong_type("a list", found, &format!("write it in brackets: `[{found}]`")),
         E::ExpectedMap => wrong_type("a map", found, "write `{ \"name\": … }`"),
-        E::ExpectedInteger if found.starts_with('-') => out_of_range(found),
+        E::ExpectedInteger if found.starts_with('-') => out_of_range(found, ""),
         E::ExpectedInteger => wrong_type("a whole number", found, WHOLE_NUMBER),
         E::ExpectedFloat => wrong_type("a number", found, NUMBER),
         E::ExpectedBoolean => wrong_type("`true` or `false`", found, "write one of the two, without quotes"),
@@ -136,8 +138,14 @@ pub(super) fn of_words(message: &str, found: &str, format: Format) -> Fault {
             wrong_type("a name or a table", found, "write one of the names, in quotes")
         };
     }
-    if message.starts_with("invalid value: integer") {
-        return out_of_range(first);
+    let expected = message.rsplit_once("expected ").map_or("", |(_, expected)| expected);
+    if message == "integer number overflowed" {
+        return out_of_range(found, "");
+    }
+    // What fits no usual number comes as one of 128 bits.
+    let is_long = message.starts_with("invalid type: integer") && greatest(expected).is_some();
+    if message.starts_with("invalid value: integer") || is_long {
+        return out_of_range(first, expected);
     }
     if message.starts_with("expected table, found") || message.starts_with("expected empty table") {
         let message = "this name takes no value";
@@ -159,7 +167,6 @@ pub(super) fn of_words(message: &str, found: &str, format: Format) -> Fault {
             "keep one key and leave the others out",
         );
     }
-    let expected = message.rsplit_once("expected ").map_or("", |(_, expected)| expected);
     let help = |ron: &str, toml: &str| if format == Format::Ron { ron.to_owned() } else { toml.to_owned() };
     let wanted = match expected.split(' ').find(|it| !matches!(*it, "a" | "an")) {
         Some("sequence") => Some(("a list", format!("write it in brackets: `[{found}]`"))),
@@ -203,9 +210,29 @@ fn duplicate(field: &str) -> Fault {
     Fault::new("duplicate-key", format!("`{field}` is given twice"), "keep one of the two")
 }
 
-fn out_of_range(found: &str) -> Fault {
-    let message = format!("the number {found} does not fit here");
-    Fault::new("number-out-of-range", message, "write a whole number from 0 up")
+/// Says that a number is too small or too large for its kind, as serde or a schema calls it.
+pub(super) fn out_of_range(found: &str, kind: &str) -> Fault {
+    let number =
+        if found.is_empty() { "a number of that length".to_owned() } else { format!("the number {found}") };
+    let message = format!("{number} does not fit here");
+    let help = match greatest(kind) {
+        Some(u64::MAX) if found.starts_with('-') => "write a whole number from 0 up".to_owned(),
+        Some(greatest) => format!("write a whole number from 0 to {greatest}"),
+        None => "write a whole number from 0 up".to_owned(),
+    };
+    Fault { number: Some(found.to_owned()), ..Fault::new("number-out-of-range", message, help) }
+}
+
+/// Returns the greatest number of a kind.
+fn greatest(kind: &str) -> Option<u64> {
+    match kind {
+        "u8" | "uint8" => Some(u8::MAX.into()),
+        "u16" | "uint16" => Some(u16::MAX.into()),
+        "u32" | "uint32" => Some(u32::MAX.into()),
+        "u64" | "uint64" => Some(u64::MAX),
+        "i64" => Some(i64::MAX.unsigned_abs()),
+        _ => None,
+    }
 }
 
 fn wrong_type(wanted: &str, found: &str, help: &str) -> Fault {

@@ -136,13 +136,30 @@ fn every_mistaken_command_line_is_answered_with_a_way_out() {
         vec!["prices", "import", "prices_twice.json", "--as-of", "2026-11-21"],
         vec!["prices", "import", "prices_negative.json", "--as-of", "2026-11-21"],
     ];
-    let mut transcript = String::new();
-    for line in lines {
-        let text = refused_line("tests/invalid", line);
-        transcript += &format!("$ ctxsim {}\n{text}\n", line.join(" "));
-    }
 
-    assert_told("diagnostics", "command_lines", &transcript);
+    assert_told("diagnostics", "command_lines", &transcript(lines));
+}
+
+/// Returns what is told of each of some command lines.
+fn transcript(lines: &[Vec<&str>]) -> String {
+    let told = |line: &Vec<&str>| {
+        let text = refused_line("tests/invalid", line);
+        format!("$ ctxsim {}\n{text}\n", line.join(" "))
+    };
+    lines.iter().map(told).collect()
+}
+
+#[test]
+fn every_mistaken_command_line_for_conversations_is_answered_with_a_way_out() {
+    let suite = ["run", "--suite", "context-decay"];
+    let lines = [[
+        &suite[..],
+        &["--set", "scenario.seed=99999999999999999999"],
+        &["--set", "scenario.load.conversation.hash_seed=99999999999999999999"],
+    ]
+    .concat()];
+
+    assert_told("diagnostics", "command_lines_of_conversations", &transcript(&lines));
 }
 
 #[test]
