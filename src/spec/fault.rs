@@ -29,12 +29,22 @@ pub(super) struct Fault {
     pub missing: Option<String>,
     /// The number that does not fit.
     pub number: Option<String>,
+    /// Whether several choices stand where one belongs.
+    pub is_of_several: bool,
 }
 
 impl Fault {
     fn new(code: &'static str, message: impl Into<String>, help: impl Into<String>) -> Self {
         let help = Some(help.into()).filter(|it| !it.is_empty());
-        Self { code, message: message.into(), help, span: 0..0, missing: None, number: None }
+        Self {
+            code,
+            message: message.into(),
+            help,
+            span: 0..0,
+            missing: None,
+            number: None,
+            is_of_several: false,
+        }
     }
 }
 
@@ -117,19 +127,8 @@ pub(super) fn no_parentheses(word: &str, span: Range<usize>) -> Fault {
 
 /// Says what a parser means that says it in serde's words.
 pub(super) fn of_words(message: &str, found: &str, format: Format) -> Fault {
-    let names: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
-    let (first, rest) = names.split_first().map_or(("", &[][..]), |(first, rest)| (*first, rest));
-    if message.starts_with("unknown field") {
-        return unknown_field(first, rest);
-    }
-    if message.starts_with("unknown variant") {
-        return unknown_choice(first, rest);
-    }
-    if message.starts_with("missing field") {
-        return missing_field(first, None);
-    }
-    if message.starts_with("duplicate field") {
-        return duplicate(first);
+    if let Some(fault) = of_name(message) {
+        return fault;
     }
     if message.starts_with("wanted string or table") {
         return if is_number(found) {
@@ -145,7 +144,8 @@ pub(super) fn of_words(message: &str, found: &str, format: Format) -> Fault {
     // What fits no usual number comes as one of 128 bits.
     let is_long = message.starts_with("invalid type: integer") && greatest(expected).is_some();
     if message.starts_with("invalid value: integer") || is_long {
-        return out_of_range(first, expected);
+        let number = message.split('`').nth(1).unwrap_or_default();
+        return out_of_range(number, expected);
     }
     if message.starts_with("expected table, found") || message.starts_with("expected empty table") {
         let message = "this name takes no value";
@@ -161,15 +161,16 @@ pub(super) fn of_words(message: &str, found: &str, format: Format) -> Fault {
         return Fault::new("wrong-type", format!("`{name}` takes a value"), help);
     }
     if message.starts_with("wanted exactly 1 element") {
-        return Fault::new(
+        let fault = Fault::new(
             "wrong-type",
             "exactly one of the choices belongs here",
             "keep one key and leave the others out",
         );
+        return Fault { is_of_several: true, ..fault };
     }
     let help = |ron: &str, toml: &str| if format == Format::Ron { ron.to_owned() } else { toml.to_owned() };
     let wanted = match expected.split(' ').find(|it| !matches!(*it, "a" | "an")) {
-        Some("sequence") => Some(("a list", format!("write it in brackets: `[{found}]`"))),
+        Some("sequence") => Some(("a list", in_brackets(found))),
         Some("string") => Some(("text", in_quotes(found))),
         Some("map" | "struct") => Some(("a table", help("write `{ \"name\": … }`", "write `{ name = … }`"))),
         Some("f64") => Some(("a number", NUMBER.to_owned())),
@@ -188,12 +189,33 @@ pub(super) fn of_words(message: &str, found: &str, format: Format) -> Fault {
     }
 }
 
+/// Says what a parser means that complains about a name.
+fn of_name(message: &str) -> Option<Fault> {
+    let names: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
+    let (first, rest) = names.split_first().map_or(("", &[][..]), |(first, rest)| (*first, rest));
+    let about = message.split(['`', ':']).next().unwrap_or_default();
+    match about.trim_end() {
+        "unknown field" => Some(unknown_field(first, rest)),
+        "unknown variant" => Some(unknown_choice(first, rest)),
+        "missing field" => Some(missing_field(first, None)),
+        "duplicate field" => Some(duplicate(first)),
+        "unexpected keys in table" => {
+            let (_, names) = message.split_once(": ")?;
+            let (found, known) = names.split_once(", available keys: ")?;
+            let known: Vec<&str> = known.split(", ").collect();
+            Some(unknown_field(found.split(", ").next()?, &known))
+        }
+        _ => None,
+    }
+}
+
 fn unknown_field(found: &str, known: &[&str]) -> Fault {
     let message = format!("there is no field `{found}` here");
     Fault::new("unknown-field", message, choices(found, known))
 }
 
-fn unknown_choice(found: &str, known: &[&str]) -> Fault {
+/// Says that a name is none of those that may stand there.
+pub(super) fn unknown_choice(found: &str, known: &[&str]) -> Fault {
     let message = format!("`{found}` is none of the choices here");
     Fault::new("unknown-choice", message, choices(found, known))
 }
@@ -265,6 +287,17 @@ fn choices(found: &str, known: &[&str]) -> String {
         None if known.is_empty() => "leave it out".to_owned(),
         None => format!("write one of `{}`", known.join("`, `")),
     }
+}
+
+/// Returns how a value is written as a list in TOML; words that are in brackets lack their quotes.
+fn in_brackets(found: &str) -> String {
+    let listed = found.strip_prefix("\"[").and_then(|it| it.strip_suffix("]\""));
+    let Some(listed) = listed else { return format!("write it in brackets: `[{found}]`") };
+    let words =
+        listed.split(',').map(|it| it.trim_matches([' ', '\'', '"', '\\'])).filter(|it| !it.is_empty());
+    let words: Vec<String> =
+        words.map(|it| if is_number(it) { it.to_owned() } else { format!("\"{it}\"") }).collect();
+    format!("write `[{}]`", words.join(", "))
 }
 
 /// Returns how a value is written as text.

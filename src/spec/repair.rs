@@ -145,6 +145,16 @@ fn told_by_schema<T: DeserializeOwned>(root: &Node, way: &[usize], fault: &Fault
     if let (Some(number), Some(kind)) = (&fault.number, required::number::<T>(root, way)) {
         fault.help = fault::out_of_range(number, &kind).help;
     }
+    if fault.is_of_several {
+        let known = required::variants::<T>(root, way);
+        let known: Vec<&str> = known.iter().map(String::as_str).collect();
+        let entries = root.at(way).map_or(&root.entries, |it| &it.value.entries);
+        let keys = entries.iter().filter_map(|it| Some((it.key.as_deref()?, &it.key_span)));
+        if let Some((key, span)) = keys.into_iter().find(|(key, _)| !known.is_empty() && !known.contains(key))
+        {
+            return Fault { span: span.clone(), ..fault::unknown_choice(key, &known) };
+        }
+    }
     fault
 }
 

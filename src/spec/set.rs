@@ -193,9 +193,12 @@ impl Setting {
             let why = self
                 .too_long(&refused)
                 .unwrap_or_else(|| fault::of_words(&refused, &self.value.to_string(), Format::Toml));
-            let problem = Diagnostic::at("set-value", self.field(), why.message);
-            return self
-                .named(problem.help(why.help.unwrap_or_else(|| "write it as in an input file".into())));
+            let mut help = why.help.unwrap_or_else(|| "write it as in an input file".to_owned());
+            if self.value.as_str().is_some_and(|it| it.starts_with('[')) {
+                // Most likely a shell took the quotes away.
+                help.push_str(", in single quotes for the shell");
+            }
+            return self.named(Diagnostic::at("set-value", self.field(), why.message).help(help));
         };
         known.extend(refused.iter().flat_map(|it| it.split('`').skip(1).step_by(2)).map(str::to_owned));
         known.retain(|it| it != stop);

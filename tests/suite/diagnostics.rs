@@ -152,12 +152,17 @@ fn transcript(lines: &[Vec<&str>]) -> String {
 #[test]
 fn every_mistaken_command_line_for_conversations_is_answered_with_a_way_out() {
     let suite = ["run", "--suite", "context-decay"];
-    let lines = [[
-        &suite[..],
-        &["--set", "scenario.seed=99999999999999999999"],
-        &["--set", "scenario.load.conversation.hash_seed=99999999999999999999"],
-    ]
-    .concat()];
+    let lines = [
+        [
+            &suite[..],
+            &["--set", "scenario.seed=99999999999999999999"],
+            &["--set", "scenario.load.conversation.hash_seed=99999999999999999999"],
+        ]
+        .concat(),
+        [&suite[..], &["--set", "memory.oracle=[write]", "--set", "memory.use=[exact, summarised]"]].concat(),
+        [&suite[..], &["--set", "memory.oracle=write"]].concat(),
+        [&suite[..], &["--set", "memory.store={ entries = { tokens_per_fact = 5, capactiy = 9 } }"]].concat(),
+    ];
 
     assert_told("diagnostics", "command_lines_of_conversations", &transcript(&lines));
 }

@@ -48,6 +48,15 @@ pub(super) fn number<T: DeserializeOwned>(root: &Node, way: &[usize]) -> Option<
     formats.map(str::to_owned).next()
 }
 
+/// Returns the keys of which a table at the end of a way may have one.
+pub(super) fn variants<T: DeserializeOwned>(root: &Node, way: &[usize]) -> Vec<String> {
+    let Some(document) = schema_of::<T>() else { return Vec::new() };
+    let document = Document { root: &document };
+    let schemas = document.walk(root, way).map(|(schemas, _)| schemas).unwrap_or_default();
+    let choices = schemas.iter().flat_map(|it| document.choices(it));
+    choices.filter_map(|it| it["properties"].as_object()).flat_map(|it| it.keys().cloned()).collect()
+}
+
 /// Returns the schema of a kind of file.
 fn schema_of<T: DeserializeOwned>() -> Option<Value> {
     let schemas = [
