@@ -6,7 +6,7 @@ use indexmap::{IndexMap, IndexSet};
 
 use super::{Load, Plan, Request, load, notes, params};
 use crate::catalog::{Catalog, Kind, Loaded};
-use crate::diag::Diagnostic;
+use crate::diag::{Diagnostic, Place};
 use crate::error::Error;
 use crate::guard;
 use crate::metrics::break_even;
@@ -241,6 +241,13 @@ struct Inputs<'a> {
     is_complete: bool,
 }
 
+/// Lays a problem of how many trials there are at the argument that says so.
+fn blame_trials(problem: &mut Diagnostic) {
+    if problem.place.field == "load.conversation.trials" {
+        problem.place = Place { file: "--trials".to_owned(), ..Place::default() };
+    }
+}
+
 /// Policies with the parameters of some scenarios.
 struct Group {
     specs: Vec<PolicySpec>,
@@ -306,7 +313,12 @@ impl Inputs<'_> {
                     workload,
                     policies: policies.clone(),
                 })),
-                Err(error) => self.found.error(error),
+                Err(mut error) => {
+                    if let (Some(_), Error::Invalid(problems)) = (trials, &mut error) {
+                        problems.iter_mut().for_each(blame_trials);
+                    }
+                    self.found.error(error);
+                }
             }
         }
         scenarios

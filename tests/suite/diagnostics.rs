@@ -159,6 +159,7 @@ fn every_mistaken_command_line_for_conversations_is_answered_with_a_way_out() {
             &["--set", "scenario.load.conversation.hash_seed=99999999999999999999"],
         ]
         .concat(),
+        [&suite[..], &["--trials", "99999999999"]].concat(),
         [&suite[..], &["--set", "memory.oracle=[write]", "--set", "memory.use=[exact, summarised]"]].concat(),
         [&suite[..], &["--set", "memory.oracle=write"]].concat(),
         [&suite[..], &["--set", "memory.store={ entries = { tokens_per_fact = 5, capactiy = 9 } }"]].concat(),
