@@ -2,6 +2,7 @@
 
 pub mod check;
 mod convert;
+mod found;
 mod inputs;
 mod load;
 mod notes;

@@ -160,6 +160,9 @@ fn every_mistaken_command_line_for_conversations_is_answered_with_a_way_out() {
         ]
         .concat(),
         [&suite[..], &["--trials", "99999999999"]].concat(),
+        vec!["run", "--suite", "default", "--trials", "3"],
+        vec!["sensitivity", "--trials", "3"],
+        [&suite[..], &["--rows", "needs"]].concat(),
         [&suite[..], &["--set", "memory.oracle=[write]", "--set", "memory.use=[exact, summarised]"]].concat(),
         [&suite[..], &["--set", "memory.oracle=write"]].concat(),
         [&suite[..], &["--set", "memory.store={ entries = { tokens_per_fact = 5, capactiy = 9 } }"]].concat(),
