@@ -2,8 +2,10 @@
 
 pub mod check;
 mod convert;
+mod found;
 mod inputs;
 mod load;
+mod notes;
 mod params;
 mod sensitivity;
 mod simulations;

@@ -4,12 +4,11 @@ use indexmap::{IndexMap, IndexSet};
 use serde::{Deserialize, Serialize};
 
 use crate::diag::{Diagnostic, Problems};
+use crate::model::memory::bank::{self, INDEX, is_file_name};
 use crate::source::json_problem;
 
 /// The schema of an index.
 pub const SCHEMA: &str = "ctxsim.store/1";
-/// The name of the index among the files of banks, without its extension.
-pub const INDEX: &str = "index";
 
 /// What a memory held.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,11 +25,11 @@ pub struct Stored {
 pub struct Index {
     /// The form of these files.
     pub schema: String,
-    /// The policy.
+    /// The policy as it was given: a name, or a path, which may be relative to the working directory.
     pub policy: String,
-    /// The scenario.
+    /// The scenario, given likewise.
     pub scenario: String,
-    /// The profile.
+    /// The profile, given likewise.
     pub profile: String,
     /// The seed.
     pub seed: u64,
@@ -58,12 +57,11 @@ impl Stored {
     /// Returns the files, name and text, the index first.
     ///
     /// # Errors
-    /// A bank has a name that no file can have.
+    /// A bank has a name that no file can have, or that of another in other case.
     pub fn files(&self) -> Result<Vec<(String, String)>, Vec<Diagnostic>> {
         let mut problems = Problems::default();
-        for bank in self.banks.keys().filter(|it| !is_file_name(it)) {
-            let message = format!("the bank `{bank}` cannot be a file");
-            problems.push("store-name", message, "name categories with letters, digits, `_` and `-`");
+        for (index, bank) in self.banks.keys().enumerate() {
+            bank::check(bank, self.banks.keys().take(index).map(String::as_str), &mut problems);
         }
         problems.into_result(())?;
         let unwritable = |error: serde_json::Error| vec![Diagnostic::at("unwritable", "", error.to_string())];
@@ -72,6 +70,17 @@ impl Stored {
             files.push((file(bank), pretty(facts).map_err(unwritable)?));
         }
         Ok(files)
+    }
+
+    /// Returns the files of banks that an earlier store had in the same folder and this one has not, by the text of the
+    /// earlier index; none where that is no index.
+    #[must_use]
+    pub fn stale(&self, earlier_index: &str) -> Vec<String> {
+        let Ok(earlier) = serde_json::from_str::<Index>(earlier_index) else { return Vec::new() };
+        let is_stale = |bank: &&String| is_file_name(bank) && !self.banks.contains_key(bank.as_str());
+        let banks: IndexSet<&String> = earlier.written.iter().map(|it| &it.bank).filter(is_stale).collect();
+        let is_own = earlier.schema == SCHEMA;
+        banks.into_iter().filter(|_| is_own).map(|it| file(it)).collect()
     }
 
     /// Reads the files back; `text_of` gives the text of the file of that name.
@@ -130,12 +139,6 @@ fn disagreements(index: &Index, banks: &IndexMap<String, IndexMap<String, String
         }
     }
     problems
-}
-
-/// Returns whether a bank can be a file beside the index.
-fn is_file_name(bank: &str) -> bool {
-    let is_plain = |it: char| it.is_ascii_alphanumeric() || it == '_' || it == '-';
-    !bank.is_empty() && bank.len() <= 100 && !bank.eq_ignore_ascii_case(INDEX) && bank.chars().all(is_plain)
 }
 
 /// Returns what a bank's file is called.
@@ -242,11 +245,31 @@ mod tests {
     }
 
     #[test]
+    fn a_file_is_stale_when_an_earlier_index_lists_it_and_the_store_has_it_not() {
+        let earlier = stored().files().unwrap().remove(0).1;
+        let mut new = stored();
+        assert_eq!(new.stale(&earlier), Vec::<String>::new());
+        new.banks.shift_remove("explicit");
+
+        assert_eq!(new.stale(&earlier), ["explicit.json"]);
+        for other in [
+            earlier.replace("\"explicit\"", "\"../explicit\""),
+            earlier.replace("ctxsim.store/1", "ctxsim.store/9"),
+            earlier.replace("\"trial\"", "\"trail\""),
+            String::new(),
+        ] {
+            assert_eq!(new.stale(&other), Vec::<String>::new(), "{other}");
+        }
+    }
+
+    #[test]
     fn a_bank_that_cannot_be_a_file_is_not_written() {
         let mut stored = stored();
         stored.banks.insert("a/b".to_owned(), IndexMap::new());
         stored.banks.insert("Index".to_owned(), IndexMap::new());
+        stored.banks.insert("Config".to_owned(), IndexMap::new());
 
-        assert_eq!(stored.files().unwrap_err().len(), 2);
+        let codes: Vec<&str> = stored.files().unwrap_err().iter().map(|it| it.code).collect();
+        assert_eq!(codes, ["bank-name", "bank-name", "bank-case"]);
     }
 }

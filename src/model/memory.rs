@@ -1,5 +1,7 @@
 //! A well-formed memory and its only constructor.
 
+pub mod bank;
+
 use indexmap::IndexSet;
 
 use crate::diag::{Problems, nearest};
@@ -63,10 +65,20 @@ pub struct Store {
     pub banks: Vec<String>,
     /// Whether there is a bank for every category there is.
     pub is_open: bool,
+    /// Whether facts go to the bank that is called after their category.
+    pub is_by_category: bool,
     /// How many facts a bank holds.
     pub capacity: Option<u64>,
     /// What each fact takes in the prompt.
     pub tokens_per_fact: Tokens,
+}
+
+impl Store {
+    /// Returns the banks that a policy declares for categories; facts of others go to the last.
+    #[must_use]
+    pub fn declared(&self) -> Option<&[String]> {
+        (self.is_by_category && !self.is_open).then_some(&self.banks)
+    }
 }
 
 impl Memory {
@@ -95,7 +107,10 @@ impl Memory {
             });
         }
         let extract = spec.write.extract.iter().enumerate().map(|(index, it)| {
-            problems.within(format_args!("write.extract.{index}"), |problems| extract(it, &store, problems))
+            problems.within(format_args!("write.extract.{index}"), |problems| {
+                check_file(it, &spec.write.extract[..index], &store, problems);
+                extract(it, &store, problems)
+            })
         });
         let extract = extract.collect();
         let usual = [State::Exact, State::Summarised, State::Recoverable];
@@ -148,12 +163,24 @@ fn store(spec: &StoreSpec, problems: &mut Problems) -> Store {
                     format!("name at most {BANKS_MAX}"),
                 );
             }
+            for (index, name) in banks.iter().enumerate() {
+                let earlier = banks[..index].iter().map(String::as_str);
+                problems.within(index, |problems| bank::check(name, earlier, problems));
+            }
             for name in banks.iter().filter(|it| !seen.insert(it.as_str())) {
                 problems.push("bank-duplicate", format!("two banks are called `{name}`"), "name each once");
             }
         });
     });
-    Store { banks, is_open: field == "files", capacity, tokens_per_fact }
+    Store { banks, is_open: field == "files", is_by_category: field != "entries", capacity, tokens_per_fact }
+}
+
+/// Checks the file that a draw's facts go to, where files come as they are needed.
+fn check_file(spec: &ExtractSpec, earlier: &[ExtractSpec], store: &Store, problems: &mut Problems) {
+    if let Some(name) = spec.into.as_ref().filter(|_| store.is_open) {
+        let earlier = earlier.iter().filter_map(|it| it.into.as_deref());
+        problems.within("into", |problems| bank::check(name, earlier, problems));
+    }
 }
 
 /// Checks one draw.

@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use indexmap::{IndexMap, IndexSet};
 
-use super::{Load, Plan, Request, load, params};
+use super::found::Found;
+use super::{Load, Plan, Request, load, notes, params};
 use crate::catalog::{Catalog, Kind, Loaded};
-use crate::diag::Diagnostic;
+use crate::diag::{Diagnostic, Place};
 use crate::error::Error;
 use crate::guard;
 use crate::metrics::break_even;
@@ -65,11 +66,9 @@ pub(super) fn plan(catalog: &Catalog, request: &Request) -> Result<Plan, Error> 
     work.blame_used();
     work.check_used();
     work.check_blocks(&scenarios, &profiles);
+    work.check_trials(&scenarios, request.trials);
     work.found.stop()?;
-    let notes = scenarios.iter().filter(|it| it.workload.blocks().is_some()).map(|it| {
-        format!("{} is a block trace: its prompts are as recorded, and no policy changes them.", it.name)
-    });
-    let notes: Vec<String> = notes.collect();
+    let notes = notes::notes(&scenarios);
     Ok(Plan {
         policies: work.policies.iter().map(|it| it.spec.name.clone()).collect(),
         scenarios,
@@ -197,43 +196,6 @@ impl Names<'_> {
     }
 }
 
-/// Everything that is wrong so far.
-#[derive(Default)]
-struct Found {
-    problems: Vec<Diagnostic>,
-    /// Errors that have no place in a file; given as they are when they stand alone.
-    others: Vec<Error>,
-}
-
-impl Found {
-    fn error(&mut self, error: Error) {
-        match error {
-            Error::Invalid(problems) => self.problems.extend(problems),
-            other => self.others.push(other),
-        }
-    }
-
-    fn is_empty(&self) -> bool {
-        self.problems.is_empty() && self.others.is_empty()
-    }
-
-    /// Stops when anything is wrong.
-    fn stop(&mut self) -> Result<(), Error> {
-        if self.problems.is_empty() && self.others.len() < 2 {
-            return self.others.pop().map_or(Ok(()), Err);
-        }
-        let mut all = std::mem::take(&mut self.problems);
-        all.extend(std::mem::take(&mut self.others).into_iter().map(Error::into_problem));
-        let mut distinct: Vec<Diagnostic> = Vec::with_capacity(all.len());
-        for problem in all {
-            if !distinct.contains(&problem) {
-                distinct.push(problem);
-            }
-        }
-        Err(distinct.into())
-    }
-}
-
 /// What is checked together.
 struct Inputs<'a> {
     catalog: &'a Catalog,
@@ -242,6 +204,13 @@ struct Inputs<'a> {
     found: Found,
     /// Whether all files could be read; what one file needs of another is checked only then.
     is_complete: bool,
+}
+
+/// Lays a problem of how many trials there are at the argument that says so.
+fn blame_trials(problem: &mut Diagnostic) {
+    if problem.place.field == "load.conversation.trials" {
+        problem.place = Place { file: "--trials".to_owned(), ..Place::default() };
+    }
 }
 
 /// Policies with the parameters of some scenarios.
@@ -309,7 +278,12 @@ impl Inputs<'_> {
                     workload,
                     policies: policies.clone(),
                 })),
-                Err(error) => self.found.error(error),
+                Err(mut error) => {
+                    if let (Some(_), Error::Invalid(problems)) = (trials, &mut error) {
+                        problems.iter_mut().for_each(blame_trials);
+                    }
+                    self.found.error(error);
+                }
             }
         }
         scenarios
@@ -375,6 +349,18 @@ impl Inputs<'_> {
                     problem
                 }));
             }
+        }
+    }
+
+    /// Reports a number of trials where nothing has trials; what could not be read may have some.
+    fn check_trials(&mut self, scenarios: &[Load], trials: Option<u64>) {
+        let has_trials = scenarios.iter().any(|it| it.workload.conversations().is_some());
+        if trials.is_some() && !has_trials && self.found.is_empty() {
+            let message = "no scenario of this run draws conversations";
+            let mut problem = Diagnostic::at("trials-unused", "", message);
+            "--trials".clone_into(&mut problem.place.file);
+            let help = "leave it out, or name a scenario whose load is `conversation`";
+            self.found.problems.push(problem.help(help));
         }
     }
 

@@ -27,12 +27,24 @@ pub(super) struct Fault {
     pub span: Range<usize>,
     /// The field that is not there.
     pub missing: Option<String>,
+    /// The number that does not fit.
+    pub number: Option<String>,
+    /// Whether several choices stand where one belongs.
+    pub is_of_several: bool,
 }
 
 impl Fault {
     fn new(code: &'static str, message: impl Into<String>, help: impl Into<String>) -> Self {
         let help = Some(help.into()).filter(|it| !it.is_empty());
-        Self { code, message: message.into(), help, span: 0..0, missing: None }
+        Self {
+            code,
+            message: message.into(),
+            help,
+            span: 0..0,
+            missing: None,
+            number: None,
+            is_of_several: false,
+        }
     }
 }
 
@@ -44,7 +56,7 @@ pub(super) fn of_ron(error: &ron::Error, found: &str) -> Fault {
         E::NoSuchStructField { expected, found, .. } => unknown_field(found, expected),
         E::MissingStructField { field, .. } => missing_field(field, None),
         E::DuplicateStructField { field, .. } => duplicate(field),
-        E::IntegerOutOfBounds => out_of_range(found),
+        E::IntegerOutOfBounds => out_of_range(found, ""),
         E::SuggestRawIdentifier(_) | E::InvalidIdentifier(_) | E::ExpectedIdentifier if is_number(found) => {
             bare_number(found, Format::Ron)
         }
@@ -76,7 +88,7 @@ pub(super) fn of_ron(error: &ron::Error, found: &str) -> Fault {
         E::ExpectedString => wrong_type("text", found, &in_quotes(found)),
         E::ExpectedArray => wrong_type("a list", found, &format!("write it in brackets: `[{found}]`")),
         E::ExpectedMap => wrong_type("a map", found, "write `{ \"name\": … }`"),
-        E::ExpectedInteger if found.starts_with('-') => out_of_range(found),
+        E::ExpectedInteger if found.starts_with('-') => out_of_range(found, ""),
         E::ExpectedInteger => wrong_type("a whole number", found, WHOLE_NUMBER),
         E::ExpectedFloat => wrong_type("a number", found, NUMBER),
         E::ExpectedBoolean => wrong_type("`true` or `false`", found, "write one of the two, without quotes"),
@@ -115,19 +127,8 @@ pub(super) fn no_parentheses(word: &str, span: Range<usize>) -> Fault {
 
 /// Says what a parser means that says it in serde's words.
 pub(super) fn of_words(message: &str, found: &str, format: Format) -> Fault {
-    let names: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
-    let (first, rest) = names.split_first().map_or(("", &[][..]), |(first, rest)| (*first, rest));
-    if message.starts_with("unknown field") {
-        return unknown_field(first, rest);
-    }
-    if message.starts_with("unknown variant") {
-        return unknown_choice(first, rest);
-    }
-    if message.starts_with("missing field") {
-        return missing_field(first, None);
-    }
-    if message.starts_with("duplicate field") {
-        return duplicate(first);
+    if let Some(fault) = of_name(message) {
+        return fault;
     }
     if message.starts_with("wanted string or table") {
         return if is_number(found) {
@@ -136,8 +137,15 @@ pub(super) fn of_words(message: &str, found: &str, format: Format) -> Fault {
             wrong_type("a name or a table", found, "write one of the names, in quotes")
         };
     }
-    if message.starts_with("invalid value: integer") {
-        return out_of_range(first);
+    let expected = message.rsplit_once("expected ").map_or("", |(_, expected)| expected);
+    if message == "integer number overflowed" {
+        return out_of_range(found, "");
+    }
+    // What fits no usual number comes as one of 128 bits.
+    let is_long = message.starts_with("invalid type: integer") && greatest(expected).is_some();
+    if message.starts_with("invalid value: integer") || is_long {
+        let number = message.split('`').nth(1).unwrap_or_default();
+        return out_of_range(number, expected);
     }
     if message.starts_with("expected table, found") || message.starts_with("expected empty table") {
         let message = "this name takes no value";
@@ -153,16 +161,16 @@ pub(super) fn of_words(message: &str, found: &str, format: Format) -> Fault {
         return Fault::new("wrong-type", format!("`{name}` takes a value"), help);
     }
     if message.starts_with("wanted exactly 1 element") {
-        return Fault::new(
+        let fault = Fault::new(
             "wrong-type",
             "exactly one of the choices belongs here",
             "keep one key and leave the others out",
         );
+        return Fault { is_of_several: true, ..fault };
     }
-    let expected = message.rsplit_once("expected ").map_or("", |(_, expected)| expected);
     let help = |ron: &str, toml: &str| if format == Format::Ron { ron.to_owned() } else { toml.to_owned() };
     let wanted = match expected.split(' ').find(|it| !matches!(*it, "a" | "an")) {
-        Some("sequence") => Some(("a list", format!("write it in brackets: `[{found}]`"))),
+        Some("sequence") => Some(("a list", in_brackets(found))),
         Some("string") => Some(("text", in_quotes(found))),
         Some("map" | "struct") => Some(("a table", help("write `{ \"name\": … }`", "write `{ name = … }`"))),
         Some("f64") => Some(("a number", NUMBER.to_owned())),
@@ -181,12 +189,33 @@ pub(super) fn of_words(message: &str, found: &str, format: Format) -> Fault {
     }
 }
 
+/// Says what a parser means that complains about a name.
+fn of_name(message: &str) -> Option<Fault> {
+    let names: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
+    let (first, rest) = names.split_first().map_or(("", &[][..]), |(first, rest)| (*first, rest));
+    let about = message.split(['`', ':']).next().unwrap_or_default();
+    match about.trim_end() {
+        "unknown field" => Some(unknown_field(first, rest)),
+        "unknown variant" => Some(unknown_choice(first, rest)),
+        "missing field" => Some(missing_field(first, None)),
+        "duplicate field" => Some(duplicate(first)),
+        "unexpected keys in table" => {
+            let (_, names) = message.split_once(": ")?;
+            let (found, known) = names.split_once(", available keys: ")?;
+            let known: Vec<&str> = known.split(", ").collect();
+            Some(unknown_field(found.split(", ").next()?, &known))
+        }
+        _ => None,
+    }
+}
+
 fn unknown_field(found: &str, known: &[&str]) -> Fault {
     let message = format!("there is no field `{found}` here");
     Fault::new("unknown-field", message, choices(found, known))
 }
 
-fn unknown_choice(found: &str, known: &[&str]) -> Fault {
+/// Says that a name is none of those that may stand there.
+pub(super) fn unknown_choice(found: &str, known: &[&str]) -> Fault {
     let message = format!("`{found}` is none of the choices here");
     Fault::new("unknown-choice", message, choices(found, known))
 }
@@ -203,9 +232,29 @@ fn duplicate(field: &str) -> Fault {
     Fault::new("duplicate-key", format!("`{field}` is given twice"), "keep one of the two")
 }
 
-fn out_of_range(found: &str) -> Fault {
-    let message = format!("the number {found} does not fit here");
-    Fault::new("number-out-of-range", message, "write a whole number from 0 up")
+/// Says that a number is too small or too large for its kind, as serde or a schema calls it.
+pub(super) fn out_of_range(found: &str, kind: &str) -> Fault {
+    let number =
+        if found.is_empty() { "a number of that length".to_owned() } else { format!("the number {found}") };
+    let message = format!("{number} does not fit here");
+    let help = match greatest(kind) {
+        Some(u64::MAX) if found.starts_with('-') => "write a whole number from 0 up".to_owned(),
+        Some(greatest) => format!("write a whole number from 0 to {greatest}"),
+        None => "write a whole number from 0 up".to_owned(),
+    };
+    Fault { number: Some(found.to_owned()), ..Fault::new("number-out-of-range", message, help) }
+}
+
+/// Returns the greatest number of a kind.
+fn greatest(kind: &str) -> Option<u64> {
+    match kind {
+        "u8" | "uint8" => Some(u8::MAX.into()),
+        "u16" | "uint16" => Some(u16::MAX.into()),
+        "u32" | "uint32" => Some(u32::MAX.into()),
+        "u64" | "uint64" => Some(u64::MAX),
+        "i64" => Some(i64::MAX.unsigned_abs()),
+        _ => None,
+    }
 }
 
 fn wrong_type(wanted: &str, found: &str, help: &str) -> Fault {
@@ -238,6 +287,17 @@ fn choices(found: &str, known: &[&str]) -> String {
         None if known.is_empty() => "leave it out".to_owned(),
         None => format!("write one of `{}`", known.join("`, `")),
     }
+}
+
+/// Returns how a value is written as a list in TOML; words that are in brackets lack their quotes.
+fn in_brackets(found: &str) -> String {
+    let listed = found.strip_prefix("\"[").and_then(|it| it.strip_suffix("]\""));
+    let Some(listed) = listed else { return format!("write it in brackets: `[{found}]`") };
+    let words =
+        listed.split(',').map(|it| it.trim_matches([' ', '\'', '"', '\\'])).filter(|it| !it.is_empty());
+    let words: Vec<String> =
+        words.map(|it| if is_number(it) { it.to_owned() } else { format!("\"{it}\"") }).collect();
+    format!("write `[{}]`", words.join(", "))
 }
 
 /// Returns how a value is written as text.

@@ -19,7 +19,13 @@ pub fn find(text: &str, format: Format, path: &str) -> Option<Range<usize>> {
     };
     let mut found = None;
     let mut place = Place { node: &root, is_inside: true };
-    for step in path.split('.').filter(|it| !it.is_empty()) {
+    let mut rest = path;
+    while !rest.is_empty() {
+        let (step, behind) = place.split(rest);
+        rest = behind;
+        if step.is_empty() {
+            continue;
+        }
         let Some(next) = place.step(text, step) else { break };
         place = next;
         found = Some(place.span());
@@ -35,6 +41,15 @@ struct Place<'a> {
 }
 
 impl<'a> Place<'a> {
+    /// Splits the first step off a path; a key may itself have dots.
+    fn split(self, path: &str) -> (&str, &str) {
+        let keys = self.node.entries.iter().filter_map(|it| it.key.as_deref());
+        let behind = |key: &str| path.strip_prefix(key).filter(|it| it.is_empty() || it.starts_with('.'));
+        let dotted = keys.filter(|it| it.contains('.') && behind(it).is_some()).map(str::len).max();
+        let (step, rest) = path.split_at(dotted.or_else(|| path.find('.')).unwrap_or(path.len()));
+        (step, rest.strip_prefix('.').unwrap_or(rest))
+    }
+
     fn step(self, text: &str, step: &str) -> Option<Self> {
         if !self.is_inside && self.node.tag.as_deref() == Some(step) {
             return Some(Self { is_inside: true, ..self });
@@ -88,6 +103,14 @@ mod tests {
         assert_eq!(ron("stages.first#2.when.prompt.above.sum.0.ratio"), Some("80"));
         assert_eq!(ron("stages.2.when.prompt.above.sum.1"), Some(r#"param("t")"#));
         assert_eq!(toml("stages.second.when.prompt.above.sum.0.ratio"), Some("80"));
+    }
+
+    #[test]
+    fn a_key_with_dots_is_one_step() {
+        let text = "[a.\"../b.c\"]\nx = 1\n[a.b]\nx = 2\n";
+
+        assert_eq!(find(text, Format::Toml, "a.../b.c.x").map(|it| &text[it]), Some("1"));
+        assert_eq!(find(text, Format::Toml, "a.b.x").map(|it| &text[it]), Some("2"));
     }
 
     #[test]

@@ -80,6 +80,7 @@ impl Found<'_> {
             Fault { code: "unknown-field", span, .. } => root.way_to_key(span.start),
             Fault { span, .. } => root.way_to(span.start),
         };
+        let fault = &told_by_schema::<T>(root, &way, fault);
         let node = root.at(&way).map_or(root, |it| &it.value);
         let harmed = self.damage.iter().filter(|(span, _)| *span == node.span);
         let harmed: Vec<Option<String>> = harmed.map(|(_, key)| key.clone()).collect();
@@ -136,6 +137,25 @@ impl Found<'_> {
         problem.place.span = Some(span);
         self.list.push(problem);
     }
+}
+
+/// Returns a fault with what the parser does not know of its place.
+fn told_by_schema<T: DeserializeOwned>(root: &Node, way: &[usize], fault: &Fault) -> Fault {
+    let mut fault = fault.clone();
+    if let (Some(number), Some(kind)) = (&fault.number, required::number::<T>(root, way)) {
+        fault.help = fault::out_of_range(number, &kind).help;
+    }
+    if fault.is_of_several {
+        let known = required::variants::<T>(root, way);
+        let known: Vec<&str> = known.iter().map(String::as_str).collect();
+        let entries = root.at(way).map_or(&root.entries, |it| &it.value.entries);
+        let keys = entries.iter().filter_map(|it| Some((it.key.as_deref()?, &it.key_span)));
+        if let Some((key, span)) = keys.into_iter().find(|(key, _)| !known.is_empty() && !known.contains(key))
+        {
+            return Fault { span: span.clone(), ..fault::unknown_choice(key, &known) };
+        }
+    }
+    fault
 }
 
 /// Returns the value at a place as it is written; nothing for a long one.

@@ -3,7 +3,7 @@
 use serde::{Serialize, de::DeserializeOwned};
 
 use super::decode::{self, Format, Tree};
-use super::fault;
+use super::fault::{self, Fault};
 use crate::diag::{Diagnostic, Place, nearest};
 
 /// One override.
@@ -189,10 +189,16 @@ impl Setting {
         // A field that is there by default is in no tree, yet its value may be wrong.
         let is_of_value = refused.as_ref().is_some_and(|it| it.starts_with("invalid"));
         let Some(stop) = stop.filter(|_| !is_of_value) else {
-            let why = fault::of_words(&refused.unwrap_or_default(), &self.value.to_string(), Format::Toml);
-            let problem = Diagnostic::at("set-value", self.field(), why.message);
-            return self
-                .named(problem.help(why.help.unwrap_or_else(|| "write it as in an input file".into())));
+            let refused = refused.unwrap_or_default();
+            let why = self
+                .too_long(&refused)
+                .unwrap_or_else(|| fault::of_words(&refused, &self.value.to_string(), Format::Toml));
+            let mut help = why.help.unwrap_or_else(|| "write it as in an input file".to_owned());
+            if self.value.as_str().is_some_and(|it| it.starts_with('[')) {
+                // Most likely a shell took the quotes away.
+                help.push_str(", in single quotes for the shell");
+            }
+            return self.named(Diagnostic::at("set-value", self.field(), why.message).help(help));
         };
         known.extend(refused.iter().flat_map(|it| it.split('`').skip(1).step_by(2)).map(str::to_owned));
         known.retain(|it| it != stop);
@@ -206,6 +212,19 @@ impl Setting {
             None => format!("no input of this run has `{stop}` there"),
         };
         self.named(Diagnostic::at("set-no-such-field", self.field(), message).help(help))
+    }
+
+    /// Says that a value is a number too long for a tree, which holds it as text.
+    fn too_long(&self, refused: &str) -> Option<Fault> {
+        let (_, written) = self.text.split_once('=')?;
+        let written = written.trim();
+        let is_number = written.bytes().all(|it| it.is_ascii_digit() || it == b'_');
+        let (_, expected) = refused.rsplit_once("expected ")?;
+        let kind = match expected {
+            "u64" => "i64",
+            other => other,
+        };
+        (self.value.is_str() && is_number && kind != "f64").then(|| fault::out_of_range(written, kind))
     }
 
     /// Returns the path as it was written.

@@ -137,6 +137,12 @@ impl Conversation {
         &self.lengths
     }
 
+    /// Returns the categories that its facts are of.
+    #[must_use]
+    pub fn categories(&self) -> &[String] {
+        &self.category_names
+    }
+
     /// Returns which of all its conversations one is, by its length and its place among those of that length.
     #[must_use]
     pub fn index_of(&self, length: u64, trial: u64) -> Option<usize> {

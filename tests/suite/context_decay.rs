@@ -240,6 +240,39 @@ fn what_a_memory_holds_goes_to_files_and_back() {
 }
 
 #[test]
+fn a_category_without_a_bank_is_noted_with_where_its_facts_go() {
+    let notes = |categories: &str, more: &[&str]| {
+        let banks = format!("memory.store.banks.categories={categories}");
+        let request = Request {
+            policies: vec!["context_decay/memory_banks".to_owned()],
+            scenarios: vec!["context_decay/paper".to_owned()],
+            ..request(&[&[banks.as_str()], more].concat())
+        };
+        let plan = Plan::new(&Catalog::bundled(), &request).unwrap();
+        plan.notes.into_iter().filter(|it| it.contains("bank for")).collect::<Vec<_>>()
+    };
+
+    assert_eq!(
+        notes(r#"["cofnig", "decision", "result", "entity"]"#, &[]),
+        ["context_decay/memory_banks has no bank for `config`: those facts go to `entity`."]
+    );
+    assert_eq!(
+        notes(r#"["decision", "other"]"#, &[]),
+        [
+            "context_decay/memory_banks has no bank for `config`, `result` or `entity`: those facts go to `other`."
+        ]
+    );
+    assert_eq!(notes(r#"["entity", "config", "decision", "result", "more"]"#, &[]), Vec::<String>::new());
+    let elsewhere = r#"memory.write.extract=[{ p = 0.9, into = "all" }]"#;
+    assert_eq!(notes(r#"["all"]"#, &[elsewhere]), Vec::<String>::new(), "no fact goes by its category");
+    for suite in ["context-decay", "context-decay-cost"] {
+        let request = Request { suite: Some(suite.to_owned()), ..Request::default() };
+        let plan = Plan::new(&Catalog::bundled(), &request).unwrap();
+        assert!(!plan.notes.iter().any(|it| it.contains("bank for")), "{suite}: {:?}", plan.notes);
+    }
+}
+
+#[test]
 fn charts_stand_beside_the_numbers_that_they_show() {
     let page = ctxsim::report::html::report(&quietly(&plan(&[]), 1), Detail::Groups);
 

@@ -19,7 +19,7 @@ const ELSEWHERE: [(&str, &str); 10] = [
     ("recording-empty", "of a recording: tests/suite/import/claude_code.rs"),
     ("recording-several", "of the library's `import`, which takes one session"),
     ("store-differs", "of a folder: tests/suite/cli.rs"),
-    ("store-name", "of a policy's banks: memory/stored.rs"),
+    ("store-input-missing", "of a folder: tests/suite/cli.rs"),
     ("tools-too-many", "needs 65,535 tools"),
     ("unwritable", "of a report that cannot be written"),
 ];
@@ -136,13 +136,39 @@ fn every_mistaken_command_line_is_answered_with_a_way_out() {
         vec!["prices", "import", "prices_twice.json", "--as-of", "2026-11-21"],
         vec!["prices", "import", "prices_negative.json", "--as-of", "2026-11-21"],
     ];
-    let mut transcript = String::new();
-    for line in lines {
-        let text = refused_line("tests/invalid", line);
-        transcript += &format!("$ ctxsim {}\n{text}\n", line.join(" "));
-    }
 
-    assert_told("diagnostics", "command_lines", &transcript);
+    assert_told("diagnostics", "command_lines", &transcript(lines));
+}
+
+/// Returns what is told of each of some command lines.
+fn transcript(lines: &[Vec<&str>]) -> String {
+    let told = |line: &Vec<&str>| {
+        let text = refused_line("tests/invalid", line);
+        format!("$ ctxsim {}\n{text}\n", line.join(" "))
+    };
+    lines.iter().map(told).collect()
+}
+
+#[test]
+fn every_mistaken_command_line_for_conversations_is_answered_with_a_way_out() {
+    let suite = ["run", "--suite", "context-decay"];
+    let lines = [
+        [
+            &suite[..],
+            &["--set", "scenario.seed=99999999999999999999"],
+            &["--set", "scenario.load.conversation.hash_seed=99999999999999999999"],
+        ]
+        .concat(),
+        [&suite[..], &["--trials", "99999999999"]].concat(),
+        vec!["run", "--suite", "default", "--trials", "3"],
+        vec!["sensitivity", "--trials", "3"],
+        [&suite[..], &["--rows", "needs"]].concat(),
+        [&suite[..], &["--set", "memory.oracle=[write]", "--set", "memory.use=[exact, summarised]"]].concat(),
+        [&suite[..], &["--set", "memory.oracle=write"]].concat(),
+        [&suite[..], &["--set", "memory.store={ entries = { tokens_per_fact = 5, capactiy = 9 } }"]].concat(),
+    ];
+
+    assert_told("diagnostics", "command_lines_of_conversations", &transcript(&lines));
 }
 
 #[test]

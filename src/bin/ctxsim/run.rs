@@ -139,13 +139,14 @@ fn written(report: &Report, args: &RunArgs, format: FormatArg) -> Result<String,
 /// Returns the rows of all runs.
 fn ledger(plan: &Plan, args: &RunArgs, format: FormatArg) -> Result<String, Error> {
     if let Some(load) = plan.scenarios.iter().find(|it| it.workload.conversations().is_some()) {
-        let message = format!("the requests of {} are those of many conversations", load.name);
-        let problem = Diagnostic::at("rows-conversation", "", message);
-        return Err(vec![
-            problem
-                .help("write `--rows trials` for one row a conversation, or `--rows probes` for one a fact"),
-        ]
-        .into());
+        let (message, help) = if args.rows == RowsArg::Needs {
+            let help = "write `--rows probes` for one row a fact, or `--rows trials` for one a conversation";
+            (format!("{} has no needs: its facts are asked for by probes", load.name), help)
+        } else {
+            let help = "write `--rows trials` for one row a conversation, or `--rows probes` for one a fact";
+            (format!("the requests of {} are those of many conversations", load.name), help)
+        };
+        return Err(vec![Diagnostic::at("rows-conversation", "", message).help(help)].into());
     }
     let ledgers = with_progress(|it| plan.rows(args.draw.threads(), it));
     let names_run = ledgers.len() > 1;

@@ -1,11 +1,13 @@
 //! `ctxsim store`: what a memory holds after a conversation, as files in a folder, and back.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::fs;
-use std::path::PathBuf;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
-use ctxsim::catalog::Catalog;
+use ctxsim::catalog::{Catalog, Kind, Origin};
 use ctxsim::diag::Diagnostic;
 use ctxsim::error::Error;
 use ctxsim::memory::stored::{Index, Stored};
@@ -56,7 +58,7 @@ pub(crate) struct StoreWriteArgs {
     /// Override a field of the inputs, as in `memory.store.banks.capacity=3`
     #[arg(long = "set", value_name = "PATH=VALUE")]
     pub(crate) set: Vec<String>,
-    /// The folder, made if it is not there; files of the same names are replaced
+    /// The folder, made if it is not there; files of the same names are replaced, and those of an earlier store removed
     #[arg(long, value_name = "DIR")]
     pub(crate) output: PathBuf,
 }
@@ -64,7 +66,7 @@ pub(crate) struct StoreWriteArgs {
 /// The arguments of `store read`.
 #[derive(Debug, Args)]
 pub(crate) struct StoreReadArgs {
-    /// The folder
+    /// The folder; policies, scenarios and profiles that were given as paths are looked for from the working directory
     #[arg(value_name = "DIR")]
     pub(crate) folder: PathBuf,
 }
@@ -90,14 +92,32 @@ fn write(catalog: &Catalog, args: &StoreWriteArgs) -> Result<(), Error> {
     let plan = Plan::new(catalog, &request)?;
     let first = || Some(*plan.scenarios.first()?.workload.conversations()?.lengths().first()?);
     let length = args.length.or_else(first).unwrap_or(0);
-    let stored = plan.stored(length, args.trial, &args.set)?;
+    let mut stored = plan.stored(length, args.trial, &args.set)?;
+    let given = |kind, name: &String| catalog.expand(kind, name).into_iter().next().unwrap_or(name.clone());
+    stored.index.policy = given(Kind::Policy, &args.policy);
+    stored.index.scenario = given(Kind::Scenario, &args.scenario);
+    stored.index.profile = given(Kind::Profile, &args.profile);
     let files = stored.files()?;
     fs::create_dir_all(&args.output).map_err(|source| Error::Write { path: args.output.clone(), source })?;
+    remove_stale(&stored, &args.output)?;
     // The index comes last: a folder with an index is complete.
     for (name, text) in files.iter().rev() {
         output::write(&args.output.join(name), text)?;
     }
     output::print(&format!("{} to {}\n", said(&stored), args.output.display()))
+}
+
+/// Removes the files of an earlier store in the same folder that this one has not.
+fn remove_stale(stored: &Stored, folder: &Path) -> Result<(), Error> {
+    let Ok(earlier) = read_text(&folder.join("index.json")) else { return Ok(()) };
+    for name in stored.stale(&earlier) {
+        let path = folder.join(name);
+        match fs::remove_file(&path) {
+            Err(source) if source.kind() != ErrorKind::NotFound => return Err(Error::Write { path, source }),
+            _ => {}
+        }
+    }
+    Ok(())
 }
 
 /// Reads a store back, plays the conversation that left it, and says whether both are the same.
@@ -113,6 +133,10 @@ fn read(catalog: &Catalog, args: &StoreReadArgs) -> Result<(), Error> {
         other => other,
     };
     let stored = Stored::read(|name| read_text(&args.folder.join(name))).map_err(place)?;
+    let missing = missing(catalog, &stored.index);
+    if !missing.is_empty() {
+        return Err(place(missing.into()));
+    }
     let Index { policy, scenario, profile, seed, length, trial, set, .. } = &stored.index;
     let request = Request {
         policies: vec![policy.clone()],
@@ -122,7 +146,9 @@ fn read(catalog: &Catalog, args: &StoreReadArgs) -> Result<(), Error> {
         set: set.clone(),
         ..Request::default()
     };
-    let after_run = Plan::new(catalog, &request)?.stored(*length, *trial, set)?;
+    let mut after_run = Plan::new(catalog, &request)?.stored(*length, *trial, set)?;
+    // A run has the names of its inputs, the index what was given for them.
+    after_run.index = Index { written: after_run.index.written, ..stored.index.clone() };
     if let Some(difference) = difference(&stored, &after_run) {
         let mut problem = Diagnostic::at("store-differs", "", difference);
         problem.place.file = args.folder.display().to_string();
@@ -140,10 +166,37 @@ fn read(catalog: &Catalog, args: &StoreReadArgs) -> Result<(), Error> {
     output::print(&text)
 }
 
-/// Returns how many facts and files a store has.
+/// Returns what is wrong with inputs of the run that left a store: they are not there any more.
+fn missing(catalog: &Catalog, index: &Index) -> Vec<Diagnostic> {
+    let Index { policy, scenario, profile, .. } = index;
+    let inputs = [(Kind::Policy, policy), (Kind::Scenario, scenario), (Kind::Profile, profile)];
+    let is_missing = |kind, given: &str| match catalog.find(kind, given) {
+        Ok(Origin::File(path)) => !path.exists(),
+        found => found.is_err(),
+    };
+    let missing = inputs.into_iter().filter(|(kind, given)| is_missing(*kind, given)).map(|(kind, given)| {
+        let message = format!("there is no {} `{given}`, with which the store was written", kind.noun());
+        let mut problem = Diagnostic::at("store-input-missing", kind.noun(), message);
+        "index.json".clone_into(&mut problem.place.file);
+        problem.help(if Path::new(given).is_absolute() {
+            "put the file back, or write the store anew"
+        } else {
+            "paths and `ctxsim.toml` are looked for from the working directory: read the store where it was written"
+        })
+    });
+    missing.collect()
+}
+
+/// Returns how many facts, entries and files a store has; a fact in two banks is two entries.
 fn said(stored: &Stored) -> String {
-    let n_facts: usize = stored.banks.values().map(|it| it.len()).sum();
-    format!("{n_facts} facts in {} files", stored.banks.len())
+    let facts: BTreeSet<&String> = stored.banks.values().flat_map(|it| it.keys()).collect();
+    let counted = |n, one, several| format!("{n} {}", if n == 1 { one } else { several });
+    format!(
+        "{} as {} in {}",
+        counted(facts.len(), "fact", "facts"),
+        counted(stored.index.written.len(), "entry", "entries"),
+        counted(1 + stored.banks.len(), "file", "files")
+    )
 }
 
 /// Returns the first difference between a store that was read and that of the run that left it.

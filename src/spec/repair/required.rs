@@ -1,4 +1,4 @@
-//! What else a struct lacks: serde names the first missing field, the schema of the file knows the others.
+//! What else the schema of a file knows of a place: which fields are missing beside the first, how large a number may be.
 
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -21,29 +21,9 @@ pub(super) struct Required {
 
 /// Returns the fields that the struct at the end of a way must have and has not; `first` alone where the schema does not know it.
 pub(super) fn missing<T: DeserializeOwned>(root: &Node, way: &[usize], first: &str) -> Vec<Required> {
-    let schemas = [
-        (fields::<PolicySpec>(), POLICY),
-        (fields::<ScenarioSpec>(), SCENARIO),
-        (fields::<ProfileSpec>(), PROFILE),
-        (fields::<SuiteSpec>(), SUITE),
-    ];
-    let text = schemas.into_iter().find(|(known, _)| *known == fields::<T>()).map(|(_, text)| text);
-    let Some(document) = text.and_then(|it| serde_json::from_str::<Value>(it).ok()) else {
-        return alone(first);
-    };
+    let Some(document) = schema_of::<T>() else { return alone(first) };
     let document = Document { root: &document };
-    let mut schemas = vec![document.root];
-    let mut node = root;
-    for index in way {
-        let Some(entry) = node.entries.get(*index) else { return alone(first) };
-        let inside = document.inside(&schemas, node);
-        schemas = match &entry.key {
-            Some(key) => inside.iter().filter_map(|it| document.field(it, key)).collect(),
-            None if node.tag.is_some() && node.entries.len() == 1 => inside,
-            None => inside.iter().filter_map(|it| document.element(it, *index)).collect(),
-        };
-        node = &entry.value;
-    }
+    let Some((schemas, node)) = document.walk(root, way) else { return alone(first) };
     let holders = document.inside(&schemas, node);
     let given = |name: &str| node.entries.iter().any(|it| it.key.as_deref() == Some(name));
     let of = |schema: &&Value| {
@@ -57,6 +37,36 @@ pub(super) fn missing<T: DeserializeOwned>(root: &Node, way: &[usize], first: &s
         lacking.iter().any(|it| it.name == first).then_some(lacking)
     };
     holders.iter().flat_map(|it| document.choices(it)).find_map(|it| of(&it)).unwrap_or_else(|| alone(first))
+}
+
+/// Returns what schemas call the kind of number at the end of a way.
+pub(super) fn number<T: DeserializeOwned>(root: &Node, way: &[usize]) -> Option<String> {
+    let document = schema_of::<T>()?;
+    let document = Document { root: &document };
+    let (schemas, _) = document.walk(root, way)?;
+    let formats = schemas.iter().flat_map(|it| document.choices(it)).filter_map(|it| it["format"].as_str());
+    formats.map(str::to_owned).next()
+}
+
+/// Returns the keys of which a table at the end of a way may have one.
+pub(super) fn variants<T: DeserializeOwned>(root: &Node, way: &[usize]) -> Vec<String> {
+    let Some(document) = schema_of::<T>() else { return Vec::new() };
+    let document = Document { root: &document };
+    let schemas = document.walk(root, way).map(|(schemas, _)| schemas).unwrap_or_default();
+    let choices = schemas.iter().flat_map(|it| document.choices(it));
+    choices.filter_map(|it| it["properties"].as_object()).flat_map(|it| it.keys().cloned()).collect()
+}
+
+/// Returns the schema of a kind of file.
+fn schema_of<T: DeserializeOwned>() -> Option<Value> {
+    let schemas = [
+        (fields::<PolicySpec>(), POLICY),
+        (fields::<ScenarioSpec>(), SCENARIO),
+        (fields::<ProfileSpec>(), PROFILE),
+        (fields::<SuiteSpec>(), SUITE),
+    ];
+    let text = schemas.into_iter().find(|(known, _)| *known == fields::<T>()).map(|(_, text)| text);
+    text.and_then(|it| serde_json::from_str(it).ok())
 }
 
 fn alone(field: &str) -> Vec<Required> {
@@ -76,6 +86,23 @@ struct Document<'a> {
 }
 
 impl<'a> Document<'a> {
+    /// Returns the schemas of the value at the end of a way, and the value.
+    fn walk<'n>(&self, root: &'n Node, way: &[usize]) -> Option<(Vec<&'a Value>, &'n Node)> {
+        let mut schemas = vec![self.root];
+        let mut node = root;
+        for index in way {
+            let entry = node.entries.get(*index)?;
+            let inside = self.inside(&schemas, node);
+            schemas = match &entry.key {
+                Some(key) => inside.iter().filter_map(|it| self.field(it, key)).collect(),
+                None if node.tag.is_some() && node.entries.len() == 1 => inside,
+                None => inside.iter().filter_map(|it| self.element(it, *index)).collect(),
+            };
+            node = &entry.value;
+        }
+        Some((schemas, node))
+    }
+
     /// Follows references.
     fn resolve(&self, schema: &'a Value) -> &'a Value {
         let name = schema["$ref"].as_str().and_then(|it| it.strip_prefix("#/$defs/"));

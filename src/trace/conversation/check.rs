@@ -3,6 +3,7 @@
 use indexmap::IndexMap;
 
 use crate::diag::Problems;
+use crate::model::memory::bank;
 use crate::spec::conversation::{ConversationSpec, RandomSpec, ValueSpec};
 
 /// No conversation has more turns.
@@ -108,8 +109,12 @@ fn check_categories(categories: &IndexMap<String, IndexMap<String, ValueSpec>>, 
         problems.push("categories-empty", format!("there are {} categories", categories.len()), help);
     }
     let mut seen: IndexMap<&str, &str> = IndexMap::new();
-    for (category, keys) in categories {
+    for (index, (category, keys)) in categories.iter().enumerate() {
         problems.within(category, |problems| {
+            bank::check(category, categories.keys().take(index).map(String::as_str), problems);
+            if keys.keys().any(|it| it.trim().is_empty()) {
+                problems.push("needle-name", "a fact has no name", "give each key a name");
+            }
             if keys.is_empty() {
                 problems.push("category-empty", "there is no key", "write at least one key with its values");
             }

@@ -1,0 +1,44 @@
+//! What is wrong with a request, collected until everything was looked at.
+
+use crate::diag::Diagnostic;
+use crate::error::Error;
+
+/// Everything that is wrong so far.
+#[derive(Default)]
+pub(super) struct Found {
+    /// What is wrong with inputs.
+    pub(super) problems: Vec<Diagnostic>,
+    /// Errors that have no place in a file; given as they are when they stand alone.
+    others: Vec<Error>,
+}
+
+impl Found {
+    /// Adds an error.
+    pub(super) fn error(&mut self, error: Error) {
+        match error {
+            Error::Invalid(problems) => self.problems.extend(problems),
+            other => self.others.push(other),
+        }
+    }
+
+    /// Returns whether nothing is wrong.
+    pub(super) fn is_empty(&self) -> bool {
+        self.problems.is_empty() && self.others.is_empty()
+    }
+
+    /// Stops when anything is wrong.
+    pub(super) fn stop(&mut self) -> Result<(), Error> {
+        if self.problems.is_empty() && self.others.len() < 2 {
+            return self.others.pop().map_or(Ok(()), Err);
+        }
+        let mut all = std::mem::take(&mut self.problems);
+        all.extend(std::mem::take(&mut self.others).into_iter().map(Error::into_problem));
+        let mut distinct: Vec<Diagnostic> = Vec::with_capacity(all.len());
+        for problem in all {
+            if !distinct.contains(&problem) {
+                distinct.push(problem);
+            }
+        }
+        Err(distinct.into())
+    }
+}
