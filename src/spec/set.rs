@@ -95,7 +95,12 @@ impl Setting {
     ) -> Result<(), Box<Diagnostic>> {
         let mut trees = Vec::with_capacity(specs.len());
         for spec in specs.iter() {
-            trees.push(decode::to_tree(spec).map_err(|it| self.named(*it))?);
+            let tree = decode::to_tree(spec).map_err(|it| {
+                let help =
+                    format!("what is overridden may hold no number above {}: change the file", i64::MAX);
+                self.named(it.help(help))
+            })?;
+            trees.push(tree);
         }
         let depths: Vec<usize> = trees.iter().map(|tree| self.depth(tree)).collect();
         let mut levels: Vec<usize> = depths.clone();

@@ -59,6 +59,17 @@ fn set(text: &str) -> Result<PolicySpec, String> {
 }
 
 #[test]
+fn a_file_with_a_number_that_overrides_cannot_hold_is_told_which_is_the_largest() {
+    let text = POLICY.replace("tokens(100)", "tokens(10000000000000000000)");
+    let mut specs = [decode::<PolicySpec>(&text, Format::Ron).unwrap()];
+
+    let setting = Setting::parse("stages.history.when.prompt.above.ratio=0.5").unwrap();
+    let problem = setting.apply(&mut specs, |_| true).unwrap_err();
+    let expected = "what is overridden may hold no number above 9223372036854775807: change the file";
+    assert_eq!(problem.help.as_deref(), Some(expected));
+}
+
+#[test]
 fn a_sibling_variant_replaces_the_one_that_is_written() {
     let expected =
         |from: &str, to: &str| decode::<PolicySpec>(&POLICY.replace(from, to), Format::Ron).unwrap();
