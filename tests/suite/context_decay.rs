@@ -148,6 +148,37 @@ fn assert_locked(name: &str, text: &str) {
 }
 
 #[test]
+fn the_costs_in_the_document_are_those_of_the_suites() {
+    let costs = |suite: &str| {
+        let request = Request { suite: Some(suite.to_owned()), ..Request::default() };
+        let report = quietly(&Plan::new(&Catalog::bundled(), &request).unwrap(), 2);
+        let grid = report.retention_grids().into_iter().find(|it| it.title.starts_with("Cost beside"));
+        grid.unwrap().rows
+    };
+    let (budget, whole) = (costs("context-decay-cost"), costs("context-decay-whole"));
+    let text = include_str!("../../docs/context-decay.md");
+    let section = text.split("## What it costs").nth(1).unwrap().split("\n## ").next().unwrap();
+
+    let mut n_rows = 0;
+    for line in section.lines().filter(|it| it.contains("| whole |") || it.contains("| 15% |")) {
+        let cells: Vec<&str> = line.split('|').map(str::trim).filter(|it| !it.is_empty()).collect();
+        let policy = match cells[0] {
+            "file-backed" => "context_decay/file_backed",
+            "memory banks" => "context_decay/memory_banks",
+            "sliding window + summary" => "context_decay/sliding_window_summary",
+            "naive truncation" => "context_decay/naive_truncation",
+            _ => "identity",
+        };
+        let rows = if cells[1] == "whole" { &whole } else { &budget };
+        let row = rows.iter().find(|it| it[0] == policy).unwrap();
+        assert_eq!([&row[1], &row[2], &row[3]], [cells[2], &cells[3].replace(',', ""), cells[4]], "{line}");
+        assert_eq!(rounded(row[4].parse().unwrap(), 2), cells[5].parse::<f64>().unwrap(), "{line}");
+        n_rows += 1;
+    }
+    assert_eq!(n_rows, 8);
+}
+
+#[test]
 fn every_policy_keeps_what_it_keeps_on_every_load_at_its_price() {
     let request = Request { suite: Some("context-decay-cost".to_owned()), ..Request::default() };
     let report = quietly(&Plan::new(&Catalog::bundled(), &request).unwrap(), 2);
