@@ -7,6 +7,7 @@ pub mod retention;
 pub mod sensitivity;
 pub mod statistic;
 pub mod totals;
+pub mod trial;
 
 use crate::ledger::{Outcome, RequestSums, Sums};
 use crate::model::{Limits, Profile};

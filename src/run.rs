@@ -17,7 +17,7 @@ use std::sync::Arc;
 use crate::catalog::Catalog;
 use crate::error::Error;
 use crate::ledger::{Outcome, Rows, Sums};
-use crate::metrics::retention::{Trial, TrialSink};
+use crate::metrics::trial::{Trial, TrialSink};
 use crate::metrics::{Retention, Tally};
 use crate::model::{Policy, Profile};
 use crate::price::{PriceIndex, PriceRows};

@@ -4,11 +4,13 @@ use indexmap::{IndexMap, IndexSet};
 use serde::{Deserialize, Serialize};
 
 use crate::diag::{Diagnostic, Problems};
-use crate::model::memory::bank::{self, INDEX, is_file_name};
+use crate::model::memory::bank::{self, is_file_name};
 use crate::source::json_problem;
 
 /// The schema of an index.
 pub const SCHEMA: &str = "ctxsim.store/1";
+/// The file of the index, beside those of the banks.
+pub const INDEX_FILE: &str = "index.json";
 
 /// What a memory held.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -65,7 +67,7 @@ impl Stored {
         }
         problems.into_result(())?;
         let unwritable = |error: serde_json::Error| vec![Diagnostic::at("unwritable", "", error.to_string())];
-        let mut files = vec![(file(INDEX), pretty(&self.index).map_err(unwritable)?)];
+        let mut files = vec![(INDEX_FILE.to_owned(), pretty(&self.index).map_err(unwritable)?)];
         for (bank, facts) in &self.banks {
             files.push((file(bank), pretty(facts).map_err(unwritable)?));
         }
@@ -89,7 +91,7 @@ impl Stored {
     /// Every problem of every file, in the words of the file's name and, where JSON is broken, of its line and column; or
     /// what `text_of` says.
     pub fn read<E: From<Vec<Diagnostic>>>(text_of: impl Fn(&str) -> Result<String, E>) -> Result<Self, E> {
-        let name = file(INDEX);
+        let name = INDEX_FILE.to_owned();
         let index: Index = parse(&name, &text_of(&name)?)?;
         if index.schema != SCHEMA {
             let message = format!("this index is a `{}`, not a `{SCHEMA}`", index.schema);
@@ -109,7 +111,7 @@ impl Stored {
                 }
             } else {
                 let message = format!("`{bank}` is no name of a file beside the index");
-                problems.push(at(&file(INDEX), "store-name", message, "let this version write the store"));
+                problems.push(at(INDEX_FILE, "store-name", message, "let this version write the store"));
             }
         }
         if problems.is_empty() {

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::retention::{QUARTILES, loss_name, state_name};
+use super::trial::{QUARTILES, loss_name, state_name};
 use crate::ledger::ProbeRow;
 use crate::trace::conversation::{Said, Trial};
 

@@ -5,7 +5,7 @@ use std::cell::OnceCell;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::retention::Costs;
+use super::retention::RetentionCost;
 use super::{Report, Run};
 use crate::metrics::{Label, Retention, Totals};
 use crate::spec::guard::ReferenceSpec;
@@ -34,7 +34,7 @@ struct RunJson<'a> {
     label: Option<Label>,
     totals: Totals,
     retention: Option<&'a Retention>,
-    retention_cost: Option<Costs>,
+    retention_cost: Option<RetentionCost>,
     aging: Option<()>,
     memory_calls: Option<()>,
     assumptions: &'a [String],
@@ -51,7 +51,7 @@ impl<'a> RunJson<'a> {
             label,
             totals: Totals::new(&run.tally),
             retention: run.retention.as_deref(),
-            retention_cost: Costs::new(run),
+            retention_cost: RetentionCost::new(run),
             aging: None,
             memory_calls: None,
             assumptions: &run.assumed.sentences,

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::numbers::{self, NONE};
 use super::{Report, Run};
-use crate::metrics::retention::{LOSSES, QUARTILES, STATES};
+use crate::metrics::trial::{LOSSES, QUARTILES, STATES};
 use crate::metrics::{Retention, Statistic};
 
 /// A table: the first columns name what the others count.
@@ -79,7 +79,7 @@ impl Report {
 /// What keeping facts costs, as tables and programs have it; null for what stopped early, whose cost says nothing beside
 /// that of others, and where there is nothing to divide by.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub(super) struct Costs {
+pub(super) struct RetentionCost {
     /// Tokens of a prompt, on average.
     tokens_per_request: Option<f64>,
     /// Dollars for every 1,000 turns of conversation.
@@ -88,7 +88,7 @@ pub(super) struct Costs {
     accuracy_per_usd: Option<f64>,
 }
 
-impl Costs {
+impl RetentionCost {
     /// Returns what a run cost; nothing for loads without facts.
     pub(super) fn new(run: &Run) -> Option<Self> {
         let retention = run.retention.as_deref()?;
@@ -285,7 +285,7 @@ impl Group<'_> {
     /// A line for each policy: what it keeps and what that costs.
     fn costs(&self) -> Grid {
         let rows = self.runs.iter().filter_map(|(run, retention)| {
-            let costs = Costs::new(run)?;
+            let costs = RetentionCost::new(run)?;
             let hits = if has_stopped(run) {
                 NONE.to_owned()
             } else {

@@ -5,8 +5,8 @@ use serde::Serialize;
 
 use crate::ledger::{RequestRow, Role, Rows};
 use crate::metrics::probe::Probe;
-use crate::metrics::retention::Trial;
 use crate::metrics::totals::TTL_CLASSES;
+use crate::metrics::trial::Trial;
 use crate::model::{Policy, Profile};
 use crate::price;
 use crate::trace::{Level, Recorded, Usage};

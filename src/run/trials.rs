@@ -12,7 +12,7 @@ use crate::engine::{self, window};
 use crate::ledger::{KeptRow, NeedRow, Outcome, ProbeRow, RequestRow, Sink, Sums};
 use crate::memory::stored::{Index, SCHEMA, Stored, Written};
 use crate::metrics::probe::Probe;
-use crate::metrics::retention::Trial;
+use crate::metrics::trial::Trial;
 use crate::model::Limits;
 use crate::price::PriceIndex;
 use crate::trace::facts::FactIx;

@@ -2,17 +2,15 @@
 
 #![expect(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
 
+mod report;
+
 use std::path::{Path, PathBuf};
 
 use ctxsim::catalog::Catalog;
 use ctxsim::error::Error;
-use ctxsim::guard;
 use ctxsim::memory::stored::Stored;
-use ctxsim::metrics::Statistic;
-use ctxsim::metrics::retention::{LOSSES, QUARTILES, STATES, Trial};
-use ctxsim::report::blocks::Detail;
-use ctxsim::report::retention::Chart;
-use ctxsim::report::{Report, chart, json, markdown};
+use ctxsim::metrics::trial::{LOSSES, QUARTILES, STATES, Trial};
+use ctxsim::report::{Report, json};
 use ctxsim::run::{Plan, Request};
 use serde_json::Value;
 
@@ -134,62 +132,6 @@ fn means_over_many_trials_agree_with_the_script_within_four_standard_errors() {
 }
 
 #[test]
-fn the_paper_s_tables_stand_beside_ours() {
-    assert_locked("markdown", &markdown::report(&quietly(&plan(&[]), 1), Detail::Groups));
-}
-
-/// Locks what a reviewer reads.
-fn assert_locked(name: &str, text: &str) {
-    let mut settings = insta::Settings::clone_current();
-    settings.set_snapshot_path("../../snapshots/context_decay");
-    settings.set_prepend_module_to_snapshot(false);
-    settings.set_omit_expression(true);
-    settings.bind(|| insta::assert_snapshot!(name, text));
-}
-
-#[test]
-fn the_costs_in_the_document_are_those_of_the_suites() {
-    let costs = |suite: &str| {
-        let request = Request { suite: Some(suite.to_owned()), ..Request::default() };
-        let report = quietly(&Plan::new(&Catalog::bundled(), &request).unwrap(), 2);
-        let grid = report.retention_grids().into_iter().find(|it| it.title.starts_with("Cost beside"));
-        grid.unwrap().rows
-    };
-    let (budget, whole) = (costs("context-decay-cost"), costs("context-decay-whole"));
-    let text = include_str!("../../docs/context-decay.md");
-    let section = text.split("## What it costs").nth(1).unwrap().split("\n## ").next().unwrap();
-
-    let mut n_rows = 0;
-    for line in section.lines().filter(|it| it.contains("| whole |") || it.contains("| 15% |")) {
-        let cells: Vec<&str> = line.split('|').map(str::trim).filter(|it| !it.is_empty()).collect();
-        let policy = match cells[0] {
-            "file-backed" => "context_decay/file_backed",
-            "memory banks" => "context_decay/memory_banks",
-            "sliding window + summary" => "context_decay/sliding_window_summary",
-            "naive truncation" => "context_decay/naive_truncation",
-            _ => "identity",
-        };
-        let rows = if cells[1] == "whole" { &whole } else { &budget };
-        let row = rows.iter().find(|it| it[0] == policy).unwrap();
-        assert_eq!([&row[1], &row[2], &row[3]], [cells[2], &cells[3].replace(',', ""), cells[4]], "{line}");
-        assert_eq!(rounded(row[4].parse().unwrap(), 2), cells[5].parse::<f64>().unwrap(), "{line}");
-        n_rows += 1;
-    }
-    assert_eq!(n_rows, 8);
-}
-
-#[test]
-fn every_policy_keeps_what_it_keeps_on_every_load_at_its_price() {
-    let request = Request { suite: Some("context-decay-cost".to_owned()), ..Request::default() };
-    let report = quietly(&Plan::new(&Catalog::bundled(), &request).unwrap(), 2);
-
-    assert_locked("cost", &markdown::report(&report, Detail::Groups));
-    let request = Request { suite: Some("context-decay-whole".to_owned()), ..Request::default() };
-    let report = quietly(&Plan::new(&Catalog::bundled(), &request).unwrap(), 2);
-    assert_locked("whole", &markdown::report(&report, Detail::Groups));
-}
-
-#[test]
 fn who_drops_nothing_and_may_keep_all_knows_all() {
     let request = Request {
         policies: vec!["identity".to_owned(), "context_decay/naive_truncation".to_owned()],
@@ -301,74 +243,6 @@ fn a_category_without_a_bank_is_noted_with_where_its_facts_go() {
         let plan = Plan::new(&Catalog::bundled(), &request).unwrap();
         assert!(!plan.notes.iter().any(|it| it.contains("bank for")), "{suite}: {:?}", plan.notes);
     }
-}
-
-#[test]
-fn charts_stand_beside_the_numbers_that_they_show() {
-    let page = ctxsim::report::html::report(&quietly(&plan(&[]), 1), Detail::Groups);
-
-    assert_eq!(page.matches("<svg").count(), 2, "by depth and by length");
-    for (policy, number) in [("file_backed", "0.886"), ("naive_truncation", "0.590")] {
-        assert!(page.contains(&format!("context_decay/{policy}</td>")) && page.contains(number));
-        assert!(page.contains(&format!("\ncontext_decay/{policy}\n</text>")), "the legend names {policy}");
-    }
-    for tag in ["table", "tr", "td", "svg", "h2", "div", "ul", "figure"] {
-        let opened = page.matches(&format!("<{tag}>")).count() + page.matches(&format!("<{tag} ")).count();
-        assert_eq!(opened, page.matches(&format!("</{tag}>")).count(), "{tag}");
-    }
-}
-
-#[test]
-fn lines_of_one_colour_are_told_apart_by_dashes() {
-    let statistic = |mean| Statistic::new([mean].into_iter());
-    let places = ["50", "100"].map(str::to_owned).to_vec();
-    let n_strokes = |n_lines| {
-        let lines = (0..n_lines).map(|it| (format!("p{it}"), vec![statistic(0.1), statistic(0.9)]));
-        let svg =
-            chart::svg(&Chart { axis: "turns", places: places.clone(), lines: lines.collect() }).unwrap();
-        svg.matches("stroke=\"#0072B2\"").count()
-    };
-
-    let (first, both) = (n_strokes(7), n_strokes(8));
-    assert!(both > 4 * first, "{first} strokes of one line, {both} of two");
-}
-
-#[test]
-fn the_claims_of_the_publication_are_guards_that_can_fail() {
-    let judged = |set: &[&str]| {
-        let plan = plan(set);
-        guard::judge(&plan.guards, &quietly(&plan, 1))
-    };
-
-    let verdicts = judged(&[]);
-    assert_eq!(verdicts.len(), 7);
-    assert!(verdicts.iter().all(|it| it.holds), "{verdicts:?}");
-    let broken: Vec<_> =
-        judged(&["memory.write.extract.2.p=0.2"]).into_iter().filter(|it| !it.holds).collect();
-    assert_eq!(broken.len(), 1, "{broken:?}");
-    assert!(broken[0].to_string().contains("is not above 0.85 (context_decay/file_backed on"));
-}
-
-#[test]
-fn a_guard_finds_the_number_that_the_json_has_at_its_place() {
-    let report = quietly(&plan(&[]), 1);
-    let document: Value = serde_json::from_str(&json::document(&report).unwrap()).unwrap();
-    let run = json::Numbers::new(&report.runs[0], None);
-
-    for place in [
-        "retention.accuracy.mean",
-        "retention.accuracy.se",
-        "retention.gap",
-        "retention.depth_accuracy.early (0-25%).sd",
-        "retention.by_length.500.context_tokens.mean",
-        "retention.states.lost",
-        "totals.requests",
-    ] {
-        let step = |at: &Value, step| at.get(step).cloned();
-        let number = place.split('.').try_fold(document["runs"][0].clone(), |at, it| step(&at, it));
-        assert_eq!(run.at(place), number.unwrap().as_f64(), "{place}");
-    }
-    assert_eq!(run.at("retention.nothing"), None);
 }
 
 #[test]

@@ -3,6 +3,7 @@
 #![expect(clippy::print_stdout, reason = "what was left out is read when the whole reference is compared")]
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 
+mod compare;
 mod malformed;
 
 use std::collections::BTreeMap;
@@ -12,7 +13,6 @@ use std::process::{Command, Output};
 use ctxsim::catalog::{Catalog, Kind};
 use ctxsim::model::{CacheRules, Profile};
 use ctxsim::price::{Bill, Consumed};
-use ctxsim::pricelist::compare::compare;
 use ctxsim::pricelist::place::{Placed, place};
 use ctxsim::pricelist::{Entry, Found, PriceFile, read};
 use ctxsim::spec::cache::LookbackUnitSpec;
@@ -217,53 +217,6 @@ fn imported_profiles_are_written_valid_and_lists_are_compared() {
     assert!(text.contains("deepseek/deepseek-v4-flash  input: litellm 0.3, models.dev 0.14"), "{text}");
     let alone = ctxsim(&["prices", "compare", "models.dev"]);
     assert_eq!(alone.status.code(), Some(2));
-}
-
-#[test]
-fn lists_disagree_only_on_what_they_say_differently() {
-    let mut lists = vec![list("a.json", LITELLM), list("b.json", LITELLM)];
-    lists[1].list = "other";
-
-    assert_eq!(compare(&lists, None).1, []);
-    lists[1].entries.iter_mut().find(|it| it.model == "gpt-5.4").unwrap().prices[0].cache_read = None;
-    let (n_models, rows) = compare(&lists, None);
-    assert_eq!((n_models > 5, rows.len(), rows[0].field.as_str()), (true, 1, "cache_read"));
-    assert_eq!(rows[0].said[1], ("other", None));
-
-    // A price that holds from a day on counts from that day on.
-    let dated = |from: &str| {
-        let mut lists = vec![list("a.json", LITELLM), list("a.json", LITELLM)];
-        lists[1].list = "other";
-        let prices = &mut lists[1].entries.iter_mut().find(|it| it.model == "gpt-5.4").unwrap().prices;
-        let later = PriceSpec { from: Some(from.to_owned()), output: None, ..prices[0].clone() };
-        prices.push(later);
-        lists
-    };
-    let n_rows = |as_of| compare(&dated("2027-01-01"), as_of).1.len();
-    assert_eq!([None, Some("2026-12-31"), Some("2027-01-01")].map(n_rows), [1, 0, 1]);
-
-    // Days count, not the order of the file; without a price on a day, a model is in no list of it.
-    let with = |days: &[&str]| {
-        let mut lists = vec![list("a.json", LITELLM), list("a.json", LITELLM)];
-        lists[1].list = "other";
-        let prices = &mut lists[1].entries.iter_mut().find(|it| it.model == "gpt-5.4").unwrap().prices;
-        let first = prices[0].clone();
-        let dated = days.iter().zip(1_u32..).map(|(day, nth)| PriceSpec {
-            from: Some((*day).to_owned()),
-            input: Decimal::parse(&nth.to_string()).unwrap(),
-            ..first.clone()
-        });
-        *prices = dated.collect();
-        lists
-    };
-    let said = |days: &[&str], as_of| {
-        let rows = compare(&with(days), as_of).1;
-        rows.iter().find(|it| it.field == "input").map(|it| it.said[1].1.unwrap().to_string())
-    };
-    assert_eq!(said(&["2027-01-01", "2026-06-01"], None).as_deref(), Some("1"));
-    assert_eq!(said(&["2027-01-01", "2026-06-01"], Some("2026-07-01")).as_deref(), Some("2"));
-    assert_eq!(compare(&with(&["2027-01-01"]), Some("2026-07-01")).1, []);
-    assert_eq!(compare(&with(&["2026-6-1"]), None).1, []);
 }
 
 /// What came of the expected prices of a list.

@@ -10,7 +10,7 @@ use clap::{Args, Subcommand};
 use ctxsim::catalog::{Catalog, Kind, Origin};
 use ctxsim::diag::Diagnostic;
 use ctxsim::error::Error;
-use ctxsim::memory::stored::{Index, Stored};
+use ctxsim::memory::stored::{INDEX_FILE, Index, Stored};
 use ctxsim::run::{Plan, Request};
 use ctxsim::source::read_text;
 
@@ -109,7 +109,7 @@ fn write(catalog: &Catalog, args: &StoreWriteArgs) -> Result<(), Error> {
 
 /// Removes the files of an earlier store in the same folder that this one has not.
 fn remove_stale(stored: &Stored, folder: &Path) -> Result<(), Error> {
-    let Ok(earlier) = read_text(&folder.join("index.json")) else { return Ok(()) };
+    let Ok(earlier) = read_text(&folder.join(INDEX_FILE)) else { return Ok(()) };
     for name in stored.stale(&earlier) {
         let path = folder.join(name);
         match fs::remove_file(&path) {
@@ -177,7 +177,7 @@ fn missing(catalog: &Catalog, index: &Index) -> Vec<Diagnostic> {
     let missing = inputs.into_iter().filter(|(kind, given)| is_missing(*kind, given)).map(|(kind, given)| {
         let message = format!("there is no {} `{given}`, with which the store was written", kind.noun());
         let mut problem = Diagnostic::at("store-input-missing", kind.noun(), message);
-        "index.json".clone_into(&mut problem.place.file);
+        INDEX_FILE.clone_into(&mut problem.place.file);
         problem.help(if Path::new(given).is_absolute() {
             "put the file back, or write the store anew"
         } else {

@@ -20,10 +20,8 @@ pub(super) fn state(key: &[u32]) -> [u32; N] {
     let mut state = COMMON;
     let mut before = state[0];
     // Once around and one place more with the key, then on from there to the end, and the first place last.
-    for (nth, at) in (1..N).chain([1]).enumerate() {
-        let nth_word = nth % key.len();
-        let added = key[nth_word].wrapping_add(nth_word as u32);
-        before = (state[at] ^ mixed(before, 1_664_525)).wrapping_add(added);
+    for (at, (nth, word)) in (1..N).chain([1]).zip((0_u32..).zip(key).cycle()) {
+        before = (state[at] ^ mixed(before, 1_664_525)).wrapping_add(*word).wrapping_add(nth);
         state[at] = before;
     }
     for at in (2..N).chain([1]) {

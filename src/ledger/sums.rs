@@ -1,0 +1,131 @@
+//! A ledger folded to what prices need.
+
+use super::{NeedRow, RequestRow, Role, Sink, StoredRow};
+use crate::trace::Level;
+use crate::units::Tokens;
+
+/// Sums of the requests of one role.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RequestSums {
+    /// How many requests.
+    pub n: u64,
+    /// Tokens of the prompts.
+    pub prompt: Tokens,
+    /// Tokens read from the cache.
+    pub read: Tokens,
+    /// Tokens written, by lifetime class.
+    pub write: [Tokens; 2],
+    /// Tokens billed as plain input.
+    pub uncached: Tokens,
+    /// Tokens that the model wrote.
+    pub output: Tokens,
+    /// The longest prompt.
+    pub prompt_max: Tokens,
+    /// The longest output.
+    pub output_max: Tokens,
+    /// Loops that summaries replaced.
+    pub items: u64,
+}
+
+/// Sums of the needs; expected values, folded in row order, or counts where needs are drawn.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct NeedSums {
+    /// Recovery calls.
+    pub calls: f64,
+    /// Calls beyond the first.
+    pub repeats: f64,
+    /// Tokens fetched, overheads excluded.
+    pub fetched: f64,
+    /// Failures.
+    pub failed: f64,
+    /// Of the calls, those that were sent, and are priced as requests.
+    pub sent_calls: f64,
+    /// What these fetched.
+    pub sent_fetched: f64,
+    /// Weights of the needs above `global_conclusion`.
+    pub weight: f64,
+    /// The part of that weight that prompts met.
+    pub met: f64,
+}
+
+/// Sums of the stored contents.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct StoredSums {
+    /// How many contents.
+    pub n: u64,
+    /// Their tokens.
+    pub tokens: Tokens,
+    /// Tokens times milliseconds.
+    pub token_ms: u128,
+}
+
+/// A ledger folded to what prices need; a flat price list asks for nothing more.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Sums {
+    /// The agent's own requests.
+    pub main: RequestSums,
+    /// The summariser's requests.
+    pub summariser: RequestSums,
+    /// The needs.
+    pub needs: NeedSums,
+    /// The stored contents.
+    pub stored: StoredSums,
+}
+
+impl NeedSums {
+    /// Returns the calls that are expected and not sent, and what they fetch: they have no requests to be priced by.
+    #[must_use]
+    pub fn unsent(&self) -> (f64, f64) {
+        (self.calls - self.sent_calls, self.fetched - self.sent_fetched)
+    }
+}
+
+impl RequestSums {
+    // Where a row is made, most of it is known to be zero.
+    #[inline(always)]
+    fn add(&mut self, row: &RequestRow) {
+        self.n += 1;
+        self.prompt += row.prompt;
+        self.read += row.usage.read;
+        self.write[0] += row.usage.write[0];
+        self.write[1] += row.usage.write[1];
+        self.uncached += row.usage.uncached;
+        self.output += row.output;
+        self.prompt_max = self.prompt_max.max(row.prompt);
+        self.output_max = self.output_max.max(row.output);
+        self.items += u64::from(row.items);
+    }
+}
+
+impl Sink for Sums {
+    #[inline(always)]
+    fn request(&mut self, row: &RequestRow) {
+        match row.role {
+            Role::Main => self.main.add(row),
+            Role::Summariser => self.summariser.add(row),
+        }
+    }
+
+    #[inline]
+    fn need(&mut self, row: &NeedRow) {
+        let needs = &mut self.needs;
+        needs.calls += row.calls;
+        needs.repeats += row.repeats;
+        needs.fetched += row.calls * row.fetched as f64;
+        needs.failed += row.failed;
+        if row.is_sent {
+            needs.sent_calls += row.calls;
+            needs.sent_fetched += row.calls * row.fetched as f64;
+        }
+        if row.level > Level::GlobalConclusion {
+            needs.weight += row.weight;
+            needs.met += row.weight * row.met;
+        }
+    }
+
+    fn stored(&mut self, row: &StoredRow) {
+        self.stored.n += 1;
+        self.stored.tokens += row.tokens;
+        self.stored.token_ms += row.token_ms;
+    }
+}
