@@ -163,7 +163,7 @@ impl<'r, 't, P: Projector, S: Sink> Run<'r, 't, P, S> {
     fn play_loop(&mut self, loop_ix: LoopIx) -> Option<FailureKind> {
         let row = &self.trace.spine.loops[loop_ix as usize];
         self.prompt.begin_loop();
-        self.prompt.arrive(row.user.end);
+        self.prompt.user(row.user.end);
         self.at(row.steps.start);
         self.happen(row.steps.start);
         self.project(Moment::LoopStart, loop_ix, row.steps.start);
@@ -195,7 +195,7 @@ impl<'r, 't, P: Projector, S: Sink> Run<'r, 't, P, S> {
         while let Some(event) = self.trace.events.get(self.n_events).filter(|it| it.step <= step) {
             match &event.kind {
                 EventKind::Reset(items) => {
-                    let items = items.start..items.end.min(self.prompt.len());
+                    let items = self.prompt.history().slots_of(items);
                     Editor::new(&mut self.prompt, &mut self.log, Moment::LoopStart).reset(items);
                 }
                 EventKind::Change(setting, value) => self.settings.set(*setting, *value),
@@ -352,7 +352,7 @@ impl<'r, 't, P: Projector, S: Sink> Run<'r, 't, P, S> {
     #[inline]
     fn answer(&mut self, loop_ix: LoopIx, step: StepIx) {
         let row = &self.trace.spine.steps[step as usize];
-        self.prompt.count_step();
+        self.prompt.begin_step();
         self.prompt.arrive(row.reply.end);
         if row.results.is_empty() {
             return;

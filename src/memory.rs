@@ -31,7 +31,7 @@ pub trait View {
 
 impl View for Prompt<'_> {
     fn n_items(&self) -> ItemIx {
-        self.len()
+        self.history().cursor()
     }
 
     fn standing(&self, item: ItemIx) -> State {

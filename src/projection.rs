@@ -4,6 +4,7 @@ pub mod chain;
 pub mod edit;
 pub mod num;
 pub mod filter;
+pub mod history;
 pub mod prompt;
 pub mod reach;
 pub mod rendition;
@@ -22,7 +23,7 @@ pub use prompt::{Prompt, Slot, SlotIx, State};
 pub use window::Window;
 
 use crate::model::policy::Moment;
-use crate::trace::Texts;
+use crate::trace::{ItemIx, Texts};
 use prompt::Shown;
 
 /// What surrounds a moment: time and cache facts, passed down so that a policy never asks the cache.
@@ -51,14 +52,14 @@ pub trait Projector {
     /// Returns the text of what stands in a slot; `None` where the load has no text, where a model wrote it, and for
     /// renditions that are known by their size alone. A policy that puts words of its own into the prompt says them.
     fn text(&self, prompt: &Prompt<'_>, texts: &Texts, slot: SlotIx) -> Option<String> {
-        text_as_it_came(prompt.slot(slot), texts, slot)
+        text_as_it_came(prompt.slot(slot), texts, prompt.item(slot).origin)
     }
 }
 
 /// Returns the text of an item that is shown as it came.
-pub(crate) fn text_as_it_came(stands: &Slot, texts: &Texts, slot: SlotIx) -> Option<String> {
+pub(crate) fn text_as_it_came(stands: &Slot, texts: &Texts, item: ItemIx) -> Option<String> {
     let is_raw = stands.state == State::Shown && stands.rendition == Shown::Raw;
-    texts.of(slot).filter(|_| is_raw).map(str::to_owned)
+    texts.of(item).filter(|_| is_raw).map(str::to_owned)
 }
 
 impl<P: Projector + ?Sized> Projector for Box<P> {

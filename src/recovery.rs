@@ -6,7 +6,7 @@
 use crate::ledger::NeedRow;
 use crate::model::{Recovery, Size};
 use crate::projection::num::{Env, Known, Num};
-use crate::projection::prompt::{LoopState, Shown, Slot};
+use crate::projection::prompt::{LoopState, Shown, Slot, SlotIx};
 use crate::projection::{Prompt, State};
 use crate::trace::{ItemIx, Level, LoopEvidence, LoopIx, Need};
 use crate::units::Tokens;
@@ -96,16 +96,14 @@ impl ReadyRecovery {
 /// by is as good as a handle.
 #[must_use]
 pub fn item_state(prompt: &Prompt<'_>, result: ItemIx, mentions: &[ItemIx]) -> LoopState {
-    if result >= prompt.len() {
-        return LoopState::default();
-    }
+    let Some(result) = prompt.history().slot_of(result) else { return LoopState::default() };
     let (slot, item) = (prompt.slot(result), prompt.item(result));
     // What a fold tells of stands as it was when it was folded.
     let is_told = |slot: &Slot| matches!(slot.state, State::Shown | State::Folded | State::FoldHost);
-    let is_whole = |it: ItemIx| is_told(prompt.slot(it)) && prompt.slot(it).rendition == Shown::Raw;
+    let is_whole = |it: SlotIx| is_told(prompt.slot(it)) && prompt.slot(it).rendition == Shown::Raw;
     let is_shown = is_told(slot);
     let has_handle = slot.state != State::Dropped && item.handle > 0;
-    let is_named = || mentions.iter().any(|it| *it < prompt.len() && is_whole(*it));
+    let is_named = || mentions.iter().any(|it| prompt.history().slot_of(*it).is_some_and(is_whole));
     LoopState {
         tokens: Tokens::from(slot.tokens),
         n_exact: u32::from(is_shown && (slot.exact || matches!(slot.rendition, Shown::Raw | Shown::Exact))),

@@ -127,6 +127,8 @@ pub struct Item {
     pub handle: u32,
     /// The call of a result, the result of a call.
     pub pair: ItemIx,
+    /// Its place in the load; [`NO_ITEM`] for what a run adds.
+    pub origin: ItemIx,
     /// The loop it belongs to; the first loop for the stable prefix.
     pub loop_ix: LoopIx,
     /// The step it belongs to; that of the first request for items before any.

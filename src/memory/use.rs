@@ -8,15 +8,13 @@ use crate::trace::ItemIx;
 
 /// Returns how the prompt shows what an item says; an item that never came is lost.
 pub(super) fn standing(prompt: &Prompt<'_>, item: ItemIx) -> State {
-    if item >= prompt.len() {
-        return State::Lost;
-    }
-    let slot = prompt.slot(item);
+    let Some(at) = prompt.history().slot_of(item) else { return State::Lost };
+    let slot = prompt.slot(at);
     match slot.state {
         projection::State::Dropped => State::Lost,
         // What a model's summary says of a fact is not known; it is neither shown nor found again.
         projection::State::Absorbed | projection::State::Host => State::Lost,
-        projection::State::Shown if slot.tokens >= prompt.item(item).raw => State::Exact,
+        projection::State::Shown if slot.tokens >= prompt.item(at).raw => State::Exact,
         projection::State::Shown | projection::State::Folded | projection::State::FoldHost => {
             match slot.rendition {
                 ShownSpec::Raw => State::Exact,

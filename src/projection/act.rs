@@ -104,7 +104,7 @@ impl Act {
     /// Writes what it made of a slot, where a template says in which words.
     pub(super) fn text(&self, prompt: &Prompt<'_>, slot: SlotIx) -> Option<String> {
         match self {
-            Self::Show { rows, .. } => rows.text(prompt.spine(), slot, prompt.slot(slot).rendition),
+            Self::Show { rows, .. } => rows.text(prompt, slot, prompt.slot(slot).rendition),
             Self::Fold(fold) => fold.text(prompt, slot),
             Self::Drop | Self::Summarise(_) => None,
         }
@@ -155,9 +155,9 @@ pub(super) fn enter(rung: &ReadyRung, edit: &mut Editor<'_, '_>) {
 fn touch_slot(rung: &ReadyRung, slot: SlotIx, pool: Option<&mut OpenPool>, edit: &mut Editor<'_, '_>) -> u32 {
     match &rung.act {
         Act::Show { rows, grows, .. } => {
-            let item = edit.prompt().item(slot);
+            let item = *edit.prompt().item(slot);
             let pool = pool.map(|pool| pool.at(slot, rung, edit));
-            let Some(rendered) = rows.at(slot, item, pool) else { return 0 };
+            let Some(rendered) = rows.at(&item, pool) else { return 0 };
             u32::from(if *grows { edit.show_as(slot, rendered) } else { edit.show(slot, rendered) })
         }
         Act::Drop => edit.drop(slot),

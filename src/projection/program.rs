@@ -131,7 +131,9 @@ impl Projector for Program {
         let stands = prompt.slot(slot);
         let rung = || self.stages.iter().flat_map(|it| &it.rungs).find(|it| it.author == stands.by);
         match stands.state {
-            State::Shown if stands.rendition == Shown::Raw => text_as_it_came(stands, texts, slot),
+            State::Shown if stands.rendition == Shown::Raw => {
+                text_as_it_came(stands, texts, prompt.item(slot).origin)
+            }
             State::Shown | State::FoldHost => rung()?.act.text(prompt, slot),
             State::Host | State::Dropped | State::Absorbed | State::Folded => None,
         }

@@ -1,8 +1,9 @@
 //! The prompt: one slot an item, totals kept up to date, and the journal of every edit.
 
+use super::history::History;
 pub use super::slot::{Author, Edit, LoopState, Shown, Slot, SlotIx, State, UNDO};
 use crate::ledger::ToolResults;
-use crate::trace::{Item, Kind, LoopIx, Preserve, Spine};
+use crate::trace::{Item, ItemIx, Kind, LoopIx, Preserve, Spine};
 use crate::units::Tokens;
 
 /// How many of each unit have come.
@@ -23,11 +24,9 @@ pub struct Arrived {
 /// The visible slots of the next request, with everything that edits keep up to date.
 #[derive(Debug)]
 pub struct Prompt<'t> {
-    spine: &'t Spine,
-    /// One an item of the trace, come or not.
+    history: History<'t>,
+    /// One an item that has come.
     slots: Vec<Slot>,
-    /// How many have come.
-    n_come: SlotIx,
     /// Per slot: itself while visible, else a later slot; hidden runs are skipped in one step.
     next: Vec<SlotIx>,
     /// Per slot: whether it was ever shown smaller than raw.
@@ -44,18 +43,18 @@ pub struct Prompt<'t> {
 }
 
 impl<'t> Prompt<'t> {
-    /// Begins with the stable prefix of a trace.
+    /// Begins with the stable prefix of a load.
     #[must_use]
-    pub fn new(spine: &'t Spine) -> Self {
+    pub fn new(load: &'t Spine) -> Self {
+        let n_items = load.items.len();
         let mut prompt = Self {
-            spine,
-            slots: spine.items.iter().map(Slot::as_it_came).collect(),
-            n_come: 0,
-            next: (0..).take(spine.items.len()).collect(),
-            compressed: vec![false; spine.items.len()],
-            loops: Vec::with_capacity(spine.loops.len()),
+            history: History::new(load),
+            slots: Vec::with_capacity(n_items),
+            next: Vec::with_capacity(n_items),
+            compressed: Vec::with_capacity(n_items),
+            loops: Vec::with_capacity(load.loops.len()),
             messages: Vec::new(),
-            journal: Vec::with_capacity(2 * spine.items.len()),
+            journal: Vec::with_capacity(2 * n_items),
             total: 0,
             stable: 0,
             tools: ToolResults::default(),
@@ -64,9 +63,10 @@ impl<'t> Prompt<'t> {
             touched: 0,
         };
         prompt.loops.push(LoopState::default());
-        for _ in 0..spine.n_stable {
-            prompt.push_item();
+        for _ in 0..load.n_stable {
+            prompt.enter();
         }
+        prompt.history.end_stable();
         prompt.loops.clear();
         prompt.stable = prompt.total;
         prompt.arrived = Arrived::default();
@@ -76,17 +76,24 @@ impl<'t> Prompt<'t> {
     /// Begins the next loop: what has been active is completed.
     pub fn begin_loop(&mut self) {
         self.loops.push(LoopState::default());
+        self.history.begin_loop();
         self.arrived.loops += 1;
     }
 
-    /// Appends items up to a place in the trace, as they came; together they are one message.
+    /// Lets the user's items come, up to a place in the load; together they are one message.
+    pub fn user(&mut self, end: ItemIx) {
+        self.arrive(end);
+        self.history.end_user();
+    }
+
+    /// Lets items come up to a place in the load, as they came; together they are one message.
     #[inline]
-    pub fn arrive(&mut self, end: SlotIx) {
-        if self.len() < end {
+    pub fn arrive(&mut self, end: ItemIx) {
+        if self.history.cursor() < end {
             self.begin_message();
         }
-        while self.len() < end {
-            self.push_item();
+        while self.history.cursor() < end {
+            self.enter();
         }
     }
 
@@ -97,22 +104,33 @@ impl<'t> Prompt<'t> {
         self.arrived.messages += 1;
     }
 
-    /// Appends one item as it came, to the message that has begun.
+    /// Begins a step, with its reply.
     #[inline]
-    pub fn enter(&mut self) {
-        self.push_item();
-    }
-
-    /// Counts a reply.
-    #[inline]
-    pub fn count_step(&mut self) {
+    pub fn begin_step(&mut self) {
+        self.history.begin_step();
         self.arrived.steps += 1;
     }
 
+    /// Lets the next item of the load come as it is, in the message that has begun.
     #[inline]
-    fn push_item(&mut self) {
-        let item = &self.spine.items[self.n_come as usize];
-        self.n_come += 1;
+    pub fn enter(&mut self) {
+        let item = *self.history.pull();
+        self.open(&item);
+    }
+
+    /// Lets an item come that the load does not have, in the message that has begun; returns its slot.
+    pub fn add(&mut self, item: Item) -> SlotIx {
+        let item = *self.history.push(item);
+        self.open(&item);
+        self.len() - 1
+    }
+
+    /// Opens the slot of an item that has come; every total follows.
+    #[inline]
+    fn open(&mut self, item: &Item) {
+        self.next.push(self.len() - 1);
+        self.slots.push(Slot::as_it_came(item));
+        self.compressed.push(false);
         let tokens = Tokens::from(item.raw);
         self.total += tokens;
         self.arrived.items += 1;
@@ -134,7 +152,7 @@ impl<'t> Prompt<'t> {
     #[inline]
     pub fn rerender(&mut self, index: SlotIx, tokens: u32, rendition: Shown, exact: bool, by: Author) {
         let at = index as usize;
-        let item = &self.spine.items[at];
+        let item = self.history.items()[at];
         let slot = &mut self.slots[at];
         let before = *slot;
         (slot.tokens, slot.rendition, slot.exact, slot.by) = (tokens, rendition, exact, by);
@@ -175,12 +193,12 @@ impl<'t> Prompt<'t> {
                 self.next[at] = self.next.get(at + 1).copied().unwrap_or(index + 1);
             }
             self.journal.push(Edit { slot: index, before, after: *slot });
-            let state = &mut self.loops[self.spine.items[at].loop_ix as usize];
+            let state = &mut self.loops[self.history.items()[at].loop_ix as usize];
             state.n_absorbed += u32::from(!is_behind(&before));
             state.tokens -= Tokens::from(before.tokens);
             freed += Tokens::from(before.tokens);
         }
-        self.loops[self.spine.items[host as usize].loop_ix as usize].tokens += Tokens::from(tokens);
+        self.loops[self.history.items()[host as usize].loop_ix as usize].tokens += Tokens::from(tokens);
         self.total = self.total - freed + Tokens::from(tokens);
         self.dirty_from = self.dirty_from.min(host);
         self.touched += slots.len() as u64;
@@ -195,7 +213,7 @@ impl<'t> Prompt<'t> {
 
     /// Hides what stands in a slot, or brings back what stood there; every total follows.
     pub fn replace(&mut self, index: SlotIx, after: Slot) {
-        let item = &self.spine.items[index as usize];
+        let item = self.history.items()[index as usize];
         let before = self.slots[index as usize];
         self.total = self.total - Tokens::from(before.tokens) + Tokens::from(after.tokens);
         if let Some(state) = self.loops.get_mut(item.loop_ix as usize) {
@@ -203,8 +221,8 @@ impl<'t> Prompt<'t> {
             state.n_absorbed =
                 state.n_absorbed - u32::from(is_behind(&before)) + u32::from(is_behind(&after));
             if item.kind == Kind::ToolResult && is_counted(&before) && is_counted(&after) {
-                count(state, &before, item, -1);
-                count(state, &after, item, 1);
+                count(state, &before, &item, -1);
+                count(state, &after, &item, 1);
                 let tools = &mut self.tools;
                 tools.visible_tokens =
                     tools.visible_tokens - Tokens::from(before.tokens) + Tokens::from(after.tokens);
@@ -254,17 +272,18 @@ impl<'t> Prompt<'t> {
         at
     }
 
-    /// Returns the trace's structure.
+    /// Returns what has come, in order.
+    #[inline]
     #[must_use]
-    pub fn spine(&self) -> &'t Spine {
-        self.spine
+    pub fn history(&self) -> &History<'t> {
+        &self.history
     }
 
     /// Returns the item of a slot.
     #[inline]
     #[must_use]
-    pub fn item(&self, index: SlotIx) -> &'t Item {
-        &self.spine.items[index as usize]
+    pub fn item(&self, index: SlotIx) -> &Item {
+        &self.history.items()[index as usize]
     }
 
     /// Returns what stands in a slot.
@@ -285,13 +304,13 @@ impl<'t> Prompt<'t> {
     #[inline]
     #[must_use]
     pub fn len(&self) -> SlotIx {
-        self.n_come
+        self.history.len()
     }
 
     /// Returns whether nothing has come yet.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.n_come == 0
+        self.history.is_empty()
     }
 
     /// Returns the tokens of the request about to go out.
@@ -323,7 +342,7 @@ impl<'t> Prompt<'t> {
         if self.loops.is_empty() {
             self.len()
         } else {
-            self.spine.loops[self.active_loop() as usize].items.start
+            self.history.loops()[self.active_loop() as usize].items.start
         }
     }
 
@@ -338,8 +357,9 @@ impl<'t> Prompt<'t> {
     #[must_use]
     pub fn tokens_before_steps(&self) -> Tokens {
         let active = self.active_loop();
-        let user = self.spine.loops[active as usize].user.clone();
-        let user: Tokens = user.map(|it| Tokens::from(self.slots[it as usize].tokens)).sum();
+        let span = &self.history.loops()[active as usize];
+        let user: Tokens =
+            (span.items.start..span.user_end).map(|it| Tokens::from(self.slots[it as usize].tokens)).sum();
         self.total - self.loop_state(active).tokens + user
     }
 

@@ -158,10 +158,11 @@ struct Starts<'a> {
 impl<'a> Starts<'a> {
     fn new(prompt: &'a Prompt<'a>, unit: Unit, region: Region) -> Self {
         let active = prompt.active_from();
-        let spine = prompt.spine();
+        let history = prompt.history();
         let loop_ix = u64::from(prompt.active_loop());
         let is_active = region.from >= active;
-        let steps = spine.loops.get(prompt.active_loop() as usize).map_or(0, |it| u64::from(it.steps.start));
+        let steps =
+            history.loops().get(prompt.active_loop() as usize).map_or(0, |it| u64::from(it.first_step));
         let (first, middle, end) = match unit {
             Unit::Loops => (0, loop_ix, prompt.arrived().loops),
             Unit::Steps => (0, steps, prompt.arrived().steps),
@@ -198,10 +199,10 @@ impl<'a> Starts<'a> {
             return None;
         }
         let n = usize::try_from(n).ok()?;
-        let spine = self.prompt.spine();
+        let history = self.prompt.history();
         match self.unit {
-            Unit::Loops => spine.loops.get(n).map(|it| it.items.start),
-            Unit::Steps => spine.steps.get(n).map(|it| it.reply.start),
+            Unit::Loops => history.loops().get(n).map(|it| it.items.start),
+            Unit::Steps => history.replies().get(n).copied(),
             _ => self.prompt.messages().get(n).copied(),
         }
     }

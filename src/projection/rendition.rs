@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::filter::{ClassMask, ToolMask};
 use super::num::{Env, Known, Num};
-use super::prompt::{Shown, SlotIx};
+use super::prompt::{Prompt, Shown, SlotIx};
 use super::writer::{Writer, Written, WrittenSizes};
 use crate::model::action::{Rendition, Row};
 use crate::model::scope::Patterns;
@@ -158,8 +158,8 @@ impl Rows {
 
     /// Returns what the first matching row makes of the item of a slot: as a template writes it, or by its sizes.
     #[inline]
-    pub(super) fn at(&self, slot: SlotIx, item: &Item, pool: Option<&mut Pool>) -> Option<Rendered> {
-        match self.written.as_ref().and_then(|it| it.sizes(slot)) {
+    pub(super) fn at(&self, item: &Item, pool: Option<&mut Pool>) -> Option<Rendered> {
+        match self.written.as_ref().and_then(|it| it.sizes(item.origin)) {
             Some(sizes) => self.in_writing(item, sizes, pool),
             None => self.of(item, pool),
         }
@@ -179,10 +179,11 @@ impl Rows {
     }
 
     /// Returns what a template writes of a slot that is shown so.
-    pub(super) fn text(&self, spine: &Spine, slot: SlotIx, shown: Shown) -> Option<String> {
-        let row = self.rows.iter().find(|it| it.matches(&spine.items[slot as usize]))?;
+    pub(super) fn text(&self, prompt: &Prompt<'_>, slot: SlotIx, shown: Shown) -> Option<String> {
+        let item = prompt.item(slot);
+        let row = self.rows.iter().find(|it| it.matches(item))?;
         let render = if row.render.written() == shown { &row.render } else { &row.over_budget };
-        self.written.as_ref()?.write(spine, slot, shown, render.tokens)
+        self.written.as_ref()?.write(prompt.history().load(), item.origin, shown, render.tokens)
     }
 }
 

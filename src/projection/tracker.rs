@@ -4,7 +4,7 @@ use super::filter::Filter;
 use super::prompt::{Prompt, Slot, SlotIx, State};
 use super::rendition::Rows;
 use crate::model::size::Unit;
-use crate::trace::{Item, Kind};
+use crate::trace::{Item, Kind, NO_ITEM};
 use crate::units::Tokens;
 
 /// What stands in a scope.
@@ -174,7 +174,7 @@ pub fn unit_of(prompt: &Prompt<'_>, index: SlotIx, unit: Unit) -> usize {
     match unit {
         Unit::Items => index as usize,
         Unit::ToolUses => {
-            let is_call = item.kind == Kind::ToolCall && (item.pair as usize) < prompt.spine().items.len();
+            let is_call = item.kind == Kind::ToolCall && item.pair != NO_ITEM;
             (if is_call { item.pair } else { index }) as usize
         }
         Unit::Steps => item.step_ix as usize,

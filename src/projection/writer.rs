@@ -6,11 +6,11 @@ use minijinja::context;
 use minijinja::value::{Serde, Value};
 
 use super::num::{Known, tokens_of_chars};
-use super::prompt::{Shown, SlotIx};
+use super::prompt::Shown;
 use crate::model::template::Template;
 use crate::spec::scenario::TokenizerSpec;
 use crate::tokens;
-use crate::trace::{Kind, Spine, Texts, Trace};
+use crate::trace::{ItemIx, Kind, Spine, Texts, Trace};
 use crate::units::Decimal;
 
 /// The texts of a trace, and what counts their tokens.
@@ -53,14 +53,14 @@ impl Writer {
     }
 
     /// Returns what an item says.
-    pub(super) fn text(&self, slot: SlotIx) -> Option<&str> {
-        self.texts.of(slot)
+    pub(super) fn text(&self, item: ItemIx) -> Option<&str> {
+        self.texts.of(item)
     }
 
     /// Returns what a template of a tool result may ask; `None` where the result has no text.
-    pub(super) fn result(&self, spine: &Spine, slot: SlotIx, shown: Shown, head: u32) -> Option<Value> {
-        let item = spine.items.get(slot as usize)?;
-        let output = self.texts.of(slot)?;
+    pub(super) fn result(&self, spine: &Spine, index: ItemIx, shown: Shown, head: u32) -> Option<Value> {
+        let item = spine.items.get(index as usize)?;
+        let output = self.texts.of(index)?;
         let tool = spine.tools.get_index(item.tool as usize).map_or("(unknown)", String::as_str);
         let input =
             self.texts.of(item.pair).and_then(|it| serde_json::from_str::<serde_json::Value>(it).ok());
@@ -112,7 +112,7 @@ impl Written {
         rows: impl Fn(&crate::trace::Item) -> Option<[(Shown, u32); 2]>,
     ) -> Self {
         let size = |(index, item): (usize, &crate::trace::Item)| {
-            let slot = SlotIx::try_from(index).ok().filter(|_| item.kind == Kind::ToolResult)?;
+            let slot = ItemIx::try_from(index).ok().filter(|_| item.kind == Kind::ToolResult)?;
             let [shown, over_budget] = rows(item)?;
             let context = |(shown, head)| writer.result(spine, slot, shown, head);
             let write = |it| context(it).and_then(|it| template.write(&it)).map(|it| writer.count(&it));
@@ -130,12 +130,12 @@ impl Written {
 
     /// Returns how large a result is, where it has text.
     #[inline]
-    pub(super) fn sizes(&self, slot: SlotIx) -> Option<WrittenSizes> {
-        *self.sizes.get(slot as usize)?
+    pub(super) fn sizes(&self, item: ItemIx) -> Option<WrittenSizes> {
+        *self.sizes.get(item as usize)?
     }
 
     /// Writes a result.
-    pub(super) fn write(&self, spine: &Spine, slot: SlotIx, shown: Shown, head: u32) -> Option<String> {
-        self.template.write(&self.writer.result(spine, slot, shown, head)?)
+    pub(super) fn write(&self, spine: &Spine, item: ItemIx, shown: Shown, head: u32) -> Option<String> {
+        self.template.write(&self.writer.result(spine, item, shown, head)?)
     }
 }

@@ -337,6 +337,7 @@ impl TraceBuilder {
             summary: new.sizes.summary,
             handle: new.sizes.handle,
             pair,
+            origin: index,
             loop_ix: LoopIx::try_from(spine.loops.len().saturating_sub(1)).unwrap_or(LoopIx::MAX),
             step_ix: u32::try_from(spine.steps.len()).unwrap_or(u32::MAX),
             tool: u16::try_from(tool).unwrap_or(u16::MAX),

@@ -119,13 +119,13 @@ pub(super) fn fold(
 
 /// Returns where the loop begins in whose middle a place is.
 fn begin_of_loop(edit: &Editor<'_, '_>, at: SlotIx) -> SlotIx {
-    let items = &edit.prompt().spine().items;
+    let items = edit.prompt().history().items();
     let Some(before) = at.checked_sub(1).and_then(|it| items.get(it as usize)) else { return at };
     let is_between = items.get(at as usize).is_none_or(|it| it.loop_ix != before.loop_ix);
     if is_between && at < edit.prompt().len() {
         return at;
     }
-    edit.prompt().spine().loops.get(before.loop_ix as usize).map_or(at, |it| it.items.start)
+    edit.prompt().history().loops().get(before.loop_ix as usize).map_or(at, |it| it.items.start)
 }
 
 impl ReadyFold {
@@ -152,7 +152,7 @@ impl ReadyFold {
             draft.has_items |= !edit.prompt().slot(slot).is_summary();
             let fate = if kind == Kind::ToolResult {
                 let pool = pool.as_deref_mut().map(|it| it.at(slot, rung, edit));
-                let rendered = self.rows.at(slot, edit.prompt().item(slot), pool);
+                let rendered = self.rows.at(edit.prompt().item(slot), pool);
                 // Words of a template are those of the summary: their size is told with it.
                 let rendered = rendered.filter(|it| self.is_written() || it.tokens < stands);
                 let tokens = rendered.map_or(stands, |it| it.tokens);
@@ -200,14 +200,15 @@ impl ReadyFold {
         told: impl Iterator<Item = (SlotIx, Shown)>,
     ) -> Option<(String, Vec<SlotIx>)> {
         let (template, writer) = self.template.as_ref()?;
+        let text = |slot| writer.text(prompt.item(slot).origin);
         let (mut passages, mut silent) = (Vec::new(), Vec::new());
         for (slot, shown) in told {
             let is_result = prompt.item(slot).kind == Kind::ToolResult;
             let passage = if is_result {
-                let written = self.rows.text(prompt.spine(), slot, shown);
-                written.or_else(|| writer.text(slot).map(str::to_owned)).map(Passage::Result)
+                let written = self.rows.text(prompt, slot, shown);
+                written.or_else(|| text(slot).map(str::to_owned)).map(Passage::Result)
             } else {
-                writer.text(slot).map(|it| Passage::Quote(it.to_owned()))
+                text(slot).map(|it| Passage::Quote(it.to_owned()))
             };
             match passage {
                 Some(passage) => passages.push(passage),
@@ -220,7 +221,7 @@ impl ReadyFold {
     /// Writes the summary that stands in a slot.
     pub(super) fn text(&self, prompt: &Prompt<'_>, host: SlotIx) -> Option<String> {
         let (stands, loop_ix) = (prompt.slot(host), prompt.item(host).loop_ix);
-        let items = prompt.spine().loops.get(loop_ix as usize)?.items.clone();
+        let items = prompt.history().loops().get(loop_ix as usize)?.items.clone();
         let told = (host..items.end.min(prompt.len())).filter(|slot| {
             let kind = prompt.item(*slot).kind;
             let is_told = kind == Kind::ToolResult || self.quote.is_some_and(|it| it.has_kind(kind));

@@ -55,7 +55,7 @@ impl OpenPool {
         if self.budget.per_loop && self.loop_ix != Some(loop_ix) {
             self.loop_ix = Some(loop_ix);
             self.pool.used = 0;
-            self.next = edit.prompt().spine().loops[loop_ix as usize].items.start;
+            self.next = edit.prompt().history().loops()[loop_ix as usize].items.start;
         }
         if self.budget.counts_shown {
             self.charge_up_to(slot, rung, edit);

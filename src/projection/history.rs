@@ -1,0 +1,186 @@
+//! What has arrived so far, in order of arrival: the items of the load, and others that a run adds between them.
+
+use std::ops::Range;
+
+use super::prompt::SlotIx;
+use crate::trace::{Item, ItemIx, LoopIx, NO_ITEM, Spine, StepIx};
+
+/// The items that have arrived, each with the place in the run that it has now.
+///
+/// The load is read through a cursor and never changed. Of an item that it gave, [`Item::origin`] is its place there; an
+/// item that the run added has the origin of what it copies, or none.
+#[derive(Debug)]
+pub struct History<'t> {
+    load: &'t Spine,
+    /// How much of the load has arrived.
+    cursor: ItemIx,
+    items: Vec<Item>,
+    /// By item of the load that has arrived: its slot.
+    slots: Vec<SlotIx>,
+    loops: Vec<LoopSpan>,
+    /// Where each step's reply begins.
+    replies: Vec<SlotIx>,
+    /// The step that arriving items belong to.
+    step: StepIx,
+    n_stable: SlotIx,
+}
+
+/// Where a loop stands among the items and the steps that have arrived.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LoopSpan {
+    /// Its items so far.
+    pub items: Range<SlotIx>,
+    /// Behind the user's items.
+    pub user_end: SlotIx,
+    /// Its first step.
+    pub first_step: StepIx,
+}
+
+impl<'t> History<'t> {
+    /// Begins before anything has arrived.
+    pub(super) fn new(load: &'t Spine) -> Self {
+        Self {
+            load,
+            cursor: 0,
+            items: Vec::with_capacity(load.items.len()),
+            slots: Vec::with_capacity(load.items.len()),
+            loops: Vec::with_capacity(load.loops.len()),
+            replies: Vec::with_capacity(load.steps.len()),
+            step: 0,
+            n_stable: 0,
+        }
+    }
+
+    /// Ends the stable prefix with what has arrived.
+    pub(super) fn end_stable(&mut self) {
+        self.n_stable = self.len();
+    }
+
+    /// Begins a loop.
+    pub(super) fn begin_loop(&mut self) {
+        let at = self.len();
+        self.step = self.n_steps();
+        self.loops.push(LoopSpan { items: at..at, user_end: at, first_step: self.step });
+    }
+
+    /// Ends the user's part of the loop.
+    pub(super) fn end_user(&mut self) {
+        let at = self.len();
+        if let Some(span) = self.loops.last_mut() {
+            span.user_end = at;
+        }
+    }
+
+    /// Begins a step with its reply.
+    pub(super) fn begin_step(&mut self) {
+        self.step = self.n_steps();
+        self.replies.push(self.len());
+    }
+
+    /// Lets the next item of the load arrive.
+    #[inline]
+    pub(super) fn pull(&mut self) -> &Item {
+        let load = &self.load.items[self.cursor as usize];
+        let pair = self.slots.get(load.pair as usize).copied().unwrap_or(NO_ITEM);
+        self.slots.push(self.len());
+        self.cursor += 1;
+        self.push(Item { pair, ..*load })
+    }
+
+    /// Lets an item arrive; of a pair, the second says which slot the first has.
+    #[inline]
+    pub(super) fn push(&mut self, item: Item) -> &Item {
+        let at = self.len();
+        if let Some(first) = self.items.get_mut(item.pair as usize) {
+            first.pair = at;
+        }
+        if let Some(span) = self.loops.last_mut() {
+            span.items.end = at + 1;
+        }
+        self.items.push(Item { loop_ix: self.loop_ix(), step_ix: self.step, ..item });
+        &self.items[at as usize]
+    }
+
+    /// Returns the loop that arriving items belong to.
+    #[inline]
+    #[expect(clippy::cast_possible_truncation, reason = "a load holds fewer than 2^32 loops")]
+    pub(super) fn loop_ix(&self) -> LoopIx {
+        self.loops.len().saturating_sub(1) as LoopIx
+    }
+
+    /// Returns how much of the load has arrived.
+    #[inline]
+    #[must_use]
+    pub fn cursor(&self) -> ItemIx {
+        self.cursor
+    }
+
+    /// Returns how many items have arrived.
+    #[inline]
+    #[must_use]
+    #[expect(clippy::cast_possible_truncation, reason = "a run holds fewer than 2^32 items")]
+    pub fn len(&self) -> SlotIx {
+        self.items.len() as SlotIx
+    }
+
+    /// Returns whether nothing has arrived.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.items.is_empty()
+    }
+
+    /// Returns the items, by slot.
+    #[inline]
+    #[must_use]
+    pub fn items(&self) -> &[Item] {
+        &self.items
+    }
+
+    /// Returns the slot of an item of the load, if it has arrived.
+    #[inline]
+    #[must_use]
+    pub fn slot_of(&self, item: ItemIx) -> Option<SlotIx> {
+        self.slots.get(item as usize).copied()
+    }
+
+    /// Returns where the slots of a range of the load's items are, with what was added between them.
+    #[must_use]
+    pub fn slots_of(&self, items: &Range<ItemIx>) -> Range<SlotIx> {
+        let end = self.len();
+        let slot = |item| self.slot_of(item).unwrap_or(end);
+        slot(items.start)..if items.end < self.cursor { slot(items.end) } else { end }
+    }
+
+    /// Returns where the loops stand.
+    #[inline]
+    #[must_use]
+    pub fn loops(&self) -> &[LoopSpan] {
+        &self.loops
+    }
+
+    /// Returns where each step's reply begins.
+    #[inline]
+    #[must_use]
+    pub fn replies(&self) -> &[SlotIx] {
+        &self.replies
+    }
+
+    /// Returns how many slots at the front form the stable prefix.
+    #[inline]
+    #[must_use]
+    pub fn n_stable(&self) -> SlotIx {
+        self.n_stable
+    }
+
+    /// Returns the load.
+    #[inline]
+    #[must_use]
+    pub fn load(&self) -> &'t Spine {
+        self.load
+    }
+
+    #[expect(clippy::cast_possible_truncation, reason = "a run holds fewer than 2^32 steps")]
+    fn n_steps(&self) -> StepIx {
+        self.replies.len() as StepIx
+    }
+}
