@@ -146,8 +146,10 @@ fn class(predicted: Tokens, billed: Tokens) -> Class {
 
 /// Says what may be behind a difference.
 fn reason(trace: &Trace, before: &RequestRow, row: &RequestRow, billed: Usage) -> &'static str {
-    let is_reset =
-        trace.events.iter().any(|it| matches!(it.kind, EventKind::Reset(_)) && it.step == row.step);
+    let is_reset = trace
+        .events
+        .iter()
+        .any(|it| matches!(it.kind, EventKind::Reset(_)) && trace.spine.step_at(it.at) == row.step);
     let begins = row.loop_ix != before.loop_ix;
     let plain = before.prompt.saturating_sub(trace.tail(before.step));
     let predicted = row.usage.read;

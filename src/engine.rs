@@ -1,7 +1,7 @@
 //! The loop that plays a trace under a policy: project, ask the cache, recover, record; no I/O.
 
+mod drawn;
 mod ready;
-mod sampled;
 mod watch;
 pub mod window;
 
@@ -15,11 +15,13 @@ use crate::projection::chain::Chain;
 use crate::projection::edit::ChangeLog;
 use crate::projection::{Ambient, Editor, Projector, Prompt, SideRequest};
 use crate::recovery::{ReadyRecovery, item_state};
-use crate::trace::{Due, EventKind, Kind, LoopIx, StepIx, Trace};
+use crate::rng::Seed;
+use crate::trace::{Due, EventKind, Kind, LoopIx, Phase, Session, StepIx, Trace, When};
 use crate::units::Tokens;
 
+use drawn::Drawn;
+
 pub use ready::Ready;
-pub use sampled::{Sampled, sample, simulate_sampled};
 pub use watch::{Watch, play_with_cache, simulate_watched};
 
 /// Plays a trace under a declarative policy.
@@ -45,17 +47,41 @@ pub fn simulate_each<S: Sink>(
     rules: &CacheRules,
     sinks: &mut [S],
 ) -> Outcome {
+    play_ready(trace, ready, recoveries, limits, rules, None, sinks)
+}
+
+/// Plays a trace with drawn needs; rows of requests that fetch something are further requests of the step that needs it.
+pub fn simulate_sampled<S: Sink>(
+    trace: &Trace,
+    ready: &Ready<'_>,
+    recovery: ReadyRecovery,
+    limits: &Limits,
+    rules: &CacheRules,
+    seed: Seed,
+    sink: &mut S,
+) -> Outcome {
+    let drawn = Drawn::new(trace, seed);
+    play_ready(trace, ready, &[recovery], limits, rules, Some(drawn), std::slice::from_mut(sink))
+}
+
+fn play_ready<S: Sink>(
+    trace: &Trace,
+    ready: &Ready<'_>,
+    recoveries: &[ReadyRecovery],
+    limits: &Limits,
+    rules: &CacheRules,
+    drawn: Option<Drawn>,
+    sinks: &mut [S],
+) -> Outcome {
     let keeper = trace.facts.as_ref().map(|it| Keeper::new(it, ready.memory));
     if let Some(code) = ready.code {
         let mut projector = coded::projector(code, trace);
-        return Run {
-            keeper,
-            ..Run::new(trace, &mut projector, ready.layout, recoveries, limits, rules, sinks)
-        }
-        .play();
+        let run = Run::new(trace, &mut projector, ready.layout, recoveries, limits, rules, sinks);
+        return Run { keeper, drawn, ..run }.play();
     }
     let mut program = ready.program.clone();
-    Run { keeper, ..Run::new(trace, &mut program, ready.layout, recoveries, limits, rules, sinks) }.play()
+    let run = Run::new(trace, &mut program, ready.layout, recoveries, limits, rules, sinks);
+    Run { keeper, drawn, ..run }.play()
 }
 
 /// Plays a trace under any projector.
@@ -98,6 +124,10 @@ struct Run<'r, 't, P, S> {
     settings: Settings,
     /// Whether the cache hardly served the last request.
     is_cold: bool,
+    /// How many requests of the loop have asked for a tool.
+    n_asking: u32,
+    /// How needs are drawn, where they are.
+    drawn: Option<Drawn>,
     outcome: Outcome,
 }
 
@@ -130,26 +160,26 @@ impl<'r, 't, P: Projector, S: Sink> Run<'r, 't, P, S> {
             n_events: 0,
             settings: Settings::default(),
             is_cold: false,
+            n_asking: 0,
+            drawn: None,
             outcome: Outcome::default(),
         }
     }
 
     fn play(mut self) -> Outcome {
-        let n_loops = u32::try_from(self.trace.spine.loops.len()).unwrap_or(u32::MAX);
-        self.outcome.turns_requested = n_loops;
-        for loop_ix in 0..n_loops {
-            self.outcome.turns_started += 1;
-            if let Some(kind) = self.play_loop(loop_ix) {
-                self.outcome.failure = Some(Failure { turn: loop_ix + 1, kind });
+        let spine = &self.trace.spine;
+        self.outcome.turns_requested = u32::try_from(spine.loops.len()).unwrap_or(u32::MAX);
+        for (nth, session) in spine.sessions.iter().enumerate() {
+            if let Err(failure) = self.play_session(nth, session) {
+                self.outcome.failure = Some(failure);
                 break;
             }
-            self.outcome.turns_completed += 1;
         }
         self.outcome.end_tokens = self.prompt.tokens();
         self.outcome.end_memory_tokens = self.remember();
+        self.ask(When::END);
         if let Some(keeper) = &self.keeper {
-            let has_failed = self.outcome.failure.is_some();
-            self.sinks.iter_mut().for_each(|sink| keeper.probe(&self.prompt, has_failed, sink));
+            keeper.tell(self.sinks);
         }
         for row in self.cache.stored() {
             self.sinks.iter_mut().for_each(|sink| sink.stored(row));
@@ -159,48 +189,98 @@ impl<'r, 't, P: Projector, S: Sink> Run<'r, 't, P, S> {
         self.outcome
     }
 
-    /// Plays one loop; returns which request went over a limit, if one did.
-    fn play_loop(&mut self, loop_ix: LoopIx) -> Option<FailureKind> {
+    /// Plays one session; the first begins with the prompt as it is made.
+    fn play_session(&mut self, nth: usize, session: &'t Session) -> Result<(), Failure> {
+        if nth > 0 {
+            self.prompt.begin_session(session);
+        }
+        let (first, last) = (session.loops.start, session.loops.end.saturating_sub(1));
+        let first_step = self.trace.spine.step_at(When { loop_ix: first, phase: Phase::SessionStart });
+        self.at(first_step);
+        self.reach(first, Phase::SessionStart);
+        self.project(Moment::SessionStart, first, first_step);
+        for loop_ix in session.loops.clone() {
+            self.outcome.turns_started += 1;
+            self.play_loop(loop_ix).map_err(|kind| Failure { turn: loop_ix + 1, kind })?;
+            self.outcome.turns_completed += 1;
+        }
+        let last_step = self.trace.spine.steps.len().saturating_sub(1);
+        let last_step = first_step.max(
+            self.trace
+                .spine
+                .loops
+                .get(last as usize)
+                .map_or(StepIx::try_from(last_step).unwrap_or(StepIx::MAX), |it| {
+                    it.steps.end.saturating_sub(1)
+                }),
+        );
+        self.project(Moment::SessionEnd, last, last_step);
+        self.reach(last, Phase::SessionEnd);
+        self.ask(When { loop_ix: last, phase: Phase::SessionEnd });
+        Ok(())
+    }
+
+    /// Plays one loop, up to a request that goes over a limit.
+    fn play_loop(&mut self, loop_ix: LoopIx) -> Result<(), FailureKind> {
         let row = &self.trace.spine.loops[loop_ix as usize];
+        self.n_asking = 0;
         self.prompt.begin_loop();
         self.prompt.user(row.user.end);
         self.at(row.steps.start);
-        self.happen(row.steps.start);
+        self.reach(loop_ix, Phase::LoopStart);
         self.project(Moment::LoopStart, loop_ix, row.steps.start);
-        self.needs(loop_ix, Due::LoopStart);
+        self.needs(loop_ix, row.steps.start, Due::LoopStart)?;
         for step in row.steps.clone() {
             self.at(step);
-            self.happen(step);
+            self.reach(loop_ix, Phase::Request(step));
             self.project(Moment::Request, loop_ix, step);
-            self.item_needs(loop_ix, step);
-            let is_last = step + 1 == row.steps.end;
-            if is_last {
-                self.needs(loop_ix, Due::Answer);
+            self.item_needs(loop_ix, step)?;
+            if step + 1 == row.steps.end {
+                self.needs(loop_ix, step, Due::Answer)?;
             }
-            if !self.request(loop_ix, step) {
-                return Some(self.failure(loop_ix, step));
-            }
+            self.ask(When { loop_ix, phase: Phase::Request(step) });
+            self.n_asking += u32::from(!self.trace.spine.steps[step as usize].results.is_empty());
+            self.request(loop_ix, step)?;
             self.answer(loop_ix, step);
         }
         let last = row.steps.end.saturating_sub(1).max(row.steps.start);
         self.project(Moment::LoopEnd, loop_ix, last);
-        self.needs(loop_ix, Due::LoopEnd);
+        self.needs(loop_ix, last, Due::LoopEnd)?;
+        self.ask(When { loop_ix, phase: Phase::LoopEnd });
         self.send_unrecorded(loop_ix, row.steps.end.saturating_sub(1));
-        None
+        Ok(())
     }
 
-    /// Takes out what the recorded harness took out before a step.
+    /// Lets happen what happened up to a moment, and answers what was asked before it.
     #[inline]
-    fn happen(&mut self, step: StepIx) {
-        while let Some(event) = self.trace.events.get(self.n_events).filter(|it| it.step <= step) {
+    fn reach(&mut self, loop_ix: LoopIx, phase: Phase) {
+        let at = When { loop_ix, phase };
+        while let Some(event) = self.trace.events.get(self.n_events).filter(|it| it.at <= at) {
+            self.n_events += 1;
             match &event.kind {
                 EventKind::Reset(items) => {
-                    let items = self.prompt.history().slots_of(items);
-                    Editor::new(&mut self.prompt, &mut self.log, Moment::LoopStart).reset(items);
+                    let slots = self.prompt.history().slots_of(items);
+                    Editor::new(&mut self.prompt, &mut self.log, Moment::LoopStart).reset(slots);
                 }
                 EventKind::Change(setting, value) => self.settings.set(*setting, *value),
+                EventKind::Memory(event) => {
+                    if let Some(keeper) = &mut self.keeper {
+                        keeper.event(*event);
+                    }
+                }
             }
-            self.n_events += 1;
+        }
+    }
+
+    /// Answers what is asked up to a moment.
+    #[inline]
+    fn ask(&mut self, until: When) {
+        if self.keeper.as_ref().is_some_and(|it| it.is_asked(until)) {
+            let has_stopped = self.outcome.failure.is_some();
+            self.remember();
+            if let Some(keeper) = &mut self.keeper {
+                keeper.probe(&self.prompt, until, has_stopped, self.sinks);
+            }
         }
     }
 
@@ -299,9 +379,23 @@ impl<'r, 't, P: Projector, S: Sink> Run<'r, 't, P, S> {
         keeper.tokens()
     }
 
-    /// Sends the prompt; returns whether it kept within the limits.
+    /// Sends the prompt of a step.
     #[inline]
-    fn request(&mut self, loop_ix: LoopIx, step: StepIx) -> bool {
+    fn request(&mut self, loop_ix: LoopIx, step: StepIx) -> Result<(), FailureKind> {
+        let row = &self.trace.spine.steps[step as usize];
+        let reply = Reply {
+            response_ms: row.response_ms,
+            end_ms: row.end_ms,
+            tail: self.trace.tail(step),
+            output: row.output_tokens,
+            asks: !row.results.is_empty(),
+        };
+        self.send(loop_ix, step, &reply)
+    }
+
+    /// Sends the prompt, to be answered so.
+    #[inline]
+    fn send(&mut self, loop_ix: LoopIx, step: StepIx, reply: &Reply) -> Result<(), FailureKind> {
         if self.cache.needs_chain() {
             self.chain.refresh(&mut self.prompt, &self.log);
         }
@@ -314,10 +408,10 @@ impl<'r, 't, P: Projector, S: Sink> Run<'r, 't, P, S> {
             visits: self.log.visits(),
             layout: self.layout,
             ttl: self.trace.harness.ttl,
-            tail: self.trace.tail(step),
+            tail: reply.tail,
             now_ms: self.ambient.now_ms,
-            response_ms: self.trace.spine.steps[step as usize].response_ms,
-            end_ms: self.trace.spine.steps[step as usize].end_ms,
+            response_ms: reply.response_ms,
+            end_ms: reply.end_ms,
             edited_from: self.log.change().first_slot,
             settings: self.settings,
         };
@@ -326,7 +420,6 @@ impl<'r, 't, P: Projector, S: Sink> Run<'r, 't, P, S> {
         usage.uncached += memory;
         let prompt = shown + memory;
         self.is_cold = shown - usage.read.min(shown) > self.trace.harness.side_request_cold_tokens;
-        let output = self.trace.spine.steps[step as usize].output_tokens;
         let row = RequestRow {
             loop_ix,
             step,
@@ -335,7 +428,7 @@ impl<'r, 't, P: Projector, S: Sink> Run<'r, 't, P, S> {
             at_ms: self.ambient.now_ms,
             prompt,
             usage,
-            output,
+            output: reply.output,
             change: self.log.change(),
             items: 0,
         };
@@ -343,9 +436,15 @@ impl<'r, 't, P: Projector, S: Sink> Run<'r, 't, P, S> {
         self.log.settle(&mut self.prompt);
         self.last_ms = Some(self.ambient.now_ms);
         self.ambient.idle_ms = 0;
-        let violations = u32::from(prompt > self.limits.prompt) + u32::from(output > self.limits.output);
+        let violations =
+            u32::from(prompt > self.limits.prompt) + u32::from(reply.output > self.limits.output);
         self.outcome.limit_violations += violations;
-        violations == 0
+        match (violations, reply.asks, self.n_asking) {
+            (0, ..) => Ok(()),
+            (_, true, n) => Err(FailureKind::ToolRequest(n)),
+            (_, false, 0) => Err(FailureKind::FinalNoTool),
+            (_, false, _) => Err(FailureKind::FinalAfterTools),
+        }
     }
 
     /// Lets the reply and the results in; each result may be changed as it enters.
@@ -366,39 +465,50 @@ impl<'r, 't, P: Projector, S: Sink> Run<'r, 't, P, S> {
         }
     }
 
-    /// Meets, recovers or fails what is due.
+    /// Meets, recovers or fails what is due at a moment of a loop.
     #[inline]
-    fn needs(&mut self, loop_ix: LoopIx, due: Due) {
-        for need in self.trace.needs.due(loop_ix, due) {
+    fn needs(&mut self, loop_ix: LoopIx, step: StepIx, due: Due) -> Result<(), FailureKind> {
+        let needs = self.trace.needs.due(loop_ix, due);
+        if self.drawn.is_some() {
+            return self.draw_needs(needs, loop_ix, step, due);
+        }
+        for need in needs {
             let evidence = &self.trace.needs.evidence[need.source as usize];
             let stands = self.prompt.loop_state(need.source);
             for (n, sink) in self.sinks.iter_mut().enumerate() {
                 sink.need(&self.recoveries[n].meet(loop_ix, need, evidence, &stands));
             }
         }
+        Ok(())
     }
 
     /// Meets, recovers or fails what a step's calls need of single results.
     #[inline]
-    fn item_needs(&mut self, loop_ix: LoopIx, step: StepIx) {
-        for it in self.trace.needs.due_at(step) {
-            let stands = item_state(&self.prompt, it.derived.item, self.trace.needs.mentions(it));
+    fn item_needs(&mut self, loop_ix: LoopIx, step: StepIx) -> Result<(), FailureKind> {
+        let needs = self.trace.needs.due_at(step);
+        if self.drawn.is_some() {
+            return self.draw_item_needs(needs, loop_ix, step);
+        }
+        for it in needs {
+            let slot = self.prompt.history().slot_of(it.derived.item);
+            let stands = item_state(&self.prompt, slot, self.trace.needs.mentions(it));
             for (n, sink) in self.sinks.iter_mut().enumerate() {
                 let row = self.recoveries[n].meet(loop_ix, &it.need, &it.evidence, &stands);
                 sink.need(&NeedRow { derived: Some(it.derived), ..row });
             }
         }
+        Ok(())
     }
+}
 
-    /// Names the request that went over a limit.
-    fn failure(&self, loop_ix: LoopIx, step: StepIx) -> FailureKind {
-        let row = &self.trace.spine.loops[loop_ix as usize];
-        let asks_tool = |step: StepIx| !self.trace.spine.steps[step as usize].results.is_empty();
-        let n_asking = (row.steps.start..=step).map(|it| u32::from(asks_tool(it))).sum();
-        match (asks_tool(step), n_asking) {
-            (true, _) => FailureKind::ToolRequest(n_asking),
-            (false, 0) => FailureKind::FinalNoTool,
-            (false, _) => FailureKind::FinalAfterTools,
-        }
-    }
+/// How a request is answered.
+#[derive(Clone, Copy, Debug)]
+struct Reply {
+    response_ms: i64,
+    end_ms: i64,
+    /// Tokens of the prompt behind its last breakpoint.
+    tail: Tokens,
+    output: Tokens,
+    /// Whether it asks for a tool.
+    asks: bool,
 }

@@ -10,8 +10,8 @@ use crate::ledger::{Loss, ProbeRow, Sink};
 use crate::model::memory::{Memory, Part, State};
 use crate::projection::Prompt;
 use crate::spec::memory::FromSpec;
-use crate::trace::ItemIx;
-use crate::trace::facts::{FactPlane, Form, Plant};
+use crate::trace::facts::{FactPlane, Form, Plant, Probe};
+use crate::trace::{ItemIx, Lifecycle, When};
 use crate::units::Tokens;
 
 use store::Store;
@@ -44,6 +44,8 @@ impl View for Prompt<'_> {
 pub struct Keeper<'t> {
     plane: &'t FactPlane,
     memory: Option<Remembering<'t>>,
+    /// How many probes have been answered.
+    n_asked: usize,
 }
 
 /// A memory at work.
@@ -69,7 +71,7 @@ impl<'t> Keeper<'t> {
             n_arrived: 0,
             waiting: Vec::new(),
         });
-        Self { plane, memory }
+        Self { plane, memory, n_asked: 0 }
     }
 
     /// Looks through what has come, or what the prompt has ceased to show.
@@ -91,37 +93,69 @@ impl<'t> Keeper<'t> {
         self.memory.as_ref().map_or(0, |it| read::tokens(it.rules, &it.store))
     }
 
-    /// Answers what is asked; a run that stopped before the question answers nothing.
-    pub fn probe(&self, prompt: &impl View, has_stopped: bool, sink: &mut impl Sink) {
-        let read = self.memory.as_ref().map(|it| read::Read::new(it.rules, &it.store, self.plane));
-        for probe in &self.plane.probes {
-            let plant = &self.plane.plants[probe.plant as usize];
-            let mut state = prompt.standing(plant.item);
-            let mut loss = None;
-            if let (Some(memory), Some(read)) = (&self.memory, &read) {
-                let (remembered, lost_in) = read.state(plant.fact, &memory.writer);
-                state = r#use::nearer(state, remembered);
-                loss = lost_in;
-            }
-            let is_found = !has_stopped && r#use::answers(self.memory.as_ref().map(|it| it.rules), state);
-            let loss = match (is_found, has_stopped, state) {
-                (true, ..) => None,
-                (_, true, _) => Some(Loss::Stopped),
-                (_, _, State::Lost) => Some(loss.unwrap_or(Loss::Write)),
-                _ => Some(Loss::Use),
-            };
-            sink.probe(&ProbeRow {
-                fact: plant.fact,
-                item: plant.item,
-                quartile: probe.quartile,
-                is_explicit: plant.form == Form::Explicit,
-                state: if has_stopped { State::Lost } else { state },
-                is_found,
-                loss,
-            });
+    /// Lets something happen to the memory.
+    pub fn event(&mut self, event: Lifecycle) {
+        if let Some(memory) = &mut self.memory {
+            memory.store.happen(event);
         }
+    }
+
+    /// Returns whether something is asked up to a moment that has not been answered.
+    #[inline]
+    #[must_use]
+    pub fn is_asked(&self, until: When) -> bool {
+        self.plane.probes.get(self.n_asked).is_some_and(|it| it.at <= until)
+    }
+
+    /// Answers what is asked up to a moment; a run that stopped before the question answers nothing.
+    pub fn probe(&mut self, prompt: &impl View, until: When, has_stopped: bool, sinks: &mut [impl Sink]) {
+        let read = self.memory.as_ref().map(|it| read::Read::new(it.rules, &it.store, self.plane));
+        let due = self.plane.probes.get(self.n_asked..).unwrap_or_default();
+        let n_due = due.partition_point(|it| it.at <= until);
+        for probe in &due[..n_due] {
+            let row = self.answer(probe, prompt, read.as_ref(), has_stopped);
+            sinks.iter_mut().for_each(|sink| sink.probe(&row));
+        }
+        self.n_asked += n_due;
+    }
+
+    fn answer(
+        &self,
+        probe: &Probe,
+        prompt: &impl View,
+        read: Option<&read::Read<'_>>,
+        has_stopped: bool,
+    ) -> ProbeRow {
+        let plant = &self.plane.plants[probe.plant as usize];
+        let mut state = prompt.standing(plant.item);
+        let mut loss = None;
+        if let (Some(memory), Some(read)) = (&self.memory, read) {
+            let (remembered, lost_in) = read.state(plant, &memory.writer);
+            state = r#use::nearer(state, remembered);
+            loss = lost_in;
+        }
+        let is_found = !has_stopped && r#use::answers(self.memory.as_ref().map(|it| it.rules), state);
+        let loss = match (is_found, has_stopped, state) {
+            (true, ..) => None,
+            (_, true, _) => Some(Loss::Stopped),
+            (_, _, State::Lost) => Some(loss.unwrap_or(Loss::Write)),
+            _ => Some(Loss::Use),
+        };
+        ProbeRow {
+            fact: plant.fact,
+            item: plant.item,
+            quartile: probe.quartile,
+            is_explicit: plant.form == Form::Explicit,
+            state: if has_stopped { State::Lost } else { state },
+            is_found,
+            loss,
+        }
+    }
+
+    /// Tells what the memory holds when the load is over.
+    pub fn tell(&self, sinks: &mut [impl Sink]) {
         if let Some(memory) = &self.memory {
-            memory.store.tell(sink);
+            sinks.iter_mut().for_each(|sink| memory.store.tell(sink));
         }
     }
 }

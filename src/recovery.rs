@@ -95,14 +95,14 @@ impl ReadyRecovery {
 /// Returns what stands of one result, as of a loop that holds nothing else; an item that names what the result was fetched
 /// by is as good as a handle.
 #[must_use]
-pub fn item_state(prompt: &Prompt<'_>, result: ItemIx, mentions: &[ItemIx]) -> LoopState {
-    let Some(result) = prompt.history().slot_of(result) else { return LoopState::default() };
+pub fn item_state(prompt: &Prompt<'_>, result: Option<SlotIx>, mentions: &[ItemIx]) -> LoopState {
+    let Some(result) = result else { return LoopState::default() };
     let (slot, item) = (prompt.slot(result), prompt.item(result));
     // What a fold tells of stands as it was when it was folded.
     let is_told = |slot: &Slot| matches!(slot.state, State::Shown | State::Folded | State::FoldHost);
     let is_whole = |it: SlotIx| is_told(prompt.slot(it)) && prompt.slot(it).rendition == Shown::Raw;
     let is_shown = is_told(slot);
-    let has_handle = slot.state != State::Dropped && item.handle > 0;
+    let has_handle = !matches!(slot.state, State::Dropped | State::Past) && item.handle > 0;
     let is_named = || mentions.iter().any(|it| prompt.history().slot_of(*it).is_some_and(is_whole));
     LoopState {
         tokens: Tokens::from(slot.tokens),

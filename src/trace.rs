@@ -3,11 +3,11 @@
 pub mod build;
 pub mod conversation;
 pub mod derive;
+pub mod event;
 pub mod evidence;
 pub mod facts;
 pub mod generate;
 pub mod import;
-mod insert;
 pub mod load;
 pub mod text;
 pub mod written;
@@ -17,13 +17,13 @@ use std::ops::Range;
 use indexmap::IndexSet;
 
 use crate::model::TtlClass;
-use crate::model::cache::Setting;
 use crate::spec::policy::{KindSpec, PreserveSpec};
 use crate::spec::scenario::TokenizerSpec;
 use crate::units::{Cost, Decimal, Tokens};
 
 pub use build::{NewItem, Sizes, TraceBuilder};
 pub use conversation::Conversation;
+pub use event::{Event, EventKind, Lifecycle, Phase, When};
 pub use evidence::{Derived, Due, ItemNeed, Level, LoopEvidence, Need, Needs};
 pub use text::Texts;
 
@@ -53,7 +53,7 @@ pub struct Trace {
     pub facts: Option<facts::FactPlane>,
     /// What the items say, where the load has text.
     pub texts: Texts,
-    /// What happened to the session beside its requests, by step.
+    /// What happened beside the requests, in order.
     pub events: Vec<Event>,
     /// How the recorded harness used the provider's cache.
     pub harness: Harness,
@@ -72,6 +72,8 @@ pub struct Trace {
 /// Structure and sizes; rows hold ranges into the next level.
 #[derive(Clone, Debug, Default)]
 pub struct Spine {
+    /// The sessions, in order; every load has one.
+    pub sessions: Vec<Session>,
     /// The loops, in order.
     pub loops: Vec<LoopRow>,
     /// The model requests, in order.
@@ -80,8 +82,21 @@ pub struct Spine {
     pub items: Vec<Item>,
     /// The names of the tools.
     pub tools: IndexSet<String>,
-    /// How many items at the front form the stable prefix.
+    /// How many items at the front form the stable prefix of the first session.
     pub n_stable: ItemIx,
+}
+
+/// One conversation with an agent, from start to end; its prompt begins with its stable prefix and what memory recalls.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Session {
+    /// What its log calls it; empty where nothing does.
+    pub id: String,
+    /// The session whose agent started this one's, as its log calls it.
+    pub parent: Option<String>,
+    /// The items of its stable prefix; empty where it begins with that of the session before.
+    pub stable: Range<ItemIx>,
+    /// Its loops.
+    pub loops: Range<LoopIx>,
 }
 
 /// One loop: a user message and everything up to the agent's final answer to it.
@@ -141,24 +156,6 @@ pub struct Item {
     pub preserve: Preserve,
 }
 
-/// Something that happened to a session beside its requests.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Event {
-    /// The step before whose request it happened.
-    pub step: StepIx,
-    /// What happened.
-    pub kind: EventKind,
-}
-
-/// What can happen to a session beside its requests.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum EventKind {
-    /// The harness itself took these items out for good, and no policy has them any more.
-    Reset(Range<ItemIx>),
-    /// A setting has another value from here on; it had 0 when the trace began.
-    Change(Setting, u32),
-}
-
 /// How a harness uses the provider's cache; not what it was billed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Harness {
@@ -196,6 +193,21 @@ pub struct Usage {
     pub output: Tokens,
 }
 
+impl Spine {
+    /// Returns the step before whose request a moment is; the one that comes next, where it is none's.
+    #[must_use]
+    pub fn step_at(&self, at: When) -> StepIx {
+        let row = self.loops.get(at.loop_ix as usize);
+        let end = StepIx::try_from(self.steps.len()).unwrap_or(StepIx::MAX);
+        match (at.phase, row) {
+            (Phase::Request(step), _) => step,
+            (Phase::SessionStart | Phase::LoopStart, Some(row)) => row.steps.start,
+            (Phase::LoopEnd | Phase::SessionEnd, Some(row)) => row.steps.end,
+            (_, None) => end,
+        }
+    }
+}
+
 impl Trace {
     /// Returns the tokens behind the last breakpoint of a step's request, where a recording has them.
     #[must_use]
@@ -204,7 +216,7 @@ impl Trace {
         tails.get(step as usize).copied().unwrap_or(0)
     }
 
-    /// Returns the tokens of the stable prefix.
+    /// Returns the tokens of the first session's stable prefix.
     #[must_use]
     pub fn stable_tokens(&self) -> Tokens {
         self.spine.items[..self.spine.n_stable as usize].iter().map(|it| Tokens::from(it.raw)).sum()

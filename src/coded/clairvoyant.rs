@@ -4,7 +4,7 @@ use crate::model::policy::Moment;
 use crate::projection::prompt::Shown;
 use crate::projection::rendition::Rendered;
 use crate::projection::{Ambient, Editor, Projector};
-use crate::trace::{Due, ItemIx, Kind, Level, LoopIx, NO_ITEM, Need, Preserve, Spine, StepIx, Trace};
+use crate::trace::{Due, ItemIx, Kind, Level, LoopIx, NO_ITEM, Need, Preserve, Spine, StepIx, Trace, When};
 
 /// Knows the whole load in advance.
 ///
@@ -36,6 +36,9 @@ type Time = (StepIx, u8);
 
 /// What is asked when the load is over.
 const AT_THE_END: Time = (StepIx::MAX, u8::MAX);
+
+/// The place of what is asked behind the stages of a step's moments.
+const AFTER_STAGES: u8 = 3;
 
 /// The request's own place among the moments of a step: the needs of its start are over.
 const REQUEST: u8 = 1;
@@ -72,7 +75,9 @@ impl Clairvoyant {
             for probe in &plane.probes {
                 let item = plane.plants.get(probe.plant as usize).map_or(NO_ITEM, |it| it.item);
                 if let Some(asked) = asked.get_mut(item as usize) {
-                    asked.ask(Level::RawContent, AT_THE_END);
+                    let is_last = probe.at == When::END;
+                    let at = if is_last { AT_THE_END } else { (spine.step_at(probe.at), AFTER_STAGES) };
+                    asked.ask(Level::RawContent, at);
                 }
             }
         }

@@ -10,7 +10,7 @@ use crate::model::{CacheRules, Limits, Policy};
 use crate::projection::Window;
 use crate::projection::num::Known;
 use crate::trace::conversation::{Step, Trial, Turn};
-use crate::trace::{ItemIx, Kind};
+use crate::trace::{ItemIx, Kind, When};
 use crate::units::{Decimal, Tokens};
 
 /// Plays a conversation the short way; nothing, where only the long way tells: the policy is no window, there is a cache,
@@ -118,7 +118,9 @@ impl<S: Sink> Run<'_, S> {
         self.keeper.observe(shown);
         outcome.end_tokens = self.trial.stable_tokens + shown.body();
         outcome.end_memory_tokens = self.keeper.tokens();
-        self.keeper.probe(shown, false, self.sink);
+        let sinks = std::slice::from_mut(self.sink);
+        self.keeper.probe(shown, When::END, false, sinks);
+        self.keeper.tell(sinks);
         outcome.tool_results = shown.tool_results();
         outcome.touched_slots = (shown.from + shown.to) as u64;
         Some(self.outcome)

@@ -6,7 +6,7 @@ use super::write::Writer;
 use crate::ledger::Loss;
 use crate::model::memory::{Memory, Part, State};
 use crate::spec::memory::ReadSpec;
-use crate::trace::facts::{FactIx, FactPlane};
+use crate::trace::facts::{FactPlane, Plant};
 use crate::units::Tokens;
 
 /// What can be read when the probes come.
@@ -33,9 +33,10 @@ impl<'s> Read<'s> {
         Self { store, read: rules.read, newest }
     }
 
-    /// Returns how the memory knows a fact, and which part lost it, if it does not.
-    pub(super) fn state(&self, fact: FactIx, writer: &Writer<'_>) -> (State, Option<Loss>) {
-        if !writer.has_written(fact) {
+    /// Returns how the memory knows what a plant says, and which part lost it, if it does not.
+    pub(super) fn state(&self, plant: &Plant, writer: &Writer<'_>) -> (State, Option<Loss>) {
+        let fact = plant.fact;
+        if !writer.has_written(plant) {
             return (State::Lost, Some(Loss::Write));
         }
         if !self.store.holds(fact) {

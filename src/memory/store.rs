@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use super::is_oracle;
 use crate::ledger::{KeptRow, Sink};
 use crate::model::memory::{Memory, Part};
+use crate::trace::Lifecycle;
 use crate::trace::facts::{FactIx, FactPlane};
 
 /// A bank's place in its store.
@@ -68,21 +69,57 @@ impl<'t> Store<'t> {
 
     /// Puts a fact into a bank; what is there already stays where it is.
     pub(super) fn put(&mut self, bank: BankIx, fact: FactIx) {
-        let Some(facts) = self.banks.get_mut(bank) else { return };
+        let Some(facts) = self.banks.get(bank) else { return };
         let bit = 1_u64 << bank.min(63);
         if self.held[fact as usize] & bit != 0 {
             return;
         }
-        if facts.len() >= self.capacity
-            && let Some((oldest, _)) = facts.pop_front()
-        {
-            self.held[oldest as usize] &= !bit;
-            self.n_held -= 1;
+        if self.capacity == 0 {
+            return;
         }
-        facts.push_back((fact, self.n_written));
+        if facts.len() >= self.capacity {
+            self.evict(bank);
+        }
+        self.banks[bank].push_back((fact, self.n_written));
         self.held[fact as usize] |= bit;
         self.n_held += 1;
         self.n_written += 1;
+    }
+
+    /// Loses what an event takes.
+    pub(super) fn happen(&mut self, event: Lifecycle) {
+        match event {
+            Lifecycle::Flush => self.keep_newest(0),
+            Lifecycle::Reset { keep } => self.keep_newest(usize::try_from(keep).unwrap_or(usize::MAX)),
+            Lifecycle::Budget { entries } => {
+                self.capacity = usize::try_from(entries).unwrap_or(usize::MAX);
+                for bank in 0..self.banks.len() {
+                    let over = self.banks[bank].len().saturating_sub(self.capacity);
+                    (0..over).for_each(|_| self.evict(bank));
+                }
+            }
+        }
+    }
+
+    /// Loses all but the entries that were written last.
+    fn keep_newest(&mut self, count: usize) {
+        let mut written: Vec<u64> = self.banks.iter().flatten().map(|it| it.1).collect();
+        written.sort_unstable();
+        let first = written.len().checked_sub(count).and_then(|it| written.get(it)).copied();
+        let first = first.unwrap_or(if count == 0 { u64::MAX } else { 0 });
+        for bank in 0..self.banks.len() {
+            while self.banks[bank].front().is_some_and(|it| it.1 < first) {
+                self.evict(bank);
+            }
+        }
+    }
+
+    /// Loses a bank's oldest entry.
+    fn evict(&mut self, bank: BankIx) {
+        if let Some((oldest, _)) = self.banks[bank].pop_front() {
+            self.held[oldest as usize] &= !(1_u64 << bank.min(63));
+            self.n_held -= 1;
+        }
     }
 
     /// Returns whether any bank holds a fact.

@@ -11,7 +11,7 @@ pub(super) fn standing(prompt: &Prompt<'_>, item: ItemIx) -> State {
     let Some(at) = prompt.history().slot_of(item) else { return State::Lost };
     let slot = prompt.slot(at);
     match slot.state {
-        projection::State::Dropped => State::Lost,
+        projection::State::Dropped | projection::State::Past => State::Lost,
         // What a model's summary says of a fact is not known; it is neither shown nor found again.
         projection::State::Absorbed | projection::State::Host => State::Lost,
         projection::State::Shown if slot.tokens >= prompt.item(at).raw => State::Exact,

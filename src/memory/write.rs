@@ -19,7 +19,8 @@ pub(super) struct Writer<'t> {
     /// Where each draw's facts go, where it is not the bank of their category.
     into: Vec<Option<BankIx>>,
     keeps_all: bool,
-    written: Vec<bool>,
+    /// By fact: the newest version that was written; 0 for none.
+    written: Vec<u16>,
 }
 
 /// Where the draws come from.
@@ -46,7 +47,7 @@ impl<'t> Writer<'t> {
             draws,
             into: into.collect(),
             keeps_all: is_oracle(rules, Part::Write),
-            written: vec![false; plane.facts.len()],
+            written: vec![0; plane.facts.len()],
         }
     }
 
@@ -66,16 +67,16 @@ impl<'t> Writer<'t> {
             nth += 1;
             if is_kept {
                 let at = plant.fact as usize;
-                self.written[at] = true;
+                self.written[at] = self.written[at].max(plant.version);
                 let bank = into.unwrap_or_else(|| store.bank_of(self.plane.facts[at].category));
                 store.put(bank, plant.fact);
             }
         }
     }
 
-    /// Returns whether a fact was ever written.
-    pub(super) fn has_written(&self, fact: FactIx) -> bool {
-        self.written[fact as usize]
+    /// Returns whether what a plant says was ever written, or a later version of it.
+    pub(super) fn has_written(&self, plant: &Plant) -> bool {
+        self.written[plant.fact as usize] >= plant.version
     }
 }
 

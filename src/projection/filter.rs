@@ -178,7 +178,9 @@ impl Filter {
     #[must_use]
     pub fn has_slot(&self, item: &Item, slot: &Slot) -> bool {
         match slot.state {
-            super::State::Dropped | super::State::Absorbed | super::State::Folded => false,
+            super::State::Dropped | super::State::Absorbed | super::State::Folded | super::State::Past => {
+                false
+            }
             super::State::Host | super::State::FoldHost => self.has_summary(),
             super::State::Shown => {
                 self.kinds.has_kind(item.kind)

@@ -22,7 +22,20 @@ pub struct History<'t> {
     replies: Vec<SlotIx>,
     /// The step that arriving items belong to.
     step: StepIx,
-    n_stable: SlotIx,
+    session: SessionSpan,
+}
+
+/// Where a session begins among what has arrived.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SessionSpan {
+    /// The first slot behind its stable prefix.
+    pub from: SlotIx,
+    /// Its first loop.
+    pub first_loop: LoopIx,
+    /// Its first step.
+    pub first_step: StepIx,
+    /// Its first message.
+    pub first_message: usize,
 }
 
 /// Where a loop stands among the items and the steps that have arrived.
@@ -47,13 +60,19 @@ impl<'t> History<'t> {
             loops: Vec::with_capacity(load.loops.len()),
             replies: Vec::with_capacity(load.steps.len()),
             step: 0,
-            n_stable: 0,
+            session: SessionSpan::default(),
         }
     }
 
-    /// Ends the stable prefix with what has arrived.
-    pub(super) fn end_stable(&mut self) {
-        self.n_stable = self.len();
+    /// Begins a session whose stable prefix has arrived, behind so many messages.
+    #[expect(clippy::cast_possible_truncation, reason = "a load holds fewer than 2^32 loops")]
+    pub(super) fn begin_session(&mut self, first_message: usize) {
+        self.session = SessionSpan {
+            from: self.len(),
+            first_loop: self.loops.len() as LoopIx,
+            first_step: self.n_steps(),
+            first_message,
+        };
     }
 
     /// Begins a loop.
@@ -165,11 +184,18 @@ impl<'t> History<'t> {
         &self.replies
     }
 
-    /// Returns how many slots at the front form the stable prefix.
+    /// Returns where the session begins.
     #[inline]
     #[must_use]
-    pub fn n_stable(&self) -> SlotIx {
-        self.n_stable
+    pub fn session(&self) -> &SessionSpan {
+        &self.session
+    }
+
+    /// Returns the first slot behind the session's stable prefix.
+    #[inline]
+    #[must_use]
+    pub fn session_from(&self) -> SlotIx {
+        self.session.from
     }
 
     /// Returns the load.

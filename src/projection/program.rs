@@ -17,12 +17,22 @@ use crate::model::size::Unit;
 use crate::spec::policy::{LastsSpec, PrefixSpec};
 use crate::trace::{Spine, Texts, Trace};
 
+/// Every moment, in the order of its number.
+const MOMENTS: [Moment; 6] = [
+    Moment::Entry,
+    Moment::LoopStart,
+    Moment::Request,
+    Moment::LoopEnd,
+    Moment::SessionStart,
+    Moment::SessionEnd,
+];
+
 /// A policy made ready.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Program {
     stages: Vec<ReadyStage>,
     /// Which stages are considered, by moment.
-    by_moment: [Vec<usize>; 4],
+    by_moment: [Vec<usize>; 6],
 }
 
 /// A stage made ready.
@@ -108,7 +118,7 @@ impl Program {
             let at = policy.stages.iter().enumerate().filter(|(_, it)| it.at.contains(&moment));
             at.map(|(index, _)| index).collect()
         };
-        let by_moment = [Moment::Entry, Moment::LoopStart, Moment::Request, Moment::LoopEnd].map(considered);
+        let by_moment = MOMENTS.map(considered);
         Self { stages, by_moment }
     }
 }
@@ -135,7 +145,7 @@ impl Projector for Program {
                 text_as_it_came(stands, texts, prompt.item(slot).origin)
             }
             State::Shown | State::FoldHost => rung()?.act.text(prompt, slot),
-            State::Host | State::Dropped | State::Absorbed | State::Folded => None,
+            State::Host | State::Dropped | State::Absorbed | State::Folded | State::Past => None,
         }
     }
 }

@@ -3,7 +3,7 @@
 use super::history::History;
 pub use super::slot::{Author, Edit, LoopState, Shown, Slot, SlotIx, State, UNDO};
 use crate::ledger::ToolResults;
-use crate::trace::{Item, ItemIx, Kind, LoopIx, Preserve, Spine};
+use crate::trace::{Item, ItemIx, Kind, LoopIx, Preserve, Session, Spine};
 use crate::units::Tokens;
 
 /// How many of each unit have come.
@@ -66,11 +66,31 @@ impl<'t> Prompt<'t> {
         for _ in 0..load.n_stable {
             prompt.enter();
         }
-        prompt.history.end_stable();
+        prompt.history.begin_session(0);
         prompt.loops.clear();
         prompt.stable = prompt.total;
         prompt.arrived = Arrived::default();
         prompt
+    }
+
+    /// Begins a session after another: nothing of the one before is shown any more but the stable prefix, where the new one
+    /// has none of its own.
+    pub fn begin_session(&mut self, session: &Session) {
+        let is_same = session.stable.is_empty();
+        let from = if is_same { self.history.session_from() } else { 0 };
+        let mut at = self.visible_from(from);
+        while at < self.len() {
+            let past = Slot { tokens: 0, state: State::Past, by: UNDO, ..*self.slot(at) };
+            self.replace(at, past);
+            at = self.visible_from(at + 1);
+        }
+        while self.history.cursor() < session.stable.end {
+            self.enter();
+        }
+        self.history.begin_session(self.messages.len());
+        if !is_same {
+            self.stable = self.total;
+        }
     }
 
     /// Begins the next loop: what has been active is completed.

@@ -158,17 +158,18 @@ struct Starts<'a> {
 impl<'a> Starts<'a> {
     fn new(prompt: &'a Prompt<'a>, unit: Unit, region: Region) -> Self {
         let active = prompt.active_from();
-        let history = prompt.history();
+        let (history, session) = (prompt.history(), prompt.history().session());
         let loop_ix = u64::from(prompt.active_loop());
         let is_active = region.from >= active;
         let steps =
             history.loops().get(prompt.active_loop() as usize).map_or(0, |it| u64::from(it.first_step));
         let (first, middle, end) = match unit {
-            Unit::Loops => (0, loop_ix, prompt.arrived().loops),
-            Unit::Steps => (0, steps, prompt.arrived().steps),
+            Unit::Loops => (session.first_loop.into(), loop_ix, prompt.arrived().loops),
+            Unit::Steps => (session.first_step.into(), steps, prompt.arrived().steps),
             _ => {
                 let messages = prompt.messages();
-                (0, messages.partition_point(|it| *it < active) as u64, messages.len() as u64)
+                let middle = messages.partition_point(|it| *it < active) as u64;
+                (session.first_message as u64, middle, messages.len() as u64)
             }
         };
         let mut starts = Self { prompt, unit, from: if is_active { middle } else { first }, to: end };

@@ -217,7 +217,7 @@ impl Protected {
 #[inline]
 #[must_use]
 pub fn part(prompt: &Prompt<'_>, part: PartSpec) -> Region {
-    let (stable, active, end) = (prompt.history().n_stable(), prompt.active_from(), prompt.len());
+    let (stable, active, end) = (prompt.history().session_from(), prompt.active_from(), prompt.len());
     match part {
         PartSpec::History => Region { from: stable, to: end },
         PartSpec::Active => Region { from: active, to: end },

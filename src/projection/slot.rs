@@ -28,6 +28,8 @@ pub enum State {
     Folded,
     /// Told of in the folded summary that stands in this slot.
     FoldHost,
+    /// Of an earlier session.
+    Past,
 }
 
 /// One item's rendition at its place.

@@ -42,7 +42,7 @@ impl Window {
             && rung.when == Cond::Always
             && rung.action == Action::Drop
             && is_oldest_first(rung)
-            && !stage.at.contains(&Moment::Entry);
+            && stage.at.iter().all(|it| matches!(it, Moment::LoopStart | Moment::Request | Moment::LoopEnd));
         if !is_plain {
             return None;
         }

@@ -94,7 +94,7 @@ impl SessionHeld {
         };
         let costs: Vec<f64> = recorded.costs.iter().flatten().map(|it| it.usd()).collect();
         let resets = trace.events.iter().filter(|it| matches!(it.kind, EventKind::Reset(_)));
-        let mut resets: Vec<u32> = resets.map(|it| it.step).collect();
+        let mut resets: Vec<u32> = resets.map(|it| trace.spine.step_at(it.at)).collect();
         resets.dedup();
         Self {
             session: imported.session.clone(),

@@ -138,6 +138,10 @@ pub enum MomentSpec {
     Request,
     /// The final answer is in; the loop is still the active one.
     LoopEnd,
+    /// A session begins with its stable prefix and what memory recalls.
+    SessionStart,
+    /// A session's last loop is over.
+    SessionEnd,
 }
 
 /// Whether edits stay in the history or hold for one request.

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use super::evidence::{LoopEvidence, Need, Recover};
 use super::{
-    Derived, Due, Event, EventKind, Harness, Item, Kind, Level, LoopIx, LoopRow, NO_ITEM, Needs, Preserve,
-    Spine, StepRow, Texts, Trace, Usage,
+    Derived, Due, Event, EventKind, Harness, Item, Kind, Level, Lifecycle, LoopIx, LoopRow, NO_ITEM, Needs,
+    Phase, Preserve, Session, Spine, StepIx, StepRow, Texts, Trace, Usage, When,
 };
 use crate::model::cache::Setting;
 use crate::spec::scenario::TokenizerSpec;
@@ -94,6 +94,10 @@ pub struct TraceBuilder {
     usage: Vec<Option<Usage>>,
     tails: Vec<Tokens>,
     costs: Vec<Option<Cost>>,
+    /// Events, each with the step that came next.
+    events: Vec<(StepIx, EventKind)>,
+    /// Events at the start of a session.
+    at_start: Vec<Event>,
 }
 
 /// The loop that is being appended to.
@@ -131,6 +135,8 @@ impl TraceBuilder {
             usage: Vec::new(),
             tails: Vec::new(),
             costs: Vec::new(),
+            events: Vec::new(),
+            at_start: Vec::new(),
         }
     }
 
@@ -154,11 +160,47 @@ impl TraceBuilder {
         self.stable_item(&NewItem::plain(kind, tokens));
     }
 
-    /// Appends an item with its own content to the stable prefix; only before the first loop.
+    /// Appends an item with its own content to the stable prefix; only before a session's first loop.
     pub fn stable_item(&mut self, item: &NewItem<'_>) {
-        debug_assert!(self.trace.spine.loops.is_empty(), "the stable prefix comes first");
         self.push(item, NO_ITEM);
-        self.trace.spine.n_stable = self.next_item();
+        let (end, n_loops) = (self.next_item(), self.n_loops());
+        let session = self.session();
+        debug_assert!(session.loops.start == n_loops, "the stable prefix comes first");
+        session.stable.end = end;
+        if n_loops == 0 {
+            self.trace.spine.n_stable = end;
+        }
+    }
+
+    /// Says what the session is called, and which session's agent started it.
+    pub fn name_session(&mut self, id: &str, parent: Option<&str>) {
+        let session = self.session();
+        id.clone_into(&mut session.id);
+        session.parent = parent.map(str::to_owned);
+    }
+
+    /// Begins a session, ending the one before; without a stable prefix of its own it begins with that of the one before.
+    pub fn begin_session(&mut self, id: &str, parent: Option<&str>) {
+        self.end_loop();
+        let (at, loop_ix) = (self.next_item(), self.n_loops());
+        self.session().loops.end = loop_ix;
+        let session = Session { stable: at..at, loops: loop_ix..loop_ix, ..Session::default() };
+        self.trace.spine.sessions.push(session);
+        self.name_session(id, parent);
+    }
+
+    /// Returns the session that is being appended to.
+    fn session(&mut self) -> &mut Session {
+        let sessions = &mut self.trace.spine.sessions;
+        if sessions.is_empty() {
+            sessions.push(Session::default());
+        }
+        let last = sessions.len() - 1;
+        &mut sessions[last]
+    }
+
+    fn n_loops(&self) -> LoopIx {
+        LoopIx::try_from(self.trace.spine.loops.len()).unwrap_or(LoopIx::MAX)
     }
 
     /// Begins a loop with the user's items, ending the one before.
@@ -240,14 +282,26 @@ impl TraceBuilder {
         let items = items.start.max(self.trace.spine.n_stable)..items.end;
         if !items.is_empty() {
             let step = self.next_step();
-            self.trace.events.push(Event { step, kind: EventKind::Reset(items) });
+            self.events.push((step, EventKind::Reset(items)));
         }
     }
 
     /// Says that a setting has another value from the request of the step that comes next on.
     pub fn change(&mut self, setting: Setting, value: u32) {
         let step = self.next_step();
-        self.trace.events.push(Event { step, kind: EventKind::Change(setting, value) });
+        self.events.push((step, EventKind::Change(setting, value)));
+    }
+
+    /// Says that something happened to the memory: at the start of a session without loops so far, else before the request of
+    /// the step that comes next.
+    pub fn lifecycle(&mut self, event: Lifecycle) {
+        let (step, n_loops) = (self.next_step(), self.n_loops());
+        if self.session().loops.start == n_loops {
+            let at = When { loop_ix: n_loops, phase: Phase::SessionStart };
+            self.at_start.push(Event { at, kind: EventKind::Memory(event) });
+        } else {
+            self.events.push((step, EventKind::Memory(event)));
+        }
     }
 
     /// Says how many tokens of the last step's prompt stand behind its last breakpoint.
@@ -300,6 +354,13 @@ impl TraceBuilder {
     #[must_use]
     pub fn finish(mut self) -> Trace {
         self.end_loop();
+        let n_loops = self.n_loops();
+        self.session().loops.end = n_loops;
+        let loops = &self.trace.spine.loops;
+        let dated =
+            self.events.into_iter().map(|(step, kind)| Event { at: before_request(loops, step), kind });
+        self.trace.events = dated.chain(self.at_start).collect();
+        self.trace.events.sort_by_key(|it| it.at);
         if let Some(recorded) = &mut self.trace.recorded {
             recorded.usage = self.usage;
             recorded.tails = self.tails;
@@ -366,4 +427,13 @@ impl TraceBuilder {
     fn next_step(&self) -> u32 {
         u32::try_from(self.trace.spine.steps.len()).unwrap_or(u32::MAX)
     }
+}
+
+/// Returns the moment before a step's request at which what happened before it is told: a loop's first step has none of its
+/// own, because the stages of the loop's start come first.
+fn before_request(loops: &[LoopRow], step: StepIx) -> When {
+    let at = loops.partition_point(|it| it.steps.start < step && it.steps.end <= step);
+    let is_first = loops.get(at).is_some_and(|it| it.steps.start >= step);
+    let phase = if is_first { Phase::LoopStart } else { Phase::Request(step) };
+    When { loop_ix: LoopIx::try_from(at).unwrap_or(LoopIx::MAX), phase }
 }

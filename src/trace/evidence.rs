@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::{Item, ItemIx, Kind, LoopIx, Preserve, Spine, StepIx};
+use super::{Item, ItemIx, Kind, LoopIx, Preserve, StepIx};
 use crate::spec::scenario::LevelSpec;
 
 /// How much of earlier evidence is needed.
@@ -130,30 +130,6 @@ impl Needs {
         &self.needs[start as usize..ends[moment] as usize]
     }
 
-    /// Makes room for a step that is put in: needs of its place and later follow, and so do the items that they name.
-    pub(super) fn make_room(&mut self, step: StepIx, item: impl Fn(&mut ItemIx)) {
-        for need in &mut self.of_items {
-            item(&mut need.derived.item);
-            need.derived.step += StepIx::from(need.derived.step >= step);
-        }
-        self.mentions.iter_mut().for_each(item);
-    }
-
-    /// Lets the needs of one result be needs of its newer copy, from one of them on, as far as the copy holds what they ask.
-    pub(crate) fn retarget(&mut self, first: usize, from: ItemIx, to: ItemIx, spine: &Spine) {
-        let (Some(old), Some(new)) = (spine.items.get(from as usize), spine.items.get(to as usize)) else {
-            return;
-        };
-        let is_whole = new.raw >= old.raw;
-        for need in self.of_items.iter_mut().skip(first).filter(|it| it.derived.item == from) {
-            if is_whole || need.need.level <= Level::ExactEvidence {
-                need.derived.item = to;
-                need.evidence =
-                    LoopEvidence { file: need.evidence.file, ..LoopEvidence::of_item(new, false) };
-            }
-        }
-    }
-
     /// Appends the needs of the next loop, one list a moment.
     pub(super) fn push_loop(&mut self, by_moment: [Vec<Need>; 3]) {
         let ends = by_moment.map(|needs| {
@@ -189,7 +165,7 @@ pub struct LoopEvidence {
 
 impl LoopEvidence {
     /// Adds one result: its sizes, its recovery sizes by level, and whether it is a file that can be read by range.
-    pub(super) fn add(&mut self, item: &Item, recover: &Recover, is_file: bool) {
+    pub(crate) fn add(&mut self, item: &Item, recover: &Recover, is_file: bool) {
         debug_assert_eq!(item.kind, Kind::ToolResult);
         self.n_results += 1;
         self.n_working += u32::from(item.preserve == Preserve::WorkingEvidence);
@@ -213,7 +189,7 @@ impl LoopEvidence {
 
     /// Returns what one result holds by itself: whatever class its tool has, that it is needed makes it working evidence.
     #[must_use]
-    pub(super) fn of_item(item: &Item, is_file: bool) -> Self {
+    pub(crate) fn of_item(item: &Item, is_file: bool) -> Self {
         let mut evidence = Self::default();
         let recover = Recover { handle: item.summary, local: item.summary, exact: item.excerpt };
         evidence.add(item, &recover, is_file);

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::ItemIx;
+use super::{ItemIx, When};
 use crate::rng::{Cpython, Seed};
 
 /// A fact's place in its plane.
@@ -15,7 +15,7 @@ pub struct FactPlane {
     pub facts: Vec<Fact>,
     /// Where they stand in the load, by item.
     pub plants: Vec<Plant>,
-    /// What is asked when the load is over.
+    /// What is asked, in the order of the moments at which it is due.
     pub probes: Vec<Probe>,
     /// The categories that facts are of.
     pub categories: Arc<[String]>,
@@ -39,6 +39,10 @@ pub struct Plant {
     pub item: ItemIx,
     /// How it is said.
     pub form: Form,
+    /// Which version of the fact it says, from 1; a later one takes the place of the earlier.
+    pub version: u16,
+    /// By how much it changes a running total, where the fact is one.
+    pub delta: i32,
 }
 
 /// How a fact is said.
@@ -50,6 +54,14 @@ pub enum Form {
     Implicit,
 }
 
+impl Plant {
+    /// The first and only version of a fact.
+    #[must_use]
+    pub fn new(fact: FactIx, item: ItemIx, form: Form) -> Self {
+        Self { fact, item, form, version: 1, delta: 0 }
+    }
+}
+
 /// A question: what does this plant's fact say?
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Probe {
@@ -57,6 +69,8 @@ pub struct Probe {
     pub plant: u32,
     /// Which quarter of the load that was, from 0.
     pub quartile: u8,
+    /// When it is asked; of moments with stages, after these.
+    pub at: When,
 }
 
 /// Where the draws of a memory come from.

@@ -23,14 +23,6 @@ impl Texts {
         self.rows.get(item as usize)?.as_deref()
     }
 
-    /// Makes room for items of no text in front of a place.
-    pub(super) fn make_room(&mut self, at: ItemIx, n: ItemIx) {
-        let at = at as usize;
-        if at < self.rows.len() {
-            self.rows.splice(at..at, (0..n).map(|_| None));
-        }
-    }
-
     /// Says what an item says.
     pub fn set(&mut self, item: ItemIx, text: &Arc<str>) {
         let at = item as usize;

@@ -43,7 +43,7 @@ impl Projector for Compaction {
         if moment != Moment::Request || edit.prompt().tokens() < self.from {
             return;
         }
-        let history = edit.prompt().history().n_stable()..edit.prompt().len();
+        let history = edit.prompt().history().session_from()..edit.prompt().len();
         let shown: Vec<SlotIx> = history.filter(|it| edit.prompt().slot(*it).is_visible()).collect();
         let is_result = |it: &&SlotIx| edit.prompt().kind(**it) == Kind::ToolResult;
         let back: Vec<SlotIx> = shown.iter().rev().filter(is_result).take(self.n_back).copied().collect();

@@ -38,7 +38,8 @@ impl Projector for Spy<'_> {
             return;
         }
         let prompt = edit.prompt();
-        let visible = (prompt.history().n_stable()..prompt.len()).filter(|it| prompt.slot(*it).is_visible());
+        let visible =
+            (prompt.history().session_from()..prompt.len()).filter(|it| prompt.slot(*it).is_visible());
         let part = |slot| Part {
             kind: prompt.kind(slot),
             tokens: prompt.slot(slot).tokens,

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::needles::Needle;
 use super::{Conversation, Share, turn};
 use crate::trace::facts::{Fact, FactIx, FactPlane, Form, Luck, Plant, Probe};
-use crate::trace::{ItemIx, Kind};
+use crate::trace::{ItemIx, Kind, When};
 use crate::units::Tokens;
 
 /// One conversation.
@@ -181,8 +181,8 @@ impl Writer {
         let plant = u32::try_from(plane.plants.len()).unwrap_or(u32::MAX);
         let quartile = u64::try_from(n_turns).unwrap_or(u64::MAX).saturating_mul(4) / self.made.length;
         let item = self.made.n_stable.saturating_add(u32::try_from(n_turns).unwrap_or(u32::MAX));
-        plane.plants.push(Plant { fact: FactIx::try_from(fact).unwrap_or(FactIx::MAX), item, form });
-        plane.probes.push(Probe { plant, quartile: u8::try_from(quartile).unwrap_or(3) });
+        plane.plants.push(Plant::new(FactIx::try_from(fact).unwrap_or(FactIx::MAX), item, form));
+        plane.probes.push(Probe { plant, quartile: u8::try_from(quartile).unwrap_or(3), at: When::END });
     }
 
     /// Appends a turn of so many words.

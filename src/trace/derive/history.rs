@@ -101,7 +101,9 @@ impl<'t> History<'t> {
             self.learn_item(self.next);
             self.next += 1;
         }
-        while let Some(event) = self.events.get(self.n_events).filter(|it| it.step as usize <= step) {
+        while let Some(event) =
+            self.events.get(self.n_events).filter(|it| self.spine.step_at(it.at) as usize <= step)
+        {
             if let EventKind::Reset(items) = &event.kind {
                 let items = items.start as usize..(items.end as usize).min(self.gone.len());
                 self.gone.get_mut(items).unwrap_or_default().fill(true);
