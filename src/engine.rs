@@ -20,7 +20,7 @@ use crate::units::Tokens;
 
 pub use ready::Ready;
 pub use sampled::{Sampled, sample, simulate_sampled};
-pub use watch::{Watch, play_with_cache, simulate_watched};
+pub use watch::{Watch, simulate_watched};
 
 /// Plays a trace under a declarative policy.
 ///

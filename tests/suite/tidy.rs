@@ -101,7 +101,7 @@ fn a_module_imports_only_from_floors_below_its_own() {
 
 #[test]
 fn every_source_file_opens_with_its_sentence() {
-    let all = ["src", "tests/suite", "examples"].iter().flat_map(|it| sources(it));
+    let all = ["src", "tests/suite", "tests/conformance", "examples"].iter().flat_map(|it| sources(it));
     let silent = all.filter(|(_, text)| {
         !text.starts_with("//! ") || !text.lines().next().unwrap().ends_with(['.', ',', ':'])
     });
