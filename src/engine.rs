@@ -22,7 +22,7 @@ use crate::units::Tokens;
 use drawn::Drawn;
 
 pub use ready::Ready;
-pub use watch::{Watch, play_with_cache, simulate_watched};
+pub use watch::{Watch, simulate_watched};
 
 /// Plays a trace under a declarative policy.
 ///

@@ -42,7 +42,6 @@ pub mod recovery;
 pub mod coded;
 pub mod engine;
 pub mod blocks;
-pub mod vectors;
 pub mod price;
 pub mod calibrate;
 pub mod explain;

@@ -133,7 +133,7 @@ fn end_of(level: LevelEndSpec, links: &[Link]) -> Option<usize> {
 }
 
 /// Returns the ends of the messages behind the tools and the system prompt, the last one first.
-pub fn message_ends(links: &[Link]) -> impl Iterator<Item = usize> {
+fn message_ends(links: &[Link]) -> impl Iterator<Item = usize> {
     let sides = links.iter().enumerate().rev().map_while(|(index, it)| Some((index, side(it.kind)?)));
     let mut later = None;
     sides.filter_map(move |(index, side)| {

@@ -6,9 +6,8 @@ use crate::coded;
 use crate::ledger::{Outcome, Sink};
 use crate::memory::Keeper;
 use crate::model::policy::Moment;
-use crate::model::{CacheRules, Layout, Limits, Policy};
+use crate::model::{CacheRules, Limits, Policy};
 use crate::projection::{Ambient, Editor, Projector};
-use crate::recovery::ReadyRecovery;
 use crate::trace::Trace;
 
 /// Sees a policy at work; it must not edit.
@@ -31,21 +30,6 @@ impl<P: Projector, W: Watch> Projector for Watched<'_, P, W> {
         self.policy.project(moment, ambient, edit);
         self.watch.after(moment, &self.policy, edit);
     }
-}
-
-/// Plays a trace under any projector with a cache of the caller's own; the rules only tell policies how long entries live.
-pub fn play_with_cache(
-    trace: &Trace,
-    projector: &mut impl Projector,
-    layout: &Layout,
-    recovery: ReadyRecovery,
-    limits: &Limits,
-    (rules, cache): (&CacheRules, Box<dyn CacheRule>),
-    sink: &mut impl Sink,
-) -> Outcome {
-    let recoveries = [recovery];
-    let sinks = std::slice::from_mut(sink);
-    Run { cache, ..Run::new(trace, projector, layout, &recoveries, limits, rules, sinks) }.play()
 }
 
 /// Plays a trace as [`super::simulate`] does, before the eyes of someone who also stands between it and its cache.

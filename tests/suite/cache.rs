@@ -1,4 +1,4 @@
-//! Cache rules on vectors from documents, on listed prompts, and on what live calls were billed.
+//! Cache rules on examples from documents, on listed prompts, and on what live calls were billed.
 
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 
@@ -18,7 +18,6 @@ mod placement;
 mod qwen;
 mod self_hosted;
 mod settings;
-mod vectors;
 
 use ctxsim::cache::breakpoints::{Cache, Times};
 use ctxsim::cache::marks::Mark;

@@ -2,7 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -23,6 +23,10 @@ const ELSEWHERE: [(&str, &str); 10] = [
     ("tools-too-many", "needs 65,535 tools"),
     ("unwritable", "of a report that cannot be written"),
 ];
+
+/// The file that is sound where tokenizers are built, and what it shows elsewhere.
+const NOT_BUILT: &str = "scenario.tokenizer_not_built.toml";
+const CODE_NOT_BUILT: &str = "tokenizer-not-built";
 
 fn root(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
@@ -61,23 +65,105 @@ fn assert_told(folder: &str, name: &str, text: &str) {
     settings.bind(|| insta::assert_snapshot!(name, text));
 }
 
-#[test]
-fn every_broken_file_is_answered_with_places_and_ways_out() {
-    let is_sound_here = |file: &str| cfg!(feature = "tokens") && file == "scenario.tokenizer_not_built.toml";
-    for file in inputs("tests/invalid").into_iter().filter(|it| !is_sound_here(it)) {
-        let text = refused("tests/invalid", &file);
+/// What is told of a broken file or of a mistaken command line.
+struct Answer {
+    /// The file, or the line.
+    of: String,
+    /// The problems, each with its code, its place and its way out.
+    problems: Vec<String>,
+}
 
-        assert!(text.contains(&format!(" {file}:")) || text.contains(".json"), "no place in {file}:\n{text}");
-        assert_told("diagnostics", file.rsplit_once('.').unwrap().0, &text);
+impl Answer {
+    fn new(of: &str, text: &str) -> Self {
+        // The last line of several problems counts them.
+        let text = text.rsplit_once("\n\n").filter(|it| it.1.contains(" problems; ")).map_or(text, |it| it.0);
+        let problems = text.split("error[").skip(1).map(|it| format!("error[{}", it.trim_end())).collect();
+        Self { of: of.to_owned(), problems }
+    }
+
+    /// Returns a line a problem, with its code and its place, below what they are of.
+    fn listed(&self) -> String {
+        let here = format!("{}:", self.of);
+        let lines = self.problems.iter();
+        let lines = lines.map(|it| format!("  {}  {}\n", code(it), place(it).trim_start_matches(&here)));
+        format!("{}\n{}", self.of, lines.collect::<String>())
     }
 }
 
+/// Returns a problem's code.
+fn code(problem: &str) -> &str {
+    problem.trim_start_matches("error[").split_once(']').unwrap().0
+}
+
+/// Returns where a problem is: the file with line and column, and the field, as far as they are told.
+fn place(problem: &str) -> String {
+    let place = problem.lines().find_map(|it| it.trim_start().strip_prefix("--> "));
+    let marked = problem.lines().filter(|it| it.trim_start().starts_with('|'));
+    let field = marked.filter_map(|it| Some(it.rsplit_once('^')?.1.trim())).next_back().unwrap_or_default();
+    format!("{} {field}", place.unwrap_or("nowhere")).trim_end().to_owned()
+}
+
+/// Returns what is told of each broken file.
+fn of_files() -> Vec<Answer> {
+    let files = inputs("tests/invalid").into_iter().filter(|it| it != NOT_BUILT);
+    files.map(|it| Answer::new(&it, &refused("tests/invalid", &it))).collect()
+}
+
+/// Returns what is told of each mistaken command line.
+fn of_lines() -> Vec<Answer> {
+    let lines = [mistaken_lines(), mistaken_lines_for_conversations()].concat();
+    let told = |it: &Vec<&str>| {
+        Answer::new(&format!("$ ctxsim {}", it.join(" ")), &refused_line("tests/invalid", it))
+    };
+    lines.iter().map(told).collect()
+}
+
 #[test]
-fn every_mistaken_command_line_is_answered_with_a_way_out() {
+fn every_mistake_is_answered_with_code_and_place_and_each_code_in_its_words() {
+    let files = of_files();
+    for file in &files {
+        assert!(!file.problems.is_empty(), "{} is not told of", file.of);
+        assert!(file.problems.iter().all(|it| place(it) != "nowhere"), "no place in {}", file.of);
+    }
+    let mut answers: Vec<Answer> = files.into_iter().chain(of_lines()).collect();
+
+    assert_told("diagnostics", "places", &answers.iter().map(Answer::listed).collect::<String>());
+
+    // The words are those of the mistake that comes with the fewest others.
+    answers.sort_by_key(|it| it.problems.len());
+    let mut words: BTreeMap<&str, &str> = BTreeMap::new();
+    for problem in answers.iter().flat_map(|it| &it.problems) {
+        words.entry(code(problem)).or_insert(problem);
+    }
+    for (code, problem) in &words {
+        assert_told("diagnostics/words", code, problem);
+    }
+    let shown: BTreeSet<String> = words.into_keys().chain([CODE_NOT_BUILT]).map(str::to_owned).collect();
+    assert_eq!(worded(), shown, "words of no mistake stay behind");
+}
+
+#[test]
+#[cfg(not(feature = "tokens"))]
+fn a_tokenizer_that_is_not_built_is_told_so() {
+    let answer = Answer::new(NOT_BUILT, &refused("tests/invalid", NOT_BUILT));
+
+    assert_eq!(answer.problems.iter().map(|it| code(it)).collect::<Vec<_>>(), [CODE_NOT_BUILT]);
+    assert_told("diagnostics/words", CODE_NOT_BUILT, &answer.problems[0]);
+}
+
+/// Returns the codes whose words are kept.
+fn worded() -> BTreeSet<String> {
+    let files = fs::read_dir(root("snapshots/diagnostics/words")).unwrap();
+    let names = files.map(|it| it.unwrap().file_name().into_string().unwrap());
+    names.map(|it| it.trim_end_matches(".snap").to_owned()).collect()
+}
+
+/// Returns command lines with mistakes of all kinds.
+fn mistaken_lines() -> Vec<Vec<&'static str>> {
     let blocks = ["run", "--scenario", "../data/blocks/mooncake.jsonl", "--policy", "identity"];
     let plain =
         ["run", "--scenario", "duckagent/plain_chat", "--policy", "identity", "--profile", "unlimited"];
-    let lines: &[Vec<&str>] = &[
+    vec![
         [&plain[..], &["--rows", "requests", "--format", "table"]].concat(),
         [&plain[..], &["--rows", "trials"]].concat(),
         [
@@ -112,17 +198,8 @@ fn every_mistaken_command_line_is_answered_with_a_way_out() {
         vec!["run", "--scenario", "blocks_cut.json"],
         vec!["run", "--scenario", "nowhere.jsonl"],
         vec!["run", "--scenario", "../data/blocks"],
-        vec!["run", "--scenario", "vectors.series_malformed.json"],
         [&["explain"], &plain[1..], &["--request", "99"]].concat(),
-        vec![
-            "explain",
-            "--scenario",
-            "vectors.series_malformed.json",
-            "--policy",
-            "identity",
-            "--request",
-            "1",
-        ],
+        vec!["explain", "--scenario", "context_decay/trials", "--policy", "identity", "--request", "1"],
         vec!["validate", "nowhere.ron"],
         vec!["validate", "../data/twice"],
         vec!["validate", "../data/blocks"],
@@ -135,24 +212,13 @@ fn every_mistaken_command_line_is_answered_with_a_way_out() {
         vec!["prices", "import", "prices_nan.json", "--as-of", "2026-11-21"],
         vec!["prices", "import", "prices_twice.json", "--as-of", "2026-11-21"],
         vec!["prices", "import", "prices_negative.json", "--as-of", "2026-11-21"],
-    ];
-
-    assert_told("diagnostics", "command_lines", &transcript(lines));
+    ]
 }
 
-/// Returns what is told of each of some command lines.
-fn transcript(lines: &[Vec<&str>]) -> String {
-    let told = |line: &Vec<&str>| {
-        let text = refused_line("tests/invalid", line);
-        format!("$ ctxsim {}\n{text}\n", line.join(" "))
-    };
-    lines.iter().map(told).collect()
-}
-
-#[test]
-fn every_mistaken_command_line_for_conversations_is_answered_with_a_way_out() {
+/// Returns command lines for conversations with mistakes.
+fn mistaken_lines_for_conversations() -> Vec<Vec<&'static str>> {
     let suite = ["run", "--suite", "context-decay"];
-    let lines = [
+    vec![
         [
             &suite[..],
             &["--set", "scenario.seed=99999999999999999999"],
@@ -166,20 +232,12 @@ fn every_mistaken_command_line_for_conversations_is_answered_with_a_way_out() {
         [&suite[..], &["--set", "memory.oracle=[write]", "--set", "memory.use=[exact, summarised]"]].concat(),
         [&suite[..], &["--set", "memory.oracle=write"]].concat(),
         [&suite[..], &["--set", "memory.store={ entries = { tokens_per_fact = 5, capactiy = 9 } }"]].concat(),
-    ];
-
-    assert_told("diagnostics", "command_lines_of_conversations", &transcript(&lines));
+    ]
 }
 
 #[test]
 fn every_code_has_its_broken_file() {
-    let mut shown = BTreeSet::new();
-    for file in fs::read_dir(root("snapshots/diagnostics")).unwrap() {
-        let text = fs::read_to_string(file.unwrap().path()).unwrap();
-        shown.extend(
-            text.split("error[").skip(1).filter_map(|it| it.split_once(']')).map(|it| it.0.to_owned()),
-        );
-    }
+    let shown = worded();
     let elsewhere: BTreeSet<&str> = ELSEWHERE.iter().map(|it| it.0).collect();
 
     let codes = codes();

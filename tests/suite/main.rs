@@ -25,6 +25,7 @@ mod random_rules;
 mod random_trace;
 mod readings;
 mod report;
+mod runs;
 mod runtime;
 mod sampled;
 mod schema;

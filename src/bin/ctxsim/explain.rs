@@ -10,7 +10,6 @@ use ctxsim::explain::explain as explained;
 use ctxsim::report::explain::{json, rendered, table};
 use ctxsim::report::rows::Context;
 use ctxsim::run::{Load, Plan, Request, Workload};
-use ctxsim::vectors;
 
 use crate::args::DocumentFormatArg;
 use crate::output;
@@ -52,13 +51,6 @@ pub(crate) struct ExplainArgs {
 
 /// Explains and writes.
 pub(crate) fn explain(catalog: &Catalog, args: &ExplainArgs) -> Result<(), Error> {
-    let text = catalog.scenario(&args.scenario).and_then(|it| it.origin.text());
-    if text.is_ok_and(|it| vectors::detect(&it)) {
-        return Err(refused(
-            format!("{} is a file of cache vectors, which brings its own policies and rules", args.scenario),
-            "`ctxsim run --scenario FILE` compares its rows",
-        ));
-    }
     let request = Request {
         policies: vec![args.policy.clone()],
         scenarios: vec![args.scenario.clone()],

@@ -1,12 +1,11 @@
 //! `ctxsim run`: a comparison as tables, as JSON, or as rows.
 
-use std::borrow::Cow;
 use std::io::IsTerminal as _;
 use std::path::Path;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use ctxsim::catalog::{Catalog, Kind};
+use ctxsim::catalog::Catalog;
 use ctxsim::diag::Diagnostic;
 use ctxsim::error::Error;
 use ctxsim::guard;
@@ -14,9 +13,6 @@ use ctxsim::report::blocks::Detail;
 use ctxsim::report::table::Layout;
 use ctxsim::report::{Report, csv, html, json, markdown, rows, table};
 use ctxsim::run::{Cell, Plan, Request};
-use ctxsim::spec::Format;
-use ctxsim::trace::import;
-use ctxsim::vectors;
 
 use crate::args::{FormatArg, RowsArg, RunArgs};
 use crate::output;
@@ -29,12 +25,6 @@ const BEAT: Duration = Duration::from_millis(200);
 /// Runs and writes; returns whether every guard of the suite held.
 pub(crate) fn run(catalog: &Catalog, args: &RunArgs) -> Result<bool, Error> {
     let format = format(args)?;
-    if let [scenario] = args.scenarios.as_slice()
-        && let Some(text) = vectors_file(catalog, scenario)
-        && vectors::detect(&text)
-    {
-        return play_vectors(scenario, &text, args, format);
-    }
     let request = Request {
         suite: args.suite.clone(),
         policies: args.policies.clone(),
@@ -62,37 +52,6 @@ pub(crate) fn run(catalog: &Catalog, args: &RunArgs) -> Result<bool, Error> {
     };
     output::put(args.output.as_deref(), &text)?;
     Ok(holds)
-}
-
-/// Returns the text of a file of cache vectors; a recording, which may be long, is not read for it.
-fn vectors_file(catalog: &Catalog, name: &str) -> Option<Cow<'static, str>> {
-    let origin = catalog.find(Kind::Scenario, name).ok()?;
-    if Format::of(origin.path()).is_some() {
-        return None;
-    }
-    match import::detect_from(origin.reader().ok()?.as_mut()) {
-        Some(_) => None,
-        None => origin.text().ok(),
-    }
-}
-
-/// Plays a file of cache vectors, which brings its own policies, rules and prices; returns whether its rows are as expected.
-fn play_vectors(path: &str, text: &str, args: &RunArgs, format: FormatArg) -> Result<bool, Error> {
-    let played = vectors::run(text).map_err(|mut problems| {
-        problems.iter_mut().for_each(|it| it.place.file = path.to_owned());
-        problems
-    })?;
-    let is_rows = args.rows != RowsArg::Runs;
-    let text = match format {
-        FormatArg::Json if !is_rows => vectors::json(&played).map_err(unwritable)?,
-        FormatArg::Table | FormatArg::Markdown | FormatArg::Html => vectors::table(&played),
-        _ => {
-            anstream::eprint!("{}", vectors::missing(&played));
-            joined(&vectors::lines(&played).map_err(unwritable)?, format)?
-        }
-    };
-    output::put(args.output.as_deref(), &text)?;
-    Ok(played.is_as_expected())
 }
 
 /// Returns the format: as asked for, as the output's extension says, or the usual one.

@@ -10,7 +10,6 @@ use ctxsim::spec::scenario::{AssumeSpec, LoadSpec};
 use ctxsim::spec::set::Setting;
 use ctxsim::spec::{Format, PolicySpec, ProfileSpec, ScenarioSpec, SuiteSpec, decode};
 use ctxsim::trace::{Conversation, import, load};
-use ctxsim::vectors;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -18,7 +17,7 @@ use serde::de::DeserializeOwned;
 type Target = (&'static str, fn(&[u8]));
 
 /// Everything that reads what others wrote.
-pub(super) const TARGETS: [Target; 8] = [
+pub(super) const TARGETS: [Target; 7] = [
     ("recording", recording),
     ("policy", policy),
     ("scenario", scenario),
@@ -26,7 +25,6 @@ pub(super) const TARGETS: [Target; 8] = [
     ("suite", suite),
     ("prices", prices),
     ("blocks", blocks),
-    ("vectors", vectors),
 ];
 
 const IDENTITY: &str = include_str!("../../../policies/identity.ron");
@@ -124,13 +122,5 @@ fn blocks(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     if let Ok(trace) = blocks::read(&text, "fuzz") {
         blocks::replay(&trace, &Limits::NONE, &CacheRules::None, &mut Rows::default());
-    }
-}
-
-/// Reads a file of cache vectors, and plays it.
-fn vectors(bytes: &[u8]) {
-    let text = String::from_utf8_lossy(bytes);
-    if vectors::detect(&text) {
-        let _ = vectors::run(&text);
     }
 }

@@ -1,0 +1,183 @@
+//! What bundled policies come to on bundled loads, one table a load and a profile: no digit changes unseen.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+use ctxsim::catalog::Kind;
+use ctxsim::report::Run;
+use ctxsim::report::numbers::{NONE, fixed, thousands};
+use ctxsim::{Catalog, Plan, Request, Totals};
+
+/// A profile for each kind of cache rule but blocks: none, prefix interval, prefix cap, units, breakpoints, stored.
+const PROFILES: [&str; 6] = [
+    "unlimited",
+    "interval/openai-gpt-5.4",
+    "duckagent/openai-gpt-5.4",
+    "deepseek/deepseek-v4-flash",
+    "anthropic/claude-sonnet-4.5",
+    "google/gemini-2.5-pro-explicit",
+];
+
+/// The profile of blocks.
+const BLOCKS: &str = "open/blocks-512-lru";
+
+/// Every bundled policy. Those of planted facts show a tool load as it is, which is worth a line; of the policies of tool
+/// loads, the conversations below are not asked.
+const ALL: &[&str] = &["*"];
+
+/// Policies for what is slow in a build without optimisation.
+const FEW: &[&str] = &[
+    "identity",
+    "truncate_oldest",
+    "sliding_window",
+    "clear_tool_results",
+    "duckagent/duckagent_recoverable_decay_guarded_mid",
+    "duckagent/immediate_summary",
+    "clairvoyant",
+];
+
+/// A policy that seldom breaks its prefix: the store of blocks takes minutes over the others of a long load.
+const STEADY: &[&str] = &["duckagent/immediate_summary"];
+
+/// What a line says, behind the policy's name.
+const HEADS: [&str; 8] = [
+    "requests",
+    "longest prompt",
+    "cache read",
+    "cache write",
+    "uncached",
+    "recovery calls",
+    "evidence kept",
+    "US dollars",
+];
+
+/// Runs policies on a load under profiles, and holds each profile's table against its snapshot.
+fn assert_runs(load: &str, set: &[&str], what: &[(&[&str], &[&str])]) {
+    let kind = if set.contains(&"scenario.recovery=sampled") { "-sampled" } else { "" };
+    let folder = format!("../../snapshots/runs/{}{kind}", load.replace('/', "-"));
+    let mut settings = insta::Settings::clone_current();
+    settings.set_snapshot_path(&folder);
+    settings.set_prepend_module_to_snapshot(false);
+    settings.set_omit_expression(true);
+    let mut written = BTreeSet::new();
+    for (profiles, policies) in what {
+        let runs = runs(load, set, profiles, policies);
+        for profile in *profiles {
+            let of_profile: Vec<&Run> = runs.iter().filter(|it| it.profile == *profile).collect();
+            let name = profile.replace('/', "-");
+            settings.bind(|| insta::assert_snapshot!(name.as_str(), table(&of_profile)));
+            written.insert(format!("{name}.snap"));
+        }
+    }
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/suite").join(folder);
+    let kept = fs::read_dir(folder).unwrap().map(|it| it.unwrap().file_name().into_string().unwrap());
+    assert_eq!(kept.collect::<BTreeSet<_>>(), written, "a table of no run stays behind");
+}
+
+fn runs(load: &str, set: &[&str], profiles: &[&str], policies: &[&str]) -> Vec<Run> {
+    let owned = |list: &[&str]| list.iter().map(|it| (*it).to_owned()).collect();
+    let catalog = Catalog::bundled();
+    let request = Request {
+        policies: policies.iter().flat_map(|it| catalog.expand(Kind::Policy, it)).collect(),
+        scenarios: vec![load.to_owned()],
+        profiles: owned(profiles),
+        set: owned(set),
+        ..Request::default()
+    };
+    Plan::new(&catalog, &request).unwrap().report(Some(1), &|_, _| {}).runs
+}
+
+/// Returns a table of runs, one a line, its columns aligned.
+fn table(runs: &[&Run]) -> String {
+    let mut heads = HEADS;
+    if runs.iter().any(|it| it.retention.is_some()) {
+        heads[6] = "accuracy";
+    }
+    let lines: Vec<[String; 8]> = runs.iter().map(|it| line(it)).collect();
+    let longest = runs.iter().map(|it| it.policy.len()).max().unwrap_or_default();
+    let widths: Vec<usize> = (0..heads.len())
+        .map(|nth| lines.iter().map(|it| it[nth].chars().count()).fold(heads[nth].len(), usize::max))
+        .collect();
+    let aligned = |name: &str, cells: &[String]| {
+        let cells = cells.iter().zip(&widths).map(|(cell, width)| format!("  {cell:>width$}"));
+        format!("{name:longest$}{}\n", cells.collect::<String>())
+    };
+    let head = aligned("policy", &heads.map(str::to_owned));
+    head + &runs.iter().zip(&lines).map(|(run, line)| aligned(&run.policy, line)).collect::<String>()
+}
+
+/// Returns what a line says of a run.
+fn line(run: &Run) -> [String; 8] {
+    let totals = Totals::new(&run.tally);
+    let share = match &run.retention {
+        Some(retention) => Some(retention.accuracy.mean),
+        None => totals.evidence_kept,
+    };
+    let known = |value: Option<f64>| value.map_or_else(|| NONE.to_owned(), |it| fixed(it, 6));
+    [
+        thousands(totals.requests),
+        thousands(totals.prompt_tokens_max),
+        thousands(totals.cache_read_tokens),
+        thousands(totals.cache_write_tokens),
+        thousands(totals.uncached_tokens),
+        known(totals.recovery.expected_calls),
+        known(share),
+        fixed(totals.cost_usd.total, 6),
+    ]
+}
+
+#[test]
+fn short_sessions_come_to_what_they_did() {
+    for load in [
+        "duckagent/plain_chat",
+        "duckagent/code_compare_two_files",
+        "duckagent/fix_test_loop",
+        "duckagent/long_log_debug",
+        "duckagent/large_mcp_or_web_result",
+        "duckagent/incremental_workspace_audit",
+    ] {
+        assert_runs(load, &[], &[(&PROFILES, ALL), (&[BLOCKS], ALL)]);
+    }
+}
+
+#[test]
+fn short_sessions_with_drawn_needs_come_to_what_they_did() {
+    for load in ["duckagent/long_log_debug", "duckagent/incremental_workspace_audit"] {
+        assert_runs(load, &["scenario.recovery=sampled"], &[(&PROFILES, ALL), (&[BLOCKS], ALL)]);
+    }
+}
+
+#[test]
+fn a_session_under_stress_comes_to_what_it_did() {
+    let load = "duckagent/stress_many_tools_per_loop";
+    assert_runs(load, &[], &[(&PROFILES, ALL), (&[BLOCKS], STEADY)]);
+}
+
+#[test]
+fn a_long_session_comes_to_what_it_did() {
+    let set = ["scenario.load.generate.turns=200"];
+    assert_runs("duckagent/long_run", &set, &[(&PROFILES, ALL), (&[BLOCKS], STEADY)]);
+}
+
+#[test]
+fn a_recorded_session_comes_to_what_it_did() {
+    assert_runs("recorded/claude-code", &[], &[(&PROFILES, ALL), (&[BLOCKS], FEW)]);
+}
+
+#[test]
+fn a_recorded_session_with_drawn_needs_comes_to_what_it_did() {
+    let set = ["scenario.recovery=sampled"];
+    assert_runs("recorded/claude-code", &set, &[(&PROFILES, FEW), (&[BLOCKS], FEW)]);
+}
+
+#[test]
+fn a_hundred_experiments_on_planted_facts_come_to_what_they_did() {
+    let policies = [
+        "context_decay/file_backed",
+        "context_decay/memory_banks",
+        "context_decay/sliding_window_summary",
+        "context_decay/naive_truncation",
+    ];
+    assert_runs("context_decay/paper", &[], &[(&["context_decay/words"], &policies)]);
+}
