@@ -44,7 +44,7 @@ pub(crate) fn main() -> Result<(), ctxsim::Error> {
         trace,
         &mut Handles,
         &Layout::default(),
-        ReadyRecovery::OneShot,
+        ReadyRecovery::one_shot(None),
         &profile.limits,
         &profile.cache,
         &mut sums,

@@ -14,7 +14,7 @@ use crate::model::{CacheRules, Layout, Limits, Policy, Settings};
 use crate::projection::chain::Chain;
 use crate::projection::edit::ChangeLog;
 use crate::projection::{Ambient, Editor, Projector, Prompt, SideRequest};
-use crate::recovery::{ReadyRecovery, item_state};
+use crate::recovery::{Billing, Carried, ReadyRecovery, Source, item_state};
 use crate::rng::Seed;
 use crate::trace::{Due, EventKind, Kind, LoopIx, Phase, Session, StepIx, Trace, When};
 use crate::units::Tokens;
@@ -77,11 +77,11 @@ fn play_ready<S: Sink>(
     if let Some(code) = ready.code {
         let mut projector = coded::projector(code, trace);
         let run = Run::new(trace, &mut projector, ready.layout, recoveries, limits, rules, sinks);
-        return Run { keeper, drawn, ..run }.play();
+        return run.with(keeper, drawn).play();
     }
     let mut program = ready.program.clone();
     let run = Run::new(trace, &mut program, ready.layout, recoveries, limits, rules, sinks);
-    Run { keeper, drawn, ..run }.play()
+    run.with(keeper, drawn).play()
 }
 
 /// Plays a trace under any projector.
@@ -128,6 +128,10 @@ struct Run<'r, 't, P, S> {
     n_asking: u32,
     /// How needs are drawn, where they are.
     drawn: Option<Drawn>,
+    /// What is expected to have been fetched, once for each sink; nothing where needs are drawn, or every call is priced alike.
+    carried: Vec<Option<Carried>>,
+    /// What the agent's last request read of its prompt.
+    last_read: Tokens,
     outcome: Outcome,
 }
 
@@ -142,6 +146,7 @@ impl<'r, 't, P: Projector, S: Sink> Run<'r, 't, P, S> {
         rules: &CacheRules,
         sinks: &'r mut [S],
     ) -> Self {
+        let billing = Billing::of(rules, trace.harness.ttl);
         Self {
             trace,
             projector,
@@ -162,8 +167,20 @@ impl<'r, 't, P: Projector, S: Sink> Run<'r, 't, P, S> {
             is_cold: false,
             n_asking: 0,
             drawn: None,
+            carried: recoveries
+                .iter()
+                .map(|it| it.terms().map(|terms| Carried::new(terms, billing)))
+                .collect(),
+            last_read: 0,
             outcome: Outcome::default(),
         }
+    }
+
+    /// Plays with a memory, and with needs that are drawn, where there are such.
+    fn with(self, keeper: Option<Keeper<'t>>, drawn: Option<Drawn>) -> Self {
+        let weighs = drawn.is_none();
+        let carried = self.carried.into_iter().map(|it| it.filter(|_| weighs)).collect();
+        Self { keeper, drawn, carried, ..self }
     }
 
     fn play(mut self) -> Outcome {
@@ -193,6 +210,9 @@ impl<'r, 't, P: Projector, S: Sink> Run<'r, 't, P, S> {
     fn play_session(&mut self, nth: usize, session: &'t Session) -> Result<(), Failure> {
         if nth > 0 {
             self.prompt.begin_session(session);
+        }
+        if let Some(drawn) = &mut self.drawn {
+            drawn.begin_session(&self.trace.spine, session);
         }
         let (first, last) = (session.loops.start, session.loops.end.saturating_sub(1));
         let first_step = self.trace.spine.step_at(When { loop_ix: first, phase: Phase::SessionStart });
@@ -352,8 +372,20 @@ impl<'r, 't, P: Projector, S: Sink> Run<'r, 't, P, S> {
             output: request.output,
             change: Change::default(),
             items: request.items,
+            carried: 0.0,
         };
         self.record(&row);
+    }
+
+    /// Records a request of the agent, with what each recovery is expected to carry in it.
+    #[inline]
+    fn record_main(&mut self, mut row: RequestRow) {
+        for (sink, carried) in self.sinks.iter_mut().zip(&mut self.carried) {
+            if let Some(carried) = carried {
+                row.carried = carried.stand(&self.prompt);
+            }
+            sink.request(&row);
+        }
     }
 
     #[inline]
@@ -387,7 +419,7 @@ impl<'r, 't, P: Projector, S: Sink> Run<'r, 't, P, S> {
             response_ms: row.response_ms,
             end_ms: row.end_ms,
             tail: self.trace.tail(step),
-            output: row.output_tokens,
+            output: row.output_tokens + self.riding_output(),
             asks: !row.results.is_empty(),
         };
         self.send(loop_ix, step, &reply)
@@ -431,8 +463,10 @@ impl<'r, 't, P: Projector, S: Sink> Run<'r, 't, P, S> {
             output: reply.output,
             change: self.log.change(),
             items: 0,
+            carried: 0.0,
         };
-        self.record(&row);
+        self.record_main(row);
+        self.last_read = usage.read;
         self.log.settle(&mut self.prompt);
         self.last_ms = Some(self.ambient.now_ms);
         self.ambient.idle_ms = 0;
@@ -453,7 +487,8 @@ impl<'r, 't, P: Projector, S: Sink> Run<'r, 't, P, S> {
         let row = &self.trace.spine.steps[step as usize];
         self.prompt.begin_step();
         self.prompt.arrive(row.reply.end);
-        if row.results.is_empty() {
+        let joined = if self.drawn.is_some() { self.join_reply() } else { Vec::new() };
+        if row.results.is_empty() && joined.is_empty() {
             return;
         }
         self.prompt.begin_message();
@@ -463,6 +498,7 @@ impl<'r, 't, P: Projector, S: Sink> Run<'r, 't, P, S> {
                 self.project(Moment::Entry, loop_ix, step);
             }
         }
+        self.join_results(joined, loop_ix);
     }
 
     /// Meets, recovers or fails what is due at a moment of a loop.
@@ -475,11 +511,23 @@ impl<'r, 't, P: Projector, S: Sink> Run<'r, 't, P, S> {
         for need in needs {
             let evidence = &self.trace.needs.evidence[need.source as usize];
             let stands = self.prompt.loop_state(need.source);
-            for (n, sink) in self.sinks.iter_mut().enumerate() {
-                sink.need(&self.recoveries[n].meet(loop_ix, need, evidence, &stands));
+            for n in 0..self.sinks.len() {
+                let row = self.recoveries[n].meet(loop_ix, need, evidence, &stands);
+                self.expect(n, row, Source::Loop(need.source));
             }
         }
         Ok(())
+    }
+
+    /// Records a need as it is expected to be met.
+    #[inline]
+    fn expect(&mut self, n: usize, mut row: NeedRow, source: Source) {
+        if let Some(carried) = &mut self.carried[n]
+            && row.met < 1.0
+        {
+            carried.charge(&mut row, source, self.last_read, &self.prompt);
+        }
+        self.sinks[n].need(&row);
     }
 
     /// Meets, recovers or fails what a step's calls need of single results.
@@ -492,9 +540,10 @@ impl<'r, 't, P: Projector, S: Sink> Run<'r, 't, P, S> {
         for it in needs {
             let slot = self.prompt.history().slot_of(it.derived.item);
             let stands = item_state(&self.prompt, slot, self.trace.needs.mentions(it));
-            for (n, sink) in self.sinks.iter_mut().enumerate() {
+            for n in 0..self.sinks.len() {
                 let row = self.recoveries[n].meet(loop_ix, &it.need, &it.evidence, &stands);
-                sink.need(&NeedRow { derived: Some(it.derived), ..row });
+                let row = NeedRow { derived: Some(it.derived), ..row };
+                self.expect(n, row, Source::Item(it.derived.item));
             }
         }
         Ok(())

@@ -33,7 +33,7 @@ pub struct CacheUse {
 }
 
 /// One model request.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct RequestRow {
     /// The loop.
     pub loop_ix: LoopIx,
@@ -55,6 +55,8 @@ pub struct RequestRow {
     pub change: Change,
     /// How many loops a summary replaces; 0 for the agent's own requests.
     pub items: u32,
+    /// Tokens beside the prompt that the agent is expected to have fetched again and to carry in it.
+    pub carried: f64,
 }
 
 /// What a policy did between two requests.
@@ -68,8 +70,54 @@ pub struct Change {
     pub n_edits: u32,
 }
 
+/// Expected tokens of recovery, by how they are billed.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Refetched {
+    /// Read from the cache.
+    pub read: f64,
+    /// Written to it, by lifetime class.
+    pub write: [f64; 2],
+    /// Plain input.
+    pub uncached: f64,
+    /// Written by the model.
+    pub output: f64,
+}
+
+impl Refetched {
+    /// Returns what it takes to carry what was fetched in a request: it is read with the prompt, or written with it, or plain.
+    #[must_use]
+    pub fn carried(row: &RequestRow) -> Self {
+        let mut carried = Self::default();
+        let [short, long] = row.usage.write;
+        match (row.usage.read > 0, short > 0, long > 0) {
+            (true, ..) => carried.read = row.carried,
+            (_, true, _) => carried.write[0] = row.carried,
+            (_, _, true) => carried.write[1] = row.carried,
+            _ => carried.uncached = row.carried,
+        }
+        carried
+    }
+
+    /// Returns the tokens of the prompts.
+    #[must_use]
+    pub fn input(&self) -> f64 {
+        self.read + self.write[0] + self.write[1] + self.uncached
+    }
+}
+
+impl std::ops::AddAssign for Refetched {
+    #[inline]
+    fn add_assign(&mut self, more: Self) {
+        self.read += more.read;
+        self.write[0] += more.write[0];
+        self.write[1] += more.write[1];
+        self.uncached += more.uncached;
+        self.output += more.output;
+    }
+}
+
 /// A need, and how it was met.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct NeedRow {
     /// The loop in which it was due.
     pub loop_ix: LoopIx,
@@ -89,7 +137,9 @@ pub struct NeedRow {
     pub failed: f64,
     /// Where it comes from, where a recorded call gave it away.
     pub derived: Option<Derived>,
-    /// Whether its calls were drawn and sent, so that they have rows of their own.
+    /// What its calls are expected to take where they are made, beside what carrying the result takes later.
+    pub refetched: Refetched,
+    /// Whether its calls were drawn and made, so that requests hold what they take.
     pub is_sent: bool,
 }
 

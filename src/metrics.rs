@@ -11,7 +11,7 @@ pub mod trial;
 
 use crate::ledger::{Outcome, RequestSums, Sums};
 use crate::model::{Limits, Profile};
-use crate::price::{Costs, PriceIndex};
+use crate::price::{self, Costs, PriceIndex};
 
 pub use break_even::BreakEven;
 pub use label::Label;
@@ -39,6 +39,8 @@ pub struct Tally {
     pub recovery_input: f64,
     /// Expected tokens that recovery calls write.
     pub recovery_output: f64,
+    /// US dollars of recovery at the lower and at the upper ends of what is assumed of it; none where nothing is.
+    pub recovery_interval: Option<[f64; 2]>,
     /// Expected milliseconds of all requests, one after the other.
     pub latency_ms: f64,
 }
@@ -54,7 +56,8 @@ impl Tally {
         profile: &Profile,
     ) -> Self {
         let assumed = &profile.assumptions;
-        let (calls, fetched) = sums.needs.unsent();
+        let (calls, _) = sums.needs.unsent();
+        let refetched = price::refetched(&sums.needs, assumed);
         let latency = |requests: &RequestSums| {
             let not_read = requests.prompt.saturating_sub(requests.read);
             requests.n as f64 * assumed.request_latency_ms
@@ -68,8 +71,9 @@ impl Tally {
             costs: Costs::new(sums, index, outcome.limit_violations, profile),
             limits: profile.limits,
             has_needs,
-            recovery_input: calls * assumed.recovery_overhead_tokens as f64 + fetched,
-            recovery_output: calls * assumed.recovery_output_tokens as f64,
+            recovery_input: refetched.input(),
+            recovery_output: refetched.output,
+            recovery_interval: None,
             latency_ms: latency(&sums.main) + latency(&sums.summariser) + calls * assumed.recovery_latency_ms,
         }
     }
@@ -86,6 +90,7 @@ impl Tally {
         needs.failed += more.failed;
         needs.sent_calls += more.sent_calls;
         needs.sent_fetched += more.sent_fetched;
+        needs.refetched += more.refetched;
         needs.weight += more.weight;
         needs.met += more.met;
         let (stored, more) = (&mut self.sums.stored, &other.sums.stored);
@@ -93,11 +98,28 @@ impl Tally {
         stored.tokens += more.tokens;
         stored.token_ms += more.token_ms;
         add_outcome(&mut self.outcome, &other.outcome);
+        let own = self.interval();
+        let more = other.interval();
+        let is_known = self.recovery_interval.is_some() || other.recovery_interval.is_some();
+        self.recovery_interval = is_known.then(|| [own[0] + more[0], own[1] + more[1]]);
         self.costs += &other.costs;
         self.has_needs |= other.has_needs;
         self.recovery_input += other.recovery_input;
         self.recovery_output += other.recovery_output;
         self.latency_ms += other.latency_ms;
+    }
+
+    /// Returns what recovery costs at either end of what is assumed of it.
+    fn interval(&self) -> [f64; 2] {
+        self.recovery_interval.unwrap_or([self.costs.recovery; 2])
+    }
+
+    /// Returns what the run costs in US dollars at either end of what is assumed of recovery; none where nothing is, or where a
+    /// price is unknown.
+    #[must_use]
+    pub fn cost_interval(&self) -> Option<[f64; 2]> {
+        let rest = self.costs.total() - self.costs.recovery;
+        self.recovery_interval.filter(|_| rest.is_finite()).map(|it| it.map(|it| rest + it))
     }
 
     /// Returns the share of input tokens that was read from the cache.
@@ -183,6 +205,7 @@ mod tests {
             has_needs: true,
             recovery_input: 0.0,
             recovery_output: 0.0,
+            recovery_interval: None,
             latency_ms: 1.5,
         }
     }

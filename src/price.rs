@@ -5,11 +5,12 @@ pub mod index;
 
 use std::ops::AddAssign;
 
-use crate::ledger::{NeedSums, RequestRow, StoredSums, Sums};
+use crate::ledger::{NeedSums, Refetched, RequestRow, StoredSums, Sums};
 use crate::model::Profile;
-use crate::model::price::{Prices, Rates};
+use crate::model::price::Prices;
 use crate::model::profile::Assumptions;
-use crate::units::Cost;
+use crate::spec::profile::RecoveryPriceSpec;
+use crate::units::{Cost, Rate};
 
 pub use bill::{Bill, Consumed, storage};
 pub use index::{PriceIndex, PriceRows};
@@ -54,6 +55,7 @@ impl Costs {
             (Some(rates), _) => bill::stored(rates, sums.stored.tokens, sums.stored.token_ms),
             (None, index) => index.and_then(|it| it.stored(&profile.prices)),
         };
+        let recovered = recovery(&sums.needs, profile);
         Self {
             cache_read: main.read,
             cache_write: main.write,
@@ -62,8 +64,11 @@ impl Costs {
             compaction: summariser.known(),
             storage: stored.unwrap_or_default(),
             penalty: profile.assumptions.failure_penalty * u64::from(limit_violations),
-            recovery: recovery(&sums.needs, profile.prices.usual(), &profile.assumptions),
-            is_unknown: main.is_incomplete || summariser.is_incomplete || stored.is_none(),
+            recovery: recovered.unwrap_or_default(),
+            is_unknown: main.is_incomplete
+                || summariser.is_incomplete
+                || stored.is_none()
+                || recovered.is_none(),
         }
     }
 
@@ -103,17 +108,36 @@ pub fn request(row: &RequestRow, prices: &Prices) -> Option<Cost> {
     Bill::of_request(prices.at(row.at_ms), &Consumed::from(row)).total()
 }
 
-/// Returns the expected US dollars of recovery calls and of failures.
-fn recovery(needs: &NeedSums, rates: &Rates, assumptions: &Assumptions) -> f64 {
+/// Returns the tokens that recovery is expected to take, beside what drawn calls have in their own requests.
+#[must_use]
+pub fn refetched(needs: &NeedSums, assumptions: &Assumptions) -> Refetched {
+    if assumptions.recovery == RecoveryPriceSpec::Requests {
+        return needs.refetched;
+    }
     let (calls, fetched) = needs.unsent();
-    let input = calls * assumptions.recovery_overhead_tokens as f64 + fetched;
-    let output = calls * assumptions.recovery_output_tokens as f64;
-    let output_usd = match rates.output {
-        Some(rate) => output * rate.usd(),
-        None if output > 0.0 => f64::NAN,
-        None => 0.0,
+    Refetched {
+        uncached: calls * assumptions.recovery_overhead_tokens as f64 + fetched,
+        output: calls * assumptions.recovery_output_tokens as f64,
+        ..Refetched::default()
+    }
+}
+
+/// Returns the expected US dollars of recovery calls and of failures, at the usual rates of short prompts; nothing where some of
+/// their tokens have no price.
+#[must_use]
+pub fn recovery(needs: &NeedSums, profile: &Profile) -> Option<f64> {
+    let (rates, assumptions) = (profile.prices.usual(), &profile.assumptions);
+    let tokens = refetched(needs, assumptions);
+    let priced = |tokens: f64, rate: Option<Rate>| match rate {
+        Some(rate) => Some(tokens * rate.usd()),
+        None => (tokens <= 0.0).then_some(0.0),
     };
-    input * rates.input.usd() + output_usd + needs.failed * assumptions.failure_penalty.usd()
+    let calls = priced(tokens.read, Some(rates.read()))?
+        + priced(tokens.write[0], rates.write(0))?
+        + priced(tokens.write[1], rates.write(1))?
+        + tokens.uncached * rates.input.usd()
+        + priced(tokens.output, rates.output)?;
+    Some(calls + needs.failed * assumptions.failure_penalty.usd())
 }
 
 #[cfg(test)]
@@ -136,6 +160,7 @@ output = 10.0
 cache_read = 0.5
 cache_write = { "5m" = 3.0, "1h" = 4.0 }
 [assumptions]
+recovery = "flat"
 recovery_overhead_tokens = 1_000
 recovery_output_tokens = 100
 failure_penalty_usd = 0.02

@@ -3,6 +3,8 @@
 //! The rules are those of selfonomy/duckagent @06550f4, `benchmark/context_policy_benchmark.py`, as expected values: a
 //! need of probability `p` of which the prompt meets the share `m` makes `p × (1 − m)` recovery calls.
 
+mod expected;
+
 use crate::ledger::NeedRow;
 use crate::model::{Recovery, Size};
 use crate::projection::num::{Env, Known, Num};
@@ -11,9 +13,20 @@ use crate::projection::{Prompt, State};
 use crate::trace::{ItemIx, Level, LoopEvidence, LoopIx, Need};
 use crate::units::Tokens;
 
+pub use crate::spec::refetch::{Bound, Terms};
+pub use expected::{Billing, Carried, Reads, Source};
+
 /// How the agent recovers, made ready for one set of limits.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ReadyRecovery {
+    how: How,
+    /// What it takes to fetch something again; none where a profile prices every call alike.
+    terms: Option<Terms>,
+}
+
+/// What an agent fetches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ReadyRecovery {
+enum How {
     /// One call that fetches what the need asks for.
     OneShot,
     /// One call; raw file content is met by its smallest exact range.
@@ -30,15 +43,34 @@ pub enum ReadyRecovery {
 impl ReadyRecovery {
     /// Prepares a policy's recovery.
     #[must_use]
-    pub fn new(recovery: &Recovery, known: &Known, stable: Tokens) -> Self {
+    pub fn new(recovery: &Recovery, known: &Known, stable: Tokens, terms: Option<Terms>) -> Self {
         let eval = |size: &Size| Num::new(size, known).eval(&Env::default());
-        match recovery {
-            Recovery::OneShot => Self::OneShot,
-            Recovery::Pinned => Self::Pinned,
+        let how = match recovery {
+            Recovery::OneShot => How::OneShot,
+            Recovery::Pinned => How::Pinned,
             Recovery::NaiveReread { limit, fits } => {
-                Self::NaiveReread { limit: *limit, fits: eval(fits).saturating_sub(stable) }
+                How::NaiveReread { limit: *limit, fits: eval(fits).saturating_sub(stable) }
             }
-        }
+        };
+        Self { how, terms }
+    }
+
+    /// One call that fetches what a need asks for.
+    #[must_use]
+    pub fn one_shot(terms: Option<Terms>) -> Self {
+        Self { how: How::OneShot, terms }
+    }
+
+    /// Returns the same under other terms.
+    #[must_use]
+    pub fn under(self, terms: Option<Terms>) -> Self {
+        Self { terms, ..self }
+    }
+
+    /// Returns what it takes to fetch something again; nothing where every call is priced alike.
+    #[must_use]
+    pub fn terms(&self) -> Option<Terms> {
+        self.terms
     }
 
     /// Returns how a need is met by what stands of its source.
@@ -46,19 +78,9 @@ impl ReadyRecovery {
     #[must_use]
     pub fn meet(&self, due_in: LoopIx, need: &Need, evidence: &LoopEvidence, stands: &LoopState) -> NeedRow {
         let met = met(need.level, evidence, stands);
-        let mut row = NeedRow {
-            loop_ix: due_in,
-            level: need.level,
-            weight: need.weight,
-            met,
-            calls: 0.0,
-            repeats: 0.0,
-            fetched: 0,
-            failed: 0.0,
-            derived: None,
-            is_sent: false,
-        };
-        let unmet = need.weight * (1.0 - met);
+        let weight = self.terms.map_or(need.weight, |it| it.bound.pick(need.weight, need.interval));
+        let mut row = NeedRow { loop_ix: due_in, level: need.level, weight, met, ..NeedRow::default() };
+        let unmet = weight * (1.0 - met);
         if unmet > 0.0 {
             self.recover(&mut row, unmet, need, evidence, stands);
         }
@@ -74,10 +96,13 @@ impl ReadyRecovery {
         stands: &LoopState,
     ) {
         let by_numbers = need.recover_tokens.unwrap_or_else(|| evidence.recover_tokens(need.level));
+        // A result is fetched as a whole, or as much of it as a call brings.
+        let most = self.terms.filter(|_| evidence.is_single).map_or(u32::MAX, |it| it.fetched_max);
+        let by_numbers = by_numbers.min(most);
         let is_lost = evidence.has_handle && stands.n_handles == 0;
-        let (fetched, attempts) = match self {
-            Self::Pinned if need.level == Level::RawContent => (evidence.file_range.unwrap_or(by_numbers), 1),
-            Self::NaiveReread { limit, fits } if evidence.file > 0 && need.level >= Level::LocalDetail => {
+        let (fetched, attempts) = match &self.how {
+            How::Pinned if need.level == Level::RawContent => (evidence.file_range.unwrap_or(by_numbers), 1),
+            How::NaiveReread { limit, fits } if evidence.file > 0 && need.level >= Level::LocalDetail => {
                 (evidence.file, if Tokens::from(evidence.file) <= *fits { 1 } else { *limit })
             }
             _ => (by_numbers, 1),

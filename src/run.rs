@@ -20,7 +20,7 @@ use crate::ledger::{Outcome, Rows, Sums};
 use crate::metrics::trial::{Trial, TrialSink};
 use crate::metrics::{Retention, Tally};
 use crate::model::{Policy, Profile};
-use crate::price::{PriceIndex, PriceRows};
+use crate::price::{self, PriceIndex, PriceRows};
 use crate::report::{Assumed, LoadFacts, Report, Run};
 use crate::spec::guard::{GuardSpec, ReferenceSpec};
 use crate::spec::suite::BreakEvenSpec;
@@ -164,7 +164,11 @@ impl Plan {
                 Some(played) => self.retained(cell, &simulations, played, profile),
                 None => {
                     let (sums, index, outcome) = ledgers.of(&simulations, cell);
-                    (Tally::new(sums, index.as_ref(), outcome, has_needs, profile), None)
+                    let tally = Tally::new(sums, index.as_ref(), outcome, has_needs, profile);
+                    let bounds = ledgers.bounds_of(&simulations, cell).map(|it| {
+                        it.map(|(sums, ..)| price::recovery(&sums.needs, profile).unwrap_or(f64::NAN))
+                    });
+                    (Tally { recovery_interval: bounds.filter(|_| has_needs), ..tally }, None)
                 }
             };
             Run {

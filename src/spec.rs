@@ -16,6 +16,7 @@ pub mod layout;
 pub mod policy;
 pub mod price;
 pub mod profile;
+pub mod refetch;
 mod repair;
 pub mod scenario;
 #[cfg(feature = "cli")]

@@ -18,6 +18,7 @@ use indexmap::IndexSet;
 
 use crate::model::TtlClass;
 use crate::spec::policy::{KindSpec, PreserveSpec};
+use crate::spec::refetch::RefetchSpec;
 use crate::spec::scenario::TokenizerSpec;
 use crate::units::{Cost, Decimal, Tokens};
 
@@ -65,6 +66,8 @@ pub struct Trace {
     pub chars_per_token: Decimal,
     /// What counts texts that a policy writes; their characters do where there is none.
     pub tokenizer: Option<TokenizerSpec>,
+    /// What it takes to fetch something again.
+    pub refetch: RefetchSpec,
     /// What is assumed rather than known, in sentences.
     pub assumptions: Vec<String>,
 }

@@ -8,6 +8,7 @@ use super::{Catalog, Kind, Origin};
 use crate::diag::{Diagnostic, nearest};
 use crate::error::Error;
 use crate::source::Source;
+use crate::spec::refetch::RefetchSpec;
 use crate::spec::scenario::{AssumeSpec, LoadSpec, RecoveryModeSpec};
 use crate::spec::{Format, PolicySpec, ProfileSpec, ScenarioSpec, SuiteSpec, place};
 
@@ -217,6 +218,7 @@ fn recording(origin: Origin) -> Loaded<ScenarioSpec> {
         sources: Vec::new(),
         params: indexmap::IndexMap::new(),
         seed: 0,
+        refetch: RefetchSpec::default(),
         recovery: RecoveryModeSpec::default(),
         stable: Vec::new(),
         call_overhead_tokens: 0,

@@ -1,20 +1,23 @@
 //! Needs that are drawn and not weighed: what a drawn need fetches enters the history as a call and its result.
+//!
+//! A draw is a function of the seed, the session, and the need's place in it, and is held against the share of the need that the
+//! prompt does not meet: of two policies, the one that meets more fetches a part of what the other fetches.
 
 use std::collections::BTreeMap;
 
-use xxhash_rust::xxh3::xxh3_64_with_seed;
+use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 use super::{Reply, Run};
 use crate::ledger::{FailureKind, NeedRow, Sink};
 use crate::model::policy::Moment;
-use crate::projection::Projector;
-use crate::projection::prompt::SlotIx;
-use crate::recovery::item_state;
+use crate::projection::prompt::{Shown, SlotIx};
+use crate::projection::{Projector, Prompt, State};
+use crate::recovery::{Source, Terms, item_state};
 use crate::rng::Seed;
 use crate::trace::evidence::Recover;
 use crate::trace::{
-    Due, Item, ItemIx, ItemNeed, Kind, Level, LoopEvidence, LoopIx, NO_ITEM, Need, Preserve, Spine, StepIx,
-    Trace,
+    Due, Item, ItemIx, ItemNeed, Kind, Level, LoopEvidence, LoopIx, NO_ITEM, Need, Preserve, Session, Spine,
+    StepIx, Trace,
 };
 use crate::units::Tokens;
 
@@ -22,33 +25,112 @@ use crate::units::Tokens;
 #[derive(Debug)]
 pub(super) struct Drawn {
     seed: Seed,
-    n_drawn: u64,
+    /// The seed of the session's draws, and how many needs of it have been drawn.
+    session: (Seed, u64),
     /// What the loops hold, with what was fetched in them.
     evidence: Vec<LoopEvidence>,
-    /// By item: where its newest copy is.
-    copies: BTreeMap<ItemIx, SlotIx>,
+    /// By source: what was fetched of it.
+    fetched: BTreeMap<Source, Vec<Fetched>>,
+    /// Calls that join the step that is due, each with what it brings.
+    riding: Vec<(Call, [Item; 2])>,
+}
+
+/// Something that was fetched and stands in the history.
+#[derive(Clone, Copy, Debug)]
+struct Fetched {
+    slot: SlotIx,
+    /// What it meets.
+    level: Level,
+}
+
+/// A need that was drawn and asks for a call.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Call {
+    source: Source,
+    /// What it meets.
+    meets: Level,
+    /// The result that is fetched.
+    item: ItemIx,
+    tokens: Tokens,
+    /// How many calls it takes.
+    count: u64,
+    has_own_request: bool,
+    id: u64,
 }
 
 impl Drawn {
     pub(super) fn new(trace: &Trace, seed: Seed) -> Self {
-        Self { seed, n_drawn: 0, evidence: trace.needs.evidence.clone(), copies: BTreeMap::new() }
+        Self {
+            seed,
+            session: (seed, 0),
+            evidence: trace.needs.evidence.clone(),
+            fetched: BTreeMap::new(),
+            riding: Vec::new(),
+        }
     }
 
-    /// Turns an expected row into one that happened or did not.
-    fn settle(&mut self, row: &NeedRow) -> NeedRow {
-        let unit = self.seed.nth("recovery", self.n_drawn, 0).unit();
-        self.n_drawn += 1;
+    /// Begins the draws of a session: by what its log calls it, else by what it holds.
+    pub(super) fn begin_session(&mut self, spine: &Spine, session: &Session) {
+        let id = if session.id.is_empty() {
+            let loops = spine.loops.get(session.loops.start as usize..session.loops.end as usize);
+            let items = loops.unwrap_or_default().iter().flat_map(|it| it.items.clone());
+            let rows = items.filter_map(|it| spine.items.get(it as usize));
+            xxh3_64(&rows.flat_map(|it| it.digest.to_le_bytes()).collect::<Vec<u8>>())
+        } else {
+            xxh3_64(session.id.as_bytes())
+        };
+        self.session = (self.seed.child("session", id), 0);
+    }
+
+    /// Turns an expected row into one that happened or did not; returns the need's place in its session.
+    fn settle(&mut self, row: &NeedRow) -> (NeedRow, u64) {
+        let (seed, id) = self.session;
+        self.session.1 += 1;
+        let unit = seed.nth("recovery", id, 0).unit();
         let unmet = row.weight * (1.0 - row.met);
         if unmet <= 0.0 || unit >= unmet {
-            return NeedRow { calls: 0.0, repeats: 0.0, failed: 0.0, ..*row };
+            return (NeedRow { calls: 0.0, repeats: 0.0, failed: 0.0, ..*row }, id);
         }
-        NeedRow {
+        let row = NeedRow {
             calls: (row.calls / unmet).round(),
             repeats: (row.repeats / unmet).round(),
             failed: if row.failed > 0.0 { 1.0 } else { 0.0 },
             is_sent: row.calls > 0.0,
             ..*row
-        }
+        };
+        (row, id)
+    }
+
+    /// Returns whether something that was fetched before meets a need.
+    fn has_met(&self, source: Source, level: Level, prompt: &Prompt<'_>) -> bool {
+        self.fetched.get(&source).into_iter().flatten().any(|it| {
+            let slot = prompt.slot(it.slot);
+            it.level >= level && slot.state == State::Shown && slot.rendition == Shown::Raw
+        }) || self.riding.iter().any(|(it, _)| it.source == source && it.meets >= level)
+    }
+
+    /// Returns the call that a need takes, where it takes any.
+    fn call(
+        &self,
+        spine: &Spine,
+        source: Source,
+        (row, id): (&NeedRow, u64),
+        terms: Option<Terms>,
+    ) -> Option<Call> {
+        let item = match source {
+            Source::Item(item) => Some(item),
+            Source::Loop(of) => result_of(spine, of, row.level),
+        };
+        let own_request = terms.map_or(1.0, |it| it.own_request);
+        Some(Call {
+            source,
+            meets: source.meets(row, spine),
+            item: item.filter(|_| row.calls > 0.0)?,
+            tokens: row.fetched,
+            count: row.calls as u64,
+            has_own_request: self.session.0.nth("recovery request", id, 0).unit() < own_request,
+            id,
+        })
     }
 }
 
@@ -62,32 +144,15 @@ impl<P: Projector, S: Sink> Run<'_, '_, P, S> {
         step: StepIx,
         due: Due,
     ) -> Result<(), FailureKind> {
-        let mut fetches = Vec::new();
         for need in needs {
             let Some(drawn) = &mut self.drawn else { return Ok(()) };
+            let source = Source::Loop(need.source);
             let evidence = drawn.evidence[need.source as usize];
             let stands = self.prompt.loop_state(need.source);
-            let row = drawn.settle(&self.recoveries[0].meet(loop_ix, need, &evidence, &stands));
-            let n_drawn = drawn.n_drawn;
-            self.sinks.iter_mut().for_each(|sink| sink.need(&row));
-            let source = result_of(&self.trace.spine, need.source, need.level);
-            let Some(source) = source.filter(|_| row.calls > 0.0) else { continue };
-            match due {
-                Due::LoopStart => fetches.push((source, row, n_drawn)),
-                Due::Answer => {
-                    self.fetch(source, &row, n_drawn, loop_ix, step)?;
-                    self.project(Moment::Request, loop_ix, step);
-                }
-                Due::LoopEnd => {
-                    self.project(Moment::Request, loop_ix, step);
-                    self.fetch(source, &row, n_drawn, loop_ix, step)?;
-                    self.project(Moment::LoopEnd, loop_ix, step);
-                }
+            let row = self.recoveries[0].meet(loop_ix, need, &evidence, &stands);
+            if let Some(call) = self.draw(row, source) {
+                self.fetch(call, loop_ix, step, due)?;
             }
-        }
-        for (source, row, n_drawn) in fetches.into_iter().rev() {
-            self.project(Moment::Request, loop_ix, step);
-            self.fetch(source, &row, n_drawn, loop_ix, step)?;
         }
         Ok(())
     }
@@ -101,75 +166,112 @@ impl<P: Projector, S: Sink> Run<'_, '_, P, S> {
         step: StepIx,
     ) -> Result<(), FailureKind> {
         for it in needs {
-            let Some(drawn) = &mut self.drawn else { return Ok(()) };
-            let item = it.derived.item;
-            let mut slot = self.prompt.history().slot_of(item);
-            let mut evidence = it.evidence;
-            if let (Some(copy), Some(old)) =
-                (drawn.copies.get(&item), self.trace.spine.items.get(item as usize))
-            {
-                let copied = self.prompt.item(*copy);
-                if copied.raw >= old.raw || it.need.level <= Level::ExactEvidence {
-                    slot = Some(*copy);
-                    evidence = LoopEvidence { file: evidence.file, ..LoopEvidence::of_item(copied, false) };
-                }
-            }
+            let slot = self.prompt.history().slot_of(it.derived.item);
             let stands = item_state(&self.prompt, slot, self.trace.needs.mentions(it));
-            let row = self.recoveries[0].meet(loop_ix, &it.need, &evidence, &stands);
-            let row = NeedRow { derived: Some(it.derived), ..drawn.settle(&row) };
-            let n_drawn = drawn.n_drawn;
-            self.sinks.iter_mut().for_each(|sink| sink.need(&row));
-            if row.calls > 0.0 {
-                let place = self.fetch(item, &row, n_drawn, loop_ix, step)?;
-                self.project(Moment::Request, loop_ix, step);
-                if let Some(drawn) = &mut self.drawn {
-                    drawn.copies.insert(item, place);
-                }
+            let row = self.recoveries[0].meet(loop_ix, &it.need, &it.evidence, &stands);
+            let row = NeedRow { derived: Some(it.derived), ..row };
+            if let Some(call) = self.draw(row, Source::Item(it.derived.item)) {
+                self.fetch(call, loop_ix, step, Due::Answer)?;
             }
         }
         Ok(())
     }
 
-    /// Sends the requests that fetch a need; returns where what the last fetched is.
-    fn fetch(
-        &mut self,
-        source: ItemIx,
-        row: &NeedRow,
-        id: u64,
-        loop_ix: LoopIx,
-        step: StepIx,
-    ) -> Result<SlotIx, FailureKind> {
-        let old = self.trace.spine.items[source as usize];
-        let call = self.trace.spine.items.get(old.pair as usize).copied();
-        let call =
-            call.unwrap_or(Item { kind: Kind::ToolCall, raw: 0, excerpt: 0, summary: 0, handle: 0, ..old });
-        let fetched = u32::try_from(row.fetched).unwrap_or(u32::MAX);
-        let origin = if fetched >= old.raw { source } else { NO_ITEM };
-        let result =
-            Item { raw: fetched, excerpt: fetched, summary: old.summary.min(fetched), origin, ..old };
-        let mut place = 0;
-        for nth in 0..row.calls as u64 {
-            if nth > 0 {
+    /// Draws a need, and records it; returns the call that it takes.
+    fn draw(&mut self, mut row: NeedRow, source: Source) -> Option<Call> {
+        let drawn = self.drawn.as_mut()?;
+        if drawn.has_met(source, row.level, &self.prompt) {
+            row.met = 1.0;
+        }
+        let (row, id) = drawn.settle(&row);
+        self.sinks.iter_mut().for_each(|sink| sink.need(&row));
+        self.drawn.as_ref()?.call(&self.trace.spine, source, (&row, id), self.recoveries[0].terms())
+    }
+
+    /// Fetches what a need asks for: in requests of its own before the one that is due, or along with its step.
+    fn fetch(&mut self, call: Call, loop_ix: LoopIx, step: StepIx, due: Due) -> Result<(), FailureKind> {
+        for nth in 0..call.count {
+            let items = self.items_of(&call, nth);
+            if !call.has_own_request {
+                if let Some(drawn) = &mut self.drawn {
+                    drawn.riding.push((call, items));
+                }
+                continue;
+            }
+            if nth > 0 || due != Due::Answer {
                 self.project(Moment::Request, loop_ix, step);
             }
             self.n_asking += 1;
             let now_ms = self.ambient.now_ms;
-            let output = Tokens::from(call.raw);
+            let output = Tokens::from(items[0].raw);
             let reply = Reply { response_ms: now_ms, end_ms: now_ms, tail: 0, output, asks: true };
             self.send(loop_ix, step, &reply)?;
-            let id = [id, nth].map(u64::to_le_bytes).concat();
-            let new = |it: Item, part| Item { digest: xxh3_64_with_seed(&id, old.digest ^ part), ..it };
             self.prompt.begin_step();
             self.prompt.begin_message();
-            let asked = self.prompt.add(Item { pair: NO_ITEM, ..new(call, 0) });
+            let asked = self.prompt.add(items[0]);
             self.prompt.begin_message();
-            place = self.prompt.add(Item { pair: asked, ..new(result, 1) });
-            if let Some(drawn) = &mut self.drawn {
-                drawn.evidence[loop_ix as usize].add(self.prompt.item(place), &Recover::default(), false);
+            self.enter_fetched(&call, asked, items[1], loop_ix);
+            match due {
+                Due::Answer => self.project(Moment::Request, loop_ix, step),
+                Due::LoopEnd => self.project(Moment::LoopEnd, loop_ix, step),
+                Due::LoopStart => {}
             }
-            self.project(Moment::Entry, loop_ix, step);
         }
-        Ok(place)
+        Ok(())
+    }
+
+    /// Makes the items of a call and of what it brings.
+    fn items_of(&self, call: &Call, nth: u64) -> [Item; 2] {
+        let spine = &self.trace.spine;
+        let old = spine.items[call.item as usize];
+        let asked =
+            spine.items.get(old.pair as usize).copied().unwrap_or(Item { kind: Kind::ToolCall, ..old });
+        let call_tokens = self.recoveries[0].terms().map_or(asked.raw, |it| it.call_tokens);
+        let fetched = u32::try_from(call.tokens).unwrap_or(u32::MAX);
+        let id = [call.id, nth].map(u64::to_le_bytes).concat();
+        let new = |item: Item, raw: u32, part| Item {
+            digest: xxh3_64_with_seed(&id, old.digest ^ part),
+            raw,
+            excerpt: raw,
+            summary: item.summary.min(raw),
+            handle: item.handle.min(raw),
+            pair: NO_ITEM,
+            origin: NO_ITEM,
+            ..item
+        };
+        let whole = if fetched >= old.raw { call.item } else { NO_ITEM };
+        [new(asked, call_tokens, 0), Item { origin: whole, ..new(old, fetched, 1) }]
+    }
+
+    /// Lets what a call brings enter, raw whatever the policy does with results that enter.
+    fn enter_fetched(&mut self, call: &Call, asked: SlotIx, item: Item, loop_ix: LoopIx) {
+        let slot = self.prompt.add(Item { pair: asked, ..item });
+        if let Some(drawn) = &mut self.drawn {
+            drawn.evidence[loop_ix as usize].add(self.prompt.item(slot), &Recover::default(), false);
+            let fetched = Fetched { slot, level: call.meets };
+            drawn.fetched.entry(call.source).or_default().push(fetched);
+        }
+    }
+
+    /// Returns the tokens that calls add to the reply that is due, which they join.
+    #[inline]
+    pub(super) fn riding_output(&self) -> Tokens {
+        let riding = self.drawn.as_ref().map_or(&[] as &[_], |it| it.riding.as_slice());
+        riding.iter().map(|(_, items)| Tokens::from(items[0].raw)).sum()
+    }
+
+    /// Lets the calls come that join a reply; returns what they bring, for when its results come.
+    pub(super) fn join_reply(&mut self) -> Vec<(Call, SlotIx, Item)> {
+        let Some(drawn) = &mut self.drawn else { return Vec::new() };
+        let riding = std::mem::take(&mut drawn.riding);
+        riding.into_iter().map(|(call, [asked, item])| (call, self.prompt.add(asked), item)).collect()
+    }
+
+    /// Lets come what the calls that joined a reply bring.
+    pub(super) fn join_results(&mut self, joined: Vec<(Call, SlotIx, Item)>, loop_ix: LoopIx) {
+        for (call, asked, item) in joined {
+            self.enter_fetched(&call, asked, item, loop_ix);
+        }
     }
 }
 

@@ -4,7 +4,7 @@ use crate::model::memory::Memory;
 use crate::model::{Layout, Limits, Policy};
 use crate::projection::Program;
 use crate::projection::num::Known;
-use crate::recovery::ReadyRecovery;
+use crate::recovery::{Bound, ReadyRecovery};
 use crate::spec::policy::CodeSpec;
 use crate::trace::Trace;
 
@@ -28,7 +28,12 @@ impl<'p> Ready<'p> {
             layout: &policy.layout,
             memory: policy.memory.as_ref(),
             code: policy.code,
-            recovery: ReadyRecovery::new(&policy.recovery, &known, trace.stable_tokens()),
+            recovery: ReadyRecovery::new(
+                &policy.recovery,
+                &known,
+                trace.stable_tokens(),
+                Some(trace.refetch.terms(Bound::Value)),
+            ),
         }
     }
 

@@ -1,6 +1,6 @@
 //! A ledger folded to what prices need.
 
-use super::{NeedRow, RequestRow, Role, Sink, StoredRow};
+use super::{NeedRow, Refetched, RequestRow, Role, Sink, StoredRow};
 use crate::trace::Level;
 use crate::units::Tokens;
 
@@ -42,6 +42,8 @@ pub struct NeedSums {
     pub sent_calls: f64,
     /// What these fetched.
     pub sent_fetched: f64,
+    /// What recovery is expected to take, as the requests would be billed.
+    pub refetched: Refetched,
     /// Weights of the needs above `global_conclusion`.
     pub weight: f64,
     /// The part of that weight that prompts met.
@@ -101,7 +103,12 @@ impl Sink for Sums {
     #[inline(always)]
     fn request(&mut self, row: &RequestRow) {
         match row.role {
-            Role::Main => self.main.add(row),
+            Role::Main => {
+                self.main.add(row);
+                if row.carried > 0.0 {
+                    self.needs.refetched += Refetched::carried(row);
+                }
+            }
             Role::Summariser => self.summariser.add(row),
         }
     }
@@ -113,6 +120,7 @@ impl Sink for Sums {
         needs.repeats += row.repeats;
         needs.fetched += row.calls * row.fetched as f64;
         needs.failed += row.failed;
+        needs.refetched += row.refetched;
         if row.is_sent {
             needs.sent_calls += row.calls;
             needs.sent_fetched += row.calls * row.fetched as f64;

@@ -75,6 +75,7 @@ mod tests {
             has_needs: true,
             recovery_input: tokens,
             recovery_output: 0.0,
+            recovery_interval: None,
             latency_ms: 0.0,
         }
     }

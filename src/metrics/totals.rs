@@ -159,6 +159,8 @@ pub struct CostUsd {
     pub penalty: f64,
     /// Everything.
     pub total: f64,
+    /// Everything, at the lower and the upper ends of what is assumed of recovery; null where nothing is.
+    pub total_interval: Option<[f64; 2]>,
 }
 
 impl Totals {
@@ -271,5 +273,6 @@ fn cost_usd(tally: &Tally) -> CostUsd {
         storage: known(costs.storage),
         penalty: costs.penalty.usd(),
         total: costs.total(),
+        total_interval: tally.cost_interval(),
     }
 }

@@ -4,7 +4,7 @@ use super::cache::cache;
 use super::price::{self, Prices};
 use crate::diag::{Diagnostic, Problems};
 use crate::spec::ProfileSpec;
-use crate::spec::profile::{AssumptionsSpec, LimitsSpec};
+use crate::spec::profile::{AssumptionsSpec, LimitsSpec, RecoveryPriceSpec};
 use crate::units::{Cost, Tokens, UNLIMITED};
 
 pub use super::cache::{Blocks, Breakpoints, CacheRules, Steps, Stored, Touch, TtlClass, Units};
@@ -47,6 +47,8 @@ impl Limits {
 /// What a report assumes about the agent and the provider.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Assumptions {
+    /// How recovery is priced.
+    pub recovery: RecoveryPriceSpec,
     /// Tokens of a recovery call's prompt beside what it fetches.
     pub recovery_overhead_tokens: Tokens,
     /// Tokens that a recovery call writes.
@@ -128,7 +130,19 @@ fn assumptions(spec: &AssumptionsSpec, problems: &mut Problems) -> Assumptions {
         });
         Cost::default()
     });
+    if spec.recovery != RecoveryPriceSpec::Flat {
+        let given = [
+            ("recovery_overhead_tokens", spec.recovery_overhead_tokens),
+            ("recovery_output_tokens", spec.recovery_output_tokens),
+        ];
+        for (field, _) in given.into_iter().filter(|it| it.1 > 0) {
+            let help = "leave it out, or write `recovery = \"flat\"`: requests are priced by what they hold";
+            problems
+                .within(field, |it| it.push("recovery-not-flat", "recovery is not priced by the call", help));
+        }
+    }
     Assumptions {
+        recovery: spec.recovery,
         recovery_overhead_tokens: spec.recovery_overhead_tokens,
         recovery_output_tokens: spec.recovery_output_tokens,
         failure_penalty,

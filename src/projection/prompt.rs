@@ -37,6 +37,7 @@ pub struct Prompt<'t> {
     total: Tokens,
     stable: Tokens,
     tools: ToolResults,
+    last_result: Option<SlotIx>,
     arrived: Arrived,
     dirty_from: SlotIx,
     touched: u64,
@@ -58,6 +59,7 @@ impl<'t> Prompt<'t> {
             total: 0,
             stable: 0,
             tools: ToolResults::default(),
+            last_result: None,
             arrived: Arrived::default(),
             dirty_from: 0,
             touched: 0,
@@ -165,6 +167,7 @@ impl<'t> Prompt<'t> {
             self.tools.raw_tokens += tokens;
             self.tools.visible_tokens += tokens;
             self.arrived.tool_uses += 1;
+            self.last_result = Some(self.len() - 1);
         }
     }
 
@@ -381,6 +384,12 @@ impl<'t> Prompt<'t> {
         let user: Tokens =
             (span.items.start..span.user_end).map(|it| Tokens::from(self.slots[it as usize].tokens)).sum();
         self.total - self.loop_state(active).tokens + user
+    }
+
+    /// Returns the newest tool result.
+    #[must_use]
+    pub fn last_result(&self) -> Option<SlotIx> {
+        self.last_result
     }
 
     /// Returns where the messages begin, in order.

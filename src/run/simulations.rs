@@ -10,8 +10,9 @@ use crate::blocks;
 use crate::engine::{self, Ready};
 use crate::ledger::{Outcome, Sink};
 use crate::model::{CacheRules, Limits, Profile};
-use crate::recovery::ReadyRecovery;
+use crate::recovery::{Bound, ReadyRecovery};
 use crate::rng::Seed;
+use crate::spec::profile::RecoveryPriceSpec;
 use crate::trace::Trace;
 
 /// The simulations of a plan, and where each run finds its own.
@@ -25,12 +26,15 @@ pub(super) struct Simulations<'a> {
     n_policies: usize,
 }
 
+/// What a simulation asks of a profile: its limits, its cache rules, and whether it prices every recovery call alike.
+pub(super) type Key<'a> = (&'a Limits, &'a CacheRules, RecoveryPriceSpec);
+
 /// What the profiles of a plan ask of its simulations.
 pub(super) struct Keys<'a> {
     /// By profile: which of the distinct pairs it has.
     of_profile: Vec<usize>,
     /// The distinct pairs of limits and cache rules.
-    pub(super) distinct: Vec<(&'a Limits, &'a CacheRules)>,
+    pub(super) distinct: Vec<Key<'a>>,
     /// Whether sums are enough for all prices.
     pub(super) is_flat: bool,
 }
@@ -38,8 +42,9 @@ pub(super) struct Keys<'a> {
 impl<'a> Keys<'a> {
     /// Collects the distinct pairs of profiles.
     pub(super) fn new(profiles: &'a [Profile]) -> Self {
-        let mut distinct: IndexSet<(&Limits, &CacheRules)> = IndexSet::new();
-        let of_profile = profiles.iter().map(|it| distinct.insert_full((&it.limits, &it.cache)).0).collect();
+        let mut distinct: IndexSet<Key<'_>> = IndexSet::new();
+        let key = |it: &'a Profile| (&it.limits, &it.cache, it.assumptions.recovery);
+        let of_profile = profiles.iter().map(|it| distinct.insert_full(key(it)).0).collect();
         let is_flat = profiles.iter().all(|it| it.prices.flat().is_some());
         Self { of_profile, distinct: distinct.into_iter().collect(), is_flat }
     }
@@ -69,6 +74,8 @@ enum Play<'a> {
 struct Place {
     simulation: usize,
     ledger: usize,
+    /// The ledgers at either end of what is assumed of recovery.
+    bounds: Option<[usize; 2]>,
 }
 
 impl<'a> Simulations<'a> {
@@ -120,6 +127,12 @@ impl<L> Ledgers<L> {
         &self.0[place.simulation][place.ledger]
     }
 
+    /// Returns what a run came to at either end of what is assumed of recovery, where anything is.
+    pub(super) fn bounds_of(&self, simulations: &Simulations<'_>, cell: Cell) -> Option<[&L; 2]> {
+        let place = simulations.place(cell);
+        place.bounds.map(|it| it.map(|ledger| &self.0[place.simulation][ledger]))
+    }
+
     /// Makes something else of each.
     pub(super) fn map<M>(self, make: impl Fn(L) -> M) -> Ledgers<M> {
         Ledgers(self.0.into_iter().map(|it| it.into_iter().map(&make).collect()).collect())
@@ -127,23 +140,19 @@ impl<L> Ledgers<L> {
 }
 
 /// Adds the simulations that a load needs; returns where its runs find their ledgers.
-fn find<'a>(
-    load: &'a Load,
-    distinct: &[(&'a Limits, &'a CacheRules)],
-    all: &mut Vec<Simulation<'a>>,
-) -> Vec<Place> {
+fn find<'a>(load: &'a Load, distinct: &[Key<'a>], all: &mut Vec<Simulation<'a>>) -> Vec<Place> {
     let mut places = Vec::with_capacity(distinct.len() * load.policies.len());
     let drawn = load.is_sampled.then_some(Seed(load.seed));
-    for &(limits, cache) in distinct {
+    for &(limits, cache, price) in distinct {
         let first = all.len();
         for policy in &load.policies {
-            let (play, recovery) = match &load.workload {
+            let (play, recoveries) = match &load.workload {
                 Workload::Items(trace) => {
                     let ready = Ready::new(trace, policy, limits);
-                    let recovery = ready.recovery();
-                    (Play::Items(trace, ready), Some(recovery))
+                    let recoveries = recoveries(trace, ready.recovery(), price, drawn.is_some());
+                    (Play::Items(trace, ready), recoveries)
                 }
-                Workload::Blocks(trace) => (Play::Blocks(trace), None),
+                Workload::Blocks(trace) => (Play::Blocks(trace), Vec::new()),
                 Workload::Conversations(_) => return places,
             };
             let same = all[first..].iter().position(|it| it.play.is_like(&play));
@@ -151,10 +160,28 @@ fn find<'a>(
             if simulation == all.len() {
                 all.push(Simulation { play, recoveries: Vec::new(), limits, cache, drawn });
             }
-            places.push(Place { simulation, ledger: all[simulation].ledger(recovery) });
+            let ledgers: Vec<usize> = recoveries.into_iter().map(|it| all[simulation].ledger(it)).collect();
+            let bounds = ledgers.get(1).copied().zip(ledgers.get(2).copied()).map(|(low, high)| [low, high]);
+            places.push(Place { simulation, ledger: ledgers.first().copied().unwrap_or(0), bounds });
         }
     }
     places
+}
+
+/// Returns how agents recover: as declared, and at either end of what is assumed, where calls are not all priced alike.
+fn recoveries(
+    trace: &Trace,
+    declared: ReadyRecovery,
+    price: RecoveryPriceSpec,
+    is_drawn: bool,
+) -> Vec<ReadyRecovery> {
+    match (price, is_drawn) {
+        (RecoveryPriceSpec::Flat, _) => vec![declared.under(None)],
+        (RecoveryPriceSpec::Requests, true) => vec![declared],
+        (RecoveryPriceSpec::Requests, false) => {
+            Bound::ALL.map(|it| declared.under(Some(trace.refetch.terms(it)))).to_vec()
+        }
+    }
 }
 
 impl Play<'_> {
@@ -170,8 +197,7 @@ impl Play<'_> {
 
 impl Simulation<'_> {
     /// Returns which ledger is that of a recovery, adding one where there is none yet.
-    fn ledger(&mut self, recovery: Option<ReadyRecovery>) -> usize {
-        let Some(recovery) = recovery else { return 0 };
+    fn ledger(&mut self, recovery: ReadyRecovery) -> usize {
         let known = self.recoveries.iter().position(|it| *it == recovery);
         known.unwrap_or_else(|| {
             self.recoveries.push(recovery);

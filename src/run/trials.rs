@@ -80,7 +80,7 @@ fn play_one<S: Sink + Default, T>(
     // Only what cannot go the short way needs a trace.
     let trace = OnceCell::new();
     let mut all = Vec::with_capacity(keys.distinct.len() * load.policies.len());
-    for (limits, cache) in &keys.distinct {
+    for (limits, cache, _) in &keys.distinct {
         let limits = Limits { prompt: limits.prompt.min(made.budget_tokens), ..**limits };
         for policy in &load.policies {
             let mut sink = S::default();

@@ -123,6 +123,12 @@ pub struct NeedRuleSpec {
     /// How probable it is that the agent has to fetch the result again where the prompt no longer shows it, 0 to 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub weight: Option<f64>,
+    /// Between which probabilities that is known to lie.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub interval: Option<[f64; 2]>,
+    /// Tools whose calls fetch the result again themselves, so that they need nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rereads: Option<Vec<String>>,
     /// How much of the result is needed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub level: Option<LevelSpec>,
@@ -176,6 +182,8 @@ impl NeedRuleSpec {
     fn over(&self, rest: Self) -> Self {
         Self {
             weight: self.weight.or(rest.weight),
+            interval: self.interval.or(rest.interval.filter(|_| self.weight.is_none())),
+            rereads: self.rereads.clone().or(rest.rereads),
             level: self.level.or(rest.level),
             arguments: self.arguments.clone().or(rest.arguments),
             characters_min: self.characters_min.or(rest.characters_min),

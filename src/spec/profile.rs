@@ -48,15 +48,30 @@ pub struct LimitsSpec {
     pub output_tokens: Option<Tokens>,
 }
 
+/// How recovery is priced.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum RecoveryPriceSpec {
+    /// As the requests that it takes: what is sent again, fetched and carried, by what the cache makes of it.
+    #[default]
+    Requests,
+    /// Each call alike, as plain input: what it fetches, and `recovery_overhead_tokens`.
+    Flat,
+}
+
 /// What a report assumes about the agent and the provider.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct AssumptionsSpec {
-    /// Tokens of a recovery call's prompt beside what it fetches.
+    /// How recovery is priced.
+    #[serde(default)]
+    pub recovery: RecoveryPriceSpec,
+    /// With `recovery = "flat"`: tokens of a recovery call's prompt beside what it fetches.
     #[serde(default)]
     pub recovery_overhead_tokens: Tokens,
-    /// Tokens that a recovery call writes.
+    /// With `recovery = "flat"`: tokens that a recovery call writes.
     #[serde(default)]
     pub recovery_output_tokens: Tokens,
     /// What one need without a handle, or one request over a limit, is taken to cost.

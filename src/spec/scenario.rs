@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::conversation::ConversationSpec;
 use super::policy::{KindSpec, PreserveSpec};
+use super::refetch::RefetchSpec;
 use super::size::SizeSpec;
 use crate::units::{Decimal, Tokens};
 
@@ -31,6 +32,9 @@ pub struct ScenarioSpec {
     /// Whether needs are weighed or drawn.
     #[serde(default)]
     pub recovery: RecoveryModeSpec,
+    /// What it takes to fetch something again.
+    #[serde(default, skip_serializing_if = "RefetchSpec::is_silent")]
+    pub refetch: RefetchSpec,
     /// Items at the front of every prompt.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stable: Vec<StableSpec>,
@@ -170,11 +174,12 @@ pub struct ResultSpec {
 }
 
 /// How much of earlier evidence is needed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum LevelSpec {
     /// Nothing.
+    #[default]
     None,
     /// What was concluded.
     GlobalConclusion,

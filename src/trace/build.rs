@@ -9,6 +9,7 @@ use super::{
     Phase, Preserve, Session, Spine, StepIx, StepRow, Texts, Trace, Usage, When,
 };
 use crate::model::cache::Setting;
+use crate::spec::refetch::RefetchSpec;
 use crate::spec::scenario::TokenizerSpec;
 use crate::units::{Cost, Decimal, Tokens};
 
@@ -124,6 +125,7 @@ impl TraceBuilder {
             recorded: None,
             chars_per_token: Decimal::parse("4").unwrap_or(Decimal::ONE),
             tokenizer: None,
+            refetch: RefetchSpec::default(),
             assumptions: Vec::new(),
         };
         let seed = xxhash_rust::xxh3::xxh3_64(name.as_bytes());
@@ -337,7 +339,7 @@ impl TraceBuilder {
     /// Says that a step's call needs one earlier result, and which other items name what that was fetched by; steps in order.
     pub fn item_need(&mut self, derived: Derived, level: Level, weight: f64, mentions: &[u32]) {
         let Some(item) = self.trace.spine.items.get(derived.item as usize) else { return };
-        let need = Need { source: item.loop_ix, level, weight, recover_tokens: None };
+        let need = Need::new(item.loop_ix, level, weight, None);
         let tool = self.trace.spine.tools.get_index(usize::from(item.tool));
         let is_file = tool.is_some_and(|tool| self.file_tools.contains(tool));
         let evidence = LoopEvidence::of_item(item, is_file);

@@ -34,6 +34,7 @@ struct Ready<'a> {
     rule: &'static Rule,
     spec: &'a NeedRuleSpec,
     weight: f64,
+    interval: [f64; 2],
     n_found: usize,
 }
 
@@ -49,7 +50,9 @@ pub(super) fn derive(trace: &mut Trace, specs: &IndexMap<String, NeedRuleSpec>, 
         .filter_map(|rule| {
             let spec = specs.get(rule.name)?;
             let weight = spec.weight.filter(|it| *it > 0.0)?;
-            Some(Ready { rule, spec, weight: weight.min(1.0), n_found: 0 })
+            let weight = weight.min(1.0);
+            let interval = spec.interval.unwrap_or([weight; 2]).map(|it| it.clamp(0.0, 1.0));
+            Some(Ready { rule, spec, weight, interval, n_found: 0 })
         })
         .collect();
     if trace.texts.is_empty() || rules.is_empty() {
@@ -72,7 +75,7 @@ pub(super) fn derive(trace: &mut Trace, specs: &IndexMap<String, NeedRuleSpec>, 
             let level = ready.spec.level.unwrap_or(super::Level::ExactEvidence);
             let derived =
                 Derived { rule: ready.rule.name, step: StepIx::try_from(step).unwrap_or(StepIx::MAX), item };
-            let need = Need { source: row.loop_ix, level, weight: ready.weight, recover_tokens: None };
+            let need = Need { interval: ready.interval, ..Need::new(row.loop_ix, level, ready.weight, None) };
             let mentions = history.mentions(item, &of_handles);
             let tool = trace.spine.tools.get_index(usize::from(row.tool));
             let is_file = tool.is_some_and(|tool| file_tools.contains(tool));
@@ -110,7 +113,9 @@ fn say(trace: &mut Trace, rules: &[Ready<'_>]) {
         .filter(|it| it.n_found > 0)
         .map(|it| {
             let level = level_name(it.spec.level.unwrap_or(super::Level::ExactEvidence));
-            format!("{} by `{}` ({level}, weight {})", it.n_found, it.rule.name, it.weight)
+            let [low, high] = it.interval;
+            let interval = if low < high { format!(" from {low} to {high}") } else { String::new() };
+            format!("{} by `{}` ({level}, weight {}{interval})", it.n_found, it.rule.name, it.weight)
         })
         .collect();
     if !found.is_empty() {

@@ -28,8 +28,18 @@ pub struct Need {
     pub level: Level,
     /// How probable the need is, 0 to 1.
     pub weight: f64,
+    /// Between which probabilities that is known to lie.
+    pub interval: [f64; 2],
     /// Tokens that fetch it again; by the results' own numbers, when silent.
     pub recover_tokens: Option<u32>,
+}
+
+impl Need {
+    /// A need whose probability is known.
+    #[must_use]
+    pub fn new(source: LoopIx, level: Level, weight: f64, recover_tokens: Option<u32>) -> Self {
+        Self { source, level, weight, interval: [weight; 2], recover_tokens }
+    }
 }
 
 /// Where a need comes from that a recorded call gave away.
@@ -161,6 +171,8 @@ pub struct LoopEvidence {
     pub file_range: Option<u32>,
     /// The largest file that is larger than its handle.
     pub file: u32,
+    /// Whether this is one result by itself.
+    pub is_single: bool,
 }
 
 impl LoopEvidence {
@@ -191,9 +203,9 @@ impl LoopEvidence {
     #[must_use]
     pub(crate) fn of_item(item: &Item, is_file: bool) -> Self {
         let mut evidence = Self::default();
-        let recover = Recover { handle: item.summary, local: item.summary, exact: item.excerpt };
+        let recover = Recover { handle: item.summary, local: item.raw, exact: item.raw };
         evidence.add(item, &recover, is_file);
-        Self { n_working: 1, ..evidence }
+        Self { n_working: 1, is_single: true, ..evidence }
     }
 
     /// Returns what fetches evidence of a level by the results' own numbers; 0 when nothing does.

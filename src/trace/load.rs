@@ -17,6 +17,15 @@ pub fn load(
     spec: &ScenarioSpec,
     recorded: impl FnOnce(&str, &AssumeSpec) -> Result<Trace, Error>,
 ) -> Result<Trace, Error> {
+    let mut trace = made(spec, recorded)?;
+    trace.refetch = spec.refetch;
+    Ok(trace)
+}
+
+fn made(
+    spec: &ScenarioSpec,
+    recorded: impl FnOnce(&str, &AssumeSpec) -> Result<Trace, Error>,
+) -> Result<Trace, Error> {
     match &spec.load {
         LoadSpec::Loops(loops) => Ok(written::trace(spec, loops)?),
         LoadSpec::Generate { kind, turns, scale } => Ok(generate::trace(spec, kind, *turns, *scale)?),

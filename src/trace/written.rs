@@ -285,12 +285,12 @@ impl Writer {
             let Revisit { level, recover_tokens, .. } = *revisit;
             let weight = revisit.weight.clamp(0.0, 1.0);
             if weight > 0.0 && level != Level::None {
-                self.builder.need(Due::LoopStart, Need { source, level, weight, recover_tokens });
+                self.builder.need(Due::LoopStart, Need::new(source, level, weight, recover_tokens));
             }
         }
         let mut due = |due, weights: &[(Level, f64)]| {
             for (level, weight) in normalised(weights.iter().copied()) {
-                self.builder.need(due, Need { source: own, level, weight, recover_tokens: None });
+                self.builder.need(due, Need::new(own, level, weight, None));
             }
         };
         // An answer that called no tool has no results to need.

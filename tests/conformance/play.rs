@@ -251,7 +251,7 @@ fn of_trace(
     match ready.play {
         Play::Declared(policy) => simulate(&trace, &policy, &Limits::NONE, &rule.cache, &mut rows),
         Play::Coded(mut code, layout) => {
-            let recovery = ReadyRecovery::OneShot;
+            let recovery = ReadyRecovery::one_shot(None);
             play_projector(&trace, &mut code, &layout, recovery, &Limits::NONE, &rule.cache, &mut rows)
         }
     };

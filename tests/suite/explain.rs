@@ -70,7 +70,7 @@ fn two_loops() -> Trace {
             trace.response(at_ms + 2_000, at_ms + 3_000);
         }
         if start_ms > 0 {
-            let need = Need { source: 0, level: Level::ExactEvidence, weight: 0.5, recover_tokens: None };
+            let need = Need::new(0, Level::ExactEvidence, 0.5, None);
             trace.need(Due::Answer, need);
         }
         trace.step(start_ms + 30_000, 150, &[NewItem::plain(Kind::Assistant, 150)], &[]);

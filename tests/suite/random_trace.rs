@@ -198,7 +198,7 @@ impl TracePlan {
             for need in &plan.needs {
                 let source = loop_ix.saturating_sub(need.back);
                 let NeedPlan { level, weight, recover_tokens, .. } = *need;
-                trace.need(need.due, Need { source, level, weight, recover_tokens });
+                trace.need(need.due, Need::new(source, level, weight, recover_tokens));
             }
         }
         trace

@@ -57,7 +57,7 @@ fn load() -> Trace {
         let answer = NewItem::plain(Kind::Assistant, 150);
         trace.step(i64::from(step) * 5_000, 150, &[answer], &[]);
         step += 1;
-        let need = |source, level, weight| Need { source, level, weight, recover_tokens: None };
+        let need = |source, level, weight| Need::new(source, level, weight, None);
         if loop_ix > 1 {
             trace.need(Due::LoopStart, need(loop_ix - 2, Level::RawContent, 0.6));
             trace.need(Due::LoopStart, need(loop_ix - 1, Level::ExactEvidence, 0.35));

@@ -16,6 +16,8 @@ const NAME_BYTES_MAX: usize = 512;
 /// A call and its arguments.
 #[derive(Debug)]
 pub(super) struct Call {
+    /// The tool.
+    pub(super) tool: String,
     /// By name; lists give one entry an element, maps one a field.
     arguments: Vec<(String, String)>,
 }
@@ -37,13 +39,13 @@ pub(super) struct History<'t> {
 
 impl Call {
     /// Reads what a call asks for; what is no JSON object is one argument without a name.
-    fn read(input: &str) -> Self {
+    fn read(tool: &str, input: &str) -> Self {
         let mut arguments = Vec::new();
         match serde_json::from_str(input) {
             Ok(value) => collect("", value, &mut arguments),
             Err(_) => arguments.push((String::new(), input.to_owned())),
         }
-        Self { arguments }
+        Self { tool: tool.to_owned(), arguments }
     }
 
     /// Returns the arguments of these names.
@@ -191,8 +193,9 @@ impl<'t> History<'t> {
 
 /// Reads a call; `None` for any other item.
 fn read(spine: &Spine, text: &str, index: ItemIx) -> Option<Call> {
-    let is_call = spine.items.get(index as usize)?.kind == Kind::ToolCall;
-    is_call.then(|| Call::read(text))
+    let item = spine.items.get(index as usize).filter(|it| it.kind == Kind::ToolCall)?;
+    let tool = spine.tools.get_index(usize::from(item.tool)).map_or("", String::as_str);
+    Some(Call::read(tool, text))
 }
 
 /// Stands for a word.

@@ -134,7 +134,7 @@ impl Writer {
             let weight = if draws.chance(0.2) { 1.0 } else { draws.unit() };
             let recover_tokens = draws.chance(0.3).then(|| narrow(banded(draws, &TEXT)));
             if let Some(source) = loops_back(own, back).filter(|_| weight > 0.0) {
-                self.builder.need(Due::LoopStart, Need { source, level, weight, recover_tokens });
+                self.builder.need(Due::LoopStart, Need::new(source, level, weight, recover_tokens));
             }
         }
         for due in [Due::Answer, Due::LoopEnd] {
@@ -146,7 +146,7 @@ impl Writer {
                 continue;
             }
             for (level, weight) in normalised(weights) {
-                self.builder.need(due, Need { source: own, level, weight, recover_tokens: None });
+                self.builder.need(due, Need::new(own, level, weight, None));
             }
         }
     }

@@ -1,0 +1,205 @@
+//! What recovery is expected to cost along a run whose prompts it does not change, as a closed form.
+//!
+//! A need of weight `w` of which the prompt meets the share `m` makes `u = w (1 − m) ∏(1 − u′)` calls, the product over the calls
+//! that were expected before for the same source and are still carried. Of these the share `ρ` has a request of its own, which
+//! sends the prompt `P` once more, and with it the `X` tokens that are carried by then. Every call writes what it fetches, `f`, and
+//! itself, `c`; both are carried until the result beside which they stand is taken out of the prompt, by a reset or by an edit.
+
+use std::collections::BTreeMap;
+
+use super::Terms;
+use crate::ledger::{NeedRow, Refetched};
+use crate::model::{CacheRules, TtlClass};
+use crate::projection::Prompt;
+use crate::projection::prompt::SlotIx;
+use crate::trace::{ItemIx, Level, LoopIx, Spine};
+use crate::units::Tokens;
+
+/// What is needed: one result, or the evidence of a loop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Source {
+    /// A result.
+    Item(ItemIx),
+    /// What a loop's results hold.
+    Loop(LoopIx),
+}
+
+impl Source {
+    /// Returns what a call meets later: all that was asked of a loop; of a result what it brings of it.
+    #[must_use]
+    pub fn meets(self, row: &NeedRow, spine: &Spine) -> Level {
+        match self {
+            Self::Loop(_) => row.level,
+            Self::Item(item) => {
+                let is_whole =
+                    spine.items.get(item as usize).is_some_and(|it| row.fetched >= Tokens::from(it.raw));
+                if is_whole { Level::RawContent } else { row.level.max(Level::ExactEvidence) }
+            }
+        }
+    }
+}
+
+/// How a cache bills what is fetched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Billing {
+    /// What of a prompt that is sent again is read.
+    pub reads: Reads,
+    /// The lifetime class in which new tokens are written, where writes are billed as such.
+    pub writes: Option<usize>,
+}
+
+/// What a cache reads of a prompt that has just been sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reads {
+    /// Nothing.
+    Nothing,
+    /// What the harness stored of it.
+    Stored,
+    /// All of it.
+    Prefixes,
+}
+
+impl Billing {
+    /// Returns how rules bill; new tokens live as long as the harness asks.
+    #[must_use]
+    pub fn of(rules: &CacheRules, ttl: Option<TtlClass>) -> Self {
+        match rules {
+            CacheRules::None => Self { reads: Reads::Nothing, writes: None },
+            CacheRules::Stored(_) => Self { reads: Reads::Stored, writes: None },
+            CacheRules::Breakpoints(rules) => {
+                Self { reads: Reads::Prefixes, writes: Some(rules.class(ttl) as usize) }
+            }
+            CacheRules::Qualified(of) => Self::of(&of.rules, ttl),
+            CacheRules::PrefixCap(_)
+            | CacheRules::PrefixInterval { .. }
+            | CacheRules::Blocks(_)
+            | CacheRules::Units(_) => Self { reads: Reads::Prefixes, writes: None },
+        }
+    }
+}
+
+/// What an agent is expected to have fetched, and to carry in its prompts.
+#[derive(Clone, Debug)]
+pub struct Carried {
+    terms: Terms,
+    billing: Billing,
+    calls: Vec<Expected>,
+    /// By source: its calls.
+    by_source: BTreeMap<Source, Vec<usize>>,
+    /// By the slot beside which something stands: the calls.
+    by_host: BTreeMap<SlotIx, Vec<usize>>,
+    tokens: f64,
+    n_edits: usize,
+}
+
+/// A call that was expected.
+#[derive(Clone, Copy, Debug)]
+struct Expected {
+    /// How probable it was.
+    probability: f64,
+    /// Tokens that it brought and takes itself, times its probability.
+    tokens: f64,
+    /// What it meets.
+    level: Level,
+    /// Tokens of the result beside which it stands.
+    host_tokens: u32,
+    is_carried: bool,
+}
+
+impl Carried {
+    /// Begins with nothing fetched.
+    #[must_use]
+    pub fn new(terms: Terms, billing: Billing) -> Self {
+        Self {
+            terms,
+            billing,
+            calls: Vec::new(),
+            by_source: BTreeMap::new(),
+            by_host: BTreeMap::new(),
+            tokens: 0.0,
+            n_edits: 0,
+        }
+    }
+
+    /// Returns the tokens that are carried in the prompt as it stands.
+    #[inline]
+    pub fn stand(&mut self, prompt: &Prompt<'_>) -> f64 {
+        if self.calls.is_empty() {
+            self.n_edits = prompt.journal().len();
+            return 0.0;
+        }
+        self.follow(prompt);
+        self.tokens
+    }
+
+    /// Follows the edits since the last look: what stands beside a result goes and comes with it.
+    fn follow(&mut self, prompt: &Prompt<'_>) {
+        let journal = prompt.journal();
+        for edit in journal.get(self.n_edits..).unwrap_or_default() {
+            let Some(calls) = self.by_host.get(&edit.slot) else { continue };
+            for call in calls {
+                let call = &mut self.calls[*call];
+                let stands = edit.after.is_visible() && edit.after.tokens >= call.host_tokens;
+                if stands != call.is_carried {
+                    call.is_carried = stands;
+                    self.tokens += if stands { call.tokens } else { -call.tokens };
+                }
+            }
+        }
+        self.n_edits = journal.len();
+        self.tokens = self.tokens.max(0.0);
+    }
+
+    /// Returns the share of a need, 0 to 1, that what was fetched before does not meet.
+    fn unfetched(&self, source: Source, level: Level) -> f64 {
+        let calls = self.by_source.get(&source).into_iter().flatten().map(|it| &self.calls[*it]);
+        calls.filter(|it| it.is_carried && it.level >= level).map(|it| 1.0 - it.probability).product()
+    }
+
+    /// Turns the row of a need that the prompt does not meet into what is expected of it;
+    /// `read` is what the request before read of its prompt.
+    pub fn charge(&mut self, row: &mut NeedRow, source: Source, read: Tokens, prompt: &Prompt<'_>) {
+        self.stand(prompt);
+        let left = self.unfetched(source, row.level);
+        row.met = 1.0 - (1.0 - row.met) * left;
+        (row.calls, row.repeats, row.failed) = (row.calls * left, row.repeats * left, row.failed * left);
+        if row.calls <= 0.0 {
+            return;
+        }
+        let brought = row.fetched as f64 + f64::from(self.terms.call_tokens);
+        let resent = row.calls * self.terms.own_request * (prompt.tokens() as f64 + self.tokens);
+        let mut refetched =
+            Refetched { output: row.calls * f64::from(self.terms.call_tokens), ..Refetched::default() };
+        let read = match self.billing.reads {
+            Reads::Nothing => 0.0,
+            Reads::Stored => (row.calls * self.terms.own_request * read as f64).min(resent),
+            Reads::Prefixes => resent,
+        };
+        (refetched.read, refetched.uncached) = (read, resent - read);
+        match self.billing.writes {
+            Some(class) => refetched.write[class.min(1)] += row.calls * brought,
+            None => refetched.uncached += row.calls * brought,
+        }
+        row.refetched = refetched;
+        let meets = source.meets(row, prompt.history().load());
+        self.carry(source, meets, row, brought, prompt);
+    }
+
+    fn carry(&mut self, source: Source, meets: Level, row: &NeedRow, brought: f64, prompt: &Prompt<'_>) {
+        let host = prompt.last_result().filter(|it| prompt.slot(*it).is_visible());
+        let index = self.calls.len();
+        let tokens = row.calls * brought;
+        self.calls.push(Expected {
+            probability: row.calls.min(1.0),
+            tokens,
+            level: meets,
+            host_tokens: host.map_or(0, |it| prompt.slot(it).tokens),
+            is_carried: true,
+        });
+        self.by_source.entry(source).or_default().push(index);
+        if let Some(host) = host {
+            self.by_host.entry(host).or_default().push(index);
+        }
+        self.tokens += tokens;
+    }
+}
