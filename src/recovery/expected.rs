@@ -15,6 +15,9 @@ use crate::projection::prompt::SlotIx;
 use crate::trace::{ItemIx, Level, LoopIx, Spine};
 use crate::units::Tokens;
 
+/// How many parts a carried token has.
+const PARTS: f64 = 1_048_576.0;
+
 /// What is needed: one result, or the evidence of a loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Source {
@@ -88,7 +91,8 @@ pub struct Carried {
     by_source: BTreeMap<Source, Vec<usize>>,
     /// By the slot beside which something stands: the calls.
     by_host: BTreeMap<SlotIx, Vec<usize>>,
-    tokens: f64,
+    /// In [`PARTS`] of a token, so that what goes and comes back leaves no rounding behind.
+    tokens: u64,
     n_edits: usize,
 }
 
@@ -97,8 +101,8 @@ pub struct Carried {
 struct Expected {
     /// How probable it was.
     probability: f64,
-    /// Tokens that it brought and takes itself, times its probability.
-    tokens: f64,
+    /// Tokens that it brought and takes itself, times its probability; in [`PARTS`] of a token.
+    tokens: u64,
     /// What it meets.
     level: Level,
     /// Tokens of the result beside which it stands.
@@ -116,7 +120,7 @@ impl Carried {
             calls: Vec::new(),
             by_source: BTreeMap::new(),
             by_host: BTreeMap::new(),
-            tokens: 0.0,
+            tokens: 0,
             n_edits: 0,
         }
     }
@@ -129,7 +133,7 @@ impl Carried {
             return 0.0;
         }
         self.follow(prompt);
-        self.tokens
+        self.tokens as f64 / PARTS
     }
 
     /// Follows the edits since the last look: what stands beside a result goes and comes with it.
@@ -142,12 +146,15 @@ impl Carried {
                 let stands = edit.after.is_visible() && edit.after.tokens >= call.host_tokens;
                 if stands != call.is_carried {
                     call.is_carried = stands;
-                    self.tokens += if stands { call.tokens } else { -call.tokens };
+                    self.tokens = if stands {
+                        self.tokens.saturating_add(call.tokens)
+                    } else {
+                        self.tokens.saturating_sub(call.tokens)
+                    };
                 }
             }
         }
         self.n_edits = journal.len();
-        self.tokens = self.tokens.max(0.0);
     }
 
     /// Returns the share of a need, 0 to 1, that what was fetched before does not meet.
@@ -159,7 +166,7 @@ impl Carried {
     /// Turns the row of a need that the prompt does not meet into what is expected of it;
     /// `read` is what the request before read of its prompt.
     pub fn charge(&mut self, row: &mut NeedRow, source: Source, read: Tokens, prompt: &Prompt<'_>) {
-        self.stand(prompt);
+        let carried = self.stand(prompt);
         let left = self.unfetched(source, row.level);
         row.met = 1.0 - (1.0 - row.met) * left;
         (row.calls, row.repeats, row.failed) = (row.calls * left, row.repeats * left, row.failed * left);
@@ -167,7 +174,7 @@ impl Carried {
             return;
         }
         let brought = row.fetched as f64 + f64::from(self.terms.call_tokens);
-        let resent = row.calls * self.terms.own_request * (prompt.tokens() as f64 + self.tokens);
+        let resent = row.calls * self.terms.own_request * (prompt.tokens() as f64 + carried);
         let mut refetched =
             Refetched { output: row.calls * f64::from(self.terms.call_tokens), ..Refetched::default() };
         let read = match self.billing.reads {
@@ -188,7 +195,7 @@ impl Carried {
     fn carry(&mut self, source: Source, meets: Level, row: &NeedRow, brought: f64, prompt: &Prompt<'_>) {
         let host = prompt.last_result().filter(|it| prompt.slot(*it).is_visible());
         let index = self.calls.len();
-        let tokens = row.calls * brought;
+        let tokens = (row.calls * brought * PARTS).round() as u64;
         self.calls.push(Expected {
             probability: row.calls.min(1.0),
             tokens,
@@ -200,6 +207,6 @@ impl Carried {
         if let Some(host) = host {
             self.by_host.entry(host).or_default().push(index);
         }
-        self.tokens += tokens;
+        self.tokens = self.tokens.saturating_add(tokens);
     }
 }

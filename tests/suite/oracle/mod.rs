@@ -12,7 +12,9 @@ mod needs;
 mod scope;
 mod size;
 
-use ctxsim::ledger::{CacheUse, Change, Failure, FailureKind, Outcome, RequestRow, Role, Rows, ToolResults};
+use ctxsim::ledger::{
+    CacheUse, Change, Failure, FailureKind, NeedRow, Outcome, RequestRow, Role, Rows, ToolResults,
+};
 use ctxsim::model::policy::Moment;
 use ctxsim::model::{CacheRules, Limits, Policy};
 use ctxsim::trace::{Due, Kind, Trace};
@@ -39,6 +41,9 @@ pub(crate) fn simulate(
         last_request_ms: None,
         next_n: vec![0; trace.spine.steps.len() + 1],
         rows: Rows::default(),
+        rules,
+        expected: Vec::new(),
+        last_read: 0,
         outcome: Outcome::default(),
     };
     run.play();
@@ -68,6 +73,10 @@ struct Run<'a> {
     /// How many requests each step has made.
     next_n: Vec<u32>,
     rows: Rows,
+    rules: &'a CacheRules,
+    /// The calls that were expected so far.
+    expected: Vec<needs::Expected>,
+    last_read: u64,
     outcome: Outcome,
 }
 
@@ -100,7 +109,7 @@ impl Run<'_> {
             for need in self.trace.needs.of_items().iter().filter(|it| it.derived.step as usize == step) {
                 let (policy, world) = (self.policy, &self.world);
                 let row = needs::meet_item(self.trace, policy, world, &self.history, loop_ix as u32, need);
-                self.rows.needs.push(row);
+                self.expect(row, (false, need.derived.item));
             }
             if step + 1 == end {
                 self.needs(loop_ix, Due::Answer);
@@ -141,6 +150,7 @@ impl Run<'_> {
                 output: request.output,
                 change: Change::default(),
                 items: request.n_loops,
+                carried: 0.0,
             };
             self.rows.requests.push(row);
         }
@@ -165,7 +175,9 @@ impl Run<'_> {
             output,
             change: self.history.change,
             items: 0,
+            carried: needs::carried(&self.expected, &self.history),
         };
+        self.last_read = row.usage.read;
         self.rows.requests.push(row);
         self.history.settle();
         self.last_request_ms = Some(self.clock.now_ms);
@@ -194,8 +206,14 @@ impl Run<'_> {
     fn needs(&mut self, loop_ix: usize, due: Due) {
         for need in self.trace.needs.due(loop_ix as u32, due) {
             let row = needs::meet(self.trace, self.policy, &self.world, &self.history, loop_ix as u32, need);
-            self.rows.needs.push(row);
+            self.expect(row, (true, need.source));
         }
+    }
+
+    fn expect(&mut self, row: NeedRow, source: (bool, u32)) {
+        let (history, last_read) = (&self.history, self.last_read);
+        let row = needs::expect(self.trace, self.rules, history, &mut self.expected, row, source, last_read);
+        self.rows.needs.push(row);
     }
 
     fn failure(&self, first: usize, step: usize) -> FailureKind {

@@ -1,7 +1,8 @@
 //! What needs cost, from what stands of their source.
 
 use ctxsim::ledger::NeedRow;
-use ctxsim::model::{Policy, Recovery};
+use ctxsim::model::{CacheRules, Policy, Recovery};
+use ctxsim::recovery::Bound;
 use ctxsim::spec::policy::ShownSpec;
 use ctxsim::trace::{ItemNeed, Kind, Level, LoopEvidence, Need, Preserve, Trace};
 
@@ -104,8 +105,7 @@ fn settle(
         repeats: 0.0,
         fetched: 0,
         failed: 0.0,
-        derived: None,
-        is_sent: false,
+        ..NeedRow::default()
     };
     let unmet = need.weight * (1.0 - met);
     if unmet <= 0.0 {
@@ -113,6 +113,9 @@ fn settle(
     }
     let (mut fetched, mut attempts) =
         (need.recover_tokens.unwrap_or_else(|| evidence.recover_tokens(need.level)), 1);
+    if evidence.is_single {
+        fetched = fetched.min(trace.refetch.terms(Bound::Value).fetched_max);
+    }
     match &policy.recovery {
         Recovery::Pinned if need.level == Level::RawContent => {
             fetched = evidence.file_range.unwrap_or(fetched);
@@ -133,4 +136,91 @@ fn settle(
         row.fetched = u64::from(fetched);
     }
     row
+}
+
+/// A call that was expected.
+#[derive(Clone, Debug)]
+pub(super) struct Expected {
+    source: (bool, u32),
+    probability: f64,
+    parts: u64,
+    level: Level,
+    host: Option<(usize, u64)>,
+}
+
+impl Expected {
+    fn is_carried(&self, history: &History<'_>) -> bool {
+        self.host.is_none_or(|(slot, tokens)| {
+            let view = &history.slots[slot].view;
+            view.is_visible() && view.tokens >= tokens
+        })
+    }
+}
+
+/// What is carried of all calls, in tokens.
+pub(super) fn carried(calls: &[Expected], history: &History<'_>) -> f64 {
+    calls.iter().filter(|it| it.is_carried(history)).map(|it| it.parts).sum::<u64>() as f64 / 1_048_576.0
+}
+
+/// Says what is expected of a need that the prompt does not meet, by the formula in `recovery/expected.rs`.
+pub(super) fn expect(
+    trace: &Trace,
+    rules: &CacheRules,
+    history: &History<'_>,
+    calls: &mut Vec<Expected>,
+    mut row: NeedRow,
+    source: (bool, u32),
+    last_read: u64,
+) -> NeedRow {
+    if row.met >= 1.0 {
+        return row;
+    }
+    let terms = trace.refetch.terms(Bound::Value);
+    let is_known = |it: &&Expected| it.source == source && it.level >= row.level && it.is_carried(history);
+    let left: f64 = calls.iter().filter(is_known).map(|it| 1.0 - it.probability).product();
+    row.met = 1.0 - (1.0 - row.met) * left;
+    (row.calls, row.repeats, row.failed) = (row.calls * left, row.repeats * left, row.failed * left);
+    if row.calls <= 0.0 {
+        return row;
+    }
+    let brought = row.fetched as f64 + f64::from(terms.call_tokens);
+    let resent = row.calls * terms.own_request * (history.tokens() as f64 + carried(calls, history));
+    let plain = plain(rules);
+    let read = match plain {
+        CacheRules::None => 0.0,
+        CacheRules::Stored(_) => (row.calls * terms.own_request * last_read as f64).min(resent),
+        _ => resent,
+    };
+    row.refetched.output = row.calls * f64::from(terms.call_tokens);
+    (row.refetched.read, row.refetched.uncached) = (read, resent - read);
+    match plain {
+        CacheRules::Breakpoints(rules) => {
+            row.refetched.write[rules.class(trace.harness.ttl) as usize] += row.calls * brought;
+        }
+        _ => row.refetched.uncached += row.calls * brought,
+    }
+    let level = match source {
+        (true, _) => row.level,
+        (false, item) if row.fetched >= u64::from(trace.spine.items[item as usize].raw) => Level::RawContent,
+        _ => row.level.max(Level::ExactEvidence),
+    };
+    let results = (history.n_stable()..history.slots.len()).rev();
+    let newest = results.into_iter().find(|it| history.item(*it).kind == Kind::ToolResult);
+    let host = newest.filter(|it| history.slots[*it].view.is_visible());
+    calls.push(Expected {
+        source,
+        probability: row.calls.min(1.0),
+        parts: (row.calls * brought * 1_048_576.0).round() as u64,
+        level,
+        host: host.map(|it| (it, history.slots[it].view.tokens)),
+    });
+    row
+}
+
+/// The rules behind what holds beside the content of a prompt.
+fn plain(rules: &CacheRules) -> &CacheRules {
+    match rules {
+        CacheRules::Qualified(of) => plain(&of.rules),
+        rules => rules,
+    }
 }
