@@ -33,7 +33,9 @@ pub struct Costs {
     pub penalty: Cost,
     /// Expected US dollars of recovery, and of needs that nothing could recover, at the usual prices of short prompts.
     pub recovery: f64,
-    /// Whether some token has no price; the sum is then unknown.
+    /// Whether recovery writes something that has no price; its part of the sum is then left out.
+    pub is_recovery_unknown: bool,
+    /// Whether some token of the requests has no price; the sum is then unknown.
     pub is_unknown: bool,
 }
 
@@ -54,6 +56,7 @@ impl Costs {
             (Some(rates), _) => bill::stored(rates, sums.stored.tokens, sums.stored.token_ms),
             (None, index) => index.and_then(|it| it.stored(&profile.prices)),
         };
+        let recovery = recovery(&sums.needs, profile.prices.usual(), &profile.assumptions);
         Self {
             cache_read: main.read,
             cache_write: main.write,
@@ -62,7 +65,8 @@ impl Costs {
             compaction: summariser.known(),
             storage: stored.unwrap_or_default(),
             penalty: profile.assumptions.failure_penalty * u64::from(limit_violations),
-            recovery: recovery(&sums.needs, profile.prices.usual(), &profile.assumptions),
+            recovery: recovery.unwrap_or_default(),
+            is_recovery_unknown: recovery.is_none(),
             is_unknown: main.is_incomplete || summariser.is_incomplete || stored.is_none(),
         }
     }
@@ -73,13 +77,11 @@ impl Costs {
         self.cache_read + self.cache_write + self.uncached + self.output
     }
 
-    /// Returns everything in US dollars, or no number when a price is unknown; the exact parts are summed first.
+    /// Returns everything in US dollars, or nothing when a price is unknown; the exact parts are summed first.
     #[must_use]
-    pub fn total(&self) -> f64 {
-        if self.is_unknown {
-            return f64::NAN;
-        }
-        (self.base() + self.compaction + self.storage + self.penalty).usd() + self.recovery
+    pub fn total(&self) -> Option<f64> {
+        let exact = (self.base() + self.compaction + self.storage + self.penalty).usd();
+        (!self.is_unknown && !self.is_recovery_unknown).then_some(exact + self.recovery)
     }
 }
 
@@ -93,6 +95,7 @@ impl AddAssign<&Self> for Costs {
         self.storage += other.storage;
         self.penalty += other.penalty;
         self.recovery += other.recovery;
+        self.is_recovery_unknown |= other.is_recovery_unknown;
         self.is_unknown |= other.is_unknown;
     }
 }
@@ -103,17 +106,17 @@ pub fn request(row: &RequestRow, prices: &Prices) -> Option<Cost> {
     Bill::of_request(prices.at(row.at_ms), &Consumed::from(row)).total()
 }
 
-/// Returns the expected US dollars of recovery calls and of failures.
-fn recovery(needs: &NeedSums, rates: &Rates, assumptions: &Assumptions) -> f64 {
+/// Returns the expected US dollars of recovery calls and of failures; nothing when what the calls write has no price.
+fn recovery(needs: &NeedSums, rates: &Rates, assumptions: &Assumptions) -> Option<f64> {
     let (calls, fetched) = needs.unsent();
     let input = calls * assumptions.recovery_overhead_tokens as f64 + fetched;
     let output = calls * assumptions.recovery_output_tokens as f64;
     let output_usd = match rates.output {
         Some(rate) => output * rate.usd(),
-        None if output > 0.0 => f64::NAN,
+        None if output > 0.0 => return None,
         None => 0.0,
     };
-    input * rates.input.usd() + output_usd + needs.failed * assumptions.failure_penalty.usd()
+    Some(input * rates.input.usd() + output_usd + needs.failed * assumptions.failure_penalty.usd())
 }
 
 #[cfg(test)]
@@ -167,7 +170,7 @@ failure_penalty_usd = 0.02
 
         let expected = 700.0 * 2e-6 + 50.0 * 10e-6 + 0.25 * 0.02;
         assert!((costs.recovery - expected).abs() < 1e-15, "{} is not {expected}", costs.recovery);
-        assert_eq!(costs.total(), costs.recovery);
+        assert_eq!(costs.total(), Some(costs.recovery));
     }
 
     #[test]
