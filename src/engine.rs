@@ -1,5 +1,6 @@
 //! The loop that plays a trace under a policy: project, ask the cache, recover, record; no I/O.
 
+mod fault;
 mod ready;
 mod sampled;
 mod watch;
@@ -18,6 +19,7 @@ use crate::recovery::{ReadyRecovery, item_state};
 use crate::trace::{Due, EventKind, Kind, LoopIx, StepIx, Trace};
 use crate::units::Tokens;
 
+pub use fault::{Fault, RunError};
 pub use ready::Ready;
 pub use sampled::{Sampled, sample, simulate_sampled};
 pub use watch::{Watch, play_with_cache, simulate_watched};
@@ -52,13 +54,17 @@ pub fn simulate_each<S: Sink>(
             keeper,
             ..Run::new(trace, &mut projector, ready.layout, recoveries, limits, rules, sinks)
         }
-        .play();
+        .play_declared();
     }
     let mut program = ready.program.clone();
-    Run { keeper, ..Run::new(trace, &mut program, ready.layout, recoveries, limits, rules, sinks) }.play()
+    Run { keeper, ..Run::new(trace, &mut program, ready.layout, recoveries, limits, rules, sinks) }
+        .play_declared()
 }
 
 /// Plays a trace under any projector.
+///
+/// # Errors
+/// The projector made an edit that cannot be made.
 pub fn play(
     trace: &Trace,
     projector: &mut impl Projector,
@@ -67,7 +73,7 @@ pub fn play(
     limits: &Limits,
     rules: &CacheRules,
     sink: &mut impl Sink,
-) -> Outcome {
+) -> Result<Outcome, RunError> {
     Run::new(trace, projector, layout, &[recovery], limits, rules, std::slice::from_mut(sink)).play()
 }
 
@@ -99,6 +105,8 @@ struct Run<'r, 't, P, S> {
     /// Whether the cache hardly served the last request.
     is_cold: bool,
     outcome: Outcome,
+    /// Why the run cannot go on.
+    fault: Option<RunError>,
 }
 
 impl<'r, 't, P: Projector, S: Sink> Run<'r, 't, P, S> {
@@ -131,10 +139,23 @@ impl<'r, 't, P: Projector, S: Sink> Run<'r, 't, P, S> {
             settings: Settings::default(),
             is_cold: false,
             outcome: Outcome::default(),
+            fault: None,
         }
     }
 
-    fn play(mut self) -> Outcome {
+    /// Plays a declared policy under rules of this house, which edit and divide as they may.
+    fn play_declared(mut self) -> Outcome {
+        self.run();
+        debug_assert_eq!(self.fault, None, "a declared policy and its cache keep the rules");
+        self.outcome
+    }
+
+    fn play(mut self) -> Result<Outcome, RunError> {
+        self.run();
+        self.fault.map_or(Ok(self.outcome), Err)
+    }
+
+    fn run(&mut self) {
         let n_loops = u32::try_from(self.trace.spine.loops.len()).unwrap_or(u32::MAX);
         self.outcome.turns_requested = n_loops;
         for loop_ix in 0..n_loops {
@@ -156,7 +177,21 @@ impl<'r, 't, P: Projector, S: Sink> Run<'r, 't, P, S> {
         }
         self.outcome.tool_results = self.prompt.tool_results();
         self.outcome.touched_slots = self.prompt.touched();
-        self.outcome
+    }
+
+    /// Notes why the run cannot go on; its next request is not sent.
+    #[cold]
+    fn fail(&mut self, (loop_ix, step): (LoopIx, StepIx), fault: Fault) {
+        let policy = || self.projector.name().to_owned();
+        self.fault.get_or_insert_with(|| RunError { policy: policy(), turn: loop_ix + 1, step, fault });
+    }
+
+    /// Returns what a cache says of a prompt, if that adds up to it.
+    #[inline]
+    fn checked(&mut self, usage: CacheUse, prompt: Tokens, at: (LoopIx, StepIx)) -> CacheUse {
+        let Some(fault) = Fault::of_use(&usage, prompt) else { return usage };
+        self.fail(at, fault);
+        CacheUse { uncached: prompt, ..CacheUse::default() }
     }
 
     /// Plays one loop; returns which request went over a limit, if one did.
@@ -217,7 +252,8 @@ impl<'r, 't, P: Projector, S: Sink> Run<'r, 't, P, S> {
             return;
         }
         let chain = Chain::aside(&mut self.prompt, &self.log);
-        self.submit_aside(self.prompt.tokens(), &chain, now_ms);
+        let (prompt, usage) = (self.prompt.tokens(), self.submit_aside(self.prompt.tokens(), &chain, now_ms));
+        self.checked(usage, prompt, (loop_ix, step));
     }
 
     /// Asks the cache for a request beside the agent's own, which begins with the agent's prompt.
@@ -249,6 +285,9 @@ impl<'r, 't, P: Projector, S: Sink> Run<'r, 't, P, S> {
         }
         let mut edit = Editor::new(&mut self.prompt, &mut self.log, moment);
         self.projector.project(moment, &self.ambient, &mut edit);
+        if let Some(fault) = self.log.fault() {
+            self.fail((loop_ix, step), Fault::Edit(fault));
+        }
         let Some(requests) = self.log.take_requests() else { return };
         for request in requests {
             self.send_aside(&request, loop_ix, step);
@@ -261,6 +300,7 @@ impl<'r, 't, P: Projector, S: Sink> Run<'r, 't, P, S> {
             Some(chain) => self.submit_aside(request.prompt, chain, self.ambient.now_ms),
             None => CacheUse { uncached: request.prompt, ..CacheUse::default() },
         };
+        let usage = self.checked(usage, request.prompt, (loop_ix, step));
         let row = RequestRow {
             loop_ix,
             step,
@@ -321,7 +361,8 @@ impl<'r, 't, P: Projector, S: Sink> Run<'r, 't, P, S> {
             edited_from: self.log.change().first_slot,
             settings: self.settings,
         };
-        let mut usage = self.cache.submit(&view);
+        let usage = self.cache.submit(&view);
+        let mut usage = self.checked(usage, shown, (loop_ix, step));
         // What is remembered changes behind everything else, where no earlier prompt agrees.
         usage.uncached += memory;
         let prompt = shown + memory;
@@ -345,7 +386,7 @@ impl<'r, 't, P: Projector, S: Sink> Run<'r, 't, P, S> {
         self.ambient.idle_ms = 0;
         let violations = u32::from(prompt > self.limits.prompt) + u32::from(output > self.limits.output);
         self.outcome.limit_violations += violations;
-        violations == 0
+        violations == 0 && self.fault.is_none()
     }
 
     /// Lets the reply and the results in; each result may be changed as it enters.

@@ -1,6 +1,6 @@
 //! A run that someone watches: it is played as any other, and what the policy does and the cache is asked can be seen.
 
-use super::{Ready, Run};
+use super::{Ready, Run, RunError};
 use crate::cache::CacheRule;
 use crate::coded;
 use crate::ledger::{Outcome, Sink};
@@ -34,6 +34,9 @@ impl<P: Projector, W: Watch> Projector for Watched<'_, P, W> {
 }
 
 /// Plays a trace under any projector with a cache of the caller's own; the rules only tell policies how long entries live.
+///
+/// # Errors
+/// The projector made an edit that cannot be made, or the cache divided a prompt into parts that are not the prompt.
 pub fn play_with_cache(
     trace: &Trace,
     projector: &mut impl Projector,
@@ -42,7 +45,7 @@ pub fn play_with_cache(
     limits: &Limits,
     (rules, cache): (&CacheRules, Box<dyn CacheRule>),
     sink: &mut impl Sink,
-) -> Outcome {
+) -> Result<Outcome, RunError> {
     let recoveries = [recovery];
     let sinks = std::slice::from_mut(sink);
     Run { cache, ..Run::new(trace, projector, layout, &recoveries, limits, rules, sinks) }.play()
@@ -67,5 +70,5 @@ pub fn simulate_watched(
     let mut watched = Watched { policy, watch };
     let sinks = std::slice::from_mut(sink);
     let run = Run::new(trace, &mut watched, ready.layout, &recoveries, limits, rules, sinks);
-    Run { keeper, cache: look(run.cache), ..run }.play()
+    Run { keeper, cache: look(run.cache), ..run }.play_declared()
 }

@@ -61,8 +61,9 @@ impl Projector for Compaction {
             items: u32::try_from(loops.len()).unwrap_or(u32::MAX),
         };
         for at in back {
-            edit.show(at, Rendered { shown: Shown::Truncate, tokens: self.each_max, exact: false });
+            edit.show(at, Rendered::sized(Shown::Truncate, self.each_max, false));
         }
-        edit.summarise(&gone, self.summary, Some(request));
+        // The harness brings results back as words of its own, so that they stand without their calls.
+        edit.absorb(&gone, self.summary, Some(request));
     }
 }

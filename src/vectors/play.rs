@@ -128,13 +128,14 @@ impl Played<'_> {
             Small::Stages(policy) => {
                 let known = Known { limits, chars_per_token: trace.chars_per_token };
                 let mut program = Program::new(&policy, &trace, &known);
-                play_with_cache(&trace, &mut program, &policy.layout, recovery, &limits, cache, &mut rows);
+                play_with_cache(&trace, &mut program, &policy.layout, recovery, &limits, cache, &mut rows)
             }
             Small::Coded(mut code) => {
                 let layout = Layout::default();
-                play_with_cache(&trace, &mut code, &layout, recovery, &limits, cache, &mut rows);
+                play_with_cache(&trace, &mut code, &layout, recovery, &limits, cache, &mut rows)
             }
         }
+        .map_err(|it| it.to_string())?;
         let price = self.file.prices_microusd_per_mtok.get(&expected.price);
         let rows = rows.requests.iter().map(|it| row(&rule, price, it.prompt, &it.usage, it.output));
         Ok(series(place, From::Trace, rows.collect(), expected))

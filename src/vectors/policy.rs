@@ -69,7 +69,7 @@ impl Projector for Masks {
         let surplus = (results.len() as u64).saturating_sub(self.keep);
         let n_masked = usize::try_from(surplus / self.batch * self.batch).unwrap_or(0);
         for at in results.into_iter().take(n_masked) {
-            edit.show(at, Rendered { shown: Shown::Marker, tokens: self.marker, exact: false });
+            edit.show(at, Rendered::sized(Shown::Marker, self.marker, false));
         }
     }
 }
