@@ -2,6 +2,7 @@
 
 use ctxsim::model::Layout;
 use ctxsim::model::policy::Moment;
+use ctxsim::price::PriceRows;
 use ctxsim::projection::prompt::Shown;
 use ctxsim::projection::rendition::Rendered;
 use ctxsim::recovery::ReadyRecovery;
@@ -21,7 +22,7 @@ impl Projector for Handles {
         while index < active {
             if edit.prompt().kind(index) == Kind::ToolResult {
                 let tokens = edit.prompt().item(index).handle;
-                edit.show(index, Rendered { shown: Shown::Handle, tokens, exact: false });
+                edit.show(index, Rendered::sized(Shown::Handle, tokens, false));
             }
             index = edit.visible_from(index + 1);
         }
@@ -39,7 +40,8 @@ pub(crate) fn main() -> Result<(), ctxsim::Error> {
     let profile = &plan.profiles[0];
     let Some(trace) = plan.scenarios[0].workload.items() else { return Ok(()) };
 
-    let mut sums = Sums::default();
+    // Prices may depend on how long each request is: rows are kept beside their sums.
+    let mut ledger = (Sums::default(), PriceRows::default());
     let outcome = play(
         trace,
         &mut Handles,
@@ -47,12 +49,14 @@ pub(crate) fn main() -> Result<(), ctxsim::Error> {
         ReadyRecovery::one_shot(None),
         &profile.limits,
         &profile.cache,
-        &mut sums,
-    );
-    let tally = Tally::new(&sums, None, &outcome, true, profile);
+        &mut ledger,
+    )?;
+    let (sums, rows) = ledger;
+    let tally = Tally::new(&sums, Some(&rows.into()), &outcome, true, profile);
 
     let identity = plan.report(Some(1), &|_, _| {});
     assert!(tally.sums.main.prompt_max < identity.runs[0].tally.sums.main.prompt_max);
+    assert!(tally.costs.total().is_some(), "every token has a price");
     assert!(tally.evidence_kept() < identity.runs[0].tally.evidence_kept());
     Ok(())
 }

@@ -1,6 +1,7 @@
 //! The loop that plays a trace under a policy: project, ask the cache, recover, record; no I/O.
 
 mod drawn;
+mod fault;
 mod ready;
 mod watch;
 pub mod window;
@@ -21,8 +22,9 @@ use crate::units::Tokens;
 
 use drawn::Drawn;
 
+pub use fault::{Fault, RunError};
 pub use ready::Ready;
-pub use watch::{Watch, simulate_watched};
+pub use watch::{Watch, play_with_cache, simulate_watched};
 
 /// Plays a trace under a declarative policy.
 ///
@@ -77,14 +79,17 @@ fn play_ready<S: Sink>(
     if let Some(code) = ready.code {
         let mut projector = coded::projector(code, trace);
         let run = Run::new(trace, &mut projector, ready.layout, recoveries, limits, rules, sinks);
-        return run.with(keeper, drawn).play();
+        return run.with(keeper, drawn).play_declared();
     }
     let mut program = ready.program.clone();
     let run = Run::new(trace, &mut program, ready.layout, recoveries, limits, rules, sinks);
-    run.with(keeper, drawn).play()
+    run.with(keeper, drawn).play_declared()
 }
 
 /// Plays a trace under any projector.
+///
+/// # Errors
+/// The projector made an edit that cannot be made.
 pub fn play(
     trace: &Trace,
     projector: &mut impl Projector,
@@ -93,7 +98,7 @@ pub fn play(
     limits: &Limits,
     rules: &CacheRules,
     sink: &mut impl Sink,
-) -> Outcome {
+) -> Result<Outcome, RunError> {
     Run::new(trace, projector, layout, &[recovery], limits, rules, std::slice::from_mut(sink)).play()
 }
 
@@ -133,6 +138,8 @@ struct Run<'r, 't, P, S> {
     /// What the agent's last request read of its prompt.
     last_read: Tokens,
     outcome: Outcome,
+    /// Why the run cannot go on.
+    fault: Option<RunError>,
 }
 
 impl<'r, 't, P: Projector, S: Sink> Run<'r, 't, P, S> {
@@ -173,6 +180,7 @@ impl<'r, 't, P: Projector, S: Sink> Run<'r, 't, P, S> {
                 .collect(),
             last_read: 0,
             outcome: Outcome::default(),
+            fault: None,
         }
     }
 
@@ -183,7 +191,19 @@ impl<'r, 't, P: Projector, S: Sink> Run<'r, 't, P, S> {
         Self { keeper, drawn, carried, ..self }
     }
 
-    fn play(mut self) -> Outcome {
+    /// Plays a declared policy under rules of this house, which edit and divide as they may.
+    fn play_declared(mut self) -> Outcome {
+        self.run();
+        debug_assert_eq!(self.fault, None, "a declared policy and its cache keep the rules");
+        self.outcome
+    }
+
+    fn play(mut self) -> Result<Outcome, RunError> {
+        self.run();
+        self.fault.map_or(Ok(self.outcome), Err)
+    }
+
+    fn run(&mut self) {
         let spine = &self.trace.spine;
         self.outcome.turns_requested = u32::try_from(spine.loops.len()).unwrap_or(u32::MAX);
         for (nth, session) in spine.sessions.iter().enumerate() {
@@ -203,7 +223,21 @@ impl<'r, 't, P: Projector, S: Sink> Run<'r, 't, P, S> {
         }
         self.outcome.tool_results = self.prompt.tool_results();
         self.outcome.touched_slots = self.prompt.touched();
-        self.outcome
+    }
+
+    /// Notes why the run cannot go on; its next request is not sent.
+    #[cold]
+    fn fail(&mut self, (loop_ix, step): (LoopIx, StepIx), fault: Fault) {
+        let policy = || self.projector.name().to_owned();
+        self.fault.get_or_insert_with(|| RunError { policy: policy(), turn: loop_ix + 1, step, fault });
+    }
+
+    /// Returns what a cache says of a prompt, if that adds up to it.
+    #[inline]
+    fn checked(&mut self, usage: CacheUse, prompt: Tokens, at: (LoopIx, StepIx)) -> CacheUse {
+        let Some(fault) = Fault::of_use(&usage, prompt) else { return usage };
+        self.fail(at, fault);
+        CacheUse { uncached: prompt, ..CacheUse::default() }
     }
 
     /// Plays one session; the first begins with the prompt as it is made.
@@ -317,7 +351,8 @@ impl<'r, 't, P: Projector, S: Sink> Run<'r, 't, P, S> {
             return;
         }
         let chain = Chain::aside(&mut self.prompt, &self.log);
-        self.submit_aside(self.prompt.tokens(), &chain, now_ms);
+        let (prompt, usage) = (self.prompt.tokens(), self.submit_aside(self.prompt.tokens(), &chain, now_ms));
+        self.checked(usage, prompt, (loop_ix, step));
     }
 
     /// Asks the cache for a request beside the agent's own, which begins with the agent's prompt.
@@ -349,6 +384,9 @@ impl<'r, 't, P: Projector, S: Sink> Run<'r, 't, P, S> {
         }
         let mut edit = Editor::new(&mut self.prompt, &mut self.log, moment);
         self.projector.project(moment, &self.ambient, &mut edit);
+        if let Some(fault) = self.log.fault() {
+            self.fail((loop_ix, step), Fault::Edit(fault));
+        }
         let Some(requests) = self.log.take_requests() else { return };
         for request in requests {
             self.send_aside(&request, loop_ix, step);
@@ -361,6 +399,7 @@ impl<'r, 't, P: Projector, S: Sink> Run<'r, 't, P, S> {
             Some(chain) => self.submit_aside(request.prompt, chain, self.ambient.now_ms),
             None => CacheUse { uncached: request.prompt, ..CacheUse::default() },
         };
+        let usage = self.checked(usage, request.prompt, (loop_ix, step));
         let row = RequestRow {
             loop_ix,
             step,
@@ -447,7 +486,8 @@ impl<'r, 't, P: Projector, S: Sink> Run<'r, 't, P, S> {
             edited_from: self.log.change().first_slot,
             settings: self.settings,
         };
-        let mut usage = self.cache.submit(&view);
+        let usage = self.cache.submit(&view);
+        let mut usage = self.checked(usage, shown, (loop_ix, step));
         // What is remembered changes behind everything else, where no earlier prompt agrees.
         usage.uncached += memory;
         let prompt = shown + memory;
@@ -474,7 +514,7 @@ impl<'r, 't, P: Projector, S: Sink> Run<'r, 't, P, S> {
             u32::from(prompt > self.limits.prompt) + u32::from(reply.output > self.limits.output);
         self.outcome.limit_violations += violations;
         match (violations, reply.asks, self.n_asking) {
-            (0, ..) => Ok(()),
+            (0, ..) if self.fault.is_none() => Ok(()),
             (_, true, n) => Err(FailureKind::ToolRequest(n)),
             (_, false, 0) => Err(FailureKind::FinalNoTool),
             (_, false, _) => Err(FailureKind::FinalAfterTools),

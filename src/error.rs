@@ -37,6 +37,9 @@ pub enum Error {
         /// The nearest known name.
         suggestion: Option<String>,
     },
+    /// A run came to no result.
+    #[error("{0}")]
+    Run(Box<dyn std::error::Error + Send + Sync>),
 }
 
 impl From<Vec<Diagnostic>> for Error {
@@ -52,7 +55,7 @@ impl Error {
         let message = self.to_string();
         match self {
             Self::Invalid(mut problems) if problems.len() == 1 => problems.remove(0),
-            Self::Invalid(_) => Diagnostic::at("invalid", "", message),
+            Self::Invalid(_) | Self::Run(_) => Diagnostic::at("invalid", "", message),
             Self::Read { path, source } | Self::Write { path, source } => {
                 let mut problem = Diagnostic::at("file", "", source.to_string());
                 problem.place.file = path.display().to_string();

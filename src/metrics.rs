@@ -118,8 +118,8 @@ impl Tally {
     /// price is unknown.
     #[must_use]
     pub fn cost_interval(&self) -> Option<[f64; 2]> {
-        let rest = self.costs.total() - self.costs.recovery;
-        self.recovery_interval.filter(|_| rest.is_finite()).map(|it| it.map(|it| rest + it))
+        let rest = self.costs.total()? - self.costs.recovery;
+        self.recovery_interval.map(|it| it.map(|it| rest + it))
     }
 
     /// Returns the share of input tokens that was read from the cache.

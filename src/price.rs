@@ -34,7 +34,9 @@ pub struct Costs {
     pub penalty: Cost,
     /// Expected US dollars of recovery, and of needs that nothing could recover, at the usual prices of short prompts.
     pub recovery: f64,
-    /// Whether some token has no price; the sum is then unknown.
+    /// Whether recovery writes something that has no price; its part of the sum is then left out.
+    pub is_recovery_unknown: bool,
+    /// Whether some token of the requests has no price; the sum is then unknown.
     pub is_unknown: bool,
 }
 
@@ -55,7 +57,7 @@ impl Costs {
             (Some(rates), _) => bill::stored(rates, sums.stored.tokens, sums.stored.token_ms),
             (None, index) => index.and_then(|it| it.stored(&profile.prices)),
         };
-        let recovered = recovery(&sums.needs, profile);
+        let recovery = recovery(&sums.needs, profile);
         Self {
             cache_read: main.read,
             cache_write: main.write,
@@ -64,11 +66,9 @@ impl Costs {
             compaction: summariser.known(),
             storage: stored.unwrap_or_default(),
             penalty: profile.assumptions.failure_penalty * u64::from(limit_violations),
-            recovery: recovered.unwrap_or_default(),
-            is_unknown: main.is_incomplete
-                || summariser.is_incomplete
-                || stored.is_none()
-                || recovered.is_none(),
+            recovery: recovery.unwrap_or_default(),
+            is_recovery_unknown: recovery.is_none(),
+            is_unknown: main.is_incomplete || summariser.is_incomplete || stored.is_none(),
         }
     }
 
@@ -78,13 +78,11 @@ impl Costs {
         self.cache_read + self.cache_write + self.uncached + self.output
     }
 
-    /// Returns everything in US dollars, or no number when a price is unknown; the exact parts are summed first.
+    /// Returns everything in US dollars, or nothing when a price is unknown; the exact parts are summed first.
     #[must_use]
-    pub fn total(&self) -> f64 {
-        if self.is_unknown {
-            return f64::NAN;
-        }
-        (self.base() + self.compaction + self.storage + self.penalty).usd() + self.recovery
+    pub fn total(&self) -> Option<f64> {
+        let exact = (self.base() + self.compaction + self.storage + self.penalty).usd();
+        (!self.is_unknown && !self.is_recovery_unknown).then_some(exact + self.recovery)
     }
 }
 
@@ -98,6 +96,7 @@ impl AddAssign<&Self> for Costs {
         self.storage += other.storage;
         self.penalty += other.penalty;
         self.recovery += other.recovery;
+        self.is_recovery_unknown |= other.is_recovery_unknown;
         self.is_unknown |= other.is_unknown;
     }
 }
@@ -192,7 +191,7 @@ failure_penalty_usd = 0.02
 
         let expected = 700.0 * 2e-6 + 50.0 * 10e-6 + 0.25 * 0.02;
         assert!((costs.recovery - expected).abs() < 1e-15, "{} is not {expected}", costs.recovery);
-        assert_eq!(costs.total(), costs.recovery);
+        assert_eq!(costs.total(), Some(costs.recovery));
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 pub mod chain;
 pub mod edit;
+pub mod fault;
 pub mod num;
 pub mod filter;
 pub mod history;
@@ -13,13 +14,16 @@ pub mod test;
 pub mod tracker;
 mod act;
 mod slot;
+pub mod text;
 pub mod program;
 pub mod window;
 mod writer;
 
 pub use edit::{Editor, SideRequest, Visit};
+pub use fault::{EditFault, Wrong};
 pub use program::Program;
 pub use prompt::{Prompt, Slot, SlotIx, State};
+pub use text::Text;
 pub use window::Window;
 
 use crate::model::policy::Moment;
@@ -41,6 +45,11 @@ pub struct Ambient {
 ///
 /// Declarative policies are one implementation ([`Program`]); code of your own is another.
 pub trait Projector {
+    /// Returns what it is called where an error names it.
+    fn name(&self) -> &str {
+        "a policy in code"
+    }
+
     /// Edits the prompt at a moment; [`Editor::prompt`] shows what stands there.
     fn project(&mut self, moment: Moment, ambient: &Ambient, edit: &mut Editor<'_, '_>);
 
@@ -63,6 +72,10 @@ pub(crate) fn text_as_it_came(stands: &Slot, texts: &Texts, item: ItemIx) -> Opt
 }
 
 impl<P: Projector + ?Sized> Projector for Box<P> {
+    fn name(&self) -> &str {
+        (**self).name()
+    }
+
     fn project(&mut self, moment: Moment, ambient: &Ambient, edit: &mut Editor<'_, '_>) {
         (**self).project(moment, ambient, edit);
     }

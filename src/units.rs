@@ -97,7 +97,7 @@ impl Decimal {
     /// Returns the nearest float.
     #[must_use]
     pub fn to_f64(self) -> f64 {
-        self.to_string().parse().unwrap_or(f64::NAN)
+        self.to_string().parse().unwrap_or_default()
     }
 }
 

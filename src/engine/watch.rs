@@ -1,13 +1,14 @@
 //! A run that someone watches: it is played as any other, and what the policy does and the cache is asked can be seen.
 
-use super::{Ready, Run};
+use super::{Ready, Run, RunError};
 use crate::cache::CacheRule;
 use crate::coded;
 use crate::ledger::{Outcome, Sink};
 use crate::memory::Keeper;
 use crate::model::policy::Moment;
-use crate::model::{CacheRules, Limits, Policy};
+use crate::model::{CacheRules, Layout, Limits, Policy};
 use crate::projection::{Ambient, Editor, Projector};
+use crate::recovery::ReadyRecovery;
 use crate::trace::Trace;
 
 /// Sees a policy at work; it must not edit.
@@ -32,6 +33,24 @@ impl<P: Projector, W: Watch> Projector for Watched<'_, P, W> {
     }
 }
 
+/// Plays a trace under any projector with a cache of the caller's own; the rules only tell policies how long entries live.
+///
+/// # Errors
+/// The projector made an edit that cannot be made, or the cache divided a prompt into parts that are not the prompt.
+pub fn play_with_cache(
+    trace: &Trace,
+    projector: &mut impl Projector,
+    layout: &Layout,
+    recovery: ReadyRecovery,
+    limits: &Limits,
+    (rules, cache): (&CacheRules, Box<dyn CacheRule>),
+    sink: &mut impl Sink,
+) -> Result<Outcome, RunError> {
+    let recoveries = [recovery];
+    let sinks = std::slice::from_mut(sink);
+    Run { cache, ..Run::new(trace, projector, layout, &recoveries, limits, rules, sinks) }.play()
+}
+
 /// Plays a trace as [`super::simulate`] does, before the eyes of someone who also stands between it and its cache.
 pub fn simulate_watched(
     trace: &Trace,
@@ -51,5 +70,5 @@ pub fn simulate_watched(
     let mut watched = Watched { policy, watch };
     let sinks = std::slice::from_mut(sink);
     let run = Run::new(trace, &mut watched, ready.layout, &recoveries, limits, rules, sinks);
-    Run { keeper, cache: look(run.cache), ..run }.play()
+    Run { keeper, cache: look(run.cache), ..run }.play_declared()
 }

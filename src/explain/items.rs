@@ -145,7 +145,7 @@ pub(super) fn goes_behind(edit: &Edit) -> bool {
 
 /// Returns whether an edit puts a new summary in a place.
 pub(super) fn is_new_summary(edit: &Edit) -> bool {
-    edit.after.state == State::Host && edit.after.serial != edit.before.serial
+    edit.after.state == State::Host && edit.after.content != edit.before.content
 }
 
 /// Returns whether a model is asked for what an action does.

@@ -133,7 +133,7 @@ impl Sink for Sums {
 
     fn stored(&mut self, row: &StoredRow) {
         self.stored.n += 1;
-        self.stored.tokens += row.tokens;
-        self.stored.token_ms += row.token_ms;
+        self.stored.tokens = self.stored.tokens.saturating_add(row.tokens);
+        self.stored.token_ms = self.stored.token_ms.saturating_add(row.token_ms);
     }
 }

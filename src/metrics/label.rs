@@ -28,14 +28,15 @@ const RECOVERY_SHARE: f64 = 1.02;
 impl Label {
     /// Compares a run with the baseline; nothing when they cannot be compared.
     ///
-    /// Runs without needs say nothing about lost evidence, and a run that stopped early has done less work.
+    /// Runs without needs say nothing about lost evidence, a run that stopped early has done less work, and an unknown cost is
+    /// neither more nor less.
     #[must_use]
     pub fn new(run: &Tally, baseline: &Tally) -> Option<Self> {
         let is_same_work = run.outcome.turns_completed == baseline.outcome.turns_completed;
         if !run.has_needs || !baseline.has_needs || !is_same_work {
             return None;
         }
-        let (cost, cost_then) = (run.costs.total(), baseline.costs.total());
+        let (cost, cost_then) = (run.costs.total()?, baseline.costs.total()?);
         let (tokens, tokens_then) = (recovery_tokens(run), recovery_tokens(baseline));
         let (calls, calls_then) = (run.sums.needs.calls, baseline.sums.needs.calls);
         let is_safe = cost <= cost_then * COST_SHARE

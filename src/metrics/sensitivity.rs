@@ -147,29 +147,29 @@ impl Cell {
         }
     }
 
-    /// Returns what it costs in US dollars; no number when a price is unknown.
+    /// Returns what it costs in US dollars; nothing when a price is unknown.
     #[must_use]
-    pub fn cost(&self) -> f64 {
+    pub fn cost(&self) -> Option<f64> {
         self.tally.costs.total()
     }
 
     /// Returns what it costs in US dollars when a rate is a tenth lower, and a tenth higher.
     #[must_use]
-    pub fn cost_at(&self, part: Part) -> [f64; 2] {
-        self.varied[part as usize].each_ref().map(|it| it.total() / 10.0)
+    pub fn cost_at(&self, part: Part) -> [Option<f64>; 2] {
+        self.varied[part as usize].each_ref().map(|it| Some(it.total()? / 10.0))
     }
 
     /// Returns by how many percent the cost changes for each percent of a rate: (C₊ − C₋) / 0.2 C, from a tenth less to a
-    /// tenth more; no number for a cost of nothing.
+    /// tenth more; nothing for a cost of nothing.
     #[must_use]
-    pub fn elasticity(&self, part: Part) -> f64 {
-        self.paid(part) / self.cost()
+    pub fn elasticity(&self, part: Part) -> Option<f64> {
+        Some(self.paid(part)? / self.cost()?).filter(|it| it.is_finite())
     }
 
     /// Returns the US dollars that are paid at a rate.
-    fn paid(&self, part: Part) -> f64 {
+    fn paid(&self, part: Part) -> Option<f64> {
         let [less, more] = self.varied[part as usize].each_ref().map(Costs::total);
-        (more - less) / 2.0
+        Some((more? - less?) / 2.0)
     }
 
     /// Returns whether a limit stopped it.
@@ -180,7 +180,7 @@ impl Cell {
 
     /// Returns its cost where it counts in a ranking.
     fn ranked(&self) -> Option<f64> {
-        Some(self.cost()).filter(|it| !it.is_nan() && !self.is_stopped())
+        self.cost().filter(|_| !self.is_stopped())
     }
 }
 
@@ -219,16 +219,22 @@ fn nearest(cells: &[Cell]) -> Option<Nearest> {
     let mut found: Option<Nearest> = None;
     for (policy, other) in cells.iter().enumerate().filter(|(_, it)| it.rank.is_some_and(|it| it > 1)) {
         for part in Part::ALL {
-            let factor = 1.0 + (other.cost() - best.cost()) / (best.paid(part) - other.paid(part));
+            let Some(factor) = crossing(best, other, part) else { continue };
             let distance = |factor: f64| factor.ln().abs();
             // A rate up and the others down come to the same: of such two the first counts, whatever the last digit says.
             let is_nearer = found.is_none_or(|it| distance(factor) < distance(it.factor) * (1.0 - 1e-9));
-            if factor > 0.0 && factor.is_finite() && is_nearer {
+            if is_nearer {
                 found = Some(Nearest { part, factor, policy });
             }
         }
     }
     found
+}
+
+/// Returns by which factor a rate has to change for two policies to cost the same, if any does.
+fn crossing(best: &Cell, other: &Cell, part: Part) -> Option<f64> {
+    let factor = 1.0 + (other.cost()? - best.cost()?) / (best.paid(part)? - other.paid(part)?);
+    Some(factor).filter(|it| *it > 0.0 && it.is_finite())
 }
 
 /// Collects the pairs of policies that are in one order here and in the other there.

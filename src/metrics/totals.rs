@@ -140,25 +140,25 @@ pub struct Recovery {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CostUsd {
     /// Reads, writes, plain input and output of the agent's requests.
-    pub base: f64,
+    pub base: Option<f64>,
     /// Reads from the cache.
-    pub cache_read: f64,
+    pub cache_read: Option<f64>,
     /// Writes to it.
-    pub cache_write: f64,
+    pub cache_write: Option<f64>,
     /// Plain input.
-    pub uncached: f64,
+    pub uncached: Option<f64>,
     /// Output.
-    pub output: f64,
+    pub output: Option<f64>,
     /// Recovery, with the needs that nothing could recover.
-    pub recovery: f64,
+    pub recovery: Option<f64>,
     /// The summariser's requests.
-    pub compaction: f64,
+    pub compaction: Option<f64>,
     /// Stored contents: the calls that made them, and keeping them.
-    pub storage: f64,
+    pub storage: Option<f64>,
     /// Requests over a limit.
     pub penalty: f64,
     /// Everything.
-    pub total: f64,
+    pub total: Option<f64>,
     /// Everything, at the lower and the upper ends of what is assumed of recovery; null where nothing is.
     pub total_interval: Option<[f64; 2]>,
 }
@@ -261,14 +261,14 @@ fn recovery(tally: &Tally) -> Recovery {
 /// Returns the lines of the bill as floats.
 fn cost_usd(tally: &Tally) -> CostUsd {
     let costs = &tally.costs;
-    let known = |cost: Cost| if costs.is_unknown { f64::NAN } else { cost.usd() };
+    let known = |cost: Cost| (!costs.is_unknown).then(|| cost.usd());
     CostUsd {
         base: known(costs.base()),
         cache_read: known(costs.cache_read),
         cache_write: known(costs.cache_write),
         uncached: known(costs.uncached),
         output: known(costs.output),
-        recovery: costs.recovery,
+        recovery: (!costs.is_recovery_unknown).then_some(costs.recovery),
         compaction: known(costs.compaction),
         storage: known(costs.storage),
         penalty: costs.penalty.usd(),

@@ -158,9 +158,9 @@ fn touch_slot(rung: &ReadyRung, slot: SlotIx, pool: Option<&mut OpenPool>, edit:
             let item = *edit.prompt().item(slot);
             let pool = pool.map(|pool| pool.at(slot, rung, edit));
             let Some(rendered) = rows.at(&item, pool) else { return 0 };
-            u32::from(if *grows { edit.show_as(slot, rendered) } else { edit.show(slot, rendered) })
+            u32::from(if *grows { edit.resize(slot, rendered) } else { edit.shrink(slot, rendered) })
         }
-        Act::Drop => edit.drop(slot),
+        Act::Drop => edit.take_out(slot),
         Act::Summarise(_) | Act::Fold(_) => 0,
     }
 }

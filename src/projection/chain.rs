@@ -3,7 +3,7 @@
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::edit::ChangeLog;
-use super::prompt::{Prompt, SlotIx};
+use super::prompt::{Prompt, Shown, SlotIx};
 use crate::trace::Kind;
 use crate::units::Tokens;
 
@@ -90,15 +90,28 @@ impl Chain {
     }
 }
 
-/// Returns the digest of a prefix grown by one slot.
+/// Returns the digest of a prefix grown by one slot: by who says it, its size, and its words; where these are not known,
+/// by the item's digest and its rendition, of which only the item as it came says the same as words.
 fn link(before: u128, prompt: &Prompt<'_>, log: &ChangeLog, index: SlotIx) -> u128 {
-    let slot = log.identity(prompt, index);
-    let mut bytes = [0_u8; 34];
+    let (slot, item) = (log.identity(prompt, index), prompt.item(index));
+    let (digest, shown) = match slot.content {
+        Some(content) => (content.digest(), Shown::Raw),
+        None => (item.digest, slot.rendition),
+    };
+    let mut bytes = [0_u8; 30];
     bytes[..16].copy_from_slice(&before.to_le_bytes());
-    bytes[16..24].copy_from_slice(&prompt.item(index).digest.to_le_bytes());
+    bytes[16..24].copy_from_slice(&digest.to_le_bytes());
     bytes[24..28].copy_from_slice(&slot.tokens.to_le_bytes());
-    bytes[28] = slot.rendition as u8;
-    bytes[29] = slot.state as u8;
-    bytes[30..].copy_from_slice(&slot.serial.to_le_bytes());
+    bytes[28] = role(if slot.is_summary() { Kind::Summary } else { item.kind });
+    bytes[29] = shown as u8;
     xxh3_128(&bytes)
+}
+
+/// Returns who says it, as a provider is told: a summary, a memory and an approval are the user's side of the talk.
+#[inline]
+fn role(kind: Kind) -> u8 {
+    match kind {
+        Kind::User | Kind::Summary | Kind::Memory | Kind::Approval => Kind::User as u8,
+        kind => kind as u8,
+    }
 }

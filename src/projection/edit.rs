@@ -4,10 +4,12 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use super::chain::Chain;
+use super::fault::EditFault;
 use super::filter::Filter;
-use super::prompt::{Author, Prompt, Slot, SlotIx, State, UNDO};
+use super::prompt::{Author, Prompt, Shown, Slot, SlotIx, State, UNDO};
 use super::rendition::{Rendered, Rows};
 use super::scope::Region;
+use super::text::{Content, Text};
 use super::tracker::Tracker;
 use crate::ledger::Change;
 use crate::model::policy::Moment;
@@ -52,6 +54,7 @@ pub struct ChangeLog {
     overruled: BTreeMap<SlotIx, usize>,
     kept: BTreeMap<SlotIx, Slot>,
     n_summaries: u32,
+    fault: Option<EditFault>,
 }
 
 /// What stood in a slot before an edit that holds for one request.
@@ -75,6 +78,13 @@ impl ChangeLog {
     #[inline]
     pub fn take_requests(&mut self) -> Option<Vec<SideRequest>> {
         if self.requests.is_empty() { None } else { Some(std::mem::take(&mut self.requests)) }
+    }
+
+    /// Returns the first edit that could not be made.
+    #[inline]
+    #[must_use]
+    pub fn fault(&self) -> Option<EditFault> {
+        self.fault
     }
 
     /// Returns what changed since the last request.
@@ -171,6 +181,8 @@ impl Manner {
 }
 
 /// Edits a prompt.
+///
+/// An edit that cannot be made is not made; the first is remembered, and the run ends with an error that names it.
 #[derive(Debug)]
 pub struct Editor<'p, 't> {
     prompt: &'p mut Prompt<'t>,
@@ -207,7 +219,7 @@ impl<'p, 't> Editor<'p, 't> {
 
     /// Counts slots that a policy looked at.
     #[inline]
-    pub fn touch(&mut self, slots: u64) {
+    pub(crate) fn touch(&mut self, slots: u64) {
         self.prompt.touch(slots);
     }
 
@@ -217,40 +229,78 @@ impl<'p, 't> Editor<'p, 't> {
     }
 
     /// Shows an item in another way if that makes it smaller; an item that enters is shown so whatever its size.
-    #[inline]
     pub fn show(&mut self, index: SlotIx, rendered: Rendered) -> bool {
+        self.may_show(index, rendered.tokens) && self.shrink(index, rendered)
+    }
+
+    /// Shows an item in another way whatever that makes of its size.
+    pub fn show_as(&mut self, index: SlotIx, rendered: Rendered) -> bool {
+        self.may_show(index, rendered.tokens) && self.resize(index, rendered)
+    }
+
+    /// Puts other words into an item's place, whatever their size.
+    pub fn rewrite(&mut self, index: SlotIx, text: Text) -> bool {
+        self.show_as(index, Rendered::sized(Shown::Summary, text.tokens, false).saying(text))
+    }
+
+    /// Hides what stands in a slot; a call and its result go together. Returns how many slots it hid.
+    pub fn drop(&mut self, index: SlotIx) -> u32 {
+        if self.may_drop(index) { self.take_out(index) } else { 0 }
+    }
+
+    /// Puts a model's summary of so many tokens into the first of these slots, in ascending order, and hides the others
+    /// behind it; nobody knows its words, so that no two summaries are the same.
+    pub fn summarise(&mut self, slots: &[SlotIx], tokens: u32, request: Option<SideRequest>) {
+        if self.may_summarise(slots, tokens, request.as_ref()) {
+            self.absorb(slots, tokens, request);
+        }
+    }
+
+    /// Puts a summary in these words into the first of these slots, in ascending order, and hides the others behind it.
+    pub fn summarise_as(&mut self, slots: &[SlotIx], text: Text, request: Option<SideRequest>) {
+        if self.may_summarise(slots, text.tokens, request.as_ref()) {
+            self.absorb_as(slots, text, request);
+        }
+    }
+
+    /// Remembers an edit that cannot be made, unless there was one before.
+    pub(super) fn refuse(&mut self, fault: EditFault) {
+        self.log.fault.get_or_insert(fault);
+    }
+
+    /// Shows an item in another way if that makes it smaller, or if it enters.
+    #[inline]
+    pub(super) fn shrink(&mut self, index: SlotIx, rendered: Rendered) -> bool {
         let before = *self.prompt.slot(index);
         let enters = self.manner.moment == Moment::Entry;
         if before.state != State::Shown || (rendered.tokens >= before.tokens && !enters) {
             return false;
         }
         if rendered.tokens > before.tokens {
-            let Rendered { shown: rendition, tokens, exact } = rendered;
-            self.put(index, Slot { tokens, rendition, exact, ..before });
+            self.put(index, before.showing(rendered));
             return true;
         }
-        self.prompt.rerender(index, rendered.tokens, rendered.shown, rendered.exact, self.manner.author);
+        self.prompt.rerender(index, rendered, self.manner.author);
         self.note_edit(index, before);
         true
     }
 
-    /// Shows an item in another way whatever that makes of its size.
-    pub fn show_as(&mut self, index: SlotIx, rendered: Rendered) -> bool {
+    /// Shows an item in another way whatever its size.
+    pub(super) fn resize(&mut self, index: SlotIx, rendered: Rendered) -> bool {
         let before = *self.prompt.slot(index);
-        let Rendered { shown: rendition, tokens, exact } = rendered;
-        let after = Slot { tokens, rendition, exact, ..before };
+        let after = before.showing(rendered);
         if before.state != State::Shown || after == before {
             return false;
         }
-        if tokens < before.tokens {
-            return self.show(index, rendered);
+        if rendered.tokens < before.tokens {
+            return self.shrink(index, rendered);
         }
         self.put(index, after);
         true
     }
 
-    /// Hides what stands in a slot; a call and its result go together. Returns how many slots it hid.
-    pub fn drop(&mut self, index: SlotIx) -> u32 {
+    /// Hides what stands in a slot, and its call or its result.
+    pub(super) fn take_out(&mut self, index: SlotIx) -> u32 {
         let pair = self.prompt.item(index).pair;
         let mut n = self.hide(index);
         if pair < self.prompt.len() && self.prompt.slot(pair).state == State::Shown {
@@ -276,17 +326,22 @@ impl<'p, 't> Editor<'p, 't> {
     }
 
     /// Takes a run of slots out, as the recorded harness did; it is no stage's doing.
-    pub fn reset(&mut self, slots: Range<SlotIx>) {
+    pub(crate) fn reset(&mut self, slots: Range<SlotIx>) {
         self.manner = Manner { author: UNDO, stage: u16::MAX, ..self.manner };
         for index in slots {
             self.hide(index);
         }
     }
 
-    /// Puts a summary of so many tokens into the first of these slots, in ascending order, and hides the others behind it.
-    pub fn summarise(&mut self, slots: &[SlotIx], tokens: u32, request: Option<SideRequest>) {
-        let Some(host) = slots.first().copied() else { return };
+    /// Puts a model's summary into the first of these slots, and hides the others behind it.
+    pub(crate) fn absorb(&mut self, slots: &[SlotIx], tokens: u32, request: Option<SideRequest>) {
         self.log.n_summaries = self.log.n_summaries.saturating_add(1);
+        let content = Content::of_call(self.log.n_summaries);
+        self.absorb_as(slots, Text { tokens, content }, request);
+    }
+
+    fn absorb_as(&mut self, slots: &[SlotIx], text: Text, request: Option<SideRequest>) {
+        let Some(host) = slots.first().copied() else { return };
         if self.manner.is_plain() && !self.log.remembers_any() && self.manner.moment != Moment::Entry {
             self.log.note(host, u32::try_from(slots.len()).unwrap_or(u32::MAX), self.manner.stage);
         } else {
@@ -295,7 +350,7 @@ impl<'p, 't> Editor<'p, 't> {
                 self.note_edit(*index, before);
             }
         }
-        self.prompt.absorb(slots, tokens, self.log.n_summaries, self.manner.author);
+        self.prompt.absorb(slots, text, self.manner.author);
         self.log.requests.extend(request);
     }
 

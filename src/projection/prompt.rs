@@ -1,7 +1,9 @@
 //! The prompt: one slot an item, totals kept up to date, and the journal of every edit.
 
 use super::history::History;
+use super::rendition::Rendered;
 pub use super::slot::{Author, Edit, LoopState, Shown, Slot, SlotIx, State, UNDO};
+use super::text::Text;
 use crate::ledger::ToolResults;
 use crate::trace::{Item, ItemIx, Kind, LoopIx, Preserve, Session, Spine};
 use crate::units::Tokens;
@@ -173,12 +175,13 @@ impl<'t> Prompt<'t> {
 
     /// Shows an item in another way that is no larger; every total follows.
     #[inline]
-    pub fn rerender(&mut self, index: SlotIx, tokens: u32, rendition: Shown, exact: bool, by: Author) {
+    pub fn rerender(&mut self, index: SlotIx, rendered: Rendered, by: Author) {
+        let Rendered { shown: rendition, tokens, exact, .. } = rendered;
         let at = index as usize;
         let item = self.history.items()[at];
         let slot = &mut self.slots[at];
         let before = *slot;
-        (slot.tokens, slot.rendition, slot.exact, slot.by) = (tokens, rendition, exact, by);
+        *slot = Slot { by, ..before.showing(rendered) };
         let after = *slot;
         let freed = Tokens::from(before.tokens - tokens);
         self.total -= freed;
@@ -200,7 +203,7 @@ impl<'t> Prompt<'t> {
     }
 
     /// Puts a summary into the first of these slots, in ascending order, and hides the others behind it.
-    pub fn absorb(&mut self, slots: &[SlotIx], tokens: u32, serial: u32, by: Author) {
+    pub fn absorb(&mut self, slots: &[SlotIx], says: Text, by: Author) {
         let Some(host) = slots.first().copied() else { return };
         let mut freed = 0;
         // From the end on, so that a hidden run leads to its end in one step.
@@ -210,9 +213,9 @@ impl<'t> Prompt<'t> {
             let before = *slot;
             slot.by = by;
             if index == host {
-                (slot.tokens, slot.state, slot.serial) = (tokens, State::Host, serial);
+                (slot.tokens, slot.state, slot.content) = (says.tokens, State::Host, Some(says.content));
             } else {
-                (slot.tokens, slot.state, slot.serial) = (0, State::Absorbed, 0);
+                (slot.tokens, slot.state, slot.content) = (0, State::Absorbed, None);
                 self.next[at] = self.next.get(at + 1).copied().unwrap_or(index + 1);
             }
             self.journal.push(Edit { slot: index, before, after: *slot });
@@ -221,8 +224,8 @@ impl<'t> Prompt<'t> {
             state.tokens -= Tokens::from(before.tokens);
             freed += Tokens::from(before.tokens);
         }
-        self.loops[self.history.items()[host as usize].loop_ix as usize].tokens += Tokens::from(tokens);
-        self.total = self.total - freed + Tokens::from(tokens);
+        self.loops[self.history.items()[host as usize].loop_ix as usize].tokens += Tokens::from(says.tokens);
+        self.total = self.total - freed + Tokens::from(says.tokens);
         self.dirty_from = self.dirty_from.min(host);
         self.touched += slots.len() as u64;
     }

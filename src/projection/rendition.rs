@@ -8,6 +8,7 @@ use std::sync::Arc;
 use super::filter::{ClassMask, ToolMask};
 use super::num::{Env, Known, Num};
 use super::prompt::{Prompt, Shown, SlotIx};
+use super::text::{Content, Text};
 use super::writer::{Writer, Written, WrittenSizes};
 use crate::model::action::{Rendition, Row};
 use crate::model::scope::Patterns;
@@ -32,6 +33,24 @@ pub struct Rendered {
     pub tokens: u32,
     /// Whether it is exact evidence.
     pub exact: bool,
+    /// What its words are known by; none where only its size is known.
+    pub content: Option<Content>,
+}
+
+impl Rendered {
+    /// A rendition of which only the size is known: with its item it says what its words are.
+    #[inline]
+    #[must_use]
+    pub fn sized(shown: Shown, tokens: u32, exact: bool) -> Self {
+        Self { shown, tokens, exact, content: None }
+    }
+
+    /// The same rendition in these words.
+    #[inline]
+    #[must_use]
+    pub fn saying(self, text: Text) -> Self {
+        Self { tokens: text.tokens, content: Some(text.content), ..self }
+    }
 }
 
 impl Render {
@@ -73,7 +92,7 @@ impl Render {
             Shown::Summary | Shown::Gist | Shown::Handle | Shown::Marker => false,
         };
         let exact = self.exact.unwrap_or(by_rule) && item.preserve == Preserve::WorkingEvidence;
-        Rendered { shown: self.shown, tokens, exact }
+        Rendered::sized(self.shown, tokens, exact)
     }
 }
 
@@ -168,7 +187,7 @@ impl Rows {
     fn in_writing(&self, item: &Item, sizes: WrittenSizes, pool: Option<&mut Pool>) -> Option<Rendered> {
         let row = self.rows.iter().find(|it| it.matches(item))?;
         let rendered =
-            |render: &Render, tokens| Rendered { shown: render.written(), tokens, ..render.of(item) };
+            |render: &Render, text| Rendered { shown: render.written(), ..render.of(item) }.saying(text);
         let shown = rendered(&row.render, sizes.shown);
         let Some(pool) = pool.filter(|_| shown.exact || row.charged) else { return Some(shown) };
         if pool.used + u64::from(sizes.exact) > pool.tokens {

@@ -1,5 +1,7 @@
 //! What stands at one place of a prompt, what an edit of it is, and what a loop adds up to.
 
+use super::rendition::Rendered;
+use super::text::Content;
 use crate::spec::policy::ShownSpec;
 use crate::trace::{Item, Preserve};
 use crate::units::Tokens;
@@ -45,8 +47,8 @@ pub struct Slot {
     pub exact: bool,
     /// The last author of an edit; [`UNDO`] when there was none.
     pub by: Author,
-    /// Which summary stands here, counted from 1, or what a folded one says, as a digest; 0 for items.
-    pub serial: u32,
+    /// What caches know it by, where it is known or a model's: none for an item that its rendition says all about.
+    pub content: Option<Content>,
 }
 
 impl Slot {
@@ -55,7 +57,15 @@ impl Slot {
     #[must_use]
     pub fn as_it_came(item: &Item) -> Self {
         let exact = item.preserve == Preserve::WorkingEvidence;
-        Self { tokens: item.raw, rendition: Shown::Raw, state: State::Shown, exact, by: UNDO, serial: 0 }
+        Self { tokens: item.raw, rendition: Shown::Raw, state: State::Shown, exact, by: UNDO, content: None }
+    }
+
+    /// Returns the slot with its item shown in another way.
+    #[inline]
+    #[must_use]
+    pub(super) fn showing(self, rendered: Rendered) -> Self {
+        let Rendered { shown: rendition, tokens, exact, content } = rendered;
+        Self { tokens, rendition, exact, content, ..self }
     }
 
     /// Returns whether anything stands in this slot.

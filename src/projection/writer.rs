@@ -5,11 +5,11 @@ use std::sync::Arc;
 use minijinja::context;
 use minijinja::value::{Serde, Value};
 
-use super::num::{Known, tokens_of_chars};
+use super::num::Known;
 use super::prompt::Shown;
+use super::text::Text;
 use crate::model::template::Template;
 use crate::spec::scenario::TokenizerSpec;
-use crate::tokens;
 use crate::trace::{ItemIx, Kind, Spine, Texts, Trace};
 use crate::units::Decimal;
 
@@ -40,16 +40,9 @@ impl Writer {
         (!trace.texts.is_empty()).then(|| Arc::new(writer()))
     }
 
-    /// Returns the tokens of a text: as the trace's tokenizer counts them, else by its characters.
-    pub(super) fn count(&self, text: &str) -> u32 {
-        let tokens = match self.tokenizer.and_then(tokens::tokenizer) {
-            Some(tokenizer) => tokenizer.count(text),
-            None => {
-                let chars = u64::try_from(text.chars().count()).unwrap_or(u64::MAX);
-                tokens_of_chars(chars, self.chars_per_token)
-            }
-        };
-        u32::try_from(tokens).unwrap_or(u32::MAX)
+    /// Returns words as the trace's tokenizer counts them, else by their characters.
+    pub(super) fn count(&self, words: &str) -> Text {
+        Text::counted(words, self.tokenizer, self.chars_per_token)
     }
 
     /// Returns what an item says.
@@ -92,14 +85,14 @@ pub(super) struct Written {
     sizes: Vec<Option<WrittenSizes>>,
 }
 
-/// How large one result is.
+/// One result in a template's words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct WrittenSizes {
     /// As its row shows it.
-    pub(super) shown: u32,
+    pub(super) shown: Text,
     /// As its row shows it when the pool has no room.
-    pub(super) over_budget: u32,
-    /// What of it is exact evidence.
+    pub(super) over_budget: Text,
+    /// How large what of it is exact evidence.
     pub(super) exact: u32,
 }
 
@@ -121,7 +114,7 @@ impl Written {
             Some(WrittenSizes {
                 shown: write(shown)?,
                 over_budget: write(over_budget)?,
-                exact: writer.count(&exact),
+                exact: writer.count(&exact).tokens,
             })
         };
         let sizes = spine.items.iter().enumerate().map(size).collect();

@@ -64,7 +64,7 @@ impl Block {
     /// Returns the cells, line by line, in the order of [`COLUMNS`].
     #[must_use]
     pub fn cells(&self, digits: Digits) -> Vec<Vec<String>> {
-        let costs = self.lines.iter().map(|it| it.tally.costs.total());
+        let costs = self.lines.iter().filter_map(|it| it.tally.costs.total());
         let decimals = numbers::decimals(costs.fold(0.0, f64::max));
         self.lines.iter().enumerate().map(|(index, it)| self.line(index, it, digits, decimals)).collect()
     }
@@ -74,8 +74,9 @@ impl Block {
         let main = &tally.sums.main;
         let is_same_work = tally.outcome.turns_completed == first.outcome.turns_completed;
         let change = (index > 0 && is_same_work)
-            .then(|| numbers::change(tally.costs.total(), first.costs.total()))
-            .flatten();
+            .then(|| tally.costs.total().zip(first.costs.total()))
+            .flatten()
+            .and_then(|(cost, first)| numbers::change(cost, first));
         let calls = tally.has_needs.then(|| numbers::expected(tally.sums.needs.calls));
         let or_none = |it: Option<String>| it.unwrap_or_else(|| NONE.to_owned());
         vec![
@@ -88,7 +89,7 @@ impl Block {
             digits(main.uncached),
             or_none(calls),
             or_none(tally.evidence_kept().map(numbers::percent)),
-            numbers::fixed(tally.costs.total(), decimals),
+            numbers::fixed_or_none(tally.costs.total(), decimals),
             or_none(change),
         ]
     }

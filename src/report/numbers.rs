@@ -32,7 +32,7 @@ pub fn percent(share: f64) -> String {
 /// Returns how a value differs from a base, signed, in percent; nothing when the base is none.
 #[must_use]
 pub fn change(value: f64, base: f64) -> Option<String> {
-    if base <= 0.0 || base.is_nan() || value.is_nan() {
+    if base <= 0.0 {
         return None;
     }
     let change = (value / base - 1.0) * 100.0;
@@ -53,14 +53,17 @@ pub fn expected(count: f64) -> String {
 /// Returns an amount with so many decimals and separators between thousands.
 #[must_use]
 pub fn fixed(amount: f64, decimals: usize) -> String {
-    if amount.is_nan() {
-        return NONE.to_owned();
-    }
     let text = format!("{amount:.decimals$}");
     match text.split_once('.') {
         Some((whole, fraction)) => format!("{}.{fraction}", separated(whole)),
         None => separated(&text),
     }
+}
+
+/// Returns an amount with so many decimals, or what stands where none is known.
+#[must_use]
+pub fn fixed_or_none(amount: Option<f64>, decimals: usize) -> String {
+    amount.map_or_else(|| NONE.to_owned(), |it| fixed(it, decimals))
 }
 
 /// Returns how many decimals amounts of this size are shown with.

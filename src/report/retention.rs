@@ -92,13 +92,13 @@ impl RetentionCost {
     /// Returns what a run cost; nothing for loads without facts.
     pub(super) fn new(run: &Run) -> Option<Self> {
         let retention = run.retention.as_deref()?;
-        let known = |it: f64| Some(it).filter(|it| it.is_finite() && !has_stopped(run));
+        let known = |it: Option<f64>| it.filter(|it| it.is_finite() && !has_stopped(run));
         let (main, usd) = (&run.tally.sums.main, run.tally.costs.total());
-        let usd_per_1000_turns = usd / (retention.turns as f64 / 1_000.0);
+        let usd_per_1000_turns = usd.map(|it| it / (retention.turns as f64 / 1_000.0));
         Some(Self {
-            tokens_per_request: known(main.prompt as f64 / main.n as f64),
+            tokens_per_request: known(Some(main.prompt as f64 / main.n as f64)),
             usd_per_1000_turns: known(usd_per_1000_turns),
-            accuracy_per_usd: known(retention.accuracy.mean / usd_per_1000_turns),
+            accuracy_per_usd: known(usd_per_1000_turns.map(|it| retention.accuracy.mean / it)),
         })
     }
 }
@@ -129,7 +129,7 @@ impl Group<'_> {
             self.states(),
             self.paired(),
         ];
-        if self.runs.iter().any(|(run, ..)| run.tally.costs.total() > 0.0) {
+        if self.runs.iter().any(|(run, ..)| run.tally.costs.total().is_some_and(|it| it > 0.0)) {
             grids.push(self.costs());
         }
         grids

@@ -52,7 +52,7 @@ struct LoadJson<'a> {
 struct CellJson<'a> {
     profile: &'a str,
     policy: &'a str,
-    cost_usd: f64,
+    cost_usd: Option<f64>,
     rank: Option<usize>,
     stopped: bool,
     cache_hit_ratio: f64,
@@ -63,9 +63,9 @@ struct CellJson<'a> {
 /// What a bill owes to a rate, as programs read it.
 #[derive(Debug, Serialize)]
 struct RateJson {
-    elasticity: f64,
-    cost_usd_at_90_percent: f64,
-    cost_usd_at_110_percent: f64,
+    elasticity: Option<f64>,
+    cost_usd_at_90_percent: Option<f64>,
+    cost_usd_at_110_percent: Option<f64>,
 }
 
 /// The cheapest policy under one profile as programs read it.

@@ -253,6 +253,7 @@ fn of_trace(
         Play::Coded(mut code, layout) => {
             let recovery = ReadyRecovery::one_shot(None);
             play_projector(&trace, &mut code, &layout, recovery, &Limits::NONE, &rule.cache, &mut rows)
+                .expect("the code makes edits that can be made")
         }
     };
     let price = price(file, expected)?;

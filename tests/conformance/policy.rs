@@ -150,7 +150,7 @@ fn mask(edit: &mut Editor<'_, '_>, keep: usize, batch: usize, marker: u32) {
     let results: Vec<SlotIx> = (0..edit.prompt().len()).filter(is_result).collect();
     let n_masked = results.len().saturating_sub(keep) / batch * batch;
     for at in results.into_iter().take(n_masked) {
-        edit.show(at, Rendered { shown: Shown::Marker, tokens: marker, exact: false });
+        edit.show(at, Rendered::sized(Shown::Marker, marker, false));
     }
 }
 

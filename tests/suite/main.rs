@@ -13,6 +13,7 @@ mod duckagent;
 mod explain;
 mod formats;
 mod fuzz;
+mod identity;
 mod import;
 mod inputs;
 mod laws;

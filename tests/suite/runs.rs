@@ -123,7 +123,7 @@ fn line(run: &Run) -> [String; 8] {
         thousands(totals.uncached_tokens),
         known(totals.recovery.expected_calls),
         known(share),
-        fixed(totals.cost_usd.total, 6),
+        totals.cost_usd.total.map_or_else(|| "–".to_owned(), |it| fixed(it, 6)),
     ]
 }
 

@@ -62,7 +62,7 @@ fn requests(trace: &Trace, window: u64) -> Vec<Vec<Part>> {
     let program = Program::new(&policy(), trace, &known);
     let mut spy = Spy { program, trace, requests: Vec::new() };
     let (rules, mut rows) = (CacheRules::None, Rows::default());
-    play(trace, &mut spy, &Layout::default(), ReadyRecovery::one_shot(None), &limits, &rules, &mut rows);
+    play(trace, &mut spy, &Layout::default(), ReadyRecovery::one_shot(None), &limits, &rules, &mut rows).unwrap();
     assert_eq!(rows.requests.len(), spy.requests.len());
     for (row, parts) in rows.requests.iter().zip(&spy.requests) {
         let shown: u64 = parts.iter().map(|it| u64::from(it.tokens)).sum();
@@ -437,4 +437,41 @@ fn a_template_that_is_none_and_a_fold_that_cannot_be_are_told() {
     assert_eq!(told("scope: (order: newest), apply: fold()", ""), ["fold-order"]);
     assert_eq!(told("apply: fold(copy: [user], quote: [user])", ""), ["fold-kind-twice"]);
     assert_eq!(told("apply: fold(quote: [tool_result])", ""), ["fold-quotes-results"]);
+}
+
+/// Notes what caches know the last request by.
+struct Last(Program, u128);
+
+impl Projector for Last {
+    fn project(&mut self, moment: Moment, ambient: &Ambient, edit: &mut Editor<'_, '_>) {
+        self.0.project(moment, ambient, edit);
+        self.1 = edit.chain().links().last().map_or(0, |it| it.digest);
+    }
+}
+
+/// What caches know the last request by, of a loop that is folded and whose result says these words.
+fn known_by(words: &str, digest: u64) -> u128 {
+    let text: Arc<str> = words.into();
+    let sizes = Sizes { raw: 1_000, excerpt: 1_000, summary: 100, handle: 5 };
+    let mut result = NewItem::result("bash", 0, sizes, Preserve::None, Default::default());
+    (result.text, result.digest) = (Some(&text), Some(digest));
+    let mut trace = TraceBuilder::new("folded", &[]);
+    trace.begin_loop(&[NewItem::plain(Kind::User, 100)]);
+    trace.step(0, 10, &[NewItem::call("bash", 10)], &[result]);
+    trace.step(0, 50, &[NewItem::plain(Kind::Assistant, 50)], &[]);
+    sized(&mut trace, &[]);
+    let (trace, limits, rules) = (trace.finish(), Limits::NONE, CacheRules::None);
+    let known = Known { limits, chars_per_token: trace.chars_per_token };
+    let mut last = Last(Program::new(&policy(), &trace, &known), 0);
+    let (layout, recovery, mut rows) = (Layout::default(), ReadyRecovery::one_shot(None), Rows::default());
+    play(&trace, &mut last, &layout, recovery, &limits, &rules, &mut rows).unwrap();
+    last.1
+}
+
+#[test]
+fn a_fold_is_known_by_its_words_and_not_by_what_it_was_made_of() {
+    let first = known_by(&"one ".repeat(200), 1);
+
+    assert_eq!(first, known_by(&"one ".repeat(200), 2), "equal words of another item");
+    assert_ne!(first, known_by(&"two ".repeat(200), 1), "other words of equal size");
 }

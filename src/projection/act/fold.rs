@@ -16,6 +16,7 @@ use crate::projection::program::{Activation, ReadyRung};
 use crate::projection::prompt::{Prompt, Shown, Slot, SlotIx, State};
 use crate::projection::rendition::{Rendered, Rows};
 use crate::projection::scope::{Region, UnitSize};
+use crate::projection::text::Content;
 use crate::projection::writer::{Passage, Writer};
 use crate::spec::policy::{KindSpec, PartSpec};
 use crate::trace::{Kind, Spine};
@@ -73,6 +74,8 @@ struct Draft {
     fates: Vec<(SlotIx, Fate)>,
     input: Tokens,
     output: Tokens,
+    /// What the summary's words are known by, where a template writes them.
+    content: Option<Content>,
     /// Whether there is more to fold than summaries.
     has_items: bool,
 }
@@ -166,8 +169,8 @@ impl ReadyFold {
             };
             draft.fates.push((slot, fate));
         }
-        if let Some(output) = self.written_size(&draft, edit.prompt()) {
-            draft.output = output;
+        if let Some((output, content)) = self.written(&draft, edit.prompt()) {
+            (draft.output, draft.content) = (output, Some(content));
         }
         draft
     }
@@ -179,8 +182,9 @@ impl ReadyFold {
         self.rows.written.is_some() && self.template.is_some()
     }
 
-    /// Returns how large the summary is in the template's words; what it tells of without text counts as it stands.
-    fn written_size(&self, draft: &Draft, prompt: &Prompt<'_>) -> Option<Tokens> {
+    /// Returns how large the summary is in the template's words, and what these are known by; what it tells of without text
+    /// is told as it stands.
+    fn written(&self, draft: &Draft, prompt: &Prompt<'_>) -> Option<(Tokens, Content)> {
         let (_, writer) = self.template.as_ref()?;
         let told = draft.fates.iter().filter_map(|(slot, fate)| match fate {
             Fate::Told(rendered) => {
@@ -189,8 +193,15 @@ impl ReadyFold {
             Fate::Gone => None,
         });
         let (text, silent) = self.write(prompt, told)?;
-        let silent = silent.iter().map(|it| Tokens::from(prompt.slot(*it).tokens));
-        Some(silent.fold(writer.count(&text).into(), Tokens::saturating_add))
+        let text = writer.count(&text);
+        let mut bytes = text.content.digest().to_le_bytes().to_vec();
+        let mut tokens = Tokens::from(text.tokens);
+        for slot in &silent {
+            tokens = tokens.saturating_add(prompt.slot(*slot).tokens.into());
+            extend(&mut bytes, prompt, *slot);
+        }
+        let content = if silent.is_empty() { text.content } else { Content::of_digest(xxh3_64(&bytes)) };
+        Some((tokens, content))
     }
 
     /// Writes the summary of what it tells of; returns also what of that has no text.
@@ -243,10 +254,10 @@ impl Draft {
         let tokens = u32::try_from(self.output).unwrap_or(u32::MAX);
         for (slot, fate) in &self.fates {
             if let Fate::Told(Some(rendered)) = fate {
-                edit.show_as(*slot, *rendered);
+                edit.resize(*slot, *rendered);
             }
         }
-        let serial = self.digest(edit);
+        let content = Some(self.content.unwrap_or_else(|| self.told(edit.prompt())));
         for (n, (slot, fate)) in self.fates.iter().enumerate() {
             let stands = *edit.prompt().slot(*slot);
             // An earlier fold that is not told of takes what it tells of with it.
@@ -259,24 +270,27 @@ impl Draft {
                 (_, false, Fate::Told(_)) => State::Folded,
                 (_, false, Fate::Gone) => State::Dropped,
             };
-            let shows = if n == 0 { (tokens, serial) } else { (0, 0) };
-            edit.put(*slot, Slot { tokens: shows.0, serial: shows.1, state, ..stands });
+            let (tokens, content) = if n == 0 { (tokens, content) } else { (0, None) };
+            edit.put(*slot, Slot { tokens, content, state, ..stands });
         }
     }
 
-    /// Returns a number that stands for what the summary says: equal text, equal number, whenever it is made.
-    fn digest(&self, edit: &Editor<'_, '_>) -> u32 {
-        let mut bytes = Vec::with_capacity(self.fates.len() * 14);
+    /// Returns what a summary without words is known by: what it tells of, as it stands, and what it leaves out.
+    fn told(&self, prompt: &Prompt<'_>) -> Content {
+        let mut bytes = Vec::with_capacity(self.fates.len() * 15);
         for (slot, fate) in &self.fates {
-            let stands = edit.prompt().slot(*slot);
-            bytes.extend(slot.to_le_bytes());
-            bytes.extend(stands.tokens.to_le_bytes());
-            bytes.extend(stands.serial.to_le_bytes());
-            bytes.extend([stands.rendition as u8, u8::from(*fate == Fate::Gone)]);
+            extend(&mut bytes, prompt, *slot);
+            bytes.push(u8::from(*fate == Fate::Gone));
         }
-        let digest = xxh3_64(&bytes);
-        #[expect(clippy::cast_possible_truncation, reason = "the lower half is as good a digest")]
-        let low = digest as u32;
-        low
+        Content::of_digest(xxh3_64(&bytes))
     }
+}
+
+/// Appends what a slot shows.
+fn extend(bytes: &mut Vec<u8>, prompt: &Prompt<'_>, slot: SlotIx) {
+    let stands = prompt.slot(slot);
+    let digest = stands.content.map_or(prompt.item(slot).digest, Content::digest);
+    bytes.extend(digest.to_le_bytes());
+    bytes.extend(stands.tokens.to_le_bytes());
+    bytes.extend([stands.rendition as u8, u8::from(stands.content.is_some())]);
 }

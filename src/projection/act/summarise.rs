@@ -66,7 +66,7 @@ pub(super) fn summarise(
             items: batch.n_loops,
         }
     });
-    edit.summarise(&batch.slots, u32::try_from(output).unwrap_or(u32::MAX), request);
+    edit.absorb(&batch.slots, u32::try_from(output).unwrap_or(u32::MAX), request);
     let n = u32::try_from(batch.slots.len()).unwrap_or(u32::MAX);
     edit.note_visit(rung.place.part == PartSpec::Active, n, n);
 }

@@ -56,10 +56,10 @@ fn costs(all: &Sensitivity, grid: &Compared) -> Grid {
     let columns =
         [named(&["profile", "as of"]), letters.clone(), named(&["order by cost", "until"])].concat();
     let rows = all.profiles.iter().zip(&grid.rows).map(|(profile, row)| {
-        let largest = row.cells.iter().map(Cell::cost).fold(0.0, f64::max);
+        let largest = row.cells.iter().filter_map(Cell::cost).fold(0.0, f64::max);
         let mut line = vec![profile.name.clone(), profile.as_of.clone()];
         line.extend(row.cells.iter().map(|it| {
-            let cost = numbers::fixed(it.cost(), numbers::decimals(largest));
+            let cost = numbers::fixed_or_none(it.cost(), numbers::decimals(largest));
             if it.is_stopped() { format!("{cost} ×") } else { cost }
         }));
         line.push(order(row, &letters));
@@ -128,7 +128,7 @@ fn elasticities(all: &Sensitivity, grid: &Compared, is_detailed: bool) -> Grid {
     let letters = letters(all);
     let cells = || grid.rows.iter().flat_map(|it| &it.cells);
     // Most lists have no price for some of it, and nobody stores anything under most rules.
-    let is_paid = |part: &Part| *part == Part::Input || cells().any(|it| it.elasticity(*part) != 0.0);
+    let is_paid = |part: &Part| *part == Part::Input || cells().any(|it| it.elasticity(*part) != Some(0.0));
     let parts: Vec<Part> = Part::ALL.into_iter().filter(is_paid).collect();
     let columns = ["profile", "policy"].into_iter().chain(parts.iter().map(|it| it.name()));
     let mut rows = Vec::new();
@@ -136,7 +136,7 @@ fn elasticities(all: &Sensitivity, grid: &Compared, is_detailed: bool) -> Grid {
         let shown = if is_detailed { row.cells.len() } else { 1 };
         for (letter, cell) in letters.iter().zip(&row.cells).take(shown) {
             let mut line = vec![profile.name.clone(), letter.clone()];
-            line.extend(parts.iter().map(|part| numbers::fixed(cell.elasticity(*part), 3)));
+            line.extend(parts.iter().map(|part| numbers::fixed_or_none(cell.elasticity(*part), 3)));
             rows.push(line);
         }
     }
@@ -167,7 +167,7 @@ fn break_even(all: &Sensitivity) -> Option<Grid> {
             let it = &profile.break_even;
             let share = |it: Option<f64>| it.map_or_else(|| NONE.to_owned(), numbers::percent);
             let number = |it: Option<f64>| it.map_or_else(|| NONE.to_owned(), significant);
-            let tokens = |it: Option<f64>| it.map_or_else(|| NONE.to_owned(), |it| numbers::fixed(it, 0));
+            let tokens = |it: Option<f64>| numbers::fixed_or_none(it, 0);
             vec![
                 profile.name.clone(),
                 share(it.hit_share_short),

@@ -77,7 +77,7 @@ fn changing_only_the_placement_changes_reads_and_writes() {
         for (name, layout) in LAYOUTS {
             let mut sums = Sums::default();
             simulate(&trace, &policy(layout), &Limits::NONE, &profile.cache, &mut sums);
-            let (main, cost) = (&sums.main, Costs::new(&sums, None, 0, &profile).total());
+            let (main, cost) = (&sums.main, Costs::new(&sums, None, 0, &profile).total().unwrap());
             let [short, long] = main.write;
             let _ = writeln!(
                 table,

@@ -10,14 +10,15 @@ use ctxsim::model::profile::Steps;
 use ctxsim::model::{CacheRules, Layout};
 use ctxsim::rng::Seed;
 use ctxsim::spec::cache::ReadableSpec;
+use ctxsim::spec::policy::ShownSpec;
 use ctxsim::trace::{Kind, StepRow};
 
-use super::history::{History, Stands, View};
+use super::history::{History, Said};
 use entries::{Contents, Entries};
 use pieces::{Blocks, Units};
 
 /// What the provider tells a segment by.
-pub(super) type Key = (u64, u64, u8, Stands);
+pub(super) type Key = (Said, u64, ShownSpec, Kind);
 
 /// A segment of a prompt.
 #[derive(Clone, Copy, Debug)]
@@ -163,11 +164,21 @@ fn segments(history: &History<'_>) -> Vec<Segment> {
     let known = (0..history.slots.len()).filter(|it| history.slots[*it].identity.is_visible());
     let segments = known.map(|index| {
         let (item, view) = (history.item(index), history.slots[index].identity);
-        let View { tokens, rendition, stands, .. } = view;
         let kind = history.kind(index);
+        let said = history.said(index, &view);
+        let is_item = matches!(said, Said::Item(_));
+        // Whoever writes summaries, memories and approvals, the user sends them.
+        let from = match item.kind {
+            Kind::Summary | Kind::Memory | Kind::Approval => Kind::User,
+            kind => kind,
+        };
         let tokens_shown = history.slots[index].view.tokens;
         Segment {
-            key: (item.digest, tokens, rendition as u8, stands),
+            key: if is_item {
+                (said, view.tokens, view.rendition, from)
+            } else {
+                (said, view.tokens, ShownSpec::Raw, Kind::User)
+            },
             kind,
             tokens: tokens_shown,
             slot: index as u32,

@@ -85,7 +85,11 @@ impl Run<'_> {
                 self.history.edit(*slot, *view, &activation.manner);
             }
         }
-        let number = self.history.number_fold(plan.slots.clone());
+        let told = |(slot, view, is_told): &(usize, View, bool)| {
+            (self.history.said(*slot, view), view.tokens, view.rendition, *is_told)
+        };
+        let says = plan.slots.iter().map(told).collect();
+        let number = self.history.number_fold(says);
         let host = plan.slots[0].0;
         for (slot, view, is_told) in plan.slots {
             let was_behind = match view.stands {

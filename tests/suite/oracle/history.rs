@@ -22,6 +22,20 @@ pub(super) enum Stands {
     Fold(u64),
 }
 
+/// What a slot says, as the provider gets it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Said {
+    /// Something of an item, by the digest of what it was.
+    Item(u64),
+    /// What a call wrote, which nobody knows: the n-th.
+    Call(u64),
+    /// What a folded summary tells: the n-th that says something of its own.
+    Fold(u64),
+}
+
+/// What a slot says, how large that is, how it is shown, and whether the summary tells of it.
+pub(super) type Told = (Said, u64, ShownSpec, bool);
+
 /// What stands in a slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct View {
@@ -99,8 +113,8 @@ pub(super) struct History<'a> {
     pub(super) n_loops: u64,
     pub(super) n_steps: u64,
     n_summaries: u64,
-    /// What folded summaries have said: each slot of theirs, and how it stood.
-    folds: Vec<Vec<(usize, View, bool)>>,
+    /// What folded summaries have said.
+    folds: Vec<Vec<Told>>,
     pub(super) visits: Vec<Visit>,
     pub(super) requests: Vec<SideRequest>,
     pub(super) change: Change,
@@ -205,6 +219,18 @@ impl<'a> History<'a> {
         }
     }
 
+    /// What a slot says that stands so: a summary is known by its own words, whatever stood in its slot.
+    pub(super) fn said(&self, slot: usize, view: &View) -> Said {
+        match view.stands {
+            Stands::Summary(n) if n > u64::MAX / 2 => Said::Fold(u64::MAX - n),
+            Stands::Summary(n) => Said::Call(n),
+            Stands::Fold(n) => Said::Fold(n),
+            Stands::Shown | Stands::Dropped | Stands::Behind | Stands::Told => {
+                Said::Item(self.item(slot).digest)
+            }
+        }
+    }
+
     /// Which unit of the trace a slot belongs to.
     pub(super) fn unit_of(&self, slot: usize, unit: Unit) -> usize {
         let item = self.item(slot);
@@ -228,7 +254,7 @@ impl<'a> History<'a> {
     }
 
     /// Numbers what a folded summary says.
-    pub(super) fn number_fold(&mut self, says: Vec<(usize, View, bool)>) -> u64 {
+    pub(super) fn number_fold(&mut self, says: Vec<Told>) -> u64 {
         let known = self.folds.iter().position(|it| *it == says);
         let number = known.unwrap_or(self.folds.len());
         if known.is_none() {

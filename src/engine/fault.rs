@@ -1,0 +1,57 @@
+//! Runs that come to no result, because code did what no run can go on with.
+
+use crate::error::Error;
+use crate::ledger::CacheUse;
+use crate::projection::EditFault;
+use crate::trace::StepIx;
+use crate::units::Tokens;
+
+/// A run that came to no result; what its sink took until then means nothing.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{policy}, turn {turn}, request of step {step}: {fault}")]
+pub struct RunError {
+    /// The policy.
+    pub policy: String,
+    /// The user turn, from 1.
+    pub turn: u32,
+    /// The step whose request it was, or would have been.
+    pub step: StepIx,
+    /// What happened.
+    pub fault: Fault,
+}
+
+/// What a run cannot go on with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Fault {
+    /// The policy made an edit that cannot be made.
+    #[error("{0}")]
+    Edit(EditFault),
+    /// The cache divided a prompt into parts that are not the prompt.
+    #[error(
+        "the cache reads {}, writes {} and {} and leaves {} of a prompt of {prompt} tokens, up to slot {}",
+        usage.read, usage.write[0], usage.write[1], usage.uncached, usage.broke_at.unwrap_or_default()
+    )]
+    Cache {
+        /// Tokens of the prompt.
+        prompt: Tokens,
+        /// What the cache says.
+        usage: CacheUse,
+    },
+}
+
+impl Fault {
+    /// Returns what is wrong with a cache's answer.
+    #[inline]
+    pub(super) fn of_use(usage: &CacheUse, prompt: Tokens) -> Option<Self> {
+        let CacheUse { read, write: [short, long], uncached, .. } = *usage;
+        let sum = [short, long, uncached].into_iter().try_fold(read, Tokens::checked_add);
+        if sum == Some(prompt) { None } else { Some(Self::Cache { prompt, usage: *usage }) }
+    }
+}
+
+impl From<RunError> for Error {
+    fn from(error: RunError) -> Self {
+        Self::Run(Box::new(error))
+    }
+}

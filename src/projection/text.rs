@@ -1,0 +1,83 @@
+//! Words that stand in a prompt: how large they are, and what caches know them by.
+
+use std::num::NonZeroU64;
+
+use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
+
+use super::num::tokens_of_chars;
+use crate::spec::scenario::TokenizerSpec;
+use crate::tokens;
+use crate::trace::{Item, Trace};
+use crate::units::Decimal;
+
+/// What caches know words by: equal words, equal content, in whichever slot and whenever they are said.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Content(NonZeroU64);
+
+impl Content {
+    /// The content of words of a digest.
+    #[must_use]
+    pub fn of_digest(digest: u64) -> Self {
+        Self(NonZeroU64::new(digest).unwrap_or(NonZeroU64::MIN))
+    }
+
+    /// The content of words.
+    #[must_use]
+    pub fn of_words(words: &str) -> Self {
+        Self::of_digest(xxh3_64(words.as_bytes()))
+    }
+
+    /// What the n-th call of a run wrote, whose words nobody knows: no two calls write the same.
+    pub(super) fn of_call(n: u32) -> Self {
+        const CALLS: u64 = 1;
+        Self::of_digest(xxh3_64_with_seed(&n.to_le_bytes(), CALLS))
+    }
+
+    /// Returns the digest.
+    #[inline]
+    #[must_use]
+    pub fn digest(self) -> u64 {
+        self.0.get()
+    }
+}
+
+/// Words that a policy puts into a prompt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Text {
+    /// How large they are.
+    pub tokens: u32,
+    /// What they are known by.
+    pub content: Content,
+}
+
+impl Text {
+    /// Words of which the size and a digest are known; whoever says them twice gives the same digest twice.
+    #[must_use]
+    pub fn sized(tokens: u32, digest: u64) -> Self {
+        Self { tokens, content: Content::of_digest(digest) }
+    }
+
+    /// Words, counted as a trace counts what policies write.
+    #[must_use]
+    pub fn of(words: &str, trace: &Trace) -> Self {
+        Self::counted(words, trace.tokenizer, trace.chars_per_token)
+    }
+
+    /// What an item says as it came.
+    #[must_use]
+    pub fn of_item(item: &Item) -> Self {
+        Self::sized(item.raw, item.digest)
+    }
+
+    /// Words, counted by a tokenizer, else by their characters.
+    pub(super) fn counted(words: &str, tokenizer: Option<TokenizerSpec>, chars_per_token: Decimal) -> Self {
+        let tokens = match tokenizer.and_then(tokens::tokenizer) {
+            Some(tokenizer) => tokenizer.count(words),
+            None => {
+                let chars = u64::try_from(words.chars().count()).unwrap_or(u64::MAX);
+                tokens_of_chars(chars, chars_per_token)
+            }
+        };
+        Self { tokens: u32::try_from(tokens).unwrap_or(u32::MAX), content: Content::of_words(words) }
+    }
+}

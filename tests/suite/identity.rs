@@ -1,0 +1,329 @@
+//! What caches know a prompt by: who says what, wherever it stands and whoever put it there.
+
+use std::path::PathBuf;
+
+use ctxsim::cache::{CacheRule, RequestView};
+use ctxsim::engine::{Fault, RunError, play, play_with_cache};
+use ctxsim::ledger::{CacheUse, Outcome, Rows, Sums};
+use ctxsim::metrics::Tally;
+use ctxsim::model::policy::Moment;
+use ctxsim::model::{CacheRules, Layout, Limits, Profile};
+use ctxsim::price::PriceRows;
+use ctxsim::projection::edit::Manner;
+use ctxsim::projection::prompt::Shown;
+use ctxsim::projection::rendition::Rendered;
+use ctxsim::projection::{EditFault, SlotIx, Text, Wrong};
+use ctxsim::recovery::ReadyRecovery;
+use ctxsim::source::Source;
+use ctxsim::spec::scenario::AssumeSpec;
+use ctxsim::spec::{Format, ProfileSpec, decode};
+use ctxsim::trace::import::import;
+use ctxsim::trace::{EventKind, Kind, NewItem, Sizes, Trace, TraceBuilder};
+use ctxsim::units::Cost;
+use ctxsim::{Ambient, Editor, Projector};
+use indexmap::IndexMap;
+
+/// How a policy says its view.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum How {
+    /// A summary takes the place of what it is about, once.
+    Summarises,
+    /// The first item of what it is about is rewritten, the others are dropped, once.
+    RewritesAndDrops,
+    /// From the whole history to the whole view, before each request.
+    SaysItAllAnew,
+}
+
+/// A role, and what it says.
+type Part = (bool, String);
+
+/// Once a turn is over, it is told in one sentence.
+struct Teller<'t> {
+    trace: &'t Trace,
+    how: How,
+    n_told: usize,
+    /// By slot: what stands there in words of the policy's own.
+    words: IndexMap<SlotIx, String>,
+    /// What each request showed, with the digest up to and with each part.
+    sent: Vec<Vec<(Part, u128)>>,
+}
+
+impl Projector for Teller<'_> {
+    fn project(&mut self, moment: Moment, _: &Ambient, edit: &mut Editor<'_, '_>) {
+        if moment != Moment::Request {
+            return;
+        }
+        let n_turns = edit.prompt().history().loops().len() - 1;
+        if self.how == How::SaysItAllAnew {
+            self.n_told = 0;
+            edit.set_manner(Manner { moment, author: 0, stage: 0, for_request: true, keeps_prefix: false });
+        }
+        for turn in std::mem::replace(&mut self.n_told, n_turns)..n_turns {
+            self.tell(turn, edit);
+        }
+        self.note(edit);
+    }
+}
+
+impl<'t> Teller<'t> {
+    fn new(trace: &'t Trace, how: How) -> Self {
+        Self { trace, how, n_told: 0, words: IndexMap::new(), sent: Vec::new() }
+    }
+
+    fn tell(&mut self, turn: usize, edit: &mut Editor<'_, '_>) {
+        let items = edit.prompt().history().loops()[turn].items.clone();
+        let words = format!("Turn {turn} had {} parts.", items.len());
+        let text = Text::of(&words, self.trace);
+        self.words.insert(items.start, words);
+        match self.how {
+            How::RewritesAndDrops => {
+                assert!(edit.rewrite(items.start, text));
+                items
+                    .skip(1)
+                    .for_each(|it| assert!(edit.drop(it) > 0 || !edit.prompt().slot(it).is_visible()));
+            }
+            How::Summarises | How::SaysItAllAnew => {
+                edit.summarise_as(&items.collect::<Vec<_>>(), text, None);
+            }
+        }
+    }
+
+    fn note(&mut self, edit: &mut Editor<'_, '_>) {
+        let links = edit.chain().links().to_vec();
+        let prompt = edit.prompt();
+        let part = |slot: SlotIx| {
+            let own = || format!("item {:x}", prompt.item(slot).digest);
+            let is_own = prompt.slot(slot).content.is_some();
+            let words = self.words.get(&slot).filter(|_| is_own).cloned().unwrap_or_else(own);
+            (matches!(prompt.kind(slot), Kind::User | Kind::Summary), words)
+        };
+        self.sent.push(links.iter().map(|it| (part(it.slot), it.digest)).collect());
+    }
+}
+
+fn sonnet() -> Profile {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("profiles/anthropic/claude-sonnet-4.5.toml");
+    Profile::new(&Source::read(&path).unwrap().decode::<ProfileSpec>().unwrap()).unwrap()
+}
+
+/// Plays a session; returns what was sent, and what the requests cost.
+fn told(trace: &Trace, how: How) -> (Vec<Vec<(Part, u128)>>, Cost) {
+    let profile = sonnet();
+    let mut teller = Teller::new(trace, how);
+    let mut ledger = (Sums::default(), PriceRows::default());
+    let (recovery, layout) = (ReadyRecovery::one_shot(None), Layout::default());
+    let outcome = play(trace, &mut teller, &layout, recovery, &Limits::NONE, &profile.cache, &mut ledger);
+    let (sums, rows) = ledger;
+    let tally = Tally::new(&sums, Some(&rows.into()), &outcome.unwrap(), false, &profile);
+    assert!(tally.costs.total().is_some());
+    (teller.sent, tally.costs.base())
+}
+
+fn recorded() -> Vec<Trace> {
+    let sessions = [
+        include_str!("../../scenarios/recorded/claude-code-session.jsonl"),
+        include_str!("../data/recorded/pi-session.jsonl"),
+    ];
+    let mut texts = sessions.map(str::to_owned).to_vec();
+    if let Some(folder) = std::env::var_os("CTXSIM_REFERENCE") {
+        let files = std::fs::read_dir(PathBuf::from(folder).join("recorded/claude-code")).unwrap();
+        texts.extend(files.map(|it| std::fs::read_to_string(it.unwrap().path()).unwrap()));
+    }
+    let traces = texts.iter().map(|it| import(it, "session", &AssumeSpec::default(), &[]).unwrap().trace);
+    // What the harness itself took out cannot be told of again.
+    let is_whole = |it: &Trace| !it.events.iter().any(|it| matches!(it.kind, EventKind::Reset(_)));
+    traces.filter(is_whole).collect()
+}
+
+fn parts(sent: &[Vec<(Part, u128)>]) -> Vec<Vec<&Part>> {
+    sent.iter().map(|it| it.iter().map(|it| &it.0).collect()).collect()
+}
+
+#[test]
+fn the_same_view_costs_the_same_however_it_is_said() {
+    let sessions: Vec<Trace> = recorded().into_iter().filter(|it| it.spine.loops.len() > 1).collect();
+    assert!(sessions.len() > 1, "two sessions have turns to tell of");
+    for trace in sessions {
+        let [once, by_drops, anew] =
+            [How::Summarises, How::RewritesAndDrops, How::SaysItAllAnew].map(|it| told(&trace, it));
+
+        assert_eq!(parts(&once.0), parts(&by_drops.0));
+        assert_eq!(parts(&once.0), parts(&anew.0));
+        assert_eq!([once.1, once.1], [by_drops.1, anew.1], "picodollars");
+    }
+}
+
+#[test]
+fn prefixes_have_equal_digests_exactly_when_they_say_the_same() {
+    let trace = recorded().swap_remove(0);
+    let mut known: IndexMap<u128, Vec<Part>> = IndexMap::new();
+    let mut digests: IndexMap<Vec<Part>, u128> = IndexMap::new();
+    for how in [How::Summarises, How::RewritesAndDrops, How::SaysItAllAnew] {
+        // Whole prompts are enough: a digest stands for everything up to it.
+        for sent in told(&trace, how).0 {
+            let said: Vec<Part> = sent.iter().map(|it| it.0.clone()).collect();
+            let digest = sent.last().unwrap().1;
+            assert_eq!(known.entry(digest).or_insert_with(|| said.clone()), &said);
+            assert_eq!(*digests.entry(said).or_insert(digest), digest);
+        }
+    }
+}
+
+/// One turn of a call and its result behind a system prompt, and another turn.
+fn small() -> Trace {
+    let mut trace = TraceBuilder::new("small", &[]);
+    trace.stable(Kind::System, 1_000);
+    for _ in 0..2 {
+        trace.begin_loop(&[NewItem::plain(Kind::User, 100)]);
+        let sizes = Sizes { raw: 500, excerpt: 100, summary: 50, handle: 5 };
+        let result = NewItem::result("read", 0, sizes, Default::default(), Default::default());
+        trace.step(0, 10, &[NewItem::call("read", 10)], &[result]);
+        trace.step(1_000, 50, &[NewItem::plain(Kind::Assistant, 50)], &[]);
+    }
+    trace.finish()
+}
+
+/// Does something before the n-th request, from 0.
+struct Once<F>(usize, F);
+
+impl<F: FnMut(&mut Editor<'_, '_>)> Projector for Once<F> {
+    fn name(&self) -> &str {
+        "once"
+    }
+
+    fn project(&mut self, moment: Moment, _: &Ambient, edit: &mut Editor<'_, '_>) {
+        if moment == Moment::Request {
+            if self.0 == 0 {
+                (self.1)(edit);
+            }
+            self.0 = self.0.wrapping_sub(1);
+        }
+    }
+}
+
+fn play_small(nth: usize, edits: impl FnMut(&mut Editor<'_, '_>)) -> Result<Outcome, RunError> {
+    let (rules, mut rows) = (sonnet().cache, Rows::default());
+    let (layout, recovery) = (Layout::default(), ReadyRecovery::one_shot(None));
+    play(&small(), &mut Once(nth, edits), &layout, recovery, &Limits::NONE, &rules, &mut rows)
+}
+
+#[test]
+fn words_are_known_by_themselves_and_by_nothing_else() {
+    let digest = |edit: &mut Editor<'_, '_>| edit.chain().links().last().unwrap().digest;
+
+    let played = play_small(3, |edit| {
+        let as_it_came = digest(edit);
+        edit.rewrite(3, Text::sized(500, 7));
+        let first = digest(edit);
+        edit.rewrite(3, Text::sized(500, 8));
+        let of_equal_size = digest(edit);
+        edit.rewrite(3, Text::sized(500, 7));
+        let again = digest(edit);
+        let own = Text::of_item(edit.prompt().item(3));
+        edit.rewrite(3, own);
+        let own_words = digest(edit);
+        edit.show_as(3, Rendered::sized(Shown::Raw, 500, false));
+
+        assert_eq!([first, as_it_came, as_it_came], [again, own_words, digest(edit)]);
+        assert!(first != of_equal_size && first != as_it_came);
+    });
+
+    played.unwrap();
+}
+
+#[test]
+fn a_summary_of_a_model_is_known_by_its_call() {
+    let mut digests = Vec::new();
+    for n in 0..2 {
+        let played = play_small(3, |edit| {
+            edit.summarise(&[1, 2, 3, 4], 20, None);
+            for _ in 0..n {
+                edit.summarise(&[1], 20, None);
+            }
+            digests.push(edit.chain().links().last().unwrap().digest);
+        });
+        played.unwrap();
+    }
+
+    assert_ne!(digests[0], digests[1], "equal in size, but written twice");
+}
+
+#[test]
+fn edits_that_cannot_be_made_end_the_run_with_their_slot() {
+    let text = Text::sized(20, 1);
+    let at = |nth, edits: fn(&mut Editor<'_, '_>, Text)| play_small(nth, |edit| edits(edit, text));
+    let cases: [(Result<Outcome, RunError>, SlotIx, Wrong); 10] = [
+        (at(3, |edit, text| edit.summarise_as(&[2, 1, 3], text, None)), 1, Wrong::OutOfOrder),
+        (at(3, |edit, text| edit.summarise_as(&[1, 1, 2], text, None)), 1, Wrong::OutOfOrder),
+        (at(3, |edit, _| edit.summarise(&[1, 2, 3, 99], 20, None)), 99, Wrong::NotCome),
+        (at(3, |edit, _| edit.summarise(&[1, 2], 20, None)), 2, Wrong::Torn(3)),
+        (at(3, |edit, _| edit.summarise(&[0, 1], 20, None)), 0, Wrong::Stable),
+        (at(3, |edit, _| _ = edit.drop(0)), 0, Wrong::Stable),
+        (at(3, |edit, _| _ = edit.drop(40)), 40, Wrong::NotCome),
+        (at(3, |edit, text| _ = edit.rewrite(u32::MAX, text)), u32::MAX, Wrong::NotCome),
+        (at(3, |edit, _| _ = edit.rewrite(1, Text::sized(u32::MAX, 1))), 1, Wrong::TooLarge),
+        (
+            at(3, |edit, text| {
+                edit.drop(1);
+                edit.summarise_as(&[1, 2, 3], text, None);
+            }),
+            1,
+            Wrong::Hidden,
+        ),
+    ];
+
+    for (played, slot, what) in cases {
+        let error = played.unwrap_err();
+        assert_eq!(error.fault, Fault::Edit(EditFault { slot, what }));
+        assert_eq!((error.policy.as_str(), error.turn, error.step), ("once", 2, 3));
+    }
+    let said = play_small(1, |edit| _ = edit.drop(0)).unwrap_err().to_string();
+    assert_eq!(
+        said,
+        "once, turn 1, request of step 1: slot 0 belongs to the stable prefix, which stays as it is"
+    );
+}
+
+/// A cache that reads more than there is.
+struct Own(fn(u64) -> CacheUse);
+
+impl CacheRule for Own {
+    fn needs_chain(&self) -> bool {
+        false
+    }
+
+    fn submit(&mut self, request: &RequestView<'_>) -> CacheUse {
+        (self.0)(request.prompt)
+    }
+}
+
+#[test]
+fn a_cache_that_does_not_divide_the_prompt_ends_the_run() {
+    let thrice: fn(u64) -> CacheUse = |prompt| CacheUse { read: 3 * prompt, ..CacheUse::default() };
+    let wraps: fn(u64) -> CacheUse =
+        |prompt| CacheUse { read: u64::MAX, uncached: prompt + 1, ..CacheUse::default() };
+    for rule in [thrice, wraps] {
+        let (trace, mut rows) = (small(), Rows::default());
+        let cache = (&CacheRules::None, Box::new(Own(rule)) as Box<dyn CacheRule>);
+        let (layout, recovery) = (Layout::default(), ReadyRecovery::one_shot(None));
+        let mut keep = Once(usize::MAX, |_: &mut Editor<'_, '_>| ());
+
+        let error = play_with_cache(&trace, &mut keep, &layout, recovery, &Limits::NONE, cache, &mut rows)
+            .unwrap_err();
+
+        assert_eq!(error.fault, Fault::Cache { prompt: 1_100, usage: rule(1_100) });
+        assert_eq!((error.turn, error.step), (1, 0));
+    }
+}
+
+#[test]
+fn what_has_no_price_costs_nothing_that_is_known() {
+    let tiers = "[[prices]]\ninput = 2.0\noutput = 10.0\n[[prices.tiers]]\nabove_prompt_tokens = 1_000\ninput = 4.0\n";
+    let head = "name = \"p\"\nabout = \"Tiers.\"\nas_of = \"2026-01-01\"\nsources = [\"none\"]\n[cache]\nrules = \"none\"\n";
+    let spec = decode::decode::<ProfileSpec>(&format!("{head}{tiers}"), Format::Toml).unwrap();
+    let profile = Profile::new(&spec).unwrap();
+
+    let tally = Tally::new(&Sums::default(), None, &Outcome::default(), false, &profile);
+
+    assert_eq!(tally.costs.total(), None, "nobody says how long the requests were");
+}
