@@ -1,6 +1,8 @@
 //! The runs of a comparison with what they were run under, in the forms that people and programs read.
 
+mod aligned;
 pub mod blocks;
+pub mod calibration;
 #[cfg(feature = "cli")]
 pub mod chart;
 pub mod csv;
