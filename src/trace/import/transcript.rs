@@ -109,7 +109,7 @@ impl Part {
 }
 
 /// A part and the name of its call; empty where there is none.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Named {
     /// The call's name.
     pub(super) call: String,
