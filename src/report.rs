@@ -11,6 +11,7 @@ pub mod explain;
 pub mod html;
 pub mod json;
 pub mod markdown;
+pub mod metric;
 pub mod numbers;
 pub mod recording;
 pub mod retention;
@@ -27,6 +28,8 @@ use crate::metrics::{Label, Retention, Tally};
 use crate::model::Profile;
 use crate::spec::guard::ReferenceSpec;
 use crate::units::Cost;
+
+pub use metric::Totals;
 
 /// What the row that adds up the scenarios is called.
 pub const ALL: &str = "ALL";
