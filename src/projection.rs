@@ -1,11 +1,13 @@
 //! What a policy lets the model see: the prompt, its editor, and the trait that every policy implements.
 
 pub mod chain;
+pub mod change;
 pub mod edit;
 pub mod num;
 pub mod filter;
 pub mod prompt;
 pub mod reach;
+pub mod region;
 pub mod rendition;
 pub mod scope;
 pub mod test;
@@ -16,9 +18,10 @@ pub mod program;
 pub mod window;
 mod writer;
 
+pub use change::Change;
 pub use edit::{Editor, SideRequest, Visit};
 pub use program::Program;
-pub use prompt::{Prompt, Slot, SlotIx, State};
+pub use prompt::{Prompt, Slot, SlotIx, State, ToolResults};
 pub use window::Window;
 
 use crate::model::policy::Moment;

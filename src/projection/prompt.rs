@@ -1,9 +1,19 @@
 //! The prompt: one slot an item, totals kept up to date, and the journal of every edit.
 
 pub use super::slot::{Author, Edit, LoopState, Shown, Slot, SlotIx, State, UNDO};
-use crate::ledger::ToolResults;
 use crate::trace::{Item, Kind, LoopIx, Preserve, Spine};
 use crate::units::Tokens;
+
+/// What became of the tool results, in tokens.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ToolResults {
+    /// As they came.
+    pub raw_tokens: Tokens,
+    /// Each result's last rendition, whether or not a summary hides it later.
+    pub visible_tokens: Tokens,
+    /// Results ever shown smaller than raw.
+    pub compressed: u64,
+}
 
 /// How many of each unit have come.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

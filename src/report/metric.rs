@@ -77,10 +77,10 @@ const METRICS: &[Metric] = &[
     metric("recovery.expected_failure_rate", |it| if_needed(it, it.sums.needs.failed)),
     // US dollars; null where some token has no price. `base` is what the agent's own requests cost.
     metric("cost_usd.base", |it| usd(it, it.costs.base())),
-    metric("cost_usd.cache_read", |it| usd(it, it.costs.cache_read)),
-    metric("cost_usd.cache_write", |it| usd(it, it.costs.cache_write)),
-    metric("cost_usd.uncached", |it| usd(it, it.costs.uncached)),
-    metric("cost_usd.output", |it| usd(it, it.costs.output)),
+    metric("cost_usd.cache_read", |it| usd(it, it.costs.main.read)),
+    metric("cost_usd.cache_write", |it| usd(it, it.costs.main.write)),
+    metric("cost_usd.uncached", |it| usd(it, it.costs.main.uncached)),
+    metric("cost_usd.output", |it| usd(it, it.costs.main.output)),
     // With the needs that nothing could recover.
     metric("cost_usd.recovery", |it| it.costs.recovery.into()),
     // The summariser's requests.
