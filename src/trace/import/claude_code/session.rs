@@ -1,7 +1,5 @@
 //! The records of one branch, gathered into requests: lines of a reply joined, results brought to their calls.
 
-use std::collections::VecDeque;
-
 use indexmap::{IndexMap, IndexSet};
 
 use super::node::{Node, Said};
@@ -22,7 +20,7 @@ pub(super) fn gather(nodes: &[Node], path: &[usize], losses: &mut Losses) -> Tra
         replies,
         losses,
         assembler: Assembler::default(),
-        late: VecDeque::new(),
+        late: Vec::new(),
         n_summaries: 0,
     };
     for index in path {
@@ -76,19 +74,19 @@ impl<'n> Replies<'n> {
         nodes: &'n [Node],
         on_path: &[bool],
         losses: &mut Losses,
-    ) -> IndexMap<usize, VecDeque<Late<'n>>> {
+    ) -> IndexMap<usize, Vec<Late<'n>>> {
         let mut answered: IndexSet<&str> = IndexSet::new();
         for (node, _) in nodes.iter().zip(on_path).filter(|(_, is_on_path)| **is_on_path) {
             answered.extend(results(node).map(|it| it.call.as_str()));
         }
-        let mut aside: IndexMap<usize, VecDeque<Late<'n>>> = IndexMap::new();
+        let mut aside: IndexMap<usize, Vec<Late<'n>>> = IndexMap::new();
         for (node, _) in nodes.iter().zip(on_path).filter(|(_, is_on_path)| !**is_on_path) {
             let Said::User { parts, .. } = &node.said else { continue };
             let mut n_left = parts.len();
             for result in results(node) {
                 let Some(reply_ix) = self.calls.get(result.call.as_str()) else { continue };
                 if answered.insert(result.call.as_str()) {
-                    aside.entry(*reply_ix).or_default().push_back((node, result));
+                    aside.entry(*reply_ix).or_default().push((node, result));
                     n_left -= 1;
                 }
             }
@@ -151,11 +149,11 @@ type Late<'n> = (&'n Node, &'n Named);
 struct Session<'s, 'n> {
     replies: Replies<'n>,
     /// Results that stand on side branches, by reply.
-    aside: IndexMap<usize, VecDeque<Late<'n>>>,
+    aside: IndexMap<usize, Vec<Late<'n>>>,
     losses: &'s mut Losses,
     assembler: Assembler,
     /// Of the last request, results on side branches that have not been brought to it yet.
-    late: VecDeque<Late<'n>>,
+    late: Vec<Late<'n>>,
     n_summaries: usize,
 }
 
@@ -193,7 +191,8 @@ impl Session<'_, '_> {
 
     /// Brings results on side branches to the last request, in the order of the file.
     fn results_before(&mut self, line: usize) {
-        while let Some((node, named)) = self.late.pop_front_if(|(node, _)| node.line < line) {
+        let n_due = self.late.iter().take_while(|(node, _)| node.line < line).count();
+        for (node, named) in self.late.drain(..n_due).collect::<Vec<_>>() {
             self.result(node, named);
         }
     }
