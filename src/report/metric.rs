@@ -23,13 +23,13 @@ const METRICS: &[Metric] = &[
     metric("failure_turn", |it| it.outcome.failure.map(|it| it.turn).into()),
     metric("failure_kind", |it| it.outcome.failure.map(|it| failure_kind(it.kind)).into()),
     // The agent's own requests, and the tokens of their prompts.
-    metric("requests", |it| it.sums.main.n.into()).column(1, "requests", Format::Count).goes(1),
+    metric("requests", |it| it.sums.main.n.into()).column(1, "requests", Format::Count).dispensable(1),
     metric("input_tokens", |it| it.sums.main.prompt.into()),
     // Of these, read from the cache, billed as written to it, and billed as plain input.
     metric("cache_read_tokens", |it| it.sums.main.read.into()).column(4, "read", Format::Tokens),
     metric("cache_write_tokens", |it| (it.sums.main.write[0] + it.sums.main.write[1]).into())
         .column(5, "write", Format::Tokens)
-        .goes(2),
+        .dispensable(2),
     // Writes by the entry's lifetime; only classes that were written to.
     metric("cache_write_by_ttl", write_by_ttl),
     metric("uncached_tokens", |it| it.sums.main.uncached.into()).column(6, "uncached", Format::Tokens),
@@ -43,7 +43,7 @@ const METRICS: &[Metric] = &[
     // each of which has its own.
     metric("prompt_tokens_max", |it| it.sums.main.prompt_max.into())
         .column(2, "prompt max", Format::Tokens)
-        .goes(3),
+        .dispensable(3),
     metric("prompt_limit_tokens", |it| limit(it.limits.prompt)),
     metric("output_tokens_max", |it| it.sums.main.output_max.into()),
     metric("output_limit_tokens", |it| limit(it.limits.output)),
@@ -93,7 +93,7 @@ const METRICS: &[Metric] = &[
     // The share of needed evidence that prompts still held; null without needs.
     metric("evidence_kept", |it| it.evidence_kept().into())
         .column(8, "evidence kept", Format::Percent)
-        .goes(4),
+        .dispensable(4),
     // Milliseconds of all requests, one after the other.
     metric("latency_ms", |it| it.latency_ms.into()),
     // The expected share of scenarios that end without a failure.
@@ -116,8 +116,8 @@ struct Column {
     nth: u8,
     heading: &'static str,
     format: Format,
-    /// When a narrow terminal goes without it, from 1; never, when silent.
-    goes: Option<u8>,
+    /// In which order a narrow terminal leaves it out, from 1; never, when silent.
+    dispensable: Option<u8>,
 }
 
 /// How a number is written.
@@ -139,13 +139,13 @@ const fn metric(place: &'static str, value: fn(&Tally) -> Value) -> Metric {
 
 impl Metric {
     const fn column(mut self, nth: u8, heading: &'static str, format: Format) -> Self {
-        self.column = Some(Column { nth, heading, format, goes: None });
+        self.column = Some(Column { nth, heading, format, dispensable: None });
         self
     }
 
-    const fn goes(mut self, nth: u8) -> Self {
+    const fn dispensable(mut self, nth: u8) -> Self {
         if let Some(column) = &mut self.column {
-            column.goes = Some(nth);
+            column.dispensable = Some(nth);
         }
         self
     }
@@ -179,12 +179,12 @@ pub fn columns() -> Vec<&'static Metric> {
     shown
 }
 
-/// Returns the headings that a narrow terminal goes without, the first to go first.
+/// Returns the headings that a narrow terminal leaves out, in that order.
 #[cfg(feature = "cli")]
 pub(super) fn dispensable() -> Vec<&'static str> {
     let mut shown = columns();
-    shown.retain(|it| it.column.is_some_and(|it| it.goes.is_some()));
-    shown.sort_by_key(|it| it.column.and_then(|it| it.goes));
+    shown.retain(|it| it.column.is_some_and(|it| it.dispensable.is_some()));
+    shown.sort_by_key(|it| it.column.and_then(|it| it.dispensable));
     shown.into_iter().map(Metric::heading).collect()
 }
 
