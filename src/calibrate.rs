@@ -1,7 +1,5 @@
 //! A recorded session against its simulation: what the cache should have read, what the provider billed, and why they differ.
 
-mod report;
-
 use indexmap::IndexMap;
 use serde::Serialize;
 
@@ -12,10 +10,8 @@ use crate::price;
 use crate::trace::{EventKind, StepIx, Trace, Usage};
 use crate::units::{Cost, Tokens};
 
-pub use report::{json, tables};
-
 /// Reads that differ by no more than this are close.
-const CLOSE_TOKENS: Tokens = 64;
+pub const CLOSE_TOKENS: Tokens = 64;
 /// Reads that differ by no more than this share of the billed ones are close, in thousandths.
 const CLOSE_PER_MILLE: Tokens = 5;
 

@@ -350,7 +350,7 @@ impl<'r, 't, P: Projector, S: Sink> Run<'r, 't, P, S> {
         if steps.get(step as usize + 1).is_none_or(|it| it.at_ms < now_ms) {
             return;
         }
-        let chain = Chain::aside(&mut self.prompt, &self.log);
+        let chain = Chain::aside(&mut self.prompt, self.log.identities());
         let (prompt, usage) = (self.prompt.tokens(), self.submit_aside(self.prompt.tokens(), &chain, now_ms));
         self.checked(usage, prompt, (loop_ix, step));
     }
@@ -468,7 +468,7 @@ impl<'r, 't, P: Projector, S: Sink> Run<'r, 't, P, S> {
     #[inline]
     fn send(&mut self, loop_ix: LoopIx, step: StepIx, reply: &Reply) -> Result<(), FailureKind> {
         if self.cache.needs_chain() {
-            self.chain.refresh(&mut self.prompt, &self.log);
+            self.chain.refresh(&mut self.prompt, self.log.identities());
         }
         let memory = self.remember();
         let shown = self.prompt.tokens();

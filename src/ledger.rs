@@ -7,6 +7,7 @@ use crate::trace::facts::FactIx;
 use crate::trace::{Derived, ItemIx, Level, LoopIx, StepIx};
 use crate::units::Tokens;
 
+pub use crate::projection::{Change, ToolResults};
 pub use sums::{NeedSums, RequestSums, StoredSums, Sums};
 
 /// Which model a request goes to.
@@ -57,17 +58,6 @@ pub struct RequestRow {
     pub items: u32,
     /// Tokens beside the prompt that the agent is expected to have fetched again and to carry in it.
     pub carried: f64,
-}
-
-/// What a policy did between two requests.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Change {
-    /// The first slot that was edited.
-    pub first_slot: Option<u32>,
-    /// The stage that edited it.
-    pub by: Option<u16>,
-    /// How many slots were edited.
-    pub n_edits: u32,
 }
 
 /// Expected tokens of recovery, by how they are billed.
@@ -253,17 +243,6 @@ pub struct BlockHits {
     pub n_hits: u64,
     /// Sub-agents that made some of the requests.
     pub n_subagents: u32,
-}
-
-/// What became of the tool results, in tokens.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct ToolResults {
-    /// As they came.
-    pub raw_tokens: Tokens,
-    /// Each result's last rendition, whether or not a summary hides it later.
-    pub visible_tokens: Tokens,
-    /// Results ever shown smaller than raw.
-    pub compressed: u64,
 }
 
 /// Takes the rows as they come.

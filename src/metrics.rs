@@ -6,7 +6,6 @@ pub mod probe;
 pub mod retention;
 pub mod sensitivity;
 pub mod statistic;
-pub mod totals;
 pub mod trial;
 
 use crate::ledger::{Outcome, RequestSums, Sums};
@@ -18,7 +17,6 @@ pub use label::Label;
 pub use retention::Retention;
 pub use sensitivity::Sensitivity;
 pub use statistic::Statistic;
-pub use totals::Totals;
 
 /// The exact numbers behind a report's totals: of one run, or of several added up.
 #[derive(Clone, Copy, Debug, PartialEq)]

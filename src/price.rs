@@ -18,14 +18,8 @@ pub use index::{PriceIndex, PriceRows};
 /// What a run costs, line by line.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Costs {
-    /// Tokens that the agent's requests read from the cache.
-    pub cache_read: Cost,
-    /// Tokens that they wrote to it.
-    pub cache_write: Cost,
-    /// Tokens that they sent as plain input.
-    pub uncached: Cost,
-    /// Tokens that the agent wrote.
-    pub output: Cost,
+    /// The agent's own requests.
+    pub main: Bill,
     /// The summariser's requests, both ways.
     pub compaction: Cost,
     /// Stored contents: the calls that made them, and keeping them.
@@ -59,10 +53,7 @@ impl Costs {
         };
         let recovery = recovery(&sums.needs, profile);
         Self {
-            cache_read: main.read,
-            cache_write: main.write,
-            uncached: main.uncached,
-            output: main.output,
+            main,
             compaction: summariser.known(),
             storage: stored.unwrap_or_default(),
             penalty: profile.assumptions.failure_penalty * u64::from(limit_violations),
@@ -75,7 +66,7 @@ impl Costs {
     /// Returns what the agent's own requests cost.
     #[must_use]
     pub fn base(&self) -> Cost {
-        self.cache_read + self.cache_write + self.uncached + self.output
+        self.main.known()
     }
 
     /// Returns everything in US dollars, or nothing when a price is unknown; the exact parts are summed first.
@@ -88,10 +79,7 @@ impl Costs {
 
 impl AddAssign<&Self> for Costs {
     fn add_assign(&mut self, other: &Self) {
-        self.cache_read += other.cache_read;
-        self.cache_write += other.cache_write;
-        self.uncached += other.uncached;
-        self.output += other.output;
+        self.main += other.main;
         self.compaction += other.compaction;
         self.storage += other.storage;
         self.penalty += other.penalty;
@@ -177,8 +165,8 @@ failure_penalty_usd = 0.02
 
         let costs = Costs::new(&sums, None, 2, &profile());
 
-        assert_eq!(costs.cache_read, Cost(1_000 * 500_000));
-        assert_eq!(costs.cache_write, Cost(100 * 3_000_000 + 10 * 4_000_000));
+        assert_eq!(costs.main.read, Cost(1_000 * 500_000));
+        assert_eq!(costs.main.write, Cost(100 * 3_000_000 + 10 * 4_000_000));
         assert_eq!(costs.base(), Cost(500_000_000 + 340_000_000 + 14_000_000 + 30_000_000));
         assert_eq!(costs.penalty.usd(), 0.04);
     }

@@ -1,6 +1,7 @@
 //! What a policy lets the model see: the prompt, its editor, and the trait that every policy implements.
 
 pub mod chain;
+pub mod change;
 pub mod edit;
 pub mod fault;
 pub mod num;
@@ -8,6 +9,7 @@ pub mod filter;
 pub mod history;
 pub mod prompt;
 pub mod reach;
+pub mod region;
 pub mod rendition;
 pub mod scope;
 pub mod test;
@@ -19,10 +21,11 @@ pub mod program;
 pub mod window;
 mod writer;
 
+pub use change::Change;
 pub use edit::{Editor, SideRequest, Visit};
 pub use fault::{EditFault, Wrong};
 pub use program::Program;
-pub use prompt::{Prompt, Slot, SlotIx, State};
+pub use prompt::{Prompt, Slot, SlotIx, State, ToolResults};
 pub use text::Text;
 pub use window::Window;
 

@@ -1,6 +1,8 @@
 //! The runs of a comparison with what they were run under, in the forms that people and programs read.
 
+mod aligned;
 pub mod blocks;
+pub mod calibration;
 #[cfg(feature = "cli")]
 pub mod chart;
 pub mod csv;
@@ -9,6 +11,7 @@ pub mod explain;
 pub mod html;
 pub mod json;
 pub mod markdown;
+pub mod metric;
 pub mod numbers;
 pub mod recording;
 pub mod retention;
@@ -24,7 +27,11 @@ use indexmap::{IndexMap, IndexSet};
 use crate::metrics::{Label, Retention, Tally};
 use crate::model::Profile;
 use crate::spec::guard::ReferenceSpec;
+use crate::spec::profile::RecoveryPriceSpec;
+use crate::spec::refetch::{Bound, RefetchSpec};
 use crate::units::Cost;
+
+pub use metric::Totals;
 
 /// What the row that adds up the scenarios is called.
 pub const ALL: &str = "ALL";
@@ -76,6 +83,8 @@ pub struct LoadFacts<'a> {
     pub is_conversation: bool,
     /// Where its needs are drawn: from which seed.
     pub drawn_from: Option<u64>,
+    /// What it takes to fetch something again.
+    pub refetch: RefetchSpec,
     /// What is assumed rather than known, in sentences.
     pub assumptions: &'a [String],
 }
@@ -157,6 +166,8 @@ impl Assumed {
                 "Needs are drawn once, from seed {seed}: what a drawn need fetches is a request, a call and a result like any \
                  other. Another seed gives other numbers."
             ));
+        } else if assumed.recovery == RecoveryPriceSpec::Requests {
+            sentences.push(refetch_sentence(&load.refetch));
         } else {
             sentences.push(format!(
                 "A recovery call reads {} tokens beside what it fetches and writes {}.",
@@ -211,4 +222,21 @@ fn sums(runs: &[Run]) -> Vec<Run> {
 fn distinct<'a>(values: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     let set: IndexSet<&str> = values.collect();
     set.into_iter().collect()
+}
+
+/// Says what recovery is taken to cost.
+fn refetch_sentence(refetch: &RefetchSpec) -> String {
+    let [terms, low, high] = Bound::ALL.map(|it| refetch.terms(it));
+    format!(
+        "Recovery is priced as requests: {} of the calls (from {} to {}) send the prompt once more, the others ride along; each \
+         brings at most {} tokens of a result (from {} to {}) and takes {} itself, and both are carried until an edit or a reset \
+         takes them out. The interval beside a cost is what these intervals and those of the weights imply.",
+        numbers::percent(terms.own_request),
+        numbers::percent(low.own_request),
+        numbers::percent(high.own_request),
+        numbers::thousands(terms.fetched_max.into()),
+        numbers::thousands(low.fetched_max.into()),
+        numbers::thousands(high.fetched_max.into()),
+        terms.call_tokens
+    )
 }

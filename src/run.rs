@@ -115,6 +115,7 @@ impl Load {
             has_needs: self.workload.has_needs(),
             is_conversation: self.workload.conversations().is_some(),
             drawn_from: self.is_sampled.then_some(self.seed),
+            refetch: self.workload.refetch(),
             assumptions: self.workload.assumptions(),
         }
     }

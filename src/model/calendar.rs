@@ -23,10 +23,16 @@ pub fn day(text: &str) -> Option<i64> {
     if !(1..=n_days).contains(&day) {
         return None;
     }
+    Some(days(year, month, day) * DAY_MS)
+}
+
+/// Returns the days from 1970 to a day of the Gregorian calendar.
+#[must_use]
+pub fn days(year: i64, month: i64, day: i64) -> i64 {
     // Years that begin in March put the leap day last; 719,468 days lie between 0000-03-01 and 1970-01-01.
     let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
-    let days = year * 365 + year / 4 - year / 100 + year / 400 + (month * 153 + 2) / 5 + day - 1 - 719_468;
-    Some(days * DAY_MS)
+    let n_leap = year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400);
+    year * 365 + n_leap + (month * 153 + 2) / 5 + day - 1 - 719_468
 }
 
 /// Reads a day, or a day with an hour, `YYYY-MM-DDTHH:MMZ`, as milliseconds since 1970.

@@ -2,7 +2,7 @@
 
 use xxhash_rust::xxh3::xxh3_128;
 
-use super::edit::ChangeLog;
+use super::change::Identities;
 use super::prompt::{Prompt, Shown, SlotIx};
 use crate::trace::Kind;
 use crate::units::Tokens;
@@ -30,38 +30,38 @@ pub struct Chain {
 
 impl Chain {
     /// Brings the chain up to the prompt; only what lies behind the first change is hashed again.
-    pub fn refresh(&mut self, prompt: &mut Prompt<'_>, log: &ChangeLog) {
+    pub fn refresh(&mut self, prompt: &mut Prompt<'_>, known: &Identities) {
         let dirty = prompt.take_dirty();
         let kept = self.links.partition_point(|link| link.slot < dirty);
         self.links.truncate(kept);
         self.n_unchanged = kept;
-        self.extend(prompt, log);
+        self.extend(prompt, known);
     }
 
     /// Appends what stands behind the last link.
-    fn extend(&mut self, prompt: &mut Prompt<'_>, log: &ChangeLog) {
+    fn extend(&mut self, prompt: &mut Prompt<'_>, known: &Identities) {
         let kept = self.links.len();
         let mut last =
             self.links.last().copied().unwrap_or(Link { slot: 0, tokens: 0, digest: 0, kind: Kind::User });
-        let mut at = log.known_from(prompt, self.links.last().map_or(0, |it| it.slot + 1));
+        let mut at = known.known_from(prompt, self.links.last().map_or(0, |it| it.slot + 1));
         while at < prompt.len() {
             last = Link {
                 slot: at,
                 tokens: last.tokens + Tokens::from(prompt.slot(at).tokens),
-                digest: link(last.digest, prompt, log, at),
+                digest: link(last.digest, prompt, known, at),
                 kind: prompt.kind(at),
             };
             self.links.push(last);
-            at = log.known_from(prompt, at + 1);
+            at = known.known_from(prompt, at + 1);
         }
         prompt.touch((self.links.len() - kept) as u64);
     }
 
     /// Returns the prefixes of a prompt as it stands, for a request beside the agent's own.
     #[must_use]
-    pub fn aside(prompt: &mut Prompt<'_>, log: &ChangeLog) -> Self {
+    pub fn aside(prompt: &mut Prompt<'_>, known: &Identities) -> Self {
         let mut chain = Self { is_aside: true, ..Self::default() };
-        chain.extend(prompt, log);
+        chain.extend(prompt, known);
         chain
     }
 
@@ -92,8 +92,8 @@ impl Chain {
 
 /// Returns the digest of a prefix grown by one slot: by who says it, its size, and its words; where these are not known,
 /// by the item's digest and its rendition, of which only the item as it came says the same as words.
-fn link(before: u128, prompt: &Prompt<'_>, log: &ChangeLog, index: SlotIx) -> u128 {
-    let (slot, item) = (log.identity(prompt, index), prompt.item(index));
+fn link(before: u128, prompt: &Prompt<'_>, known: &Identities, index: SlotIx) -> u128 {
+    let (slot, item) = (known.of(prompt, index), prompt.item(index));
     let (digest, shown) = match slot.content {
         Some(content) => (content.digest(), Shown::Raw),
         None => (item.digest, slot.rendition),

@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use super::chain::Chain;
+use super::change::{Change, Identities};
 use super::fault::EditFault;
 use super::filter::Filter;
 use super::prompt::{Author, Prompt, Shown, Slot, SlotIx, State, UNDO};
+use super::region::Region;
 use super::rendition::{Rendered, Rows};
-use super::scope::Region;
 use super::text::{Content, Text};
 use super::tracker::Tracker;
-use crate::ledger::Change;
 use crate::model::policy::Moment;
 use crate::units::Tokens;
 
@@ -52,7 +52,7 @@ pub struct ChangeLog {
     undo: Vec<Undo>,
     /// Of slots edited to stay after they were edited for one request: how many edits had been noted for undoing.
     overruled: BTreeMap<SlotIx, usize>,
-    kept: BTreeMap<SlotIx, Slot>,
+    kept: Identities,
     n_summaries: u32,
     fault: Option<EditFault>,
 }
@@ -126,34 +126,23 @@ impl ChangeLog {
         for Undo { slot, before, kept } in undo {
             prompt.replace(slot, Slot { by: UNDO, ..before });
             match kept {
-                Some(kept) => self.kept.insert(slot, kept),
-                None => self.kept.remove(&slot),
+                Some(kept) => self.kept.0.insert(slot, kept),
+                None => self.kept.0.remove(&slot),
             };
         }
     }
 
-    /// Returns what the provider's cache knows a slot by: what stands there, or what stood there before edits that keep
-    /// the prefix.
+    /// Returns what the provider's cache knows slots by.
+    #[inline]
     #[must_use]
-    pub fn identity(&self, prompt: &Prompt<'_>, index: SlotIx) -> Slot {
-        *self.kept.get(&index).unwrap_or_else(|| prompt.slot(index))
+    pub fn identities(&self) -> &Identities {
+        &self.kept
     }
 
     /// Returns whether some slot is remembered as it was before an edit.
     #[inline]
     fn remembers_any(&self) -> bool {
-        !self.kept.is_empty() || !self.undo.is_empty()
-    }
-
-    /// Returns the first slot from a place on that the cache knows, visible or hidden by edits that keep the prefix; or
-    /// the end.
-    #[inline]
-    pub fn known_from(&self, prompt: &mut Prompt<'_>, from: SlotIx) -> SlotIx {
-        let visible = prompt.visible_from(from);
-        if self.kept.is_empty() {
-            return visible;
-        }
-        self.kept.range(from..).next().map_or(visible, |(kept, _)| visible.min(*kept))
+        !self.kept.0.is_empty() || !self.undo.is_empty()
     }
 }
 
@@ -322,7 +311,7 @@ impl<'p, 't> Editor<'p, 't> {
     /// Returns the prefixes of the prompt as it stands, for a request that begins with it.
     #[must_use]
     pub fn chain(&mut self) -> Chain {
-        Chain::aside(self.prompt, self.log)
+        Chain::aside(self.prompt, self.log.identities())
     }
 
     /// Takes a run of slots out, as the recorded harness did; it is no stage's doing.
@@ -377,15 +366,15 @@ impl<'p, 't> Editor<'p, 't> {
     /// Notes what undoing takes, and what the cache goes on to know the slot by.
     fn note_manner(&mut self, index: SlotIx, before: Slot) {
         if self.manner.for_request {
-            let kept = self.log.kept.get(&index).copied();
+            let kept = self.log.kept.0.get(&index).copied();
             self.log.undo.push(Undo { slot: index, before, kept });
         } else if !self.log.undo.is_empty() {
             self.log.overruled.insert(index, self.log.undo.len());
         }
         if self.manner.keeps_prefix {
-            self.log.kept.entry(index).or_insert(before);
+            self.log.kept.0.entry(index).or_insert(before);
         } else {
-            self.log.kept.remove(&index);
+            self.log.kept.0.remove(&index);
         }
     }
 

@@ -4,9 +4,19 @@ use super::history::History;
 use super::rendition::Rendered;
 pub use super::slot::{Author, Edit, LoopState, Shown, Slot, SlotIx, State, UNDO};
 use super::text::Text;
-use crate::ledger::ToolResults;
 use crate::trace::{Item, ItemIx, Kind, LoopIx, Preserve, Session, Spine};
 use crate::units::Tokens;
+
+/// What became of the tool results, in tokens.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ToolResults {
+    /// As they came.
+    pub raw_tokens: Tokens,
+    /// Each result's last rendition, whether or not a summary hides it later.
+    pub visible_tokens: Tokens,
+    /// Results ever shown smaller than raw.
+    pub compressed: u64,
+}
 
 /// How many of each unit have come.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

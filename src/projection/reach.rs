@@ -3,7 +3,7 @@
 use super::edit::Editor;
 use super::num::{Env, Known, Num};
 use super::prompt::{Prompt, SlotIx};
-use super::scope::Region;
+use super::region::Region;
 use crate::model::size::{Extent, Unit};
 use crate::trace::Kind;
 use crate::units::{Decimal, Tokens};

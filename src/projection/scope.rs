@@ -5,20 +5,12 @@ use super::filter::Filter;
 use super::num::{Env, Known};
 use super::prompt::{Prompt, SlotIx};
 use super::reach::{Ask, Reach};
+use super::region::Region;
 use super::tracker::unit_of;
 use crate::model::scope::Scope;
 use crate::model::size::{Extent, Unit};
 use crate::spec::policy::{OrderSpec, PartSpec};
 use crate::trace::Spine;
-
-/// Slots from one to before another.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Region {
-    /// The first.
-    pub from: SlotIx,
-    /// Behind the last.
-    pub to: SlotIx,
-}
 
 /// A scope as a program holds it.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,9 +1,9 @@
 //! The tables of a report: one a group of scenarios and a profile, one line a policy.
 
+use super::metric::{Digits, columns};
 use super::numbers::{self, NONE};
 use super::{ALL, Report, Run, distinct};
 use crate::metrics::Tally;
-use crate::units::Tokens;
 
 /// Up to so many scenarios are shown beside their sum.
 const FEW_SCENARIOS: usize = 3;
@@ -42,26 +42,15 @@ pub struct Line {
     pub stopped: Option<String>,
 }
 
-/// What a table's columns are called.
-pub const COLUMNS: [&str; 11] = [
-    "policy",
-    "requests",
-    "prompt max",
-    "cache hit",
-    "read",
-    "write",
-    "uncached",
-    "recovery calls",
-    "evidence kept",
-    "cost USD",
-    "Δ cost",
-];
-
-/// How tokens are written.
-pub type Digits = fn(Tokens) -> String;
+/// Returns what a table's columns are called.
+#[must_use]
+pub fn headings() -> Vec<&'static str> {
+    let metrics = columns();
+    std::iter::once("policy").chain(metrics.iter().map(|it| it.heading())).chain(["Δ cost"]).collect()
+}
 
 impl Block {
-    /// Returns the cells, line by line, in the order of [`COLUMNS`].
+    /// Returns the cells, line by line, in the order of [`headings`].
     #[must_use]
     pub fn cells(&self, digits: Digits) -> Vec<Vec<String>> {
         let costs = self.lines.iter().filter_map(|it| it.tally.costs.total());
@@ -71,27 +60,15 @@ impl Block {
 
     fn line(&self, index: usize, line: &Line, digits: Digits, decimals: usize) -> Vec<String> {
         let (tally, first) = (&line.tally, &self.lines[0].tally);
-        let main = &tally.sums.main;
         let is_same_work = tally.outcome.turns_completed == first.outcome.turns_completed;
         let change = (index > 0 && is_same_work)
             .then(|| tally.costs.total().zip(first.costs.total()))
             .flatten()
             .and_then(|(cost, first)| numbers::change(cost, first));
-        let calls = tally.has_needs.then(|| numbers::expected(tally.sums.needs.calls));
-        let or_none = |it: Option<String>| it.unwrap_or_else(|| NONE.to_owned());
-        vec![
-            line.policy.clone(),
-            numbers::thousands(main.n),
-            digits(main.prompt_max),
-            numbers::percent(tally.cache_hit_ratio()),
-            digits(main.read),
-            digits(main.write[0] + main.write[1]),
-            digits(main.uncached),
-            or_none(calls),
-            or_none(tally.evidence_kept().map(numbers::percent)),
-            numbers::fixed_or_none(tally.costs.total(), decimals),
-            or_none(change),
-        ]
+        let mut cells = vec![line.policy.clone()];
+        cells.extend(columns().iter().map(|it| it.cell(tally, digits, decimals)));
+        cells.push(change.unwrap_or_else(|| NONE.to_owned()));
+        cells
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::blocks::{COLUMNS, Detail};
+use super::blocks::{Detail, headings};
 use super::{Report, chart, numbers};
 
 /// How the page looks.
@@ -28,7 +28,8 @@ pub fn report(report: &Report, detail: Detail) -> String {
                 let _ = write!(cells[0], " ({stopped})");
             }
         }
-        table(&COLUMNS.map(str::to_owned), 1, &rows, &mut text);
+        let headings: Vec<String> = headings().into_iter().map(str::to_owned).collect();
+        table(&headings, 1, &rows, &mut text);
     }
     for grid in report.retention_grids() {
         let _ = writeln!(text, "<h2>{}</h2>\n<div class=\"beside\">", escaped(&grid.title));

@@ -6,8 +6,8 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::retention::RetentionCost;
-use super::{Report, Run};
-use crate::metrics::{Label, Retention, Totals};
+use super::{Report, Run, Totals};
+use crate::metrics::{Label, Retention};
 use crate::spec::guard::ReferenceSpec;
 
 /// The schema; fields are added, never renamed without a new version.

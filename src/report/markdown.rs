@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::Report;
-use super::blocks::{Block, COLUMNS, Detail};
+use super::blocks::{Block, Detail, headings};
 use super::{numbers, retention};
 
 /// Returns the report as Markdown.
@@ -27,8 +27,8 @@ pub fn report(report: &Report, detail: Detail) -> String {
 /// Writes one table under its heading.
 fn write_block(block: &Block, text: &mut String) {
     let _ = writeln!(text, "### {} under {} ({})\n", block.load, block.profile, block.as_of);
-    let _ = writeln!(text, "| {} |", COLUMNS.join(" | "));
-    let _ = writeln!(text, "|---|{}", "---:|".repeat(COLUMNS.len() - 1));
+    let _ = writeln!(text, "| {} |", headings().join(" | "));
+    let _ = writeln!(text, "|---|{}", "---:|".repeat(headings().len() - 1));
     for (mut cells, line) in block.cells(numbers::thousands).into_iter().zip(&block.lines) {
         if let Some(stopped) = &line.stopped {
             let _ = write!(cells[0], " ({stopped})");

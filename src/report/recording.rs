@@ -4,6 +4,8 @@ use std::fmt::Write as _;
 
 use serde::Serialize;
 
+use super::aligned::Aligned;
+use super::aligned::Column::{Left, Right};
 use super::numbers::thousands;
 use crate::trace::import::{Imported, Loss};
 use crate::trace::{EventKind, Usage};
@@ -138,21 +140,20 @@ pub fn table(files: &[Held]) -> String {
         let n = file.sessions.len();
         let sessions = if n == 1 { "1 session".to_owned() } else { format!("{n} sessions") };
         let _ = writeln!(text, "{}: {}, {sessions}\n", file.file, file.format);
-        sessions_table(&file.sessions, &mut text);
+        text += &sessions_table(&file.sessions);
         if file.left_out.is_empty() {
             text.push_str("\nnothing is left out\n");
             continue;
         }
         text.push_str("\nleft out\n");
-        for loss in &file.left_out {
-            let _ = writeln!(text, "{:>8}  {} ({})", loss.count, loss.what, lines(&loss.lines));
-        }
+        let loss = |it: &LossHeld| [it.count.to_string(), format!("{} ({})", it.what, lines(&it.lines))];
+        text += &Aligned::new([Right(8), Left(0)], file.left_out.iter().map(loss)).text();
     }
     text
 }
 
-/// Writes one line a session, the columns as wide as they must be.
-fn sessions_table(sessions: &[SessionHeld], text: &mut String) {
+/// Returns one line a session, the columns as wide as they must be.
+fn sessions_table(sessions: &[SessionHeld]) -> String {
     let header = [
         "session",
         "loops",
@@ -186,18 +187,9 @@ fn sessions_table(sessions: &[SessionHeld], text: &mut String) {
             it.cost_usd.map_or_else(|| "–".to_owned(), |it| format!("{it:.4}$")),
         ]
     };
-    let rows: Vec<[String; 12]> =
-        std::iter::once(header.map(str::to_owned)).chain(sessions.iter().map(row)).collect();
-    let width = |column: usize| rows.iter().map(|it| it[column].chars().count()).max().unwrap_or(0);
-    let widths: Vec<usize> = (0..header.len()).map(width).collect();
-    for row in &rows {
-        let mut line = format!("{:1$}", row[0], widths[0]);
-        for (cell, width) in row.iter().zip(&widths).skip(1) {
-            let _ = write!(line, "  {cell:>width$}");
-        }
-        text.push_str(line.trim_end());
-        text.push('\n');
-    }
+    let mut columns = [Right(0); 12];
+    columns[0] = Left(0);
+    Aligned::new(columns, std::iter::once(header.map(str::to_owned)).chain(sessions.iter().map(row))).text()
 }
 
 /// Names the first lines.

@@ -3,9 +3,9 @@
 use indexmap::IndexMap;
 use serde::Serialize;
 
+use super::metric::TTL_CLASSES;
 use crate::ledger::{RequestRow, Role, Rows};
 use crate::metrics::probe::Probe;
-use crate::metrics::totals::TTL_CLASSES;
 use crate::metrics::trial::Trial;
 use crate::model::{Policy, Profile};
 use crate::price;

@@ -5,7 +5,8 @@ use std::fmt::Write as _;
 use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Table, TableStyle, Width};
 
 use super::Report;
-use super::blocks::{Block, COLUMNS, Detail, Digits};
+use super::blocks::{Block, Detail, headings};
+use super::metric::dispensable;
 use super::numbers;
 
 /// How a table is drawn.
@@ -17,8 +18,6 @@ pub struct Layout {
     pub detail: Detail,
 }
 
-/// The columns that a narrow terminal goes without, the first to go first.
-const DISPENSABLE: [&str; 4] = ["requests", "write", "prompt max", "evidence kept"];
 /// The narrowest that the column of names becomes; longer names wrap.
 const NAME_WIDTH_MIN: usize = 24;
 /// What a column takes beside its content: a blank on each side, and one to the next column.
@@ -31,10 +30,12 @@ const INDENT: &str = "  ";
 pub fn report(report: &Report, layout: Layout) -> String {
     let mut text = String::new();
     let mut hidden: Vec<&str> = Vec::new();
+    let headings = headings();
     for block in report.blocks(layout.detail) {
         let _ = writeln!(text, "{} · {} ({})", block.load, block.profile, block.as_of);
         let grid = Grid::new(&block, layout.width);
-        hidden.extend(DISPENSABLE.iter().filter(|it| !grid.columns.iter().any(|at| COLUMNS[*at] == **it)));
+        let is_hidden = |it: &&str| !grid.columns.iter().any(|at| headings[*at] == *it);
+        hidden.extend(dispensable().into_iter().filter(is_hidden));
         let _ = writeln!(text, "{}\n", grid.draw(&block));
     }
     for grid in report.retention_grids() {
@@ -130,19 +131,19 @@ struct Grid {
 impl Grid {
     /// Takes all columns in full, or what fits: short numbers first, then fewer columns, then a wrapped name.
     fn new(block: &Block, width: Option<usize>) -> Self {
-        let all: Vec<usize> = (0..COLUMNS.len()).collect();
+        let headings = headings();
+        let all: Vec<usize> = (0..headings.len()).collect();
         let full = block.cells(numbers::thousands);
         let Some(width) = width.filter(|it| needed(&full, &all) > *it) else {
             return Self { columns: all, cells: full, name_width: None };
         };
-        let digits: Digits = numbers::short;
-        let cells = block.cells(digits);
+        let cells = block.cells(numbers::short);
         let mut columns = all;
-        for name in DISPENSABLE {
+        for name in dispensable() {
             if rest(&cells, &columns) + name_width(&cells).min(NAME_WIDTH_MIN) <= width {
                 break;
             }
-            columns.retain(|it| COLUMNS[*it] != name);
+            columns.retain(|it| headings[*it] != name);
         }
         let room = width.saturating_sub(rest(&cells, &columns)).max(NAME_WIDTH_MIN);
         Self { columns, cells, name_width: Some(room) }
@@ -151,7 +152,8 @@ impl Grid {
     /// Draws the table.
     fn draw(&self, block: &Block) -> String {
         let mut table = plain_table();
-        table.set_header(self.columns.iter().map(|it| header(COLUMNS[*it])));
+        let headings = headings();
+        table.set_header(self.columns.iter().map(|it| header(headings[*it])));
         for (cells, line) in self.cells.iter().zip(&block.lines) {
             let mut row: Vec<String> = self.columns.iter().map(|it| cells[*it].clone()).collect();
             if let Some(name) = row.first_mut() {
@@ -218,7 +220,7 @@ fn rest(cells: &[Vec<String>], columns: &[usize]) -> usize {
 
 /// Returns the width of a column.
 fn column_width(cells: &[Vec<String>], column: usize) -> usize {
-    width_of(COLUMNS[column], cells.iter().map(|it| it[column].as_str()))
+    width_of(headings()[column], cells.iter().map(|it| it[column].as_str()))
 }
 
 /// Returns the width that cells need below a heading of which each word may take a line.

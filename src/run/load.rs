@@ -5,6 +5,7 @@ use crate::catalog::{Catalog, Loaded, Origin};
 use crate::diag::Diagnostic;
 use crate::error::Error;
 use crate::spec::ScenarioSpec;
+use crate::spec::refetch::RefetchSpec;
 use crate::spec::scenario::{AssumeSpec, LoadSpec};
 use crate::trace::import::Imported;
 use crate::trace::{Conversation, Trace, import, load};
@@ -62,6 +63,15 @@ impl Workload {
     #[must_use]
     pub fn has_needs(&self) -> bool {
         self.items().is_some_and(|it| !it.needs.is_empty())
+    }
+
+    /// Returns what it takes to fetch something again.
+    #[must_use]
+    pub fn refetch(&self) -> RefetchSpec {
+        match self {
+            Self::Items(trace) => trace.refetch,
+            Self::Conversations(_) | Self::Blocks(_) => RefetchSpec::default(),
+        }
     }
 
     /// Returns what is assumed rather than known, in sentences.

@@ -8,7 +8,7 @@ use super::size::DurationSpec;
 use crate::units::{Decimal, Tokens};
 
 /// Which cache rules, and their numbers.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct CacheSpec {
@@ -306,11 +306,12 @@ impl<'de> de::Visitor<'de> for TtlsVisitor {
 }
 
 /// The cache rules there are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum RulesSpec {
     /// No cache.
+    #[default]
     None,
     /// The previous prompt, capped at the place where the policy edited: a reference simulator's rule.
     PrefixCap,

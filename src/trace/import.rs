@@ -6,6 +6,7 @@ mod claude_code;
 mod codex;
 mod counting;
 mod json;
+mod lay_out;
 mod lines;
 mod losses;
 mod messages;

@@ -3,9 +3,10 @@
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 
 use ctxsim::ledger::{CacheUse, Outcome, RequestRow, Role, Sink, Sums};
-use ctxsim::metrics::{Tally, Totals};
+use ctxsim::metrics::Tally;
 use ctxsim::model::Profile;
 use ctxsim::price::{Bill, Consumed, Costs, PriceIndex, PriceRows, request, storage};
+use ctxsim::report::Totals;
 use ctxsim::spec::decode::{Format, decode};
 use ctxsim::spec::{ProfileSpec, profile::AssumptionsSpec};
 use ctxsim::units::{Cost, Decimal};

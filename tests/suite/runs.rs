@@ -112,18 +112,19 @@ fn line(run: &Run) -> [String; 8] {
     let totals = Totals::new(&run.tally);
     let share = match &run.retention {
         Some(retention) => Some(retention.accuracy.mean),
-        None => totals.evidence_kept,
+        None => totals.number("evidence_kept"),
     };
     let known = |value: Option<f64>| value.map_or_else(|| NONE.to_owned(), |it| fixed(it, 6));
+    let tokens = |place| thousands(totals.number(place).unwrap_or_default() as u64);
     [
-        thousands(totals.requests),
-        thousands(totals.prompt_tokens_max),
-        thousands(totals.cache_read_tokens),
-        thousands(totals.cache_write_tokens),
-        thousands(totals.uncached_tokens),
-        known(totals.recovery.expected_calls),
+        tokens("requests"),
+        tokens("prompt_tokens_max"),
+        tokens("cache_read_tokens"),
+        tokens("cache_write_tokens"),
+        tokens("uncached_tokens"),
+        known(totals.number("recovery.expected_calls")),
         known(share),
-        totals.cost_usd.total.map_or_else(|| "–".to_owned(), |it| fixed(it, 6)),
+        known(totals.number("cost_usd.total")),
     ]
 }
 

@@ -62,7 +62,8 @@ fn requests(trace: &Trace, window: u64) -> Vec<Vec<Part>> {
     let program = Program::new(&policy(), trace, &known);
     let mut spy = Spy { program, trace, requests: Vec::new() };
     let (rules, mut rows) = (CacheRules::None, Rows::default());
-    play(trace, &mut spy, &Layout::default(), ReadyRecovery::one_shot(None), &limits, &rules, &mut rows).unwrap();
+    play(trace, &mut spy, &Layout::default(), ReadyRecovery::one_shot(None), &limits, &rules, &mut rows)
+        .unwrap();
     assert_eq!(rows.requests.len(), spy.requests.len());
     for (row, parts) in rows.requests.iter().zip(&spy.requests) {
         let shown: u64 = parts.iter().map(|it| u64::from(it.tokens)).sum();

@@ -278,7 +278,7 @@ fn conversations_pay_long_prompt_prices() {
         found.grids[0].rows[1].cells[0].cost_at(Part::Input)[1].unwrap(),
         long + 0.1 * {
             let cell = &found.grids[0].rows[1].cells[0];
-            cell.tally.costs.uncached.usd()
+            cell.tally.costs.main.uncached.usd()
         }
     ));
 }

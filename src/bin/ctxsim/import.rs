@@ -3,10 +3,11 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use ctxsim::calibrate::{self, Calibration};
+use ctxsim::calibrate::Calibration;
 use ctxsim::catalog::Catalog;
 use ctxsim::error::Error;
 use ctxsim::model::Limits;
+use ctxsim::report::calibration;
 use ctxsim::report::recording::{self, Held};
 use ctxsim::run::{self, Plan, Request};
 
@@ -61,9 +62,11 @@ fn calibrated(catalog: &Catalog, args: &ImportArgs) -> Result<String, Error> {
     let with_side_requests = calibrations(catalog, args, "usual")?;
     let with_inferred = calibrations(catalog, args, "inferred")?;
     match args.format {
-        DocumentFormatArg::Table => Ok(calibrate::tables(&as_recorded, &with_side_requests, &with_inferred)),
+        DocumentFormatArg::Table => {
+            Ok(calibration::tables(&as_recorded, &with_side_requests, &with_inferred))
+        }
         DocumentFormatArg::Json => {
-            calibrate::json(&as_recorded, &with_side_requests, &with_inferred).map_err(unwritable)
+            calibration::json(&as_recorded, &with_side_requests, &with_inferred).map_err(unwritable)
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Reads arguments, calls the library, prints, sets the exit code.
 
 mod args;
+mod cli;
 mod explain;
 mod import;
 mod inputs;
@@ -19,7 +20,7 @@ use clap::Parser;
 use ctxsim::catalog::Catalog;
 use ctxsim::error::Error;
 
-use args::{Cli, Command};
+use cli::{Cli, Command};
 
 /// A guard failed.
 const GUARD_FAILED: u8 = 1;

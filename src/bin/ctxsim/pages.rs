@@ -8,7 +8,8 @@ use ctxsim::diag::Diagnostic;
 use ctxsim::error::Error;
 use ctxsim::spec::{PolicySpec, ProfileSpec, ScenarioSpec, SuiteSpec, schema};
 
-use crate::args::{Cli, CompletionsArgs, ManArgs, SchemaArg, SchemaArgs};
+use crate::args::{CompletionsArgs, ManArgs, SchemaArg, SchemaArgs};
+use crate::cli::Cli;
 use crate::output;
 
 /// Prints the schema of one kind of file, or writes those of all kinds.

@@ -5,7 +5,8 @@ use super::{progress, touch_slot};
 use crate::projection::edit::Editor;
 use crate::projection::program::{Activation, ReadyRung};
 use crate::projection::prompt::SlotIx;
-use crate::projection::scope::{Region, UnitSize};
+use crate::projection::region::Region;
+use crate::projection::scope::UnitSize;
 use crate::spec::policy::PartSpec;
 
 /// Takes units from the oldest on; returns how many slots were visited and changed.

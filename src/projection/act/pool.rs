@@ -4,8 +4,8 @@ use super::ReadyBudget;
 use crate::projection::edit::Editor;
 use crate::projection::program::ReadyRung;
 use crate::projection::prompt::{SlotIx, State};
+use crate::projection::region::Region;
 use crate::projection::rendition::Pool;
-use crate::projection::scope::Region;
 use crate::trace::LoopIx;
 
 /// What the settled slots of a scope have spent.

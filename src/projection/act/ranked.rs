@@ -6,7 +6,7 @@ use super::{progress, touch_slot};
 use crate::projection::edit::Editor;
 use crate::projection::program::{Activation, ReadyRung};
 use crate::projection::prompt::SlotIx;
-use crate::projection::scope::Region;
+use crate::projection::region::Region;
 use crate::spec::policy::OrderSpec;
 use crate::units::Tokens;
 

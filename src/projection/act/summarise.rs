@@ -6,7 +6,7 @@ use crate::projection::filter::ClassMask;
 use crate::projection::num::Env;
 use crate::projection::program::{Activation, ReadyRung};
 use crate::projection::prompt::{Prompt, SlotIx};
-use crate::projection::scope::Region;
+use crate::projection::region::Region;
 use crate::spec::action::SummaryPromptSpec;
 use crate::spec::policy::PartSpec;
 use crate::trace::{Kind, LoopIx};

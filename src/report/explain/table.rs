@@ -6,9 +6,11 @@ use super::words;
 use crate::cache::Fate;
 use crate::explain::{Explanation, Same, Standing};
 use crate::ledger::Role;
-use crate::metrics::totals::TTL_CLASSES;
 use crate::model::Policy;
 use crate::price::Bill;
+use crate::report::aligned::Aligned;
+use crate::report::aligned::Column::{Left, Right};
+use crate::report::metric::TTL_CLASSES;
 use crate::report::numbers::{self, thousands};
 use crate::report::rows::Context;
 use crate::report::table::wrap;
@@ -60,7 +62,7 @@ impl Colour {
 impl Style {
     /// Returns text in a colour, where there are colours.
     fn paint(&self, colour: Colour, text: &str) -> String {
-        if self.is_coloured && colour != Colour::None {
+        if self.is_coloured && colour != Colour::None && !text.is_empty() {
             format!("{}{text}\x1b[0m", colour.code())
         } else {
             text.to_owned()
@@ -152,14 +154,14 @@ fn cost(it: &Explanation, text: &mut String) {
         ("output".to_owned(), it.row.output, Some(bill.output)),
         ("all".to_owned(), it.row.prompt + it.row.output, bill.total()),
     ];
-    let name_width = lines.iter().map(|it| it.0.chars().count()).max().unwrap_or(0);
-    for (name, tokens, cost) in lines {
+    let rows = lines.map(|(name, tokens, cost)| {
         let usd = match cost {
             Some(cost) if !unknown(bill, &name, tokens) => usd(cost),
             _ => numbers::NONE.to_owned(),
         };
-        let _ = writeln!(text, "  {name:name_width$}  {:>11} tokens  {usd:>16} USD", thousands(tokens));
-    }
+        [format!("  {name}"), thousands(tokens) + " tokens", usd + " USD"]
+    });
+    *text += &Aligned::new([Left(0), Right(18), Right(20)], rows).text();
     if let Some(billed) = it.recorded {
         let _ = writeln!(
             text,
@@ -264,13 +266,6 @@ fn recovery(it: &Explanation, style: Style, text: &mut String) {
     }
 }
 
-/// A line of the table of items: cells, and the colours of the cells that have one.
-struct Line {
-    cells: [String; 8],
-    cache: Colour,
-    is_break: bool,
-}
-
 /// Writes a line an item; runs of items that stand alike share one.
 fn items(it: &Explanation, context: Context<'_>, style: Style, text: &mut String) {
     let broken = it.prefix.as_ref().and_then(|it| match &it.same {
@@ -284,17 +279,17 @@ fn items(it: &Explanation, context: Context<'_>, style: Style, text: &mut String
             && why(a, context.policy) == why(b, context.policy)
             && broken != Some(b.item)
     };
-    let mut lines = vec![Line {
-        cells: ["", "item", "what", "came as", "shown", "cache", "how", "why"].map(str::to_owned),
-        cache: Colour::Heading,
-        is_break: false,
-    }];
+    let head = ["", "item", "what", "came as", "shown", "cache", "how", "why"];
+    let mut lines = vec![head.map(|it| style.paint(Colour::Heading, it))];
     for run in it.items.chunk_by(alike) {
         let is_short = style.lists_all || run.len() < RUN_MIN;
         let parts = if is_short { run.chunks(1) } else { run.chunks(run.len()) };
-        lines.extend(parts.map(|it| line(it, broken, context)));
+        lines.extend(parts.map(|it| line(it, broken, context.policy, style)));
     }
-    draw(&lines, style, text);
+    let columns = [Left(0), Right(0), Left(0), Right(0), Right(0), Left(0), Left(0), Left(0)];
+    let lines = Aligned::new(columns, lines);
+    let lines = if let Some(width) = style.width { lines.wrapped(width, WHY_WIDTH_MIN) } else { lines };
+    *text += &lines.text();
     let legend = match (&it.prefix, broken) {
         (Some(prefix), None) => format!("+ came since request {}", prefix.of),
         (Some(prefix), Some(_)) => {
@@ -306,57 +301,31 @@ fn items(it: &Explanation, context: Context<'_>, style: Style, text: &mut String
 }
 
 /// Returns the line of items that stand alike.
-fn line(run: &[Standing], broken: Option<u32>, context: Context<'_>) -> Line {
-    let sum = |tokens: fn(&Standing) -> u32| run.iter().map(|it| u64::from(tokens(it))).sum();
-    let [first, .., last] = run else {
-        let it = &run[0];
-        let is_break = broken == Some(it.item);
-        let (name, cache) = cached(it);
-        let sign = if is_break {
-            "≠"
-        } else if it.is_new {
-            "+"
-        } else {
-            ""
-        };
-        return Line {
-            cells: [
-                sign.to_owned(),
-                it.item.to_string(),
-                words::named(it),
-                thousands(it.raw.into()),
-                thousands(it.now.tokens.into()),
-                name,
-                words::how(it),
-                why(it, context.policy),
-            ],
-            cache,
-            is_break,
-        };
+fn line(run: &[Standing], broken: Option<u32>, policy: &Policy, style: Style) -> [String; 8] {
+    let sum = |tokens: fn(&Standing) -> u32| thousands(run.iter().map(|it| u64::from(tokens(it))).sum());
+    let first = &run[0];
+    let (item, what) = match run {
+        [.., last] if run.len() > 1 => {
+            (format!("{}–{}", first.item, last.item), words::count(run.len(), "item", "items"))
+        }
+        _ => (first.item.to_string(), words::named(first)),
     };
-    let is_break = broken == Some(first.item);
-    let (name, cache) = cached(first);
-    let sign = if is_break {
-        "≠"
-    } else if first.is_new {
-        "+"
-    } else {
-        ""
+    let sign = match () {
+        () if broken == Some(first.item) => style.paint(Colour::Break, "≠"),
+        () if first.is_new => "+".to_owned(),
+        () => String::new(),
     };
-    Line {
-        cells: [
-            sign.to_owned(),
-            format!("{}–{}", first.item, last.item),
-            words::count(run.len(), "item", "items"),
-            thousands(sum(|it| it.raw)),
-            thousands(sum(|it| it.now.tokens)),
-            name,
-            words::how(first),
-            why(first, context.policy),
-        ],
-        cache,
-        is_break,
-    }
+    let (cache, colour) = cached(first);
+    [
+        sign,
+        item,
+        what,
+        sum(|it| it.raw),
+        sum(|it| it.now.tokens),
+        style.paint(colour, &cache),
+        words::how(first),
+        why(first, policy),
+    ]
 }
 
 /// Returns what the cache made of an item.
@@ -371,42 +340,6 @@ fn cached(it: &Standing) -> (String, Colour) {
         (None, _) => (String::new(), Colour::None),
         (Some((_, name, colour)), None) => (name.to_owned(), colour),
         (Some((tokens, name, _)), Some((_, _, colour))) => (format!("{} {name}", thousands(tokens)), colour),
-    }
-}
-
-/// Writes lines under each other; the last column wraps where the terminal ends.
-fn draw(lines: &[Line], style: Style, text: &mut String) {
-    const RIGHT: [bool; 8] = [false, true, false, true, true, false, false, false];
-    let mut widths = [0; 8];
-    for line in lines {
-        for (width, cell) in widths.iter_mut().zip(&line.cells) {
-            *width = (*width).max(cell.chars().count());
-        }
-    }
-    let front: usize = widths[..7].iter().sum::<usize>() + 2 * 7;
-    let room = style.width.map(|it| it.saturating_sub(front).max(WHY_WIDTH_MIN));
-    for (n, line) in lines.iter().enumerate() {
-        let mut drawn = String::new();
-        for (index, cell) in line.cells[..7].iter().enumerate() {
-            let pad = " ".repeat(widths[index] - cell.chars().count());
-            let colour = match index {
-                _ if n == 0 => Colour::Heading,
-                5 => line.cache,
-                0 if line.is_break => Colour::Break,
-                _ => Colour::None,
-            };
-            let cell = style.paint(if cell.is_empty() { Colour::None } else { colour }, cell);
-            drawn.push_str(&if RIGHT[index] { format!("{pad}{cell}") } else { format!("{cell}{pad}") });
-            drawn.push_str("  ");
-        }
-        let mut why = String::new();
-        wrap(&line.cells[7], "", room, &mut why);
-        let colour = if n == 0 { Colour::Heading } else { Colour::None };
-        for (nth, part) in why.trim_end().split('\n').enumerate() {
-            let before = if nth == 0 { drawn.clone() } else { " ".repeat(front) };
-            let part = if part.is_empty() { String::new() } else { style.paint(colour, part) };
-            let _ = writeln!(text, "{}", format!("{before}{part}").trim_end());
-        }
     }
 }
 

@@ -1,5 +1,7 @@
 //! Times as recordings write them, in milliseconds since 1970.
 
+use crate::model::calendar::days;
+
 /// Reads `2026-01-16T00:14:21.124Z` as milliseconds since 1970; `None` for anything else.
 pub(super) fn milliseconds(text: &str) -> Option<i64> {
     let number = |from: usize, to: usize| -> Option<i64> {
@@ -19,14 +21,7 @@ pub(super) fn milliseconds(text: &str) -> Option<i64> {
         .take(3)
         .collect();
     let ms: i64 = format!("{fraction:0<3}").parse().ok()?;
-    // Days since 1970 by the calendar that starts its years in March.
-    let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
-    let days = 365 * year + year.div_euclid(4) - year.div_euclid(100)
-        + year.div_euclid(400)
-        + (153 * month + 2) / 5
-        + day
-        - 1
-        - 719_468;
+    let days = days(year, month, day);
     is_in_range.then_some((((days * 24 + hour) * 60 + minute) * 60 + second) * 1_000 + ms)
 }
 

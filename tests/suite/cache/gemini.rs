@@ -59,7 +59,7 @@ fn gemini_prices_a_content_is_made_as_input_read_for_a_tenth_and_kept_by_the_hou
     assert_eq!((sums.stored.n, sums.stored.tokens), (1, 100_000));
     let (made, kept) = (0.125, 0.45);
     assert_eq!(costs.storage.usd(), made + kept);
-    assert_eq!(costs.cache_read.usd(), 0.0625);
+    assert_eq!(costs.main.read.usd(), 0.0625);
     assert_eq!(costs.total(), Some(0.0625 + 0.01875 + 0.005 + made + kept));
     // The same load without a cache: 515,000 tokens of input.
     let none = super::listed::profile("rules = \"none\"", PRICES);

@@ -3,8 +3,9 @@
 use indexmap::{IndexMap, IndexSet};
 
 use super::node::{Node, Said};
+use crate::trace::import::assemble::{Assembler, Reply};
 use crate::trace::import::losses::Losses;
-use crate::trace::import::transcript::{Exchange, Named, Part, Transcript};
+use crate::trace::import::transcript::{Named, Transcript};
 use crate::trace::{Kind, Usage};
 
 /// Gathers the requests of a branch.
@@ -15,11 +16,11 @@ pub(super) fn gather(nodes: &[Node], path: &[usize], losses: &mut Losses) -> Tra
     }
     let replies = Replies::join(nodes, path, &on_path, losses);
     let mut session = Session {
-        late: replies.results_aside(nodes, &on_path, losses),
+        aside: replies.results_aside(nodes, &on_path, losses),
         replies,
         losses,
-        requests: Vec::new(),
-        pending: Pending::default(),
+        assembler: Assembler::default(),
+        late: Vec::new(),
         n_summaries: 0,
     };
     for index in path {
@@ -28,26 +29,13 @@ pub(super) fn gather(nodes: &[Node], path: &[usize], losses: &mut Losses) -> Tra
     session.finish()
 }
 
-/// A reply, from all of its lines.
-#[derive(Debug, Default)]
-struct Reply {
-    parts: Vec<Part>,
-    n_calls: usize,
-    model: String,
-    usage: Option<Usage>,
-    /// When its first line was written.
-    at_ms: Option<i64>,
-    /// When its last one was.
-    end_ms: Option<i64>,
-    is_begun: bool,
-}
-
 /// The replies of a branch and the calls in them.
 #[derive(Debug, Default)]
 struct Replies<'n> {
-    by_id: IndexMap<&'n str, Reply>,
-    /// Per call: its reply, which of the reply's calls it is, and its tool.
-    calls: IndexMap<&'n str, (usize, usize, &'n str)>,
+    /// From all lines of each; a reply that has begun its request is gone.
+    by_id: IndexMap<&'n str, Option<Reply>>,
+    /// Per call: its reply.
+    calls: IndexMap<&'n str, usize>,
 }
 
 impl<'n> Replies<'n> {
@@ -56,7 +44,7 @@ impl<'n> Replies<'n> {
         let mut replies = Self::default();
         for index in path {
             if let Said::Reply { id, .. } = &nodes[*index].said {
-                replies.by_id.entry(id.as_str()).or_default();
+                replies.by_id.insert(id.as_str(), Some(Reply::default()));
             }
         }
         let mut names = IndexSet::new();
@@ -70,46 +58,14 @@ impl<'n> Replies<'n> {
                 losses.add(node.line, "reply lines that stand twice");
                 continue;
             }
-            replies.bill(reply_ix, node, usage.as_ref(), losses);
-            replies.by_id[reply_ix].model.clone_from(model);
+            let Some(reply) = &mut replies.by_id[reply_ix] else { continue };
+            bill(reply, node, usage.as_ref(), losses);
+            reply.model.clone_from(model);
             for named in parts {
-                replies.append(reply_ix, named, *is_on_path);
+                append(reply, reply_ix, named, *is_on_path, &mut replies.calls);
             }
         }
         replies
-    }
-
-    /// Takes what a line says was billed: lines repeat it, and only the output grows.
-    fn bill(&mut self, reply_ix: usize, node: &Node, usage: Option<&Usage>, losses: &mut Losses) {
-        let reply = &mut self.by_id[reply_ix];
-        reply.at_ms = reply.at_ms.or(node.at_ms);
-        reply.end_ms = reply.end_ms.max(node.at_ms);
-        let Some(usage) = usage else { return };
-        if reply.usage.is_some_and(|it| it.prompt != usage.prompt) {
-            losses.add(node.line, "reply lines whose usage contradicts an earlier line; the last one holds");
-        }
-        let output = reply.usage.map_or(0, |it| it.output).max(usage.output);
-        reply.usage = Some(Usage { output, ..*usage });
-    }
-
-    /// Appends a part of a line; what a side branch repeats is taken once.
-    fn append(&mut self, reply_ix: usize, named: &'n Named, is_on_path: bool) {
-        let is_call = named.part.kind == Kind::ToolCall;
-        let call = named.call.as_str();
-        if is_call && self.calls.contains_key(call) {
-            return;
-        }
-        let reply = &mut self.by_id[reply_ix];
-        if !is_call && !is_on_path && reply.parts.iter().any(|it| it.digest == named.part.digest) {
-            return;
-        }
-        reply.parts.push(named.part.clone());
-        if is_call {
-            if !call.is_empty() {
-                self.calls.insert(call, (reply_ix, reply.n_calls, &named.part.tool));
-            }
-            reply.n_calls += 1;
-        }
     }
 
     /// Returns, by reply, the results that side branches hold for calls of this one: parallel calls leave them there.
@@ -118,19 +74,19 @@ impl<'n> Replies<'n> {
         nodes: &'n [Node],
         on_path: &[bool],
         losses: &mut Losses,
-    ) -> IndexMap<usize, Vec<(&'n Node, Part)>> {
+    ) -> IndexMap<usize, Vec<Late<'n>>> {
         let mut answered: IndexSet<&str> = IndexSet::new();
         for (node, _) in nodes.iter().zip(on_path).filter(|(_, is_on_path)| **is_on_path) {
             answered.extend(results(node).map(|it| it.call.as_str()));
         }
-        let mut aside: IndexMap<usize, Vec<(&Node, Part)>> = IndexMap::new();
+        let mut aside: IndexMap<usize, Vec<Late<'n>>> = IndexMap::new();
         for (node, _) in nodes.iter().zip(on_path).filter(|(_, is_on_path)| !**is_on_path) {
             let Said::User { parts, .. } = &node.said else { continue };
             let mut n_left = parts.len();
             for result in results(node) {
-                let Some((reply_ix, nth, tool)) = self.calls.get(result.call.as_str()) else { continue };
+                let Some(reply_ix) = self.calls.get(result.call.as_str()) else { continue };
                 if answered.insert(result.call.as_str()) {
-                    aside.entry(*reply_ix).or_default().push((node, answer(&result.part, *nth, tool)));
+                    aside.entry(*reply_ix).or_default().push((node, result));
                     n_left -= 1;
                 }
             }
@@ -139,6 +95,41 @@ impl<'n> Replies<'n> {
             }
         }
         aside
+    }
+}
+
+/// Takes what a line says was billed: lines repeat it, and only the output grows.
+fn bill(reply: &mut Reply, node: &Node, usage: Option<&Usage>, losses: &mut Losses) {
+    reply.response_ms = reply.response_ms.or(node.at_ms);
+    reply.end_ms = reply.end_ms.max(node.at_ms);
+    let Some(usage) = usage else { return };
+    if reply.usage.is_some_and(|it| it.prompt != usage.prompt) {
+        losses.add(node.line, "reply lines whose usage contradicts an earlier line; the last one holds");
+    }
+    let output = reply.usage.map_or(0, |it| it.output).max(usage.output);
+    reply.usage = Some(Usage { output, ..*usage });
+}
+
+/// Appends a part of a line; what a side branch repeats is taken once.
+fn append<'n>(
+    reply: &mut Reply,
+    reply_ix: usize,
+    named: &'n Named,
+    is_on_path: bool,
+    calls: &mut IndexMap<&'n str, usize>,
+) {
+    let is_call = named.part.kind == Kind::ToolCall;
+    let is_known = if is_call {
+        calls.contains_key(named.call.as_str())
+    } else {
+        !is_on_path && reply.parts.iter().any(|it| it.part.digest == named.part.digest)
+    };
+    if is_known {
+        return;
+    }
+    reply.parts.push(named.clone());
+    if is_call && !named.call.is_empty() {
+        calls.insert(&named.call, reply_ix);
     }
 }
 
@@ -151,40 +142,18 @@ fn results(node: &Node) -> impl Iterator<Item = &Named> {
     parts.iter().filter(|it| it.part.kind == Kind::ToolResult)
 }
 
-/// Brings a result to its call.
-fn answer(result: &Part, nth: usize, tool: &str) -> Part {
-    Part { tool: tool.to_owned(), answers: nth, ..result.clone() }
-}
-
-/// A request while what follows it is still being gathered.
-#[derive(Debug)]
-struct Request {
-    exchange: Exchange,
-    reply_ix: usize,
-    /// What follows the reply, with its lines.
-    after: Vec<(usize, Part)>,
-    /// The last time at which something of it arrived.
-    after_ms: Option<i64>,
-}
-
-/// The user's parts that no request has seen yet.
-#[derive(Debug, Default)]
-struct Pending {
-    parts: Vec<Part>,
-    line: usize,
-    at_ms: Option<i64>,
-    /// Whether the harness put a summary in place of the history.
-    is_compacted: bool,
-}
+/// A result that stands on a side branch, and its record.
+type Late<'n> = (&'n Node, &'n Named);
 
 /// The walk along the branch.
 struct Session<'s, 'n> {
     replies: Replies<'n>,
     /// Results that stand on side branches, by reply.
-    late: IndexMap<usize, Vec<(&'n Node, Part)>>,
+    aside: IndexMap<usize, Vec<Late<'n>>>,
     losses: &'s mut Losses,
-    requests: Vec<Request>,
-    pending: Pending,
+    assembler: Assembler,
+    /// Of the last request, results on side branches that have not been brought to it yet.
+    late: Vec<Late<'n>>,
     n_summaries: usize,
 }
 
@@ -192,22 +161,19 @@ impl Session<'_, '_> {
     fn visit(&mut self, node: &Node) {
         match &node.said {
             Said::Nothing => {}
-            Said::Reply { id, .. } => {
-                if let Some(reply_ix) = self.replies.by_id.get_index_of(id.as_str()) {
-                    self.request(reply_ix);
-                }
-            }
+            Said::Reply { id, .. } => self.reply(id),
             Said::User { parts, is_meta, is_summary } => {
+                self.results_before(node.line);
                 if *is_summary {
                     self.n_summaries += 1;
-                    self.pending.is_compacted = true;
+                    self.assembler.compacted(usize::MAX);
                 }
-                let has_results = results(node).next().is_some();
+                let is_typed = !*is_meta && results(node).next().is_none();
                 for named in parts {
                     if named.part.kind == Kind::ToolResult {
                         self.result(node, named);
                     } else {
-                        self.user(node, &named.part, !*is_meta && !has_results);
+                        self.assembler.said(node.line, node.at_ms, named.part.clone(), is_typed);
                     }
                 }
             }
@@ -215,79 +181,29 @@ impl Session<'_, '_> {
     }
 
     /// Begins a request at the first line of its reply.
-    fn request(&mut self, reply_ix: usize) {
-        let begun = Reply { is_begun: true, ..Reply::default() };
-        let reply = std::mem::replace(&mut self.replies.by_id[reply_ix], begun);
-        if reply.is_begun {
-            return;
-        }
-        let pending = std::mem::take(&mut self.pending);
-        let before = self.requests.last().and_then(|it| it.after_ms);
-        let begins = !pending.parts.is_empty() || self.requests.is_empty();
-        let mut parts = reply.parts;
-        if parts.is_empty() {
-            parts.push(Part::new(Kind::Assistant, 0, 0));
-        }
-        let exchange = Exchange {
-            compacts: pending.is_compacted.then_some(usize::MAX),
-            begins: begins.then_some(pending.parts),
-            at_ms: pending.at_ms.max(before).or(reply.at_ms),
-            response_ms: reply.at_ms,
-            end_ms: reply.end_ms,
-            model: reply.model,
-            usage: reply.usage,
-            reply: parts,
-            ..Exchange::default()
-        };
-        let mut request = Request { exchange, reply_ix, after: Vec::new(), after_ms: None };
-        for (node, part) in self.late.swap_remove(&reply_ix).unwrap_or_default() {
-            request.after.push((node.line, part));
-            request.after_ms = request.after_ms.max(node.at_ms);
-        }
-        self.requests.push(request);
+    fn reply(&mut self, id: &str) {
+        let Some((reply_ix, _, reply)) = self.replies.by_id.get_full_mut(id) else { return };
+        let Some(reply) = reply.take() else { return };
+        self.results_before(usize::MAX);
+        self.late = self.aside.swap_remove(&reply_ix).unwrap_or_default();
+        self.assembler.replied(reply);
     }
 
-    /// Appends a result to the request whose call it answers.
+    /// Brings results on side branches to the last request, in the order of the file.
+    fn results_before(&mut self, line: usize) {
+        let n_due = self.late.iter().take_while(|(node, _)| node.line < line).count();
+        for (node, named) in self.late.drain(..n_due).collect::<Vec<_>>() {
+            self.result(node, named);
+        }
+    }
+
     fn result(&mut self, node: &Node, named: &Named) {
-        let call = self.replies.calls.get(named.call.as_str());
-        let Some(last) = self.requests.last_mut() else {
-            self.losses.add(node.line, "results before the first request, which count as user text");
-            return self.user(node, &Part { kind: Kind::User, ..named.part.clone() }, true);
-        };
-        let part = match call {
-            Some((reply_ix, nth, tool)) if *reply_ix == last.reply_ix => answer(&named.part, *nth, tool),
-            _ => {
-                self.losses.add(
-                    node.line,
-                    "results that answer no call of the reply before them; they stand without their call",
-                );
-                answer(&named.part, usize::MAX, call.map_or("", |(_, _, tool)| tool))
-            }
-        };
-        last.after.push((node.line, part));
-        last.after_ms = last.after_ms.max(node.at_ms);
+        self.assembler.answered(node.line, node.at_ms, &named.call, named.part.clone(), self.losses);
     }
 
-    /// Appends user text: to a new loop, or to the results when the loop goes on and the user did not speak.
-    fn user(&mut self, node: &Node, part: &Part, begins: bool) {
-        match self.requests.last_mut().filter(|it| it.exchange.has_calls()) {
-            Some(last) if !begins && self.pending.parts.is_empty() => {
-                last.after.push((node.line, part.clone()));
-                last.after_ms = last.after_ms.max(node.at_ms);
-            }
-            _ => {
-                self.pending.line = node.line;
-                self.pending.at_ms = self.pending.at_ms.max(node.at_ms);
-                self.pending.parts.push(part.clone());
-            }
-        }
-    }
-
-    fn finish(self) -> Transcript {
-        if !self.pending.parts.is_empty() {
-            self.losses.add(self.pending.line, "user text after the last request, which no model has seen");
-        }
-        let mut transcript = Transcript::default();
+    fn finish(mut self) -> Transcript {
+        self.results_before(usize::MAX);
+        let mut transcript = self.assembler.finish(self.losses);
         if self.n_summaries > 0 {
             transcript.assumptions.push(format!(
                 "Summaries of compacted history that count as user text: {}. No policy has what they replaced any more.",
@@ -295,16 +211,6 @@ impl Session<'_, '_> {
             ));
         }
         transcript.has_breakpoints = true;
-        transcript.exchanges = self.requests.into_iter().map(Request::finish).collect();
         transcript
-    }
-}
-
-impl Request {
-    /// Puts what follows the reply in the order of the file.
-    fn finish(mut self) -> Exchange {
-        self.after.sort_by_key(|(line, _)| *line);
-        self.exchange.results = self.after.into_iter().map(|(_, part)| part).collect();
-        self.exchange
     }
 }

@@ -4,7 +4,9 @@ use std::fmt::Write as _;
 
 use serde::Serialize;
 
-use super::{CLOSE_TOKENS, Calibration, Class, Pair, together};
+use super::aligned::Aligned;
+use super::aligned::Column::{Left, Right};
+use crate::calibrate::{CLOSE_TOKENS, Calibration, Class, Pair, together};
 use crate::trace::StepIx;
 use crate::units::Tokens;
 
@@ -178,53 +180,49 @@ fn table(sessions: &[Calibration]) -> String {
     if all.pairs.is_empty() {
         return "Nothing to compare: no request after a session's first has a bill.\n".to_owned();
     }
-    let mut text = String::new();
-    counts(sessions, &all, &mut text);
-    sums(&Summary::new(&all), &mut text);
-    reasons(&all, &mut text);
-    listed(sessions, &mut text);
-    text
+    let parts = [counts(sessions, &all), sums(&Summary::new(&all)), reasons(&all)];
+    parts.into_iter().chain(listed(sessions)).collect::<Vec<_>>().join("\n")
 }
 
-/// Writes how many requests of each session are of each class.
-fn counts(sessions: &[Calibration], all: &Calibration, text: &mut String) {
-    let widest = sessions.iter().map(|it| it.name.chars().count()).max().unwrap_or(0).max(7);
-    let _ = writeln!(
-        text,
-        "{:widest$}  {:>8}  {:>7}  {:>7}  {:>8}  {:>7}  {:>10}",
-        "session", "requests", "exact", "within", "exceeded", "missed", "read error"
-    );
+/// Returns how many requests of each session are of each class.
+fn counts(sessions: &[Calibration], all: &Calibration) -> String {
+    let mut rows = vec![
+        ["session", "requests", "exact", "within", "exceeded", "missed", "read error"].map(str::to_owned),
+    ];
     let several = (sessions.len() > 1).then_some(all);
     for calibration in sessions.iter().chain(several) {
-        let [exact, within, exceeded, missed] = CLASSES.map(|it| calibration.count(it));
-        let _ = writeln!(
-            text,
-            "{:widest$}  {:>8}  {exact:>7}  {within:>7}  {exceeded:>8}  {missed:>7}  {:>9.2}%",
-            calibration.name,
-            calibration.pairs.len(),
-            calibration.token_error() * 100.0
-        );
+        let [exact, within, exceeded, missed] = CLASSES.map(|it| calibration.count(it).to_string());
+        let error = format!("{:.2}%", calibration.token_error() * 100.0);
+        let n = calibration.pairs.len().to_string();
+        rows.push([calibration.name.clone(), n, exact, within, exceeded, missed, error]);
     }
     let n = all.pairs.len().max(1) as f64;
     let share = |class| format!("{:.2}%", all.count(class) as f64 / n * 100.0);
     let [exact, within, exceeded, missed] = CLASSES.map(share);
-    let _ = writeln!(text, "{:widest$}  {:>8}  {exact:>7}  {within:>7}  {exceeded:>8}  {missed:>7}", "", "");
+    let none = String::new;
+    rows.push([none(), none(), exact, within, exceeded, missed, none()]);
+    Aligned::new([Left(7), Right(8), Right(7), Right(7), Right(8), Right(7), Right(10)], rows).text()
 }
 
-/// Writes what was predicted and billed in all.
-fn sums(it: &Summary<'_>, text: &mut String) {
-    let _ = writeln!(text, "\n{:9}  {:>14}  {:>14}  {:>12}", "", "predicted", "billed", "difference");
-    let tokens = [
-        ("read", it.predicted_read_tokens, it.billed_read_tokens),
-        ("written", it.predicted_write_tokens, it.billed_write_tokens),
-    ];
-    for (name, predicted, billed) in tokens {
+/// Returns what was predicted and billed in all.
+fn sums(it: &Summary<'_>) -> String {
+    let tokens = |name: &str, predicted: Tokens, billed: Tokens| {
         let difference = difference(predicted as f64, billed as f64);
-        let _ = writeln!(text, "{name:9}  {predicted:>14}  {billed:>14}  {difference:>12}");
-    }
+        [name.to_owned(), predicted.to_string(), billed.to_string(), difference]
+    };
     let (predicted, billed) = (it.predicted_input_usd, it.billed_input_usd);
-    let difference = difference(predicted, billed);
-    let _ = writeln!(text, "{:9}  {predicted:>14.4}  {billed:>14.4}  {difference:>12}", "input USD");
+    let rows = [
+        ["", "predicted", "billed", "difference"].map(str::to_owned),
+        tokens("read", it.predicted_read_tokens, it.billed_read_tokens),
+        tokens("written", it.predicted_write_tokens, it.billed_write_tokens),
+        [
+            "input USD".to_owned(),
+            format!("{predicted:.4}"),
+            format!("{billed:.4}"),
+            difference(predicted, billed),
+        ],
+    ];
+    Aligned::new([Left(9), Right(14), Right(14), Right(12)], rows).text()
 }
 
 /// Returns how far a prediction is from a bill, in percent of the bill.
@@ -235,9 +233,9 @@ fn difference(predicted: f64, billed: f64) -> String {
     format!("{:+.2}%", (predicted / billed - 1.0) * 100.0).replace('-', "−")
 }
 
-/// Writes what each class means and why its requests are in it.
-fn reasons(all: &Calibration, text: &mut String) {
-    text.push('\n');
+/// Returns what each class means and why its requests are in it.
+fn reasons(all: &Calibration) -> String {
+    let mut rows = Vec::new();
     for class in CLASSES {
         let means = match class {
             Class::Exact => "as much was read as predicted, to the token".to_owned(),
@@ -245,40 +243,33 @@ fn reasons(all: &Calibration, text: &mut String) {
             Class::Exceeded => "more was read than predicted".to_owned(),
             Class::Missed => "less was read than predicted".to_owned(),
         };
-        let _ = writeln!(text, "{:>6}  {:8}  {means}", all.count(class), class.name());
+        rows.push([all.count(class).to_string(), class.name().to_owned(), means]);
         for (_, reason, n) in all.reasons().into_iter().filter(|it| it.0 == class) {
-            let _ = writeln!(text, "{:>6}  {:8}    {n}: {reason}", "", "");
+            rows.push([String::new(), String::new(), format!("  {n}: {reason}")]);
         }
     }
-    text.push_str(
-        "        The first request of a session is not counted: nobody knows what was cached before it.\n",
-    );
+    Aligned::new([Right(6), Left(8), Left(0)], rows).text()
+        + "        The first request of a session is not counted: nobody knows what was cached before it.\n"
 }
 
-/// Writes which requests are neither exact nor close.
-fn listed(sessions: &[Calibration], text: &mut String) {
+/// Returns which requests are neither exact nor close.
+fn listed(sessions: &[Calibration]) -> Option<String> {
     let far: Vec<_> = differing(sessions).filter(|it| it.class != Class::Within).collect();
-    if far.is_empty() {
-        return;
-    }
-    let widest = far.iter().map(|it| it.session.chars().count()).max().unwrap_or(0).max(7);
-    let _ = writeln!(
-        text,
-        "\n{:widest$}  {:>5}  {:8}  {:>14}  {:>11}",
-        "session", "step", "class", "read predicted", "read billed"
-    );
-    for it in far.iter().take(LISTED_MAX) {
-        let _ = writeln!(
-            text,
-            "{:widest$}  {:>5}  {:8}  {:>14}  {:>11}",
-            it.session,
-            it.step,
-            it.class.name(),
-            it.predicted_read_tokens,
-            it.billed_read_tokens
-        );
-    }
+    let head = ["session", "step", "class", "read predicted", "read billed"].map(str::to_owned);
+    let row = |it: &DifferingJson<'_>| {
+        [
+            it.session.to_owned(),
+            it.step.to_string(),
+            it.class.name().to_owned(),
+            it.predicted_read_tokens.to_string(),
+            it.billed_read_tokens.to_string(),
+        ]
+    };
+    let rows = std::iter::once(head).chain(far.iter().take(LISTED_MAX).map(row));
+    let widest = far.iter().map(|it| it.session.chars().count()).max().unwrap_or(0);
+    let mut text = Aligned::new([Left(widest), Right(5), Left(8), Right(14), Right(11)], rows).text();
     if far.len() > LISTED_MAX {
         let _ = writeln!(text, "{} more: --format json lists all", far.len() - LISTED_MAX);
     }
+    (!far.is_empty()).then_some(text)
 }

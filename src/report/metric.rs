@@ -1,0 +1,335 @@
+//! The numbers of a run, each once: its place in the `totals` of the JSON, how a tally gives it, and its column in tables.
+//!
+//! JSON, CSV, guards and tables all read this list. Places and meanings are a contract.
+
+use indexmap::IndexMap;
+use serde::Serialize;
+
+use super::numbers;
+use crate::ledger::{BlockHits, FailureKind};
+use crate::metrics::Tally;
+use crate::units::{Cost, Tokens, UNLIMITED};
+
+/// The lifetime classes of cache writes, as reports name them.
+pub const TTL_CLASSES: [&str; 2] = ["5m", "1h"];
+
+/// Every number, in the order of the JSON.
+const METRICS: &[Metric] = &[
+    // User turns of the trace, those begun, and those answered.
+    metric("turns_requested", |it| it.outcome.turns_requested.into()),
+    metric("turns_started", |it| it.outcome.turns_started.into()),
+    metric("turns_completed", |it| it.outcome.turns_completed.into()),
+    // The turn, from 1, at which a limit stopped the run, and which of the turn's requests went over it.
+    metric("failure_turn", |it| it.outcome.failure.map(|it| it.turn).into()),
+    metric("failure_kind", |it| it.outcome.failure.map(|it| failure_kind(it.kind)).into()),
+    // The agent's own requests, and the tokens of their prompts.
+    metric("requests", |it| it.sums.main.n.into()).column(1, "requests", Format::Count).dispensable(1),
+    metric("input_tokens", |it| it.sums.main.prompt.into()),
+    // Of these, read from the cache, billed as written to it, and billed as plain input.
+    metric("cache_read_tokens", |it| it.sums.main.read.into()).column(4, "read", Format::Tokens),
+    metric("cache_write_tokens", |it| (it.sums.main.write[0] + it.sums.main.write[1]).into())
+        .column(5, "write", Format::Tokens)
+        .dispensable(2),
+    // Writes by the entry's lifetime; only classes that were written to.
+    metric("cache_write_by_ttl", write_by_ttl),
+    metric("uncached_tokens", |it| it.sums.main.uncached.into()).column(6, "uncached", Format::Tokens),
+    // Tokens that the agent wrote.
+    metric("output_tokens", |it| it.sums.main.output.into()),
+    // Input and output of the agent, of recovery and of compaction.
+    metric("expected_total_tokens", |it| it.expected_total_tokens().into()),
+    // `cache_read_tokens` over `input_tokens`.
+    metric("cache_hit_ratio", |it| it.cache_hit_ratio().into()).column(3, "cache hit", Format::Percent),
+    // The longest prompt and output, and the longest that the profile allows: null without a limit, and for conversations,
+    // each of which has its own.
+    metric("prompt_tokens_max", |it| it.sums.main.prompt_max.into())
+        .column(2, "prompt max", Format::Tokens)
+        .dispensable(3),
+    metric("prompt_limit_tokens", |it| limit(it.limits.prompt)),
+    metric("output_tokens_max", |it| it.sums.main.output_max.into()),
+    metric("output_limit_tokens", |it| limit(it.limits.output)),
+    // Limits that requests went over.
+    metric("limit_violations", |it| it.outcome.limit_violations.into()),
+    // Tool results: tokens as they came, tokens of each result's last rendition, results ever shown smaller than raw.
+    metric("tool_results.raw_tokens", |it| it.outcome.tool_results.raw_tokens.into()),
+    metric("tool_results.visible_tokens", |it| it.outcome.tool_results.visible_tokens.into()),
+    metric("tool_results.compressed", |it| it.outcome.tool_results.compressed.into()),
+    // What a replay of block ids came to; null for loads of items.
+    metric("blocks", |it| it.outcome.blocks.as_ref().map(blocks).into()),
+    // What the harness stored for a price by the hour; null where it stored nothing.
+    metric("stored", stored),
+    // Summaries written, the requests that wrote them, the turns that they replaced (an earlier summary counting as one),
+    // and the tokens that the summariser read and wrote.
+    metric("compaction.events", |it| it.sums.summariser.n.into()),
+    metric("compaction.requests", |it| it.sums.summariser.n.into()),
+    metric("compaction.items", |it| it.sums.summariser.items.into()),
+    metric("compaction.input_tokens", |it| it.sums.summariser.prompt.into()),
+    metric("compaction.output_tokens", |it| it.sums.summariser.output.into()),
+    // Fetching needed evidence again: calls, those beyond the first for one need, the tokens that they read (overheads
+    // included) and write, and needs that nothing could recover; null where the trace has no needs.
+    metric("recovery.expected_calls", |it| if_needed(it, it.sums.needs.calls)).column(
+        7,
+        "recovery calls",
+        Format::Expected,
+    ),
+    metric("recovery.expected_repeat_calls", |it| if_needed(it, it.sums.needs.repeats)),
+    metric("recovery.expected_input_tokens", |it| if_needed(it, it.recovery_input)),
+    metric("recovery.expected_output_tokens", |it| if_needed(it, it.recovery_output)),
+    metric("recovery.expected_failure_rate", |it| if_needed(it, it.sums.needs.failed)),
+    // US dollars; null where some token has no price. `base` is what the agent's own requests cost.
+    metric("cost_usd.base", |it| usd(it, it.costs.base())),
+    metric("cost_usd.cache_read", |it| usd(it, it.costs.main.read)),
+    metric("cost_usd.cache_write", |it| usd(it, it.costs.main.write)),
+    metric("cost_usd.uncached", |it| usd(it, it.costs.main.uncached)),
+    metric("cost_usd.output", |it| usd(it, it.costs.main.output)),
+    // With the needs that nothing could recover.
+    metric("cost_usd.recovery", |it| it.costs.recovery.into()),
+    // The summariser's requests.
+    metric("cost_usd.compaction", |it| usd(it, it.costs.compaction)),
+    // Stored contents: the calls that made them, and keeping them.
+    metric("cost_usd.storage", |it| usd(it, it.costs.storage)),
+    // Requests over a limit.
+    metric("cost_usd.penalty", |it| it.costs.penalty.usd().into()),
+    metric("cost_usd.total", |it| it.costs.total().into()).column(9, "cost USD", Format::Usd),
+    // Everything, at the lower and the upper ends of what is assumed of recovery; null where nothing is.
+    metric("cost_usd.total_low", |it| it.cost_interval().map(|it| it[0]).into()),
+    metric("cost_usd.total_high", |it| it.cost_interval().map(|it| it[1]).into()),
+    // The share of needed evidence that prompts still held; null without needs.
+    metric("evidence_kept", |it| it.evidence_kept().into())
+        .column(8, "evidence kept", Format::Percent)
+        .dispensable(4),
+    // Milliseconds of all requests, one after the other.
+    metric("latency_ms", |it| it.latency_ms.into()),
+    // The expected share of scenarios that end without a failure.
+    metric("answerability", |it| it.answerability().into()),
+];
+
+/// A number of a run.
+#[derive(Debug)]
+pub struct Metric {
+    /// Its place in `totals`, a group and a name parted by a dot.
+    place: &'static str,
+    value: fn(&Tally) -> Value,
+    column: Option<Column>,
+}
+
+/// How tables show a number.
+#[derive(Clone, Copy, Debug)]
+struct Column {
+    /// Which column it is, from 1; the policy stands in front.
+    nth: u8,
+    heading: &'static str,
+    format: Format,
+    /// In which order a narrow terminal leaves it out, from 1; never, when silent.
+    dispensable: Option<u8>,
+}
+
+/// How a number is written.
+#[derive(Clone, Copy, Debug)]
+enum Format {
+    Count,
+    Tokens,
+    Percent,
+    Expected,
+    Usd,
+}
+
+/// How tokens are written.
+pub type Digits = fn(Tokens) -> String;
+
+const fn metric(place: &'static str, value: fn(&Tally) -> Value) -> Metric {
+    Metric { place, value, column: None }
+}
+
+impl Metric {
+    const fn column(mut self, nth: u8, heading: &'static str, format: Format) -> Self {
+        self.column = Some(Column { nth, heading, format, dispensable: None });
+        self
+    }
+
+    const fn dispensable(mut self, nth: u8) -> Self {
+        if let Some(column) = &mut self.column {
+            column.dispensable = Some(nth);
+        }
+        self
+    }
+
+    /// Returns the heading of its column.
+    #[must_use]
+    pub fn heading(&self) -> &'static str {
+        self.column.map_or(self.place, |it| it.heading)
+    }
+
+    /// Returns its cell, with so many decimals of a dollar.
+    #[must_use]
+    pub fn cell(&self, tally: &Tally, digits: Digits, decimals: usize) -> String {
+        match (self.column.map(|it| it.format), (self.value)(tally)) {
+            (Some(Format::Tokens), Value::Count(count)) => digits(count),
+            (_, Value::Count(count)) => numbers::thousands(count),
+            (Some(Format::Percent), Value::Real(share)) => numbers::percent(share),
+            (Some(Format::Usd), Value::Real(amount)) => numbers::fixed(amount, decimals),
+            (_, Value::Real(count)) => numbers::expected(count),
+            (_, Value::Text(text)) => text,
+            (_, Value::None | Value::Fields(_)) => numbers::NONE.to_owned(),
+        }
+    }
+}
+
+/// Returns the metrics that tables show, from left to right.
+#[must_use]
+pub fn columns() -> Vec<&'static Metric> {
+    let mut shown: Vec<&Metric> = METRICS.iter().filter(|it| it.column.is_some()).collect();
+    shown.sort_by_key(|it| it.column.map(|it| it.nth));
+    shown
+}
+
+/// Returns the headings that a narrow terminal leaves out, in that order.
+#[cfg(feature = "cli")]
+pub(super) fn dispensable() -> Vec<&'static str> {
+    let mut shown = columns();
+    shown.retain(|it| it.column.is_some_and(|it| it.dispensable.is_some()));
+    shown.sort_by_key(|it| it.column.and_then(|it| it.dispensable));
+    shown.into_iter().map(Metric::heading).collect()
+}
+
+/// A value of a metric.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum Value {
+    /// Unknown, or without meaning for the run.
+    None,
+    /// A whole number.
+    Count(u64),
+    /// Any other number; none when a price is unknown.
+    Real(f64),
+    /// A word.
+    Text(String),
+    /// Several values that are null together.
+    Fields(IndexMap<&'static str, Value>),
+}
+
+/// What a run came to, as programs read it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Totals(IndexMap<&'static str, Value>);
+
+impl Totals {
+    /// Writes a tally as a report gives it.
+    #[must_use]
+    pub fn new(tally: &Tally) -> Self {
+        let mut totals: IndexMap<&str, Value> = IndexMap::new();
+        for metric in METRICS {
+            let value = (metric.value)(tally);
+            let Some((group, name)) = metric.place.split_once('.') else {
+                totals.insert(metric.place, value);
+                continue;
+            };
+            if let Value::Fields(fields) = totals.entry(group).or_insert_with(|| fields([])) {
+                fields.insert(name, value);
+            }
+        }
+        Self(totals)
+    }
+
+    /// Returns the number at a place, its steps parted by dots; nothing where it is unknown.
+    #[must_use]
+    pub fn number(&self, place: &str) -> Option<f64> {
+        let (first, rest) = place.split_once('.').map_or((place, None), |(it, rest)| (it, Some(rest)));
+        let value = match (self.0.get(first)?, rest) {
+            (Value::Fields(fields), Some(name)) => fields.get(name)?,
+            (value, _) => value,
+        };
+        match value {
+            Value::Count(count) => Some(*count as f64),
+            Value::Real(number) => Some(*number).filter(|it| !it.is_nan()),
+            _ => None,
+        }
+    }
+}
+
+impl From<u64> for Value {
+    fn from(count: u64) -> Self {
+        Self::Count(count)
+    }
+}
+
+impl From<u32> for Value {
+    fn from(count: u32) -> Self {
+        Self::Count(count.into())
+    }
+}
+
+impl From<f64> for Value {
+    fn from(number: f64) -> Self {
+        Self::Real(number)
+    }
+}
+
+impl From<String> for Value {
+    fn from(text: String) -> Self {
+        Self::Text(text)
+    }
+}
+
+impl<T: Into<Self>> From<Option<T>> for Value {
+    fn from(value: Option<T>) -> Self {
+        value.map_or(Self::None, Into::into)
+    }
+}
+
+fn fields<const N: usize>(fields: [(&'static str, Value); N]) -> Value {
+    Value::Fields(fields.into_iter().collect())
+}
+
+/// Returns a limit, if there is one.
+fn limit(tokens: Tokens) -> Value {
+    (tokens != UNLIMITED).then_some(tokens).into()
+}
+
+/// Returns what is known only where something needs something.
+fn if_needed(tally: &Tally, value: f64) -> Value {
+    tally.has_needs.then_some(value).into()
+}
+
+/// Returns a part of the costs, if all of them are known.
+fn usd(tally: &Tally, cost: Cost) -> Value {
+    (!tally.costs.is_unknown).then(|| cost.usd()).into()
+}
+
+/// Returns what a report calls the request that went over a limit.
+fn failure_kind(kind: FailureKind) -> String {
+    match kind {
+        FailureKind::ToolRequest(n) => format!("agent_tool_request:{n}"),
+        FailureKind::FinalAfterTools => "agent_final_after_tools".to_owned(),
+        FailureKind::FinalNoTool => "agent_final_no_tool".to_owned(),
+    }
+}
+
+fn write_by_ttl(tally: &Tally) -> Value {
+    let by_ttl = TTL_CLASSES.into_iter().zip(tally.sums.main.write).filter(|(_, tokens)| *tokens > 0);
+    Value::Fields(by_ttl.map(|(ttl, tokens)| (ttl, tokens.into())).collect())
+}
+
+/// Returns the blocks of all prompts, those up to each prompt's first that the store did not hold, their share, and the
+/// sub-agents that made some of the requests.
+fn blocks(hits: &BlockHits) -> Value {
+    let ratio = if hits.n_blocks == 0 { 0.0 } else { hits.n_hits as f64 / hits.n_blocks as f64 };
+    fields([
+        ("blocks", hits.n_blocks.into()),
+        ("hit_blocks", hits.n_hits.into()),
+        ("block_hit_ratio", ratio.into()),
+        ("subagents", hits.n_subagents.into()),
+    ])
+}
+
+/// Returns the contents that were stored, each in a call of its own, the tokens of these calls, and tokens times hours.
+fn stored(tally: &Tally) -> Value {
+    let stored = &tally.sums.stored;
+    let token_hours = stored.token_ms as f64 / 3_600_000.0;
+    let of = || {
+        fields([
+            ("contents", stored.n.into()),
+            ("input_tokens", stored.tokens.into()),
+            ("token_hours", token_hours.into()),
+        ])
+    };
+    (stored.n > 0).then(of).into()
+}
