@@ -1,4 +1,5 @@
-//! Everything in a text that does not fit: after each fault its entry is taken out and the rest is read again.
+//! What keeps a text from being a spec: its first syntax error, or else everything that does not fit, for which each faulty
+//! entry is taken out and the rest is read again.
 
 mod required;
 mod ron;
@@ -27,7 +28,7 @@ pub(super) fn problems<T: DeserializeOwned>(text: &str, format: Format) -> Vec<D
         Format::Ron => of_ron(text),
         Format::Toml => of_toml(::toml::de::DeTable::parse_recoverable(text).0.get_ref()),
     };
-    let mut found = Found { text, whole, list: Vec::new(), damage: Vec::new(), is_partial: false };
+    let mut found = Found { text, whole, list: Vec::new(), damage: Vec::new() };
     match format {
         Format::Ron => found.in_ron::<T>(),
         Format::Toml => found.in_toml::<T>(),
@@ -67,8 +68,6 @@ struct Found<'a> {
     list: Vec<Diagnostic>,
     /// Where something was taken out, and what it was called.
     damage: Vec<(Range<usize>, Option<String>)>,
-    /// Whether something was taken out of which nobody knows what it was; then nothing is said to be missing.
-    is_partial: bool,
 }
 
 impl Found<'_> {
@@ -86,7 +85,6 @@ impl Found<'_> {
         let harmed: Vec<Option<String>> = harmed.map(|(_, key)| key.clone()).collect();
         let is_harmed = |field: &str| harmed.iter().flatten().any(|it| nearest(it, [field]).is_some());
         match &fault.missing {
-            Some(_) if self.is_partial => {}
             Some(first) => {
                 for field in
                     required::missing::<T>(root, &way, first).iter().filter(|it| !is_harmed(&it.name))

@@ -1,12 +1,10 @@
-//! The TOML half: a line that is no TOML is left out where that is safe, then entries are taken out as in RON.
-
-use std::ops::Range;
+//! The TOML half: the first syntax error, or else every entry that does not fit.
 
 use serde::de::DeserializeOwned;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue, Deserializer};
 
-use super::{ATTEMPTS_MAX, Found, PROBLEMS_MAX, word_at};
+use super::{ATTEMPTS_MAX, Found, word_at};
 use crate::diag::Diagnostic;
 use crate::spec::decode::Format;
 use crate::spec::fault::{self, Fault};
@@ -14,11 +12,12 @@ use crate::spec::node::of_toml;
 
 impl Found<'_> {
     pub(super) fn in_toml<T: DeserializeOwned>(&mut self) {
-        let mut copy = self.text.to_owned();
-        if !self.syntax_of_toml(&mut copy) {
+        let (mut document, errors) = DeTable::parse_recoverable(self.text);
+        if let Some(error) = errors.iter().min_by_key(|it| it.span().map(|it| it.start)) {
+            let span = error.span().unwrap_or(0..0);
+            self.push(syntax(error.message(), &self.text[span.start..]), span);
             return;
         }
-        let mut document = DeTable::parse_recoverable(&copy).0;
         for _ in 0..ATTEMPTS_MAX {
             let Err(error) = T::deserialize(Deserializer::from(document.clone())) else { return };
             let root = of_toml(document.get_ref());
@@ -30,24 +29,6 @@ impl Found<'_> {
                 return;
             }
         }
-    }
-
-    /// Reports what is no TOML at all; returns whether the copy is TOML now.
-    fn syntax_of_toml(&mut self, copy: &mut String) -> bool {
-        for _ in 0..PROBLEMS_MAX {
-            let mut errors = DeTable::parse_recoverable(copy).1;
-            errors.sort_by_key(|it| it.span().map(|it| it.start));
-            let Some(error) = errors.first() else { return true };
-            let span = error.span().unwrap_or(0..0);
-            self.push(syntax(error.message(), &copy[span.start..]), span.clone());
-            let line = line_of(copy, span.start);
-            if line.is_empty() || !stands_alone(&copy[line.clone()]) {
-                return false;
-            }
-            self.is_partial = true;
-            copy.replace_range(line.clone(), &" ".repeat(line.len()));
-        }
-        false
     }
 }
 
@@ -70,21 +51,6 @@ fn syntax(message: &str, rest: &str) -> Diagnostic {
         None => (message, "write `name = value`, and text in double quotes".to_owned()),
     };
     Diagnostic::at("syntax", "", what).help(help)
-}
-
-/// Returns the bytes of the line that a byte is in.
-fn line_of(text: &str, byte: usize) -> Range<usize> {
-    let start = text[..byte].rfind('\n').map_or(0, |it| it + 1);
-    let end = text[byte..].find('\n').map_or(text.len(), |it| byte + it);
-    start..end
-}
-
-/// Returns whether a line can be left out without changing what others mean: no section, no bracket that others close.
-fn stands_alone(line: &str) -> bool {
-    let count = |brackets: [char; 2]| line.matches(brackets).count();
-    let is_whole =
-        count(['[', '{']) == count([']', '}']) && !line.contains("\"\"\"") && !line.contains("'''");
-    is_whole && !line.trim_start().starts_with(['[', ']', '{', '}', ','])
 }
 
 /// Takes an entry out of a TOML document.
