@@ -13,12 +13,12 @@ mod qualified;
 mod stored;
 mod units;
 
+use crate::input::profile::written::ReadableSpec;
+use crate::input::{CacheRules, Layout, Settings, TtlClass};
 use crate::ledger::{CacheUse, StoredRow};
-use crate::model::{CacheRules, Layout, Settings, TtlClass};
 use crate::projection::Visit;
 use crate::projection::chain::Chain;
 use crate::projection::prompt::SlotIx;
-use crate::spec::cache::ReadableSpec;
 use crate::units::Tokens;
 
 pub use finding::{EntryFound, Fate, Finding, MarkFound};

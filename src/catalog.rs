@@ -12,8 +12,8 @@ use serde::Deserialize;
 
 use crate::diag::{Diagnostic, nearest};
 use crate::error::Error;
-use crate::source::{self, Source, read_text};
-use crate::spec::Format;
+use crate::input::Format;
+use crate::input::text::source::{self, Source, read_text};
 
 pub use load::Loaded;
 

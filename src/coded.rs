@@ -2,8 +2,8 @@
 
 mod clairvoyant;
 
+use crate::input::policy::CodeSpec;
 use crate::projection::Projector;
-use crate::spec::policy::CodeSpec;
 use crate::trace::Trace;
 
 pub use clairvoyant::Clairvoyant;

@@ -30,7 +30,7 @@ pub struct Place {
 }
 
 impl Diagnostic {
-    /// Reports a problem of a field; [`crate::source::Source::locate`] finds its place in the text.
+    /// Reports a problem of a field; [`crate::input::Source::locate`] finds its place in the text.
     #[must_use]
     pub fn at(code: &'static str, field: impl Into<String>, message: impl Into<String>) -> Self {
         let place = Place { field: field.into(), ..Place::default() };

@@ -3,9 +3,9 @@
 use std::fmt;
 
 use crate::diag::{Diagnostic, Problems, nearest};
+use crate::input::suite::GuardSpec;
 use crate::report::json::Numbers;
 use crate::report::{Report, Run};
-use crate::spec::guard::GuardSpec;
 
 /// What a rule came to on one run.
 #[derive(Clone, Debug, PartialEq)]

@@ -29,9 +29,7 @@ pub mod units;
 pub mod rng;
 pub mod diag;
 pub mod error;
-pub mod spec;
-pub mod source;
-pub mod model;
+pub mod input;
 pub mod tokens;
 pub mod trace;
 pub mod ledger;
@@ -57,11 +55,12 @@ pub use catalog::Catalog;
 pub use diag::Diagnostic;
 pub use engine::{play, simulate};
 pub use error::Error;
+pub use input::{
+    CacheRules, Format, Limits, Policy, PolicySpec, Profile, ProfileSpec, ScenarioSpec, SuiteSpec,
+};
 pub use ledger::{Outcome, Rows, Sums};
 pub use metrics::{Tally, Totals};
-pub use model::{CacheRules, Limits, Policy, Profile};
 pub use projection::{Ambient, Editor, Projector, Prompt};
 pub use report::Report;
 pub use run::{Plan, Request};
-pub use spec::{Format, PolicySpec, ProfileSpec, ScenarioSpec, SuiteSpec};
 pub use trace::Trace;

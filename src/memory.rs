@@ -6,10 +6,10 @@ pub mod stored;
 mod r#use;
 mod write;
 
+use crate::input::policy::memory::{Memory, Part, State};
+use crate::input::policy::written::memory::FromSpec;
 use crate::ledger::{Loss, ProbeRow, Sink};
-use crate::model::memory::{Memory, Part, State};
 use crate::projection::Prompt;
-use crate::spec::memory::FromSpec;
 use crate::trace::ItemIx;
 use crate::trace::facts::{FactPlane, Form, Plant};
 use crate::units::Tokens;

@@ -9,8 +9,8 @@ pub mod statistic;
 pub mod totals;
 pub mod trial;
 
+use crate::input::{Limits, Profile};
 use crate::ledger::{Outcome, RequestSums, Sums};
-use crate::model::{Limits, Profile};
 use crate::price::{Costs, PriceIndex};
 
 pub use break_even::BreakEven;

@@ -5,10 +5,10 @@ pub mod index;
 
 use std::ops::AddAssign;
 
+use crate::input::Profile;
+use crate::input::profile::Assumptions;
+use crate::input::profile::price::{Prices, Rates};
 use crate::ledger::{NeedSums, RequestRow, StoredSums, Sums};
-use crate::model::Profile;
-use crate::model::price::{Prices, Rates};
-use crate::model::profile::Assumptions;
 use crate::units::Cost;
 
 pub use bill::{Bill, Consumed, storage};
@@ -119,9 +119,9 @@ fn recovery(needs: &NeedSums, rates: &Rates, assumptions: &Assumptions) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::input::ProfileSpec;
+    use crate::input::text::decode::{Format, decode};
     use crate::ledger::{CacheUse, RequestSums};
-    use crate::spec::ProfileSpec;
-    use crate::spec::decode::{Format, decode};
 
     const PROFILE: &str = r#"
 name = "p"

@@ -14,8 +14,8 @@ mod rules;
 use indexmap::IndexMap;
 
 use crate::diag::Diagnostic;
-use crate::spec::price::PriceSpec;
-use crate::spec::profile::LimitsSpec;
+use crate::input::profile::written::LimitsSpec;
+use crate::input::profile::written::PriceSpec;
 use matching::Match;
 
 /// The lists there are; the first that recognises a text reads it.

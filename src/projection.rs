@@ -21,7 +21,7 @@ pub use program::Program;
 pub use prompt::{Prompt, Slot, SlotIx, State};
 pub use window::Window;
 
-use crate::model::policy::Moment;
+use crate::input::policy::Moment;
 use crate::trace::Texts;
 use prompt::Shown;
 

@@ -3,8 +3,8 @@
 //! The rules are those of selfonomy/duckagent @06550f4, `benchmark/context_policy_benchmark.py`, as expected values: a
 //! need of probability `p` of which the prompt meets the share `m` makes `p × (1 − m)` recovery calls.
 
+use crate::input::{Recovery, Size};
 use crate::ledger::NeedRow;
-use crate::model::{Recovery, Size};
 use crate::projection::num::{Env, Known, Num};
 use crate::projection::prompt::{LoopState, Shown, Slot};
 use crate::projection::{Prompt, State};

@@ -21,9 +21,9 @@ use std::sync::Arc;
 
 use indexmap::{IndexMap, IndexSet};
 
+use crate::input::Profile;
+use crate::input::suite::ReferenceSpec;
 use crate::metrics::{Label, Retention, Tally};
-use crate::model::Profile;
-use crate::spec::guard::ReferenceSpec;
 use crate::units::Cost;
 
 /// What the row that adds up the scenarios is called.

@@ -16,14 +16,14 @@ use std::sync::Arc;
 
 use crate::catalog::Catalog;
 use crate::error::Error;
+use crate::input::suite::BreakEvenSpec;
+use crate::input::suite::{GuardSpec, ReferenceSpec};
+use crate::input::{Policy, Profile};
 use crate::ledger::{Outcome, Rows, Sums};
 use crate::metrics::trial::{Trial, TrialSink};
 use crate::metrics::{Retention, Tally};
-use crate::model::{Policy, Profile};
 use crate::price::{PriceIndex, PriceRows};
 use crate::report::{Assumed, LoadFacts, Report, Run};
-use crate::spec::guard::{GuardSpec, ReferenceSpec};
-use crate::spec::suite::BreakEvenSpec;
 use crate::trace::{Conversation, conversation};
 use crate::units::UNLIMITED;
 

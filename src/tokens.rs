@@ -3,7 +3,7 @@
 //! The vocabularies are in builds with the feature `tokens`. Anthropic and Google publish no tokenizer: for their models every
 //! count here is an approximation.
 
-use crate::spec::scenario::TokenizerSpec;
+use crate::input::scenario::TokenizerSpec;
 use crate::units::Tokens;
 
 /// What counts texts.

@@ -16,10 +16,10 @@ use std::ops::Range;
 
 use indexmap::IndexSet;
 
-use crate::model::TtlClass;
-use crate::model::cache::Setting;
-use crate::spec::policy::{KindSpec, PreserveSpec};
-use crate::spec::scenario::TokenizerSpec;
+use crate::input::TtlClass;
+use crate::input::policy::{KindSpec, PreserveSpec};
+use crate::input::profile::cache::Setting;
+use crate::input::scenario::TokenizerSpec;
 use crate::units::{Cost, Decimal, Tokens};
 
 pub use build::{NewItem, Sizes, TraceBuilder};

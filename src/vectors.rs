@@ -16,7 +16,7 @@ use indexmap::IndexMap;
 use serde::Serialize;
 
 use crate::diag::Diagnostic;
-use crate::source::json_problem;
+use crate::input::text::source::json_problem;
 use crate::units::Tokens;
 
 pub use file::VectorFile;

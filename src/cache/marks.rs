@@ -1,10 +1,10 @@
 //! Where a layout's breakpoints fall in a prompt, and what positions and messages its prefixes form.
 
-use crate::model::layout::{Breakpoint, Layout, Place};
-use crate::model::{Breakpoints, TtlClass};
+use crate::input::policy::LevelEndSpec;
+use crate::input::policy::{Breakpoint, Layout, Place};
+use crate::input::profile::written::{AutomaticSpec, LookbackUnitSpec, LookupSpec};
+use crate::input::{Breakpoints, TtlClass};
 use crate::projection::chain::Link;
-use crate::spec::cache::{AutomaticSpec, LookbackUnitSpec, LookupSpec};
-use crate::spec::layout::LevelEndSpec;
 use crate::trace::Kind;
 use crate::units::Tokens;
 

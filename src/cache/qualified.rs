@@ -7,12 +7,12 @@
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::{CacheRule, Finding, RequestView, cache};
+use crate::input::profile::cache::{Hits, Qualified as Rules, SETTINGS};
+use crate::input::profile::written::LevelSpec;
+use crate::input::{CacheRules, Settings};
 use crate::ledger::{CacheUse, StoredRow};
-use crate::model::cache::{Hits, Qualified as Rules, SETTINGS};
-use crate::model::{CacheRules, Settings};
 use crate::projection::chain::{Chain, Link};
 use crate::rng::{Seed, Stream};
-use crate::spec::cache::LevelSpec;
 use crate::trace::Kind;
 
 /// The stream of the draws.

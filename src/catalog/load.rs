@@ -7,9 +7,10 @@ use serde::de::DeserializeOwned;
 use super::{Catalog, Kind, Origin};
 use crate::diag::{Diagnostic, nearest};
 use crate::error::Error;
-use crate::source::Source;
-use crate::spec::scenario::{AssumeSpec, LoadSpec, RecoveryModeSpec};
-use crate::spec::{Format, PolicySpec, ProfileSpec, ScenarioSpec, SuiteSpec, place};
+use crate::input::Source;
+use crate::input::scenario::{AssumeSpec, LoadSpec, RecoveryModeSpec};
+use crate::input::text::place;
+use crate::input::{Format, PolicySpec, ProfileSpec, ScenarioSpec, SuiteSpec};
 
 /// How many bases may stand on one another.
 const BASES_MAX: usize = 32;

@@ -1,11 +1,11 @@
 //! A declarative policy made ready for one trace and one set of limits: two that are equal play alike, whatever their names.
 
-use crate::model::memory::Memory;
-use crate::model::{Layout, Limits, Policy};
+use crate::input::policy::CodeSpec;
+use crate::input::policy::memory::Memory;
+use crate::input::{Layout, Limits, Policy};
 use crate::projection::Program;
 use crate::projection::num::Known;
 use crate::recovery::ReadyRecovery;
-use crate::spec::policy::CodeSpec;
 use crate::trace::Trace;
 
 /// A declarative policy made ready for one trace and one set of limits.

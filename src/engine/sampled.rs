@@ -8,8 +8,8 @@
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::{Ready, simulate_each};
+use crate::input::{CacheRules, Limits};
 use crate::ledger::{NeedRow, Outcome, ProbeRow, RequestRow, Sink, StoredRow};
-use crate::model::{CacheRules, Limits};
 use crate::recovery::ReadyRecovery;
 use crate::rng::Seed;
 use crate::trace::{Derived, Due, Item, ItemIx, Kind, Level, LoopIx, Preserve, Spine, StepIx, Trace};

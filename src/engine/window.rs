@@ -2,11 +2,11 @@
 //!
 //! It gives what [`simulate`](super::simulate) gives of the conversation's trace, without making trace or prompt.
 
+use crate::input::policy::Moment;
+use crate::input::policy::memory::State;
+use crate::input::{CacheRules, Limits, Policy};
 use crate::ledger::{CacheUse, Outcome, RequestRow, Role, Sink, ToolResults};
 use crate::memory::{Keeper, View};
-use crate::model::memory::State;
-use crate::model::policy::Moment;
-use crate::model::{CacheRules, Limits, Policy};
 use crate::projection::Window;
 use crate::projection::num::Known;
 use crate::trace::conversation::{Step, Trial, Turn};

@@ -4,8 +4,8 @@ use indexmap::IndexMap;
 
 use super::record::Sent;
 use super::{Cause, Story};
+use crate::input::policy::Action;
 use crate::ledger::RequestRow;
-use crate::model::action::Action;
 use crate::projection::prompt::{Edit, Shown};
 use crate::projection::{Slot, SlotIx, State};
 use crate::trace::{ItemIx, Kind, LoopIx, Spine, StepIx};

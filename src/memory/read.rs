@@ -3,9 +3,9 @@
 use super::is_oracle;
 use super::store::Store;
 use super::write::Writer;
+use crate::input::policy::memory::{Memory, Part, State};
+use crate::input::policy::written::memory::ReadSpec;
 use crate::ledger::Loss;
-use crate::model::memory::{Memory, Part, State};
-use crate::spec::memory::ReadSpec;
 use crate::trace::facts::{FactIx, FactPlane};
 use crate::units::Tokens;
 

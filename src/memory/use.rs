@@ -1,9 +1,9 @@
 //! Answers a probe from what the prompt shows and what was read.
 
 use super::is_oracle;
-use crate::model::memory::{Memory, Part, State};
+use crate::input::policy::ShownSpec;
+use crate::input::policy::memory::{Memory, Part, State};
 use crate::projection::{self, Prompt};
-use crate::spec::policy::ShownSpec;
 use crate::trace::ItemIx;
 
 /// Returns how the prompt shows what an item says; an item that never came is lost.

@@ -2,9 +2,9 @@
 
 use super::is_oracle;
 use super::store::{BankIx, Store};
-use crate::model::memory::{Bar, Memory, Part};
+use crate::input::policy::memory::{Bar, Memory, Part};
+use crate::input::policy::written::memory::FactsSpec;
 use crate::rng::{Cpython, Stream};
-use crate::spec::memory::FactsSpec;
 use crate::trace::facts::{FactIx, FactPlane, Form, Luck, Plant};
 
 /// What memory's draws are for.

@@ -3,9 +3,9 @@
 use serde::Serialize;
 
 use crate::diag::{Diagnostic, Problems};
-use crate::model::price::Rates;
-use crate::model::{CacheRules, Profile};
-use crate::spec::suite::BreakEvenSpec;
+use crate::input::profile::price::Rates;
+use crate::input::suite::BreakEvenSpec;
+use crate::input::{CacheRules, Profile};
 use crate::units::{Decimal, Rate, Tokens};
 
 /// What a token costs to send, to read from the cache and to write to it, in any unit of money.

@@ -4,8 +4,8 @@ use indexmap::{IndexMap, IndexSet};
 
 use super::rules::canonical;
 use super::{Entry, Found};
-use crate::model::calendar;
-use crate::spec::PriceSpec;
+use crate::input::profile::calendar;
+use crate::input::profile::written::PriceSpec;
 use crate::units::Decimal;
 
 /// A price on which lists disagree.

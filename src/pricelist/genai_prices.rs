@@ -9,8 +9,8 @@ use super::json::{self, Json};
 use super::matching::Match;
 use super::{Entry, Found, List, PriceFile, Reason};
 use crate::diag::Diagnostic;
-use crate::spec::price::{PriceSpec, TierSpec, WindowSpec};
-use crate::spec::profile::LimitsSpec;
+use crate::input::profile::written::LimitsSpec;
+use crate::input::profile::written::{PriceSpec, TierSpec, WindowSpec};
 use crate::units::{Decimal, Tokens};
 
 /// The list.

@@ -7,8 +7,8 @@ use indexmap::IndexMap;
 use super::json::{self, Json};
 use super::{Entry, Found, List, PriceFile, Reason};
 use crate::diag::Diagnostic;
-use crate::spec::price::{PriceSpec, ServiceSpec, TierSpec};
-use crate::spec::profile::LimitsSpec;
+use crate::input::profile::written::LimitsSpec;
+use crate::input::profile::written::{PriceSpec, ServiceSpec, TierSpec};
 use crate::units::Decimal;
 
 /// The list.

@@ -23,10 +23,10 @@ use super::scope::{self, Region};
 use super::test::Progress;
 use super::tracker::unit_of;
 use super::writer::Writer;
-use crate::model::action::{Action, Budget, Summarise};
-use crate::model::size::Unit;
-use crate::spec::action::SummaryPromptSpec;
-use crate::spec::policy::{OrderSpec, PartSpec};
+use crate::input::policy::SummaryPromptSpec;
+use crate::input::policy::Unit;
+use crate::input::policy::{Action, Budget, Summarise};
+use crate::input::policy::{OrderSpec, PartSpec};
 use crate::trace::{Kind, Spine};
 use crate::units::Tokens;
 

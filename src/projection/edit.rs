@@ -9,8 +9,8 @@ use super::prompt::{Author, Prompt, Slot, SlotIx, State, UNDO};
 use super::rendition::{Rendered, Rows};
 use super::scope::Region;
 use super::tracker::Tracker;
+use crate::input::policy::Moment;
 use crate::ledger::Change;
-use crate::model::policy::Moment;
 use crate::units::Tokens;
 
 /// One pass of a stage over its scope.

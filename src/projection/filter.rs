@@ -2,8 +2,8 @@
 
 use super::num::{Env, Known, Num};
 use super::prompt::{Prompt, Shown, Slot, SlotIx};
-use crate::model::scope::{Patterns, Scope};
-use crate::spec::policy::KindSpec;
+use crate::input::policy::KindSpec;
+use crate::input::policy::{Patterns, Scope};
 use crate::trace::{Item, Kind, Preserve, Spine};
 
 /// Which tools match, by their place in the trace's list.

@@ -1,6 +1,6 @@
 //! Sizes with everything folded in that a run knows beforehand.
 
-use crate::model::{Limits, Size};
+use crate::input::{Limits, Size};
 use crate::units::{Decimal, Tokens, UNLIMITED};
 
 /// A size as a program holds it: a number, or an expression over the state of a stage.

@@ -12,9 +12,9 @@ use super::test::{Look, Progress, Test};
 use super::tracker::Tracker;
 use super::writer::Writer;
 use super::{Ambient, Projector, text_as_it_came};
-use crate::model::policy::{Moment, Policy, Rung, Stage};
-use crate::model::size::Unit;
-use crate::spec::policy::{LastsSpec, PrefixSpec};
+use crate::input::policy::Unit;
+use crate::input::policy::{LastsSpec, PrefixSpec};
+use crate::input::policy::{Moment, Policy, Rung, Stage};
 use crate::trace::{Spine, Texts, Trace};
 
 /// A policy made ready.
@@ -192,7 +192,7 @@ fn asks_every(stage: &Stage, known: &Known) -> bool {
 impl ReadyRung {
     fn new(
         rung: &Rung,
-        stage_when: &crate::model::Cond,
+        stage_when: &crate::input::Cond,
         author: &mut Author,
         spine: &Spine,
         known: &Known,
@@ -344,7 +344,7 @@ impl ReadyRung {
     pub(super) fn resume(&mut self, region: Region, edit: &Editor<'_, '_>) -> SlotIx {
         let memory = &mut self.memory;
         let journal = edit.prompt().journal();
-        let is_active = self.place.part == crate::spec::policy::PartSpec::Active;
+        let is_active = self.place.part == crate::input::policy::PartSpec::Active;
         let has_pool = self.act.budget().is_some();
         if region.from != memory.from {
             memory.forget(region.from);

@@ -4,7 +4,7 @@ use super::edit::Editor;
 use super::num::{Env, Known, Num};
 use super::prompt::{Prompt, SlotIx};
 use super::scope::Region;
-use crate::model::size::{Extent, Unit};
+use crate::input::policy::{Extent, Unit};
 use crate::trace::Kind;
 use crate::units::{Decimal, Tokens};
 

@@ -9,9 +9,9 @@ use super::filter::{ClassMask, ToolMask};
 use super::num::{Env, Known, Num};
 use super::prompt::{Shown, SlotIx};
 use super::writer::{Writer, Written, WrittenSizes};
-use crate::model::action::{Rendition, Row};
-use crate::model::scope::Patterns;
-use crate::model::template::Template;
+use crate::input::policy::Patterns;
+use crate::input::policy::Template;
+use crate::input::policy::{Rendition, Row};
 use crate::trace::{Item, Kind, Preserve, Spine};
 
 /// A rendition as a program holds it.

@@ -6,9 +6,9 @@ use super::num::{Env, Known};
 use super::prompt::{Prompt, SlotIx};
 use super::reach::{Ask, Reach};
 use super::tracker::unit_of;
-use crate::model::scope::Scope;
-use crate::model::size::{Extent, Unit};
-use crate::spec::policy::{OrderSpec, PartSpec};
+use crate::input::policy::Scope;
+use crate::input::policy::{Extent, Unit};
+use crate::input::policy::{OrderSpec, PartSpec};
 use crate::trace::Spine;
 
 /// Slots from one to before another.

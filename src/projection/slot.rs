@@ -1,6 +1,6 @@
 //! What stands at one place of a prompt, what an edit of it is, and what a loop adds up to.
 
-use crate::spec::policy::ShownSpec;
+use crate::input::policy::ShownSpec;
 use crate::trace::{Item, Preserve};
 use crate::units::Tokens;
 

@@ -5,7 +5,7 @@ use super::num::{Env, Known, Num};
 use super::prompt::Arrived;
 use super::reach::Reach;
 use super::tracker::Totals;
-use crate::model::size::{Bound, Comparison, Cond, Unit};
+use crate::input::policy::{Bound, Comparison, Cond, Unit};
 use crate::units::Tokens;
 
 /// A condition.

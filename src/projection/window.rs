@@ -2,11 +2,11 @@
 
 use super::num::{Known, Num};
 use super::test::Test;
-use crate::model::Policy;
-use crate::model::action::Action;
-use crate::model::policy::{Moment, Rung};
-use crate::model::size::{Comparison, Cond, Extent, Unit};
-use crate::spec::policy::{LastsSpec, OrderSpec, PartSpec};
+use crate::input::Policy;
+use crate::input::policy::Action;
+use crate::input::policy::{Comparison, Cond, Extent, Unit};
+use crate::input::policy::{LastsSpec, OrderSpec, PartSpec};
+use crate::input::policy::{Moment, Rung};
 use crate::units::Tokens;
 
 /// When the oldest items are dropped, and until when.

@@ -7,8 +7,8 @@ use minijinja::value::{Serde, Value};
 
 use super::num::{Known, tokens_of_chars};
 use super::prompt::{Shown, SlotIx};
-use crate::model::template::Template;
-use crate::spec::scenario::TokenizerSpec;
+use crate::input::policy::Template;
+use crate::input::scenario::TokenizerSpec;
 use crate::tokens;
 use crate::trace::{Kind, Spine, Texts, Trace};
 use crate::units::Decimal;

@@ -7,8 +7,8 @@ use serde_json::Value;
 
 use super::retention::RetentionCost;
 use super::{Report, Run};
+use crate::input::suite::ReferenceSpec;
 use crate::metrics::{Label, Retention, Totals};
-use crate::spec::guard::ReferenceSpec;
 
 /// The schema; fields are added, never renamed without a new version.
 pub const SCHEMA: &str = "ctxsim.report/1";

@@ -3,11 +3,11 @@
 use indexmap::IndexMap;
 use serde::Serialize;
 
+use crate::input::{Policy, Profile};
 use crate::ledger::{RequestRow, Role, Rows};
 use crate::metrics::probe::Probe;
 use crate::metrics::totals::TTL_CLASSES;
 use crate::metrics::trial::Trial;
-use crate::model::{Policy, Profile};
 use crate::price;
 use crate::trace::{Level, Recorded, Usage};
 use crate::units::{Cost, Tokens};

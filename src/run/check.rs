@@ -6,11 +6,12 @@ use super::{load, params};
 use crate::catalog::{Catalog, Kind, Loaded};
 use crate::error::Error;
 use crate::guard;
+use crate::input::Source;
+use crate::input::text::decode;
+use crate::input::text::set::Setting;
+use crate::input::{Format, PolicySpec, ProfileSpec, ScenarioSpec, SuiteSpec};
+use crate::input::{Policy, Profile};
 use crate::metrics::break_even;
-use crate::model::{Policy, Profile};
-use crate::source::Source;
-use crate::spec::set::Setting;
-use crate::spec::{Format, PolicySpec, ProfileSpec, ScenarioSpec, SuiteSpec, decode};
 
 /// Checks an input, by its name or by its path.
 ///

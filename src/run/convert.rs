@@ -9,9 +9,9 @@ use super::check::kind_of;
 use crate::catalog::Kind;
 use crate::diag::Diagnostic;
 use crate::error::Error;
-use crate::source::Source;
-use crate::spec::decode::{decode, encode};
-use crate::spec::{Format, PolicySpec, ProfileSpec, ScenarioSpec, SuiteSpec};
+use crate::input::Source;
+use crate::input::text::decode::{decode, encode};
+use crate::input::{Format, PolicySpec, ProfileSpec, ScenarioSpec, SuiteSpec};
 
 /// Returns a file's text in a format, once it has been read back as the same spec; its comments are lost.
 ///

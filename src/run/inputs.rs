@@ -10,13 +10,13 @@ use crate::catalog::{Catalog, Kind, Loaded};
 use crate::diag::{Diagnostic, Place};
 use crate::error::Error;
 use crate::guard;
+use crate::input::policy::SizeSpec;
+use crate::input::scenario::{LoadSpec, RecoveryModeSpec};
+use crate::input::suite::BreakEvenSpec;
+use crate::input::text::set::{Setting, Target};
+use crate::input::{Policy, Profile};
+use crate::input::{PolicySpec, ProfileSpec, ScenarioSpec, SuiteSpec};
 use crate::metrics::break_even;
-use crate::model::{Policy, Profile};
-use crate::spec::scenario::{LoadSpec, RecoveryModeSpec};
-use crate::spec::set::{Setting, Target};
-use crate::spec::size::SizeSpec;
-use crate::spec::suite::BreakEvenSpec;
-use crate::spec::{PolicySpec, ProfileSpec, ScenarioSpec, SuiteSpec};
 
 /// The suite that fills what a request leaves out.
 const DEFAULT_SUITE: &str = "default";

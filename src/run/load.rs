@@ -4,8 +4,8 @@ use crate::blocks::{self, BlockTrace};
 use crate::catalog::{Catalog, Loaded, Origin};
 use crate::diag::Diagnostic;
 use crate::error::Error;
-use crate::spec::ScenarioSpec;
-use crate::spec::scenario::{AssumeSpec, LoadSpec};
+use crate::input::ScenarioSpec;
+use crate::input::scenario::{AssumeSpec, LoadSpec};
 use crate::trace::import::Imported;
 use crate::trace::{Conversation, Trace, import, load};
 

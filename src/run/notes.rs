@@ -3,7 +3,7 @@
 use indexmap::IndexSet;
 
 use super::Load;
-use crate::model::Policy;
+use crate::input::Policy;
 
 /// Returns the notes on scenarios and the policies that they are played under, each once.
 pub(super) fn notes(scenarios: &[Load]) -> Vec<String> {

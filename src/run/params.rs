@@ -4,8 +4,8 @@ use indexmap::{IndexMap, IndexSet};
 
 use crate::catalog::{Catalog, Kind};
 use crate::diag::{Diagnostic, nearest};
-use crate::spec::PolicySpec;
-use crate::spec::size::SizeSpec;
+use crate::input::PolicySpec;
+use crate::input::policy::SizeSpec;
 
 /// Lays parameters over those that a policy declares; others are not its own.
 pub(super) fn overlay(spec: &mut PolicySpec, params: &IndexMap<String, SizeSpec>) {

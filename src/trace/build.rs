@@ -8,8 +8,8 @@ use super::{
     Derived, Due, Event, EventKind, Harness, Item, Kind, Level, LoopIx, LoopRow, NO_ITEM, Needs, Preserve,
     Spine, StepRow, Texts, Trace, Usage,
 };
-use crate::model::cache::Setting;
-use crate::spec::scenario::TokenizerSpec;
+use crate::input::profile::cache::Setting;
+use crate::input::scenario::TokenizerSpec;
 use crate::units::{Cost, Decimal, Tokens};
 
 /// The sizes of an item in its renditions, in tokens.

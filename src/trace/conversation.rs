@@ -12,9 +12,9 @@ use super::facts::{FactIx, Form, Luck};
 use super::written::{self, narrow};
 use super::{NewItem, Trace};
 use crate::diag::{Diagnostic, Problems};
+use crate::input::ScenarioSpec;
+use crate::input::scenario::{ConversationSpec, RandomSpec};
 use crate::rng::{Cpython, Seed, StrHash};
-use crate::spec::ScenarioSpec;
-use crate::spec::conversation::{ConversationSpec, RandomSpec};
 use crate::trace::Kind;
 use crate::units::{Decimal, Tokens};
 

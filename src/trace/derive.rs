@@ -10,7 +10,7 @@ use indexmap::IndexMap;
 
 use super::written::level_name;
 use super::{Derived, ItemIx, Kind, LoopEvidence, NO_ITEM, Need, StepIx, Trace};
-use crate::spec::scenario::NeedRuleSpec;
+use crate::input::scenario::NeedRuleSpec;
 use history::{Call, History};
 
 /// The rules there are; of equal weights the first holds.

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::{Item, ItemIx, Kind, LoopIx, Preserve, Spine, StepIx};
-use crate::spec::scenario::LevelSpec;
+use crate::input::scenario::LevelSpec;
 
 /// How much of earlier evidence is needed.
 pub type Level = LevelSpec;

@@ -5,7 +5,7 @@ mod random;
 
 use super::{Trace, written};
 use crate::diag::{Diagnostic, Problems, nearest};
-use crate::spec::ScenarioSpec;
+use crate::input::ScenarioSpec;
 
 /// A generator of traces.
 #[derive(Clone, Copy, Debug)]

@@ -23,7 +23,7 @@ use std::io::{self, BufRead};
 
 use super::Trace;
 use crate::diag::Diagnostic;
-use crate::spec::scenario::AssumeSpec;
+use crate::input::scenario::AssumeSpec;
 
 use lines::Lines;
 pub use losses::Loss;

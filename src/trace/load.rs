@@ -2,8 +2,8 @@
 
 use super::{Conversation, Trace, generate, written};
 use crate::error::Error;
-use crate::spec::ScenarioSpec;
-use crate::spec::scenario::{AssumeSpec, LoadSpec};
+use crate::input::ScenarioSpec;
+use crate::input::scenario::{AssumeSpec, LoadSpec};
 
 /// Makes the trace of a scenario, of conversations that of the first; it has the scenario's name, one of several sessions its
 /// own behind that.

@@ -5,8 +5,8 @@ use indexmap::{IndexMap, IndexSet};
 use super::evidence::{Recover, loops_back, normalised};
 use super::{Due, Kind, Level, Need, NewItem, Preserve, Sizes, Trace, TraceBuilder};
 use crate::diag::{Diagnostic, Problems};
-use crate::spec::ScenarioSpec;
-use crate::spec::scenario::{CallSpec, LoopSpec, ResultSpec, RevisitSpec};
+use crate::input::ScenarioSpec;
+use crate::input::scenario::{CallSpec, LoopSpec, ResultSpec, RevisitSpec};
 use crate::units::{Decimal, Tokens};
 
 /// No item is larger, so that sums of a few never leave 32 bits.

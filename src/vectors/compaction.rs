@@ -3,7 +3,7 @@
 //! After the vectors' README. It is code because no stage keeps what its summary replaces, cut to a size.
 
 use super::policy::{after, before, threshold};
-use crate::model::policy::Moment;
+use crate::input::policy::Moment;
 use crate::projection::prompt::{Shown, SlotIx};
 use crate::projection::rendition::Rendered;
 use crate::projection::{Ambient, Editor, Projector, SideRequest};

@@ -3,7 +3,7 @@
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
 use super::file::{KindRecord, RequestRecord, SegmentRecord, SessionRecord, StepRecord};
-use crate::model::TtlClass;
+use crate::input::TtlClass;
 use crate::projection::chain::Link;
 use crate::trace::{Harness, Kind, NewItem, Trace, TraceBuilder};
 use crate::units::Tokens;

@@ -5,13 +5,13 @@
 
 use super::compaction::Compaction;
 use crate::diag::Diagnostic;
-use crate::model::Policy;
-use crate::model::policy::Moment;
+use crate::input::Policy;
+use crate::input::PolicySpec;
+use crate::input::policy::Moment;
+use crate::input::text::decode::{Format, decode};
 use crate::projection::prompt::Shown;
 use crate::projection::rendition::Rendered;
 use crate::projection::{Ambient, Editor, Projector};
-use crate::spec::PolicySpec;
-use crate::spec::decode::{Format, decode};
 use crate::trace::Kind;
 
 /// What a marker takes where the sentence does not say.

@@ -5,9 +5,9 @@ use indexmap::IndexMap;
 use super::boundaries::{self, Boundaries};
 use super::file::{RuleRecord, TtlRecord};
 use crate::cache::{CacheRule, cache};
+use crate::input::profile::Steps;
+use crate::input::{Breakpoints, CacheRules, TtlClass};
 use crate::ledger::CacheUse;
-use crate::model::profile::Steps;
-use crate::model::{Breakpoints, CacheRules, TtlClass};
 use crate::units::Tokens;
 
 /// The lifetimes that a rule has where the file gives none, in milliseconds.

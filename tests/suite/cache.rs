@@ -22,10 +22,10 @@ mod vectors;
 
 use ctxsim::cache::breakpoints::{Cache, Times};
 use ctxsim::cache::marks::Mark;
+use ctxsim::input::profile::written::ReadableSpec;
+use ctxsim::input::{Breakpoints, TtlClass};
 use ctxsim::ledger::CacheUse;
-use ctxsim::model::{Breakpoints, TtlClass};
 use ctxsim::projection::chain::Link;
-use ctxsim::spec::profile::ReadableSpec;
 use ctxsim::trace::Kind;
 
 /// Anthropic's numbers, with the minimum that a test wants.

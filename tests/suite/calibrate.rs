@@ -6,10 +6,10 @@ use std::path::PathBuf;
 
 use ctxsim::calibrate::{Calibration, Class, together};
 use ctxsim::engine::simulate;
+use ctxsim::input::scenario::{AssumeSpec, SideRequestSpec};
+use ctxsim::input::{Format, decode};
+use ctxsim::input::{Limits, Policy, Profile};
 use ctxsim::ledger::Rows;
-use ctxsim::model::{Limits, Policy, Profile};
-use ctxsim::spec::scenario::{AssumeSpec, SideRequestSpec};
-use ctxsim::spec::{Format, decode};
 use ctxsim::trace::Trace;
 use ctxsim::trace::import::import_all;
 

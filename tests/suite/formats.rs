@@ -6,9 +6,9 @@ use std::fmt::Debug;
 use std::fs;
 use std::path::Path;
 
-use ctxsim::source::Source;
-use ctxsim::spec::decode::{decode, encode};
-use ctxsim::spec::{Format, PolicySpec, ProfileSpec, ScenarioSpec, SuiteSpec};
+use ctxsim::input::Source;
+use ctxsim::input::text::decode::{decode, encode};
+use ctxsim::input::{Format, PolicySpec, ProfileSpec, ScenarioSpec, SuiteSpec};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 

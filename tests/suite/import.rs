@@ -11,8 +11,8 @@ mod pi;
 
 use std::path::{Path, PathBuf};
 
-use ctxsim::spec::scenario::{AssumeSpec, LoadSpec, ScenarioSpec};
-use ctxsim::spec::{Format, PolicySpec, ProfileSpec, SuiteSpec, decode};
+use ctxsim::input::scenario::{AssumeSpec, LoadSpec, ScenarioSpec};
+use ctxsim::input::{Format, PolicySpec, ProfileSpec, SuiteSpec, decode};
 use ctxsim::trace::import::{Imported, detect, import};
 use ctxsim::trace::{Kind, NO_ITEM, Preserve, Trace};
 use proptest::prelude::*;
@@ -51,8 +51,8 @@ fn deviation_max(trace: &Trace) -> u64 {
 fn played(trace: &Trace) -> Vec<u64> {
     let identity = include_str!("../../policies/identity.ron");
     let spec: PolicySpec = decode::decode(identity, Format::Ron).unwrap();
-    let policy = ctxsim::model::Policy::new(&spec).unwrap();
-    let (limits, rules) = (ctxsim::model::Limits::NONE, ctxsim::model::CacheRules::None);
+    let policy = ctxsim::input::Policy::new(&spec).unwrap();
+    let (limits, rules) = (ctxsim::input::Limits::NONE, ctxsim::input::CacheRules::None);
     let mut rows = ctxsim::ledger::Rows::default();
     ctxsim::engine::simulate(trace, &policy, &limits, &rules, &mut rows);
     rows.requests.iter().map(|it| it.prompt).collect()
@@ -128,13 +128,13 @@ fn the_inputs_of_the_default_suite_that_are_bundled_here_are_well_formed() {
 
     for name in suite.policies.iter().filter(|it| !it.contains('/')) {
         let spec: PolicySpec = decode::decode(&read(&format!("policies/{name}.ron")), Format::Ron).unwrap();
-        let policy = ctxsim::model::Policy::new(&spec).unwrap();
+        let policy = ctxsim::input::Policy::new(&spec).unwrap();
         assert_eq!(policy.name, *name);
     }
     for name in &suite.profiles {
         let spec: ProfileSpec =
             decode::decode(&read(&format!("profiles/{name}.toml")), Format::Toml).unwrap();
-        let profile = ctxsim::model::Profile::new(&spec).unwrap();
+        let profile = ctxsim::input::Profile::new(&spec).unwrap();
         assert_eq!(profile.name, *name);
     }
 }

@@ -9,9 +9,9 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use ctxsim::model::{Policy, Profile};
-use ctxsim::source::Source;
-use ctxsim::spec::{Format, PolicySpec, ProfileSpec, ScenarioSpec, SuiteSpec};
+use ctxsim::input::Source;
+use ctxsim::input::{Format, PolicySpec, ProfileSpec, ScenarioSpec, SuiteSpec};
+use ctxsim::input::{Policy, Profile};
 use ctxsim::trace::Trace;
 use ctxsim::trace::load::load;
 use serde::de::DeserializeOwned;
@@ -81,7 +81,7 @@ fn every_scenario_that_is_not_recorded_makes_a_trace() {
 
     for (name, spec) in &scenarios {
         assert_eq!(*name, spec.name);
-        if !matches!(spec.load, ctxsim::spec::scenario::LoadSpec::Recorded { .. }) {
+        if !matches!(spec.load, ctxsim::input::scenario::LoadSpec::Recorded { .. }) {
             assert_eq!(bundled(&scenarios, name).name, *name);
         }
     }

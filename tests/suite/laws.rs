@@ -1,12 +1,12 @@
 //! Laws that hold for every policy on every trace, tried on random ones from a fixed seed.
 
 use ctxsim::engine::simulate;
+use ctxsim::input::policy::ActionSpec;
+use ctxsim::input::profile::cache::{Blocks, Breakpoints, Steps, Stored, Touch, Units};
+use ctxsim::input::text::decode::decode;
+use ctxsim::input::{CacheRules, Limits, Policy};
+use ctxsim::input::{Format, PolicySpec};
 use ctxsim::ledger::{Outcome, Role, Rows};
-use ctxsim::model::cache::{Blocks, Breakpoints, Steps, Stored, Touch, Units};
-use ctxsim::model::{CacheRules, Limits, Policy};
-use ctxsim::spec::action::ActionSpec;
-use ctxsim::spec::decode::decode;
-use ctxsim::spec::{Format, PolicySpec};
 use ctxsim::trace::evidence::Recover;
 use ctxsim::trace::{Kind, NewItem, Preserve, Sizes, Trace, TraceBuilder};
 use ctxsim::units::UNLIMITED;

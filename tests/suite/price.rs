@@ -2,12 +2,12 @@
 
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 
+use ctxsim::input::Profile;
+use ctxsim::input::text::decode::{Format, decode};
+use ctxsim::input::{ProfileSpec, profile::written::AssumptionsSpec};
 use ctxsim::ledger::{CacheUse, Outcome, RequestRow, Role, Sink, Sums};
 use ctxsim::metrics::{Tally, Totals};
-use ctxsim::model::Profile;
 use ctxsim::price::{Bill, Consumed, Costs, PriceIndex, PriceRows, request, storage};
-use ctxsim::spec::decode::{Format, decode};
-use ctxsim::spec::{ProfileSpec, profile::AssumptionsSpec};
 use ctxsim::units::{Cost, Decimal};
 use proptest::prelude::*;
 

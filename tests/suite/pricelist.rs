@@ -11,13 +11,13 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use ctxsim::catalog::{Catalog, Kind};
-use ctxsim::model::{CacheRules, Profile};
+use ctxsim::input::profile::written::LookbackUnitSpec;
+use ctxsim::input::text::decode::{Format, decode};
+use ctxsim::input::{CacheRules, Profile};
+use ctxsim::input::{PriceSpec, ProfileSpec};
 use ctxsim::price::{Bill, Consumed};
 use ctxsim::pricelist::place::{Placed, place};
 use ctxsim::pricelist::{Entry, Found, PriceFile, read};
-use ctxsim::spec::cache::LookbackUnitSpec;
-use ctxsim::spec::decode::{Format, decode};
-use ctxsim::spec::{PriceSpec, ProfileSpec};
 use ctxsim::units::Decimal;
 use proptest::prelude::*;
 

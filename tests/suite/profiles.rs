@@ -6,8 +6,9 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use ctxsim::catalog::{Catalog, Kind};
-use ctxsim::model::{CacheRules, Profile, calendar};
-use ctxsim::spec::ProfileSpec;
+use ctxsim::input::ProfileSpec;
+use ctxsim::input::profile::calendar;
+use ctxsim::input::{CacheRules, Profile};
 
 /// Folders of profiles that are no provider's current models.
 const OTHERS: [&str; 5] = ["context_decay", "duckagent", "interval", "open", "unlimited"];

@@ -2,16 +2,16 @@
 
 mod conditions;
 
-use ctxsim::spec::PolicySpec;
-use ctxsim::spec::action::{
+use ctxsim::input::PolicySpec;
+use ctxsim::input::policy::{
     ActionSpec, BudgetSpec, CountsSpec, RenditionSpec, RowSpec, SummariseSpec, SummaryPromptSpec,
 };
-use ctxsim::spec::fold::{FoldSpec, FoldedResultsSpec};
-use ctxsim::spec::policy::{
+use ctxsim::input::policy::{CountSpec, ExtentSpec, SizeSpec, UnitSpec};
+use ctxsim::input::policy::{FoldSpec, FoldedResultsSpec};
+use ctxsim::input::policy::{
     KeepSpec, KindSpec, LastsSpec, MomentSpec, OrderSpec, PartSpec, PrefixSpec, PreserveSpec, RecoverySpec,
     ScopeSpec, ShownSpec, StageSpec, StepSpec,
 };
-use ctxsim::spec::size::{CountSpec, ExtentSpec, SizeSpec, UnitSpec};
 use proptest::prelude::*;
 use proptest::sample::{select, subsequence};
 

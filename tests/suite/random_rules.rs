@@ -1,10 +1,12 @@
 //! Random cache rules of every kind, and random layouts.
 
-use ctxsim::model::CacheRules;
-use ctxsim::model::cache::{Blocks, Breakpoints, Hits, Invalidates, Qualified, Steps, Stored, Touch, Units};
-use ctxsim::spec::cache::{AutomaticSpec, LookbackUnitSpec, LookupSpec, ReadableSpec};
-use ctxsim::spec::layout::{BreakpointSpec, LayoutSpec, LevelEndSpec, PlaceSpec};
-use ctxsim::spec::size::DurationSpec;
+use ctxsim::input::CacheRules;
+use ctxsim::input::policy::DurationSpec;
+use ctxsim::input::policy::{BreakpointSpec, LayoutSpec, LevelEndSpec, PlaceSpec};
+use ctxsim::input::profile::cache::{
+    Blocks, Breakpoints, Hits, Invalidates, Qualified, Steps, Stored, Touch, Units,
+};
+use ctxsim::input::profile::written::{AutomaticSpec, LookbackUnitSpec, LookupSpec, ReadableSpec};
 use proptest::prelude::*;
 use proptest::sample::select;
 

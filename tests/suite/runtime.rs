@@ -3,15 +3,15 @@
 use std::sync::Arc;
 
 use ctxsim::engine::play;
+use ctxsim::input::PolicySpec;
+use ctxsim::input::Source;
+use ctxsim::input::policy::Moment;
+use ctxsim::input::scenario::{AssumeSpec, TokenizerSpec, ToolAssumeSpec};
+use ctxsim::input::{CacheRules, Layout, Limits, Policy};
 use ctxsim::ledger::Rows;
-use ctxsim::model::policy::Moment;
-use ctxsim::model::{CacheRules, Layout, Limits, Policy};
 use ctxsim::projection::num::Known;
 use ctxsim::projection::{Ambient, Editor, Program, Projector};
 use ctxsim::recovery::ReadyRecovery;
-use ctxsim::source::Source;
-use ctxsim::spec::PolicySpec;
-use ctxsim::spec::scenario::{AssumeSpec, TokenizerSpec, ToolAssumeSpec};
 use ctxsim::trace::import::import;
 use ctxsim::trace::{Kind, NewItem, Preserve, Sizes, Trace, TraceBuilder};
 use ctxsim::units::UNLIMITED;
@@ -207,7 +207,7 @@ fn reasoning_calls_and_approvals_vanish_and_approvals_alone_are_tool_activity() 
     let shown = last(&trace.finish(), 1_000_000);
 
     let kinds: Vec<Kind> = shown.iter().map(|it| it.kind).collect();
-    use ctxsim::spec::policy::KindSpec::{Assistant, Reasoning, Summary, User};
+    use ctxsim::input::policy::KindSpec::{Assistant, Reasoning, Summary, User};
     assert_eq!(
         kinds,
         [User, Summary, User, Reasoning, Assistant, User],
@@ -425,7 +425,7 @@ fn a_template_that_is_none_and_a_fold_that_cannot_be_are_told() {
         let text = format!(
             r##"(name: "p", about: "P.", templates: {{ "t": (write: r#"{write}"#) }}, stages: [(name: "s", {stage})])"##
         );
-        let spec = ctxsim::spec::decode::decode(&text, ctxsim::spec::Format::Ron).unwrap();
+        let spec = ctxsim::input::text::decode::decode(&text, ctxsim::input::Format::Ron).unwrap();
         let problems = Policy::new(&spec).unwrap_err();
         problems.iter().map(|it| it.code).collect::<Vec<_>>()
     };

@@ -1,11 +1,11 @@
 //! Drawn needs: what they fetch is in the history, and on the average they are the needs that were weighed.
 
 use ctxsim::engine::{Ready, Sampled, sample, simulate_sampled};
+use ctxsim::input::Format;
+use ctxsim::input::text::decode::decode;
+use ctxsim::input::{CacheRules, Limits, Policy};
 use ctxsim::ledger::NeedSums;
-use ctxsim::model::{CacheRules, Limits, Policy};
 use ctxsim::rng::Seed;
-use ctxsim::spec::Format;
-use ctxsim::spec::decode::decode;
 use ctxsim::trace::evidence::Recover;
 use ctxsim::trace::{
     Derived, Due, Kind, Level, NO_ITEM, Need, NewItem, Preserve, Sizes, Trace, TraceBuilder,

@@ -6,9 +6,10 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use ctxsim::source::Source;
-use ctxsim::spec::decode::to_tree;
-use ctxsim::spec::{Format, PolicySpec, ProfileSpec, ScenarioSpec, SuiteSpec, schema};
+use ctxsim::input::Source;
+use ctxsim::input::text::decode::to_tree;
+use ctxsim::input::text::schema;
+use ctxsim::input::{Format, PolicySpec, ProfileSpec, ScenarioSpec, SuiteSpec};
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
 

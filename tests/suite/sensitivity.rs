@@ -9,12 +9,12 @@ use std::process::{Command, Output};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use ctxsim::catalog::Catalog;
+use ctxsim::input::Profile;
+use ctxsim::input::ProfileSpec;
+use ctxsim::input::profile::price::Part;
+use ctxsim::input::text::decode::{Format, decode};
 use ctxsim::metrics::Sensitivity;
-use ctxsim::model::Profile;
-use ctxsim::model::price::Part;
 use ctxsim::run::{Plan, Request};
-use ctxsim::spec::ProfileSpec;
-use ctxsim::spec::decode::{Format, decode};
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/sensitivity")

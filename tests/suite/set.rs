@@ -5,11 +5,11 @@
 use std::path::Path;
 
 use ctxsim::catalog::Catalog;
+use ctxsim::input::PolicySpec;
+use ctxsim::input::policy::SizeSpec;
+use ctxsim::input::text::decode::{Format, decode};
+use ctxsim::input::text::set::Setting;
 use ctxsim::run::{Plan, Request};
-use ctxsim::spec::PolicySpec;
-use ctxsim::spec::decode::{Format, decode};
-use ctxsim::spec::set::Setting;
-use ctxsim::spec::size::SizeSpec;
 
 fn catalog() -> Catalog {
     Catalog::bundled().with_folder(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/small")).unwrap()
@@ -52,7 +52,7 @@ const POLICY: &str = r#"(
 fn set(text: &str) -> Result<PolicySpec, String> {
     let mut specs = [decode::<PolicySpec>(POLICY, Format::Ron).unwrap()];
     let setting = Setting::parse(text).map_err(|it| it.to_string())?;
-    let passes = |it: &PolicySpec| ctxsim::model::Policy::new(it).is_ok();
+    let passes = |it: &PolicySpec| ctxsim::input::Policy::new(it).is_ok();
     setting.apply(&mut specs, passes).map_err(|it| it.to_string())?;
     let [spec] = specs;
     Ok(spec)

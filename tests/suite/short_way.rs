@@ -1,11 +1,11 @@
 //! The short way through a conversation gives what the long way gives, whatever is drawn, dropped or remembered.
 
 use ctxsim::engine::{self, window};
+use ctxsim::input::scenario::LoadSpec;
+use ctxsim::input::text::decode::decode;
+use ctxsim::input::{CacheRules, Limits, Policy};
+use ctxsim::input::{Format, ScenarioSpec};
 use ctxsim::ledger::{Change, NeedRow, Outcome, ProbeRow, RequestRow, Sink, Sums};
-use ctxsim::model::{CacheRules, Limits, Policy};
-use ctxsim::spec::decode::decode;
-use ctxsim::spec::scenario::LoadSpec;
-use ctxsim::spec::{Format, ScenarioSpec};
 use ctxsim::trace::Conversation;
 use proptest::prelude::*;
 
@@ -171,6 +171,6 @@ fn what_is_no_window_goes_the_long_way() {
     assert!(!short(&stage("apply: drop, scope: (order: newest)"), &CacheRules::None));
     assert!(!short(&stage("apply: drop, lasts: request"), &CacheRules::None));
     let interval =
-        CacheRules::PrefixInterval { steps: ctxsim::model::profile::Steps { min: 0, step: 1 }, ttl_ms: None };
+        CacheRules::PrefixInterval { steps: ctxsim::input::profile::Steps { min: 0, step: 1 }, ttl_ms: None };
     assert!(!short(&stage("apply: drop"), &interval));
 }

@@ -3,13 +3,13 @@
 #![expect(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
 
 use ctxsim::catalog::Catalog;
+use ctxsim::input::Profile;
+use ctxsim::input::ProfileSpec;
+use ctxsim::input::text::decode::{Format, decode};
 use ctxsim::ledger::{NeedSums, Outcome, RequestSums, Sums};
 use ctxsim::metrics::Tally;
-use ctxsim::model::Profile;
 use ctxsim::report::json;
 use ctxsim::run::{Plan, Request};
-use ctxsim::spec::ProfileSpec;
-use ctxsim::spec::decode::{Format, decode};
 use proptest::prelude::*;
 
 #[test]

@@ -6,7 +6,8 @@ use clap::{CommandFactory, ValueEnum};
 use clap_mangen::Man;
 use ctxsim::diag::Diagnostic;
 use ctxsim::error::Error;
-use ctxsim::spec::{PolicySpec, ProfileSpec, ScenarioSpec, SuiteSpec, schema};
+use ctxsim::input::text::schema;
+use ctxsim::input::{PolicySpec, ProfileSpec, ScenarioSpec, SuiteSpec};
 
 use crate::args::{Cli, CompletionsArgs, ManArgs, SchemaArg, SchemaArgs};
 use crate::output;

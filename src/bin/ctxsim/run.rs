@@ -10,11 +10,11 @@ use ctxsim::catalog::{Catalog, Kind};
 use ctxsim::diag::Diagnostic;
 use ctxsim::error::Error;
 use ctxsim::guard;
+use ctxsim::input::Format;
 use ctxsim::report::blocks::Detail;
 use ctxsim::report::table::Layout;
 use ctxsim::report::{Report, csv, html, json, markdown, rows, table};
 use ctxsim::run::{Cell, Plan, Request};
-use ctxsim::spec::Format;
 use ctxsim::trace::import;
 use ctxsim::vectors;
 

@@ -6,9 +6,10 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::pool::OpenPool;
 use super::{ReadyBudget, progress};
-use crate::model::fold::Fold;
-use crate::model::size::{Size, Unit};
-use crate::model::template::Template;
+use crate::input::policy::Fold;
+use crate::input::policy::Template;
+use crate::input::policy::{KindSpec, PartSpec};
+use crate::input::policy::{Size, Unit};
 use crate::projection::edit::Editor;
 use crate::projection::filter::ClassMask;
 use crate::projection::num::{Env, Known, Num};
@@ -17,7 +18,6 @@ use crate::projection::prompt::{Prompt, Shown, Slot, SlotIx, State};
 use crate::projection::rendition::{Rendered, Rows};
 use crate::projection::scope::{Region, UnitSize};
 use crate::projection::writer::{Passage, Writer};
-use crate::spec::policy::{KindSpec, PartSpec};
 use crate::trace::{Kind, Spine};
 use crate::units::Tokens;
 

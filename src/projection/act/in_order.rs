@@ -2,11 +2,11 @@
 
 use super::pool::{OpenPool, Spent};
 use super::{progress, touch_slot};
+use crate::input::policy::PartSpec;
 use crate::projection::edit::Editor;
 use crate::projection::program::{Activation, ReadyRung};
 use crate::projection::prompt::SlotIx;
 use crate::projection::scope::{Region, UnitSize};
-use crate::spec::policy::PartSpec;
 
 /// Takes units from the oldest on; returns how many slots were visited and changed.
 pub(super) fn in_order(

@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 
 use super::{progress, touch_slot};
+use crate::input::policy::OrderSpec;
 use crate::projection::edit::Editor;
 use crate::projection::program::{Activation, ReadyRung};
 use crate::projection::prompt::SlotIx;
 use crate::projection::scope::Region;
-use crate::spec::policy::OrderSpec;
 use crate::units::Tokens;
 
 /// Takes units from the newest or the largest on.

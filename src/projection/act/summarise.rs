@@ -1,14 +1,14 @@
 //! Summaries: the shortest run of units whose predicted result meets the goal gives way to one text.
 
 use super::{ReadySummary, progress};
+use crate::input::policy::PartSpec;
+use crate::input::policy::SummaryPromptSpec;
 use crate::projection::edit::{Editor, SideRequest};
 use crate::projection::filter::ClassMask;
 use crate::projection::num::Env;
 use crate::projection::program::{Activation, ReadyRung};
 use crate::projection::prompt::{Prompt, SlotIx};
 use crate::projection::scope::Region;
-use crate::spec::action::SummaryPromptSpec;
-use crate::spec::policy::PartSpec;
 use crate::trace::{Kind, LoopIx};
 use crate::units::Tokens;
 

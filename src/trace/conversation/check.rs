@@ -3,8 +3,8 @@
 use indexmap::IndexMap;
 
 use crate::diag::Problems;
-use crate::model::memory::bank;
-use crate::spec::conversation::{ConversationSpec, RandomSpec, ValueSpec};
+use crate::input::policy::memory::bank;
+use crate::input::scenario::{ConversationSpec, RandomSpec, ValueSpec};
 
 /// No conversation has more turns.
 const TURNS_MAX: u64 = 1_000_000;

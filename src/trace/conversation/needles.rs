@@ -3,7 +3,7 @@
 use indexmap::IndexMap;
 
 use super::dice::{Dice, choice};
-use crate::spec::conversation::ValueSpec;
+use crate::input::scenario::ValueSpec;
 use crate::trace::facts::Form;
 
 /// In how many ways a fact is said in passing.

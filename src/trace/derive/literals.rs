@@ -1,7 +1,7 @@
 //! A name, a path or a number that stood last in an earlier result, and is used in a call, needs that result.
 
 use super::history::{Call, History, words};
-use crate::spec::scenario::NeedRuleSpec;
+use crate::input::scenario::NeedRuleSpec;
 use crate::trace::{ItemIx, Kind};
 
 /// Finds the results that were the last to say a literal; once the agent has said it itself, it needs them no more.

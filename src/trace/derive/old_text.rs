@@ -1,7 +1,7 @@
 //! An edit needs the result that its old text stands in.
 
 use super::history::{Call, History};
-use crate::spec::scenario::NeedRuleSpec;
+use crate::input::scenario::NeedRuleSpec;
 use crate::trace::{ItemIx, Kind};
 
 /// Finds, among the results that name what the call edits, the newest that holds its old text.

@@ -1,7 +1,7 @@
 //! A process that is asked for again needs the newest result that says how to ask for it.
 
 use super::history::{Call, History};
-use crate::spec::scenario::NeedRuleSpec;
+use crate::input::scenario::NeedRuleSpec;
 use crate::trace::{ItemIx, Kind};
 
 /// Finds the newest result that names the process, else the newest of a call that did.

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::history::{Call, History};
-use crate::spec::scenario::NeedRuleSpec;
+use crate::input::scenario::NeedRuleSpec;
 use crate::trace::ItemIx;
 
 /// Finds the results of earlier calls on the files that a call names; folders, which hold too much, are not followed.

@@ -4,7 +4,7 @@ mod stress;
 mod validation;
 
 use super::{Generator, Takes};
-use crate::spec::ScenarioSpec;
+use crate::input::ScenarioSpec;
 use crate::trace::evidence::Recover;
 use crate::trace::written::{Call, Loop, Revisit, Writer};
 use crate::trace::{Level, Preserve, Sizes, Trace};

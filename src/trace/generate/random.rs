@@ -1,8 +1,8 @@
 //! Random loops of every shape, for laws, benches and curious users; each loop depends on the seed and its own place alone.
 
 use super::{Generator, Takes};
+use crate::input::ScenarioSpec;
 use crate::rng::{Seed, Stream};
-use crate::spec::ScenarioSpec;
 use crate::trace::build::Sizes;
 use crate::trace::evidence::{Recover, loops_back, normalised};
 use crate::trace::written::{self, narrow};

@@ -1,8 +1,8 @@
 //! Calls of tools that only pass other calls on, under the name of what they pass on.
 
 use super::transcript::Exchange;
-use crate::model::scope::wildcard;
-use crate::spec::scenario::ToolAssumeSpec;
+use crate::input::policy::wildcard;
+use crate::input::scenario::ToolAssumeSpec;
 use crate::trace::Kind;
 
 /// Renames the calls of wrapping tools, and their results, to what a field of the input names.

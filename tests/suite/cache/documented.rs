@@ -2,14 +2,14 @@
 
 use ctxsim::cache::breakpoints::Cache;
 use ctxsim::cache::{CacheRule, RequestView, cache};
+use ctxsim::input::TtlClass::{self, Long, Short};
+use ctxsim::input::profile::Steps;
+use ctxsim::input::text::decode::decode;
+use ctxsim::input::{CacheRules, Layout, Profile};
+use ctxsim::input::{Format, ProfileSpec};
 use ctxsim::ledger::CacheUse;
-use ctxsim::model::TtlClass::{self, Long, Short};
-use ctxsim::model::profile::Steps;
-use ctxsim::model::{CacheRules, Layout, Profile};
 use ctxsim::price::{Bill, Consumed};
 use ctxsim::projection::chain::Chain;
-use ctxsim::spec::decode::decode;
-use ctxsim::spec::{Format, ProfileSpec};
 use ctxsim::trace::Kind;
 
 use super::{Blocks, rules, send};

@@ -1,11 +1,11 @@
 //! Listed prompts under rules as a profile writes them.
 
 use ctxsim::cache::{CacheRule, RequestView, cache};
+use ctxsim::input::policy::Layout;
+use ctxsim::input::{CacheRules, Policy, Profile, Settings};
+use ctxsim::input::{Format, ProfileSpec, decode};
 use ctxsim::ledger::CacheUse;
-use ctxsim::model::layout::Layout;
-use ctxsim::model::{CacheRules, Policy, Profile, Settings};
 use ctxsim::projection::chain::Chain;
-use ctxsim::spec::{Format, ProfileSpec, decode};
 use ctxsim::trace::Kind;
 
 use super::Blocks;

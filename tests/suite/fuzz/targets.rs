@@ -2,13 +2,13 @@
 
 use ctxsim::blocks;
 use ctxsim::engine::simulate;
+use ctxsim::input::Source;
+use ctxsim::input::scenario::{AssumeSpec, LoadSpec};
+use ctxsim::input::text::set::Setting;
+use ctxsim::input::{CacheRules, Limits, Policy, Profile};
+use ctxsim::input::{Format, PolicySpec, ProfileSpec, ScenarioSpec, SuiteSpec, decode};
 use ctxsim::ledger::Rows;
-use ctxsim::model::{CacheRules, Limits, Policy, Profile};
 use ctxsim::pricelist::{self, PriceFile, place};
-use ctxsim::source::Source;
-use ctxsim::spec::scenario::{AssumeSpec, LoadSpec};
-use ctxsim::spec::set::Setting;
-use ctxsim::spec::{Format, PolicySpec, ProfileSpec, ScenarioSpec, SuiteSpec, decode};
 use ctxsim::trace::{Conversation, import, load};
 use ctxsim::vectors;
 use serde::Serialize;

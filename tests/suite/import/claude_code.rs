@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use ctxsim::spec::scenario::AssumeSpec;
+use ctxsim::input::scenario::AssumeSpec;
 use ctxsim::trace::Kind;
 use ctxsim::trace::import::{Imported, import};
 

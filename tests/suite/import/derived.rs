@@ -1,7 +1,7 @@
 //! Needs that the calls of a session give away, and what they cost when a policy drops their results.
 
-use ctxsim::model::{CacheRules, Limits, Policy};
-use ctxsim::spec::decode::decode;
+use ctxsim::input::text::decode::decode;
+use ctxsim::input::{CacheRules, Limits, Policy};
 use ctxsim::trace::Level;
 use ctxsim::{Catalog, Plan, Report, Request, Rows, simulate};
 use serde_json::{Value, json};

@@ -1,6 +1,6 @@
 //! Logs of messages, as each of the providers' interfaces writes them.
 
-use ctxsim::spec::policy::KindSpec::{Assistant, Reasoning, System, ToolCall, ToolResult, ToolSchema, User};
+use ctxsim::input::policy::KindSpec::{Assistant, Reasoning, System, ToolCall, ToolResult, ToolSchema, User};
 
 use super::*;
 
@@ -174,7 +174,7 @@ fn without_usage_a_tokenizer_counts_the_texts_and_else_their_characters_do() {
     };
 
     assert_eq!(sizes(None), Ok(vec![3, 4, 4, 2, 2]));
-    let spec = ctxsim::spec::scenario::TokenizerSpec::O200k;
+    let spec = ctxsim::input::scenario::TokenizerSpec::O200k;
     match ctxsim::tokens::tokenizer(spec) {
         Some(it) => {
             let texts = ["Be brief.", "What is in a?", r#"{"path":"a"}"#, "apples", "Apples."];

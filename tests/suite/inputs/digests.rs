@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
 
-use ctxsim::spec::ScenarioSpec;
-use ctxsim::spec::scenario::{LevelSpec, LoadSpec};
+use ctxsim::input::ScenarioSpec;
+use ctxsim::input::scenario::{LevelSpec, LoadSpec};
 use ctxsim::trace::{Due, Item, Kind, LoopIx, Trace};
 
 use super::{bundled, decoded};

@@ -2,8 +2,8 @@
 
 use ctxsim::diag::Diagnostic;
 use ctxsim::error::Error;
-use ctxsim::source::Source;
-use ctxsim::spec::{Format, ScenarioSpec};
+use ctxsim::input::Source;
+use ctxsim::input::{Format, ScenarioSpec};
 use ctxsim::trace::load::load;
 use ctxsim::trace::{Due, Kind, LoopIx, Trace};
 

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use ctxsim::model::action::{Action, Budget, Rendition, Row, Summarise};
-use ctxsim::model::policy::{Moment, Rung};
-use ctxsim::spec::policy::{OrderSpec, PartSpec, ShownSpec};
+use ctxsim::input::policy::{Action, Budget, Rendition, Row, Summarise};
+use ctxsim::input::policy::{Moment, Rung};
+use ctxsim::input::policy::{OrderSpec, PartSpec, ShownSpec};
 use ctxsim::trace::{Item, Kind, Preserve};
 
 use super::Run;

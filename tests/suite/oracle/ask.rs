@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use ctxsim::model::action::Action;
-use ctxsim::model::policy::{Moment, Rung};
-use ctxsim::model::size::{Bound, Cond, Extent, Unit};
+use ctxsim::input::policy::Action;
+use ctxsim::input::policy::{Bound, Cond, Extent, Unit};
+use ctxsim::input::policy::{Moment, Rung};
 use ctxsim::trace::Kind;
 
 use super::Run;
@@ -12,7 +12,7 @@ use super::apply::rendered;
 use super::history::{Counts, Manner, Stands};
 use super::scope::Place;
 use super::size::Env;
-use ctxsim::spec::policy::{LastsSpec, PrefixSpec};
+use ctxsim::input::policy::{LastsSpec, PrefixSpec};
 
 /// One firing of a stage.
 #[derive(Clone, Copy, Debug)]

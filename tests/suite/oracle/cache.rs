@@ -3,13 +3,13 @@
 mod entries;
 mod pieces;
 
+use ctxsim::input::policy::Moment;
+use ctxsim::input::profile::Steps;
+use ctxsim::input::profile::cache::Hits;
+use ctxsim::input::profile::written::ReadableSpec;
+use ctxsim::input::{CacheRules, Layout};
 use ctxsim::ledger::{CacheUse, StoredRow};
-use ctxsim::model::cache::Hits;
-use ctxsim::model::policy::Moment;
-use ctxsim::model::profile::Steps;
-use ctxsim::model::{CacheRules, Layout};
 use ctxsim::rng::Seed;
-use ctxsim::spec::cache::ReadableSpec;
 use ctxsim::trace::{Kind, StepRow};
 
 use super::history::{History, Stands, View};

@@ -1,7 +1,7 @@
 //! Folds, loop by loop, from what stands of each.
 
-use ctxsim::model::fold::Fold;
-use ctxsim::model::policy::Rung;
+use ctxsim::input::policy::Fold;
+use ctxsim::input::policy::Rung;
 use ctxsim::trace::Kind;
 
 use super::Run;

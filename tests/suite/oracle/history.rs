@@ -2,10 +2,10 @@
 
 use std::ops::Range;
 
+use ctxsim::input::policy::Moment;
+use ctxsim::input::policy::ShownSpec;
+use ctxsim::input::policy::Unit;
 use ctxsim::ledger::Change;
-use ctxsim::model::policy::Moment;
-use ctxsim::model::size::Unit;
-use ctxsim::spec::policy::ShownSpec;
 use ctxsim::trace::{Item, Kind, Preserve, Trace};
 
 /// Where an item stands.

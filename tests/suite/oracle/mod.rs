@@ -12,9 +12,9 @@ mod needs;
 mod scope;
 mod size;
 
+use ctxsim::input::policy::Moment;
+use ctxsim::input::{CacheRules, Limits, Policy};
 use ctxsim::ledger::{CacheUse, Change, Failure, FailureKind, Outcome, RequestRow, Role, Rows, ToolResults};
-use ctxsim::model::policy::Moment;
-use ctxsim::model::{CacheRules, Limits, Policy};
 use ctxsim::trace::{Due, Kind, Trace};
 
 use cache::Cache;

@@ -1,8 +1,8 @@
 //! What needs cost, from what stands of their source.
 
+use ctxsim::input::policy::ShownSpec;
+use ctxsim::input::{Policy, Recovery};
 use ctxsim::ledger::NeedRow;
-use ctxsim::model::{Policy, Recovery};
-use ctxsim::spec::policy::ShownSpec;
 use ctxsim::trace::{ItemNeed, Kind, Level, LoopEvidence, Need, Preserve, Trace};
 
 use super::history::{History, Slot, Stands};

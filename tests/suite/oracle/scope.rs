@@ -2,10 +2,10 @@
 
 use std::ops::Range;
 
-use ctxsim::model::Scope;
-use ctxsim::model::scope::{Keep, Patterns};
-use ctxsim::model::size::{Extent, Unit};
-use ctxsim::spec::policy::PartSpec;
+use ctxsim::input::Scope;
+use ctxsim::input::policy::PartSpec;
+use ctxsim::input::policy::{Extent, Unit};
+use ctxsim::input::policy::{Keep, Patterns};
 use ctxsim::trace::{Item, Kind, Preserve, Trace};
 
 use super::history::{History, Stands};

@@ -1,6 +1,6 @@
 //! Sizes, worked out from scratch each time.
 
-use ctxsim::model::{Limits, Size};
+use ctxsim::input::{Limits, Size};
 use ctxsim::units::{Decimal, UNLIMITED};
 
 /// What sizes may ask that never changes.

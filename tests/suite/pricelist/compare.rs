@@ -1,7 +1,7 @@
 //! Where price lists disagree, and on which day.
 
+use ctxsim::input::PriceSpec;
 use ctxsim::pricelist::compare::compare;
-use ctxsim::spec::PriceSpec;
 use ctxsim::units::Decimal;
 
 use super::{LITELLM, list};

@@ -1,6 +1,6 @@
 //! Random sizes, extents and conditions.
 
-use ctxsim::spec::size::{BoundSpec, CondSpec, CountSpec, DurationSpec, ExtentSpec, SizeSpec, UnitSpec};
+use ctxsim::input::policy::{BoundSpec, CondSpec, CountSpec, DurationSpec, ExtentSpec, SizeSpec, UnitSpec};
 use ctxsim::units::Decimal;
 use proptest::prelude::*;
 use proptest::sample::select;

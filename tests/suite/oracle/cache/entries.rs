@@ -1,11 +1,11 @@
 //! Breakpoints and stored contents: what was written is a list, and is searched from its front.
 
+use ctxsim::input::policy::LevelEndSpec;
+use ctxsim::input::policy::Place;
+use ctxsim::input::profile::cache::Stored;
+use ctxsim::input::profile::written::{AutomaticSpec, LookbackUnitSpec, LookupSpec};
+use ctxsim::input::{Breakpoints, TtlClass};
 use ctxsim::ledger::{CacheUse, StoredRow};
-use ctxsim::model::cache::Stored;
-use ctxsim::model::layout::Place;
-use ctxsim::model::{Breakpoints, TtlClass};
-use ctxsim::spec::cache::{AutomaticSpec, LookbackUnitSpec, LookupSpec};
-use ctxsim::spec::layout::LevelEndSpec;
 use ctxsim::trace::Kind;
 
 use super::{Key, Segment, Sent, read, within};
