@@ -13,6 +13,7 @@ use serde::Deserialize;
 use crate::diag::{Diagnostic, nearest};
 use crate::error::Error;
 use crate::input::Format;
+use crate::input::policy::wildcard;
 use crate::input::text::source::{self, Source, read_text};
 
 pub use load::Loaded;
@@ -158,7 +159,7 @@ pub struct Catalog {
 /// The user's configuration as written.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct ConfigSpec {
+struct Config {
     /// Folders that hold `policies/`, `scenarios/`, `profiles/` or `suites/`, relative to the file.
     #[serde(default)]
     folders: Vec<String>,
@@ -183,7 +184,7 @@ impl Catalog {
         let mut catalog = Self::bundled();
         let path = folder.join(CONFIG);
         if path.is_file() {
-            let config: ConfigSpec = Source::read(&path)?.decode()?;
+            let config: Config = Source::read(&path)?.decode()?;
             for relative in config.folders {
                 catalog = catalog.with_folder(&folder.join(relative))?;
             }
@@ -236,7 +237,7 @@ impl Catalog {
     pub fn expand(&self, kind: Kind, pattern: &str) -> Vec<String> {
         let mut names: Vec<String> = Vec::new();
         if pattern.contains('*') {
-            names.extend(self.names(kind).filter(|it| matches(pattern, it)).map(str::to_owned));
+            names.extend(self.names(kind).filter(|it| wildcard(pattern, it)).map(str::to_owned));
         } else if !self.entries.contains_key(&(kind, pattern.to_owned())) && Path::new(pattern).is_dir() {
             let files = input_files(Path::new(pattern)).unwrap_or_default();
             names.extend(files.iter().map(|it| it.display().to_string()));
@@ -278,18 +279,6 @@ impl Catalog {
             None => read_text(Path::new(file)).ok().map(Cow::Owned),
         }
     }
-}
-
-/// Returns whether a name is one that a pattern means.
-fn matches(pattern: &str, name: &str) -> bool {
-    let mut parts = pattern.split('*');
-    let Some(mut rest) = parts.next().and_then(|it| name.strip_prefix(it)) else { return false };
-    let Some(end) = parts.next_back() else { return rest.is_empty() };
-    for part in parts {
-        let Some(at) = rest.find(part) else { return false };
-        rest = &rest[at + part.len()..];
-    }
-    rest.ends_with(end)
 }
 
 /// Returns the input files below a folder, sorted by path.

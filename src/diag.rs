@@ -97,6 +97,17 @@ impl Problems {
         }
     }
 
+    /// Reports a problem of a field one level down.
+    pub fn push_at(
+        &mut self,
+        code: &'static str,
+        field: impl fmt::Display,
+        message: impl Into<String>,
+        help: impl Into<String>,
+    ) {
+        self.within(field, |problems| problems.push(code, message, help));
+    }
+
     /// Returns the value if nothing was found, else everything that was.
     ///
     /// # Errors

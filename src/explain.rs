@@ -220,10 +220,11 @@ fn rung(policy: &Policy, author: u8) -> (usize, usize) {
     }
     for (stage, it) in policy.stages.iter().enumerate() {
         let step = usize::from(author).saturating_sub(before + 1);
-        if step < it.rungs.len() {
+        let n_rungs = policy.rungs(it).count();
+        if step < n_rungs {
             return (stage, step);
         }
-        before += it.rungs.len();
+        before += n_rungs;
     }
     (policy.stages.len(), 0)
 }
@@ -239,7 +240,7 @@ fn aside(
 ) -> (Sent, Option<By>) {
     let asks = |noted: &Noted| {
         let (stage, step) = rung(policy, noted.edit.after.by);
-        let action = policy.stages.get(stage).and_then(|it| it.rungs.get(step)).map(|it| &it.action);
+        let action = policy.stages.get(stage).and_then(|it| policy.rungs(it).nth(step)).map(|it| it.action);
         noted.n_sent == n_sent
             && items::is_new_summary(&noted.edit)
             && action.is_some_and(items::makes_request)

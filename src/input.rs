@@ -6,8 +6,8 @@ pub mod profile;
 pub mod scenario;
 pub mod suite;
 
-pub use policy::{Cond, Layout, Policy, PolicySpec, Recovery, Scope, Size};
-pub use profile::{Breakpoints, CacheRules, Limits, PriceSpec, Profile, ProfileSpec, Settings, TtlClass};
-pub use scenario::ScenarioSpec;
-pub use suite::SuiteSpec;
+pub use policy::{Cond, Layout, Policy, PolicyFile, Recovery, Scope, Size};
+pub use profile::{Breakpoints, CacheRules, Limits, Price, Profile, ProfileFile, Settings, TtlClass};
+pub use scenario::{Scenario, ScenarioFile};
+pub use suite::{Suite, SuiteFile};
 pub use text::{Format, Source, decode};

@@ -56,7 +56,7 @@ pub use diag::Diagnostic;
 pub use engine::{play, simulate};
 pub use error::Error;
 pub use input::{
-    CacheRules, Format, Limits, Policy, PolicySpec, Profile, ProfileSpec, ScenarioSpec, SuiteSpec,
+    CacheRules, Format, Limits, Policy, PolicyFile, Profile, ProfileFile, ScenarioFile, SuiteFile,
 };
 pub use ledger::{Outcome, Rows, Sums};
 pub use metrics::{Tally, Totals};

@@ -7,7 +7,7 @@ mod r#use;
 mod write;
 
 use crate::input::policy::memory::{Memory, Part, State};
-use crate::input::policy::written::memory::FromSpec;
+use crate::input::policy::written::memory::When;
 use crate::ledger::{Loss, ProbeRow, Sink};
 use crate::projection::Prompt;
 use crate::trace::ItemIx;
@@ -133,7 +133,7 @@ impl Remembering<'_> {
         while let Some(plant) = plants.get(self.n_arrived)
             && plant.item < n_items
         {
-            if self.rules.from == FromSpec::Session {
+            if self.rules.from == When::Session {
                 self.writer.write(plant, &mut self.store);
             } else {
                 self.waiting.push(self.n_arrived);

@@ -119,7 +119,7 @@ fn recovery(needs: &NeedSums, rates: &Rates, assumptions: &Assumptions) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::input::ProfileSpec;
+    use crate::input::ProfileFile;
     use crate::input::text::decode::{Format, decode};
     use crate::ledger::{CacheUse, RequestSums};
 
@@ -142,7 +142,7 @@ failure_penalty_usd = 0.02
 "#;
 
     fn profile() -> Profile {
-        Profile::new(&decode::<ProfileSpec>(PROFILE, Format::Toml).unwrap()).unwrap()
+        Profile::new(&decode::<ProfileFile>(PROFILE, Format::Toml).unwrap()).unwrap()
     }
 
     #[test]

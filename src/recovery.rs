@@ -36,6 +36,7 @@ impl ReadyRecovery {
             Recovery::OneShot => Self::OneShot,
             Recovery::Pinned => Self::Pinned,
             Recovery::NaiveReread { limit, fits } => {
+                let fits = fits.as_ref().unwrap_or(&Size::Limit);
                 Self::NaiveReread { limit: *limit, fits: eval(fits).saturating_sub(stable) }
             }
         }

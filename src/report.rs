@@ -22,7 +22,7 @@ use std::sync::Arc;
 use indexmap::{IndexMap, IndexSet};
 
 use crate::input::Profile;
-use crate::input::suite::ReferenceSpec;
+use crate::input::suite::Reference;
 use crate::metrics::{Label, Retention, Tally};
 use crate::units::Cost;
 
@@ -37,7 +37,7 @@ pub struct Report {
     /// What a reader must know.
     pub notes: Vec<String>,
     /// Figures of others that stand beside ours.
-    pub references: Vec<ReferenceSpec>,
+    pub references: Vec<Reference>,
     /// The runs: by scenario, then by profile, then by policy.
     pub runs: Vec<Run>,
     /// The scenarios added up, by profile, then by policy; none unless asked for.

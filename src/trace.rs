@@ -17,20 +17,16 @@ use std::ops::Range;
 use indexmap::IndexSet;
 
 use crate::input::TtlClass;
-use crate::input::policy::{KindSpec, PreserveSpec};
 use crate::input::profile::cache::Setting;
-use crate::input::scenario::TokenizerSpec;
+use crate::input::scenario::TokenizerName;
 use crate::units::{Cost, Decimal, Tokens};
 
+pub use crate::input::policy::{Kind, Preserve};
 pub use build::{NewItem, Sizes, TraceBuilder};
 pub use conversation::Conversation;
 pub use evidence::{Derived, Due, ItemNeed, Level, LoopEvidence, Need, Needs};
 pub use text::Texts;
 
-/// A kind of item.
-pub type Kind = KindSpec;
-/// Why an item may be needed again.
-pub type Preserve = PreserveSpec;
 /// An item's place in the order of arrival; the slot that shows it has the same index.
 pub type ItemIx = u32;
 /// A step's place in the trace.
@@ -64,7 +60,7 @@ pub struct Trace {
     /// Characters per token, where a policy counts in characters.
     pub chars_per_token: Decimal,
     /// What counts texts that a policy writes; their characters do where there is none.
-    pub tokenizer: Option<TokenizerSpec>,
+    pub tokenizer: Option<TokenizerName>,
     /// What is assumed rather than known, in sentences.
     pub assumptions: Vec<String>,
 }

@@ -29,7 +29,7 @@ pub fn simulate(
         return None;
     }
     let window = Window::new(policy, &Known { limits: *limits, chars_per_token })?;
-    let keeper = Keeper::new(&trial.facts, policy.memory.as_ref());
+    let keeper = Keeper::new(&trial.facts, policy.memory());
     let shown = Shown::new(trial);
     Run { trial, window, keeper, limits, sink, shown, outcome: Outcome::default() }.play()
 }

@@ -6,14 +6,12 @@ mod check;
 pub mod price;
 pub mod written;
 
-use self::check::{cache as checked_cache, price as check_price};
 use self::price::Prices;
-use self::written::{AssumptionsSpec, LimitsSpec};
 use crate::diag::{Diagnostic, Problems};
 use crate::units::{Cost, Tokens, UNLIMITED};
 
 pub use self::cache::{Blocks, Breakpoints, CacheRules, Settings, Steps, Stored, Touch, TtlClass, Units};
-pub use self::written::{PriceSpec, ProfileSpec};
+pub use self::written::{Price, ProfileFile};
 
 /// One model at one provider at one date.
 #[derive(Clone, Debug, PartialEq)]
@@ -74,73 +72,9 @@ impl Profile {
     ///
     /// # Errors
     /// Every problem of the profile, each with its field path.
-    pub fn new(spec: &ProfileSpec) -> Result<Self, Vec<Diagnostic>> {
+    pub fn new(file: &ProfileFile) -> Result<Self, Vec<Diagnostic>> {
         let mut problems = Problems::default();
-        if spec.sources.is_empty() {
-            problems.within("sources", |it| {
-                it.push(
-                    "profile-unsourced",
-                    "a profile names its sources",
-                    "write where its numbers were read",
-                );
-            });
-        }
-        let assumed = &spec.assumptions;
-        let start_ms = check_price::start(assumed.starts_at.as_deref(), &spec.as_of, &mut problems);
-        let profile = Self {
-            name: spec.name.clone(),
-            about: spec.about.clone(),
-            as_of: spec.as_of.clone(),
-            limits: problems.within("limits", |problems| limits(&spec.limits, problems)),
-            cache: problems.within("cache", |problems| checked_cache::cache(&spec.cache, problems)),
-            prices: problems.within("prices", |problems| {
-                check_price::prices(&spec.prices, start_ms, &assumed.services, problems)
-            }),
-            assumptions: problems.within("assumptions", |problems| assumptions(&spec.assumptions, problems)),
-        };
+        let profile = check::profile(file, &mut problems);
         problems.into_result(profile)
-    }
-}
-
-fn limits(spec: &LimitsSpec, problems: &mut Problems) -> Limits {
-    let given = [
-        ("context_tokens", spec.context_tokens),
-        ("input_tokens", spec.input_tokens),
-        ("output_tokens", spec.output_tokens),
-    ];
-    for (field, tokens) in given {
-        if tokens == Some(0) {
-            problems.within(field, |it| {
-                it.push(
-                    "limit-zero",
-                    "a limit of 0 tokens lets nothing through",
-                    "leave it out for no limit",
-                );
-            });
-        }
-    }
-    let window = spec.context_tokens.unwrap_or(UNLIMITED);
-    Limits {
-        prompt: spec.input_tokens.unwrap_or(window),
-        window,
-        output: spec.output_tokens.unwrap_or(UNLIMITED),
-    }
-}
-
-fn assumptions(spec: &AssumptionsSpec, problems: &mut Problems) -> Assumptions {
-    let failure_penalty = Cost::from_usd(spec.failure_penalty_usd).unwrap_or_else(|| {
-        problems.within("failure_penalty_usd", |it| {
-            it.push("price-too-fine", "more than twelve decimals of a dollar", "round it");
-        });
-        Cost::default()
-    });
-    Assumptions {
-        recovery_overhead_tokens: spec.recovery_overhead_tokens,
-        recovery_output_tokens: spec.recovery_output_tokens,
-        failure_penalty,
-        request_latency_ms: spec.request_latency_ms.to_f64(),
-        recovery_latency_ms: spec.recovery_latency_ms.to_f64(),
-        latency_ms_per_uncached_token: spec.latency_ms_per_uncached_token.to_f64(),
-        latency_ms_per_output_token: spec.latency_ms_per_output_token.to_f64(),
     }
 }

@@ -1,6 +1,7 @@
 //! Text of either format: decoded, located, overridden, with every problem in one shape.
 
 pub mod decode;
+pub mod duration;
 mod fault;
 mod node;
 pub mod place;

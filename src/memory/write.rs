@@ -3,7 +3,7 @@
 use super::is_oracle;
 use super::store::{BankIx, Store};
 use crate::input::policy::memory::{Bar, Memory, Part};
-use crate::input::policy::written::memory::FactsSpec;
+use crate::input::policy::written::memory::Facts;
 use crate::rng::{Cpython, Stream};
 use crate::trace::facts::{FactIx, FactPlane, Form, Luck, Plant};
 
@@ -55,9 +55,9 @@ impl<'t> Writer<'t> {
         let mut nth = 0;
         for (rule, into) in self.rules.extract.iter().zip(&self.into) {
             let is_met = match rule.facts {
-                FactsSpec::Any => true,
-                FactsSpec::Explicit => plant.form == Form::Explicit,
-                FactsSpec::Implicit => plant.form == Form::Implicit,
+                Facts::Any => true,
+                Facts::Explicit => plant.form == Form::Explicit,
+                Facts::Implicit => plant.form == Form::Implicit,
             };
             if !is_met {
                 continue;

@@ -3,7 +3,7 @@
 use super::{BreakEven, Tally};
 use crate::input::Profile;
 use crate::input::profile::price::Part;
-use crate::input::suite::BreakEvenSpec;
+use crate::input::suite::Habits;
 use crate::ledger::{Outcome, Sums};
 use crate::price::{Costs, PriceIndex};
 
@@ -24,7 +24,7 @@ pub struct Sensitivity {
     /// How many times the engine ran.
     pub n_simulations: usize,
     /// What the break-even points were asked about.
-    pub asked: Option<BreakEvenSpec>,
+    pub asked: Option<Habits>,
 }
 
 /// What of a profile a comparison speaks of.

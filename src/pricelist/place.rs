@@ -6,10 +6,9 @@ use indexmap::{IndexMap, IndexSet};
 
 use super::rules::{self, canonical};
 use super::{Entry, Found, Reason, Unplaced};
-use crate::input::Profile;
-use crate::input::profile::written::{PriceSpec, ServiceSpec, TierSpec, WindowSpec};
+use crate::input::profile::written::{Price, Service, Tier, Window};
 use crate::input::text::decode::{self, Tree};
-use crate::input::{Format, ProfileSpec};
+use crate::input::{Format, Profile, ProfileFile};
 use crate::units::Decimal;
 
 /// A profile that a list gives.
@@ -89,7 +88,7 @@ fn profile(entry: &Entry, name: &str, found: &Found, as_of: &str, folder: &str) 
         let all: Vec<String> = it.iter().map(|it| format!("`{}`: {}", it.place.field, it.message)).collect();
         ("profile-invalid", all.join("; "))
     };
-    let spec: ProfileSpec = decode::decode(&text, Format::Toml).map_err(|it| problems(&it))?;
+    let spec: ProfileFile = decode::decode(&text, Format::Toml).map_err(|it| problems(&it))?;
     let profile = Profile::new(&spec).map_err(|it| problems(&it))?;
     Ok(Placed { name: name.to_owned(), text, profile, left_out: entry.left_out.clone() })
 }
@@ -185,7 +184,7 @@ macro_rules! given {
 }
 
 /// Writes prices.
-fn price(spec: &PriceSpec, text: &mut String) {
+fn price(spec: &Price, text: &mut String) {
     text.push_str("\n[[prices]]                      # US dollars per million tokens\n");
     if let Some(from) = &spec.from {
         let _ = writeln!(text, "from = \"{from}\"");
@@ -215,7 +214,7 @@ fn price(spec: &PriceSpec, text: &mut String) {
     }
 }
 
-fn tiers(path: &str, tiers: &[TierSpec], text: &mut String) {
+fn tiers(path: &str, tiers: &[Tier], text: &mut String) {
     for tier in tiers {
         let _ = writeln!(text, "\n[[{path}.tiers]]");
         if let Some(tokens) = tier.above_prompt_tokens {
@@ -228,7 +227,7 @@ fn tiers(path: &str, tiers: &[TierSpec], text: &mut String) {
     }
 }
 
-fn write_window(window: &WindowSpec, text: &mut String) {
+fn write_window(window: &Window, text: &mut String) {
     text.push_str("\n[[prices.windows]]\n");
     if !window.weekdays.is_empty() {
         let days: Vec<String> =
@@ -257,7 +256,7 @@ fn rates(given: &Given<'_>, text: &mut String) {
 }
 
 /// Returns the one factor by which a service differs from the usual prices, if it is one.
-fn factor(usual: &PriceSpec, service: &ServiceSpec) -> Option<Decimal> {
+fn factor(usual: &Price, service: &Service) -> Option<Decimal> {
     const PLACES: u128 = 10_000;
     let micro = |it: Decimal| it.scaled(6).map(u128::from);
     let (own, base) = (micro(service.input?)?, micro(usual.input).filter(|it| *it > 0)?);

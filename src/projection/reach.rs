@@ -25,11 +25,14 @@ impl Reach {
     /// Prepares an extent.
     #[must_use]
     pub fn new(extent: &Extent, known: &Known) -> Self {
+        if let Some((unit, count)) = extent.units() {
+            return Self::Units(unit, count);
+        }
         match extent {
-            Extent::Units(unit, count) => Self::Units(*unit, *count),
+            Extent::Tokens(count) => Self::Tokens(Num::Const(count.get())),
             Extent::Size(size) => Self::Tokens(Num::new(size, known)),
             Extent::Fraction(share) => Self::Fraction(*share),
-            Extent::All => Self::All,
+            _ => Self::All,
         }
     }
 }

@@ -1,13 +1,11 @@
 //! What stands at one place of a prompt, what an edit of it is, and what a loop adds up to.
 
-use crate::input::policy::ShownSpec;
+pub use crate::input::policy::Shown;
 use crate::trace::{Item, Preserve};
 use crate::units::Tokens;
 
 /// A slot's place; slots never move, so it is the item's place in the order of arrival.
 pub type SlotIx = u32;
-/// How an item is shown.
-pub type Shown = ShownSpec;
 /// Who makes an edit: a rung of the program, or a projector of your own.
 pub type Author = u8;
 /// The author of edits that take back what held for one request.

@@ -8,7 +8,7 @@ use minijinja::value::{Serde, Value};
 use super::num::{Known, tokens_of_chars};
 use super::prompt::{Shown, SlotIx};
 use crate::input::policy::Template;
-use crate::input::scenario::TokenizerSpec;
+use crate::input::scenario::TokenizerName;
 use crate::tokens;
 use crate::trace::{Kind, Spine, Texts, Trace};
 use crate::units::Decimal;
@@ -17,7 +17,7 @@ use crate::units::Decimal;
 #[derive(Debug, PartialEq)]
 pub(super) struct Writer {
     texts: Texts,
-    tokenizer: Option<TokenizerSpec>,
+    tokenizer: Option<TokenizerName>,
     chars_per_token: Decimal,
 }
 

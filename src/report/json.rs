@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::retention::RetentionCost;
 use super::{Report, Run};
-use crate::input::suite::ReferenceSpec;
+use crate::input::suite::Reference;
 use crate::metrics::{Label, Retention, Totals};
 
 /// The schema; fields are added, never renamed without a new version.
@@ -19,7 +19,7 @@ struct ReportJson<'a> {
     schema: &'static str,
     suite: Option<&'a str>,
     notes: &'a [String],
-    references: &'a [ReferenceSpec],
+    references: &'a [Reference],
     runs: Vec<RunJson<'a>>,
 }
 

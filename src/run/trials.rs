@@ -154,7 +154,7 @@ impl Plan {
             let message = format!("{} has no conversations", load.name);
             return Err(refuse("rows-trials", message, "name a scenario whose load is `conversation`"));
         };
-        if policy.memory.is_none() {
+        if policy.memory().is_none() {
             let message = format!("{} remembers nothing beside its prompt", policy.name);
             return Err(refuse("store-none", message, "name a policy with a `memory`"));
         }

@@ -9,7 +9,7 @@ use super::{
     Spine, StepRow, Texts, Trace, Usage,
 };
 use crate::input::profile::cache::Setting;
-use crate::input::scenario::TokenizerSpec;
+use crate::input::scenario::TokenizerName;
 use crate::units::{Cost, Decimal, Tokens};
 
 /// The sizes of an item in its renditions, in tokens.
@@ -140,7 +140,7 @@ impl TraceBuilder {
     }
 
     /// Says what counts texts that a policy writes, where something does.
-    pub fn tokenizer(&mut self, tokenizer: Option<TokenizerSpec>) {
+    pub fn tokenizer(&mut self, tokenizer: Option<TokenizerName>) {
         self.trace.tokenizer = tokenizer;
     }
 

@@ -128,7 +128,7 @@ impl Played<'_> {
             Small::Stages(policy) => {
                 let known = Known { limits, chars_per_token: trace.chars_per_token };
                 let mut program = Program::new(&policy, &trace, &known);
-                play_with_cache(&trace, &mut program, &policy.layout, recovery, &limits, cache, &mut rows);
+                play_with_cache(&trace, &mut program, policy.layout(), recovery, &limits, cache, &mut rows);
             }
             Small::Coded(mut code) => {
                 let layout = Layout::default();

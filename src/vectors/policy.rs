@@ -5,10 +5,9 @@
 
 use super::compaction::Compaction;
 use crate::diag::Diagnostic;
-use crate::input::Policy;
-use crate::input::PolicySpec;
 use crate::input::policy::Moment;
 use crate::input::text::decode::{Format, decode};
+use crate::input::{Policy, PolicyFile};
 use crate::projection::prompt::Shown;
 use crate::projection::rendition::Rendered;
 use crate::projection::{Ambient, Editor, Projector};
@@ -90,7 +89,7 @@ pub(super) fn policy(name: &str, sentence: &str) -> Result<Small, String> {
     }
     let stage = stage(name, sentence)?;
     let text = format!("(name: \"vectors\", about: \"{}\", stages: [{stage}])", name.escape_default());
-    let spec: Result<PolicySpec, Vec<Diagnostic>> = decode(&text, Format::Ron);
+    let spec: Result<PolicyFile, Vec<Diagnostic>> = decode(&text, Format::Ron);
     let policy = spec.and_then(|it| Policy::new(&it));
     let told = |it: Vec<Diagnostic>| it.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ");
     policy.map(|it| Small::Stages(Box::new(it))).map_err(told)

@@ -22,7 +22,7 @@ mod vectors;
 
 use ctxsim::cache::breakpoints::{Cache, Times};
 use ctxsim::cache::marks::Mark;
-use ctxsim::input::profile::written::ReadableSpec;
+use ctxsim::input::profile::written::Readable;
 use ctxsim::input::{Breakpoints, TtlClass};
 use ctxsim::ledger::CacheUse;
 use ctxsim::projection::chain::Link;
@@ -35,7 +35,7 @@ fn rules(min_tokens: u64) -> Breakpoints {
         breakpoints_max: 4,
         lookback_positions: 20,
         ttl_ms: [Some(300_000), Some(3_600_000)],
-        readable: ReadableSpec::ResponseStart,
+        readable: Readable::ResponseStart,
         ..Breakpoints::default()
     }
 }

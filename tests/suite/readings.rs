@@ -2,8 +2,7 @@
 
 use ctxsim::engine::simulate;
 use ctxsim::input::profile::Steps;
-use ctxsim::input::{CacheRules, Limits, Policy};
-use ctxsim::input::{Format, decode};
+use ctxsim::input::{CacheRules, Format, Limits, Policy, decode};
 use ctxsim::ledger::{FailureKind, Outcome, Role, Rows};
 use ctxsim::trace::{Kind, NewItem, Preserve, Sizes, Trace, TraceBuilder};
 

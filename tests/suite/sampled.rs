@@ -1,9 +1,8 @@
 //! Drawn needs: what they fetch is in the history, and on the average they are the needs that were weighed.
 
 use ctxsim::engine::{Ready, Sampled, sample, simulate_sampled};
-use ctxsim::input::Format;
 use ctxsim::input::text::decode::decode;
-use ctxsim::input::{CacheRules, Limits, Policy};
+use ctxsim::input::{CacheRules, Format, Limits, Policy};
 use ctxsim::ledger::NeedSums;
 use ctxsim::rng::Seed;
 use ctxsim::trace::evidence::Recover;

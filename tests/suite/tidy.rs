@@ -6,8 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use ctxsim::input::Source;
-use ctxsim::input::{PolicySpec, ProfileSpec};
+use ctxsim::input::{PolicyFile, ProfileFile, Source};
 
 /// The packages that the project is built on.
 const PACKAGES: [&str; 9] =
@@ -142,11 +141,11 @@ fn every_snapshot_is_of_a_test() {
 #[test]
 fn presets_and_profiles_name_their_sources_and_profiles_their_day() {
     for (name, path) in files("profiles") {
-        let spec: ProfileSpec = Source::read(&path).unwrap().decode().unwrap();
+        let spec: ProfileFile = Source::read(&path).unwrap().decode().unwrap();
         assert!(!spec.sources.is_empty() && is_day(&spec.as_of), "{name}");
     }
     for (name, path) in files("policies") {
-        let spec: PolicySpec = Source::read(&path).unwrap().decode().unwrap();
+        let spec: PolicyFile = Source::read(&path).unwrap().decode().unwrap();
         assert!(!spec.sources.is_empty() || spec.base.is_some(), "{name} names no source");
         assert!(spec.as_of.is_none_or(|it| is_day(&it)), "{name}");
     }

@@ -1,11 +1,7 @@
 //! Where a prompt asks the provider's cache for breakpoints.
 
-use crate::diag::Problems;
+use super::{LevelEnd, Place};
 use crate::input::TtlClass;
-use crate::input::policy::{LayoutSpec, LevelEndSpec, PlaceSpec};
-
-/// A place in a prompt.
-pub type Place = PlaceSpec;
 
 /// The breakpoints that a prompt asks for, in the order in which they are written.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,31 +25,11 @@ impl Default for Layout {
     /// What Claude Code asks for: behind the tools, behind the system prompt, behind the last two messages.
     fn default() -> Self {
         let places = [
-            Place::EndOf(LevelEndSpec::Tools),
-            Place::EndOf(LevelEndSpec::System),
+            Place::EndOf(LevelEnd::Tools),
+            Place::EndOf(LevelEnd::System),
             Place::LastMessages { n: 2, offset: 0 },
         ];
         let breakpoints = places.into_iter().map(|at| Breakpoint { at, ttl: None }).collect();
         Self { breakpoints, is_silent: true }
-    }
-}
-
-impl Layout {
-    /// Checks a layout.
-    pub(super) fn new(spec: Option<&LayoutSpec>, problems: &mut Problems) -> Self {
-        let Some(spec) = spec else { return Self::default() };
-        let breakpoints = spec.breakpoints.iter().enumerate().map(|(index, it)| {
-            if matches!(it.at, PlaceSpec::LastMessages { n: 0, .. }) {
-                problems.within(format_args!("breakpoints.{index}.at"), |problems| {
-                    problems.push(
-                        "breakpoint-nowhere",
-                        "the last 0 messages have no end",
-                        "write `n: 1` or more, or leave the breakpoint out",
-                    );
-                });
-            }
-            Breakpoint { at: it.at, ttl: it.ttl.map(|it| TtlClass::of(it.0)) }
-        });
-        Self { breakpoints: breakpoints.collect(), is_silent: false }
     }
 }

@@ -1,8 +1,8 @@
 //! A variant laid over its base.
 
-use super::PolicySpec;
+use super::PolicyFile;
 
-impl PolicySpec {
+impl PolicyFile {
     /// Lays this policy over its base: `params`, `tables`, `ladders` and `templates` by key, `stages` by name, any other field it gives.
     #[must_use]
     pub fn over(self, base: Self) -> Self {
@@ -22,7 +22,7 @@ impl PolicySpec {
         merged.tables.extend(self.tables);
         merged.ladders.extend(self.ladders);
         merged.templates.extend(self.templates);
-        // A stage replaces an inherited one once; what a file says twice stays twice, for the model to refuse.
+        // A stage replaces an inherited one once; what a file says twice stays twice, for the check to refuse.
         let mut inherited: Vec<bool> = vec![true; merged.stages.len()];
         for stage in self.stages {
             let replaced =

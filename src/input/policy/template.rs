@@ -1,12 +1,12 @@
-//! A text template that is known to be one.
+//! What text templates write.
 
-use std::sync::{Arc, LazyLock};
+use std::sync::LazyLock;
 
 use minijinja::value::{Serde, Value};
 use minijinja::{Environment, State, UndefinedBehavior, context};
 
+use super::Template;
 use crate::diag::Problems;
-use crate::input::policy::TemplateSpec;
 
 /// Characters that a preview keeps for each token it may have, and how many at least; selfonomy/duckagent @06550f4.
 const PREVIEW_CHARS_PER_TOKEN: u64 = 4;
@@ -24,18 +24,11 @@ static ENVIRONMENT: LazyLock<Environment<'static>> = LazyLock::new(|| {
     environment
 });
 
-/// A text template.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Template {
-    write: Arc<str>,
-    exact: Option<Arc<str>>,
-}
-
 impl Template {
     /// Checks a template, by what it writes of nothing.
-    pub(super) fn new(spec: &TemplateSpec, problems: &mut Problems) -> Self {
+    pub(super) fn check(&self, problems: &mut Problems) {
         let nothing = context! { tool => "", input => context! {}, output => "", shown => "raw", head => 1 };
-        for (field, text) in [("write", Some(&spec.write)), ("exact", spec.exact.as_ref())] {
+        for (field, text) in [("write", Some(&self.write)), ("exact", self.exact.as_ref())] {
             let Some(Err(error)) = text.map(|it| ENVIRONMENT.render_str(it, nothing.clone())) else {
                 continue;
             };
@@ -47,8 +40,6 @@ impl Template {
                 problems.push("template-broken", format!("this is no template{line}: {why}"), help);
             });
         }
-        let shared = |text: &String| Arc::from(text.as_str());
-        Self { write: shared(&spec.write), exact: spec.exact.as_ref().map(shared) }
     }
 
     /// Returns what it writes, without blank lines; `None` when it cannot.

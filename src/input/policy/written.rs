@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 pub use self::action::*;
 pub use self::fold::*;
 pub use self::layout::*;
-use self::memory::MemorySpec;
+use self::memory::Memory;
 pub use self::size::*;
 pub use self::template::*;
 
@@ -21,7 +21,7 @@ pub use self::template::*;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
-pub struct PolicySpec {
+pub struct PolicyFile {
     /// The name: the file's path below `policies/` without its extension.
     pub name: String,
     /// What it does, in a sentence.
@@ -37,38 +37,38 @@ pub struct PolicySpec {
     pub base: Option<String>,
     /// Named sizes that a scenario, a suite or `--set` may set.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
-    pub params: IndexMap<String, SizeSpec>,
+    pub params: IndexMap<String, Size>,
     /// Named tables of renditions.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
-    pub tables: IndexMap<String, Vec<RowSpec>>,
+    pub tables: IndexMap<String, Vec<Row>>,
     /// Named steps that follow a stage's own.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
-    pub ladders: IndexMap<String, Vec<StepSpec>>,
+    pub ladders: IndexMap<String, Vec<Step>>,
     /// Named text templates, for loads with text.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
-    pub templates: IndexMap<String, TemplateSpec>,
+    pub templates: IndexMap<String, Template>,
     /// Where the prompt asks the provider's cache for breakpoints; where the harness puts them, when silent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub layout: Option<LayoutSpec>,
+    pub layout: Option<Layout>,
     /// What is done, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub stages: Vec<StageSpec>,
+    pub stages: Vec<Stage>,
     /// The code that does it, where no stages do.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub code: Option<CodeSpec>,
+    pub code: Option<Code>,
     /// How the agent gets back what it cannot see.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub recovery: Option<RecoverySpec>,
+    pub recovery: Option<Recovery>,
     /// What is remembered beside the window.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub memory: Option<MemorySpec>,
+    pub memory: Option<Memory>,
 }
 
 /// A policy that is code: each has its line in `src/coded.rs`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
-pub enum CodeSpec {
+pub enum Code {
     /// Keeps what will be asked, at the level asked.
     Clairvoyant,
 }
@@ -77,41 +77,41 @@ pub enum CodeSpec {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
-pub struct StageSpec {
+pub struct Stage {
     /// A name, unique in the policy.
     pub name: String,
     /// The moments at which it is considered.
-    #[serde(default = "StageSpec::default_at")]
-    pub at: Vec<MomentSpec>,
+    #[serde(default = "Stage::default_at")]
+    pub at: Vec<Moment>,
     /// The trigger, looked at once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub when: Option<CondSpec>,
+    pub when: Option<Cond>,
     /// Which items it acts on.
     #[serde(default)]
-    pub scope: ScopeSpec,
+    pub scope: Scope,
     /// What it does to them.
-    pub apply: ActionSpec,
+    pub apply: Action,
     /// The goal, looked at after each unit; without one all units are taken.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub until: Option<CondSpec>,
+    pub until: Option<Cond>,
     /// Further steps towards the same goal.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub then: Vec<StepSpec>,
+    pub then: Vec<Step>,
     /// A ladder of the policy whose steps follow `then`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ladder: Option<String>,
     /// Whether its edits stay.
     #[serde(default)]
-    pub lasts: LastsSpec,
+    pub lasts: Lasts,
     /// Whether its edits change what the provider's cache knows the prompt by.
     #[serde(default)]
-    pub prefix: PrefixSpec,
+    pub prefix: Prefix,
 }
 
-impl StageSpec {
+impl Stage {
     /// Before each request.
-    fn default_at() -> Vec<MomentSpec> {
-        vec![MomentSpec::Request]
+    fn default_at() -> Vec<Moment> {
+        vec![Moment::Request]
     }
 }
 
@@ -119,25 +119,25 @@ impl StageSpec {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
-pub struct StepSpec {
+pub struct Step {
     /// Whether it is its turn; always, when silent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub when: Option<CondSpec>,
+    pub when: Option<Cond>,
     /// Which items; the stage's, when silent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub scope: Option<ScopeSpec>,
+    pub scope: Option<Scope>,
     /// What it does to them.
-    pub apply: ActionSpec,
+    pub apply: Action,
     /// The goal; the stage's, when silent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub until: Option<CondSpec>,
+    pub until: Option<Cond>,
 }
 
 /// A moment of the session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
-pub enum MomentSpec {
+pub enum Moment {
     /// A tool result is about to enter; the prompt is counted with the result as it came.
     Entry,
     /// A user message is in.
@@ -152,7 +152,7 @@ pub enum MomentSpec {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
-pub enum LastsSpec {
+pub enum Lasts {
     /// They stay.
     #[default]
     History,
@@ -164,7 +164,7 @@ pub enum LastsSpec {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
-pub enum PrefixSpec {
+pub enum Prefix {
     /// They do, from the first changed item on.
     #[default]
     Breaks,
@@ -176,13 +176,13 @@ pub enum PrefixSpec {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
-pub struct ScopeSpec {
+pub struct Scope {
     /// Which part of the prompt.
     #[serde(default)]
-    pub part: PartSpec,
+    pub part: Part,
     /// Which kinds of items. At `entry`, tool results unless said.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub kinds: Vec<KindSpec>,
+    pub kinds: Vec<Kind>,
     /// Tool names, `*` stands for any run of characters.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tools: Vec<String>,
@@ -191,38 +191,46 @@ pub struct ScopeSpec {
     pub except_tools: Vec<String>,
     /// Evidence classes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub preserve: Vec<PreserveSpec>,
+    pub preserve: Vec<Preserve>,
     /// How the item is shown now.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub shown: Vec<ShownSpec>,
+    pub shown: Vec<Shown>,
     /// The raw item has more than this.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub larger_than: Option<SizeSpec>,
+    pub larger_than: Option<Size>,
     /// What is protected, counted over the whole history.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub keep: Vec<KeepSpec>,
+    pub keep: Vec<Keep>,
     /// Units left alone at the front, counted among what is left.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub keep_first: Option<ExtentSpec>,
+    pub keep_first: Option<Extent>,
     /// Units left alone at the end, counted among what is left.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub keep_recent: Option<ExtentSpec>,
+    pub keep_recent: Option<Extent>,
     /// Nothing but these units at the end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub only_recent: Option<ExtentSpec>,
+    pub only_recent: Option<Extent>,
     /// Which unit goes first.
     #[serde(default)]
-    pub order: OrderSpec,
+    pub order: Order,
     /// The unit that is taken whole, after which the goal is looked at; an item, when silent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub by: Option<ExtentSpec>,
+    pub by: Option<Extent>,
+}
+
+impl Scope {
+    /// Returns the kinds of items that it is about; all, when empty. Nothing but tool results is changed as it enters.
+    #[must_use]
+    pub fn kinds(&self) -> &[Kind] {
+        if self.part == Part::Entering { &[Kind::ToolResult] } else { &self.kinds }
+    }
 }
 
 /// A part of the prompt.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
-pub enum PartSpec {
+pub enum Part {
     /// Everything after the stable prefix.
     #[default]
     History,
@@ -238,7 +246,7 @@ pub enum PartSpec {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
-pub enum KindSpec {
+pub enum Kind {
     /// System prompt.
     System,
     /// Tool schemas.
@@ -265,7 +273,7 @@ pub enum KindSpec {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
-pub enum PreserveSpec {
+pub enum Preserve {
     /// Its exact text is worked on.
     WorkingEvidence,
     /// It is looked up.
@@ -279,7 +287,7 @@ pub enum PreserveSpec {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
-pub enum ShownSpec {
+pub enum Shown {
     /// As it came.
     Raw,
     /// An exact excerpt with its handle.
@@ -304,26 +312,26 @@ pub enum ShownSpec {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
-pub struct KeepSpec {
+pub struct Keep {
     /// Which kinds.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub kinds: Vec<KindSpec>,
+    pub kinds: Vec<Kind>,
     /// Which tools.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tools: Vec<String>,
     /// How many at the front.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub first: Option<ExtentSpec>,
+    pub first: Option<Extent>,
     /// How many at the end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub recent: Option<ExtentSpec>,
+    pub recent: Option<Extent>,
 }
 
 /// Which unit a stage takes first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
-pub enum OrderSpec {
+pub enum Order {
     /// The oldest.
     #[default]
     Oldest,
@@ -337,7 +345,7 @@ pub enum OrderSpec {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
-pub enum RecoverySpec {
+pub enum Recovery {
     /// One call that fetches what the need asks for.
     OneShot,
     /// The same, but a need for raw file content is met by the smallest exact range, which stays.
@@ -348,6 +356,6 @@ pub enum RecoverySpec {
         limit: u64,
         /// A file stays when the stable prefix and the file take at most this much; the prompt limit, when silent.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        fits: Option<SizeSpec>,
+        fits: Option<Size>,
     },
 }

@@ -1,8 +1,6 @@
 //! The well-formed rules of a provider's cache, with every number that they need.
 
-use crate::input::profile::written::{
-    AutomaticSpec, LevelSpec, LookbackUnitSpec, LookupSpec, ReadableSpec, SettingSpec, TouchSpec,
-};
+pub use super::written::{Automatic, Level, LookbackUnit, Lookup, Readable, Setting, Touch};
 use crate::units::Tokens;
 
 /// Which cache rules, with their numbers.
@@ -59,9 +57,6 @@ impl Hits {
     pub const CERTAIN: u64 = 1_000_000_000;
 }
 
-/// A thing that a request says beside its content.
-pub type Setting = SettingSpec;
-
 /// What a request says beside its content; equal values, equal settings, and 0 is how a trace begins.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Settings([u32; 8]);
@@ -93,12 +88,12 @@ pub const SETTINGS: [Setting; 8] = [
 
 /// From which level on a change of each setting makes a prompt another one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Invalidates(pub [LevelSpec; 8]);
+pub struct Invalidates(pub [Level; 8]);
 
 impl Default for Invalidates {
     /// What a change takes with it where nobody says otherwise: everything behind the place where it shows.
     fn default() -> Self {
-        use LevelSpec::{Messages, System, Tools};
+        use Level::{Messages, System, Tools};
         Self([Tools, Tools, System, System, Messages, Messages, Messages, Messages])
     }
 }
@@ -106,7 +101,7 @@ impl Default for Invalidates {
 impl Invalidates {
     /// Returns the settings that count for a prefix that ends on some level; the others are as at the beginning.
     #[must_use]
-    pub fn of(&self, settings: Settings, level: LevelSpec) -> Settings {
+    pub fn of(&self, settings: Settings, level: Level) -> Settings {
         let mut counted = Settings::default();
         for setting in SETTINGS.into_iter().filter(|it| self.0[*it as usize] <= level) {
             counted.set(setting, settings.get(setting));
@@ -125,11 +120,11 @@ pub struct Breakpoints {
     /// How many positions are looked at, back from a breakpoint and with it.
     pub lookback_positions: u16,
     /// What counts as a position.
-    pub lookback_unit: LookbackUnitSpec,
+    pub lookback_unit: LookbackUnit,
     /// At which places entries are looked for, where that is not the lookback.
-    pub lookup: Option<LookupSpec>,
+    pub lookup: Option<Lookup>,
     /// Where an automatic breakpoint falls.
-    pub automatic: AutomaticSpec,
+    pub automatic: Automatic,
     /// Whether a silent policy gets the automatic breakpoint alone.
     pub is_implicit: bool,
     /// How long entries live after their last use, by class, in milliseconds.
@@ -141,7 +136,7 @@ pub struct Breakpoints {
     /// Whether a use makes them young again.
     pub renews: bool,
     /// From when on an entry can be read.
-    pub readable: ReadableSpec,
+    pub readable: Readable,
     /// How long after that, in milliseconds.
     pub readable_after_ms: u64,
 }
@@ -153,15 +148,15 @@ impl Default for Breakpoints {
             min_tokens: 0,
             breakpoints_max: 4,
             lookback_positions: 20,
-            lookback_unit: LookbackUnitSpec::default(),
+            lookback_unit: LookbackUnit::default(),
             lookup: None,
-            automatic: AutomaticSpec::default(),
+            automatic: Automatic::default(),
             is_implicit: false,
             ttl_ms: [Some(300_000), None],
             grace_ms: 0,
             max_age_ms: None,
             renews: true,
-            readable: ReadableSpec::default(),
+            readable: Readable::default(),
             readable_after_ms: 0,
         }
     }
@@ -216,7 +211,7 @@ pub struct Units {
     /// How long a unit lives after its last use, in milliseconds.
     pub ttl_ms: Option<u64>,
     /// From when on a unit can be read.
-    pub readable: ReadableSpec,
+    pub readable: Readable,
     /// How long after that, in milliseconds.
     pub readable_after_ms: u64,
 }
@@ -231,9 +226,6 @@ pub struct Stored {
     /// Whether the harness sets its clock back whenever it uses the content.
     pub renews: bool,
 }
-
-/// In which order the blocks of a prompt count as used.
-pub type Touch = TouchSpec;
 
 /// A store of fixed blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -5,13 +5,10 @@ mod vary;
 use std::ops::Range;
 
 use super::calendar::minute_of_week;
-use crate::input::profile::written::ReachSpec;
+pub use super::written::Reach;
 use crate::units::{Rate, Tokens};
 
 pub use vary::Part;
-
-/// Which tokens of a request a tier is for.
-pub type Reach = ReachSpec;
 
 /// What tokens cost from the start of a trace on; the first period holds at the start.
 #[derive(Clone, Debug, PartialEq, Eq)]

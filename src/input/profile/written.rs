@@ -14,7 +14,7 @@ pub use self::price::*;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
-pub struct ProfileSpec {
+pub struct ProfileFile {
     /// The name: the file's path below `profiles/` without its extension.
     pub name: String,
     /// What it is, in a sentence.
@@ -25,21 +25,21 @@ pub struct ProfileSpec {
     pub sources: Vec<String>,
     /// How much the model takes and gives.
     #[serde(default)]
-    pub limits: LimitsSpec,
+    pub limits: Limits,
     /// The provider's prompt cache.
-    pub cache: CacheSpec,
+    pub cache: Cache,
     /// Prices in US dollars per million tokens.
-    pub prices: Vec<PriceSpec>,
+    pub prices: Vec<Price>,
     /// What is assumed rather than known.
     #[serde(default)]
-    pub assumptions: AssumptionsSpec,
+    pub assumptions: Assumptions,
 }
 
 /// How much a model takes and gives, in tokens.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
-pub struct LimitsSpec {
+pub struct Limits {
     /// The context window; no limit, when silent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub context_tokens: Option<Tokens>,
@@ -55,7 +55,7 @@ pub struct LimitsSpec {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
-pub struct AssumptionsSpec {
+pub struct Assumptions {
     /// Tokens of a recovery call's prompt beside what it fetches.
     #[serde(default)]
     pub recovery_overhead_tokens: Tokens,

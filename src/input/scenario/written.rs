@@ -3,7 +3,7 @@
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
-use crate::input::policy::{KindSpec, PreserveSpec, SizeSpec};
+use crate::input::policy::{Kind, Preserve, Size};
 use crate::units::{Decimal, Tokens};
 
 mod assume;
@@ -16,7 +16,7 @@ pub use self::conversation::*;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
-pub struct ScenarioSpec {
+pub struct ScenarioFile {
     /// The name: the file's path below `scenarios/` without its extension.
     pub name: String,
     /// What it is, in a sentence.
@@ -26,16 +26,16 @@ pub struct ScenarioSpec {
     pub sources: Vec<String>,
     /// Parameters of policies that it sets.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
-    pub params: IndexMap<String, SizeSpec>,
+    pub params: IndexMap<String, Size>,
     /// The seed of every draw; 0, when silent.
     #[serde(default)]
     pub seed: u64,
     /// Whether needs are weighed or drawn.
     #[serde(default)]
-    pub recovery: RecoveryModeSpec,
+    pub recovery: RecoveryMode,
     /// Items at the front of every prompt.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub stable: Vec<StableSpec>,
+    pub stable: Vec<StableItem>,
     /// Tokens that a tool call takes beside its purpose and its arguments.
     #[serde(default)]
     pub call_overhead_tokens: Tokens,
@@ -46,14 +46,14 @@ pub struct ScenarioSpec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub chars_per_token: Option<Decimal>,
     /// Where the items come from.
-    pub load: LoadSpec,
+    pub load: Load,
 }
 
 /// How what a prompt does not show is fetched.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
-pub enum RecoveryModeSpec {
+pub enum RecoveryMode {
     /// By its probability: costs are expected values, and the history stays as it was.
     #[default]
     Expected,
@@ -65,9 +65,9 @@ pub enum RecoveryModeSpec {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
-pub struct StableSpec {
+pub struct StableItem {
     /// Its kind.
-    pub kind: KindSpec,
+    pub kind: Kind,
     /// Its size.
     pub tokens: Tokens,
 }
@@ -76,9 +76,9 @@ pub struct StableSpec {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
-pub enum LoadSpec {
+pub enum Load {
     /// Written out.
-    Loops(Vec<LoopSpec>),
+    Loops(Vec<Loop>),
     /// Made by a named generator.
     Generate {
         /// The generator.
@@ -91,14 +91,14 @@ pub enum LoadSpec {
         scale: Option<u64>,
     },
     /// Synthetic conversations with planted facts.
-    Conversation(ConversationSpec),
+    Conversation(Conversations),
     /// A recorded session.
     Recorded {
         /// The file, relative to the scenario's own folder.
         path: String,
         /// What the recording does not say.
         #[serde(default)]
-        assume: AssumeSpec,
+        assume: Assume,
     },
 }
 
@@ -106,7 +106,7 @@ pub enum LoadSpec {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
-pub struct LoopSpec {
+pub struct Loop {
     /// A name, for people.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub name: String,
@@ -116,23 +116,23 @@ pub struct LoopSpec {
     pub answer_tokens: Tokens,
     /// The tool calls, one request each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub calls: Vec<CallSpec>,
+    pub calls: Vec<Call>,
     /// What the final answer needs from this loop's own results; weights are normalised to 1.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
-    pub answer_needs: IndexMap<LevelSpec, f64>,
+    pub answer_needs: IndexMap<Level, f64>,
     /// What follows from this loop later on; weights are normalised to 1.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
-    pub follow_up_needs: IndexMap<LevelSpec, f64>,
+    pub follow_up_needs: IndexMap<Level, f64>,
     /// What this loop needs, at its start, from an earlier one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub revisits: Vec<RevisitSpec>,
+    pub revisits: Vec<Revisit>,
 }
 
 /// One tool call and its result.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
-pub struct CallSpec {
+pub struct Call {
     /// A name, for people.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub name: String,
@@ -144,20 +144,20 @@ pub struct CallSpec {
     /// Tokens of the arguments.
     pub args_tokens: Tokens,
     /// The result's sizes.
-    pub result: ResultSpec,
+    pub result: ResultSizes,
     /// Why it may be needed again.
     #[serde(default)]
-    pub preserve: PreserveSpec,
+    pub preserve: Preserve,
     /// Tokens that fetch it again, by level.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
-    pub recover: IndexMap<LevelSpec, Tokens>,
+    pub recover: IndexMap<Level, Tokens>,
 }
 
 /// The sizes of a tool result in its renditions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
-pub struct ResultSpec {
+pub struct ResultSizes {
     /// As it came.
     pub raw: Tokens,
     /// The exact excerpt; as long as the summary, when silent.
@@ -175,7 +175,7 @@ pub struct ResultSpec {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
-pub enum LevelSpec {
+pub enum Level {
     /// Nothing.
     None,
     /// What was concluded.
@@ -190,31 +190,46 @@ pub enum LevelSpec {
     RawContent,
 }
 
+impl Level {
+    /// Returns it as files write it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::GlobalConclusion => "global_conclusion",
+            Self::ContinuationHandle => "continuation_handle",
+            Self::LocalDetail => "local_detail",
+            Self::ExactEvidence => "exact_evidence",
+            Self::RawContent => "raw_content",
+        }
+    }
+}
+
 /// A need at the start of a loop for something of an earlier loop.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
-pub struct RevisitSpec {
+pub struct Revisit {
     /// A name, for people.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub name: String,
     /// How many loops back, 1 and up.
     pub loops_back: u64,
     /// How much is needed; `exact_evidence`, when silent.
-    #[serde(default = "RevisitSpec::default_level")]
-    pub level: LevelSpec,
+    #[serde(default = "Revisit::default_level")]
+    pub level: Level,
     /// How probable it is, 0 to 1; 1, when silent.
-    #[serde(default = "RevisitSpec::default_weight")]
+    #[serde(default = "Revisit::default_weight")]
     pub weight: f64,
     /// Tokens that fetch it again; by the results' own numbers, when silent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recover_tokens: Option<Tokens>,
 }
 
-impl RevisitSpec {
+impl Revisit {
     /// Exact evidence is what revisits are for.
-    fn default_level() -> LevelSpec {
-        LevelSpec::ExactEvidence
+    fn default_level() -> Level {
+        Level::ExactEvidence
     }
 
     /// Certain.

@@ -6,14 +6,14 @@ pub use self::guard::*;
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
-use crate::input::policy::SizeSpec;
+use crate::input::policy::Size;
 use crate::units::{Decimal, Tokens};
 
 /// A suite: a named set of policies, scenarios and profiles that are run together.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
-pub struct SuiteSpec {
+pub struct SuiteFile {
     /// The name: the file's path below `suites/` without its extension.
     pub name: String,
     /// What it shows, in a sentence.
@@ -30,7 +30,7 @@ pub struct SuiteSpec {
     pub profiles: Vec<String>,
     /// Parameters of policies that it sets.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
-    pub params: IndexMap<String, SizeSpec>,
+    pub params: IndexMap<String, Size>,
     /// Fields that it overrides, as `--set` takes them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub set: Vec<String>,
@@ -42,20 +42,20 @@ pub struct SuiteSpec {
     pub notes: Vec<String>,
     /// Rules on the results; a run of the suite that breaks one ends with exit code 1.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub guards: Vec<GuardSpec>,
+    pub guards: Vec<Guard>,
     /// Figures of others that stand beside ours.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub references: Vec<ReferenceSpec>,
+    pub references: Vec<Reference>,
     /// What break-even points are asked about.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub break_even: Option<BreakEvenSpec>,
+    pub break_even: Option<Habits>,
 }
 
 /// The habits whose break-even points a comparison of price lists tells.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
-pub struct BreakEvenSpec {
+pub struct Habits {
     /// Tokens that a prune takes out of the prompt.
     pub prune_removes_tokens: Tokens,
     /// Tokens behind them, which have to be written to the cache again.

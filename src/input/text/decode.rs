@@ -1,4 +1,4 @@
-//! RON or TOML text to a spec and back, with one shape of syntax error for both.
+//! RON or TOML text to an input and back, with one shape of syntax error for both.
 
 use std::path::Path;
 
@@ -29,7 +29,7 @@ impl Format {
     }
 }
 
-/// A spec as a tree, on which `--set` works; both formats lead to the same tree.
+/// An input as a tree, on which `--set` works; both formats lead to the same tree.
 pub type Tree = toml::Value;
 
 /// The RON that inputs are written in: no `Some(…)`, no wrapping of newtypes.
@@ -39,7 +39,7 @@ pub(super) fn ron_options() -> ron::Options {
     )
 }
 
-/// Reads a spec from text.
+/// Reads an input from text.
 ///
 /// # Errors
 /// Everything that does not fit, each with its place in the text; the file's name is the caller's to add.
@@ -62,7 +62,7 @@ pub fn decode<T: DeserializeOwned>(text: &str, format: Format) -> Result<T, Vec<
     }
 }
 
-/// Writes a spec as text that reads back as the same spec.
+/// Writes an input as text that reads back as the same.
 ///
 /// # Errors
 /// A value that the format cannot hold.
@@ -77,11 +77,11 @@ pub fn encode<T: Serialize>(spec: &T, format: Format) -> Result<String, Box<Diag
     }
 }
 
-/// Returns the fields that a spec has at its top.
+/// Returns the fields that an input has at its top.
 #[must_use]
 pub fn fields<T: DeserializeOwned>() -> &'static [&'static str] {
     let mut fields: &'static [&'static str] = &[];
-    // The answer is never a spec: the deserializer notes what it is asked for and refuses.
+    // The answer is never an input: the deserializer notes what it is asked for and refuses.
     let _refused = T::deserialize(Asked { fields: &mut fields });
     fields
 }
@@ -124,7 +124,7 @@ impl<'de> serde::Deserializer<'de> for Asked<'_> {
     }
 }
 
-/// Writes a spec as a tree.
+/// Writes an input as a tree.
 ///
 /// # Errors
 /// A value that TOML cannot hold.
@@ -132,7 +132,7 @@ pub fn to_tree<T: Serialize>(spec: &T) -> Result<Tree, Box<Diagnostic>> {
     Tree::try_from(spec).map_err(|error| syntax(error.to_string()))
 }
 
-/// Reads a spec from a tree.
+/// Reads an input from a tree.
 ///
 /// # Errors
 /// The first thing that does not fit; a tree has no places.

@@ -1,5 +1,6 @@
-//! What keeps a text from being a spec: its first syntax error, or else everything that does not fit, for which each faulty
-//! entry is taken out and the rest is read again.
+//! What keeps a text from being an input: its first syntax error, or else everything that does not fit.
+//!
+//! For the latter each faulty entry is taken out and the rest is read again.
 
 mod required;
 mod ron;
@@ -22,7 +23,7 @@ const WORD_MAX: usize = 40;
 /// No more entries of one text are taken out.
 const ATTEMPTS_MAX: usize = 512;
 
-/// Returns everything that keeps a text from being a spec; at least one thing for a text that is none.
+/// Returns everything that keeps a text from being an input; at least one thing for a text that is none.
 pub(super) fn problems<T: DeserializeOwned>(text: &str, format: Format) -> Vec<Diagnostic> {
     let whole = match format {
         Format::Ron => of_ron(text),

@@ -5,11 +5,12 @@ use std::borrow::Cow;
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
-use crate::input::policy::{CountSpec, DurationSpec};
-use crate::input::profile::written::TtlsSpec;
+use super::duration::Duration;
+use crate::input::policy::Count;
+use crate::input::profile::written::Ttls;
 use crate::units::Decimal;
 
-/// Returns the schema of a kind of file, such as [`PolicySpec`](super::PolicySpec), draft 2020-12, with what every field means.
+/// Returns the schema of a kind of file, such as [`PolicyFile`](crate::input::PolicyFile), draft 2020-12, with what every field means.
 ///
 /// It says what may stand where; what must hold between fields is told by `ctxsim validate`.
 ///
@@ -21,9 +22,9 @@ pub fn of<T: JsonSchema>() -> Result<String, serde_json::Error> {
 }
 
 /// What is written with its unit in quotes.
-impl JsonSchema for DurationSpec {
+impl JsonSchema for Duration {
     fn schema_name() -> Cow<'static, str> {
-        "DurationSpec".into()
+        "Duration".into()
     }
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
@@ -36,13 +37,13 @@ impl JsonSchema for DurationSpec {
 }
 
 /// One or several.
-impl JsonSchema for TtlsSpec {
+impl JsonSchema for Ttls {
     fn schema_name() -> Cow<'static, str> {
-        "TtlsSpec".into()
+        "Ttls".into()
     }
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        let one = generator.subschema_for::<DurationSpec>();
+        let one = generator.subschema_for::<Duration>();
         json_schema!({
             "description": "One duration or a list of them.",
             "oneOf": [one, { "type": "array", "items": one }]
@@ -51,9 +52,9 @@ impl JsonSchema for TtlsSpec {
 }
 
 /// A number, or the parameter that holds it.
-impl JsonSchema for CountSpec {
+impl JsonSchema for Count {
     fn schema_name() -> Cow<'static, str> {
-        "CountSpec".into()
+        "Count".into()
     }
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {

@@ -1,4 +1,4 @@
-//! `--set PATH=VALUE`: one field of a decoded spec, overridden by way of its tree.
+//! `--set PATH=VALUE`: one field of a decoded input, overridden by way of its tree.
 
 use serde::{Serialize, de::DeserializeOwned};
 
@@ -82,7 +82,7 @@ impl Setting {
         Ok(Self { text: text.to_owned(), target, path: steps, value: decode::value(value) })
     }
 
-    /// Overrides the field in those specs in which the path leads deepest; a profile's, in all that have a place for it.
+    /// Overrides the field in those inputs in which the path leads deepest; a profile's, in all that have a place for it.
     ///
     /// A result that `passes` is preferred where a sibling variant may be meant or a further field.
     ///

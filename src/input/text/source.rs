@@ -50,7 +50,7 @@ impl Source {
         Ok(Self { file: path.display().to_string(), format, text: read_text(path)? })
     }
 
-    /// Reads the text as a spec.
+    /// Reads the text as an input.
     ///
     /// # Errors
     /// Everything that does not fit, each with its place.

@@ -10,7 +10,7 @@ use super::passage::{Measured, Passage};
 use super::sizes::{Reset, allot};
 use super::wrapped::unwrap;
 use crate::input::profile::cache::Setting;
-use crate::input::scenario::{AssumeSpec, TokenizerSpec};
+use crate::input::scenario::{Assume, TokenizerName};
 use crate::tokens;
 use crate::trace::derive::derive;
 use crate::trace::{Harness, ItemIx, Kind, NewItem, Trace, TraceBuilder, Usage};
@@ -162,7 +162,7 @@ fn label(kind: Kind) -> u64 {
 
 impl Transcript {
     /// Counts the texts of all parts by a tokenizer, where one is chosen and built; returns which.
-    fn count(&mut self, chosen: Option<TokenizerSpec>) -> Option<TokenizerSpec> {
+    fn count(&mut self, chosen: Option<TokenizerName>) -> Option<TokenizerName> {
         let tokenizer = chosen.and_then(tokens::tokenizer)?;
         let of_exchanges = self
             .exchanges
@@ -175,7 +175,7 @@ impl Transcript {
     }
 
     /// Puts the trace together.
-    pub(super) fn into_trace(mut self, name: &str, assume: &AssumeSpec, file_tools: &[String]) -> Trace {
+    pub(super) fn into_trace(mut self, name: &str, assume: &Assume, file_tools: &[String]) -> Trace {
         let assume = assume.complete();
         let assumed = Assumed::new(&assume);
         unwrap(&mut self.exchanges, &assume.tools);

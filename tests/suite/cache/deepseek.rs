@@ -1,8 +1,7 @@
 //! The units rule on DeepSeek's context caching guide, and on thirty requests of one recorded session.
 
 use ctxsim::engine::simulate;
-use ctxsim::input::{Format, decode};
-use ctxsim::input::{Limits, Policy};
+use ctxsim::input::{Format, Limits, Policy, decode};
 use ctxsim::ledger::Rows;
 use ctxsim::trace::{Kind, NewItem, Trace, TraceBuilder};
 

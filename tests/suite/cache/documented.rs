@@ -5,8 +5,7 @@ use ctxsim::cache::{CacheRule, RequestView, cache};
 use ctxsim::input::TtlClass::{self, Long, Short};
 use ctxsim::input::profile::Steps;
 use ctxsim::input::text::decode::decode;
-use ctxsim::input::{CacheRules, Layout, Profile};
-use ctxsim::input::{Format, ProfileSpec};
+use ctxsim::input::{CacheRules, Format, Layout, Profile, ProfileFile};
 use ctxsim::ledger::CacheUse;
 use ctxsim::price::{Bill, Consumed};
 use ctxsim::projection::chain::Chain;
@@ -84,7 +83,7 @@ input = 0.139
 output = 0.278
 cache_read = 0.028
 "#;
-    let profile = Profile::new(&decode::<ProfileSpec>(text, Format::Toml).unwrap()).unwrap();
+    let profile = Profile::new(&decode::<ProfileFile>(text, Format::Toml).unwrap()).unwrap();
     let rates = profile.prices.flat().unwrap();
     let (hit, miss, output) = (435_033_856, 767_616, 179_763);
     let cost = |read, uncached| {

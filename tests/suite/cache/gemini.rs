@@ -1,8 +1,7 @@
 //! Gemini's caches, as its guide and its prices stood in 2026-09: found by itself, and stored by the hour.
 
 use ctxsim::engine::simulate;
-use ctxsim::input::{Format, decode};
-use ctxsim::input::{Limits, Policy, Profile};
+use ctxsim::input::{Format, Limits, Policy, Profile, decode};
 use ctxsim::ledger::{StoredRow, Sums};
 use ctxsim::price::{Costs, PriceRows};
 use ctxsim::trace::{Kind, NewItem, Trace, TraceBuilder};

@@ -1,8 +1,7 @@
 //! Where a policy's layout puts breakpoints, through the engine.
 
 use ctxsim::engine::simulate;
-use ctxsim::input::{CacheRules, Limits, Policy};
-use ctxsim::input::{Format, decode};
+use ctxsim::input::{CacheRules, Format, Limits, Policy, decode};
 use ctxsim::ledger::Rows;
 use ctxsim::trace::{Kind, NewItem, Trace, TraceBuilder};
 

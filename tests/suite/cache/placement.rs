@@ -4,8 +4,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use ctxsim::engine::simulate;
-use ctxsim::input::{Format, decode};
-use ctxsim::input::{Limits, Policy, Profile};
+use ctxsim::input::{Format, Limits, Policy, Profile, decode};
 use ctxsim::ledger::Sums;
 use ctxsim::price::Costs;
 use ctxsim::trace::{Kind, NewItem, Trace, TraceBuilder};

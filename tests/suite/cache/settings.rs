@@ -2,8 +2,7 @@
 
 use ctxsim::engine::simulate;
 use ctxsim::input::profile::cache::{SETTINGS, Setting};
-use ctxsim::input::{CacheRules, Limits, Policy, Settings};
-use ctxsim::input::{Format, decode};
+use ctxsim::input::{CacheRules, Format, Limits, Policy, Settings, decode};
 use ctxsim::ledger::Rows;
 use ctxsim::trace::{Kind, NewItem, TraceBuilder};
 

@@ -6,7 +6,7 @@ mod pieces;
 use ctxsim::input::policy::Moment;
 use ctxsim::input::profile::Steps;
 use ctxsim::input::profile::cache::Hits;
-use ctxsim::input::profile::written::ReadableSpec;
+use ctxsim::input::profile::written::Readable;
 use ctxsim::input::{CacheRules, Layout};
 use ctxsim::ledger::{CacheUse, StoredRow};
 use ctxsim::rng::Seed;
@@ -68,11 +68,11 @@ impl Sent<'_> {
         (0..self.prompt.len()).find(|it| self.end(*it) >= tokens)
     }
 
-    pub(super) fn readable_ms(&self, at: ReadableSpec, after_ms: u64) -> i64 {
+    pub(super) fn readable_ms(&self, at: Readable, after_ms: u64) -> i64 {
         let from = match at {
-            ReadableSpec::RequestStart => self.row.at_ms,
-            ReadableSpec::ResponseStart => self.row.response_ms,
-            ReadableSpec::ResponseEnd => self.row.end_ms,
+            Readable::RequestStart => self.row.at_ms,
+            Readable::ResponseStart => self.row.response_ms,
+            Readable::ResponseEnd => self.row.end_ms,
         };
         from + i64::try_from(after_ms).unwrap()
     }

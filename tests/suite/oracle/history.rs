@@ -2,9 +2,7 @@
 
 use std::ops::Range;
 
-use ctxsim::input::policy::Moment;
-use ctxsim::input::policy::ShownSpec;
-use ctxsim::input::policy::Unit;
+use ctxsim::input::policy::{Moment, Shown, Unit};
 use ctxsim::ledger::Change;
 use ctxsim::trace::{Item, Kind, Preserve, Trace};
 
@@ -26,7 +24,7 @@ pub(super) enum Stands {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct View {
     pub(super) tokens: u64,
-    pub(super) rendition: ShownSpec,
+    pub(super) rendition: Shown,
     pub(super) exact: bool,
     pub(super) stands: Stands,
 }
@@ -142,7 +140,7 @@ impl<'a> History<'a> {
         let item = &self.trace.spine.items[item as usize];
         let view = View {
             tokens: u64::from(item.raw),
-            rendition: ShownSpec::Raw,
+            rendition: Shown::Raw,
             exact: item.preserve == Preserve::WorkingEvidence,
             stands: Stands::Shown,
         };

@@ -161,7 +161,7 @@ impl Run<'_> {
             role: Role::Main,
             at_ms: self.clock.now_ms,
             prompt,
-            usage: self.cache.submit(&self.history, &self.trace.spine.steps[step], &self.policy.layout),
+            usage: self.cache.submit(&self.history, &self.trace.spine.steps[step], self.policy.layout()),
             output,
             change: self.history.change,
             items: 0,

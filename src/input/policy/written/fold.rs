@@ -2,32 +2,32 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{BudgetSpec, KindSpec, SizeSpec};
+use super::{Budget, Kind, Size};
 
 /// A fold of a loop; no model is asked.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
-pub struct FoldSpec {
+pub struct Fold {
     /// Only loops that have an item of one of these kinds in the scope; every loop, when the list is empty.
-    #[serde(default = "FoldSpec::default_having")]
-    pub having: Vec<KindSpec>,
+    #[serde(default = "Fold::default_having")]
+    pub having: Vec<Kind>,
     /// Kinds that stay as they are; user messages, when silent.
-    #[serde(default = "FoldSpec::default_copy")]
-    pub copy: Vec<KindSpec>,
+    #[serde(default = "Fold::default_copy")]
+    pub copy: Vec<Kind>,
     /// Kinds that the summary repeats word for word; assistant text and earlier summaries, when silent. Tool results stand in
     /// the summary as `results` says; what is left vanishes.
-    #[serde(default = "FoldSpec::default_quote")]
-    pub quote: Vec<KindSpec>,
+    #[serde(default = "Fold::default_quote")]
+    pub quote: Vec<Kind>,
     /// How tool results stand in the summary; as they are, when silent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub results: Option<FoldedResultsSpec>,
+    pub results: Option<FoldedResults>,
     /// The summary's own words, around everything; 0, when silent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub frame: Option<SizeSpec>,
+    pub frame: Option<Size>,
     /// The summary's own words around each tool result; 0, when silent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub each: Option<SizeSpec>,
+    pub each: Option<Size>,
     /// The template that writes the summary, where the load has text; its size is then the text's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub template: Option<String>,
@@ -36,20 +36,20 @@ pub struct FoldSpec {
     pub grows: bool,
 }
 
-impl FoldSpec {
+impl Fold {
     /// Loops with tool activity.
-    fn default_having() -> Vec<KindSpec> {
-        vec![KindSpec::ToolCall, KindSpec::ToolResult]
+    fn default_having() -> Vec<Kind> {
+        vec![Kind::ToolCall, Kind::ToolResult]
     }
 
     /// What the user said.
-    fn default_copy() -> Vec<KindSpec> {
-        vec![KindSpec::User]
+    fn default_copy() -> Vec<Kind> {
+        vec![Kind::User]
     }
 
     /// What the assistant said, and what stands for more of it.
-    fn default_quote() -> Vec<KindSpec> {
-        vec![KindSpec::Assistant, KindSpec::Summary]
+    fn default_quote() -> Vec<Kind> {
+        vec![Kind::Assistant, Kind::Summary]
     }
 }
 
@@ -57,7 +57,7 @@ impl FoldSpec {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
-pub struct FoldedResultsSpec {
+pub struct FoldedResults {
     /// The table whose first matching row says so.
     pub rows: String,
     /// The template that writes each, where the load has text.
@@ -65,5 +65,5 @@ pub struct FoldedResultsSpec {
     pub template: Option<String>,
     /// How many exact tokens there may be.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub budget: Option<BudgetSpec>,
+    pub budget: Option<Budget>,
 }

@@ -2,36 +2,36 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::DurationSpec;
+use super::Duration;
 
 /// How a prompt is laid out for the provider's cache.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
-pub struct LayoutSpec {
+pub struct Layout {
     /// The breakpoints; an empty list asks for none.
-    pub breakpoints: Vec<BreakpointSpec>,
+    pub breakpoints: Vec<Breakpoint>,
 }
 
 /// A cache breakpoint.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
-pub struct BreakpointSpec {
+pub struct Breakpoint {
     /// Where it stands.
-    pub at: PlaceSpec,
+    pub at: Place,
     /// How long its entry lives; as the harness asks, else as short as the provider offers, when silent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub ttl: Option<DurationSpec>,
+    pub ttl: Option<Duration>,
 }
 
 /// A place in a prompt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
-pub enum PlaceSpec {
+pub enum Place {
     /// Behind a level of the prompt.
-    EndOf(LevelEndSpec),
+    EndOf(LevelEnd),
     /// Behind each of the last messages; a message is a run of items of one side.
     LastMessages {
         /// How many.
@@ -48,7 +48,7 @@ pub enum PlaceSpec {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
-pub enum LevelEndSpec {
+pub enum LevelEnd {
     /// The tool schemas.
     Tools,
     /// The system prompt.

@@ -6,38 +6,38 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
-pub struct MemorySpec {
+pub struct Memory {
     /// What is taken out of the history.
-    pub write: WriteSpec,
+    pub write: Write,
     /// Where it is kept.
-    pub store: StoreSpec,
+    pub store: Store,
     /// How it comes back.
-    pub read: ReadSpec,
+    pub read: Read,
     /// In which states a fact answers a probe; `exact`, `summarised` and `recoverable`, when silent.
     #[serde(default, rename = "use", skip_serializing_if = "Vec::is_empty")]
-    pub answers: Vec<StateSpec>,
+    pub answers: Vec<State>,
     /// Parts that lose nothing, so that a loss can be attributed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub oracle: Vec<PartSpec>,
+    pub oracle: Vec<Part>,
 }
 
 /// What is taken out of the history.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
-pub struct WriteSpec {
+pub struct Write {
     /// When an item is looked through.
     #[serde(default)]
-    pub from: FromSpec,
+    pub from: When,
     /// The draws that a fact meets, in order; each that it passes writes it once.
-    pub extract: Vec<ExtractSpec>,
+    pub extract: Vec<Extract>,
 }
 
 /// When an item is looked through for facts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
-pub enum FromSpec {
+pub enum When {
     /// As it comes.
     #[default]
     Session,
@@ -49,10 +49,10 @@ pub enum FromSpec {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
-pub struct ExtractSpec {
+pub struct Extract {
     /// Which facts meet it.
     #[serde(default)]
-    pub facts: FactsSpec,
+    pub facts: Facts,
     /// The probability that the fact is written.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub p: Option<f64>,
@@ -71,7 +71,7 @@ pub struct ExtractSpec {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
-pub enum FactsSpec {
+pub enum Facts {
     /// Those that are marked.
     Explicit,
     /// Those said in passing.
@@ -85,7 +85,7 @@ pub enum FactsSpec {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
-pub enum StoreSpec {
+pub enum Store {
     /// One list.
     Entries {
         /// What each fact takes in the prompt.
@@ -114,7 +114,7 @@ pub enum StoreSpec {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
-pub enum ReadSpec {
+pub enum Read {
     /// All stand in the prompt.
     All,
     /// Those that were written last stand in the prompt.
@@ -127,7 +127,7 @@ pub enum ReadSpec {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
-pub enum StateSpec {
+pub enum State {
     /// The item that says it is shown in full.
     Exact,
     /// A part of that item is shown.
@@ -142,9 +142,9 @@ pub enum StateSpec {
 
 /// A part of a memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(schemars::JsonSchema), schemars(rename = "MemoryPartSpec"))]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema), schemars(rename = "MemoryPart"))]
 #[serde(rename_all = "snake_case")]
-pub enum PartSpec {
+pub enum Part {
     /// Everything is written.
     Write,
     /// Nothing is evicted.

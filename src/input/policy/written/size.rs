@@ -4,13 +4,14 @@ use std::fmt;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
+pub use crate::input::text::duration::Duration;
 use crate::units::{Decimal, Tokens};
 
 /// An expression that stands wherever a policy needs a number of tokens. Products floor.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
-pub enum SizeSpec {
+pub enum Size {
     /// So many tokens.
     Tokens(Tokens),
     /// So many characters, turned into tokens by the trace's characters per token, rounded up.
@@ -32,26 +33,26 @@ pub enum SizeSpec {
     /// A parameter of the policy.
     Param(String),
     /// The sum of its parts.
-    Sum(Vec<SizeSpec>),
+    Sum(Vec<Size>),
     /// The first part less all the others, at least 0.
-    Minus(Vec<SizeSpec>),
+    Minus(Vec<Size>),
     /// The least of its parts.
-    Min(Vec<SizeSpec>),
+    Min(Vec<Size>),
     /// The greatest of its parts.
-    Max(Vec<SizeSpec>),
+    Max(Vec<Size>),
     /// A factor times a size.
-    Times(Decimal, Box<SizeSpec>),
+    Times(Decimal, Box<Size>),
     /// One size below a prompt limit (or a window), another from there on.
     ByWindow {
         /// Limits below this many tokens are small.
         below: Tokens,
         /// What `below` is compared with.
         #[serde(default)]
-        of: WindowSpec,
+        of: WindowKind,
         /// The size below.
-        then: Box<SizeSpec>,
+        then: Box<Size>,
         /// The size from there on.
-        otherwise: Box<SizeSpec>,
+        otherwise: Box<Size>,
     },
 }
 
@@ -59,7 +60,7 @@ pub enum SizeSpec {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
-pub enum WindowSpec {
+pub enum WindowKind {
     /// The prompt limit.
     #[default]
     Limit,
@@ -71,26 +72,66 @@ pub enum WindowSpec {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
-pub struct BoundSpec {
+pub struct Bound {
     /// Strictly more than.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub above: Option<SizeSpec>,
+    pub above: Option<Size>,
     /// That much or more.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub at_least: Option<SizeSpec>,
+    pub at_least: Option<Size>,
     /// Strictly less than.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub below: Option<SizeSpec>,
+    pub below: Option<Size>,
     /// That much or less.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub at_most: Option<SizeSpec>,
+    pub at_most: Option<Size>,
+}
+
+impl Bound {
+    /// Returns what is given: exactly one comparison, in a checked policy.
+    pub fn given(&self) -> Option<(Comparison, &Size)> {
+        given([&self.above, &self.at_least, &self.below, &self.at_most])
+    }
+}
+
+/// How a number is compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Comparison {
+    /// More.
+    Above,
+    /// As much or more.
+    AtLeast,
+    /// Less.
+    Below,
+    /// As much or less.
+    AtMost,
+}
+
+impl Comparison {
+    /// Returns whether the comparison holds between a value and its bound.
+    #[inline]
+    #[must_use]
+    pub fn holds(self, value: u64, bound: u64) -> bool {
+        match self {
+            Self::Above => value > bound,
+            Self::AtLeast => value >= bound,
+            Self::Below => value < bound,
+            Self::AtMost => value <= bound,
+        }
+    }
+}
+
+/// Returns the comparison that is given, of four fields in this order.
+pub fn given<T>(fields: [&Option<T>; 4]) -> Option<(Comparison, &T)> {
+    let comparisons = [Comparison::Above, Comparison::AtLeast, Comparison::Below, Comparison::AtMost];
+    comparisons.into_iter().zip(fields).find_map(|(comparison, it)| Some((comparison, it.as_ref()?)))
 }
 
 /// What `count` counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
-pub enum UnitSpec {
+pub enum Unit {
     /// Items.
     Items,
     /// Tool results.
@@ -107,90 +148,117 @@ pub enum UnitSpec {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
-pub enum CondSpec {
+pub enum Cond {
     /// Holds.
     Always,
     /// Tokens of the request about to go out.
-    Prompt(BoundSpec),
+    Prompt(Bound),
     /// The same without the stable prefix.
-    Body(BoundSpec),
+    Body(Bound),
     /// Tokens shown in the stage's own scope.
-    Scope(BoundSpec),
+    Scope(Bound),
     /// Tokens that this stage would free; only for actions without a budget.
-    Reclaimable(BoundSpec),
+    Reclaimable(Bound),
     /// Tokens freed by this activation so far.
-    Freed(BoundSpec),
+    Freed(Bound),
     /// Units taken by this activation so far.
-    Taken(ExtentSpec),
+    Taken(Extent),
     /// The session's running count has passed a multiple since the stage was last considered.
-    Every(ExtentSpec),
+    Every(Extent),
     /// How many units stand in the scope.
     Count {
         /// The unit.
-        of: UnitSpec,
+        of: Unit,
         /// Strictly more than.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        above: Option<CountSpec>,
+        above: Option<Count>,
         /// That many or more.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        at_least: Option<CountSpec>,
+        at_least: Option<Count>,
         /// Strictly fewer than.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        below: Option<CountSpec>,
+        below: Option<Count>,
         /// That many or fewer.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        at_most: Option<CountSpec>,
+        at_most: Option<Count>,
     },
     /// The pause since the last request began is longer than this.
     Idle {
         /// A duration: `"90s"`, `"5m"`, `"1h"`.
-        longer_than: DurationSpec,
+        longer_than: Duration,
     },
     /// The pause since the last request began is longer than the profile's cache lifetime.
     CacheCold,
     /// Every part holds.
-    All(Vec<CondSpec>),
+    All(Vec<Cond>),
     /// Some part holds.
-    Any(Vec<CondSpec>),
+    Any(Vec<Cond>),
     /// The part does not hold.
-    Not(Box<CondSpec>),
+    Not(Box<Cond>),
 }
 
 /// How far a keep, a protection or a progress reaches. Whole units, while they fit.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
-pub enum ExtentSpec {
+pub enum Extent {
     /// So many items.
-    Items(CountSpec),
+    Items(Count),
     /// So many tool results.
-    ToolUses(CountSpec),
+    ToolUses(Count),
     /// So many messages of the trace.
-    Messages(CountSpec),
+    Messages(Count),
     /// So many steps of the trace.
-    Steps(CountSpec),
+    Steps(Count),
     /// So many loops of the trace.
-    Loops(CountSpec),
+    Loops(Count),
     /// So many tokens.
-    Tokens(CountSpec),
+    Tokens(Count),
     /// So many tokens, as an expression.
-    Size(SizeSpec),
+    Size(Size),
     /// A share of the items, 0 to 1, rounded down.
     Fraction(Decimal),
     /// Everything.
     All,
 }
 
+impl Extent {
+    /// Returns how many of which units it is, where it is a number of units.
+    #[must_use]
+    pub fn units(&self) -> Option<(Unit, u64)> {
+        let (unit, count) = match self {
+            Self::Items(count) => (Unit::Items, count),
+            Self::ToolUses(count) => (Unit::ToolUses, count),
+            Self::Messages(count) => (Unit::Messages, count),
+            Self::Steps(count) => (Unit::Steps, count),
+            Self::Loops(count) => (Unit::Loops, count),
+            Self::Tokens(_) | Self::Size(_) | Self::Fraction(_) | Self::All => return None,
+        };
+        Some((unit, count.get()))
+    }
+}
+
 /// A whole number, or a parameter that holds one: `2`, `param("recent")`.
 #[derive(Clone, Debug, PartialEq)]
-pub enum CountSpec {
+pub enum Count {
     /// The number.
     Fixed(u64),
     /// The parameter's name.
     Param(String),
 }
 
-impl Serialize for CountSpec {
+impl Count {
+    /// Returns the number; a checked policy has no parameter here any more.
+    #[must_use]
+    pub fn get(&self) -> u64 {
+        match self {
+            Self::Fixed(count) => *count,
+            Self::Param(_) => 0,
+        }
+    }
+}
+
+impl Serialize for Count {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         #[derive(Serialize)]
         #[serde(rename_all = "snake_case")]
@@ -204,7 +272,7 @@ impl Serialize for CountSpec {
     }
 }
 
-impl<'de> Deserialize<'de> for CountSpec {
+impl<'de> Deserialize<'de> for Count {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_any(CountVisitor)
     }
@@ -214,75 +282,32 @@ impl<'de> Deserialize<'de> for CountSpec {
 struct CountVisitor;
 
 impl<'de> de::Visitor<'de> for CountVisitor {
-    type Value = CountSpec;
+    type Value = Count;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a whole number from 0 up, or `param(\"name\")`")
     }
 
-    fn visit_u64<E: de::Error>(self, value: u64) -> Result<CountSpec, E> {
-        Ok(CountSpec::Fixed(value))
+    fn visit_u64<E: de::Error>(self, value: u64) -> Result<Count, E> {
+        Ok(Count::Fixed(value))
     }
 
-    fn visit_i64<E: de::Error>(self, value: i64) -> Result<CountSpec, E> {
+    fn visit_i64<E: de::Error>(self, value: i64) -> Result<Count, E> {
         u64::try_from(value)
-            .map(CountSpec::Fixed)
+            .map(Count::Fixed)
             .map_err(|_| E::invalid_value(de::Unexpected::Signed(value), &self))
     }
 
-    fn visit_seq<A: de::SeqAccess<'de>>(self, mut access: A) -> Result<CountSpec, A::Error> {
+    fn visit_seq<A: de::SeqAccess<'de>>(self, mut access: A) -> Result<Count, A::Error> {
         let name = access.next_element()?.ok_or_else(|| de::Error::invalid_length(0, &self))?;
-        Ok(CountSpec::Param(name))
+        Ok(Count::Param(name))
     }
 
-    fn visit_map<A: de::MapAccess<'de>>(self, mut access: A) -> Result<CountSpec, A::Error> {
+    fn visit_map<A: de::MapAccess<'de>>(self, mut access: A) -> Result<Count, A::Error> {
         match access.next_entry::<String, String>()? {
-            Some((key, name)) if key == "param" => Ok(CountSpec::Param(name)),
+            Some((key, name)) if key == "param" => Ok(Count::Param(name)),
             Some((key, _)) => Err(de::Error::unknown_variant(&key, &["param"])),
             None => Err(de::Error::invalid_length(0, &self)),
         }
-    }
-}
-
-/// A duration in milliseconds, written with its unit: `"90s"`, `"5m"`, `"1h"`, `"250ms"`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct DurationSpec(pub u64);
-
-impl DurationSpec {
-    /// The units, longest first so that a whole number of them is found.
-    const UNITS: [(&'static str, u64); 5] =
-        [("d", 86_400_000), ("h", 3_600_000), ("m", 60_000), ("s", 1_000), ("ms", 1)];
-
-    /// Reads `"5m"`; `None` when the number or its unit is missing or unknown.
-    #[must_use]
-    pub fn parse(text: &str) -> Option<Self> {
-        let split = text.find(|it: char| !it.is_ascii_digit())?;
-        let (number, unit) = text.split_at(split);
-        let (_, ms) = Self::UNITS.iter().find(|(name, _)| *name == unit)?;
-        number.parse::<u64>().ok()?.checked_mul(*ms).map(Self)
-    }
-}
-
-impl fmt::Display for DurationSpec {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (unit, ms) = Self::UNITS.iter().find(|(_, ms)| self.0.is_multiple_of(*ms)).unwrap_or(&("ms", 1));
-        write!(f, "{}{unit}", self.0 / ms)
-    }
-}
-
-impl Serialize for DurationSpec {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
-}
-
-impl<'de> Deserialize<'de> for DurationSpec {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        Self::parse(&text).ok_or_else(|| {
-            de::Error::custom(format!(
-                "`{text}` is not a duration: write a whole number and ms, s, m, h or d, as in \"5m\""
-            ))
-        })
     }
 }

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
-pub struct TemplateSpec {
+pub struct Template {
     /// The text.
     pub write: String,
     /// Of a tool result: what of it is exact evidence, whose tokens a pool is charged with; all of it, when silent.

@@ -5,10 +5,10 @@ use std::ops::Range;
 use indexmap::IndexMap;
 
 use crate::diag::{Problems, nearest};
-use crate::input::policy::DurationSpec;
 use crate::input::profile::calendar::{WEEK_MINUTES, day, instant, minute_of_day};
 use crate::input::profile::price::{Period, PriceList, Prices, Rates, Reach, Tier, Window, ttl_class};
-use crate::input::profile::written::{PriceSpec, ServiceSpec, TierSpec, WindowSpec};
+use crate::input::profile::written::{self, Price, Service};
+use crate::input::text::duration::Duration;
 use crate::units::{Decimal, Rate};
 
 /// Rates as any part of a price list gives them.
@@ -42,7 +42,7 @@ impl Given<'_> {
 
 /// Makes the price list of a trace that starts at some moment, served in some ways.
 pub(in crate::input) fn prices(
-    specs: &[PriceSpec],
+    specs: &[Price],
     start_ms: i64,
     services: &[String],
     problems: &mut Problems,
@@ -55,13 +55,12 @@ pub(in crate::input) fn prices(
     for (index, spec) in specs.iter().enumerate() {
         let period = problems.within(index, |problems| period(spec, services, problems));
         if periods.iter().any(|it| it.from_ms == period.from_ms) {
-            problems.within(index, |it| {
-                it.push(
-                    "price-date-duplicate",
-                    "two price lists from the same day on",
-                    "give each its own `from`",
-                );
-            });
+            problems.push_at(
+                "price-date-duplicate",
+                index,
+                "two price lists from the same day on",
+                "give each its own `from`",
+            );
         }
         periods.push(period);
     }
@@ -84,11 +83,11 @@ fn free() -> Period {
     Period { from_ms: i64::MIN, usual, windows: Vec::new() }
 }
 
-fn period(spec: &PriceSpec, services: &[String], problems: &mut Problems) -> Period {
+fn period(spec: &Price, services: &[String], problems: &mut Problems) -> Period {
     let from_ms = spec.from.as_deref().map_or(i64::MIN, |text| {
         day(text).unwrap_or_else(|| {
             let message = format!("`{text}` is no day");
-            problems.within("from", |it| it.push("date-format", message, "write it as in \"2026-10-07\""));
+            problems.push_at("date-format", "from", message, "write it as in \"2026-10-07\"");
             i64::MIN
         })
     });
@@ -119,9 +118,7 @@ fn period(spec: &PriceSpec, services: &[String], problems: &mut Problems) -> Per
         let has_own = !given!(service).is_empty();
         if has_own && spec.windows.iter().any(|it| it.factor.is_none()) {
             let message = format!("both `{name}` and an hour of the day give prices of their own");
-            problems.within("windows", |it| {
-                it.push("price-ambiguous", message, "give one of the two a `factor`");
-            });
+            problems.push_at("price-ambiguous", "windows", message, "give one of the two a `factor`");
         }
         problems.within(format!("services.{name}"), |problems| {
             usual = serve(&usual, service, problems);
@@ -137,7 +134,7 @@ fn period(spec: &PriceSpec, services: &[String], problems: &mut Problems) -> Per
 }
 
 /// Checks services that are not used, too.
-fn check_services(spec: &PriceSpec, problems: &mut Problems) {
+fn check_services(spec: &Price, problems: &mut Problems) {
     for (name, service) in &spec.services {
         let is_empty = given!(service).is_empty() && service.tiers.is_empty();
         if service.factor.is_some() != is_empty {
@@ -149,7 +146,7 @@ fn check_services(spec: &PriceSpec, problems: &mut Problems) {
     }
 }
 
-fn unknown_service(name: &str, spec: &PriceSpec, problems: &mut Problems) {
+fn unknown_service(name: &str, spec: &Price, problems: &mut Problems) {
     let help = match nearest(name, spec.services.keys().map(String::as_str)) {
         Some(known) => format!("did you mean `{known}`?"),
         None => "add it under the `services` of the prices, or leave it out".to_owned(),
@@ -158,15 +155,15 @@ fn unknown_service(name: &str, spec: &PriceSpec, problems: &mut Problems) {
 }
 
 /// Returns a list as a service sells it.
-fn serve(list: &PriceList, service: &ServiceSpec, problems: &mut Problems) -> PriceList {
+fn serve(list: &PriceList, service: &Service, problems: &mut Problems) -> PriceList {
     match service.factor {
         Some(factor) => times(list, factor, problems),
         None => self::list(over(&list.base, &given!(service), problems), &service.tiers, problems),
     }
 }
 
-fn list(base: Rates, specs: &[TierSpec], problems: &mut Problems) -> PriceList {
-    let mut tiers: Vec<(Tier, &TierSpec)> = Vec::with_capacity(specs.len());
+fn list(base: Rates, specs: &[written::Tier], problems: &mut Problems) -> PriceList {
+    let mut tiers: Vec<(Tier, &written::Tier)> = Vec::with_capacity(specs.len());
     for (index, spec) in specs.iter().enumerate() {
         problems.within(format!("tiers.{index}"), |problems| {
             let from_tokens = match (spec.above_prompt_tokens, spec.from_prompt_tokens) {
@@ -197,7 +194,7 @@ fn list(base: Rates, specs: &[TierSpec], problems: &mut Problems) -> PriceList {
     PriceList { base, tiers: tiers.into_iter().map(|(it, _)| it).collect(), reach }
 }
 
-fn window(spec: &WindowSpec, usual: &PriceList, problems: &mut Problems) -> Option<Window> {
+fn window(spec: &written::Window, usual: &PriceList, problems: &mut Problems) -> Option<Window> {
     let given = given!(spec);
     let prices = match (spec.factor, given.is_empty()) {
         (Some(factor), true) => times(usual, factor, problems),
@@ -222,8 +219,7 @@ fn window(spec: &WindowSpec, usual: &PriceList, problems: &mut Problems) -> Opti
     for hours in &spec.hours {
         let Some((start, length)) = span(hours) else {
             let message = format!("`{hours}` are no hours");
-            problems
-                .within("hours", |it| it.push("window-hours", message, "write them as in \"01:00-04:00\""));
+            problems.push_at("window-hours", "hours", message, "write them as in \"01:00-04:00\"");
             continue;
         };
         days.iter().for_each(|day| push_minutes(day * 1_440 + start, length, &mut minutes));
@@ -266,14 +262,13 @@ fn over(below: &Rates, given: &Given<'_>, problems: &mut Problems) -> Rates {
     let mut is_given = [false; 2];
     for (ttl, price) in given.cache_write {
         problems.within("cache_write", |problems| {
-            let Some(class) = DurationSpec::parse(ttl).map(|it| ttl_class(it.0)) else {
-                problems.within(ttl, |it| {
-                    it.push(
-                        "ttl-class",
-                        format!("`{ttl}` is no lifetime"),
-                        "write `\"5m\"`, `\"30m\"`, `\"1h\"` or `\"12h\"`",
-                    );
-                });
+            let Some(class) = Duration::parse(ttl).map(|it| ttl_class(it.0)) else {
+                problems.push_at(
+                    "ttl-class",
+                    ttl,
+                    format!("`{ttl}` is no lifetime"),
+                    "write `\"5m\"`, `\"30m\"`, `\"1h\"` or `\"12h\"`",
+                );
                 return;
             };
             if std::mem::replace(&mut is_given[class], true) {
@@ -330,14 +325,17 @@ pub(in crate::input) fn start(starts_at: Option<&str>, as_of: &str, problems: &m
     let of_sources = day(as_of);
     if of_sources.is_none() {
         let message = format!("`{as_of}` is no day");
-        problems.within("as_of", |it| it.push("date-format", message, "write it as in \"2026-10-07\""));
+        problems.push_at("date-format", "as_of", message, "write it as in \"2026-10-07\"");
     }
     let Some(text) = starts_at else { return of_sources.unwrap_or(0) };
     instant(text).unwrap_or_else(|| {
         let message = format!("`{text}` is no moment");
-        problems.within("assumptions.starts_at", |it| {
-            it.push("date-format", message, "write it as in \"2026-10-07\" or \"2026-10-07T09:30Z\"");
-        });
+        problems.push_at(
+            "date-format",
+            "assumptions.starts_at",
+            message,
+            "write it as in \"2026-10-07\" or \"2026-10-07T09:30Z\"",
+        );
         of_sources.unwrap_or(0)
     })
 }

@@ -4,16 +4,16 @@ use std::fmt;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-use crate::input::policy::DurationSpec;
+use crate::input::text::duration::Duration;
 use crate::units::{Decimal, Tokens};
 
 /// Which cache rules, and their numbers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
-pub struct CacheSpec {
+pub struct Cache {
     /// Which rules.
-    pub rules: RulesSpec,
+    pub rules: Rules,
     /// Shorter prefixes are not cached.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub min_tokens: Option<Tokens>,
@@ -28,13 +28,13 @@ pub struct CacheSpec {
     pub capacity_blocks: Option<u32>,
     /// Which end of a prompt counts as used first, and so leaves first; its tail, when silent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub touch: Option<TouchSpec>,
+    pub touch: Option<Touch>,
     /// How long an entry lives after its last use; a list, where the prompt chooses.
-    #[serde(default, skip_serializing_if = "TtlsSpec::is_empty")]
-    pub ttl: TtlsSpec,
+    #[serde(default, skip_serializing_if = "Ttls::is_empty")]
+    pub ttl: Ttls,
     /// How much longer entries were seen to live.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub ttl_grace: Option<DurationSpec>,
+    pub ttl_grace: Option<Duration>,
     /// How many breakpoints a request may have.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub breakpoints_max: Option<u8>,
@@ -43,40 +43,40 @@ pub struct CacheSpec {
     pub lookback_positions: Option<u16>,
     /// What counts as a position of the lookback.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub lookback_unit: Option<LookbackUnitSpec>,
+    pub lookback_unit: Option<LookbackUnit>,
     /// At which places of a prompt an entry is looked for, where that is not a lookback.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub lookup: Option<LookupSpec>,
+    pub lookup: Option<Lookup>,
     /// Where an automatic breakpoint falls.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub automatic: Option<AutomaticSpec>,
+    pub automatic: Option<Automatic>,
     /// Whether a policy that says nothing of breakpoints gets the automatic one, and no other.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub implicit: Option<bool>,
     /// From when on an entry ages.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub clock: Option<ClockSpec>,
+    pub clock: Option<Clock>,
     /// Whether reading an entry makes it young again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub renewal: Option<RenewalSpec>,
+    pub renewal: Option<Renewal>,
     /// How long an entry lives at most, however often it is read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub max_age: Option<DurationSpec>,
+    pub max_age: Option<Duration>,
     /// From when on an entry can be read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub readable: Option<ReadableSpec>,
+    pub readable: Option<Readable>,
     /// How long after that, because an entry has to be built.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub readable_after: Option<DurationSpec>,
+    pub readable_after: Option<Duration>,
     /// Where a request leaves units.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub units: Vec<UnitSpec>,
+    pub units: Vec<UnitEnd>,
     /// A request also leaves a unit at every multiple of this many tokens.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interval_tokens: Option<Tokens>,
     /// From which level on a change beside the content makes a prompt another one.
-    #[serde(default, skip_serializing_if = "InvalidatesSpec::is_silent")]
-    pub invalidates: InvalidatesSpec,
+    #[serde(default, skip_serializing_if = "Invalidates::is_silent")]
+    pub invalidates: Invalidates,
     /// How probable it is that a request is served by a machine that has the entries; certain, when silent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hit_probability: Option<Decimal>,
@@ -89,7 +89,7 @@ pub struct CacheSpec {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
-pub enum LookbackUnitSpec {
+pub enum LookbackUnit {
     /// An item; a run of calls is one position, and so is a run of results.
     #[default]
     Run,
@@ -103,7 +103,7 @@ pub enum LookbackUnitSpec {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
-pub struct LookupSpec {
+pub struct Lookup {
     /// How many of the first breakpoints.
     #[serde(default)]
     pub first: u16,
@@ -122,7 +122,7 @@ pub struct LookupSpec {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
-pub enum AutomaticSpec {
+pub enum Automatic {
     /// Behind the last item that can carry one; reasoning cannot.
     #[default]
     LastBlock,
@@ -134,7 +134,7 @@ pub enum AutomaticSpec {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
-pub enum ClockSpec {
+pub enum Clock {
     /// The start of the request that wrote it or read it last.
     RequestStart,
 }
@@ -143,7 +143,7 @@ pub enum ClockSpec {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
-pub enum RenewalSpec {
+pub enum Renewal {
     /// Every use does.
     #[default]
     OnUse,
@@ -155,7 +155,7 @@ pub enum RenewalSpec {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
-pub enum ReadableSpec {
+pub enum Readable {
     /// The start of its writer's response.
     #[default]
     ResponseStart,
@@ -169,7 +169,7 @@ pub enum ReadableSpec {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
-pub enum UnitSpec {
+pub enum UnitEnd {
     /// At the end of its prompt.
     InputEnd,
     /// At the end of what the model writes.
@@ -182,7 +182,7 @@ pub enum UnitSpec {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
-pub enum SettingSpec {
+pub enum Setting {
     /// The model.
     Model,
     /// The definitions of tools.
@@ -205,7 +205,7 @@ pub enum SettingSpec {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
-pub enum LevelSpec {
+pub enum Level {
     /// The tools, and everything behind them.
     Tools,
     /// The system prompt, and everything behind it.
@@ -220,34 +220,34 @@ pub enum LevelSpec {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
-pub struct InvalidatesSpec {
+pub struct Invalidates {
     /// The model; from the tools on, when silent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub model: Option<LevelSpec>,
+    pub model: Option<Level>,
     /// The definitions of tools; from the tools on, when silent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub tools: Option<LevelSpec>,
+    pub tools: Option<Level>,
     /// The system prompt; from the system prompt on, when silent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub system: Option<LevelSpec>,
+    pub system: Option<Level>,
     /// Web search, citations, speed; from the system prompt on, when silent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub features: Option<LevelSpec>,
+    pub features: Option<Level>,
     /// The choice of tools; from the messages on, when silent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub tool_choice: Option<LevelSpec>,
+    pub tool_choice: Option<Level>,
     /// Images; from the messages on, when silent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub images: Option<LevelSpec>,
+    pub images: Option<Level>,
     /// Thinking; from the messages on, when silent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub thinking: Option<LevelSpec>,
+    pub thinking: Option<Level>,
     /// Effort and verbosity; from the messages on, when silent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub effort: Option<LevelSpec>,
+    pub effort: Option<Level>,
 }
 
-impl InvalidatesSpec {
+impl Invalidates {
     /// Returns whether nothing is said.
     #[must_use]
     pub fn is_silent(&self) -> bool {
@@ -257,9 +257,9 @@ impl InvalidatesSpec {
 
 /// One duration or a list of them: `"5m"`, `["5m", "1h"]`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct TtlsSpec(pub Vec<DurationSpec>);
+pub struct Ttls(pub Vec<Duration>);
 
-impl TtlsSpec {
+impl Ttls {
     /// Returns whether none is given.
     #[must_use]
     pub fn is_empty(&self) -> bool {
@@ -267,7 +267,7 @@ impl TtlsSpec {
     }
 }
 
-impl Serialize for TtlsSpec {
+impl Serialize for Ttls {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self.0.as_slice() {
             [one] => one.serialize(serializer),
@@ -276,7 +276,7 @@ impl Serialize for TtlsSpec {
     }
 }
 
-impl<'de> Deserialize<'de> for TtlsSpec {
+impl<'de> Deserialize<'de> for Ttls {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_any(TtlsVisitor)
     }
@@ -286,22 +286,22 @@ impl<'de> Deserialize<'de> for TtlsSpec {
 struct TtlsVisitor;
 
 impl<'de> de::Visitor<'de> for TtlsVisitor {
-    type Value = TtlsSpec;
+    type Value = Ttls;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a duration as in \"5m\", or a list of durations")
     }
 
-    fn visit_str<E: de::Error>(self, text: &str) -> Result<TtlsSpec, E> {
-        DurationSpec::deserialize(de::value::StrDeserializer::new(text)).map(|it| TtlsSpec(vec![it]))
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<Ttls, E> {
+        Duration::deserialize(de::value::StrDeserializer::new(text)).map(|it| Ttls(vec![it]))
     }
 
-    fn visit_seq<A: de::SeqAccess<'de>>(self, mut access: A) -> Result<TtlsSpec, A::Error> {
+    fn visit_seq<A: de::SeqAccess<'de>>(self, mut access: A) -> Result<Ttls, A::Error> {
         let mut all = Vec::new();
         while let Some(one) = access.next_element()? {
             all.push(one);
         }
-        Ok(TtlsSpec(all))
+        Ok(Ttls(all))
     }
 }
 
@@ -309,7 +309,7 @@ impl<'de> de::Visitor<'de> for TtlsVisitor {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
-pub enum RulesSpec {
+pub enum Rules {
     /// No cache.
     None,
     /// The previous prompt, capped at the place where the policy edited: a reference simulator's rule.
@@ -330,7 +330,7 @@ pub enum RulesSpec {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
-pub enum TouchSpec {
+pub enum Touch {
     /// From the head on, so that the head leaves first.
     HeadFirst,
     /// From the tail on, so that the tail leaves first.

@@ -9,7 +9,7 @@ use crate::units::{Decimal, Tokens};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
-pub struct PriceSpec {
+pub struct Price {
     /// The day from which these prices hold, `YYYY-MM-DD`; always, when silent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
@@ -30,20 +30,20 @@ pub struct PriceSpec {
     pub storage: Option<Decimal>,
     /// Other prices for longer prompts.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub tiers: Vec<TierSpec>,
+    pub tiers: Vec<Tier>,
     /// Other prices at some hours.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub windows: Vec<WindowSpec>,
+    pub windows: Vec<Window>,
     /// Other prices for other ways to be served, of which `assumptions.services` names those that are used.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
-    pub services: IndexMap<String, ServiceSpec>,
+    pub services: IndexMap<String, Service>,
 }
 
 /// Prices of longer prompts; what a tier does not say stays as it is below it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
-pub struct TierSpec {
+pub struct Tier {
     /// It holds for prompts longer than this; a prompt of exactly as many tokens is below it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub above_prompt_tokens: Option<Tokens>,
@@ -51,18 +51,18 @@ pub struct TierSpec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from_prompt_tokens: Option<Tokens>,
     /// Which tokens of such a request it is for.
-    #[serde(default, skip_serializing_if = "ReachSpec::is_whole")]
-    pub reach: ReachSpec,
-    /// As in [`PriceSpec`].
+    #[serde(default, skip_serializing_if = "Reach::is_whole")]
+    pub reach: Reach,
+    /// As in [`Price`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input: Option<Decimal>,
-    /// As in [`PriceSpec`].
+    /// As in [`Price`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output: Option<Decimal>,
-    /// As in [`PriceSpec`].
+    /// As in [`Price`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache_read: Option<Decimal>,
-    /// As in [`PriceSpec`].
+    /// As in [`Price`].
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub cache_write: IndexMap<String, Decimal>,
 }
@@ -71,7 +71,7 @@ pub struct TierSpec {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
-pub enum ReachSpec {
+pub enum Reach {
     /// All of them, output too.
     #[default]
     WholeRequest,
@@ -79,7 +79,7 @@ pub enum ReachSpec {
     Bracket,
 }
 
-impl ReachSpec {
+impl Reach {
     /// Returns whether it is the usual reach.
     #[must_use]
     pub fn is_whole(&self) -> bool {
@@ -89,28 +89,28 @@ impl ReachSpec {
 
 /// Prices at some hours: a factor on everything, or prices that stand instead.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(schemars::JsonSchema), schemars(rename = "PriceWindowSpec"))]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema), schemars(rename = "PriceWindow"))]
 #[serde(deny_unknown_fields)]
-pub struct WindowSpec {
+pub struct Window {
     /// On which days, in UTC; every day, when silent.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub weekdays: Vec<WeekdaySpec>,
+    pub weekdays: Vec<Weekday>,
     /// At which hours, in UTC, `"01:00-04:00"`; all day, when silent.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hours: Vec<String>,
     /// What everything is multiplied with.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub factor: Option<Decimal>,
-    /// As in [`PriceSpec`].
+    /// As in [`Price`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input: Option<Decimal>,
-    /// As in [`PriceSpec`].
+    /// As in [`Price`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output: Option<Decimal>,
-    /// As in [`PriceSpec`].
+    /// As in [`Price`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache_read: Option<Decimal>,
-    /// As in [`PriceSpec`].
+    /// As in [`Price`].
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub cache_write: IndexMap<String, Decimal>,
 }
@@ -120,7 +120,7 @@ pub struct WindowSpec {
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 #[expect(missing_docs, reason = "the days are named after themselves")]
-pub enum WeekdaySpec {
+pub enum Weekday {
     Mon,
     Tue,
     Wed,
@@ -134,23 +134,23 @@ pub enum WeekdaySpec {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
-pub struct ServiceSpec {
+pub struct Service {
     /// What everything is multiplied with.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub factor: Option<Decimal>,
-    /// As in [`PriceSpec`].
+    /// As in [`Price`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input: Option<Decimal>,
-    /// As in [`PriceSpec`].
+    /// As in [`Price`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output: Option<Decimal>,
-    /// As in [`PriceSpec`].
+    /// As in [`Price`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache_read: Option<Decimal>,
-    /// As in [`PriceSpec`].
+    /// As in [`Price`].
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub cache_write: IndexMap<String, Decimal>,
-    /// As in [`PriceSpec`].
+    /// As in [`Price`].
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub tiers: Vec<TierSpec>,
+    pub tiers: Vec<Tier>,
 }

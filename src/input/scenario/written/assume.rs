@@ -5,9 +5,10 @@ use std::sync::OnceLock;
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
-use super::LevelSpec;
-use crate::input::policy::{DurationSpec, PreserveSpec};
+use super::Level;
+use crate::input::policy::Preserve;
 use crate::input::text::decode::{Format, decode};
+use crate::input::text::duration::Duration;
 use crate::units::{Decimal, Tokens};
 
 /// What holds where no scenario says anything, with its sources.
@@ -17,7 +18,7 @@ const DEFAULTS: &str = include_str!("../../../../assumptions/recorded.toml");
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
-pub struct AssumeSpec {
+pub struct Assume {
     /// Characters per token where only relative or missing sizes are known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub chars_per_token: Option<Decimal>,
@@ -35,7 +36,7 @@ pub struct AssumeSpec {
     pub rewind_share_max: Option<Decimal>,
     /// What counts texts where the recording has no usage; their characters do, when silent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub tokenizer: Option<TokenizerSpec>,
+    pub tokenizer: Option<TokenizerName>,
     /// The longest summary of a tool result, in tokens. The excerpt is as long.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub summary_tokens_max: Option<Tokens>,
@@ -44,10 +45,10 @@ pub struct AssumeSpec {
     pub handle_tokens_max: Option<Tokens>,
     /// Requests of which the recording has nothing; the format's own choice, when silent everywhere.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub side_request: Option<SideRequestSpec>,
+    pub side_request: Option<SideRequest>,
     /// How long after a loop's last reply the harness makes its usual side request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub side_request_delay: Option<DurationSpec>,
+    pub side_request_delay: Option<Duration>,
     /// No side request follows a request of which more tokens than this were not read from the cache.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub side_request_cold_tokens: Option<Tokens>,
@@ -59,17 +60,17 @@ pub struct AssumeSpec {
     pub side_request_prior_turns: Option<u32>,
     /// What the recording's tools are called in policies, and why their results may be needed; first match wins.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub tools: Vec<ToolAssumeSpec>,
+    pub tools: Vec<ToolAssume>,
     /// What the recording's calls say about which results were needed again, by rule.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
-    pub needs: IndexMap<String, NeedRuleSpec>,
+    pub needs: IndexMap<String, NeedRule>,
 }
 
 /// A published tokenizer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
-pub enum TokenizerSpec {
+pub enum TokenizerName {
     /// `o200k_base`, of OpenAI's models from GPT-4o on.
     O200k,
     /// `cl100k_base`, of those before.
@@ -80,7 +81,7 @@ pub enum TokenizerSpec {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
-pub enum SideRequestSpec {
+pub enum SideRequest {
     /// It makes none.
     None,
     /// What is usual for the harness that recorded.
@@ -91,7 +92,7 @@ pub enum SideRequestSpec {
     /// The prompt with the reply, after every loop.
     AfterLoop {
         /// How long after the reply.
-        delay: DurationSpec,
+        delay: Duration,
     },
 }
 
@@ -99,7 +100,7 @@ pub enum SideRequestSpec {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
-pub struct ToolAssumeSpec {
+pub struct ToolAssume {
     /// The recorded tool's name, `*` stands for any run of characters.
     pub tool: String,
     /// The name that policies see; the recorded one, when silent.
@@ -111,20 +112,20 @@ pub struct ToolAssumeSpec {
     pub name_from: Option<String>,
     /// The evidence class of its results.
     #[serde(default)]
-    pub preserve: PreserveSpec,
+    pub preserve: Preserve,
 }
 
 /// When a recorded call says that an earlier result was needed, and how much of it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
-pub struct NeedRuleSpec {
+pub struct NeedRule {
     /// How probable it is that the agent has to fetch the result again where the prompt no longer shows it, 0 to 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub weight: Option<f64>,
     /// How much of the result is needed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub level: Option<LevelSpec>,
+    pub level: Option<Level>,
     /// The arguments of calls that the rule looks at, where it looks at some alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub arguments: Option<Vec<String>>,
@@ -133,11 +134,11 @@ pub struct NeedRuleSpec {
     pub characters_min: Option<u64>,
 }
 
-impl AssumeSpec {
+impl Assume {
     /// Returns what holds where no scenario says anything.
     #[must_use]
     pub fn defaults() -> &'static Self {
-        static SPEC: OnceLock<AssumeSpec> = OnceLock::new();
+        static SPEC: OnceLock<Assume> = OnceLock::new();
         SPEC.get_or_init(|| decode(DEFAULTS, Format::Toml).unwrap_or_default())
     }
 
@@ -170,7 +171,7 @@ impl AssumeSpec {
     }
 }
 
-impl NeedRuleSpec {
+impl NeedRule {
     /// Fills in what is not said.
     fn over(&self, rest: Self) -> Self {
         Self {
@@ -188,24 +189,24 @@ mod tests {
 
     #[test]
     fn every_assumption_has_a_default_in_the_one_file() {
-        let spec: AssumeSpec = decode(DEFAULTS, Format::Toml).unwrap();
+        let spec: Assume = decode(DEFAULTS, Format::Toml).unwrap();
 
         let written = toml::Table::try_from(&spec).unwrap();
         // The tools are the session's own, the side request is the format's, and a tokenizer is a choice.
-        assert_eq!(written.len(), 12, "a field of `AssumeSpec` without a default");
+        assert_eq!(written.len(), 12, "a field of `Assume` without a default");
         assert!(spec.needs.values().all(|it| it.weight.is_some() && it.level.is_some()));
-        assert_eq!(AssumeSpec::default().complete(), spec);
+        assert_eq!(Assume::default().complete(), spec);
     }
 
     #[test]
     fn a_scenario_overrides_one_number_of_a_rule_and_keeps_the_others() {
-        let own: AssumeSpec = decode("[needs.same_path]\nweight = 0.0", Format::Toml).unwrap();
+        let own: Assume = decode("[needs.same_path]\nweight = 0.0", Format::Toml).unwrap();
 
         let complete = own.complete();
 
-        let (mine, usual) = (&complete.needs["same_path"], &AssumeSpec::defaults().needs["same_path"]);
+        let (mine, usual) = (&complete.needs["same_path"], &Assume::defaults().needs["same_path"]);
         assert_eq!(mine.weight, Some(0.0));
         assert_eq!(mine.arguments, usual.arguments);
-        assert_eq!(complete.needs["literals"], AssumeSpec::defaults().needs["literals"]);
+        assert_eq!(complete.needs["literals"], Assume::defaults().needs["literals"]);
     }
 }

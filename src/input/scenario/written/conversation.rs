@@ -7,14 +7,14 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
-pub struct ConversationSpec {
+pub struct Conversations {
     /// Turns of a conversation; each length is drawn `trials` times.
     pub lengths: Vec<u64>,
     /// How many conversations of each length.
     pub trials: u64,
     /// Where the draws come from.
     #[serde(default)]
-    pub random: RandomSpec,
+    pub random: Random,
     /// The `PYTHONHASHSEED` under which `cpython` hashes strings.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hash_seed: Option<u32>,
@@ -30,14 +30,14 @@ pub struct ConversationSpec {
     /// What conversations are about, one word each.
     pub domains: Vec<String>,
     /// Keys of facts with their values, by category.
-    pub categories: IndexMap<String, IndexMap<String, ValueSpec>>,
+    pub categories: IndexMap<String, IndexMap<String, Values>>,
 }
 
 /// Where the draws of conversations come from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
-pub enum RandomSpec {
+pub enum Random {
     /// From named streams: a draw in one place never shifts a draw in another.
     #[default]
     Named,
@@ -49,7 +49,7 @@ pub enum RandomSpec {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
-pub enum ValueSpec {
+pub enum Values {
     /// A whole number.
     Between {
         /// The least.

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
-pub struct GuardSpec {
+pub struct Guard {
     /// What it says, in a sentence.
     pub name: String,
     /// The policy whose number it is.
@@ -37,11 +37,28 @@ pub struct GuardSpec {
     pub at_most: Option<f64>,
 }
 
+/// A comparison that a guard makes.
+type Compare = fn(&f64, &f64) -> bool;
+
+impl Guard {
+    /// Returns the bounds that it gives, in words and as comparisons; exactly one, in a checked suite.
+    #[must_use]
+    pub fn bounds(&self) -> Vec<(&'static str, f64, Compare)> {
+        let all: [(&str, Option<f64>, Compare); 4] = [
+            ("above", self.above, f64::gt),
+            ("at least", self.at_least, f64::ge),
+            ("below", self.below, f64::lt),
+            ("at most", self.at_most, f64::le),
+        ];
+        all.into_iter().filter_map(|(word, bound, compare)| Some((word, bound?, compare))).collect()
+    }
+}
+
 /// Figures of others, shown in a column of their own.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
-pub struct ReferenceSpec {
+pub struct Reference {
     /// What the column is called.
     pub name: String,
     /// Where the figures come from, in a sentence.

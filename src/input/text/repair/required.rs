@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::input::text::decode::fields;
 use crate::input::text::node::Node;
-use crate::input::{PolicySpec, ProfileSpec, ScenarioSpec, SuiteSpec};
+use crate::input::{PolicyFile, ProfileFile, ScenarioFile, SuiteFile};
 
 const POLICY: &str = include_str!("../../../../schema/policy.json");
 const SCENARIO: &str = include_str!("../../../../schema/scenario.json");
@@ -60,10 +60,10 @@ pub(super) fn variants<T: DeserializeOwned>(root: &Node, way: &[usize]) -> Vec<S
 /// Returns the schema of a kind of file.
 fn schema_of<T: DeserializeOwned>() -> Option<Value> {
     let schemas = [
-        (fields::<PolicySpec>(), POLICY),
-        (fields::<ScenarioSpec>(), SCENARIO),
-        (fields::<ProfileSpec>(), PROFILE),
-        (fields::<SuiteSpec>(), SUITE),
+        (fields::<PolicyFile>(), POLICY),
+        (fields::<ScenarioFile>(), SCENARIO),
+        (fields::<ProfileFile>(), PROFILE),
+        (fields::<SuiteFile>(), SUITE),
     ];
     let text = schemas.into_iter().find(|(known, _)| *known == fields::<T>()).map(|(_, text)| text);
     text.and_then(|it| serde_json::from_str(it).ok())

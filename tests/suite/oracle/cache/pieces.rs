@@ -1,7 +1,6 @@
 //! Units and blocks: pieces known by the whole content in front of them.
 
-use ctxsim::input::profile::Touch;
-use ctxsim::input::profile::cache;
+use ctxsim::input::profile::{Touch, cache};
 use ctxsim::ledger::CacheUse;
 use ctxsim::trace::Kind;
 

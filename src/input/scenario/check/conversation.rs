@@ -1,10 +1,10 @@
-//! What must hold of a load of conversations.
+//! The rules of a load of conversations.
 
 use indexmap::IndexMap;
 
 use crate::diag::Problems;
 use crate::input::policy::memory::bank;
-use crate::input::scenario::{ConversationSpec, RandomSpec, ValueSpec};
+use crate::input::scenario::{Conversations, Random, Values};
 
 /// No conversation has more turns.
 const TURNS_MAX: u64 = 1_000_000;
@@ -18,7 +18,7 @@ const CATEGORIES_MAX: usize = 32;
 const TURN_SECONDS_MAX: u64 = 31_536_000;
 
 /// Checks a load of conversations.
-pub(super) fn check(spec: &ConversationSpec, problems: &mut Problems) {
+pub(super) fn check(spec: &Conversations, problems: &mut Problems) {
     check_lengths(spec, problems);
     problems.within("needle_density", |problems| share(spec.needle_density, problems));
     problems.within("context_budget_ratio", |problems| share(spec.context_budget_ratio, problems));
@@ -37,18 +37,17 @@ pub(super) fn check(spec: &ConversationSpec, problems: &mut Problems) {
         }
     });
     match (spec.random, spec.hash_seed) {
-        (RandomSpec::Cpython, None) => problems.push(
+        (Random::Cpython, None) => problems.push(
             "hash-seed-missing",
             "`cpython` hashes strings, and the result depends on its hash seed",
             "write `hash_seed: 0`, or another number",
         ),
-        (RandomSpec::Named, Some(_)) => problems.within("hash_seed", |problems| {
-            problems.push(
-                "hash-seed-stray",
-                "named streams hash no strings",
-                "leave it out, or write `random: cpython`",
-            );
-        }),
+        (Random::Named, Some(_)) => problems.push_at(
+            "hash-seed-stray",
+            "hash_seed",
+            "named streams hash no strings",
+            "leave it out, or write `random: cpython`",
+        ),
         _ => {}
     }
     problems.within("domains", |problems| {
@@ -57,9 +56,7 @@ pub(super) fn check(spec: &ConversationSpec, problems: &mut Problems) {
         }
         for (index, domain) in spec.domains.iter().enumerate() {
             if domain.split_whitespace().count() != 1 {
-                problems.within(index, |problems| {
-                    problems.push("domain-words", "a domain is one word", "join its words with `_`");
-                });
+                problems.push_at("domain-words", index, "a domain is one word", "join its words with `_`");
             }
         }
     });
@@ -67,7 +64,7 @@ pub(super) fn check(spec: &ConversationSpec, problems: &mut Problems) {
 }
 
 /// Checks how many conversations there are.
-fn check_lengths(spec: &ConversationSpec, problems: &mut Problems) {
+fn check_lengths(spec: &Conversations, problems: &mut Problems) {
     problems.within("lengths", |problems| {
         if spec.lengths.is_empty() || spec.lengths.len() > LENGTHS_MAX {
             let help = format!("write from 1 to {LENGTHS_MAX} numbers of turns");
@@ -103,7 +100,7 @@ fn share(value: f64, problems: &mut Problems) {
 }
 
 /// Checks what facts there are.
-fn check_categories(categories: &IndexMap<String, IndexMap<String, ValueSpec>>, problems: &mut Problems) {
+fn check_categories(categories: &IndexMap<String, IndexMap<String, Values>>, problems: &mut Problems) {
     if categories.is_empty() || categories.len() > CATEGORIES_MAX {
         let help = format!("write from 1 to {CATEGORIES_MAX} of them");
         problems.push("categories-empty", format!("there are {} categories", categories.len()), help);
@@ -137,16 +134,15 @@ fn check_categories(categories: &IndexMap<String, IndexMap<String, ValueSpec>>, 
 }
 
 /// Checks the values of a key.
-fn check_value(value: &ValueSpec, problems: &mut Problems) {
+fn check_value(value: &Values, problems: &mut Problems) {
     match value {
-        ValueSpec::Between { first, last, .. } if first > last => problems.within("between", |problems| {
-            problems.push(
-                "value-range",
-                format!("{first} is more than {last}"),
-                "write the smaller one as `first`",
-            );
-        }),
-        ValueSpec::Uniform { from, to, decimals, .. } => problems.within("uniform", |problems| {
+        Values::Between { first, last, .. } if first > last => problems.push_at(
+            "value-range",
+            "between",
+            format!("{first} is more than {last}"),
+            "write the smaller one as `first`",
+        ),
+        Values::Uniform { from, to, decimals, .. } => problems.within("uniform", |problems| {
             if !(from.is_finite() && to.is_finite() && from <= to) {
                 problems.push(
                     "value-range",
@@ -155,18 +151,17 @@ fn check_value(value: &ValueSpec, problems: &mut Problems) {
                 );
             }
             if *decimals > 15 {
-                problems.within("decimals", |it| {
-                    it.push(
-                        "value-decimals",
-                        format!("{decimals} decimals are too many"),
-                        "write at most 15",
-                    );
-                });
+                problems.push_at(
+                    "value-decimals",
+                    "decimals",
+                    format!("{decimals} decimals are too many"),
+                    "write at most 15",
+                );
             }
         }),
-        ValueSpec::OneOf(choices) if choices.is_empty() => problems.within("one_of", |problems| {
-            problems.push("value-none", "there is no value to choose", "write at least one");
-        }),
+        Values::OneOf(choices) if choices.is_empty() => {
+            problems.push_at("value-none", "one_of", "there is no value to choose", "write at least one");
+        }
         _ => {}
     }
 }
