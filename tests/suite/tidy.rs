@@ -98,6 +98,15 @@ fn a_module_imports_only_from_floors_below_its_own() {
 }
 
 #[test]
+fn every_kind_of_input_is_written_and_checked_in_a_folder_of_its_own() {
+    for kind in ["policy", "scenario", "profile", "suite"] {
+        for part in [format!("{kind}.rs"), format!("{kind}/written.rs"), format!("{kind}/check.rs")] {
+            assert!(root().join("src/input").join(&part).is_file(), "{part} is missing");
+        }
+    }
+}
+
+#[test]
 fn every_source_file_opens_with_its_sentence() {
     let all = ["src", "tests/suite", "examples"].iter().flat_map(|it| sources(it));
     let silent = all.filter(|(_, text)| {
