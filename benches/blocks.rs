@@ -8,9 +8,9 @@ use std::path::PathBuf;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use ctxsim::blocks::{read, replay};
+use ctxsim::input::profile::{Blocks, Touch};
+use ctxsim::input::{CacheRules, Limits};
 use ctxsim::ledger::Sums;
-use ctxsim::model::profile::{Blocks, Touch};
-use ctxsim::model::{CacheRules, Limits};
 
 /// The cut-down traces, and those of the reference folder where there is one.
 fn traces() -> Vec<(&'static str, Vec<String>)> {

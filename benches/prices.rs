@@ -5,8 +5,8 @@
 mod measure;
 
 use criterion::{Criterion, criterion_group, criterion_main};
+use ctxsim::input::Profile;
 use ctxsim::ledger::{CacheUse, RequestRow, Sink, Sums};
-use ctxsim::model::Profile;
 use ctxsim::price::{Costs, PriceIndex, PriceRows};
 use ctxsim::pricelist::place::place;
 use ctxsim::pricelist::{PriceFile, read};

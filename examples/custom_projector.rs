@@ -1,7 +1,7 @@
 //! A policy in code: results of completed loops are shown as their recovery handles.
 
-use ctxsim::model::Layout;
-use ctxsim::model::policy::Moment;
+use ctxsim::input::Layout;
+use ctxsim::input::policy::Moment;
 use ctxsim::price::PriceRows;
 use ctxsim::projection::prompt::Shown;
 use ctxsim::projection::rendition::Rendered;

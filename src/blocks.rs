@@ -9,8 +9,8 @@ use std::ops::Range;
 use crate::cache::Luck;
 use crate::cache::lru::Lru;
 use crate::diag::Diagnostic;
+use crate::input::{CacheRules, Limits};
 use crate::ledger::{BlockHits, CacheUse, Failure, FailureKind, Outcome, RequestRow, Sink};
-use crate::model::{CacheRules, Limits};
 use crate::units::Tokens;
 
 /// The formats there are; the first that recognises a text reads it.

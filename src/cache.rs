@@ -13,12 +13,12 @@ mod qualified;
 mod stored;
 mod units;
 
+use crate::input::profile::written::Readable;
+use crate::input::{CacheRules, Layout, Settings, TtlClass};
 use crate::ledger::{CacheUse, StoredRow};
-use crate::model::{CacheRules, Layout, Settings, TtlClass};
 use crate::projection::Visit;
 use crate::projection::chain::Chain;
 use crate::projection::prompt::SlotIx;
-use crate::spec::cache::ReadableSpec;
 use crate::units::Tokens;
 
 pub use finding::{EntryFound, Fate, Finding, MarkFound};
@@ -123,16 +123,16 @@ pub fn cache_with_settings(rules: &CacheRules) -> Box<dyn CacheRule> {
 }
 
 /// Returns from when on what a request leaves can be read.
-fn readable_ms(at: ReadableSpec, after_ms: u64, request: &RequestView<'_>) -> i64 {
+fn readable_ms(at: Readable, after_ms: u64, request: &RequestView<'_>) -> i64 {
     readable_from(at, after_ms, [request.now_ms, request.response_ms, request.end_ms])
 }
 
 /// The same, by when the request, its response and its end are.
-fn readable_from(at: ReadableSpec, after_ms: u64, [now_ms, response_ms, end_ms]: [i64; 3]) -> i64 {
+fn readable_from(at: Readable, after_ms: u64, [now_ms, response_ms, end_ms]: [i64; 3]) -> i64 {
     let from_ms = match at {
-        ReadableSpec::RequestStart => now_ms,
-        ReadableSpec::ResponseStart => response_ms.max(now_ms),
-        ReadableSpec::ResponseEnd => end_ms.max(response_ms).max(now_ms),
+        Readable::RequestStart => now_ms,
+        Readable::ResponseStart => response_ms.max(now_ms),
+        Readable::ResponseEnd => end_ms.max(response_ms).max(now_ms),
     };
     from_ms.saturating_add_unsigned(after_ms)
 }

@@ -3,9 +3,9 @@
 use indexmap::IndexMap;
 use serde::Serialize;
 
+use crate::input::TtlClass;
+use crate::input::profile::price::Prices;
 use crate::ledger::{CacheUse, RequestRow, Role};
-use crate::model::TtlClass;
-use crate::model::price::Prices;
 use crate::price;
 use crate::trace::{EventKind, StepIx, Trace, Usage};
 use crate::units::{Cost, Tokens};

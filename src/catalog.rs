@@ -12,9 +12,9 @@ use serde::Deserialize;
 
 use crate::diag::{Diagnostic, nearest};
 use crate::error::Error;
-use crate::model::scope::wildcard;
-use crate::source::{self, Source, read_text};
-use crate::spec::Format;
+use crate::input::Format;
+use crate::input::policy::wildcard;
+use crate::input::text::source::{self, Source, read_text};
 
 pub use load::Loaded;
 
@@ -159,7 +159,7 @@ pub struct Catalog {
 /// The user's configuration as written.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct ConfigSpec {
+struct Config {
     /// Folders that hold `policies/`, `scenarios/`, `profiles/` or `suites/`, relative to the file.
     #[serde(default)]
     folders: Vec<String>,
@@ -184,7 +184,7 @@ impl Catalog {
         let mut catalog = Self::bundled();
         let path = folder.join(CONFIG);
         if path.is_file() {
-            let config: ConfigSpec = Source::read(&path)?.decode()?;
+            let config: Config = Source::read(&path)?.decode()?;
             for relative in config.folders {
                 catalog = catalog.with_folder(&folder.join(relative))?;
             }

@@ -2,16 +2,16 @@
 
 mod clairvoyant;
 
+use crate::input::policy::Code;
 use crate::projection::Projector;
-use crate::spec::policy::CodeSpec;
 use crate::trace::Trace;
 
 pub use clairvoyant::Clairvoyant;
 
 /// Returns the projector of a name, made ready for a trace.
 #[must_use]
-pub fn projector(code: CodeSpec, trace: &Trace) -> Box<dyn Projector> {
+pub fn projector(code: Code, trace: &Trace) -> Box<dyn Projector> {
     match code {
-        CodeSpec::Clairvoyant => Box::new(Clairvoyant::new(trace)),
+        Code::Clairvoyant => Box::new(Clairvoyant::new(trace)),
     }
 }

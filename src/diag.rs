@@ -30,7 +30,7 @@ pub struct Place {
 }
 
 impl Diagnostic {
-    /// Reports a problem of a field; [`crate::source::Source::locate`] finds its place in the text.
+    /// Reports a problem of a field; [`crate::input::Source::locate`] finds its place in the text.
     #[must_use]
     pub fn at(code: &'static str, field: impl Into<String>, message: impl Into<String>) -> Self {
         let place = Place { field: field.into(), ..Place::default() };
@@ -95,6 +95,17 @@ impl Problems {
         if !self.found.contains(&problem) {
             self.found.push(problem);
         }
+    }
+
+    /// Reports a problem of a field one level down.
+    pub fn push_at(
+        &mut self,
+        code: &'static str,
+        field: impl fmt::Display,
+        message: impl Into<String>,
+        help: impl Into<String>,
+    ) {
+        self.within(field, |problems| problems.push(code, message, help));
     }
 
     /// Returns the value if nothing was found, else everything that was.

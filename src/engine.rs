@@ -8,10 +8,10 @@ pub mod window;
 
 use crate::cache::{CacheRule, RequestView, cache, cache_with_settings};
 use crate::coded;
+use crate::input::policy::Moment;
+use crate::input::{CacheRules, Layout, Limits, Policy, Settings};
 use crate::ledger::{CacheUse, Change, Failure, FailureKind, NeedRow, Outcome, RequestRow, Role, Sink};
 use crate::memory::Keeper;
-use crate::model::policy::Moment;
-use crate::model::{CacheRules, Layout, Limits, Policy, Settings};
 use crate::projection::chain::Chain;
 use crate::projection::edit::ChangeLog;
 use crate::projection::{Ambient, Editor, Projector, Prompt, SideRequest};

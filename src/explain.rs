@@ -10,9 +10,9 @@ mod record;
 use crate::cache::{CacheRule, Finding};
 use crate::diag::Diagnostic;
 use crate::engine::{simulate, simulate_watched};
+use crate::input::policy::Moment;
+use crate::input::{Policy, Profile};
 use crate::ledger::{NeedRow, RequestRow, Role, Rows};
-use crate::model::policy::Moment;
-use crate::model::{Policy, Profile};
 use crate::price::{Bill, Consumed};
 use crate::projection::chain::Link;
 use crate::projection::text_as_it_came;
@@ -220,10 +220,11 @@ fn rung(policy: &Policy, author: u8) -> (usize, usize) {
     }
     for (stage, it) in policy.stages.iter().enumerate() {
         let step = usize::from(author).saturating_sub(before + 1);
-        if step < it.rungs.len() {
+        let n_rungs = policy.rungs(it).count();
+        if step < n_rungs {
             return (stage, step);
         }
-        before += it.rungs.len();
+        before += n_rungs;
     }
     (policy.stages.len(), 0)
 }
@@ -239,7 +240,7 @@ fn aside(
 ) -> (Sent, Option<By>) {
     let asks = |noted: &Noted| {
         let (stage, step) = rung(policy, noted.edit.after.by);
-        let action = policy.stages.get(stage).and_then(|it| it.rungs.get(step)).map(|it| &it.action);
+        let action = policy.stages.get(stage).and_then(|it| policy.rungs(it).nth(step)).map(|it| it.action);
         noted.n_sent == n_sent
             && items::is_new_summary(&noted.edit)
             && action.is_some_and(items::makes_request)

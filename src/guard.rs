@@ -2,10 +2,9 @@
 
 use std::fmt;
 
-use crate::diag::{Diagnostic, Problems, nearest};
+use crate::input::suite::Guard;
 use crate::report::json::Numbers;
 use crate::report::{Report, Run};
-use crate::spec::guard::GuardSpec;
 
 /// What a rule came to on one run.
 #[derive(Clone, Debug, PartialEq)]
@@ -36,55 +35,9 @@ impl fmt::Display for Verdict {
     }
 }
 
-/// A comparison that a guard makes.
-type Compare = fn(&f64, &f64) -> bool;
-
-/// Returns the bounds that a guard gives, in words and as comparisons.
-fn bounds(guard: &GuardSpec) -> Vec<(&'static str, f64, Compare)> {
-    let all: [(&str, Option<f64>, Compare); 4] = [
-        ("above", guard.above, f64::gt),
-        ("at least", guard.at_least, f64::ge),
-        ("below", guard.below, f64::lt),
-        ("at most", guard.at_most, f64::le),
-    ];
-    all.into_iter().filter_map(|(word, bound, compare)| Some((word, bound?, compare))).collect()
-}
-
-/// Checks guards: each has one bound, and speaks of policies of its suite.
-///
-/// # Errors
-/// Every problem, each with its field path.
-pub fn check(guards: &[GuardSpec], policies: &[String]) -> Result<(), Vec<Diagnostic>> {
-    let mut problems = Problems::default();
-    for (index, guard) in guards.iter().enumerate() {
-        problems.within(format_args!("guards.{index}"), |problems| {
-            if bounds(guard).len() != 1 {
-                problems.push(
-                    "guard-bound",
-                    format!("`{}` has {} bounds", guard.name, bounds(guard).len()),
-                    "write one of `above`, `at_least`, `below`, `at_most`",
-                );
-            }
-            for (field, name) in [("policy", Some(&guard.policy)), ("over", guard.over.as_ref())] {
-                if let Some(name) = name.filter(|it| !policies.contains(it)) {
-                    problems.within(field, |problems| {
-                        let message = format!("the suite does not run `{name}`");
-                        let help = match nearest(name, policies.iter().map(String::as_str)) {
-                            Some(near) => format!("did you mean `{near}`?"),
-                            None => "name one of the suite's policies".to_owned(),
-                        };
-                        problems.push("guard-policy", message, help);
-                    });
-                }
-            }
-        });
-    }
-    problems.into_result(())
-}
-
 /// Holds a report against guards; what the report does not run is not judged.
 #[must_use]
-pub fn judge(guards: &[GuardSpec], report: &Report) -> Vec<Verdict> {
+pub fn judge(guards: &[Guard], report: &Report) -> Vec<Verdict> {
     let runs: Vec<Numbers<'_>> = report.labelled().map(|(run, label)| Numbers::new(run, label)).collect();
     let is = |name: &str, wanted: &Option<String>| wanted.as_ref().is_none_or(|it| name == it);
     let mut verdicts = Vec::new();
@@ -108,7 +61,7 @@ pub fn judge(guards: &[GuardSpec], report: &Report) -> Vec<Verdict> {
             let divisor = other.flatten().map_or(Some(1.0), |it| it.at(&guard.metric));
             let value = numbers.at(&guard.metric).zip(divisor).map(|(value, divisor)| value / divisor);
             let value = value.filter(|it| !it.is_nan());
-            for (word, bound, compare) in bounds(guard) {
+            for (word, bound, compare) in guard.bounds() {
                 verdicts.push(Verdict {
                     guard: guard.name.clone(),
                     run: [&run.policy, &run.scenario, &run.profile].map(String::clone),
@@ -127,21 +80,6 @@ pub fn judge(guards: &[GuardSpec], report: &Report) -> Vec<Verdict> {
 mod tests {
     use super::*;
 
-    fn guard() -> GuardSpec {
-        GuardSpec {
-            name: "it is kept".to_owned(),
-            policy: "p".to_owned(),
-            scenario: None,
-            profile: None,
-            metric: "retention.accuracy.mean".to_owned(),
-            over: None,
-            above: Some(0.5),
-            at_least: None,
-            below: None,
-            at_most: None,
-        }
-    }
-
     #[test]
     fn a_number_that_is_none_is_said_to_be_missing() {
         let verdict = Verdict {
@@ -157,15 +95,5 @@ mod tests {
         assert_eq!(verdict.to_string(), told);
         let low = Verdict { value: Some(0.25), ..verdict };
         assert_eq!(low.to_string(), "it is kept: 0.25 is not above 0.5 (p on s under m)");
-    }
-
-    #[test]
-    fn a_guard_has_one_bound_and_speaks_of_its_suite() {
-        let twice = GuardSpec { below: Some(1.0), over: Some("q".to_owned()), ..guard() };
-
-        assert!(check(&[guard()], &["p".to_owned()]).is_ok());
-        let problems = check(&[twice], &["p".to_owned()]).unwrap_err();
-        let codes: Vec<_> = problems.iter().map(|it| (it.code, it.place.field.as_str())).collect();
-        assert_eq!(codes, [("guard-bound", "guards.0"), ("guard-policy", "guards.0.over")]);
     }
 }

@@ -2,7 +2,7 @@
 
 mod sums;
 
-use crate::model::memory::State;
+use crate::input::policy::memory::State;
 use crate::trace::facts::FactIx;
 use crate::trace::{Derived, ItemIx, Level, LoopIx, StepIx};
 use crate::units::Tokens;

@@ -29,9 +29,7 @@ pub mod units;
 pub mod rng;
 pub mod diag;
 pub mod error;
-pub mod spec;
-pub mod source;
-pub mod model;
+pub mod input;
 pub mod tokens;
 pub mod trace;
 pub mod projection;
@@ -56,11 +54,12 @@ pub use catalog::Catalog;
 pub use diag::Diagnostic;
 pub use engine::{play, simulate};
 pub use error::Error;
+pub use input::{
+    CacheRules, Format, Limits, Policy, PolicyFile, Profile, ProfileFile, ScenarioFile, SuiteFile,
+};
 pub use ledger::{Outcome, Rows, Sums};
 pub use metrics::Tally;
-pub use model::{CacheRules, Limits, Policy, Profile};
 pub use projection::{Ambient, Editor, Projector, Prompt};
 pub use report::{Report, Totals};
 pub use run::{Plan, Request};
-pub use spec::{Format, PolicySpec, ProfileSpec, ScenarioSpec, SuiteSpec};
 pub use trace::Trace;

@@ -6,10 +6,10 @@ pub mod stored;
 mod r#use;
 mod write;
 
+use crate::input::policy::memory::{Memory, Part, State};
+use crate::input::policy::written::memory;
 use crate::ledger::{Loss, ProbeRow, Sink};
-use crate::model::memory::{Memory, Part, State};
 use crate::projection::Prompt;
-use crate::spec::memory::FromSpec;
 use crate::trace::facts::{FactPlane, Form, Plant, Probe};
 use crate::trace::{ItemIx, Lifecycle, When};
 use crate::units::Tokens;
@@ -167,7 +167,7 @@ impl Remembering<'_> {
         while let Some(plant) = plants.get(self.n_arrived)
             && plant.item < n_items
         {
-            if self.rules.from == FromSpec::Session {
+            if self.rules.from == memory::When::Session {
                 self.writer.write(plant, &mut self.store);
             } else {
                 self.waiting.push(self.n_arrived);

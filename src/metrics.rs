@@ -8,8 +8,8 @@ pub mod sensitivity;
 pub mod statistic;
 pub mod trial;
 
+use crate::input::{Limits, Profile};
 use crate::ledger::{Outcome, RequestSums, Sums};
-use crate::model::{Limits, Profile};
 use crate::price::{self, Costs, PriceIndex};
 
 pub use break_even::BreakEven;

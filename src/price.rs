@@ -5,11 +5,11 @@ pub mod index;
 
 use std::ops::AddAssign;
 
+use crate::input::Profile;
+use crate::input::profile::Assumptions;
+use crate::input::profile::price::Prices;
+use crate::input::profile::written::RecoveryPrice;
 use crate::ledger::{NeedSums, Refetched, RequestRow, StoredSums, Sums};
-use crate::model::Profile;
-use crate::model::price::Prices;
-use crate::model::profile::Assumptions;
-use crate::spec::profile::RecoveryPriceSpec;
 use crate::units::{Cost, Rate};
 
 pub use bill::{Bill, Consumed, storage};
@@ -98,7 +98,7 @@ pub fn request(row: &RequestRow, prices: &Prices) -> Option<Cost> {
 /// Returns the tokens that recovery is expected to take, beside what drawn calls have in their own requests.
 #[must_use]
 pub fn refetched(needs: &NeedSums, assumptions: &Assumptions) -> Refetched {
-    if assumptions.recovery == RecoveryPriceSpec::Requests {
+    if assumptions.recovery == RecoveryPrice::Requests {
         return needs.refetched;
     }
     let (calls, fetched) = needs.unsent();
@@ -130,9 +130,9 @@ pub fn recovery(needs: &NeedSums, profile: &Profile) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::input::ProfileFile;
+    use crate::input::text::decode::{Format, decode};
     use crate::ledger::{CacheUse, RequestSums};
-    use crate::spec::ProfileSpec;
-    use crate::spec::decode::{Format, decode};
 
     const PROFILE: &str = r#"
 name = "p"
@@ -154,7 +154,7 @@ failure_penalty_usd = 0.02
 "#;
 
     fn profile() -> Profile {
-        Profile::new(&decode::<ProfileSpec>(PROFILE, Format::Toml).unwrap()).unwrap()
+        Profile::new(&decode::<ProfileFile>(PROFILE, Format::Toml).unwrap()).unwrap()
     }
 
     #[test]

@@ -14,8 +14,7 @@ mod rules;
 use indexmap::IndexMap;
 
 use crate::diag::Diagnostic;
-use crate::spec::price::PriceSpec;
-use crate::spec::profile::LimitsSpec;
+use crate::input::profile::written::{Limits, Price};
 use matching::Match;
 
 /// The lists there are; the first that recognises a text reads it.
@@ -54,11 +53,11 @@ pub struct Entry {
     /// What people call it.
     pub title: Option<String>,
     /// How much it takes and gives.
-    pub limits: LimitsSpec,
+    pub limits: Limits,
     /// The shortest prefix that its provider caches.
     pub cache_min_tokens: Option<u64>,
     /// What it costs.
-    pub prices: Vec<PriceSpec>,
+    pub prices: Vec<Price>,
     /// Which names mean it, where the list says.
     pub matching: Option<Match>,
     /// Where the list read it.

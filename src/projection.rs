@@ -29,7 +29,7 @@ pub use prompt::{Prompt, Slot, SlotIx, State, ToolResults};
 pub use text::Text;
 pub use window::Window;
 
-use crate::model::policy::Moment;
+use crate::input::policy::Moment;
 use crate::trace::{ItemIx, Texts};
 use prompt::Shown;
 

@@ -5,15 +5,15 @@
 
 mod expected;
 
+use crate::input::{Recovery, Size};
 use crate::ledger::NeedRow;
-use crate::model::{Recovery, Size};
 use crate::projection::num::{Env, Known, Num};
 use crate::projection::prompt::{LoopState, Shown, Slot, SlotIx};
 use crate::projection::{Prompt, State};
 use crate::trace::{ItemIx, Level, LoopEvidence, LoopIx, Need};
 use crate::units::Tokens;
 
-pub use crate::spec::refetch::{Bound, Terms};
+pub use crate::input::scenario::refetch::{Bound, Terms};
 pub use expected::{Billing, Carried, Reads, Source};
 
 /// How the agent recovers, made ready for one set of limits.
@@ -49,6 +49,7 @@ impl ReadyRecovery {
             Recovery::OneShot => How::OneShot,
             Recovery::Pinned => How::Pinned,
             Recovery::NaiveReread { limit, fits } => {
+                let fits = fits.as_ref().unwrap_or(&Size::Limit);
                 How::NaiveReread { limit: *limit, fits: eval(fits).saturating_sub(stable) }
             }
         };

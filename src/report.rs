@@ -24,11 +24,11 @@ use std::sync::Arc;
 
 use indexmap::{IndexMap, IndexSet};
 
+use crate::input::Profile;
+use crate::input::profile::written::RecoveryPrice;
+use crate::input::scenario::refetch::{Bound, Refetch};
+use crate::input::suite::Reference;
 use crate::metrics::{Label, Retention, Tally};
-use crate::model::Profile;
-use crate::spec::guard::ReferenceSpec;
-use crate::spec::profile::RecoveryPriceSpec;
-use crate::spec::refetch::{Bound, RefetchSpec};
 use crate::units::Cost;
 
 pub use metric::Totals;
@@ -44,7 +44,7 @@ pub struct Report {
     /// What a reader must know.
     pub notes: Vec<String>,
     /// Figures of others that stand beside ours.
-    pub references: Vec<ReferenceSpec>,
+    pub references: Vec<Reference>,
     /// The runs: by scenario, then by profile, then by policy.
     pub runs: Vec<Run>,
     /// The scenarios added up, by profile, then by policy; none unless asked for.
@@ -84,7 +84,7 @@ pub struct LoadFacts<'a> {
     /// Where its needs are drawn: from which seed.
     pub drawn_from: Option<u64>,
     /// What it takes to fetch something again.
-    pub refetch: RefetchSpec,
+    pub refetch: Refetch,
     /// What is assumed rather than known, in sentences.
     pub assumptions: &'a [String],
 }
@@ -166,7 +166,7 @@ impl Assumed {
                 "Needs are drawn once, from seed {seed}: what a drawn need fetches is a request, a call and a result like any \
                  other. Another seed gives other numbers."
             ));
-        } else if assumed.recovery == RecoveryPriceSpec::Requests {
+        } else if assumed.recovery == RecoveryPrice::Requests {
             sentences.push(refetch_sentence(&load.refetch));
         } else {
             sentences.push(format!(
@@ -225,7 +225,7 @@ fn distinct<'a>(values: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
 }
 
 /// Says what recovery is taken to cost.
-fn refetch_sentence(refetch: &RefetchSpec) -> String {
+fn refetch_sentence(refetch: &Refetch) -> String {
     let [terms, low, high] = Bound::ALL.map(|it| refetch.terms(it));
     format!(
         "Recovery is priced as requests: {} of the calls (from {} to {}) send the prompt once more, the others ride along; each \

@@ -16,14 +16,13 @@ use std::sync::Arc;
 
 use crate::catalog::Catalog;
 use crate::error::Error;
+use crate::input::suite::{Guard, Habits, Reference};
+use crate::input::{Policy, Profile};
 use crate::ledger::{Outcome, Rows, Sums};
 use crate::metrics::trial::{Trial, TrialSink};
 use crate::metrics::{Retention, Tally};
-use crate::model::{Policy, Profile};
 use crate::price::{self, PriceIndex, PriceRows};
 use crate::report::{Assumed, LoadFacts, Report, Run};
-use crate::spec::guard::{GuardSpec, ReferenceSpec};
-use crate::spec::suite::BreakEvenSpec;
 use crate::trace::{Conversation, conversation};
 use crate::units::UNLIMITED;
 
@@ -66,11 +65,11 @@ pub struct Plan {
     /// What a reader of the table must know.
     pub notes: Vec<String>,
     /// Rules on the results.
-    pub guards: Vec<GuardSpec>,
+    pub guards: Vec<Guard>,
     /// Figures of others that stand beside ours.
-    pub references: Vec<ReferenceSpec>,
+    pub references: Vec<Reference>,
     /// What break-even points are asked about.
-    pub break_even: Option<BreakEvenSpec>,
+    pub break_even: Option<Habits>,
     /// Whether the report adds up the scenarios.
     pub has_sum: bool,
 }

@@ -3,7 +3,7 @@
 //! The vocabularies are in builds with the feature `tokens`. Anthropic and Google publish no tokenizer: for their models every
 //! count here is an approximation.
 
-use crate::spec::scenario::TokenizerSpec;
+use crate::input::scenario::TokenizerName;
 use crate::units::Tokens;
 
 /// What counts texts.
@@ -14,17 +14,17 @@ pub trait Tokenizer {
 
 /// Returns what tokenizers are called by those who publish them.
 #[must_use]
-pub fn name(spec: TokenizerSpec) -> &'static str {
+pub fn name(spec: TokenizerName) -> &'static str {
     match spec {
-        TokenizerSpec::O200k => "o200k_base",
-        TokenizerSpec::Cl100k => "cl100k_base",
+        TokenizerName::O200k => "o200k_base",
+        TokenizerName::Cl100k => "cl100k_base",
     }
 }
 
 /// Returns a tokenizer, unless this build has none.
 #[cfg(feature = "tokens")]
 #[must_use]
-pub fn tokenizer(spec: TokenizerSpec) -> Option<Box<dyn Tokenizer>> {
+pub fn tokenizer(spec: TokenizerName) -> Option<Box<dyn Tokenizer>> {
     struct Vocabulary(&'static tiktoken::CoreBpe);
 
     impl Tokenizer for Vocabulary {
@@ -39,7 +39,7 @@ pub fn tokenizer(spec: TokenizerSpec) -> Option<Box<dyn Tokenizer>> {
 /// Returns a tokenizer, unless this build has none.
 #[cfg(not(feature = "tokens"))]
 #[must_use]
-pub fn tokenizer(_: TokenizerSpec) -> Option<Box<dyn Tokenizer>> {
+pub fn tokenizer(_: TokenizerName) -> Option<Box<dyn Tokenizer>> {
     None
 }
 
@@ -58,7 +58,7 @@ mod tests {
     #[test]
     fn counts_are_the_published_ones() {
         let (new, old) =
-            (tokenizer(TokenizerSpec::O200k).unwrap(), tokenizer(TokenizerSpec::Cl100k).unwrap());
+            (tokenizer(TokenizerName::O200k).unwrap(), tokenizer(TokenizerName::Cl100k).unwrap());
 
         for (text, by_new, by_old) in PUBLISHED {
             assert_eq!((new.count(text), old.count(text)), (by_new, by_old), "{text}");
@@ -67,6 +67,6 @@ mod tests {
 
     #[test]
     fn special_tokens_in_a_text_are_text() {
-        assert!(tokenizer(TokenizerSpec::O200k).unwrap().count("<|endoftext|>") > 1);
+        assert!(tokenizer(TokenizerName::O200k).unwrap().count("<|endoftext|>") > 1);
     }
 }

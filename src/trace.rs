@@ -16,22 +16,18 @@ use std::ops::Range;
 
 use indexmap::IndexSet;
 
-use crate::model::TtlClass;
-use crate::spec::policy::{KindSpec, PreserveSpec};
-use crate::spec::refetch::RefetchSpec;
-use crate::spec::scenario::TokenizerSpec;
+use crate::input::TtlClass;
+use crate::input::scenario::TokenizerName;
+use crate::input::scenario::refetch::Refetch;
 use crate::units::{Cost, Decimal, Tokens};
 
+pub use crate::input::policy::{Kind, Preserve};
 pub use build::{NewItem, Sizes, TraceBuilder};
 pub use conversation::Conversation;
 pub use event::{Event, EventKind, Lifecycle, Phase, When};
 pub use evidence::{Derived, Due, ItemNeed, Level, LoopEvidence, Need, Needs};
 pub use text::Texts;
 
-/// A kind of item.
-pub type Kind = KindSpec;
-/// Why an item may be needed again.
-pub type Preserve = PreserveSpec;
 /// An item's place in the order of arrival; the slot that shows it has the same index.
 pub type ItemIx = u32;
 /// A step's place in the trace.
@@ -65,9 +61,9 @@ pub struct Trace {
     /// Characters per token, where a policy counts in characters.
     pub chars_per_token: Decimal,
     /// What counts texts that a policy writes; their characters do where there is none.
-    pub tokenizer: Option<TokenizerSpec>,
+    pub tokenizer: Option<TokenizerName>,
     /// What it takes to fetch something again.
-    pub refetch: RefetchSpec,
+    pub refetch: Refetch,
     /// What is assumed rather than known, in sentences.
     pub assumptions: Vec<String>,
 }

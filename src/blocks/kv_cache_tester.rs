@@ -7,7 +7,7 @@ use serde::Deserialize;
 use super::lift::{Lifted, Numbers, lift};
 use super::{BlockRequest, BlockTrace, Format, head};
 use crate::diag::Diagnostic;
-use crate::source::json_problem;
+use crate::input::text::source::json_problem;
 use crate::units::Tokens;
 
 /// The format.

@@ -8,8 +8,8 @@ use indexmap::IndexSet;
 
 use super::lru::Lru;
 use super::{CacheRule, EntryFound, Fate, Finding, RequestView};
+use crate::input::profile;
 use crate::ledger::CacheUse;
-use crate::model::profile;
 use crate::units::Tokens;
 
 /// A store of blocks, known by the digest of the shortest chained prefix that covers them.

@@ -12,8 +12,8 @@ use super::marks::{Mark, is_one_position, look_ups, place};
 use super::{
     CacheRule, EntryFound, Fate, Finding, MarkFound, RequestView, elapsed_ms, readable_from, readable_ms,
 };
+use crate::input::{Breakpoints, TtlClass};
 use crate::ledger::CacheUse;
-use crate::model::{Breakpoints, TtlClass};
 use crate::projection::chain::Link;
 use crate::units::Tokens;
 

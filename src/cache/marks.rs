@@ -1,10 +1,9 @@
 //! Where a layout's breakpoints fall in a prompt, and what positions and messages its prefixes form.
 
-use crate::model::layout::{Breakpoint, Layout, Place};
-use crate::model::{Breakpoints, TtlClass};
+use crate::input::policy::{Breakpoint, Layout, LevelEnd, Place};
+use crate::input::profile::written::{Automatic, LookbackUnit, Lookup};
+use crate::input::{Breakpoints, TtlClass};
 use crate::projection::chain::Link;
-use crate::spec::cache::{AutomaticSpec, LookbackUnitSpec, LookupSpec};
-use crate::spec::layout::LevelEndSpec;
 use crate::trace::Kind;
 use crate::units::Tokens;
 
@@ -36,7 +35,7 @@ pub fn place(
 
 /// Returns the places of a prompt at which entries are looked for, the longest prefix first.
 #[must_use]
-pub fn look_ups(layout: &Layout, rules: &Breakpoints, lookup: &LookupSpec, links: &[Link]) -> Vec<usize> {
+pub fn look_ups(layout: &Layout, rules: &Breakpoints, lookup: &Lookup, links: &[Link]) -> Vec<usize> {
     let marks = places(layout, None, rules, links, 0);
     let automatic = marks.iter().find(|it| it.1).map(|it| it.0.link);
     let explicit: Vec<usize> = marks.iter().filter(|it| !it.1).map(|it| it.0.link).collect();
@@ -96,10 +95,10 @@ pub(super) fn places(
 }
 
 /// Returns where an automatic breakpoint falls.
-fn automatic(at: AutomaticSpec, links: &[Link]) -> Option<usize> {
+fn automatic(at: Automatic, links: &[Link]) -> Option<usize> {
     match at {
-        AutomaticSpec::LastBlock => links.iter().rposition(|it| it.kind != Kind::Reasoning),
-        AutomaticSpec::LastMessage => eligible_ends(links).next().or_else(|| lead_end(links)),
+        Automatic::LastBlock => links.iter().rposition(|it| it.kind != Kind::Reasoning),
+        Automatic::LastMessage => eligible_ends(links).next().or_else(|| lead_end(links)),
     }
 }
 
@@ -123,10 +122,10 @@ fn eligible_ends(links: &[Link]) -> impl Iterator<Item = usize> {
 }
 
 /// Returns the last prefix of a level that stands at the front.
-fn end_of(level: LevelEndSpec, links: &[Link]) -> Option<usize> {
+fn end_of(level: LevelEnd, links: &[Link]) -> Option<usize> {
     let kind = match level {
-        LevelEndSpec::Tools => Kind::ToolSchema,
-        LevelEndSpec::System => Kind::System,
+        LevelEnd::Tools => Kind::ToolSchema,
+        LevelEnd::System => Kind::System,
     };
     let front = links.iter().take_while(|it| matches!(it.kind, Kind::ToolSchema | Kind::System));
     front.enumerate().filter(|(_, it)| it.kind == kind).last().map(|(index, _)| index)
@@ -153,6 +152,6 @@ fn side(kind: Kind) -> Option<bool> {
 
 /// Returns whether two neighbours are one position: where runs are, a run of calls is, and so is a run of results.
 #[must_use]
-pub fn is_one_position(unit: LookbackUnitSpec, earlier: Kind, later: Kind) -> bool {
-    unit == LookbackUnitSpec::Run && earlier == later && matches!(later, Kind::ToolCall | Kind::ToolResult)
+pub fn is_one_position(unit: LookbackUnit, earlier: Kind, later: Kind) -> bool {
+    unit == LookbackUnit::Run && earlier == later && matches!(later, Kind::ToolCall | Kind::ToolResult)
 }

@@ -5,9 +5,9 @@
 //! loop's end breaks it behind the loop's user message. What the model wrote is not part of the previous prompt.
 
 use super::{CacheRule, EntryFound, Fate, Finding, RequestView};
+use crate::input::policy::Moment;
+use crate::input::profile::Steps;
 use crate::ledger::CacheUse;
-use crate::model::policy::Moment;
-use crate::model::profile::Steps;
 use crate::projection::Visit;
 use crate::units::Tokens;
 

@@ -6,8 +6,8 @@
 
 use super::prefixes::{Left, Prefixes};
 use super::{CacheRule, EntryFound, Fate, Finding, RequestView, elapsed_ms};
+use crate::input::profile::Steps;
 use crate::ledger::CacheUse;
-use crate::model::profile::Steps;
 use crate::units::Tokens;
 
 /// The prefixes of every earlier prompt, each with the time from which on it can be read.

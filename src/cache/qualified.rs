@@ -7,12 +7,12 @@
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::{CacheRule, Finding, RequestView, cache};
+use crate::input::profile::cache::{Hits, Qualified as Rules, SETTINGS};
+use crate::input::profile::written::Level;
+use crate::input::{CacheRules, Settings};
 use crate::ledger::{CacheUse, StoredRow};
-use crate::model::cache::{Hits, Qualified as Rules, SETTINGS};
-use crate::model::{CacheRules, Settings};
 use crate::projection::chain::{Chain, Link};
 use crate::rng::{Seed, Stream};
-use crate::spec::cache::LevelSpec;
 use crate::trace::Kind;
 
 /// The stream of the draws.
@@ -53,7 +53,7 @@ impl Qualified {
 
     /// Returns the prompt as the provider tells prompts apart.
     fn told_apart(&self, request: &RequestView<'_>) -> Chain {
-        let salts = [LevelSpec::Tools, LevelSpec::System, LevelSpec::Messages]
+        let salts = [Level::Tools, Level::System, Level::Messages]
             .map(|level| salt(self.rules.invalidates.of(request.settings, level)));
         let links = request.chain.links().iter().map(|link| {
             let level = match link.kind {

@@ -6,8 +6,9 @@
 
 use super::marks::{lead_end, places};
 use super::{CacheRule, EntryFound, Fate, Finding, MarkFound, RequestView, elapsed_ms};
+use crate::input::Breakpoints;
+use crate::input::profile::cache;
 use crate::ledger::{CacheUse, StoredRow};
-use crate::model::{Breakpoints, cache};
 use crate::units::Tokens;
 
 /// A content.

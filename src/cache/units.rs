@@ -11,8 +11,8 @@ use indexmap::IndexMap;
 
 use super::prefixes::{Prefixes, is_live};
 use super::{CacheRule, EntryFound, Fate, Finding, RequestView, elapsed_ms, readable_ms};
+use crate::input::profile::cache;
 use crate::ledger::CacheUse;
-use crate::model::cache;
 use crate::projection::chain::Link;
 use crate::trace::Kind;
 use crate::units::Tokens;

@@ -1,4 +1,4 @@
-//! Files of the catalog as specs: names checked against paths, variants laid over their bases.
+//! Files of the catalog, read: names checked against paths, variants laid over their bases.
 
 use std::path::Path;
 
@@ -7,10 +7,10 @@ use serde::de::DeserializeOwned;
 use super::{Catalog, Kind, Origin};
 use crate::diag::{Diagnostic, nearest};
 use crate::error::Error;
-use crate::source::Source;
-use crate::spec::refetch::RefetchSpec;
-use crate::spec::scenario::{AssumeSpec, LoadSpec, RecoveryModeSpec};
-use crate::spec::{Format, PolicySpec, ProfileSpec, ScenarioSpec, SuiteSpec, place};
+use crate::input::scenario::refetch::Refetch;
+use crate::input::scenario::{Assume, Load, RecoveryMode};
+use crate::input::text::place;
+use crate::input::{Format, PolicyFile, ProfileFile, ScenarioFile, Source, SuiteFile};
 
 /// How many bases may stand on one another.
 const BASES_MAX: usize = 32;
@@ -66,7 +66,7 @@ fn depth_in(source: &Source, steps: &[&str]) -> usize {
 #[derive(Debug)]
 pub struct Policies<'c> {
     catalog: &'c Catalog,
-    read: Vec<(Origin, Source, PolicySpec)>,
+    read: Vec<(Origin, Source, PolicyFile)>,
 }
 
 impl Policies<'_> {
@@ -74,7 +74,7 @@ impl Policies<'_> {
     ///
     /// # Errors
     /// The name is unknown, a file cannot be read or decoded, or the bases form a circle.
-    pub fn policy(&mut self, name: &str) -> Result<Loaded<PolicySpec>, Error> {
+    pub fn policy(&mut self, name: &str) -> Result<Loaded<PolicyFile>, Error> {
         let catalog = self.catalog;
         let origin = catalog.find(Kind::Policy, name)?;
         let (source, mut spec) = self.read(&origin)?;
@@ -105,11 +105,11 @@ impl Policies<'_> {
     }
 
     /// Reads one file.
-    fn read(&mut self, origin: &Origin) -> Result<(Source, PolicySpec), Error> {
+    fn read(&mut self, origin: &Origin) -> Result<(Source, PolicyFile), Error> {
         if let Some((_, source, spec)) = self.read.iter().find(|(it, ..)| it == origin) {
             return Ok((source.clone(), spec.clone()));
         }
-        let (source, spec) = self.catalog.read(Kind::Policy, origin, |it: &PolicySpec| &it.name)?;
+        let (source, spec) = self.catalog.read(Kind::Policy, origin, |it: &PolicyFile| &it.name)?;
         self.read.push((origin.clone(), source.clone(), spec.clone()));
         Ok((source, spec))
     }
@@ -126,7 +126,7 @@ impl Catalog {
     ///
     /// # Errors
     /// The name is unknown, a file cannot be read or decoded, or the bases form a circle.
-    pub fn policy(&self, name: &str) -> Result<Loaded<PolicySpec>, Error> {
+    pub fn policy(&self, name: &str) -> Result<Loaded<PolicyFile>, Error> {
         self.policies().policy(name)
     }
 
@@ -134,12 +134,12 @@ impl Catalog {
     ///
     /// # Errors
     /// The name is unknown, or the file cannot be read or decoded.
-    pub fn scenario(&self, name: &str) -> Result<Loaded<ScenarioSpec>, Error> {
+    pub fn scenario(&self, name: &str) -> Result<Loaded<ScenarioFile>, Error> {
         let origin = self.find(Kind::Scenario, name)?;
         if Format::of(origin.path()).is_none() {
             return Ok(recording(origin));
         }
-        let (source, spec) = self.read(Kind::Scenario, &origin, |it: &ScenarioSpec| &it.name)?;
+        let (source, spec) = self.read(Kind::Scenario, &origin, |it: &ScenarioFile| &it.name)?;
         Ok(Loaded { spec, origin, source: Some(source), bases: Vec::new() })
     }
 
@@ -147,9 +147,9 @@ impl Catalog {
     ///
     /// # Errors
     /// The name is unknown, or the file cannot be read or decoded.
-    pub fn profile(&self, name: &str) -> Result<Loaded<ProfileSpec>, Error> {
+    pub fn profile(&self, name: &str) -> Result<Loaded<ProfileFile>, Error> {
         let origin = self.find(Kind::Profile, name)?;
-        let (source, spec) = self.read(Kind::Profile, &origin, |it: &ProfileSpec| &it.name)?;
+        let (source, spec) = self.read(Kind::Profile, &origin, |it: &ProfileFile| &it.name)?;
         Ok(Loaded { spec, origin, source: Some(source), bases: Vec::new() })
     }
 
@@ -157,9 +157,9 @@ impl Catalog {
     ///
     /// # Errors
     /// The name is unknown, or the file cannot be read or decoded.
-    pub fn suite(&self, name: &str) -> Result<Loaded<SuiteSpec>, Error> {
+    pub fn suite(&self, name: &str) -> Result<Loaded<SuiteFile>, Error> {
         let origin = self.find(Kind::Suite, name)?;
-        let (source, spec) = self.read(Kind::Suite, &origin, |it: &SuiteSpec| &it.name)?;
+        let (source, spec) = self.read(Kind::Suite, &origin, |it: &SuiteFile| &it.name)?;
         Ok(Loaded { spec, origin, source: Some(source), bases: Vec::new() })
     }
 
@@ -210,21 +210,21 @@ impl Catalog {
 }
 
 /// Makes a scenario of a recorded session, with nothing assumed that the defaults do not say.
-fn recording(origin: Origin) -> Loaded<ScenarioSpec> {
+fn recording(origin: Origin) -> Loaded<ScenarioFile> {
     let file = origin.path().file_name().map(|it| it.to_string_lossy().into_owned()).unwrap_or_default();
-    let spec = ScenarioSpec {
+    let spec = ScenarioFile {
         name: stem(origin.path()),
         about: format!("The recorded session {file}."),
         sources: Vec::new(),
         params: indexmap::IndexMap::new(),
         seed: 0,
-        refetch: RefetchSpec::default(),
-        recovery: RecoveryModeSpec::default(),
+        refetch: Refetch::default(),
+        recovery: RecoveryMode::default(),
         stable: Vec::new(),
         call_overhead_tokens: 0,
         file_tools: Vec::new(),
         chars_per_token: None,
-        load: LoadSpec::Recorded { path: file, assume: AssumeSpec::default() },
+        load: Load::Recorded { path: file, assume: Assume::default() },
     };
     Loaded { spec, origin, source: None, bases: Vec::new() }
 }

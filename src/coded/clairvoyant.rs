@@ -1,6 +1,6 @@
 //! The floor of prompt size: keeps what some later need or probe of positive weight asks, at the level asked, and no more.
 
-use crate::model::policy::Moment;
+use crate::input::policy::Moment;
 use crate::projection::prompt::Shown;
 use crate::projection::rendition::Rendered;
 use crate::projection::{Ambient, Editor, Projector};

@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 use super::{Reply, Run};
+use crate::input::policy::Moment;
 use crate::ledger::{FailureKind, NeedRow, Sink};
-use crate::model::policy::Moment;
 use crate::projection::prompt::{Shown, SlotIx};
 use crate::projection::{Projector, Prompt, State};
 use crate::recovery::{Source, Terms, item_state};

@@ -1,11 +1,11 @@
 //! A declarative policy made ready for one trace and one set of limits: two that are equal play alike, whatever their names.
 
-use crate::model::memory::Memory;
-use crate::model::{Layout, Limits, Policy};
+use crate::input::policy::Code;
+use crate::input::policy::memory::Memory;
+use crate::input::{Layout, Limits, Policy};
 use crate::projection::Program;
 use crate::projection::num::Known;
 use crate::recovery::{Bound, ReadyRecovery};
-use crate::spec::policy::CodeSpec;
 use crate::trace::Trace;
 
 /// A declarative policy made ready for one trace and one set of limits.
@@ -14,7 +14,7 @@ pub struct Ready<'p> {
     pub(super) program: Program,
     pub(super) layout: &'p Layout,
     pub(super) memory: Option<&'p Memory>,
-    pub(super) code: Option<CodeSpec>,
+    pub(super) code: Option<Code>,
     recovery: ReadyRecovery,
 }
 
@@ -25,11 +25,11 @@ impl<'p> Ready<'p> {
         let known = Known { limits: *limits, chars_per_token: trace.chars_per_token };
         Self {
             program: Program::new(policy, trace, &known),
-            layout: &policy.layout,
-            memory: policy.memory.as_ref(),
+            layout: policy.layout(),
+            memory: policy.memory(),
             code: policy.code,
             recovery: ReadyRecovery::new(
-                &policy.recovery,
+                policy.recovery(),
                 &known,
                 trace.stable_tokens(),
                 Some(trace.refetch.terms(Bound::Value)),

@@ -3,10 +3,10 @@
 use super::{Ready, Run, RunError};
 use crate::cache::CacheRule;
 use crate::coded;
+use crate::input::policy::Moment;
+use crate::input::{CacheRules, Layout, Limits, Policy};
 use crate::ledger::{Outcome, Sink};
 use crate::memory::Keeper;
-use crate::model::policy::Moment;
-use crate::model::{CacheRules, Layout, Limits, Policy};
 use crate::projection::{Ambient, Editor, Projector};
 use crate::recovery::ReadyRecovery;
 use crate::trace::Trace;

@@ -2,11 +2,11 @@
 //!
 //! It gives what [`simulate`](super::simulate) gives of the conversation's trace, without making trace or prompt.
 
+use crate::input::policy::Moment;
+use crate::input::policy::memory::State;
+use crate::input::{CacheRules, Limits, Policy};
 use crate::ledger::{CacheUse, Outcome, RequestRow, Role, Sink, ToolResults};
 use crate::memory::{Keeper, View};
-use crate::model::memory::State;
-use crate::model::policy::Moment;
-use crate::model::{CacheRules, Limits, Policy};
 use crate::projection::Window;
 use crate::projection::num::Known;
 use crate::trace::conversation::{Step, Trial, Turn};
@@ -29,7 +29,7 @@ pub fn simulate(
         return None;
     }
     let window = Window::new(policy, &Known { limits: *limits, chars_per_token })?;
-    let keeper = Keeper::new(&trial.facts, policy.memory.as_ref());
+    let keeper = Keeper::new(&trial.facts, policy.memory());
     let shown = Shown::new(trial);
     Run { trial, window, keeper, limits, sink, shown, outcome: Outcome::default() }.play()
 }

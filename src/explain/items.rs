@@ -4,8 +4,8 @@ use indexmap::IndexMap;
 
 use super::record::Sent;
 use super::{Cause, Story};
+use crate::input::policy::{Action, SummaryPrompt};
 use crate::ledger::RequestRow;
-use crate::model::action::Action;
 use crate::projection::prompt::{Edit, Shown};
 use crate::projection::{Slot, SlotIx, State};
 use crate::trace::{ItemIx, Kind, LoopIx, Spine, StepIx};
@@ -150,7 +150,7 @@ pub(super) fn is_new_summary(edit: &Edit) -> bool {
 
 /// Returns whether a model is asked for what an action does.
 pub(super) fn makes_request(action: &Action) -> bool {
-    matches!(action, Action::Summarise(it) if it.request.is_some())
+    matches!(action, Action::Summarise(it) if it.prompt != SummaryPrompt::Free)
 }
 
 /// Returns the first items, none of which anybody has changed.

@@ -6,8 +6,8 @@ use std::rc::Rc;
 
 use crate::cache::{CacheRule, Finding, RequestView};
 use crate::engine::Watch;
+use crate::input::policy::Moment;
 use crate::ledger::{CacheUse, NeedRow, RequestRow, Role, Sink, StoredRow};
-use crate::model::policy::Moment;
 use crate::projection::chain::Link;
 use crate::projection::prompt::Edit;
 use crate::projection::{Editor, Projector, Slot, SlotIx};

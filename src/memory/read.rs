@@ -3,16 +3,16 @@
 use super::is_oracle;
 use super::store::Store;
 use super::write::Writer;
+use crate::input::policy::memory::{Memory, Part, State};
+use crate::input::policy::written::memory;
 use crate::ledger::Loss;
-use crate::model::memory::{Memory, Part, State};
-use crate::spec::memory::ReadSpec;
 use crate::trace::facts::{FactPlane, Plant};
 use crate::units::Tokens;
 
 /// What can be read when the probes come.
 pub(super) struct Read<'s> {
     store: &'s Store<'s>,
-    read: ReadSpec,
+    read: memory::Read,
     /// By fact, where only some are read.
     newest: Option<Vec<bool>>,
 }
@@ -21,7 +21,7 @@ impl<'s> Read<'s> {
     /// Opens a store for reading.
     pub(super) fn new(rules: &Memory, store: &'s Store<'s>, plane: &FactPlane) -> Self {
         let newest = match rules.read {
-            ReadSpec::Last(count) if !is_oracle(rules, Part::Read) => {
+            memory::Read::Last(count) if !is_oracle(rules, Part::Read) => {
                 let mut is_read = vec![false; plane.facts.len()];
                 for fact in store.newest(usize::try_from(count).unwrap_or(usize::MAX)) {
                     is_read[fact as usize] = true;
@@ -45,7 +45,7 @@ impl<'s> Read<'s> {
         if self.newest.as_ref().is_some_and(|it| !it[fact as usize]) {
             return (State::Lost, Some(Loss::Read));
         }
-        let state = if self.read == ReadSpec::ByKey { State::Recoverable } else { State::Summarised };
+        let state = if self.read == memory::Read::ByKey { State::Recoverable } else { State::Summarised };
         (state, None)
     }
 }
@@ -54,8 +54,8 @@ impl<'s> Read<'s> {
 pub(super) fn tokens(rules: &Memory, store: &Store<'_>) -> Tokens {
     let held = u64::try_from(store.n_held()).unwrap_or(u64::MAX);
     let shown = match rules.read {
-        ReadSpec::Last(count) => held.min(count),
-        ReadSpec::All | ReadSpec::ByKey => held,
+        memory::Read::Last(count) => held.min(count),
+        memory::Read::All | memory::Read::ByKey => held,
     };
     shown.saturating_mul(rules.store.tokens_per_fact)
 }

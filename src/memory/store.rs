@@ -3,8 +3,8 @@
 use std::collections::VecDeque;
 
 use super::is_oracle;
+use crate::input::policy::memory::{Memory, Part};
 use crate::ledger::{KeptRow, Sink};
-use crate::model::memory::{Memory, Part};
 use crate::trace::Lifecycle;
 use crate::trace::facts::{FactIx, FactPlane};
 

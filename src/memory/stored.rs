@@ -4,8 +4,8 @@ use indexmap::{IndexMap, IndexSet};
 use serde::{Deserialize, Serialize};
 
 use crate::diag::{Diagnostic, Problems};
-use crate::model::memory::bank::{self, is_file_name};
-use crate::source::json_problem;
+use crate::input::policy::memory::bank::{self, is_file_name};
+use crate::input::text::source::json_problem;
 
 /// The schema of an index.
 pub const SCHEMA: &str = "ctxsim.store/1";

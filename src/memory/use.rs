@@ -1,9 +1,9 @@
 //! Answers a probe from what the prompt shows and what was read.
 
 use super::is_oracle;
-use crate::model::memory::{Memory, Part, State};
+use crate::input::policy::Shown;
+use crate::input::policy::memory::{Memory, Part, State};
 use crate::projection::{self, Prompt};
-use crate::spec::policy::ShownSpec;
 use crate::trace::ItemIx;
 
 /// Returns how the prompt shows what an item says; an item that never came is lost.
@@ -17,11 +17,11 @@ pub(super) fn standing(prompt: &Prompt<'_>, item: ItemIx) -> State {
         projection::State::Shown if slot.tokens >= prompt.item(at).raw => State::Exact,
         projection::State::Shown | projection::State::Folded | projection::State::FoldHost => {
             match slot.rendition {
-                ShownSpec::Raw => State::Exact,
-                ShownSpec::Exact | ShownSpec::Preview | ShownSpec::Truncate => State::Preview,
-                ShownSpec::Summary | ShownSpec::Gist => State::Summarised,
-                ShownSpec::Handle | ShownSpec::Offload => State::Recoverable,
-                ShownSpec::Marker => State::Lost,
+                Shown::Raw => State::Exact,
+                Shown::Exact | Shown::Preview | Shown::Truncate => State::Preview,
+                Shown::Summary | Shown::Gist => State::Summarised,
+                Shown::Handle | Shown::Offload => State::Recoverable,
+                Shown::Marker => State::Lost,
             }
         }
     }

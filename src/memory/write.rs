@@ -2,9 +2,9 @@
 
 use super::is_oracle;
 use super::store::{BankIx, Store};
-use crate::model::memory::{Bar, Memory, Part};
+use crate::input::policy::memory::{Bar, Memory, Part};
+use crate::input::policy::written::memory::Facts;
 use crate::rng::{Cpython, Stream};
-use crate::spec::memory::FactsSpec;
 use crate::trace::facts::{FactIx, FactPlane, Form, Luck, Plant};
 
 /// What memory's draws are for.
@@ -56,9 +56,9 @@ impl<'t> Writer<'t> {
         let mut nth = 0;
         for (rule, into) in self.rules.extract.iter().zip(&self.into) {
             let is_met = match rule.facts {
-                FactsSpec::Any => true,
-                FactsSpec::Explicit => plant.form == Form::Explicit,
-                FactsSpec::Implicit => plant.form == Form::Implicit,
+                Facts::Any => true,
+                Facts::Explicit => plant.form == Form::Explicit,
+                Facts::Implicit => plant.form == Form::Implicit,
             };
             if !is_met {
                 continue;

@@ -2,11 +2,10 @@
 
 use serde::Serialize;
 
-use crate::diag::{Diagnostic, Problems};
-use crate::model::price::Rates;
-use crate::model::{CacheRules, Profile};
-use crate::spec::suite::BreakEvenSpec;
-use crate::units::{Decimal, Rate, Tokens};
+use crate::input::profile::price::Rates;
+use crate::input::suite::Habits;
+use crate::input::{CacheRules, Profile};
+use crate::units::{Rate, Tokens};
 
 /// What a token costs to send, to read from the cache and to write to it, in any unit of money.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -76,31 +75,6 @@ impl CachePrice {
     }
 }
 
-/// Checks what break-even points are asked about.
-///
-/// # Errors
-/// Every value that has none, each with its field path.
-pub fn check(asked: &BreakEvenSpec) -> Result<(), Vec<Diagnostic>> {
-    let mut problems = Problems::default();
-    let zeros = [
-        ("prune_removes_tokens", asked.prune_removes_tokens == 0),
-        ("keep_alive_after", asked.keep_alive_after == Decimal::ZERO),
-        ("fill_up_requests", asked.fill_up_requests == 0),
-        ("compression", asked.compression == Decimal::ZERO),
-    ];
-    for (field, _) in zeros.into_iter().filter(|it| it.1) {
-        problems.within(format_args!("break_even.{field}"), |it| {
-            it.push("break-even-value", "nothing breaks even with 0", "write more than 0");
-        });
-    }
-    if asked.compaction_miss_share > Decimal::ONE {
-        problems.within("break_even.compaction_miss_share", |it| {
-            it.push("break-even-value", "a share above 1", "write a share from 0 to 1");
-        });
-    }
-    problems.into_result(())
-}
-
 /// The break-even points of one profile, at its usual prices of short prompts; null where a price or a lifetime is not
 /// known, or where nothing is cheaper to read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
@@ -126,7 +100,7 @@ pub struct BreakEven {
 impl BreakEven {
     /// Works out a profile's points; those that need habits are unknown without them.
     #[must_use]
-    pub fn new(profile: &Profile, asked: Option<&BreakEvenSpec>) -> Self {
+    pub fn new(profile: &Profile, asked: Option<&Habits>) -> Self {
         let rates = profile.prices.usual();
         let short = CachePrice::of(rates, 0).filter(|_| profile.cache != CacheRules::None);
         // Where no write is billed, an hour costs what minutes do, and there is nothing to choose.

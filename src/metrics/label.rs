@@ -62,8 +62,8 @@ fn recovery_tokens(run: &Tally) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::input::Limits;
     use crate::ledger::{NeedSums, Outcome, Sums};
-    use crate::model::Limits;
     use crate::price::Costs;
 
     fn run(cost: f64, tokens: f64, calls: f64) -> Tally {

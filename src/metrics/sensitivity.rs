@@ -1,11 +1,11 @@
 //! What a set of policies costs under many price lists: who is cheapest where, and how much a rate must move to change that.
 
 use super::{BreakEven, Tally};
+use crate::input::Profile;
+use crate::input::profile::price::Part;
+use crate::input::suite::Habits;
 use crate::ledger::{Outcome, Sums};
-use crate::model::Profile;
-use crate::model::price::Part;
 use crate::price::{Costs, PriceIndex};
-use crate::spec::suite::BreakEvenSpec;
 
 /// How many rates are varied.
 pub const N_PARTS: usize = Part::ALL.len();
@@ -24,7 +24,7 @@ pub struct Sensitivity {
     /// How many times the engine ran.
     pub n_simulations: usize,
     /// What the break-even points were asked about.
-    pub asked: Option<BreakEvenSpec>,
+    pub asked: Option<Habits>,
 }
 
 /// What of a profile a comparison speaks of.

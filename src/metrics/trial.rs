@@ -3,8 +3,8 @@
 use indexmap::IndexMap;
 use serde::Serialize;
 
+use crate::input::policy::memory::State;
 use crate::ledger::{Loss, NeedRow, Outcome, ProbeRow, RequestRow, Sink, StoredRow, Sums};
-use crate::model::memory::State;
 use crate::units::Tokens;
 
 /// The quarters of a load, as the Context Decay Benchmark calls them.

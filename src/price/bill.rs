@@ -1,7 +1,7 @@
 //! What tokens cost under one price list, exactly; a price that nobody gives makes the sum unknown.
 
+use crate::input::profile::price::{PriceList, Rates, Reach};
 use crate::ledger::{RequestRow, RequestSums};
-use crate::model::price::{PriceList, Rates, Reach};
 use crate::units::{Cost, Rate, Tokens};
 
 /// What requests cost, by what their tokens are.

@@ -1,8 +1,8 @@
 //! Requests in the order of their prompts' length with sums from the front, so that a tier is priced by two look-ups.
 
 use super::bill::{self, Bill, Consumed};
+use crate::input::profile::price::{PriceList, Prices, Reach};
 use crate::ledger::{NeedRow, RequestRow, Role, Sink, StoredRow};
-use crate::model::price::{PriceList, Prices, Reach};
 use crate::units::{Cost, Tokens};
 
 /// What of the requests prices can ask for, as they come.

@@ -4,8 +4,8 @@ use indexmap::{IndexMap, IndexSet};
 
 use super::rules::canonical;
 use super::{Entry, Found};
-use crate::model::calendar;
-use crate::spec::PriceSpec;
+use crate::input::profile::calendar;
+use crate::input::profile::written::Price;
 use crate::units::Decimal;
 
 /// A price on which lists disagree.
@@ -25,7 +25,7 @@ pub struct Disagreement {
 /// that day, or with a price from no known day, is in no list.
 #[must_use]
 pub fn compare(lists: &[Found], as_of: Option<&str>) -> (usize, Vec<Disagreement>) {
-    let mut by_model: IndexMap<String, Vec<(&'static str, &PriceSpec)>> = IndexMap::new();
+    let mut by_model: IndexMap<String, Vec<(&'static str, &Price)>> = IndexMap::new();
     for found in lists {
         for entry in &found.entries {
             let Some(price) = price_on(entry, as_of) else { continue };
@@ -49,7 +49,7 @@ fn key(entry: &Entry) -> String {
 }
 
 /// Returns the prices of an entry that hold on a day or, without one, at last.
-fn price_on<'e>(entry: &'e Entry, as_of: Option<&str>) -> Option<&'e PriceSpec> {
+fn price_on<'e>(entry: &'e Entry, as_of: Option<&str>) -> Option<&'e Price> {
     let on = as_of.map_or(Some(i64::MAX), calendar::day)?;
     let mut dated = Vec::with_capacity(entry.prices.len());
     for price in &entry.prices {
@@ -59,7 +59,7 @@ fn price_on<'e>(entry: &'e Entry, as_of: Option<&str>) -> Option<&'e PriceSpec> 
     dated.into_iter().filter(|(from, _)| *from <= on).max_by_key(|(from, _)| *from).map(|(_, price)| price)
 }
 
-fn disagreements(model: &str, prices: &[(&'static str, &PriceSpec)]) -> Vec<Disagreement> {
+fn disagreements(model: &str, prices: &[(&'static str, &Price)]) -> Vec<Disagreement> {
     let priced: Vec<_> = prices.iter().map(|(list, price)| (*list, fields(price))).collect();
     let names: IndexSet<&String> = priced.iter().flat_map(|(_, it)| it.keys()).collect();
     let rows = names.into_iter().filter_map(|field| {
@@ -71,7 +71,7 @@ fn disagreements(model: &str, prices: &[(&'static str, &PriceSpec)]) -> Vec<Disa
 }
 
 /// Returns usual prices by name.
-fn fields(price: &PriceSpec) -> IndexMap<String, Decimal> {
+fn fields(price: &Price) -> IndexMap<String, Decimal> {
     let mut fields = IndexMap::new();
     let mut put = |name: String, price: Option<Decimal>| fields.extend(price.map(|it| (name, it)));
     put("input".to_owned(), Some(price.input));

@@ -9,8 +9,7 @@ use super::json::{self, Json};
 use super::matching::Match;
 use super::{Entry, Found, List, PriceFile, Reason};
 use crate::diag::Diagnostic;
-use crate::spec::price::{PriceSpec, TierSpec, WindowSpec};
-use crate::spec::profile::LimitsSpec;
+use crate::input::profile::written::{Limits, Price, Tier, Window};
 use crate::units::{Decimal, Tokens};
 
 /// The list.
@@ -93,7 +92,7 @@ fn entry(provider: &str, name: Option<&str>, model: &Json, sources: &[String]) -
         provider: provider.to_owned(),
         model: name.to_owned(),
         title: model.get("name").and_then(Json::text).map(str::to_owned),
-        limits: LimitsSpec { context_tokens, ..LimitsSpec::default() },
+        limits: Limits { context_tokens, ..Limits::default() },
         cache_min_tokens: None,
         prices,
         matching,
@@ -103,8 +102,8 @@ fn entry(provider: &str, name: Option<&str>, model: &Json, sources: &[String]) -
 }
 
 /// Reads prices that hold from a day on, or at some hours.
-fn conditional_prices(conditional: &[Json], left_out: &mut Vec<String>) -> Result<Vec<PriceSpec>, Reason> {
-    let mut prices: Vec<PriceSpec> = Vec::new();
+fn conditional_prices(conditional: &[Json], left_out: &mut Vec<String>) -> Result<Vec<Price>, Reason> {
+    let mut prices: Vec<Price> = Vec::new();
     for one in conditional {
         let given =
             one.get("prices").ok_or_else(|| ("price-malformed", "an item without `prices`".to_owned()))?;
@@ -126,13 +125,13 @@ fn conditional_prices(conditional: &[Json], left_out: &mut Vec<String>) -> Resul
                         "prices by hour of a form that a profile has no word for".to_owned(),
                     ));
                 };
-                usual.windows.push(WindowSpec {
+                usual.windows.push(Window {
                     hours: vec![format!("{start}-{end}")],
                     input: Some(spec.input),
                     output: spec.output,
                     cache_read: spec.cache_read,
                     cache_write: spec.cache_write,
-                    ..WindowSpec::default()
+                    ..Window::default()
                 });
             }
             _ => return Err(("price-form", "a constraint of an unknown kind".to_owned())),
@@ -149,7 +148,7 @@ struct Priced {
 }
 
 /// Reads one set of prices.
-fn price(prices: &Json, left_out: &mut Vec<String>) -> Result<PriceSpec, Reason> {
+fn price(prices: &Json, left_out: &mut Vec<String>) -> Result<Price, Reason> {
     let fields = prices.object().ok_or_else(|| ("price-malformed", "`prices` is no object".to_owned()))?;
     let mut by_name: IndexMap<&str, Priced> = IndexMap::new();
     for (name, value) in fields {
@@ -177,22 +176,22 @@ fn price(prices: &Json, left_out: &mut Vec<String>) -> Result<PriceSpec, Reason>
     starts.dedup();
     let tiers = starts.into_iter().map(|start| {
         let above = |name: &str| by_name.get(name).and_then(|it| it.above.get(&start)).copied();
-        TierSpec {
+        Tier {
             above_prompt_tokens: Some(start),
             input: above("input_mtok"),
             output: above("output_mtok"),
             cache_read: above("cache_read_mtok"),
             cache_write: writes(&above),
-            ..TierSpec::default()
+            ..Tier::default()
         }
     });
-    Ok(PriceSpec {
+    Ok(Price {
         input,
         output: base("output_mtok"),
         cache_read: base("cache_read_mtok"),
         cache_write: writes(&base),
         tiers: tiers.collect(),
-        ..PriceSpec::default()
+        ..Price::default()
     })
 }
 

@@ -7,9 +7,9 @@ use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 
 use super::PriceFile;
 use crate::diag::Diagnostic;
-use crate::source::{Source, json_problem};
-use crate::spec::Format;
-use crate::spec::decode::decode;
+use crate::input::Format;
+use crate::input::text::decode::decode;
+use crate::input::text::source::{Source, json_problem};
 use crate::units::{Decimal, Tokens};
 
 /// A value of a price list.

@@ -8,8 +8,7 @@ use indexmap::IndexMap;
 use super::json::{self, Json};
 use super::{Entry, Found, List, PriceFile, Reason};
 use crate::diag::Diagnostic;
-use crate::spec::price::{PriceSpec, ServiceSpec, TierSpec, WeekdaySpec, WindowSpec};
-use crate::spec::profile::LimitsSpec;
+use crate::input::profile::written::{Limits, Price, Service, Tier, Weekday, Window};
 use crate::units::{Decimal, Tokens};
 
 /// The list.
@@ -89,7 +88,7 @@ fn entry(key: &str, value: &Json) -> Result<Entry, Reason> {
         provider: provider.to_owned(),
         model: model.to_owned(),
         title: None,
-        limits: LimitsSpec {
+        limits: Limits {
             context_tokens: None,
             input_tokens: number("max_input_tokens"),
             output_tokens: number("max_output_tokens"),
@@ -201,7 +200,7 @@ impl Rates {
     }
 
     /// Writes the prices as a profile does.
-    fn price(&self, provider: &str) -> Result<PriceSpec, Reason> {
+    fn price(&self, provider: &str) -> Result<Price, Reason> {
         let usual = self.by_service.get("");
         let base = usual.and_then(|it| it.get(&0));
         let input = base.and_then(|it| it.get(&Part::Input)).copied();
@@ -213,14 +212,14 @@ impl Rates {
         let sells_half_hours = base.is_some_and(|it| it.contains_key(&Part::Write("12h")))
             || ["openai", "azure", "azure_ai"].contains(&provider);
         let usual_ttl = if sells_half_hours { "30m" } else { "5m" };
-        let mut price = PriceSpec { input, output, ..PriceSpec::default() };
+        let mut price = Price { input, output, ..Price::default() };
         if let Some(base) = base {
             price.cache_read = base.get(&Part::Read).copied();
             price.cache_write = writes(base, usual_ttl);
         }
         let tiers = |by_threshold: &IndexMap<Tokens, IndexMap<Part, Decimal>>| {
             let above = by_threshold.iter().filter(|(threshold, _)| **threshold > 0);
-            let mut tiers: Vec<(Tokens, TierSpec)> = above
+            let mut tiers: Vec<(Tokens, Tier)> = above
                 .map(|(threshold, parts)| (*threshold, tier(*threshold, parts, provider, usual_ttl)))
                 .collect();
             tiers.sort_by_key(|(threshold, _)| *threshold);
@@ -230,7 +229,7 @@ impl Rates {
         for (service, by_threshold) in self.by_service.iter().filter(|(name, _)| !name.is_empty()) {
             let none = IndexMap::new();
             let base = by_threshold.get(&0).unwrap_or(&none);
-            let own = ServiceSpec {
+            let own = Service {
                 factor: None,
                 input: base.get(&Part::Input).copied(),
                 output: base.get(&Part::Output).copied(),
@@ -247,16 +246,16 @@ impl Rates {
     }
 }
 
-fn tier(threshold: Tokens, parts: &IndexMap<Part, Decimal>, provider: &str, usual_ttl: &str) -> TierSpec {
+fn tier(threshold: Tokens, parts: &IndexMap<Part, Decimal>, provider: &str, usual_ttl: &str) -> Tier {
     let is_counted_in = provider == "xai";
-    TierSpec {
+    Tier {
         above_prompt_tokens: (!is_counted_in).then_some(threshold),
         from_prompt_tokens: is_counted_in.then_some(threshold),
         input: parts.get(&Part::Input).copied(),
         output: parts.get(&Part::Output).copied(),
         cache_read: parts.get(&Part::Read).copied(),
         cache_write: writes(parts, usual_ttl),
-        ..TierSpec::default()
+        ..Tier::default()
     }
 }
 
@@ -291,7 +290,7 @@ fn what(key: &str) -> Option<Keyed> {
 }
 
 /// Reads the hours at which a model is cheaper.
-fn windows(off_peak: Option<&Json>, price: &PriceSpec) -> Result<Vec<WindowSpec>, Reason> {
+fn windows(off_peak: Option<&Json>, price: &Price) -> Result<Vec<Window>, Reason> {
     let Some(off_peak) = off_peak else { return Ok(Vec::new()) };
     let malformed = |what: &str| ("price-malformed", format!("`off_peak_pricing`: {what}"));
     if !price.tiers.is_empty() {
@@ -301,11 +300,11 @@ fn windows(off_peak: Option<&Json>, price: &PriceSpec) -> Result<Vec<WindowSpec>
         None => Ok(None),
         Some(value) => value.per_token().map(Some).map_err(|it| malformed(&format!("`{name}`: {it}"))),
     };
-    let own = WindowSpec {
+    let own = Window {
         input: rate("input_cost_per_token")?,
         output: rate("output_cost_per_token")?,
         cache_read: rate("cache_read_input_token_cost")?,
-        ..WindowSpec::default()
+        ..Window::default()
     };
     let windows = off_peak.get("windows").and_then(Json::list).ok_or_else(|| malformed("no `windows`"))?;
     let read = windows.iter().map(|window| {
@@ -322,19 +321,19 @@ fn windows(off_peak: Option<&Json>, price: &PriceSpec) -> Result<Vec<WindowSpec>
             Some(days) => days.list().ok_or_else(|| malformed("`weekdays` is no list"))?,
         };
         let weekdays = days.iter().map(|it| weekday(it).ok_or_else(|| malformed("a weekday is 1 to 7")));
-        Ok(WindowSpec { weekdays: weekdays.collect::<Result<_, _>>()?, hours, ..own.clone() })
+        Ok(Window { weekdays: weekdays.collect::<Result<_, _>>()?, hours, ..own.clone() })
     });
     read.collect()
 }
 
-fn weekday(number: &Json) -> Option<WeekdaySpec> {
-    use WeekdaySpec::{Fri, Mon, Sat, Sun, Thu, Tue, Wed};
+fn weekday(number: &Json) -> Option<Weekday> {
+    use Weekday::{Fri, Mon, Sat, Sun, Thu, Tue, Wed};
     let index = usize::try_from(number.tokens()?).ok()?.checked_sub(1)?;
     [Mon, Tue, Wed, Thu, Fri, Sat, Sun].get(index).copied()
 }
 
 /// Reads what a region or a speed multiplies prices with.
-fn factors(fields: &IndexMap<String, Json>, price: &mut PriceSpec) -> Result<(), Reason> {
+fn factors(fields: &IndexMap<String, Json>, price: &mut Price) -> Result<(), Reason> {
     let entry = fields.get("provider_specific_entry").and_then(Json::object);
     let own = ["us", "eu", "fast"].iter().filter_map(|it| Some((*it, entry?.get(*it)?)));
     let uplift = "regional_processing_uplift_multiplier_";
@@ -346,9 +345,7 @@ fn factors(fields: &IndexMap<String, Json>, price: &mut PriceSpec) -> Result<(),
         };
         let factor = factor
             .ok_or_else(|| ("price-malformed", format!("the factor of `{name}` is no number above 0")))?;
-        price
-            .services
-            .insert(name.to_owned(), ServiceSpec { factor: Some(factor), ..ServiceSpec::default() });
+        price.services.insert(name.to_owned(), Service { factor: Some(factor), ..Service::default() });
     }
     Ok(())
 }

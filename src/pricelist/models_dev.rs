@@ -7,8 +7,7 @@ use indexmap::IndexMap;
 use super::json::{self, Json};
 use super::{Entry, Found, List, PriceFile, Reason};
 use crate::diag::Diagnostic;
-use crate::spec::price::{PriceSpec, ServiceSpec, TierSpec};
-use crate::spec::profile::LimitsSpec;
+use crate::input::profile::written::{Limits, Price, Service, Tier};
 use crate::units::Decimal;
 
 /// The list.
@@ -60,12 +59,12 @@ fn entry(provider: &str, model: &str, tree: &Json) -> Result<Entry, Reason> {
     if rates.output.is_none() {
         return Err(("price-absent", "no price for a token of output".to_owned()));
     }
-    let mut price = PriceSpec {
+    let mut price = Price {
         input,
         output: rates.output,
         cache_read: rates.cache_read,
         cache_write: rates.cache_write,
-        ..PriceSpec::default()
+        ..Price::default()
     };
     let tiers = match cost.get("tiers") {
         None => &[],
@@ -80,7 +79,7 @@ fn entry(provider: &str, model: &str, tree: &Json) -> Result<Entry, Reason> {
     for (name, mode) in modes.into_iter().flatten() {
         let Some(cost) = mode.get("cost") else { continue };
         let own = Rates::read(cost)?;
-        let service = ServiceSpec {
+        let service = Service {
             factor: None,
             input: own.input,
             output: own.output,
@@ -93,7 +92,7 @@ fn entry(provider: &str, model: &str, tree: &Json) -> Result<Entry, Reason> {
         }
     }
     let limit = |name: &str| tree.get("limit").and_then(|it| it.get(name)).and_then(Json::tokens);
-    let limits = LimitsSpec {
+    let limits = Limits {
         context_tokens: limit("context"),
         input_tokens: limit("input"),
         output_tokens: limit("output"),
@@ -146,7 +145,7 @@ impl Rates {
     }
 }
 
-fn tier(tier: &Json) -> Result<TierSpec, Reason> {
+fn tier(tier: &Json) -> Result<Tier, Reason> {
     let malformed = |what: &str| ("price-malformed", format!("`cost.tiers`: {what}"));
     let kind = tier.get("tier").ok_or_else(|| malformed("a tier without `tier`"))?;
     if kind.get("type").is_some_and(|it| it.text() != Some("context")) {
@@ -155,12 +154,12 @@ fn tier(tier: &Json) -> Result<TierSpec, Reason> {
     let size =
         kind.get("size").and_then(Json::tokens).ok_or_else(|| malformed("a size is a number of tokens"))?;
     let rates = Rates::read(tier)?;
-    Ok(TierSpec {
+    Ok(Tier {
         above_prompt_tokens: Some(size),
         input: rates.input,
         output: rates.output,
         cache_read: rates.cache_read,
         cache_write: rates.cache_write,
-        ..TierSpec::default()
+        ..Tier::default()
     })
 }

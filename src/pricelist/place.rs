@@ -5,11 +5,9 @@ use indexmap::IndexSet;
 use super::rules::{self, canonical};
 use super::{Entry, Found, Reason, Unplaced};
 use crate::diag::Diagnostic;
-use crate::model::Profile;
-use crate::spec::decode::{self, Tree};
-use crate::spec::price::{PriceSpec, ServiceSpec};
-use crate::spec::profile::CacheSpec;
-use crate::spec::{Format, ProfileSpec};
+use crate::input::profile::written::{Cache, Price, Service};
+use crate::input::text::decode::{self, Tree};
+use crate::input::{Format, Profile, ProfileFile};
 use crate::units::Decimal;
 
 /// A profile that a list gives.
@@ -89,7 +87,7 @@ fn profile(entry: &Entry, name: &str, found: &Found, as_of: &str, folder: &str) 
         ("profile-invalid", all.join("; "))
     };
     let text = text(entry, path, found, as_of).map_err(|it| problems(&[*it]))?;
-    let spec: ProfileSpec = decode::decode(&text, Format::Toml).map_err(|it| problems(&it))?;
+    let spec: ProfileFile = decode::decode(&text, Format::Toml).map_err(|it| problems(&it))?;
     let profile = Profile::new(&spec).map_err(|it| problems(&it))?;
     Ok(Placed { name: name.to_owned(), text, profile, left_out: entry.left_out.clone() })
 }
@@ -101,7 +99,7 @@ fn text(entry: &Entry, name: String, found: &Found, as_of: &str) -> Result<Strin
     let (cache, doubt, source) = cache(entry);
     let mut sources: IndexSet<&str> = [found.source].into();
     sources.extend(entry.sources.iter().map(String::as_str).chain(source));
-    let spec = ProfileSpec {
+    let spec = ProfileFile {
         name,
         about: format!("{title} at {provider}, at the prices that {} lists.", found.list),
         as_of: as_of.to_owned(),
@@ -116,30 +114,30 @@ fn text(entry: &Entry, name: String, found: &Found, as_of: &str) -> Result<Strin
 }
 
 /// Returns the cache rules, what they leave open, and where they are told.
-fn cache(entry: &Entry) -> (CacheSpec, Option<&'static str>, Option<&'static str>) {
+fn cache(entry: &Entry) -> (Cache, Option<&'static str>, Option<&'static str>) {
     if let Some((cache, row)) = rules::rules(entry) {
         return (cache, Some(&row.doubt), Some(&row.source));
     }
     let has_discount = entry.prices.iter().any(|it| it.cache_read.is_some());
     let doubt = has_discount.then_some("cached input is cheaper, but by which rules is not known");
-    (CacheSpec::default(), doubt, None)
+    (Cache::default(), doubt, None)
 }
 
 /// Writes services that differ from the usual prices by one factor as that factor.
-fn with_factors(usual: &PriceSpec) -> PriceSpec {
+fn with_factors(usual: &Price) -> Price {
     let mut price = usual.clone();
     for service in price.services.values_mut() {
         if let Some(factor) = service.factor.or_else(|| factor(usual, service)) {
-            *service = ServiceSpec { factor: Some(factor), ..ServiceSpec::default() };
+            *service = Service { factor: Some(factor), ..Service::default() };
         }
     }
     price
 }
 
 /// Returns the one factor by which a service differs from the usual prices, if it is one.
-fn factor(usual: &PriceSpec, service: &ServiceSpec) -> Option<Decimal> {
+fn factor(usual: &Price, service: &Service) -> Option<Decimal> {
     const PLACES: u32 = 4;
-    let usual = ServiceSpec {
+    let usual = Service {
         factor: None,
         input: Some(usual.input),
         output: usual.output,

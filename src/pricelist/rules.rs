@@ -6,8 +6,8 @@ use indexmap::IndexMap;
 use serde::Deserialize;
 
 use super::Entry;
-use crate::spec::decode::{Format, decode};
-use crate::spec::profile::{AssumptionsSpec, CacheSpec};
+use crate::input::profile::written::{Assumptions, Cache};
+use crate::input::text::decode::{Format, decode};
 use crate::units::Tokens;
 
 /// What no price list says, with its sources.
@@ -17,7 +17,7 @@ const TEXT: &str = include_str!("../../assumptions/price_lists.toml");
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Known {
-    assumptions: AssumptionsSpec,
+    assumptions: Assumptions,
     /// Other names of a provider, by the folder of its profiles.
     names: IndexMap<String, Vec<String>>,
     rows: Vec<Row>,
@@ -33,7 +33,7 @@ pub(super) struct Row {
     contains: Vec<String>,
     #[serde(default)]
     begins: Vec<String>,
-    cache: CacheSpec,
+    cache: Cache,
     /// Whether only the lifetimes are kept whose writes have a price.
     #[serde(default)]
     sold_lifetimes: bool,
@@ -60,7 +60,7 @@ fn known() -> &'static Known {
 }
 
 /// Returns what is assumed of an agent.
-pub(super) fn assumptions() -> AssumptionsSpec {
+pub(super) fn assumptions() -> Assumptions {
     known().assumptions.clone()
 }
 
@@ -71,7 +71,7 @@ pub(super) fn canonical(provider: &str) -> &str {
 }
 
 /// Returns the cache rules of a model and the row that they come from, where they are known.
-pub(super) fn rules(entry: &Entry) -> Option<(CacheSpec, &'static Row)> {
+pub(super) fn rules(entry: &Entry) -> Option<(Cache, &'static Row)> {
     if entry.prices.iter().all(|it| it.cache_read.is_none()) {
         return None;
     }

@@ -24,10 +24,8 @@ use super::scope;
 use super::test::Progress;
 use super::tracker::unit_of;
 use super::writer::Writer;
-use crate::model::action::{Action, Budget, Summarise};
-use crate::model::size::Unit;
-use crate::spec::action::SummaryPromptSpec;
-use crate::spec::policy::{OrderSpec, PartSpec};
+use crate::input::Policy;
+use crate::input::policy::{Action, Budget, Count, Counts, Order, Part, Summarise, SummaryPrompt, Unit};
 use crate::trace::{Kind, Spine};
 use crate::units::Tokens;
 
@@ -55,34 +53,44 @@ pub(super) struct ReadySummary {
     copy: Vec<Kind>,
     overhead: Num,
     at_least: u64,
-    request: Option<SummaryPromptSpec>,
+    request: Option<SummaryPrompt>,
 }
 
 impl ReadyBudget {
     fn new(budget: &Budget, known: &Known) -> Self {
-        let Budget { tokens, per_loop, counts_shown } = budget;
-        let tokens = Num::new(tokens, known).eval(&Env::default());
-        Self { tokens, per_loop: *per_loop, counts_shown: *counts_shown }
+        Self {
+            tokens: Num::new(&budget.tokens, known).eval(&Env::default()),
+            per_loop: budget.per.units() == Some((Unit::Loops, 1)),
+            counts_shown: budget.counts == Counts::Shown,
+        }
     }
 }
 
 impl Act {
-    pub(super) fn new(action: &Action, spine: &Spine, known: &Known, writer: Option<&Arc<Writer>>) -> Self {
+    pub(super) fn new(
+        action: &Action,
+        policy: &Policy,
+        spine: &Spine,
+        known: &Known,
+        writer: Option<&Arc<Writer>>,
+    ) -> Self {
+        let rows = || Rows::new(&policy.rows(action), spine, known);
         match action {
-            Action::Show { rows, budget, template, grows } => {
-                let budget = budget.as_ref().map(|it| ReadyBudget::new(it, known));
-                let rows = Rows::new(rows, spine, known).write(template.as_ref(), spine, writer);
-                Self::Show { rows, budget, grows: *grows }
-            }
+            Action::Show(_) => Self::Show { rows: rows(), budget: None, grows: false },
+            Action::Table { budget, template, grows, .. } => Self::Show {
+                rows: rows().write(policy.template(template.as_ref()), spine, writer),
+                budget: budget.as_ref().map(|it| ReadyBudget::new(it, known)),
+                grows: *grows,
+            },
             Action::Drop => Self::Drop,
-            Action::Fold(fold) => Self::Fold(Arc::new(ReadyFold::new(fold, spine, known, writer))),
-            Action::Summarise(Summarise { output, copy, overhead, at_least, request }) => {
+            Action::Fold(fold) => Self::Fold(Arc::new(ReadyFold::new(fold, policy, spine, known, writer))),
+            Action::Summarise(Summarise { output, copy, overhead, at_least, prompt }) => {
                 Self::Summarise(Arc::new(ReadySummary {
                     output: Num::new(output, known),
                     copy: copy.clone(),
-                    overhead: Num::new(overhead, known),
-                    at_least: *at_least,
-                    request: *request,
+                    overhead: overhead.as_ref().map_or(Num::Const(0), |it| Num::new(it, known)),
+                    at_least: at_least.as_ref().map_or(1, Count::get),
+                    request: Some(*prompt).filter(|it| *it != SummaryPrompt::Free),
                 }))
             }
         }
@@ -133,18 +141,18 @@ pub(super) fn apply(rung: &mut ReadyRung, activation: &Activation<'_>, edit: &mu
             return fold::fold(rung, &fold, region, activation, edit);
         }
         Act::Show { .. } | Act::Drop => match rung.place.order {
-            OrderSpec::Oldest => in_order(rung, region, activation, edit),
-            OrderSpec::Newest | OrderSpec::Largest => ranked(rung, region, activation, edit),
+            Order::Oldest => in_order(rung, region, activation, edit),
+            Order::Newest | Order::Largest => ranked(rung, region, activation, edit),
         },
     };
-    let is_active = rung.place.part == PartSpec::Active;
+    let is_active = rung.place.part == Part::Active;
     edit.note_visit(is_active, n_visited, n_changed);
 }
 
 /// Applies a rung to the item that has just entered.
 #[inline]
 pub(super) fn enter(rung: &ReadyRung, edit: &mut Editor<'_, '_>) {
-    let region = scope::part(edit.prompt(), PartSpec::Entering);
+    let region = scope::part(edit.prompt(), Part::Entering);
     if rung.place.has(edit.prompt(), region.from) {
         let mut pool = rung.act.budget().map(|it| OpenPool::new(it, region));
         touch_slot(rung, region.from, pool.as_mut(), edit);

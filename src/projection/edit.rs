@@ -12,7 +12,7 @@ use super::region::Region;
 use super::rendition::{Rendered, Rows};
 use super::text::{Content, Text};
 use super::tracker::Tracker;
-use crate::model::policy::Moment;
+use crate::input::policy::Moment;
 use crate::units::Tokens;
 
 /// One pass of a stage over its scope.

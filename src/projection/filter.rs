@@ -1,9 +1,8 @@
 //! Filters over slots, as masks.
 
-use super::num::{Env, Known, Num};
+use super::num::{Known, Num};
 use super::prompt::{Prompt, Shown, Slot, SlotIx};
-use crate::model::scope::{Patterns, Scope};
-use crate::spec::policy::KindSpec;
+use crate::input::policy::{Scope, matches_any};
 use crate::trace::{Item, Kind, Preserve, Spine};
 
 /// Which tools match, by their place in the trace's list.
@@ -20,12 +19,12 @@ impl ToolMask {
 
     /// Looks the patterns up: what the first list names, or all if it is empty, less what the second names.
     #[must_use]
-    pub fn new(tools: &Patterns, except: &Patterns, spine: &Spine) -> Self {
-        let (takes_all, spares_none) = (tools.0.is_empty(), except.0.is_empty());
+    pub fn new(tools: &[String], except: &[String], spine: &Spine) -> Self {
+        let (takes_all, spares_none) = (tools.is_empty(), except.is_empty());
         if takes_all && spares_none {
             return Self::ALL;
         }
-        let matches = |name: &String| (takes_all || tools.matches(name)) && !except.matches(name);
+        let matches = |name: &String| (takes_all || matches_any(tools, name)) && !matches_any(except, name);
         Self { tools: Some(spine.tools.iter().map(matches).collect()), otherwise: takes_all }
     }
 
@@ -65,7 +64,7 @@ impl ClassMask {
 
     /// A set of kinds.
     #[must_use]
-    pub fn of_kinds(kinds: &[KindSpec]) -> Self {
+    pub fn of_kinds(kinds: &[Kind]) -> Self {
         Self::of(kinds, |it| it as u16)
     }
 
@@ -119,10 +118,9 @@ impl Filter {
     /// Prepares the filters of a scope.
     #[must_use]
     pub fn new(scope: &Scope, spine: &Spine, known: &Known) -> Self {
-        let larger =
-            scope.larger_than.as_ref().map(|it| Num::new(it, known).eval(&Env::default()).saturating_add(1));
+        let larger = Num::fixed(scope.larger_than.as_ref(), known).map(|it| it.saturating_add(1));
         let mut filter = Self {
-            kinds: ClassMask::of_kinds(&scope.kinds),
+            kinds: ClassMask::of_kinds(scope.kinds()),
             tools: ToolMask::new(&scope.tools, &scope.except_tools, spine),
             preserve: ClassMask::of_preserve(&scope.preserve),
             shown: ClassMask::of_shown(&scope.shown),
@@ -135,10 +133,10 @@ impl Filter {
 
     /// Prepares a filter by kinds and tools alone.
     #[must_use]
-    pub fn of(kinds: &[KindSpec], tools: &Patterns, spine: &Spine) -> Self {
+    pub fn of(kinds: &[Kind], tools: &[String], spine: &Spine) -> Self {
         Self {
             kinds: ClassMask::of_kinds(kinds),
-            tools: ToolMask::new(tools, &Patterns::default(), spine),
+            tools: ToolMask::new(tools, &[], spine),
             preserve: ClassMask::ALL,
             shown: ClassMask::ALL,
             raw_min: 0,

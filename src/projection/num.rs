@@ -1,6 +1,7 @@
 //! Sizes with everything folded in that a run knows beforehand.
 
-use crate::model::{Limits, Size};
+use crate::input::Limits;
+use crate::input::policy::{Size, WindowKind};
 use crate::units::{Decimal, Tokens, UNLIMITED};
 
 /// A size as a program holds it: a number, or an expression over the state of a stage.
@@ -48,7 +49,8 @@ impl Num {
     pub fn new(size: &Size, known: &Known) -> Self {
         let all = |parts: &[Size]| parts.iter().map(|it| Self::new(it, known)).collect();
         let num = match size {
-            Size::Tokens(count) => Self::Const(*count),
+            Size::Tokens(count) | Size::Count(count) => Self::Const(*count),
+            Size::Ratio(ratio) => Self::Const(ratio.of(known.limits.prompt)),
             Size::Chars(count) => Self::Const(tokens_of_chars(*count, known.chars_per_token)),
             Size::Limit => Self::Const(known.limits.prompt),
             Size::Window => Self::Const(known.limits.window),
@@ -61,11 +63,22 @@ impl Num {
             Size::Max(parts) => Self::Max(all(parts)),
             Size::Times(factor, part) => Self::Times(*factor, Box::new(Self::new(part, known))),
             Size::ByWindow { of, below, then, otherwise } => {
-                let of = Self::new(of, known).eval(&Env::default());
+                let of = match of {
+                    WindowKind::Limit => known.limits.prompt,
+                    WindowKind::Window => known.limits.window,
+                };
                 Self::new(if of < *below { then } else { otherwise }, known)
             }
+            // No parameter is left in a checked policy.
+            Size::Param(_) => Self::Const(0),
         };
         if num.is_known() { Self::Const(num.eval(&Env::default())) } else { num }
+    }
+
+    /// Folds a size that no state of a stage changes, if there is one.
+    #[must_use]
+    pub fn fixed(size: Option<&Size>, known: &Known) -> Option<Tokens> {
+        size.map(|it| Self::new(it, known).eval(&Env::default()))
     }
 
     /// Returns whether no state of a stage is asked.

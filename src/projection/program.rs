@@ -13,9 +13,7 @@ use super::test::{Look, Progress, Test};
 use super::tracker::Tracker;
 use super::writer::Writer;
 use super::{Ambient, Projector, text_as_it_came};
-use crate::model::policy::{Moment, Policy, Rung, Stage};
-use crate::model::size::Unit;
-use crate::spec::policy::{LastsSpec, PrefixSpec};
+use crate::input::policy::{Lasts, Moment, Part, Policy, Prefix, Rung, Stage, Unit};
 use crate::trace::{Spine, Texts, Trace};
 
 /// Every moment, in the order of its number.
@@ -103,16 +101,18 @@ impl Program {
         let mut author = 0;
         let stage = |(index, stage): (usize, &Stage)| ReadyStage {
             index: u16::try_from(index).unwrap_or(u16::MAX),
-            when: Test::new(&stage.when, known),
-            rungs: stage
-                .rungs
-                .iter()
-                .map(|rung| ReadyRung::new(rung, &stage.when, &mut author, spine, known, writer.as_ref()))
+            when: stage.when.as_ref().map_or(Test::Always, |it| Test::new(it, known)),
+            rungs: policy
+                .rungs(stage)
+                .map(|rung| {
+                    author += 1;
+                    ReadyRung::new(&rung, stage, author, policy, spine, known, writer.as_ref())
+                })
                 .collect(),
-            for_request: stage.lasts == LastsSpec::Request,
-            keeps_prefix: stage.prefix == PrefixSpec::Keeps,
+            for_request: stage.lasts == Lasts::Request,
+            keeps_prefix: stage.prefix == Prefix::Keeps,
             seen: Arrived::default(),
-            asks_every: asks_every(stage, known),
+            asks_every: asks_every(policy, stage, known),
         };
         let stages = policy.stages.iter().enumerate().map(stage).collect();
         let considered = |moment: Moment| {
@@ -193,10 +193,10 @@ impl ReadyStage {
 }
 
 /// Returns whether any condition of a stage asks what has come since it was last considered.
-fn asks_every(stage: &Stage, known: &Known) -> bool {
+fn asks_every(policy: &Policy, stage: &Stage, known: &Known) -> bool {
     let mut asks = false;
-    let rungs = stage.rungs.iter().flat_map(|it| [Some(&it.when), it.until.as_ref()]);
-    for cond in rungs.chain([Some(&stage.when)]).flatten() {
+    let rungs = policy.rungs(stage).flat_map(|it| [it.when, it.until]);
+    for cond in rungs.chain([stage.when.as_ref()]).flatten() {
         Test::new(cond, known).each(&mut |test| asks |= matches!(test, Test::Every(..)));
     }
     asks
@@ -204,15 +204,16 @@ fn asks_every(stage: &Stage, known: &Known) -> bool {
 
 impl ReadyRung {
     fn new(
-        rung: &Rung,
-        stage_when: &crate::model::Cond,
-        author: &mut Author,
+        rung: &Rung<'_>,
+        stage: &Stage,
+        author: Author,
+        policy: &Policy,
         spine: &Spine,
         known: &Known,
         writer: Option<&Arc<Writer>>,
     ) -> Self {
-        let when = Test::new(&rung.when, known);
-        let goal = rung.until.as_ref().map(|it| Test::new(it, known));
+        let when = rung.when.map_or(Test::Always, |it| Test::new(it, known));
+        let goal = rung.until.map(|it| Test::new(it, known));
         let mut asks_scope = false;
         let mut units = Vec::new();
         let mut look = |test: &Test| match test {
@@ -225,20 +226,21 @@ impl ReadyRung {
             }
             _ => {}
         };
-        Test::new(stage_when, known).each(&mut look);
+        if let Some(cond) = &stage.when {
+            Test::new(cond, known).each(&mut look);
+        }
         when.each(&mut look);
         let mut asks_progress = false;
         if let Some(goal) = &goal {
             goal.each(&mut look);
             goal.each(&mut |test| asks_progress |= matches!(test, Test::Taken(_)));
         }
-        *author += 1;
         Self {
-            author: *author,
+            author,
             when,
             goal,
-            place: Place::new(&rung.scope, spine, known),
-            act: Act::new(&rung.action, spine, known, writer),
+            place: Place::new(rung.scope, spine, known),
+            act: Act::new(rung.action, policy, spine, known, writer),
             memory: Memory::default(),
             asks_progress,
             tracker: asks_scope.then(|| Tracker::new(&units)),
@@ -357,7 +359,7 @@ impl ReadyRung {
     pub(super) fn resume(&mut self, region: Region, edit: &Editor<'_, '_>) -> SlotIx {
         let memory = &mut self.memory;
         let journal = edit.prompt().journal();
-        let is_active = self.place.part == crate::spec::policy::PartSpec::Active;
+        let is_active = self.place.part == Part::Active;
         let has_pool = self.act.budget().is_some();
         if region.from != memory.from {
             memory.forget(region.from);

@@ -4,7 +4,7 @@ use super::edit::Editor;
 use super::num::{Env, Known, Num};
 use super::prompt::{Prompt, SlotIx};
 use super::region::Region;
-use crate::model::size::{Extent, Unit};
+use crate::input::policy::{Extent, Unit};
 use crate::trace::Kind;
 use crate::units::{Decimal, Tokens};
 
@@ -25,11 +25,14 @@ impl Reach {
     /// Prepares an extent.
     #[must_use]
     pub fn new(extent: &Extent, known: &Known) -> Self {
+        if let Some((unit, count)) = extent.units() {
+            return Self::Units(unit, count);
+        }
         match extent {
-            Extent::Units(unit, count) => Self::Units(*unit, *count),
+            Extent::Tokens(count) => Self::Tokens(Num::Const(count.get())),
             Extent::Size(size) => Self::Tokens(Num::new(size, known)),
             Extent::Fraction(share) => Self::Fraction(*share),
-            Extent::All => Self::All,
+            _ => Self::All,
         }
     }
 }

@@ -6,13 +6,11 @@
 use std::sync::Arc;
 
 use super::filter::{ClassMask, ToolMask};
-use super::num::{Env, Known, Num};
+use super::num::{Known, Num};
 use super::prompt::{Prompt, Shown, SlotIx};
 use super::text::{Content, Text};
 use super::writer::{Writer, Written, WrittenSizes};
-use crate::model::action::{Rendition, Row};
-use crate::model::scope::Patterns;
-use crate::model::template::Template;
+use crate::input::policy::{Rendition, Row, Template};
 use crate::trace::{Item, Kind, Preserve, Spine};
 
 /// A rendition as a program holds it.
@@ -57,19 +55,16 @@ impl Render {
     /// Prepares a rendition; `exact` overrules its own rule.
     #[must_use]
     pub fn new(rendition: &Rendition, exact: Option<bool>, known: &Known) -> Self {
-        let size = |size| u32::try_from(Num::new(size, known).eval(&Env::default())).unwrap_or(u32::MAX);
-        let (shown, tokens) = match rendition {
-            Rendition::Raw => (Shown::Raw, 0),
-            Rendition::Exact => (Shown::Exact, 0),
-            Rendition::Summary => (Shown::Summary, 0),
-            Rendition::Gist => (Shown::Gist, 0),
-            Rendition::Handle => (Shown::Handle, 0),
-            Rendition::Marker(tokens) => (Shown::Marker, u32::try_from(*tokens).unwrap_or(u32::MAX)),
-            Rendition::Preview(tokens) => (Shown::Preview, size(tokens)),
-            Rendition::Truncate(tokens) => (Shown::Truncate, size(tokens)),
-            Rendition::Offload(tokens) => (Shown::Offload, size(tokens)),
+        let size = |size| Num::fixed(size, known).unwrap_or(0);
+        let tokens = match rendition {
+            Rendition::Marker(tokens) => *tokens,
+            Rendition::Preview(head) => size(Some(head)),
+            Rendition::Truncate { head, tail } | Rendition::Offload { head, tail } => {
+                size(Some(head)).saturating_add(size(tail.as_ref()))
+            }
+            _ => 0,
         };
-        Self { shown, tokens, exact }
+        Self { shown: rendition.shown(), tokens: u32::try_from(tokens).unwrap_or(u32::MAX), exact }
     }
 
     /// Returns what it makes of an item.
@@ -129,13 +124,12 @@ impl Rows {
     #[must_use]
     pub fn new(rows: &[Row], spine: &Spine, known: &Known) -> Self {
         let row = |row: &Row| RowRender {
-            tools: ToolMask::new(&row.tools, &Patterns::default(), spine),
+            tools: ToolMask::new(&row.tools, &[], spine),
             preserve: ClassMask::of_preserve(&row.preserve),
-            larger_than: row.larger_than.as_ref().map_or(0, |it| {
-                u32::try_from(Num::new(it, known).eval(&Env::default()).saturating_add(1)).unwrap_or(u32::MAX)
-            }),
-            render: Render::new(&row.rendition, row.exact, known),
-            over_budget: Render::new(&row.over_budget, row.exact, known),
+            larger_than: Num::fixed(row.larger_than.as_ref(), known)
+                .map_or(0, |it| u32::try_from(it.saturating_add(1)).unwrap_or(u32::MAX)),
+            render: Render::new(&row.shown_as, row.exact, known),
+            over_budget: Render::new(row.over_budget(), row.exact, known),
             charged: row.charged,
         };
         Self { rows: rows.iter().map(row).collect(), written: None }

@@ -7,20 +7,18 @@ use super::prompt::{Prompt, SlotIx};
 use super::reach::{Ask, Reach};
 use super::region::Region;
 use super::tracker::unit_of;
-use crate::model::scope::Scope;
-use crate::model::size::{Extent, Unit};
-use crate::spec::policy::{OrderSpec, PartSpec};
+use crate::input::policy::{Extent, Order, Part, Scope, Unit};
 use crate::trace::Spine;
 
 /// A scope as a program holds it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Place {
     /// Which part of the prompt.
-    pub part: PartSpec,
+    pub part: Part,
     /// Which slots of it.
     pub filter: Filter,
     /// Which unit goes first.
-    pub order: OrderSpec,
+    pub order: Order,
     keep: Vec<Protected>,
     keep_first: Option<Reach>,
     keep_recent: Option<Reach>,
@@ -56,7 +54,7 @@ impl Place {
             keep_first: reach(&scope.keep_first),
             keep_recent: reach(&scope.keep_recent),
             only_recent: reach(&scope.only_recent),
-            by: Reach::new(&scope.by, known),
+            by: reach(&scope.by).unwrap_or(Reach::Units(Unit::Items, 1)),
         }
     }
 
@@ -81,7 +79,7 @@ impl Place {
         if self.is_whole_part() {
             return whole;
         }
-        let history = part(edit.prompt(), PartSpec::History);
+        let history = part(edit.prompt(), Part::History);
         for keep in &mut self.keep {
             let Protected { filter, first, recent, bounds } = keep;
             let ask =
@@ -208,12 +206,12 @@ impl Protected {
 /// Returns the slots of a part of the prompt.
 #[inline]
 #[must_use]
-pub fn part(prompt: &Prompt<'_>, part: PartSpec) -> Region {
+pub fn part(prompt: &Prompt<'_>, part: Part) -> Region {
     let (stable, active, end) = (prompt.history().session_from(), prompt.active_from(), prompt.len());
     match part {
-        PartSpec::History => Region { from: stable, to: end },
-        PartSpec::Active => Region { from: active, to: end },
-        PartSpec::Completed => Region { from: stable, to: active },
-        PartSpec::Entering => Region { from: end.saturating_sub(1), to: end },
+        Part::History => Region { from: stable, to: end },
+        Part::Active => Region { from: active, to: end },
+        Part::Completed => Region { from: stable, to: active },
+        Part::Entering => Region { from: end.saturating_sub(1), to: end },
     }
 }

@@ -2,14 +2,12 @@
 
 use super::rendition::Rendered;
 use super::text::Content;
-use crate::spec::policy::ShownSpec;
+pub use crate::input::policy::Shown;
 use crate::trace::{Item, Preserve};
 use crate::units::Tokens;
 
 /// A slot's place; slots never move, so it is the item's place in the order of arrival.
 pub type SlotIx = u32;
-/// How an item is shown.
-pub type Shown = ShownSpec;
 /// Who makes an edit: a rung of the program, or a projector of your own.
 pub type Author = u8;
 /// The author of edits that take back what held for one request.

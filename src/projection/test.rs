@@ -5,7 +5,7 @@ use super::num::{Env, Known, Num};
 use super::prompt::Arrived;
 use super::reach::Reach;
 use super::tracker::Totals;
-use crate::model::size::{Bound, Comparison, Cond, Unit};
+use crate::input::policy::{Bound, Comparison, Cond, Size, Unit, given};
 use crate::units::Tokens;
 
 /// A condition.
@@ -87,19 +87,27 @@ impl Test {
     /// Prepares a condition.
     #[must_use]
     pub fn new(cond: &Cond, known: &Known) -> Self {
-        let num = |bound: &Bound| Num::new(&bound.size, known);
+        let with = |test: fn(Comparison, Num) -> Self, bound: &Bound| {
+            let (comparison, size) = bound.given().unwrap_or((Comparison::Above, &Size::Limit));
+            test(comparison, Num::new(size, known))
+        };
         let all = |parts: &[Cond]| parts.iter().map(|it| Self::new(it, known)).collect();
         match cond {
             Cond::Always => Self::Always,
-            Cond::Prompt(bound) => Self::Prompt(bound.comparison, num(bound)),
-            Cond::Body(bound) => Self::Body(bound.comparison, num(bound)),
-            Cond::Scope(bound) => Self::Scope(bound.comparison, num(bound)),
-            Cond::Reclaimable(bound) => Self::Reclaimable(bound.comparison, num(bound)),
-            Cond::Freed(bound) => Self::Freed(bound.comparison, num(bound)),
+            Cond::Prompt(bound) => with(Self::Prompt, bound),
+            Cond::Body(bound) => with(Self::Body, bound),
+            Cond::Scope(bound) => with(Self::Scope, bound),
+            Cond::Reclaimable(bound) => with(Self::Reclaimable, bound),
+            Cond::Freed(bound) => with(Self::Freed, bound),
             Cond::Taken(extent) => Self::Taken(Reach::new(extent, known)),
-            Cond::Every(unit, count) => Self::Every(*unit, *count),
-            Cond::Count(unit, comparison, count) => Self::Count(*unit, *comparison, *count),
-            Cond::Idle(longer_than) => Self::Idle(*longer_than),
+            Cond::Every(extent) => {
+                extent.units().map_or(Self::Always, |(unit, count)| Self::Every(unit, count.max(1)))
+            }
+            Cond::Count { of, above, at_least, below, at_most } => {
+                let given = given([above, at_least, below, at_most]);
+                given.map_or(Self::Always, |(comparison, it)| Self::Count(*of, comparison, it.get()))
+            }
+            Cond::Idle { longer_than } => Self::Idle(longer_than.0),
             Cond::CacheCold => Self::CacheCold,
             Cond::All(parts) => Self::All(all(parts)),
             Cond::Any(parts) => Self::Any(all(parts)),

@@ -5,7 +5,7 @@ use std::num::NonZeroU64;
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 use super::num::tokens_of_chars;
-use crate::spec::scenario::TokenizerSpec;
+use crate::input::scenario::TokenizerName;
 use crate::tokens;
 use crate::trace::{Item, Trace};
 use crate::units::Decimal;
@@ -70,7 +70,7 @@ impl Text {
     }
 
     /// Words, counted by a tokenizer, else by their characters.
-    pub(super) fn counted(words: &str, tokenizer: Option<TokenizerSpec>, chars_per_token: Decimal) -> Self {
+    pub(super) fn counted(words: &str, tokenizer: Option<TokenizerName>, chars_per_token: Decimal) -> Self {
         let tokens = match tokenizer.and_then(tokens::tokenizer) {
             Some(tokenizer) => tokenizer.count(words),
             None => {

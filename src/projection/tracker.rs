@@ -3,7 +3,7 @@
 use super::filter::Filter;
 use super::prompt::{Prompt, Slot, SlotIx, State};
 use super::rendition::Rows;
-use crate::model::size::Unit;
+use crate::input::policy::Unit;
 use crate::trace::{Item, Kind, NO_ITEM};
 use crate::units::Tokens;
 

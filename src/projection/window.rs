@@ -2,11 +2,8 @@
 
 use super::num::{Known, Num};
 use super::test::Test;
-use crate::model::Policy;
-use crate::model::action::Action;
-use crate::model::policy::{Moment, Rung};
-use crate::model::size::{Comparison, Cond, Extent, Unit};
-use crate::spec::policy::{LastsSpec, OrderSpec, PartSpec};
+use crate::input::Policy;
+use crate::input::policy::{Action, Comparison, Cond, Lasts, Moment, Scope, Unit};
 use crate::units::Tokens;
 
 /// When the oldest items are dropped, and until when.
@@ -37,11 +34,10 @@ impl Window {
             let still = Self { moments: [false; 4], when: never, until: never };
             return policy.stages.is_empty().then_some(still);
         };
-        let [rung] = stage.rungs.as_slice() else { return None };
-        let is_plain = stage.lasts != LastsSpec::Request
-            && rung.when == Cond::Always
-            && rung.action == Action::Drop
-            && is_oldest_first(rung)
+        let is_plain = stage.lasts != Lasts::Request
+            && policy.rungs(stage).count() == 1
+            && stage.apply == Action::Drop
+            && is_oldest_first(&stage.scope)
             && stage.at.iter().all(|it| matches!(it, Moment::LoopStart | Moment::Request | Moment::LoopEnd));
         if !is_plain {
             return None;
@@ -49,8 +45,8 @@ impl Window {
         Some(Self {
             moments: [Moment::Entry, Moment::LoopStart, Moment::Request, Moment::LoopEnd]
                 .map(|it| stage.at.contains(&it)),
-            when: Bound::new(&stage.when, known)?,
-            until: Bound::new(rung.until.as_ref()?, known).filter(|it| it.from == 0)?,
+            when: Bound::new(stage.when.as_ref()?, known)?,
+            until: Bound::new(stage.until.as_ref()?, known).filter(|it| it.from == 0)?,
         })
     }
 
@@ -92,20 +88,8 @@ impl Bound {
     }
 }
 
-/// Returns whether a rung takes all of the history, item by item from the oldest on.
-fn is_oldest_first(rung: &Rung) -> bool {
-    let scope = &rung.scope;
-    scope.part == PartSpec::History
-        && scope.order == OrderSpec::Oldest
-        && scope.by == Extent::Units(Unit::Items, 1)
-        && scope.kinds.is_empty()
-        && scope.tools.0.is_empty()
-        && scope.except_tools.0.is_empty()
-        && scope.preserve.is_empty()
-        && scope.shown.is_empty()
-        && scope.larger_than.is_none()
-        && scope.keep.is_empty()
-        && scope.keep_first.is_none()
-        && scope.keep_recent.is_none()
-        && scope.only_recent.is_none()
+/// Returns whether a scope is all of the history, item by item from the oldest on.
+fn is_oldest_first(scope: &Scope) -> bool {
+    let by_item = scope.by.as_ref().is_none_or(|it| it.units() == Some((Unit::Items, 1)));
+    by_item && Scope { by: None, ..scope.clone() } == Scope::default()
 }

@@ -8,8 +8,8 @@ use minijinja::value::{Serde, Value};
 use super::num::Known;
 use super::prompt::Shown;
 use super::text::Text;
-use crate::model::template::Template;
-use crate::spec::scenario::TokenizerSpec;
+use crate::input::policy::Template;
+use crate::input::scenario::TokenizerName;
 use crate::trace::{ItemIx, Kind, Spine, Texts, Trace};
 use crate::units::Decimal;
 
@@ -17,7 +17,7 @@ use crate::units::Decimal;
 #[derive(Debug, PartialEq)]
 pub(super) struct Writer {
     texts: Texts,
-    tokenizer: Option<TokenizerSpec>,
+    tokenizer: Option<TokenizerName>,
     chars_per_token: Decimal,
 }
 

@@ -8,8 +8,8 @@
 use std::collections::BTreeMap;
 
 use super::Terms;
+use crate::input::{CacheRules, TtlClass};
 use crate::ledger::{NeedRow, Refetched};
-use crate::model::{CacheRules, TtlClass};
 use crate::projection::Prompt;
 use crate::projection::prompt::SlotIx;
 use crate::trace::{ItemIx, Level, LoopIx, Spine};

@@ -7,8 +7,8 @@ use serde_json::Value;
 
 use super::retention::RetentionCost;
 use super::{Report, Run, Totals};
+use crate::input::suite::Reference;
 use crate::metrics::{Label, Retention};
-use crate::spec::guard::ReferenceSpec;
 
 /// The schema; fields are added, never renamed without a new version.
 pub const SCHEMA: &str = "ctxsim.report/1";
@@ -19,7 +19,7 @@ struct ReportJson<'a> {
     schema: &'static str,
     suite: Option<&'a str>,
     notes: &'a [String],
-    references: &'a [ReferenceSpec],
+    references: &'a [Reference],
     runs: Vec<RunJson<'a>>,
 }
 

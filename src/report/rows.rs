@@ -4,10 +4,10 @@ use indexmap::IndexMap;
 use serde::Serialize;
 
 use super::metric::TTL_CLASSES;
+use crate::input::{Policy, Profile};
 use crate::ledger::{RequestRow, Role, Rows};
 use crate::metrics::probe::Probe;
 use crate::metrics::trial::Trial;
-use crate::model::{Policy, Profile};
 use crate::price;
 use crate::trace::{Level, Recorded, Usage};
 use crate::units::{Cost, Tokens};

@@ -9,10 +9,10 @@ use serde::Serialize;
 
 use super::csv;
 use super::retention::{self, Grid};
+use crate::input::profile::price::Part;
+use crate::input::suite::Habits;
 use crate::metrics::BreakEven;
 use crate::metrics::sensitivity::{Cell, Grid as Compared, Sensitivity};
-use crate::model::price::Part;
-use crate::spec::suite::BreakEvenSpec;
 use grids::{heading, letters, notes, tables};
 
 /// The schema; fields are added, never renamed without a new version.
@@ -25,7 +25,7 @@ struct DocumentJson<'a> {
     policies: &'a [String],
     distinct_rules_and_limits: usize,
     simulations: usize,
-    asked: Option<&'a BreakEvenSpec>,
+    asked: Option<&'a Habits>,
     profiles: Vec<ProfileJson<'a>>,
     loads: Vec<LoadJson<'a>>,
 }

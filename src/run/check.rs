@@ -5,12 +5,10 @@ use std::path::Path;
 use super::{load, params};
 use crate::catalog::{Catalog, Kind, Loaded};
 use crate::error::Error;
-use crate::guard;
-use crate::metrics::break_even;
-use crate::model::{Policy, Profile};
-use crate::source::Source;
-use crate::spec::set::Setting;
-use crate::spec::{Format, PolicySpec, ProfileSpec, ScenarioSpec, SuiteSpec, decode};
+use crate::input::text::decode;
+use crate::input::{
+    Format, Policy, PolicyFile, Profile, ProfileFile, ScenarioFile, Source, Suite, SuiteFile,
+};
 
 /// Checks an input, by its name or by its path.
 ///
@@ -43,11 +41,10 @@ pub fn check(catalog: &Catalog, kind: Kind, name: &str) -> Result<(), Error> {
 }
 
 /// Checks that a suite's names lead somewhere and that its overrides can be read.
-fn check_suite(catalog: &Catalog, suite: &Loaded<SuiteSpec>) -> Result<(), Error> {
+fn check_suite(catalog: &Catalog, suite: &Loaded<SuiteFile>) -> Result<(), Error> {
     let spec = &suite.spec;
     let mut problems = params::undeclared(&spec.params, &[], catalog);
-    problems.extend(spec.break_even.as_ref().and_then(|it| break_even::check(it).err()).unwrap_or_default());
-    problems.extend(guard::check(&spec.guards, &spec.policies).err().unwrap_or_default());
+    problems.extend(Suite::new(spec).err().unwrap_or_default());
     let lists =
         [(Kind::Policy, &spec.policies), (Kind::Scenario, &spec.scenarios), (Kind::Profile, &spec.profiles)];
     for (kind, names) in lists {
@@ -55,12 +52,6 @@ fn check_suite(catalog: &Catalog, suite: &Loaded<SuiteSpec>) -> Result<(), Error
             if catalog.expand(kind, name).iter().any(|it| catalog.find(kind, it).is_err()) {
                 problems.push(catalog.unknown(kind, &format!("{}.{index}", kind.folder()), name));
             }
-        }
-    }
-    for (index, text) in spec.set.iter().enumerate() {
-        if let Err(mut problem) = Setting::parse(text) {
-            problem.place.field = format!("set.{index}");
-            problems.push(*problem);
         }
     }
     if problems.is_empty() { Ok(()) } else { Err(suite.locate(problems).into()) }
@@ -79,10 +70,10 @@ pub fn kind_of(path: &Path) -> Result<Kind, Error> {
     let keys = decode::keys(&source.text, source.format);
     let n_known = |fields: &[&str]| keys.iter().filter(|it| fields.contains(&it.as_str())).count();
     let known = [
-        (Kind::Policy, n_known(decode::fields::<PolicySpec>())),
-        (Kind::Scenario, n_known(decode::fields::<ScenarioSpec>())),
-        (Kind::Profile, n_known(decode::fields::<ProfileSpec>())),
-        (Kind::Suite, n_known(decode::fields::<SuiteSpec>())),
+        (Kind::Policy, n_known(decode::fields::<PolicyFile>())),
+        (Kind::Scenario, n_known(decode::fields::<ScenarioFile>())),
+        (Kind::Profile, n_known(decode::fields::<ProfileFile>())),
+        (Kind::Suite, n_known(decode::fields::<SuiteFile>())),
     ];
     let most = known.iter().map(|(_, n)| *n).max().unwrap_or(0);
     let likely: Vec<Kind> = known.into_iter().filter(|(_, n)| *n == most).map(|(kind, _)| kind).collect();

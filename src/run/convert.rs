@@ -9,9 +9,8 @@ use super::check::kind_of;
 use crate::catalog::Kind;
 use crate::diag::Diagnostic;
 use crate::error::Error;
-use crate::source::Source;
-use crate::spec::decode::{decode, encode};
-use crate::spec::{Format, PolicySpec, ProfileSpec, ScenarioSpec, SuiteSpec};
+use crate::input::text::decode::{decode, encode};
+use crate::input::{Format, PolicyFile, ProfileFile, ScenarioFile, Source, SuiteFile};
 
 /// Returns a file's text in a format, once it has been read back as the same spec; its comments are lost.
 ///
@@ -20,10 +19,10 @@ use crate::spec::{Format, PolicySpec, ProfileSpec, ScenarioSpec, SuiteSpec};
 pub fn convert(path: &Path, format: Format) -> Result<String, Error> {
     let source = Source::read(path)?;
     match kind_of(path)? {
-        Kind::Policy => converted::<PolicySpec>(&source, format),
-        Kind::Scenario => converted::<ScenarioSpec>(&source, format),
-        Kind::Profile => converted::<ProfileSpec>(&source, format),
-        Kind::Suite => converted::<SuiteSpec>(&source, format),
+        Kind::Policy => converted::<PolicyFile>(&source, format),
+        Kind::Scenario => converted::<ScenarioFile>(&source, format),
+        Kind::Profile => converted::<ProfileFile>(&source, format),
+        Kind::Suite => converted::<SuiteFile>(&source, format),
     }
 }
 

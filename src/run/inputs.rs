@@ -9,14 +9,10 @@ use super::{Load, Plan, Request, load, notes, params};
 use crate::catalog::{Catalog, Kind, Loaded};
 use crate::diag::{Diagnostic, Place};
 use crate::error::Error;
-use crate::guard;
-use crate::metrics::break_even;
-use crate::model::{Policy, Profile};
-use crate::spec::scenario::{LoadSpec, RecoveryModeSpec};
-use crate::spec::set::{Setting, Target};
-use crate::spec::size::SizeSpec;
-use crate::spec::suite::BreakEvenSpec;
-use crate::spec::{PolicySpec, ProfileSpec, ScenarioSpec, SuiteSpec};
+use crate::input::policy::Size;
+use crate::input::scenario::{self, RecoveryMode};
+use crate::input::text::set::{Setting, Target};
+use crate::input::{Policy, PolicyFile, Profile, ProfileFile, ScenarioFile, Suite, SuiteFile};
 
 /// The suite that fills what a request leaves out.
 const DEFAULT_SUITE: &str = "default";
@@ -25,7 +21,7 @@ const DEFAULT_SUITE: &str = "default";
 pub(super) fn plan(catalog: &Catalog, request: &Request) -> Result<Plan, Error> {
     let mut found = Found::default();
     let suite = suite(catalog, request)?;
-    let names = |kind, given: &[String], of_suite: fn(&SuiteSpec) -> &Vec<String>| match &suite {
+    let names = |kind, given: &[String], of_suite: fn(&SuiteFile) -> &Vec<String>| match &suite {
         Some(suite) if given.is_empty() => {
             Names { kind, names: of_suite(&suite.spec).clone(), by: Some(suite) }
         }
@@ -52,17 +48,14 @@ pub(super) fn plan(catalog: &Catalog, request: &Request) -> Result<Plan, Error> 
     let suite_params = suite.as_ref().map_or(&no_params, |it| &it.spec.params);
     if let Some(suite) = &suite {
         work.check_params(suite, suite_params);
-        if let Err(problems) = guard::check(&suite.spec.guards, &suite.spec.policies) {
-            work.found.problems.extend(suite.locate(problems));
-        }
     }
+    let checked = work.suite(suite.as_ref());
     let mut scenarios = work.scenarios(&scenarios, (request.seed, request.trials), suite_params);
     let is_replay = scenarios.iter().all(|it| it.workload.blocks().is_some());
     if is_replay && request.policies.is_empty() {
         work.policies.truncate(1);
         scenarios.iter_mut().for_each(|it| it.policies.truncate(1));
     }
-    let break_even = work.break_even(suite.as_ref());
     work.blame_used();
     work.check_used();
     work.check_blocks(&scenarios, &profiles);
@@ -73,17 +66,17 @@ pub(super) fn plan(catalog: &Catalog, request: &Request) -> Result<Plan, Error> 
         policies: work.policies.iter().map(|it| it.spec.name.clone()).collect(),
         scenarios,
         profiles,
-        suite: suite.as_ref().map(|it| it.spec.name.clone()),
+        suite: checked.as_ref().map(|it| it.name.clone()),
         notes: noted.iter().flat_map(|it| it.spec.notes.clone()).chain(notes).collect(),
-        guards: suite.as_ref().map(|it| it.spec.guards.clone()).unwrap_or_default(),
-        references: suite.as_ref().map(|it| it.spec.references.clone()).unwrap_or_default(),
-        break_even,
-        has_sum: suite.as_ref().is_some_and(|it| it.spec.sum),
+        guards: checked.as_ref().map(|it| it.guards.clone()).unwrap_or_default(),
+        references: checked.as_ref().map(|it| it.references.clone()).unwrap_or_default(),
+        break_even: checked.as_ref().and_then(|it| it.break_even),
+        has_sum: checked.is_some_and(|it| it.sum),
     })
 }
 
 /// Reads the suite, where one is named or needed.
-fn suite(catalog: &Catalog, request: &Request) -> Result<Option<Loaded<SuiteSpec>>, Error> {
+fn suite(catalog: &Catalog, request: &Request) -> Result<Option<Loaded<SuiteFile>>, Error> {
     let is_needed =
         request.policies.is_empty() || request.scenarios.is_empty() || request.profiles.is_empty();
     match &request.suite {
@@ -126,7 +119,7 @@ impl Used {
 /// Reads the overrides: the suite's first, then the request's.
 fn settings(
     request: &Request,
-    suite: Option<&Loaded<SuiteSpec>>,
+    suite: Option<&Loaded<SuiteFile>>,
     is_whole_suite: bool,
     found: &mut Found,
 ) -> Vec<Used> {
@@ -135,15 +128,9 @@ fn settings(
         used.push(Used { setting, is_strict, is_applied: false, refused: None });
     };
     if let Some(suite) = suite {
-        for (index, text) in suite.spec.set.iter().enumerate() {
-            match Setting::parse(text) {
-                Ok(setting) => push(setting, is_whole_suite),
-                Err(mut problem) => {
-                    problem.place.field = format!("set.{index}");
-                    found.problems.extend(suite.locate(vec![*problem]));
-                }
-            }
-        }
+        // Those that cannot be read are told when the suite is checked.
+        let parsed = suite.spec.set.iter().filter_map(|it| Setting::parse(it).ok());
+        parsed.for_each(|it| push(it, is_whole_suite));
     }
     for text in &request.set {
         match Setting::parse(text) {
@@ -158,7 +145,7 @@ fn settings(
 struct Names<'a> {
     kind: Kind,
     names: Vec<String>,
-    by: Option<&'a Loaded<SuiteSpec>>,
+    by: Option<&'a Loaded<SuiteFile>>,
 }
 
 impl Names<'_> {
@@ -199,7 +186,7 @@ impl Names<'_> {
 /// What is checked together.
 struct Inputs<'a> {
     catalog: &'a Catalog,
-    policies: Vec<Loaded<PolicySpec>>,
+    policies: Vec<Loaded<PolicyFile>>,
     settings: Vec<Used>,
     found: Found,
     /// Whether all files could be read; what one file needs of another is checked only then.
@@ -215,14 +202,14 @@ fn blame_trials(problem: &mut Diagnostic) {
 
 /// Policies with the parameters of some scenarios.
 struct Group {
-    specs: Vec<PolicySpec>,
+    specs: Vec<PolicyFile>,
     models: Vec<Arc<Policy>>,
 }
 
 impl Inputs<'_> {
     /// Makes the profiles.
-    fn profiles(&mut self, loaded: &[Loaded<ProfileSpec>]) -> Vec<Profile> {
-        let mut specs: Vec<ProfileSpec> = loaded.iter().map(|it| it.spec.clone()).collect();
+    fn profiles(&mut self, loaded: &[Loaded<ProfileFile>]) -> Vec<Profile> {
+        let mut specs: Vec<ProfileFile> = loaded.iter().map(|it| it.spec.clone()).collect();
         self.set(Target::Profile, &mut specs, |it| Profile::new(it).is_ok());
         let mut profiles = Vec::with_capacity(specs.len());
         for (spec, loaded) in specs.iter().zip(loaded) {
@@ -234,38 +221,36 @@ impl Inputs<'_> {
         profiles
     }
 
-    /// Makes what break-even points are asked about.
-    fn break_even(&mut self, suite: Option<&Loaded<SuiteSpec>>) -> Option<BreakEvenSpec> {
-        let suite = suite.filter(|it| it.spec.break_even.is_some());
-        let Some((suite, spec)) = suite.and_then(|it| Some((it, it.spec.break_even?))) else {
-            for used in self.settings.iter_mut().filter(|it| it.setting.target == Target::BreakEven) {
-                used.refuse("no suite of this run has `break_even`", "name one that has, with `--suite`");
+    /// Makes the suite.
+    fn suite(&mut self, loaded: Option<&Loaded<SuiteFile>>) -> Option<Suite> {
+        let mut file = loaded.map(|it| it.spec.clone());
+        match file.as_mut().and_then(|it| it.break_even.as_mut()) {
+            Some(habits) => self.set(Target::BreakEven, std::slice::from_mut(habits), |_| true),
+            None => {
+                for used in self.settings.iter_mut().filter(|it| it.setting.target == Target::BreakEven) {
+                    used.refuse("no suite of this run has `break_even`", "name one that has, with `--suite`");
+                }
             }
-            return None;
-        };
-        let mut specs = [spec];
-        self.set(Target::BreakEven, &mut specs, |it| break_even::check(it).is_ok());
-        let [spec] = specs;
-        if let Err(problems) = break_even::check(&spec) {
-            self.found.problems.extend(suite.locate(problems));
         }
-        Some(spec)
+        let (loaded, file) = (loaded?, file?);
+        let checked = Suite::new(&file).map_err(|it| self.found.problems.extend(loaded.locate(it)));
+        checked.ok()
     }
 
     /// Makes the scenarios, each with its policies.
     fn scenarios(
         &mut self,
-        loaded: &[Loaded<ScenarioSpec>],
+        loaded: &[Loaded<ScenarioFile>],
         (seed, trials): (Option<u64>, Option<u64>),
-        suite_params: &IndexMap<String, SizeSpec>,
+        suite_params: &IndexMap<String, Size>,
     ) -> Vec<Load> {
-        let mut specs: Vec<ScenarioSpec> = loaded.iter().map(|it| it.spec.clone()).collect();
+        let mut specs: Vec<ScenarioFile> = loaded.iter().map(|it| it.spec.clone()).collect();
         self.set(Target::Scenario, &mut specs, |_| true);
         let mut groups: Vec<Group> = Vec::new();
         let mut scenarios = Vec::with_capacity(specs.len());
         for (spec, loaded) in specs.iter_mut().zip(loaded) {
             spec.seed = seed.unwrap_or(spec.seed);
-            if let (LoadSpec::Conversation(load), Some(trials)) = (&mut spec.load, trials) {
+            if let (scenario::Load::Conversation(load), Some(trials)) = (&mut spec.load, trials) {
                 load.trials = trials;
             }
             self.check_params(loaded, &spec.params);
@@ -274,7 +259,7 @@ impl Inputs<'_> {
                 Ok(workloads) => scenarios.extend(workloads.into_iter().map(|workload| Load {
                     name: workload.name().to_owned(),
                     seed: spec.seed,
-                    is_sampled: spec.recovery == RecoveryModeSpec::Sampled && workload.has_needs(),
+                    is_sampled: spec.recovery == RecoveryMode::Sampled && workload.has_needs(),
                     workload,
                     policies: policies.clone(),
                 })),
@@ -293,10 +278,10 @@ impl Inputs<'_> {
     fn policies_with(
         &mut self,
         groups: &mut Vec<Group>,
-        of_scenario: &IndexMap<String, SizeSpec>,
-        of_suite: &IndexMap<String, SizeSpec>,
+        of_scenario: &IndexMap<String, Size>,
+        of_suite: &IndexMap<String, Size>,
     ) -> Vec<Arc<Policy>> {
-        let mut specs: Vec<PolicySpec> = self.policies.iter().map(|it| it.spec.clone()).collect();
+        let mut specs: Vec<PolicyFile> = self.policies.iter().map(|it| it.spec.clone()).collect();
         for spec in &mut specs {
             params::overlay(spec, of_scenario);
             params::overlay(spec, of_suite);
@@ -330,11 +315,11 @@ impl Inputs<'_> {
     }
 
     /// Reports parameters that nothing declares.
-    fn check_params<T>(&mut self, by: &Loaded<T>, given: &IndexMap<String, SizeSpec>) {
+    fn check_params<T>(&mut self, by: &Loaded<T>, given: &IndexMap<String, Size>) {
         if given.is_empty() || !self.is_complete {
             return;
         }
-        let policies: Vec<PolicySpec> = self.policies.iter().map(|it| it.spec.clone()).collect();
+        let policies: Vec<PolicyFile> = self.policies.iter().map(|it| it.spec.clone()).collect();
         self.found.problems.extend(by.locate(params::undeclared(given, &policies, self.catalog)));
     }
 

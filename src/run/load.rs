@@ -4,11 +4,11 @@ use crate::blocks::{self, BlockTrace};
 use crate::catalog::{Catalog, Loaded, Origin};
 use crate::diag::Diagnostic;
 use crate::error::Error;
-use crate::spec::ScenarioSpec;
-use crate::spec::refetch::RefetchSpec;
-use crate::spec::scenario::{AssumeSpec, LoadSpec};
+use crate::input::scenario::refetch::Refetch;
+use crate::input::scenario::{Assume, Load};
+use crate::input::{Scenario, ScenarioFile};
 use crate::trace::import::Imported;
-use crate::trace::{Conversation, Trace, import, load};
+use crate::trace::{Conversation, Trace, generate, import, load};
 
 /// What a scenario plays.
 #[derive(Clone, Debug)]
@@ -67,10 +67,10 @@ impl Workload {
 
     /// Returns what it takes to fetch something again.
     #[must_use]
-    pub fn refetch(&self) -> RefetchSpec {
+    pub fn refetch(&self) -> Refetch {
         match self {
             Self::Items(trace) => trace.refetch,
-            Self::Conversations(_) | Self::Blocks(_) => RefetchSpec::default(),
+            Self::Conversations(_) | Self::Blocks(_) => Refetch::default(),
         }
     }
 
@@ -90,10 +90,10 @@ impl Workload {
 /// # Errors
 /// Every problem of the scenario or of its recording.
 pub(super) fn workloads(
-    scenario: &Loaded<ScenarioSpec>,
-    spec: &ScenarioSpec,
+    scenario: &Loaded<ScenarioFile>,
+    spec: &ScenarioFile,
 ) -> Result<Vec<Workload>, Error> {
-    if let LoadSpec::Recorded { path, .. } = &spec.load {
+    if let Load::Recorded { path, .. } = &spec.load {
         let origin = origin_of(scenario, path)?;
         let text = match import::detect_from(origin.reader()?.as_mut()) {
             Some(_) => None,
@@ -109,23 +109,24 @@ pub(super) fn workloads(
             return Ok(vec![Workload::Blocks(trace)]);
         }
     }
-    if let LoadSpec::Conversation(conversation) = &spec.load {
-        let conversations = Conversation::new(spec, conversation).map_err(|it| scenario.locate(it))?;
-        return Ok(vec![Workload::Conversations(conversations)]);
+    let checked = Scenario::new(spec).map_err(|mut problems| {
+        if let Load::Generate { kind, turns, scale } = &spec.load {
+            problems.extend(generate::check(kind, *turns, *scale).err().unwrap_or_default());
+        }
+        scenario.locate(problems)
+    })?;
+    if let Load::Conversation(conversation) = &spec.load {
+        return Ok(vec![Workload::Conversations(Conversation::new(&checked, conversation))]);
     }
     let mut others = Vec::new();
-    let first = trace(scenario, spec, &mut others)?;
+    let first = trace(scenario, &checked, &mut others)?;
     Ok(std::iter::once(first).chain(others).map(Workload::Items).collect())
 }
 
 /// Makes a scenario's trace; a recording of several sessions has others beside it.
-fn trace(
-    scenario: &Loaded<ScenarioSpec>,
-    spec: &ScenarioSpec,
-    others: &mut Vec<Trace>,
-) -> Result<Trace, Error> {
+fn trace(scenario: &Loaded<ScenarioFile>, spec: &Scenario, others: &mut Vec<Trace>) -> Result<Trace, Error> {
     let is_file = scenario.source.is_some();
-    let recorded = |path: &str, assume: &AssumeSpec| {
+    let recorded = |path: &str, assume: &Assume| {
         let origin = origin_of(scenario, path)?;
         let mut all = sessions(&origin, spec, assume)?.into_iter();
         let first = all.next().ok_or_else(|| vec![missing(path)])?;
@@ -143,7 +144,7 @@ fn trace(
 }
 
 /// Reads recorded sessions; what of them is left out is told among the assumptions.
-fn sessions(origin: &Origin, spec: &ScenarioSpec, assume: &AssumeSpec) -> Result<Vec<Trace>, Error> {
+fn sessions(origin: &Origin, spec: &ScenarioFile, assume: &Assume) -> Result<Vec<Trace>, Error> {
     let traces = imported(origin, spec, assume)?.into_iter().map(|it| {
         let mut trace = it.trace;
         trace.assumptions.extend(it.losses.iter().map(|it| format!("Left out of {}: {it}.", spec.name)));
@@ -153,7 +154,7 @@ fn sessions(origin: &Origin, spec: &ScenarioSpec, assume: &AssumeSpec) -> Result
 }
 
 /// Reads recorded sessions line by line.
-fn imported(origin: &Origin, spec: &ScenarioSpec, assume: &AssumeSpec) -> Result<Vec<Imported>, Error> {
+fn imported(origin: &Origin, spec: &ScenarioFile, assume: &Assume) -> Result<Vec<Imported>, Error> {
     let read = import::import_from(origin.reader()?.as_mut(), &spec.name, assume, &spec.file_tools);
     let read = read.map_err(|source| Error::Read { path: origin.path().to_owned(), source })?;
     Ok(read.map_err(|problems| {
@@ -173,7 +174,7 @@ fn imported(origin: &Origin, spec: &ScenarioSpec, assume: &AssumeSpec) -> Result
 /// There is no such file or scenario, it holds no recording, or every problem of it.
 pub fn recording(catalog: &Catalog, name: &str) -> Result<Vec<Imported>, Error> {
     let scenario = catalog.scenario(name)?;
-    let LoadSpec::Recorded { path, assume } = &scenario.spec.load else {
+    let Load::Recorded { path, assume } = &scenario.spec.load else {
         let problem = Diagnostic::at("recording-missing", "load", "the scenario is no recorded session");
         let problem = problem.help("name a recording, or a scenario with `load.recorded`");
         return Err(scenario.locate(vec![problem]).into());
@@ -193,7 +194,7 @@ pub fn recording(catalog: &Catalog, name: &str) -> Result<Vec<Imported>, Error> 
 ///
 /// # Errors
 /// There is nothing beside the scenario.
-fn origin_of(scenario: &Loaded<ScenarioSpec>, path: &str) -> Result<Origin, Error> {
+fn origin_of(scenario: &Loaded<ScenarioFile>, path: &str) -> Result<Origin, Error> {
     let is_there = |it: &Origin| match it {
         // A recording that was named itself is looked for where it is read.
         Origin::File(path) => scenario.source.is_none() || path.is_file(),

@@ -3,7 +3,7 @@
 use indexmap::IndexSet;
 
 use super::Load;
-use crate::model::Policy;
+use crate::input::Policy;
 
 /// Returns the notes on scenarios and the policies that they are played under, each once.
 pub(super) fn notes(scenarios: &[Load]) -> Vec<String> {
@@ -16,7 +16,7 @@ pub(super) fn notes(scenarios: &[Load]) -> Vec<String> {
 
 /// Says for which categories of a scenario's facts a policy has no bank, and where these facts go.
 fn strays(policy: &Policy, load: &Load) -> Option<String> {
-    let memory = policy.memory.as_ref()?;
+    let memory = policy.memory()?;
     let banks = memory.store.declared()?;
     memory.extract.iter().find(|it| it.into.is_none())?;
     let categories = load.workload.conversations()?.categories();

@@ -4,11 +4,11 @@ use indexmap::{IndexMap, IndexSet};
 
 use crate::catalog::{Catalog, Kind};
 use crate::diag::{Diagnostic, nearest};
-use crate::spec::PolicySpec;
-use crate::spec::size::SizeSpec;
+use crate::input::PolicyFile;
+use crate::input::policy::Size;
 
 /// Lays parameters over those that a policy declares; others are not its own.
-pub(super) fn overlay(spec: &mut PolicySpec, params: &IndexMap<String, SizeSpec>) {
+pub(super) fn overlay(spec: &mut PolicyFile, params: &IndexMap<String, Size>) {
     for (name, value) in params {
         if let Some(own) = spec.params.get_mut(name) {
             own.clone_from(value);
@@ -20,8 +20,8 @@ pub(super) fn overlay(spec: &mut PolicySpec, params: &IndexMap<String, SizeSpec>
 ///
 /// A suite or a scenario is written for many policies, so a run of a few of them may declare fewer names than it sets.
 pub(super) fn undeclared(
-    params: &IndexMap<String, SizeSpec>,
-    policies: &[PolicySpec],
+    params: &IndexMap<String, Size>,
+    policies: &[PolicyFile],
     catalog: &Catalog,
 ) -> Vec<Diagnostic> {
     let mut declared: IndexSet<&str> = policies.iter().flat_map(names).collect();
@@ -29,7 +29,7 @@ pub(super) fn undeclared(
         return Vec::new();
     }
     let mut read = catalog.policies();
-    let others: Vec<PolicySpec> =
+    let others: Vec<PolicyFile> =
         catalog.names(Kind::Policy).filter_map(|it| read.policy(it).ok()).map(|it| it.spec).collect();
     declared.extend(others.iter().flat_map(names));
     let unknown = params.keys().filter(|it| !declared.contains(it.as_str()));
@@ -46,6 +46,6 @@ pub(super) fn undeclared(
 }
 
 /// Returns the parameters that a policy declares.
-fn names(spec: &PolicySpec) -> impl Iterator<Item = &str> {
+fn names(spec: &PolicyFile) -> impl Iterator<Item = &str> {
     spec.params.keys().map(String::as_str)
 }

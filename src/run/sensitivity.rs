@@ -62,7 +62,7 @@ impl Plan {
         }
     }
 
-    fn facts(&self, profile: &crate::model::Profile) -> Priced {
+    fn facts(&self, profile: &crate::input::Profile) -> Priced {
         Priced {
             name: profile.name.clone(),
             as_of: profile.as_of.clone(),

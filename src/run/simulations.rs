@@ -8,11 +8,11 @@ use super::threads::on_threads;
 use super::{Cell, Load, Progress, Workload};
 use crate::blocks;
 use crate::engine::{self, Ready};
+use crate::input::profile::written::RecoveryPrice;
+use crate::input::{CacheRules, Limits, Profile};
 use crate::ledger::{Outcome, Sink};
-use crate::model::{CacheRules, Limits, Profile};
 use crate::recovery::{Bound, ReadyRecovery};
 use crate::rng::Seed;
-use crate::spec::profile::RecoveryPriceSpec;
 use crate::trace::Trace;
 
 /// The simulations of a plan, and where each run finds its own.
@@ -27,7 +27,7 @@ pub(super) struct Simulations<'a> {
 }
 
 /// What a simulation asks of a profile: its limits, its cache rules, and whether it prices every recovery call alike.
-pub(super) type Key<'a> = (&'a Limits, &'a CacheRules, RecoveryPriceSpec);
+pub(super) type Key<'a> = (&'a Limits, &'a CacheRules, RecoveryPrice);
 
 /// What the profiles of a plan ask of its simulations.
 pub(super) struct Keys<'a> {
@@ -64,7 +64,7 @@ struct Simulation<'a> {
 /// What is played.
 enum Play<'a> {
     /// A trace under a policy, which stands for all that show alike.
-    Items(&'a Trace, Ready<'a>),
+    Items(&'a Trace, Box<Ready<'a>>),
     /// Block ids, on which no policy acts.
     Blocks(&'a blocks::BlockTrace),
 }
@@ -150,7 +150,7 @@ fn find<'a>(load: &'a Load, distinct: &[Key<'a>], all: &mut Vec<Simulation<'a>>)
                 Workload::Items(trace) => {
                     let ready = Ready::new(trace, policy, limits);
                     let recoveries = recoveries(trace, ready.recovery(), price, drawn.is_some());
-                    (Play::Items(trace, ready), recoveries)
+                    (Play::Items(trace, Box::new(ready)), recoveries)
                 }
                 Workload::Blocks(trace) => (Play::Blocks(trace), Vec::new()),
                 Workload::Conversations(_) => return places,
@@ -172,13 +172,13 @@ fn find<'a>(load: &'a Load, distinct: &[Key<'a>], all: &mut Vec<Simulation<'a>>)
 fn recoveries(
     trace: &Trace,
     declared: ReadyRecovery,
-    price: RecoveryPriceSpec,
+    price: RecoveryPrice,
     is_drawn: bool,
 ) -> Vec<ReadyRecovery> {
     match (price, is_drawn) {
-        (RecoveryPriceSpec::Flat, _) => vec![declared.under(None)],
-        (RecoveryPriceSpec::Requests, true) => vec![declared],
-        (RecoveryPriceSpec::Requests, false) => {
+        (RecoveryPrice::Flat, _) => vec![declared.under(None)],
+        (RecoveryPrice::Requests, true) => vec![declared],
+        (RecoveryPrice::Requests, false) => {
             Bound::ALL.map(|it| declared.under(Some(trace.refetch.terms(it)))).to_vec()
         }
     }

@@ -9,11 +9,11 @@ use indexmap::IndexMap;
 use super::{Cell, Keys, Load, Plan, Progress, on_threads};
 use crate::diag::Diagnostic;
 use crate::engine::{self, window};
+use crate::input::Limits;
 use crate::ledger::{KeptRow, NeedRow, Outcome, ProbeRow, RequestRow, Sink, Sums};
 use crate::memory::stored::{Index, SCHEMA, Stored, Written};
 use crate::metrics::probe::Probe;
 use crate::metrics::trial::Trial;
-use crate::model::Limits;
 use crate::price::PriceIndex;
 use crate::trace::facts::FactIx;
 use crate::trace::{self, Conversation};
@@ -154,7 +154,7 @@ impl Plan {
             let message = format!("{} has no conversations", load.name);
             return Err(refuse("rows-trials", message, "name a scenario whose load is `conversation`"));
         };
-        if policy.memory.is_none() {
+        if policy.memory().is_none() {
             let message = format!("{} remembers nothing beside its prompt", policy.name);
             return Err(refuse("store-none", message, "name a policy with a `memory`"));
         }

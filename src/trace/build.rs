@@ -8,9 +8,9 @@ use super::{
     Derived, Due, Event, EventKind, Harness, Item, Kind, Level, Lifecycle, LoopIx, LoopRow, NO_ITEM, Needs,
     Phase, Preserve, Session, Spine, StepIx, StepRow, Texts, Trace, Usage, When,
 };
-use crate::model::cache::Setting;
-use crate::spec::refetch::RefetchSpec;
-use crate::spec::scenario::TokenizerSpec;
+use crate::input::profile::cache::Setting;
+use crate::input::scenario::TokenizerName;
+use crate::input::scenario::refetch::Refetch;
 use crate::units::{Cost, Decimal, Tokens};
 
 /// The sizes of an item in its renditions, in tokens.
@@ -125,7 +125,7 @@ impl TraceBuilder {
             recorded: None,
             chars_per_token: Decimal::parse("4").unwrap_or(Decimal::ONE),
             tokenizer: None,
-            refetch: RefetchSpec::default(),
+            refetch: Refetch::default(),
             assumptions: Vec::new(),
         };
         let seed = xxhash_rust::xxh3::xxh3_64(name.as_bytes());
@@ -148,7 +148,7 @@ impl TraceBuilder {
     }
 
     /// Says what counts texts that a policy writes, where something does.
-    pub fn tokenizer(&mut self, tokenizer: Option<TokenizerSpec>) {
+    pub fn tokenizer(&mut self, tokenizer: Option<TokenizerName>) {
         self.trace.tokenizer = tokenizer;
     }
 

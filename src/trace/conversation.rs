@@ -1,6 +1,5 @@
 //! Synthetic conversations with planted facts: one for each length and trial, made when it is wanted.
 
-mod check;
 mod dice;
 mod filler;
 mod needles;
@@ -11,10 +10,9 @@ use std::sync::Arc;
 use super::facts::{FactIx, Form, Luck};
 use super::written::{self, narrow};
 use super::{NewItem, Trace};
-use crate::diag::{Diagnostic, Problems};
+use crate::input::Scenario;
+use crate::input::scenario::{Conversations, Random};
 use crate::rng::{Cpython, Seed, StrHash};
-use crate::spec::ScenarioSpec;
-use crate::spec::conversation::{ConversationSpec, RandomSpec};
 use crate::trace::Kind;
 use crate::units::{Decimal, Tokens};
 
@@ -26,7 +24,7 @@ pub use trial::{Step, Trial, Turn};
 /// A load of conversations that has passed every rule.
 #[derive(Clone, Debug)]
 pub struct Conversation {
-    scenario: ScenarioSpec,
+    scenario: Scenario,
     lengths: Vec<u64>,
     trials: u64,
     needle_density: Share,
@@ -57,10 +55,10 @@ enum Share {
 }
 
 impl Share {
-    fn new(share: f64, random: RandomSpec) -> Self {
+    fn new(share: f64, random: Random) -> Self {
         match random {
-            RandomSpec::Named => Self::Exact(Decimal::from_f64(share).unwrap_or_default()),
-            RandomSpec::Cpython => Self::Float(share),
+            Random::Named => Self::Exact(Decimal::from_f64(share).unwrap_or_default()),
+            Random::Cpython => Self::Float(share),
         }
     }
 
@@ -82,22 +80,16 @@ pub struct Said {
 }
 
 impl Conversation {
-    /// Checks a load of conversations.
-    ///
-    /// # Errors
-    /// Every problem of the scenario and its load, each with its field path.
-    pub fn new(scenario: &ScenarioSpec, spec: &ConversationSpec) -> Result<Self, Vec<Diagnostic>> {
-        let mut problems = Problems::default();
-        written::check(scenario, &mut problems);
-        problems.within("load.conversation", |problems| check::check(spec, problems));
-        problems.into_result(())?;
+    /// Prepares a scenario's load of conversations.
+    #[must_use]
+    pub fn new(scenario: &Scenario, spec: &Conversations) -> Self {
         let source = match spec.random {
-            RandomSpec::Named => Source::Named(Seed(scenario.seed)),
-            RandomSpec::Cpython => {
+            Random::Named => Source::Named(Seed(scenario.seed)),
+            Random::Cpython => {
                 Source::Cpython(scenario.seed, StrHash::new(spec.hash_seed.unwrap_or_default()))
             }
         };
-        Ok(Self {
+        Self {
             scenario: scenario.clone(),
             lengths: spec.lengths.clone(),
             trials: spec.trials,
@@ -110,7 +102,7 @@ impl Conversation {
             categories: spec.categories.iter().map(|(_, keys)| Category::new(keys)).collect(),
             category_names: spec.categories.keys().cloned().collect(),
             source,
-        })
+        }
     }
 
     /// Returns the name of their scenario.

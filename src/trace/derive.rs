@@ -8,9 +8,8 @@ mod same_path;
 
 use indexmap::IndexMap;
 
-use super::written::level_name;
 use super::{Derived, ItemIx, Kind, LoopEvidence, NO_ITEM, Need, StepIx, Trace};
-use crate::spec::scenario::NeedRuleSpec;
+use crate::input::scenario::NeedRule;
 use history::{Call, History};
 
 /// The rules there are; of equal weights the first holds.
@@ -26,25 +25,20 @@ struct Rule {
     /// Its name in scenarios and rows.
     name: &'static str,
     /// Returns the results, in any order.
-    find: fn(&Call, &History<'_>, &NeedRuleSpec) -> Vec<ItemIx>,
+    find: fn(&Call, &History<'_>, &NeedRule) -> Vec<ItemIx>,
 }
 
 /// A rule with its numbers.
 struct Ready<'a> {
     rule: &'static Rule,
-    spec: &'a NeedRuleSpec,
+    spec: &'a NeedRule,
     weight: f64,
     interval: [f64; 2],
     n_found: usize,
 }
 
-/// Returns the names of the rules.
-pub(crate) fn rules() -> impl Iterator<Item = &'static str> {
-    RULES.iter().map(|it| it.name)
-}
-
 /// Adds the needs that the calls of a trace give away; a trace without text has none.
-pub(super) fn derive(trace: &mut Trace, specs: &IndexMap<String, NeedRuleSpec>, file_tools: &[String]) {
+pub(super) fn derive(trace: &mut Trace, specs: &IndexMap<String, NeedRule>, file_tools: &[String]) {
     let mut rules: Vec<Ready<'_>> = RULES
         .iter()
         .filter_map(|rule| {
@@ -112,7 +106,7 @@ fn say(trace: &mut Trace, rules: &[Ready<'_>]) {
         .iter()
         .filter(|it| it.n_found > 0)
         .map(|it| {
-            let level = level_name(it.spec.level.unwrap_or(super::Level::ExactEvidence));
+            let level = it.spec.level.unwrap_or(super::Level::ExactEvidence).name();
             let [low, high] = it.interval;
             let interval = if low < high { format!(" from {low} to {high}") } else { String::new() };
             format!("{} by `{}` ({level}, weight {}{interval})", it.n_found, it.rule.name, it.weight)

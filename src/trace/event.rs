@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::{ItemIx, LoopIx, StepIx};
-use crate::model::cache::Setting;
+use crate::input::profile::cache::Setting;
 
 /// A moment of a load; moments compare in the order in which they come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -3,10 +3,7 @@
 use std::ops::Range;
 
 use super::{Item, ItemIx, Kind, LoopIx, Preserve, StepIx};
-use crate::spec::scenario::LevelSpec;
-
-/// How much of earlier evidence is needed.
-pub type Level = LevelSpec;
+pub use crate::input::scenario::Level;
 
 /// The moment of a loop at which a need is due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,9 +3,9 @@
 mod duckagent;
 mod random;
 
-use super::{Trace, written};
+use super::Trace;
 use crate::diag::{Diagnostic, Problems, nearest};
-use crate::spec::ScenarioSpec;
+use crate::input::{Scenario, ScenarioFile};
 
 /// A generator of traces.
 #[derive(Clone, Copy, Debug)]
@@ -16,7 +16,7 @@ pub struct Generator {
     pub about: &'static str,
     /// What its length is counted in.
     pub takes: Takes,
-    make: fn(&ScenarioSpec, u64) -> Trace,
+    make: fn(&ScenarioFile, u64) -> Trace,
 }
 
 /// What a generator's length is counted in.
@@ -56,22 +56,32 @@ pub const GENERATORS: [Generator; 11] = [
 /// Makes the trace that a scenario asks a generator for.
 ///
 /// # Errors
-/// Every problem of the scenario, each with its field path.
+/// What [`check`] says.
 pub fn trace(
-    spec: &ScenarioSpec,
+    scenario: &Scenario,
     kind: &str,
     turns: Option<u64>,
     scale: Option<u64>,
 ) -> Result<Trace, Vec<Diagnostic>> {
+    let (generator, length) = check(kind, turns, scale)?;
+    Ok((generator.make)(scenario, length))
+}
+
+/// Returns a generator by its name, with the length that it is asked for.
+///
+/// # Errors
+/// An unknown generator, or a length that it does not take, with its field path.
+pub fn check(
+    kind: &str,
+    turns: Option<u64>,
+    scale: Option<u64>,
+) -> Result<(&'static Generator, u64), Vec<Diagnostic>> {
     let mut problems = Problems::default();
-    written::check(spec, &mut problems);
     let Some(generator) = GENERATORS.iter().find(|it| it.name == kind) else {
-        unknown(kind, &mut problems);
-        return Err(problems.into_result(()).err().unwrap_or_default());
+        return Err(vec![unknown(kind)]);
     };
     let length = problems.within("load.generate", |problems| length(generator.takes, turns, scale, problems));
-    problems.into_result(())?;
-    Ok((generator.make)(spec, length))
+    problems.into_result((generator, length))
 }
 
 /// Checks the length that a scenario gives.
@@ -98,14 +108,13 @@ fn length(takes: Takes, turns: Option<u64>, scale: Option<u64>, problems: &mut P
     0
 }
 
-/// Reports a generator that does not exist.
-fn unknown(kind: &str, problems: &mut Problems) {
+/// Says that a generator does not exist.
+fn unknown(kind: &str) -> Diagnostic {
     let names = GENERATORS.map(|it| it.name);
     let help = match nearest(kind, names) {
         Some(near) => format!("did you mean `{near}`?"),
         None => format!("write one of {}", names.map(|it| format!("`{it}`")).join(", ")),
     };
-    problems.within("load.generate.kind", |problems| {
-        problems.push("generator-unknown", format!("no generator is called `{kind}`"), help);
-    });
+    let message = format!("no generator is called `{kind}`");
+    Diagnostic::at("generator-unknown", "load.generate.kind", message).help(help)
 }

@@ -24,7 +24,7 @@ use std::io::{self, BufRead};
 
 use super::Trace;
 use crate::diag::Diagnostic;
-use crate::spec::scenario::AssumeSpec;
+use crate::input::scenario::Assume;
 
 use lines::Lines;
 pub use losses::Loss;
@@ -120,7 +120,7 @@ pub fn detect_from(reader: &mut dyn BufRead) -> Option<&'static str> {
 pub fn import(
     text: &str,
     name: &str,
-    assume: &AssumeSpec,
+    assume: &Assume,
     file_tools: &[String],
 ) -> Result<Imported, Vec<Diagnostic>> {
     let mut all = import_all(text, name, assume, file_tools)?;
@@ -140,7 +140,7 @@ pub fn import(
 pub fn import_all(
     text: &str,
     name: &str,
-    assume: &AssumeSpec,
+    assume: &Assume,
     file_tools: &[String],
 ) -> Result<Vec<Imported>, Vec<Diagnostic>> {
     // Reading from memory does not fail.
@@ -154,10 +154,10 @@ pub fn import_all(
 pub fn import_from(
     reader: &mut dyn BufRead,
     name: &str,
-    assume: &AssumeSpec,
+    assume: &Assume,
     file_tools: &[String],
 ) -> io::Result<Result<Vec<Imported>, Vec<Diagnostic>>> {
-    if let Err(problems) = assumed::check(assume) {
+    if let Err(problems) = assume.check() {
         return Ok(Err(problems));
     }
     let mut lines = Lines::new(reader);

@@ -2,8 +2,8 @@
 
 use super::{Conversation, Trace, generate, written};
 use crate::error::Error;
-use crate::spec::ScenarioSpec;
-use crate::spec::scenario::{AssumeSpec, LoadSpec};
+use crate::input::Scenario;
+use crate::input::scenario::{Assume, Load};
 
 /// Makes the trace of a scenario, of conversations that of the first; it has the scenario's name, one of several sessions its
 /// own behind that.
@@ -12,28 +12,28 @@ use crate::spec::scenario::{AssumeSpec, LoadSpec};
 /// as the scenario writes it, and what the recording does not say.
 ///
 /// # Errors
-/// Every problem of the scenario, each with its field path, or what `recorded` says.
+/// What the scenario's generator refuses, each with its field path, or what `recorded` says.
 pub fn load(
-    spec: &ScenarioSpec,
-    recorded: impl FnOnce(&str, &AssumeSpec) -> Result<Trace, Error>,
+    scenario: &Scenario,
+    recorded: impl FnOnce(&str, &Assume) -> Result<Trace, Error>,
 ) -> Result<Trace, Error> {
-    let mut trace = made(spec, recorded)?;
-    trace.refetch = spec.refetch;
+    let mut trace = made(scenario, recorded)?;
+    trace.refetch = scenario.refetch;
     Ok(trace)
 }
 
 fn made(
-    spec: &ScenarioSpec,
-    recorded: impl FnOnce(&str, &AssumeSpec) -> Result<Trace, Error>,
+    spec: &Scenario,
+    recorded: impl FnOnce(&str, &Assume) -> Result<Trace, Error>,
 ) -> Result<Trace, Error> {
     match &spec.load {
-        LoadSpec::Loops(loops) => Ok(written::trace(spec, loops)?),
-        LoadSpec::Generate { kind, turns, scale } => Ok(generate::trace(spec, kind, *turns, *scale)?),
-        LoadSpec::Conversation(conversation) => {
-            let conversation = Conversation::new(spec, conversation)?;
+        Load::Loops(loops) => Ok(written::trace(spec, loops)),
+        Load::Generate { kind, turns, scale } => Ok(generate::trace(spec, kind, *turns, *scale)?),
+        Load::Conversation(conversation) => {
+            let conversation = Conversation::new(spec, conversation);
             Ok(conversation.trace(&conversation.trial(0)))
         }
-        LoadSpec::Recorded { path, assume } => {
+        Load::Recorded { path, assume } => {
             let mut trace = recorded(path, assume)?;
             if !trace.name.starts_with(&format!("{}/", spec.name)) {
                 trace.name.clone_from(&spec.name);

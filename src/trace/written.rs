@@ -1,19 +1,12 @@
 //! Loops that are written out, as a trace.
 
-use indexmap::{IndexMap, IndexSet};
+use indexmap::IndexMap;
 
 use super::evidence::{Recover, loops_back, normalised};
 use super::{Due, Kind, Level, Need, NewItem, Preserve, Sizes, Trace, TraceBuilder};
-use crate::diag::{Diagnostic, Problems};
-use crate::spec::ScenarioSpec;
-use crate::spec::scenario::{CallSpec, LoopSpec, ResultSpec, RevisitSpec};
-use crate::units::{Decimal, Tokens};
-
-/// No item is larger, so that sums of a few never leave 32 bits.
-pub const ITEM_TOKENS_MAX: Tokens = (1 << 31) - 1;
-
-/// No written load has more items.
-const ITEMS_MAX: usize = 10_000_000;
+use crate::input::scenario::{self, ITEM_TOKENS_MAX, ResultSizes};
+use crate::input::{Scenario, ScenarioFile};
+use crate::units::Tokens;
 
 /// The longest summary of a result that says nothing about its own.
 const SUMMARY_TOKENS_MAX: Tokens = 256;
@@ -22,180 +15,13 @@ const SUMMARY_TOKENS_MAX: Tokens = 256;
 const HANDLE_TOKENS_MAX: Tokens = 96;
 
 /// Makes a trace of a scenario's written loops.
-///
-/// # Errors
-/// Every problem of the scenario and its loops, each with its field path.
-pub fn trace(spec: &ScenarioSpec, loops: &[LoopSpec]) -> Result<Trace, Vec<Diagnostic>> {
-    let mut problems = Problems::default();
-    check(spec, &mut problems);
-    problems.within("load.loops", |problems| check_loops(spec, loops, problems));
-    problems.into_result(())?;
-    let mut writer = Writer::new(spec);
-    for spec in loops {
-        writer.push(&of_spec(spec));
+#[must_use]
+pub fn trace(scenario: &Scenario, loops: &[scenario::Loop]) -> Trace {
+    let mut writer = Writer::new(scenario);
+    for written in loops {
+        writer.push(&of_spec(written));
     }
-    Ok(writer.finish())
-}
-
-/// Checks what a scenario says beside its load.
-pub(super) fn check(spec: &ScenarioSpec, problems: &mut Problems) {
-    for (index, item) in spec.stable.iter().enumerate() {
-        problems.within(format_args!("stable.{index}"), |problems| {
-            problems.within("tokens", |problems| size(item.tokens, problems));
-            if matches!(item.kind, Kind::ToolCall | Kind::ToolResult) {
-                problems.within("kind", |problems| {
-                    problems.push(
-                        "stable-kind",
-                        "a tool's call or result is no part of the stable prefix",
-                        "write `system`, `tool_schema` or `memory`",
-                    );
-                });
-            }
-        });
-    }
-    problems.within("call_overhead_tokens", |problems| size(spec.call_overhead_tokens, problems));
-    if spec.chars_per_token.is_some_and(|it| it <= Decimal::ZERO) {
-        problems.within("chars_per_token", |problems| {
-            problems.push(
-                "chars-per-token-zero",
-                "a token has more than no characters",
-                "leave it out, or write `4.0`",
-            );
-        });
-    }
-}
-
-/// Checks loops.
-fn check_loops(spec: &ScenarioSpec, loops: &[LoopSpec], problems: &mut Problems) {
-    if loops.is_empty() {
-        problems.push("load-empty", "there is no loop", "write at least one loop");
-    }
-    let n_items = loops.iter().map(|it| it.calls.len().saturating_mul(2).saturating_add(2));
-    let n_items = n_items.fold(spec.stable.len(), usize::saturating_add);
-    if n_items > ITEMS_MAX {
-        let message = format!("the load has {n_items} items, more than {ITEMS_MAX}");
-        problems.push("load-too-large", message, "split it into several scenarios");
-    }
-    let mut tools = IndexSet::new();
-    for (index, spec_loop) in loops.iter().enumerate() {
-        problems.within(index, |problems| check_loop(spec_loop, spec.call_overhead_tokens, problems));
-        tools.extend(spec_loop.calls.iter().map(|it| it.tool.as_str()));
-    }
-    if tools.len() >= usize::from(u16::MAX) {
-        problems.push("tools-too-many", format!("{} different tools", tools.len()), "use fewer names");
-    }
-}
-
-/// Checks one loop.
-fn check_loop(spec: &LoopSpec, overhead: Tokens, problems: &mut Problems) {
-    problems.within("user_tokens", |problems| size(spec.user_tokens, problems));
-    problems.within("answer_tokens", |problems| size(spec.answer_tokens, problems));
-    for (index, call) in spec.calls.iter().enumerate() {
-        problems.within(format_args!("calls.{index}"), |problems| check_call(call, overhead, problems));
-    }
-    problems.within("answer_needs", |problems| check_weights(&spec.answer_needs, problems));
-    problems.within("follow_up_needs", |problems| check_weights(&spec.follow_up_needs, problems));
-    for (index, revisit) in spec.revisits.iter().enumerate() {
-        problems.within(format_args!("revisits.{index}"), |problems| check_revisit(revisit, problems));
-    }
-}
-
-/// Checks one call and its result.
-fn check_call(spec: &CallSpec, overhead: Tokens, problems: &mut Problems) {
-    if spec.tool.is_empty() {
-        problems.within("tool", |problems| {
-            problems.push("tool-unnamed", "a call names its tool", "write the tool's name");
-        });
-    }
-    problems.within("purpose_tokens", |problems| size(spec.purpose_tokens, problems));
-    problems.within("args_tokens", |problems| size(spec.args_tokens, problems));
-    let parts_fit = [spec.purpose_tokens, spec.args_tokens, overhead].iter().all(|it| *it <= ITEM_TOKENS_MAX);
-    if parts_fit && call_tokens(spec, overhead) > ITEM_TOKENS_MAX {
-        let message = "purpose, arguments and overhead together are too large for one item";
-        problems.push("size-too-large", message, format!("keep their sum at or below {ITEM_TOKENS_MAX}"));
-    }
-    problems.within("result", |problems| {
-        let ResultSpec { raw, excerpt, summary, handle } = spec.result;
-        for (field, tokens) in
-            [("raw", Some(raw)), ("excerpt", excerpt), ("summary", summary), ("handle", handle)]
-        {
-            problems.within(field, |problems| size(tokens.unwrap_or(0), problems));
-        }
-    });
-    for (level, tokens) in &spec.recover {
-        problems.within(format_args!("recover.{}", level_name(*level)), |problems| {
-            size(*tokens, problems);
-            if matches!(level, Level::None | Level::GlobalConclusion | Level::RawContent) {
-                problems.push(
-                    "recover-unused",
-                    "nothing asks for this number: a conclusion costs nothing, and the whole is fetched at its raw size",
-                    "leave it out",
-                );
-            }
-        });
-    }
-}
-
-/// Checks weights that are normalised later.
-fn check_weights(weights: &IndexMap<Level, f64>, problems: &mut Problems) {
-    for (level, weight) in weights {
-        problems.within(level_name(*level), |problems| check_weight(*weight, problems));
-    }
-    let total: f64 = weights.values().sum();
-    if weights.values().all(|it| it.is_finite()) && !total.is_finite() {
-        problems.push(
-            "weight-invalid",
-            "the weights add up to more than a number can hold",
-            "use smaller ones",
-        );
-    }
-}
-
-/// Checks one weight.
-fn check_weight(weight: f64, problems: &mut Problems) {
-    if !weight.is_finite() || weight < 0.0 {
-        problems.push("weight-invalid", format!("{weight} is no weight"), "write a number from 0 up");
-    }
-}
-
-/// Checks one revisit.
-fn check_revisit(spec: &RevisitSpec, problems: &mut Problems) {
-    if spec.loops_back == 0 {
-        problems.within("loops_back", |problems| {
-            problems.push(
-                "revisit-of-itself",
-                "a loop cannot come back to itself",
-                "write how many loops back, from 1 up",
-            );
-        });
-    }
-    problems.within("weight", |problems| check_weight(spec.weight, problems));
-    problems.within("recover_tokens", |problems| size(spec.recover_tokens.unwrap_or(0), problems));
-}
-
-/// Checks a size of one item.
-fn size(tokens: Tokens, problems: &mut Problems) {
-    if tokens > ITEM_TOKENS_MAX {
-        let message = format!("{tokens} tokens are too many for one item");
-        problems.push("size-too-large", message, format!("write at most {ITEM_TOKENS_MAX}"));
-    }
-}
-
-/// Returns a level as files write it.
-pub(super) fn level_name(level: Level) -> &'static str {
-    match level {
-        Level::None => "none",
-        Level::GlobalConclusion => "global_conclusion",
-        Level::ContinuationHandle => "continuation_handle",
-        Level::LocalDetail => "local_detail",
-        Level::ExactEvidence => "exact_evidence",
-        Level::RawContent => "raw_content",
-    }
-}
-
-/// Returns the tokens that a model writes for a call.
-fn call_tokens(spec: &CallSpec, overhead: Tokens) -> Tokens {
-    spec.purpose_tokens.saturating_add(spec.args_tokens).saturating_add(overhead)
+    writer.finish()
 }
 
 /// A checked loop.
@@ -254,7 +80,7 @@ pub(super) struct Writer {
 
 impl Writer {
     /// Begins a trace with the scenario's name and its stable prefix.
-    pub(super) fn new(spec: &ScenarioSpec) -> Self {
+    pub(super) fn new(spec: &ScenarioFile) -> Self {
         Self { builder: begin(spec), overhead: narrow(spec.call_overhead_tokens) }
     }
 
@@ -302,7 +128,7 @@ impl Writer {
 }
 
 /// Takes a checked call as a file writes it.
-fn call_of_spec(spec: &CallSpec) -> Call<'_> {
+fn call_of_spec(spec: &scenario::Call) -> Call<'_> {
     Call {
         tool: &spec.tool,
         said_tokens: narrow(spec.purpose_tokens.saturating_add(spec.args_tokens)),
@@ -313,9 +139,9 @@ fn call_of_spec(spec: &CallSpec) -> Call<'_> {
 }
 
 /// Takes a checked loop as a file writes it.
-fn of_spec(spec: &LoopSpec) -> Loop<'_> {
+fn of_spec(spec: &scenario::Loop) -> Loop<'_> {
     let weights = |weights: &IndexMap<Level, f64>| weights.iter().map(|(level, it)| (*level, *it)).collect();
-    let revisit = |spec: &RevisitSpec| Revisit {
+    let revisit = |spec: &scenario::Revisit| Revisit {
         loops_back: spec.loops_back,
         level: spec.level,
         weight: spec.weight,
@@ -332,7 +158,7 @@ fn of_spec(spec: &LoopSpec) -> Loop<'_> {
 }
 
 /// Begins a trace with a scenario's name and its stable prefix.
-pub(super) fn begin(spec: &ScenarioSpec) -> TraceBuilder {
+pub(super) fn begin(spec: &ScenarioFile) -> TraceBuilder {
     let mut builder = TraceBuilder::new(&spec.name, &spec.file_tools);
     if let Some(ratio) = spec.chars_per_token {
         builder.chars_per_token(ratio);
@@ -344,7 +170,7 @@ pub(super) fn begin(spec: &ScenarioSpec) -> TraceBuilder {
 }
 
 /// Returns the sizes of a result, filling in what it is silent about.
-fn sizes(spec: &ResultSpec) -> Sizes {
+fn sizes(spec: &ResultSizes) -> Sizes {
     let summary = spec.summary.unwrap_or(spec.raw.min(SUMMARY_TOKENS_MAX));
     Sizes {
         raw: narrow(spec.raw),
@@ -355,7 +181,7 @@ fn sizes(spec: &ResultSpec) -> Sizes {
 }
 
 /// Returns what fetches a result again.
-fn recover(spec: &CallSpec) -> Recover {
+fn recover(spec: &scenario::Call) -> Recover {
     let tokens = |level| spec.recover.get(&level).map_or(0, |it| narrow(*it));
     Recover {
         handle: tokens(Level::ContinuationHandle),

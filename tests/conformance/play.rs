@@ -3,8 +3,8 @@
 use ctxsim::cache::breakpoints::{Cache, Times};
 use ctxsim::cache::marks::Mark;
 use ctxsim::cache::{RequestView, cache};
+use ctxsim::input::{self, CacheRules, Limits};
 use ctxsim::ledger::{CacheUse, Rows};
-use ctxsim::model::{self, CacheRules, Limits};
 use ctxsim::projection::chain::Chain;
 use ctxsim::recovery::ReadyRecovery;
 use ctxsim::{play as play_projector, simulate};
@@ -191,7 +191,7 @@ fn of_requests(
 }
 
 /// Divides listed prompts by their listed marks; the last ones count when there are too many.
-fn by_marks(rule: &Rule, rules: model::Breakpoints, requests: &[Request]) -> Result<Vec<CacheUse>, String> {
+fn by_marks(rule: &Rule, rules: input::Breakpoints, requests: &[Request]) -> Result<Vec<CacheUse>, String> {
     let mut cache = Cache::new(rules);
     let uses = requests.iter().map(|request| {
         let links = prompts::links_at_positions(request)?;
@@ -212,7 +212,7 @@ fn by_marks(rule: &Rule, rules: model::Breakpoints, requests: &[Request]) -> Res
 
 /// Submits listed prompts to a rule that finds its places by itself.
 fn by_kinds(rule: &Rule, name: &str, requests: &[Request]) -> Result<Vec<CacheUse>, String> {
-    let layout = declared("", rule.layout)?.layout;
+    let policy = declared("", rule.layout)?;
     let mut cache = cache(&rule.cache);
     let uses = requests.iter().map(|it| {
         let mut links = prompts::links(it);
@@ -223,7 +223,7 @@ fn by_kinds(rule: &Rule, name: &str, requests: &[Request]) -> Result<Vec<CacheUs
         cache.submit(&RequestView {
             response_ms: it.response_start_ms,
             end_ms: it.response_start_ms,
-            ..RequestView::of(it.prompt(), &Chain::of(links), &layout, it.t_ms)
+            ..RequestView::of(it.prompt(), &Chain::of(links), policy.layout(), it.t_ms)
         })
     });
     Ok(uses.collect())
@@ -253,7 +253,7 @@ fn of_trace(
         Play::Coded(mut code, layout) => {
             let recovery = ReadyRecovery::one_shot(None);
             play_projector(&trace, &mut code, &layout, recovery, &Limits::NONE, &rule.cache, &mut rows)
-                .expect("the code makes edits that can be made")
+                .map_err(|it| it.to_string())?
         }
     };
     let price = price(file, expected)?;

@@ -1,11 +1,10 @@
 //! The policies of a file as policies of the library: written in its language, in code where it has no words for them.
 
-use ctxsim::model::policy::Moment;
-use ctxsim::model::{Layout, Policy};
+use ctxsim::input::policy::Moment;
+use ctxsim::input::{Format, Layout, Policy, decode};
 use ctxsim::projection::prompt::{Shown, SlotIx};
 use ctxsim::projection::rendition::Rendered;
 use ctxsim::projection::{Ambient, Editor, Projector, SideRequest};
-use ctxsim::spec::{Format, decode};
 use ctxsim::trace::Kind;
 use serde::Deserialize;
 use serde_json::Value;
@@ -73,7 +72,7 @@ impl Ready {
         let record: Record = serde_json::from_value(object.clone()).map_err(|it| it.to_string())?;
         let own_system = if let Record::Compact(it) = &record { it.own_system() } else { 0 };
         let play = match (Coded::new(&record), stage(&record)) {
-            (Some(coded), _) => Play::Coded(coded, declared("", layout)?.layout),
+            (Some(coded), _) => Play::Coded(coded, declared("", layout)?.layout().clone()),
             (None, stage) => Play::Declared(Box::new(declared(&stage, layout)?)),
         };
         Ok(Self { play, own_system })

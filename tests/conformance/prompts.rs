@@ -1,6 +1,6 @@
 //! Listed prompts and traces in the library's own terms.
 
-use ctxsim::model::TtlClass;
+use ctxsim::input::TtlClass;
 use ctxsim::projection::chain::Link;
 use ctxsim::trace::{Harness, Kind, NewItem, Trace, TraceBuilder};
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128};

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeSet;
 
+use ctxsim::input::profile::Steps;
+use ctxsim::input::profile::price::Rates;
+use ctxsim::input::profile::written::{Automatic, Lookup};
+use ctxsim::input::{self, CacheRules, TtlClass};
 use ctxsim::ledger::CacheUse;
-use ctxsim::model::price::Rates;
-use ctxsim::model::profile::Steps;
-use ctxsim::model::{self, CacheRules, TtlClass};
 use ctxsim::price::{Bill, Consumed};
-use ctxsim::spec::cache::{AutomaticSpec, LookupSpec};
 use ctxsim::units::Rate;
 
 use super::file::{Price, Row, Rules};
@@ -55,12 +55,12 @@ impl Rule {
                     return Err(format!("marks have two lifetimes, not {}", used.len()));
                 }
                 let class = |n: usize| used.iter().nth(n);
-                let cache = CacheRules::Breakpoints(model::Breakpoints {
+                let cache = CacheRules::Breakpoints(input::Breakpoints {
                     min_tokens: it.min_tokens,
                     breakpoints_max: it.max_marks,
                     lookback_positions: it.lookback,
                     ttl_ms: [0, 1].map(|n| class(n).map(|it| it.0)),
-                    ..model::Breakpoints::default()
+                    ..input::Breakpoints::default()
                 });
                 Ok(Self { cache, layout: "", names: [0, 1].map(|n| class(n).map(|it| it.1.to_owned())) })
             }
@@ -72,12 +72,12 @@ impl Rule {
             }
             (BOUNDARIES, _, _, Some(it)) => {
                 let message_ends = it.lookback.unwrap_or(20);
-                let cache = CacheRules::Breakpoints(model::Breakpoints {
+                let cache = CacheRules::Breakpoints(input::Breakpoints {
                     min_tokens: it.min_tokens,
-                    lookup: Some(LookupSpec { first: 2, latest: 50, message_ends, lead: true }),
-                    automatic: AutomaticSpec::LastMessage,
+                    lookup: Some(Lookup { first: 2, latest: 50, message_ends, lead: true }),
+                    automatic: Automatic::LastMessage,
                     ttl_ms: [Some(it.ttl_ms), None],
-                    ..model::Breakpoints::default()
+                    ..input::Breakpoints::default()
                 });
                 let layout =
                     "layout: (breakpoints: [(at: end_of(tools)), (at: end_of(system)), (at: automatic)]), ";

@@ -6,9 +6,9 @@ use std::path::PathBuf;
 use std::process::{Command, Output};
 
 use ctxsim::blocks::{BlockTrace, read, replay};
+use ctxsim::input::profile::{Blocks, Touch};
+use ctxsim::input::{CacheRules, Limits};
 use ctxsim::ledger::{BlockHits, RequestRow, Rows, Sums};
-use ctxsim::model::profile::{Blocks, Touch};
-use ctxsim::model::{CacheRules, Limits};
 use proptest::prelude::*;
 
 const MOONCAKE: &str = include_str!("../data/blocks/mooncake.jsonl");

@@ -21,10 +21,10 @@ mod settings;
 
 use ctxsim::cache::breakpoints::{Cache, Times};
 use ctxsim::cache::marks::Mark;
+use ctxsim::input::profile::written::Readable;
+use ctxsim::input::{Breakpoints, TtlClass};
 use ctxsim::ledger::CacheUse;
-use ctxsim::model::{Breakpoints, TtlClass};
 use ctxsim::projection::chain::Link;
-use ctxsim::spec::profile::ReadableSpec;
 use ctxsim::trace::Kind;
 
 /// Anthropic's numbers, with the minimum that a test wants.
@@ -34,7 +34,7 @@ fn rules(min_tokens: u64) -> Breakpoints {
         breakpoints_max: 4,
         lookback_positions: 20,
         ttl_ms: [Some(300_000), Some(3_600_000)],
-        readable: ReadableSpec::ResponseStart,
+        readable: Readable::ResponseStart,
         ..Breakpoints::default()
     }
 }

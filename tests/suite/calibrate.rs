@@ -6,10 +6,9 @@ use std::path::PathBuf;
 
 use ctxsim::calibrate::{Calibration, Class, together};
 use ctxsim::engine::simulate;
+use ctxsim::input::scenario::{Assume, SideRequest};
+use ctxsim::input::{Format, Limits, Policy, Profile, decode};
 use ctxsim::ledger::Rows;
-use ctxsim::model::{Limits, Policy, Profile};
-use ctxsim::spec::scenario::{AssumeSpec, SideRequestSpec};
-use ctxsim::spec::{Format, decode};
 use ctxsim::trace::Trace;
 use ctxsim::trace::import::import_all;
 
@@ -18,8 +17,8 @@ const PROFILE: &str = include_str!("../../profiles/anthropic/claude-opus-4.5.tom
 const HEADER: &str = "file,session,idx,version,t_start,t_first_line,t_last_line,input,cache_read,cache_write_total,output_logged_max,new_user_chars,new_tool_result_chars,asst_text_chars,asst_thinking_chars,asst_tool_use_chars";
 const IDENTITY: &str = include_str!("../../policies/identity.ron");
 
-fn traces(text: &str, side_request: SideRequestSpec) -> Vec<Trace> {
-    let assume = AssumeSpec { side_request: Some(side_request), ..AssumeSpec::default() };
+fn traces(text: &str, side_request: SideRequest) -> Vec<Trace> {
+    let assume = Assume { side_request: Some(side_request), ..Assume::default() };
     import_all(text, "test", &assume, &[]).unwrap().into_iter().map(|it| it.trace).collect()
 }
 
@@ -35,7 +34,7 @@ fn profile() -> Profile {
 }
 
 /// Compares every session of some texts.
-fn calibrated(texts: &[String], side_request: SideRequestSpec) -> Calibration {
+fn calibrated(texts: &[String], side_request: SideRequest) -> Calibration {
     let profile = profile();
     let traces = texts.iter().flat_map(|it| traces(it, side_request));
     let all: Vec<Calibration> =
@@ -52,7 +51,7 @@ fn shares(calibration: &Calibration) -> (f64, f64) {
 
 #[test]
 fn the_bundled_session_is_predicted_as_it_was_billed() {
-    let calibration = calibrated(&[FIXTURE.to_owned()], SideRequestSpec::None);
+    let calibration = calibrated(&[FIXTURE.to_owned()], SideRequest::None);
 
     assert!(shares(&calibration).0 >= 97.0, "{:?}", calibration.reasons());
     let (predicted, billed) = (calibration.predicted_cost.usd(), calibration.billed_cost.usd());
@@ -86,7 +85,7 @@ fn moved(text: &str, to_write: bool) -> String {
 #[test]
 fn tokens_moved_between_read_and_written_change_no_prediction() {
     let profile = profile();
-    for side_request in [SideRequestSpec::None, SideRequestSpec::Usual] {
+    for side_request in [SideRequest::None, SideRequest::Usual] {
         let predicted = |text: &str| rows(&traces(text, side_request)[0], &profile).requests;
         let as_billed = predicted(FIXTURE);
         for to_write in [false, true] {
@@ -108,7 +107,7 @@ fn turns(reads: &[u64]) -> String {
 
 #[test]
 fn side_requests_are_expected_after_loops_where_the_turns_before_had_them() {
-    let quiet = |reads: &[u64]| traces(&turns(reads), SideRequestSpec::Inferred)[0].quiet_loops.clone();
+    let quiet = |reads: &[u64]| traces(&turns(reads), SideRequest::Inferred)[0].quiet_loops.clone();
 
     let always = [29_000, 30_500, 31_500, 32_500, 33_500];
     let never = [29_000, 30_000, 31_000, 32_000, 33_000];
@@ -120,7 +119,7 @@ fn side_requests_are_expected_after_loops_where_the_turns_before_had_them() {
 
 #[test]
 fn what_tells_nothing_of_side_requests_changes_no_inference() {
-    let quiet = |text: &str| traces(text, SideRequestSpec::Inferred)[0].quiet_loops.clone();
+    let quiet = |text: &str| traces(text, SideRequest::Inferred)[0].quiet_loops.clone();
 
     let missed = turns(&[29_000, 30_000, 9_000, 32_000]);
     let soon =
@@ -132,7 +131,7 @@ fn what_tells_nothing_of_side_requests_changes_no_inference() {
 #[test]
 fn an_inferred_side_request_asks_the_bills_of_earlier_turns_alone() {
     let profile = profile();
-    let predicted = |reads: &[u64]| rows(&traces(&turns(reads), SideRequestSpec::Inferred)[0], &profile);
+    let predicted = |reads: &[u64]| rows(&traces(&turns(reads), SideRequest::Inferred)[0], &profile);
     let billed = [29_000, 30_000, 31_000, 32_000, 33_000, 34_000];
     let as_billed = predicted(&billed).requests;
     for turn in 1..billed.len() {
@@ -152,7 +151,7 @@ fn a_model_reads_nothing_of_what_another_has_cached() {
     let lines = turns.lines().zip(["model", "opus", "sonnet", "opus"]);
     let text = lines.map(|(line, model)| format!("{line},{model}")).collect::<Vec<_>>().join("\n");
 
-    let trace = &traces(&text, SideRequestSpec::None)[0];
+    let trace = &traces(&text, SideRequest::None)[0];
 
     let reads: Vec<u64> = rows(trace, &profile()).requests.iter().map(|it| it.usage.read).collect();
     assert_eq!(reads, [0, 0, 30_000], "and what a model has cached it reads when its turn comes again");
@@ -169,9 +168,9 @@ fn the_reference_sessions_are_predicted_as_they_were_billed() {
     paths.sort();
     let texts: Vec<String> = paths.iter().map(|it| std::fs::read_to_string(it).unwrap()).collect();
 
-    let recorded = calibrated(&texts, SideRequestSpec::None);
-    let inferred = calibrated(&texts, SideRequestSpec::Inferred);
-    let usual = calibrated(&texts, SideRequestSpec::Usual);
+    let recorded = calibrated(&texts, SideRequest::None);
+    let inferred = calibrated(&texts, SideRequest::Inferred);
+    let usual = calibrated(&texts, SideRequest::Usual);
 
     assert_eq!(recorded.pairs.len(), 423);
     assert!(shares(&recorded).0 >= 97.0, "{:?} {:?}", shares(&recorded), recorded.reasons());
@@ -185,8 +184,8 @@ fn the_reference_usage_table_is_predicted_as_it_was_billed() {
     let Some(folder) = std::env::var_os("CTXSIM_REFERENCE").map(PathBuf::from) else { return };
     let text = std::fs::read_to_string(folder.join("recorded/usage/claude-code_sessions.csv")).unwrap();
 
-    let recorded = calibrated(std::slice::from_ref(&text), SideRequestSpec::None);
-    for (side_request, close) in [(SideRequestSpec::Usual, 97.5), (SideRequestSpec::Inferred, 98.0)] {
+    let recorded = calibrated(std::slice::from_ref(&text), SideRequest::None);
+    for (side_request, close) in [(SideRequest::Usual, 97.5), (SideRequest::Inferred, 98.0)] {
         let predicted = calibrated(std::slice::from_ref(&text), side_request);
 
         assert_eq!(predicted.pairs.len(), 4_083);
@@ -212,7 +211,7 @@ fn a_prompt_that_shrinks_is_a_reset_and_the_prompts_are_the_recorded_ones_still(
         row(6, 160, 9_000, 11_000, 0, 300),
     ];
 
-    let trace = &traces(&lines.join("\n"), SideRequestSpec::None)[0];
+    let trace = &traces(&lines.join("\n"), SideRequest::None)[0];
     let rows = rows(trace, &profile());
 
     let prompts: Vec<u64> = rows.requests.iter().map(|it| it.prompt).collect();

@@ -5,15 +5,13 @@ use std::path::Path;
 use ctxsim::cache::Fate;
 use ctxsim::engine::simulate;
 use ctxsim::explain::{Explanation, explain};
+use ctxsim::input::scenario::Assume;
+use ctxsim::input::text::decode::decode;
+use ctxsim::input::{Format, Limits, Policy, PolicyFile, Profile, ProfileFile, Source};
 use ctxsim::ledger::Rows;
-use ctxsim::model::{Limits, Policy, Profile};
 use ctxsim::price;
 use ctxsim::report::explain::{json, rendered, table};
 use ctxsim::report::rows::Context;
-use ctxsim::source::Source;
-use ctxsim::spec::decode::decode;
-use ctxsim::spec::scenario::AssumeSpec;
-use ctxsim::spec::{Format, PolicySpec, ProfileSpec};
 use ctxsim::trace::evidence::Recover;
 use ctxsim::trace::import::import_all;
 use ctxsim::trace::{Due, Kind, Level, Need, NewItem, Preserve, Sizes, Texts, Trace, TraceBuilder};
@@ -45,7 +43,7 @@ cache_read = 0.2
 cache_write = {{ "5m" = 2.5, "1h" = 4.0 }}
 "#
     );
-    Profile::new(&decode::<ProfileSpec>(&text, Format::Toml).unwrap()).unwrap()
+    Profile::new(&decode::<ProfileFile>(&text, Format::Toml).unwrap()).unwrap()
 }
 
 fn policy(stages: &str) -> Policy {
@@ -299,7 +297,7 @@ fn an_explanation_adds_up_to_its_row_of_the_run() {
 #[test]
 fn a_prompt_with_text_is_rendered_and_what_has_none_is_said() {
     const SESSION: &str = include_str!("../../scenarios/recorded/claude-code-session.jsonl");
-    let trace = import_all(SESSION, "recorded", &AssumeSpec::default(), &[]).unwrap().remove(0).trace;
+    let trace = import_all(SESSION, "recorded", &Assume::default(), &[]).unwrap().remove(0).trace;
     let policy = policy(MASK);
     let it = explain(&trace, &policy, &profile(BREAKPOINTS), 6).unwrap();
 
@@ -319,8 +317,8 @@ fn a_prompt_with_text_is_rendered_and_what_has_none_is_said() {
 fn what_a_template_writes_is_rendered_in_its_words() {
     const SESSION: &str = include_str!("../../scenarios/recorded/claude-code-session.jsonl");
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("policies/duckagent/runtime_guarded_mid.ron");
-    let runtime = Policy::new(&Source::read(&file).unwrap().decode::<PolicySpec>().unwrap()).unwrap();
-    let trace = import_all(SESSION, "recorded", &AssumeSpec::default(), &[]).unwrap().remove(0).trace;
+    let runtime = Policy::new(&Source::read(&file).unwrap().decode::<PolicyFile>().unwrap()).unwrap();
+    let trace = import_all(SESSION, "recorded", &Assume::default(), &[]).unwrap().remove(0).trace;
     let limits = Limits { prompt: UNLIMITED, window: 32_000, output: UNLIMITED };
     let profile = Profile { limits, ..profile(BREAKPOINTS) };
     let last = trace.spine.steps.len();

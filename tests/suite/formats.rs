@@ -6,9 +6,8 @@ use std::fmt::Debug;
 use std::fs;
 use std::path::Path;
 
-use ctxsim::source::Source;
-use ctxsim::spec::decode::{decode, encode};
-use ctxsim::spec::{Format, PolicySpec, ProfileSpec, ScenarioSpec, SuiteSpec};
+use ctxsim::input::text::decode::{decode, encode};
+use ctxsim::input::{Format, PolicyFile, ProfileFile, ScenarioFile, Source, SuiteFile};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -43,21 +42,21 @@ fn convert<T: Serialize + DeserializeOwned + PartialEq + Debug>(folder: &str) {
 
 #[test]
 fn every_bundled_file_means_the_same_in_both_formats() {
-    convert::<PolicySpec>("policies");
-    convert::<ScenarioSpec>("scenarios");
-    convert::<ProfileSpec>("profiles");
-    convert::<SuiteSpec>("suites");
+    convert::<PolicyFile>("policies");
+    convert::<ScenarioFile>("scenarios");
+    convert::<ProfileFile>("profiles");
+    convert::<SuiteFile>("suites");
 }
 
 #[test]
 fn twins_are_equal() {
     let twin = |name: &str| ["ron", "toml"].map(|it| format!("tests/twins/{name}.{it}"));
-    let equal = |[left, right]: [PolicySpec; 2]| assert_eq!(left, right);
+    let equal = |[left, right]: [PolicyFile; 2]| assert_eq!(left, right);
     equal(twin("policy").each_ref().map(|it| read(it)));
-    let equal = |[left, right]: [ScenarioSpec; 2]| assert_eq!(left, right);
+    let equal = |[left, right]: [ScenarioFile; 2]| assert_eq!(left, right);
     equal(twin("scenario").each_ref().map(|it| read(it)));
-    let equal = |[left, right]: [ProfileSpec; 2]| assert_eq!(left, right);
+    let equal = |[left, right]: [ProfileFile; 2]| assert_eq!(left, right);
     equal(twin("profile").each_ref().map(|it| read(it)));
-    let equal = |[left, right]: [SuiteSpec; 2]| assert_eq!(left, right);
+    let equal = |[left, right]: [SuiteFile; 2]| assert_eq!(left, right);
     equal(twin("suite").each_ref().map(|it| read(it)));
 }

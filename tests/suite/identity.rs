@@ -4,19 +4,17 @@ use std::path::PathBuf;
 
 use ctxsim::cache::{CacheRule, RequestView};
 use ctxsim::engine::{Fault, RunError, play, play_with_cache};
+use ctxsim::input::policy::Moment;
+use ctxsim::input::scenario::Assume;
+use ctxsim::input::{CacheRules, Format, Layout, Limits, Profile, ProfileFile, Source, decode};
 use ctxsim::ledger::{CacheUse, Outcome, Rows, Sums};
 use ctxsim::metrics::Tally;
-use ctxsim::model::policy::Moment;
-use ctxsim::model::{CacheRules, Layout, Limits, Profile};
 use ctxsim::price::PriceRows;
 use ctxsim::projection::edit::Manner;
 use ctxsim::projection::prompt::Shown;
 use ctxsim::projection::rendition::Rendered;
 use ctxsim::projection::{EditFault, SlotIx, Text, Wrong};
 use ctxsim::recovery::ReadyRecovery;
-use ctxsim::source::Source;
-use ctxsim::spec::scenario::AssumeSpec;
-use ctxsim::spec::{Format, ProfileSpec, decode};
 use ctxsim::trace::import::import;
 use ctxsim::trace::{EventKind, Kind, NewItem, Sizes, Trace, TraceBuilder};
 use ctxsim::units::Cost;
@@ -103,7 +101,7 @@ impl<'t> Teller<'t> {
 
 fn sonnet() -> Profile {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("profiles/anthropic/claude-sonnet-4.5.toml");
-    Profile::new(&Source::read(&path).unwrap().decode::<ProfileSpec>().unwrap()).unwrap()
+    Profile::new(&Source::read(&path).unwrap().decode::<ProfileFile>().unwrap()).unwrap()
 }
 
 /// Plays a session; returns what was sent, and what the requests cost.
@@ -129,7 +127,7 @@ fn recorded() -> Vec<Trace> {
         let files = std::fs::read_dir(PathBuf::from(folder).join("recorded/claude-code")).unwrap();
         texts.extend(files.map(|it| std::fs::read_to_string(it.unwrap().path()).unwrap()));
     }
-    let traces = texts.iter().map(|it| import(it, "session", &AssumeSpec::default(), &[]).unwrap().trace);
+    let traces = texts.iter().map(|it| import(it, "session", &Assume::default(), &[]).unwrap().trace);
     // What the harness itself took out cannot be told of again.
     let is_whole = |it: &Trace| !it.events.iter().any(|it| matches!(it.kind, EventKind::Reset(_)));
     traces.filter(is_whole).collect()
@@ -320,7 +318,7 @@ fn a_cache_that_does_not_divide_the_prompt_ends_the_run() {
 fn what_has_no_price_costs_nothing_that_is_known() {
     let tiers = "[[prices]]\ninput = 2.0\noutput = 10.0\n[[prices.tiers]]\nabove_prompt_tokens = 1_000\ninput = 4.0\n";
     let head = "name = \"p\"\nabout = \"Tiers.\"\nas_of = \"2026-01-01\"\nsources = [\"none\"]\n[cache]\nrules = \"none\"\n";
-    let spec = decode::decode::<ProfileSpec>(&format!("{head}{tiers}"), Format::Toml).unwrap();
+    let spec = decode::decode::<ProfileFile>(&format!("{head}{tiers}"), Format::Toml).unwrap();
     let profile = Profile::new(&spec).unwrap();
 
     let tally = Tally::new(&Sums::default(), None, &Outcome::default(), false, &profile);

@@ -11,8 +11,8 @@ mod pi;
 
 use std::path::{Path, PathBuf};
 
-use ctxsim::spec::scenario::{AssumeSpec, LoadSpec, ScenarioSpec};
-use ctxsim::spec::{Format, PolicySpec, ProfileSpec, SuiteSpec, decode};
+use ctxsim::input::scenario::{Assume, Load, ScenarioFile};
+use ctxsim::input::{Format, PolicyFile, ProfileFile, SuiteFile, decode};
 use ctxsim::trace::import::{Imported, detect, import};
 use ctxsim::trace::{Kind, NO_ITEM, Preserve, Trace};
 use proptest::prelude::*;
@@ -21,17 +21,17 @@ const FIXTURE: &str = include_str!("../../scenarios/recorded/claude-code-session
 const SCENARIO: &str = include_str!("../../scenarios/recorded/claude-code.toml");
 
 /// Returns what the bundled scenario assumes.
-fn bundled_assumptions() -> (AssumeSpec, Vec<String>) {
-    let scenario: ScenarioSpec = decode::decode(SCENARIO, Format::Toml).unwrap();
+fn bundled_assumptions() -> (Assume, Vec<String>) {
+    let scenario: ScenarioFile = decode::decode(SCENARIO, Format::Toml).unwrap();
     match scenario.load {
-        LoadSpec::Recorded { assume, .. } => (assume, scenario.file_tools),
+        Load::Recorded { assume, .. } => (assume, scenario.file_tools),
         _ => panic!("the bundled scenario is a recording"),
     }
 }
 
 /// Imports with nothing assumed.
 fn imported(text: &str) -> Imported {
-    import(text, "test", &AssumeSpec::default(), &[]).unwrap()
+    import(text, "test", &Assume::default(), &[]).unwrap()
 }
 
 /// Returns, by step, the tokens of all items before the reply.
@@ -50,9 +50,9 @@ fn deviation_max(trace: &Trace) -> u64 {
 /// Returns the prompts of a trace when everything is kept that the harness kept.
 fn played(trace: &Trace) -> Vec<u64> {
     let identity = include_str!("../../policies/identity.ron");
-    let spec: PolicySpec = decode::decode(identity, Format::Ron).unwrap();
-    let policy = ctxsim::model::Policy::new(&spec).unwrap();
-    let (limits, rules) = (ctxsim::model::Limits::NONE, ctxsim::model::CacheRules::None);
+    let spec: PolicyFile = decode::decode(identity, Format::Ron).unwrap();
+    let policy = ctxsim::input::Policy::new(&spec).unwrap();
+    let (limits, rules) = (ctxsim::input::Limits::NONE, ctxsim::input::CacheRules::None);
     let mut rows = ctxsim::ledger::Rows::default();
     ctxsim::engine::simulate(trace, &policy, &limits, &rules, &mut rows);
     rows.requests.iter().map(|it| it.prompt).collect()
@@ -108,14 +108,14 @@ fn the_bundled_session_has_the_recorded_prompts() {
 fn a_text_without_records_is_no_recording() {
     for text in ["", "\n\n", "{}", "[1, 2]", "hello", "{\"type\":\"message\"}", "\u{feff}"] {
         assert_eq!(detect(text), None, "{text:?}");
-        let problems = import(text, "test", &AssumeSpec::default(), &[]).unwrap_err();
+        let problems = import(text, "test", &Assume::default(), &[]).unwrap_err();
         assert_eq!(problems[0].code, "recording-unknown");
     }
 }
 
 #[test]
 fn a_token_of_no_characters_is_refused() {
-    let assume = AssumeSpec { chars_per_token: Some(ctxsim::units::Decimal::ZERO), ..AssumeSpec::default() };
+    let assume = Assume { chars_per_token: Some(ctxsim::units::Decimal::ZERO), ..Assume::default() };
 
     assert_eq!(import(FIXTURE, "test", &assume, &[]).unwrap_err()[0].code, "chars-per-token-zero");
 }
@@ -124,17 +124,17 @@ fn a_token_of_no_characters_is_refused() {
 fn the_inputs_of_the_default_suite_that_are_bundled_here_are_well_formed() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let read = |path: &str| std::fs::read_to_string(root.join(path)).unwrap();
-    let suite: SuiteSpec = decode::decode(&read("suites/default.toml"), Format::Toml).unwrap();
+    let suite: SuiteFile = decode::decode(&read("suites/default.toml"), Format::Toml).unwrap();
 
     for name in suite.policies.iter().filter(|it| !it.contains('/')) {
-        let spec: PolicySpec = decode::decode(&read(&format!("policies/{name}.ron")), Format::Ron).unwrap();
-        let policy = ctxsim::model::Policy::new(&spec).unwrap();
+        let spec: PolicyFile = decode::decode(&read(&format!("policies/{name}.ron")), Format::Ron).unwrap();
+        let policy = ctxsim::input::Policy::new(&spec).unwrap();
         assert_eq!(policy.name, *name);
     }
     for name in &suite.profiles {
-        let spec: ProfileSpec =
+        let spec: ProfileFile =
             decode::decode(&read(&format!("profiles/{name}.toml")), Format::Toml).unwrap();
-        let profile = ctxsim::model::Profile::new(&spec).unwrap();
+        let profile = ctxsim::input::Profile::new(&spec).unwrap();
         assert_eq!(profile.name, *name);
     }
 }
@@ -157,7 +157,7 @@ proptest! {
                 _ => bytes.insert(place, byte),
             }
         }
-        if let Ok(read) = import(&String::from_utf8_lossy(&bytes), "test", &AssumeSpec::default(), &[]) {
+        if let Ok(read) = import(&String::from_utf8_lossy(&bytes), "test", &Assume::default(), &[]) {
             assert_well_formed(&read.trace);
         }
     }

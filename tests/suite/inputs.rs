@@ -9,9 +9,9 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use ctxsim::model::{Policy, Profile};
-use ctxsim::source::Source;
-use ctxsim::spec::{Format, PolicySpec, ProfileSpec, ScenarioSpec, SuiteSpec};
+use ctxsim::input::{
+    Format, Policy, PolicyFile, Profile, ProfileFile, Scenario, ScenarioFile, Source, SuiteFile,
+};
 use ctxsim::trace::Trace;
 use ctxsim::trace::load::load;
 use serde::de::DeserializeOwned;
@@ -42,7 +42,7 @@ fn decoded<T: DeserializeOwned>(folder: &str) -> BTreeMap<String, T> {
 }
 
 /// Lays a policy over its bases.
-fn merged(policies: &BTreeMap<String, PolicySpec>, name: &str) -> PolicySpec {
+fn merged(policies: &BTreeMap<String, PolicyFile>, name: &str) -> PolicyFile {
     let spec = policies.get(name).unwrap_or_else(|| panic!("no policy is called `{name}`")).clone();
     match spec.base.clone() {
         Some(base) => spec.over(merged(policies, &base)),
@@ -51,13 +51,14 @@ fn merged(policies: &BTreeMap<String, PolicySpec>, name: &str) -> PolicySpec {
 }
 
 /// Makes the trace of a bundled scenario that is not recorded.
-fn bundled(scenarios: &BTreeMap<String, ScenarioSpec>, name: &str) -> Trace {
-    load(&scenarios[name], |path, _| panic!("{path} is recorded")).unwrap_or_else(|it| panic!("{it}"))
+fn bundled(scenarios: &BTreeMap<String, ScenarioFile>, name: &str) -> Trace {
+    let scenario = Scenario::new(&scenarios[name]).unwrap();
+    load(&scenario, |path, _| panic!("{path} is recorded")).unwrap_or_else(|it| panic!("{it}"))
 }
 
 #[test]
 fn every_policy_is_well_formed_once_it_stands_on_its_base() {
-    let policies: BTreeMap<String, PolicySpec> = decoded("policies");
+    let policies: BTreeMap<String, PolicyFile> = decoded("policies");
 
     for (name, spec) in &policies {
         assert_eq!(*name, spec.name);
@@ -68,7 +69,7 @@ fn every_policy_is_well_formed_once_it_stands_on_its_base() {
 
 #[test]
 fn every_profile_is_well_formed() {
-    for (name, spec) in decoded::<ProfileSpec>("profiles") {
+    for (name, spec) in decoded::<ProfileFile>("profiles") {
         assert_eq!(name, spec.name);
         let profile = Profile::new(&spec).unwrap_or_else(|it| panic!("{name}: {it:#?}"));
         assert_eq!(profile.name, name);
@@ -77,11 +78,11 @@ fn every_profile_is_well_formed() {
 
 #[test]
 fn every_scenario_that_is_not_recorded_makes_a_trace() {
-    let scenarios: BTreeMap<String, ScenarioSpec> = decoded("scenarios");
+    let scenarios: BTreeMap<String, ScenarioFile> = decoded("scenarios");
 
     for (name, spec) in &scenarios {
         assert_eq!(*name, spec.name);
-        if !matches!(spec.load, ctxsim::spec::scenario::LoadSpec::Recorded { .. }) {
+        if !matches!(spec.load, ctxsim::input::scenario::Load::Recorded { .. }) {
             assert_eq!(bundled(&scenarios, name).name, *name);
         }
     }
@@ -89,10 +90,10 @@ fn every_scenario_that_is_not_recorded_makes_a_trace() {
 
 #[test]
 fn every_suite_names_inputs_that_exist_and_parameters_that_someone_declares() {
-    let policies: BTreeMap<String, PolicySpec> = decoded("policies");
+    let policies: BTreeMap<String, PolicyFile> = decoded("policies");
     let [scenarios, profiles] = ["scenarios", "profiles"].map(files);
 
-    for (name, suite) in decoded::<SuiteSpec>("suites") {
+    for (name, suite) in decoded::<SuiteFile>("suites") {
         assert_eq!(name, suite.name);
         let missing = |named: &[String], known: &BTreeMap<String, PathBuf>| {
             // A pattern of a whole folder is known by any file in it.
@@ -104,7 +105,7 @@ fn every_suite_names_inputs_that_exist_and_parameters_that_someone_declares() {
         };
         assert_eq!(missing(&suite.scenarios, &scenarios), Vec::<String>::new(), "{name}");
         assert_eq!(missing(&suite.profiles, &profiles), Vec::<String>::new(), "{name}");
-        let merged: Vec<PolicySpec> = suite.policies.iter().map(|it| merged(&policies, it)).collect();
+        let merged: Vec<PolicyFile> = suite.policies.iter().map(|it| merged(&policies, it)).collect();
         for param in suite.params.keys() {
             assert!(
                 merged.iter().any(|it| it.params.contains_key(param)),
@@ -116,8 +117,8 @@ fn every_suite_names_inputs_that_exist_and_parameters_that_someone_declares() {
 
 #[test]
 fn two_duckagent_policies_do_not_follow_the_threshold_of_a_run() {
-    let policies: BTreeMap<String, PolicySpec> = decoded("policies");
-    let suites: BTreeMap<String, SuiteSpec> = decoded("suites");
+    let policies: BTreeMap<String, PolicyFile> = decoded("policies");
+    let suites: BTreeMap<String, SuiteFile> = decoded("suites");
 
     let named = &suites["duckagent-matrix"].policies;
     let deaf: Vec<&String> =

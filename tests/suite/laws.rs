@@ -1,12 +1,11 @@
 //! Laws that hold for every policy on every trace, tried on random ones from a fixed seed.
 
 use ctxsim::engine::simulate;
+use ctxsim::input::policy::Action;
+use ctxsim::input::profile::cache::{Blocks, Breakpoints, Steps, Stored, Touch, Units};
+use ctxsim::input::text::decode::decode;
+use ctxsim::input::{CacheRules, Format, Limits, Policy, PolicyFile};
 use ctxsim::ledger::{Outcome, Role, Rows};
-use ctxsim::model::cache::{Blocks, Breakpoints, Steps, Stored, Touch, Units};
-use ctxsim::model::{CacheRules, Limits, Policy};
-use ctxsim::spec::action::ActionSpec;
-use ctxsim::spec::decode::decode;
-use ctxsim::spec::{Format, PolicySpec};
 use ctxsim::trace::evidence::Recover;
 use ctxsim::trace::{Kind, NewItem, Preserve, Sizes, Trace, TraceBuilder};
 use ctxsim::units::UNLIMITED;
@@ -55,14 +54,14 @@ fn play(trace: &Trace, policy: &Policy, limits: &Limits, rules: &CacheRules) -> 
 }
 
 /// A case as a reader wants to see it.
-fn told(spec: &PolicySpec, trace: &TracePlan, limits: &Limits, rules: &CacheRules) -> String {
+fn told(spec: &PolicyFile, trace: &TracePlan, limits: &Limits, rules: &CacheRules) -> String {
     let policy =
         ron::ser::to_string_pretty(spec, ron::ser::PrettyConfig::new().compact_arrays(true)).unwrap();
     format!("{policy}\n{trace:#?}\n{limits:?}\n{rules:?}")
 }
 
 fn identity() -> Policy {
-    let spec = PolicySpec {
+    let spec = PolicyFile {
         name: "identity".to_owned(),
         about: "Keeps everything.".to_owned(),
         sources: Vec::new(),
@@ -84,7 +83,7 @@ fn identity() -> Policy {
 #[test]
 fn the_engine_agrees_with_a_naive_simulator() {
     hold(8, (trace(), policy(), layout(), limits(), rules()), |(plan, spec, layout, limits, rules)| {
-        let spec = PolicySpec { layout, ..spec };
+        let spec = PolicyFile { layout, ..spec };
         let (policy, trace) = (Policy::new(&spec).unwrap(), plan.build());
         let (rows, outcome) = play(&trace, &policy, &limits, &rules);
         let (naive_rows, naive_outcome) = oracle::simulate(&trace, &policy, &limits, &rules);
@@ -107,7 +106,7 @@ fn the_engine_agrees_with_a_naive_simulator() {
 #[test]
 fn every_prompt_token_is_read_or_written_or_uncached() {
     hold(1, (trace(), policy(), layout(), limits(), rules()), |(plan, spec, layout, limits, rules)| {
-        let spec = PolicySpec { layout, ..spec };
+        let spec = PolicyFile { layout, ..spec };
         let (rows, _) = play(&plan.build(), &Policy::new(&spec).unwrap(), &limits, &rules);
         for row in &rows.requests {
             let usage = &row.usage;
@@ -189,9 +188,9 @@ fn clairvoyant_meets_what_identity_meets_with_no_larger_a_prompt() {
 }
 
 /// Whether any stage writes summaries, or folds loops whatever the size.
-fn summarises(spec: &PolicySpec) -> bool {
-    let writes = |action: &ActionSpec| {
-        matches!(action, ActionSpec::Summarise(_)) || matches!(action, ActionSpec::Fold(fold) if fold.grows)
+fn summarises(spec: &PolicyFile) -> bool {
+    let writes = |action: &Action| {
+        matches!(action, Action::Summarise(_)) || matches!(action, Action::Fold(fold) if fold.grows)
     };
     spec.stages.iter().any(|stage| writes(&stage.apply) || stage.then.iter().any(|it| writes(&it.apply)))
 }

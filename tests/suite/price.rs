@@ -2,13 +2,12 @@
 
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 
+use ctxsim::input::text::decode::{Format, decode};
+use ctxsim::input::{Profile, ProfileFile, profile::written::Assumptions};
 use ctxsim::ledger::{CacheUse, Outcome, RequestRow, Role, Sink, Sums};
 use ctxsim::metrics::Tally;
-use ctxsim::model::Profile;
 use ctxsim::price::{Bill, Consumed, Costs, PriceIndex, PriceRows, request, storage};
 use ctxsim::report::Totals;
-use ctxsim::spec::decode::{Format, decode};
-use ctxsim::spec::{ProfileSpec, profile::AssumptionsSpec};
 use ctxsim::units::{Cost, Decimal};
 use proptest::prelude::*;
 
@@ -17,7 +16,7 @@ fn profile_with(prices: &str, assumptions: &str) -> Result<Profile, Vec<ctxsim::
     let text = format!(
         "name = \"p\"\nabout = \"a\"\nas_of = \"2026-10-07\"\nsources = [\"s\"]\n[cache]\nrules = \"none\"\n{prices}\n[assumptions]\n{assumptions}\n"
     );
-    let spec: ProfileSpec = decode(&text, Format::Toml)?;
+    let spec: ProfileFile = decode(&text, Format::Toml)?;
     Profile::new(&spec)
 }
 
@@ -305,7 +304,7 @@ fn wrong_prices_are_told_where_they_stand() {
     assert_eq!(with("[prices.services.batch]\n"), ["service-form"]);
     assert_eq!(with("[[prices]]\ninput = 2.0\n"), ["price-date-duplicate"]);
     assert_eq!(with("[[prices]]\nfrom = \"soon\"\ninput = 2.0\n")[0], "date-format");
-    assert_eq!(AssumptionsSpec::default().services.len(), 0);
+    assert_eq!(Assumptions::default().services.len(), 0);
 }
 
 /// Prices some requests one by one.

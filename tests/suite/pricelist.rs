@@ -11,13 +11,12 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use ctxsim::catalog::{Catalog, Kind};
-use ctxsim::model::{CacheRules, Profile};
+use ctxsim::input::profile::written::LookbackUnit;
+use ctxsim::input::text::decode::{Format, decode};
+use ctxsim::input::{CacheRules, Price, Profile, ProfileFile};
 use ctxsim::price::{Bill, Consumed};
 use ctxsim::pricelist::place::{Placed, place};
 use ctxsim::pricelist::{Entry, Found, PriceFile, read};
-use ctxsim::spec::cache::LookbackUnitSpec;
-use ctxsim::spec::decode::{Format, decode};
-use ctxsim::spec::{PriceSpec, ProfileSpec};
 use ctxsim::units::Decimal;
 use proptest::prelude::*;
 
@@ -101,16 +100,16 @@ fn models_sold_elsewhere_have_the_cache_rules_of_where_they_are_sold() {
     let bedrock = "us.anthropic.claude-opus-4-7-v1:0";
     assert_eq!(
         breakpoints("bedrock_converse", bedrock),
-        (4_096, LookbackUnitSpec::Block, false),
+        (4_096, LookbackUnit::Block, false),
         "no price for an hour"
     );
     assert_eq!(
         breakpoints("vertex_ai-anthropic_models", "vertex_ai/claude-opus-5"),
-        (512, LookbackUnitSpec::Run, true)
+        (512, LookbackUnit::Run, true)
     );
-    assert_eq!(breakpoints("azure_ai", "azure_ai/claude-opus-4-7"), (2_048, LookbackUnitSpec::Run, true));
-    assert_eq!(breakpoints("azure", "azure/eu/gpt-5.6-sol"), (1_024, LookbackUnitSpec::Run, false));
-    assert_eq!(breakpoints("moonshot", "moonshot/kimi-k3"), (256, LookbackUnitSpec::Run, true));
+    assert_eq!(breakpoints("azure_ai", "azure_ai/claude-opus-4-7"), (2_048, LookbackUnit::Run, true));
+    assert_eq!(breakpoints("azure", "azure/eu/gpt-5.6-sol"), (1_024, LookbackUnit::Run, false));
+    assert_eq!(breakpoints("moonshot", "moonshot/kimi-k3"), (256, LookbackUnit::Run, true));
     for (provider, model) in [("azure", "azure/eu/gpt-4o"), ("bedrock", "amazon.nova-pro-v1:0")] {
         assert!(matches!(rules(provider, model), CacheRules::PrefixInterval { .. }), "{model}");
     }
@@ -125,7 +124,7 @@ fn every_key_of_a_price_is_read_exactly() {
         "cache_creation_input_token_cost_above_1hr_above_128k_tokens": 8e-06, "input_cost_per_token_batches": 5e-07,
         "output_cost_per_token_batches": 1.25e-06}}"#;
     let entry: Entry = list("l.json", text).entries.remove(0);
-    let price: &PriceSpec = &entry.prices[0];
+    let price: &Price = &entry.prices[0];
     let decimal = |text| Decimal::parse(text).unwrap();
 
     assert_eq!((price.input, price.output), (decimal("1"), Some(decimal("2.5"))));
@@ -197,7 +196,7 @@ fn imported_profiles_are_written_valid_and_lists_are_compared() {
         "{text}"
     );
     let written = std::fs::read_to_string(out.join("openai/gpt-5.4.toml")).unwrap();
-    let spec: ProfileSpec = decode(&written, Format::Toml).unwrap();
+    let spec: ProfileFile = decode(&written, Format::Toml).unwrap();
     assert!(spec.sources[0].contains("litellm") && Profile::new(&spec).is_ok());
     let valid = ctxsim(&["validate", &output]);
     assert!(valid.status.success(), "{}", String::from_utf8_lossy(&valid.stderr));
@@ -293,8 +292,8 @@ fn expected_usd(text: &str) -> Option<u64> {
 /// Prices an entry as of the day of the list.
 fn bill(entry: &Entry, consumed: &Consumed) -> Result<Bill, String> {
     let text = "name = \"p\"\nabout = \"a\"\nas_of = \"2026-08-21\"\nsources = [\"s\"]\nprices = []\n[cache]\nrules = \"none\"\n";
-    let spec: ProfileSpec = decode(text, Format::Toml).unwrap();
-    let spec = ProfileSpec { prices: entry.prices.clone(), ..spec };
+    let spec: ProfileFile = decode(text, Format::Toml).unwrap();
+    let spec = ProfileFile { prices: entry.prices.clone(), ..spec };
     let profile = Profile::new(&spec).map_err(|it| it[0].to_string())?;
     Ok(Bill::of_request(profile.prices.at(12 * 3_600_000), consumed))
 }

@@ -6,14 +6,14 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use ctxsim::catalog::{Catalog, Kind};
-use ctxsim::model::{CacheRules, Profile, calendar};
-use ctxsim::spec::ProfileSpec;
+use ctxsim::input::profile::calendar;
+use ctxsim::input::{CacheRules, Profile, ProfileFile};
 
 /// Folders of profiles that are no provider's current models.
 const OTHERS: [&str; 5] = ["context_decay", "duckagent", "interval", "open", "unlimited"];
 
 /// Returns the bundled profiles of providers.
-fn bundled() -> Vec<(String, ProfileSpec)> {
+fn bundled() -> Vec<(String, ProfileFile)> {
     let catalog = Catalog::bundled();
     let names = catalog.names(Kind::Profile).filter(|it| !OTHERS.contains(&it.split('/').next().unwrap()));
     names.map(|it| (it.to_owned(), catalog.profile(it).unwrap().spec)).collect()

@@ -2,16 +2,12 @@
 
 mod conditions;
 
-use ctxsim::spec::PolicySpec;
-use ctxsim::spec::action::{
-    ActionSpec, BudgetSpec, CountsSpec, RenditionSpec, RowSpec, SummariseSpec, SummaryPromptSpec,
+use ctxsim::input::PolicyFile;
+use ctxsim::input::policy::{
+    Action, Budget, Count, Counts, Extent, Fold, FoldedResults, Keep, Kind, Lasts, Moment, Order, Part,
+    Prefix, Preserve, Recovery, Rendition, Row, Scope, Shown, Size, Stage, Step, Summarise, SummaryPrompt,
+    Unit,
 };
-use ctxsim::spec::fold::{FoldSpec, FoldedResultsSpec};
-use ctxsim::spec::policy::{
-    KeepSpec, KindSpec, LastsSpec, MomentSpec, OrderSpec, PartSpec, PrefixSpec, PreserveSpec, RecoverySpec,
-    ScopeSpec, ShownSpec, StageSpec, StepSpec,
-};
-use ctxsim::spec::size::{CountSpec, ExtentSpec, SizeSpec, UnitSpec};
 use proptest::prelude::*;
 use proptest::sample::{select, subsequence};
 
@@ -22,8 +18,8 @@ fn some_of<T: Clone + std::fmt::Debug + 'static>(all: Vec<T>) -> impl Strategy<V
     prop_oneof![3 => Just(Vec::new()), 2 => subsequence(all, 1..=most)]
 }
 
-fn kinds() -> BoxedStrategy<Vec<KindSpec>> {
-    use KindSpec::{Assistant, Reasoning, Summary, ToolCall, ToolResult, User};
+fn kinds() -> BoxedStrategy<Vec<Kind>> {
+    use Kind::{Assistant, Reasoning, Summary, ToolCall, ToolResult, User};
     prop_oneof![
         3 => Just(vec![ToolResult]),
         2 => Just(Vec::new()),
@@ -37,19 +33,19 @@ fn tools() -> BoxedStrategy<Vec<String>> {
     prop_oneof![5 => Just(Vec::new()), 2 => subsequence(names, 1..=2)].boxed()
 }
 
-fn preserve() -> BoxedStrategy<Vec<PreserveSpec>> {
-    let all = vec![PreserveSpec::WorkingEvidence, PreserveSpec::Reference, PreserveSpec::None];
+fn preserve() -> BoxedStrategy<Vec<Preserve>> {
+    let all = vec![Preserve::WorkingEvidence, Preserve::Reference, Preserve::None];
     prop_oneof![4 => Just(Vec::new()), 1 => subsequence(all, 1..=2)].boxed()
 }
 
-fn shown() -> BoxedStrategy<Vec<ShownSpec>> {
-    use ShownSpec::{Exact, Gist, Handle, Marker, Offload, Preview, Raw, Summary, Truncate};
+fn shown() -> BoxedStrategy<Vec<Shown>> {
+    use Shown::{Exact, Gist, Handle, Marker, Offload, Preview, Raw, Summary, Truncate};
     some_of(vec![Raw, Exact, Summary, Gist, Preview, Handle, Marker, Truncate, Offload]).boxed()
 }
 
-fn keep() -> BoxedStrategy<Vec<KeepSpec>> {
+fn keep() -> BoxedStrategy<Vec<Keep>> {
     let extent = || prop::option::of(extent());
-    let one = (kinds(), tools(), extent(), extent()).prop_map(|(kinds, tools, first, recent)| KeepSpec {
+    let one = (kinds(), tools(), extent(), extent()).prop_map(|(kinds, tools, first, recent)| Keep {
         kinds,
         tools,
         first,
@@ -58,26 +54,26 @@ fn keep() -> BoxedStrategy<Vec<KeepSpec>> {
     prop_oneof![4 => Just(Vec::new()), 1 => prop::collection::vec(one, 1..=2)].boxed()
 }
 
-fn by() -> BoxedStrategy<Option<ExtentSpec>> {
+fn by() -> BoxedStrategy<Option<Extent>> {
     prop_oneof![
         4 => Just(None),
         5 => (unit(), 1_u64..4).prop_map(|(unit, n)| Some(units_of(unit, n))),
-        1 => share().prop_map(|it| Some(ExtentSpec::Fraction(it))),
-        1 => Just(Some(ExtentSpec::All)),
+        1 => share().prop_map(|it| Some(Extent::Fraction(it))),
+        1 => Just(Some(Extent::All)),
     ]
     .boxed()
 }
 
-fn scope(order: OrderSpec) -> BoxedStrategy<ScopeSpec> {
-    let part = select(vec![PartSpec::History, PartSpec::Active, PartSpec::Completed]);
+fn scope(order: Order) -> BoxedStrategy<Scope> {
+    let part = select(vec![Part::History, Part::Active, Part::Completed]);
     let larger = prop::option::weighted(0.2, plain_small());
     let few = || prop::option::weighted(0.25, extent());
     let filters = (kinds(), tools(), tools(), preserve(), shown(), larger);
-    let order = if order == OrderSpec::Oldest { Just(order).boxed() } else { orders().boxed() };
+    let order = if order == Order::Oldest { Just(order).boxed() } else { orders().boxed() };
     (part, filters, keep(), few(), prop::option::weighted(0.4, extent()), few(), order, by())
         .prop_map(|(part, filters, keep, keep_first, keep_recent, only_recent, order, by)| {
             let (kinds, tools, except_tools, preserve, shown, larger_than) = filters;
-            ScopeSpec {
+            Scope {
                 part,
                 kinds,
                 tools,
@@ -96,29 +92,29 @@ fn scope(order: OrderSpec) -> BoxedStrategy<ScopeSpec> {
         .boxed()
 }
 
-fn orders() -> impl Strategy<Value = OrderSpec> {
-    select(vec![OrderSpec::Oldest, OrderSpec::Oldest, OrderSpec::Newest, OrderSpec::Largest])
+fn orders() -> impl Strategy<Value = Order> {
+    select(vec![Order::Oldest, Order::Oldest, Order::Newest, Order::Largest])
 }
 
-fn rendition() -> BoxedStrategy<RenditionSpec> {
+fn rendition() -> BoxedStrategy<Rendition> {
     let cut = || (plain_small(), prop::option::of(plain_small()));
     prop_oneof![
-        2 => select(vec![RenditionSpec::Raw, RenditionSpec::Gist]),
-        6 => select(vec![RenditionSpec::Exact, RenditionSpec::Summary, RenditionSpec::Handle]),
-        2 => (0_u64..40).prop_map(RenditionSpec::Marker),
-        1 => plain_small().prop_map(RenditionSpec::Preview),
-        1 => cut().prop_map(|(head, tail)| RenditionSpec::Truncate { head, tail }),
-        1 => cut().prop_map(|(head, tail)| RenditionSpec::Offload { head, tail }),
+        2 => select(vec![Rendition::Raw, Rendition::Gist]),
+        6 => select(vec![Rendition::Exact, Rendition::Summary, Rendition::Handle]),
+        2 => (0_u64..40).prop_map(Rendition::Marker),
+        1 => plain_small().prop_map(Rendition::Preview),
+        1 => cut().prop_map(|(head, tail)| Rendition::Truncate { head, tail }),
+        1 => cut().prop_map(|(head, tail)| Rendition::Offload { head, tail }),
     ]
     .boxed()
 }
 
-fn row() -> BoxedStrategy<RowSpec> {
+fn row() -> BoxedStrategy<Row> {
     let over = prop::option::of(rendition());
     let exact = prop_oneof![4 => Just(None), 1 => any::<bool>().prop_map(Some)];
     let charged = prop::bool::weighted(0.3);
     (tools(), preserve(), prop::option::weighted(0.2, plain_small()), rendition(), over, exact, charged)
-        .prop_map(|(tools, preserve, larger_than, shown_as, over_budget, exact, charged)| RowSpec {
+        .prop_map(|(tools, preserve, larger_than, shown_as, over_budget, exact, charged)| Row {
             tools,
             preserve,
             larger_than,
@@ -130,58 +126,61 @@ fn row() -> BoxedStrategy<RowSpec> {
         .boxed()
 }
 
-fn budget() -> BoxedStrategy<BudgetSpec> {
-    let per = select(vec![ExtentSpec::All, ExtentSpec::Loops(CountSpec::Fixed(1))]);
-    let counts = select(vec![CountsSpec::Shown, CountsSpec::Visited]);
+fn budget() -> BoxedStrategy<Budget> {
+    let per = select(vec![Extent::All, Extent::Loops(Count::Fixed(1))]);
+    let counts = select(vec![Counts::Shown, Counts::Visited]);
     (0_u64..9_000, per, counts)
-        .prop_map(|(tokens, per, counts)| BudgetSpec { tokens: SizeSpec::Tokens(tokens), per, counts })
+        .prop_map(|(tokens, per, counts)| Budget { tokens: Size::Tokens(tokens), per, counts })
         .boxed()
 }
 
-fn table(rows: &'static str) -> impl Strategy<Value = ActionSpec> {
+fn table(rows: &'static str) -> impl Strategy<Value = Action> {
     (prop::option::weighted(0.7, budget()), prop::bool::weighted(0.2)).prop_map(move |(budget, grows)| {
-        ActionSpec::Table { rows: rows.to_owned(), budget, template: None, grows }
+        Action::Table { rows: rows.to_owned(), budget, template: None, grows }
     })
 }
 
-fn summarise() -> BoxedStrategy<ActionSpec> {
-    let share_of_input = share().prop_map(|it| SizeSpec::Times(it, Box::new(SizeSpec::Input)));
+fn summarise() -> BoxedStrategy<Action> {
+    let share_of_input = share().prop_map(|it| Size::Times(it, Box::new(Size::Input)));
     let output = prop_oneof![
-        2 => (0_u64..1_500).prop_map(SizeSpec::Tokens),
+        2 => (0_u64..1_500).prop_map(Size::Tokens),
         1 => share_of_input,
         1 => (0_u64..400, 1_u64..900).prop_map(|(least, most)| {
-            let share = SizeSpec::Times(decimal("0.25"), Box::new(SizeSpec::Input));
-            let clipped = SizeSpec::Min(vec![share, SizeSpec::Tokens(most)]);
-            SizeSpec::Sum(vec![SizeSpec::Tokens(least), clipped])
+            let share = Size::Times(decimal("0.25"), Box::new(Size::Input));
+            let clipped = Size::Min(vec![share, Size::Tokens(most)]);
+            Size::Sum(vec![Size::Tokens(least), clipped])
         }),
     ];
-    let copy = some_of(vec![KindSpec::User, KindSpec::ToolCall, KindSpec::Summary]);
+    let copy = some_of(vec![Kind::User, Kind::ToolCall, Kind::Summary]);
     let overhead = prop::option::of(prop_oneof![
-        (0_u64..900).prop_map(SizeSpec::Tokens),
-        Just(SizeSpec::Times(decimal("0.5"), Box::new(SizeSpec::Input))),
+        (0_u64..900).prop_map(Size::Tokens),
+        Just(Size::Times(decimal("0.5"), Box::new(Size::Input))),
     ]);
-    let at_least = prop::option::of((0_u64..4).prop_map(CountSpec::Fixed));
-    let prompt = select(vec![SummaryPromptSpec::Separate, SummaryPromptSpec::Free]);
+    let at_least = prop::option::of((0_u64..4).prop_map(Count::Fixed));
+    let prompt = select(vec![SummaryPrompt::Separate, SummaryPrompt::Free]);
     (output, copy, overhead, at_least, prompt)
         .prop_map(|(output, copy, overhead, at_least, prompt)| {
-            ActionSpec::Summarise(SummariseSpec { output, copy, overhead, at_least, prompt })
+            Action::Summarise(Summarise { output, copy, overhead, at_least, prompt })
         })
         .boxed()
 }
 
-fn fold() -> BoxedStrategy<ActionSpec> {
-    use KindSpec::{Assistant, Reasoning, Summary, ToolCall, ToolResult, User};
+fn fold() -> BoxedStrategy<Action> {
+    use Kind::{Assistant, Reasoning, Summary, ToolCall, ToolResult, User};
     let having = some_of(vec![ToolResult, ToolCall, Reasoning, Summary]);
     let copy = prop_oneof![4 => Just(vec![User]), 1 => some_of(vec![User, Reasoning, ToolCall, ToolResult])];
     let quote = prop_oneof![2 => Just(vec![Assistant, Summary]), 1 => some_of(vec![Assistant, Summary])];
     let rows = select(vec!["first", "second"]).prop_map(str::to_owned);
-    let results = (rows, prop::option::weighted(0.7, budget()))
-        .prop_map(|(rows, budget)| FoldedResultsSpec { rows, budget, template: None });
-    let words = || prop::option::of((0_u64..120).prop_map(SizeSpec::Tokens));
+    let results = (rows, prop::option::weighted(0.7, budget())).prop_map(|(rows, budget)| FoldedResults {
+        rows,
+        budget,
+        template: None,
+    });
+    let words = || prop::option::of((0_u64..120).prop_map(Size::Tokens));
     (having, copy, quote, prop::option::weighted(0.8, results), words(), words(), any::<bool>())
         .prop_map(|(having, copy, quote, results, frame, each, grows)| {
             let template = None;
-            ActionSpec::Fold(FoldSpec { having, copy, quote, results, frame, each, template, grows })
+            Action::Fold(Fold { having, copy, quote, results, frame, each, template, grows })
         })
         .boxed()
 }
@@ -196,29 +195,29 @@ enum Does {
     Fold,
 }
 
-fn action(does: Does) -> BoxedStrategy<ActionSpec> {
+fn action(does: Does) -> BoxedStrategy<Action> {
     match does {
-        Does::Show => rendition().prop_map(ActionSpec::Show).boxed(),
+        Does::Show => rendition().prop_map(Action::Show).boxed(),
         Does::Table => prop_oneof![table("first"), table("second")].boxed(),
-        Does::Drop => Just(ActionSpec::Drop).boxed(),
+        Does::Drop => Just(Action::Drop).boxed(),
         Does::Summarise => summarise().boxed(),
         Does::Fold => fold(),
     }
 }
 
 /// The scope of a stage or a step; loops are folded one by one.
-fn scope_of(does: Does) -> BoxedStrategy<ScopeSpec> {
+fn scope_of(does: Does) -> BoxedStrategy<Scope> {
     let scope = scope(order_of(does));
     if does != Does::Fold {
         return scope;
     }
-    (scope, prop::option::of(Just(units_of(UnitSpec::Loops, 1))))
-        .prop_map(|(scope, by)| ScopeSpec { by, ..scope })
+    (scope, prop::option::of(Just(units_of(Unit::Loops, 1))))
+        .prop_map(|(scope, by)| Scope { by, ..scope })
         .boxed()
 }
 
-fn order_of(does: Does) -> OrderSpec {
-    if matches!(does, Does::Show | Does::Drop) { OrderSpec::Largest } else { OrderSpec::Oldest }
+fn order_of(does: Does) -> Order {
+    if matches!(does, Does::Show | Does::Drop) { Order::Largest } else { Order::Oldest }
 }
 
 /// Whether what is freed is known beforehand.
@@ -231,27 +230,27 @@ fn does() -> impl Strategy<Value = Does> {
     prop_oneof![8 => show, 2 => Just(Does::Drop), 3 => Just(Does::Summarise), 4 => Just(Does::Fold)]
 }
 
-fn step() -> BoxedStrategy<StepSpec> {
+fn step() -> BoxedStrategy<Step> {
     does()
         .prop_flat_map(|does| {
             let until = until(does == Does::Summarise, is_foreseen(does), false);
             let own = prop::option::weighted(0.5, when(false));
             (own, scope_of(does), action(does), prop::option::weighted(0.5, until))
-                .prop_map(|(when, scope, apply, until)| StepSpec { when, scope: Some(scope), apply, until })
+                .prop_map(|(when, scope, apply, until)| Step { when, scope: Some(scope), apply, until })
         })
         .boxed()
 }
 
-fn lasts() -> impl Strategy<Value = LastsSpec> {
-    prop_oneof![4 => Just(LastsSpec::History), 1 => Just(LastsSpec::Request)]
+fn lasts() -> impl Strategy<Value = Lasts> {
+    prop_oneof![4 => Just(Lasts::History), 1 => Just(Lasts::Request)]
 }
 
-fn prefix() -> impl Strategy<Value = PrefixSpec> {
-    prop_oneof![4 => Just(PrefixSpec::Breaks), 1 => Just(PrefixSpec::Keeps)]
+fn prefix() -> impl Strategy<Value = Prefix> {
+    prop_oneof![4 => Just(Prefix::Breaks), 1 => Just(Prefix::Keeps)]
 }
 
-fn late_stage() -> BoxedStrategy<StageSpec> {
-    let moments = vec![MomentSpec::LoopStart, MomentSpec::Request, MomentSpec::LoopEnd];
+fn late_stage() -> BoxedStrategy<Stage> {
+    let moments = vec![Moment::LoopStart, Moment::Request, Moment::LoopEnd];
     (does(), prop_oneof![3 => Just(0_usize), 2 => 1_usize..=2])
         .prop_flat_map(move |(does, n_steps)| {
             // A stage that later steps share its goal with is held to what all of them foresee.
@@ -266,7 +265,7 @@ fn late_stage() -> BoxedStrategy<StageSpec> {
                 lasts(),
                 prefix(),
             );
-            parts.prop_map(|(at, when, scope, apply, until, then, lasts, prefix)| StageSpec {
+            parts.prop_map(|(at, when, scope, apply, until, then, lasts, prefix)| Stage {
                 name: String::new(),
                 at,
                 when,
@@ -282,22 +281,22 @@ fn late_stage() -> BoxedStrategy<StageSpec> {
         .boxed()
 }
 
-fn entry_stage() -> BoxedStrategy<StageSpec> {
+fn entry_stage() -> BoxedStrategy<Stage> {
     let scope = (tools(), preserve(), prop::option::weighted(0.3, plain_small())).prop_map(
-        |(tools, preserve, larger_than)| ScopeSpec {
-            part: PartSpec::Entering,
+        |(tools, preserve, larger_than)| Scope {
+            part: Part::Entering,
             tools,
             preserve,
             larger_than,
-            ..ScopeSpec::default()
+            ..Scope::default()
         },
     );
     let parts = (does(), prop::option::weighted(0.8, when(false)), scope, lasts(), prefix());
     parts
         .prop_flat_map(|(does, when, scope, lasts, prefix)| {
-            action(does).prop_map(move |apply| StageSpec {
+            action(does).prop_map(move |apply| Stage {
                 name: String::new(),
-                at: vec![MomentSpec::Entry],
+                at: vec![Moment::Entry],
                 when: when.clone(),
                 scope: scope.clone(),
                 apply,
@@ -311,15 +310,14 @@ fn entry_stage() -> BoxedStrategy<StageSpec> {
         .boxed()
 }
 
-fn recovery() -> BoxedStrategy<Option<RecoverySpec>> {
+fn recovery() -> BoxedStrategy<Option<Recovery>> {
     let reread = (1_u64..4, prop::option::of(plain_size()))
-        .prop_map(|(limit, fits)| Some(RecoverySpec::NaiveReread { limit, fits }));
-    prop_oneof![Just(None), Just(Some(RecoverySpec::OneShot)), Just(Some(RecoverySpec::Pinned)), reread]
-        .boxed()
+        .prop_map(|(limit, fits)| Some(Recovery::NaiveReread { limit, fits }));
+    prop_oneof![Just(None), Just(Some(Recovery::OneShot)), Just(Some(Recovery::Pinned)), reread].boxed()
 }
 
 /// A policy of up to four stages, of which `Policy::new` has nothing to complain.
-pub(crate) fn policy() -> BoxedStrategy<PolicySpec> {
+pub(crate) fn policy() -> BoxedStrategy<PolicyFile> {
     let stages =
         prop::collection::vec(prop_oneof![1 => entry_stage().boxed(), 4 => late_stage().boxed()], 1..=4);
     let table = || prop::collection::vec(row(), 1..=3);
@@ -328,13 +326,13 @@ pub(crate) fn policy() -> BoxedStrategy<PolicySpec> {
             for (index, stage) in stages.iter_mut().enumerate() {
                 stage.name = format!("stage_{index}");
             }
-            PolicySpec {
+            PolicyFile {
                 name: "random".to_owned(),
                 about: "Random.".to_owned(),
                 sources: Vec::new(),
                 as_of: None,
                 base: None,
-                params: [("a".to_owned(), SizeSpec::Tokens(a)), ("n".to_owned(), SizeSpec::Count(n))].into(),
+                params: [("a".to_owned(), Size::Tokens(a)), ("n".to_owned(), Size::Count(n))].into(),
                 tables: [("first".to_owned(), first), ("second".to_owned(), second)].into(),
                 ladders: Default::default(),
                 templates: Default::default(),

@@ -1,10 +1,12 @@
 //! Random cache rules of every kind, and random layouts.
 
-use ctxsim::model::CacheRules;
-use ctxsim::model::cache::{Blocks, Breakpoints, Hits, Invalidates, Qualified, Steps, Stored, Touch, Units};
-use ctxsim::spec::cache::{AutomaticSpec, LookbackUnitSpec, LookupSpec, ReadableSpec};
-use ctxsim::spec::layout::{BreakpointSpec, LayoutSpec, LevelEndSpec, PlaceSpec};
-use ctxsim::spec::size::DurationSpec;
+use ctxsim::input::CacheRules;
+use ctxsim::input::policy::written::{Breakpoint, Layout};
+use ctxsim::input::policy::{Duration, LevelEnd, Place};
+use ctxsim::input::profile::cache::{
+    Blocks, Breakpoints, Hits, Invalidates, Qualified, Steps, Stored, Touch, Units,
+};
+use ctxsim::input::profile::written::{Automatic, LookbackUnit, Lookup, Readable};
 use proptest::prelude::*;
 use proptest::sample::select;
 
@@ -22,8 +24,8 @@ fn ttl() -> impl Strategy<Value = Option<u64>> {
 }
 
 /// From when on entries can be read; the responses of random traces take no time.
-fn readable() -> impl Strategy<Value = (ReadableSpec, u64)> {
-    let at = vec![ReadableSpec::RequestStart, ReadableSpec::ResponseStart, ReadableSpec::ResponseEnd];
+fn readable() -> impl Strategy<Value = (Readable, u64)> {
+    let at = vec![Readable::RequestStart, Readable::ResponseStart, Readable::ResponseEnd];
     (select(at), select(vec![0, 0, 4_000, 60_000]))
 }
 
@@ -44,9 +46,9 @@ pub(crate) fn units() -> impl Strategy<Value = Units> {
     )
 }
 
-fn lookup() -> impl Strategy<Value = Option<LookupSpec>> {
+fn lookup() -> impl Strategy<Value = Option<Lookup>> {
     let one = (0_u16..3, 0_u16..6, 0_u16..6, any::<bool>());
-    prop::option::of(one.prop_map(|(first, latest, message_ends, lead)| LookupSpec {
+    prop::option::of(one.prop_map(|(first, latest, message_ends, lead)| Lookup {
         first,
         latest,
         message_ends,
@@ -63,9 +65,9 @@ pub(crate) fn breakpoints() -> impl Strategy<Value = Breakpoints> {
         min_tokens: sizes.0,
         breakpoints_max: sizes.1,
         lookback_positions: sizes.2,
-        lookback_unit: if sizes.3 { LookbackUnitSpec::Run } else { LookbackUnitSpec::Block },
+        lookback_unit: if sizes.3 { LookbackUnit::Run } else { LookbackUnit::Block },
         lookup: places.0,
-        automatic: if places.1 { AutomaticSpec::LastBlock } else { AutomaticSpec::LastMessage },
+        automatic: if places.1 { Automatic::LastBlock } else { Automatic::LastMessage },
         is_implicit: places.2,
         ttl_ms: ages.0,
         grace_ms: ages.1,
@@ -115,15 +117,15 @@ pub(crate) fn rules() -> impl Strategy<Value = CacheRules> {
 }
 
 /// A policy's layout, or none.
-pub(crate) fn layout() -> impl Strategy<Value = Option<LayoutSpec>> {
+pub(crate) fn layout() -> impl Strategy<Value = Option<Layout>> {
     let at = prop_oneof![
-        Just(PlaceSpec::EndOf(LevelEndSpec::Tools)),
-        Just(PlaceSpec::EndOf(LevelEndSpec::System)),
-        (1_u8..5, 0_u8..3).prop_map(|(n, offset)| PlaceSpec::LastMessages { n, offset }),
-        Just(PlaceSpec::Automatic),
+        Just(Place::EndOf(LevelEnd::Tools)),
+        Just(Place::EndOf(LevelEnd::System)),
+        (1_u8..5, 0_u8..3).prop_map(|(n, offset)| Place::LastMessages { n, offset }),
+        Just(Place::Automatic),
     ];
-    let ttl = prop::option::of(select(vec![DurationSpec(300_000), DurationSpec(3_600_000)]));
-    let breakpoint = (at, ttl).prop_map(|(at, ttl)| BreakpointSpec { at, ttl });
+    let ttl = prop::option::of(select(vec![Duration(300_000), Duration(3_600_000)]));
+    let breakpoint = (at, ttl).prop_map(|(at, ttl)| Breakpoint { at, ttl });
     let breakpoints = prop::collection::vec(breakpoint, 0..4);
-    prop::option::weighted(0.6, breakpoints.prop_map(|breakpoints| LayoutSpec { breakpoints }))
+    prop::option::weighted(0.6, breakpoints.prop_map(|breakpoints| Layout { breakpoints }))
 }

@@ -1,10 +1,9 @@
 //! Cases in which engine and naive simulator once differed, each with what the language says.
 
 use ctxsim::engine::simulate;
+use ctxsim::input::profile::Steps;
+use ctxsim::input::{CacheRules, Format, Limits, Policy, decode};
 use ctxsim::ledger::{FailureKind, Outcome, Role, Rows};
-use ctxsim::model::profile::Steps;
-use ctxsim::model::{CacheRules, Limits, Policy};
-use ctxsim::spec::{Format, decode};
 use ctxsim::trace::{Kind, NewItem, Preserve, Sizes, Trace, TraceBuilder};
 
 use crate::oracle;

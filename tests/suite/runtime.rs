@@ -3,15 +3,13 @@
 use std::sync::Arc;
 
 use ctxsim::engine::play;
+use ctxsim::input::policy::Moment;
+use ctxsim::input::scenario::{Assume, TokenizerName, ToolAssume};
+use ctxsim::input::{CacheRules, Layout, Limits, Policy, PolicyFile, Source};
 use ctxsim::ledger::Rows;
-use ctxsim::model::policy::Moment;
-use ctxsim::model::{CacheRules, Layout, Limits, Policy};
 use ctxsim::projection::num::Known;
 use ctxsim::projection::{Ambient, Editor, Program, Projector};
 use ctxsim::recovery::ReadyRecovery;
-use ctxsim::source::Source;
-use ctxsim::spec::PolicySpec;
-use ctxsim::spec::scenario::{AssumeSpec, TokenizerSpec, ToolAssumeSpec};
 use ctxsim::trace::import::import;
 use ctxsim::trace::{Kind, NewItem, Preserve, Sizes, Trace, TraceBuilder};
 use ctxsim::units::UNLIMITED;
@@ -52,7 +50,7 @@ impl Projector for Spy<'_> {
 fn policy() -> Policy {
     let path =
         std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("policies/duckagent/runtime_guarded_mid.ron");
-    Policy::new(&Source::read(&path).unwrap().decode::<PolicySpec>().unwrap()).unwrap()
+    Policy::new(&Source::read(&path).unwrap().decode::<PolicyFile>().unwrap()).unwrap()
 }
 
 /// What every request of a trace shows in a window of so many tokens.
@@ -209,7 +207,7 @@ fn reasoning_calls_and_approvals_vanish_and_approvals_alone_are_tool_activity() 
     let shown = last(&trace.finish(), 1_000_000);
 
     let kinds: Vec<Kind> = shown.iter().map(|it| it.kind).collect();
-    use ctxsim::spec::policy::KindSpec::{Assistant, Reasoning, Summary, User};
+    use ctxsim::input::policy::Kind::{Assistant, Reasoning, Summary, User};
     assert_eq!(
         kinds,
         [User, Summary, User, Reasoning, Assistant, User],
@@ -312,13 +310,13 @@ fn a_completed_loop_is_summarised_in_one_block() {
 fn what_a_template_writes_is_counted_by_the_tokenizer_that_the_trace_names() {
     let calls = [("bash", r#"{"command":"ls"}"#, "a.rs\nb.rs".to_owned())];
     let mut trace = told(&[&calls, &[]]);
-    trace.tokenizer = Some(TokenizerSpec::O200k);
+    trace.tokenizer = Some(TokenizerName::O200k);
 
     let shown = last(&trace, 1_000_000);
 
     let block = shown[1].text.as_deref().unwrap();
     let by_characters = u64::from(counted(block).1);
-    let expected = match ctxsim::tokens::tokenizer(TokenizerSpec::O200k) {
+    let expected = match ctxsim::tokens::tokenizer(TokenizerName::O200k) {
         Some(tokenizer) => tokenizer.count(block),
         None => by_characters,
     };
@@ -405,13 +403,13 @@ fn a_wrapped_call_is_summarised_as_the_call_that_it_wraps() {
             r#"{"id":"m3","model":"m","content":[{"type":"text","text":"ok"}],"usage":null}"#,
         ),
     ];
-    let wrapper = ToolAssumeSpec {
+    let wrapper = ToolAssume {
         tool: "call_capability".to_owned(),
         counts_as: None,
         name_from: Some("capability".to_owned()),
         preserve: Preserve::None,
     };
-    let assume = AssumeSpec { tools: vec![wrapper], ..AssumeSpec::default() };
+    let assume = Assume { tools: vec![wrapper], ..Assume::default() };
 
     let trace = import(&session.join("\n"), "wrapped", &assume, &[]).unwrap().trace;
     let shown = last(&trace, 1_000_000);
@@ -427,7 +425,7 @@ fn a_template_that_is_none_and_a_fold_that_cannot_be_are_told() {
         let text = format!(
             r##"(name: "p", about: "P.", templates: {{ "t": (write: r#"{write}"#) }}, stages: [(name: "s", {stage})])"##
         );
-        let spec = ctxsim::spec::decode::decode(&text, ctxsim::spec::Format::Ron).unwrap();
+        let spec = ctxsim::input::text::decode::decode(&text, ctxsim::input::Format::Ron).unwrap();
         let problems = Policy::new(&spec).unwrap_err();
         problems.iter().map(|it| it.code).collect::<Vec<_>>()
     };

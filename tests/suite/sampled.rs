@@ -1,11 +1,10 @@
 //! Drawn needs: what they fetch is in the history, and on the average they are the needs that were weighed.
 
 use ctxsim::engine::{Ready, simulate_sampled};
+use ctxsim::input::text::decode::decode;
+use ctxsim::input::{CacheRules, Format, Limits, Policy};
 use ctxsim::ledger::NeedSums;
-use ctxsim::model::{CacheRules, Limits, Policy};
 use ctxsim::rng::Seed;
-use ctxsim::spec::Format;
-use ctxsim::spec::decode::decode;
 use ctxsim::trace::evidence::Recover;
 use ctxsim::trace::{Derived, Due, Kind, Level, Need, NewItem, Preserve, Sizes, Trace, TraceBuilder};
 use ctxsim::{Catalog, Plan, Request, Rows, Sums, simulate};

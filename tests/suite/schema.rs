@@ -6,9 +6,9 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use ctxsim::source::Source;
-use ctxsim::spec::decode::to_tree;
-use ctxsim::spec::{Format, PolicySpec, ProfileSpec, ScenarioSpec, SuiteSpec, schema};
+use ctxsim::input::text::decode::to_tree;
+use ctxsim::input::text::schema;
+use ctxsim::input::{Format, PolicyFile, ProfileFile, ScenarioFile, Source, SuiteFile};
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
 
@@ -43,10 +43,10 @@ fn as_json(kind: &str, path: &Path) -> Value {
     }
     let source = Source::read(path).unwrap();
     match kind {
-        "policy" => tree::<PolicySpec>(&source),
-        "scenario" => tree::<ScenarioSpec>(&source),
-        "profile" => tree::<ProfileSpec>(&source),
-        _ => tree::<SuiteSpec>(&source),
+        "policy" => tree::<PolicyFile>(&source),
+        "scenario" => tree::<ScenarioFile>(&source),
+        "profile" => tree::<ProfileFile>(&source),
+        _ => tree::<SuiteFile>(&source),
     }
 }
 
@@ -132,10 +132,10 @@ fn fault(root: &Value, schema: &Value, value: &Value) -> Option<String> {
 #[test]
 fn the_schemas_are_those_of_the_types() {
     let made = [
-        schema::of::<PolicySpec>(),
-        schema::of::<ScenarioSpec>(),
-        schema::of::<ProfileSpec>(),
-        schema::of::<SuiteSpec>(),
+        schema::of::<PolicyFile>(),
+        schema::of::<ScenarioFile>(),
+        schema::of::<ProfileFile>(),
+        schema::of::<SuiteFile>(),
     ];
     for ((kind, _), made) in KINDS.iter().zip(made) {
         let kept = fs::read_to_string(root().join(format!("schema/{kind}.json"))).unwrap();
@@ -165,10 +165,10 @@ fn a_schema_refuses_what_does_not_decode() {
         let text = fs::read_to_string(path).unwrap();
         let Ok(value) = toml::from_str::<toml::Value>(&text) else { continue };
         let decodes = match kind {
-            "policy" => toml::from_str::<PolicySpec>(&text).is_ok(),
-            "scenario" => toml::from_str::<ScenarioSpec>(&text).is_ok(),
-            "profile" => toml::from_str::<ProfileSpec>(&text).is_ok(),
-            _ => toml::from_str::<SuiteSpec>(&text).is_ok(),
+            "policy" => toml::from_str::<PolicyFile>(&text).is_ok(),
+            "scenario" => toml::from_str::<ScenarioFile>(&text).is_ok(),
+            "profile" => toml::from_str::<ProfileFile>(&text).is_ok(),
+            _ => toml::from_str::<SuiteFile>(&text).is_ok(),
         };
         let schema = read_schema(kind);
         // A duration's text is a pattern, which this check does not read.

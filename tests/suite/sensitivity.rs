@@ -9,12 +9,11 @@ use std::process::{Command, Output};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use ctxsim::catalog::Catalog;
+use ctxsim::input::profile::price::Part;
+use ctxsim::input::text::decode::{Format, decode};
+use ctxsim::input::{Profile, ProfileFile};
 use ctxsim::metrics::Sensitivity;
-use ctxsim::model::Profile;
-use ctxsim::model::price::Part;
 use ctxsim::run::{Plan, Request};
-use ctxsim::spec::ProfileSpec;
-use ctxsim::spec::decode::{Format, decode};
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/sensitivity")
@@ -260,7 +259,7 @@ fn conversations_pay_long_prompt_prices() {
             "name = \"p\"\nabout = \"a\"\nas_of = \"2026-10-07\"\nsources = [\"s\"]\n[cache]\nrules = \"none\"\n\
              [[prices]]\ninput = 1.0\noutput = 2.0\n{tiers}"
         );
-        Profile::new(&decode::<ProfileSpec>(&text, Format::Toml).unwrap()).unwrap()
+        Profile::new(&decode::<ProfileFile>(&text, Format::Toml).unwrap()).unwrap()
     };
     plan.profiles = vec![
         tiers(""),
@@ -288,7 +287,7 @@ fn a_varied_list_changes_one_rate_everywhere_and_no_other() {
     let text = "name = \"p\"\nabout = \"a\"\nas_of = \"2026-10-07\"\nsources = [\"s\"]\n[cache]\nrules = \"none\"\n\
                 [[prices]]\ninput = 0.003125\noutput = 2.0\ncache_write = { \"5m\" = 3.0, \"1h\" = 4.0 }\n\
                 [[prices.tiers]]\nabove_prompt_tokens = 10\ninput = 7.0\n[[prices.windows]]\nfactor = 3.0\n";
-    let profile = Profile::new(&decode::<ProfileSpec>(text, Format::Toml).unwrap()).unwrap();
+    let profile = Profile::new(&decode::<ProfileFile>(text, Format::Toml).unwrap()).unwrap();
     let rates = |part, tenths| {
         let prices = profile.prices.in_tenths(part, tenths);
         let list = prices.at(0);

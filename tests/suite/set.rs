@@ -5,11 +5,11 @@
 use std::path::Path;
 
 use ctxsim::catalog::Catalog;
+use ctxsim::input::PolicyFile;
+use ctxsim::input::policy::Size;
+use ctxsim::input::text::decode::{Format, decode};
+use ctxsim::input::text::set::Setting;
 use ctxsim::run::{Plan, Request};
-use ctxsim::spec::PolicySpec;
-use ctxsim::spec::decode::{Format, decode};
-use ctxsim::spec::set::Setting;
-use ctxsim::spec::size::SizeSpec;
 
 fn catalog() -> Catalog {
     Catalog::bundled().with_folder(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/small")).unwrap()
@@ -27,7 +27,7 @@ fn request(scenario: &str, set: &[&str]) -> Request {
 }
 
 /// Returns the cap that a policy runs with.
-fn cap(plan: &Plan, policy: usize) -> Option<SizeSpec> {
+fn cap(plan: &Plan, policy: usize) -> Option<Size> {
     plan.scenarios[0].policies[policy].params.get("cap").cloned()
 }
 
@@ -49,10 +49,10 @@ const POLICY: &str = r#"(
 )"#;
 
 /// Applies an override to the policy above.
-fn set(text: &str) -> Result<PolicySpec, String> {
-    let mut specs = [decode::<PolicySpec>(POLICY, Format::Ron).unwrap()];
+fn set(text: &str) -> Result<PolicyFile, String> {
+    let mut specs = [decode::<PolicyFile>(POLICY, Format::Ron).unwrap()];
     let setting = Setting::parse(text).map_err(|it| it.to_string())?;
-    let passes = |it: &PolicySpec| ctxsim::model::Policy::new(it).is_ok();
+    let passes = |it: &PolicyFile| ctxsim::input::Policy::new(it).is_ok();
     setting.apply(&mut specs, passes).map_err(|it| it.to_string())?;
     let [spec] = specs;
     Ok(spec)
@@ -61,7 +61,7 @@ fn set(text: &str) -> Result<PolicySpec, String> {
 #[test]
 fn a_file_with_a_number_that_overrides_cannot_hold_is_told_which_is_the_largest() {
     let text = POLICY.replace("tokens(100)", "tokens(10000000000000000000)");
-    let mut specs = [decode::<PolicySpec>(&text, Format::Ron).unwrap()];
+    let mut specs = [decode::<PolicyFile>(&text, Format::Ron).unwrap()];
 
     let setting = Setting::parse("stages.history.when.prompt.above.ratio=0.5").unwrap();
     let problem = setting.apply(&mut specs, |_| true).unwrap_err();
@@ -72,7 +72,7 @@ fn a_file_with_a_number_that_overrides_cannot_hold_is_told_which_is_the_largest(
 #[test]
 fn a_sibling_variant_replaces_the_one_that_is_written() {
     let expected =
-        |from: &str, to: &str| decode::<PolicySpec>(&POLICY.replace(from, to), Format::Ron).unwrap();
+        |from: &str, to: &str| decode::<PolicyFile>(&POLICY.replace(from, to), Format::Ron).unwrap();
 
     assert_eq!(
         set("stages.history.until.prompt.at_most.ratio=0.5"),
@@ -114,14 +114,14 @@ fn parameters_win_in_their_order() {
 
     let written = Plan::new(&catalog, &request("one", &[])).unwrap();
     assert_eq!(cap(&written, 0), None, "a policy that does not declare a parameter has none");
-    assert_eq!(cap(&written, 1), Some(SizeSpec::Tokens(4_000)));
-    assert_eq!(cap(&written, 2), Some(SizeSpec::Tokens(1_500)), "a variant beats its base");
+    assert_eq!(cap(&written, 1), Some(Size::Tokens(4_000)));
+    assert_eq!(cap(&written, 2), Some(Size::Tokens(1_500)), "a variant beats its base");
 
     let of_scenario = Plan::new(&catalog, &request("two", &[])).unwrap();
-    assert_eq!(cap(&of_scenario, 2), Some(SizeSpec::Tokens(900)), "a scenario beats a policy");
+    assert_eq!(cap(&of_scenario, 2), Some(Size::Tokens(900)), "a scenario beats a policy");
 
     let of_user = Plan::new(&catalog, &request("two", &["params.cap.ratio=0.5"])).unwrap();
-    let half = decode::<SizeSpec>("ratio(0.5)", Format::Ron).unwrap();
+    let half = decode::<Size>("ratio(0.5)", Format::Ron).unwrap();
     assert_eq!(cap(&of_user, 1), Some(half), "an override beats a scenario");
 }
 

@@ -1,11 +1,10 @@
 //! The short way through a conversation gives what the long way gives, whatever is drawn, dropped or remembered.
 
 use ctxsim::engine::{self, window};
+use ctxsim::input::scenario::Load;
+use ctxsim::input::text::decode::decode;
+use ctxsim::input::{CacheRules, Format, Limits, Policy, Scenario, ScenarioFile};
 use ctxsim::ledger::{Change, NeedRow, Outcome, ProbeRow, RequestRow, Sink, Sums};
-use ctxsim::model::{CacheRules, Limits, Policy};
-use ctxsim::spec::decode::decode;
-use ctxsim::spec::scenario::LoadSpec;
-use ctxsim::spec::{Format, ScenarioSpec};
 use ctxsim::trace::Conversation;
 use proptest::prelude::*;
 
@@ -60,9 +59,9 @@ fn conversation(random: &str, length: u64, density: f64, stable: u64, seed: u64)
         rate = {{ uniform = {{ from = 1.0, to = 2.0, decimals = 1, suffix = " %" }} }}
         "#
     );
-    let spec: ScenarioSpec = decode(&text, Format::Toml).unwrap();
-    let LoadSpec::Conversation(load) = &spec.load else { panic!("it is a conversation") };
-    Conversation::new(&spec, load).unwrap()
+    let spec: ScenarioFile = decode(&text, Format::Toml).unwrap();
+    let Load::Conversation(load) = &spec.load else { panic!("it is a conversation") };
+    Conversation::new(&Scenario::new(&spec).unwrap(), load)
 }
 
 fn policy(stages: &str, memory: &str) -> Policy {
@@ -171,6 +170,6 @@ fn what_is_no_window_goes_the_long_way() {
     assert!(!short(&stage("apply: drop, scope: (order: newest)"), &CacheRules::None));
     assert!(!short(&stage("apply: drop, lasts: request"), &CacheRules::None));
     let interval =
-        CacheRules::PrefixInterval { steps: ctxsim::model::profile::Steps { min: 0, step: 1 }, ttl_ms: None };
+        CacheRules::PrefixInterval { steps: ctxsim::input::profile::Steps { min: 0, step: 1 }, ttl_ms: None };
     assert!(!short(&stage("apply: drop"), &interval));
 }

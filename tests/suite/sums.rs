@@ -3,13 +3,12 @@
 #![expect(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
 
 use ctxsim::catalog::Catalog;
+use ctxsim::input::text::decode::{Format, decode};
+use ctxsim::input::{Profile, ProfileFile};
 use ctxsim::ledger::{NeedSums, Outcome, RequestSums, Sums};
 use ctxsim::metrics::Tally;
-use ctxsim::model::Profile;
 use ctxsim::report::json;
 use ctxsim::run::{Plan, Request};
-use ctxsim::spec::ProfileSpec;
-use ctxsim::spec::decode::{Format, decode};
 use proptest::prelude::*;
 
 #[test]
@@ -62,7 +61,7 @@ fn profile(rates: [u32; 4]) -> Profile {
         "name = \"p\"\nabout = \"Made up.\"\nas_of = \"2026-01-01\"\nsources = [\"made up\"]\n[cache]\nrules = \"none\"\n\
          [[prices]]\ninput = {input}\noutput = {output}\ncache_read = {read}\ncache_write = {{ \"5m\" = {write} }}\n"
     );
-    Profile::new(&decode::<ProfileSpec>(&text, Format::Toml).unwrap()).unwrap()
+    Profile::new(&decode::<ProfileFile>(&text, Format::Toml).unwrap()).unwrap()
 }
 
 proptest! {

@@ -6,8 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use ctxsim::source::Source;
-use ctxsim::spec::{PolicySpec, ProfileSpec};
+use ctxsim::input::{PolicyFile, ProfileFile, Source};
 
 /// The packages that the project is built on.
 const PACKAGES: [&str; 9] =
@@ -82,8 +81,7 @@ fn floors() -> Vec<String> {
 #[test]
 fn a_module_imports_only_from_floors_below_its_own() {
     let floors = floors();
-    // A source locates what a spec decodes; both stand on one floor.
-    let floor = |it: &str| floors.iter().position(|known| known == if it == "source" { "spec" } else { it });
+    let floor = |it: &str| floors.iter().position(|known| known == it);
     let mut wrong = Vec::new();
     for (name, text) in sources("src").iter().filter(|(name, _)| !name.starts_with("src/bin/")) {
         let module = name.trim_start_matches("src/").split(['/', '.']).next().unwrap();
@@ -97,6 +95,15 @@ fn a_module_imports_only_from_floors_below_its_own() {
     }
     assert!(floors.len() > 10);
     assert_eq!(wrong, Vec::<String>::new());
+}
+
+#[test]
+fn every_kind_of_input_is_written_and_checked_in_a_folder_of_its_own() {
+    for kind in ["policy", "scenario", "profile", "suite"] {
+        for part in [format!("{kind}.rs"), format!("{kind}/written.rs"), format!("{kind}/check.rs")] {
+            assert!(root().join("src/input").join(&part).is_file(), "{part} is missing");
+        }
+    }
 }
 
 #[test]
@@ -145,11 +152,11 @@ fn every_snapshot_is_of_a_test() {
 #[test]
 fn presets_and_profiles_name_their_sources_and_profiles_their_day() {
     for (name, path) in files("profiles") {
-        let spec: ProfileSpec = Source::read(&path).unwrap().decode().unwrap();
+        let spec: ProfileFile = Source::read(&path).unwrap().decode().unwrap();
         assert!(!spec.sources.is_empty() && is_day(&spec.as_of), "{name}");
     }
     for (name, path) in files("policies") {
-        let spec: PolicySpec = Source::read(&path).unwrap().decode().unwrap();
+        let spec: PolicyFile = Source::read(&path).unwrap().decode().unwrap();
         assert!(!spec.sources.is_empty() || spec.base.is_some(), "{name} names no source");
         assert!(spec.as_of.is_none_or(|it| is_day(&it)), "{name}");
     }

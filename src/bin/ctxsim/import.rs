@@ -6,7 +6,7 @@ use clap::Args;
 use ctxsim::calibrate::Calibration;
 use ctxsim::catalog::Catalog;
 use ctxsim::error::Error;
-use ctxsim::model::Limits;
+use ctxsim::input::Limits;
 use ctxsim::report::calibration;
 use ctxsim::report::recording::{self, Held};
 use ctxsim::run::{self, Plan, Request};

@@ -6,8 +6,8 @@ use std::path::Path;
 use ctxsim::catalog::{Catalog, Kind, input_files};
 use ctxsim::diag::Diagnostic;
 use ctxsim::error::Error;
+use ctxsim::input::Format;
 use ctxsim::run::{self, check};
-use ctxsim::spec::Format;
 
 use crate::args::{ConvertArgs, InputFormatArg, KindArg, ListArgs, ValidateArgs};
 use crate::output;

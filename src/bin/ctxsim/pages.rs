@@ -6,7 +6,8 @@ use clap::{CommandFactory, ValueEnum};
 use clap_mangen::Man;
 use ctxsim::diag::Diagnostic;
 use ctxsim::error::Error;
-use ctxsim::spec::{PolicySpec, ProfileSpec, ScenarioSpec, SuiteSpec, schema};
+use ctxsim::input::text::schema;
+use ctxsim::input::{PolicyFile, ProfileFile, ScenarioFile, SuiteFile};
 
 use crate::args::{CompletionsArgs, ManArgs, SchemaArg, SchemaArgs};
 use crate::cli::Cli;
@@ -17,10 +18,10 @@ pub(crate) fn schema(args: &SchemaArgs) -> Result<(), Error> {
     let kinds = args.kind.map_or(SchemaArg::value_variants().to_vec(), |it| vec![it]);
     for kind in kinds {
         let schema = match kind {
-            SchemaArg::Policy => schema::of::<PolicySpec>(),
-            SchemaArg::Scenario => schema::of::<ScenarioSpec>(),
-            SchemaArg::Profile => schema::of::<ProfileSpec>(),
-            SchemaArg::Suite => schema::of::<SuiteSpec>(),
+            SchemaArg::Policy => schema::of::<PolicyFile>(),
+            SchemaArg::Scenario => schema::of::<ScenarioFile>(),
+            SchemaArg::Profile => schema::of::<ProfileFile>(),
+            SchemaArg::Suite => schema::of::<SuiteFile>(),
         };
         let text = schema.map_err(|it| vec![Diagnostic::at("unwritable", "", it.to_string())])?;
         let name = kind.to_possible_value().map(|it| it.get_name().to_owned()).unwrap_or_default();

@@ -7,11 +7,11 @@ use clap::{Args, Subcommand};
 use ctxsim::catalog::input_files;
 use ctxsim::diag::Diagnostic;
 use ctxsim::error::Error;
-use ctxsim::model::calendar;
+use ctxsim::input::profile::calendar;
+use ctxsim::input::text::source::read_text;
 use ctxsim::pricelist::compare::compare;
 use ctxsim::pricelist::place::{Placed, Placing, place};
 use ctxsim::pricelist::{self, Found, PriceFile, Unplaced};
-use ctxsim::source::read_text;
 use indexmap::map::Entry as Slot;
 use indexmap::{IndexMap, IndexSet};
 

@@ -10,9 +10,9 @@ use clap::{Args, Subcommand};
 use ctxsim::catalog::{Catalog, Kind, Origin};
 use ctxsim::diag::Diagnostic;
 use ctxsim::error::Error;
+use ctxsim::input::text::source::read_text;
 use ctxsim::memory::stored::{INDEX_FILE, Index, Stored};
 use ctxsim::run::{Plan, Request};
-use ctxsim::source::read_text;
 
 use crate::output;
 

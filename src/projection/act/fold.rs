@@ -6,12 +6,11 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::pool::OpenPool;
 use super::{ReadyBudget, progress};
-use crate::model::fold::Fold;
-use crate::model::size::{Size, Unit};
-use crate::model::template::Template;
+use crate::input::Policy;
+use crate::input::policy::{Fold, Part, Size, Template, Unit};
 use crate::projection::edit::Editor;
 use crate::projection::filter::ClassMask;
-use crate::projection::num::{Env, Known, Num};
+use crate::projection::num::{Known, Num};
 use crate::projection::program::{Activation, ReadyRung};
 use crate::projection::prompt::{Prompt, Shown, Slot, SlotIx, State};
 use crate::projection::region::Region;
@@ -19,7 +18,6 @@ use crate::projection::rendition::{Rendered, Rows};
 use crate::projection::scope::UnitSize;
 use crate::projection::text::Content;
 use crate::projection::writer::{Passage, Writer};
-use crate::spec::policy::{KindSpec, PartSpec};
 use crate::trace::{Kind, Spine};
 use crate::units::Tokens;
 
@@ -38,16 +36,26 @@ pub(in crate::projection) struct ReadyFold {
 }
 
 impl ReadyFold {
-    pub(super) fn new(fold: &Fold, spine: &Spine, known: &Known, writer: Option<&Arc<Writer>>) -> Self {
-        let some = |kinds: &[KindSpec]| (!kinds.is_empty()).then(|| ClassMask::of_kinds(kinds));
-        let size = |size: &Size| Num::new(size, known).eval(&Env::default());
+    pub(super) fn new(
+        fold: &Fold,
+        policy: &Policy,
+        spine: &Spine,
+        known: &Known,
+        writer: Option<&Arc<Writer>>,
+    ) -> Self {
+        let some = |kinds: &[Kind]| (!kinds.is_empty()).then(|| ClassMask::of_kinds(kinds));
+        let size = |size: &Option<Size>| Num::fixed(size.as_ref(), known).unwrap_or(0);
+        let results = fold.results.as_ref();
+        let rows = Rows::new(results.map_or(&[], |it| policy.table(&it.rows)), spine, known);
+        let result_template = policy.template(results.and_then(|it| it.template.as_ref()));
+        let budget = results.and_then(|it| it.budget.as_ref());
         Self {
             having: ClassMask::of_kinds(&fold.having),
             copy: some(&fold.copy),
             quote: some(&fold.quote),
-            rows: Rows::new(&fold.rows, spine, known).write(fold.result_template.as_ref(), spine, writer),
-            template: fold.template.clone().zip(writer.cloned()),
-            budget: fold.budget.as_ref().map(|it| ReadyBudget::new(it, known)),
+            rows: rows.write(result_template, spine, writer),
+            template: policy.template(fold.template.as_ref()).cloned().zip(writer.cloned()),
+            budget: budget.map(|it| ReadyBudget::new(it, known)),
             frame: size(&fold.frame),
             each: size(&fold.each),
             grows: fold.grows,
@@ -89,7 +97,7 @@ pub(super) fn fold(
     activation: &Activation<'_>,
     edit: &mut Editor<'_, '_>,
 ) {
-    let is_active = rung.place.part == PartSpec::Active;
+    let is_active = rung.place.part == Part::Active;
     let resumes = !is_active && !rung.place.protects_slots() && !rung.counts_progress() && fold.is_per_loop();
     let mut at = if resumes { rung.resume(region, edit) } else { region.from };
     at = begin_of_loop(edit, at).max(region.from);

@@ -2,12 +2,12 @@
 
 use super::pool::{OpenPool, Spent};
 use super::{progress, touch_slot};
+use crate::input::policy::Part;
 use crate::projection::edit::Editor;
 use crate::projection::program::{Activation, ReadyRung};
 use crate::projection::prompt::SlotIx;
 use crate::projection::region::Region;
 use crate::projection::scope::UnitSize;
-use crate::spec::policy::PartSpec;
 
 /// Takes units from the oldest on; returns how many slots were visited and changed.
 pub(super) fn in_order(
@@ -16,7 +16,7 @@ pub(super) fn in_order(
     activation: &Activation<'_>,
     edit: &mut Editor<'_, '_>,
 ) -> (u32, u32) {
-    let is_active = rung.place.part == PartSpec::Active;
+    let is_active = rung.place.part == Part::Active;
     let budget = rung.act.budget();
     let size = if rung.goal.is_none() { UnitSize::All } else { rung.place.unit_size(edit, region) };
     let resumes = budget.is_none_or(|it| !it.counts_shown)

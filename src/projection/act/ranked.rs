@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 
 use super::{progress, touch_slot};
+use crate::input::policy::Order;
 use crate::projection::edit::Editor;
 use crate::projection::program::{Activation, ReadyRung};
 use crate::projection::prompt::SlotIx;
 use crate::projection::region::Region;
-use crate::spec::policy::OrderSpec;
 use crate::units::Tokens;
 
 /// Takes units from the newest or the largest on.
@@ -33,8 +33,8 @@ pub(super) fn ranked(
         unit.iter().map(|it| Tokens::from(edit.prompt().slot(*it).tokens)).sum::<Tokens>()
     };
     match rung.place.order {
-        OrderSpec::Largest => units.sort_by_key(|unit| std::cmp::Reverse(tokens(unit))),
-        OrderSpec::Newest | OrderSpec::Oldest => units.reverse(),
+        Order::Largest => units.sort_by_key(|unit| std::cmp::Reverse(tokens(unit))),
+        Order::Newest | Order::Oldest => units.reverse(),
     }
     let (mut n_visited, mut n_changed) = (0, 0);
     let mut seen: [BTreeSet<usize>; 3] = Default::default();

@@ -1,14 +1,13 @@
 //! Summaries: the shortest run of units whose predicted result meets the goal gives way to one text.
 
 use super::{ReadySummary, progress};
+use crate::input::policy::{Part, SummaryPrompt};
 use crate::projection::edit::{Editor, SideRequest};
 use crate::projection::filter::ClassMask;
 use crate::projection::num::Env;
 use crate::projection::program::{Activation, ReadyRung};
 use crate::projection::prompt::{Prompt, SlotIx};
 use crate::projection::region::Region;
-use crate::spec::action::SummaryPromptSpec;
-use crate::spec::policy::PartSpec;
 use crate::trace::{Kind, LoopIx};
 use crate::units::Tokens;
 
@@ -57,7 +56,7 @@ pub(super) fn summarise(
     }
     let overhead = summary.overhead.eval(&Env { input: batch.input, ..activation.env });
     let request = summary.request.map(|prompt| {
-        let aligned = prompt == SummaryPromptSpec::Aligned;
+        let aligned = prompt == SummaryPrompt::Aligned;
         let input = if aligned { edit.prompt().tokens() } else { batch.input.saturating_add(batch.copied) };
         SideRequest {
             prompt: overhead.saturating_add(input),
@@ -68,7 +67,7 @@ pub(super) fn summarise(
     });
     edit.absorb(&batch.slots, u32::try_from(output).unwrap_or(u32::MAX), request);
     let n = u32::try_from(batch.slots.len()).unwrap_or(u32::MAX);
-    edit.note_visit(rung.place.part == PartSpec::Active, n, n);
+    edit.note_visit(rung.place.part == Part::Active, n, n);
 }
 
 impl ReadySummary {

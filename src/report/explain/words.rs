@@ -4,8 +4,8 @@ use serde::Serialize;
 
 use crate::cache::{EntryFound, Fate};
 use crate::explain::{By, Cause, Explanation, Same, Standing, Stood};
+use crate::input::{CacheRules, Policy};
 use crate::ledger::Role;
-use crate::model::{CacheRules, Policy};
 use crate::projection::State;
 use crate::projection::prompt::Shown;
 use crate::report::numbers::thousands;

@@ -3,7 +3,7 @@
 use indexmap::IndexMap;
 
 use super::dice::{Dice, choice};
-use crate::spec::conversation::ValueSpec;
+use crate::input::scenario::Values;
 use crate::trace::facts::Form;
 
 /// In how many ways a fact is said in passing.
@@ -22,7 +22,7 @@ pub(super) struct Category(Vec<Key>);
 #[derive(Clone, Debug)]
 struct Key {
     name: String,
-    spec: ValueSpec,
+    spec: Values,
     /// How many words a value has: by choice, or one number for all.
     words: Vec<u64>,
 }
@@ -49,13 +49,13 @@ enum Value {
 
 impl Category {
     /// Takes the keys of a category.
-    pub(super) fn new(keys: &IndexMap<String, ValueSpec>) -> Self {
-        let key = |(name, spec): (&String, &ValueSpec)| {
+    pub(super) fn new(keys: &IndexMap<String, Values>) -> Self {
+        let key = |(name, spec): (&String, &Values)| {
             let count = |value| words(&text(spec, value));
             let words = match spec {
-                ValueSpec::Between { first, .. } => vec![count(Value::Whole(*first))],
-                ValueSpec::Uniform { from, .. } => vec![count(Value::Real(*from))],
-                ValueSpec::OneOf(choices) => choices.iter().map(|it| words(it)).collect(),
+                Values::Between { first, .. } => vec![count(Value::Whole(*first))],
+                Values::Uniform { from, .. } => vec![count(Value::Real(*from))],
+                Values::OneOf(choices) => choices.iter().map(|it| words(it)).collect(),
             };
             Key { name: name.clone(), spec: spec.clone(), words }
         };
@@ -135,22 +135,22 @@ fn words(text: &str) -> u64 {
 
 /// Draws a value.
 #[inline]
-fn value(spec: &ValueSpec, dice: &mut impl Dice) -> Value {
+fn value(spec: &Values, dice: &mut impl Dice) -> Value {
     match spec {
-        ValueSpec::Between { first, last, .. } => Value::Whole(dice.between(*first, *last)),
-        ValueSpec::Uniform { from, to, .. } => Value::Real(dice.uniform(*from, *to)),
-        ValueSpec::OneOf(choices) => Value::Choice(choice(choices.len(), dice)),
+        Values::Between { first, last, .. } => Value::Whole(dice.between(*first, *last)),
+        Values::Uniform { from, to, .. } => Value::Real(dice.uniform(*from, *to)),
+        Values::OneOf(choices) => Value::Choice(choice(choices.len(), dice)),
     }
 }
 
 /// Writes a value.
-fn text(spec: &ValueSpec, value: Value) -> String {
+fn text(spec: &Values, value: Value) -> String {
     match (spec, value) {
-        (ValueSpec::Between { prefix, .. }, Value::Whole(number)) => format!("{prefix}{number}"),
-        (ValueSpec::Uniform { decimals, suffix, .. }, Value::Real(number)) => {
+        (Values::Between { prefix, .. }, Value::Whole(number)) => format!("{prefix}{number}"),
+        (Values::Uniform { decimals, suffix, .. }, Value::Real(number)) => {
             format!("{number:.places$}{suffix}", places = usize::from(*decimals))
         }
-        (ValueSpec::OneOf(choices), Value::Choice(index)) => choices.get(index).cloned().unwrap_or_default(),
+        (Values::OneOf(choices), Value::Choice(index)) => choices.get(index).cloned().unwrap_or_default(),
         _ => String::new(),
     }
 }

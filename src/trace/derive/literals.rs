@@ -1,11 +1,11 @@
 //! A name, a path or a number that stood last in an earlier result, and is used in a call, needs that result.
 
 use super::history::{Call, History, words};
-use crate::spec::scenario::NeedRuleSpec;
+use crate::input::scenario::NeedRule;
 use crate::trace::{ItemIx, Kind};
 
 /// Finds the results that were the last to say a literal; once the agent has said it itself, it needs them no more.
-pub(super) fn find(call: &Call, history: &History<'_>, spec: &NeedRuleSpec) -> Vec<ItemIx> {
+pub(super) fn find(call: &Call, history: &History<'_>, spec: &NeedRule) -> Vec<ItemIx> {
     let n_min = usize::try_from(spec.characters_min.unwrap_or_default()).unwrap_or(usize::MAX);
     let mut results = Vec::new();
     for value in call.others(&[]) {

@@ -1,11 +1,11 @@
 //! An edit needs the result that its old text stands in.
 
 use super::history::{Call, History};
-use crate::spec::scenario::NeedRuleSpec;
+use crate::input::scenario::NeedRule;
 use crate::trace::{ItemIx, Kind};
 
 /// Finds, among the results that name what the call edits, the newest that holds its old text.
-pub(super) fn find(call: &Call, history: &History<'_>, spec: &NeedRuleSpec) -> Vec<ItemIx> {
+pub(super) fn find(call: &Call, history: &History<'_>, spec: &NeedRule) -> Vec<ItemIx> {
     let names = spec.arguments.as_deref().unwrap_or_default();
     let n_min = usize::try_from(spec.characters_min.unwrap_or_default()).unwrap_or(usize::MAX);
     let olds: Vec<&str> = call.named(names).filter(|it| it.trim().chars().count() >= n_min.max(1)).collect();

@@ -1,11 +1,11 @@
 //! A process that is asked for again needs the newest result that says how to ask for it.
 
 use super::history::{Call, History};
-use crate::spec::scenario::NeedRuleSpec;
+use crate::input::scenario::NeedRule;
 use crate::trace::{ItemIx, Kind};
 
 /// Finds the newest result that names the process, else the newest of a call that did.
-pub(super) fn find(call: &Call, history: &History<'_>, spec: &NeedRuleSpec) -> Vec<ItemIx> {
+pub(super) fn find(call: &Call, history: &History<'_>, spec: &NeedRule) -> Vec<ItemIx> {
     let names = spec.arguments.as_deref().unwrap_or_default();
     let processes = call.named(names).filter(|it| !it.is_empty());
     let newest = |process: &str| {

@@ -3,11 +3,11 @@
 use std::path::Path;
 
 use super::history::{Call, History};
-use crate::spec::scenario::NeedRuleSpec;
+use crate::input::scenario::NeedRule;
 use crate::trace::ItemIx;
 
 /// Finds the results of earlier calls on the files that a call names; folders, which hold too much, are not followed.
-pub(super) fn find(call: &Call, history: &History<'_>, spec: &NeedRuleSpec) -> Vec<ItemIx> {
+pub(super) fn find(call: &Call, history: &History<'_>, spec: &NeedRule) -> Vec<ItemIx> {
     if spec.rereads.iter().flatten().any(|it| *it == call.tool) {
         return Vec::new();
     }

@@ -4,7 +4,7 @@ mod stress;
 mod validation;
 
 use super::{Generator, Takes};
-use crate::spec::ScenarioSpec;
+use crate::input::ScenarioFile;
 use crate::trace::evidence::Recover;
 use crate::trace::written::{Call, Loop, Revisit, Writer};
 use crate::trace::{Level, Preserve, Sizes, Trace};
@@ -199,7 +199,7 @@ impl Tool {
 }
 
 /// Makes the trace of one pattern.
-fn repeat(spec: &ScenarioSpec, pattern: &Pattern, scale: u64) -> Trace {
+fn repeat(spec: &ScenarioFile, pattern: &Pattern, scale: u64) -> Trace {
     let mut writer = Writer::new(spec);
     let mut made = Loop::default();
     for index in 0..pattern.n_loops.saturating_mul(scale) {
@@ -210,7 +210,7 @@ fn repeat(spec: &ScenarioSpec, pattern: &Pattern, scale: u64) -> Trace {
 }
 
 /// Makes the trace of the stress patterns one after the other, at the least scale that gives enough turns.
-fn long_run(spec: &ScenarioSpec, turns: u64) -> Trace {
+fn long_run(spec: &ScenarioFile, turns: u64) -> Trace {
     let n_loops: u64 = stress::ALL.iter().map(|it| it.n_loops).sum();
     let scale = turns.div_ceil(n_loops);
     let mut left = turns;

@@ -1,8 +1,8 @@
 //! Random loops of every shape, for laws, benches and curious users; each loop depends on the seed and its own place alone.
 
 use super::{Generator, Takes};
+use crate::input::ScenarioFile;
 use crate::rng::{Seed, Stream};
-use crate::spec::ScenarioSpec;
 use crate::trace::build::Sizes;
 use crate::trace::evidence::{Recover, loops_back, normalised};
 use crate::trace::written::{self, narrow};
@@ -54,7 +54,7 @@ const STEP_MS: [(f64, u64, u64); 3] = [(0.05, 0, 0), (0.80, 500, 20_000), (0.15,
 const PAUSE_MS: [(f64, u64, u64); 4] =
     [(0.05, 0, 0), (0.65, 1_000, 90_000), (0.20, 90_001, 1_200_000), (0.10, 1_200_001, 20_000_000)];
 
-fn tool_loops(spec: &ScenarioSpec, turns: u64) -> Trace {
+fn tool_loops(spec: &ScenarioFile, turns: u64) -> Trace {
     let mut writer = Writer { builder: written::begin(spec), overhead: spec.call_overhead_tokens, at_ms: 0 };
     for index in 0..turns {
         writer.push(&mut Seed(spec.seed).stream("random/tool_loops", index));

@@ -6,85 +6,30 @@ use super::counting::Counting;
 use super::side_requests::{self, Inference};
 use super::sizes::Allotment;
 use super::transcript::{Exchange, Part, Transcript};
-use crate::diag::{Diagnostic, Problems};
-use crate::model::scope::wildcard;
-use crate::spec::policy::PreserveSpec;
-use crate::spec::scenario::{AssumeSpec, NeedRuleSpec, SideRequestSpec, TokenizerSpec, ToolAssumeSpec};
+use crate::input::policy::wildcard;
+use crate::input::scenario::{Assume, NeedRule, SideRequest, TokenizerName, ToolAssume};
 use crate::tokens;
-use crate::trace::derive::rules;
 use crate::trace::evidence::Recover;
 use crate::trace::{Harness, Kind, NewItem, Preserve, Sizes};
 use crate::units::{Decimal, Tokens};
-
-/// Checks assumptions that a scenario says.
-///
-/// # Errors
-/// Every problem, with its field path.
-pub(super) fn check(spec: &AssumeSpec) -> Result<(), Vec<Diagnostic>> {
-    let mut problems = Problems::default();
-    problems.within("load.recorded.assume", |problems| {
-        if spec.tokenizer.is_some_and(|it| tokens::tokenizer(it).is_none()) {
-            let help = "build with `--features tokens`, or leave it out and declare `chars_per_token`";
-            problems
-                .within("tokenizer", |it| it.push("tokenizer-not-built", "this build counts no texts", help));
-        }
-        let ratios =
-            [("chars_per_token", spec.chars_per_token), ("user_chars_per_token", spec.user_chars_per_token)];
-        for (field, _) in ratios.into_iter().filter(|(_, it)| it.is_some_and(|it| it <= Decimal::ZERO)) {
-            let help = "write a number above 0, or leave it out";
-            problems.within(field, |it| it.push("chars-per-token-zero", "a token has no characters", help));
-        }
-        let shares = [
-            ("rewind_share_max", spec.rewind_share_max, "no prompt shrinks by more than itself"),
-            ("side_request_share", spec.side_request_share, "no more turns have one than there are"),
-        ];
-        for (field, _, message) in shares.into_iter().filter(|it| it.1.is_some_and(|it| it > Decimal::ONE)) {
-            problems.within(field, |it| it.push("ratio-above-one", message, "write a number from 0 to 1"));
-        }
-        problems.within("needs", |problems| {
-            for (rule, spec) in &spec.needs {
-                problems.within(rule, |problems| check_rule(rule, spec, problems));
-            }
-        });
-    });
-    problems.into_result(())
-}
-
-/// Checks one rule of needs.
-fn check_rule(rule: &str, spec: &NeedRuleSpec, problems: &mut Problems) {
-    if !rules().any(|it| it == rule) {
-        let known: Vec<String> = rules().map(|it| format!("`{it}`")).collect();
-        let message = format!("no rule of needs is called `{rule}`");
-        problems.push("need-rule-unknown", message, format!("the rules are {}", known.join(", ")));
-    }
-    if let Some(weight) = spec.weight.filter(|it| !(0.0..=1.0).contains(it)) {
-        problems.within("weight", |problems| {
-            problems.push(
-                "weight-invalid",
-                format!("{weight} is no probability"),
-                "write a number from 0 to 1",
-            );
-        });
-    }
-}
 
 /// The assumptions of a scenario, with what holds where it is silent.
 pub(super) struct Assumed {
     /// How sizes are counted that no recording says.
     pub(super) counting: Counting,
     /// What the calls say about which results were needed again.
-    pub(super) needs: IndexMap<String, NeedRuleSpec>,
+    pub(super) needs: IndexMap<String, NeedRule>,
     summary_tokens_max: Tokens,
     handle_tokens_max: Tokens,
-    side_request: Option<SideRequestSpec>,
+    side_request: Option<SideRequest>,
     inference: Inference,
-    tokenizer: Option<TokenizerSpec>,
-    tools: Vec<ToolAssumeSpec>,
+    tokenizer: Option<TokenizerName>,
+    tools: Vec<ToolAssume>,
 }
 
 impl Assumed {
     /// Takes assumptions that are complete.
-    pub(super) fn new(spec: &AssumeSpec) -> Self {
+    pub(super) fn new(spec: &Assume) -> Self {
         let ratio = |ratio: Option<Decimal>| ratio.unwrap_or(Decimal::ONE);
         Self {
             counting: Counting {
@@ -123,9 +68,9 @@ impl Assumed {
         let usual = transcript.makes_side_requests.then_some(self.inference.delay_ms);
         let side_request_ms = match self.side_request {
             None => usual.filter(|_| transcript.assumes_side_requests),
-            Some(SideRequestSpec::Usual | SideRequestSpec::Inferred) => usual,
-            Some(SideRequestSpec::None) => None,
-            Some(SideRequestSpec::AfterLoop { delay }) => Some(delay.0),
+            Some(SideRequest::Usual | SideRequest::Inferred) => usual,
+            Some(SideRequest::None) => None,
+            Some(SideRequest::AfterLoop { delay }) => Some(delay.0),
         };
         let side_request_cold_tokens = self.inference.cold_tokens;
         Harness { side_request_ms, side_request_cold_tokens, ..transcript.harness }
@@ -134,7 +79,7 @@ impl Assumed {
     /// Returns the requests before which no side request is expected, where a session's own bills are asked.
     pub(super) fn quiet(&self, exchanges: &[Exchange]) -> Vec<usize> {
         match self.side_request {
-            Some(SideRequestSpec::Inferred) => side_requests::unexpected(exchanges, &self.inference),
+            Some(SideRequest::Inferred) => side_requests::unexpected(exchanges, &self.inference),
             _ => Vec::new(),
         }
     }
@@ -161,13 +106,7 @@ impl Assumed {
         item
     }
 
-    fn result<'b>(
-        &self,
-        tool: &'b str,
-        answers: usize,
-        raw: u32,
-        rule: Option<&ToolAssumeSpec>,
-    ) -> NewItem<'b> {
+    fn result<'b>(&self, tool: &'b str, answers: usize, raw: u32, rule: Option<&ToolAssume>) -> NewItem<'b> {
         let at_most = |tokens: u32, max| tokens.min(u32::try_from(max).unwrap_or(u32::MAX));
         let summary = at_most(raw, self.summary_tokens_max);
         let handle = at_most(summary, self.handle_tokens_max);
@@ -219,7 +158,7 @@ pub(super) fn sentences(transcript: &Transcript, assumed: &Assumed, allotment: &
             delay_ms as f64 / 1_000.0,
             inference.cold_tokens
         ));
-        if assumed.side_request == Some(SideRequestSpec::Inferred) {
+        if assumed.side_request == Some(SideRequest::Inferred) {
             sentences.push(format!(
                 "It does so only where more than {} of the turns before had such a request, as their billed reads tell, with {} more before the first: the reads of earlier turns are asked, never those of the turn itself.",
                 inference.share, inference.prior_turns
@@ -284,11 +223,11 @@ fn gaps(transcript: &Transcript, counting: &Counting, allotment: &Allotment) -> 
 }
 
 /// Says what a recorded tool counts as.
-fn tool_sentence(rule: &ToolAssumeSpec) -> String {
+fn tool_sentence(rule: &ToolAssume) -> String {
     let class = match rule.preserve {
-        PreserveSpec::WorkingEvidence => "working evidence",
-        PreserveSpec::Reference => "reference",
-        PreserveSpec::None => "not needed again",
+        Preserve::WorkingEvidence => "working evidence",
+        Preserve::Reference => "reference",
+        Preserve::None => "not needed again",
     };
     if rule.tool == "*" && rule.counts_as.is_none() {
         return format!("Results of all other tools are {class}.");

@@ -6,8 +6,8 @@ use super::assumed::{Assumed, sentences};
 use super::sizes::{Reset, allot};
 use super::transcript::Transcript;
 use super::wrapped::unwrap;
-use crate::model::cache::Setting;
-use crate::spec::scenario::{AssumeSpec, TokenizerSpec};
+use crate::input::profile::cache::Setting;
+use crate::input::scenario::{Assume, TokenizerName};
 use crate::tokens;
 use crate::trace::derive::derive;
 use crate::trace::{ItemIx, Kind, NewItem, Trace, TraceBuilder};
@@ -15,7 +15,7 @@ use crate::units::Tokens;
 
 impl Transcript {
     /// Counts the texts of all parts by a tokenizer, where one is chosen and built; returns which.
-    fn count(&mut self, chosen: Option<TokenizerSpec>) -> Option<TokenizerSpec> {
+    fn count(&mut self, chosen: Option<TokenizerName>) -> Option<TokenizerName> {
         let tokenizer = chosen.and_then(tokens::tokenizer)?;
         let of_exchanges = self
             .exchanges
@@ -28,7 +28,7 @@ impl Transcript {
     }
 
     /// Puts the trace together.
-    pub(super) fn into_trace(mut self, name: &str, assume: &AssumeSpec, file_tools: &[String]) -> Trace {
+    pub(super) fn into_trace(mut self, name: &str, assume: &Assume, file_tools: &[String]) -> Trace {
         let assume = assume.complete();
         let assumed = Assumed::new(&assume);
         unwrap(&mut self.exchanges, &assume.tools);

@@ -13,7 +13,7 @@ use super::passage::Passage;
 use super::times::milliseconds;
 use super::transcript::{Named, Part, Transcript};
 use super::values::{Block, Content, Count, TOKENS_MAX};
-use crate::model::TtlClass;
+use crate::input::TtlClass;
 use crate::trace::{Harness, Kind, Usage};
 
 /// Returns whether one of the first lines is a session's header or a message.

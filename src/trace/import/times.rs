@@ -1,6 +1,6 @@
 //! Times as recordings write them, in milliseconds since 1970.
 
-use crate::model::calendar::days;
+use crate::input::profile::calendar::days;
 
 /// Reads `2026-01-16T00:14:21.124Z` as milliseconds since 1970; `None` for anything else.
 pub(super) fn milliseconds(text: &str) -> Option<i64> {

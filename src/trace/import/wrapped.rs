@@ -1,12 +1,12 @@
 //! Calls of tools that only pass other calls on, under the name of what they pass on.
 
 use super::transcript::Exchange;
-use crate::model::scope::wildcard;
-use crate::spec::scenario::ToolAssumeSpec;
+use crate::input::policy::wildcard;
+use crate::input::scenario::ToolAssume;
 use crate::trace::Kind;
 
 /// Renames the calls of wrapping tools, and their results, to what a field of the input names.
-pub(super) fn unwrap(exchanges: &mut [Exchange], tools: &[ToolAssumeSpec]) {
+pub(super) fn unwrap(exchanges: &mut [Exchange], tools: &[ToolAssume]) {
     if tools.iter().all(|it| it.name_from.is_none()) {
         return;
     }
@@ -29,7 +29,7 @@ pub(super) fn unwrap(exchanges: &mut [Exchange], tools: &[ToolAssumeSpec]) {
 }
 
 /// Returns the name of what a call passes on; none where its input does not say.
-fn name(tool: &str, input: &str, tools: &[ToolAssumeSpec]) -> Option<String> {
+fn name(tool: &str, input: &str, tools: &[ToolAssume]) -> Option<String> {
     let field = tools.iter().find(|it| wildcard(&it.tool, tool))?.name_from.as_deref()?;
     let input: serde_json::Value = serde_json::from_str(input).ok()?;
     let name = input.get(field)?.as_str()?.trim();

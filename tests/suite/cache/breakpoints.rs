@@ -2,7 +2,7 @@
 
 use ctxsim::cache::breakpoints::{Cache, Times};
 use ctxsim::cache::marks::Mark;
-use ctxsim::model::TtlClass::{Long, Short};
+use ctxsim::input::TtlClass::{Long, Short};
 use ctxsim::trace::Kind;
 
 use super::{Blocks, rules, send};

@@ -5,7 +5,7 @@
 
 use ctxsim::cache::breakpoints::{Cache, Times};
 use ctxsim::cache::marks::Mark;
-use ctxsim::model::TtlClass;
+use ctxsim::input::TtlClass;
 use ctxsim::projection::chain::Link;
 use ctxsim::trace::Kind;
 use serde::Deserialize;

@@ -1,9 +1,8 @@
 //! The units rule on DeepSeek's context caching guide, and on thirty requests of one recorded session.
 
 use ctxsim::engine::simulate;
+use ctxsim::input::{Format, Limits, Policy, decode};
 use ctxsim::ledger::Rows;
-use ctxsim::model::{Limits, Policy};
-use ctxsim::spec::{Format, decode};
 use ctxsim::trace::{Kind, NewItem, Trace, TraceBuilder};
 
 use super::Blocks;

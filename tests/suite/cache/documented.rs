@@ -2,14 +2,13 @@
 
 use ctxsim::cache::breakpoints::Cache;
 use ctxsim::cache::{CacheRule, RequestView, cache};
+use ctxsim::input::TtlClass::{self, Long, Short};
+use ctxsim::input::profile::Steps;
+use ctxsim::input::text::decode::decode;
+use ctxsim::input::{CacheRules, Format, Layout, Profile, ProfileFile};
 use ctxsim::ledger::CacheUse;
-use ctxsim::model::TtlClass::{self, Long, Short};
-use ctxsim::model::profile::Steps;
-use ctxsim::model::{CacheRules, Layout, Profile};
 use ctxsim::price::{Bill, Consumed};
 use ctxsim::projection::chain::Chain;
-use ctxsim::spec::decode::decode;
-use ctxsim::spec::{Format, ProfileSpec};
 use ctxsim::trace::Kind;
 
 use super::{Blocks, rules, send};
@@ -84,7 +83,7 @@ input = 0.139
 output = 0.278
 cache_read = 0.028
 "#;
-    let profile = Profile::new(&decode::<ProfileSpec>(text, Format::Toml).unwrap()).unwrap();
+    let profile = Profile::new(&decode::<ProfileFile>(text, Format::Toml).unwrap()).unwrap();
     let rates = profile.prices.flat().unwrap();
     let (hit, miss, output) = (435_033_856, 767_616, 179_763);
     let cost = |read, uncached| {

@@ -1,8 +1,8 @@
 //! What caching is worth, on the numbers of cuihuan/awesome-ai-gateway (2026-07-29).
 
 use ctxsim::cache::breakpoints::Cache;
+use ctxsim::input::TtlClass::{self, Long, Short};
 use ctxsim::ledger::CacheUse;
-use ctxsim::model::TtlClass::{self, Long, Short};
 use ctxsim::trace::Kind;
 
 use super::{Blocks, rules, send};

@@ -1,10 +1,9 @@
 //! Gemini's caches, as its guide and its prices stood in 2026-09: found by itself, and stored by the hour.
 
 use ctxsim::engine::simulate;
+use ctxsim::input::{Format, Limits, Policy, Profile, decode};
 use ctxsim::ledger::{StoredRow, Sums};
-use ctxsim::model::{Limits, Policy, Profile};
 use ctxsim::price::{Costs, PriceRows};
-use ctxsim::spec::{Format, decode};
 use ctxsim::trace::{Kind, NewItem, Trace, TraceBuilder};
 
 use super::listed::{Listed, profile, rules_of, users};

@@ -1,7 +1,7 @@
 //! The breakpoints rule with Kimi K3's numbers: automatic, two lifetimes, from 256 tokens on.
 
-use ctxsim::model::Settings;
-use ctxsim::model::cache::Setting;
+use ctxsim::input::Settings;
+use ctxsim::input::profile::cache::Setting;
 
 use super::listed::{Listed, rules_of, users};
 

@@ -1,9 +1,8 @@
 //! Where a policy's layout puts breakpoints, through the engine.
 
 use ctxsim::engine::simulate;
+use ctxsim::input::{CacheRules, Format, Limits, Policy, decode};
 use ctxsim::ledger::Rows;
-use ctxsim::model::{CacheRules, Limits, Policy};
-use ctxsim::spec::{Format, decode};
 use ctxsim::trace::{Kind, NewItem, Trace, TraceBuilder};
 
 use super::rules;

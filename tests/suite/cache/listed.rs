@@ -1,11 +1,10 @@
 //! Listed prompts under rules as a profile writes them.
 
 use ctxsim::cache::{CacheRule, RequestView, cache};
+use ctxsim::input::policy::Layout;
+use ctxsim::input::{CacheRules, Format, Policy, Profile, ProfileFile, Settings, decode};
 use ctxsim::ledger::CacheUse;
-use ctxsim::model::layout::Layout;
-use ctxsim::model::{CacheRules, Policy, Profile, Settings};
 use ctxsim::projection::chain::Chain;
-use ctxsim::spec::{Format, ProfileSpec, decode};
 use ctxsim::trace::Kind;
 
 use super::Blocks;
@@ -19,13 +18,13 @@ pub(super) fn rules_of(lines: &str) -> CacheRules {
 pub(super) fn profile(cache: &str, prices: &str) -> Profile {
     let head = "name = \"it\"\nabout = \"it\"\nas_of = \"2026-10-01\"\nsources = [\"it\"]\n";
     let text = format!("{head}[cache]\n{cache}\n[[prices]]\n{prices}\n");
-    Profile::new(&decode::decode::<ProfileSpec>(&text, Format::Toml).unwrap()).unwrap()
+    Profile::new(&decode::decode::<ProfileFile>(&text, Format::Toml).unwrap()).unwrap()
 }
 
 /// A policy's layout; that of a silent policy for an empty text.
 pub(super) fn layout(text: &str) -> Layout {
     let text = format!("(name: \"it\", about: \"it\", {text})");
-    Policy::new(&decode::decode(&text, Format::Ron).unwrap()).unwrap().layout
+    Policy::new(&decode::decode(&text, Format::Ron).unwrap()).unwrap().layout().clone()
 }
 
 /// A cache that takes listed prompts.

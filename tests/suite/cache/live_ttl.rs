@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use ctxsim::cache::breakpoints::Cache;
-use ctxsim::model::TtlClass;
+use ctxsim::input::TtlClass;
 use ctxsim::trace::Kind;
 
 use super::{Blocks, rules, send};

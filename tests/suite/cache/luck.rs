@@ -1,7 +1,7 @@
 //! A hit that is only probable: drawn from a named stream, billed as if nothing had been found.
 
 use ctxsim::cache::Luck;
-use ctxsim::model::cache::Hits;
+use ctxsim::input::profile::cache::Hits;
 use ctxsim::rng::Seed;
 
 use super::listed::{Listed, rules_of, users};

@@ -4,10 +4,9 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use ctxsim::engine::simulate;
+use ctxsim::input::{Format, Limits, Policy, Profile, decode};
 use ctxsim::ledger::Sums;
-use ctxsim::model::{Limits, Policy, Profile};
 use ctxsim::price::Costs;
-use ctxsim::spec::{Format, decode};
 use ctxsim::trace::{Kind, NewItem, Trace, TraceBuilder};
 
 use super::listed::profile;

@@ -1,10 +1,9 @@
 //! What a change beside the content of a prompt takes with it, under every rule that compares prefixes.
 
 use ctxsim::engine::simulate;
+use ctxsim::input::profile::cache::{SETTINGS, Setting};
+use ctxsim::input::{CacheRules, Format, Limits, Policy, Settings, decode};
 use ctxsim::ledger::Rows;
-use ctxsim::model::cache::{SETTINGS, Setting};
-use ctxsim::model::{CacheRules, Limits, Policy, Settings};
-use ctxsim::spec::{Format, decode};
 use ctxsim::trace::{Kind, NewItem, TraceBuilder};
 
 use super::Blocks;

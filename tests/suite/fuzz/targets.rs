@@ -2,13 +2,13 @@
 
 use ctxsim::blocks;
 use ctxsim::engine::simulate;
+use ctxsim::input::scenario::{Assume, Load};
+use ctxsim::input::{
+    CacheRules, Format, Limits, Policy, PolicyFile, Profile, ProfileFile, Scenario, ScenarioFile, Source,
+    Suite, SuiteFile, decode,
+};
 use ctxsim::ledger::Rows;
-use ctxsim::model::{CacheRules, Limits, Policy, Profile};
 use ctxsim::pricelist::{self, PriceFile, place};
-use ctxsim::source::Source;
-use ctxsim::spec::scenario::{AssumeSpec, LoadSpec};
-use ctxsim::spec::set::Setting;
-use ctxsim::spec::{Format, PolicySpec, ProfileSpec, ScenarioSpec, SuiteSpec, decode};
 use ctxsim::trace::{Conversation, import, load};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -33,7 +33,7 @@ const PROFILE: &str = include_str!("../../../profiles/anthropic/claude-opus-4.5.
 /// Reads recorded sessions of any format, and plays each under a provider's cache.
 fn recording(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
-    let Ok(sessions) = import::import_all(&text, "fuzz", &AssumeSpec::default(), &["read".to_owned()]) else {
+    let Ok(sessions) = import::import_all(&text, "fuzz", &Assume::default(), &["read".to_owned()]) else {
         return;
     };
     let policy = Policy::new(&decode::decode(IDENTITY, Format::Ron).unwrap()).unwrap();
@@ -63,7 +63,7 @@ fn decoded<T: DeserializeOwned + Serialize>(bytes: &[u8], check: impl Fn(T, &Sou
 
 /// Reads a policy.
 fn policy(bytes: &[u8]) {
-    decoded(bytes, |spec: PolicySpec, source| {
+    decoded(bytes, |spec: PolicyFile, source| {
         if let Err(problems) = Policy::new(&spec) {
             let _ = source.locate_all(problems);
         }
@@ -72,22 +72,23 @@ fn policy(bytes: &[u8]) {
 
 /// Reads a scenario, and makes its load unless that is a generator's, which may be asked for a million turns.
 fn scenario(bytes: &[u8]) {
-    decoded(bytes, |spec: ScenarioSpec, source| match &spec.load {
-        LoadSpec::Generate { .. } => {}
-        LoadSpec::Conversation(conversation) => {
-            if let Err(problems) = Conversation::new(&spec, conversation) {
-                let _ = source.locate_all(problems);
-            }
+    decoded(bytes, |spec: ScenarioFile, source| match (Scenario::new(&spec), &spec.load) {
+        (Err(problems), _) => {
+            let _ = source.locate_all(problems);
         }
-        LoadSpec::Loops(_) | LoadSpec::Recorded { .. } => {
-            let _ = load::load(&spec, |_, _| Err(Vec::new().into()));
+        (Ok(_), Load::Generate { .. }) => {}
+        (Ok(scenario), Load::Conversation(conversation)) => {
+            let _ = Conversation::new(&scenario, conversation);
+        }
+        (Ok(scenario), Load::Loops(_) | Load::Recorded { .. }) => {
+            let _ = load::load(&scenario, |_, _| Err(Vec::new().into()));
         }
     });
 }
 
 /// Reads a profile.
 fn profile(bytes: &[u8]) {
-    decoded(bytes, |spec: ProfileSpec, source| {
+    decoded(bytes, |spec: ProfileFile, source| {
         if let Err(problems) = Profile::new(&spec) {
             let _ = source.locate_all(problems);
         }
@@ -96,12 +97,9 @@ fn profile(bytes: &[u8]) {
 
 /// Reads a suite with its guards and overrides.
 fn suite(bytes: &[u8]) {
-    decoded(bytes, |spec: SuiteSpec, source| {
-        if let Err(problems) = ctxsim::guard::check(&spec.guards, &spec.policies) {
+    decoded(bytes, |spec: SuiteFile, source| {
+        if let Err(problems) = Suite::new(&spec) {
             let _ = source.locate_all(problems);
-        }
-        for text in &spec.set {
-            let _ = Setting::parse(text);
         }
     });
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use ctxsim::spec::scenario::AssumeSpec;
+use ctxsim::input::scenario::Assume;
 use ctxsim::trace::Kind;
 use ctxsim::trace::import::{Imported, import};
 
@@ -110,7 +110,7 @@ fn equal_content_has_an_equal_digest_and_other_content_another() {
 #[test]
 fn a_session_without_a_request_says_what_was_left_out() {
     let problems =
-        import(&Session::default().user("hello").text, "test", &AssumeSpec::default(), &[]).unwrap_err();
+        import(&Session::default().user("hello").text, "test", &Assume::default(), &[]).unwrap_err();
 
     assert_eq!(problems[0].code, "recording-empty");
     assert!(problems[0].help.as_ref().unwrap().contains("user text after the last request"));

@@ -77,7 +77,7 @@ fn rows_of_usage_stand_by_their_place_and_what_two_lines_in_one_hide_is_told() {
     };
     let read = |rows: &[String]| {
         let text = [&[header.to_owned()], rows].concat().join("\n");
-        import_all(&text, "test", &AssumeSpec::default(), &[]).unwrap().remove(0)
+        import_all(&text, "test", &Assume::default(), &[]).unwrap().remove(0)
     };
     let in_order = read(&[row(0), row(1), row(2), row(3)]);
 

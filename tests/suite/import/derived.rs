@@ -1,7 +1,7 @@
 //! Needs that the calls of a session give away, and what they cost when a policy drops their results.
 
-use ctxsim::model::{CacheRules, Limits, Policy};
-use ctxsim::spec::decode::decode;
+use ctxsim::input::text::decode::decode;
+use ctxsim::input::{CacheRules, Limits, Policy};
 use ctxsim::trace::Level;
 use ctxsim::{Catalog, Plan, Report, Request, Rows, simulate};
 use serde_json::{Value, json};
@@ -30,7 +30,7 @@ enum Said<'a> {
 use Said::{Agent, Call, User};
 
 /// Imports a session with some assumptions.
-fn import_with(said: &[Said<'_>], assume: &AssumeSpec) -> Trace {
+fn import_with(said: &[Said<'_>], assume: &Assume) -> Trace {
     let mut lines = Vec::new();
     for said in said {
         let n = lines.len();
@@ -50,7 +50,7 @@ fn import_with(said: &[Said<'_>], assume: &AssumeSpec) -> Trace {
 }
 
 fn session(said: &[Said<'_>]) -> Trace {
-    import_with(said, &AssumeSpec::default())
+    import_with(said, &Assume::default())
 }
 
 /// Returns, for each need, its rule, its step and its result's item.
@@ -135,7 +135,7 @@ fn a_literal_needs_the_result_that_said_it_last_until_the_agent_has_said_it_itse
 
 #[test]
 fn a_rule_of_no_weight_finds_nothing_and_an_unknown_rule_is_refused() {
-    let assume = |text: &str| -> AssumeSpec { decode(text, Format::Toml).unwrap() };
+    let assume = |text: &str| -> Assume { decode(text, Format::Toml).unwrap() };
     let said = || [User("go"), read("a.rs"), read("a.rs"), Agent("ok")];
 
     assert_eq!(needs(&session(&said())).len(), 1);

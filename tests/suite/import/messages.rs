@@ -1,6 +1,6 @@
 //! Logs of messages, as each of the providers' interfaces writes them.
 
-use ctxsim::spec::policy::KindSpec::{Assistant, Reasoning, System, ToolCall, ToolResult, ToolSchema, User};
+use ctxsim::input::policy::Kind::{Assistant, Reasoning, System, ToolCall, ToolResult, ToolSchema, User};
 
 use super::*;
 
@@ -79,7 +79,7 @@ fn requests_that_go_on_with_one_another_are_one_session_with_their_bills() {
     ]
     .join("\n");
 
-    let all = ctxsim::trace::import::import_all(&log, "test", &AssumeSpec::default(), &[]).unwrap();
+    let all = ctxsim::trace::import::import_all(&log, "test", &Assume::default(), &[]).unwrap();
 
     assert_eq!(all.iter().map(|it| it.session.as_str()).collect::<Vec<_>>(), ["1", "2"]);
     let trace = &all[0].trace;
@@ -99,7 +99,7 @@ fn what_openai_bills_as_input_holds_what_was_cached() {
       "output":[{"type":"reasoning","summary":[]},{"type":"message","role":"assistant","content":[{"type":"output_text","text":"hi"}]}],
       "usage":{"input_tokens":500,"output_tokens":30,"input_tokens_details":{"cached_tokens":128},"output_tokens_details":{"reasoning_tokens":20}}}}]"#;
 
-    let all = ctxsim::trace::import::import_all(log, "test", &AssumeSpec::default(), &[]).unwrap();
+    let all = ctxsim::trace::import::import_all(log, "test", &Assume::default(), &[]).unwrap();
 
     let usage: Vec<_> = all.iter().map(|it| it.trace.recorded.as_ref().unwrap().usage[0].unwrap()).collect();
     assert_eq!((usage[0].prompt, usage[0].cache_read, usage[0].uncached), (2_000, 1_920, 80));
@@ -167,14 +167,14 @@ fn what_is_not_understood_is_told_with_its_line() {
 #[test]
 fn without_usage_a_tokenizer_counts_the_texts_and_else_their_characters_do() {
     let sizes = |tokenizer| {
-        let assume = AssumeSpec { tokenizer, ..AssumeSpec::default() };
+        let assume = Assume { tokenizer, ..Assume::default() };
         import(CALLS, "test", &assume, &[])
             .map(|it| it.trace.spine.items.iter().map(|it| it.raw).collect::<Vec<_>>())
             .map_err(|it| it[0].code)
     };
 
     assert_eq!(sizes(None), Ok(vec![3, 4, 4, 2, 2]));
-    let spec = ctxsim::spec::scenario::TokenizerSpec::O200k;
+    let spec = ctxsim::input::scenario::TokenizerName::O200k;
     match ctxsim::tokens::tokenizer(spec) {
         Some(it) => {
             let texts = ["Be brief.", "What is in a?", r#"{"path":"a"}"#, "apples", "Apples."];

@@ -1,7 +1,7 @@
 //! pi sessions: the tree of their entries, and the bills that they keep.
 
+use ctxsim::input::{Limits, Policy, Profile};
 use ctxsim::ledger::{RequestRow, Rows};
-use ctxsim::model::{Limits, Policy, Profile};
 use ctxsim::price;
 use ctxsim::units::Cost;
 

@@ -4,19 +4,19 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
 
-use ctxsim::spec::ScenarioSpec;
-use ctxsim::spec::scenario::{LevelSpec, LoadSpec};
+use ctxsim::input::ScenarioFile;
+use ctxsim::input::scenario::{Level, Load};
 use ctxsim::trace::{Due, Item, Kind, LoopIx, Trace};
 
 use super::{bundled, decoded};
 
 /// The levels that cost something, in ascending order.
-const LEVELS: [LevelSpec; 5] = [
-    LevelSpec::GlobalConclusion,
-    LevelSpec::ContinuationHandle,
-    LevelSpec::LocalDetail,
-    LevelSpec::ExactEvidence,
-    LevelSpec::RawContent,
+const LEVELS: [Level; 5] = [
+    Level::GlobalConclusion,
+    Level::ContinuationHandle,
+    Level::LocalDetail,
+    Level::ExactEvidence,
+    Level::RawContent,
 ];
 
 /// Adds up a trace, with every sum in the order of the trace.
@@ -43,9 +43,9 @@ fn digest(trace: &Trace) -> String {
     let _ = writeln!(
         text,
         "  recover handle local exact: {} {} {}",
-        recover(LevelSpec::ContinuationHandle),
-        recover(LevelSpec::LocalDetail),
-        recover(LevelSpec::ExactEvidence)
+        recover(Level::ContinuationHandle),
+        recover(Level::LocalDetail),
+        recover(Level::ExactEvidence)
     );
     for (name, due) in [("loop_start", Due::LoopStart), ("answer", Due::Answer), ("loop_end", Due::LoopEnd)] {
         let weights = LEVELS.map(|level| format!("{:?}", weight(trace, due, level)));
@@ -55,7 +55,7 @@ fn digest(trace: &Trace) -> String {
 }
 
 /// Adds up the weights of a level that are due at a moment.
-fn weight(trace: &Trace, due: Due, level: LevelSpec) -> f64 {
+fn weight(trace: &Trace, due: Due, level: Level) -> f64 {
     let loops = 0..LoopIx::try_from(trace.spine.loops.len()).unwrap();
     let needs = loops.flat_map(|it| trace.needs.due(it, due)).filter(|it| it.level == level);
     needs.fold(0.0, |sum, it| sum + it.weight)
@@ -63,7 +63,7 @@ fn weight(trace: &Trace, due: Due, level: LevelSpec) -> f64 {
 
 #[test]
 fn the_duckagent_workloads_add_up_as_in_their_source() {
-    let scenarios: BTreeMap<String, ScenarioSpec> = decoded("scenarios");
+    let scenarios: BTreeMap<String, ScenarioFile> = decoded("scenarios");
     let golden =
         fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/duckagent_workloads.txt"));
     let golden = golden.unwrap();
@@ -72,7 +72,7 @@ fn the_duckagent_workloads_add_up_as_in_their_source() {
     for title in golden.lines().filter(|it| !it.starts_with(' ')) {
         let (name, length) = title.split_once(' ').unwrap_or((title, ""));
         let mut spec = scenarios[&format!("duckagent/{name}")].clone();
-        if let LoadSpec::Generate { turns, scale, .. } = &mut spec.load {
+        if let Load::Generate { turns, scale, .. } = &mut spec.load {
             let given = if turns.is_some() { turns } else { scale };
             *given = Some(length.parse().unwrap());
         }

@@ -2,20 +2,19 @@
 
 use ctxsim::diag::Diagnostic;
 use ctxsim::error::Error;
-use ctxsim::source::Source;
-use ctxsim::spec::{Format, ScenarioSpec};
+use ctxsim::input::{Format, Scenario, ScenarioFile, Source};
 use ctxsim::trace::load::load;
 use ctxsim::trace::{Due, Kind, LoopIx, Trace};
 
 /// Reads a scenario from TOML.
-fn scenario(text: &str) -> ScenarioSpec {
+fn scenario(text: &str) -> ScenarioFile {
     let text = format!("name = \"it\"\nabout = \"\"\n{text}");
     Source::new("it.toml", Format::Toml, text).decode().unwrap_or_else(|it| panic!("{it}"))
 }
 
 /// Makes the trace of a scenario that is not recorded.
 fn made(text: &str) -> Result<Trace, Vec<Diagnostic>> {
-    match load(&scenario(text), |path, _| panic!("{path} is recorded")) {
+    match load(&Scenario::new(&scenario(text))?, |path, _| panic!("{path} is recorded")) {
         Ok(trace) => Ok(trace),
         Err(Error::Invalid(problems)) => Err(problems),
         Err(other) => panic!("{other}"),
@@ -148,7 +147,7 @@ fn a_recorded_load_gets_the_path_as_written_and_the_name_of_the_scenario() {
     let written = made("[[load.loops]]\nuser_tokens = 1\nanswer_tokens = 1").unwrap();
     let spec = scenario("[load.recorded]\npath = \"../session.jsonl\"\nassume = { summary_tokens_max = 7 }");
 
-    let trace = load(&spec, |path, assume| {
+    let trace = load(&Scenario::new(&spec).unwrap(), |path, assume| {
         assert_eq!((path, assume.summary_tokens_max), ("../session.jsonl", Some(7)));
         Ok(Trace { name: "session".to_owned(), ..written })
     });

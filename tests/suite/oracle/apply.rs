@@ -2,9 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use ctxsim::model::action::{Action, Budget, Rendition, Row, Summarise};
-use ctxsim::model::policy::{Moment, Rung};
-use ctxsim::spec::policy::{OrderSpec, PartSpec, ShownSpec};
+use ctxsim::input::policy::{
+    Action, Budget, Count, Counts, Extent, Moment, Order, Part, Rendition, Row, Rung, Shown, Size, Summarise,
+    SummaryPrompt, matches_any,
+};
 use ctxsim::trace::{Item, Kind, Preserve};
 
 use super::Run;
@@ -15,23 +16,24 @@ use super::size::{Env, World};
 
 /// What a rendition makes of an item.
 pub(super) fn rendered(world: &World, rendition: &Rendition, exact: Option<bool>, item: &Item) -> View {
-    let size = |size| world.size(size, Env::default());
+    let size = |size: &Size| world.size(size, Env::default());
     let [raw, excerpt, summary, handle] = [item.raw, item.excerpt, item.summary, item.handle].map(u64::from);
+    let cut = |head, tail: &Option<Size>| size(head).saturating_add(tail.as_ref().map_or(0, size));
     let (shown, tokens) = match rendition {
-        Rendition::Raw => (ShownSpec::Raw, raw),
-        Rendition::Exact => (ShownSpec::Exact, excerpt + handle),
-        Rendition::Summary => (ShownSpec::Summary, summary + handle),
-        Rendition::Gist => (ShownSpec::Gist, summary),
-        Rendition::Handle => (ShownSpec::Handle, handle),
-        Rendition::Marker(tokens) => (ShownSpec::Marker, *tokens),
-        Rendition::Preview(head) => (ShownSpec::Preview, size(head).saturating_add(handle)),
-        Rendition::Truncate(cut) => (ShownSpec::Truncate, size(cut)),
-        Rendition::Offload(cut) => (ShownSpec::Offload, size(cut).saturating_add(handle)),
+        Rendition::Raw => (Shown::Raw, raw),
+        Rendition::Exact => (Shown::Exact, excerpt + handle),
+        Rendition::Summary => (Shown::Summary, summary + handle),
+        Rendition::Gist => (Shown::Gist, summary),
+        Rendition::Handle => (Shown::Handle, handle),
+        Rendition::Marker(tokens) => (Shown::Marker, *tokens),
+        Rendition::Preview(head) => (Shown::Preview, size(head).saturating_add(handle)),
+        Rendition::Truncate { head, tail } => (Shown::Truncate, cut(head, tail)),
+        Rendition::Offload { head, tail } => (Shown::Offload, cut(head, tail).saturating_add(handle)),
     };
     let tokens = tokens.min(raw);
     let is_exact = exact.unwrap_or(match rendition {
         Rendition::Raw | Rendition::Exact => true,
-        Rendition::Preview(_) | Rendition::Truncate(_) | Rendition::Offload(_) => tokens == raw,
+        Rendition::Preview(_) | Rendition::Truncate { .. } | Rendition::Offload { .. } => tokens == raw,
         _ => false,
     });
     let exact = is_exact && item.preserve == Preserve::WorkingEvidence;
@@ -59,41 +61,41 @@ impl Run<'_> {
         let item = self.history.item(slot);
         let tool = self.trace.spine.tools.get_index(item.tool as usize);
         let has_tool = matches!(item.kind, Kind::ToolCall | Kind::ToolResult)
-            && tool.is_some_and(|name| row.tools.matches(name));
+            && tool.is_some_and(|name| matches_any(&row.tools, name));
         let larger_than = row.larger_than.as_ref().map(|it| self.world.size(it, Env::default()));
-        (row.tools.0.is_empty() || has_tool)
+        (row.tools.is_empty() || has_tool)
             && (row.preserve.is_empty() || row.preserve.contains(&item.preserve))
             && larger_than.is_none_or(|size| u64::from(item.raw) > size)
     }
 
-    pub(super) fn apply(&mut self, rung: &Rung, activation: &Activation) {
-        let place = Place::new(&rung.scope, &self.history, &self.world, activation.env);
+    pub(super) fn apply(&mut self, rung: &Rung<'_>, activation: &Activation) {
+        let place = Place::new(rung.scope, &self.history, &self.world, activation.env);
         let mut taken = self.nothing_taken(rung, activation);
-        let (n_visited, n_changed) = match &rung.action {
+        let (n_visited, n_changed) = match rung.action {
             Action::Summarise(summary) => self.summarise(rung, summary, &place, activation, &mut taken),
             Action::Fold(fold) => self.fold(rung, fold, &place, activation, &mut taken),
-            _ if rung.scope.order == OrderSpec::Oldest => self.in_order(rung, &place, activation, &mut taken),
+            _ if rung.scope.order == Order::Oldest => self.in_order(rung, &place, activation, &mut taken),
             _ => self.ranked(rung, &place, activation, &mut taken),
         };
-        let is_active = rung.scope.part == PartSpec::Active;
+        let is_active = rung.scope.part == Part::Active;
         self.history.note_visit(&activation.manner, is_active, n_visited, n_changed);
     }
 
-    pub(super) fn is_done(&self, rung: &Rung, activation: &Activation, taken: &Taken) -> bool {
+    pub(super) fn is_done(&self, rung: &Rung<'_>, activation: &Activation, taken: &Taken) -> bool {
         let is_met = |goal| self.holds(goal, rung, activation, taken, Predicted::default());
-        rung.until.as_ref().is_some_and(is_met)
+        rung.until.is_some_and(is_met)
     }
 
     fn in_order(
         &mut self,
-        rung: &Rung,
+        rung: &Rung<'_>,
         place: &Place<'_>,
         activation: &Activation,
         taken: &mut Taken,
     ) -> (u32, u32) {
         let by = place.by(&self.history, &self.world);
-        let mut pool = match &rung.action {
-            Action::Show { budget: Some(budget), .. } => Some(Pool::new(budget, place.region.start)),
+        let mut pool = match rung.action {
+            Action::Table { budget: Some(budget), .. } => Some(Pool::new(budget, place.region.start)),
             _ => None,
         };
         let (mut from, mut n_visited, mut n_changed) = (place.region.start, 0, 0);
@@ -112,7 +114,7 @@ impl Run<'_> {
 
     fn ranked(
         &mut self,
-        rung: &Rung,
+        rung: &Rung<'_>,
         place: &Place<'_>,
         activation: &Activation,
         taken: &mut Taken,
@@ -129,7 +131,7 @@ impl Run<'_> {
         let tokens =
             |unit: &Vec<usize>| unit.iter().map(|it| self.history.slots[*it].view.tokens).sum::<u64>();
         match rung.scope.order {
-            OrderSpec::Largest => units.sort_by_key(|unit| std::cmp::Reverse(tokens(unit))),
+            Order::Largest => units.sort_by_key(|unit| std::cmp::Reverse(tokens(unit))),
             _ => units.reverse(),
         }
         let (mut n_visited, mut n_changed) = (0, 0);
@@ -152,16 +154,17 @@ impl Run<'_> {
 
     fn touch(
         &mut self,
-        rung: &Rung,
+        rung: &Rung<'_>,
         place: &Place<'_>,
         slot: usize,
         pool: Option<&mut Pool<'_>>,
         activation: &Activation,
     ) -> u32 {
-        match &rung.action {
-            Action::Show { rows, grows, .. } => {
-                let after = self.view(rows, place, slot, pool);
-                self.show(after, *grows, slot, activation)
+        match rung.action {
+            Action::Show(_) | Action::Table { .. } => {
+                let after = self.view(&self.policy.rows(rung.action), place, slot, pool);
+                let grows = matches!(rung.action, Action::Table { grows: true, .. });
+                self.show(after, grows, slot, activation)
             }
             Action::Drop => self.drop(slot, activation),
             Action::Summarise(_) | Action::Fold(_) => 0,
@@ -191,7 +194,7 @@ impl Run<'_> {
     ) -> Option<View> {
         let item = self.history.item(slot);
         let row = rows.iter().find(|row| self.row_matches(row, slot));
-        let mut after = row.map(|row| rendered(&self.world, &row.rendition, row.exact, item));
+        let mut after = row.map(|row| rendered(&self.world, &row.shown_as, row.exact, item));
         if let Some(pool) = pool {
             self.charge(pool, place, slot);
             if let (Some(view), Some(row)) = (&mut after, row)
@@ -200,7 +203,7 @@ impl Run<'_> {
                 if pool.used + view.tokens <= self.world.size(&pool.budget.tokens, Env::default()) {
                     pool.used += view.tokens;
                 } else {
-                    *view = rendered(&self.world, &row.over_budget, row.exact, item);
+                    *view = rendered(&self.world, row.over_budget(), row.exact, item);
                 }
             }
         }
@@ -210,12 +213,12 @@ impl Run<'_> {
     /// Charges a pool with what is exact in front of a slot although the rung does not show it.
     fn charge(&self, pool: &mut Pool<'_>, place: &Place<'_>, slot: usize) {
         let loop_ix = self.history.item(slot).loop_ix;
-        if pool.budget.per_loop && pool.loop_ix != Some(loop_ix) {
+        if pool.budget.per != Extent::All && pool.loop_ix != Some(loop_ix) {
             pool.loop_ix = Some(loop_ix);
             pool.used = 0;
             pool.charged_to = self.trace.spine.loops[loop_ix as usize].items.start as usize;
         }
-        if pool.budget.counts_shown {
+        if pool.budget.counts == Counts::Shown {
             for other in pool.charged_to..slot {
                 let view = &self.history.slots[other].view;
                 let is_exact = view.exact && view.stands == Stands::Shown;
@@ -250,7 +253,7 @@ impl Run<'_> {
 
     fn summarise(
         &mut self,
-        rung: &Rung,
+        rung: &Rung<'_>,
         summary: &Summarise,
         place: &Place<'_>,
         activation: &Activation,
@@ -265,7 +268,7 @@ impl Run<'_> {
             let freed_in_scope = if place.has_summaries() { freed } else { input };
             let predicted = Predicted { freed, freed_in_scope };
             let is_met = |goal| self.holds(goal, rung, activation, taken, predicted);
-            if rung.until.as_ref().is_some_and(is_met) {
+            if rung.until.is_some_and(is_met) {
                 break;
             }
             let unit = place.unit_from(from, by, &self.history, &self.world);
@@ -284,11 +287,12 @@ impl Run<'_> {
             }
             output = self.world.size(&summary.output, Env { input, ..activation.env });
         }
-        if slots.is_empty() || n_units < summary.at_least || output >= input {
+        if slots.is_empty() || n_units < summary.at_least.as_ref().map_or(1, Count::get) || output >= input {
             return (0, 0);
         }
-        if summary.request.is_some() {
-            let overhead = self.world.size(&summary.overhead, Env { input, ..activation.env });
+        if summary.prompt != SummaryPrompt::Free {
+            let env = Env { input, ..activation.env };
+            let overhead = summary.overhead.as_ref().map_or(0, |it| self.world.size(it, env));
             let loops: BTreeSet<u32> = slots.iter().map(|it| self.history.item(*it).loop_ix).collect();
             self.history.requests.push(SideRequest {
                 prompt: overhead.saturating_add(input + copied),

@@ -2,9 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use ctxsim::model::action::Action;
-use ctxsim::model::policy::{Moment, Rung};
-use ctxsim::model::size::{Bound, Cond, Extent, Unit};
+use ctxsim::input::policy::{Action, Bound, Cond, Extent, Lasts, Moment, Prefix, Rung, Unit, given};
 use ctxsim::trace::Kind;
 
 use super::Run;
@@ -12,7 +10,6 @@ use super::apply::rendered;
 use super::history::{Counts, Manner, Stands};
 use super::scope::Place;
 use super::size::Env;
-use ctxsim::spec::policy::{LastsSpec, PrefixSpec};
 
 /// One firing of a stage.
 #[derive(Clone, Copy, Debug)]
@@ -55,30 +52,30 @@ impl Run<'_> {
             manner: Manner {
                 moment,
                 stage: index as u16,
-                for_request: stage.lasts == LastsSpec::Request,
-                keeps_prefix: stage.prefix == PrefixSpec::Keeps,
+                for_request: stage.lasts == Lasts::Request,
+                keeps_prefix: stage.prefix == Prefix::Keeps,
             },
             before,
             now,
         };
-        if !self.holds_at_start(&stage.when, &stage.rungs[0], &activation) {
+        let first = policy.rungs(stage).next().unwrap();
+        if !stage.when.as_ref().is_none_or(|it| self.holds_at_start(it, &first, &activation)) {
             return;
         }
-        for rung in &stage.rungs {
-            let is_met = |goal| self.holds_at_start(goal, rung, &activation);
-            if self.holds_at_start(&rung.when, rung, &activation) && !rung.until.as_ref().is_some_and(is_met)
-            {
-                self.apply(rung, &activation);
+        for rung in policy.rungs(stage) {
+            let is_met = |cond| self.holds_at_start(cond, &rung, &activation);
+            if rung.when.is_none_or(is_met) && !rung.until.is_some_and(is_met) {
+                self.apply(&rung, &activation);
             }
         }
     }
 
-    fn holds_at_start(&self, cond: &Cond, rung: &Rung, activation: &Activation) -> bool {
+    fn holds_at_start(&self, cond: &Cond, rung: &Rung<'_>, activation: &Activation) -> bool {
         self.holds(cond, rung, activation, &self.nothing_taken(rung, activation), Predicted::default())
     }
 
-    pub(super) fn nothing_taken(&self, rung: &Rung, activation: &Activation) -> Taken {
-        let place = Place::new(&rung.scope, &self.history, &self.world, activation.env);
+    pub(super) fn nothing_taken(&self, rung: &Rung<'_>, activation: &Activation) -> Taken {
+        let place = Place::new(rung.scope, &self.history, &self.world, activation.env);
         Taken { of: place.slots(&self.history, &self.world).len() as u64, ..Taken::default() }
     }
 
@@ -94,14 +91,15 @@ impl Run<'_> {
     pub(super) fn holds(
         &self,
         cond: &Cond,
-        rung: &Rung,
+        rung: &Rung<'_>,
         activation: &Activation,
         taken: &Taken,
         predicted: Predicted,
     ) -> bool {
         let holds = |part: &Cond| self.holds(part, rung, activation, taken, predicted);
         let compare = |bound: &Bound, value: u64| {
-            bound.comparison.holds(value, self.world.size(&bound.size, activation.env))
+            let (comparison, size) = bound.given().unwrap();
+            comparison.holds(value, self.world.size(size, activation.env))
         };
         let prompt = self.history.tokens() - predicted.freed;
         match cond {
@@ -119,7 +117,8 @@ impl Run<'_> {
             }
             Cond::Freed(bound) => compare(bound, activation.env.start.saturating_sub(prompt)),
             Cond::Taken(extent) => self.has_taken(extent, activation, taken),
-            Cond::Every(unit, count) => {
+            Cond::Every(extent) => {
+                let (unit, count) = extent.units().unwrap();
                 let of = |counts: &Counts| match unit {
                     Unit::Items => counts.items,
                     Unit::ToolUses => counts.tool_uses,
@@ -129,10 +128,11 @@ impl Run<'_> {
                 };
                 (of(&activation.before) + 1..=of(&activation.now)).any(|it| it % count == 0)
             }
-            Cond::Count(unit, comparison, count) => {
-                comparison.holds(self.count(*unit, rung, activation), *count)
+            Cond::Count { of, above, at_least, below, at_most } => {
+                let (comparison, count) = given([above, at_least, below, at_most]).unwrap();
+                comparison.holds(self.count(*of, rung, activation), count.get())
             }
-            Cond::Idle(longer_than) => self.clock.idle_ms > *longer_than,
+            Cond::Idle { longer_than } => self.clock.idle_ms > longer_than.0,
             Cond::CacheCold => self.clock.ttl_ms.is_some_and(|ttl| self.clock.idle_ms > ttl),
             Cond::All(parts) => parts.iter().all(holds),
             Cond::Any(parts) => parts.iter().any(holds),
@@ -140,11 +140,11 @@ impl Run<'_> {
         }
     }
 
-    fn scope_slots(&self, rung: &Rung, activation: &Activation) -> Vec<usize> {
-        Place::new(&rung.scope, &self.history, &self.world, activation.env).slots(&self.history, &self.world)
+    fn scope_slots(&self, rung: &Rung<'_>, activation: &Activation) -> Vec<usize> {
+        Place::new(rung.scope, &self.history, &self.world, activation.env).slots(&self.history, &self.world)
     }
 
-    fn count(&self, unit: Unit, rung: &Rung, activation: &Activation) -> u64 {
+    fn count(&self, unit: Unit, rung: &Rung<'_>, activation: &Activation) -> u64 {
         let slots = self.scope_slots(rung, activation).into_iter();
         match unit {
             Unit::Items => slots.count() as u64,
@@ -154,30 +154,31 @@ impl Run<'_> {
     }
 
     /// What a rung would free of one slot.
-    fn reclaimable(&self, rung: &Rung, slot: usize) -> u64 {
+    fn reclaimable(&self, rung: &Rung<'_>, slot: usize) -> u64 {
         let view = &self.history.slots[slot].view;
-        match &rung.action {
-            Action::Show { rows, .. } if view.stands == Stands::Shown => {
-                match rows.iter().find(|row| self.row_matches(row, slot)) {
+        match rung.action {
+            Action::Show(_) | Action::Table { .. } if view.stands == Stands::Shown => {
+                match self.policy.rows(rung.action).iter().find(|row| self.row_matches(row, slot)) {
                     Some(row) => {
-                        let after = rendered(&self.world, &row.rendition, row.exact, self.history.item(slot));
+                        let after = rendered(&self.world, &row.shown_as, row.exact, self.history.item(slot));
                         view.tokens.saturating_sub(after.tokens)
                     }
                     None => 0,
                 }
             }
-            Action::Show { .. } => 0,
+            Action::Show(_) | Action::Table { .. } => 0,
             Action::Drop | Action::Summarise(_) | Action::Fold(_) => view.tokens,
         }
     }
 
     fn has_taken(&self, extent: &Extent, activation: &Activation, taken: &Taken) -> bool {
         match extent {
-            Extent::Units(Unit::Items, count) => taken.items >= *count,
-            Extent::Units(Unit::ToolUses, count) => taken.tool_uses >= *count,
-            Extent::Units(Unit::Messages, count) => taken.messages.len() as u64 >= *count,
-            Extent::Units(Unit::Steps, count) => taken.steps.len() as u64 >= *count,
-            Extent::Units(Unit::Loops, count) => taken.loops.len() as u64 >= *count,
+            Extent::Items(count) => taken.items >= count.get(),
+            Extent::ToolUses(count) => taken.tool_uses >= count.get(),
+            Extent::Messages(count) => taken.messages.len() as u64 >= count.get(),
+            Extent::Steps(count) => taken.steps.len() as u64 >= count.get(),
+            Extent::Loops(count) => taken.loops.len() as u64 >= count.get(),
+            Extent::Tokens(count) => taken.tokens >= count.get(),
             Extent::Size(size) => taken.tokens >= self.world.size(size, activation.env),
             Extent::Fraction(share) => taken.items >= share.of(taken.of),
             Extent::All => taken.items >= taken.of,

@@ -3,14 +3,13 @@
 mod entries;
 mod pieces;
 
+use ctxsim::input::policy::{Moment, Shown};
+use ctxsim::input::profile::Steps;
+use ctxsim::input::profile::cache::Hits;
+use ctxsim::input::profile::written::Readable;
+use ctxsim::input::{CacheRules, Layout};
 use ctxsim::ledger::{CacheUse, StoredRow};
-use ctxsim::model::cache::Hits;
-use ctxsim::model::policy::Moment;
-use ctxsim::model::profile::Steps;
-use ctxsim::model::{CacheRules, Layout};
 use ctxsim::rng::Seed;
-use ctxsim::spec::cache::ReadableSpec;
-use ctxsim::spec::policy::ShownSpec;
 use ctxsim::trace::{Kind, StepRow};
 
 use super::history::{History, Said};
@@ -18,7 +17,7 @@ use entries::{Contents, Entries};
 use pieces::{Blocks, Units};
 
 /// What the provider tells a segment by.
-pub(super) type Key = (Said, u64, ShownSpec, Kind);
+pub(super) type Key = (Said, u64, Shown, Kind);
 
 /// A segment of a prompt.
 #[derive(Clone, Copy, Debug)]
@@ -69,11 +68,11 @@ impl Sent<'_> {
         (0..self.prompt.len()).find(|it| self.end(*it) >= tokens)
     }
 
-    pub(super) fn readable_ms(&self, at: ReadableSpec, after_ms: u64) -> i64 {
+    pub(super) fn readable_ms(&self, at: Readable, after_ms: u64) -> i64 {
         let from = match at {
-            ReadableSpec::RequestStart => self.row.at_ms,
-            ReadableSpec::ResponseStart => self.row.response_ms,
-            ReadableSpec::ResponseEnd => self.row.end_ms,
+            Readable::RequestStart => self.row.at_ms,
+            Readable::ResponseStart => self.row.response_ms,
+            Readable::ResponseEnd => self.row.end_ms,
         };
         from + i64::try_from(after_ms).unwrap()
     }
@@ -177,7 +176,7 @@ fn segments(history: &History<'_>) -> Vec<Segment> {
             key: if is_item {
                 (said, view.tokens, view.rendition, from)
             } else {
-                (said, view.tokens, ShownSpec::Raw, Kind::User)
+                (said, view.tokens, Shown::Raw, Kind::User)
             },
             kind,
             tokens: tokens_shown,

@@ -1,7 +1,6 @@
 //! Folds, loop by loop, from what stands of each.
 
-use ctxsim::model::fold::Fold;
-use ctxsim::model::policy::Rung;
+use ctxsim::input::policy::{Fold, Rung, Size};
 use ctxsim::trace::Kind;
 
 use super::Run;
@@ -22,13 +21,14 @@ struct Plan {
 impl Run<'_> {
     pub(super) fn fold(
         &mut self,
-        rung: &Rung,
+        rung: &Rung<'_>,
         fold: &Fold,
         place: &Place<'_>,
         activation: &Activation,
         taken: &mut Taken,
     ) -> (u32, u32) {
-        let mut pool = fold.budget.as_ref().map(|it| Pool::new(it, place.region.start));
+        let budget = fold.results.as_ref().and_then(|it| it.budget.as_ref());
+        let mut pool = budget.map(|it| Pool::new(it, place.region.start));
         let mut n = 0;
         for loop_ix in 0..self.history.n_loops as u32 {
             let mut unit = place.slots(&self.history, &self.world);
@@ -56,7 +56,8 @@ impl Run<'_> {
     }
 
     fn plan(&self, fold: &Fold, place: &Place<'_>, unit: &[usize], mut pool: Option<&mut Pool<'_>>) -> Plan {
-        let size = |size| self.world.size(size, Env::default());
+        let size = |size: &Option<Size>| size.as_ref().map_or(0, |it| self.world.size(it, Env::default()));
+        let rows = fold.results.as_ref().map_or(&[][..], |it| self.policy.table(&it.rows));
         let mut plan = Plan { slots: Vec::new(), before: 0, after: size(&fold.frame) };
         for slot in unit.iter().copied() {
             let kind = self.history.kind(slot);
@@ -67,7 +68,7 @@ impl Run<'_> {
             plan.before += view.tokens;
             let is_told = kind == Kind::ToolResult || fold.quote.contains(&kind);
             if kind == Kind::ToolResult {
-                let smaller = self.view(&fold.rows, place, slot, pool.as_deref_mut());
+                let smaller = self.view(rows, place, slot, pool.as_deref_mut());
                 view = smaller.filter(|it| it.tokens < view.tokens).unwrap_or(view);
                 plan.after += size(&fold.each);
             }

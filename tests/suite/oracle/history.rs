@@ -2,10 +2,8 @@
 
 use std::ops::Range;
 
+use ctxsim::input::policy::{Moment, Shown, Unit};
 use ctxsim::ledger::Change;
-use ctxsim::model::policy::Moment;
-use ctxsim::model::size::Unit;
-use ctxsim::spec::policy::ShownSpec;
 use ctxsim::trace::{Item, Kind, Preserve, Trace};
 
 /// Where an item stands.
@@ -34,13 +32,13 @@ pub(super) enum Said {
 }
 
 /// What a slot says, how large that is, how it is shown, and whether the summary tells of it.
-pub(super) type Told = (Said, u64, ShownSpec, bool);
+pub(super) type Told = (Said, u64, Shown, bool);
 
 /// What stands in a slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct View {
     pub(super) tokens: u64,
-    pub(super) rendition: ShownSpec,
+    pub(super) rendition: Shown,
     pub(super) exact: bool,
     pub(super) stands: Stands,
 }
@@ -156,7 +154,7 @@ impl<'a> History<'a> {
         let item = &self.trace.spine.items[item as usize];
         let view = View {
             tokens: u64::from(item.raw),
-            rendition: ShownSpec::Raw,
+            rendition: Shown::Raw,
             exact: item.preserve == Preserve::WorkingEvidence,
             stands: Stands::Shown,
         };

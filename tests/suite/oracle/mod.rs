@@ -12,11 +12,11 @@ mod needs;
 mod scope;
 mod size;
 
+use ctxsim::input::policy::Moment;
+use ctxsim::input::{CacheRules, Limits, Policy};
 use ctxsim::ledger::{
     CacheUse, Change, Failure, FailureKind, NeedRow, Outcome, RequestRow, Role, Rows, ToolResults,
 };
-use ctxsim::model::policy::Moment;
-use ctxsim::model::{CacheRules, Limits, Policy};
 use ctxsim::trace::{Due, Kind, Trace};
 
 use cache::Cache;
@@ -171,7 +171,7 @@ impl Run<'_> {
             role: Role::Main,
             at_ms: self.clock.now_ms,
             prompt,
-            usage: self.cache.submit(&self.history, &self.trace.spine.steps[step], &self.policy.layout),
+            usage: self.cache.submit(&self.history, &self.trace.spine.steps[step], self.policy.layout()),
             output,
             change: self.history.change,
             items: 0,

@@ -1,9 +1,9 @@
 //! What needs cost, from what stands of their source.
 
+use ctxsim::input::policy::Shown;
+use ctxsim::input::{CacheRules, Policy, Recovery, Size};
 use ctxsim::ledger::NeedRow;
-use ctxsim::model::{CacheRules, Policy, Recovery};
 use ctxsim::recovery::Bound;
-use ctxsim::spec::policy::ShownSpec;
 use ctxsim::trace::{ItemNeed, Kind, Level, LoopEvidence, Need, Preserve, Trace};
 
 use super::history::{History, Slot, Stands};
@@ -35,7 +35,7 @@ pub(super) fn meet(
         Level::None | Level::GlobalConclusion => 1.0,
         Level::ContinuationHandle => f64::from(u8::from(n_handles > 0)),
         Level::LocalDetail => {
-            let n_raw = count(&|_, slot| shown(slot) && slot.view.rendition == ShownSpec::Raw);
+            let n_raw = count(&|_, slot| shown(slot) && slot.view.rendition == Shown::Raw);
             f64::from(u8::from(!is_behind && n_raw > 0))
         }
         Level::ExactEvidence => {
@@ -63,10 +63,10 @@ pub(super) fn meet_item(
     let is_told = |slot: &Stands| matches!(slot, Stands::Shown | Stands::Told | Stands::Fold(_));
     let is_whole = |it: usize| {
         let slot = &history.slots[it].view;
-        is_told(&slot.stands) && slot.rendition == ShownSpec::Raw
+        is_told(&slot.stands) && slot.rendition == Shown::Raw
     };
     let is_shown = is_told(&slot.stands);
-    let is_exact = is_shown && (slot.exact || matches!(slot.rendition, ShownSpec::Raw | ShownSpec::Exact));
+    let is_exact = is_shown && (slot.exact || matches!(slot.rendition, Shown::Raw | Shown::Exact));
     let mentions = trace.needs.mentions(need).iter().filter(|it| is_whole(**it as usize)).count();
     let own = slot.stands != Stands::Dropped && item.handle > 0;
     let n_handles = usize::from(own) + usize::from(is_whole(index)) + mentions;
@@ -116,14 +116,18 @@ fn settle(
     if evidence.is_single {
         fetched = fetched.min(trace.refetch.terms(Bound::Value).fetched_max);
     }
-    match &policy.recovery {
+    match policy.recovery() {
         Recovery::Pinned if need.level == Level::RawContent => {
             fetched = evidence.file_range.unwrap_or(fetched);
         }
         Recovery::NaiveReread { limit, fits } if evidence.file > 0 && need.level >= Level::LocalDetail => {
             fetched = evidence.file;
             let beside = u64::from(fetched) + trace.stable_tokens();
-            attempts = if beside <= world.size(fits, Env::default()) { 1 } else { *limit };
+            attempts = if beside <= world.size(fits.as_ref().unwrap_or(&Size::Limit), Env::default()) {
+                1
+            } else {
+                *limit
+            };
         }
         _ => {}
     }

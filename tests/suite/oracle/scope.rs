@@ -2,10 +2,8 @@
 
 use std::ops::Range;
 
-use ctxsim::model::Scope;
-use ctxsim::model::scope::{Keep, Patterns};
-use ctxsim::model::size::{Extent, Unit};
-use ctxsim::spec::policy::PartSpec;
+use ctxsim::input::Scope;
+use ctxsim::input::policy::{Extent, Keep, Part, Unit, matches_any};
 use ctxsim::trace::{Item, Kind, Preserve, Trace};
 
 use super::history::{History, Stands};
@@ -20,8 +18,8 @@ pub(super) struct Place<'p> {
     free: Vec<Range<usize>>,
 }
 
-fn tool_matches(patterns: &Patterns, item: &Item, trace: &Trace) -> bool {
-    trace.spine.tools.get_index(item.tool as usize).is_some_and(|name| patterns.matches(name))
+fn tool_matches(patterns: &[String], item: &Item, trace: &Trace) -> bool {
+    trace.spine.tools.get_index(item.tool as usize).is_some_and(|name| matches_any(patterns, name))
 }
 
 fn has_or_empty<T: PartialEq>(list: &[T], value: &T) -> bool {
@@ -34,16 +32,16 @@ pub(super) fn passes(scope: &Scope, history: &History<'_>, world: &World, slot: 
     match view.stands {
         Stands::Dropped | Stands::Behind | Stands::Told => false,
         Stands::Summary(_) | Stands::Fold(_) => {
-            has_or_empty(&scope.kinds, &Kind::Summary)
-                && scope.tools.0.is_empty()
+            has_or_empty(scope.kinds(), &Kind::Summary)
+                && scope.tools.is_empty()
                 && has_or_empty(&scope.preserve, &Preserve::None)
                 && scope.shown.is_empty()
         }
         Stands::Shown => {
-            has_or_empty(&scope.kinds, &item.kind)
+            has_or_empty(scope.kinds(), &item.kind)
                 && has_or_empty(&scope.preserve, &item.preserve)
                 && has_or_empty(&scope.shown, &view.rendition)
-                && (scope.tools.0.is_empty() || tool_matches(&scope.tools, item, history.trace()))
+                && (scope.tools.is_empty() || tool_matches(&scope.tools, item, history.trace()))
                 && !tool_matches(&scope.except_tools, item, history.trace())
                 && scope
                     .larger_than
@@ -59,28 +57,28 @@ fn keeps(keep: &Keep, history: &History<'_>, slot: usize) -> bool {
     match history.slots[slot].view.stands {
         Stands::Dropped | Stands::Behind | Stands::Told => false,
         Stands::Summary(_) | Stands::Fold(_) => {
-            has_or_empty(&keep.kinds, &Kind::Summary) && keep.tools.0.is_empty()
+            has_or_empty(&keep.kinds, &Kind::Summary) && keep.tools.is_empty()
         }
         Stands::Shown => {
             has_or_empty(&keep.kinds, &item.kind)
-                && (keep.tools.0.is_empty() || tool_matches(&keep.tools, item, history.trace()))
+                && (keep.tools.is_empty() || tool_matches(&keep.tools, item, history.trace()))
         }
     }
 }
 
-fn part(history: &History<'_>, part: PartSpec) -> Range<usize> {
+fn part(history: &History<'_>, part: Part) -> Range<usize> {
     let (stable, active, end) = (history.n_stable(), history.active_from(), history.slots.len());
     match part {
-        PartSpec::History => stable..end,
-        PartSpec::Active => active..end,
-        PartSpec::Completed => stable..active,
-        PartSpec::Entering => end - 1..end,
+        Part::History => stable..end,
+        Part::Active => active..end,
+        Part::Completed => stable..active,
+        Part::Entering => end - 1..end,
     }
 }
 
 impl<'p> Place<'p> {
     pub(super) fn new(scope: &'p Scope, history: &History<'_>, world: &World, env: Env) -> Self {
-        let whole = part(history, PartSpec::History);
+        let whole = part(history, Part::History);
         let free = scope.keep.iter().map(|keep| {
             let list: Vec<usize> = whole.clone().filter(|it| keeps(keep, history, *it)).collect();
             let reach = Reach { list, region: whole.clone(), history, world, env };
@@ -144,18 +142,18 @@ impl<'p> Place<'p> {
     /// How the scope is divided.
     pub(super) fn by(&self, history: &History<'_>, world: &World) -> By {
         match &self.scope.by {
-            Extent::Units(unit, count) => By::Units(*unit, *count),
-            Extent::Fraction(share) => {
+            None => By::Units(Unit::Items, 1),
+            Some(Extent::Fraction(share)) => {
                 By::Units(Unit::Items, share.of(self.slots(history, world).len() as u64).max(1))
             }
-            Extent::Size(_) | Extent::All => By::All,
+            Some(extent) => extent.units().map_or(By::All, |(unit, count)| By::Units(unit, count)),
         }
     }
 
     /// Whether a summary of these slots would itself be in the scope.
     pub(super) fn has_summaries(&self) -> bool {
-        has_or_empty(&self.scope.kinds, &Kind::Summary)
-            && self.scope.tools.0.is_empty()
+        has_or_empty(self.scope.kinds(), &Kind::Summary)
+            && self.scope.tools.is_empty()
             && has_or_empty(&self.scope.preserve, &Preserve::None)
             && self.scope.shown.is_empty()
     }
@@ -180,11 +178,11 @@ struct Reach<'h> {
 impl Reach<'_> {
     /// The first slot behind what an extent takes from the front.
     fn behind_first(&self, extent: &Extent) -> usize {
-        let n = match extent {
-            Extent::Units(_, 0) => return self.region.start,
-            Extent::Units(unit @ (Unit::Loops | Unit::Steps | Unit::Messages), count) => {
-                let starts = self.starts(*unit);
-                let start = usize::try_from(*count).ok().and_then(|it| starts.get(it).copied());
+        let n = match extent.units() {
+            Some((_, 0)) => return self.region.start,
+            Some((unit @ (Unit::Loops | Unit::Steps | Unit::Messages), count)) => {
+                let starts = self.starts(unit);
+                let start = usize::try_from(count).ok().and_then(|it| starts.get(it).copied());
                 return start.unwrap_or(self.region.end).max(self.region.start);
             }
             _ => self.n_fitting(extent, self.list.iter()),
@@ -194,11 +192,11 @@ impl Reach<'_> {
 
     /// The first slot of what an extent takes from the end.
     fn start_of_recent(&self, extent: &Extent) -> usize {
-        let n = match extent {
-            Extent::Units(_, 0) => return self.region.end,
-            Extent::Units(unit @ (Unit::Loops | Unit::Steps | Unit::Messages), count) => {
-                let starts = self.starts(*unit);
-                let nth = usize::try_from(*count).ok().and_then(|it| starts.len().checked_sub(it));
+        let n = match extent.units() {
+            Some((_, 0)) => return self.region.end,
+            Some((unit @ (Unit::Loops | Unit::Steps | Unit::Messages), count)) => {
+                let starts = self.starts(unit);
+                let nth = usize::try_from(count).ok().and_then(|it| starts.len().checked_sub(it));
                 return nth.map_or(self.region.start, |it| starts[it].max(self.region.start));
             }
             _ => self.n_fitting(extent, self.list.iter().rev()),
@@ -216,11 +214,11 @@ impl Reach<'_> {
             n_results += u64::from(self.history.kind(*slot) == Kind::ToolResult);
             tokens = tokens.saturating_add(self.history.slots[*slot].view.tokens);
             let fits = match extent {
-                Extent::Units(Unit::ToolUses, count) => n_results <= *count,
-                Extent::Units(_, count) => (n as u64) < *count,
+                Extent::ToolUses(count) => n_results <= count.get(),
+                Extent::Tokens(count) => tokens <= count.get(),
                 Extent::Size(size) => tokens <= self.world.size(size, self.env),
                 Extent::Fraction(share) => (n as u64) < share.of(self.list.len() as u64),
-                Extent::All => true,
+                _ => extent.units().is_none_or(|(_, count)| (n as u64) < count),
             };
             if !fits {
                 break;

@@ -1,6 +1,7 @@
 //! Sizes, worked out from scratch each time.
 
-use ctxsim::model::{Limits, Size};
+use ctxsim::input::Limits;
+use ctxsim::input::policy::{Size, WindowKind};
 use ctxsim::units::{Decimal, UNLIMITED};
 
 /// What sizes may ask that never changes.
@@ -21,7 +22,9 @@ impl World {
     pub(super) fn size(&self, size: &Size, env: Env) -> u64 {
         let of = |part: &Size| self.size(part, env);
         match size {
-            Size::Tokens(count) => *count,
+            Size::Tokens(count) | Size::Count(count) => *count,
+            Size::Ratio(ratio) => ratio.of(self.limits.prompt),
+            Size::Param(name) => panic!("the parameter {name} is left in a checked policy"),
             Size::Chars(count) => {
                 let milli = self.chars_per_token.scaled(3).unwrap();
                 (count * 1_000).div_ceil(milli)
@@ -40,11 +43,8 @@ impl World {
             Size::Max(parts) => parts.iter().map(of).max().unwrap(),
             Size::Times(factor, part) => factor.of(of(part)),
             Size::ByWindow { of: window, below, then, otherwise } => {
-                if of(window) < *below {
-                    of(then)
-                } else {
-                    of(otherwise)
-                }
+                let window = if *window == WindowKind::Limit { &Size::Limit } else { &Size::Window };
+                if of(window) < *below { of(then) } else { of(otherwise) }
             }
         }
     }

@@ -1,7 +1,7 @@
 //! Where price lists disagree, and on which day.
 
+use ctxsim::input::Price;
 use ctxsim::pricelist::compare::compare;
-use ctxsim::spec::PriceSpec;
 use ctxsim::units::Decimal;
 
 use super::{LITELLM, list};
@@ -24,7 +24,7 @@ fn a_price_that_holds_from_a_day_on_counts_from_that_day_on() {
         let mut lists = vec![list("a.json", LITELLM), list("a.json", LITELLM)];
         lists[1].list = "other";
         let prices = &mut lists[1].entries.iter_mut().find(|it| it.model == "gpt-5.4").unwrap().prices;
-        let later = PriceSpec { from: Some(from.to_owned()), output: None, ..prices[0].clone() };
+        let later = Price { from: Some(from.to_owned()), output: None, ..prices[0].clone() };
         prices.push(later);
         lists
     };
@@ -39,7 +39,7 @@ fn days_count_and_not_the_order_of_the_file() {
         lists[1].list = "other";
         let prices = &mut lists[1].entries.iter_mut().find(|it| it.model == "gpt-5.4").unwrap().prices;
         let first = prices[0].clone();
-        let dated = days.iter().zip(1_u32..).map(|(day, nth)| PriceSpec {
+        let dated = days.iter().zip(1_u32..).map(|(day, nth)| Price {
             from: Some((*day).to_owned()),
             input: Decimal::parse(&nth.to_string()).unwrap(),
             ..first.clone()

@@ -1,7 +1,7 @@
 //! The stress patterns: code, wide loops, logs, a refactor.
 
 use super::{Cycle, Pattern, PatternCall, Tool, cycle};
-use crate::spec::scenario::LevelSpec::{
+use crate::input::scenario::Level::{
     ContinuationHandle, ExactEvidence, GlobalConclusion, LocalDetail, None as Nothing, RawContent,
 };
 use crate::trace::Preserve;

@@ -1,7 +1,7 @@
 //! The validation patterns: chat, revisits, logs, very wide loops, huge files.
 
 use super::{Cycle, Pattern, PatternCall, Tool, cycle};
-use crate::spec::scenario::LevelSpec::{
+use crate::input::scenario::Level::{
     ContinuationHandle, ExactEvidence, GlobalConclusion, LocalDetail, None as Nothing, RawContent,
 };
 use crate::trace::Preserve;

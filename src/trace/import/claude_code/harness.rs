@@ -1,6 +1,6 @@
 //! How Claude Code uses the provider's cache, by its version; measured on recorded sessions, never read from a bill.
 
-use crate::model::TtlClass;
+use crate::input::TtlClass;
 use crate::trace::Harness;
 
 /// From this version on, entries are asked to live for an hour; in the sessions at hand 2.1.17 is mixed.

@@ -1,11 +1,10 @@
 //! Breakpoints and stored contents: what was written is a list, and is searched from its front.
 
+use ctxsim::input::policy::{LevelEnd, Place};
+use ctxsim::input::profile::cache::Stored;
+use ctxsim::input::profile::written::{Automatic, LookbackUnit, Lookup};
+use ctxsim::input::{Breakpoints, TtlClass};
 use ctxsim::ledger::{CacheUse, StoredRow};
-use ctxsim::model::cache::Stored;
-use ctxsim::model::layout::Place;
-use ctxsim::model::{Breakpoints, TtlClass};
-use ctxsim::spec::cache::{AutomaticSpec, LookbackUnitSpec, LookupSpec};
-use ctxsim::spec::layout::LevelEndSpec;
 use ctxsim::trace::Kind;
 
 use super::{Key, Segment, Sent, read, within};
@@ -81,13 +80,13 @@ fn marks(rules: &Breakpoints, sent: &Sent<'_>) -> Vec<Mark> {
     for (place, ttl) in asked {
         let places: Vec<usize> = match place {
             Place::EndOf(level) => {
-                let kind = if level == LevelEndSpec::Tools { Kind::ToolSchema } else { Kind::System };
+                let kind = if level == LevelEnd::Tools { Kind::ToolSchema } else { Kind::System };
                 prompt[..lead].iter().rposition(|it| it.kind == kind).into_iter().collect()
             }
             Place::LastMessages { n, offset } => {
                 messages(prompt).into_iter().rev().skip(offset.into()).take(n.into()).collect()
             }
-            Place::Automatic if rules.automatic == AutomaticSpec::LastBlock => {
+            Place::Automatic if rules.automatic == Automatic::LastBlock => {
                 prompt.iter().rposition(|it| it.kind != Kind::Reasoning).into_iter().collect()
             }
             Place::Automatic => {
@@ -113,7 +112,7 @@ fn looked_at(rules: &Breakpoints, prompt: &[Segment], mark: usize) -> Vec<usize>
     for index in (0..=mark).rev() {
         let kind = prompt[index].kind;
         let runs =
-            matches!(kind, Kind::ToolCall | Kind::ToolResult) && rules.lookback_unit == LookbackUnitSpec::Run;
+            matches!(kind, Kind::ToolCall | Kind::ToolResult) && rules.lookback_unit == LookbackUnit::Run;
         match positions.last_mut() {
             Some(run) if runs && prompt[run[0]].kind == kind => run.push(index),
             _ => positions.push(vec![index]),
@@ -124,7 +123,7 @@ fn looked_at(rules: &Breakpoints, prompt: &[Segment], mark: usize) -> Vec<usize>
 }
 
 /// The places at which entries are looked for, wherever marks may write.
-fn looked_up(lookup: &LookupSpec, prompt: &[Segment], marks: &[Mark]) -> Vec<usize> {
+fn looked_up(lookup: &Lookup, prompt: &[Segment], marks: &[Mark]) -> Vec<usize> {
     let explicit: Vec<usize> = marks.iter().filter(|it| !it.is_automatic).map(|it| it.at).collect();
     let mut places: Vec<usize> = explicit.iter().take(lookup.first.into()).copied().collect();
     places.extend(explicit.iter().rev().take(lookup.latest.into()));

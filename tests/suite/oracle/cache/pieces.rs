@@ -1,8 +1,7 @@
 //! Units and blocks: pieces known by the whole content in front of them.
 
+use ctxsim::input::profile::{Touch, cache};
 use ctxsim::ledger::CacheUse;
-use ctxsim::model::cache;
-use ctxsim::model::profile::Touch;
 use ctxsim::trace::Kind;
 
 use super::{Key, Sent, read, shared, whole_steps, within};

@@ -1,0 +1,13 @@
+//! Inputs: one folder for each kind, with what is written, what is checked, and what comes out.
+
+pub mod text;
+pub mod policy;
+pub mod profile;
+pub mod scenario;
+pub mod suite;
+
+pub use policy::{Cond, Layout, Policy, PolicyFile, Recovery, Scope, Size};
+pub use profile::{Breakpoints, CacheRules, Limits, Price, Profile, ProfileFile, Settings, TtlClass};
+pub use scenario::{Scenario, ScenarioFile};
+pub use suite::{Suite, SuiteFile};
+pub use text::{Format, Source, decode};

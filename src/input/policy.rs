@@ -1,0 +1,114 @@
+//! A policy: what part of a growing history the model gets to see.
+
+mod check;
+pub mod layout;
+pub mod memory;
+mod merge;
+mod pattern;
+mod template;
+pub mod written;
+
+use std::borrow::Cow;
+use std::ops::Deref;
+
+pub use self::layout::{Breakpoint, Layout};
+use self::memory::Memory;
+pub use self::pattern::{matches_any, wildcard};
+pub use self::written::*;
+use crate::diag::{Diagnostic, Problems};
+
+/// A policy whose names and numbers are all known: what its file says, with the value of each parameter in its place.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Policy {
+    file: PolicyFile,
+    layout: Layout,
+    memory: Option<Memory>,
+}
+
+impl Deref for Policy {
+    type Target = PolicyFile;
+
+    fn deref(&self) -> &PolicyFile {
+        &self.file
+    }
+}
+
+/// One thing that a stage tries, in its turn, until the goal is met.
+#[derive(Clone, Copy, Debug)]
+pub struct Rung<'p> {
+    /// Whether it is its turn; always, when silent.
+    pub when: Option<&'p Cond>,
+    /// Where.
+    pub scope: &'p Scope,
+    /// What.
+    pub action: &'p Action,
+    /// How far; without a goal all is taken.
+    pub until: Option<&'p Cond>,
+}
+
+impl Policy {
+    /// Checks a policy that stands on no base any more.
+    ///
+    /// # Errors
+    /// Every problem of the policy, each with its field path.
+    pub fn new(file: &PolicyFile) -> Result<Self, Vec<Diagnostic>> {
+        let mut problems = Problems::default();
+        let policy = check::policy(file.clone(), &mut problems);
+        problems.into_result(policy)
+    }
+
+    /// Returns where prompts ask for cache breakpoints.
+    #[must_use]
+    pub fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// Returns what is remembered beside the window.
+    #[must_use]
+    pub fn memory(&self) -> Option<&Memory> {
+        self.memory.as_ref()
+    }
+
+    /// Returns how the agent gets back what it cannot see.
+    #[must_use]
+    pub fn recovery(&self) -> &Recovery {
+        self.file.recovery.as_ref().unwrap_or(&Recovery::OneShot)
+    }
+
+    /// Returns what a stage tries, in order: itself, its further steps, those of its ladder.
+    pub fn rungs<'p>(&'p self, stage: &'p Stage) -> impl Iterator<Item = Rung<'p>> {
+        let Stage { scope, apply, until, then, ladder, .. } = stage;
+        let until = until.as_ref();
+        let first = Rung { when: None, scope, action: apply, until };
+        let ladder = ladder.as_ref().and_then(|it| self.ladders.get(it)).into_iter().flatten();
+        let further = then.iter().chain(ladder).map(move |step| Rung {
+            when: step.when.as_ref(),
+            scope: step.scope.as_ref().unwrap_or(scope),
+            action: &step.apply,
+            until: step.until.as_ref().or(until),
+        });
+        std::iter::once(first).chain(further)
+    }
+
+    /// Returns the rows by which an action shows items; none, where it does not show them.
+    #[must_use]
+    pub fn rows<'p>(&'p self, action: &'p Action) -> Cow<'p, [Row]> {
+        match action {
+            Action::Show(rendition) => Cow::Owned(vec![Row::of_all(rendition.clone())]),
+            Action::Table { rows, .. } => Cow::Borrowed(self.table(rows)),
+            Action::Drop | Action::Summarise(_) | Action::Fold(_) => Cow::Borrowed(&[]),
+        }
+    }
+
+    /// Returns the rows of a table.
+    #[must_use]
+    pub fn table(&self, name: &str) -> &[Row] {
+        self.tables.get(name).map_or(&[], Vec::as_slice)
+    }
+
+    /// Returns a text template, where one is named.
+    #[must_use]
+    pub fn template(&self, name: Option<&String>) -> Option<&Template> {
+        self.templates.get(name?)
+    }
+}

@@ -1,0 +1,168 @@
+//! The rules of a policy; on the way every parameter gives way to its value.
+
+mod action;
+mod fold;
+mod layout;
+mod memory;
+mod scope;
+mod size;
+
+use indexmap::IndexMap;
+
+use self::size::Resolver;
+use super::{Action, Cond, Policy, PolicyFile, Recovery, Row, Scope, Stage, Step, Template};
+use crate::diag::{Problems, nearest};
+
+/// How many stages and steps a policy may have: each is the author of its edits.
+const RUNGS_MAX: usize = 250;
+
+/// Checks a policy that stands on no base any more.
+pub(super) fn policy(mut file: PolicyFile, problems: &mut Problems) -> Policy {
+    stages(&mut file, problems);
+    let memory = file.memory.as_ref().map(|it| problems.within("memory", |to| memory::memory(it, to)));
+    let layout = problems.within("layout", |to| layout::layout(file.layout.as_ref(), to));
+    recovery(&mut file, problems);
+    Policy { file, layout, memory }
+}
+
+/// Checks everything that stages are made of.
+fn stages(policy: &mut PolicyFile, problems: &mut Problems) {
+    let PolicyFile { params, tables, ladders, templates, stages, code, .. } = policy;
+    let resolver = Resolver { params };
+    for (name, size) in &*params {
+        problems.within(format_args!("params.{name}"), |to| resolver.size(&mut size.clone(), to));
+    }
+    for (name, rows) in &mut *tables {
+        for (index, row) in rows.iter_mut().enumerate() {
+            problems.within(format_args!("tables.{name}.{index}"), |to| resolver.row(row, to));
+        }
+    }
+    for (name, template) in &*templates {
+        problems.within(format_args!("templates.{name}"), |to| template.check(to));
+    }
+    let check = StageCheck { tables, templates, resolver };
+    let mut names: IndexMap<String, usize> = IndexMap::new();
+    let mut n_rungs = 0;
+    for stage in &mut *stages {
+        let name = stage.name.clone();
+        let nth = *names.entry(name.clone()).and_modify(|it| *it += 1).or_insert(1);
+        let path = if nth > 1 { format!("{name}#{nth}") } else { name.clone() };
+        if nth > 1 {
+            problems.within(format_args!("stages.{path}.name"), |to| {
+                let message = format!("two stages are called `{name}`");
+                to.push("stage-duplicate", message, "give each stage a name of its own");
+            });
+        }
+        problems.within(format_args!("stages.{path}"), |to| check.stage(stage, ladders, to));
+        let ladder = stage.ladder.as_ref().and_then(|it| ladders.get(it));
+        n_rungs += 1 + stage.then.len() + ladder.map_or(0, Vec::len);
+    }
+    if n_rungs > RUNGS_MAX {
+        let message = format!("a policy has more than {RUNGS_MAX} stages and steps");
+        problems.push_at("stages-too-many", "stages", message, "say it in fewer");
+    }
+    if code.is_some() && !stages.is_empty() {
+        let help = "take out `stages`, or `code`";
+        problems.push_at("code-with-stages", "code", "a policy is code or stages", help);
+    }
+}
+
+/// Checks how the agent recovers.
+fn recovery(policy: &mut PolicyFile, problems: &mut Problems) {
+    let resolver = Resolver { params: &policy.params };
+    let Some(Recovery::NaiveReread { limit, fits }) = &mut policy.recovery else { return };
+    problems.within("recovery.naive_reread", |problems| {
+        if *limit == 0 {
+            let message = "an agent that re-reads does so at least once";
+            problems.push_at("reread-limit-zero", "limit", message, "write `limit: 1` or more");
+        }
+        resolver.size_in("fits", fits.as_mut(), problems);
+    });
+}
+
+/// Checks the stages of one policy.
+struct StageCheck<'a> {
+    tables: &'a IndexMap<String, Vec<Row>>,
+    templates: &'a IndexMap<String, Template>,
+    resolver: Resolver<'a>,
+}
+
+impl StageCheck<'_> {
+    fn stage(&self, stage: &mut Stage, ladders: &mut IndexMap<String, Vec<Step>>, problems: &mut Problems) {
+        if stage.at.is_empty() {
+            let help = "write `at: [request]`, or leave `at` out";
+            problems.push_at("stage-never", "at", "a stage needs a moment", help);
+        }
+        self.resolver.cond_in("when", stage.when.as_mut(), problems);
+        self.resolver.cond_in("until", stage.until.as_mut(), problems);
+        problems.within("scope", |to| self.resolver.scope(&mut stage.scope, &stage.at, to));
+        problems.within("apply", |to| self.action(&mut stage.apply, &stage.scope, to));
+        foresees(&stage.apply, "when", stage.when.as_ref(), problems);
+        foresees(&stage.apply, "until", stage.until.as_ref(), problems);
+        let mut then = std::mem::take(&mut stage.then);
+        for (index, step) in then.iter_mut().enumerate() {
+            problems.within(format_args!("then.{index}"), |to| self.step(step, stage, to));
+        }
+        stage.then = then;
+        if let Some(name) = &stage.ladder {
+            problems.within("ladder", |to| named("ladder", name, ladders, to));
+            for (index, step) in ladders.get_mut(name).into_iter().flatten().enumerate() {
+                problems.elsewhere(format_args!("ladders.{name}.{index}"), |to| self.step(step, stage, to));
+            }
+        }
+    }
+
+    fn step(&self, step: &mut Step, stage: &Stage, problems: &mut Problems) {
+        let Step { when, scope, apply, until } = step;
+        if let Some(scope) = scope {
+            problems.within("scope", |to| self.resolver.scope(scope, &stage.at, to));
+        }
+        let scope: &Scope = scope.as_ref().unwrap_or(&stage.scope);
+        problems.within("apply", |to| self.action(apply, scope, to));
+        self.resolver.cond_in("when", when.as_mut(), problems);
+        self.resolver.cond_in("until", until.as_mut(), problems);
+        foresees(apply, "when", when.as_ref(), problems);
+        // What is wrong with the stage's own goal is told there, unless it is wrong for this step alone.
+        let field = if until.is_some() { "until" } else { "apply" };
+        foresees(apply, field, until.as_ref().or(stage.until.as_ref()), problems);
+    }
+}
+
+/// Reports a name that nothing declares.
+fn named<T>(kind: &str, name: &str, known: &IndexMap<String, T>, problems: &mut Problems) {
+    if known.contains_key(name) {
+        return;
+    }
+    let help = match nearest(name, known.keys().map(String::as_str)) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => format!("declare it under `{kind}s`"),
+    };
+    problems.push("name-unknown", format!("there is no {kind} called `{name}`"), help);
+}
+
+/// Checks that a condition asks what a step would free only where that is known beforehand.
+fn foresees(action: &Action, field: &str, cond: Option<&Cond>, problems: &mut Problems) {
+    let is_known = match action {
+        Action::Show(_) | Action::Drop => true,
+        Action::Table { budget, template, grows, .. } => budget.is_none() && template.is_none() && !grows,
+        Action::Summarise(_) | Action::Fold(_) => false,
+    };
+    if !is_known && cond.is_some_and(reclaims) {
+        problems.push_at(
+            "reclaimable-with-budget",
+            field,
+            "what a budget, a template or a summary would free is not known beforehand",
+            "use `scope(…)`",
+        );
+    }
+}
+
+/// Returns whether a condition asks what the stage would free.
+fn reclaims(cond: &Cond) -> bool {
+    match cond {
+        Cond::Reclaimable(_) => true,
+        Cond::All(parts) | Cond::Any(parts) => parts.iter().any(reclaims),
+        Cond::Not(part) => reclaims(part),
+        _ => false,
+    }
+}

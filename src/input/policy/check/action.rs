@@ -1,0 +1,105 @@
+//! The rules of what is done to the items of a scope: actions, renditions, tables, budgets, summaries.
+
+use super::size::Resolver;
+use super::{StageCheck, fold, named};
+use crate::diag::Problems;
+use crate::input::policy::{Action, Budget, Extent, FoldedResults, Order, Rendition, Row, Scope, Unit};
+
+impl StageCheck<'_> {
+    pub(super) fn action(&self, action: &mut Action, scope: &Scope, problems: &mut Problems) {
+        match action {
+            Action::Show(rendition) => {
+                problems.within("show", |to| self.resolver.rendition(rendition, to));
+            }
+            Action::Table { rows, budget, template, .. } => problems.within("table", |problems| {
+                problems.within("rows", |to| named("table", rows, self.tables, to));
+                self.budget(budget.as_mut(), scope, problems);
+                self.template(template.as_ref(), problems);
+            }),
+            Action::Drop => {}
+            Action::Summarise(summary) => {
+                if scope.order != Order::Oldest {
+                    problems.push(
+                        "summary-order",
+                        "a summary stands in the first slot that it replaces, so it is taken from the oldest unit on",
+                        "leave `order` out",
+                    );
+                }
+                problems.within("summarise", |problems| {
+                    self.resolver.size_in("output", Some(&mut summary.output), problems);
+                    self.resolver.size_in("overhead", summary.overhead.as_mut(), problems);
+                    if let Some(count) = &mut summary.at_least {
+                        problems.within("at_least", |to| self.resolver.count(count, to));
+                    }
+                });
+            }
+            Action::Fold(it) => problems.within("fold", |problems| {
+                fold::check(it, scope, problems);
+                self.resolver.size_in("frame", it.frame.as_mut(), problems);
+                self.resolver.size_in("each", it.each.as_mut(), problems);
+                self.template(it.template.as_ref(), problems);
+                if let Some(FoldedResults { rows, template, budget }) = &mut it.results {
+                    problems.within("results", |problems| {
+                        problems.within("rows", |to| named("table", rows, self.tables, to));
+                        self.budget(budget.as_mut(), scope, problems);
+                        self.template(template.as_ref(), problems);
+                    });
+                }
+            }),
+        }
+    }
+
+    fn template(&self, name: Option<&String>, problems: &mut Problems) {
+        if let Some(name) = name {
+            problems.within("template", |to| named("template", name, self.templates, to));
+        }
+    }
+
+    fn budget(&self, budget: Option<&mut Budget>, scope: &Scope, problems: &mut Problems) {
+        let Some(budget) = budget else { return };
+        problems.within("budget", |problems| {
+            problems.within("per", |problems| {
+                self.resolver.extent(&mut budget.per, problems);
+                if budget.per != Extent::All && budget.per.units() != Some((Unit::Loops, 1)) {
+                    problems.push(
+                        "budget-per-unknown",
+                        "a pool is per loop or for all",
+                        "write `per: loops(1)` or `per: all`",
+                    );
+                }
+            });
+            if scope.order != Order::Oldest {
+                let help = "leave `order` out";
+                problems.push("budget-order", "a pool is spent from the oldest item on", help);
+            }
+            self.resolver.size_in("tokens", Some(&mut budget.tokens), problems);
+        });
+    }
+}
+
+impl Resolver<'_> {
+    /// Checks a row of a table.
+    pub(super) fn row(&self, row: &mut Row, problems: &mut Problems) {
+        problems.within("as", |to| self.rendition(&mut row.shown_as, to));
+        if let Some(rendition) = &mut row.over_budget {
+            problems.within("over_budget", |to| self.rendition(rendition, to));
+        }
+        self.size_in("larger_than", row.larger_than.as_mut(), problems);
+    }
+
+    fn rendition(&self, rendition: &mut Rendition, problems: &mut Problems) {
+        match rendition {
+            Rendition::Preview(size) => self.size(size, problems),
+            Rendition::Truncate { head, tail } | Rendition::Offload { head, tail } => {
+                self.size(head, problems);
+                tail.iter_mut().for_each(|it| self.size(it, problems));
+            }
+            Rendition::Raw
+            | Rendition::Exact
+            | Rendition::Summary
+            | Rendition::Gist
+            | Rendition::Handle
+            | Rendition::Marker(_) => {}
+        }
+    }
+}

@@ -1,0 +1,43 @@
+//! The rules of scopes.
+
+use super::size::Resolver;
+use crate::diag::Problems;
+use crate::input::policy::{Extent, Kind, Moment, Part, Scope};
+
+impl Resolver<'_> {
+    /// Checks a scope; `moments` are those of its stage.
+    pub(super) fn scope(&self, scope: &mut Scope, moments: &[Moment], problems: &mut Problems) {
+        let at_entry = moments.contains(&Moment::Entry);
+        if (scope.part == Part::Entering) != at_entry || (at_entry && moments.len() > 1) {
+            problems.push(
+                "scope-not-at-entry",
+                "part `entering` and moment `entry` go together, and with no other",
+                "give entering items a stage of their own: `at: [entry], scope: (part: entering)`",
+            );
+        }
+        if at_entry && !scope.kinds.is_empty() && scope.kinds != [Kind::ToolResult] {
+            let message = "only tool results can be changed as they enter";
+            let help = "write `kinds: [tool_result]`, or nothing";
+            problems.push_at("scope-entry-kinds", "kinds", message, help);
+        }
+        self.extent_in("keep_first", scope.keep_first.as_mut(), problems);
+        self.extent_in("keep_recent", scope.keep_recent.as_mut(), problems);
+        self.extent_in("only_recent", scope.only_recent.as_mut(), problems);
+        self.extent_in("by", scope.by.as_mut(), problems);
+        let is_counted = |by: &Extent| match by.units() {
+            Some((_, count)) => count > 0,
+            None => matches!(by, Extent::Fraction(_) | Extent::All),
+        };
+        if !scope.by.as_ref().is_none_or(is_counted) {
+            let message = "`by` takes a number of units from 1 up, a fraction, or `all`";
+            problems.push_at("scope-by-not-counted", "by", message, "write `by: loops(1)`");
+        }
+        self.size_in("larger_than", scope.larger_than.as_mut(), problems);
+        for (index, keep) in scope.keep.iter_mut().enumerate() {
+            problems.within(format_args!("keep.{index}"), |problems| {
+                self.extent_in("first", keep.first.as_mut(), problems);
+                self.extent_in("recent", keep.recent.as_mut(), problems);
+            });
+        }
+    }
+}

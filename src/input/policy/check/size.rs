@@ -1,0 +1,227 @@
+//! The rules of sizes, conditions and extents; parameters give way to their values.
+
+use indexmap::IndexMap;
+
+use crate::diag::{Problems, nearest};
+use crate::input::policy::{Bound, Cond, Count, Extent, Size};
+use crate::units::Decimal;
+
+/// Puts the values of parameters in the places of their names.
+#[derive(Debug)]
+pub(super) struct Resolver<'a> {
+    pub(super) params: &'a IndexMap<String, Size>,
+}
+
+/// How deep parameters and expressions may nest.
+const DEPTH_MAX: usize = 32;
+
+impl Resolver<'_> {
+    /// Resolves a size.
+    pub(super) fn size(&self, size: &mut Size, problems: &mut Problems) {
+        self.size_at(size, 0, problems);
+    }
+
+    /// Resolves the size of a field, if there is one.
+    pub(super) fn size_in(&self, field: &str, size: Option<&mut Size>, problems: &mut Problems) {
+        if let Some(size) = size {
+            problems.within(field, |to| self.size(size, to));
+        }
+    }
+
+    fn size_at(&self, size: &mut Size, depth: usize, problems: &mut Problems) {
+        if depth > DEPTH_MAX {
+            problems.push(
+                "size-too-deep",
+                "this size nests too deeply, or its parameters form a circle",
+                "break the circle",
+            );
+            return;
+        }
+        let mut inner = |field: &str, size: &mut Size| {
+            problems.within(field, |to| self.size_at(size, depth + 1, to));
+        };
+        match size {
+            Size::Ratio(ratio) if *ratio > Decimal::ONE => {
+                problems.within("ratio", |to| ratio_above_one(*ratio, to));
+            }
+            Size::Tokens(_)
+            | Size::Chars(_)
+            | Size::Count(_)
+            | Size::Ratio(_)
+            | Size::Limit
+            | Size::Window
+            | Size::OutputLimit
+            | Size::Start
+            | Size::Input => {}
+            Size::Times(_, size) => inner("times.1", size),
+            Size::ByWindow { then, otherwise, .. } => {
+                inner("by_window.then", then);
+                inner("by_window.otherwise", otherwise);
+            }
+            Size::Sum(parts) => self.parts("sum", parts, depth, problems),
+            Size::Minus(parts) => self.parts("minus", parts, depth, problems),
+            Size::Min(parts) => self.parts("min", parts, depth, problems),
+            Size::Max(parts) => self.parts("max", parts, depth, problems),
+            Size::Param(name) => match self.params.get(name) {
+                Some(value) => {
+                    let mut value = value.clone();
+                    problems.elsewhere(format_args!("params.{name}"), |to| {
+                        self.size_at(&mut value, depth + 1, to);
+                    });
+                    *size = value;
+                }
+                None => self.unknown_param(name, problems),
+            },
+        }
+    }
+
+    fn parts(&self, name: &str, parts: &mut [Size], depth: usize, problems: &mut Problems) {
+        problems.within(name, |problems| {
+            if parts.is_empty() {
+                problems.push("size-empty", "a list of sizes is empty", "give at least one size");
+            }
+            for (index, part) in parts.iter_mut().enumerate() {
+                problems.within(index, |to| self.size_at(part, depth + 1, to));
+            }
+        });
+    }
+
+    /// Resolves a count.
+    pub(super) fn count(&self, count: &mut Count, problems: &mut Problems) {
+        let Count::Param(name) = count else { return };
+        match self.params.get(name) {
+            Some(Size::Count(value) | Size::Tokens(value)) => *count = Count::Fixed(*value),
+            Some(_) => {
+                let message = format!("parameter `{name}` is not a plain number");
+                problems.push("param-not-a-count", message, format!("declare it as `\"{name}\": count(2)`"));
+            }
+            None => self.unknown_param(name, problems),
+        }
+    }
+
+    fn unknown_param(&self, name: &str, problems: &mut Problems) {
+        let help = match nearest(name, self.params.keys().map(String::as_str)) {
+            Some(known) => format!("did you mean `{known}`?"),
+            None => format!("declare it: `params: {{ \"{name}\": tokens(…) }}`"),
+        };
+        problems.push("param-unknown", format!("parameter `{name}` is not declared"), help);
+    }
+
+    /// Resolves the condition of a field, if there is one.
+    pub(super) fn cond_in(&self, field: &str, cond: Option<&mut Cond>, problems: &mut Problems) {
+        if let Some(cond) = cond {
+            problems.within(field, |to| self.cond(cond, to));
+        }
+    }
+
+    fn cond(&self, cond: &mut Cond, problems: &mut Problems) {
+        match cond {
+            Cond::Always | Cond::Idle { .. } | Cond::CacheCold => {}
+            Cond::Prompt(bound) => self.bound("prompt", bound, problems),
+            Cond::Body(bound) => self.bound("body", bound, problems),
+            Cond::Scope(bound) => self.bound("scope", bound, problems),
+            Cond::Reclaimable(bound) => self.bound("reclaimable", bound, problems),
+            Cond::Freed(bound) => self.bound("freed", bound, problems),
+            Cond::Taken(extent) => self.extent_in("taken", Some(extent), problems),
+            Cond::Every(extent) => problems.within("every", |problems| {
+                self.extent(extent, problems);
+                if extent.units().is_none_or(|(_, count)| count == 0) {
+                    problems.push(
+                        "every-not-counted",
+                        "`every` takes a number of units from 1 up",
+                        "write `every(loops(3))`",
+                    );
+                }
+            }),
+            Cond::Count { above, at_least, below, at_most, .. } => {
+                let mut given = [above, at_least, below, at_most].into_iter().flatten();
+                match (given.next(), given.next()) {
+                    (Some(count), None) => problems.within("count", |to| self.count(count, to)),
+                    _ => one_comparison("count", problems),
+                }
+            }
+            Cond::All(parts) => self.conds("all", parts, problems),
+            Cond::Any(parts) => self.conds("any", parts, problems),
+            Cond::Not(part) => problems.within("not", |to| self.cond(part, to)),
+        }
+    }
+
+    fn conds(&self, name: &str, parts: &mut [Cond], problems: &mut Problems) {
+        for (index, part) in parts.iter_mut().enumerate() {
+            problems.within(format_args!("{name}.{index}"), |to| self.cond(part, to));
+        }
+    }
+
+    fn bound(&self, name: &str, bound: &mut Bound, problems: &mut Problems) {
+        let given = [
+            ("above", &mut bound.above),
+            ("at_least", &mut bound.at_least),
+            ("below", &mut bound.below),
+            ("at_most", &mut bound.at_most),
+        ];
+        let mut given = given.into_iter().filter_map(|(field, size)| Some((field, size.as_mut()?)));
+        match (given.next(), given.next()) {
+            (Some((field, size)), None) => {
+                self.size_in(&format!("{name}.{field}"), Some(size), problems);
+            }
+            _ => one_comparison(name, problems),
+        }
+    }
+
+    /// Resolves the extent of a field, if there is one.
+    pub(super) fn extent_in(&self, field: &str, extent: Option<&mut Extent>, problems: &mut Problems) {
+        if let Some(extent) = extent {
+            problems.within(field, |to| self.extent(extent, to));
+        }
+    }
+
+    /// Resolves an extent.
+    pub(super) fn extent(&self, extent: &mut Extent, problems: &mut Problems) {
+        let mut counted = |unit: &str, count| problems.within(unit, |to| self.count(count, to));
+        match extent {
+            Extent::Items(count) => counted("items", count),
+            Extent::ToolUses(count) => counted("tool_uses", count),
+            Extent::Messages(count) => counted("messages", count),
+            Extent::Steps(count) => counted("steps", count),
+            Extent::Loops(count) => counted("loops", count),
+            Extent::Tokens(count) => counted("tokens", count),
+            Extent::Size(size) => self.size_in("size", Some(size), problems),
+            Extent::Fraction(share) if *share > Decimal::ONE => {
+                let message = format!("{share} of the items is more than all");
+                let help = format!("write a number from 0 to 1, as in `fraction({})`", percent(*share));
+                problems.push_at("fraction-above-one", "fraction", message, help);
+            }
+            Extent::Fraction(_) | Extent::All => {}
+        }
+    }
+}
+
+/// Reports a share of the limit that is more than the limit.
+fn ratio_above_one(ratio: Decimal, problems: &mut Problems) {
+    problems.push(
+        "ratio-above-one",
+        format!("{ratio} of the limit is more than the limit"),
+        format!(
+            "write `ratio({})`, or `times({ratio}, limit)` if more than the limit is meant",
+            percent(ratio)
+        ),
+    );
+}
+
+/// Returns the share that a number above 1 was probably meant for: a hundredth of a per cent figure, else all.
+fn percent(share: Decimal) -> String {
+    let text = share.to_string();
+    match text.parse::<u32>() {
+        Ok(whole) if (2..=100).contains(&whole) => format!("{}.{:02}", whole / 100, whole % 100),
+        _ => "1.0".to_owned(),
+    }
+}
+
+/// Reports a comparison with no bound, or with several.
+fn one_comparison(name: &str, problems: &mut Problems) {
+    problems.push(
+        "comparison-not-one",
+        format!("`{name}` takes exactly one of `above`, `at_least`, `below`, `at_most`"),
+        format!("write `{name}(above: …)`"),
+    );
+}

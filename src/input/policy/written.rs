@@ -1,0 +1,365 @@
+//! A policy file as written.
+
+mod action;
+mod fold;
+mod layout;
+pub mod memory;
+mod size;
+mod template;
+
+use indexmap::IndexMap;
+use serde::{Deserialize, Serialize};
+
+pub use self::action::*;
+pub use self::fold::*;
+pub use self::layout::*;
+use self::memory::Memory;
+pub use self::size::*;
+pub use self::template::*;
+
+/// A policy: what part of a growing history the model gets to see.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct PolicyFile {
+    /// The name: the file's path below `policies/` without its extension.
+    pub name: String,
+    /// What it does, in a sentence.
+    pub about: String,
+    /// Where its numbers come from.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sources: Vec<String>,
+    /// The day on which the sources were read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub as_of: Option<String>,
+    /// The policy whose fields this one starts from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub base: Option<String>,
+    /// Named sizes that a scenario, a suite or `--set` may set.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub params: IndexMap<String, Size>,
+    /// Named tables of renditions.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub tables: IndexMap<String, Vec<Row>>,
+    /// Named steps that follow a stage's own.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub ladders: IndexMap<String, Vec<Step>>,
+    /// Named text templates, for loads with text.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub templates: IndexMap<String, Template>,
+    /// Where the prompt asks the provider's cache for breakpoints; where the harness puts them, when silent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub layout: Option<Layout>,
+    /// What is done, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stages: Vec<Stage>,
+    /// The code that does it, where no stages do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub code: Option<Code>,
+    /// How the agent gets back what it cannot see.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recovery: Option<Recovery>,
+    /// What is remembered beside the window.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory: Option<Memory>,
+}
+
+/// A policy that is code: each has its line in `src/coded.rs`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Code {
+    /// Keeps what will be asked, at the level asked.
+    Clairvoyant,
+}
+
+/// A stage: when it fires, where it acts, and until what goal.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Stage {
+    /// A name, unique in the policy.
+    pub name: String,
+    /// The moments at which it is considered.
+    #[serde(default = "Stage::default_at")]
+    pub at: Vec<Moment>,
+    /// The trigger, looked at once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub when: Option<Cond>,
+    /// Which items it acts on.
+    #[serde(default)]
+    pub scope: Scope,
+    /// What it does to them.
+    pub apply: Action,
+    /// The goal, looked at after each unit; without one all units are taken.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until: Option<Cond>,
+    /// Further steps towards the same goal.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub then: Vec<Step>,
+    /// A ladder of the policy whose steps follow `then`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ladder: Option<String>,
+    /// Whether its edits stay.
+    #[serde(default)]
+    pub lasts: Lasts,
+    /// Whether its edits change what the provider's cache knows the prompt by.
+    #[serde(default)]
+    pub prefix: Prefix,
+}
+
+impl Stage {
+    /// Before each request.
+    fn default_at() -> Vec<Moment> {
+        vec![Moment::Request]
+    }
+}
+
+/// A further step of a stage: what it does not say is the stage's.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Step {
+    /// Whether it is its turn; always, when silent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub when: Option<Cond>,
+    /// Which items; the stage's, when silent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scope: Option<Scope>,
+    /// What it does to them.
+    pub apply: Action,
+    /// The goal; the stage's, when silent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until: Option<Cond>,
+}
+
+/// A moment of the session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Moment {
+    /// A tool result is about to enter; the prompt is counted with the result as it came.
+    Entry,
+    /// A user message is in.
+    LoopStart,
+    /// A model request is about to go out.
+    Request,
+    /// The final answer is in; the loop is still the active one.
+    LoopEnd,
+    /// A session begins with its stable prefix and what memory recalls.
+    SessionStart,
+    /// A session's last loop is over.
+    SessionEnd,
+}
+
+/// Whether edits stay in the history or hold for one request.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Lasts {
+    /// They stay.
+    #[default]
+    History,
+    /// They are taken back after the request.
+    Request,
+}
+
+/// Whether edits break the cached prefix.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Prefix {
+    /// They do, from the first changed item on.
+    #[default]
+    Breaks,
+    /// They do not: the provider edits behind its own cache.
+    Keeps,
+}
+
+/// Filters over items; every one must hold, and an empty list holds for all.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Scope {
+    /// Which part of the prompt.
+    #[serde(default)]
+    pub part: Part,
+    /// Which kinds of items. At `entry`, tool results unless said.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub kinds: Vec<Kind>,
+    /// Tool names, `*` stands for any run of characters.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tools: Vec<String>,
+    /// Tool names that are left alone.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub except_tools: Vec<String>,
+    /// Evidence classes.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub preserve: Vec<Preserve>,
+    /// How the item is shown now.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub shown: Vec<Shown>,
+    /// The raw item has more than this.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub larger_than: Option<Size>,
+    /// What is protected, counted over the whole history.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub keep: Vec<Keep>,
+    /// Units left alone at the front, counted among what is left.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub keep_first: Option<Extent>,
+    /// Units left alone at the end, counted among what is left.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub keep_recent: Option<Extent>,
+    /// Nothing but these units at the end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub only_recent: Option<Extent>,
+    /// Which unit goes first.
+    #[serde(default)]
+    pub order: Order,
+    /// The unit that is taken whole, after which the goal is looked at; an item, when silent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<Extent>,
+}
+
+impl Scope {
+    /// Returns the kinds of items that it is about; all, when empty. Nothing but tool results is changed as it enters.
+    #[must_use]
+    pub fn kinds(&self) -> &[Kind] {
+        if self.part == Part::Entering { &[Kind::ToolResult] } else { &self.kinds }
+    }
+}
+
+/// A part of the prompt.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Part {
+    /// Everything after the stable prefix.
+    #[default]
+    History,
+    /// The last loop.
+    Active,
+    /// The loops before it.
+    Completed,
+    /// The item about to enter.
+    Entering,
+}
+
+/// A kind of item.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// System prompt.
+    System,
+    /// Tool schemas.
+    ToolSchema,
+    /// User text.
+    User,
+    /// Assistant text.
+    Assistant,
+    /// Reasoning.
+    Reasoning,
+    /// A tool call.
+    ToolCall,
+    /// A tool result.
+    ToolResult,
+    /// A summary that stands for earlier items.
+    Summary,
+    /// Memory that stands in the prompt.
+    Memory,
+    /// A question whether a tool may run, or the answer to it.
+    Approval,
+}
+
+/// Why an item may be needed again.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Preserve {
+    /// Its exact text is worked on.
+    WorkingEvidence,
+    /// It is looked up.
+    Reference,
+    /// It is not needed again.
+    #[default]
+    None,
+}
+
+/// How an item is shown, without its numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Shown {
+    /// As it came.
+    Raw,
+    /// An exact excerpt with its handle.
+    Exact,
+    /// A summary with its handle.
+    Summary,
+    /// A summary without.
+    Gist,
+    /// Its first tokens, with its handle.
+    Preview,
+    /// Its handle alone.
+    Handle,
+    /// A placeholder.
+    Marker,
+    /// Cut.
+    Truncate,
+    /// Kept elsewhere, with its handle and a cut.
+    Offload,
+}
+
+/// Items that are protected.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Keep {
+    /// Which kinds.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub kinds: Vec<Kind>,
+    /// Which tools.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tools: Vec<String>,
+    /// How many at the front.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first: Option<Extent>,
+    /// How many at the end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recent: Option<Extent>,
+}
+
+/// Which unit a stage takes first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Order {
+    /// The oldest.
+    #[default]
+    Oldest,
+    /// The newest.
+    Newest,
+    /// The one that shows most tokens; of equals the oldest.
+    Largest,
+}
+
+/// How the agent gets back what it needs and cannot see.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Recovery {
+    /// One call that fetches what the need asks for.
+    OneShot,
+    /// The same, but a need for raw file content is met by the smallest exact range, which stays.
+    Pinned,
+    /// Reads whole files again, and again when they will not stay.
+    NaiveReread {
+        /// How often at most.
+        limit: u64,
+        /// A file stays when the stable prefix and the file take at most this much; the prompt limit, when silent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        fits: Option<Size>,
+    },
+}

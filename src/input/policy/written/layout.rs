@@ -1,0 +1,56 @@
+//! Where a policy asks for cache breakpoints, as written.
+
+use serde::{Deserialize, Serialize};
+
+use super::Duration;
+
+/// How a prompt is laid out for the provider's cache.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Layout {
+    /// The breakpoints; an empty list asks for none.
+    pub breakpoints: Vec<Breakpoint>,
+}
+
+/// A cache breakpoint.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Breakpoint {
+    /// Where it stands.
+    pub at: Place,
+    /// How long its entry lives; as the harness asks, else as short as the provider offers, when silent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ttl: Option<Duration>,
+}
+
+/// A place in a prompt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Place {
+    /// Behind a level of the prompt.
+    EndOf(LevelEnd),
+    /// Behind each of the last messages; a message is a run of items of one side.
+    LastMessages {
+        /// How many.
+        n: u8,
+        /// How many at the end are passed over.
+        #[serde(default)]
+        offset: u8,
+    },
+    /// Behind the last item.
+    Automatic,
+}
+
+/// A level of a prompt that stands before its messages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum LevelEnd {
+    /// The tool schemas.
+    Tools,
+    /// The system prompt.
+    System,
+}

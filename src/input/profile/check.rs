@@ -1,0 +1,89 @@
+//! The rules of a profile.
+
+mod cache;
+mod price;
+
+use super::written::RecoveryPrice;
+use super::{Assumptions, Limits, Profile, ProfileFile, written};
+use crate::diag::Problems;
+use crate::units::{Cost, UNLIMITED};
+
+/// Checks a profile.
+pub(super) fn profile(spec: &ProfileFile, problems: &mut Problems) -> Profile {
+    if spec.sources.is_empty() {
+        problems.push_at(
+            "profile-unsourced",
+            "sources",
+            "a profile names its sources",
+            "write where its numbers were read",
+        );
+    }
+    let assumed = &spec.assumptions;
+    let start_ms = price::start(assumed.starts_at.as_deref(), &spec.as_of, problems);
+    Profile {
+        name: spec.name.clone(),
+        about: spec.about.clone(),
+        as_of: spec.as_of.clone(),
+        limits: problems.within("limits", |problems| limits(&spec.limits, problems)),
+        cache: problems.within("cache", |problems| cache::cache(&spec.cache, problems)),
+        prices: problems
+            .within("prices", |problems| price::prices(&spec.prices, start_ms, &assumed.services, problems)),
+        assumptions: problems.within("assumptions", |problems| assumptions(&spec.assumptions, problems)),
+    }
+}
+
+fn limits(spec: &written::Limits, problems: &mut Problems) -> Limits {
+    let given = [
+        ("context_tokens", spec.context_tokens),
+        ("input_tokens", spec.input_tokens),
+        ("output_tokens", spec.output_tokens),
+    ];
+    for (field, tokens) in given {
+        if tokens == Some(0) {
+            problems.push_at(
+                "limit-zero",
+                field,
+                "a limit of 0 tokens lets nothing through",
+                "leave it out for no limit",
+            );
+        }
+    }
+    let window = spec.context_tokens.unwrap_or(UNLIMITED);
+    Limits {
+        prompt: spec.input_tokens.unwrap_or(window),
+        window,
+        output: spec.output_tokens.unwrap_or(UNLIMITED),
+    }
+}
+
+fn assumptions(spec: &written::Assumptions, problems: &mut Problems) -> Assumptions {
+    let failure_penalty = Cost::from_usd(spec.failure_penalty_usd).unwrap_or_else(|| {
+        problems.push_at(
+            "price-too-fine",
+            "failure_penalty_usd",
+            "more than twelve decimals of a dollar",
+            "round it",
+        );
+        Cost::default()
+    });
+    if spec.recovery != RecoveryPrice::Flat {
+        let given = [
+            ("recovery_overhead_tokens", spec.recovery_overhead_tokens),
+            ("recovery_output_tokens", spec.recovery_output_tokens),
+        ];
+        for (field, _) in given.into_iter().filter(|it| it.1 > 0) {
+            let help = "leave it out, or write `recovery = \"flat\"`: requests are priced by what they hold";
+            problems.push_at("recovery-not-flat", field, "recovery is not priced by the call", help);
+        }
+    }
+    Assumptions {
+        recovery: spec.recovery,
+        recovery_overhead_tokens: spec.recovery_overhead_tokens,
+        recovery_output_tokens: spec.recovery_output_tokens,
+        failure_penalty,
+        request_latency_ms: spec.request_latency_ms.to_f64(),
+        recovery_latency_ms: spec.recovery_latency_ms.to_f64(),
+        latency_ms_per_uncached_token: spec.latency_ms_per_uncached_token.to_f64(),
+        latency_ms_per_output_token: spec.latency_ms_per_output_token.to_f64(),
+    }
+}

@@ -1,0 +1,139 @@
+//! A well-formed price list: what a token costs, by day, by hour, and by the length of the prompt.
+
+mod vary;
+
+use std::ops::Range;
+
+use super::calendar::minute_of_week;
+pub use super::written::Reach;
+use crate::units::{Rate, Tokens};
+
+pub use vary::Part;
+
+/// What tokens cost from the start of a trace on; the first period holds at the start.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Prices {
+    pub(super) start_ms: i64,
+    pub(super) first: Period,
+    pub(super) later: Vec<Period>,
+}
+
+/// Prices from some moment on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Period {
+    /// Milliseconds since 1970 from which they hold.
+    pub from_ms: i64,
+    /// The usual prices.
+    pub usual: PriceList,
+    /// Prices at some hours; the last that matches holds.
+    pub windows: Vec<Window>,
+}
+
+/// Prices at some hours of the week.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Window {
+    /// Minutes of the week, from Monday on.
+    pub minutes: Vec<Range<u32>>,
+    /// What holds then.
+    pub prices: PriceList,
+}
+
+/// Prices by the length of the prompt.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PriceList {
+    /// Below every tier.
+    pub base: Rates,
+    /// Longer prompts, the shortest first.
+    pub tiers: Vec<Tier>,
+    /// Which tokens the tiers are for.
+    pub reach: Reach,
+}
+
+/// Prices of longer prompts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tier {
+    /// The shortest such prompt.
+    pub from_tokens: Tokens,
+    /// What holds then.
+    pub rates: Rates,
+}
+
+/// What a token costs, by what it is; nothing where the price is unknown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rates {
+    /// Plain input.
+    pub input: Rate,
+    /// Output.
+    pub output: Option<Rate>,
+    /// Input read from the cache, where it is not as dear as plain input.
+    pub cache_read: Option<Rate>,
+    /// Input written to the cache, by lifetime class, short and long, where it is not as dear as plain input.
+    pub cache_write: Option<[Option<Rate>; 2]>,
+    /// Keeping a token for an hour.
+    pub storage: Option<Rate>,
+}
+
+impl Prices {
+    /// Returns the rates that hold for every request, if one set of rates does.
+    #[must_use]
+    pub fn flat(&self) -> Option<&Rates> {
+        self.timeless().filter(|it| it.tiers.is_empty()).map(|it| &it.base)
+    }
+
+    /// Returns the list that holds at any time, if one does.
+    #[must_use]
+    pub fn timeless(&self) -> Option<&PriceList> {
+        (self.later.is_empty() && self.first.windows.is_empty()).then_some(&self.first.usual)
+    }
+
+    /// Returns the list that holds so many milliseconds after the start of a trace.
+    #[must_use]
+    pub fn at(&self, at_ms: i64) -> &PriceList {
+        let now = self.start_ms.saturating_add(at_ms);
+        let period = self.later.iter().rev().find(|it| it.from_ms <= now).unwrap_or(&self.first);
+        let minute = minute_of_week(now);
+        let window = period.windows.iter().rev().find(|it| it.minutes.iter().any(|it| it.contains(&minute)));
+        window.map_or(&period.usual, |it| &it.prices)
+    }
+
+    /// Returns the usual rates of short prompts at the start of a trace.
+    #[must_use]
+    pub fn usual(&self) -> &Rates {
+        &self.first.usual.base
+    }
+}
+
+impl PriceList {
+    /// Returns the rates of a prompt whose length alone decides.
+    #[must_use]
+    pub fn of_prompt(&self, prompt: Tokens) -> &Rates {
+        let n_reached = self.tiers.partition_point(|it| it.from_tokens <= prompt);
+        n_reached.checked_sub(1).map_or(&self.base, |last| &self.tiers[last].rates)
+    }
+}
+
+impl Rates {
+    /// Returns what a token costs that is read from the cache.
+    #[must_use]
+    pub fn read(&self) -> Rate {
+        self.cache_read.unwrap_or(self.input)
+    }
+
+    /// Returns what a token costs that is written to the cache, by lifetime class; nothing when nobody says.
+    #[must_use]
+    pub fn write(&self, class: usize) -> Option<Rate> {
+        match &self.cache_write {
+            None => Some(self.input),
+            Some(classes) => classes.get(class).copied().flatten(),
+        }
+    }
+}
+
+/// The longest lifetime, in milliseconds, that counts as short: providers sell 5 or 30 minutes, and 1 or 12 hours.
+const SHORT_TTL_MS: u64 = 30 * 60_000;
+
+/// Returns the class of a lifetime: 0 for short ones, 1 for long ones.
+#[must_use]
+pub fn ttl_class(ttl_ms: u64) -> usize {
+    usize::from(ttl_ms > SHORT_TTL_MS)
+}

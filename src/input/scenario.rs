@@ -1,0 +1,50 @@
+//! A scenario: which load is played, and what it sets.
+
+mod check;
+pub mod refetch;
+pub mod written;
+
+use std::ops::Deref;
+
+pub use self::written::*;
+use crate::diag::{Diagnostic, Problems};
+use crate::units::Tokens;
+
+/// No item is larger, so that sums of a few never leave 32 bits.
+pub const ITEM_TOKENS_MAX: Tokens = (1 << 31) - 1;
+
+/// A scenario that has passed every rule but those of the generator that it names.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Scenario(ScenarioFile);
+
+impl Deref for Scenario {
+    type Target = ScenarioFile;
+
+    fn deref(&self) -> &ScenarioFile {
+        &self.0
+    }
+}
+
+impl Scenario {
+    /// Checks a scenario.
+    ///
+    /// # Errors
+    /// Every problem of the scenario and its load, each with its field path.
+    pub fn new(file: &ScenarioFile) -> Result<Self, Vec<Diagnostic>> {
+        let mut problems = Problems::default();
+        check::scenario(file, &mut problems);
+        problems.into_result(Self(file.clone()))
+    }
+}
+
+impl Assume {
+    /// Checks what is assumed of a recording that no scenario names.
+    ///
+    /// # Errors
+    /// Every problem, each with the field path that it has in a scenario.
+    pub fn check(&self) -> Result<(), Vec<Diagnostic>> {
+        let mut problems = Problems::default();
+        problems.within("load.recorded.assume", |to| check::assume::check(self, to));
+        problems.into_result(())
+    }
+}

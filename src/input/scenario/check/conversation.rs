@@ -1,0 +1,167 @@
+//! The rules of a load of conversations.
+
+use indexmap::IndexMap;
+
+use crate::diag::Problems;
+use crate::input::policy::memory::bank;
+use crate::input::scenario::{Conversations, Random, Values};
+
+/// No conversation has more turns.
+const TURNS_MAX: u64 = 1_000_000;
+/// There are no more conversations of one length.
+const TRIALS_MAX: u64 = 1_000_000;
+/// No more lengths.
+const LENGTHS_MAX: usize = 1_000;
+/// No more categories, so that each can have a file of its own.
+const CATEGORIES_MAX: usize = 32;
+/// A turn is no further from the one before.
+const TURN_SECONDS_MAX: u64 = 31_536_000;
+
+/// Checks a load of conversations.
+pub(super) fn check(spec: &Conversations, problems: &mut Problems) {
+    check_lengths(spec, problems);
+    problems.within("needle_density", |problems| share(spec.needle_density, problems));
+    problems.within("context_budget_ratio", |problems| share(spec.context_budget_ratio, problems));
+    problems.within("implicit_ratio", |problems| {
+        if !(0.0..=1.0).contains(&spec.implicit_ratio) {
+            problems.push(
+                "probability-range",
+                "a probability is from 0 to 1",
+                "write a number from 0.0 to 1.0",
+            );
+        }
+    });
+    problems.within("turn_seconds", |problems| {
+        if spec.turn_seconds > TURN_SECONDS_MAX {
+            problems.push("turn-seconds-range", "turns are more than a year apart", "write at most 31536000");
+        }
+    });
+    match (spec.random, spec.hash_seed) {
+        (Random::Cpython, None) => problems.push(
+            "hash-seed-missing",
+            "`cpython` hashes strings, and the result depends on its hash seed",
+            "write `hash_seed: 0`, or another number",
+        ),
+        (Random::Named, Some(_)) => problems.push_at(
+            "hash-seed-stray",
+            "hash_seed",
+            "named streams hash no strings",
+            "leave it out, or write `random: cpython`",
+        ),
+        _ => {}
+    }
+    problems.within("domains", |problems| {
+        if spec.domains.is_empty() {
+            problems.push("domains-empty", "there is no domain", "name at least one");
+        }
+        for (index, domain) in spec.domains.iter().enumerate() {
+            if domain.split_whitespace().count() != 1 {
+                problems.push_at("domain-words", index, "a domain is one word", "join its words with `_`");
+            }
+        }
+    });
+    problems.within("categories", |problems| check_categories(&spec.categories, problems));
+}
+
+/// Checks how many conversations there are.
+fn check_lengths(spec: &Conversations, problems: &mut Problems) {
+    problems.within("lengths", |problems| {
+        if spec.lengths.is_empty() || spec.lengths.len() > LENGTHS_MAX {
+            let help = format!("write from 1 to {LENGTHS_MAX} numbers of turns");
+            problems.push("lengths-empty", format!("there are {} lengths", spec.lengths.len()), help);
+        }
+        for (index, length) in spec.lengths.iter().enumerate() {
+            problems.within(index, |problems| {
+                let help = format!("write from 1 to {TURNS_MAX} turns");
+                if !(1..=TURNS_MAX).contains(length) {
+                    problems.push("length-range", format!("a conversation cannot have {length} turns"), help);
+                } else if spec.lengths[..index].contains(length) {
+                    problems.push("length-duplicate", format!("{length} is given twice"), "give it once");
+                }
+            });
+        }
+    });
+    problems.within("trials", |problems| {
+        if !(1..=TRIALS_MAX).contains(&spec.trials) {
+            let help = format!("write from 1 to {TRIALS_MAX}");
+            problems.push("trials-range", format!("{} trials are too few or too many", spec.trials), help);
+        }
+    });
+}
+
+/// Checks a share that may be the whole but not nothing.
+fn share(value: f64, problems: &mut Problems) {
+    if !(value > 0.0 && value <= 1.0) {
+        let message = format!("{value} is no share of a whole");
+        problems.push("share-range", message, "write a number above 0.0 and at most 1.0");
+    } else if crate::units::Decimal::from_f64(value).is_none() {
+        problems.push("share-digits", "the number has too many digits", "write at most 18 digits");
+    }
+}
+
+/// Checks what facts there are.
+fn check_categories(categories: &IndexMap<String, IndexMap<String, Values>>, problems: &mut Problems) {
+    if categories.is_empty() || categories.len() > CATEGORIES_MAX {
+        let help = format!("write from 1 to {CATEGORIES_MAX} of them");
+        problems.push("categories-empty", format!("there are {} categories", categories.len()), help);
+    }
+    let mut seen: IndexMap<&str, &str> = IndexMap::new();
+    for (index, (category, keys)) in categories.iter().enumerate() {
+        problems.within(category, |problems| {
+            bank::check(category, categories.keys().take(index).map(String::as_str), problems);
+            if keys.keys().any(|it| it.trim().is_empty()) {
+                problems.push("needle-name", "a fact has no name", "give each key a name");
+            }
+            if keys.is_empty() {
+                problems.push("category-empty", "there is no key", "write at least one key with its values");
+            }
+            for (key, value) in keys {
+                problems.within(key, |problems| {
+                    if let Some(other) = seen.insert(key, category) {
+                        problems.push(
+                            "needle-duplicate",
+                            format!(
+                                "two needles have the key `{key}`: one in `{other}`, one in `{category}`"
+                            ),
+                            "give each key once, or rename one",
+                        );
+                    }
+                    check_value(value, problems);
+                });
+            }
+        });
+    }
+}
+
+/// Checks the values of a key.
+fn check_value(value: &Values, problems: &mut Problems) {
+    match value {
+        Values::Between { first, last, .. } if first > last => problems.push_at(
+            "value-range",
+            "between",
+            format!("{first} is more than {last}"),
+            "write the smaller one as `first`",
+        ),
+        Values::Uniform { from, to, decimals, .. } => problems.within("uniform", |problems| {
+            if !(from.is_finite() && to.is_finite() && from <= to) {
+                problems.push(
+                    "value-range",
+                    format!("{from} to {to} is no range"),
+                    "write the smaller one as `from`",
+                );
+            }
+            if *decimals > 15 {
+                problems.push_at(
+                    "value-decimals",
+                    "decimals",
+                    format!("{decimals} decimals are too many"),
+                    "write at most 15",
+                );
+            }
+        }),
+        Values::OneOf(choices) if choices.is_empty() => {
+            problems.push_at("value-none", "one_of", "there is no value to choose", "write at least one");
+        }
+        _ => {}
+    }
+}

@@ -1,0 +1,134 @@
+//! What it takes to fetch something again: declared in `assumptions/recovery.toml`, with the interval that each number has.
+
+use std::sync::OnceLock;
+
+use serde::{Deserialize, Serialize};
+
+use crate::input::text::decode::{Format, decode};
+use crate::units::Decimal;
+
+/// What holds where no scenario says anything, with its sources.
+const DEFAULTS: &str = include_str!("../../../assumptions/recovery.toml");
+
+/// What it takes an agent to fetch something again.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Refetch {
+    /// The share of calls, 0 to 1, that have a request of their own; the others ride along with the step that is due.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub own_request: Option<Assumed<Decimal>>,
+    /// The most tokens that a call brings of one result.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fetched_tokens_max: Option<Assumed<u32>>,
+    /// Tokens of the call itself, in the prompt and in the output.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub call_tokens: Option<u32>,
+}
+
+/// A number that is assumed, and between which others it lies.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Assumed<T> {
+    /// The number that is used.
+    pub value: T,
+    /// The lower end of its interval.
+    pub low: T,
+    /// The upper end.
+    pub high: T,
+}
+
+/// Which end of the intervals is used.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Bound {
+    /// The declared values.
+    #[default]
+    Value,
+    /// The lower ends.
+    Low,
+    /// The upper ends.
+    High,
+}
+
+impl Bound {
+    /// Every bound, the declared values first.
+    pub const ALL: [Self; 3] = [Self::Value, Self::Low, Self::High];
+
+    /// Picks one of three numbers.
+    #[inline]
+    #[must_use]
+    pub fn pick<T>(self, value: T, [low, high]: [T; 2]) -> T {
+        match self {
+            Self::Value => value,
+            Self::Low => low,
+            Self::High => high,
+        }
+    }
+}
+
+/// What it takes to fetch something again, at one end of the intervals.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Terms {
+    /// Which end of the intervals this is; weights of needs follow it.
+    pub bound: Bound,
+    /// The share of calls that have a request of their own.
+    pub own_request: f64,
+    /// The most tokens that a call brings of one result.
+    pub fetched_max: u32,
+    /// Tokens of the call itself.
+    pub call_tokens: u32,
+}
+
+impl Refetch {
+    /// Returns whether nothing is said.
+    #[must_use]
+    pub fn is_silent(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// Returns what is used at one end of the intervals; what is silent here stands in `assumptions/recovery.toml`.
+    #[must_use]
+    pub fn terms(&self, bound: Bound) -> Terms {
+        let default = Self::defaults();
+        let share = self.own_request.or(default.own_request).unwrap_or_default();
+        let fetched = self.fetched_tokens_max.or(default.fetched_tokens_max).unwrap_or_default();
+        Terms {
+            bound,
+            own_request: bound.pick(share.value, [share.low, share.high]).to_f64().clamp(0.0, 1.0),
+            fetched_max: bound.pick(fetched.value, [fetched.low, fetched.high]),
+            call_tokens: self.call_tokens.or(default.call_tokens).unwrap_or_default(),
+        }
+    }
+
+    fn defaults() -> &'static Self {
+        static READ: OnceLock<Refetch> = OnceLock::new();
+        READ.get_or_init(|| decode(DEFAULTS, Format::Toml).unwrap_or_default())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_file_says_every_number_and_intervals_hold_their_values() {
+        let file: Refetch = decode(DEFAULTS, Format::Toml).unwrap();
+
+        let share = file.own_request.unwrap();
+        let fetched = file.fetched_tokens_max.unwrap();
+        assert!(share.low <= share.value && share.value <= share.high && share.high <= Decimal::ONE);
+        assert!(fetched.low <= fetched.value && fetched.value <= fetched.high);
+        assert!(file.call_tokens.is_some());
+    }
+
+    #[test]
+    fn what_a_scenario_says_wins_field_by_field() {
+        let own = Refetch { call_tokens: Some(7), ..Refetch::default() };
+
+        let terms = own.terms(Bound::High);
+
+        assert_eq!(terms.call_tokens, 7);
+        assert_eq!(terms.fetched_max, Refetch::default().terms(Bound::High).fetched_max);
+    }
+}

@@ -1,0 +1,109 @@
+//! The rules of a suite.
+
+use super::{Guard, Habits, SuiteFile};
+use crate::diag::{Problems, nearest};
+use crate::input::text::set::Setting;
+use crate::units::Decimal;
+
+/// Checks a suite.
+pub(super) fn suite(suite: &SuiteFile, problems: &mut Problems) {
+    if let Some(habits) = &suite.break_even {
+        check_habits(habits, problems);
+    }
+    check_guards(&suite.guards, &suite.policies, problems);
+    for (index, text) in suite.set.iter().enumerate() {
+        if let Err(problem) = Setting::parse(text) {
+            problems.within(format_args!("set.{index}"), |to| {
+                to.push(problem.code, problem.message, problem.help.unwrap_or_default());
+            });
+        }
+    }
+}
+
+/// Checks what break-even points are asked about.
+fn check_habits(asked: &Habits, problems: &mut Problems) {
+    let zeros = [
+        ("prune_removes_tokens", asked.prune_removes_tokens == 0),
+        ("keep_alive_after", asked.keep_alive_after == Decimal::ZERO),
+        ("fill_up_requests", asked.fill_up_requests == 0),
+        ("compression", asked.compression == Decimal::ZERO),
+    ];
+    for (field, _) in zeros.into_iter().filter(|it| it.1) {
+        problems.push_at(
+            "break-even-value",
+            format_args!("break_even.{field}"),
+            "nothing breaks even with 0",
+            "write more than 0",
+        );
+    }
+    if asked.compaction_miss_share > Decimal::ONE {
+        problems.push_at(
+            "break-even-value",
+            "break_even.compaction_miss_share",
+            "a share above 1",
+            "write a share from 0 to 1",
+        );
+    }
+}
+
+/// Checks guards: each has one bound, and speaks of policies of its suite.
+fn check_guards(guards: &[Guard], policies: &[String], problems: &mut Problems) {
+    for (index, guard) in guards.iter().enumerate() {
+        problems.within(format_args!("guards.{index}"), |problems| {
+            if guard.bounds().len() != 1 {
+                problems.push(
+                    "guard-bound",
+                    format!("`{}` has {} bounds", guard.name, guard.bounds().len()),
+                    "write one of `above`, `at_least`, `below`, `at_most`",
+                );
+            }
+            for (field, name) in [("policy", Some(&guard.policy)), ("over", guard.over.as_ref())] {
+                if let Some(name) = name.filter(|it| !policies.contains(it)) {
+                    problems.within(field, |problems| {
+                        let message = format!("the suite does not run `{name}`");
+                        let help = match nearest(name, policies.iter().map(String::as_str)) {
+                            Some(near) => format!("did you mean `{near}`?"),
+                            None => "name one of the suite's policies".to_owned(),
+                        };
+                        problems.push("guard-policy", message, help);
+                    });
+                }
+            }
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn guard() -> Guard {
+        Guard {
+            name: "it is kept".to_owned(),
+            policy: "p".to_owned(),
+            scenario: None,
+            profile: None,
+            metric: "retention.accuracy.mean".to_owned(),
+            over: None,
+            above: Some(0.5),
+            at_least: None,
+            below: None,
+            at_most: None,
+        }
+    }
+
+    #[test]
+    fn a_guard_has_one_bound_and_speaks_of_its_suite() {
+        let twice = Guard { below: Some(1.0), over: Some("q".to_owned()), ..guard() };
+        let codes_of = |guard: Guard| -> Vec<(&str, String)> {
+            let mut problems = Problems::default();
+            check_guards(&[guard], &["p".to_owned()], &mut problems);
+            let found = problems.into_result(()).err().unwrap_or_default();
+            found.into_iter().map(|it| (it.code, it.place.field)).collect()
+        };
+
+        assert_eq!(codes_of(guard()), []);
+        let expected = [("guard-bound", "guards.0"), ("guard-policy", "guards.0.over")];
+        assert_eq!(codes_of(twice), expected.map(|(code, field)| (code, field.to_owned())));
+    }
+}

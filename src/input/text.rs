@@ -1,0 +1,16 @@
+//! Text of either format: decoded, located, overridden, with every problem in one shape.
+
+pub mod decode;
+pub mod duration;
+mod fault;
+mod node;
+pub mod place;
+mod repair;
+#[cfg(feature = "cli")]
+pub mod schema;
+pub mod set;
+pub mod source;
+pub mod spelling;
+
+pub use decode::Format;
+pub use source::Source;

@@ -1,0 +1,154 @@
+//! RON or TOML text to an input and back, with one shape of syntax error for both.
+
+use std::path::Path;
+
+use ron::extensions::Extensions;
+use serde::{Serialize, de::DeserializeOwned};
+
+use super::{node, repair};
+use crate::diag::Diagnostic;
+
+/// The language of an input file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// Rusty Object Notation, `.ron`.
+    Ron,
+    /// TOML, `.toml`.
+    Toml,
+}
+
+impl Format {
+    /// Returns the format that a file's extension names.
+    #[must_use]
+    pub fn of(path: &Path) -> Option<Self> {
+        match path.extension()?.to_str()? {
+            "ron" => Some(Self::Ron),
+            "toml" => Some(Self::Toml),
+            _ => None,
+        }
+    }
+}
+
+/// An input as a tree, on which `--set` works; both formats lead to the same tree.
+pub type Tree = toml::Value;
+
+/// The RON that inputs are written in: no `Some(…)`, no wrapping of newtypes.
+pub(super) fn ron_options() -> ron::Options {
+    ron::Options::default().with_default_extension(
+        Extensions::IMPLICIT_SOME | Extensions::UNWRAP_NEWTYPES | Extensions::UNWRAP_VARIANT_NEWTYPES,
+    )
+}
+
+/// Reads an input from text.
+///
+/// # Errors
+/// Everything that does not fit, each with its place in the text; the file's name is the caller's to add.
+pub fn decode<T: DeserializeOwned>(text: &str, format: Format) -> Result<T, Vec<Diagnostic>> {
+    let decoded = match format {
+        Format::Ron => ron_options().from_str(text).ok(),
+        Format::Toml => toml::from_str(text).ok(),
+    };
+    let mut problems = if format == Format::Ron { repair::duplicates(text) } else { Vec::new() };
+    match decoded {
+        Some(spec) if problems.is_empty() => Ok(spec),
+        Some(_) => Err(problems),
+        None => {
+            let more = repair::problems::<T>(text, format);
+            problems
+                .extend(more.into_iter().filter(|it| format == Format::Toml || it.code != "duplicate-key"));
+            problems.sort_by_key(|it| it.place.span.as_ref().map(|it| it.start));
+            Err(problems)
+        }
+    }
+}
+
+/// Writes an input as text that reads back as the same.
+///
+/// # Errors
+/// A value that the format cannot hold.
+pub fn encode<T: Serialize>(spec: &T, format: Format) -> Result<String, Box<Diagnostic>> {
+    match format {
+        Format::Toml => toml::to_string_pretty(spec).map_err(|error| syntax(error.to_string())),
+        Format::Ron => {
+            let pretty = ron::ser::PrettyConfig::new().depth_limit(4).compact_arrays(false);
+            let text = ron_options().to_string_pretty(spec, pretty);
+            text.map(|it| it + "\n").map_err(|error| syntax(error.to_string()))
+        }
+    }
+}
+
+/// Returns the fields that an input has at its top.
+#[must_use]
+pub fn fields<T: DeserializeOwned>() -> &'static [&'static str] {
+    let mut fields: &'static [&'static str] = &[];
+    // The answer is never an input: the deserializer notes what it is asked for and refuses.
+    let _refused = T::deserialize(Asked { fields: &mut fields });
+    fields
+}
+
+/// Returns the keys that a text has at its top.
+#[must_use]
+pub fn keys(text: &str, format: Format) -> Vec<String> {
+    let root = match format {
+        Format::Ron => node::of_ron(text),
+        Format::Toml => node::of_toml(toml::de::DeTable::parse_recoverable(text).0.get_ref()),
+    };
+    root.entries.into_iter().filter_map(|it| it.key).collect()
+}
+
+/// Notes which fields it is asked for.
+struct Asked<'a> {
+    fields: &'a mut &'static [&'static str],
+}
+
+impl<'de> serde::Deserializer<'de> for Asked<'_> {
+    type Error = serde::de::value::Error;
+
+    fn deserialize_any<V: serde::de::Visitor<'de>>(self, _: V) -> Result<V::Value, Self::Error> {
+        Err(serde::de::Error::custom("only asked"))
+    }
+
+    fn deserialize_struct<V: serde::de::Visitor<'de>>(
+        self,
+        _: &'static str,
+        fields: &'static [&'static str],
+        _: V,
+    ) -> Result<V::Value, Self::Error> {
+        *self.fields = fields;
+        Err(serde::de::Error::custom("only asked"))
+    }
+
+    serde::forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf option unit unit_struct
+        newtype_struct seq tuple tuple_struct map enum identifier ignored_any
+    }
+}
+
+/// Writes an input as a tree.
+///
+/// # Errors
+/// A value that TOML cannot hold.
+pub fn to_tree<T: Serialize>(spec: &T) -> Result<Tree, Box<Diagnostic>> {
+    Tree::try_from(spec).map_err(|error| syntax(error.to_string()))
+}
+
+/// Reads an input from a tree.
+///
+/// # Errors
+/// The first thing that does not fit; a tree has no places.
+pub fn from_tree<T: DeserializeOwned>(tree: Tree) -> Result<T, Box<Diagnostic>> {
+    tree.try_into().map_err(|error: toml::de::Error| syntax(error.message().to_owned()))
+}
+
+/// Reads one value as TOML writes it; text that is no TOML value is taken as a string.
+#[must_use]
+pub fn value(text: &str) -> Tree {
+    let document = format!("value = {text}");
+    let parsed: Option<toml::Table> = toml::from_str(&document).ok();
+    parsed.and_then(|mut it| it.remove("value")).unwrap_or_else(|| Tree::String(text.to_owned()))
+}
+
+/// Makes a diagnostic of what serde said of a tree.
+fn syntax(message: String) -> Box<Diagnostic> {
+    Box::new(Diagnostic::at("syntax", "", message))
+}

@@ -1,0 +1,89 @@
+//! JSON Schema of the input files, made of the types that read them.
+
+use std::borrow::Cow;
+
+use schemars::generate::SchemaSettings;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+
+use super::duration::Duration;
+use crate::input::policy::Count;
+use crate::input::profile::written::Ttls;
+use crate::units::Decimal;
+
+/// Returns the schema of a kind of file, such as [`PolicyFile`](crate::input::PolicyFile), draft 2020-12, with what every field means.
+///
+/// It says what may stand where; what must hold between fields is told by `ctxsim validate`.
+///
+/// # Errors
+/// None in practice: a schema is JSON.
+pub fn of<T: JsonSchema>() -> Result<String, serde_json::Error> {
+    let schema = SchemaSettings::draft2020_12().into_generator().into_root_schema_for::<T>();
+    serde_json::to_string_pretty(&schema).map(|it| it + "\n")
+}
+
+/// What is written with its unit in quotes.
+impl JsonSchema for Duration {
+    fn schema_name() -> Cow<'static, str> {
+        "Duration".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "description": "A duration with its unit: ms, s, m, h or d.",
+            "type": "string",
+            "pattern": "^[0-9]+(ms|s|m|h|d)$"
+        })
+    }
+}
+
+/// One or several.
+impl JsonSchema for Ttls {
+    fn schema_name() -> Cow<'static, str> {
+        "Ttls".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let one = generator.subschema_for::<Duration>();
+        json_schema!({
+            "description": "One duration or a list of them.",
+            "oneOf": [one, { "type": "array", "items": one }]
+        })
+    }
+}
+
+/// A number, or the parameter that holds it.
+impl JsonSchema for Count {
+    fn schema_name() -> Cow<'static, str> {
+        "Count".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "description": "A whole number, or a parameter that holds one.",
+            "oneOf": [
+                { "type": "integer", "format": "uint64", "minimum": 0 },
+                {
+                    "type": "object",
+                    "properties": { "param": { "description": "The parameter's name.", "type": "string" } },
+                    "required": ["param"],
+                    "additionalProperties": false
+                }
+            ]
+        })
+    }
+}
+
+/// An exact number.
+impl JsonSchema for Decimal {
+    fn schema_name() -> Cow<'static, str> {
+        "Decimal".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "description": "A number from 0 up, with at most 18 digits.",
+            "type": "number",
+            "minimum": 0
+        })
+    }
+}

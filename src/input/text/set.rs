@@ -1,0 +1,351 @@
+//! `--set PATH=VALUE`: one field of a decoded input, overridden by way of its tree.
+
+use serde::{Serialize, de::DeserializeOwned};
+
+use super::decode::{self, Format, Tree};
+use super::fault::{self, Fault};
+use crate::diag::{Diagnostic, Place, nearest};
+
+/// One override.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Setting {
+    /// As it was written.
+    pub text: String,
+    /// Which kind of file it is for.
+    pub target: Target,
+    path: Vec<String>,
+    value: Tree,
+}
+
+/// The kind of file that an override is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// `params.…`, `stages.…`, `tables.…`, `ladders.…`, `recovery…`, `memory.…`.
+    Policy,
+    /// `scenario.…`.
+    Scenario,
+    /// `profile.…`.
+    Profile,
+    /// `break_even.…`.
+    BreakEven,
+}
+
+/// The first words of paths, and where they lead.
+const ROOTS: [(&str, Target); 9] = [
+    ("params", Target::Policy),
+    ("stages", Target::Policy),
+    ("tables", Target::Policy),
+    ("ladders", Target::Policy),
+    ("recovery", Target::Policy),
+    ("memory", Target::Policy),
+    ("scenario", Target::Scenario),
+    ("profile", Target::Profile),
+    ("break_even", Target::BreakEven),
+];
+
+impl Setting {
+    /// Reads `PATH=VALUE`.
+    ///
+    /// # Errors
+    /// No value, an unknown first word, an empty step, or a range.
+    pub fn parse(text: &str) -> Result<Self, Box<Diagnostic>> {
+        let problem = |code, field: &str, message: String, help: String| {
+            let mut problem = Diagnostic::at(code, field, message).help(help);
+            "--set".clone_into(&mut problem.place.file);
+            Box::new(problem)
+        };
+        let Some((path, value)) = text.split_once('=') else {
+            let help = "write `--set PATH=VALUE`, as in `--set params.threshold.ratio=0.7`".to_owned();
+            return Err(problem("set-no-value", text, "an override has no value".to_owned(), help));
+        };
+        let (path, value) = (path.trim(), value.trim());
+        let mut steps: Vec<String> = path.split('.').map(str::to_owned).collect();
+        let Some((root, target)) = ROOTS.into_iter().find(|(root, _)| *root == steps[0]) else {
+            let help = match nearest(&steps[0], ROOTS.map(|(root, _)| root)) {
+                Some(known) => format!("did you mean `{known}`?"),
+                None => format!("a path begins with one of {}", quoted(ROOTS.map(|(root, _)| root))),
+            };
+            let message = format!("`{}` is no beginning of a path", steps[0]);
+            return Err(problem("set-unknown-root", path, message, help));
+        };
+        if steps.iter().any(String::is_empty) || (steps.len() < 2 && root != "recovery") {
+            let help = format!("write every step, as in `{root}.NAME`");
+            return Err(problem("set-empty-step", path, "a step of the path is missing".to_owned(), help));
+        }
+        if is_range(value) {
+            let help = "write one value: a single run takes no grid".to_owned();
+            return Err(problem("set-range", path, format!("`{value}` is a range of values"), help));
+        }
+        if target != Target::Policy {
+            steps.remove(0);
+        }
+        Ok(Self { text: text.to_owned(), target, path: steps, value: decode::value(value) })
+    }
+
+    /// Overrides the field in those inputs in which the path leads deepest; a profile's, in all that have a place for it.
+    ///
+    /// A result that `passes` is preferred where a sibling variant may be meant or a further field.
+    ///
+    /// # Errors
+    /// The path leads to nothing, or the value does not belong there.
+    pub fn apply<T: Serialize + DeserializeOwned>(
+        &self,
+        specs: &mut [T],
+        passes: impl Fn(&T) -> bool,
+    ) -> Result<(), Box<Diagnostic>> {
+        let mut trees = Vec::with_capacity(specs.len());
+        for spec in specs.iter() {
+            let tree = decode::to_tree(spec).map_err(|it| {
+                let help =
+                    format!("what is overridden may hold no number above {}: change the file", i64::MAX);
+                self.named(it.help(help))
+            })?;
+            trees.push(tree);
+        }
+        let depths: Vec<usize> = trees.iter().map(|tree| self.depth(tree)).collect();
+        let mut levels: Vec<usize> = depths.clone();
+        levels.sort_unstable_by(|left, right| right.cmp(left));
+        levels.dedup();
+        let mut refused = None;
+        let mut is_applied = false;
+        for level in levels {
+            for (index, tree) in trees.iter().enumerate().filter(|(index, _)| depths[*index] == level) {
+                match self.decode(tree, &passes) {
+                    Ok(spec) => {
+                        specs[index] = spec;
+                        is_applied = true;
+                    }
+                    Err(message) => refused = refused.or(Some((index, message))),
+                }
+            }
+            if is_applied && self.target != Target::Profile {
+                break;
+            }
+        }
+        match refused {
+            Some((index, message)) if !is_applied => Err(self.misfit(&trees[index], message)),
+            _ => Ok(()),
+        }
+    }
+
+    /// Returns the first way of setting the value that decodes, those that pass before those that do not.
+    fn decode<T: DeserializeOwned>(
+        &self,
+        tree: &Tree,
+        passes: &impl Fn(&T) -> bool,
+    ) -> Result<T, Option<String>> {
+        let mut decoded = Vec::new();
+        let mut message = None;
+        for candidate in self.candidates(tree) {
+            match decode::from_tree::<T>(candidate) {
+                Ok(spec) if passes(&spec) => return Ok(spec),
+                Ok(spec) => decoded.push(spec),
+                Err(problem) if message.is_none() || problem.message.starts_with("unknown") => {
+                    message = Some(problem.message);
+                }
+                Err(_) => {}
+            }
+        }
+        decoded.into_iter().next().ok_or(message)
+    }
+
+    /// Returns the trees that this override may mean.
+    fn candidates(&self, tree: &Tree) -> Vec<Tree> {
+        ways(tree, &self.path, &self.value, self.n_named())
+    }
+
+    /// Returns how many steps must exist, because people named what they lead to.
+    fn n_named(&self) -> usize {
+        match (self.target, self.path[0].as_str()) {
+            (Target::Policy, "recovery") => 0,
+            // A policy without a memory has none to change; a part that it is silent on is its default.
+            (Target::Policy, "memory") => 1,
+            (Target::Policy, _) => 2,
+            _ => 0,
+        }
+    }
+
+    /// Returns how many steps of the path exist, a sibling variant counting as present.
+    fn depth(&self, tree: &Tree) -> usize {
+        let mut tree = tree;
+        for (depth, step) in self.path.iter().enumerate() {
+            match child(tree, step) {
+                Some(next) => tree = next,
+                None => return depth + usize::from(depth >= self.n_named() && is_variant(tree)),
+            }
+        }
+        self.path.len()
+    }
+
+    /// Says where the path stops and what it could have been.
+    fn misfit(&self, tree: &Tree, refused: Option<String>) -> Box<Diagnostic> {
+        let (mut place, mut known) = (tree, Vec::new());
+        let mut stop = None;
+        for step in &self.path {
+            known = names(place);
+            match child(place, step) {
+                Some(next) => place = next,
+                None => {
+                    stop = Some(step);
+                    break;
+                }
+            }
+        }
+        // A field that is there by default is in no tree, yet its value may be wrong.
+        let is_of_value = refused.as_ref().is_some_and(|it| it.starts_with("invalid"));
+        let Some(stop) = stop.filter(|_| !is_of_value) else {
+            let refused = refused.unwrap_or_default();
+            let why = self
+                .too_long(&refused)
+                .unwrap_or_else(|| fault::of_words(&refused, &self.value.to_string(), Format::Toml));
+            let mut help = why.help.unwrap_or_else(|| "write it as in an input file".to_owned());
+            if self.value.as_str().is_some_and(|it| it.starts_with('[')) {
+                // Most likely a shell took the quotes away.
+                help.push_str(", in single quotes for the shell");
+            }
+            return self.named(Diagnostic::at("set-value", self.field(), why.message).help(help));
+        };
+        known.extend(refused.iter().flat_map(|it| it.split('`').skip(1).step_by(2)).map(str::to_owned));
+        known.retain(|it| it != stop);
+        let help = match nearest(stop, known.iter().map(String::as_str)) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None if known.is_empty() => "`ctxsim list` names the inputs".to_owned(),
+            None => format!("there is {}", quoted(known.iter().map(String::as_str))),
+        };
+        let message = match refused {
+            Some(why) => fault::of_words(&why, &self.value.to_string(), Format::Toml).message,
+            None => format!("no input of this run has `{stop}` there"),
+        };
+        self.named(Diagnostic::at("set-no-such-field", self.field(), message).help(help))
+    }
+
+    /// Says that a value is a number too long for a tree, which holds it as text.
+    fn too_long(&self, refused: &str) -> Option<Fault> {
+        let (_, written) = self.text.split_once('=')?;
+        let written = written.trim();
+        let is_number = written.bytes().all(|it| it.is_ascii_digit() || it == b'_');
+        let (_, expected) = refused.rsplit_once("expected ")?;
+        let kind = match expected {
+            "u64" => "i64",
+            other => other,
+        };
+        (self.value.is_str() && is_number && kind != "f64").then(|| fault::out_of_range(written, kind))
+    }
+
+    /// Returns the path as it was written.
+    #[must_use]
+    pub fn field(&self) -> &str {
+        self.text.split_once('=').map_or(self.text.as_str(), |(path, _)| path.trim())
+    }
+
+    /// Returns whether a field of the overridden kind of file is what this sets, or within it.
+    #[must_use]
+    pub fn covers(&self, field: &str) -> bool {
+        let mut steps = field.split('.');
+        self.path.iter().all(|step| steps.next() == Some(step))
+    }
+
+    /// Returns where it stands.
+    #[must_use]
+    pub fn place(&self) -> Place {
+        Place { file: "--set".to_owned(), field: self.field().to_owned(), ..Place::default() }
+    }
+
+    /// Says that a problem is of this override.
+    fn named(&self, mut problem: Diagnostic) -> Box<Diagnostic> {
+        problem.place = self.place();
+        Box::new(problem)
+    }
+}
+
+/// Returns the trees that come of setting a value at the end of a path; the first `n_named` steps must exist.
+fn ways(tree: &Tree, path: &[String], value: &Tree, n_named: usize) -> Vec<Tree> {
+    let Some((step, rest)) = path.split_first() else { return vec![value.clone()] };
+    let deeper = n_named.saturating_sub(1);
+    match tree {
+        Tree::Table(table) => {
+            if let Some(next) = table.get(step) {
+                return ways(next, rest, value, deeper).into_iter().map(|it| with(table, step, it)).collect();
+            }
+            if n_named > 0 {
+                return Vec::new();
+            }
+            let added = nest(rest, value);
+            let mut found = vec![with(table, step, added.clone())];
+            if table.len() == 1 {
+                found.push(with(&toml::Table::new(), step, added));
+            }
+            found
+        }
+        Tree::Array(list) => {
+            let Some(index) = position(list, step) else { return Vec::new() };
+            let set = |it| {
+                let mut list = list.clone();
+                list[index] = it;
+                Tree::Array(list)
+            };
+            ways(&list[index], rest, value, deeper).into_iter().map(set).collect()
+        }
+        _ if n_named > 0 => Vec::new(),
+        _ => vec![with(&toml::Table::new(), step, nest(rest, value))],
+    }
+}
+
+/// Returns a table with one key set.
+fn with(table: &toml::Table, key: &str, value: Tree) -> Tree {
+    let mut table = table.clone();
+    table.insert(key.to_owned(), value);
+    Tree::Table(table)
+}
+
+/// Returns a value at the end of a path of new tables.
+fn nest(path: &[String], value: &Tree) -> Tree {
+    path.iter().rev().fold(value.clone(), |inner, step| with(&toml::Table::new(), step, inner))
+}
+
+/// Returns what a step leads to.
+fn child<'a>(tree: &'a Tree, step: &str) -> Option<&'a Tree> {
+    match tree {
+        Tree::Table(table) => table.get(step),
+        Tree::Array(list) => position(list, step).map(|index| &list[index]),
+        _ => None,
+    }
+}
+
+/// Returns the element that a step names, by its `name` or by its index.
+fn position(list: &[Tree], step: &str) -> Option<usize> {
+    let is_named = |it: &Tree| it.get("name").and_then(Tree::as_str) == Some(step);
+    let index = || step.parse().ok().filter(|index| *index < list.len());
+    list.iter().position(is_named).or_else(index)
+}
+
+/// Returns the names that a step could be.
+fn names(tree: &Tree) -> Vec<String> {
+    match tree {
+        Tree::Table(table) => table.keys().cloned().collect(),
+        Tree::Array(list) => {
+            list.iter().filter_map(|it| it.get("name")?.as_str()).map(str::to_owned).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// Returns whether a tree can be one variant of several: a single key, or a leaf.
+fn is_variant(tree: &Tree) -> bool {
+    match tree {
+        Tree::Table(table) => table.len() == 1,
+        Tree::Array(_) => false,
+        _ => true,
+    }
+}
+
+/// Returns whether a value is written as a range of numbers.
+fn is_range(value: &str) -> bool {
+    let is_number = |text: &str| text.starts_with(|it: char| it.is_ascii_digit());
+    value.split_once("..").is_some_and(|(from, to)| is_number(from) && is_number(to))
+}
+
+/// Returns names in backticks, parted by commas.
+fn quoted<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
+    names.into_iter().map(|it| format!("`{it}`")).collect::<Vec<_>>().join(", ")
+}

@@ -1,0 +1,114 @@
+//! An input file: its name, its format, its text, and where in the text a field stands.
+
+mod json;
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+
+use serde::de::DeserializeOwned;
+
+use crate::diag::{Diagnostic, Place};
+use crate::error::Error;
+use crate::input::text::decode::{self, Format};
+use crate::input::text::spelling::spell;
+
+pub use json::json_problem;
+
+/// The largest input file that is read whole, in bytes.
+const BYTES_MAX: u64 = 1 << 30;
+
+/// An input file with its text.
+#[derive(Clone, Debug)]
+pub struct Source {
+    /// Its path, or what it is called when it is bundled.
+    pub file: String,
+    /// Its format.
+    pub format: Format,
+    /// Its text.
+    pub text: String,
+}
+
+impl Source {
+    /// Takes text that is already at hand.
+    #[must_use]
+    pub fn new(file: impl Into<String>, format: Format, text: impl Into<String>) -> Self {
+        Self { file: file.into(), format, text: text.into() }
+    }
+
+    /// Reads a file; the extension names its format.
+    ///
+    /// # Errors
+    /// The file cannot be read, is too large, or is neither `.ron` nor `.toml`.
+    pub fn read(path: &Path) -> Result<Self, Error> {
+        let Some(format) = Format::of(path) else {
+            let mut problem =
+                Diagnostic::at("file-format", "", "not a policy, scenario, profile or suite file");
+            problem.place.file = path.display().to_string();
+            return Err(vec![problem.help("inputs end in `.ron` or `.toml`")].into());
+        };
+        Ok(Self { file: path.display().to_string(), format, text: read_text(path)? })
+    }
+
+    /// Reads the text as an input.
+    ///
+    /// # Errors
+    /// Everything that does not fit, each with its place.
+    pub fn decode<T: DeserializeOwned>(&self) -> Result<T, Error> {
+        decode::decode(&self.text, self.format).map_err(|problems| self.locate_all(problems).into())
+    }
+
+    /// Gives problems of this file their place in the text.
+    #[must_use]
+    pub fn locate_all(&self, problems: Vec<Diagnostic>) -> Vec<Diagnostic> {
+        problems.into_iter().map(|it| self.locate(it)).collect()
+    }
+
+    /// Gives a problem of this file its place in the text, from its span or its field path.
+    #[must_use]
+    pub fn locate(&self, mut problem: Diagnostic) -> Diagnostic {
+        let place: &mut Place = &mut problem.place;
+        place.file.clone_from(&self.file);
+        problem.help = problem.help.map(|it| spell(&it, self.format));
+        if place.span.is_none() {
+            place.span = crate::input::text::place::find(&self.text, self.format, &place.field);
+        }
+        place.line_column = place.span.as_ref().map(|it| line_column(&self.text, it.start));
+        problem
+    }
+}
+
+/// Opens a file that is read as a stream, of any length.
+///
+/// # Errors
+/// The file cannot be opened.
+pub fn open(path: &Path) -> Result<Box<dyn BufRead>, Error> {
+    let file = fs::File::open(path).map_err(|source| Error::Read { path: path.to_owned(), source })?;
+    Ok(Box::new(BufReader::with_capacity(1 << 16, file)))
+}
+
+/// Reads a file as text, refusing what is too large to hold.
+///
+/// # Errors
+/// The file cannot be read, is too large, or is not UTF-8.
+pub fn read_text(path: &Path) -> Result<String, Error> {
+    let failed = |source| Error::Read { path: path.to_owned(), source };
+    let bytes = fs::metadata(path).map_err(failed)?.len();
+    if bytes > BYTES_MAX {
+        return Err(failed(std::io::Error::other("larger than 1 GiB")));
+    }
+    let mut text = fs::read_to_string(path).map_err(failed)?;
+    // A byte order mark (BOM) is no part of the text.
+    if text.starts_with('\u{feff}') {
+        text.drain(..'\u{feff}'.len_utf8());
+    }
+    Ok(text)
+}
+
+/// Returns the line and the column, both from 1, of a byte.
+#[must_use]
+pub fn line_column(text: &str, byte: usize) -> (usize, usize) {
+    let before = text.get(..byte).unwrap_or(text);
+    let line_start = before.rfind('\n').map_or(0, |it| it + 1);
+    (before.matches('\n').count() + 1, before[line_start..].chars().count() + 1)
+}
