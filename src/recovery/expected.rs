@@ -1,7 +1,7 @@
 //! What recovery is expected to cost along a run whose prompts it does not change, as a closed form.
 //!
-//! A need of weight `w` of which the prompt meets the share `m` makes `u = w (1 − m) ∏(1 − u′)` calls, the product over the calls
-//! that were expected before for the same source and are still carried. Of these the share `ρ` has a request of its own, which
+//! A need of weight `w` of which the prompt meets the share `m` asks for a call with the probability `p = w (1 − m)`, unless the
+//! same source was fetched before and still stands: `u = p ∏(1 − p′)` calls, the product over the needs of that source before. Of these the share `ρ` has a request of its own, which
 //! sends the prompt `P` once more, and with it the `X` tokens that are carried by then. Every call writes what it fetches, `f`, and
 //! itself, `c`; both are carried until the result beside which they stand is taken out of the prompt, by a reset or by an edit.
 
@@ -99,7 +99,7 @@ pub struct Carried {
 /// A call that was expected.
 #[derive(Clone, Copy, Debug)]
 struct Expected {
-    /// How probable it was.
+    /// How probable it was, had the source not been fetched before.
     probability: f64,
     /// Tokens that it brought and takes itself, times its probability; in [`PARTS`] of a token.
     tokens: u64,
@@ -169,6 +169,7 @@ impl Carried {
         let carried = self.stand(prompt);
         let left = self.unfetched(source, row.level);
         row.met = 1.0 - (1.0 - row.met) * left;
+        let probability = (row.calls - row.repeats).clamp(0.0, 1.0);
         (row.calls, row.repeats, row.failed) = (row.calls * left, row.repeats * left, row.failed * left);
         if row.calls <= 0.0 {
             return;
@@ -189,15 +190,21 @@ impl Carried {
         }
         row.refetched = refetched;
         let meets = source.meets(row, prompt.history().load());
-        self.carry(source, meets, row, brought, prompt);
+        self.carry(source, meets, (probability, row.calls * brought), prompt);
     }
 
-    fn carry(&mut self, source: Source, meets: Level, row: &NeedRow, brought: f64, prompt: &Prompt<'_>) {
-        let host = prompt.last_result().filter(|it| prompt.slot(*it).is_visible());
+    fn carry(
+        &mut self,
+        source: Source,
+        meets: Level,
+        (probability, tokens): (f64, f64),
+        prompt: &Prompt<'_>,
+    ) {
+        let host = host(prompt);
         let index = self.calls.len();
-        let tokens = (row.calls * brought * PARTS).round() as u64;
+        let tokens = (tokens * PARTS).round() as u64;
         self.calls.push(Expected {
-            probability: row.calls.min(1.0),
+            probability,
             tokens,
             level: meets,
             host_tokens: host.map_or(0, |it| prompt.slot(it).tokens),
@@ -209,4 +216,11 @@ impl Carried {
         }
         self.tokens = self.tokens.saturating_add(tokens);
     }
+}
+
+/// Returns the result beside which something stands that is fetched now: the newest that is shown; where none is, whatever is
+/// shown last.
+fn host(prompt: &Prompt<'_>) -> Option<SlotIx> {
+    let is_shown = |it: &SlotIx| prompt.slot(*it).is_visible();
+    prompt.last_result().filter(is_shown).or_else(|| (0..prompt.len()).rev().find(is_shown))
 }

@@ -25,6 +25,7 @@ mod random_policy;
 mod random_rules;
 mod random_trace;
 mod readings;
+mod recovery;
 mod report;
 mod runs;
 mod runtime;

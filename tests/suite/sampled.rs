@@ -4,6 +4,7 @@ use ctxsim::engine::{Ready, simulate_sampled};
 use ctxsim::input::text::decode::decode;
 use ctxsim::input::{CacheRules, Format, Limits, Policy};
 use ctxsim::ledger::NeedSums;
+use ctxsim::recovery::Terms;
 use ctxsim::rng::Seed;
 use ctxsim::trace::evidence::Recover;
 use ctxsim::trace::{Derived, Due, Kind, Level, Need, NewItem, Preserve, Sizes, Trace, TraceBuilder};
@@ -67,10 +68,16 @@ fn load() -> Trace {
 }
 
 fn drawn(trace: &Trace, policy: &Policy, seed: u64) -> Rows {
+    drawn_with(trace, policy, seed, 1.0)
+}
+
+/// Draws the needs of a load, so many of whose calls have a request of their own.
+fn drawn_with(trace: &Trace, policy: &Policy, seed: u64, own_request: f64) -> Rows {
     let ready = Ready::new(trace, policy, &Limits::NONE);
     let mut rows = Rows::default();
     let (limits, rules) = (&Limits::NONE, &CacheRules::None);
-    simulate_sampled(trace, &ready, ready.recovery(), limits, rules, Seed(seed), &mut rows);
+    let terms = ready.recovery().terms().map(|it| Terms { own_request, ..it });
+    simulate_sampled(trace, &ready, ready.recovery().under(terms), limits, rules, Seed(seed), &mut rows);
     rows
 }
 
@@ -140,6 +147,24 @@ fn what_is_fetched_is_a_request_a_call_and_a_result_of_the_step_that_needs_it() 
 }
 
 #[test]
+fn what_rides_along_is_in_the_history_without_a_request_of_its_own() {
+    let (trace, policy) = (load(), by_loops());
+
+    let (own, along) = (drawn(&trace, &policy, 7), drawn_with(&trace, &policy, 7, 0.0));
+
+    assert_eq!(along.requests.len(), trace.spine.steps.len());
+    let first_call = |rows: &Rows| rows.needs.iter().position(|it| it.calls > 0.0);
+    assert_eq!(first_call(&own), first_call(&along), "the draws are the same");
+    let output = |rows: &Rows| rows.requests.iter().map(|it| it.output).sum::<u64>();
+    assert!(
+        output(&along) > trace.spine.steps.iter().map(|it| it.output_tokens).sum(),
+        "the agent writes the calls"
+    );
+    let last = |rows: &Rows| rows.requests.last().unwrap().prompt;
+    assert!(last(&along) > last(&drawn(&trace, &of(r#"(name: "keep", about: "Keeps.")"#), 7)) / 2);
+}
+
+#[test]
 fn a_fetched_result_serves_the_needs_that_follow() {
     let mut trace = TraceBuilder::new("twice", &[]);
     trace.begin_loop(&[NewItem::plain(Kind::User, 80)]);
@@ -192,7 +217,8 @@ fn a_scenario_chooses_to_draw_and_what_was_sent_is_not_priced_twice() {
 
     let n_sent = drawn.sums.needs.sent_calls;
     assert!(n_sent > 0.0 && expected.sums.needs.sent_calls == 0.0);
-    assert_eq!(drawn.sums.main.n - expected.sums.main.n, n_sent as u64);
+    let further = drawn.sums.main.n - expected.sums.main.n;
+    assert!(further <= n_sent as u64, "some of the calls ride along");
     assert_eq!(drawn.recovery_input, 0.0);
     assert!(expected.recovery_input > 0.0);
 }

@@ -66,6 +66,10 @@ fn read(path: &str) -> Said<'_> {
     Call("Read", json!({"file_path": path}), FILE)
 }
 
+fn search(path: &str) -> Said<'_> {
+    Call("Grep", json!({"path": path, "pattern": "zz"}), "nothing")
+}
+
 #[test]
 fn an_edit_needs_the_newest_result_that_holds_its_old_text() {
     let edit = json!({"file_path": "a.rs", "old_string": "fn main() {\n    go(", "new_string": "x"});
@@ -79,7 +83,11 @@ fn an_edit_needs_the_newest_result_that_holds_its_old_text() {
 
     assert_eq!(needs(&trace), [("old_text", 2, 2)]);
     let need = &trace.needs.of_items()[0].need;
-    assert_eq!((need.level, need.weight), (Level::ExactEvidence, 1.0));
+    assert_eq!((need.level, need.weight), (Level::ExactEvidence, 0.73));
+    assert!(
+        need.interval[0] < need.weight && need.weight < need.interval[1],
+        "it was measured, within an interval"
+    );
 }
 
 #[test]
@@ -91,12 +99,19 @@ fn an_edit_whose_old_text_no_result_holds_needs_no_result_for_it() {
 }
 
 #[test]
-fn a_later_read_of_the_same_file_needs_the_one_before_and_a_folder_is_no_file() {
-    let search =
+fn a_later_search_of_the_same_file_needs_what_was_read_of_it_and_a_folder_is_no_file() {
+    let folder =
         || Call("Grep", json!({"path": "/src", "pattern": "zz"}), "and a lot of things that it found there");
-    let trace = session(&[User("go"), read("a.rs"), search(), search(), read("a.rs"), Agent("ok")]);
+    let trace = session(&[User("go"), read("a.rs"), folder(), folder(), search("a.rs"), Agent("ok")]);
 
     assert_eq!(needs(&trace), [("same_path", 3, 2)]);
+}
+
+#[test]
+fn a_later_read_of_the_same_file_is_the_fetch_itself_and_needs_nothing() {
+    let trace = session(&[User("go"), read("a.rs"), read("a.rs"), Agent("ok")]);
+
+    assert_eq!(needs(&trace), []);
 }
 
 #[test]
@@ -136,7 +151,7 @@ fn a_literal_needs_the_result_that_said_it_last_until_the_agent_has_said_it_itse
 #[test]
 fn a_rule_of_no_weight_finds_nothing_and_an_unknown_rule_is_refused() {
     let assume = |text: &str| -> Assume { decode(text, Format::Toml).unwrap() };
-    let said = || [User("go"), read("a.rs"), read("a.rs"), Agent("ok")];
+    let said = || [User("go"), read("a.rs"), search("a.rs"), Agent("ok")];
 
     assert_eq!(needs(&session(&said())).len(), 1);
     assert_eq!(needs(&import_with(&said(), &assume("needs.same_path.weight = 0.0"))), []);
@@ -159,7 +174,7 @@ fn dropped(said: &[Said<'_>]) -> Rows {
 #[test]
 fn a_dropped_result_is_fetched_again_where_the_prompt_still_names_it_and_else_it_is_lost() {
     let after = |user| {
-        [User(user), read("a.rs"), Call("Bash", json!({"command": "ls"}), "x"), read("a.rs"), Agent("ok")]
+        [User(user), read("a.rs"), Call("Bash", json!({"command": "ls"}), "x"), search("a.rs"), Agent("ok")]
     };
 
     let named = dropped(&after("Look at a.rs now."));
@@ -167,8 +182,8 @@ fn a_dropped_result_is_fetched_again_where_the_prompt_still_names_it_and_else_it
 
     assert_eq!(named.needs.len(), 1);
     let row = |rows: &Rows| (rows.needs[0].met, rows.needs[0].calls, rows.needs[0].failed);
-    assert_eq!(row(&named), (0.0, 0.5, 0.0));
-    assert_eq!(row(&unnamed), (0.0, 0.0, 0.5));
+    assert_eq!(row(&named), (0.0, 0.73, 0.0));
+    assert_eq!(row(&unnamed), (0.0, 0.0, 0.73));
     assert!(named.needs[0].fetched > 0);
     assert_eq!(named.needs[0].derived.unwrap().rule, "same_path");
 }

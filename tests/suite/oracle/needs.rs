@@ -183,6 +183,7 @@ pub(super) fn expect(
     let is_known = |it: &&Expected| it.source == source && it.level >= row.level && it.is_carried(history);
     let left: f64 = calls.iter().filter(is_known).map(|it| 1.0 - it.probability).product();
     row.met = 1.0 - (1.0 - row.met) * left;
+    let probability = (row.calls - row.repeats).clamp(0.0, 1.0);
     (row.calls, row.repeats, row.failed) = (row.calls * left, row.repeats * left, row.failed * left);
     if row.calls <= 0.0 {
         return row;
@@ -210,10 +211,11 @@ pub(super) fn expect(
     };
     let results = (history.n_stable()..history.slots.len()).rev();
     let newest = results.into_iter().find(|it| history.item(*it).kind == Kind::ToolResult);
-    let host = newest.filter(|it| history.slots[*it].view.is_visible());
+    let is_shown = |it: &usize| history.slots[*it].view.is_visible();
+    let host = newest.filter(is_shown).or_else(|| (0..history.slots.len()).rev().find(is_shown));
     calls.push(Expected {
         source,
-        probability: row.calls.min(1.0),
+        probability,
         parts: (row.calls * brought * 1_048_576.0).round() as u64,
         level,
         host: host.map(|it| (it, history.slots[it].view.tokens)),
