@@ -421,6 +421,8 @@ impl<'r, 't, P: Projector, S: Sink> Run<'r, 't, P, S> {
     fn record_main(&mut self, mut row: RequestRow) {
         for (sink, carried) in self.sinks.iter_mut().zip(&mut self.carried) {
             if let Some(carried) = carried {
+                let was_edited = row.change.by.is_some_and(|it| it != u16::MAX);
+                self.outcome.reacts |= was_edited && carried.has_any();
                 row.carried = carried.stand(&self.prompt);
             }
             sink.request(&row);

@@ -228,6 +228,8 @@ pub struct Outcome {
     pub end_tokens: Tokens,
     /// Tokens of the memory in it.
     pub end_memory_tokens: Tokens,
+    /// Whether a stage edited the history while something was expected to stand there that had been fetched.
+    pub reacts: bool,
     /// Slots that the engine looked at: a measure of work that no clock disturbs.
     pub touched_slots: u64,
     /// What a replay of block ids came to.

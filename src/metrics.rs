@@ -39,6 +39,8 @@ pub struct Tally {
     pub recovery_output: f64,
     /// US dollars of recovery at the lower and at the upper ends of what is assumed of it; none where nothing is.
     pub recovery_interval: Option<[f64; 2]>,
+    /// How many runs with drawn needs the recovery is the average of; none where it is the closed form.
+    pub n_played: u32,
     /// Expected milliseconds of all requests, one after the other.
     pub latency_ms: f64,
 }
@@ -72,6 +74,7 @@ impl Tally {
             recovery_input: refetched.input(),
             recovery_output: refetched.output,
             recovery_interval: None,
+            n_played: 0,
             latency_ms: latency(&sums.main) + latency(&sums.summariser) + calls * assumed.recovery_latency_ms,
         }
     }
@@ -102,6 +105,7 @@ impl Tally {
         self.recovery_interval = is_known.then(|| [own[0] + more[0], own[1] + more[1]]);
         self.costs += &other.costs;
         self.has_needs |= other.has_needs;
+        self.n_played = self.n_played.max(other.n_played);
         self.recovery_input += other.recovery_input;
         self.recovery_output += other.recovery_output;
         self.latency_ms += other.latency_ms;
@@ -204,6 +208,7 @@ mod tests {
             recovery_input: 0.0,
             recovery_output: 0.0,
             recovery_interval: None,
+            n_played: 0,
             latency_ms: 1.5,
         }
     }

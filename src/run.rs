@@ -7,6 +7,7 @@ mod inputs;
 mod load;
 mod notes;
 mod params;
+mod played_recovery;
 mod sensitivity;
 mod simulations;
 mod threads;
@@ -28,6 +29,7 @@ use crate::units::UNLIMITED;
 
 pub use convert::convert;
 pub use load::{Workload, recording};
+use played_recovery::PlayedRecovery;
 use simulations::{Keys, Ledgers, Simulations};
 use threads::on_threads;
 use trials::{Kept, Played};
@@ -152,6 +154,7 @@ impl Plan {
         let simulations = self.simulations();
         let ledgers = self.ledgers(&simulations, threads, progress);
         let assumed: Vec<Arc<Assumed>> = self.assumed();
+        let recovered = self.played_recovery(&simulations, &ledgers, threads, progress);
         let played = self.played(&simulations, threads, progress);
         let cells: Vec<Cell> = self.cells().collect();
         // To fold many trials is work, too; of other runs there is little to fold.
@@ -168,7 +171,9 @@ impl Plan {
                     let bounds = ledgers.bounds_of(&simulations, cell).map(|it| {
                         it.map(|(sums, ..)| price::recovery(&sums.needs, profile).unwrap_or(f64::NAN))
                     });
-                    (Tally { recovery_interval: bounds.filter(|_| has_needs), ..tally }, None)
+                    let mut tally = Tally { recovery_interval: bounds.filter(|_| has_needs), ..tally };
+                    recovered.replace(&simulations, cell, profile, &mut tally);
+                    (tally, None)
                 }
             };
             Run {
@@ -183,7 +188,8 @@ impl Plan {
             }
         });
         let report = Report::new(self.suite.clone(), self.notes.clone(), runs, self.has_sum);
-        Report { references: self.references.clone(), ..report }
+        let notes = report.notes.iter().cloned().chain(notes::on_recovery(&report)).collect();
+        Report { references: self.references.clone(), notes, ..report }
     }
 
     /// Runs every conversation and returns its trials, in the order of [`Plan::cells`]; other scenarios have none.
@@ -255,6 +261,22 @@ impl Plan {
         }
         let nothing = || Tally::new(&Sums::default(), None, &Outcome::default(), false, profile);
         (tally.unwrap_or_else(nothing), Some(retention))
+    }
+
+    /// Plays recovery where a policy edits what was fetched.
+    fn played_recovery(
+        &self,
+        simulations: &Simulations<'_>,
+        ledgers: &Ledgers<Folded>,
+        threads: Option<usize>,
+        progress: Progress<'_>,
+    ) -> PlayedRecovery {
+        if simulations.keys.is_flat {
+            let fold = |sums: Sums, outcome| (sums, None, outcome);
+            return PlayedRecovery::new(simulations, ledgers, fold, threads, progress);
+        }
+        let fold = |(sums, rows): (Sums, PriceRows), outcome| (sums, Some(rows.into()), outcome);
+        PlayedRecovery::new(simulations, ledgers, fold, threads, progress)
     }
 
     /// Runs everything and folds the ledgers to what the profiles' prices ask for: flat prices need no more than sums.

@@ -33,6 +33,8 @@ pub(super) struct Drawn {
     fetched: BTreeMap<Source, Vec<Fetched>>,
     /// Calls that join the step that is due, each with what it brings.
     riding: Vec<(Call, [Item; 2])>,
+    /// Calls of needs that are due at this moment.
+    asked: Vec<Call>,
 }
 
 /// Something that was fetched and stands in the history.
@@ -66,6 +68,7 @@ impl Drawn {
             evidence: trace.needs.evidence.clone(),
             fetched: BTreeMap::new(),
             riding: Vec::new(),
+            asked: Vec::new(),
         }
     }
 
@@ -106,7 +109,12 @@ impl Drawn {
         self.fetched.get(&source).into_iter().flatten().any(|it| {
             let slot = prompt.slot(it.slot);
             it.level >= level && slot.state == State::Shown && slot.rendition == Shown::Raw
-        }) || self.riding.iter().any(|(it, _)| it.source == source && it.meets >= level)
+        }) || self
+            .riding
+            .iter()
+            .map(|it| &it.0)
+            .chain(&self.asked)
+            .any(|it| it.source == source && it.meets >= level)
     }
 
     /// Returns the call that a need takes, where it takes any.
@@ -150,11 +158,9 @@ impl<P: Projector, S: Sink> Run<'_, '_, P, S> {
             let evidence = drawn.evidence[need.source as usize];
             let stands = self.prompt.loop_state(need.source);
             let row = self.recoveries[0].meet(loop_ix, need, &evidence, &stands);
-            if let Some(call) = self.draw(row, source) {
-                self.fetch(call, loop_ix, step, due)?;
-            }
+            self.draw(row, source);
         }
-        Ok(())
+        self.fetch_asked(loop_ix, step, due)
     }
 
     /// Draws what a step's calls need of single results.
@@ -170,22 +176,30 @@ impl<P: Projector, S: Sink> Run<'_, '_, P, S> {
             let stands = item_state(&self.prompt, slot, self.trace.needs.mentions(it));
             let row = self.recoveries[0].meet(loop_ix, &it.need, &it.evidence, &stands);
             let row = NeedRow { derived: Some(it.derived), ..row };
-            if let Some(call) = self.draw(row, Source::Item(it.derived.item)) {
-                self.fetch(call, loop_ix, step, Due::Answer)?;
-            }
+            self.draw(row, Source::Item(it.derived.item));
         }
-        Ok(())
+        self.fetch_asked(loop_ix, step, Due::Answer)
     }
 
-    /// Draws a need, and records it; returns the call that it takes.
-    fn draw(&mut self, mut row: NeedRow, source: Source) -> Option<Call> {
-        let drawn = self.drawn.as_mut()?;
+    /// Draws a need, records it, and notes the call that it takes.
+    fn draw(&mut self, mut row: NeedRow, source: Source) {
+        let Some(drawn) = &mut self.drawn else { return };
         if drawn.has_met(source, row.level, &self.prompt) {
             row.met = 1.0;
         }
         let (row, id) = drawn.settle(&row);
         self.sinks.iter_mut().for_each(|sink| sink.need(&row));
-        self.drawn.as_ref()?.call(&self.trace.spine, source, (&row, id), self.recoveries[0].terms())
+        let call = drawn.call(&self.trace.spine, source, (&row, id), self.recoveries[0].terms());
+        drawn.asked.extend(call);
+    }
+
+    /// Fetches what the needs of a moment ask for, once all of them are drawn.
+    fn fetch_asked(&mut self, loop_ix: LoopIx, step: StepIx, due: Due) -> Result<(), FailureKind> {
+        let asked = self.drawn.as_mut().map(|it| std::mem::take(&mut it.asked));
+        for call in asked.unwrap_or_default() {
+            self.fetch(call, loop_ix, step, due)?;
+        }
+        Ok(())
     }
 
     /// Fetches what a need asks for: in requests of its own before the one that is due, or along with its step.

@@ -3,7 +3,7 @@
 //! A need of weight `w` of which the prompt meets the share `m` asks for a call with the probability `p = w (1 − m)`, unless the
 //! same source was fetched before and still stands: `u = p ∏(1 − p′)` calls, the product over the needs of that source before. Of these the share `ρ` has a request of its own, which
 //! sends the prompt `P` once more, and with it the `X` tokens that are carried by then. Every call writes what it fetches, `f`, and
-//! itself, `c`; both are carried until the result beside which they stand is taken out of the prompt, by a reset or by an edit.
+//! itself, `c`; both are carried until the result that comes next is taken out of the prompt, by a reset or by an edit.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use crate::input::{CacheRules, TtlClass};
 use crate::ledger::{NeedRow, Refetched};
 use crate::projection::Prompt;
 use crate::projection::prompt::SlotIx;
-use crate::trace::{ItemIx, Level, LoopIx, Spine};
+use crate::trace::{ItemIx, Kind, Level, LoopIx, Spine};
 use crate::units::Tokens;
 
 /// How many parts a carried token has.
@@ -91,6 +91,9 @@ pub struct Carried {
     by_source: BTreeMap<Source, Vec<usize>>,
     /// By the slot beside which something stands: the calls.
     by_host: BTreeMap<SlotIx, Vec<usize>>,
+    /// The calls since whom no result has come, and the first slot where one may.
+    unsettled: Vec<usize>,
+    unsettled_from: Option<SlotIx>,
     /// In [`PARTS`] of a token, so that what goes and comes back leaves no rounding behind.
     tokens: u64,
     n_edits: usize,
@@ -105,7 +108,9 @@ struct Expected {
     tokens: u64,
     /// What it meets.
     level: Level,
-    /// Tokens of the result beside which it stands.
+    /// The slot beside which it stands.
+    host: Option<SlotIx>,
+    /// What that showed then, in tokens.
     host_tokens: u32,
     is_carried: bool,
 }
@@ -120,6 +125,8 @@ impl Carried {
             calls: Vec::new(),
             by_source: BTreeMap::new(),
             by_host: BTreeMap::new(),
+            unsettled: Vec::new(),
+            unsettled_from: None,
             tokens: 0,
             n_edits: 0,
         }
@@ -133,7 +140,14 @@ impl Carried {
             return 0.0;
         }
         self.follow(prompt);
+        self.settle(prompt);
         self.tokens as f64 / PARTS
+    }
+
+    /// Returns whether anything was carried when the prompt was last looked at.
+    #[must_use]
+    pub fn has_any(&self) -> bool {
+        self.tokens > 0
     }
 
     /// Follows the edits since the last look: what stands beside a result goes and comes with it.
@@ -155,6 +169,27 @@ impl Carried {
             }
         }
         self.n_edits = journal.len();
+    }
+
+    /// Moves what was fetched last beside the first result that came after it and is shown.
+    fn settle(&mut self, prompt: &Prompt<'_>) {
+        let Some(from) = self.unsettled_from else { return };
+        let is_result =
+            |it: &SlotIx| prompt.item(*it).kind == Kind::ToolResult && prompt.slot(*it).is_visible();
+        let Some(host) = (from..prompt.len()).find(is_result) else { return };
+        for index in std::mem::take(&mut self.unsettled) {
+            let call = &mut self.calls[index];
+            if let Some(calls) =
+                call.host.and_then(|it| self.by_host.get_mut(&it)).filter(|_| call.is_carried)
+            {
+                calls.retain(|it| *it != index);
+            }
+            if call.is_carried {
+                (call.host, call.host_tokens) = (Some(host), prompt.slot(host).tokens);
+                self.by_host.entry(host).or_default().push(index);
+            }
+        }
+        self.unsettled_from = None;
     }
 
     /// Returns the share of a need, 0 to 1, that what was fetched before does not meet.
@@ -207,6 +242,7 @@ impl Carried {
             probability,
             tokens,
             level: meets,
+            host,
             host_tokens: host.map_or(0, |it| prompt.slot(it).tokens),
             is_carried: true,
         });
@@ -215,11 +251,13 @@ impl Carried {
             self.by_host.entry(host).or_default().push(index);
         }
         self.tokens = self.tokens.saturating_add(tokens);
+        self.unsettled.push(index);
+        self.unsettled_from = Some(prompt.len());
     }
 }
 
-/// Returns the result beside which something stands that is fetched now: the newest that is shown; where none is, whatever is
-/// shown last.
+/// Returns beside what something stands that is fetched now, until a result comes: the newest result that is shown; where none
+/// is, whatever is shown last.
 fn host(prompt: &Prompt<'_>) -> Option<SlotIx> {
     let is_shown = |it: &SlotIx| prompt.slot(*it).is_visible();
     prompt.last_result().filter(is_shown).or_else(|| (0..prompt.len()).rev().find(is_shown))

@@ -57,8 +57,10 @@ struct Simulation<'a> {
     recoveries: Vec<ReadyRecovery>,
     limits: &'a Limits,
     cache: &'a CacheRules,
-    /// Where needs are drawn: from what.
-    drawn: Option<Seed>,
+    /// What every draw is made from.
+    seed: Seed,
+    /// Whether the needs are drawn.
+    is_drawn: bool,
 }
 
 /// What is played.
@@ -111,6 +113,24 @@ impl<'a> Simulations<'a> {
         }))
     }
 
+    /// Returns the simulation of a run, and which of its ledgers is the run's.
+    pub(super) fn ledger_of(&self, cell: Cell) -> (usize, usize) {
+        let place = self.place(cell);
+        (place.simulation, place.ledger)
+    }
+
+    /// Plays a simulation with needs that are drawn, as often as is declared; the draws are the same for every policy.
+    pub(super) fn draw<S: Sink + Default>(&self, simulation: usize, ledger: usize) -> Vec<(S, Outcome)> {
+        let it = &self.all[simulation];
+        let Play::Items(trace, ready) = &it.play else { return Vec::new() };
+        let recovery = it.recoveries[ledger];
+        if !recovery.terms().is_some_and(|it| it.bound == Bound::Value) {
+            return Vec::new();
+        }
+        let seeds = (0..trace.refetch.played_trials()).map(|n| it.seed.child("recovery trial", n));
+        seeds.map(|seed| it.sample(trace, ready, recovery, seed)).collect()
+    }
+
     /// Returns where a run finds its ledger.
     fn place(&self, cell: Cell) -> Place {
         self.places[cell.scenario][self.within(cell)]
@@ -125,6 +145,11 @@ impl<L> Ledgers<L> {
     pub(super) fn of(&self, simulations: &Simulations<'_>, cell: Cell) -> &L {
         let place = simulations.place(cell);
         &self.0[place.simulation][place.ledger]
+    }
+
+    /// Returns what a simulation came to, ledger by ledger.
+    pub(super) fn of_simulation(&self, simulation: usize) -> &[L] {
+        &self.0[simulation]
     }
 
     /// Returns what a run came to at either end of what is assumed of recovery, where anything is.
@@ -142,14 +167,13 @@ impl<L> Ledgers<L> {
 /// Adds the simulations that a load needs; returns where its runs find their ledgers.
 fn find<'a>(load: &'a Load, distinct: &[Key<'a>], all: &mut Vec<Simulation<'a>>) -> Vec<Place> {
     let mut places = Vec::with_capacity(distinct.len() * load.policies.len());
-    let drawn = load.is_sampled.then_some(Seed(load.seed));
     for &(limits, cache, price) in distinct {
         let first = all.len();
         for policy in &load.policies {
             let (play, recoveries) = match &load.workload {
                 Workload::Items(trace) => {
                     let ready = Ready::new(trace, policy, limits);
-                    let recoveries = recoveries(trace, ready.recovery(), price, drawn.is_some());
+                    let recoveries = recoveries(trace, ready.recovery(), price, load.is_sampled);
                     (Play::Items(trace, Box::new(ready)), recoveries)
                 }
                 Workload::Blocks(trace) => (Play::Blocks(trace), Vec::new()),
@@ -158,7 +182,14 @@ fn find<'a>(load: &'a Load, distinct: &[Key<'a>], all: &mut Vec<Simulation<'a>>)
             let same = all[first..].iter().position(|it| it.play.is_like(&play));
             let simulation = first + same.unwrap_or(all.len() - first);
             if simulation == all.len() {
-                all.push(Simulation { play, recoveries: Vec::new(), limits, cache, drawn });
+                all.push(Simulation {
+                    play,
+                    recoveries: Vec::new(),
+                    limits,
+                    cache,
+                    seed: Seed(load.seed),
+                    is_drawn: load.is_sampled,
+                });
             }
             let ledgers: Vec<usize> = recoveries.into_iter().map(|it| all[simulation].ledger(it)).collect();
             let bounds = ledgers.get(1).copied().zip(ledgers.get(2).copied()).map(|(low, high)| [low, high]);
@@ -222,8 +253,9 @@ impl Simulation<'_> {
     fn run<S: Sink + Default>(&self) -> Vec<(S, Outcome)> {
         match &self.play {
             Play::Items(trace, ready) => {
-                if let Some(seed) = self.drawn {
-                    return self.recoveries.iter().map(|it| self.sample(trace, ready, *it, seed)).collect();
+                if self.is_drawn {
+                    let recoveries = self.recoveries.iter();
+                    return recoveries.map(|it| self.sample(trace, ready, *it, self.seed)).collect();
                 }
                 let mut sinks: Vec<S> = self.recoveries.iter().map(|_| S::default()).collect();
                 let (limits, cache) = (self.limits, self.cache);

@@ -24,6 +24,9 @@ pub struct Refetch {
     /// Tokens of the call itself, in the prompt and in the output.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub call_tokens: Option<u32>,
+    /// How often needs are drawn and played where a policy edits what was fetched.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub played_trials: Option<u64>,
 }
 
 /// A number that is assumed, and between which others it lies.
@@ -99,6 +102,12 @@ impl Refetch {
             fetched_max: bound.pick(fetched.value, [fetched.low, fetched.high]),
             call_tokens: self.call_tokens.or(default.call_tokens).unwrap_or_default(),
         }
+    }
+
+    /// Returns how often needs are drawn and played where a policy edits what was fetched.
+    #[must_use]
+    pub fn played_trials(&self) -> u64 {
+        self.played_trials.or(Self::defaults().played_trials).unwrap_or_default()
     }
 
     fn defaults() -> &'static Self {

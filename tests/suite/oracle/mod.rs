@@ -44,6 +44,7 @@ pub(crate) fn simulate(
         rules,
         expected: Vec::new(),
         last_read: 0,
+        was_carried: false,
         outcome: Outcome::default(),
     };
     run.play();
@@ -77,6 +78,8 @@ struct Run<'a> {
     /// The calls that were expected so far.
     expected: Vec<needs::Expected>,
     last_read: u64,
+    /// Whether anything was carried when that was last asked.
+    was_carried: bool,
     outcome: Outcome,
 }
 
@@ -164,6 +167,7 @@ impl Run<'_> {
     fn request(&mut self, loop_ix: usize, step: usize) -> bool {
         let prompt = self.history.tokens();
         let output = self.trace.spine.steps[step].output_tokens;
+        self.outcome.reacts |= self.was_carried && self.history.change.by.is_some_and(|it| it != u16::MAX);
         let row = RequestRow {
             loop_ix: loop_ix as u32,
             step: step as u32,
@@ -175,9 +179,10 @@ impl Run<'_> {
             output,
             change: self.history.change,
             items: 0,
-            carried: needs::carried(&self.expected, &self.history),
+            carried: needs::carried(&mut self.expected, &self.history),
         };
         self.last_read = row.usage.read;
+        self.was_carried = row.carried > 0.0;
         self.rows.requests.push(row);
         self.history.settle();
         self.last_request_ms = Some(self.clock.now_ms);
@@ -212,7 +217,11 @@ impl Run<'_> {
 
     fn expect(&mut self, row: NeedRow, source: (bool, u32)) {
         let (history, last_read) = (&self.history, self.last_read);
+        let is_met = row.met >= 1.0;
         let row = needs::expect(self.trace, self.rules, history, &mut self.expected, row, source, last_read);
+        if !is_met {
+            self.was_carried = needs::carried(&mut self.expected, &self.history) > 0.0;
+        }
         self.rows.needs.push(row);
     }
 

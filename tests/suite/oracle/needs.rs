@@ -150,6 +150,8 @@ pub(super) struct Expected {
     parts: u64,
     level: Level,
     host: Option<(usize, u64)>,
+    /// The first slot where a result may come that takes the place of the host.
+    unsettled_from: Option<usize>,
 }
 
 impl Expected {
@@ -161,8 +163,23 @@ impl Expected {
     }
 }
 
+/// Moves calls beside the first result that came after the newest of them and is shown.
+fn rehost(calls: &mut [Expected], history: &History<'_>) {
+    let Some(from) = calls.iter().filter_map(|it| it.unsettled_from).max() else { return };
+    let is_result =
+        |it: &usize| history.item(*it).kind == Kind::ToolResult && history.slots[*it].view.is_visible();
+    let Some(host) = (from..history.slots.len()).find(is_result) else { return };
+    for call in calls.iter_mut().filter(|it| it.unsettled_from.is_some()) {
+        if call.is_carried(history) {
+            call.host = Some((host, history.slots[host].view.tokens));
+        }
+        call.unsettled_from = None;
+    }
+}
+
 /// What is carried of all calls, in tokens.
-pub(super) fn carried(calls: &[Expected], history: &History<'_>) -> f64 {
+pub(super) fn carried(calls: &mut [Expected], history: &History<'_>) -> f64 {
+    rehost(calls, history);
     calls.iter().filter(|it| it.is_carried(history)).map(|it| it.parts).sum::<u64>() as f64 / 1_048_576.0
 }
 
@@ -180,6 +197,7 @@ pub(super) fn expect(
         return row;
     }
     let terms = trace.refetch.terms(Bound::Value);
+    let stands = carried(calls, history);
     let is_known = |it: &&Expected| it.source == source && it.level >= row.level && it.is_carried(history);
     let left: f64 = calls.iter().filter(is_known).map(|it| 1.0 - it.probability).product();
     row.met = 1.0 - (1.0 - row.met) * left;
@@ -189,7 +207,7 @@ pub(super) fn expect(
         return row;
     }
     let brought = row.fetched as f64 + f64::from(terms.call_tokens);
-    let resent = row.calls * terms.own_request * (history.tokens() as f64 + carried(calls, history));
+    let resent = row.calls * terms.own_request * (history.tokens() as f64 + stands);
     let plain = plain(rules);
     let read = match plain {
         CacheRules::None => 0.0,
@@ -219,6 +237,7 @@ pub(super) fn expect(
         parts: (row.calls * brought * 1_048_576.0).round() as u64,
         level,
         host: host.map(|it| (it, history.slots[it].view.tokens)),
+        unsettled_from: Some(history.slots.len()),
     });
     row
 }
