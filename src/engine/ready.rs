@@ -1,5 +1,6 @@
 //! A declarative policy made ready for one trace and one set of limits: two that are equal play alike, whatever their names.
 
+use crate::memory::{Keeper, MemoryRun};
 use crate::model::memory::Memory;
 use crate::model::{Layout, Limits, Policy};
 use crate::projection::Program;
@@ -39,6 +40,15 @@ impl<'p> Ready<'p> {
             && self.program == other.program
             && self.layout == other.layout
             && self.memory == other.memory
+    }
+
+    /// Begins to remember what a trace says, and to answer what it asks.
+    pub(super) fn keeper<'t>(&self, trace: &'t Trace) -> Keeper<'t>
+    where
+        'p: 't,
+    {
+        let plane = trace.facts.as_ref();
+        Keeper::new(plane, plane.zip(self.memory).map(|(plane, rules)| MemoryRun::declared(rules, plane)))
     }
 
     /// Returns how the agent gets back what it cannot see.

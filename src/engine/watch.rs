@@ -4,7 +4,6 @@ use super::{Ready, Run};
 use crate::cache::CacheRule;
 use crate::coded;
 use crate::ledger::{Outcome, Sink};
-use crate::memory::Keeper;
 use crate::model::policy::Moment;
 use crate::model::{CacheRules, Limits, Policy};
 use crate::projection::{Ambient, Editor, Projector};
@@ -43,7 +42,7 @@ pub fn simulate_watched(
 ) -> Outcome {
     let ready = Ready::new(trace, policy, limits);
     let recoveries = [ready.recovery()];
-    let keeper = trace.facts.as_ref().map(|it| Keeper::new(it, ready.memory));
+    let keeper = ready.keeper(trace);
     let policy: Box<dyn Projector> = match ready.code {
         Some(code) => coded::projector(code, trace),
         None => Box::new(ready.program.clone()),

@@ -3,8 +3,9 @@
 //! It gives what [`simulate`](super::simulate) gives of the conversation's trace, without making trace or prompt.
 
 use crate::ledger::{CacheUse, Outcome, RequestRow, Role, Sink, ToolResults};
-use crate::memory::{Keeper, View};
-use crate::model::memory::State;
+use crate::memory::{Keeper, MemoryRun, View};
+use crate::model::layout::MemoryPlace;
+use crate::model::memory::{Memory, State};
 use crate::model::policy::Moment;
 use crate::model::{CacheRules, Limits, Policy};
 use crate::projection::Window;
@@ -14,7 +15,7 @@ use crate::trace::{ItemIx, Kind, When};
 use crate::units::{Decimal, Tokens};
 
 /// Plays a conversation the short way; nothing, where only the long way tells: the policy is no window, there is a cache,
-/// or a request goes over a limit. Of a run that is given up, the sink has rows that mean nothing.
+/// memory stands in front of messages or makes calls, or a request goes over a limit. Of a run that is given up, the sink has rows that mean nothing.
 ///
 /// A request's row does not say what the policy changed since the request before.
 pub fn simulate(
@@ -25,11 +26,13 @@ pub fn simulate(
     rules: &CacheRules,
     sink: &mut impl Sink,
 ) -> Option<Outcome> {
-    if *rules != CacheRules::None {
+    let is_beside = |it: &Memory| policy.layout.memory == MemoryPlace::Tail && it.service.is_none();
+    if *rules != CacheRules::None || !policy.memory.as_ref().is_none_or(is_beside) {
         return None;
     }
     let window = Window::new(policy, &Known { limits: *limits, chars_per_token })?;
-    let keeper = Keeper::new(&trial.facts, policy.memory.as_ref());
+    let memory = policy.memory.as_ref().map(|it| MemoryRun::declared(it, &trial.facts));
+    let keeper = Keeper::new(Some(&trial.facts), memory);
     let shown = Shown::new(trial);
     Run { trial, window, keeper, limits, sink, shown, outcome: Outcome::default() }.play()
 }

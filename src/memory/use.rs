@@ -1,7 +1,7 @@
 //! Answers a probe from what the prompt shows and what was read.
 
 use super::is_oracle;
-use crate::model::memory::{Memory, Part, State};
+use crate::model::memory::{Memory as Rules, Part, State};
 use crate::projection::{self, Prompt};
 use crate::spec::policy::ShownSpec;
 use crate::trace::ItemIx;
@@ -35,7 +35,7 @@ pub(super) fn nearer(left: State, right: State) -> State {
 }
 
 /// Returns whether a fact in this state answers; without a memory's own rule, what is whole or can be fetched does.
-pub(super) fn answers(rules: Option<&Memory>, state: State) -> bool {
+pub(super) fn answers(rules: Option<&Rules>, state: State) -> bool {
     match rules {
         Some(rules) if is_oracle(rules, Part::Use) => state != State::Lost,
         Some(rules) => rules.answers.contains(&state),

@@ -2,10 +2,12 @@
 
 use super::profile::TtlClass;
 use crate::diag::Problems;
-use crate::spec::layout::{LayoutSpec, LevelEndSpec, PlaceSpec};
+use crate::spec::layout::{LayoutSpec, LevelEndSpec, MemoryPlaceSpec, PlaceSpec};
 
 /// A place in a prompt.
 pub type Place = PlaceSpec;
+/// Where what memory recalls stands.
+pub type MemoryPlace = MemoryPlaceSpec;
 
 /// The breakpoints that a prompt asks for, in the order in which they are written.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -14,6 +16,8 @@ pub struct Layout {
     pub breakpoints: Vec<Breakpoint>,
     /// Whether the policy says nothing of them.
     pub is_silent: bool,
+    /// Where what memory recalls stands.
+    pub memory: MemoryPlace,
 }
 
 /// A breakpoint that a prompt asks for.
@@ -34,15 +38,18 @@ impl Default for Layout {
             Place::LastMessages { n: 2, offset: 0 },
         ];
         let breakpoints = places.into_iter().map(|at| Breakpoint { at, ttl: None }).collect();
-        Self { breakpoints, is_silent: true }
+        Self { breakpoints, is_silent: true, memory: MemoryPlace::default() }
     }
 }
 
 impl Layout {
     /// Checks a layout.
     pub(super) fn new(spec: Option<&LayoutSpec>, problems: &mut Problems) -> Self {
-        let Some(spec) = spec else { return Self::default() };
-        let breakpoints = spec.breakpoints.iter().enumerate().map(|(index, it)| {
+        let memory = spec.map(|it| it.memory).unwrap_or_default();
+        let Some(breakpoints) = spec.and_then(|it| it.breakpoints.as_ref()) else {
+            return Self { memory, ..Self::default() };
+        };
+        let breakpoints = breakpoints.iter().enumerate().map(|(index, it)| {
             if matches!(it.at, PlaceSpec::LastMessages { n: 0, .. }) {
                 problems.within(format_args!("breakpoints.{index}.at"), |problems| {
                     problems.push(
@@ -54,6 +61,6 @@ impl Layout {
             }
             Breakpoint { at: it.at, ttl: it.ttl.map(|it| TtlClass::of(it.0)) }
         });
-        Self { breakpoints: breakpoints.collect(), is_silent: false }
+        Self { breakpoints: breakpoints.collect(), is_silent: false, memory }
     }
 }

@@ -34,6 +34,8 @@ pub struct Memory {
     pub read: ReadSpec,
     /// In which states a fact answers.
     pub answers: Vec<State>,
+    /// The service that holds it, where calls are made.
+    pub service: Option<String>,
     /// Parts that lose nothing.
     pub oracle: Vec<Part>,
 }
@@ -120,6 +122,7 @@ impl Memory {
             store,
             read: spec.read,
             answers: if spec.answers.is_empty() { usual.to_vec() } else { spec.answers.clone() },
+            service: spec.service.clone(),
             oracle: spec.oracle.clone(),
         }
     }

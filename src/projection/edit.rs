@@ -283,6 +283,24 @@ impl<'p, 't> Editor<'p, 't> {
         }
     }
 
+    /// Says what memory recalls in the slot that is reserved for it; nothing stands there where it recalls nothing. It is no
+    /// stage's doing.
+    pub fn recall(&mut self, tokens: u32, digest: u64) {
+        let Some(index) = self.prompt.memory() else { return };
+        let before = *self.prompt.slot(index);
+        if (before.tokens, self.prompt.item(index).digest) == (tokens, digest) {
+            return;
+        }
+        let state = if tokens == 0 { State::Dropped } else { State::Shown };
+        let in_front = self.prompt.tokens_before_memory(index);
+        self.prompt.recall(index, Slot { tokens, state, by: UNDO, ..before }, digest);
+        self.log.note(index, 1, u16::MAX);
+        // Like an edit at a loop's end, it leaves standing what is in front of it.
+        let (moment, is_active, n_visited) = (Moment::LoopEnd, false, 1);
+        let visit = Visit { moment, is_active, n_visited, n_changed: 1, tokens_before_steps: in_front };
+        self.log.visits.push(visit);
+    }
+
     /// Puts a summary of so many tokens into the first of these slots, in ascending order, and hides the others behind it.
     pub fn summarise(&mut self, slots: &[SlotIx], tokens: u32, request: Option<SideRequest>) {
         let Some(host) = slots.first().copied() else { return };

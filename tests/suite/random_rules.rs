@@ -125,5 +125,9 @@ pub(crate) fn layout() -> impl Strategy<Value = Option<LayoutSpec>> {
     let ttl = prop::option::of(select(vec![DurationSpec(300_000), DurationSpec(3_600_000)]));
     let breakpoint = (at, ttl).prop_map(|(at, ttl)| BreakpointSpec { at, ttl });
     let breakpoints = prop::collection::vec(breakpoint, 0..4);
-    prop::option::weighted(0.6, breakpoints.prop_map(|breakpoints| LayoutSpec { breakpoints }))
+    prop::option::weighted(
+        0.6,
+        breakpoints
+            .prop_map(|breakpoints| LayoutSpec { breakpoints: Some(breakpoints), ..LayoutSpec::default() }),
+    )
 }
