@@ -265,6 +265,8 @@ pub struct Rows {
     pub needs: Vec<NeedRow>,
     /// The stored contents, in the order in which they were made.
     pub stored: Vec<StoredRow>,
+    /// The probes, in order.
+    pub probes: Vec<ProbeRow>,
 }
 
 impl Sink for Rows {
@@ -278,6 +280,10 @@ impl Sink for Rows {
 
     fn stored(&mut self, row: &StoredRow) {
         self.stored.push(*row);
+    }
+
+    fn probe(&mut self, row: &ProbeRow) {
+        self.probes.push(*row);
     }
 }
 

@@ -59,7 +59,7 @@ struct Simulation<'a> {
 /// What is played.
 enum Play<'a> {
     /// A trace under a policy, which stands for all that show alike.
-    Items(&'a Trace, Ready<'a>),
+    Items(&'a Trace, Box<Ready<'a>>),
     /// Block ids, on which no policy acts.
     Blocks(&'a blocks::BlockTrace),
 }
@@ -141,7 +141,7 @@ fn find<'a>(
                 Workload::Items(trace) => {
                     let ready = Ready::new(trace, policy, limits);
                     let recovery = ready.recovery();
-                    (Play::Items(trace, ready), Some(recovery))
+                    (Play::Items(trace, Box::new(ready)), Some(recovery))
                 }
                 Workload::Blocks(trace) => (Play::Blocks(trace), None),
                 Workload::Conversations(_) => return places,

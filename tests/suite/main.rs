@@ -16,6 +16,7 @@ mod fuzz;
 mod import;
 mod inputs;
 mod laws;
+mod memory;
 mod oracle;
 mod price;
 mod pricelist;
