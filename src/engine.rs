@@ -208,6 +208,7 @@ impl<'r, 't, P: Projector, S: Sink> Run<'r, 't, P, S> {
         let memory = (self.layout.memory != MemoryPlace::Tail && self.keeper.remembers())
             .then_some(self.layout.memory);
         self.prompt.begin_session(session, memory);
+        self.log.begin_session();
         let (first, last) = (session.loops.start, session.loops.end.saturating_sub(1));
         let first_step = self.trace.spine.step_at(When { loop_ix: first, phase: Phase::SessionStart });
         self.at(first_step);

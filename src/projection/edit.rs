@@ -94,6 +94,13 @@ impl ChangeLog {
         }
     }
 
+    /// Forgets what was to be undone and what the cache was to know in a session that is over.
+    pub fn begin_session(&mut self) {
+        self.undo.clear();
+        self.overruled.clear();
+        self.kept.clear();
+    }
+
     /// Begins anew after a request: what held for it alone is taken back.
     #[inline]
     pub fn settle(&mut self, prompt: &mut Prompt<'_>) {
@@ -278,7 +285,8 @@ impl<'p, 't> Editor<'p, 't> {
     /// Takes a run of slots out, as the recorded harness did; it is no stage's doing.
     pub fn reset(&mut self, slots: Range<SlotIx>) {
         self.manner = Manner { author: UNDO, stage: u16::MAX, ..self.manner };
-        for index in slots {
+        let memory = self.prompt.memory();
+        for index in slots.filter(|it| memory != Some(*it)) {
             self.hide(index);
         }
     }

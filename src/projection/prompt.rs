@@ -74,6 +74,8 @@ impl<'t> Prompt<'t> {
         let is_first = self.history.is_empty();
         let is_same = session.stable.is_empty() && !is_first;
         let from = if is_same { self.history.session_from() } else { 0 };
+        // What is hidden here may be known to the cache, and is not any more.
+        self.dirty_from = self.dirty_from.min(from);
         let mut at = self.visible_from(from);
         while at < self.len() {
             let past = Slot { tokens: 0, state: State::Past, by: UNDO, ..*self.slot(at) };

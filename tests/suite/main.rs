@@ -21,6 +21,7 @@ mod oracle;
 mod price;
 mod pricelist;
 mod profiles;
+mod random_memory;
 mod random_policy;
 mod random_rules;
 mod random_trace;

@@ -3,7 +3,7 @@
 use ctxsim::model::CacheRules;
 use ctxsim::model::cache::{Blocks, Breakpoints, Hits, Invalidates, Qualified, Steps, Stored, Touch, Units};
 use ctxsim::spec::cache::{AutomaticSpec, LookbackUnitSpec, LookupSpec, ReadableSpec};
-use ctxsim::spec::layout::{BreakpointSpec, LayoutSpec, LevelEndSpec, PlaceSpec};
+use ctxsim::spec::layout::{BreakpointSpec, LayoutSpec, LevelEndSpec, MemoryPlaceSpec, PlaceSpec};
 use ctxsim::spec::size::DurationSpec;
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -124,10 +124,8 @@ pub(crate) fn layout() -> impl Strategy<Value = Option<LayoutSpec>> {
     ];
     let ttl = prop::option::of(select(vec![DurationSpec(300_000), DurationSpec(3_600_000)]));
     let breakpoint = (at, ttl).prop_map(|(at, ttl)| BreakpointSpec { at, ttl });
-    let breakpoints = prop::collection::vec(breakpoint, 0..4);
-    prop::option::weighted(
-        0.6,
-        breakpoints
-            .prop_map(|breakpoints| LayoutSpec { breakpoints: Some(breakpoints), ..LayoutSpec::default() }),
-    )
+    let breakpoints = prop::option::weighted(0.8, prop::collection::vec(breakpoint, 0..4));
+    let memory = select(vec![MemoryPlaceSpec::Head, MemoryPlaceSpec::BehindSystem, MemoryPlaceSpec::Tail]);
+    let layout = (breakpoints, memory).prop_map(|(breakpoints, memory)| LayoutSpec { breakpoints, memory });
+    prop::option::weighted(0.7, layout)
 }

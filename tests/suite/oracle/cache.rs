@@ -10,6 +10,7 @@ use ctxsim::model::profile::Steps;
 use ctxsim::model::{CacheRules, Layout};
 use ctxsim::rng::Seed;
 use ctxsim::spec::cache::ReadableSpec;
+use ctxsim::spec::policy::ShownSpec;
 use ctxsim::trace::{Kind, StepRow};
 
 use super::history::{History, Stands, View};
@@ -161,19 +162,28 @@ pub(super) fn read(prompt: u64, read: u64, broke_at: Option<u32>) -> CacheUse {
 /// What the cache knows of the prompt.
 fn segments(history: &History<'_>) -> Vec<Segment> {
     let known = (0..history.slots.len()).filter(|it| history.slots[*it].identity.is_visible());
-    let segments = known.map(|index| {
-        let (item, view) = (history.item(index), history.slots[index].identity);
-        let View { tokens, rendition, stands, .. } = view;
-        let kind = history.kind(index);
-        let tokens_shown = history.slots[index].view.tokens;
-        Segment {
-            key: (item.digest, tokens, rendition as u8, stands),
-            kind,
-            tokens: tokens_shown,
-            slot: index as u32,
-        }
-    });
-    segments.collect()
+    let mut segments: Vec<Segment> = known
+        .map(|index| {
+            let (item, view) = (history.item(index), history.slots[index].identity);
+            let View { tokens, rendition, stands, .. } = view;
+            let kind = history.kind(index);
+            let tokens_shown = history.slots[index].view.tokens;
+            Segment {
+                key: (item.digest, tokens, rendition as u8, stands),
+                kind,
+                tokens: tokens_shown,
+                slot: history.slot_of(index),
+            }
+        })
+        .collect();
+    let (tokens, content) = history.recalled;
+    if tokens > 0 {
+        let (kind, slot) = (Kind::Memory, history.slot_of_memory());
+        let key = (u64::MAX - content, tokens, ShownSpec::Raw as u8, Stands::Shown);
+        let at = segments.partition_point(|it| it.slot < slot);
+        segments.insert(at, Segment { key, kind, tokens, slot });
+    }
+    segments
 }
 
 /// The previous prompt, up to where a pass is taken to have broken it.
