@@ -7,7 +7,7 @@ use crate::trace::facts::FactIx;
 use crate::trace::{Derived, ItemIx, Level, LoopIx, StepIx};
 use crate::units::Tokens;
 
-pub use sums::{NeedSums, RequestSums, StoredSums, Sums};
+pub use sums::{MemorySums, NeedSums, RequestSums, StoredSums, Sums};
 
 /// Which model a request goes to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

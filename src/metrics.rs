@@ -70,7 +70,10 @@ impl Tally {
             has_needs,
             recovery_input: calls * assumed.recovery_overhead_tokens as f64 + fetched,
             recovery_output: calls * assumed.recovery_output_tokens as f64,
-            latency_ms: latency(&sums.main) + latency(&sums.summariser) + calls * assumed.recovery_latency_ms,
+            latency_ms: latency(&sums.main)
+                + latency(&sums.summariser)
+                + calls * assumed.recovery_latency_ms
+                + sums.memory.calls() as f64 * assumed.memory_latency_ms,
         }
     }
 
@@ -92,6 +95,11 @@ impl Tally {
         stored.n += more.n;
         stored.tokens += more.tokens;
         stored.token_ms += more.token_ms;
+        let (memory, more) = (&mut self.sums.memory, &other.sums.memory);
+        memory.writes = memory.writes.saturating_add(more.writes);
+        memory.write_tokens = memory.write_tokens.saturating_add(more.write_tokens);
+        memory.reads = memory.reads.saturating_add(more.reads);
+        memory.read_tokens = memory.read_tokens.saturating_add(more.read_tokens);
         add_outcome(&mut self.outcome, &other.outcome);
         self.costs += &other.costs;
         self.has_needs |= other.has_needs;

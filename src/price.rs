@@ -29,6 +29,8 @@ pub struct Costs {
     pub compaction: Cost,
     /// Stored contents: the calls that made them, and keeping them.
     pub storage: Cost,
+    /// Calls of a memory to the service that holds it.
+    pub memory: Cost,
     /// Requests over a limit.
     pub penalty: Cost,
     /// Expected US dollars of recovery, and of needs that nothing could recover, at the usual prices of short prompts.
@@ -61,6 +63,7 @@ impl Costs {
             output: main.output,
             compaction: summariser.known(),
             storage: stored.unwrap_or_default(),
+            memory: profile.assumptions.memory_call * sums.memory.calls(),
             penalty: profile.assumptions.failure_penalty * u64::from(limit_violations),
             recovery: recovery(&sums.needs, profile.prices.usual(), &profile.assumptions),
             is_unknown: main.is_incomplete || summariser.is_incomplete || stored.is_none(),
@@ -79,7 +82,7 @@ impl Costs {
         if self.is_unknown {
             return f64::NAN;
         }
-        (self.base() + self.compaction + self.storage + self.penalty).usd() + self.recovery
+        (self.base() + self.compaction + self.storage + self.memory + self.penalty).usd() + self.recovery
     }
 }
 
@@ -91,6 +94,7 @@ impl AddAssign<&Self> for Costs {
         self.output += other.output;
         self.compaction += other.compaction;
         self.storage += other.storage;
+        self.memory += other.memory;
         self.penalty += other.penalty;
         self.recovery += other.recovery;
         self.is_unknown |= other.is_unknown;

@@ -57,6 +57,10 @@ pub struct Assumptions {
     pub request_latency_ms: f64,
     /// Milliseconds of a recovery call.
     pub recovery_latency_ms: f64,
+    /// What a call of a memory to its service costs.
+    pub memory_call: Cost,
+    /// Milliseconds of such a call.
+    pub memory_latency_ms: f64,
     /// Milliseconds per input token that is not read from the cache.
     pub latency_ms_per_uncached_token: f64,
     /// Milliseconds per output token.
@@ -122,16 +126,20 @@ fn limits(spec: &LimitsSpec, problems: &mut Problems) -> Limits {
 }
 
 fn assumptions(spec: &AssumptionsSpec, problems: &mut Problems) -> Assumptions {
-    let failure_penalty = Cost::from_usd(spec.failure_penalty_usd).unwrap_or_else(|| {
-        problems.within("failure_penalty_usd", |it| {
-            it.push("price-too-fine", "more than twelve decimals of a dollar", "round it");
-        });
-        Cost::default()
-    });
+    let mut cost = |field, usd| {
+        Cost::from_usd(usd).unwrap_or_else(|| {
+            problems.within(field, |it| {
+                it.push("price-too-fine", "more than twelve decimals of a dollar", "round it");
+            });
+            Cost::default()
+        })
+    };
     Assumptions {
         recovery_overhead_tokens: spec.recovery_overhead_tokens,
         recovery_output_tokens: spec.recovery_output_tokens,
-        failure_penalty,
+        failure_penalty: cost("failure_penalty_usd", spec.failure_penalty_usd),
+        memory_call: cost("memory_call_usd", spec.memory_call_usd),
+        memory_latency_ms: spec.memory_latency_ms.to_f64(),
         request_latency_ms: spec.request_latency_ms.to_f64(),
         recovery_latency_ms: spec.recovery_latency_ms.to_f64(),
         latency_ms_per_uncached_token: spec.latency_ms_per_uncached_token.to_f64(),

@@ -4,14 +4,18 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use ctxsim::engine::{simulate, simulate_with_memory};
-use ctxsim::ledger::{Loss, MemoryKind, MemoryRow, NeedRow, ProbeRow, RequestRow, Rows, Sink, Sums};
+use ctxsim::ledger::{
+    Loss, MemoryKind, MemoryRow, MemorySums, NeedRow, Outcome, ProbeRow, RequestRow, Rows, Sink, Sums,
+};
 use ctxsim::memory::{Call, Memory, Recalled, View};
+use ctxsim::metrics::Tally;
 use ctxsim::model::memory::State;
 use ctxsim::model::{Policy, Profile};
 use ctxsim::spec::Format;
 use ctxsim::spec::decode::decode;
 use ctxsim::trace::facts::{Form, Plant};
 use ctxsim::trace::{Kind, Lifecycle, LoopIx, NewItem, Sizes, Trace, TraceBuilder};
+use ctxsim::units::{Cost, Decimal};
 
 /// The rows and what else a run tells.
 #[derive(Default)]
@@ -194,6 +198,23 @@ fn calls_to_a_service_are_rows_and_a_file_makes_none() {
     assert_eq!(play(&nine_sessions(None), &notes("head", "service: \"vault\"")).calls, all);
     assert_eq!(play(&nine_sessions(None), &notes("tail", "service: \"vault\"")).calls, all);
     assert_eq!(play(&nine_sessions(None), &notes("head", "")).calls, []);
+}
+
+#[test]
+fn calls_to_a_service_have_their_price_and_their_time_after_the_ledger() {
+    let trace = nine_sessions(None);
+    let told = play(&trace, &notes("head", "service: \"vault\""));
+    let mut profile = sonnet();
+    let tally = |profile: &Profile| Tally::new(&told.sums, None, &Outcome::default(), false, profile);
+    let free = tally(&profile);
+    profile.assumptions.memory_call = Cost::from_usd(Decimal::parse("0.002").unwrap()).unwrap();
+    profile.assumptions.memory_latency_ms = 250.0;
+    let priced = tally(&profile);
+
+    let memory = MemorySums { writes: 2, write_tokens: 2_000, reads: 2, read_tokens: 2_000 };
+    assert_eq!(priced.sums.memory, memory);
+    assert!((priced.costs.total() - free.costs.total() - 4.0 * 0.002).abs() < 1e-12);
+    assert!((priced.latency_ms - free.latency_ms - 4.0 * 250.0).abs() < 1e-9);
 }
 
 /// A memory in code: a diary, which has a page for each session behind it and can tell all that they said.
