@@ -300,7 +300,7 @@ impl<'p, 't> Editor<'p, 't> {
             return;
         }
         let state = if tokens == 0 { State::Dropped } else { State::Shown };
-        let in_front = self.prompt.tokens_before_memory(index);
+        let in_front = self.prompt.tokens_before_memory();
         self.prompt.recall(index, Slot { tokens, state, by: UNDO, ..before }, digest);
         self.log.note(index, 1, u16::MAX);
         // Like an edit at a loop's end, it leaves standing what is in front of it.

@@ -37,8 +37,9 @@ pub struct Prompt<'t> {
     journal: Vec<Edit>,
     total: Tokens,
     stable: Tokens,
-    /// The slot that is reserved for what memory recalls, where it stands in front of the messages.
-    memory: Option<SlotIx>,
+    /// The slot that is reserved for what memory recalls, where it stands in front of the messages; and the tokens in front
+    /// of it.
+    memory: Option<(SlotIx, Tokens)>,
     tools: ToolResults,
     arrived: Arrived,
     dirty_from: SlotIx,
@@ -129,25 +130,25 @@ impl<'t> Prompt<'t> {
         let at = self.add(item);
         self.arrived = arrived;
         self.replace(at, Slot { state: State::Dropped, ..*self.slot(at) });
-        self.memory = Some(at);
+        self.memory = Some((at, self.total));
     }
 
     /// Returns the slot that is reserved for what memory recalls, where it stands in front of the messages.
     #[inline]
     #[must_use]
     pub fn memory(&self) -> Option<SlotIx> {
-        self.memory
+        self.memory.map(|it| it.0)
     }
 
     /// Returns the tokens of what memory recalls in that slot.
     #[must_use]
     pub fn memory_tokens(&self) -> Tokens {
-        self.memory.map_or(0, |it| self.slot(it).tokens.into())
+        self.memory.map_or(0, |it| self.slot(it.0).tokens.into())
     }
 
-    /// Returns the tokens in front of that slot: it is the first of the stable prefix, or behind the last.
-    pub(super) fn tokens_before_memory(&self, index: SlotIx) -> Tokens {
-        if index + 1 == self.history.session_from() { self.stable - self.memory_tokens() } else { 0 }
+    /// Returns the tokens in front of that slot.
+    pub(super) fn tokens_before_memory(&self) -> Tokens {
+        self.memory.map_or(0, |it| it.1)
     }
 
     /// Puts what memory recalls into its slot.
