@@ -9,9 +9,10 @@ pub mod window;
 use crate::cache::{CacheRule, RequestView, cache, cache_with_settings};
 use crate::coded;
 use crate::input::policy::Moment;
+use crate::input::policy::layout::MemoryPlace;
 use crate::input::{CacheRules, Layout, Limits, Policy, Settings};
 use crate::ledger::{CacheUse, Change, Failure, FailureKind, NeedRow, Outcome, RequestRow, Role, Sink};
-use crate::memory::Keeper;
+use crate::memory::{Keeper, Memory, MemoryRun};
 use crate::projection::chain::Chain;
 use crate::projection::edit::ChangeLog;
 use crate::projection::{Ambient, Editor, Projector, Prompt, SideRequest};
@@ -49,7 +50,22 @@ pub fn simulate_each<S: Sink>(
     rules: &CacheRules,
     sinks: &mut [S],
 ) -> Outcome {
-    play_ready(trace, ready, recoveries, limits, rules, None, sinks)
+    play_ready(trace, ready, recoveries, limits, rules, (ready.keeper(trace), None), sinks)
+}
+
+/// Plays a trace under a declarative policy with a memory in code, made for the trace; the policy's layout places it.
+pub fn simulate_with_memory<'t>(
+    trace: &'t Trace,
+    policy: &Policy,
+    limits: &Limits,
+    rules: &CacheRules,
+    memory: impl FnOnce(&'t Trace) -> Box<dyn Memory + 't>,
+    sink: &mut impl Sink,
+) -> Outcome {
+    let ready = Ready::new(trace, policy, limits);
+    let keeper = Keeper::new(trace.facts.as_ref(), Some(MemoryRun::Code(memory(trace))));
+    let recoveries = [ready.recovery()];
+    play_ready(trace, &ready, &recoveries, limits, rules, (keeper, None), std::slice::from_mut(sink))
 }
 
 /// Plays a trace with drawn needs; rows of requests that fetch something are further requests of the step that needs it.
@@ -62,20 +78,19 @@ pub fn simulate_sampled<S: Sink>(
     seed: Seed,
     sink: &mut S,
 ) -> Outcome {
-    let drawn = Drawn::new(trace, seed);
-    play_ready(trace, ready, &[recovery], limits, rules, Some(drawn), std::slice::from_mut(sink))
+    let with = (ready.keeper(trace), Some(Drawn::new(trace, seed)));
+    play_ready(trace, ready, &[recovery], limits, rules, with, std::slice::from_mut(sink))
 }
 
-fn play_ready<S: Sink>(
-    trace: &Trace,
+fn play_ready<'t, S: Sink>(
+    trace: &'t Trace,
     ready: &Ready<'_>,
     recoveries: &[ReadyRecovery],
     limits: &Limits,
     rules: &CacheRules,
-    drawn: Option<Drawn>,
+    (keeper, drawn): (Keeper<'t>, Option<Drawn>),
     sinks: &mut [S],
 ) -> Outcome {
-    let keeper = trace.facts.as_ref().map(|it| Keeper::new(it, ready.memory));
     if let Some(code) = ready.code {
         let mut projector = coded::projector(code, trace);
         let run = Run::new(trace, &mut projector, ready.layout, recoveries, limits, rules, sinks);
@@ -119,7 +134,7 @@ struct Run<'r, 't, P, S> {
     sinks: &'r mut [S],
     prompt: Prompt<'t>,
     log: ChangeLog,
-    keeper: Option<Keeper<'t>>,
+    keeper: Keeper<'t>,
     chain: Chain,
     ambient: Ambient,
     last_ms: Option<i64>,
@@ -164,7 +179,7 @@ impl<'r, 't, P: Projector, S: Sink> Run<'r, 't, P, S> {
             sinks,
             prompt: Prompt::new(&trace.spine),
             log: ChangeLog::default(),
-            keeper: trace.facts.as_ref().map(|it| Keeper::new(it, None)),
+            keeper: Keeper::new(trace.facts.as_ref(), None),
             chain: Chain::default(),
             ambient: Ambient { ttl_ms: rules.ttl_ms(), ..Ambient::default() },
             last_ms: None,
@@ -184,8 +199,8 @@ impl<'r, 't, P: Projector, S: Sink> Run<'r, 't, P, S> {
         }
     }
 
-    /// Plays with a memory, and with needs that are drawn, where there are such.
-    fn with(self, keeper: Option<Keeper<'t>>, drawn: Option<Drawn>) -> Self {
+    /// Plays with a memory, and with needs that are drawn, where they are.
+    fn with(self, keeper: Keeper<'t>, drawn: Option<Drawn>) -> Self {
         let weighs = drawn.is_none();
         let carried = self.carried.into_iter().map(|it| it.filter(|_| weighs)).collect();
         Self { keeper, drawn, carried, ..self }
@@ -212,12 +227,11 @@ impl<'r, 't, P: Projector, S: Sink> Run<'r, 't, P, S> {
                 break;
             }
         }
-        self.outcome.end_tokens = self.prompt.tokens();
+        self.outcome.end_tokens = self.prompt.tokens() - self.prompt.memory_tokens();
         self.outcome.end_memory_tokens = self.remember();
         self.ask(When::END);
-        if let Some(keeper) = &self.keeper {
-            keeper.tell(self.sinks);
-        }
+        self.keeper.settle(self.prompt.active_loop(), self.sinks);
+        self.keeper.tell(self.sinks);
         for row in self.cache.stored() {
             self.sinks.iter_mut().for_each(|sink| sink.stored(row));
         }
@@ -240,11 +254,12 @@ impl<'r, 't, P: Projector, S: Sink> Run<'r, 't, P, S> {
         CacheUse { uncached: prompt, ..CacheUse::default() }
     }
 
-    /// Plays one session; the first begins with the prompt as it is made.
+    /// Plays one session.
     fn play_session(&mut self, nth: usize, session: &'t Session) -> Result<(), Failure> {
-        if nth > 0 {
-            self.prompt.begin_session(session);
-        }
+        let memory = (self.layout.memory != MemoryPlace::Tail && self.keeper.remembers())
+            .then_some(self.layout.memory);
+        self.prompt.begin_session(session, memory);
+        self.log.begin_session();
         if let Some(drawn) = &mut self.drawn {
             drawn.begin_session(&self.trace.spine, session);
         }
@@ -252,6 +267,7 @@ impl<'r, 't, P: Projector, S: Sink> Run<'r, 't, P, S> {
         let first_step = self.trace.spine.step_at(When { loop_ix: first, phase: Phase::SessionStart });
         self.at(first_step);
         self.reach(first, Phase::SessionStart);
+        self.recall();
         self.project(Moment::SessionStart, first, first_step);
         for loop_ix in session.loops.clone() {
             self.outcome.turns_started += 1;
@@ -269,6 +285,7 @@ impl<'r, 't, P: Projector, S: Sink> Run<'r, 't, P, S> {
                 }),
         );
         self.project(Moment::SessionEnd, last, last_step);
+        self.keeper.session_end(&self.prompt, nth);
         self.reach(last, Phase::SessionEnd);
         self.ask(When { loop_ix: last, phase: Phase::SessionEnd });
         Ok(())
@@ -287,6 +304,7 @@ impl<'r, 't, P: Projector, S: Sink> Run<'r, 't, P, S> {
         for step in row.steps.clone() {
             self.at(step);
             self.reach(loop_ix, Phase::Request(step));
+            self.recall();
             self.project(Moment::Request, loop_ix, step);
             self.item_needs(loop_ix, step)?;
             if step + 1 == row.steps.end {
@@ -301,6 +319,7 @@ impl<'r, 't, P: Projector, S: Sink> Run<'r, 't, P, S> {
         self.project(Moment::LoopEnd, loop_ix, last);
         self.needs(loop_ix, last, Due::LoopEnd)?;
         self.ask(When { loop_ix, phase: Phase::LoopEnd });
+        self.keeper.turn_end(&self.prompt, loop_ix);
         self.send_unrecorded(loop_ix, row.steps.end.saturating_sub(1));
         Ok(())
     }
@@ -317,11 +336,7 @@ impl<'r, 't, P: Projector, S: Sink> Run<'r, 't, P, S> {
                     Editor::new(&mut self.prompt, &mut self.log, Moment::LoopStart).reset(slots);
                 }
                 EventKind::Change(setting, value) => self.settings.set(*setting, *value),
-                EventKind::Memory(event) => {
-                    if let Some(keeper) = &mut self.keeper {
-                        keeper.event(*event);
-                    }
-                }
+                EventKind::Memory(event) => self.keeper.event(*event),
             }
         }
     }
@@ -329,12 +344,10 @@ impl<'r, 't, P: Projector, S: Sink> Run<'r, 't, P, S> {
     /// Answers what is asked up to a moment.
     #[inline]
     fn ask(&mut self, until: When) {
-        if self.keeper.as_ref().is_some_and(|it| it.is_asked(until)) {
+        if self.keeper.is_asked(until) {
             let has_stopped = self.outcome.failure.is_some();
             self.remember();
-            if let Some(keeper) = &mut self.keeper {
-                keeper.probe(&self.prompt, until, has_stopped, self.sinks);
-            }
+            self.keeper.probe(&self.prompt, until, has_stopped, self.sinks);
         }
     }
 
@@ -447,9 +460,18 @@ impl<'r, 't, P: Projector, S: Sink> Run<'r, 't, P, S> {
     /// Brings the memory up to date; returns what it takes at the end of the prompt.
     #[inline]
     fn remember(&mut self) -> Tokens {
-        let Some(keeper) = &mut self.keeper else { return 0 };
-        keeper.observe(&self.prompt);
-        keeper.tokens()
+        self.keeper.observe(&self.prompt);
+        self.keeper.tokens()
+    }
+
+    /// Lets memory say what it recalls where a slot is reserved for it.
+    #[inline]
+    fn recall(&mut self) {
+        if self.prompt.memory().is_some() {
+            self.keeper.observe(&self.prompt);
+            let it = self.keeper.recall().unwrap_or_default();
+            Editor::new(&mut self.prompt, &mut self.log, Moment::Request).recall(it.tokens, it.digest);
+        }
     }
 
     /// Sends the prompt of a step.
@@ -472,7 +494,7 @@ impl<'r, 't, P: Projector, S: Sink> Run<'r, 't, P, S> {
         if self.cache.needs_chain() {
             self.chain.refresh(&mut self.prompt, self.log.identities());
         }
-        let memory = self.remember();
+        let memory = if self.prompt.memory().is_none() { self.remember() } else { 0 };
         let shown = self.prompt.tokens();
         let view = RequestView {
             prompt: shown,
@@ -490,7 +512,7 @@ impl<'r, 't, P: Projector, S: Sink> Run<'r, 't, P, S> {
         };
         let usage = self.cache.submit(&view);
         let mut usage = self.checked(usage, shown, (loop_ix, step));
-        // What is remembered changes behind everything else, where no earlier prompt agrees.
+        // At the tail, memory stands behind everything else, where no earlier prompt agrees.
         usage.uncached += memory;
         let prompt = shown + memory;
         self.is_cold = shown - usage.read.min(shown) > self.trace.harness.side_request_cold_tokens;
@@ -509,6 +531,7 @@ impl<'r, 't, P: Projector, S: Sink> Run<'r, 't, P, S> {
         };
         self.record_main(row);
         self.last_read = usage.read;
+        self.keeper.settle(loop_ix, self.sinks);
         self.log.settle(&mut self.prompt);
         self.last_ms = Some(self.ambient.now_ms);
         self.ambient.idle_ms = 0;

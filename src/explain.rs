@@ -16,7 +16,7 @@ use crate::ledger::{NeedRow, RequestRow, Role, Rows};
 use crate::price::{Bill, Consumed};
 use crate::projection::chain::Link;
 use crate::projection::text_as_it_came;
-use crate::trace::{Trace, Usage};
+use crate::trace::{Item, Trace, Usage};
 use crate::units::Tokens;
 
 pub use items::{Cached, Standing, Stood};
@@ -61,6 +61,8 @@ pub enum By {
     TakenBack,
     /// The recorded harness, which took the item out.
     Harness,
+    /// The memory, which recalls something else.
+    Memory,
 }
 
 /// A change of an item.
@@ -117,7 +119,8 @@ pub fn explain(
         Some(sent) => (sent, None),
         None => aside(trace, policy, &eyes, (n_before, nth), asked.as_ref()),
     };
-    let story = Story { trace, policy, mains: &mains, edits: &eyes.edits[..this.n_edits] };
+    let story =
+        Story { trace, policy, mains: &mains, edits: &eyes.edits[..this.n_edits], items: &eyes.items };
     let n_seen = before.as_ref().map_or(0, |it| it.slots.len());
     let items = story.items(&this, n_seen, &row);
     let shown: Tokens = items.iter().map(|it| Tokens::from(it.now.tokens)).sum();
@@ -165,6 +168,8 @@ struct Story<'a> {
     mains: &'a [usize],
     /// The edits before the request.
     edits: &'a [Noted],
+    /// What has come, by slot.
+    items: &'a [Item],
 }
 
 impl Story<'_> {
@@ -175,6 +180,7 @@ impl Story<'_> {
                 let (stage, step) = rung(self.policy, noted.edit.after.by);
                 By::Stage(stage, step)
             }
+            _ if items::is_recalled(&self.items[noted.edit.slot as usize]) => By::Memory,
             (None, true) => By::TakenBack,
             (None, false) => By::Harness,
         }
@@ -251,13 +257,14 @@ fn aside(
     let n_edits =
         (0..end).rev().take_while(|it| items::goes_behind(&eyes.edits[*it].edit)).last().unwrap_or(end);
     let n_items = eyes.edits.get(end).map_or(0, |it| it.n_items);
-    let mut slots = items::as_they_came(&trace.spine, n_items);
+    let mut slots = items::as_they_came(&eyes.items, n_items);
     for noted in &eyes.edits[..n_edits] {
         if let Some(slot) = slots.get_mut(noted.edit.slot as usize) {
             *slot = noted.edit.after;
         }
     }
-    let texts = (0..).zip(&slots).map(|(at, slot)| text_as_it_came(slot, &trace.texts, at)).collect();
+    let shown = eyes.items.iter().zip(&slots);
+    let texts = shown.map(|(item, slot)| text_as_it_came(slot, &trace.texts, item.origin)).collect();
     let links: Vec<Link> = asked.map(|it| it.links.clone()).unwrap_or_default();
     let replaced = eyes.edits.get(n_edits..=end).unwrap_or_default().iter().map(|it| it.edit.slot);
     let only = asked.is_none().then(|| replaced.collect());

@@ -8,7 +8,7 @@ use crate::trace::{Derived, ItemIx, Level, LoopIx, StepIx};
 use crate::units::Tokens;
 
 pub use crate::projection::{Change, ToolResults};
-pub use sums::{NeedSums, RequestSums, StoredSums, Sums};
+pub use sums::{MemorySums, NeedSums, RequestSums, StoredSums, Sums};
 
 /// Which model a request goes to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -174,6 +174,30 @@ pub struct KeptRow<'a> {
     pub nth: u64,
 }
 
+/// Calls of a memory to the service that holds it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MemoryRow<'a> {
+    /// The loop in which they were made, or that came last.
+    pub loop_ix: LoopIx,
+    /// What they are for.
+    pub kind: MemoryKind,
+    /// What the service is called.
+    pub service: &'a str,
+    /// How many.
+    pub calls: u64,
+    /// Tokens that they carry.
+    pub tokens: Tokens,
+}
+
+/// What a call to a memory is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum MemoryKind {
+    /// Something is put into it.
+    Write,
+    /// Something is brought back.
+    Read,
+}
+
 /// What lost a fact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Loss {
@@ -257,6 +281,8 @@ pub trait Sink {
     fn probe(&mut self, _row: &ProbeRow) {}
     /// Takes a stored content, when the run is over; those who need no costs need not say so.
     fn stored(&mut self, _row: &StoredRow) {}
+    /// Takes calls of the memory.
+    fn memory(&mut self, _row: &MemoryRow<'_>) {}
     /// Takes a fact that the memory holds when the load is over, bank by bank and the oldest first.
     fn kept(&mut self, _row: &KeptRow<'_>) {}
 }
@@ -270,6 +296,8 @@ pub struct Rows {
     pub needs: Vec<NeedRow>,
     /// The stored contents, in the order in which they were made.
     pub stored: Vec<StoredRow>,
+    /// The probes, in order.
+    pub probes: Vec<ProbeRow>,
 }
 
 impl Sink for Rows {
@@ -283,6 +311,10 @@ impl Sink for Rows {
 
     fn stored(&mut self, row: &StoredRow) {
         self.stored.push(*row);
+    }
+
+    fn probe(&mut self, row: &ProbeRow) {
+        self.probes.push(*row);
     }
 }
 
@@ -308,6 +340,11 @@ impl<A: Sink, B: Sink> Sink for (A, B) {
     fn stored(&mut self, row: &StoredRow) {
         self.0.stored(row);
         self.1.stored(row);
+    }
+
+    fn memory(&mut self, row: &MemoryRow<'_>) {
+        self.0.memory(row);
+        self.1.memory(row);
     }
 
     #[inline]

@@ -75,7 +75,10 @@ impl Tally {
             recovery_output: refetched.output,
             recovery_interval: None,
             n_played: 0,
-            latency_ms: latency(&sums.main) + latency(&sums.summariser) + calls * assumed.recovery_latency_ms,
+            latency_ms: latency(&sums.main)
+                + latency(&sums.summariser)
+                + calls * assumed.recovery_latency_ms
+                + sums.memory.calls() as f64 * assumed.memory_latency_ms,
         }
     }
 
@@ -98,6 +101,11 @@ impl Tally {
         stored.n += more.n;
         stored.tokens += more.tokens;
         stored.token_ms += more.token_ms;
+        let (memory, more) = (&mut self.sums.memory, &other.sums.memory);
+        memory.writes = memory.writes.saturating_add(more.writes);
+        memory.write_tokens = memory.write_tokens.saturating_add(more.write_tokens);
+        memory.reads = memory.reads.saturating_add(more.reads);
+        memory.read_tokens = memory.read_tokens.saturating_add(more.read_tokens);
         add_outcome(&mut self.outcome, &other.outcome);
         let own = self.interval();
         let more = other.interval();

@@ -24,6 +24,8 @@ pub struct Costs {
     pub compaction: Cost,
     /// Stored contents: the calls that made them, and keeping them.
     pub storage: Cost,
+    /// Calls of a memory to the service that holds it.
+    pub memory: Cost,
     /// Requests over a limit.
     pub penalty: Cost,
     /// Expected US dollars of recovery, and of needs that nothing could recover, at the usual prices of short prompts.
@@ -56,6 +58,7 @@ impl Costs {
             main,
             compaction: summariser.known(),
             storage: stored.unwrap_or_default(),
+            memory: profile.assumptions.memory_call * sums.memory.calls(),
             penalty: profile.assumptions.failure_penalty * u64::from(limit_violations),
             recovery: recovery.unwrap_or_default(),
             is_recovery_unknown: recovery.is_none(),
@@ -72,7 +75,7 @@ impl Costs {
     /// Returns everything in US dollars, or nothing when a price is unknown; the exact parts are summed first.
     #[must_use]
     pub fn total(&self) -> Option<f64> {
-        let exact = (self.base() + self.compaction + self.storage + self.penalty).usd();
+        let exact = (self.base() + self.compaction + self.storage + self.memory + self.penalty).usd();
         (!self.is_unknown && !self.is_recovery_unknown).then_some(exact + self.recovery)
     }
 }
@@ -82,6 +85,7 @@ impl AddAssign<&Self> for Costs {
         self.main += other.main;
         self.compaction += other.compaction;
         self.storage += other.storage;
+        self.memory += other.memory;
         self.penalty += other.penalty;
         self.recovery += other.recovery;
         self.is_recovery_unknown |= other.is_recovery_unknown;

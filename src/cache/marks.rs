@@ -104,7 +104,17 @@ fn automatic(at: Automatic, links: &[Link]) -> Option<usize> {
 
 /// Returns the last prefix of what stands before all messages.
 pub(super) fn lead_end(links: &[Link]) -> Option<usize> {
-    links.iter().take_while(|it| matches!(it.kind, Kind::ToolSchema | Kind::System)).count().checked_sub(1)
+    lead(links).checked_sub(1)
+}
+
+/// Returns how many prefixes end before all messages: behind the tools, the system prompt, or a memory in front of them.
+fn lead(links: &[Link]) -> usize {
+    let n_memory = links.iter().take_while(|it| it.kind == Kind::Memory).count();
+    let front = links[n_memory..].iter().take_while(|it| matches!(it.kind, Kind::ToolSchema | Kind::System));
+    match front.count() {
+        0 => 0,
+        n => n_memory + n,
+    }
 }
 
 /// Returns the ends of user messages and of runs of results, the last one first.
@@ -127,8 +137,7 @@ fn end_of(level: LevelEnd, links: &[Link]) -> Option<usize> {
         LevelEnd::Tools => Kind::ToolSchema,
         LevelEnd::System => Kind::System,
     };
-    let front = links.iter().take_while(|it| matches!(it.kind, Kind::ToolSchema | Kind::System));
-    front.enumerate().filter(|(_, it)| it.kind == kind).last().map(|(index, _)| index)
+    links[..lead(links)].iter().rposition(|it| it.kind == kind)
 }
 
 /// Returns the ends of the messages behind the tools and the system prompt, the last one first.

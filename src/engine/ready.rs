@@ -3,6 +3,7 @@
 use crate::input::policy::Code;
 use crate::input::policy::memory::Memory;
 use crate::input::{Layout, Limits, Policy};
+use crate::memory::{Keeper, MemoryRun};
 use crate::projection::Program;
 use crate::projection::num::Known;
 use crate::recovery::{Bound, ReadyRecovery};
@@ -44,6 +45,15 @@ impl<'p> Ready<'p> {
             && self.program == other.program
             && self.layout == other.layout
             && self.memory == other.memory
+    }
+
+    /// Begins to remember what a trace says, and to answer what it asks.
+    pub(super) fn keeper<'t>(&self, trace: &'t Trace) -> Keeper<'t>
+    where
+        'p: 't,
+    {
+        let plane = trace.facts.as_ref();
+        Keeper::new(plane, plane.zip(self.memory).map(|(plane, rules)| MemoryRun::declared(rules, plane)))
     }
 
     /// Returns how the agent gets back what it cannot see.

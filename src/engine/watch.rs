@@ -6,7 +6,6 @@ use crate::coded;
 use crate::input::policy::Moment;
 use crate::input::{CacheRules, Layout, Limits, Policy};
 use crate::ledger::{Outcome, Sink};
-use crate::memory::Keeper;
 use crate::projection::{Ambient, Editor, Projector};
 use crate::recovery::ReadyRecovery;
 use crate::trace::Trace;
@@ -62,7 +61,7 @@ pub fn simulate_watched(
 ) -> Outcome {
     let ready = Ready::new(trace, policy, limits);
     let recoveries = [ready.recovery()];
-    let keeper = trace.facts.as_ref().map(|it| Keeper::new(it, ready.memory));
+    let keeper = ready.keeper(trace);
     let policy: Box<dyn Projector> = match ready.code {
         Some(code) => coded::projector(code, trace),
         None => Box::new(ready.program.clone()),

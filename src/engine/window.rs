@@ -3,10 +3,12 @@
 //! It gives what [`simulate`](super::simulate) gives of the conversation's trace, without making trace or prompt.
 
 use crate::input::policy::Moment;
+use crate::input::policy::layout::MemoryPlace;
+use crate::input::policy::memory::Memory;
 use crate::input::policy::memory::State;
 use crate::input::{CacheRules, Limits, Policy};
 use crate::ledger::{CacheUse, Outcome, RequestRow, Role, Sink, ToolResults};
-use crate::memory::{Keeper, View};
+use crate::memory::{Keeper, MemoryRun, View};
 use crate::projection::Window;
 use crate::projection::num::Known;
 use crate::trace::conversation::{Step, Trial, Turn};
@@ -14,7 +16,7 @@ use crate::trace::{ItemIx, Kind, When};
 use crate::units::{Decimal, Tokens};
 
 /// Plays a conversation the short way; nothing, where only the long way tells: the policy is no window, there is a cache,
-/// or a request goes over a limit. Of a run that is given up, the sink has rows that mean nothing.
+/// memory stands in front of messages or makes calls, or a request goes over a limit. Of a run that is given up, the sink has rows that mean nothing.
 ///
 /// A request's row does not say what the policy changed since the request before.
 pub fn simulate(
@@ -25,11 +27,13 @@ pub fn simulate(
     rules: &CacheRules,
     sink: &mut impl Sink,
 ) -> Option<Outcome> {
-    if *rules != CacheRules::None {
+    let is_beside = |it: &Memory| policy.layout().memory == MemoryPlace::Tail && it.service.is_none();
+    if *rules != CacheRules::None || !policy.memory().is_none_or(is_beside) {
         return None;
     }
     let window = Window::new(policy, &Known { limits: *limits, chars_per_token })?;
-    let keeper = Keeper::new(&trial.facts, policy.memory());
+    let memory = policy.memory().map(|it| MemoryRun::declared(it, &trial.facts));
+    let keeper = Keeper::new(Some(&trial.facts), memory);
     let shown = Shown::new(trial);
     Run { trial, window, keeper, limits, sink, shown, outcome: Outcome::default() }.play()
 }

@@ -8,7 +8,7 @@ use crate::input::policy::{Action, SummaryPrompt};
 use crate::ledger::RequestRow;
 use crate::projection::prompt::{Edit, Shown};
 use crate::projection::{Slot, SlotIx, State};
-use crate::trace::{ItemIx, Kind, LoopIx, Spine, StepIx};
+use crate::trace::{Item, ItemIx, Kind, LoopIx, NO_ITEM, StepIx};
 use crate::units::Tokens;
 
 /// What stands at a place.
@@ -84,7 +84,7 @@ impl Story<'_> {
         let slots =
             (0..).zip(&sent.slots).filter(|(it, _)| sent.only.as_ref().is_none_or(|only| only.contains(it)));
         let items = slots.map(|(index, slot): (SlotIx, &Slot)| {
-            let item = &spine.items[index as usize];
+            let item = &self.items[index as usize];
             let end = start + Tokens::from(slot.tokens);
             let within = |from: Tokens, to: Tokens| end.min(to).saturating_sub(start.max(from));
             let cached = Cached {
@@ -97,7 +97,7 @@ impl Story<'_> {
                 item: index,
                 kind: item.kind,
                 tool: spine.tools.get_index(usize::from(item.tool)).cloned(),
-                loop_ix: (index >= spine.n_stable).then_some(item.loop_ix),
+                loop_ix: (item.origin >= spine.n_stable && !is_recalled(item)).then_some(item.loop_ix),
                 step: item.step_ix,
                 raw: item.raw,
                 now: Stood::of(slot),
@@ -138,6 +138,11 @@ fn host(behind: &IndexMap<SlotIx, SlotIx>, of: SlotIx) -> Option<SlotIx> {
     Some(host)
 }
 
+/// Returns whether an item is what memory recalls, and none of the load's.
+pub(super) fn is_recalled(item: &Item) -> bool {
+    item.kind == Kind::Memory && item.origin == NO_ITEM
+}
+
 /// Returns whether an edit puts an item behind a summary.
 pub(super) fn goes_behind(edit: &Edit) -> bool {
     edit.after.state == State::Absorbed && edit.before.is_visible()
@@ -154,6 +159,6 @@ pub(super) fn makes_request(action: &Action) -> bool {
 }
 
 /// Returns the first items, none of which anybody has changed.
-pub(super) fn as_they_came(spine: &Spine, n_items: SlotIx) -> Vec<Slot> {
-    spine.items.iter().take(n_items as usize).map(Slot::as_it_came).collect()
+pub(super) fn as_they_came(items: &[Item], n_items: SlotIx) -> Vec<Slot> {
+    items.iter().take(n_items as usize).map(Slot::as_it_came).collect()
 }

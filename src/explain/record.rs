@@ -11,7 +11,7 @@ use crate::ledger::{CacheUse, NeedRow, RequestRow, Role, Sink, StoredRow};
 use crate::projection::chain::Link;
 use crate::projection::prompt::Edit;
 use crate::projection::{Editor, Projector, Slot, SlotIx};
-use crate::trace::Texts;
+use crate::trace::{Item, Texts};
 
 /// An edit, and when it was made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,19 +54,35 @@ pub(super) struct Eyes<'t> {
     n_seen: usize,
     /// Every edit, in order.
     pub(super) edits: Vec<Noted>,
+    /// What has come, by slot.
+    pub(super) items: Vec<Item>,
     /// The wanted prompts.
     pub(super) sent: [Option<Sent>; 2],
 }
 
 impl<'t> Eyes<'t> {
     pub(super) fn new(texts: &'t Texts, wanted: [Option<usize>; 2], until: usize) -> Self {
-        Self { texts, wanted, until, n_sent: 0, n_seen: 0, edits: Vec::new(), sent: [None, None] }
+        Self {
+            texts,
+            wanted,
+            until,
+            n_sent: 0,
+            n_seen: 0,
+            edits: Vec::new(),
+            items: Vec::new(),
+            sent: [None, None],
+        }
     }
 
     /// Notes the edits that have been made since the last look.
     fn note(&mut self, at: Option<Moment>, edit: &Editor<'_, '_>) {
         if self.n_sent > self.until {
             return;
+        }
+        let items = edit.prompt().history().items();
+        self.items.extend(items.get(self.items.len()..).unwrap_or_default());
+        if let Some(memory) = edit.prompt().memory() {
+            self.items[memory as usize] = items[memory as usize];
         }
         let journal = edit.prompt().journal();
         let (n_sent, n_items) = (self.n_sent, edit.prompt().len());

@@ -59,6 +59,10 @@ pub struct Assumptions {
     pub recovery_output_tokens: Tokens,
     /// What one failure is taken to cost.
     pub failure_penalty: Cost,
+    /// What a call of a memory to its service costs.
+    pub memory_call: Cost,
+    /// Milliseconds of such a call.
+    pub memory_latency_ms: f64,
     /// Milliseconds of a request before the first token.
     pub request_latency_ms: f64,
     /// Milliseconds of a recovery call.

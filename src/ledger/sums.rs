@@ -1,6 +1,6 @@
 //! A ledger folded to what prices need.
 
-use super::{NeedRow, Refetched, RequestRow, Role, Sink, StoredRow};
+use super::{MemoryKind, MemoryRow, NeedRow, Refetched, RequestRow, Role, Sink, StoredRow};
 use crate::trace::Level;
 use crate::units::Tokens;
 
@@ -61,6 +61,27 @@ pub struct StoredSums {
     pub token_ms: u128,
 }
 
+/// Sums of the calls of memories to their services.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MemorySums {
+    /// Calls that put something in.
+    pub writes: u64,
+    /// Tokens that these carry.
+    pub write_tokens: Tokens,
+    /// Calls that bring something back.
+    pub reads: u64,
+    /// Tokens that these carry.
+    pub read_tokens: Tokens,
+}
+
+impl MemorySums {
+    /// Returns how many calls there are.
+    #[must_use]
+    pub fn calls(&self) -> u64 {
+        self.writes + self.reads
+    }
+}
+
 /// A ledger folded to what prices need; a flat price list asks for nothing more.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Sums {
@@ -72,6 +93,8 @@ pub struct Sums {
     pub needs: NeedSums,
     /// The stored contents.
     pub stored: StoredSums,
+    /// The calls of memories.
+    pub memory: MemorySums,
 }
 
 impl NeedSums {
@@ -135,5 +158,15 @@ impl Sink for Sums {
         self.stored.n += 1;
         self.stored.tokens = self.stored.tokens.saturating_add(row.tokens);
         self.stored.token_ms = self.stored.token_ms.saturating_add(row.token_ms);
+    }
+
+    fn memory(&mut self, row: &MemoryRow<'_>) {
+        let sums = &mut self.memory;
+        let (calls, tokens) = match row.kind {
+            MemoryKind::Write => (&mut sums.writes, &mut sums.write_tokens),
+            MemoryKind::Read => (&mut sums.reads, &mut sums.read_tokens),
+        };
+        *calls = calls.saturating_add(row.calls);
+        *tokens = tokens.saturating_add(row.tokens);
     }
 }

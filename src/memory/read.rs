@@ -3,23 +3,23 @@
 use super::is_oracle;
 use super::store::Store;
 use super::write::Writer;
-use crate::input::policy::memory::{Memory, Part, State};
+use crate::input::policy::memory::{Memory as Rules, Part, State};
 use crate::input::policy::written::memory;
 use crate::ledger::Loss;
 use crate::trace::facts::{FactPlane, Plant};
 use crate::units::Tokens;
 
 /// What can be read when the probes come.
-pub(super) struct Read<'s> {
-    store: &'s Store<'s>,
+#[derive(Debug)]
+pub(super) struct Read {
     read: memory::Read,
     /// By fact, where only some are read.
     newest: Option<Vec<bool>>,
 }
 
-impl<'s> Read<'s> {
+impl Read {
     /// Opens a store for reading.
-    pub(super) fn new(rules: &Memory, store: &'s Store<'s>, plane: &FactPlane) -> Self {
+    pub(super) fn new(rules: &Rules, store: &Store<'_>, plane: &FactPlane) -> Self {
         let newest = match rules.read {
             memory::Read::Last(count) if !is_oracle(rules, Part::Read) => {
                 let mut is_read = vec![false; plane.facts.len()];
@@ -30,16 +30,21 @@ impl<'s> Read<'s> {
             }
             _ => None,
         };
-        Self { store, read: rules.read, newest }
+        Self { read: rules.read, newest }
     }
 
     /// Returns how the memory knows what a plant says, and which part lost it, if it does not.
-    pub(super) fn state(&self, plant: &Plant, writer: &Writer<'_>) -> (State, Option<Loss>) {
+    pub(super) fn state(
+        &self,
+        plant: &Plant,
+        writer: &Writer<'_>,
+        store: &Store<'_>,
+    ) -> (State, Option<Loss>) {
         let fact = plant.fact;
         if !writer.has_written(plant) {
             return (State::Lost, Some(Loss::Write));
         }
-        if !self.store.holds(fact) {
+        if !store.holds(fact) {
             return (State::Lost, Some(Loss::Store));
         }
         if self.newest.as_ref().is_some_and(|it| !it[fact as usize]) {
@@ -51,7 +56,7 @@ impl<'s> Read<'s> {
 }
 
 /// Returns what a memory takes in the prompt: what is read, or its index.
-pub(super) fn tokens(rules: &Memory, store: &Store<'_>) -> Tokens {
+pub(super) fn tokens(rules: &Rules, store: &Store<'_>) -> Tokens {
     let held = u64::try_from(store.n_held()).unwrap_or(u64::MAX);
     let shown = match rules.read {
         memory::Read::Last(count) => held.min(count),

@@ -3,8 +3,8 @@
 use std::collections::VecDeque;
 
 use super::is_oracle;
-use crate::input::policy::memory::{Memory, Part};
-use crate::ledger::{KeptRow, Sink};
+use crate::input::policy::memory::{Memory as Rules, Part};
+use crate::ledger::KeptRow;
 use crate::trace::Lifecycle;
 use crate::trace::facts::{FactIx, FactPlane};
 
@@ -24,11 +24,13 @@ pub(super) struct Store<'t> {
     capacity: usize,
     n_held: usize,
     n_written: u64,
+    /// How many times what is held has changed.
+    n_changes: u64,
 }
 
 impl<'t> Store<'t> {
     /// Makes an empty store.
-    pub(super) fn new(rules: &'t Memory, plane: &'t FactPlane) -> Self {
+    pub(super) fn new(rules: &'t Rules, plane: &'t FactPlane) -> Self {
         let names: Vec<&str> = Self::bank_names(rules, plane).collect();
         let last = names.len().saturating_sub(1);
         let bank_of = |category: &String| names.iter().position(|it| it == category).unwrap_or(last);
@@ -41,21 +43,22 @@ impl<'t> Store<'t> {
             capacity: capacity.map_or(usize::MAX, |it| usize::try_from(it).unwrap_or(usize::MAX)),
             n_held: 0,
             n_written: 0,
+            n_changes: 0,
             names,
         }
     }
 
     /// Tells what is held.
-    pub(super) fn tell(&self, sink: &mut impl Sink) {
+    pub(super) fn tell(&self, sink: &mut dyn FnMut(&KeptRow<'_>)) {
         for (bank, facts) in self.names.iter().zip(&self.banks) {
             for (fact, nth) in facts {
-                sink.kept(&KeptRow { bank, fact: *fact, nth: *nth });
+                sink(&KeptRow { bank, fact: *fact, nth: *nth });
             }
         }
     }
 
     /// Returns the names of the banks: those declared, and for files those of the load's categories too.
-    pub(super) fn bank_names(rules: &'t Memory, plane: &'t FactPlane) -> impl Iterator<Item = &'t str> {
+    pub(super) fn bank_names(rules: &'t Rules, plane: &'t FactPlane) -> impl Iterator<Item = &'t str> {
         let of_load = plane.categories.iter().filter(|_| rules.store.is_open);
         let named = rules.extract.iter().filter_map(|it| it.into.as_ref());
         let named = named.filter(|it| rules.store.is_open && !plane.categories.contains(it));
@@ -84,6 +87,17 @@ impl<'t> Store<'t> {
         self.held[fact as usize] |= bit;
         self.n_held += 1;
         self.n_written += 1;
+        self.n_changes += 1;
+    }
+
+    /// Returns how many times what is held has changed.
+    pub(super) fn n_changes(&self) -> u64 {
+        self.n_changes
+    }
+
+    /// Says that a fact that is held has another version.
+    pub(super) fn renew(&mut self) {
+        self.n_changes += 1;
     }
 
     /// Loses what an event takes.
@@ -119,6 +133,7 @@ impl<'t> Store<'t> {
         if let Some((oldest, _)) = self.banks[bank].pop_front() {
             self.held[oldest as usize] &= !(1_u64 << bank.min(63));
             self.n_held -= 1;
+            self.n_changes += 1;
         }
     }
 

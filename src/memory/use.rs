@@ -2,7 +2,7 @@
 
 use super::is_oracle;
 use crate::input::policy::Shown;
-use crate::input::policy::memory::{Memory, Part, State};
+use crate::input::policy::memory::{Memory as Rules, Part, State};
 use crate::projection::{self, Prompt};
 use crate::trace::ItemIx;
 
@@ -35,7 +35,7 @@ pub(super) fn nearer(left: State, right: State) -> State {
 }
 
 /// Returns whether a fact in this state answers; without a memory's own rule, what is whole or can be fetched does.
-pub(super) fn answers(rules: Option<&Memory>, state: State) -> bool {
+pub(super) fn answers(rules: Option<&Rules>, state: State) -> bool {
     match rules {
         Some(rules) if is_oracle(rules, Part::Use) => state != State::Lost,
         Some(rules) => rules.answers.contains(&state),

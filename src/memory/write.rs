@@ -2,7 +2,7 @@
 
 use super::is_oracle;
 use super::store::{BankIx, Store};
-use crate::input::policy::memory::{Bar, Memory, Part};
+use crate::input::policy::memory::{Bar, Memory as Rules, Part};
 use crate::input::policy::written::memory::Facts;
 use crate::rng::{Cpython, Stream};
 use crate::trace::facts::{FactIx, FactPlane, Form, Luck, Plant};
@@ -13,7 +13,7 @@ const PURPOSE: &str = "memory/write";
 /// Takes facts out of items.
 #[derive(Debug)]
 pub(super) struct Writer<'t> {
-    rules: &'t Memory,
+    rules: &'t Rules,
     plane: &'t FactPlane,
     draws: Draws,
     /// Where each draw's facts go, where it is not the bank of their category.
@@ -21,6 +21,8 @@ pub(super) struct Writer<'t> {
     keeps_all: bool,
     /// By fact: the newest version that was written; 0 for none.
     written: Vec<u16>,
+    /// How many draws have kept their fact.
+    n_kept: u64,
 }
 
 /// Where the draws come from.
@@ -32,7 +34,7 @@ enum Draws {
 
 impl<'t> Writer<'t> {
     /// Begins to write.
-    pub(super) fn new(rules: &'t Memory, plane: &'t FactPlane) -> Self {
+    pub(super) fn new(rules: &'t Rules, plane: &'t FactPlane) -> Self {
         let draws = match &plane.luck {
             Luck::Named(seed) => Draws::Named(seed.stream(PURPOSE, 0)),
             Luck::Sequential(draws) => Draws::Sequential(draws.clone()),
@@ -48,6 +50,7 @@ impl<'t> Writer<'t> {
             into: into.collect(),
             keeps_all: is_oracle(rules, Part::Write),
             written: vec![0; plane.facts.len()],
+            n_kept: 0,
         }
     }
 
@@ -67,11 +70,25 @@ impl<'t> Writer<'t> {
             nth += 1;
             if is_kept {
                 let at = plant.fact as usize;
-                self.written[at] = self.written[at].max(plant.version);
+                self.n_kept += 1;
+                if self.written[at] < plant.version {
+                    self.written[at] = plant.version;
+                    store.renew();
+                }
                 let bank = into.unwrap_or_else(|| store.bank_of(self.plane.facts[at].category));
                 store.put(bank, plant.fact);
             }
         }
+    }
+
+    /// Returns how many draws have kept their fact.
+    pub(super) fn n_kept(&self) -> u64 {
+        self.n_kept
+    }
+
+    /// Returns the newest version of a fact that was written; 0 for none.
+    pub(super) fn version(&self, fact: FactIx) -> u16 {
+        self.written[fact as usize]
     }
 
     /// Returns whether what a plant says was ever written, or a later version of it.

@@ -4,7 +4,7 @@ use indexmap::IndexMap;
 use serde::Serialize;
 
 use crate::input::policy::memory::State;
-use crate::ledger::{Loss, NeedRow, Outcome, ProbeRow, RequestRow, Sink, StoredRow, Sums};
+use crate::ledger::{Loss, MemoryRow, NeedRow, Outcome, ProbeRow, RequestRow, Sink, StoredRow, Sums};
 use crate::units::Tokens;
 
 /// The quarters of a load, as the Context Decay Benchmark calls them.
@@ -123,6 +123,10 @@ impl Sink for TrialSink {
 
     fn stored(&mut self, row: &StoredRow) {
         self.sums.stored(row);
+    }
+
+    fn memory(&mut self, row: &MemoryRow<'_>) {
+        self.sums.memory(row);
     }
 
     fn probe(&mut self, row: &ProbeRow) {

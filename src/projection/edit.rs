@@ -104,6 +104,13 @@ impl ChangeLog {
         }
     }
 
+    /// Forgets what was to be undone and what the cache was to know in a session that is over.
+    pub fn begin_session(&mut self) {
+        self.undo.clear();
+        self.overruled.clear();
+        self.kept.0.clear();
+    }
+
     /// Begins anew after a request: what held for it alone is taken back.
     #[inline]
     pub fn settle(&mut self, prompt: &mut Prompt<'_>) {
@@ -317,9 +324,28 @@ impl<'p, 't> Editor<'p, 't> {
     /// Takes a run of slots out, as the recorded harness did; it is no stage's doing.
     pub(crate) fn reset(&mut self, slots: Range<SlotIx>) {
         self.manner = Manner { author: UNDO, stage: u16::MAX, ..self.manner };
-        for index in slots {
+        let memory = self.prompt.memory();
+        for index in slots.filter(|it| memory != Some(*it)) {
             self.hide(index);
         }
+    }
+
+    /// Says what memory recalls in the slot that is reserved for it; nothing stands there where it recalls nothing. It is no
+    /// stage's doing.
+    pub fn recall(&mut self, tokens: u32, digest: u64) {
+        let Some(index) = self.prompt.memory() else { return };
+        let before = *self.prompt.slot(index);
+        if (before.tokens, self.prompt.item(index).digest) == (tokens, digest) {
+            return;
+        }
+        let state = if tokens == 0 { State::Dropped } else { State::Shown };
+        let in_front = self.prompt.tokens_before_memory();
+        self.prompt.recall(index, Slot { tokens, state, by: UNDO, ..before }, digest);
+        self.log.note(index, 1, u16::MAX);
+        // Like an edit at a loop's end, it leaves standing what is in front of it.
+        let (moment, is_active, n_visited) = (Moment::LoopEnd, false, 1);
+        let visit = Visit { moment, is_active, n_visited, n_changed: 1, tokens_before_steps: in_front };
+        self.log.visits.push(visit);
     }
 
     /// Puts a model's summary into the first of these slots, and hides the others behind it.

@@ -120,6 +120,13 @@ impl<'t> History<'t> {
         &self.items[at as usize]
     }
 
+    /// Gives an item other content.
+    pub(super) fn rewrite(&mut self, at: SlotIx, tokens: u32, digest: u64) {
+        if let Some(item) = self.items.get_mut(at as usize) {
+            *item = Item { digest, raw: tokens, excerpt: tokens, summary: tokens, ..*item };
+        }
+    }
+
     /// Returns the loop that arriving items belong to.
     #[inline]
     #[expect(clippy::cast_possible_truncation, reason = "a load holds fewer than 2^32 loops")]

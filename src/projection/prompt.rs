@@ -4,7 +4,8 @@ use super::history::History;
 use super::rendition::Rendered;
 pub use super::slot::{Author, Edit, LoopState, Shown, Slot, SlotIx, State, UNDO};
 use super::text::Text;
-use crate::trace::{Item, ItemIx, Kind, LoopIx, Preserve, Session, Spine};
+use crate::input::policy::layout::MemoryPlace;
+use crate::trace::{Item, ItemIx, Kind, LoopIx, NO_ITEM, Preserve, Session, Spine};
 use crate::units::Tokens;
 
 /// What became of the tool results, in tokens.
@@ -48,6 +49,9 @@ pub struct Prompt<'t> {
     journal: Vec<Edit>,
     total: Tokens,
     stable: Tokens,
+    /// The slot that is reserved for what memory recalls, where it stands in front of the messages; and the tokens in front
+    /// of it.
+    memory: Option<(SlotIx, Tokens)>,
     tools: ToolResults,
     last_result: Option<SlotIx>,
     arrived: Arrived,
@@ -56,11 +60,11 @@ pub struct Prompt<'t> {
 }
 
 impl<'t> Prompt<'t> {
-    /// Begins with the stable prefix of a load.
+    /// Begins before the first session of a load.
     #[must_use]
     pub fn new(load: &'t Spine) -> Self {
         let n_items = load.items.len();
-        let mut prompt = Self {
+        Self {
             history: History::new(load),
             slots: Vec::with_capacity(n_items),
             next: Vec::with_capacity(n_items),
@@ -70,41 +74,102 @@ impl<'t> Prompt<'t> {
             journal: Vec::with_capacity(2 * n_items),
             total: 0,
             stable: 0,
+            memory: None,
             tools: ToolResults::default(),
             last_result: None,
             arrived: Arrived::default(),
             dirty_from: 0,
             touched: 0,
-        };
-        prompt.loops.push(LoopState::default());
-        for _ in 0..load.n_stable {
-            prompt.enter();
         }
-        prompt.history.begin_session(0);
-        prompt.loops.clear();
-        prompt.stable = prompt.total;
-        prompt.arrived = Arrived::default();
-        prompt
     }
 
-    /// Begins a session after another: nothing of the one before is shown any more but the stable prefix, where the new one
-    /// has none of its own.
-    pub fn begin_session(&mut self, session: &Session) {
-        let is_same = session.stable.is_empty();
+    /// Begins a session: nothing of the one before is shown any more but the stable prefix, where the new one has none of
+    /// its own. A slot is reserved for what memory recalls, where there is one that stands in front of the messages.
+    pub fn begin_session(&mut self, session: &Session, memory: Option<MemoryPlace>) {
+        let is_first = self.history.is_empty();
+        let is_same = session.stable.is_empty() && !is_first;
         let from = if is_same { self.history.session_from() } else { 0 };
+        // What is hidden here may be known to the cache, and is not any more.
+        self.dirty_from = self.dirty_from.min(from);
         let mut at = self.visible_from(from);
         while at < self.len() {
             let past = Slot { tokens: 0, state: State::Past, by: UNDO, ..*self.slot(at) };
             self.replace(at, past);
             at = self.visible_from(at + 1);
         }
+        if is_first {
+            self.loops.push(LoopState::default());
+        }
+        if !is_same {
+            self.begin_stable(session, memory);
+        }
+        if is_first {
+            self.loops.clear();
+            self.arrived = Arrived::default();
+        }
+        self.history.begin_session(self.messages.len());
+    }
+
+    /// Lets the stable prefix of a session come, and reserves the slot of what memory recalls in front of it or behind it.
+    fn begin_stable(&mut self, session: &Session, memory: Option<MemoryPlace>) {
+        if memory == Some(MemoryPlace::Head) {
+            self.reserve();
+        }
         while self.history.cursor() < session.stable.end {
             self.enter();
         }
-        self.history.begin_session(self.messages.len());
-        if !is_same {
-            self.stable = self.total;
+        if memory == Some(MemoryPlace::BehindSystem) {
+            self.reserve();
         }
+        self.stable = self.total;
+    }
+
+    /// Reserves the slot of what memory recalls; nothing stands there yet.
+    fn reserve(&mut self) {
+        let (arrived, none) = (self.arrived, NO_ITEM);
+        let item = Item {
+            digest: 0,
+            raw: 0,
+            excerpt: 0,
+            summary: 0,
+            handle: 0,
+            pair: none,
+            origin: none,
+            loop_ix: 0,
+            step_ix: 0,
+            tool: u16::MAX,
+            kind: Kind::Memory,
+            preserve: Preserve::None,
+        };
+        let at = self.add(item);
+        self.arrived = arrived;
+        self.replace(at, Slot { state: State::Dropped, ..*self.slot(at) });
+        self.memory = Some((at, self.total));
+    }
+
+    /// Returns the slot that is reserved for what memory recalls, where it stands in front of the messages.
+    #[inline]
+    #[must_use]
+    pub fn memory(&self) -> Option<SlotIx> {
+        self.memory.map(|it| it.0)
+    }
+
+    /// Returns the tokens of what memory recalls in that slot.
+    #[must_use]
+    pub fn memory_tokens(&self) -> Tokens {
+        self.memory.map_or(0, |it| self.slot(it.0).tokens.into())
+    }
+
+    /// Returns the tokens in front of that slot.
+    pub(super) fn tokens_before_memory(&self) -> Tokens {
+        self.memory.map_or(0, |it| it.1)
+    }
+
+    /// Puts what memory recalls into its slot.
+    pub(super) fn recall(&mut self, index: SlotIx, after: Slot, digest: u64) {
+        self.stable = self.stable - self.memory_tokens() + Tokens::from(after.tokens);
+        self.history.rewrite(index, after.tokens, digest);
+        self.replace(index, after);
     }
 
     /// Begins the next loop: what has been active is completed.
@@ -252,7 +317,8 @@ impl<'t> Prompt<'t> {
         let item = self.history.items()[index as usize];
         let before = self.slots[index as usize];
         self.total = self.total - Tokens::from(before.tokens) + Tokens::from(after.tokens);
-        if let Some(state) = self.loops.get_mut(item.loop_ix as usize) {
+        let first = self.history.loops().first().map_or(SlotIx::MAX, |it| it.items.start);
+        if let Some(state) = self.loops.get_mut(item.loop_ix as usize).filter(|_| index >= first) {
             state.tokens = state.tokens - Tokens::from(before.tokens) + Tokens::from(after.tokens);
             state.n_absorbed =
                 state.n_absorbed - u32::from(is_behind(&before)) + u32::from(is_behind(&after));

@@ -8,7 +8,9 @@ use serde_json::Value;
 use super::retention::RetentionCost;
 use super::{Report, Run, Totals};
 use crate::input::suite::Reference;
-use crate::metrics::{Label, Retention};
+use crate::ledger::MemorySums;
+use crate::metrics::{Label, Retention, Tally};
+use crate::units::Tokens;
 
 /// The schema; fields are added, never renamed without a new version.
 pub const SCHEMA: &str = "ctxsim.report/1";
@@ -36,8 +38,27 @@ struct RunJson<'a> {
     retention: Option<&'a Retention>,
     retention_cost: Option<RetentionCost>,
     aging: Option<()>,
-    memory_calls: Option<()>,
+    memory_calls: Option<MemoryCalls>,
     assumptions: &'a [String],
+}
+
+/// The calls of memories to their services.
+#[derive(Debug, Serialize)]
+struct MemoryCalls {
+    writes: u64,
+    write_tokens: Tokens,
+    reads: u64,
+    read_tokens: Tokens,
+    cost_usd: f64,
+}
+
+impl MemoryCalls {
+    /// Says what there were; nothing where there were none.
+    fn new(tally: &Tally) -> Option<Self> {
+        let MemorySums { writes, write_tokens, reads, read_tokens } = tally.sums.memory;
+        let cost_usd = tally.costs.memory.usd();
+        (writes + reads > 0).then_some(Self { writes, write_tokens, reads, read_tokens, cost_usd })
+    }
 }
 
 impl<'a> RunJson<'a> {
@@ -53,7 +74,7 @@ impl<'a> RunJson<'a> {
             retention: run.retention.as_deref(),
             retention_cost: RetentionCost::new(run),
             aging: None,
-            memory_calls: None,
+            memory_calls: MemoryCalls::new(&run.tally),
             assumptions: &run.assumed.sentences,
         }
     }

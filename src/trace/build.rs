@@ -1,5 +1,7 @@
 //! Puts a trace together loop by loop; generators, scenario files and importers all end here.
 
+mod facts;
+
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -99,6 +101,7 @@ pub struct TraceBuilder {
     events: Vec<(StepIx, EventKind)>,
     /// Events at the start of a session.
     at_start: Vec<Event>,
+    facts: facts::OpenFacts,
 }
 
 /// The loop that is being appended to.
@@ -139,6 +142,7 @@ impl TraceBuilder {
             costs: Vec::new(),
             events: Vec::new(),
             at_start: Vec::new(),
+            facts: facts::OpenFacts::default(),
         }
     }
 
@@ -358,6 +362,7 @@ impl TraceBuilder {
         self.end_loop();
         let n_loops = self.n_loops();
         self.session().loops.end = n_loops;
+        self.trace.facts = self.fact_plane();
         let loops = &self.trace.spine.loops;
         let dated =
             self.events.into_iter().map(|(step, kind)| Event { at: before_request(loops, step), kind });

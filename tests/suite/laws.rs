@@ -13,9 +13,10 @@ use proptest::prelude::*;
 use proptest::test_runner::{RngAlgorithm, TestCaseError, TestError, TestRng, TestRunner};
 
 use crate::oracle;
+use crate::random_memory::memory;
 use crate::random_policy::policy;
 use crate::random_rules::{breakpoints, layout, rules, steps, units};
-use crate::random_trace::{TracePlan, trace};
+use crate::random_trace::{TracePlan, eventful_trace, trace};
 
 /// Tries a law on so many times the usual number of cases; `PROPTEST_CASES` makes it more.
 pub(crate) fn hold<S: Strategy>(times: u32, strategy: S, law: impl Fn(S::Value) -> Result<(), TestCaseError>)
@@ -82,8 +83,9 @@ fn identity() -> Policy {
 
 #[test]
 fn the_engine_agrees_with_a_naive_simulator() {
-    hold(8, (trace(), policy(), layout(), limits(), rules()), |(plan, spec, layout, limits, rules)| {
-        let spec = PolicyFile { layout, ..spec };
+    let policy = (policy(), layout(), memory());
+    let policy = policy.prop_map(|(spec, layout, memory)| PolicyFile { layout, memory, ..spec });
+    hold(8, (eventful_trace(), policy, limits(), rules()), |(plan, spec, limits, rules)| {
         let (policy, trace) = (Policy::new(&spec).unwrap(), plan.build());
         let (rows, outcome) = play(&trace, &policy, &limits, &rules);
         let (naive_rows, naive_outcome) = oracle::simulate(&trace, &policy, &limits, &rules);
@@ -95,6 +97,10 @@ fn the_engine_agrees_with_a_naive_simulator() {
         for (n, (row, naive)) in rows.needs.iter().zip(&naive_rows.needs).enumerate() {
             prop_assert_eq!(row, naive, "need {} (engine left, naive right) of\n{}", n, case());
         }
+        for (n, (row, naive)) in rows.probes.iter().zip(&naive_rows.probes).enumerate() {
+            prop_assert_eq!(row, naive, "probe {} (engine left, naive right) of\n{}", n, case());
+        }
+        prop_assert_eq!(rows.probes.len(), naive_rows.probes.len(), "{}", case());
         prop_assert_eq!(rows.requests.len(), naive_rows.requests.len(), "{}", case());
         prop_assert_eq!(rows.needs.len(), naive_rows.needs.len(), "{}", case());
         let outcome = Outcome { touched_slots: 0, end_tokens: 0, end_memory_tokens: 0, ..outcome };

@@ -1,7 +1,7 @@
 //! Random cache rules of every kind, and random layouts.
 
 use ctxsim::input::CacheRules;
-use ctxsim::input::policy::written::{Breakpoint, Layout};
+use ctxsim::input::policy::written::{Breakpoint, Layout, MemoryPlace};
 use ctxsim::input::policy::{Duration, LevelEnd, Place};
 use ctxsim::input::profile::cache::{
     Blocks, Breakpoints, Hits, Invalidates, Qualified, Steps, Stored, Touch, Units,
@@ -126,6 +126,8 @@ pub(crate) fn layout() -> impl Strategy<Value = Option<Layout>> {
     ];
     let ttl = prop::option::of(select(vec![Duration(300_000), Duration(3_600_000)]));
     let breakpoint = (at, ttl).prop_map(|(at, ttl)| Breakpoint { at, ttl });
-    let breakpoints = prop::collection::vec(breakpoint, 0..4);
-    prop::option::weighted(0.6, breakpoints.prop_map(|breakpoints| Layout { breakpoints }))
+    let breakpoints = prop::option::weighted(0.8, prop::collection::vec(breakpoint, 0..4));
+    let memory = select(vec![MemoryPlace::Head, MemoryPlace::BehindSystem, MemoryPlace::Tail]);
+    let layout = (breakpoints, memory).prop_map(|(breakpoints, memory)| Layout { breakpoints, memory });
+    prop::option::weighted(0.7, layout)
 }

@@ -2,7 +2,8 @@
 
 use ctxsim::trace::build::{NewItem, Sizes, TraceBuilder};
 use ctxsim::trace::evidence::Recover;
-use ctxsim::trace::{Derived, Due, ItemIx, Kind, Level, Need, Preserve, Trace};
+use ctxsim::trace::facts::Form;
+use ctxsim::trace::{Derived, Due, ItemIx, Kind, Level, Lifecycle, Need, Preserve, Trace};
 use ctxsim::units::Decimal;
 use proptest::prelude::*;
 
@@ -16,7 +17,27 @@ pub(crate) struct TracePlan {
     chars_per_token: &'static str,
     loops: Vec<LoopPlan>,
     asks: Vec<AskPlan>,
+    /// By loop, where anything happens beside its requests.
+    beside: Vec<BesidePlan>,
 }
+
+/// What happens beside the requests of a loop.
+#[derive(Clone, Debug)]
+struct BesidePlan {
+    /// It begins a session, with a stable prefix of its own or none.
+    session: Option<Vec<u32>>,
+    lifecycle: Option<Lifecycle>,
+    /// What the user's message says.
+    told: Option<(usize, Form)>,
+    asked: Option<usize>,
+    /// What the harness takes out of the session so far; the places are taken modulo what there is.
+    reset: Option<(u32, u32)>,
+    /// What the loop's last item says.
+    found: Option<(usize, Form)>,
+}
+
+/// The names of facts.
+const FACTS: [&str; 3] = ["port", "name", "sum"];
 
 /// A need of one result; the places are taken modulo what there is.
 #[derive(Clone, Debug)]
@@ -156,7 +177,45 @@ pub(crate) fn trace() -> BoxedStrategy<TracePlan> {
     let stable = prop::collection::vec(0_u32..3_000, 0..3);
     let chars = prop::sample::select(vec!["4", "3.5", "2.125"]);
     (stable, chars, prop::collection::vec(one, 1..=8), prop::collection::vec(ask(), 0..6))
-        .prop_map(|(stable, chars_per_token, loops, asks)| TracePlan { stable, chars_per_token, loops, asks })
+        .prop_map(|(stable, chars_per_token, loops, asks)| TracePlan {
+            stable,
+            chars_per_token,
+            loops,
+            asks,
+            beside: Vec::new(),
+        })
+        .boxed()
+}
+
+/// The same in several sessions, with facts, and with events between the requests.
+pub(crate) fn eventful_trace() -> BoxedStrategy<TracePlan> {
+    let session = prop_oneof![
+        4 => Just(None), 2 => Just(Some(Vec::new())),
+        1 => prop::collection::vec(0_u32..3_000, 1..3).prop_map(Some),
+    ];
+    let lifecycle = prop::sample::select(vec![
+        Lifecycle::Flush,
+        Lifecycle::Reset { keep: 1 },
+        Lifecycle::Budget { entries: 1 },
+        Lifecycle::Budget { entries: 0 },
+    ]);
+    let fact = || {
+        let form = prop::sample::select(vec![Form::Explicit, Form::Implicit]);
+        prop::option::weighted(0.5, (0..FACTS.len(), form))
+    };
+    let asked = prop::option::weighted(0.4, 0..FACTS.len());
+    let reset = prop::option::weighted(0.15, (0_u32..100, 1_u32..20));
+    let beside = (session, prop::option::weighted(0.15, lifecycle), fact(), asked, reset, fact());
+    let beside = beside.prop_map(|(session, lifecycle, told, asked, reset, found)| BesidePlan {
+        session,
+        lifecycle,
+        told,
+        asked,
+        reset,
+        found,
+    });
+    (trace(), prop::collection::vec(beside, 0..=8))
+        .prop_map(|(plan, beside)| TracePlan { beside, ..plan })
         .boxed()
 }
 
@@ -170,12 +229,17 @@ impl TracePlan {
         asks.sort_by_key(|(step, _)| *step);
         for (step, ask) in asks {
             let before = spine.steps[step].reply.start;
+            let of_session = spine.sessions.iter().rfind(|it| {
+                let first = &spine.loops[it.loops.start as usize];
+                first.steps.start as usize <= step
+            });
+            let first = spine.loops[of_session.unwrap().loops.start as usize].items.start;
             let is_result = |it: &ItemIx| spine.items[*it as usize].kind == Kind::ToolResult;
-            let results: Vec<ItemIx> = (0..before).filter(is_result).collect();
+            let results: Vec<ItemIx> = (first..before).filter(is_result).collect();
             if !results.is_empty() {
                 let item = results[ask.result % results.len()];
                 let derived = Derived { rule: "random", step: u32::try_from(step).unwrap(), item };
-                trace.item_need(derived, ask.level, ask.weight, &[ask.mention % before]);
+                trace.item_need(derived, ask.level, ask.weight, &[first + ask.mention % (before - first)]);
             }
         }
         trace.finish()
@@ -187,21 +251,51 @@ impl TracePlan {
         for (n, tokens) in self.stable.iter().enumerate() {
             trace.stable(if n == 0 { Kind::System } else { Kind::ToolSchema }, *tokens);
         }
-        let mut now_ms = 0;
+        let (mut now_ms, mut body, mut first_loop) = (0, trace.next_item(), 0);
         for (loop_ix, plan) in (0_u32..).zip(&self.loops) {
+            let beside = self.beside.get(loop_ix as usize);
+            if let Some(stable) = beside.and_then(|it| it.session.as_ref()).filter(|_| loop_ix > 0) {
+                trace.begin_session("", None);
+                stable.iter().for_each(|tokens| trace.stable(Kind::System, *tokens));
+                (body, first_loop) = (trace.next_item(), loop_ix);
+            }
+            if let Some(event) = beside.and_then(|it| it.lifecycle) {
+                trace.lifecycle(event);
+            }
             let user: Vec<_> = plan.user.iter().map(|it| NewItem::plain(Kind::User, *it)).collect();
             trace.begin_loop(&user);
+            if let Some(beside) = beside {
+                beside.before_steps(body, &mut trace);
+            }
             for step in &plan.steps {
                 now_ms += step.pause_ms;
                 step.append(now_ms, &mut trace);
             }
+            if let Some((fact, form)) = beside.and_then(|it| it.found) {
+                trace.plant(FACTS[fact], form, 0);
+            }
             for need in &plan.needs {
-                let source = loop_ix.saturating_sub(need.back);
+                let source = loop_ix.saturating_sub(need.back).max(first_loop);
                 let NeedPlan { level, weight, recover_tokens, .. } = *need;
                 trace.need(need.due, Need::new(source, level, weight, recover_tokens));
             }
         }
         trace
+    }
+}
+
+impl BesidePlan {
+    fn before_steps(&self, body: ItemIx, trace: &mut TraceBuilder) {
+        if let Some((fact, form)) = self.told {
+            trace.plant(FACTS[fact], form, 0);
+        }
+        if let Some(fact) = self.asked {
+            trace.ask(FACTS[fact]);
+        }
+        if let Some((from, count)) = self.reset {
+            let from = body + from % (trace.next_item() - body);
+            trace.reset(from..from + count);
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 //! Where a prompt asks the provider's cache for breakpoints.
 
+pub use super::written::MemoryPlace;
 use super::{LevelEnd, Place};
 use crate::input::TtlClass;
 
@@ -10,6 +11,8 @@ pub struct Layout {
     pub breakpoints: Vec<Breakpoint>,
     /// Whether the policy says nothing of them.
     pub is_silent: bool,
+    /// Where what memory recalls stands.
+    pub memory: MemoryPlace,
 }
 
 /// A breakpoint that a prompt asks for.
@@ -30,6 +33,6 @@ impl Default for Layout {
             Place::LastMessages { n: 2, offset: 0 },
         ];
         let breakpoints = places.into_iter().map(|at| Breakpoint { at, ttl: None }).collect();
-        Self { breakpoints, is_silent: true }
+        Self { breakpoints, is_silent: true, memory: MemoryPlace::default() }
     }
 }

@@ -19,6 +19,8 @@ pub struct Memory {
     pub read: Read,
     /// In which states a fact answers.
     pub answers: Vec<State>,
+    /// The service that holds it, where calls are made.
+    pub service: Option<String>,
     /// Parts that lose nothing.
     pub oracle: Vec<Part>,
 }

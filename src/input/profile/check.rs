@@ -57,15 +57,14 @@ fn limits(spec: &written::Limits, problems: &mut Problems) -> Limits {
 }
 
 fn assumptions(spec: &written::Assumptions, problems: &mut Problems) -> Assumptions {
-    let failure_penalty = Cost::from_usd(spec.failure_penalty_usd).unwrap_or_else(|| {
-        problems.push_at(
-            "price-too-fine",
-            "failure_penalty_usd",
-            "more than twelve decimals of a dollar",
-            "round it",
-        );
-        Cost::default()
-    });
+    let mut cost = |field: &str, usd| {
+        Cost::from_usd(usd).unwrap_or_else(|| {
+            problems.push_at("price-too-fine", field, "more than twelve decimals of a dollar", "round it");
+            Cost::default()
+        })
+    };
+    let failure_penalty = cost("failure_penalty_usd", spec.failure_penalty_usd);
+    let memory_call = cost("memory_call_usd", spec.memory_call_usd);
     if spec.recovery != RecoveryPrice::Flat {
         let given = [
             ("recovery_overhead_tokens", spec.recovery_overhead_tokens),
@@ -81,6 +80,8 @@ fn assumptions(spec: &written::Assumptions, problems: &mut Problems) -> Assumpti
         recovery_overhead_tokens: spec.recovery_overhead_tokens,
         recovery_output_tokens: spec.recovery_output_tokens,
         failure_penalty,
+        memory_call,
+        memory_latency_ms: spec.memory_latency_ms.to_f64(),
         request_latency_ms: spec.request_latency_ms.to_f64(),
         recovery_latency_ms: spec.recovery_latency_ms.to_f64(),
         latency_ms_per_uncached_token: spec.latency_ms_per_uncached_token.to_f64(),

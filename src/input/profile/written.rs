@@ -86,6 +86,12 @@ pub struct Assumptions {
     /// Milliseconds of a recovery call.
     #[serde(default)]
     pub recovery_latency_ms: Decimal,
+    /// What a call of a memory to the service that holds it costs.
+    #[serde(default)]
+    pub memory_call_usd: Decimal,
+    /// Milliseconds of such a call.
+    #[serde(default)]
+    pub memory_latency_ms: Decimal,
     /// Milliseconds per input token that is not read from the cache.
     #[serde(default)]
     pub latency_ms_per_uncached_token: Decimal,

@@ -59,6 +59,7 @@ pub(super) fn by(by: By, policy: &Policy) -> String {
             if step == 0 { format!("stage `{name}`") } else { format!("stage `{name}`, step {}", step + 1) }
         }
         By::TakenBack => "taken back after one request".to_owned(),
+        By::Memory => "memory recalled it so".to_owned(),
         By::Harness => "the harness took it out".to_owned(),
     }
 }

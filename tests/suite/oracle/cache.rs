@@ -180,10 +180,18 @@ fn segments(history: &History<'_>) -> Vec<Segment> {
             },
             kind,
             tokens: tokens_shown,
-            slot: index as u32,
+            slot: history.slot_of(index),
         }
     });
-    segments.collect()
+    let mut segments: Vec<Segment> = segments.collect();
+    let (tokens, content) = history.recalled;
+    if tokens > 0 {
+        let (kind, slot) = (Kind::Memory, history.slot_of_memory());
+        let key = (Said::Item(u64::MAX - content), tokens, Shown::Raw, Kind::User);
+        let at = segments.partition_point(|it| it.slot < slot);
+        segments.insert(at, Segment { key, kind, tokens, slot });
+    }
+    segments
 }
 
 /// The previous prompt, up to where a pass is taken to have broken it.

@@ -2,9 +2,10 @@
 
 use std::ops::Range;
 
+use ctxsim::input::policy::layout::MemoryPlace;
 use ctxsim::input::policy::{Moment, Shown, Unit};
 use ctxsim::ledger::Change;
-use ctxsim::trace::{Item, Kind, Preserve, Trace};
+use ctxsim::trace::{Item, Kind, Preserve, Session, Trace};
 
 /// Where an item stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,6 +19,8 @@ pub(super) enum Stands {
     Told,
     /// A folded summary stands in its slot: the n-th that says something of its own.
     Fold(u64),
+    /// Of an earlier session.
+    Past,
 }
 
 /// What a slot says, as the provider gets it.
@@ -110,6 +113,12 @@ pub(super) struct History<'a> {
     pub(super) messages: Vec<usize>,
     pub(super) n_loops: u64,
     pub(super) n_steps: u64,
+    /// Behind the stable prefix of the session.
+    session_from: usize,
+    /// In front of which items the engine has slots for what memory recalls: the session's own is the last.
+    pub(super) reserved: Vec<usize>,
+    /// What memory recalls in the last of them: its tokens, and its content by number.
+    pub(super) recalled: (u64, u64),
     n_summaries: u64,
     /// What folded summaries have said.
     folds: Vec<Vec<Told>>,
@@ -120,22 +129,79 @@ pub(super) struct History<'a> {
 
 impl<'a> History<'a> {
     pub(super) fn new(trace: &'a Trace) -> Self {
-        let mut history = Self {
+        Self {
             trace,
             slots: Vec::new(),
             messages: Vec::new(),
             n_loops: 0,
             n_steps: 0,
+            session_from: 0,
+            reserved: Vec::new(),
+            recalled: (0, 0),
             n_summaries: 0,
             folds: Vec::new(),
             visits: Vec::new(),
             requests: Vec::new(),
             change: Change::default(),
-        };
-        for item in 0..trace.spine.n_stable {
-            history.arrive(item);
         }
-        history
+    }
+
+    /// Begins a session: its own stable prefix comes, or that of the session before stays.
+    pub(super) fn begin_session(&mut self, session: &Session, memory: Option<MemoryPlace>) {
+        let is_first = self.slots.is_empty();
+        let has_own = is_first || !session.stable.is_empty();
+        let from = if has_own { 0 } else { self.session_from };
+        for slot in &mut self.slots[from..] {
+            slot.before_request = None;
+            if slot.view.is_visible() {
+                slot.view = View { tokens: 0, stands: Stands::Past, ..slot.view };
+            }
+            slot.identity = slot.view;
+        }
+        if has_own {
+            let here = self.slots.len();
+            session.stable.clone().for_each(|item| self.arrive(item));
+            match memory {
+                Some(MemoryPlace::Head) => self.reserved.push(here),
+                Some(MemoryPlace::BehindSystem) => self.reserved.push(self.slots.len()),
+                Some(MemoryPlace::Tail) | None => {}
+            }
+            self.recalled = (0, 0);
+        }
+        self.session_from = self.slots.len();
+    }
+
+    /// The engine's slot of an item.
+    pub(super) fn slot_of(&self, item: usize) -> u32 {
+        (item + self.reserved.iter().filter(|it| **it <= item).count()) as u32
+    }
+
+    /// The engine's slot of what memory recalls.
+    pub(super) fn slot_of_memory(&self) -> u32 {
+        (self.reserved[self.reserved.len() - 1] + self.reserved.len() - 1) as u32
+    }
+
+    /// Puts what memory recalls into its slot.
+    pub(super) fn recall(&mut self, recalled: (u64, u64)) {
+        let Some(place) = self.reserved.last().copied().filter(|_| recalled != self.recalled) else { return };
+        let in_front = self.slots[..place].iter().map(|it| it.view.tokens).sum();
+        self.recalled = recalled;
+        self.note(self.slot_of_memory(), u16::MAX);
+        let (moment, is_active, n_changed) = (Moment::LoopEnd, false, 1);
+        self.visits.push(Visit { moment, is_active, n_changed, tokens_before_steps: in_front });
+    }
+
+    /// Takes items out as the harness did.
+    pub(super) fn reset(&mut self, items: Range<u32>) {
+        let manner =
+            Manner { moment: Moment::LoopStart, stage: u16::MAX, for_request: false, keeps_prefix: false };
+        for index in items.start as usize..self.slots.len().min(items.end as usize) {
+            let view = self.slots[index].view;
+            if view.is_visible() {
+                let stands = if view.stands == Stands::Shown { Stands::Dropped } else { Stands::Behind };
+                self.edit(index, View { tokens: 0, exact: false, stands, ..view }, &manner);
+            }
+        }
     }
 
     pub(super) fn begin_message(&mut self) {
@@ -167,8 +233,9 @@ impl<'a> History<'a> {
         });
     }
 
+    /// Behind the session's stable prefix.
     pub(super) fn n_stable(&self) -> usize {
-        self.trace.spine.n_stable as usize
+        self.session_from
     }
 
     pub(super) fn active_from(&self) -> usize {
@@ -184,24 +251,24 @@ impl<'a> History<'a> {
     }
 
     pub(super) fn tokens(&self) -> u64 {
-        self.slots.iter().map(|it| it.view.tokens).sum()
+        self.recalled.0 + self.slots.iter().map(|it| it.view.tokens).sum::<u64>()
     }
 
     pub(super) fn stable_tokens(&self) -> u64 {
-        self.slots[..self.n_stable()].iter().map(|it| it.view.tokens).sum()
+        self.recalled.0 + self.slots[..self.n_stable()].iter().map(|it| it.view.tokens).sum::<u64>()
     }
 
     /// Tokens in front of the active loop's first reply.
     fn tokens_before_steps(&self) -> u64 {
         let user_end = self.trace.spine.loops[self.n_loops as usize - 1].user.end as usize;
-        self.slots[..user_end].iter().map(|it| it.view.tokens).sum()
+        self.recalled.0 + self.slots[..user_end].iter().map(|it| it.view.tokens).sum::<u64>()
     }
 
     pub(super) fn counts(&self) -> Counts {
-        let results =
-            (self.n_stable()..self.slots.len()).filter(|it| self.item(*it).kind == Kind::ToolResult);
+        let n_stable = self.trace.spine.n_stable as usize;
+        let results = (n_stable..self.slots.len()).filter(|it| self.item(*it).kind == Kind::ToolResult);
         Counts {
-            items: (self.slots.len() - self.n_stable()) as u64,
+            items: (self.slots.len() - n_stable) as u64,
             tool_uses: results.count() as u64,
             messages: self.messages.len() as u64,
             steps: self.n_steps,
@@ -223,7 +290,7 @@ impl<'a> History<'a> {
             Stands::Summary(n) if n > u64::MAX / 2 => Said::Fold(u64::MAX - n),
             Stands::Summary(n) => Said::Call(n),
             Stands::Fold(n) => Said::Fold(n),
-            Stands::Shown | Stands::Dropped | Stands::Behind | Stands::Told => {
+            Stands::Shown | Stands::Dropped | Stands::Behind | Stands::Told | Stands::Past => {
                 Said::Item(self.item(slot).digest)
             }
         }
@@ -282,10 +349,14 @@ impl<'a> History<'a> {
         if manner.moment == Moment::Entry {
             return;
         }
+        self.note(self.slot_of(index), manner.stage);
+    }
+
+    fn note(&mut self, slot: u32, stage: u16) {
         self.change.n_edits += 1;
-        if self.change.first_slot.is_none_or(|first| index < first as usize) {
-            self.change.first_slot = Some(index as u32);
-            self.change.by = Some(manner.stage);
+        if self.change.first_slot.is_none_or(|first| slot < first) {
+            self.change.first_slot = Some(slot);
+            self.change.by = Some(stage);
         }
     }
 

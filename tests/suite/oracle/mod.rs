@@ -8,19 +8,22 @@ mod ask;
 mod cache;
 mod fold;
 mod history;
+mod memory;
 mod needs;
 mod scope;
 mod size;
 
 use ctxsim::input::policy::Moment;
+use ctxsim::input::policy::layout::MemoryPlace;
 use ctxsim::input::{CacheRules, Limits, Policy};
 use ctxsim::ledger::{
     CacheUse, Change, Failure, FailureKind, NeedRow, Outcome, RequestRow, Role, Rows, ToolResults,
 };
-use ctxsim::trace::{Due, Kind, Trace};
+use ctxsim::trace::{Due, EventKind, Kind, Phase, Session, Trace, When};
 
 use cache::Cache;
 use history::{Counts, History};
+use memory::Memory;
 use size::World;
 
 /// Plays a trace under a policy, slowly.
@@ -35,6 +38,9 @@ pub(crate) fn simulate(
         policy,
         world: World { limits: *limits, chars_per_token: trace.chars_per_token },
         history: History::new(trace),
+        memory: Memory::new(trace, policy.memory()),
+        n_events: 0,
+        n_asked: 0,
         cache: Cache::new(rules),
         seen: vec![Counts::default(); policy.stages.len()],
         clock: Clock { ttl_ms: rules.ttl_ms(), ..Clock::default() },
@@ -66,6 +72,9 @@ struct Run<'a> {
     policy: &'a Policy,
     world: World,
     history: History<'a>,
+    memory: Memory<'a>,
+    n_events: usize,
+    n_asked: usize,
     cache: Cache,
     /// What had come when each stage was last considered.
     seen: Vec<Counts>,
@@ -87,15 +96,68 @@ impl Run<'_> {
     fn play(&mut self) {
         let n_loops = self.trace.spine.loops.len();
         self.outcome.turns_requested = n_loops as u32;
-        for loop_ix in 0..n_loops {
-            self.outcome.turns_started += 1;
-            if let Some(kind) = self.play_loop(loop_ix) {
-                self.outcome.failure = Some(Failure { turn: loop_ix as u32 + 1, kind });
+        for session in &self.trace.spine.sessions {
+            self.outcome.failure = self.play_session(session);
+            if self.outcome.failure.is_some() {
                 break;
+            }
+        }
+        self.memory.observe(&self.history);
+        self.ask(When::END);
+        self.outcome.tool_results = self.tool_results();
+    }
+
+    fn play_session(&mut self, session: &Session) -> Option<Failure> {
+        let place = self.policy.layout().memory;
+        let is_placed = self.memory.is_some() && place != MemoryPlace::Tail;
+        self.history.begin_session(session, is_placed.then_some(place));
+        self.reach(session.loops.start, Phase::SessionStart);
+        self.recall();
+        for loop_ix in session.loops.clone() {
+            self.outcome.turns_started += 1;
+            if let Some(kind) = self.play_loop(loop_ix as usize) {
+                return Some(Failure { turn: loop_ix + 1, kind });
             }
             self.outcome.turns_completed += 1;
         }
-        self.outcome.tool_results = self.tool_results();
+        let last = session.loops.end.saturating_sub(1);
+        self.reach(last, Phase::SessionEnd);
+        self.ask(When { loop_ix: last, phase: Phase::SessionEnd });
+        None
+    }
+
+    /// Lets happen what happened up to a moment.
+    fn reach(&mut self, loop_ix: u32, phase: Phase) {
+        while let Some(event) = self.trace.events.get(self.n_events)
+            && event.at <= (When { loop_ix, phase })
+        {
+            self.n_events += 1;
+            match &event.kind {
+                EventKind::Reset(items) => self.history.reset(items.clone()),
+                EventKind::Memory(event) => self.memory.happen(*event),
+                EventKind::Change(..) => {}
+            }
+        }
+    }
+
+    /// Puts what memory recalls into its slot, if there is one.
+    fn recall(&mut self) {
+        if !self.history.reserved.is_empty() {
+            self.memory.observe(&self.history);
+            let recalled = self.memory.recall();
+            self.history.recall(recalled);
+        }
+    }
+
+    /// Answers what is asked up to a moment.
+    fn ask(&mut self, until: When) {
+        let probes = self.trace.facts.as_ref().map_or(&[][..], |it| &it.probes);
+        for probe in probes[self.n_asked..].iter().filter(|it| it.at <= until) {
+            self.memory.observe(&self.history);
+            let row = self.memory.answer(probe, &self.history, self.outcome.failure.is_some());
+            self.rows.probes.push(row);
+            self.n_asked += 1;
+        }
     }
 
     fn play_loop(&mut self, loop_ix: usize) -> Option<FailureKind> {
@@ -104,10 +166,13 @@ impl Run<'_> {
         self.history.n_loops += 1;
         self.history.arrive_message(row.user.clone());
         self.wait_for(first);
+        self.reach(loop_ix as u32, Phase::LoopStart);
         self.project(Moment::LoopStart, loop_ix, first);
         self.needs(loop_ix, Due::LoopStart);
         for step in first..end {
             self.wait_for(step);
+            self.reach(loop_ix as u32, Phase::Request(step as u32));
+            self.recall();
             self.project(Moment::Request, loop_ix, step);
             for need in self.trace.needs.of_items().iter().filter(|it| it.derived.step as usize == step) {
                 let (policy, world) = (self.policy, &self.world);
@@ -117,6 +182,7 @@ impl Run<'_> {
             if step + 1 == end {
                 self.needs(loop_ix, Due::Answer);
             }
+            self.ask(When { loop_ix: loop_ix as u32, phase: Phase::Request(step as u32) });
             if !self.request(loop_ix, step) {
                 return Some(self.failure(first, step));
             }
@@ -124,6 +190,7 @@ impl Run<'_> {
         }
         self.project(Moment::LoopEnd, loop_ix, end.saturating_sub(1).max(first));
         self.needs(loop_ix, Due::LoopEnd);
+        self.ask(When { loop_ix: loop_ix as u32, phase: Phase::LoopEnd });
         None
     }
 
@@ -165,9 +232,16 @@ impl Run<'_> {
     }
 
     fn request(&mut self, loop_ix: usize, step: usize) -> bool {
-        let prompt = self.history.tokens();
+        let mut tail = 0;
+        if self.history.reserved.is_empty() {
+            self.memory.observe(&self.history);
+            tail = self.memory.recall().0;
+        }
+        let prompt = self.history.tokens() + tail;
         let output = self.trace.spine.steps[step].output_tokens;
         self.outcome.reacts |= self.was_carried && self.history.change.by.is_some_and(|it| it != u16::MAX);
+        let mut usage = self.cache.submit(&self.history, &self.trace.spine.steps[step], self.policy.layout());
+        usage.uncached += tail;
         let row = RequestRow {
             loop_ix: loop_ix as u32,
             step: step as u32,
@@ -175,7 +249,7 @@ impl Run<'_> {
             role: Role::Main,
             at_ms: self.clock.now_ms,
             prompt,
-            usage: self.cache.submit(&self.history, &self.trace.spine.steps[step], self.policy.layout()),
+            usage,
             output,
             change: self.history.change,
             items: 0,
@@ -239,7 +313,7 @@ impl Run<'_> {
         let mut sums = ToolResults::default();
         for (index, slot) in self.history.slots.iter().enumerate() {
             let item = &self.trace.spine.items[index];
-            if index >= self.history.n_stable() && item.kind == Kind::ToolResult {
+            if index >= self.trace.spine.n_stable as usize && item.kind == Kind::ToolResult {
                 sums.raw_tokens += u64::from(item.raw);
                 sums.visible_tokens += slot.last_tokens;
                 sums.compressed += u64::from(slot.was_compressed);

@@ -30,7 +30,7 @@ fn has_or_empty<T: PartialEq>(list: &[T], value: &T) -> bool {
 pub(super) fn passes(scope: &Scope, history: &History<'_>, world: &World, slot: usize) -> bool {
     let (item, view) = (history.item(slot), &history.slots[slot].view);
     match view.stands {
-        Stands::Dropped | Stands::Behind | Stands::Told => false,
+        Stands::Dropped | Stands::Behind | Stands::Told | Stands::Past => false,
         Stands::Summary(_) | Stands::Fold(_) => {
             has_or_empty(scope.kinds(), &Kind::Summary)
                 && scope.tools.is_empty()
@@ -55,7 +55,7 @@ pub(super) fn passes(scope: &Scope, history: &History<'_>, world: &World, slot: 
 fn keeps(keep: &Keep, history: &History<'_>, slot: usize) -> bool {
     let item = history.item(slot);
     match history.slots[slot].view.stands {
-        Stands::Dropped | Stands::Behind | Stands::Told => false,
+        Stands::Dropped | Stands::Behind | Stands::Told | Stands::Past => false,
         Stands::Summary(_) | Stands::Fold(_) => {
             has_or_empty(&keep.kinds, &Kind::Summary) && keep.tools.is_empty()
         }

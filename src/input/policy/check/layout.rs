@@ -6,8 +6,11 @@ use crate::input::policy::{Breakpoint, Layout, Place, written};
 
 /// Checks a layout.
 pub(super) fn layout(layout: Option<&written::Layout>, problems: &mut Problems) -> Layout {
-    let Some(layout) = layout else { return Layout::default() };
-    let breakpoints = layout.breakpoints.iter().enumerate().map(|(index, it)| {
+    let memory = layout.map(|it| it.memory).unwrap_or_default();
+    let Some(breakpoints) = layout.and_then(|it| it.breakpoints.as_ref()) else {
+        return Layout { memory, ..Layout::default() };
+    };
+    let breakpoints = breakpoints.iter().enumerate().map(|(index, it)| {
         if matches!(it.at, Place::LastMessages { n: 0, .. }) {
             problems.push_at(
                 "breakpoint-nowhere",
@@ -18,5 +21,5 @@ pub(super) fn layout(layout: Option<&written::Layout>, problems: &mut Problems) 
         }
         Breakpoint { at: it.at, ttl: it.ttl.map(|it| TtlClass::of(it.0)) }
     });
-    Layout { breakpoints: breakpoints.collect(), is_silent: false }
+    Layout { breakpoints: breakpoints.collect(), is_silent: false, memory }
 }

@@ -50,6 +50,7 @@ pub(super) fn memory(spec: &written::Memory, problems: &mut Problems) -> Memory 
         store,
         read: spec.read,
         answers: if spec.answers.is_empty() { usual.to_vec() } else { spec.answers.clone() },
+        service: spec.service.clone(),
         oracle: spec.oracle.clone(),
     }
 }

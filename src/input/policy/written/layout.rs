@@ -9,8 +9,33 @@ use super::Duration;
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Layout {
-    /// The breakpoints; an empty list asks for none.
-    pub breakpoints: Vec<Breakpoint>,
+    /// The breakpoints; an empty list asks for none. Where the harness puts them, when silent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub breakpoints: Option<Vec<Breakpoint>>,
+    /// Where what memory recalls stands.
+    #[serde(default, skip_serializing_if = "MemoryPlace::is_tail")]
+    pub memory: MemoryPlace,
+}
+
+/// Where what memory recalls stands in a prompt.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum MemoryPlace {
+    /// In front of everything: what changes in it breaks the whole prompt.
+    Head,
+    /// Behind the stable prefix, in front of the first message.
+    BehindSystem,
+    /// Behind everything, and behind the last breakpoint: sent with every request, and never cached.
+    #[default]
+    Tail,
+}
+
+impl MemoryPlace {
+    /// Returns whether it stands behind everything.
+    fn is_tail(&self) -> bool {
+        *self == Self::Tail
+    }
 }
 
 /// A cache breakpoint.

@@ -16,6 +16,9 @@ pub struct Memory {
     /// In which states a fact answers a probe; `exact`, `summarised` and `recoverable`, when silent.
     #[serde(default, rename = "use", skip_serializing_if = "Vec::is_empty")]
     pub answers: Vec<State>,
+    /// The service that holds it, whose calls are counted; what a file or the harness itself holds makes none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub service: Option<String>,
     /// Parts that lose nothing, so that a loss can be attributed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub oracle: Vec<Part>,

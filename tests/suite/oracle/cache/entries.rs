@@ -42,7 +42,9 @@ fn is_models(kind: Kind) -> bool {
 
 /// How many segments stand before all messages.
 fn n_lead(prompt: &[Segment]) -> usize {
-    prompt.iter().take_while(|it| is_front(it.kind)).count()
+    let n_memory = prompt.iter().take_while(|it| it.kind == Kind::Memory).count();
+    let n_front = prompt[n_memory..].iter().take_while(|it| is_front(it.kind)).count();
+    if n_front == 0 { 0 } else { n_memory + n_front }
 }
 
 /// Where messages end, from the front on; they begin behind the last tool or system prompt.

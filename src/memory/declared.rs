@@ -1,0 +1,166 @@
+//! The memory that a policy declares: facts are written by draws, stored in banks, read, and used.
+
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::read::{self, Read};
+use super::store::Store;
+use super::write::Writer;
+use super::{Call, Memory, Recalled, View, r#use};
+use crate::input::policy::memory::{Memory as Rules, State};
+use crate::input::policy::written::memory;
+use crate::ledger::{KeptRow, Loss, MemoryKind};
+use crate::trace::Lifecycle;
+use crate::trace::facts::{FactPlane, Plant};
+use crate::units::Tokens;
+
+/// A declared memory at work.
+#[derive(Debug)]
+pub struct Declared<'t> {
+    rules: &'t Rules,
+    plane: &'t FactPlane,
+    writer: Writer<'t>,
+    store: Store<'t>,
+    /// How many plants have come.
+    n_arrived: usize,
+    /// Plants that have come and are not looked through yet.
+    waiting: Vec<usize>,
+    /// What can be read, and of which state of the store.
+    read: Option<(u64, Read)>,
+    /// What was last recalled, and of which state of the store.
+    recalled: (u64, Option<Recalled>),
+    calls: Vec<Call>,
+}
+
+impl<'t> Declared<'t> {
+    /// Begins to remember what a load says.
+    pub(super) fn new(rules: &'t Rules, plane: &'t FactPlane) -> Self {
+        Self {
+            rules,
+            plane,
+            writer: Writer::new(rules, plane),
+            store: Store::new(rules, plane),
+            n_arrived: 0,
+            waiting: Vec::new(),
+            read: None,
+            recalled: (0, None),
+            calls: Vec::new(),
+        }
+    }
+
+    /// Returns whether its calls go to a service.
+    pub(super) fn has_service(&self) -> bool {
+        self.rules.service.is_some()
+    }
+
+    /// Returns what it takes in the prompt.
+    pub(super) fn tokens(&self) -> Tokens {
+        read::tokens(self.rules, &self.store)
+    }
+
+    /// Looks through what has come, or what the prompt has ceased to show.
+    #[inline(always)]
+    pub(super) fn look<V: View + ?Sized>(&mut self, view: &V) {
+        let plants = &self.plane.plants;
+        let is_due = |nth: usize| plants.get(nth).is_some_and(|it| it.item < view.n_items());
+        let may_be_gone = |nth: &usize| !view.shows_all_since(plants[*nth].item);
+        if is_due(self.n_arrived) || self.waiting.first().is_some_and(may_be_gone) {
+            self.look_through(view);
+        }
+    }
+
+    #[inline(never)]
+    fn look_through<V: View + ?Sized>(&mut self, view: &V) {
+        let plants = &self.plane.plants;
+        let n_items = view.n_items();
+        let n_before = self.writer.n_kept();
+        while let Some(plant) = plants.get(self.n_arrived)
+            && plant.item < n_items
+        {
+            if self.rules.from == memory::When::Session {
+                self.writer.write(plant, &mut self.store);
+            } else {
+                self.waiting.push(self.n_arrived);
+            }
+            self.n_arrived += 1;
+        }
+        self.waiting.retain(|index| {
+            let plant = &plants[*index];
+            let is_shown = view.standing(plant.item) == State::Exact;
+            if !is_shown {
+                self.writer.write(plant, &mut self.store);
+            }
+            is_shown
+        });
+        let n_kept = self.writer.n_kept() - n_before;
+        if n_kept > 0 {
+            self.call(MemoryKind::Write, n_kept.saturating_mul(self.rules.store.tokens_per_fact));
+        }
+    }
+
+    /// Notes a call, where there is a service to call.
+    fn call(&mut self, kind: MemoryKind, tokens: Tokens) {
+        if let Some(service) = &self.rules.service {
+            self.calls.push(Call { kind, service: service.clone(), calls: 1, tokens });
+        }
+    }
+
+    /// Returns what stands for the content of what is recalled: the facts in their order, each in its version; an index
+    /// does not say what is in them.
+    fn digest(&self) -> u64 {
+        let is_index = self.rules.read == memory::Read::ByKey;
+        let newest = match self.rules.read {
+            memory::Read::Last(count) => usize::try_from(count).unwrap_or(usize::MAX),
+            memory::Read::All | memory::Read::ByKey => usize::MAX,
+        };
+        let facts = self.store.newest(newest);
+        let version = |fact: u32| if is_index { 0 } else { self.writer.version(fact) };
+        let said = facts.iter().map(|it| (u64::from(*it) << 16) | u64::from(version(*it)));
+        xxh3_64(&said.flat_map(u64::to_le_bytes).collect::<Vec<u8>>())
+    }
+}
+
+impl Memory for Declared<'_> {
+    fn observe(&mut self, view: &dyn View) {
+        self.look(view);
+    }
+
+    fn recall(&mut self) -> Option<Recalled> {
+        let now = self.store.n_changes();
+        if self.recalled.0 != now {
+            let tokens = u32::try_from(self.tokens()).unwrap_or(u32::MAX);
+            let recalled = (tokens > 0).then(|| Recalled { tokens, digest: self.digest() });
+            if recalled.is_some() && recalled != self.recalled.1 {
+                self.call(MemoryKind::Read, tokens.into());
+            }
+            self.recalled = (now, recalled);
+        }
+        self.recalled.1
+    }
+
+    fn event(&mut self, event: Lifecycle) {
+        self.store.happen(event);
+    }
+
+    fn answer(&mut self, plant: &Plant) -> (State, Option<Loss>) {
+        let now = self.store.n_changes();
+        let read = self.read.take().filter(|it| it.0 == now);
+        let read = read.unwrap_or_else(|| (now, Read::new(self.rules, &self.store, self.plane)));
+        let (state, loss) = self.read.insert(read).1.state(plant, &self.writer, &self.store);
+        if state == State::Recoverable {
+            self.call(MemoryKind::Read, self.rules.store.tokens_per_fact);
+        }
+        (state, loss)
+    }
+
+    fn answers(&self, state: State) -> bool {
+        r#use::answers(Some(self.rules), state)
+    }
+
+    fn take_calls(&mut self) -> Vec<Call> {
+        std::mem::take(&mut self.calls)
+    }
+
+    fn tell(&self, sink: &mut dyn FnMut(&KeptRow<'_>)) {
+        self.store.tell(sink);
+    }
+}

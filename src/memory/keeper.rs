@@ -1,0 +1,178 @@
+//! Follows a run with its memory, and answers its probes.
+
+use super::declared::Declared;
+use super::{Memory, Recalled, View, r#use};
+use crate::input::policy::memory::{Memory as Rules, State};
+use crate::ledger::{Loss, MemoryRow, ProbeRow, Sink};
+use crate::trace::facts::{FactPlane, Form, Plant, Probe};
+use crate::trace::{Lifecycle, LoopIx, When};
+use crate::units::Tokens;
+
+/// A memory at work.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "a run has one, and the declared one is asked at every request"
+)]
+pub enum MemoryRun<'t> {
+    /// As a policy declares it.
+    Declared(Declared<'t>),
+    /// Written in code.
+    Code(Box<dyn Memory + 't>),
+}
+
+/// Follows a run and answers its probes.
+pub struct Keeper<'t> {
+    plants: &'t [Plant],
+    probes: &'t [Probe],
+    memory: Option<MemoryRun<'t>>,
+    /// How many probes have been answered.
+    n_asked: usize,
+}
+
+impl<'t> MemoryRun<'t> {
+    /// Begins to remember what a load says, as a policy declares it.
+    #[must_use]
+    pub fn declared(rules: &'t Rules, plane: &'t FactPlane) -> Self {
+        Self::Declared(Declared::new(rules, plane))
+    }
+
+    /// Returns the memory, whatever it is.
+    fn any(&mut self) -> &mut (dyn Memory + 't) {
+        match self {
+            Self::Declared(it) => it,
+            Self::Code(it) => &mut **it,
+        }
+    }
+}
+
+impl<'t> Keeper<'t> {
+    /// Begins to remember; without a memory, what the prompt shows is all that is known.
+    #[must_use]
+    pub fn new(plane: Option<&'t FactPlane>, memory: Option<MemoryRun<'t>>) -> Self {
+        let (plants, probes): (&[Plant], &[Probe]) = plane.map_or((&[], &[]), |it| (&it.plants, &it.probes));
+        Self { plants, probes, memory, n_asked: 0 }
+    }
+
+    /// Returns whether there is a memory.
+    #[must_use]
+    pub fn remembers(&self) -> bool {
+        self.memory.is_some()
+    }
+
+    /// Looks through what has come, or what the prompt has ceased to show.
+    // Nearly always there is nothing to look through: the test belongs where it is asked, the work does not.
+    #[inline(always)]
+    pub fn observe(&mut self, view: &impl View) {
+        match &mut self.memory {
+            None => {}
+            Some(MemoryRun::Declared(memory)) => memory.look(view),
+            Some(MemoryRun::Code(memory)) => memory.observe(view),
+        }
+    }
+
+    /// Returns what the memory takes in the prompt.
+    #[inline]
+    pub fn tokens(&mut self) -> Tokens {
+        match &mut self.memory {
+            Some(MemoryRun::Declared(memory)) if !memory.has_service() => memory.tokens(),
+            _ => self.recall().map_or(0, |it| it.tokens.into()),
+        }
+    }
+
+    /// Returns what the memory says in the prompt.
+    pub fn recall(&mut self) -> Option<Recalled> {
+        self.memory.as_mut()?.any().recall()
+    }
+
+    /// Tells the memory that a turn is over.
+    pub fn turn_end(&mut self, view: &impl View, turn: LoopIx) {
+        if let Some(MemoryRun::Code(memory)) = &mut self.memory {
+            memory.observe(view);
+            memory.turn_end(turn);
+        }
+    }
+
+    /// Tells the memory that a session is over.
+    pub fn session_end(&mut self, view: &impl View, session: usize) {
+        if let Some(MemoryRun::Code(memory)) = &mut self.memory {
+            memory.observe(view);
+            memory.session_end(session);
+        }
+    }
+
+    /// Lets something happen to the memory.
+    pub fn event(&mut self, event: Lifecycle) {
+        if let Some(memory) = &mut self.memory {
+            memory.any().event(event);
+        }
+    }
+
+    /// Hands out the calls that the memory has made, in a turn.
+    pub fn settle(&mut self, loop_ix: LoopIx, sinks: &mut [impl Sink]) {
+        let calls = self.memory.as_mut().map(|it| it.any().take_calls());
+        for it in calls.into_iter().flatten() {
+            let row = MemoryRow {
+                loop_ix,
+                kind: it.kind,
+                service: &it.service,
+                calls: it.calls,
+                tokens: it.tokens,
+            };
+            sinks.iter_mut().for_each(|sink| sink.memory(&row));
+        }
+    }
+
+    /// Returns whether something is asked up to a moment that has not been answered.
+    #[inline]
+    #[must_use]
+    pub fn is_asked(&self, until: When) -> bool {
+        self.probes.get(self.n_asked).is_some_and(|it| it.at <= until)
+    }
+
+    /// Answers what is asked up to a moment; a run that stopped before the question answers nothing.
+    pub fn probe(&mut self, view: &impl View, until: When, has_stopped: bool, sinks: &mut [impl Sink]) {
+        let due = self.probes.get(self.n_asked..).unwrap_or_default();
+        let n_due = due.partition_point(|it| it.at <= until);
+        for probe in &due[..n_due] {
+            let row = self.answer(probe, view, has_stopped);
+            sinks.iter_mut().for_each(|sink| sink.probe(&row));
+        }
+        self.n_asked += n_due;
+    }
+
+    fn answer(&mut self, probe: &Probe, view: &impl View, has_stopped: bool) -> ProbeRow {
+        let plant = &self.plants[probe.plant as usize];
+        let mut state = view.standing(plant.item);
+        let mut loss = None;
+        let mut is_found = r#use::answers(None, state);
+        if let Some(memory) = self.memory.as_mut().map(MemoryRun::any) {
+            let (remembered, lost_in) = memory.answer(plant);
+            state = r#use::nearer(state, remembered);
+            loss = lost_in;
+            is_found = memory.answers(state);
+        }
+        is_found &= !has_stopped;
+        let loss = match (is_found, has_stopped, state) {
+            (true, ..) => None,
+            (_, true, _) => Some(Loss::Stopped),
+            (_, _, State::Lost) => Some(loss.unwrap_or(Loss::Write)),
+            _ => Some(Loss::Use),
+        };
+        ProbeRow {
+            fact: plant.fact,
+            item: plant.item,
+            quartile: probe.quartile,
+            is_explicit: plant.form == Form::Explicit,
+            state: if has_stopped { State::Lost } else { state },
+            is_found,
+            loss,
+        }
+    }
+
+    /// Tells what the memory holds when the load is over.
+    pub fn tell(&mut self, sinks: &mut [impl Sink]) {
+        if let Some(memory) = &mut self.memory {
+            memory.any().tell(&mut |row| sinks.iter_mut().for_each(|sink| sink.kept(row)));
+        }
+    }
+}

@@ -1,0 +1,181 @@
+//! A memory as the oracle holds it: a list of what was written, looked through from the front whenever something is asked.
+
+use ctxsim::input::policy::Shown;
+use ctxsim::input::policy::memory::{Bar, Memory as Rules, Part, State};
+use ctxsim::input::policy::written::memory::{Facts, Read, When};
+use ctxsim::ledger::{Loss, ProbeRow};
+use ctxsim::trace::facts::{FactPlane, Form, Luck, Plant, Probe};
+use ctxsim::trace::{Lifecycle, Trace};
+
+use super::history::{History, Stands};
+
+/// What was written of one list of entries.
+pub(super) struct Memory<'a> {
+    with: Option<(&'a Rules, &'a FactPlane)>,
+    plane: Option<&'a FactPlane>,
+    /// Plants that were looked through.
+    seen: Vec<usize>,
+    /// Every version that was ever written, by fact.
+    written: Vec<(u32, u16)>,
+    /// The facts that are held, the oldest first.
+    held: Vec<u32>,
+    capacity: u64,
+    /// All that was ever recalled; a content's number is its place.
+    contents: Vec<Vec<(u32, u16)>>,
+}
+
+impl<'a> Memory<'a> {
+    pub(super) fn new(trace: &'a Trace, rules: Option<&'a Rules>) -> Self {
+        let plane = trace.facts.as_ref();
+        let capacity = rules.filter(|it| !it.oracle.contains(&Part::Store)).and_then(|it| it.store.capacity);
+        Self {
+            with: rules.zip(plane),
+            plane,
+            seen: Vec::new(),
+            written: Vec::new(),
+            held: Vec::new(),
+            capacity: capacity.unwrap_or(u64::MAX),
+            contents: Vec::new(),
+        }
+    }
+
+    pub(super) fn is_some(&self) -> bool {
+        self.with.is_some()
+    }
+
+    pub(super) fn observe(&mut self, history: &History<'_>) {
+        let Some((rules, plane)) = self.with else { return };
+        for (nth, plant) in plane.plants.iter().enumerate() {
+            let has_come = (plant.item as usize) < history.slots.len();
+            let is_ready = rules.from == When::Session || standing(history, plant) != State::Exact;
+            if has_come && is_ready && !self.seen.contains(&nth) {
+                self.seen.push(nth);
+                self.write(rules, plane, plant);
+            }
+        }
+    }
+
+    fn write(&mut self, rules: &Rules, plane: &FactPlane, plant: &Plant) {
+        let Luck::Named(seed) = &plane.luck else { panic!("random traces draw from named streams") };
+        let is_met = |facts: Facts| match facts {
+            Facts::Any => true,
+            Facts::Explicit => plant.form == Form::Explicit,
+            Facts::Implicit => plant.form == Form::Implicit,
+        };
+        for (nth, rule) in (0..).zip(rules.extract.iter().filter(|it| is_met(it.facts))) {
+            let unit = seed.stream("memory/write", 0).nth(plant.fact.into(), nth).unit();
+            let is_drawn = match rule.bar {
+                Bar::Below(p) => unit < p,
+                Bar::Above(miss) => unit < 1.0 - miss,
+            };
+            if !is_drawn && !rules.oracle.contains(&Part::Write) {
+                continue;
+            }
+            self.written.push((plant.fact, plant.version));
+            if !self.held.contains(&plant.fact) && self.capacity > 0 {
+                self.keep(self.capacity - 1);
+                self.held.push(plant.fact);
+            }
+        }
+    }
+
+    /// Loses all but so many.
+    fn keep(&mut self, count: u64) {
+        while self.held.len() as u64 > count {
+            self.held.remove(0);
+        }
+    }
+
+    pub(super) fn happen(&mut self, event: Lifecycle) {
+        match event {
+            Lifecycle::Flush => self.keep(0),
+            Lifecycle::Reset { keep } => self.keep(keep),
+            Lifecycle::Budget { entries } => {
+                self.capacity = entries;
+                self.keep(entries);
+            }
+        }
+    }
+
+    /// The newest version of a fact that was written.
+    fn version(&self, fact: u32) -> u16 {
+        self.written.iter().filter(|it| it.0 == fact).map(|it| it.1).max().unwrap_or(0)
+    }
+
+    /// The tokens of what is recalled, and the number of its content.
+    pub(super) fn recall(&mut self) -> (u64, u64) {
+        let Some((rules, _)) = self.with else { return (0, 0) };
+        let n_read = if let Read::Last(count) = rules.read { count as usize } else { usize::MAX };
+        let says = |fact: &u32| if rules.read == Read::ByKey { 0 } else { self.version(*fact) };
+        let content: Vec<(u32, u16)> =
+            self.held.iter().rev().take(n_read).map(|fact| (*fact, says(fact))).collect();
+        let tokens = content.len() as u64 * rules.store.tokens_per_fact;
+        if tokens == 0 {
+            return (0, 0);
+        }
+        let known = self.contents.iter().position(|it| *it == content);
+        let number = known.unwrap_or(self.contents.len());
+        if known.is_none() {
+            self.contents.push(content);
+        }
+        (tokens, number as u64)
+    }
+
+    pub(super) fn answer(&self, probe: &Probe, history: &History<'_>, has_stopped: bool) -> ProbeRow {
+        let plant = self.plane.unwrap().plants[probe.plant as usize];
+        let shown = standing(history, &plant);
+        let (known, lost_in) = self.knows(&plant);
+        let order = [State::Exact, State::Summarised, State::Recoverable, State::Preview, State::Lost];
+        let state = *order.iter().find(|it| **it == shown || **it == known).unwrap();
+        let usual = [State::Exact, State::Summarised, State::Recoverable];
+        let answers = match self.with {
+            Some((rules, _)) if rules.oracle.contains(&Part::Use) => state != State::Lost,
+            Some((rules, _)) => rules.answers.contains(&state),
+            None => usual.contains(&state),
+        };
+        let loss = if state == State::Lost { lost_in.unwrap_or(Loss::Write) } else { Loss::Use };
+        ProbeRow {
+            fact: plant.fact,
+            item: plant.item,
+            quartile: probe.quartile,
+            is_explicit: plant.form == Form::Explicit,
+            state: if has_stopped { State::Lost } else { state },
+            is_found: answers && !has_stopped,
+            loss: if has_stopped { Some(Loss::Stopped) } else { (!answers).then_some(loss) },
+        }
+    }
+
+    fn knows(&self, plant: &Plant) -> (State, Option<Loss>) {
+        let Some((rules, _)) = self.with else { return (State::Lost, None) };
+        let is_whole = rules.oracle.contains(&Part::Read);
+        let is_read = |count: u64| self.held.iter().rev().take(count as usize).any(|it| *it == plant.fact);
+        if self.version(plant.fact) < plant.version {
+            return (State::Lost, Some(Loss::Write));
+        }
+        if !self.held.contains(&plant.fact) {
+            return (State::Lost, Some(Loss::Store));
+        }
+        match rules.read {
+            Read::Last(count) if !is_whole && !is_read(count) => (State::Lost, Some(Loss::Read)),
+            Read::ByKey => (State::Recoverable, None),
+            _ => (State::Summarised, None),
+        }
+    }
+}
+
+/// How the prompt shows what an item says.
+fn standing(history: &History<'_>, plant: &Plant) -> State {
+    let Some(slot) = history.slots.get(plant.item as usize) else { return State::Lost };
+    let raw = u64::from(history.item(plant.item as usize).raw);
+    match slot.view.stands {
+        Stands::Dropped | Stands::Past | Stands::Behind | Stands::Summary(_) => State::Lost,
+        Stands::Shown if slot.view.tokens >= raw => State::Exact,
+        Stands::Shown | Stands::Told | Stands::Fold(_) => match slot.view.rendition {
+            Shown::Raw => State::Exact,
+            Shown::Exact | Shown::Preview | Shown::Truncate => State::Preview,
+            Shown::Summary | Shown::Gist => State::Summarised,
+            Shown::Handle | Shown::Offload => State::Recoverable,
+            Shown::Marker => State::Lost,
+        },
+    }
+}
