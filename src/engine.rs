@@ -12,7 +12,7 @@ use crate::input::policy::Moment;
 use crate::input::policy::layout::MemoryPlace;
 use crate::input::{CacheRules, Layout, Limits, Policy, Settings};
 use crate::ledger::{CacheUse, Change, Failure, FailureKind, NeedRow, Outcome, RequestRow, Role, Sink};
-use crate::memory::{Keeper, Memory, MemoryRun};
+use crate::memory::{AnyMemory, Keeper, Memory};
 use crate::projection::chain::Chain;
 use crate::projection::edit::ChangeLog;
 use crate::projection::{Ambient, Editor, Projector, Prompt, SideRequest};
@@ -63,7 +63,7 @@ pub fn simulate_with_memory<'t>(
     sink: &mut impl Sink,
 ) -> Outcome {
     let ready = Ready::new(trace, policy, limits);
-    let keeper = Keeper::new(trace.facts.as_ref(), Some(MemoryRun::Code(memory(trace))));
+    let keeper = Keeper::new(trace.facts.as_ref(), Some(AnyMemory::Code(memory(trace))));
     let recoveries = [ready.recovery()];
     play_ready(trace, &ready, &recoveries, limits, rules, (keeper, None), std::slice::from_mut(sink))
 }

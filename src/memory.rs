@@ -1,7 +1,7 @@
 //! What an agent remembers beside the window: declared as write, store, read and use, or written in code.
 
 mod declared;
-mod keeper;
+mod memory_run;
 mod read;
 mod store;
 pub mod stored;
@@ -15,7 +15,7 @@ use crate::trace::facts::Plant;
 use crate::trace::{ItemIx, Lifecycle, LoopIx};
 use crate::units::Tokens;
 
-pub use keeper::{Keeper, MemoryRun};
+pub use memory_run::{AnyMemory, Keeper};
 
 /// What a policy remembers beside the window; only what it recalls must be said.
 pub trait Memory {

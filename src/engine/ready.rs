@@ -3,7 +3,7 @@
 use crate::input::policy::Code;
 use crate::input::policy::memory::Memory;
 use crate::input::{Layout, Limits, Policy};
-use crate::memory::{Keeper, MemoryRun};
+use crate::memory::{AnyMemory, Keeper};
 use crate::projection::Program;
 use crate::projection::num::Known;
 use crate::recovery::{Bound, ReadyRecovery};
@@ -53,7 +53,7 @@ impl<'p> Ready<'p> {
         'p: 't,
     {
         let plane = trace.facts.as_ref();
-        Keeper::new(plane, plane.zip(self.memory).map(|(plane, rules)| MemoryRun::declared(rules, plane)))
+        Keeper::new(plane, plane.zip(self.memory).map(|(plane, rules)| AnyMemory::declared(rules, plane)))
     }
 
     /// Returns how the agent gets back what it cannot see.

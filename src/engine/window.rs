@@ -8,7 +8,7 @@ use crate::input::policy::memory::Memory;
 use crate::input::policy::memory::State;
 use crate::input::{CacheRules, Limits, Policy};
 use crate::ledger::{CacheUse, Outcome, RequestRow, Role, Sink, ToolResults};
-use crate::memory::{Keeper, MemoryRun, View};
+use crate::memory::{AnyMemory, Keeper, View};
 use crate::projection::Window;
 use crate::projection::num::Known;
 use crate::trace::conversation::{Step, Trial, Turn};
@@ -32,7 +32,7 @@ pub fn simulate(
         return None;
     }
     let window = Window::new(policy, &Known { limits: *limits, chars_per_token })?;
-    let memory = policy.memory().map(|it| MemoryRun::declared(it, &trial.facts));
+    let memory = policy.memory().map(|it| AnyMemory::declared(it, &trial.facts));
     let keeper = Keeper::new(Some(&trial.facts), memory);
     let shown = Shown::new(trial);
     Run { trial, window, keeper, limits, sink, shown, outcome: Outcome::default() }.play()

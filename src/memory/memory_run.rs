@@ -13,7 +13,7 @@ use crate::units::Tokens;
     clippy::large_enum_variant,
     reason = "a run has one, and the declared one is asked at every request"
 )]
-pub enum MemoryRun<'t> {
+pub enum AnyMemory<'t> {
     /// As a policy declares it.
     Declared(Declared<'t>),
     /// Written in code.
@@ -24,12 +24,12 @@ pub enum MemoryRun<'t> {
 pub struct Keeper<'t> {
     plants: &'t [Plant],
     probes: &'t [Probe],
-    memory: Option<MemoryRun<'t>>,
+    memory: Option<AnyMemory<'t>>,
     /// How many probes have been answered.
     n_asked: usize,
 }
 
-impl<'t> MemoryRun<'t> {
+impl<'t> AnyMemory<'t> {
     /// Begins to remember what a load says, as a policy declares it.
     #[must_use]
     pub fn declared(rules: &'t Rules, plane: &'t FactPlane) -> Self {
@@ -48,7 +48,7 @@ impl<'t> MemoryRun<'t> {
 impl<'t> Keeper<'t> {
     /// Begins to remember; without a memory, what the prompt shows is all that is known.
     #[must_use]
-    pub fn new(plane: Option<&'t FactPlane>, memory: Option<MemoryRun<'t>>) -> Self {
+    pub fn new(plane: Option<&'t FactPlane>, memory: Option<AnyMemory<'t>>) -> Self {
         let (plants, probes): (&[Plant], &[Probe]) = plane.map_or((&[], &[]), |it| (&it.plants, &it.probes));
         Self { plants, probes, memory, n_asked: 0 }
     }
@@ -65,8 +65,8 @@ impl<'t> Keeper<'t> {
     pub fn observe(&mut self, view: &impl View) {
         match &mut self.memory {
             None => {}
-            Some(MemoryRun::Declared(memory)) => memory.look(view),
-            Some(MemoryRun::Code(memory)) => memory.observe(view),
+            Some(AnyMemory::Declared(memory)) => memory.look(view),
+            Some(AnyMemory::Code(memory)) => memory.observe(view),
         }
     }
 
@@ -74,7 +74,7 @@ impl<'t> Keeper<'t> {
     #[inline]
     pub fn tokens(&mut self) -> Tokens {
         match &mut self.memory {
-            Some(MemoryRun::Declared(memory)) if !memory.has_service() => memory.tokens(),
+            Some(AnyMemory::Declared(memory)) if !memory.has_service() => memory.tokens(),
             _ => self.recall().map_or(0, |it| it.tokens.into()),
         }
     }
@@ -86,7 +86,7 @@ impl<'t> Keeper<'t> {
 
     /// Tells the memory that a turn is over.
     pub fn turn_end(&mut self, view: &impl View, turn: LoopIx) {
-        if let Some(MemoryRun::Code(memory)) = &mut self.memory {
+        if let Some(AnyMemory::Code(memory)) = &mut self.memory {
             memory.observe(view);
             memory.turn_end(turn);
         }
@@ -94,7 +94,7 @@ impl<'t> Keeper<'t> {
 
     /// Tells the memory that a session is over.
     pub fn session_end(&mut self, view: &impl View, session: usize) {
-        if let Some(MemoryRun::Code(memory)) = &mut self.memory {
+        if let Some(AnyMemory::Code(memory)) = &mut self.memory {
             memory.observe(view);
             memory.session_end(session);
         }
@@ -145,7 +145,7 @@ impl<'t> Keeper<'t> {
         let mut state = view.standing(plant.item);
         let mut loss = None;
         let mut is_found = r#use::answers(None, state);
-        if let Some(memory) = self.memory.as_mut().map(MemoryRun::any) {
+        if let Some(memory) = self.memory.as_mut().map(AnyMemory::any) {
             let (remembered, lost_in) = memory.answer(plant);
             state = r#use::nearer(state, remembered);
             loss = lost_in;
