@@ -3,12 +3,12 @@
 mod sums;
 
 use crate::input::policy::memory::State;
-use crate::trace::facts::FactIx;
-use crate::trace::{Derived, ItemIx, Level, LoopIx, StepIx};
-use crate::units::Tokens;
+use crate::quantity::Tokens;
+use crate::timeline::facts::FactIx;
+use crate::timeline::{Inferred, ItemIx, Level, StepIx, TurnIx};
 
 pub use crate::projection::{Change, ToolResults};
-pub use sums::{MemorySums, NeedSums, RequestSums, StoredSums, Sums};
+pub use sums::{ExplicitCacheSums, MemorySums, NeedSums, RequestSums, Sums};
 
 /// Which model a request goes to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -36,15 +36,15 @@ pub struct CacheUse {
 /// One model request.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct RequestRow {
-    /// The loop.
-    pub loop_ix: LoopIx,
-    /// The trace's step.
+    /// The turn.
+    pub turn_ix: TurnIx,
+    /// The timeline's step.
     pub step: StepIx,
     /// The n-th request of that step, from 0.
     pub n: u32,
     /// Who is asked.
     pub role: Role,
-    /// Milliseconds since the trace began.
+    /// Milliseconds since the timeline began.
     pub at_ms: i64,
     /// Tokens of the prompt.
     pub prompt: Tokens,
@@ -54,7 +54,7 @@ pub struct RequestRow {
     pub output: Tokens,
     /// What the policy did since the request before.
     pub change: Change,
-    /// How many loops a summary replaces; 0 for the agent's own requests.
+    /// How many turns a summary replaces; 0 for the agent's own requests.
     pub items: u32,
     /// Tokens beside the prompt that the agent is expected to have fetched again and to carry in it.
     pub carried: f64,
@@ -109,8 +109,8 @@ impl std::ops::AddAssign for Refetched {
 /// A need, and how it was met.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct NeedRow {
-    /// The loop in which it was due.
-    pub loop_ix: LoopIx,
+    /// The turn in which it was due.
+    pub turn_ix: TurnIx,
     /// How much was needed.
     pub level: Level,
     /// How probable the need was.
@@ -126,7 +126,7 @@ pub struct NeedRow {
     /// Expected failures: no handle to recover by.
     pub failed: f64,
     /// Where it comes from, where a recorded call gave it away.
-    pub derived: Option<Derived>,
+    pub inferred: Option<Inferred>,
     /// What its calls are expected to take where they are made, beside what carrying the result takes later.
     pub refetched: Refetched,
     /// Whether its calls were drawn and made, so that requests hold what they take.
@@ -154,8 +154,8 @@ pub struct ProbeRow {
 
 /// A content that the harness stored for a price by the hour; making it was a call of its own, billed as input.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct StoredRow {
-    /// Milliseconds since the trace began at which it was made.
+pub struct ExplicitCacheRow {
+    /// Milliseconds since the timeline began at which it was made.
     pub at_ms: i64,
     /// Its tokens.
     pub tokens: Tokens,
@@ -177,8 +177,8 @@ pub struct KeptRow<'a> {
 /// Calls of a memory to the service that holds it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MemoryRow<'a> {
-    /// The loop in which they were made, or that came last.
-    pub loop_ix: LoopIx,
+    /// The turn in which they were made, or that came last.
+    pub turn_ix: TurnIx,
     /// What they are for.
     pub kind: MemoryKind,
     /// What the service is called.
@@ -227,16 +227,16 @@ pub struct Failure {
 pub enum FailureKind {
     /// The n-th request that asked for a tool, from 1.
     ToolRequest(u32),
-    /// The final request of a loop with tools.
+    /// The final request of a turn with tools.
     FinalAfterTools,
-    /// The only request of a loop without tools.
+    /// The only request of a turn without tools.
     FinalNoTool,
 }
 
 /// What a run came to, beside its rows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Outcome {
-    /// User turns of the trace.
+    /// User turns of the timeline.
     pub turns_requested: u32,
     /// User turns begun.
     pub turns_started: u32,
@@ -280,7 +280,7 @@ pub trait Sink {
     /// Takes a probe; those who do not ask after facts need not say so.
     fn probe(&mut self, _row: &ProbeRow) {}
     /// Takes a stored content, when the run is over; those who need no costs need not say so.
-    fn stored(&mut self, _row: &StoredRow) {}
+    fn stored(&mut self, _row: &ExplicitCacheRow) {}
     /// Takes calls of the memory.
     fn memory(&mut self, _row: &MemoryRow<'_>) {}
     /// Takes a fact that the memory holds when the load is over, bank by bank and the oldest first.
@@ -295,7 +295,7 @@ pub struct Rows {
     /// The needs, in order.
     pub needs: Vec<NeedRow>,
     /// The stored contents, in the order in which they were made.
-    pub stored: Vec<StoredRow>,
+    pub stored: Vec<ExplicitCacheRow>,
     /// The probes, in order.
     pub probes: Vec<ProbeRow>,
 }
@@ -309,7 +309,7 @@ impl Sink for Rows {
         self.needs.push(*row);
     }
 
-    fn stored(&mut self, row: &StoredRow) {
+    fn stored(&mut self, row: &ExplicitCacheRow) {
         self.stored.push(*row);
     }
 
@@ -337,7 +337,7 @@ impl<A: Sink, B: Sink> Sink for (A, B) {
         self.1.probe(row);
     }
 
-    fn stored(&mut self, row: &StoredRow) {
+    fn stored(&mut self, row: &ExplicitCacheRow) {
         self.0.stored(row);
         self.1.stored(row);
     }

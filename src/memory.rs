@@ -1,21 +1,21 @@
 //! What an agent remembers beside the window: declared as write, store, read and use, or written in code.
 
 mod declared;
+pub mod export;
 mod memory_run;
 mod read;
 mod store;
-pub mod stored;
 mod r#use;
 mod write;
 
 use crate::input::policy::memory::{Memory as Rules, Part, State};
 use crate::ledger::{KeptRow, Loss, MemoryKind};
 use crate::projection::Prompt;
-use crate::trace::facts::Plant;
-use crate::trace::{ItemIx, Lifecycle, LoopIx};
-use crate::units::Tokens;
+use crate::quantity::Tokens;
+use crate::timeline::facts::Plant;
+use crate::timeline::{ItemIx, Lifecycle, TurnIx};
 
-pub use memory_run::{AnyMemory, Keeper};
+pub use memory_run::{AnyMemory, MemoryRun};
 
 /// What a policy remembers beside the window; only what it recalls must be said.
 pub trait Memory {
@@ -27,7 +27,7 @@ pub trait Memory {
     fn observe(&mut self, _view: &dyn View) {}
 
     /// A turn is over.
-    fn turn_end(&mut self, _turn: LoopIx) {}
+    fn turn_end(&mut self, _turn: TurnIx) {}
 
     /// A session is over, counted from 0.
     fn session_end(&mut self, _session: usize) {}

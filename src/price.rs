@@ -9,8 +9,8 @@ use crate::input::Profile;
 use crate::input::profile::Assumptions;
 use crate::input::profile::price::Prices;
 use crate::input::profile::written::RecoveryPrice;
-use crate::ledger::{NeedSums, Refetched, RequestRow, StoredSums, Sums};
-use crate::units::{Cost, Rate};
+use crate::ledger::{ExplicitCacheSums, NeedSums, Refetched, RequestRow, Sums};
+use crate::quantity::{Cost, Rate};
 
 pub use bill::{Bill, Consumed, storage};
 pub use index::{PriceIndex, PriceRows};
@@ -49,7 +49,7 @@ impl Costs {
             (None, None) => (unknown, unknown),
         };
         let stored = match (profile.prices.flat(), index) {
-            _ if sums.stored == StoredSums::default() => Some(Cost::default()),
+            _ if sums.stored == ExplicitCacheSums::default() => Some(Cost::default()),
             (Some(rates), _) => bill::stored(rates, sums.stored.tokens, sums.stored.token_ms),
             (None, index) => index.and_then(|it| it.stored(&profile.prices)),
         };

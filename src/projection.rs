@@ -30,13 +30,13 @@ pub use text::Text;
 pub use window::Window;
 
 use crate::input::policy::Moment;
-use crate::trace::{ItemIx, Texts};
+use crate::timeline::{ItemIx, Texts};
 use prompt::Shown;
 
 /// What surrounds a moment: time and cache facts, passed down so that a policy never asks the cache.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Ambient {
-    /// Milliseconds since the trace began at which the next request starts.
+    /// Milliseconds since the timeline began at which the next request starts.
     pub now_ms: i64,
     /// Milliseconds since the last request started.
     pub idle_ms: u64,

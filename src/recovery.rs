@@ -8,17 +8,17 @@ mod expected;
 use crate::input::{Recovery, Size};
 use crate::ledger::NeedRow;
 use crate::projection::num::{Env, Known, Num};
-use crate::projection::prompt::{LoopState, Shown, Slot, SlotIx};
+use crate::projection::prompt::{Shown, Slot, SlotIx, TurnState};
 use crate::projection::{Prompt, State};
-use crate::trace::{ItemIx, Level, LoopEvidence, LoopIx, Need};
-use crate::units::Tokens;
+use crate::quantity::Tokens;
+use crate::timeline::{ItemIx, Level, Need, TurnEvidence, TurnIx};
 
 pub use crate::input::scenario::refetch::{Bound, Terms};
 pub use expected::{Billing, Carried, Reads, Source};
 
 /// How the agent recovers, made ready for one set of limits.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct ReadyRecovery {
+pub struct CompiledRecovery {
     how: How,
     /// What it takes to fetch something again; none where a profile prices every call alike.
     terms: Option<Terms>,
@@ -40,7 +40,7 @@ enum How {
     },
 }
 
-impl ReadyRecovery {
+impl CompiledRecovery {
     /// Prepares a policy's recovery.
     #[must_use]
     pub fn new(recovery: &Recovery, known: &Known, stable: Tokens, terms: Option<Terms>) -> Self {
@@ -77,10 +77,10 @@ impl ReadyRecovery {
     /// Returns how a need is met by what stands of its source.
     #[inline]
     #[must_use]
-    pub fn meet(&self, due_in: LoopIx, need: &Need, evidence: &LoopEvidence, stands: &LoopState) -> NeedRow {
+    pub fn meet(&self, due_in: TurnIx, need: &Need, evidence: &TurnEvidence, stands: &TurnState) -> NeedRow {
         let met = met(need.level, evidence, stands);
         let weight = self.terms.map_or(need.weight, |it| it.bound.pick(need.weight, need.interval));
-        let mut row = NeedRow { loop_ix: due_in, level: need.level, weight, met, ..NeedRow::default() };
+        let mut row = NeedRow { turn_ix: due_in, level: need.level, weight, met, ..NeedRow::default() };
         let unmet = weight * (1.0 - met);
         if unmet > 0.0 {
             self.recover(&mut row, unmet, need, evidence, stands);
@@ -93,8 +93,8 @@ impl ReadyRecovery {
         row: &mut NeedRow,
         unmet: f64,
         need: &Need,
-        evidence: &LoopEvidence,
-        stands: &LoopState,
+        evidence: &TurnEvidence,
+        stands: &TurnState,
     ) {
         let by_numbers = need.recover_tokens.unwrap_or_else(|| evidence.recover_tokens(need.level));
         // A result is fetched as a whole, or as much of it as a call brings.
@@ -118,11 +118,11 @@ impl ReadyRecovery {
     }
 }
 
-/// Returns what stands of one result, as of a loop that holds nothing else; an item that names what the result was fetched
+/// Returns what stands of one result, as of a turn that holds nothing else; an item that names what the result was fetched
 /// by is as good as a handle.
 #[must_use]
-pub fn item_state(prompt: &Prompt<'_>, result: Option<SlotIx>, mentions: &[ItemIx]) -> LoopState {
-    let Some(result) = result else { return LoopState::default() };
+pub fn item_state(prompt: &Prompt<'_>, result: Option<SlotIx>, mentions: &[ItemIx]) -> TurnState {
+    let Some(result) = result else { return TurnState::default() };
     let (slot, item) = (prompt.slot(result), prompt.item(result));
     // What a fold tells of stands as it was when it was folded.
     let is_told = |slot: &Slot| matches!(slot.state, State::Shown | State::Folded | State::FoldHost);
@@ -130,7 +130,7 @@ pub fn item_state(prompt: &Prompt<'_>, result: Option<SlotIx>, mentions: &[ItemI
     let is_shown = is_told(slot);
     let has_handle = !matches!(slot.state, State::Dropped | State::Past) && item.handle > 0;
     let is_named = || mentions.iter().any(|it| prompt.history().slot_of(*it).is_some_and(is_whole));
-    LoopState {
+    TurnState {
         tokens: Tokens::from(slot.tokens),
         n_exact: u32::from(is_shown && (slot.exact || matches!(slot.rendition, Shown::Raw | Shown::Exact))),
         n_full: u32::from(is_whole(result) || slot.state == State::Shown && slot.tokens >= item.raw),
@@ -142,7 +142,7 @@ pub fn item_state(prompt: &Prompt<'_>, result: Option<SlotIx>, mentions: &[ItemI
 
 /// Returns the share of a need that what stands of its source meets, 0 to 1.
 #[inline]
-fn met(level: Level, evidence: &LoopEvidence, stands: &LoopState) -> f64 {
+fn met(level: Level, evidence: &TurnEvidence, stands: &TurnState) -> f64 {
     let behind_summary = stands.n_absorbed > 0;
     let share =
         |shown: u32, of: u32| if behind_summary || of == 0 { 0.0 } else { f64::from(shown) / f64::from(of) };

@@ -1,8 +1,8 @@
 //! The runs of a comparison with what they were run under, in the forms that people and programs read.
 
 mod aligned;
-pub mod blocks;
 pub mod calibration;
+pub mod sections;
 #[cfg(feature = "cli")]
 pub mod chart;
 pub mod csv;
@@ -28,8 +28,8 @@ use crate::input::Profile;
 use crate::input::profile::written::RecoveryPrice;
 use crate::input::scenario::refetch::{Bound, Refetch};
 use crate::input::suite::Reference;
-use crate::metrics::{Label, Retention, Tally};
-use crate::units::Cost;
+use crate::measure::{Label, Retention, Tally};
+use crate::quantity::Cost;
 
 pub use metric::Totals;
 

@@ -4,7 +4,7 @@
 //! count here is an approximation.
 
 use crate::input::scenario::TokenizerName;
-use crate::units::Tokens;
+use crate::quantity::Tokens;
 
 /// What counts texts.
 pub trait Tokenizer {

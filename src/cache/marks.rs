@@ -4,8 +4,8 @@ use crate::input::policy::{Breakpoint, Layout, LevelEnd, Place};
 use crate::input::profile::written::{Automatic, LookbackUnit, Lookup};
 use crate::input::{Breakpoints, TtlClass};
 use crate::projection::chain::Link;
-use crate::trace::Kind;
-use crate::units::Tokens;
+use crate::quantity::Tokens;
+use crate::timeline::Kind;
 
 /// A breakpoint in a prompt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -12,14 +12,14 @@ use crate::input::policy::Moment;
 use crate::ledger::{FailureKind, NeedRow, Sink};
 use crate::projection::prompt::{Shown, SlotIx};
 use crate::projection::{Projector, Prompt, State};
+use crate::quantity::Tokens;
 use crate::recovery::{Source, Terms, item_state};
 use crate::rng::Seed;
-use crate::trace::evidence::Recover;
-use crate::trace::{
-    Due, Item, ItemIx, ItemNeed, Kind, Level, LoopEvidence, LoopIx, NO_ITEM, Need, Preserve, Session, Spine,
-    StepIx, Trace,
+use crate::timeline::evidence::Recover;
+use crate::timeline::{
+    Due, Item, ItemIx, ItemNeed, Kind, Level, NO_ITEM, Need, Preserve, Session, Spine, StepIx, Timeline,
+    TurnEvidence, TurnIx,
 };
-use crate::units::Tokens;
 
 /// How needs are drawn, and what was fetched.
 #[derive(Debug)]
@@ -27,8 +27,8 @@ pub(super) struct Drawn {
     seed: Seed,
     /// The seed of the session's draws, and how many needs of it have been drawn.
     session: (Seed, u64),
-    /// What the loops hold, with what was fetched in them.
-    evidence: Vec<LoopEvidence>,
+    /// What the turns hold, with what was fetched in them.
+    evidence: Vec<TurnEvidence>,
     /// By source: what was fetched of it.
     fetched: BTreeMap<Source, Vec<Fetched>>,
     /// Calls that join the step that is due, each with what it brings.
@@ -61,11 +61,11 @@ pub(super) struct Call {
 }
 
 impl Drawn {
-    pub(super) fn new(trace: &Trace, seed: Seed) -> Self {
+    pub(super) fn new(timeline: &Timeline, seed: Seed) -> Self {
         Self {
             seed,
             session: (seed, 0),
-            evidence: trace.needs.evidence.clone(),
+            evidence: timeline.needs.evidence.clone(),
             fetched: BTreeMap::new(),
             riding: Vec::new(),
             asked: Vec::new(),
@@ -75,8 +75,8 @@ impl Drawn {
     /// Begins the draws of a session: by what its log calls it, else by what it holds.
     pub(super) fn begin_session(&mut self, spine: &Spine, session: &Session) {
         let id = if session.id.is_empty() {
-            let loops = spine.loops.get(session.loops.start as usize..session.loops.end as usize);
-            let items = loops.unwrap_or_default().iter().flat_map(|it| it.items.clone());
+            let turns = spine.turns.get(session.turns.start as usize..session.turns.end as usize);
+            let items = turns.unwrap_or_default().iter().flat_map(|it| it.items.clone());
             let rows = items.filter_map(|it| spine.items.get(it as usize));
             xxh3_64(&rows.flat_map(|it| it.digest.to_le_bytes()).collect::<Vec<u8>>())
         } else {
@@ -127,7 +127,7 @@ impl Drawn {
     ) -> Option<Call> {
         let item = match source {
             Source::Item(item) => Some(item),
-            Source::Loop(of) => result_of(spine, of, row.level),
+            Source::Turn(of) => result_of(spine, of, row.level),
         };
         let own_request = terms.map_or(1.0, |it| it.own_request);
         Some(Call {
@@ -143,24 +143,24 @@ impl Drawn {
 }
 
 impl<P: Projector, S: Sink> Run<'_, '_, P, S> {
-    /// Draws the needs that are due at a moment of a loop.
+    /// Draws the needs that are due at a moment of a turn.
     #[inline(never)]
     pub(super) fn draw_needs(
         &mut self,
         needs: &[Need],
-        loop_ix: LoopIx,
+        turn_ix: TurnIx,
         step: StepIx,
         due: Due,
     ) -> Result<(), FailureKind> {
         for need in needs {
             let Some(drawn) = &mut self.drawn else { return Ok(()) };
-            let source = Source::Loop(need.source);
+            let source = Source::Turn(need.source);
             let evidence = drawn.evidence[need.source as usize];
-            let stands = self.prompt.loop_state(need.source);
-            let row = self.recoveries[0].meet(loop_ix, need, &evidence, &stands);
+            let stands = self.prompt.turn_state(need.source);
+            let row = self.recoveries[0].meet(turn_ix, need, &evidence, &stands);
             self.draw(row, source);
         }
-        self.fetch_asked(loop_ix, step, due)
+        self.fetch_asked(turn_ix, step, due)
     }
 
     /// Draws what a step's calls need of single results.
@@ -168,17 +168,17 @@ impl<P: Projector, S: Sink> Run<'_, '_, P, S> {
     pub(super) fn draw_item_needs(
         &mut self,
         needs: &[ItemNeed],
-        loop_ix: LoopIx,
+        turn_ix: TurnIx,
         step: StepIx,
     ) -> Result<(), FailureKind> {
         for it in needs {
-            let slot = self.prompt.history().slot_of(it.derived.item);
-            let stands = item_state(&self.prompt, slot, self.trace.needs.mentions(it));
-            let row = self.recoveries[0].meet(loop_ix, &it.need, &it.evidence, &stands);
-            let row = NeedRow { derived: Some(it.derived), ..row };
-            self.draw(row, Source::Item(it.derived.item));
+            let slot = self.prompt.history().slot_of(it.inferred.item);
+            let stands = item_state(&self.prompt, slot, self.timeline.needs.mentions(it));
+            let row = self.recoveries[0].meet(turn_ix, &it.need, &it.evidence, &stands);
+            let row = NeedRow { inferred: Some(it.inferred), ..row };
+            self.draw(row, Source::Item(it.inferred.item));
         }
-        self.fetch_asked(loop_ix, step, Due::Answer)
+        self.fetch_asked(turn_ix, step, Due::Answer)
     }
 
     /// Draws a need, records it, and notes the call that it takes.
@@ -189,21 +189,21 @@ impl<P: Projector, S: Sink> Run<'_, '_, P, S> {
         }
         let (row, id) = drawn.settle(&row);
         self.sinks.iter_mut().for_each(|sink| sink.need(&row));
-        let call = drawn.call(&self.trace.spine, source, (&row, id), self.recoveries[0].terms());
+        let call = drawn.call(&self.timeline.spine, source, (&row, id), self.recoveries[0].terms());
         drawn.asked.extend(call);
     }
 
     /// Fetches what the needs of a moment ask for, once all of them are drawn.
-    fn fetch_asked(&mut self, loop_ix: LoopIx, step: StepIx, due: Due) -> Result<(), FailureKind> {
+    fn fetch_asked(&mut self, turn_ix: TurnIx, step: StepIx, due: Due) -> Result<(), FailureKind> {
         let asked = self.drawn.as_mut().map(|it| std::mem::take(&mut it.asked));
         for call in asked.unwrap_or_default() {
-            self.fetch(call, loop_ix, step, due)?;
+            self.fetch(call, turn_ix, step, due)?;
         }
         Ok(())
     }
 
     /// Fetches what a need asks for: in requests of its own before the one that is due, or along with its step.
-    fn fetch(&mut self, call: Call, loop_ix: LoopIx, step: StepIx, due: Due) -> Result<(), FailureKind> {
+    fn fetch(&mut self, call: Call, turn_ix: TurnIx, step: StepIx, due: Due) -> Result<(), FailureKind> {
         for nth in 0..call.count {
             let items = self.items_of(&call, nth);
             if !call.has_own_request {
@@ -213,22 +213,22 @@ impl<P: Projector, S: Sink> Run<'_, '_, P, S> {
                 continue;
             }
             if nth > 0 || due != Due::Answer {
-                self.project(Moment::Request, loop_ix, step);
+                self.project(Moment::Request, turn_ix, step);
             }
             self.n_asking += 1;
             let now_ms = self.ambient.now_ms;
             let output = Tokens::from(items[0].raw);
             let reply = Reply { response_ms: now_ms, end_ms: now_ms, tail: 0, output, asks: true };
-            self.send(loop_ix, step, &reply)?;
+            self.send(turn_ix, step, &reply)?;
             self.prompt.begin_step();
             self.prompt.begin_message();
             let asked = self.prompt.add(items[0]);
             self.prompt.begin_message();
-            self.enter_fetched(&call, asked, items[1], loop_ix);
+            self.enter_fetched(&call, asked, items[1], turn_ix);
             match due {
-                Due::Answer => self.project(Moment::Request, loop_ix, step),
-                Due::LoopEnd => self.project(Moment::LoopEnd, loop_ix, step),
-                Due::LoopStart => {}
+                Due::Answer => self.project(Moment::Request, turn_ix, step),
+                Due::TurnEnd => self.project(Moment::TurnEnd, turn_ix, step),
+                Due::TurnStart => {}
             }
         }
         Ok(())
@@ -236,7 +236,7 @@ impl<P: Projector, S: Sink> Run<'_, '_, P, S> {
 
     /// Makes the items of a call and of what it brings.
     fn items_of(&self, call: &Call, nth: u64) -> [Item; 2] {
-        let spine = &self.trace.spine;
+        let spine = &self.timeline.spine;
         let old = spine.items[call.item as usize];
         let asked =
             spine.items.get(old.pair as usize).copied().unwrap_or(Item { kind: Kind::ToolCall, ..old });
@@ -258,10 +258,10 @@ impl<P: Projector, S: Sink> Run<'_, '_, P, S> {
     }
 
     /// Lets what a call brings enter, raw whatever the policy does with results that enter.
-    fn enter_fetched(&mut self, call: &Call, asked: SlotIx, item: Item, loop_ix: LoopIx) {
+    fn enter_fetched(&mut self, call: &Call, asked: SlotIx, item: Item, turn_ix: TurnIx) {
         let slot = self.prompt.add(Item { pair: asked, ..item });
         if let Some(drawn) = &mut self.drawn {
-            drawn.evidence[loop_ix as usize].add(self.prompt.item(slot), &Recover::default(), false);
+            drawn.evidence[turn_ix as usize].add(self.prompt.item(slot), &Recover::default(), false);
             let fetched = Fetched { slot, level: call.meets };
             drawn.fetched.entry(call.source).or_default().push(fetched);
         }
@@ -282,16 +282,16 @@ impl<P: Projector, S: Sink> Run<'_, '_, P, S> {
     }
 
     /// Lets come what the calls that joined a reply bring.
-    pub(super) fn join_results(&mut self, joined: Vec<(Call, SlotIx, Item)>, loop_ix: LoopIx) {
+    pub(super) fn join_results(&mut self, joined: Vec<(Call, SlotIx, Item)>, turn_ix: TurnIx) {
         for (call, asked, item) in joined {
-            self.enter_fetched(&call, asked, item, loop_ix);
+            self.enter_fetched(&call, asked, item, turn_ix);
         }
     }
 }
 
-/// Returns the result of a loop that stands for what is fetched of it: the largest, of working evidence where there is any.
-fn result_of(spine: &Spine, loop_ix: LoopIx, level: Level) -> Option<ItemIx> {
-    let row = spine.loops.get(loop_ix as usize)?;
+/// Returns the result of a turn that stands for what is fetched of it: the largest, of working evidence where there is any.
+fn result_of(spine: &Spine, turn_ix: TurnIx, level: Level) -> Option<ItemIx> {
+    let row = spine.turns.get(turn_ix as usize)?;
     let results = row.items.clone().filter(|it| spine.items[*it as usize].kind == Kind::ToolResult);
     results.max_by_key(|it| {
         let item = &spine.items[*it as usize];

@@ -3,8 +3,8 @@
 use crate::error::Error;
 use crate::ledger::CacheUse;
 use crate::projection::EditFault;
-use crate::trace::StepIx;
-use crate::units::Tokens;
+use crate::quantity::Tokens;
+use crate::timeline::StepIx;
 
 /// A run that came to no result; what its sink took until then means nothing.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

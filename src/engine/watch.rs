@@ -1,14 +1,14 @@
 //! A run that someone watches: it is played as any other, and what the policy does and the cache is asked can be seen.
 
-use super::{Ready, Run, RunError};
+use super::{CompiledPolicy, Run, RunError};
+use crate::builtin;
 use crate::cache::CacheRule;
-use crate::coded;
 use crate::input::policy::Moment;
 use crate::input::{CacheRules, Layout, Limits, Policy};
 use crate::ledger::{Outcome, Sink};
 use crate::projection::{Ambient, Editor, Projector};
-use crate::recovery::ReadyRecovery;
-use crate::trace::Trace;
+use crate::recovery::CompiledRecovery;
+use crate::timeline::Timeline;
 
 /// Sees a policy at work; it must not edit.
 pub trait Watch {
@@ -32,42 +32,42 @@ impl<P: Projector, W: Watch> Projector for Watched<'_, P, W> {
     }
 }
 
-/// Plays a trace under any projector with a cache of the caller's own; the rules only tell policies how long entries live.
+/// Plays a timeline under any projector with a cache of the caller's own; the rules only tell policies how long entries live.
 ///
 /// # Errors
 /// The projector made an edit that cannot be made, or the cache divided a prompt into parts that are not the prompt.
 pub fn play_with_cache(
-    trace: &Trace,
+    timeline: &Timeline,
     projector: &mut impl Projector,
     layout: &Layout,
-    recovery: ReadyRecovery,
+    recovery: CompiledRecovery,
     limits: &Limits,
     (rules, cache): (&CacheRules, Box<dyn CacheRule>),
     sink: &mut impl Sink,
 ) -> Result<Outcome, RunError> {
     let recoveries = [recovery];
     let sinks = std::slice::from_mut(sink);
-    Run { cache, ..Run::new(trace, projector, layout, &recoveries, limits, rules, sinks) }.play()
+    Run { cache, ..Run::new(timeline, projector, layout, &recoveries, limits, rules, sinks) }.play()
 }
 
-/// Plays a trace as [`super::simulate`] does, before the eyes of someone who also stands between it and its cache.
+/// Plays a timeline as [`super::simulate`] does, before the eyes of someone who also stands between it and its cache.
 pub fn simulate_watched(
-    trace: &Trace,
+    timeline: &Timeline,
     policy: &Policy,
     limits: &Limits,
     rules: &CacheRules,
     (watch, look): (&mut impl Watch, impl FnOnce(Box<dyn CacheRule>) -> Box<dyn CacheRule>),
     sink: &mut impl Sink,
 ) -> Outcome {
-    let ready = Ready::new(trace, policy, limits);
-    let recoveries = [ready.recovery()];
-    let keeper = ready.keeper(trace);
-    let policy: Box<dyn Projector> = match ready.code {
-        Some(code) => coded::projector(code, trace),
-        None => Box::new(ready.program.clone()),
+    let compiled = CompiledPolicy::new(timeline, policy, limits);
+    let recoveries = [compiled.recovery()];
+    let memory_run = compiled.memory_run(timeline);
+    let policy: Box<dyn Projector> = match compiled.code {
+        Some(code) => builtin::projector(code, timeline),
+        None => Box::new(compiled.program.clone()),
     };
     let mut watched = Watched { policy, watch };
     let sinks = std::slice::from_mut(sink);
-    let run = Run::new(trace, &mut watched, ready.layout, &recoveries, limits, rules, sinks);
-    Run { keeper, cache: look(run.cache), ..run }.play_declared()
+    let run = Run::new(timeline, &mut watched, compiled.layout, &recoveries, limits, rules, sinks);
+    Run { memory_run, cache: look(run.cache), ..run }.play_declared()
 }

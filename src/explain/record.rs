@@ -7,11 +7,11 @@ use std::rc::Rc;
 use crate::cache::{CacheRule, Finding, RequestView};
 use crate::engine::Watch;
 use crate::input::policy::Moment;
-use crate::ledger::{CacheUse, NeedRow, RequestRow, Role, Sink, StoredRow};
+use crate::ledger::{CacheUse, ExplicitCacheRow, NeedRow, RequestRow, Role, Sink};
 use crate::projection::chain::Link;
 use crate::projection::prompt::Edit;
 use crate::projection::{Editor, Projector, Slot, SlotIx};
-use crate::trace::{Item, Texts};
+use crate::timeline::{Item, Texts};
 
 /// An edit, and when it was made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -168,7 +168,7 @@ impl CacheRule for WatchedCache {
         self.inner.unserved(usage)
     }
 
-    fn stored(&self) -> &[StoredRow] {
+    fn stored(&self) -> &[ExplicitCacheRow] {
         self.inner.stored()
     }
 }

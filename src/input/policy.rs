@@ -92,9 +92,9 @@ impl Policy {
 
     /// Returns the rows by which an action shows items; none, where it does not show them.
     #[must_use]
-    pub fn rows<'p>(&'p self, action: &'p Action) -> Cow<'p, [Row]> {
+    pub fn rows<'p>(&'p self, action: &'p Action) -> Cow<'p, [TableRow]> {
         match action {
-            Action::Show(rendition) => Cow::Owned(vec![Row::of_all(rendition.clone())]),
+            Action::Show(rendition) => Cow::Owned(vec![TableRow::of_all(rendition.clone())]),
             Action::Table { rows, .. } => Cow::Borrowed(self.table(rows)),
             Action::Drop | Action::Summarise(_) | Action::Fold(_) => Cow::Borrowed(&[]),
         }
@@ -102,7 +102,7 @@ impl Policy {
 
     /// Returns the rows of a table.
     #[must_use]
-    pub fn table(&self, name: &str) -> &[Row] {
+    pub fn table(&self, name: &str) -> &[TableRow] {
         self.tables.get(name).map_or(&[], Vec::as_slice)
     }
 

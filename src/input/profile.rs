@@ -8,9 +8,11 @@ pub mod written;
 
 use self::price::Prices;
 use crate::diag::{Diagnostic, Problems};
-use crate::units::{Cost, Tokens, UNLIMITED};
+use crate::quantity::{Cost, Tokens, UNLIMITED};
 
-pub use self::cache::{Blocks, Breakpoints, CacheRules, Settings, Steps, Stored, Touch, TtlClass, Units};
+pub use self::cache::{
+    Blocks, Breakpoints, CacheRules, ExplicitCache, Settings, Steps, Touch, TtlClass, Units,
+};
 pub use self::written::{Price, ProfileFile};
 
 /// One model at one provider at one date.

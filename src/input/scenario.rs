@@ -8,7 +8,7 @@ use std::ops::Deref;
 
 pub use self::written::*;
 use crate::diag::{Diagnostic, Problems};
-use crate::units::Tokens;
+use crate::quantity::Tokens;
 
 /// No item is larger, so that sums of a few never leave 32 bits.
 pub const ITEM_TOKENS_MAX: Tokens = (1 << 31) - 1;

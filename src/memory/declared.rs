@@ -9,9 +9,9 @@ use super::{Call, Memory, Recalled, View, r#use};
 use crate::input::policy::memory::{Memory as Rules, State};
 use crate::input::policy::written::memory;
 use crate::ledger::{KeptRow, Loss, MemoryKind};
-use crate::trace::Lifecycle;
-use crate::trace::facts::{FactPlane, Plant};
-use crate::units::Tokens;
+use crate::quantity::Tokens;
+use crate::timeline::Lifecycle;
+use crate::timeline::facts::{FactPlane, Plant};
 
 /// A declared memory at work.
 #[derive(Debug)]

@@ -4,9 +4,9 @@ use super::declared::Declared;
 use super::{Memory, Recalled, View, r#use};
 use crate::input::policy::memory::{Memory as Rules, State};
 use crate::ledger::{Loss, MemoryRow, ProbeRow, Sink};
-use crate::trace::facts::{FactPlane, Form, Plant, Probe};
-use crate::trace::{Lifecycle, LoopIx, When};
-use crate::units::Tokens;
+use crate::quantity::Tokens;
+use crate::timeline::facts::{FactPlane, Form, Plant, Probe};
+use crate::timeline::{Lifecycle, TurnIx, When};
 
 /// A memory at work.
 #[expect(
@@ -21,7 +21,7 @@ pub enum AnyMemory<'t> {
 }
 
 /// Follows a run and answers its probes.
-pub struct Keeper<'t> {
+pub struct MemoryRun<'t> {
     plants: &'t [Plant],
     probes: &'t [Probe],
     memory: Option<AnyMemory<'t>>,
@@ -45,7 +45,7 @@ impl<'t> AnyMemory<'t> {
     }
 }
 
-impl<'t> Keeper<'t> {
+impl<'t> MemoryRun<'t> {
     /// Begins to remember; without a memory, what the prompt shows is all that is known.
     #[must_use]
     pub fn new(plane: Option<&'t FactPlane>, memory: Option<AnyMemory<'t>>) -> Self {
@@ -85,7 +85,7 @@ impl<'t> Keeper<'t> {
     }
 
     /// Tells the memory that a turn is over.
-    pub fn turn_end(&mut self, view: &impl View, turn: LoopIx) {
+    pub fn turn_end(&mut self, view: &impl View, turn: TurnIx) {
         if let Some(AnyMemory::Code(memory)) = &mut self.memory {
             memory.observe(view);
             memory.turn_end(turn);
@@ -108,11 +108,11 @@ impl<'t> Keeper<'t> {
     }
 
     /// Hands out the calls that the memory has made, in a turn.
-    pub fn settle(&mut self, loop_ix: LoopIx, sinks: &mut [impl Sink]) {
+    pub fn settle(&mut self, turn_ix: TurnIx, sinks: &mut [impl Sink]) {
         let calls = self.memory.as_mut().map(|it| it.any().take_calls());
         for it in calls.into_iter().flatten() {
             let row = MemoryRow {
-                loop_ix,
+                turn_ix,
                 kind: it.kind,
                 service: &it.service,
                 calls: it.calls,

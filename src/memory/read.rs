@@ -6,8 +6,8 @@ use super::write::Writer;
 use crate::input::policy::memory::{Memory as Rules, Part, State};
 use crate::input::policy::written::memory;
 use crate::ledger::Loss;
-use crate::trace::facts::{FactPlane, Plant};
-use crate::units::Tokens;
+use crate::quantity::Tokens;
+use crate::timeline::facts::{FactPlane, Plant};
 
 /// What can be read when the probes come.
 #[derive(Debug)]

@@ -5,8 +5,8 @@ use std::collections::VecDeque;
 use super::is_oracle;
 use crate::input::policy::memory::{Memory as Rules, Part};
 use crate::ledger::KeptRow;
-use crate::trace::Lifecycle;
-use crate::trace::facts::{FactIx, FactPlane};
+use crate::timeline::Lifecycle;
+use crate::timeline::facts::{FactIx, FactPlane};
 
 /// A bank's place in its store.
 pub(super) type BankIx = usize;
@@ -15,7 +15,7 @@ pub(super) type BankIx = usize;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Store<'t> {
     names: Vec<&'t str>,
-    /// Facts with the turn at which each was written, oldest first.
+    /// Facts with the message at which each was written, oldest first.
     banks: Vec<VecDeque<(FactIx, u64)>>,
     /// By fact: a bit for each bank that holds it.
     held: Vec<u64>,

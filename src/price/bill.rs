@@ -2,7 +2,7 @@
 
 use crate::input::profile::price::{PriceList, Rates, Reach};
 use crate::ledger::{RequestRow, RequestSums};
-use crate::units::{Cost, Rate, Tokens};
+use crate::quantity::{Cost, Rate, Tokens};
 
 /// What requests cost, by what their tokens are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

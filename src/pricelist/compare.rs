@@ -6,7 +6,7 @@ use super::rules::canonical;
 use super::{Entry, Found};
 use crate::input::profile::calendar;
 use crate::input::profile::written::Price;
-use crate::units::Decimal;
+use crate::quantity::Decimal;
 
 /// A price on which lists disagree.
 #[derive(Clone, Debug, PartialEq)]

@@ -10,7 +10,7 @@ use super::matching::Match;
 use super::{Entry, Found, List, PriceFile, Reason};
 use crate::diag::Diagnostic;
 use crate::input::profile::written::{Limits, Price, Tier, Window};
-use crate::units::{Decimal, Tokens};
+use crate::quantity::{Decimal, Tokens};
 
 /// The list.
 pub(super) const LIST: List = List {

@@ -10,7 +10,7 @@ use crate::diag::Diagnostic;
 use crate::input::Format;
 use crate::input::text::decode::decode;
 use crate::input::text::source::{Source, json_problem};
-use crate::units::{Decimal, Tokens};
+use crate::quantity::{Decimal, Tokens};
 
 /// A value of a price list.
 #[derive(Clone, Debug, PartialEq)]

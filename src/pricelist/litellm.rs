@@ -9,7 +9,7 @@ use super::json::{self, Json};
 use super::{Entry, Found, List, PriceFile, Reason};
 use crate::diag::Diagnostic;
 use crate::input::profile::written::{Limits, Price, Service, Tier, Weekday, Window};
-use crate::units::{Decimal, Tokens};
+use crate::quantity::{Decimal, Tokens};
 
 /// The list.
 pub(super) const LIST: List = List {

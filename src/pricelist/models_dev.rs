@@ -8,7 +8,7 @@ use super::json::{self, Json};
 use super::{Entry, Found, List, PriceFile, Reason};
 use crate::diag::Diagnostic;
 use crate::input::profile::written::{Limits, Price, Service, Tier};
-use crate::units::Decimal;
+use crate::quantity::Decimal;
 
 /// The list.
 pub(super) const LIST: List = List {

@@ -8,7 +8,7 @@ use crate::diag::Diagnostic;
 use crate::input::profile::written::{Cache, Price, Service};
 use crate::input::text::decode::{self, Tree};
 use crate::input::{Format, Profile, ProfileFile};
-use crate::units::Decimal;
+use crate::quantity::Decimal;
 
 /// A profile that a list gives.
 #[derive(Clone, Debug)]

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use super::Entry;
 use crate::input::profile::written::{Assumptions, Cache};
 use crate::input::text::decode::{Format, decode};
-use crate::units::Tokens;
+use crate::quantity::Tokens;
 
 /// What no price list says, with its sources.
 const TEXT: &str = include_str!("../../assumptions/price_lists.toml");

@@ -9,14 +9,14 @@ mod summarise;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use self::fold::ReadyFold;
+use self::fold::CompiledFold;
 use self::in_order::in_order;
 use self::pool::OpenPool;
 use self::ranked::ranked;
 use self::summarise::summarise;
 use super::edit::Editor;
 use super::num::{Env, Known, Num};
-use super::program::{Activation, ReadyRung};
+use super::program::{Activation, CompiledRung};
 use super::prompt::{Prompt, SlotIx};
 use super::region::Region;
 use super::rendition::Rows;
@@ -26,29 +26,29 @@ use super::tracker::unit_of;
 use super::writer::Writer;
 use crate::input::Policy;
 use crate::input::policy::{Action, Budget, Count, Counts, Order, Part, Summarise, SummaryPrompt, Unit};
-use crate::trace::{Kind, Spine};
-use crate::units::Tokens;
+use crate::quantity::Tokens;
+use crate::timeline::{Kind, Spine};
 
 /// An action as a program holds it.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Act {
-    Show { rows: Rows, budget: Option<ReadyBudget>, grows: bool },
+    Show { rows: Rows, budget: Option<CompiledBudget>, grows: bool },
     Drop,
-    Summarise(Arc<ReadySummary>),
-    Fold(Arc<ReadyFold>),
+    Summarise(Arc<CompiledSummary>),
+    Fold(Arc<CompiledFold>),
 }
 
 /// A pool of exact tokens.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct ReadyBudget {
+pub(super) struct CompiledBudget {
     tokens: Tokens,
-    per_loop: bool,
+    per_turn: bool,
     counts_shown: bool,
 }
 
 /// A summary.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct ReadySummary {
+pub(super) struct CompiledSummary {
     output: Num,
     copy: Vec<Kind>,
     overhead: Num,
@@ -56,11 +56,11 @@ pub(super) struct ReadySummary {
     request: Option<SummaryPrompt>,
 }
 
-impl ReadyBudget {
+impl CompiledBudget {
     fn new(budget: &Budget, known: &Known) -> Self {
         Self {
             tokens: Num::new(&budget.tokens, known).eval(&Env::default()),
-            per_loop: budget.per.units() == Some((Unit::Loops, 1)),
+            per_turn: budget.per.units() == Some((Unit::Turns, 1)),
             counts_shown: budget.counts == Counts::Shown,
         }
     }
@@ -79,13 +79,13 @@ impl Act {
             Action::Show(_) => Self::Show { rows: rows(), budget: None, grows: false },
             Action::Table { budget, template, grows, .. } => Self::Show {
                 rows: rows().write(policy.template(template.as_ref()), spine, writer),
-                budget: budget.as_ref().map(|it| ReadyBudget::new(it, known)),
+                budget: budget.as_ref().map(|it| CompiledBudget::new(it, known)),
                 grows: *grows,
             },
             Action::Drop => Self::Drop,
-            Action::Fold(fold) => Self::Fold(Arc::new(ReadyFold::new(fold, policy, spine, known, writer))),
+            Action::Fold(fold) => Self::Fold(Arc::new(CompiledFold::new(fold, policy, spine, known, writer))),
             Action::Summarise(Summarise { output, copy, overhead, at_least, prompt }) => {
-                Self::Summarise(Arc::new(ReadySummary {
+                Self::Summarise(Arc::new(CompiledSummary {
                     output: Num::new(output, known),
                     copy: copy.clone(),
                     overhead: overhead.as_ref().map_or(Num::Const(0), |it| Num::new(it, known)),
@@ -98,7 +98,7 @@ impl Act {
 
     /// Returns the pool of exact tokens, if the action has one.
     #[inline]
-    pub(super) fn budget(&self) -> Option<ReadyBudget> {
+    pub(super) fn budget(&self) -> Option<CompiledBudget> {
         match self {
             Self::Show { budget, .. } => *budget,
             Self::Drop | Self::Summarise(_) | Self::Fold(_) => None,
@@ -129,8 +129,8 @@ impl Act {
 }
 
 /// Applies a rung: the shortest run of units that meets its goal, or all.
-pub(super) fn apply(rung: &mut ReadyRung, activation: &Activation<'_>, edit: &mut Editor<'_, '_>) {
-    let region = rung.place.region(edit, &activation.env);
+pub(super) fn apply(rung: &mut CompiledRung, activation: &Activation<'_>, edit: &mut Editor<'_, '_>) {
+    let region = rung.scope.region(edit, &activation.env);
     let (n_visited, n_changed) = match &rung.act {
         Act::Summarise(summary) => {
             let summary = Arc::clone(summary);
@@ -140,20 +140,20 @@ pub(super) fn apply(rung: &mut ReadyRung, activation: &Activation<'_>, edit: &mu
             let fold = Arc::clone(fold);
             return fold::fold(rung, &fold, region, activation, edit);
         }
-        Act::Show { .. } | Act::Drop => match rung.place.order {
+        Act::Show { .. } | Act::Drop => match rung.scope.order {
             Order::Oldest => in_order(rung, region, activation, edit),
             Order::Newest | Order::Largest => ranked(rung, region, activation, edit),
         },
     };
-    let is_active = rung.place.part == Part::Active;
+    let is_active = rung.scope.part == Part::Active;
     edit.note_visit(is_active, n_visited, n_changed);
 }
 
 /// Applies a rung to the item that has just entered.
 #[inline]
-pub(super) fn enter(rung: &ReadyRung, edit: &mut Editor<'_, '_>) {
+pub(super) fn enter(rung: &CompiledRung, edit: &mut Editor<'_, '_>) {
     let region = scope::part(edit.prompt(), Part::Entering);
-    if rung.place.has(edit.prompt(), region.from) {
+    if rung.scope.has(edit.prompt(), region.from) {
         let mut pool = rung.act.budget().map(|it| OpenPool::new(it, region));
         touch_slot(rung, region.from, pool.as_mut(), edit);
     }
@@ -161,7 +161,12 @@ pub(super) fn enter(rung: &ReadyRung, edit: &mut Editor<'_, '_>) {
 
 /// Applies a show or a drop to one slot; returns how many slots changed.
 #[inline]
-fn touch_slot(rung: &ReadyRung, slot: SlotIx, pool: Option<&mut OpenPool>, edit: &mut Editor<'_, '_>) -> u32 {
+fn touch_slot(
+    rung: &CompiledRung,
+    slot: SlotIx,
+    pool: Option<&mut OpenPool>,
+    edit: &mut Editor<'_, '_>,
+) -> u32 {
     match &rung.act {
         Act::Show { rows, grows, .. } => {
             let item = *edit.prompt().item(slot);
@@ -175,9 +180,9 @@ fn touch_slot(rung: &ReadyRung, slot: SlotIx, pool: Option<&mut OpenPool>, edit:
 }
 
 /// Begins to count what an activation takes.
-pub(super) fn progress(rung: &ReadyRung, region: Region, edit: &mut Editor<'_, '_>) -> Progress {
+pub(super) fn progress(rung: &CompiledRung, region: Region, edit: &mut Editor<'_, '_>) -> Progress {
     Progress {
-        of: if rung.counts_progress() { rung.place.count(edit, region) } else { 0 },
+        of: if rung.counts_progress() { rung.scope.count(edit, region) } else { 0 },
         ..Progress::default()
     }
 }
@@ -188,18 +193,18 @@ impl Progress {
         self.items += 1;
         self.tool_uses += u64::from(prompt.kind(index) == Kind::ToolResult);
         self.tokens += Tokens::from(prompt.slot(index).tokens);
-        let now = [Unit::Messages, Unit::Steps, Unit::Loops].map(|unit| unit_of(prompt, index, unit) + 1);
-        for (n, counted) in [&mut self.messages, &mut self.steps, &mut self.loops].into_iter().enumerate() {
+        let now = [Unit::Messages, Unit::Steps, Unit::Turns].map(|unit| unit_of(prompt, index, unit) + 1);
+        for (n, counted) in [&mut self.messages, &mut self.steps, &mut self.turns].into_iter().enumerate() {
             *counted += u64::from(self.last[n] != now[n]);
         }
         self.last = now;
     }
 
-    /// Counts messages, steps and loops once each where slots are not taken in order.
+    /// Counts messages, steps and turns once each where slots are not taken in order.
     fn recount(&mut self, prompt: &Prompt<'_>, index: SlotIx, seen: &mut [BTreeSet<usize>; 3]) {
-        for (unit, seen) in [Unit::Messages, Unit::Steps, Unit::Loops].into_iter().zip(seen.iter_mut()) {
+        for (unit, seen) in [Unit::Messages, Unit::Steps, Unit::Turns].into_iter().zip(seen.iter_mut()) {
             seen.insert(unit_of(prompt, index, unit));
         }
-        [self.messages, self.steps, self.loops] = [&seen[0], &seen[1], &seen[2]].map(|it| it.len() as u64);
+        [self.messages, self.steps, self.turns] = [&seen[0], &seen[1], &seen[2]].map(|it| it.len() as u64);
     }
 }

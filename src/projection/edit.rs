@@ -13,20 +13,20 @@ use super::rendition::{Rendered, Rows};
 use super::text::{Content, Text};
 use super::tracker::Tracker;
 use crate::input::policy::Moment;
-use crate::units::Tokens;
+use crate::quantity::Tokens;
 
 /// One pass of a stage over its scope.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Visit {
     /// When.
     pub moment: Moment,
-    /// Whether its scope is the active loop.
+    /// Whether its scope is the active turn.
     pub is_active: bool,
     /// Slots it looked at with a mind to change them.
     pub n_visited: u32,
     /// Slots it changed.
     pub n_changed: u32,
-    /// At a loop's end: tokens in front of the loop's first reply.
+    /// At a turn's end: tokens in front of the turn's first reply.
     pub tokens_before_steps: Tokens,
 }
 
@@ -39,7 +39,7 @@ pub struct SideRequest {
     pub chain: Option<Chain>,
     /// Tokens that it writes.
     pub output: Tokens,
-    /// Loops that its summary replaces, an earlier summary counting as one.
+    /// Turns that its summary replaces, an earlier summary counting as one.
     pub items: u32,
 }
 
@@ -342,8 +342,8 @@ impl<'p, 't> Editor<'p, 't> {
         let in_front = self.prompt.tokens_before_memory();
         self.prompt.recall(index, Slot { tokens, state, by: UNDO, ..before }, digest);
         self.log.note(index, 1, u16::MAX);
-        // Like an edit at a loop's end, it leaves standing what is in front of it.
-        let (moment, is_active, n_visited) = (Moment::LoopEnd, false, 1);
+        // Like an edit at a turn's end, it leaves standing what is in front of it.
+        let (moment, is_active, n_visited) = (Moment::TurnEnd, false, 1);
         let visit = Visit { moment, is_active, n_visited, n_changed: 1, tokens_before_steps: in_front };
         self.log.visits.push(visit);
     }
@@ -375,7 +375,7 @@ impl<'p, 't> Editor<'p, 't> {
         if n_visited == 0 || self.manner.moment == Moment::Entry {
             return;
         }
-        let at_end = self.manner.moment == Moment::LoopEnd && n_changed > 0;
+        let at_end = self.manner.moment == Moment::TurnEnd && n_changed > 0;
         let tokens_before_steps = if at_end { self.prompt.tokens_before_steps() } else { 0 };
         let visit =
             Visit { moment: self.manner.moment, is_active, n_visited, n_changed, tokens_before_steps };

@@ -2,8 +2,8 @@
 
 use super::edit::{Editor, SideRequest};
 use super::prompt::{Prompt, SlotIx, State};
-use crate::trace::{Kind, NO_ITEM};
-use crate::units::Tokens;
+use crate::quantity::Tokens;
+use crate::timeline::{Kind, NO_ITEM};
 
 /// Tokens to which code may bring a prompt or a request: sums of any number of requests stay within their type.
 const TOKENS_MAX: Tokens = u32::MAX as Tokens;

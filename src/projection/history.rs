@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::prompt::SlotIx;
-use crate::trace::{Item, ItemIx, LoopIx, NO_ITEM, Spine, StepIx};
+use crate::timeline::{Item, ItemIx, NO_ITEM, Spine, StepIx, TurnIx};
 
 /// The items that have arrived, each with the place in the run that it has now.
 ///
@@ -17,7 +17,7 @@ pub struct History<'t> {
     items: Vec<Item>,
     /// By item of the load that has arrived: its slot.
     slots: Vec<SlotIx>,
-    loops: Vec<LoopSpan>,
+    turns: Vec<TurnSpan>,
     /// Where each step's reply begins.
     replies: Vec<SlotIx>,
     /// The step that arriving items belong to.
@@ -30,17 +30,17 @@ pub struct History<'t> {
 pub struct SessionSpan {
     /// The first slot behind its stable prefix.
     pub from: SlotIx,
-    /// Its first loop.
-    pub first_loop: LoopIx,
+    /// Its first turn.
+    pub first_turn: TurnIx,
     /// Its first step.
     pub first_step: StepIx,
     /// Its first message.
     pub first_message: usize,
 }
 
-/// Where a loop stands among the items and the steps that have arrived.
+/// Where a turn stands among the items and the steps that have arrived.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LoopSpan {
+pub struct TurnSpan {
     /// Its items so far.
     pub items: Range<SlotIx>,
     /// Behind the user's items.
@@ -57,7 +57,7 @@ impl<'t> History<'t> {
             cursor: 0,
             items: Vec::with_capacity(load.items.len()),
             slots: Vec::with_capacity(load.items.len()),
-            loops: Vec::with_capacity(load.loops.len()),
+            turns: Vec::with_capacity(load.turns.len()),
             replies: Vec::with_capacity(load.steps.len()),
             step: 0,
             session: SessionSpan::default(),
@@ -65,27 +65,27 @@ impl<'t> History<'t> {
     }
 
     /// Begins a session whose stable prefix has arrived, behind so many messages.
-    #[expect(clippy::cast_possible_truncation, reason = "a load holds fewer than 2^32 loops")]
+    #[expect(clippy::cast_possible_truncation, reason = "a load holds fewer than 2^32 turns")]
     pub(super) fn begin_session(&mut self, first_message: usize) {
         self.session = SessionSpan {
             from: self.len(),
-            first_loop: self.loops.len() as LoopIx,
+            first_turn: self.turns.len() as TurnIx,
             first_step: self.n_steps(),
             first_message,
         };
     }
 
-    /// Begins a loop.
-    pub(super) fn begin_loop(&mut self) {
+    /// Begins a turn.
+    pub(super) fn begin_turn(&mut self) {
         let at = self.len();
         self.step = self.n_steps();
-        self.loops.push(LoopSpan { items: at..at, user_end: at, first_step: self.step });
+        self.turns.push(TurnSpan { items: at..at, user_end: at, first_step: self.step });
     }
 
-    /// Ends the user's part of the loop.
+    /// Ends the user's part of the turn.
     pub(super) fn end_user(&mut self) {
         let at = self.len();
-        if let Some(span) = self.loops.last_mut() {
+        if let Some(span) = self.turns.last_mut() {
             span.user_end = at;
         }
     }
@@ -113,10 +113,10 @@ impl<'t> History<'t> {
         if let Some(first) = self.items.get_mut(item.pair as usize) {
             first.pair = at;
         }
-        if let Some(span) = self.loops.last_mut() {
+        if let Some(span) = self.turns.last_mut() {
             span.items.end = at + 1;
         }
-        self.items.push(Item { loop_ix: self.loop_ix(), step_ix: self.step, ..item });
+        self.items.push(Item { turn_ix: self.turn_ix(), step_ix: self.step, ..item });
         &self.items[at as usize]
     }
 
@@ -127,11 +127,11 @@ impl<'t> History<'t> {
         }
     }
 
-    /// Returns the loop that arriving items belong to.
+    /// Returns the turn that arriving items belong to.
     #[inline]
-    #[expect(clippy::cast_possible_truncation, reason = "a load holds fewer than 2^32 loops")]
-    pub(super) fn loop_ix(&self) -> LoopIx {
-        self.loops.len().saturating_sub(1) as LoopIx
+    #[expect(clippy::cast_possible_truncation, reason = "a load holds fewer than 2^32 turns")]
+    pub(super) fn turn_ix(&self) -> TurnIx {
+        self.turns.len().saturating_sub(1) as TurnIx
     }
 
     /// Returns how much of the load has arrived.
@@ -177,11 +177,11 @@ impl<'t> History<'t> {
         slot(items.start)..if items.end < self.cursor { slot(items.end) } else { end }
     }
 
-    /// Returns where the loops stand.
+    /// Returns where the turns stand.
     #[inline]
     #[must_use]
-    pub fn loops(&self) -> &[LoopSpan] {
-        &self.loops
+    pub fn turns(&self) -> &[TurnSpan] {
+        &self.turns
     }
 
     /// Returns where each step's reply begins.

@@ -2,7 +2,7 @@
 
 use crate::input::Limits;
 use crate::input::policy::{Size, WindowKind};
-use crate::units::{Decimal, Tokens, UNLIMITED};
+use crate::quantity::{Decimal, Tokens, UNLIMITED};
 
 /// A size as a program holds it: a number, or an expression over the state of a stage.
 #[derive(Clone, Debug, PartialEq)]
@@ -39,7 +39,7 @@ pub struct Env {
 pub struct Known {
     /// The profile's limits.
     pub limits: Limits,
-    /// The trace's characters per token.
+    /// The timeline's characters per token.
     pub chars_per_token: Decimal,
 }
 

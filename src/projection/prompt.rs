@@ -2,11 +2,11 @@
 
 use super::history::History;
 use super::rendition::Rendered;
-pub use super::slot::{Author, Edit, LoopState, Shown, Slot, SlotIx, State, UNDO};
+pub use super::slot::{Author, Edit, Shown, Slot, SlotIx, State, TurnState, UNDO};
 use super::text::Text;
 use crate::input::policy::layout::MemoryPlace;
-use crate::trace::{Item, ItemIx, Kind, LoopIx, NO_ITEM, Preserve, Session, Spine};
-use crate::units::Tokens;
+use crate::quantity::Tokens;
+use crate::timeline::{Item, ItemIx, Kind, NO_ITEM, Preserve, Session, Spine, TurnIx};
 
 /// What became of the tool results, in tokens.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -31,7 +31,7 @@ pub struct Arrived {
     /// Replies.
     pub steps: u64,
     /// User messages.
-    pub loops: u64,
+    pub turns: u64,
 }
 
 /// The visible slots of the next request, with everything that edits keep up to date.
@@ -44,7 +44,7 @@ pub struct Prompt<'t> {
     next: Vec<SlotIx>,
     /// Per slot: whether it was ever shown smaller than raw.
     compressed: Vec<bool>,
-    loops: Vec<LoopState>,
+    turns: Vec<TurnState>,
     messages: Vec<SlotIx>,
     journal: Vec<Edit>,
     total: Tokens,
@@ -69,7 +69,7 @@ impl<'t> Prompt<'t> {
             slots: Vec::with_capacity(n_items),
             next: Vec::with_capacity(n_items),
             compressed: Vec::with_capacity(n_items),
-            loops: Vec::with_capacity(load.loops.len()),
+            turns: Vec::with_capacity(load.turns.len()),
             messages: Vec::new(),
             journal: Vec::with_capacity(2 * n_items),
             total: 0,
@@ -98,13 +98,13 @@ impl<'t> Prompt<'t> {
             at = self.visible_from(at + 1);
         }
         if is_first {
-            self.loops.push(LoopState::default());
+            self.turns.push(TurnState::default());
         }
         if !is_same {
             self.begin_stable(session, memory);
         }
         if is_first {
-            self.loops.clear();
+            self.turns.clear();
             self.arrived = Arrived::default();
         }
         self.history.begin_session(self.messages.len());
@@ -135,7 +135,7 @@ impl<'t> Prompt<'t> {
             handle: 0,
             pair: none,
             origin: none,
-            loop_ix: 0,
+            turn_ix: 0,
             step_ix: 0,
             tool: u16::MAX,
             kind: Kind::Memory,
@@ -172,11 +172,11 @@ impl<'t> Prompt<'t> {
         self.replace(index, after);
     }
 
-    /// Begins the next loop: what has been active is completed.
-    pub fn begin_loop(&mut self) {
-        self.loops.push(LoopState::default());
-        self.history.begin_loop();
-        self.arrived.loops += 1;
+    /// Begins the next turn: what has been active is completed.
+    pub fn begin_turn(&mut self) {
+        self.turns.push(TurnState::default());
+        self.history.begin_turn();
+        self.arrived.turns += 1;
     }
 
     /// Lets the user's items come, up to a place in the load; together they are one message.
@@ -234,7 +234,7 @@ impl<'t> Prompt<'t> {
         self.total += tokens;
         self.arrived.items += 1;
         self.touched += 1;
-        let Some(state) = self.loops.last_mut() else { return };
+        let Some(state) = self.turns.last_mut() else { return };
         state.tokens += tokens;
         if item.kind == Kind::ToolResult {
             state.n_exact += u32::from(item.preserve == Preserve::WorkingEvidence);
@@ -260,7 +260,7 @@ impl<'t> Prompt<'t> {
         let after = *slot;
         let freed = Tokens::from(before.tokens - tokens);
         self.total -= freed;
-        let state = &mut self.loops[item.loop_ix as usize];
+        let state = &mut self.turns[item.turn_ix as usize];
         state.tokens -= freed;
         if item.kind == Kind::ToolResult {
             state.n_exact = state.n_exact + u32::from(exact) - u32::from(before.exact);
@@ -294,12 +294,12 @@ impl<'t> Prompt<'t> {
                 self.next[at] = self.next.get(at + 1).copied().unwrap_or(index + 1);
             }
             self.journal.push(Edit { slot: index, before, after: *slot });
-            let state = &mut self.loops[self.history.items()[at].loop_ix as usize];
+            let state = &mut self.turns[self.history.items()[at].turn_ix as usize];
             state.n_absorbed += u32::from(!is_behind(&before));
             state.tokens -= Tokens::from(before.tokens);
             freed += Tokens::from(before.tokens);
         }
-        self.loops[self.history.items()[host as usize].loop_ix as usize].tokens += Tokens::from(says.tokens);
+        self.turns[self.history.items()[host as usize].turn_ix as usize].tokens += Tokens::from(says.tokens);
         self.total = self.total - freed + Tokens::from(says.tokens);
         self.dirty_from = self.dirty_from.min(host);
         self.touched += slots.len() as u64;
@@ -317,8 +317,8 @@ impl<'t> Prompt<'t> {
         let item = self.history.items()[index as usize];
         let before = self.slots[index as usize];
         self.total = self.total - Tokens::from(before.tokens) + Tokens::from(after.tokens);
-        let first = self.history.loops().first().map_or(SlotIx::MAX, |it| it.items.start);
-        if let Some(state) = self.loops.get_mut(item.loop_ix as usize).filter(|_| index >= first) {
+        let first = self.history.turns().first().map_or(SlotIx::MAX, |it| it.items.start);
+        if let Some(state) = self.turns.get_mut(item.turn_ix as usize).filter(|_| index >= first) {
             state.tokens = state.tokens - Tokens::from(before.tokens) + Tokens::from(after.tokens);
             state.n_absorbed =
                 state.n_absorbed - u32::from(is_behind(&before)) + u32::from(is_behind(&after));
@@ -429,40 +429,40 @@ impl<'t> Prompt<'t> {
         self.stable
     }
 
-    /// Returns the active loop; the first, before any has begun.
+    /// Returns the active turn; the first, before any has begun.
     #[inline]
     #[must_use]
-    #[expect(clippy::cast_possible_truncation, reason = "a trace holds fewer than 2^32 loops")]
-    pub fn active_loop(&self) -> LoopIx {
-        self.loops.len().saturating_sub(1) as LoopIx
+    #[expect(clippy::cast_possible_truncation, reason = "a timeline holds fewer than 2^32 turns")]
+    pub fn active_turn(&self) -> TurnIx {
+        self.turns.len().saturating_sub(1) as TurnIx
     }
 
-    /// Returns the first slot of the active loop.
+    /// Returns the first slot of the active turn.
     #[inline]
     #[must_use]
     pub fn active_from(&self) -> SlotIx {
-        if self.loops.is_empty() {
+        if self.turns.is_empty() {
             self.len()
         } else {
-            self.history.loops()[self.active_loop() as usize].items.start
+            self.history.turns()[self.active_turn() as usize].items.start
         }
     }
 
-    /// Returns what stands of a loop.
+    /// Returns what stands of a turn.
     #[inline]
     #[must_use]
-    pub fn loop_state(&self, loop_ix: LoopIx) -> LoopState {
-        self.loops.get(loop_ix as usize).copied().unwrap_or_default()
+    pub fn turn_state(&self, turn_ix: TurnIx) -> TurnState {
+        self.turns.get(turn_ix as usize).copied().unwrap_or_default()
     }
 
-    /// Returns the tokens in front of the active loop's first reply.
+    /// Returns the tokens in front of the active turn's first reply.
     #[must_use]
     pub fn tokens_before_steps(&self) -> Tokens {
-        let active = self.active_loop();
-        let span = &self.history.loops()[active as usize];
+        let active = self.active_turn();
+        let span = &self.history.turns()[active as usize];
         let user: Tokens =
             (span.items.start..span.user_end).map(|it| Tokens::from(self.slots[it as usize].tokens)).sum();
-        self.total - self.loop_state(active).tokens + user
+        self.total - self.turn_state(active).tokens + user
     }
 
     /// Returns the newest tool result.
@@ -527,9 +527,9 @@ fn is_counted(slot: &Slot) -> bool {
     matches!(slot.state, State::Shown | State::Dropped)
 }
 
-/// Adds a result that no summary hides to what stands of its loop, or takes it away; summaries leave the counts as they were.
+/// Adds a result that no summary hides to what stands of its turn, or takes it away; summaries leave the counts as they were.
 #[inline]
-fn count(state: &mut LoopState, slot: &Slot, item: &Item, sign: i32) {
+fn count(state: &mut TurnState, slot: &Slot, item: &Item, sign: i32) {
     let add = |to: &mut u32, holds: bool| *to = to.wrapping_add_signed(sign * i32::from(holds));
     let is_shown = slot.state == State::Shown;
     add(&mut state.n_exact, is_shown && slot.exact);

@@ -5,8 +5,8 @@ use super::num::{Env, Known, Num};
 use super::prompt::{Prompt, SlotIx};
 use super::region::Region;
 use crate::input::policy::{Extent, Unit};
-use crate::trace::Kind;
-use crate::units::{Decimal, Tokens};
+use crate::quantity::{Decimal, Tokens};
+use crate::timeline::Kind;
 
 /// How far a protection or a progress reaches.
 #[derive(Clone, Debug, PartialEq)]
@@ -51,7 +51,7 @@ impl<F: Fn(&Prompt<'_>, SlotIx) -> bool> Ask<'_, F> {
         match reach {
             Reach::All => to,
             Reach::Units(_, 0) => from,
-            Reach::Units(unit @ (Unit::Loops | Unit::Steps | Unit::Messages), count) => {
+            Reach::Units(unit @ (Unit::Turns | Unit::Steps | Unit::Messages), count) => {
                 let starts = Starts::new(edit.prompt(), *unit, self.region);
                 starts.at(starts.from.saturating_add(*count)).unwrap_or(to).clamp(from, to)
             }
@@ -70,7 +70,7 @@ impl<F: Fn(&Prompt<'_>, SlotIx) -> bool> Ask<'_, F> {
         match reach {
             Reach::All => from,
             Reach::Units(_, 0) => to,
-            Reach::Units(unit @ (Unit::Loops | Unit::Steps | Unit::Messages), count) => {
+            Reach::Units(unit @ (Unit::Turns | Unit::Steps | Unit::Messages), count) => {
                 let starts = Starts::new(edit.prompt(), *unit, self.region);
                 match starts.to.checked_sub(*count) {
                     Some(n) if n >= starts.from => starts.at(n).unwrap_or(to).clamp(from, to),
@@ -150,7 +150,7 @@ impl Allowance {
     }
 }
 
-/// Where the trace's loops, steps or messages begin; those of a region run from one to before another.
+/// Where the timeline's turns, steps or messages begin; those of a region run from one to before another.
 struct Starts<'a> {
     prompt: &'a Prompt<'a>,
     unit: Unit,
@@ -162,12 +162,12 @@ impl<'a> Starts<'a> {
     fn new(prompt: &'a Prompt<'a>, unit: Unit, region: Region) -> Self {
         let active = prompt.active_from();
         let (history, session) = (prompt.history(), prompt.history().session());
-        let loop_ix = u64::from(prompt.active_loop());
+        let turn_ix = u64::from(prompt.active_turn());
         let is_active = region.from >= active;
         let steps =
-            history.loops().get(prompt.active_loop() as usize).map_or(0, |it| u64::from(it.first_step));
+            history.turns().get(prompt.active_turn() as usize).map_or(0, |it| u64::from(it.first_step));
         let (first, middle, end) = match unit {
-            Unit::Loops => (session.first_loop.into(), loop_ix, prompt.arrived().loops),
+            Unit::Turns => (session.first_turn.into(), turn_ix, prompt.arrived().turns),
             Unit::Steps => (session.first_step.into(), steps, prompt.arrived().steps),
             _ => {
                 let messages = prompt.messages();
@@ -205,7 +205,7 @@ impl<'a> Starts<'a> {
         let n = usize::try_from(n).ok()?;
         let history = self.prompt.history();
         match self.unit {
-            Unit::Loops => history.loops().get(n).map(|it| it.items.start),
+            Unit::Turns => history.turns().get(n).map(|it| it.items.start),
             Unit::Steps => history.replies().get(n).copied(),
             _ => self.prompt.messages().get(n).copied(),
         }

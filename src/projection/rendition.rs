@@ -10,8 +10,8 @@ use super::num::{Known, Num};
 use super::prompt::{Prompt, Shown, SlotIx};
 use super::text::{Content, Text};
 use super::writer::{Writer, Written, WrittenSizes};
-use crate::input::policy::{Rendition, Row, Template};
-use crate::trace::{Item, Kind, Preserve, Spine};
+use crate::input::policy::{Rendition, TableRow, Template};
+use crate::timeline::{Item, Kind, Preserve, Spine};
 
 /// A rendition as a program holds it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -122,8 +122,8 @@ pub struct Pool {
 impl Rows {
     /// Prepares the rows of a table.
     #[must_use]
-    pub fn new(rows: &[Row], spine: &Spine, known: &Known) -> Self {
-        let row = |row: &Row| RowRender {
+    pub fn new(rows: &[TableRow], spine: &Spine, known: &Known) -> Self {
+        let row = |row: &TableRow| RowRender {
             tools: ToolMask::new(&row.tools, &[], spine),
             preserve: ClassMask::of_preserve(&row.preserve),
             larger_than: Num::fixed(row.larger_than.as_ref(), known)
@@ -151,7 +151,7 @@ impl Rows {
 }
 
 impl Rows {
-    /// Lets a template write the tool results, where the trace has text.
+    /// Lets a template write the tool results, where the timeline has text.
     pub(super) fn write(
         mut self,
         template: Option<&Template>,

@@ -8,11 +8,11 @@ use super::reach::{Ask, Reach};
 use super::region::Region;
 use super::tracker::unit_of;
 use crate::input::policy::{Extent, Order, Part, Scope, Unit};
-use crate::trace::Spine;
+use crate::timeline::Spine;
 
 /// A scope as a program holds it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Place {
+pub struct CompiledScope {
     /// Which part of the prompt.
     pub part: Part,
     /// Which slots of it.
@@ -35,7 +35,7 @@ struct Protected {
     bounds: Region,
 }
 
-impl Place {
+impl CompiledScope {
     /// Prepares a scope.
     #[must_use]
     pub fn new(scope: &Scope, spine: &Spine, known: &Known) -> Self {
@@ -103,7 +103,7 @@ impl Place {
         region
     }
 
-    /// Returns the bounds of what is protected, to be put back by [`Place::restore`].
+    /// Returns the bounds of what is protected, to be put back by [`CompiledScope::restore`].
     #[must_use]
     pub fn bounds(&self) -> Vec<Region> {
         self.keep.iter().map(|it| it.bounds).collect()

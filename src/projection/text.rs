@@ -6,9 +6,9 @@ use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 use super::num::tokens_of_chars;
 use crate::input::scenario::TokenizerName;
+use crate::quantity::Decimal;
+use crate::timeline::{Item, Timeline};
 use crate::tokens;
-use crate::trace::{Item, Trace};
-use crate::units::Decimal;
 
 /// What caches know words by: equal words, equal content, in whichever slot and whenever they are said.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -57,10 +57,10 @@ impl Text {
         Self { tokens, content: Content::of_digest(digest) }
     }
 
-    /// Words, counted as a trace counts what policies write.
+    /// Words, counted as a timeline counts what policies write.
     #[must_use]
-    pub fn of(words: &str, trace: &Trace) -> Self {
-        Self::counted(words, trace.tokenizer, trace.chars_per_token)
+    pub fn of(words: &str, timeline: &Timeline) -> Self {
+        Self::counted(words, timeline.tokenizer, timeline.chars_per_token)
     }
 
     /// What an item says as it came.

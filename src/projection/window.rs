@@ -3,8 +3,8 @@
 use super::num::{Known, Num};
 use super::test::Test;
 use crate::input::Policy;
-use crate::input::policy::{Action, Comparison, Cond, Lasts, Moment, Scope, Unit};
-use crate::units::Tokens;
+use crate::input::policy::{Action, Cond, Lasts, Moment, Relation, Scope, Unit};
+use crate::quantity::Tokens;
 
 /// When the oldest items are dropped, and until when.
 #[derive(Clone, Debug, PartialEq)]
@@ -38,12 +38,12 @@ impl Window {
             && policy.rungs(stage).count() == 1
             && stage.apply == Action::Drop
             && is_oldest_first(&stage.scope)
-            && stage.at.iter().all(|it| matches!(it, Moment::LoopStart | Moment::Request | Moment::LoopEnd));
+            && stage.at.iter().all(|it| matches!(it, Moment::TurnStart | Moment::Request | Moment::TurnEnd));
         if !is_plain {
             return None;
         }
         Some(Self {
-            moments: [Moment::Entry, Moment::LoopStart, Moment::Request, Moment::LoopEnd]
+            moments: [Moment::Entry, Moment::TurnStart, Moment::Request, Moment::TurnEnd]
                 .map(|it| stage.at.contains(&it)),
             when: Bound::new(stage.when.as_ref()?, known)?,
             until: Bound::new(stage.until.as_ref()?, known).filter(|it| it.from == 0)?,
@@ -73,10 +73,10 @@ impl Bound {
             _ => return None,
         };
         let (from, to) = match comparison {
-            Comparison::Above => (size.checked_add(1)?, Tokens::MAX),
-            Comparison::AtLeast => (size, Tokens::MAX),
-            Comparison::Below => (0, size.checked_sub(1)?),
-            Comparison::AtMost => (0, size),
+            Relation::Above => (size.checked_add(1)?, Tokens::MAX),
+            Relation::AtLeast => (size, Tokens::MAX),
+            Relation::Below => (0, size.checked_sub(1)?),
+            Relation::AtMost => (0, size),
         };
         Some(Self { from, to, is_of_body })
     }

@@ -12,27 +12,27 @@ use crate::input::{CacheRules, TtlClass};
 use crate::ledger::{NeedRow, Refetched};
 use crate::projection::Prompt;
 use crate::projection::prompt::SlotIx;
-use crate::trace::{ItemIx, Kind, Level, LoopIx, Spine};
-use crate::units::Tokens;
+use crate::quantity::Tokens;
+use crate::timeline::{ItemIx, Kind, Level, Spine, TurnIx};
 
 /// How many parts a carried token has.
 const PARTS: f64 = 1_048_576.0;
 
-/// What is needed: one result, or the evidence of a loop.
+/// What is needed: one result, or the evidence of a turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Source {
     /// A result.
     Item(ItemIx),
-    /// What a loop's results hold.
-    Loop(LoopIx),
+    /// What a turn's results hold.
+    Turn(TurnIx),
 }
 
 impl Source {
-    /// Returns what a call meets later: all that was asked of a loop; of a result what it brings of it.
+    /// Returns what a call meets later: all that was asked of a turn; of a result what it brings of it.
     #[must_use]
     pub fn meets(self, row: &NeedRow, spine: &Spine) -> Level {
         match self {
-            Self::Loop(_) => row.level,
+            Self::Turn(_) => row.level,
             Self::Item(item) => {
                 let is_whole =
                     spine.items.get(item as usize).is_some_and(|it| row.fetched >= Tokens::from(it.raw));
@@ -68,7 +68,7 @@ impl Billing {
     pub fn of(rules: &CacheRules, ttl: Option<TtlClass>) -> Self {
         match rules {
             CacheRules::None => Self { reads: Reads::Nothing, writes: None },
-            CacheRules::Stored(_) => Self { reads: Reads::Stored, writes: None },
+            CacheRules::ExplicitCache(_) => Self { reads: Reads::Stored, writes: None },
             CacheRules::Breakpoints(rules) => {
                 Self { reads: Reads::Prefixes, writes: Some(rules.class(ttl) as usize) }
             }

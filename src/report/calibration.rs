@@ -7,8 +7,8 @@ use serde::Serialize;
 use super::aligned::Aligned;
 use super::aligned::Column::{Left, Right};
 use crate::calibrate::{CLOSE_TOKENS, Calibration, Class, Pair, together};
-use crate::trace::StepIx;
-use crate::units::Tokens;
+use crate::quantity::Tokens;
+use crate::timeline::StepIx;
 
 /// So many requests that differ are listed for people; programs get all.
 const LISTED_MAX: usize = 20;

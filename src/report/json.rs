@@ -9,8 +9,8 @@ use super::retention::RetentionCost;
 use super::{Report, Run, Totals};
 use crate::input::suite::Reference;
 use crate::ledger::MemorySums;
-use crate::metrics::{Label, Retention, Tally};
-use crate::units::Tokens;
+use crate::measure::{Label, Retention, Tally};
+use crate::quantity::Tokens;
 
 /// The schema; fields are added, never renamed without a new version.
 pub const SCHEMA: &str = "ctxsim.report/1";

@@ -7,15 +7,15 @@ use serde::Serialize;
 
 use super::numbers;
 use crate::ledger::{BlockHits, FailureKind};
-use crate::metrics::Tally;
-use crate::units::{Cost, Tokens, UNLIMITED};
+use crate::measure::Tally;
+use crate::quantity::{Cost, Tokens, UNLIMITED};
 
 /// The lifetime classes of cache writes, as reports name them.
 pub const TTL_CLASSES: [&str; 2] = ["5m", "1h"];
 
 /// Every number, in the order of the JSON.
 const METRICS: &[Metric] = &[
-    // User turns of the trace, those begun, and those answered.
+    // User turns of the timeline, those begun, and those answered.
     metric("turns_requested", |it| it.outcome.turns_requested.into()),
     metric("turns_started", |it| it.outcome.turns_started.into()),
     metric("turns_completed", |it| it.outcome.turns_completed.into()),
@@ -65,7 +65,7 @@ const METRICS: &[Metric] = &[
     metric("compaction.input_tokens", |it| it.sums.summariser.prompt.into()),
     metric("compaction.output_tokens", |it| it.sums.summariser.output.into()),
     // Fetching needed evidence again: calls, those beyond the first for one need, the tokens that they read (overheads
-    // included) and write, and needs that nothing could recover; null where the trace has no needs.
+    // included) and write, and needs that nothing could recover; null where the timeline has no needs.
     metric("recovery.expected_calls", |it| if_needed(it, it.sums.needs.calls)).column(
         7,
         "recovery calls",

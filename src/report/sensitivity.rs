@@ -11,8 +11,8 @@ use super::csv;
 use super::retention::{self, Grid};
 use crate::input::profile::price::Part;
 use crate::input::suite::Habits;
-use crate::metrics::BreakEven;
-use crate::metrics::sensitivity::{Cell, Grid as Compared, Sensitivity};
+use crate::measure::BreakEven;
+use crate::measure::sensitivity::{Cell, Grid as Compared, Sensitivity};
 use grids::{heading, letters, notes, tables};
 
 /// The schema; fields are added, never renamed without a new version.

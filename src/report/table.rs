@@ -5,9 +5,9 @@ use std::fmt::Write as _;
 use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Table, TableStyle, Width};
 
 use super::Report;
-use super::blocks::{Block, Detail, headings};
 use super::metric::dispensable;
 use super::numbers;
+use super::sections::{Detail, Section, headings};
 
 /// How a table is drawn.
 #[derive(Clone, Copy, Debug, Default)]
@@ -31,12 +31,12 @@ pub fn report(report: &Report, layout: Layout) -> String {
     let mut text = String::new();
     let mut hidden: Vec<&str> = Vec::new();
     let headings = headings();
-    for block in report.blocks(layout.detail) {
-        let _ = writeln!(text, "{} · {} ({})", block.load, block.profile, block.as_of);
-        let grid = Grid::new(&block, layout.width);
+    for section in report.sections(layout.detail) {
+        let _ = writeln!(text, "{} · {} ({})", section.load, section.profile, section.as_of);
+        let grid = Grid::new(&section, layout.width);
         let is_hidden = |it: &&str| !grid.columns.iter().any(|at| headings[*at] == *it);
         hidden.extend(dispensable().into_iter().filter(is_hidden));
-        let _ = writeln!(text, "{}\n", grid.draw(&block));
+        let _ = writeln!(text, "{}\n", grid.draw(&section));
     }
     for grid in report.retention_grids() {
         let _ = writeln!(text, "{}\n{}\n", grid.title, drawn(&grid, layout.width));
@@ -121,7 +121,7 @@ fn plain_table() -> Table {
     table
 }
 
-/// What of a block is drawn.
+/// What of a section is drawn.
 struct Grid {
     columns: Vec<usize>,
     cells: Vec<Vec<String>>,
@@ -130,14 +130,14 @@ struct Grid {
 
 impl Grid {
     /// Takes all columns in full, or what fits: short numbers first, then fewer columns, then a wrapped name.
-    fn new(block: &Block, width: Option<usize>) -> Self {
+    fn new(section: &Section, width: Option<usize>) -> Self {
         let headings = headings();
         let all: Vec<usize> = (0..headings.len()).collect();
-        let full = block.cells(numbers::thousands);
+        let full = section.cells(numbers::thousands);
         let Some(width) = width.filter(|it| needed(&full, &all) > *it) else {
             return Self { columns: all, cells: full, name_width: None };
         };
-        let cells = block.cells(numbers::short);
+        let cells = section.cells(numbers::short);
         let mut columns = all;
         for name in dispensable() {
             if rest(&cells, &columns) + name_width(&cells).min(NAME_WIDTH_MIN) <= width {
@@ -150,11 +150,11 @@ impl Grid {
     }
 
     /// Draws the table.
-    fn draw(&self, block: &Block) -> String {
+    fn draw(&self, section: &Section) -> String {
         let mut table = plain_table();
         let headings = headings();
         table.set_header(self.columns.iter().map(|it| header(headings[*it])));
-        for (cells, line) in self.cells.iter().zip(&block.lines) {
+        for (cells, line) in self.cells.iter().zip(&section.lines) {
             let mut row: Vec<String> = self.columns.iter().map(|it| cells[*it].clone()).collect();
             if let Some(name) = row.first_mut() {
                 *name = self

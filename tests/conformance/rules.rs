@@ -8,7 +8,7 @@ use ctxsim::input::profile::written::{Automatic, Lookup};
 use ctxsim::input::{self, CacheRules, TtlClass};
 use ctxsim::ledger::CacheUse;
 use ctxsim::price::{Bill, Consumed};
-use ctxsim::units::Rate;
+use ctxsim::quantity::Rate;
 
 use super::file::{Price, Row, Rules};
 

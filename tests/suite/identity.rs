@@ -8,16 +8,16 @@ use ctxsim::input::policy::Moment;
 use ctxsim::input::scenario::Assume;
 use ctxsim::input::{CacheRules, Format, Layout, Limits, Profile, ProfileFile, Source, decode};
 use ctxsim::ledger::{CacheUse, Outcome, Rows, Sums};
-use ctxsim::metrics::Tally;
+use ctxsim::measure::Tally;
 use ctxsim::price::PriceRows;
 use ctxsim::projection::edit::Manner;
 use ctxsim::projection::prompt::Shown;
 use ctxsim::projection::rendition::Rendered;
 use ctxsim::projection::{EditFault, SlotIx, Text, Wrong};
-use ctxsim::recovery::ReadyRecovery;
-use ctxsim::trace::import::import;
-use ctxsim::trace::{EventKind, Kind, NewItem, Sizes, Trace, TraceBuilder};
-use ctxsim::units::Cost;
+use ctxsim::quantity::Cost;
+use ctxsim::recovery::CompiledRecovery;
+use ctxsim::timeline::import::import;
+use ctxsim::timeline::{EventKind, Kind, NewItem, Sizes, Timeline, TimelineBuilder};
 use ctxsim::{Ambient, Editor, Projector};
 use indexmap::IndexMap;
 
@@ -37,7 +37,7 @@ type Part = (bool, String);
 
 /// Once a turn is over, it is told in one sentence.
 struct Teller<'t> {
-    trace: &'t Trace,
+    timeline: &'t Timeline,
     how: How,
     n_told: usize,
     /// By slot: what stands there in words of the policy's own.
@@ -51,7 +51,7 @@ impl Projector for Teller<'_> {
         if moment != Moment::Request {
             return;
         }
-        let n_turns = edit.prompt().history().loops().len() - 1;
+        let n_turns = edit.prompt().history().turns().len() - 1;
         if self.how == How::SaysItAllAnew {
             self.n_told = 0;
             edit.set_manner(Manner { moment, author: 0, stage: 0, for_request: true, keeps_prefix: false });
@@ -64,14 +64,14 @@ impl Projector for Teller<'_> {
 }
 
 impl<'t> Teller<'t> {
-    fn new(trace: &'t Trace, how: How) -> Self {
-        Self { trace, how, n_told: 0, words: IndexMap::new(), sent: Vec::new() }
+    fn new(timeline: &'t Timeline, how: How) -> Self {
+        Self { timeline, how, n_told: 0, words: IndexMap::new(), sent: Vec::new() }
     }
 
     fn tell(&mut self, turn: usize, edit: &mut Editor<'_, '_>) {
-        let items = edit.prompt().history().loops()[turn].items.clone();
+        let items = edit.prompt().history().turns()[turn].items.clone();
         let words = format!("Turn {turn} had {} parts.", items.len());
-        let text = Text::of(&words, self.trace);
+        let text = Text::of(&words, self.timeline);
         self.words.insert(items.start, words);
         match self.how {
             How::RewritesAndDrops => {
@@ -105,19 +105,19 @@ fn sonnet() -> Profile {
 }
 
 /// Plays a session; returns what was sent, and what the requests cost.
-fn told(trace: &Trace, how: How) -> (Vec<Vec<(Part, u128)>>, Cost) {
+fn told(timeline: &Timeline, how: How) -> (Vec<Vec<(Part, u128)>>, Cost) {
     let profile = sonnet();
-    let mut teller = Teller::new(trace, how);
+    let mut teller = Teller::new(timeline, how);
     let mut ledger = (Sums::default(), PriceRows::default());
-    let (recovery, layout) = (ReadyRecovery::one_shot(None), Layout::default());
-    let outcome = play(trace, &mut teller, &layout, recovery, &Limits::NONE, &profile.cache, &mut ledger);
+    let (recovery, layout) = (CompiledRecovery::one_shot(None), Layout::default());
+    let outcome = play(timeline, &mut teller, &layout, recovery, &Limits::NONE, &profile.cache, &mut ledger);
     let (sums, rows) = ledger;
     let tally = Tally::new(&sums, Some(&rows.into()), &outcome.unwrap(), false, &profile);
     assert!(tally.costs.total().is_some());
     (teller.sent, tally.costs.base())
 }
 
-fn recorded() -> Vec<Trace> {
+fn recorded() -> Vec<Timeline> {
     let sessions = [
         include_str!("../../scenarios/recorded/claude-code-session.jsonl"),
         include_str!("../data/recorded/pi-session.jsonl"),
@@ -127,10 +127,10 @@ fn recorded() -> Vec<Trace> {
         let files = std::fs::read_dir(PathBuf::from(folder).join("recorded/claude-code")).unwrap();
         texts.extend(files.map(|it| std::fs::read_to_string(it.unwrap().path()).unwrap()));
     }
-    let traces = texts.iter().map(|it| import(it, "session", &Assume::default(), &[]).unwrap().trace);
+    let timelines = texts.iter().map(|it| import(it, "session", &Assume::default(), &[]).unwrap().timeline);
     // What the harness itself took out cannot be told of again.
-    let is_whole = |it: &Trace| !it.events.iter().any(|it| matches!(it.kind, EventKind::Reset(_)));
-    traces.filter(is_whole).collect()
+    let is_whole = |it: &Timeline| !it.events.iter().any(|it| matches!(it.kind, EventKind::Reset(_)));
+    timelines.filter(is_whole).collect()
 }
 
 fn parts(sent: &[Vec<(Part, u128)>]) -> Vec<Vec<&Part>> {
@@ -139,11 +139,11 @@ fn parts(sent: &[Vec<(Part, u128)>]) -> Vec<Vec<&Part>> {
 
 #[test]
 fn the_same_view_costs_the_same_however_it_is_said() {
-    let sessions: Vec<Trace> = recorded().into_iter().filter(|it| it.spine.loops.len() > 1).collect();
+    let sessions: Vec<Timeline> = recorded().into_iter().filter(|it| it.spine.turns.len() > 1).collect();
     assert!(sessions.len() > 1, "two sessions have turns to tell of");
-    for trace in sessions {
+    for timeline in sessions {
         let [once, by_drops, anew] =
-            [How::Summarises, How::RewritesAndDrops, How::SaysItAllAnew].map(|it| told(&trace, it));
+            [How::Summarises, How::RewritesAndDrops, How::SaysItAllAnew].map(|it| told(&timeline, it));
 
         assert_eq!(parts(&once.0), parts(&by_drops.0));
         assert_eq!(parts(&once.0), parts(&anew.0));
@@ -153,12 +153,12 @@ fn the_same_view_costs_the_same_however_it_is_said() {
 
 #[test]
 fn prefixes_have_equal_digests_exactly_when_they_say_the_same() {
-    let trace = recorded().swap_remove(0);
+    let timeline = recorded().swap_remove(0);
     let mut known: IndexMap<u128, Vec<Part>> = IndexMap::new();
     let mut digests: IndexMap<Vec<Part>, u128> = IndexMap::new();
     for how in [How::Summarises, How::RewritesAndDrops, How::SaysItAllAnew] {
         // Whole prompts are enough: a digest stands for everything up to it.
-        for sent in told(&trace, how).0 {
+        for sent in told(&timeline, how).0 {
             let said: Vec<Part> = sent.iter().map(|it| it.0.clone()).collect();
             let digest = sent.last().unwrap().1;
             assert_eq!(known.entry(digest).or_insert_with(|| said.clone()), &said);
@@ -168,17 +168,17 @@ fn prefixes_have_equal_digests_exactly_when_they_say_the_same() {
 }
 
 /// One turn of a call and its result behind a system prompt, and another turn.
-fn small() -> Trace {
-    let mut trace = TraceBuilder::new("small", &[]);
-    trace.stable(Kind::System, 1_000);
+fn small() -> Timeline {
+    let mut timeline = TimelineBuilder::new("small", &[]);
+    timeline.stable(Kind::System, 1_000);
     for _ in 0..2 {
-        trace.begin_loop(&[NewItem::plain(Kind::User, 100)]);
+        timeline.begin_turn(&[NewItem::plain(Kind::User, 100)]);
         let sizes = Sizes { raw: 500, excerpt: 100, summary: 50, handle: 5 };
         let result = NewItem::result("read", 0, sizes, Default::default(), Default::default());
-        trace.step(0, 10, &[NewItem::call("read", 10)], &[result]);
-        trace.step(1_000, 50, &[NewItem::plain(Kind::Assistant, 50)], &[]);
+        timeline.step(0, 10, &[NewItem::call("read", 10)], &[result]);
+        timeline.step(1_000, 50, &[NewItem::plain(Kind::Assistant, 50)], &[]);
     }
-    trace.finish()
+    timeline.finish()
 }
 
 /// Does something before the n-th request, from 0.
@@ -201,7 +201,7 @@ impl<F: FnMut(&mut Editor<'_, '_>)> Projector for Once<F> {
 
 fn play_small(nth: usize, edits: impl FnMut(&mut Editor<'_, '_>)) -> Result<Outcome, RunError> {
     let (rules, mut rows) = (sonnet().cache, Rows::default());
-    let (layout, recovery) = (Layout::default(), ReadyRecovery::one_shot(None));
+    let (layout, recovery) = (Layout::default(), CompiledRecovery::one_shot(None));
     play(&small(), &mut Once(nth, edits), &layout, recovery, &Limits::NONE, &rules, &mut rows)
 }
 
@@ -301,12 +301,12 @@ fn a_cache_that_does_not_divide_the_prompt_ends_the_run() {
     let wraps: fn(u64) -> CacheUse =
         |prompt| CacheUse { read: u64::MAX, uncached: prompt + 1, ..CacheUse::default() };
     for rule in [thrice, wraps] {
-        let (trace, mut rows) = (small(), Rows::default());
+        let (timeline, mut rows) = (small(), Rows::default());
         let cache = (&CacheRules::None, Box::new(Own(rule)) as Box<dyn CacheRule>);
-        let (layout, recovery) = (Layout::default(), ReadyRecovery::one_shot(None));
+        let (layout, recovery) = (Layout::default(), CompiledRecovery::one_shot(None));
         let mut keep = Once(usize::MAX, |_: &mut Editor<'_, '_>| ());
 
-        let error = play_with_cache(&trace, &mut keep, &layout, recovery, &Limits::NONE, cache, &mut rows)
+        let error = play_with_cache(&timeline, &mut keep, &layout, recovery, &Limits::NONE, cache, &mut rows)
             .unwrap_err();
 
         assert_eq!(error.fault, Fault::Cache { prompt: 1_100, usage: rule(1_100) });

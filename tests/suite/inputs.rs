@@ -12,8 +12,8 @@ use std::path::{Path, PathBuf};
 use ctxsim::input::{
     Format, Policy, PolicyFile, Profile, ProfileFile, Scenario, ScenarioFile, Source, SuiteFile,
 };
-use ctxsim::trace::Trace;
-use ctxsim::trace::load::load;
+use ctxsim::timeline::Timeline;
+use ctxsim::timeline::load::load;
 use serde::de::DeserializeOwned;
 
 /// Returns the files of a bundled folder, by the names that their paths give them.
@@ -50,8 +50,8 @@ fn merged(policies: &BTreeMap<String, PolicyFile>, name: &str) -> PolicyFile {
     }
 }
 
-/// Makes the trace of a bundled scenario that is not recorded.
-fn bundled(scenarios: &BTreeMap<String, ScenarioFile>, name: &str) -> Trace {
+/// Makes the timeline of a bundled scenario that is not recorded.
+fn bundled(scenarios: &BTreeMap<String, ScenarioFile>, name: &str) -> Timeline {
     let scenario = Scenario::new(&scenarios[name]).unwrap();
     load(&scenario, |path, _| panic!("{path} is recorded")).unwrap_or_else(|it| panic!("{it}"))
 }

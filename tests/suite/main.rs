@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test stops at what it did not expect")]
 
-mod blocks;
+mod block_trace;
 mod cache;
 mod calibrate;
 mod cli;
@@ -25,7 +25,7 @@ mod profiles;
 mod random_memory;
 mod random_policy;
 mod random_rules;
-mod random_trace;
+mod random_timeline;
 mod readings;
 mod recovery;
 mod report;

@@ -11,19 +11,19 @@ use ctxsim::input::{Policy, Profile};
 use ctxsim::ledger::{
     Loss, MemoryKind, MemoryRow, MemorySums, NeedRow, Outcome, ProbeRow, RequestRow, Rows, Sink, Sums,
 };
+use ctxsim::measure::Tally;
 use ctxsim::memory::{Call, Memory, Recalled, View};
-use ctxsim::metrics::Tally;
-use ctxsim::trace::facts::{Form, Plant};
-use ctxsim::trace::{Kind, Lifecycle, LoopIx, NewItem, Sizes, Trace, TraceBuilder};
-use ctxsim::units::{Cost, Decimal};
+use ctxsim::quantity::{Cost, Decimal};
+use ctxsim::timeline::facts::{Form, Plant};
+use ctxsim::timeline::{Kind, Lifecycle, NewItem, Sizes, Timeline, TimelineBuilder, TurnIx};
 
 /// The rows and what else a run tells.
 #[derive(Default)]
 struct Told {
     rows: Rows,
     sums: Sums,
-    /// Of each row of calls: the loop, what for, the service, how many, how many tokens.
-    calls: Vec<(LoopIx, MemoryKind, String, u64, u64)>,
+    /// Of each row of calls: the turn, what for, the service, how many, how many tokens.
+    calls: Vec<(TurnIx, MemoryKind, String, u64, u64)>,
 }
 
 impl Sink for Told {
@@ -41,7 +41,7 @@ impl Sink for Told {
     }
 
     fn memory(&mut self, row: &MemoryRow<'_>) {
-        self.calls.push((row.loop_ix, row.kind, row.service.to_owned(), row.calls, row.tokens));
+        self.calls.push((row.turn_ix, row.kind, row.service.to_owned(), row.calls, row.tokens));
         self.sums.memory(row);
     }
 }
@@ -62,30 +62,30 @@ impl Told {
 
 /// Nine sessions, a minute from one to the next. The user says where the server listens in the first, that it moved in the
 /// fifth, and is asked in the ninth. `before_last` happens to the memory between the last two sessions.
-fn nine_sessions(before_last: Option<Lifecycle>) -> Trace {
-    let mut trace = TraceBuilder::new("nine sessions", &[]);
-    trace.stable(Kind::System, 2_000);
+fn nine_sessions(before_last: Option<Lifecycle>) -> Timeline {
+    let mut timeline = TimelineBuilder::new("nine sessions", &[]);
+    timeline.stable(Kind::System, 2_000);
     for session in 1..=9 {
         if session > 1 {
-            trace.begin_session(&session.to_string(), None);
+            timeline.begin_session(&session.to_string(), None);
         }
         if session == 9
             && let Some(event) = before_last
         {
-            trace.lifecycle(event);
+            timeline.lifecycle(event);
         }
-        trace.begin_loop(&[NewItem::plain(Kind::User, 100)]);
+        timeline.begin_turn(&[NewItem::plain(Kind::User, 100)]);
         match session {
-            1 | 5 => trace.plant("port", Form::Explicit, 0),
-            9 => trace.ask("port"),
+            1 | 5 => timeline.plant("port", Form::Explicit, 0),
+            9 => timeline.ask("port"),
             _ => {}
         }
         let at_ms = session * 60_000;
         let result = NewItem { kind: Kind::ToolResult, sizes: Sizes::whole(200), ..NewItem::call("ls", 0) };
-        trace.step(at_ms, 10, &[NewItem::call("ls", 10)], &[result]);
-        trace.step(at_ms + 10_000, 20, &[NewItem::plain(Kind::Assistant, 20)], &[]);
+        timeline.step(at_ms, 10, &[NewItem::call("ls", 10)], &[result]);
+        timeline.step(at_ms + 10_000, 20, &[NewItem::plain(Kind::Assistant, 20)], &[]);
     }
-    trace.finish()
+    timeline.finish()
 }
 
 /// A policy that writes every fact into notes of 1,000 tokens each, which stand at a place.
@@ -107,9 +107,9 @@ fn sonnet() -> Profile {
     Profile::new(&decode(text, Format::Toml).unwrap()).unwrap()
 }
 
-fn play(trace: &Trace, policy: &Policy) -> Told {
+fn play(timeline: &Timeline, policy: &Policy) -> Told {
     let (mut told, profile) = (Told::default(), sonnet());
-    simulate(trace, policy, &profile.limits, &profile.cache, &mut told);
+    simulate(timeline, policy, &profile.limits, &profile.cache, &mut told);
     told
 }
 
@@ -192,7 +192,7 @@ fn what_happens_to_the_memory_between_sessions_decides_what_it_answers_after_the
 #[test]
 fn calls_to_a_service_are_rows_and_a_file_makes_none() {
     let (write, read) = (MemoryKind::Write, MemoryKind::Read);
-    let row = |loop_ix, kind| (loop_ix, kind, "vault".to_owned(), 1, 1_000);
+    let row = |turn_ix, kind| (turn_ix, kind, "vault".to_owned(), 1, 1_000);
     let all = [row(0, write), row(0, read), row(4, write), row(4, read)];
 
     assert_eq!(play(&nine_sessions(None), &notes("head", "service: \"vault\"")).calls, all);
@@ -202,8 +202,8 @@ fn calls_to_a_service_are_rows_and_a_file_makes_none() {
 
 #[test]
 fn calls_to_a_service_have_their_price_and_their_time_after_the_ledger() {
-    let trace = nine_sessions(None);
-    let told = play(&trace, &notes("head", "service: \"vault\""));
+    let timeline = nine_sessions(None);
+    let told = play(&timeline, &notes("head", "service: \"vault\""));
     let mut profile = sonnet();
     let tally = |profile: &Profile| Tally::new(&told.sums, None, &Outcome::default(), false, profile);
     let free = tally(&profile);
@@ -237,7 +237,7 @@ impl Memory for Diary {
         self.n_seen = view.n_items();
     }
 
-    fn turn_end(&mut self, turn: LoopIx) {
+    fn turn_end(&mut self, turn: TurnIx) {
         self.heard.borrow_mut().push(format!("turn {turn}"));
     }
 
@@ -264,10 +264,10 @@ impl Memory for Diary {
 
 fn play_diary(event: Option<Lifecycle>) -> (Told, Vec<String>) {
     let (mut told, profile) = (Told::default(), sonnet());
-    let (diary, trace) = (Diary::default(), nine_sessions(event));
+    let (diary, timeline) = (Diary::default(), nine_sessions(event));
     let heard = diary.heard.clone();
     let make = |_| -> Box<dyn Memory> { Box::new(diary) };
-    simulate_with_memory(&trace, &bare("head"), &profile.limits, &profile.cache, make, &mut told);
+    simulate_with_memory(&timeline, &bare("head"), &profile.limits, &profile.cache, make, &mut told);
     let heard = heard.borrow().clone();
     (told, heard)
 }

@@ -5,10 +5,10 @@
 use ctxsim::input::text::decode::{Format, decode};
 use ctxsim::input::{Profile, ProfileFile, profile::written::Assumptions};
 use ctxsim::ledger::{CacheUse, Outcome, RequestRow, Role, Sink, Sums};
-use ctxsim::metrics::Tally;
+use ctxsim::measure::Tally;
 use ctxsim::price::{Bill, Consumed, Costs, PriceIndex, PriceRows, request, storage};
+use ctxsim::quantity::{Cost, Decimal};
 use ctxsim::report::Totals;
-use ctxsim::units::{Cost, Decimal};
 use proptest::prelude::*;
 
 /// Makes a profile of prices in TOML, with more for `[assumptions]`.

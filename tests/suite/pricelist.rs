@@ -17,7 +17,7 @@ use ctxsim::input::{CacheRules, Price, Profile, ProfileFile};
 use ctxsim::price::{Bill, Consumed};
 use ctxsim::pricelist::place::{Placed, place};
 use ctxsim::pricelist::{Entry, Found, PriceFile, read};
-use ctxsim::units::Decimal;
+use ctxsim::quantity::Decimal;
 use proptest::prelude::*;
 
 const LITELLM: &str = include_str!("../data/prices/litellm/prices.json");

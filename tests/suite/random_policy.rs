@@ -5,7 +5,7 @@ mod conditions;
 use ctxsim::input::PolicyFile;
 use ctxsim::input::policy::{
     Action, Budget, Count, Counts, Extent, Fold, FoldedResults, Keep, Kind, Lasts, Moment, Order, Part,
-    Prefix, Preserve, Recovery, Rendition, Row, Scope, Shown, Size, Stage, Step, Summarise, SummaryPrompt,
+    Prefix, Preserve, Recovery, Rendition, TableRow, Scope, Shown, Size, Stage, Step, Summarise, SummaryPrompt,
     Unit,
 };
 use proptest::prelude::*;
@@ -109,12 +109,12 @@ fn rendition() -> BoxedStrategy<Rendition> {
     .boxed()
 }
 
-fn row() -> BoxedStrategy<Row> {
+fn row() -> BoxedStrategy<TableRow> {
     let over = prop::option::of(rendition());
     let exact = prop_oneof![4 => Just(None), 1 => any::<bool>().prop_map(Some)];
     let charged = prop::bool::weighted(0.3);
     (tools(), preserve(), prop::option::weighted(0.2, plain_small()), rendition(), over, exact, charged)
-        .prop_map(|(tools, preserve, larger_than, shown_as, over_budget, exact, charged)| Row {
+        .prop_map(|(tools, preserve, larger_than, shown_as, over_budget, exact, charged)| TableRow {
             tools,
             preserve,
             larger_than,
@@ -127,7 +127,7 @@ fn row() -> BoxedStrategy<Row> {
 }
 
 fn budget() -> BoxedStrategy<Budget> {
-    let per = select(vec![Extent::All, Extent::Loops(Count::Fixed(1))]);
+    let per = select(vec![Extent::All, Extent::Turns(Count::Fixed(1))]);
     let counts = select(vec![Counts::Shown, Counts::Visited]);
     (0_u64..9_000, per, counts)
         .prop_map(|(tokens, per, counts)| Budget { tokens: Size::Tokens(tokens), per, counts })
@@ -205,13 +205,13 @@ fn action(does: Does) -> BoxedStrategy<Action> {
     }
 }
 
-/// The scope of a stage or a step; loops are folded one by one.
+/// The scope of a stage or a step; turns are folded one by one.
 fn scope_of(does: Does) -> BoxedStrategy<Scope> {
     let scope = scope(order_of(does));
     if does != Does::Fold {
         return scope;
     }
-    (scope, prop::option::of(Just(units_of(Unit::Loops, 1))))
+    (scope, prop::option::of(Just(units_of(Unit::Turns, 1))))
         .prop_map(|(scope, by)| Scope { by, ..scope })
         .boxed()
 }
@@ -250,7 +250,7 @@ fn prefix() -> impl Strategy<Value = Prefix> {
 }
 
 fn late_stage() -> BoxedStrategy<Stage> {
-    let moments = vec![Moment::LoopStart, Moment::Request, Moment::LoopEnd];
+    let moments = vec![Moment::TurnStart, Moment::Request, Moment::TurnEnd];
     (does(), prop_oneof![3 => Just(0_usize), 2 => 1_usize..=2])
         .prop_flat_map(move |(does, n_steps)| {
             // A stage that later steps share its goal with is held to what all of them foresee.

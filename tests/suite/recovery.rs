@@ -2,13 +2,13 @@
 
 use std::path::PathBuf;
 
-use ctxsim::engine::{Ready, simulate_sampled};
+use ctxsim::compare::Workload;
+use ctxsim::engine::{CompiledPolicy, simulate_sampled};
 use ctxsim::input::{Policy, Profile};
-use ctxsim::metrics::Tally;
+use ctxsim::measure::Tally;
 use ctxsim::price::PriceRows;
 use ctxsim::rng::Seed;
-use ctxsim::run::Workload;
-use ctxsim::{Catalog, Plan, Request, Sums, Trace};
+use ctxsim::{Catalog, Comparison, Plan, Sums, Timeline};
 
 /// How many seeds an average is taken over.
 const N_SEEDS: u64 = 20;
@@ -44,23 +44,24 @@ fn sessions() -> Vec<String> {
 }
 
 fn plan(policies: &[&str], scenarios: Vec<String>, set: &[&str]) -> Plan {
-    let request = Request {
+    let comparison = Comparison {
         policies: policies.iter().map(|it| (*it).to_owned()).collect(),
         scenarios,
         profiles: vec!["anthropic/claude-opus-4.5".to_owned()],
         set: set.iter().map(|it| (*it).to_owned()).collect(),
-        ..Request::default()
+        ..Comparison::default()
     };
-    Plan::new(&Catalog::bundled(), &request).unwrap()
+    Plan::new(&Catalog::bundled(), &comparison).unwrap()
 }
 
 /// What a run costs in US dollars with each of some seeds.
-fn drawn(trace: &Trace, policy: &Policy, profile: &Profile) -> Vec<f64> {
-    let ready = Ready::new(trace, policy, &profile.limits);
+fn drawn(timeline: &Timeline, policy: &Policy, profile: &Profile) -> Vec<f64> {
+    let ready = CompiledPolicy::new(timeline, policy, &profile.limits);
     let one = |seed| {
         let mut sink = (Sums::default(), PriceRows::default());
         let (limits, rules) = (&profile.limits, &profile.cache);
-        let outcome = simulate_sampled(trace, &ready, ready.recovery(), limits, rules, Seed(seed), &mut sink);
+        let outcome =
+            simulate_sampled(timeline, &ready, ready.recovery(), limits, rules, Seed(seed), &mut sink);
         let tally = Tally::new(&sink.0, Some(&sink.1.into()), &outcome, true, profile);
         tally.costs.total().unwrap()
     };
@@ -82,9 +83,9 @@ fn what_a_report_says_is_what_drawn_needs_cost_on_the_average() {
     for (nth, name) in POLICIES.iter().enumerate() {
         let (mut told, mut played) = (0.0, 0.0);
         for (load, runs) in plan.scenarios.iter().zip(report.runs.chunks(POLICIES.len())) {
-            let Workload::Items(trace) = &load.workload else { unreachable!("a recording has items") };
+            let Workload::Items(timeline) = &load.workload else { unreachable!("a recording has items") };
             let cost = runs[nth].tally.costs.total().unwrap();
-            let (mean, error) = mean(&drawn(trace, &load.policies[nth], profile));
+            let (mean, error) = mean(&drawn(timeline, &load.policies[nth], profile));
             let most = (SHARE_MAX * mean).max(3.0 * error);
             assert!((cost - mean).abs() <= most, "{name} on {}: {cost} and not {mean} ± {error}", load.name);
             (told, played) = (told + cost, played + mean);

@@ -5,7 +5,7 @@ use ctxsim::input::scenario::Load;
 use ctxsim::input::text::decode::decode;
 use ctxsim::input::{CacheRules, Format, Limits, Policy, Scenario, ScenarioFile};
 use ctxsim::ledger::{Change, NeedRow, Outcome, ProbeRow, RequestRow, Sink, Sums};
-use ctxsim::trace::Conversation;
+use ctxsim::timeline::Conversation;
 use proptest::prelude::*;
 
 /// Sums and probes: everything that the short way tells.
@@ -48,7 +48,7 @@ fn conversation(random: &str, length: u64, density: f64, stable: u64, seed: u64)
         trials = 2
         needle_density = {density}
         implicit_ratio = 0.5
-        turn_seconds = 7
+        message_seconds = 7
         context_budget_ratio = 0.2
         domains = ["one", "two"]
         [load.conversation.categories.config]
@@ -74,10 +74,10 @@ fn policy(stages: &str, memory: &str) -> Policy {
 fn stages() -> impl Strategy<Value = String> {
     let at = prop_oneof![
         Just("request"),
-        Just("loop_end"),
-        Just("request, loop_end"),
-        Just("loop_start, request"),
-        Just("loop_start, request, loop_end"),
+        Just("turn_end"),
+        Just("request, turn_end"),
+        Just("turn_start, request"),
+        Just("turn_start, request, turn_end"),
     ];
     let of = prop_oneof![Just("body"), Just("prompt")];
     let stage = (at, of.clone(), of, 0..600_u64, 0..600_u64).prop_map(|(at, when, until, above, at_most)| {
@@ -139,7 +139,7 @@ proptest! {
             let (mut short, mut long) = (Told::default(), Told::default());
             let per_token = conversation.chars_per_token();
             let outcome =
-                engine::simulate(&conversation.trace(&made), &policy, &limits, &CacheRules::None, &mut long);
+                engine::simulate(&conversation.timeline(&made), &policy, &limits, &CacheRules::None, &mut long);
             let told = window::simulate(&made, per_token, &policy, &limits, &CacheRules::None, &mut short);
             prop_assert_eq!(told.is_none(), outcome.failure.is_some(), "only a limit leads the long way");
             let Some(told) = told else { continue };

@@ -10,7 +10,7 @@ mod size;
 use indexmap::IndexMap;
 
 use self::size::Resolver;
-use super::{Action, Cond, Policy, PolicyFile, Recovery, Row, Scope, Stage, Step, Template};
+use super::{Action, Cond, Policy, PolicyFile, Recovery, Scope, Stage, Step, TableRow, Template};
 use crate::diag::{Problems, nearest};
 
 /// How many stages and steps a policy may have: each is the author of its edits.
@@ -82,7 +82,7 @@ fn recovery(policy: &mut PolicyFile, problems: &mut Problems) {
 
 /// Checks the stages of one policy.
 struct StageCheck<'a> {
-    tables: &'a IndexMap<String, Vec<Row>>,
+    tables: &'a IndexMap<String, Vec<TableRow>>,
     templates: &'a IndexMap<String, Template>,
     resolver: Resolver<'a>,
 }

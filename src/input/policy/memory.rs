@@ -3,7 +3,7 @@
 pub mod bank;
 
 pub use super::written::memory::{Facts, Part, Read, State, When};
-use crate::units::Tokens;
+use crate::quantity::Tokens;
 
 /// A memory whose numbers are all in range.
 #[derive(Clone, Debug, PartialEq)]

@@ -40,7 +40,7 @@ pub struct PolicyFile {
     pub params: IndexMap<String, Size>,
     /// Named tables of renditions.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
-    pub tables: IndexMap<String, Vec<Row>>,
+    pub tables: IndexMap<String, Vec<TableRow>>,
     /// Named steps that follow a stage's own.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub ladders: IndexMap<String, Vec<Step>>,
@@ -64,7 +64,7 @@ pub struct PolicyFile {
     pub memory: Option<Memory>,
 }
 
-/// A policy that is code: each has its line in `src/coded.rs`.
+/// A policy that is code: each has its line in `src/builtin.rs`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -141,14 +141,14 @@ pub enum Moment {
     /// A tool result is about to enter; the prompt is counted with the result as it came.
     Entry,
     /// A user message is in.
-    LoopStart,
+    TurnStart,
     /// A model request is about to go out.
     Request,
-    /// The final answer is in; the loop is still the active one.
-    LoopEnd,
+    /// The final answer is in; the turn is still the active one.
+    TurnEnd,
     /// A session begins with its stable prefix and what memory recalls.
     SessionStart,
-    /// A session's last loop is over.
+    /// A session's last turn is over.
     SessionEnd,
 }
 
@@ -238,9 +238,9 @@ pub enum Part {
     /// Everything after the stable prefix.
     #[default]
     History,
-    /// The last loop.
+    /// The last turn.
     Active,
-    /// The loops before it.
+    /// The turns before it.
     Completed,
     /// The item about to enter.
     Entering,

@@ -6,7 +6,7 @@ mod price;
 use super::written::RecoveryPrice;
 use super::{Assumptions, Limits, Profile, ProfileFile, written};
 use crate::diag::Problems;
-use crate::units::{Cost, UNLIMITED};
+use crate::quantity::{Cost, UNLIMITED};
 
 /// Checks a profile.
 pub(super) fn profile(spec: &ProfileFile, problems: &mut Problems) -> Profile {

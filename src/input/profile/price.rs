@@ -6,11 +6,11 @@ use std::ops::Range;
 
 use super::calendar::minute_of_week;
 pub use super::written::Reach;
-use crate::units::{Rate, Tokens};
+use crate::quantity::{Rate, Tokens};
 
 pub use vary::Part;
 
-/// What tokens cost from the start of a trace on; the first period holds at the start.
+/// What tokens cost from the start of a timeline on; the first period holds at the start.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Prices {
     pub(super) start_ms: i64,
@@ -86,7 +86,7 @@ impl Prices {
         (self.later.is_empty() && self.first.windows.is_empty()).then_some(&self.first.usual)
     }
 
-    /// Returns the list that holds so many milliseconds after the start of a trace.
+    /// Returns the list that holds so many milliseconds after the start of a timeline.
     #[must_use]
     pub fn at(&self, at_ms: i64) -> &PriceList {
         let now = self.start_ms.saturating_add(at_ms);
@@ -96,7 +96,7 @@ impl Prices {
         window.map_or(&period.usual, |it| &it.prices)
     }
 
-    /// Returns the usual rates of short prompts at the start of a trace.
+    /// Returns the usual rates of short prompts at the start of a timeline.
     #[must_use]
     pub fn usual(&self) -> &Rates {
         &self.first.usual.base

@@ -6,10 +6,10 @@ mod refetch;
 
 use indexmap::{IndexMap, IndexSet};
 
-use super::{Call, ITEM_TOKENS_MAX, Level, Load, Loop, ResultSizes, Revisit, ScenarioFile};
+use super::{Call, ITEM_TOKENS_MAX, Level, Load, ResultSizes, Revisit, ScenarioFile, Turn};
 use crate::diag::Problems;
 use crate::input::policy::Kind;
-use crate::units::{Decimal, Tokens};
+use crate::quantity::{Decimal, Tokens};
 
 /// No written load has more items.
 const ITEMS_MAX: usize = 10_000_000;
@@ -19,7 +19,7 @@ pub(super) fn scenario(scenario: &ScenarioFile, problems: &mut Problems) {
     check_frame(scenario, problems);
     problems.within("refetch", |to| refetch::check(&scenario.refetch, to));
     problems.within("load", |problems| match &scenario.load {
-        Load::Loops(loops) => problems.within("loops", |to| check_loops(scenario, loops, to)),
+        Load::Turns(turns) => problems.within("turns", |to| check_turns(scenario, turns, to)),
         Load::Conversation(load) => problems.within("conversation", |to| conversation::check(load, to)),
         Load::Recorded { assume, .. } => problems.within("recorded.assume", |to| assume::check(assume, to)),
         // The generators know what they take.
@@ -53,29 +53,29 @@ fn check_frame(spec: &ScenarioFile, problems: &mut Problems) {
     }
 }
 
-/// Checks loops.
-fn check_loops(spec: &ScenarioFile, loops: &[Loop], problems: &mut Problems) {
-    if loops.is_empty() {
-        problems.push("load-empty", "there is no loop", "write at least one loop");
+/// Checks turns.
+fn check_turns(spec: &ScenarioFile, turns: &[Turn], problems: &mut Problems) {
+    if turns.is_empty() {
+        problems.push("load-empty", "there is no turn", "write at least one turn");
     }
-    let n_items = loops.iter().map(|it| it.calls.len().saturating_mul(2).saturating_add(2));
+    let n_items = turns.iter().map(|it| it.calls.len().saturating_mul(2).saturating_add(2));
     let n_items = n_items.fold(spec.stable.len(), usize::saturating_add);
     if n_items > ITEMS_MAX {
         let message = format!("the load has {n_items} items, more than {ITEMS_MAX}");
         problems.push("load-too-large", message, "split it into several scenarios");
     }
     let mut tools = IndexSet::new();
-    for (index, spec_loop) in loops.iter().enumerate() {
-        problems.within(index, |problems| check_loop(spec_loop, spec.call_overhead_tokens, problems));
-        tools.extend(spec_loop.calls.iter().map(|it| it.tool.as_str()));
+    for (index, spec_turn) in turns.iter().enumerate() {
+        problems.within(index, |problems| check_turn(spec_turn, spec.call_overhead_tokens, problems));
+        tools.extend(spec_turn.calls.iter().map(|it| it.tool.as_str()));
     }
     if tools.len() >= usize::from(u16::MAX) {
         problems.push("tools-too-many", format!("{} different tools", tools.len()), "use fewer names");
     }
 }
 
-/// Checks one loop.
-fn check_loop(spec: &Loop, overhead: Tokens, problems: &mut Problems) {
+/// Checks one turn.
+fn check_turn(spec: &Turn, overhead: Tokens, problems: &mut Problems) {
     problems.within("user_tokens", |problems| size(spec.user_tokens, problems));
     problems.within("answer_tokens", |problems| size(spec.answer_tokens, problems));
     for (index, call) in spec.calls.iter().enumerate() {
@@ -146,12 +146,12 @@ fn check_weight(weight: f64, problems: &mut Problems) {
 
 /// Checks one revisit.
 fn check_revisit(spec: &Revisit, problems: &mut Problems) {
-    if spec.loops_back == 0 {
+    if spec.turns_back == 0 {
         problems.push_at(
             "revisit-of-itself",
-            "loops_back",
-            "a loop cannot come back to itself",
-            "write how many loops back, from 1 up",
+            "turns_back",
+            "a turn cannot come back to itself",
+            "write how many turns back, from 1 up",
         );
     }
     problems.within("weight", |problems| check_weight(spec.weight, problems));

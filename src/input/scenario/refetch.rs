@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 use serde::{Deserialize, Serialize};
 
 use crate::input::text::decode::{Format, decode};
-use crate::units::Decimal;
+use crate::quantity::Decimal;
 
 /// What holds where no scenario says anything, with its sources.
 const DEFAULTS: &str = include_str!("../../../assumptions/recovery.toml");

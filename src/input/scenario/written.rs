@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::refetch::Refetch;
 use crate::input::policy::{Kind, Preserve, Size};
-use crate::units::{Decimal, Tokens};
+use crate::quantity::{Decimal, Tokens};
 
 mod assume;
 mod conversation;
@@ -82,7 +82,7 @@ pub struct StableItem {
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Load {
     /// Written out.
-    Loops(Vec<Loop>),
+    Turns(Vec<Turn>),
     /// Made by a named generator.
     Generate {
         /// The generator.
@@ -106,11 +106,11 @@ pub enum Load {
     },
 }
 
-/// One loop: a user message and everything up to the final answer.
+/// One turn: a user message and everything up to the final answer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
-pub struct Loop {
+pub struct Turn {
     /// A name, for people.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub name: String,
@@ -121,13 +121,13 @@ pub struct Loop {
     /// The tool calls, one request each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub calls: Vec<Call>,
-    /// What the final answer needs from this loop's own results; weights are normalised to 1.
+    /// What the final answer needs from this turn's own results; weights are normalised to 1.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub answer_needs: IndexMap<Level, f64>,
-    /// What follows from this loop later on; weights are normalised to 1.
+    /// What follows from this turn later on; weights are normalised to 1.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub follow_up_needs: IndexMap<Level, f64>,
-    /// What this loop needs, at its start, from an earlier one.
+    /// What this turn needs, at its start, from an earlier one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub revisits: Vec<Revisit>,
 }
@@ -210,7 +210,7 @@ impl Level {
     }
 }
 
-/// A need at the start of a loop for something of an earlier loop.
+/// A need at the start of a turn for something of an earlier turn.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
@@ -218,8 +218,8 @@ pub struct Revisit {
     /// A name, for people.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub name: String,
-    /// How many loops back, 1 and up.
-    pub loops_back: u64,
+    /// How many turns back, 1 and up.
+    pub turns_back: u64,
     /// How much is needed; `exact_evidence`, when silent.
     #[serde(default = "Revisit::default_level")]
     pub level: Level,

@@ -3,7 +3,7 @@
 use super::{Guard, Habits, SuiteFile};
 use crate::diag::{Problems, nearest};
 use crate::input::text::set::Setting;
-use crate::units::Decimal;
+use crate::quantity::Decimal;
 
 /// Checks a suite.
 pub(super) fn suite(suite: &SuiteFile, problems: &mut Problems) {

@@ -7,7 +7,7 @@ use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
 use crate::input::policy::Size;
-use crate::units::{Decimal, Tokens};
+use crate::quantity::{Decimal, Tokens};
 
 /// A suite: a named set of policies, scenarios and profiles that are run together.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

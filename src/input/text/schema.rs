@@ -8,7 +8,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use super::duration::Duration;
 use crate::input::policy::Count;
 use crate::input::profile::written::Ttls;
-use crate::units::Decimal;
+use crate::quantity::Decimal;
 
 /// Returns the schema of a kind of file, such as [`PolicyFile`](crate::input::PolicyFile), draft 2020-12, with what every field means.
 ///

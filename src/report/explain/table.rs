@@ -8,13 +8,13 @@ use crate::explain::{Explanation, Same, Standing};
 use crate::input::Policy;
 use crate::ledger::Role;
 use crate::price::Bill;
+use crate::quantity::{Cost, Tokens};
 use crate::report::aligned::Aligned;
 use crate::report::aligned::Column::{Left, Right};
 use crate::report::metric::TTL_CLASSES;
 use crate::report::numbers::{self, thousands};
 use crate::report::rows::Context;
 use crate::report::table::wrap;
-use crate::units::{Cost, Tokens};
 
 /// How an explanation is drawn.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -121,8 +121,8 @@ fn head(it: &Explanation, context: Context<'_>, style: Style, text: &mut String)
         n => format!(" and {} beside them", words::tokens(n)),
     };
     let place = format!(
-        "{who}, loop {}, step {}, at {}: {} in {}{beside}; answered with {}",
-        it.row.loop_ix,
+        "{who}, turn {}, step {}, at {}: {} in {}{beside}; answered with {}",
+        it.row.turn_ix,
         it.row.step,
         words::seconds(u64::try_from(it.row.at_ms).unwrap_or(0)),
         words::tokens(it.row.prompt),

@@ -2,7 +2,7 @@
 
 use super::{Compared, Grid};
 use crate::input::profile::price::Part;
-use crate::metrics::sensitivity::{Cell, Flip, Row, Sensitivity};
+use crate::measure::sensitivity::{Cell, Flip, Row, Sensitivity};
 use crate::report::ALL;
 use crate::report::numbers::{self, NONE};
 

@@ -9,7 +9,7 @@ use ctxsim::input::{CacheRules, Format, Layout, Profile, ProfileFile};
 use ctxsim::ledger::CacheUse;
 use ctxsim::price::{Bill, Consumed};
 use ctxsim::projection::chain::Chain;
-use ctxsim::trace::Kind;
+use ctxsim::timeline::Kind;
 
 use super::{Blocks, rules, send};
 

@@ -3,7 +3,7 @@
 use ctxsim::cache::breakpoints::Cache;
 use ctxsim::input::TtlClass::{self, Long, Short};
 use ctxsim::ledger::CacheUse;
-use ctxsim::trace::Kind;
+use ctxsim::timeline::Kind;
 
 use super::{Blocks, rules, send};
 

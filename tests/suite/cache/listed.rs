@@ -5,7 +5,7 @@ use ctxsim::input::policy::Layout;
 use ctxsim::input::{CacheRules, Format, Policy, Profile, ProfileFile, Settings, decode};
 use ctxsim::ledger::CacheUse;
 use ctxsim::projection::chain::Chain;
-use ctxsim::trace::Kind;
+use ctxsim::timeline::Kind;
 
 use super::Blocks;
 

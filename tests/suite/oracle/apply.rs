@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 
 use ctxsim::input::policy::{
-    Action, Budget, Count, Counts, Extent, Moment, Order, Part, Rendition, Row, Rung, Shown, Size, Summarise,
-    SummaryPrompt, matches_any,
+    Action, Budget, Count, Counts, Extent, Moment, Order, Part, Rendition, Rung, Shown, Size, Summarise,
+    SummaryPrompt, TableRow, matches_any,
 };
-use ctxsim::trace::{Item, Kind, Preserve};
+use ctxsim::timeline::{Item, Kind, Preserve};
 
 use super::Run;
 use super::ask::{Activation, Predicted, Taken};
@@ -44,7 +44,7 @@ pub(super) fn rendered(world: &World, rendition: &Rendition, exact: Option<bool>
 #[derive(Clone)]
 pub(super) struct Pool<'b> {
     budget: &'b Budget,
-    loop_ix: Option<u32>,
+    turn_ix: Option<u32>,
     used: u64,
     /// The slots in front of this one have been charged.
     charged_to: usize,
@@ -52,14 +52,14 @@ pub(super) struct Pool<'b> {
 
 impl<'b> Pool<'b> {
     pub(super) fn new(budget: &'b Budget, charged_to: usize) -> Self {
-        Self { budget, loop_ix: None, used: 0, charged_to }
+        Self { budget, turn_ix: None, used: 0, charged_to }
     }
 }
 
 impl Run<'_> {
-    pub(super) fn row_matches(&self, row: &Row, slot: usize) -> bool {
+    pub(super) fn row_matches(&self, row: &TableRow, slot: usize) -> bool {
         let item = self.history.item(slot);
-        let tool = self.trace.spine.tools.get_index(item.tool as usize);
+        let tool = self.timeline.spine.tools.get_index(item.tool as usize);
         let has_tool = matches!(item.kind, Kind::ToolCall | Kind::ToolResult)
             && tool.is_some_and(|name| matches_any(&row.tools, name));
         let larger_than = row.larger_than.as_ref().map(|it| self.world.size(it, Env::default()));
@@ -187,7 +187,7 @@ impl Run<'_> {
     /// What a table makes of a slot.
     pub(super) fn view(
         &self,
-        rows: &[Row],
+        rows: &[TableRow],
         place: &Place<'_>,
         slot: usize,
         pool: Option<&mut Pool<'_>>,
@@ -212,11 +212,11 @@ impl Run<'_> {
 
     /// Charges a pool with what is exact in front of a slot although the rung does not show it.
     fn charge(&self, pool: &mut Pool<'_>, place: &Place<'_>, slot: usize) {
-        let loop_ix = self.history.item(slot).loop_ix;
-        if pool.budget.per != Extent::All && pool.loop_ix != Some(loop_ix) {
-            pool.loop_ix = Some(loop_ix);
+        let turn_ix = self.history.item(slot).turn_ix;
+        if pool.budget.per != Extent::All && pool.turn_ix != Some(turn_ix) {
+            pool.turn_ix = Some(turn_ix);
             pool.used = 0;
-            pool.charged_to = self.trace.spine.loops[loop_ix as usize].items.start as usize;
+            pool.charged_to = self.timeline.spine.turns[turn_ix as usize].items.start as usize;
         }
         if pool.budget.counts == Counts::Shown {
             for other in pool.charged_to..slot {
@@ -293,11 +293,11 @@ impl Run<'_> {
         if summary.prompt != SummaryPrompt::Free {
             let env = Env { input, ..activation.env };
             let overhead = summary.overhead.as_ref().map_or(0, |it| self.world.size(it, env));
-            let loops: BTreeSet<u32> = slots.iter().map(|it| self.history.item(*it).loop_ix).collect();
+            let turns: BTreeSet<u32> = slots.iter().map(|it| self.history.item(*it).turn_ix).collect();
             self.history.requests.push(SideRequest {
                 prompt: overhead.saturating_add(input + copied),
                 output: output + copied,
-                n_loops: loops.len() as u32,
+                n_turns: turns.len() as u32,
             });
         }
         let serial = self.history.next_summary();

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use ctxsim::input::policy::{Action, Bound, Cond, Extent, Lasts, Moment, Prefix, Rung, Unit, given};
-use ctxsim::trace::Kind;
+use ctxsim::timeline::Kind;
 
 use super::Run;
 use super::apply::rendered;
@@ -28,7 +28,7 @@ pub(super) struct Taken {
     tokens: u64,
     messages: BTreeSet<usize>,
     steps: BTreeSet<usize>,
-    loops: BTreeSet<usize>,
+    turns: BTreeSet<usize>,
     /// What there was to take.
     of: u64,
 }
@@ -85,7 +85,7 @@ impl Run<'_> {
         taken.tokens += self.history.slots[slot].view.tokens;
         taken.messages.insert(self.history.unit_of(slot, Unit::Messages));
         taken.steps.insert(self.history.unit_of(slot, Unit::Steps));
-        taken.loops.insert(self.history.unit_of(slot, Unit::Loops));
+        taken.turns.insert(self.history.unit_of(slot, Unit::Turns));
     }
 
     pub(super) fn holds(
@@ -98,8 +98,8 @@ impl Run<'_> {
     ) -> bool {
         let holds = |part: &Cond| self.holds(part, rung, activation, taken, predicted);
         let compare = |bound: &Bound, value: u64| {
-            let (comparison, size) = bound.given().unwrap();
-            comparison.holds(value, self.world.size(size, activation.env))
+            let (relation, size) = bound.given().unwrap();
+            relation.holds(value, self.world.size(size, activation.env))
         };
         let prompt = self.history.tokens() - predicted.freed;
         match cond {
@@ -124,13 +124,13 @@ impl Run<'_> {
                     Unit::ToolUses => counts.tool_uses,
                     Unit::Messages => counts.messages,
                     Unit::Steps => counts.steps,
-                    Unit::Loops => counts.loops,
+                    Unit::Turns => counts.turns,
                 };
                 (of(&activation.before) + 1..=of(&activation.now)).any(|it| it % count == 0)
             }
             Cond::Count { of, above, at_least, below, at_most } => {
-                let (comparison, count) = given([above, at_least, below, at_most]).unwrap();
-                comparison.holds(self.count(*of, rung, activation), count.get())
+                let (relation, count) = given([above, at_least, below, at_most]).unwrap();
+                relation.holds(self.count(*of, rung, activation), count.get())
             }
             Cond::Idle { longer_than } => self.clock.idle_ms > longer_than.0,
             Cond::CacheCold => self.clock.ttl_ms.is_some_and(|ttl| self.clock.idle_ms > ttl),
@@ -177,7 +177,7 @@ impl Run<'_> {
             Extent::ToolUses(count) => taken.tool_uses >= count.get(),
             Extent::Messages(count) => taken.messages.len() as u64 >= count.get(),
             Extent::Steps(count) => taken.steps.len() as u64 >= count.get(),
-            Extent::Loops(count) => taken.loops.len() as u64 >= count.get(),
+            Extent::Turns(count) => taken.turns.len() as u64 >= count.get(),
             Extent::Tokens(count) => taken.tokens >= count.get(),
             Extent::Size(size) => taken.tokens >= self.world.size(size, activation.env),
             Extent::Fraction(share) => taken.items >= share.of(taken.of),

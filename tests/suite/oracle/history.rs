@@ -5,7 +5,7 @@ use std::ops::Range;
 use ctxsim::input::policy::layout::MemoryPlace;
 use ctxsim::input::policy::{Moment, Shown, Unit};
 use ctxsim::ledger::Change;
-use ctxsim::trace::{Item, Kind, Preserve, Session, Trace};
+use ctxsim::timeline::{Item, Kind, Preserve, Session, Timeline};
 
 /// Where an item stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,7 +76,7 @@ pub(super) struct Counts {
     pub(super) tool_uses: u64,
     pub(super) messages: u64,
     pub(super) steps: u64,
-    pub(super) loops: u64,
+    pub(super) turns: u64,
 }
 
 /// A pass of a stage.
@@ -93,7 +93,7 @@ pub(super) struct Visit {
 pub(super) struct SideRequest {
     pub(super) prompt: u64,
     pub(super) output: u64,
-    pub(super) n_loops: u32,
+    pub(super) n_turns: u32,
 }
 
 /// How edits are meant.
@@ -108,10 +108,10 @@ pub(super) struct Manner {
 /// Everything that has come.
 #[derive(Clone, Debug)]
 pub(super) struct History<'a> {
-    trace: &'a Trace,
+    timeline: &'a Timeline,
     pub(super) slots: Vec<Slot>,
     pub(super) messages: Vec<usize>,
-    pub(super) n_loops: u64,
+    pub(super) n_turns: u64,
     pub(super) n_steps: u64,
     /// Behind the stable prefix of the session.
     session_from: usize,
@@ -128,12 +128,12 @@ pub(super) struct History<'a> {
 }
 
 impl<'a> History<'a> {
-    pub(super) fn new(trace: &'a Trace) -> Self {
+    pub(super) fn new(timeline: &'a Timeline) -> Self {
         Self {
-            trace,
+            timeline,
             slots: Vec::new(),
             messages: Vec::new(),
-            n_loops: 0,
+            n_turns: 0,
             n_steps: 0,
             session_from: 0,
             reserved: Vec::new(),
@@ -187,14 +187,14 @@ impl<'a> History<'a> {
         let in_front = self.slots[..place].iter().map(|it| it.view.tokens).sum();
         self.recalled = recalled;
         self.note(self.slot_of_memory(), u16::MAX);
-        let (moment, is_active, n_changed) = (Moment::LoopEnd, false, 1);
+        let (moment, is_active, n_changed) = (Moment::TurnEnd, false, 1);
         self.visits.push(Visit { moment, is_active, n_changed, tokens_before_steps: in_front });
     }
 
     /// Takes items out as the harness did.
     pub(super) fn reset(&mut self, items: Range<u32>) {
         let manner =
-            Manner { moment: Moment::LoopStart, stage: u16::MAX, for_request: false, keeps_prefix: false };
+            Manner { moment: Moment::TurnStart, stage: u16::MAX, for_request: false, keeps_prefix: false };
         for index in items.start as usize..self.slots.len().min(items.end as usize) {
             let view = self.slots[index].view;
             if view.is_visible() {
@@ -217,7 +217,7 @@ impl<'a> History<'a> {
 
     pub(super) fn arrive(&mut self, item: u32) {
         assert_eq!(item as usize, self.slots.len());
-        let item = &self.trace.spine.items[item as usize];
+        let item = &self.timeline.spine.items[item as usize];
         let view = View {
             tokens: u64::from(item.raw),
             rendition: Shown::Raw,
@@ -239,15 +239,15 @@ impl<'a> History<'a> {
     }
 
     pub(super) fn active_from(&self) -> usize {
-        self.trace.spine.loops[self.n_loops as usize - 1].items.start as usize
+        self.timeline.spine.turns[self.n_turns as usize - 1].items.start as usize
     }
 
     pub(super) fn item(&self, slot: usize) -> &'a Item {
-        &self.trace.spine.items[slot]
+        &self.timeline.spine.items[slot]
     }
 
-    pub(super) fn trace(&self) -> &'a Trace {
-        self.trace
+    pub(super) fn timeline(&self) -> &'a Timeline {
+        self.timeline
     }
 
     pub(super) fn tokens(&self) -> u64 {
@@ -258,21 +258,21 @@ impl<'a> History<'a> {
         self.recalled.0 + self.slots[..self.n_stable()].iter().map(|it| it.view.tokens).sum::<u64>()
     }
 
-    /// Tokens in front of the active loop's first reply.
+    /// Tokens in front of the active turn's first reply.
     fn tokens_before_steps(&self) -> u64 {
-        let user_end = self.trace.spine.loops[self.n_loops as usize - 1].user.end as usize;
+        let user_end = self.timeline.spine.turns[self.n_turns as usize - 1].user.end as usize;
         self.recalled.0 + self.slots[..user_end].iter().map(|it| it.view.tokens).sum::<u64>()
     }
 
     pub(super) fn counts(&self) -> Counts {
-        let n_stable = self.trace.spine.n_stable as usize;
+        let n_stable = self.timeline.spine.n_stable as usize;
         let results = (n_stable..self.slots.len()).filter(|it| self.item(*it).kind == Kind::ToolResult);
         Counts {
             items: (self.slots.len() - n_stable) as u64,
             tool_uses: results.count() as u64,
             messages: self.messages.len() as u64,
             steps: self.n_steps,
-            loops: self.n_loops,
+            turns: self.n_turns,
         }
     }
 
@@ -296,20 +296,20 @@ impl<'a> History<'a> {
         }
     }
 
-    /// Which unit of the trace a slot belongs to.
+    /// Which unit of the timeline a slot belongs to.
     pub(super) fn unit_of(&self, slot: usize, unit: Unit) -> usize {
         let item = self.item(slot);
         match unit {
             Unit::Items => slot,
             Unit::ToolUses
-                if item.kind == Kind::ToolCall && (item.pair as usize) < self.trace.spine.items.len() =>
+                if item.kind == Kind::ToolCall && (item.pair as usize) < self.timeline.spine.items.len() =>
             {
                 item.pair as usize
             }
             Unit::ToolUses => slot,
             Unit::Messages => self.messages.iter().filter(|start| **start <= slot).count(),
             Unit::Steps => item.step_ix as usize,
-            Unit::Loops => item.loop_ix as usize,
+            Unit::Turns => item.turn_ix as usize,
         }
     }
 

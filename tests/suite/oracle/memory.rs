@@ -4,8 +4,8 @@ use ctxsim::input::policy::Shown;
 use ctxsim::input::policy::memory::{Bar, Memory as Rules, Part, State};
 use ctxsim::input::policy::written::memory::{Facts, Read, When};
 use ctxsim::ledger::{Loss, ProbeRow};
-use ctxsim::trace::facts::{FactPlane, Form, Luck, Plant, Probe};
-use ctxsim::trace::{Lifecycle, Trace};
+use ctxsim::timeline::facts::{DrawSource, FactPlane, Form, Plant, Probe};
+use ctxsim::timeline::{Lifecycle, Timeline};
 
 use super::history::{History, Stands};
 
@@ -25,8 +25,8 @@ pub(super) struct Memory<'a> {
 }
 
 impl<'a> Memory<'a> {
-    pub(super) fn new(trace: &'a Trace, rules: Option<&'a Rules>) -> Self {
-        let plane = trace.facts.as_ref();
+    pub(super) fn new(timeline: &'a Timeline, rules: Option<&'a Rules>) -> Self {
+        let plane = timeline.facts.as_ref();
         let capacity = rules.filter(|it| !it.oracle.contains(&Part::Store)).and_then(|it| it.store.capacity);
         Self {
             with: rules.zip(plane),
@@ -56,7 +56,7 @@ impl<'a> Memory<'a> {
     }
 
     fn write(&mut self, rules: &Rules, plane: &FactPlane, plant: &Plant) {
-        let Luck::Named(seed) = &plane.luck else { panic!("random traces draw from named streams") };
+        let DrawSource::Named(seed) = &plane.draws else { panic!("random timelines draw from named streams") };
         let is_met = |facts: Facts| match facts {
             Facts::Any => true,
             Facts::Explicit => plant.form == Form::Explicit,

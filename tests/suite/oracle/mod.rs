@@ -19,33 +19,33 @@ use ctxsim::input::{CacheRules, Limits, Policy};
 use ctxsim::ledger::{
     CacheUse, Change, Failure, FailureKind, NeedRow, Outcome, RequestRow, Role, Rows, ToolResults,
 };
-use ctxsim::trace::{Due, EventKind, Kind, Phase, Session, Trace, When};
+use ctxsim::timeline::{Due, EventKind, Kind, Phase, Session, Timeline, When};
 
 use cache::Cache;
 use history::{Counts, History};
 use memory::Memory;
 use size::World;
 
-/// Plays a trace under a policy, slowly.
+/// Plays a timeline under a policy, slowly.
 pub(crate) fn simulate(
-    trace: &Trace,
+    timeline: &Timeline,
     policy: &Policy,
     limits: &Limits,
     rules: &CacheRules,
 ) -> (Rows, Outcome) {
     let mut run = Run {
-        trace,
+        timeline,
         policy,
-        world: World { limits: *limits, chars_per_token: trace.chars_per_token },
-        history: History::new(trace),
-        memory: Memory::new(trace, policy.memory()),
+        world: World { limits: *limits, chars_per_token: timeline.chars_per_token },
+        history: History::new(timeline),
+        memory: Memory::new(timeline, policy.memory()),
         n_events: 0,
         n_asked: 0,
         cache: Cache::new(rules),
         seen: vec![Counts::default(); policy.stages.len()],
         clock: Clock { ttl_ms: rules.ttl_ms(), ..Clock::default() },
         last_request_ms: None,
-        next_n: vec![0; trace.spine.steps.len() + 1],
+        next_n: vec![0; timeline.spine.steps.len() + 1],
         rows: Rows::default(),
         rules,
         expected: Vec::new(),
@@ -68,7 +68,7 @@ struct Clock {
 
 /// A run in progress.
 struct Run<'a> {
-    trace: &'a Trace,
+    timeline: &'a Timeline,
     policy: &'a Policy,
     world: World,
     history: History<'a>,
@@ -94,9 +94,9 @@ struct Run<'a> {
 
 impl Run<'_> {
     fn play(&mut self) {
-        let n_loops = self.trace.spine.loops.len();
-        self.outcome.turns_requested = n_loops as u32;
-        for session in &self.trace.spine.sessions {
+        let n_turns = self.timeline.spine.turns.len();
+        self.outcome.turns_requested = n_turns as u32;
+        for session in &self.timeline.spine.sessions {
             self.outcome.failure = self.play_session(session);
             if self.outcome.failure.is_some() {
                 break;
@@ -111,25 +111,25 @@ impl Run<'_> {
         let place = self.policy.layout().memory;
         let is_placed = self.memory.is_some() && place != MemoryPlace::Tail;
         self.history.begin_session(session, is_placed.then_some(place));
-        self.reach(session.loops.start, Phase::SessionStart);
+        self.reach(session.turns.start, Phase::SessionStart);
         self.recall();
-        for loop_ix in session.loops.clone() {
+        for turn_ix in session.turns.clone() {
             self.outcome.turns_started += 1;
-            if let Some(kind) = self.play_loop(loop_ix as usize) {
-                return Some(Failure { turn: loop_ix + 1, kind });
+            if let Some(kind) = self.play_turn(turn_ix as usize) {
+                return Some(Failure { turn: turn_ix + 1, kind });
             }
             self.outcome.turns_completed += 1;
         }
-        let last = session.loops.end.saturating_sub(1);
+        let last = session.turns.end.saturating_sub(1);
         self.reach(last, Phase::SessionEnd);
-        self.ask(When { loop_ix: last, phase: Phase::SessionEnd });
+        self.ask(When { turn_ix: last, phase: Phase::SessionEnd });
         None
     }
 
     /// Lets happen what happened up to a moment.
-    fn reach(&mut self, loop_ix: u32, phase: Phase) {
-        while let Some(event) = self.trace.events.get(self.n_events)
-            && event.at <= (When { loop_ix, phase })
+    fn reach(&mut self, turn_ix: u32, phase: Phase) {
+        while let Some(event) = self.timeline.events.get(self.n_events)
+            && event.at <= (When { turn_ix, phase })
         {
             self.n_events += 1;
             match &event.kind {
@@ -151,7 +151,7 @@ impl Run<'_> {
 
     /// Answers what is asked up to a moment.
     fn ask(&mut self, until: When) {
-        let probes = self.trace.facts.as_ref().map_or(&[][..], |it| &it.probes);
+        let probes = self.timeline.facts.as_ref().map_or(&[][..], |it| &it.probes);
         for probe in probes[self.n_asked..].iter().filter(|it| it.at <= until) {
             self.memory.observe(&self.history);
             let row = self.memory.answer(probe, &self.history, self.outcome.failure.is_some());
@@ -160,49 +160,49 @@ impl Run<'_> {
         }
     }
 
-    fn play_loop(&mut self, loop_ix: usize) -> Option<FailureKind> {
-        let row = &self.trace.spine.loops[loop_ix];
+    fn play_turn(&mut self, turn_ix: usize) -> Option<FailureKind> {
+        let row = &self.timeline.spine.turns[turn_ix];
         let (first, end) = (row.steps.start as usize, row.steps.end as usize);
-        self.history.n_loops += 1;
+        self.history.n_turns += 1;
         self.history.arrive_message(row.user.clone());
         self.wait_for(first);
-        self.reach(loop_ix as u32, Phase::LoopStart);
-        self.project(Moment::LoopStart, loop_ix, first);
-        self.needs(loop_ix, Due::LoopStart);
+        self.reach(turn_ix as u32, Phase::TurnStart);
+        self.project(Moment::TurnStart, turn_ix, first);
+        self.needs(turn_ix, Due::TurnStart);
         for step in first..end {
             self.wait_for(step);
-            self.reach(loop_ix as u32, Phase::Request(step as u32));
+            self.reach(turn_ix as u32, Phase::Request(step as u32));
             self.recall();
-            self.project(Moment::Request, loop_ix, step);
-            for need in self.trace.needs.of_items().iter().filter(|it| it.derived.step as usize == step) {
+            self.project(Moment::Request, turn_ix, step);
+            for need in self.timeline.needs.of_items().iter().filter(|it| it.inferred.step as usize == step) {
                 let (policy, world) = (self.policy, &self.world);
-                let row = needs::meet_item(self.trace, policy, world, &self.history, loop_ix as u32, need);
-                self.expect(row, (false, need.derived.item));
+                let row = needs::meet_item(self.timeline, policy, world, &self.history, turn_ix as u32, need);
+                self.expect(row, (false, need.inferred.item));
             }
             if step + 1 == end {
-                self.needs(loop_ix, Due::Answer);
+                self.needs(turn_ix, Due::Answer);
             }
-            self.ask(When { loop_ix: loop_ix as u32, phase: Phase::Request(step as u32) });
-            if !self.request(loop_ix, step) {
+            self.ask(When { turn_ix: turn_ix as u32, phase: Phase::Request(step as u32) });
+            if !self.request(turn_ix, step) {
                 return Some(self.failure(first, step));
             }
-            self.answer(loop_ix, step);
+            self.answer(turn_ix, step);
         }
-        self.project(Moment::LoopEnd, loop_ix, end.saturating_sub(1).max(first));
-        self.needs(loop_ix, Due::LoopEnd);
-        self.ask(When { loop_ix: loop_ix as u32, phase: Phase::LoopEnd });
+        self.project(Moment::TurnEnd, turn_ix, end.saturating_sub(1).max(first));
+        self.needs(turn_ix, Due::TurnEnd);
+        self.ask(When { turn_ix: turn_ix as u32, phase: Phase::TurnEnd });
         None
     }
 
     /// Moves the clock to the request of a step, if there is such a step.
     fn wait_for(&mut self, step: usize) {
-        let Some(row) = self.trace.spine.steps.get(step) else { return };
+        let Some(row) = self.timeline.spine.steps.get(step) else { return };
         let idle = self.last_request_ms.map_or(0, |last| row.at_ms - last);
         self.clock.now_ms = row.at_ms;
         self.clock.idle_ms = u64::try_from(idle).unwrap_or(0);
     }
 
-    fn project(&mut self, moment: Moment, loop_ix: usize, step: usize) {
+    fn project(&mut self, moment: Moment, turn_ix: usize, step: usize) {
         for index in 0..self.policy.stages.len() {
             if self.policy.stages[index].at.contains(&moment) {
                 self.consider(index, moment);
@@ -210,7 +210,7 @@ impl Run<'_> {
         }
         for request in std::mem::take(&mut self.history.requests) {
             let row = RequestRow {
-                loop_ix: loop_ix as u32,
+                turn_ix: turn_ix as u32,
                 step: step as u32,
                 n: self.number(step),
                 role: Role::Summariser,
@@ -219,7 +219,7 @@ impl Run<'_> {
                 usage: CacheUse { uncached: request.prompt, ..CacheUse::default() },
                 output: request.output,
                 change: Change::default(),
-                items: request.n_loops,
+                items: request.n_turns,
                 carried: 0.0,
             };
             self.rows.requests.push(row);
@@ -231,19 +231,20 @@ impl Run<'_> {
         self.next_n[step] - 1
     }
 
-    fn request(&mut self, loop_ix: usize, step: usize) -> bool {
+    fn request(&mut self, turn_ix: usize, step: usize) -> bool {
         let mut tail = 0;
         if self.history.reserved.is_empty() {
             self.memory.observe(&self.history);
             tail = self.memory.recall().0;
         }
         let prompt = self.history.tokens() + tail;
-        let output = self.trace.spine.steps[step].output_tokens;
+        let output = self.timeline.spine.steps[step].output_tokens;
         self.outcome.reacts |= self.was_carried && self.history.change.by.is_some_and(|it| it != u16::MAX);
-        let mut usage = self.cache.submit(&self.history, &self.trace.spine.steps[step], self.policy.layout());
+        let mut usage =
+            self.cache.submit(&self.history, &self.timeline.spine.steps[step], self.policy.layout());
         usage.uncached += tail;
         let row = RequestRow {
-            loop_ix: loop_ix as u32,
+            turn_ix: turn_ix as u32,
             step: step as u32,
             n: self.number(step),
             role: Role::Main,
@@ -267,8 +268,8 @@ impl Run<'_> {
         violations == 0
     }
 
-    fn answer(&mut self, loop_ix: usize, step: usize) {
-        let row = &self.trace.spine.steps[step];
+    fn answer(&mut self, turn_ix: usize, step: usize) {
+        let row = &self.timeline.spine.steps[step];
         self.history.n_steps += 1;
         self.history.arrive_message(row.reply.clone());
         for item in row.results.clone() {
@@ -276,15 +277,16 @@ impl Run<'_> {
                 self.history.begin_message();
             }
             self.history.arrive(item);
-            if self.trace.spine.items[item as usize].kind == Kind::ToolResult {
-                self.project(Moment::Entry, loop_ix, step);
+            if self.timeline.spine.items[item as usize].kind == Kind::ToolResult {
+                self.project(Moment::Entry, turn_ix, step);
             }
         }
     }
 
-    fn needs(&mut self, loop_ix: usize, due: Due) {
-        for need in self.trace.needs.due(loop_ix as u32, due) {
-            let row = needs::meet(self.trace, self.policy, &self.world, &self.history, loop_ix as u32, need);
+    fn needs(&mut self, turn_ix: usize, due: Due) {
+        for need in self.timeline.needs.due(turn_ix as u32, due) {
+            let row =
+                needs::meet(self.timeline, self.policy, &self.world, &self.history, turn_ix as u32, need);
             self.expect(row, (true, need.source));
         }
     }
@@ -292,7 +294,8 @@ impl Run<'_> {
     fn expect(&mut self, row: NeedRow, source: (bool, u32)) {
         let (history, last_read) = (&self.history, self.last_read);
         let is_met = row.met >= 1.0;
-        let row = needs::expect(self.trace, self.rules, history, &mut self.expected, row, source, last_read);
+        let row =
+            needs::expect(self.timeline, self.rules, history, &mut self.expected, row, source, last_read);
         if !is_met {
             self.was_carried = needs::carried(&mut self.expected, &self.history) > 0.0;
         }
@@ -300,7 +303,7 @@ impl Run<'_> {
     }
 
     fn failure(&self, first: usize, step: usize) -> FailureKind {
-        let asks_tool = |step: &usize| !self.trace.spine.steps[*step].results.is_empty();
+        let asks_tool = |step: &usize| !self.timeline.spine.steps[*step].results.is_empty();
         let n_asking = (first..=step).filter(asks_tool).count() as u32;
         match (asks_tool(&step), n_asking) {
             (true, n) => FailureKind::ToolRequest(n),
@@ -312,8 +315,8 @@ impl Run<'_> {
     fn tool_results(&self) -> ToolResults {
         let mut sums = ToolResults::default();
         for (index, slot) in self.history.slots.iter().enumerate() {
-            let item = &self.trace.spine.items[index];
-            if index >= self.trace.spine.n_stable as usize && item.kind == Kind::ToolResult {
+            let item = &self.timeline.spine.items[index];
+            if index >= self.timeline.spine.n_stable as usize && item.kind == Kind::ToolResult {
                 sums.raw_tokens += u64::from(item.raw);
                 sums.visible_tokens += slot.last_tokens;
                 sums.compressed += u64::from(slot.was_compressed);

@@ -4,22 +4,22 @@ use ctxsim::input::policy::Shown;
 use ctxsim::input::{CacheRules, Policy, Recovery, Size};
 use ctxsim::ledger::NeedRow;
 use ctxsim::recovery::Bound;
-use ctxsim::trace::{ItemNeed, Kind, Level, LoopEvidence, Need, Preserve, Trace};
+use ctxsim::timeline::{ItemNeed, Kind, Level, Need, Preserve, Timeline, TurnEvidence};
 
 use super::history::{History, Slot, Stands};
 use super::size::{Env, World};
 
 /// Meets a need, or recovers it, or fails.
 pub(super) fn meet(
-    trace: &Trace,
+    timeline: &Timeline,
     policy: &Policy,
     world: &World,
     history: &History<'_>,
     due_in: u32,
     need: &Need,
 ) -> NeedRow {
-    let evidence = &trace.needs.evidence[need.source as usize];
-    let of_source = |it: &usize| *it >= history.n_stable() && history.item(*it).loop_ix == need.source;
+    let evidence = &timeline.needs.evidence[need.source as usize];
+    let of_source = |it: &usize| *it >= history.n_stable() && history.item(*it).turn_ix == need.source;
     let slots: Vec<usize> = (0..history.slots.len()).filter(of_source).collect();
     let is_behind = slots.iter().any(|it| history.slots[*it].view.is_behind());
     let count = |holds: &dyn Fn(usize, &Slot) -> bool| {
@@ -46,19 +46,19 @@ pub(super) fn meet(
             share(count(&|it, slot| shown(slot) && is_full(it, slot)), evidence.n_results)
         }
     };
-    settle(trace, policy, world, due_in, need, evidence, met, n_handles)
+    settle(timeline, policy, world, due_in, need, evidence, met, n_handles)
 }
 
 /// Meets what one result is needed for, or recovers it, or fails.
 pub(super) fn meet_item(
-    trace: &Trace,
+    timeline: &Timeline,
     policy: &Policy,
     world: &World,
     history: &History<'_>,
     due_in: u32,
     need: &ItemNeed,
 ) -> NeedRow {
-    let index = need.derived.item as usize;
+    let index = need.inferred.item as usize;
     let (slot, item) = (&history.slots[index].view, history.item(index));
     let is_told = |slot: &Stands| matches!(slot, Stands::Shown | Stands::Told | Stands::Fold(_));
     let is_whole = |it: usize| {
@@ -67,7 +67,7 @@ pub(super) fn meet_item(
     };
     let is_shown = is_told(&slot.stands);
     let is_exact = is_shown && (slot.exact || matches!(slot.rendition, Shown::Raw | Shown::Exact));
-    let mentions = trace.needs.mentions(need).iter().filter(|it| is_whole(**it as usize)).count();
+    let mentions = timeline.needs.mentions(need).iter().filter(|it| is_whole(**it as usize)).count();
     let own = slot.stands != Stands::Dropped && item.handle > 0;
     let n_handles = usize::from(own) + usize::from(is_whole(index)) + mentions;
     let holds = match need.need.level {
@@ -80,24 +80,24 @@ pub(super) fn meet_item(
         }
     };
     let met = f64::from(u8::from(holds));
-    let row = settle(trace, policy, world, due_in, &need.need, &need.evidence, met, n_handles);
-    NeedRow { derived: Some(need.derived), ..row }
+    let row = settle(timeline, policy, world, due_in, &need.need, &need.evidence, met, n_handles);
+    NeedRow { inferred: Some(need.inferred), ..row }
 }
 
 /// Says what a need comes to that is met by a share.
 #[expect(clippy::too_many_arguments, reason = "the naive simulator has no state to keep them in")]
 fn settle(
-    trace: &Trace,
+    timeline: &Timeline,
     policy: &Policy,
     world: &World,
     due_in: u32,
     need: &Need,
-    evidence: &LoopEvidence,
+    evidence: &TurnEvidence,
     met: f64,
     n_handles: usize,
 ) -> NeedRow {
     let mut row = NeedRow {
-        loop_ix: due_in,
+        turn_ix: due_in,
         level: need.level,
         weight: need.weight,
         met,
@@ -114,7 +114,7 @@ fn settle(
     let (mut fetched, mut attempts) =
         (need.recover_tokens.unwrap_or_else(|| evidence.recover_tokens(need.level)), 1);
     if evidence.is_single {
-        fetched = fetched.min(trace.refetch.terms(Bound::Value).fetched_max);
+        fetched = fetched.min(timeline.refetch.terms(Bound::Value).fetched_max);
     }
     match policy.recovery() {
         Recovery::Pinned if need.level == Level::RawContent => {
@@ -122,7 +122,7 @@ fn settle(
         }
         Recovery::NaiveReread { limit, fits } if evidence.file > 0 && need.level >= Level::LocalDetail => {
             fetched = evidence.file;
-            let beside = u64::from(fetched) + trace.stable_tokens();
+            let beside = u64::from(fetched) + timeline.stable_tokens();
             attempts = if beside <= world.size(fits.as_ref().unwrap_or(&Size::Limit), Env::default()) {
                 1
             } else {
@@ -185,7 +185,7 @@ pub(super) fn carried(calls: &mut [Expected], history: &History<'_>) -> f64 {
 
 /// Says what is expected of a need that the prompt does not meet, by the formula in `recovery/expected.rs`.
 pub(super) fn expect(
-    trace: &Trace,
+    timeline: &Timeline,
     rules: &CacheRules,
     history: &History<'_>,
     calls: &mut Vec<Expected>,
@@ -196,7 +196,7 @@ pub(super) fn expect(
     if row.met >= 1.0 {
         return row;
     }
-    let terms = trace.refetch.terms(Bound::Value);
+    let terms = timeline.refetch.terms(Bound::Value);
     let stands = carried(calls, history);
     let is_known = |it: &&Expected| it.source == source && it.level >= row.level && it.is_carried(history);
     let left: f64 = calls.iter().filter(is_known).map(|it| 1.0 - it.probability).product();
@@ -211,20 +211,22 @@ pub(super) fn expect(
     let plain = plain(rules);
     let read = match plain {
         CacheRules::None => 0.0,
-        CacheRules::Stored(_) => (row.calls * terms.own_request * last_read as f64).min(resent),
+        CacheRules::ExplicitCache(_) => (row.calls * terms.own_request * last_read as f64).min(resent),
         _ => resent,
     };
     row.refetched.output = row.calls * f64::from(terms.call_tokens);
     (row.refetched.read, row.refetched.uncached) = (read, resent - read);
     match plain {
         CacheRules::Breakpoints(rules) => {
-            row.refetched.write[rules.class(trace.harness.ttl) as usize] += row.calls * brought;
+            row.refetched.write[rules.class(timeline.harness.ttl) as usize] += row.calls * brought;
         }
         _ => row.refetched.uncached += row.calls * brought,
     }
     let level = match source {
         (true, _) => row.level,
-        (false, item) if row.fetched >= u64::from(trace.spine.items[item as usize].raw) => Level::RawContent,
+        (false, item) if row.fetched >= u64::from(timeline.spine.items[item as usize].raw) => {
+            Level::RawContent
+        }
         _ => row.level.max(Level::ExactEvidence),
     };
     let results = (history.n_stable()..history.slots.len()).rev();

@@ -2,7 +2,7 @@
 
 use ctxsim::input::Limits;
 use ctxsim::input::policy::{Size, WindowKind};
-use ctxsim::units::{Decimal, UNLIMITED};
+use ctxsim::quantity::{Decimal, UNLIMITED};
 
 /// What sizes may ask that never changes.
 #[derive(Clone, Copy, Debug)]

@@ -2,7 +2,7 @@
 
 use ctxsim::input::Price;
 use ctxsim::pricelist::compare::compare;
-use ctxsim::units::Decimal;
+use ctxsim::quantity::Decimal;
 
 use super::{LITELLM, list};
 

@@ -1,7 +1,7 @@
 //! Random sizes, extents and conditions.
 
 use ctxsim::input::policy::{Bound, Cond, Count, Duration, Extent, Size, Unit};
-use ctxsim::units::Decimal;
+use ctxsim::quantity::Decimal;
 use proptest::prelude::*;
 use proptest::sample::select;
 
@@ -52,8 +52,8 @@ fn bound(most: impl Strategy<Value = Size>, starts: bool) -> impl Strategy<Value
 }
 
 pub(super) fn unit() -> impl Strategy<Value = Unit> {
-    use Unit::{Items, Loops, Messages, Steps, ToolUses};
-    select(vec![Items, ToolUses, Messages, Steps, Loops])
+    use Unit::{Items, Messages, Steps, ToolUses, Turns};
+    select(vec![Items, ToolUses, Messages, Steps, Turns])
 }
 
 fn count(starts: bool) -> BoxedStrategy<Cond> {
@@ -78,7 +78,7 @@ pub(super) fn units_of(unit: Unit, n: u64) -> Extent {
         Unit::ToolUses => Extent::ToolUses(n),
         Unit::Messages => Extent::Messages(n),
         Unit::Steps => Extent::Steps(n),
-        Unit::Loops => Extent::Loops(n),
+        Unit::Turns => Extent::Turns(n),
     }
 }
 

@@ -2,8 +2,8 @@
 
 use ctxsim::catalog::Catalog;
 use ctxsim::input::Profile;
-use ctxsim::metrics::BreakEven;
-use ctxsim::metrics::break_even::CachePrice;
+use ctxsim::measure::BreakEven;
+use ctxsim::measure::break_even::CachePrice;
 
 /// The multipliers of caches: 1.25 to write, 2 for an hour, 0.1 or less to read.
 const FIVE_MINUTES: CachePrice = CachePrice { input: 1.0, read: 0.1, write: 1.25 };

@@ -3,7 +3,7 @@
 use super::size::Resolver;
 use super::{StageCheck, fold, named};
 use crate::diag::Problems;
-use crate::input::policy::{Action, Budget, Extent, FoldedResults, Order, Rendition, Row, Scope, Unit};
+use crate::input::policy::{Action, Budget, Extent, FoldedResults, Order, Rendition, Scope, TableRow, Unit};
 
 impl StageCheck<'_> {
     pub(super) fn action(&self, action: &mut Action, scope: &Scope, problems: &mut Problems) {
@@ -60,11 +60,11 @@ impl StageCheck<'_> {
         problems.within("budget", |problems| {
             problems.within("per", |problems| {
                 self.resolver.extent(&mut budget.per, problems);
-                if budget.per != Extent::All && budget.per.units() != Some((Unit::Loops, 1)) {
+                if budget.per != Extent::All && budget.per.units() != Some((Unit::Turns, 1)) {
                     problems.push(
                         "budget-per-unknown",
-                        "a pool is per loop or for all",
-                        "write `per: loops(1)` or `per: all`",
+                        "a pool is per turn or for all",
+                        "write `per: turns(1)` or `per: all`",
                     );
                 }
             });
@@ -79,7 +79,7 @@ impl StageCheck<'_> {
 
 impl Resolver<'_> {
     /// Checks a row of a table.
-    pub(super) fn row(&self, row: &mut Row, problems: &mut Problems) {
+    pub(super) fn row(&self, row: &mut TableRow, problems: &mut Problems) {
         problems.within("as", |to| self.rendition(&mut row.shown_as, to));
         if let Some(rendition) = &mut row.over_budget {
             problems.within("over_budget", |to| self.rendition(rendition, to));

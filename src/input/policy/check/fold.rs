@@ -3,16 +3,16 @@
 use crate::diag::Problems;
 use crate::input::policy::{Extent, Fold, Kind, Order, Scope, Unit};
 
-/// Reports what a fold cannot be about; loops are folded whole, from the oldest on.
+/// Reports what a fold cannot be about; turns are folded whole, from the oldest on.
 pub(super) fn check(fold: &Fold, scope: &Scope, problems: &mut Problems) {
     let by = scope.by.as_ref().map(Extent::units);
-    if by.is_some_and(|it| !matches!(it, Some((Unit::Loops | Unit::Items, 1)))) {
-        problems.push("fold-by", "a fold takes one loop at a time", "leave `by` out of the scope");
+    if by.is_some_and(|it| !matches!(it, Some((Unit::Turns | Unit::Items, 1)))) {
+        problems.push("fold-by", "a fold takes one turn at a time", "leave `by` out of the scope");
     }
     if scope.order != Order::Oldest {
         problems.push(
             "fold-order",
-            "a fold takes loops from the oldest on",
+            "a fold takes turns from the oldest on",
             "leave `order` out of the scope",
         );
     }

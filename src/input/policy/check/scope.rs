@@ -30,7 +30,7 @@ impl Resolver<'_> {
         };
         if !scope.by.as_ref().is_none_or(is_counted) {
             let message = "`by` takes a number of units from 1 up, a fraction, or `all`";
-            problems.push_at("scope-by-not-counted", "by", message, "write `by: loops(1)`");
+            problems.push_at("scope-by-not-counted", "by", message, "write `by: turns(1)`");
         }
         self.size_in("larger_than", scope.larger_than.as_mut(), problems);
         for (index, keep) in scope.keep.iter_mut().enumerate() {

@@ -4,7 +4,7 @@ use indexmap::IndexMap;
 
 use crate::diag::{Problems, nearest};
 use crate::input::policy::{Bound, Cond, Count, Extent, Size};
-use crate::units::Decimal;
+use crate::quantity::Decimal;
 
 /// Puts the values of parameters in the places of their names.
 #[derive(Debug)]
@@ -129,7 +129,7 @@ impl Resolver<'_> {
                     problems.push(
                         "every-not-counted",
                         "`every` takes a number of units from 1 up",
-                        "write `every(loops(3))`",
+                        "write `every(turns(3))`",
                     );
                 }
             }),
@@ -137,7 +137,7 @@ impl Resolver<'_> {
                 let mut given = [above, at_least, below, at_most].into_iter().flatten();
                 match (given.next(), given.next()) {
                     (Some(count), None) => problems.within("count", |to| self.count(count, to)),
-                    _ => one_comparison("count", problems),
+                    _ => one_relation("count", problems),
                 }
             }
             Cond::All(parts) => self.conds("all", parts, problems),
@@ -164,7 +164,7 @@ impl Resolver<'_> {
             (Some((field, size)), None) => {
                 self.size_in(&format!("{name}.{field}"), Some(size), problems);
             }
-            _ => one_comparison(name, problems),
+            _ => one_relation(name, problems),
         }
     }
 
@@ -183,7 +183,7 @@ impl Resolver<'_> {
             Extent::ToolUses(count) => counted("tool_uses", count),
             Extent::Messages(count) => counted("messages", count),
             Extent::Steps(count) => counted("steps", count),
-            Extent::Loops(count) => counted("loops", count),
+            Extent::Turns(count) => counted("turns", count),
             Extent::Tokens(count) => counted("tokens", count),
             Extent::Size(size) => self.size_in("size", Some(size), problems),
             Extent::Fraction(share) if *share > Decimal::ONE => {
@@ -218,7 +218,7 @@ fn percent(share: Decimal) -> String {
 }
 
 /// Reports a comparison with no bound, or with several.
-fn one_comparison(name: &str, problems: &mut Problems) {
+fn one_relation(name: &str, problems: &mut Problems) {
     problems.push(
         "comparison-not-one",
         format!("`{name}` takes exactly one of `above`, `at_least`, `below`, `at_most`"),

@@ -29,7 +29,7 @@ pub enum Action {
     Drop,
     /// Replaces all by one summary, which a model writes.
     Summarise(Summarise),
-    /// Replaces each loop by what stays of it and one summary from a template, without a model.
+    /// Replaces each turn by what stays of it and one summary from a template, without a model.
     Fold(Fold),
 }
 
@@ -40,7 +40,7 @@ pub enum Action {
 pub struct Budget {
     /// How many tokens.
     pub tokens: Size,
-    /// Which units have a pool of their own: `loops(1)`, or `all` for one pool.
+    /// Which units have a pool of their own: `turns(1)`, or `all` for one pool.
     #[serde(default = "Budget::default_per")]
     pub per: Extent,
     /// What is charged besides the items that this application makes exact.
@@ -126,7 +126,7 @@ impl Rendition {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
-pub struct Row {
+pub struct TableRow {
     /// Tool names; all, when silent.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tools: Vec<String>,
@@ -150,7 +150,7 @@ pub struct Row {
     pub charged: bool,
 }
 
-impl Row {
+impl TableRow {
     /// Makes a row that is for every item.
     #[must_use]
     pub fn of_all(shown_as: Rendition) -> Self {

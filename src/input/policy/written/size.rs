@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 pub use crate::input::text::duration::Duration;
-use crate::units::{Decimal, Tokens};
+use crate::quantity::{Decimal, Tokens};
 
 /// An expression that stands wherever a policy needs a number of tokens. Products floor.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -14,7 +14,7 @@ use crate::units::{Decimal, Tokens};
 pub enum Size {
     /// So many tokens.
     Tokens(Tokens),
-    /// So many characters, turned into tokens by the trace's characters per token, rounded up.
+    /// So many characters, turned into tokens by the timeline's characters per token, rounded up.
     Chars(u64),
     /// A plain number, for parameters that stand in extents.
     Count(u64),
@@ -88,15 +88,15 @@ pub struct Bound {
 }
 
 impl Bound {
-    /// Returns what is given: exactly one comparison, in a checked policy.
-    pub fn given(&self) -> Option<(Comparison, &Size)> {
+    /// Returns what is given: exactly one relation, in a checked policy.
+    pub fn given(&self) -> Option<(Relation, &Size)> {
         given([&self.above, &self.at_least, &self.below, &self.at_most])
     }
 }
 
 /// How a number is compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Comparison {
+pub enum Relation {
     /// More.
     Above,
     /// As much or more.
@@ -107,8 +107,8 @@ pub enum Comparison {
     AtMost,
 }
 
-impl Comparison {
-    /// Returns whether the comparison holds between a value and its bound.
+impl Relation {
+    /// Returns whether the relation holds between a value and its bound.
     #[inline]
     #[must_use]
     pub fn holds(self, value: u64, bound: u64) -> bool {
@@ -121,10 +121,10 @@ impl Comparison {
     }
 }
 
-/// Returns the comparison that is given, of four fields in this order.
-pub fn given<T>(fields: [&Option<T>; 4]) -> Option<(Comparison, &T)> {
-    let comparisons = [Comparison::Above, Comparison::AtLeast, Comparison::Below, Comparison::AtMost];
-    comparisons.into_iter().zip(fields).find_map(|(comparison, it)| Some((comparison, it.as_ref()?)))
+/// Returns the relation that is given, of four fields in this order.
+pub fn given<T>(fields: [&Option<T>; 4]) -> Option<(Relation, &T)> {
+    let comparisons = [Relation::Above, Relation::AtLeast, Relation::Below, Relation::AtMost];
+    comparisons.into_iter().zip(fields).find_map(|(relation, it)| Some((relation, it.as_ref()?)))
 }
 
 /// What `count` counts.
@@ -140,8 +140,8 @@ pub enum Unit {
     Messages,
     /// Steps: one model request, its reply and the results.
     Steps,
-    /// Loops.
-    Loops,
+    /// Turns.
+    Turns,
 }
 
 /// A condition on numbers: the trigger of `when`, the goal of `until`.
@@ -206,12 +206,12 @@ pub enum Extent {
     Items(Count),
     /// So many tool results.
     ToolUses(Count),
-    /// So many messages of the trace.
+    /// So many messages of the timeline.
     Messages(Count),
-    /// So many steps of the trace.
+    /// So many steps of the timeline.
     Steps(Count),
-    /// So many loops of the trace.
-    Loops(Count),
+    /// So many turns of the timeline.
+    Turns(Count),
     /// So many tokens.
     Tokens(Count),
     /// So many tokens, as an expression.
@@ -231,7 +231,7 @@ impl Extent {
             Self::ToolUses(count) => (Unit::ToolUses, count),
             Self::Messages(count) => (Unit::Messages, count),
             Self::Steps(count) => (Unit::Steps, count),
-            Self::Loops(count) => (Unit::Loops, count),
+            Self::Turns(count) => (Unit::Turns, count),
             Self::Tokens(_) | Self::Size(_) | Self::Fraction(_) | Self::All => return None,
         };
         Some((unit, count.get()))

@@ -2,7 +2,7 @@
 
 use crate::diag::Problems;
 use crate::input::profile::cache::{
-    Blocks, Breakpoints, CacheRules, Hits, Invalidates, Qualified, Steps, Stored, TtlClass, Units,
+    Blocks, Breakpoints, CacheRules, ExplicitCache, Hits, Invalidates, Qualified, Steps, TtlClass, Units,
 };
 use crate::input::profile::written::{self, Cache, Level, Lookup, Renewal, Rules, UnitEnd};
 
@@ -28,7 +28,7 @@ pub(in crate::input) fn cache(spec: &Cache, problems: &mut Problems) -> CacheRul
         Rules::Blocks => CacheRules::Blocks(blocks(spec, problems)),
         Rules::Breakpoints => CacheRules::Breakpoints(breakpoints(spec, problems)),
         Rules::Units => CacheRules::Units(units(spec, steps, problems)),
-        Rules::Stored => CacheRules::Stored(stored(spec, problems)),
+        Rules::ExplicitCache => CacheRules::ExplicitCache(explicit_cache(spec, problems)),
     };
     let (invalidates, hits) = (invalidates(&spec.invalidates), hits(spec, problems));
     if invalidates == Invalidates::default() && hits.is_none() {
@@ -79,7 +79,7 @@ fn looked_at(rules: Rules) -> &'static [&'static str] {
             "hit_probability",
             "hit_seed",
         ],
-        Rules::Stored => &["min_tokens", "ttl", "renewal", "invalidates"],
+        Rules::ExplicitCache => &["min_tokens", "ttl", "renewal", "invalidates"],
     }
 }
 
@@ -211,7 +211,7 @@ fn units(spec: &Cache, steps: Steps, problems: &mut Problems) -> Units {
     }
 }
 
-fn stored(spec: &Cache, problems: &mut Problems) -> Stored {
+fn explicit_cache(spec: &Cache, problems: &mut Problems) -> ExplicitCache {
     let ttl_ms = one_ttl(spec, problems).filter(|it| *it > 0);
     if ttl_ms.is_none() {
         problems.push_at(
@@ -221,7 +221,7 @@ fn stored(spec: &Cache, problems: &mut Problems) -> Stored {
             "write how long, as in `ttl: \"1h\"`",
         );
     }
-    Stored {
+    ExplicitCache {
         min_tokens: spec.min_tokens.unwrap_or(0),
         ttl_ms: ttl_ms.unwrap_or(1),
         renews: spec.renewal == Some(Renewal::OnUse),

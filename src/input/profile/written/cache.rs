@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use crate::input::text::duration::Duration;
-use crate::units::{Decimal, Tokens};
+use crate::quantity::{Decimal, Tokens};
 
 /// Which cache rules, and their numbers.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -324,7 +324,8 @@ pub enum Rules {
     /// Whole units that earlier requests left; a prompt reads the longest that it begins with.
     Units,
     /// Contents that the harness stores for a time and pays for by the token-hour.
-    Stored,
+    #[serde(rename = "stored")]
+    ExplicitCache,
 }
 
 /// In which order the blocks of a prompt count as used.

@@ -3,7 +3,7 @@
 use super::check_interval;
 use crate::diag::Problems;
 use crate::input::scenario::{Assume, NeedRule};
-use crate::units::Decimal;
+use crate::quantity::Decimal;
 
 /// Checks what a scenario assumes of a recording.
 pub(in crate::input::scenario) fn check(spec: &Assume, problems: &mut Problems) {

@@ -7,7 +7,7 @@ use crate::input::policy::memory::bank;
 use crate::input::scenario::{Conversations, Random, Values};
 
 /// No conversation has more turns.
-const TURNS_MAX: u64 = 1_000_000;
+const MESSAGES_MAX: u64 = 1_000_000;
 /// There are no more conversations of one length.
 const TRIALS_MAX: u64 = 1_000_000;
 /// No more lengths.
@@ -15,7 +15,7 @@ const LENGTHS_MAX: usize = 1_000;
 /// No more categories, so that each can have a file of its own.
 const CATEGORIES_MAX: usize = 32;
 /// A turn is no further from the one before.
-const TURN_SECONDS_MAX: u64 = 31_536_000;
+const MESSAGE_SECONDS_MAX: u64 = 31_536_000;
 
 /// Checks a load of conversations.
 pub(super) fn check(spec: &Conversations, problems: &mut Problems) {
@@ -31,9 +31,13 @@ pub(super) fn check(spec: &Conversations, problems: &mut Problems) {
             );
         }
     });
-    problems.within("turn_seconds", |problems| {
-        if spec.turn_seconds > TURN_SECONDS_MAX {
-            problems.push("turn-seconds-range", "turns are more than a year apart", "write at most 31536000");
+    problems.within("message_seconds", |problems| {
+        if spec.message_seconds > MESSAGE_SECONDS_MAX {
+            problems.push(
+                "message-seconds-range",
+                "turns are more than a year apart",
+                "write at most 31536000",
+            );
         }
     });
     match (spec.random, spec.hash_seed) {
@@ -72,9 +76,13 @@ fn check_lengths(spec: &Conversations, problems: &mut Problems) {
         }
         for (index, length) in spec.lengths.iter().enumerate() {
             problems.within(index, |problems| {
-                let help = format!("write from 1 to {TURNS_MAX} turns");
-                if !(1..=TURNS_MAX).contains(length) {
-                    problems.push("length-range", format!("a conversation cannot have {length} turns"), help);
+                let help = format!("write from 1 to {MESSAGES_MAX} turns");
+                if !(1..=MESSAGES_MAX).contains(length) {
+                    problems.push(
+                        "length-range",
+                        format!("a conversation cannot have {length} messages"),
+                        help,
+                    );
                 } else if spec.lengths[..index].contains(length) {
                     problems.push("length-duplicate", format!("{length} is given twice"), "give it once");
                 }
@@ -94,7 +102,7 @@ fn share(value: f64, problems: &mut Problems) {
     if !(value > 0.0 && value <= 1.0) {
         let message = format!("{value} is no share of a whole");
         problems.push("share-range", message, "write a number above 0.0 and at most 1.0");
-    } else if crate::units::Decimal::from_f64(value).is_none() {
+    } else if crate::quantity::Decimal::from_f64(value).is_none() {
         problems.push("share-digits", "the number has too many digits", "write at most 18 digits");
     }
 }

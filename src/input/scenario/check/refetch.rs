@@ -3,7 +3,7 @@
 use super::check_interval;
 use crate::diag::Problems;
 use crate::input::scenario::refetch::Refetch;
-use crate::units::Decimal;
+use crate::quantity::Decimal;
 
 /// Checks what a scenario says of it.
 pub(super) fn check(spec: &Refetch, problems: &mut Problems) {

@@ -1,11 +1,11 @@
 //! Breakpoints and stored contents: what was written is a list, and is searched from its front.
 
 use ctxsim::input::policy::{LevelEnd, Place};
-use ctxsim::input::profile::cache::Stored;
+use ctxsim::input::profile::cache::ExplicitCache;
 use ctxsim::input::profile::written::{Automatic, LookbackUnit, Lookup};
 use ctxsim::input::{Breakpoints, TtlClass};
-use ctxsim::ledger::{CacheUse, StoredRow};
-use ctxsim::trace::Kind;
+use ctxsim::ledger::{CacheUse, ExplicitCacheRow};
+use ctxsim::timeline::Kind;
 
 use super::{Key, Segment, Sent, read, within};
 
@@ -212,12 +212,12 @@ struct Content {
 }
 
 pub(super) struct Contents {
-    rules: Stored,
+    rules: ExplicitCache,
     all: Vec<Content>,
 }
 
 impl Contents {
-    pub(super) fn new(rules: Stored) -> Self {
+    pub(super) fn new(rules: ExplicitCache) -> Self {
         Self { rules, all: Vec::new() }
     }
 
@@ -261,11 +261,11 @@ impl Contents {
         read(sent.tokens(), tokens, broke_at)
     }
 
-    pub(super) fn rows(self) -> Vec<StoredRow> {
+    pub(super) fn rows(self) -> Vec<ExplicitCacheRow> {
         let row = |it: &Content| {
             let kept_ms = self.expires_ms(it) - it.times_ms[0];
             let token_ms = u128::from(it.tokens) * u128::from(kept_ms.unsigned_abs());
-            StoredRow { at_ms: it.times_ms[0], tokens: it.tokens, token_ms }
+            ExplicitCacheRow { at_ms: it.times_ms[0], tokens: it.tokens, token_ms }
         };
         self.all.iter().map(row).collect()
     }

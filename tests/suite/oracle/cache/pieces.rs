@@ -2,7 +2,7 @@
 
 use ctxsim::input::profile::{Touch, cache};
 use ctxsim::ledger::CacheUse;
-use ctxsim::trace::Kind;
+use ctxsim::timeline::Kind;
 
 use super::{Key, Sent, read, shared, whole_steps, within};
 

@@ -1,0 +1,17 @@
+//! Policies that are code and not stages, found by the name that a policy file gives.
+
+mod clairvoyant;
+
+use crate::input::policy::Code;
+use crate::projection::Projector;
+use crate::timeline::Timeline;
+
+pub use clairvoyant::Clairvoyant;
+
+/// Returns the projector of a name, made ready for a timeline.
+#[must_use]
+pub fn projector(code: Code, timeline: &Timeline) -> Box<dyn Projector> {
+    match code {
+        Code::Clairvoyant => Box::new(Clairvoyant::new(timeline)),
+    }
+}

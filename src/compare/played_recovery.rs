@@ -1,0 +1,74 @@
+//! Recovery that is played and not expected, where a policy edits what was fetched or fetching moves its edits.
+//!
+//! The closed form does not know the prompts there: needs are drawn some times, and what these runs cost on the average stands in
+//! its place.
+
+use super::simulations::{Ledgers, Simulations};
+use super::threads::on_threads;
+use super::{Cell, Folded, Progress};
+use crate::input::Profile;
+use crate::ledger::{NeedSums, Outcome, Sink};
+use crate::measure::Tally;
+
+/// By simulation and ledger: what the runs with drawn needs came to; nothing where the closed form stands.
+pub(super) struct PlayedRecovery(Vec<Vec<Vec<Folded>>>);
+
+impl PlayedRecovery {
+    /// Plays what the ledgers say has to be played.
+    pub(super) fn new<S: Sink + Default + Send>(
+        simulations: &Simulations<'_>,
+        ledgers: &Ledgers<Folded>,
+        fold: impl Fn(S, Outcome) -> Folded + Sync,
+        threads: Option<usize>,
+        progress: Progress<'_>,
+    ) -> Self {
+        let n_all = simulations.len();
+        Self(on_threads(threads, n_all, |index| {
+            let played = ledgers.of_simulation(index).iter().enumerate().map(|(ledger, (.., outcome))| {
+                let runs = if outcome.reacts { simulations.draw::<S>(index, ledger) } else { Vec::new() };
+                runs.into_iter().map(|(sink, outcome)| fold(sink, outcome)).collect()
+            });
+            let played = played.collect();
+            progress(n_all, n_all);
+            played
+        }))
+    }
+
+    /// Puts what was played in the place of what is expected of a run.
+    pub(super) fn replace(
+        &self,
+        simulations: &Simulations<'_>,
+        cell: Cell,
+        profile: &Profile,
+        tally: &mut Tally,
+    ) {
+        let (simulation, ledger) = simulations.ledger_of(cell);
+        let runs = &self.0[simulation][ledger];
+        let finished =
+            runs.iter().filter(|(.., outcome)| outcome.failure.is_none() || tally.outcome.failure.is_some());
+        let drawn: Vec<Tally> = finished
+            .map(|(sums, index, outcome)| Tally::new(sums, index.as_ref(), outcome, true, profile))
+            .collect();
+        let Some(n) = u32::try_from(drawn.len()).ok().filter(|it| *it > 0) else { return };
+        let mean = |of: &dyn Fn(&Tally) -> f64| drawn.iter().map(of).sum::<f64>() / f64::from(n);
+        let Some(total) = tally.costs.total() else { return };
+        let expected = tally.costs.recovery;
+        let base = total - expected;
+        let played = mean(&|it| it.costs.total().unwrap_or_default()) - base;
+        let main = tally.sums.main;
+        tally.costs.recovery = played;
+        tally.recovery_interval = tally.recovery_interval.map(|it| it.map(|end| end - expected + played));
+        tally.recovery_input = mean(&|it| it.sums.main.prompt as f64) - main.prompt as f64;
+        tally.recovery_output = mean(&|it| it.sums.main.output as f64) - main.output as f64;
+        tally.sums.needs = NeedSums {
+            calls: mean(&|it| it.sums.needs.calls),
+            repeats: mean(&|it| it.sums.needs.repeats),
+            fetched: mean(&|it| it.sums.needs.fetched),
+            failed: mean(&|it| it.sums.needs.failed),
+            weight: mean(&|it| it.sums.needs.weight),
+            met: mean(&|it| it.sums.needs.met),
+            ..NeedSums::default()
+        };
+        tally.n_played = n;
+    }
+}

@@ -1,0 +1,64 @@
+//! A declarative policy compiled for one timeline and one set of limits: two that are equal play alike, whatever their names.
+
+use crate::input::policy::Code;
+use crate::input::policy::memory::Memory;
+use crate::input::{Layout, Limits, Policy};
+use crate::memory::{AnyMemory, MemoryRun};
+use crate::projection::Program;
+use crate::projection::num::Known;
+use crate::recovery::{Bound, CompiledRecovery};
+use crate::timeline::Timeline;
+
+/// A declarative policy compiled for one timeline and one set of limits.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CompiledPolicy<'p> {
+    pub(super) program: Program,
+    pub(super) layout: &'p Layout,
+    pub(super) memory: Option<&'p Memory>,
+    pub(super) code: Option<Code>,
+    recovery: CompiledRecovery,
+}
+
+impl<'p> CompiledPolicy<'p> {
+    /// Prepares a policy.
+    #[must_use]
+    pub fn new(timeline: &Timeline, policy: &'p Policy, limits: &Limits) -> Self {
+        let known = Known { limits: *limits, chars_per_token: timeline.chars_per_token };
+        Self {
+            program: Program::new(policy, timeline, &known),
+            layout: policy.layout(),
+            memory: policy.memory(),
+            code: policy.code,
+            recovery: CompiledRecovery::new(
+                policy.recovery(),
+                &known,
+                timeline.stable_tokens(),
+                Some(timeline.refetch.terms(Bound::Value)),
+            ),
+        }
+    }
+
+    /// Returns whether the two differ in recovery at most: their prompts are the same, whatever they are called.
+    #[must_use]
+    pub fn shows_like(&self, other: &Self) -> bool {
+        self.code == other.code
+            && self.program == other.program
+            && self.layout == other.layout
+            && self.memory == other.memory
+    }
+
+    /// Begins to remember what a timeline says, and to answer what it asks.
+    pub(super) fn memory_run<'t>(&self, timeline: &'t Timeline) -> MemoryRun<'t>
+    where
+        'p: 't,
+    {
+        let plane = timeline.facts.as_ref();
+        MemoryRun::new(plane, plane.zip(self.memory).map(|(plane, rules)| AnyMemory::declared(rules, plane)))
+    }
+
+    /// Returns how the agent gets back what it cannot see.
+    #[must_use]
+    pub fn recovery(&self) -> CompiledRecovery {
+        self.recovery
+    }
+}

@@ -1,0 +1,216 @@
+//! The records of one branch, gathered into requests: lines of a reply joined, results brought to their calls.
+
+use indexmap::{IndexMap, IndexSet};
+
+use super::node::{Node, Said};
+use crate::timeline::import::assemble::{Assembler, Reply};
+use crate::timeline::import::losses::Losses;
+use crate::timeline::import::transcript::{Named, Transcript};
+use crate::timeline::{Kind, Usage};
+
+/// Gathers the requests of a branch.
+pub(super) fn gather(nodes: &[Node], path: &[usize], losses: &mut Losses) -> Transcript {
+    let mut on_path = vec![false; nodes.len()];
+    for index in path {
+        on_path[*index] = true;
+    }
+    let replies = Replies::join(nodes, path, &on_path, losses);
+    let mut session = Session {
+        aside: replies.results_aside(nodes, &on_path, losses),
+        replies,
+        losses,
+        assembler: Assembler::default(),
+        late: Vec::new(),
+        n_summaries: 0,
+    };
+    for index in path {
+        session.visit(&nodes[*index]);
+    }
+    session.finish()
+}
+
+/// The replies of a branch and the calls in them.
+#[derive(Debug, Default)]
+struct Replies<'n> {
+    /// From all lines of each; a reply that has begun its request is gone.
+    by_id: IndexMap<&'n str, Option<Reply>>,
+    /// Per call: its reply.
+    calls: IndexMap<&'n str, usize>,
+}
+
+impl<'n> Replies<'n> {
+    /// Joins the lines of each reply of the branch, those on side branches too.
+    fn join(nodes: &'n [Node], path: &[usize], on_path: &[bool], losses: &mut Losses) -> Self {
+        let mut replies = Self::default();
+        for index in path {
+            if let Said::Reply { id, .. } = &nodes[*index].said {
+                replies.by_id.insert(id.as_str(), Some(Reply::default()));
+            }
+        }
+        let mut names = IndexSet::new();
+        for (node, is_on_path) in nodes.iter().zip(on_path) {
+            let Said::Reply { id, parts, model, usage } = &node.said else { continue };
+            let Some(reply_ix) = replies.by_id.get_index_of(id.as_str()) else {
+                losses.add(node.line, "reply lines on branches that were left");
+                continue;
+            };
+            if !node.uuid.is_empty() && !names.insert(node.uuid.as_str()) {
+                losses.add(node.line, "reply lines that stand twice");
+                continue;
+            }
+            let Some(reply) = &mut replies.by_id[reply_ix] else { continue };
+            bill(reply, node, usage.as_ref(), losses);
+            reply.model.clone_from(model);
+            for named in parts {
+                append(reply, reply_ix, named, *is_on_path, &mut replies.calls);
+            }
+        }
+        replies
+    }
+
+    /// Returns, by reply, the results that side branches hold for calls of this one: parallel calls leave them there.
+    fn results_aside(
+        &self,
+        nodes: &'n [Node],
+        on_path: &[bool],
+        losses: &mut Losses,
+    ) -> IndexMap<usize, Vec<Late<'n>>> {
+        let mut answered: IndexSet<&str> = IndexSet::new();
+        for (node, _) in nodes.iter().zip(on_path).filter(|(_, is_on_path)| **is_on_path) {
+            answered.extend(results(node).map(|it| it.call.as_str()));
+        }
+        let mut aside: IndexMap<usize, Vec<Late<'n>>> = IndexMap::new();
+        for (node, _) in nodes.iter().zip(on_path).filter(|(_, is_on_path)| !**is_on_path) {
+            let Said::User { parts, .. } = &node.said else { continue };
+            let mut n_left = parts.len();
+            for result in results(node) {
+                let Some(reply_ix) = self.calls.get(result.call.as_str()) else { continue };
+                if answered.insert(result.call.as_str()) {
+                    aside.entry(*reply_ix).or_default().push((node, result));
+                    n_left -= 1;
+                }
+            }
+            if n_left > 0 {
+                losses.add(node.line, "user records on branches that were left");
+            }
+        }
+        aside
+    }
+}
+
+/// Takes what a line says was billed: lines repeat it, and only the output grows.
+fn bill(reply: &mut Reply, node: &Node, usage: Option<&Usage>, losses: &mut Losses) {
+    reply.response_ms = reply.response_ms.or(node.at_ms);
+    reply.end_ms = reply.end_ms.max(node.at_ms);
+    let Some(usage) = usage else { return };
+    if reply.usage.is_some_and(|it| it.prompt != usage.prompt) {
+        losses.add(node.line, "reply lines whose usage contradicts an earlier line; the last one holds");
+    }
+    let output = reply.usage.map_or(0, |it| it.output).max(usage.output);
+    reply.usage = Some(Usage { output, ..*usage });
+}
+
+/// Appends a part of a line; what a side branch repeats is taken once.
+fn append<'n>(
+    reply: &mut Reply,
+    reply_ix: usize,
+    named: &'n Named,
+    is_on_path: bool,
+    calls: &mut IndexMap<&'n str, usize>,
+) {
+    let is_call = named.part.kind == Kind::ToolCall;
+    let is_known = if is_call {
+        calls.contains_key(named.call.as_str())
+    } else {
+        !is_on_path && reply.parts.iter().any(|it| it.part.digest == named.part.digest)
+    };
+    if is_known {
+        return;
+    }
+    reply.parts.push(named.clone());
+    if is_call && !named.call.is_empty() {
+        calls.insert(&named.call, reply_ix);
+    }
+}
+
+/// Returns the results in a record.
+fn results(node: &Node) -> impl Iterator<Item = &Named> {
+    let parts = match &node.said {
+        Said::User { parts, .. } => parts.as_slice(),
+        _ => &[],
+    };
+    parts.iter().filter(|it| it.part.kind == Kind::ToolResult)
+}
+
+/// A result that stands on a side branch, and its record.
+type Late<'n> = (&'n Node, &'n Named);
+
+/// The walk along the branch.
+struct Session<'s, 'n> {
+    replies: Replies<'n>,
+    /// Results that stand on side branches, by reply.
+    aside: IndexMap<usize, Vec<Late<'n>>>,
+    losses: &'s mut Losses,
+    assembler: Assembler,
+    /// Of the last request, results on side branches that have not been brought to it yet.
+    late: Vec<Late<'n>>,
+    n_summaries: usize,
+}
+
+impl Session<'_, '_> {
+    fn visit(&mut self, node: &Node) {
+        match &node.said {
+            Said::Nothing => {}
+            Said::Reply { id, .. } => self.reply(id),
+            Said::User { parts, is_meta, is_summary } => {
+                self.results_before(node.line);
+                if *is_summary {
+                    self.n_summaries += 1;
+                    self.assembler.compacted(usize::MAX);
+                }
+                let is_typed = !*is_meta && results(node).next().is_none();
+                for named in parts {
+                    if named.part.kind == Kind::ToolResult {
+                        self.result(node, named);
+                    } else {
+                        self.assembler.said(node.line, node.at_ms, named.part.clone(), is_typed);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Begins a request at the first line of its reply.
+    fn reply(&mut self, id: &str) {
+        let Some((reply_ix, _, reply)) = self.replies.by_id.get_full_mut(id) else { return };
+        let Some(reply) = reply.take() else { return };
+        self.results_before(usize::MAX);
+        self.late = self.aside.swap_remove(&reply_ix).unwrap_or_default();
+        self.assembler.replied(reply);
+    }
+
+    /// Brings results on side branches to the last request, in the order of the file.
+    fn results_before(&mut self, line: usize) {
+        let n_due = self.late.iter().take_while(|(node, _)| node.line < line).count();
+        for (node, named) in self.late.drain(..n_due).collect::<Vec<_>>() {
+            self.result(node, named);
+        }
+    }
+
+    fn result(&mut self, node: &Node, named: &Named) {
+        self.assembler.answered(node.line, node.at_ms, &named.call, named.part.clone(), self.losses);
+    }
+
+    fn finish(mut self) -> Transcript {
+        self.results_before(usize::MAX);
+        let mut transcript = self.assembler.finish(self.losses);
+        if self.n_summaries > 0 {
+            transcript.assumptions.push(format!(
+                "Summaries of compacted history that count as user text: {}. No policy has what they replaced any more.",
+                self.n_summaries
+            ));
+        }
+        transcript.has_breakpoints = true;
+        transcript
+    }
+}

@@ -1,0 +1,182 @@
+//! The way from a transcript to a timeline.
+
+use indexmap::IndexSet;
+
+use super::assumed::{Assumed, sentences};
+use super::sizes::{Reset, allot};
+use super::transcript::Transcript;
+use super::wrapped::unwrap;
+use crate::input::profile::cache::Setting;
+use crate::input::scenario::{Assume, TokenizerName};
+use crate::quantity::Tokens;
+use crate::timeline::infer_needs::infer_needs;
+use crate::timeline::{ItemIx, Kind, NewItem, Timeline, TimelineBuilder};
+use crate::tokens;
+
+impl Transcript {
+    /// Counts the texts of all parts by a tokenizer, where one is chosen and built; returns which.
+    fn count(&mut self, chosen: Option<TokenizerName>) -> Option<TokenizerName> {
+        let tokenizer = chosen.and_then(tokens::tokenizer)?;
+        let of_exchanges = self
+            .exchanges
+            .iter_mut()
+            .flat_map(|it| it.begins.iter_mut().flatten().chain(&mut it.reply).chain(&mut it.results));
+        for part in self.stable.iter_mut().chain(of_exchanges) {
+            part.tokens = part.text.as_ref().map(|it| tokenizer.count(it));
+        }
+        chosen
+    }
+
+    /// Puts the timeline together.
+    pub(super) fn into_timeline(mut self, name: &str, assume: &Assume, file_tools: &[String]) -> Timeline {
+        let assume = assume.complete();
+        let assumed = Assumed::new(&assume);
+        unwrap(&mut self.exchanges, &assume.tools);
+        let mut builder = TimelineBuilder::new(name, file_tools);
+        builder.tokenizer(self.count(assume.tokenizer));
+        let allotment = allot(&self, assumed.counting);
+        let quiet = assumed.quiet(&self.exchanges);
+        builder.chars_per_token(assumed.counting.chars_per_token);
+        for sentence in sentences(&self, &assumed, &allotment) {
+            builder.assume(sentence);
+        }
+        if allotment.overhead > 0 {
+            builder.stable(Kind::System, u32::try_from(allotment.overhead).unwrap_or(u32::MAX));
+        }
+        let mut clock = Clock::default();
+        builder.harness(assumed.harness(&self));
+        let mut tokens = allotment.tokens.iter().copied();
+        let mut places: Vec<ItemIx> = (builder.next_item()..).take(self.stable.len()).collect();
+        for item in assumed.items(&self.stable, &mut tokens) {
+            builder.stable_item(&item);
+        }
+        let mut forgotten = allotment.forgotten.iter().peekable();
+        let mut models = Models::default();
+        let mut resets = Resets::new(&allotment.resets, builder.next_item());
+        for (index, exchange) in self.exchanges.iter().enumerate() {
+            models.tell(&exchange.model, &mut builder);
+            if exchange.begins.is_some() {
+                if quiet.contains(&index) {
+                    builder.quiet();
+                }
+                let mut user: Vec<NewItem<'_>> = resets.carried(index, true).into_iter().collect();
+                let n_carried = user.len();
+                user.extend(assumed.items(exchange.user(), &mut tokens));
+                let first = builder.next_item();
+                resets.apply(index, &mut builder, first, &places);
+                while let Some((_, part)) = forgotten.next_if(|it| it.0 == index) {
+                    if let Some(item) = places.get(*part) {
+                        builder.reset(*item..item + 1);
+                    }
+                }
+                builder.begin_turn(&user);
+                places.extend((first..).skip(n_carried).take(exchange.user().len()));
+            }
+            let reply = assumed.items(&exchange.reply, &mut tokens);
+            let mut results = assumed.items(&exchange.results, &mut tokens);
+            places.extend((builder.next_item()..).take(reply.len() + results.len()));
+            results.extend(resets.carried(index + 1, false));
+            let written = reply.iter().map(|it| Tokens::from(it.sizes.raw)).sum();
+            builder.step(
+                clock.since_start(exchange.at_ms),
+                assumed.output(exchange, written),
+                &reply,
+                &results,
+            );
+            builder.response(clock.place(exchange.response_ms), clock.place(exchange.end_ms));
+            if let Some(usage) = exchange.usage {
+                builder.usage(usage);
+                builder.tail(if self.has_breakpoints { usage.uncached } else { 0 });
+            }
+            if let Some(cost) = exchange.cost {
+                builder.cost(cost);
+            }
+            if self.exchanges.get(index + 1).is_some_and(|it| it.begins.is_none()) {
+                let first = builder.next_item() - u32::from(resets.carries(index + 1));
+                resets.apply(index + 1, &mut builder, first, &places);
+            }
+        }
+        let mut timeline = builder.finish();
+        infer_needs(&mut timeline, &assumed.needs, file_tools);
+        timeline
+    }
+}
+
+/// The models of a recording, in the order in which they come.
+#[derive(Default)]
+struct Models<'a> {
+    names: IndexSet<&'a str>,
+    last: usize,
+}
+
+impl<'a> Models<'a> {
+    /// Tells the builder when the next request is another model's than the one before.
+    fn tell(&mut self, model: &'a str, builder: &mut TimelineBuilder) {
+        if model.is_empty() {
+            return;
+        }
+        let (number, _) = self.names.insert_full(model);
+        if std::mem::replace(&mut self.last, number) != number {
+            builder.change(Setting::Model, u32::try_from(number).unwrap_or(u32::MAX));
+        }
+    }
+}
+
+/// Milliseconds since the first request; a clock that goes back stands still.
+#[derive(Default)]
+struct Clock {
+    start: Option<i64>,
+    last: i64,
+}
+
+impl Clock {
+    fn since_start(&mut self, at_ms: Option<i64>) -> i64 {
+        if let Some(at_ms) = at_ms {
+            let start = *self.start.get_or_insert(at_ms);
+            self.last = self.last.max(at_ms.saturating_sub(start));
+        }
+        self.last
+    }
+
+    /// Returns where a time lies since the first request; at the last one, when it is not known.
+    fn place(&self, at_ms: Option<i64>) -> i64 {
+        let start = self.start.unwrap_or(0);
+        at_ms.map_or(self.last, |it| it.saturating_sub(start))
+    }
+}
+
+/// The resets of a recording while its timeline is put together.
+struct Resets<'a> {
+    left: std::slice::Iter<'a, Reset>,
+    next: Option<&'a Reset>,
+    n_stable: ItemIx,
+}
+
+impl<'a> Resets<'a> {
+    fn new(resets: &'a [Reset], n_stable: ItemIx) -> Self {
+        let mut left = resets.iter();
+        let next = left.next();
+        Self { left, next, n_stable }
+    }
+
+    /// Returns whether something unknown stands for what a reset before this request took out.
+    fn carries(&self, exchange: usize) -> bool {
+        self.next.is_some_and(|it| it.exchange == exchange && it.carried > 0)
+    }
+
+    /// Returns what stands for it, in the message that the request begins with or in the one before.
+    fn carried(&self, exchange: usize, begins: bool) -> Option<NewItem<'static>> {
+        let reset =
+            self.next.filter(|it| it.exchange == exchange && it.carried > 0 && it.begins == begins)?;
+        Some(NewItem::plain(Kind::Summary, u32::try_from(reset.carried).unwrap_or(u32::MAX)))
+    }
+
+    /// Tells the builder of the reset before a request: up to `end`, and from the first part that goes.
+    fn apply(&mut self, exchange: usize, builder: &mut TimelineBuilder, end: ItemIx, places: &[ItemIx]) {
+        let Some(reset) = self.next.filter(|it| it.exchange == exchange) else { return };
+        let place = |part: usize| places.get(part).copied().unwrap_or(end).min(end);
+        let (start, end) = (reset.from.map_or(self.n_stable, place), reset.to.map_or(end, place));
+        builder.reset(start..end);
+        self.next = self.left.next();
+    }
+}

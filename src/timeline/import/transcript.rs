@@ -1,0 +1,153 @@
+//! A recording in the order in which the model saw it, whatever its format.
+
+use std::sync::Arc;
+
+use xxhash_rust::xxh3::xxh3_64_with_seed;
+
+use super::content::{Content, Measured};
+use crate::quantity::{Cost, Tokens};
+use crate::timeline::{Harness, Kind, Usage};
+
+/// A recording: its requests, in order.
+#[derive(Debug, Default)]
+pub(super) struct Transcript {
+    /// What stands in front of every prompt, as far as the recording shows it.
+    pub(super) stable: Vec<Part>,
+    /// The requests; never one without a part in its reply.
+    pub(super) exchanges: Vec<Exchange>,
+    /// What tells it from others of the same file; empty when it is alone.
+    pub(super) name: String,
+    /// How its harness uses the provider's cache.
+    pub(super) harness: Harness,
+    /// Whether its harness is known to make side requests, which no record shows.
+    pub(super) makes_side_requests: bool,
+    /// Whether these are assumed, where the scenario says nothing: not where the recording is
+    /// the harness's own log, which is believed.
+    pub(super) assumes_side_requests: bool,
+    /// Whether its plain input is what stands behind the last breakpoint.
+    pub(super) has_breakpoints: bool,
+    /// Whether its output counts are what the reply takes in the next prompt.
+    pub(super) counts_output: bool,
+    /// Whether reasoning leaves the prompts when the user speaks again.
+    pub(super) forgets_reasoning: bool,
+    /// What reading it had to assume, in sentences.
+    pub(super) assumptions: Vec<String>,
+}
+
+/// One request: what came before it, what the model answered, what its calls gave back.
+#[derive(Debug, Default)]
+pub(super) struct Exchange {
+    /// The user's parts, where the request begins a turn.
+    pub(super) begins: Option<Vec<Part>>,
+    /// Milliseconds on the recording's clock at which the request started.
+    pub(super) at_ms: Option<i64>,
+    /// The same, at which the response began, as far as the recording says.
+    pub(super) response_ms: Option<i64>,
+    /// The same, at which it ended.
+    pub(super) end_ms: Option<i64>,
+    /// The first part, counted from the first of the transcript, that stays where the harness compacted the history
+    /// before this request; beyond all parts, when none does.
+    pub(super) compacts: Option<usize>,
+    /// Which model answered; empty where the recording does not say.
+    pub(super) model: String,
+    /// What the provider billed.
+    pub(super) usage: Option<Usage>,
+    /// How much of its output was reasoning.
+    pub(super) reasoning: Tokens,
+    /// What the harness says that it cost.
+    pub(super) cost: Option<Cost>,
+    /// What the model answered.
+    pub(super) reply: Vec<Part>,
+    /// What came back, and what the user's side said before the next request of the turn.
+    pub(super) results: Vec<Part>,
+}
+
+/// One message part.
+#[derive(Clone, Debug)]
+pub(super) struct Part {
+    /// What it is.
+    pub(super) kind: Kind,
+    /// Its characters.
+    pub(super) characters: u64,
+    /// Stands for its content.
+    pub(super) digest: u64,
+    /// Its tokens, where a tokenizer counted its text.
+    pub(super) tokens: Option<Tokens>,
+    /// The tool of a call or a result, as recorded.
+    pub(super) tool: String,
+    /// Of a result: which call of the reply it answers.
+    pub(super) answers: usize,
+    /// Its text, where the recording has it; of a call, its input as JSON. Held once, however often the part is cloned.
+    pub(super) text: Option<Arc<str>>,
+}
+
+impl Part {
+    /// A part with content of so many characters.
+    pub(super) fn new(kind: Kind, characters: u64, content_digest: u64) -> Self {
+        let digest = xxh3_64_with_seed(&content_digest.to_le_bytes(), label(kind));
+        Self { kind, characters, digest, tokens: None, tool: String::new(), answers: usize::MAX, text: None }
+    }
+
+    /// A part with its content, and its text where that is known.
+    pub(super) fn of(kind: Kind, content: impl Into<Content>) -> Self {
+        let Content { measured, text } = content.into();
+        Self { text, ..Self::new(kind, measured.characters, measured.digest) }
+    }
+
+    /// The same content as another kind of part, which is neither call nor result.
+    pub(super) fn with_kind(self, kind: Kind) -> Self {
+        Self { kind, tool: String::new(), answers: usize::MAX, ..self }
+    }
+}
+
+/// A part and the name of its call; empty where there is none.
+#[derive(Clone, Debug)]
+pub(super) struct Named {
+    /// The call's name.
+    pub(super) call: String,
+    /// The part.
+    pub(super) part: Part,
+}
+
+impl Named {
+    /// A part that is no call.
+    pub(super) fn plain(part: Part) -> Self {
+        Self { call: String::new(), part }
+    }
+
+    /// A call of a tool with its arguments.
+    pub(super) fn call(id: &str, tool: &str, arguments: Content) -> Self {
+        let measured = Measured::text(tool).then(arguments.measured, 0);
+        let mut part = Part::of(Kind::ToolCall, Content { measured, ..arguments });
+        tool.clone_into(&mut part.tool);
+        Self { call: id.to_owned(), part }
+    }
+}
+
+impl Exchange {
+    /// Returns the user's parts that stand before the reply.
+    pub(super) fn user(&self) -> &[Part] {
+        self.begins.as_deref().unwrap_or_default()
+    }
+
+    /// Returns whether the model asked for tools, so that the turn goes on.
+    pub(super) fn has_calls(&self) -> bool {
+        self.reply.iter().any(|it| it.kind == Kind::ToolCall)
+    }
+}
+
+/// Keeps equal texts of different kinds apart.
+fn label(kind: Kind) -> u64 {
+    match kind {
+        Kind::System => 1,
+        Kind::ToolSchema => 2,
+        Kind::User => 3,
+        Kind::Assistant => 4,
+        Kind::Reasoning => 5,
+        Kind::ToolCall => 6,
+        Kind::ToolResult => 7,
+        Kind::Summary => 8,
+        Kind::Memory => 9,
+        Kind::Approval => 10,
+    }
+}

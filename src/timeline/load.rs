@@ -1,0 +1,44 @@
+//! A scenario's load as a timeline, wherever its items come from.
+
+use super::{Conversation, Timeline, generate, scripted};
+use crate::error::Error;
+use crate::input::Scenario;
+use crate::input::scenario::{Assume, Load};
+
+/// Makes the timeline of a scenario, of conversations that of the first; it has the scenario's name, one of several sessions its
+/// own behind that.
+///
+/// Recorded sessions are left to the caller, who knows where the scenario's folder is: `recorded` gets the path
+/// as the scenario writes it, and what the recording does not say.
+///
+/// # Errors
+/// What the scenario's generator refuses, each with its field path, or what `recorded` says.
+pub fn load(
+    scenario: &Scenario,
+    recorded: impl FnOnce(&str, &Assume) -> Result<Timeline, Error>,
+) -> Result<Timeline, Error> {
+    let mut timeline = made(scenario, recorded)?;
+    timeline.refetch = scenario.refetch;
+    Ok(timeline)
+}
+
+fn made(
+    spec: &Scenario,
+    recorded: impl FnOnce(&str, &Assume) -> Result<Timeline, Error>,
+) -> Result<Timeline, Error> {
+    match &spec.load {
+        Load::Turns(turns) => Ok(scripted::timeline(spec, turns)),
+        Load::Generate { kind, turns, scale } => Ok(generate::timeline(spec, kind, *turns, *scale)?),
+        Load::Conversation(conversation) => {
+            let conversation = Conversation::new(spec, conversation);
+            Ok(conversation.timeline(&conversation.trial(0)))
+        }
+        Load::Recorded { path, assume } => {
+            let mut timeline = recorded(path, assume)?;
+            if !timeline.name.starts_with(&format!("{}/", spec.name)) {
+                timeline.name.clone_from(&spec.name);
+            }
+            Ok(timeline)
+        }
+    }
+}
