@@ -4,12 +4,12 @@
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use ctxsim::catalog::Catalog;
-use ctxsim::run::{Plan, Request};
+use ctxsim::compare::{Comparison, Plan};
 
 /// The whole matrix on one thread: 30 policies × 9 profiles × 1,000 turns, 2.24 million requests.
 fn matrix(criterion: &mut Criterion) {
-    let request = Request { suite: Some("duckagent-matrix".to_owned()), ..Request::default() };
-    let plan = Plan::new(&Catalog::bundled(), &request).unwrap();
+    let comparison = Comparison { suite: Some("duckagent-matrix".to_owned()), ..Comparison::default() };
+    let plan = Plan::new(&Catalog::bundled(), &comparison).unwrap();
     let requests: u64 = plan.report(Some(1), &|_, _| {}).runs.iter().map(|it| it.tally.sums.main.n).sum();
 
     let mut group = criterion.benchmark_group("matrix");
@@ -26,13 +26,13 @@ fn policies(criterion: &mut Criterion) {
         ("duckagent/duckagent_recoverable_decay_guarded_mid", "duckagent/openai-gpt-5.4"),
         ("clear_tool_results", "interval/openai-gpt-5.4"),
     ] {
-        let request = Request {
+        let comparison = Comparison {
             policies: vec![policy.to_owned()],
             scenarios: vec!["duckagent/long_run".to_owned()],
             profiles: vec![profile.to_owned()],
-            ..Request::default()
+            ..Comparison::default()
         };
-        let plan = Plan::new(&Catalog::bundled(), &request).unwrap();
+        let plan = Plan::new(&Catalog::bundled(), &comparison).unwrap();
         let requests = plan.report(Some(1), &|_, _| {}).runs[0].tally.sums.main.n;
         group.throughput(Throughput::Elements(requests));
         group.bench_function(policy, |bencher| bencher.iter(|| plan.report(Some(1), &|_, _| {})));

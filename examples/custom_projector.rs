@@ -1,12 +1,12 @@
-//! A policy in code: results of completed loops are shown as their recovery handles.
+//! A policy in code: results of completed turns are shown as their recovery handles.
 
 use ctxsim::model::Layout;
 use ctxsim::model::policy::Moment;
 use ctxsim::projection::prompt::Shown;
 use ctxsim::projection::rendition::Rendered;
-use ctxsim::recovery::ReadyRecovery;
-use ctxsim::trace::Kind;
-use ctxsim::{Ambient, Catalog, Editor, Plan, Projector, Request, Sums, Tally, play};
+use ctxsim::recovery::CompiledRecovery;
+use ctxsim::timeline::Kind;
+use ctxsim::{Ambient, Catalog, Comparison, Editor, Plan, Projector, Sums, Tally, play};
 
 /// Shows what is no longer worked on by its handle.
 struct Handles;
@@ -29,22 +29,22 @@ impl Projector for Handles {
 }
 
 pub(crate) fn main() -> Result<(), ctxsim::Error> {
-    let request = Request {
+    let comparison = Comparison {
         policies: vec!["identity".into()],
         scenarios: vec!["duckagent/incremental_workspace_audit".into()],
         profiles: vec!["duckagent/openai-gpt-5.4".into()],
-        ..Request::default()
+        ..Comparison::default()
     };
-    let plan = Plan::new(&Catalog::bundled(), &request)?;
+    let plan = Plan::new(&Catalog::bundled(), &comparison)?;
     let profile = &plan.profiles[0];
-    let Some(trace) = plan.scenarios[0].workload.items() else { return Ok(()) };
+    let Some(timeline) = plan.scenarios[0].workload.items() else { return Ok(()) };
 
     let mut sums = Sums::default();
     let outcome = play(
-        trace,
+        timeline,
         &mut Handles,
         &Layout::default(),
-        ReadyRecovery::OneShot,
+        CompiledRecovery::OneShot,
         &profile.limits,
         &profile.cache,
         &mut sums,

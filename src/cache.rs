@@ -2,6 +2,7 @@
 
 mod blocks;
 pub mod breakpoints;
+mod explicit_cache;
 pub mod finding;
 pub mod lru;
 pub mod marks;
@@ -10,19 +11,18 @@ mod prefix_cap;
 mod prefix_interval;
 mod prefixes;
 mod qualified;
-mod stored;
 mod units;
 
-use crate::ledger::{CacheUse, StoredRow};
+use crate::ledger::{CacheUse, ExplicitCacheRow};
 use crate::model::{CacheRules, Layout, Settings, TtlClass};
 use crate::projection::Visit;
 use crate::projection::chain::Chain;
 use crate::projection::prompt::SlotIx;
+use crate::quantity::Tokens;
 use crate::spec::cache::ReadableSpec;
-use crate::units::Tokens;
 
 pub use finding::{EntryFound, Fate, Finding, MarkFound};
-pub use qualified::Luck;
+pub use qualified::HitDraws;
 
 /// What a cache learns of a request.
 #[derive(Clone, Copy, Debug)]
@@ -41,11 +41,11 @@ pub struct RequestView<'a> {
     pub ttl: Option<TtlClass>,
     /// Tokens at the prompt's end that stand behind its last breakpoint.
     pub tail: Tokens,
-    /// Milliseconds since the trace began at which the request starts.
+    /// Milliseconds since the timeline began at which the request starts.
     pub now_ms: i64,
-    /// Milliseconds since the trace began at which its response starts.
+    /// Milliseconds since the timeline began at which its response starts.
     pub response_ms: i64,
-    /// Milliseconds since the trace began at which its response ends.
+    /// Milliseconds since the timeline began at which its response ends.
     pub end_ms: i64,
     /// The first slot that the policy edited since the last request.
     pub edited_from: Option<SlotIx>,
@@ -94,7 +94,7 @@ pub trait CacheRule {
     }
 
     /// Returns what was stored for a price by the hour, up to the end of its time.
-    fn stored(&self) -> &[StoredRow] {
+    fn stored(&self) -> &[ExplicitCacheRow] {
         &[]
     }
 }
@@ -111,12 +111,12 @@ pub fn cache(rules: &CacheRules) -> Box<dyn CacheRule> {
         }
         CacheRules::Breakpoints(rules) => Box::new(breakpoints::Cache::new(*rules)),
         CacheRules::Units(rules) => Box::new(units::Units::new(*rules)),
-        CacheRules::Stored(rules) => Box::new(stored::Stored::new(*rules)),
+        CacheRules::ExplicitCache(rules) => Box::new(explicit_cache::ExplicitCache::new(*rules)),
         CacheRules::Qualified(rules) => Box::new(qualified::Qualified::new(rules)),
     }
 }
 
-/// Returns an empty cache for a trace whose requests change their settings.
+/// Returns an empty cache for a timeline whose requests change their settings.
 #[must_use]
 pub fn cache_with_settings(rules: &CacheRules) -> Box<dyn CacheRule> {
     Box::new(qualified::with_settings(rules))

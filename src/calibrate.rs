@@ -9,8 +9,8 @@ use crate::ledger::{CacheUse, RequestRow, Role};
 use crate::model::TtlClass;
 use crate::model::price::Prices;
 use crate::price;
-use crate::trace::{EventKind, StepIx, Trace, Usage};
-use crate::units::{Cost, Tokens};
+use crate::quantity::{Cost, Tokens};
+use crate::timeline::{EventKind, StepIx, Timeline, Usage};
 
 pub use report::{json, tables};
 
@@ -64,26 +64,33 @@ pub struct Calibration {
 impl Calibration {
     /// Compares the agent's requests with what was recorded of them.
     #[must_use]
-    pub fn new(trace: &Trace, rows: &[RequestRow], prices: &Prices) -> Self {
-        let mut calibration = Self { name: trace.name.clone(), ..Self::default() };
-        let usages = trace.recorded.as_ref().map_or(&[] as &[Option<Usage>], |it| it.usage.as_slice());
+    pub fn new(timeline: &Timeline, rows: &[RequestRow], prices: &Prices) -> Self {
+        let mut calibration = Self { name: timeline.name.clone(), ..Self::default() };
+        let usages = timeline.recorded.as_ref().map_or(&[] as &[Option<Usage>], |it| it.usage.as_slice());
         let mut before: Option<&RequestRow> = None;
         for row in rows.iter().filter(|it| it.role == Role::Main) {
             let usage = usages.get(row.step as usize).copied().flatten();
             if let (Some(before), Some(billed)) = (before, usage) {
-                calibration.add(trace, before, row, billed, prices);
+                calibration.add(timeline, before, row, billed, prices);
             }
             before = Some(row);
         }
         calibration
     }
 
-    fn add(&mut self, trace: &Trace, before: &RequestRow, row: &RequestRow, billed: Usage, prices: &Prices) {
+    fn add(
+        &mut self,
+        timeline: &Timeline,
+        before: &RequestRow,
+        row: &RequestRow,
+        billed: Usage,
+        prices: &Prices,
+    ) {
         let class = class(row.usage.read, billed.cache_read);
-        let reason = if class == Class::Exact { "" } else { reason(trace, before, row, billed) };
+        let reason = if class == Class::Exact { "" } else { reason(timeline, before, row, billed) };
         self.pairs.push(Pair { step: row.step, predicted: row.usage, billed, class, reason });
         let mut write = [0; 2];
-        write[trace.harness.ttl.unwrap_or(TtlClass::Short) as usize] = billed.cache_write;
+        write[timeline.harness.ttl.unwrap_or(TtlClass::Short) as usize] = billed.cache_write;
         let as_billed =
             CacheUse { read: billed.cache_read, write, uncached: billed.uncached, broke_at: None };
         let input = |usage| price::request(&RequestRow { usage, output: 0, ..*row }, prices);
@@ -145,11 +152,11 @@ fn class(predicted: Tokens, billed: Tokens) -> Class {
 }
 
 /// Says what may be behind a difference.
-fn reason(trace: &Trace, before: &RequestRow, row: &RequestRow, billed: Usage) -> &'static str {
+fn reason(timeline: &Timeline, before: &RequestRow, row: &RequestRow, billed: Usage) -> &'static str {
     let is_reset =
-        trace.events.iter().any(|it| matches!(it.kind, EventKind::Reset(_)) && it.step == row.step);
-    let begins = row.loop_ix != before.loop_ix;
-    let plain = before.prompt.saturating_sub(trace.tail(before.step));
+        timeline.events.iter().any(|it| matches!(it.kind, EventKind::Reset(_)) && it.step == row.step);
+    let begins = row.turn_ix != before.turn_ix;
+    let plain = before.prompt.saturating_sub(timeline.tail(before.step));
     let predicted = row.usage.read;
     if is_reset {
         return "the harness took history out, and the record does not say how much of the prompt stayed the same";
@@ -170,7 +177,7 @@ fn reason(trace: &Trace, before: &RequestRow, row: &RequestRow, billed: Usage) -
     }
     if billed.cache_read == 0 {
         "nothing was read although the entry should have lived"
-    } else if billed.cache_read <= trace.stable_tokens() {
+    } else if billed.cache_read <= timeline.stable_tokens() {
         "only tools and system prompt were read: the messages had changed, which the record does not show"
     } else {
         "only an earlier part was read: the prompt had changed, which the record does not show"

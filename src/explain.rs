@@ -16,8 +16,8 @@ use crate::model::{Policy, Profile};
 use crate::price::{Bill, Consumed};
 use crate::projection::chain::Link;
 use crate::projection::text_as_it_came;
-use crate::trace::{Trace, Usage};
-use crate::units::Tokens;
+use crate::quantity::Tokens;
+use crate::timeline::{Timeline, Usage};
 
 pub use items::{Cached, Standing, Stood};
 pub use prefix::{Prefix, Same};
@@ -36,7 +36,7 @@ pub struct Explanation {
     pub asked_by: Option<By>,
     /// What it costs, part by part.
     pub bill: Bill,
-    /// What the provider billed, where the trace was recorded and this is the agent's own request.
+    /// What the provider billed, where the timeline was recorded and this is the agent's own request.
     pub recorded: Option<Usage>,
     /// Every item that had come, in order; of a summariser with a prompt of its own, those that it replaces.
     pub items: Vec<Standing>,
@@ -92,32 +92,33 @@ pub struct Done {
 /// # Errors
 /// The run has no such row.
 pub fn explain(
-    trace: &Trace,
+    timeline: &Timeline,
     policy: &Policy,
     profile: &Profile,
     n: usize,
 ) -> Result<Explanation, Box<Diagnostic>> {
     let mut rows = Rows::default();
-    simulate(trace, policy, &profile.limits, &profile.cache, &mut rows);
+    simulate(timeline, policy, &profile.limits, &profile.cache, &mut rows);
     let rows = rows.requests;
     let wanted = n.checked_sub(1).filter(|it| *it < rows.len()).ok_or_else(|| out_of_range(n, rows.len()))?;
     let mains: Vec<usize> = (0..rows.len()).filter(|it| rows[*it].role == Role::Main).collect();
     let n_before = mains.partition_point(|it| *it < wanted);
     let is_main = rows[wanted].role == Role::Main;
     let shared = Shared::new(wanted);
-    let mut eyes = Eyes::new(&trace.texts, [n_before.checked_sub(1), is_main.then_some(n_before)], n_before);
+    let mut eyes =
+        Eyes::new(&timeline.texts, [n_before.checked_sub(1), is_main.then_some(n_before)], n_before);
     let mut sink = Wanted { shared: shared.clone(), row: None, needs: Vec::new() };
     let look = |inner| -> Box<dyn CacheRule> { Box::new(WatchedCache { inner, shared: shared.clone() }) };
-    simulate_watched(trace, policy, &profile.limits, &profile.cache, (&mut eyes, look), &mut sink);
+    simulate_watched(timeline, policy, &profile.limits, &profile.cache, (&mut eyes, look), &mut sink);
     let row = sink.row.unwrap_or(rows[wanted]);
     let asked = shared.take(&row);
     let nth = rows[..wanted].iter().rev().take_while(|it| it.role != Role::Main).count();
     let [before, this] = std::mem::take(&mut eyes.sent);
     let (this, asked_by) = match this {
         Some(sent) => (sent, None),
-        None => aside(trace, policy, &eyes, (n_before, nth), asked.as_ref()),
+        None => aside(timeline, policy, &eyes, (n_before, nth), asked.as_ref()),
     };
-    let story = Story { trace, policy, mains: &mains, edits: &eyes.edits[..this.n_edits] };
+    let story = Story { timeline, policy, mains: &mains, edits: &eyes.edits[..this.n_edits] };
     let n_seen = before.as_ref().map_or(0, |it| it.slots.len());
     let items = story.items(&this, n_seen, &row);
     let shown: Tokens = items.iter().map(|it| Tokens::from(it.now.tokens)).sum();
@@ -125,7 +126,7 @@ pub fn explain(
     let compared = before.filter(|_| !this.links.is_empty());
     let prefix = compared.map(|before| story.prefix(&before, &this, mains[n_before - 1] + 1, n_before));
     let list = profile.prices.at(row.at_ms);
-    let recorded = trace.recorded.as_ref().filter(|_| is_main && row.n == 0);
+    let recorded = timeline.recorded.as_ref().filter(|_| is_main && row.n == 0);
     Ok(Explanation {
         n,
         of: rows.len(),
@@ -159,7 +160,7 @@ fn out_of_range(n: usize, of: usize) -> Box<Diagnostic> {
 
 /// Everything that a request's story is told from.
 struct Story<'a> {
-    trace: &'a Trace,
+    timeline: &'a Timeline,
     policy: &'a Policy,
     /// The rows of the agent's requests.
     mains: &'a [usize],
@@ -231,7 +232,7 @@ fn rung(policy: &Policy, author: u8) -> (usize, usize) {
 /// Returns the agent's prompt as it stood when a policy made the n-th request of its own since the agent's last, and the
 /// stage that made it.
 fn aside(
-    trace: &Trace,
+    timeline: &Timeline,
     policy: &Policy,
     eyes: &Eyes<'_>,
     (n_sent, nth): (usize, usize),
@@ -250,13 +251,13 @@ fn aside(
     let n_edits =
         (0..end).rev().take_while(|it| items::goes_behind(&eyes.edits[*it].edit)).last().unwrap_or(end);
     let n_items = eyes.edits.get(end).map_or(0, |it| it.n_items);
-    let mut slots = items::as_they_came(&trace.spine, n_items);
+    let mut slots = items::as_they_came(&timeline.spine, n_items);
     for noted in &eyes.edits[..n_edits] {
         if let Some(slot) = slots.get_mut(noted.edit.slot as usize) {
             *slot = noted.edit.after;
         }
     }
-    let texts = (0..).zip(&slots).map(|(at, slot)| text_as_it_came(slot, &trace.texts, at)).collect();
+    let texts = (0..).zip(&slots).map(|(at, slot)| text_as_it_came(slot, &timeline.texts, at)).collect();
     let links: Vec<Link> = asked.map(|it| it.links.clone()).unwrap_or_default();
     let replaced = eyes.edits.get(n_edits..=end).unwrap_or_default().iter().map(|it| it.edit.slot);
     let only = asked.is_none().then(|| replaced.collect());

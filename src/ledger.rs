@@ -3,11 +3,11 @@
 mod sums;
 
 use crate::model::memory::State;
-use crate::trace::facts::FactIx;
-use crate::trace::{Derived, ItemIx, Level, LoopIx, StepIx};
-use crate::units::Tokens;
+use crate::quantity::Tokens;
+use crate::timeline::facts::FactIx;
+use crate::timeline::{Inferred, ItemIx, Level, StepIx, TurnIx};
 
-pub use sums::{NeedSums, RequestSums, StoredSums, Sums};
+pub use sums::{ExplicitCacheSums, NeedSums, RequestSums, Sums};
 
 /// Which model a request goes to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -35,15 +35,15 @@ pub struct CacheUse {
 /// One model request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RequestRow {
-    /// The loop.
-    pub loop_ix: LoopIx,
-    /// The trace's step.
+    /// The turn.
+    pub turn_ix: TurnIx,
+    /// The timeline's step.
     pub step: StepIx,
     /// The n-th request of that step, from 0.
     pub n: u32,
     /// Who is asked.
     pub role: Role,
-    /// Milliseconds since the trace began.
+    /// Milliseconds since the timeline began.
     pub at_ms: i64,
     /// Tokens of the prompt.
     pub prompt: Tokens,
@@ -53,7 +53,7 @@ pub struct RequestRow {
     pub output: Tokens,
     /// What the policy did since the request before.
     pub change: Change,
-    /// How many loops a summary replaces; 0 for the agent's own requests.
+    /// How many turns a summary replaces; 0 for the agent's own requests.
     pub items: u32,
 }
 
@@ -71,8 +71,8 @@ pub struct Change {
 /// A need, and how it was met.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct NeedRow {
-    /// The loop in which it was due.
-    pub loop_ix: LoopIx,
+    /// The turn in which it was due.
+    pub turn_ix: TurnIx,
     /// How much was needed.
     pub level: Level,
     /// How probable the need was.
@@ -88,7 +88,7 @@ pub struct NeedRow {
     /// Expected failures: no handle to recover by.
     pub failed: f64,
     /// Where it comes from, where a recorded call gave it away.
-    pub derived: Option<Derived>,
+    pub inferred: Option<Inferred>,
     /// Whether its calls were drawn and sent, so that they have rows of their own.
     pub is_sent: bool,
 }
@@ -114,8 +114,8 @@ pub struct ProbeRow {
 
 /// A content that the harness stored for a price by the hour; making it was a call of its own, billed as input.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct StoredRow {
-    /// Milliseconds since the trace began at which it was made.
+pub struct ExplicitCacheRow {
+    /// Milliseconds since the timeline began at which it was made.
     pub at_ms: i64,
     /// Its tokens.
     pub tokens: Tokens,
@@ -163,16 +163,16 @@ pub struct Failure {
 pub enum FailureKind {
     /// The n-th request that asked for a tool, from 1.
     ToolRequest(u32),
-    /// The final request of a loop with tools.
+    /// The final request of a turn with tools.
     FinalAfterTools,
-    /// The only request of a loop without tools.
+    /// The only request of a turn without tools.
     FinalNoTool,
 }
 
 /// What a run came to, beside its rows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Outcome {
-    /// User turns of the trace.
+    /// User turns of the timeline.
     pub turns_requested: u32,
     /// User turns begun.
     pub turns_started: u32,
@@ -225,7 +225,7 @@ pub trait Sink {
     /// Takes a probe; those who do not ask after facts need not say so.
     fn probe(&mut self, _row: &ProbeRow) {}
     /// Takes a stored content, when the run is over; those who need no costs need not say so.
-    fn stored(&mut self, _row: &StoredRow) {}
+    fn stored(&mut self, _row: &ExplicitCacheRow) {}
     /// Takes a fact that the memory holds when the load is over, bank by bank and the oldest first.
     fn kept(&mut self, _row: &KeptRow<'_>) {}
 }
@@ -238,7 +238,7 @@ pub struct Rows {
     /// The needs, in order.
     pub needs: Vec<NeedRow>,
     /// The stored contents, in the order in which they were made.
-    pub stored: Vec<StoredRow>,
+    pub stored: Vec<ExplicitCacheRow>,
 }
 
 impl Sink for Rows {
@@ -250,7 +250,7 @@ impl Sink for Rows {
         self.needs.push(*row);
     }
 
-    fn stored(&mut self, row: &StoredRow) {
+    fn stored(&mut self, row: &ExplicitCacheRow) {
         self.stored.push(*row);
     }
 }
@@ -274,7 +274,7 @@ impl<A: Sink, B: Sink> Sink for (A, B) {
         self.1.probe(row);
     }
 
-    fn stored(&mut self, row: &StoredRow) {
+    fn stored(&mut self, row: &ExplicitCacheRow) {
         self.0.stored(row);
         self.1.stored(row);
     }

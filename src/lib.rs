@@ -1,19 +1,19 @@
 //! An embedded, offline, deterministic simulator for the context policies of LLM agents.
 //!
-//! A [`Catalog`] holds inputs by name, a [`Request`] says which of them to compare, a [`Plan`] checks them and runs them, and its
+//! A [`Catalog`] holds inputs by name, a [`Comparison`] says which of them to compare, a [`Plan`] checks them and runs them, and its
 //! [`Report`] holds what came of it:
 //!
 //! ```
-//! use ctxsim::{Catalog, Plan, Request};
+//! use ctxsim::{Catalog, Comparison, Plan};
 //!
 //! # fn main() -> Result<(), ctxsim::Error> {
-//! let request = Request {
+//! let comparison = Comparison {
 //!     policies: vec!["identity".into(), "clear_tool_results".into()],
 //!     scenarios: vec!["recorded/claude-code".into()],
 //!     profiles: vec!["duckagent/openai-gpt-5.4".into()],
-//!     ..Request::default()
+//!     ..Comparison::default()
 //! };
-//! let report = Plan::new(&Catalog::bundled(), &request)?.report(None, &|_, _| {});
+//! let report = Plan::new(&Catalog::bundled(), &comparison)?.report(None, &|_, _| {});
 //!
 //! let longest: Vec<u64> = report.runs.iter().map(|it| it.tally.sums.main.prompt_max).collect();
 //! assert_eq!(longest, [108_982, 73_082]);
@@ -21,11 +21,11 @@
 //! # }
 //! ```
 //!
-//! One level below, [`simulate`] plays one [`Trace`] under one [`Policy`], and [`play`] under any [`Projector`], which is how a
+//! One level below, [`simulate`] plays one [`Timeline`] under one [`Policy`], and [`play`] under any [`Projector`], which is how a
 //! policy is written in code. Sizes are tokens, prices US dollars per million tokens, times milliseconds; every failure is the
 //! one [`Error`].
 
-pub mod units;
+pub mod quantity;
 pub mod rng;
 pub mod diag;
 pub mod error;
@@ -33,34 +33,34 @@ pub mod spec;
 pub mod source;
 pub mod model;
 pub mod tokens;
-pub mod trace;
+pub mod timeline;
 pub mod ledger;
 pub mod projection;
 pub mod memory;
 pub mod cache;
 pub mod recovery;
-pub mod coded;
+pub mod builtin;
 pub mod engine;
-pub mod blocks;
+pub mod block_trace;
 pub mod price;
 pub mod calibrate;
 pub mod explain;
-pub mod metrics;
+pub mod measure;
 pub mod report;
 pub mod pricelist;
 pub mod guard;
 pub mod catalog;
-pub mod run;
+pub mod compare;
 
 pub use catalog::Catalog;
+pub use compare::{Comparison, Plan};
 pub use diag::Diagnostic;
 pub use engine::{play, simulate};
 pub use error::Error;
 pub use ledger::{Outcome, Rows, Sums};
-pub use metrics::{Tally, Totals};
+pub use measure::{Tally, Totals};
 pub use model::{CacheRules, Limits, Policy, Profile};
 pub use projection::{Ambient, Editor, Projector, Prompt};
 pub use report::Report;
-pub use run::{Plan, Request};
 pub use spec::{Format, PolicySpec, ProfileSpec, ScenarioSpec, SuiteSpec};
-pub use trace::Trace;
+pub use timeline::Timeline;

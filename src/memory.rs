@@ -1,18 +1,18 @@
 //! What a policy remembers beside the window: write, store, read, use; each part can be replaced by one that loses nothing.
 
+pub mod export;
 mod read;
 mod store;
-pub mod stored;
 mod r#use;
 mod write;
 
 use crate::ledger::{Loss, ProbeRow, Sink};
 use crate::model::memory::{Memory, Part, State};
 use crate::projection::Prompt;
+use crate::quantity::Tokens;
 use crate::spec::memory::FromSpec;
-use crate::trace::ItemIx;
-use crate::trace::facts::{FactPlane, Form, Plant};
-use crate::units::Tokens;
+use crate::timeline::ItemIx;
+use crate::timeline::facts::{FactPlane, Form, Plant};
 
 use store::Store;
 use write::Writer;
@@ -41,7 +41,7 @@ impl View for Prompt<'_> {
 
 /// Follows a run and answers its probes.
 #[derive(Debug)]
-pub struct Keeper<'t> {
+pub struct MemoryRun<'t> {
     plane: &'t FactPlane,
     memory: Option<Remembering<'t>>,
 }
@@ -58,7 +58,7 @@ struct Remembering<'t> {
     waiting: Vec<usize>,
 }
 
-impl<'t> Keeper<'t> {
+impl<'t> MemoryRun<'t> {
     /// Begins to remember; a policy without a memory knows what its prompt shows.
     #[must_use]
     pub fn new(plane: &'t FactPlane, rules: Option<&'t Memory>) -> Self {

@@ -13,10 +13,10 @@ pub mod scope;
 pub mod size;
 pub mod template;
 
-pub use action::{Action, Rendition, Row};
+pub use action::{Action, Rendition, TableRow};
 pub use cache::{Breakpoints, CacheRules, Settings, TtlClass};
 pub use layout::Layout;
 pub use policy::{Moment, Policy, Recovery, Rung, Stage};
 pub use profile::{Limits, Profile};
 pub use scope::{Patterns, Scope};
-pub use size::{Bound, Comparison, Cond, Extent, Size};
+pub use size::{Bound, Cond, Extent, Relation, Size};

@@ -5,11 +5,11 @@ pub mod index;
 
 use std::ops::AddAssign;
 
-use crate::ledger::{NeedSums, RequestRow, StoredSums, Sums};
+use crate::ledger::{ExplicitCacheSums, NeedSums, RequestRow, Sums};
 use crate::model::Profile;
 use crate::model::price::{Prices, Rates};
 use crate::model::profile::Assumptions;
-use crate::units::Cost;
+use crate::quantity::Cost;
 
 pub use bill::{Bill, Consumed, storage};
 pub use index::{PriceIndex, PriceRows};
@@ -50,7 +50,7 @@ impl Costs {
             (None, None) => (unknown, unknown),
         };
         let stored = match (profile.prices.flat(), index) {
-            _ if sums.stored == StoredSums::default() => Some(Cost::default()),
+            _ if sums.stored == ExplicitCacheSums::default() => Some(Cost::default()),
             (Some(rates), _) => bill::stored(rates, sums.stored.tokens, sums.stored.token_ms),
             (None, index) => index.and_then(|it| it.stored(&profile.prices)),
         };

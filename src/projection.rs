@@ -22,13 +22,13 @@ pub use prompt::{Prompt, Slot, SlotIx, State};
 pub use window::Window;
 
 use crate::model::policy::Moment;
-use crate::trace::Texts;
+use crate::timeline::Texts;
 use prompt::Shown;
 
 /// What surrounds a moment: time and cache facts, passed down so that a policy never asks the cache.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Ambient {
-    /// Milliseconds since the trace began at which the next request starts.
+    /// Milliseconds since the timeline began at which the next request starts.
     pub now_ms: i64,
     /// Milliseconds since the last request started.
     pub idle_ms: u64,

@@ -6,14 +6,14 @@
 use crate::ledger::NeedRow;
 use crate::model::{Recovery, Size};
 use crate::projection::num::{Env, Known, Num};
-use crate::projection::prompt::{LoopState, Shown, Slot};
+use crate::projection::prompt::{Shown, Slot, TurnState};
 use crate::projection::{Prompt, State};
-use crate::trace::{ItemIx, Level, LoopEvidence, LoopIx, Need};
-use crate::units::Tokens;
+use crate::quantity::Tokens;
+use crate::timeline::{ItemIx, Level, Need, TurnEvidence, TurnIx};
 
 /// How the agent recovers, made ready for one set of limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ReadyRecovery {
+pub enum CompiledRecovery {
     /// One call that fetches what the need asks for.
     OneShot,
     /// One call; raw file content is met by its smallest exact range.
@@ -27,7 +27,7 @@ pub enum ReadyRecovery {
     },
 }
 
-impl ReadyRecovery {
+impl CompiledRecovery {
     /// Prepares a policy's recovery.
     #[must_use]
     pub fn new(recovery: &Recovery, known: &Known, stable: Tokens) -> Self {
@@ -44,10 +44,10 @@ impl ReadyRecovery {
     /// Returns how a need is met by what stands of its source.
     #[inline]
     #[must_use]
-    pub fn meet(&self, due_in: LoopIx, need: &Need, evidence: &LoopEvidence, stands: &LoopState) -> NeedRow {
+    pub fn meet(&self, due_in: TurnIx, need: &Need, evidence: &TurnEvidence, stands: &TurnState) -> NeedRow {
         let met = met(need.level, evidence, stands);
         let mut row = NeedRow {
-            loop_ix: due_in,
+            turn_ix: due_in,
             level: need.level,
             weight: need.weight,
             met,
@@ -55,7 +55,7 @@ impl ReadyRecovery {
             repeats: 0.0,
             fetched: 0,
             failed: 0.0,
-            derived: None,
+            inferred: None,
             is_sent: false,
         };
         let unmet = need.weight * (1.0 - met);
@@ -70,8 +70,8 @@ impl ReadyRecovery {
         row: &mut NeedRow,
         unmet: f64,
         need: &Need,
-        evidence: &LoopEvidence,
-        stands: &LoopState,
+        evidence: &TurnEvidence,
+        stands: &TurnState,
     ) {
         let by_numbers = need.recover_tokens.unwrap_or_else(|| evidence.recover_tokens(need.level));
         let is_lost = evidence.has_handle && stands.n_handles == 0;
@@ -92,12 +92,12 @@ impl ReadyRecovery {
     }
 }
 
-/// Returns what stands of one result, as of a loop that holds nothing else; an item that names what the result was fetched
+/// Returns what stands of one result, as of a turn that holds nothing else; an item that names what the result was fetched
 /// by is as good as a handle.
 #[must_use]
-pub fn item_state(prompt: &Prompt<'_>, result: ItemIx, mentions: &[ItemIx]) -> LoopState {
+pub fn item_state(prompt: &Prompt<'_>, result: ItemIx, mentions: &[ItemIx]) -> TurnState {
     if result >= prompt.len() {
-        return LoopState::default();
+        return TurnState::default();
     }
     let (slot, item) = (prompt.slot(result), prompt.item(result));
     // What a fold tells of stands as it was when it was folded.
@@ -106,7 +106,7 @@ pub fn item_state(prompt: &Prompt<'_>, result: ItemIx, mentions: &[ItemIx]) -> L
     let is_shown = is_told(slot);
     let has_handle = slot.state != State::Dropped && item.handle > 0;
     let is_named = || mentions.iter().any(|it| *it < prompt.len() && is_whole(*it));
-    LoopState {
+    TurnState {
         tokens: Tokens::from(slot.tokens),
         n_exact: u32::from(is_shown && (slot.exact || matches!(slot.rendition, Shown::Raw | Shown::Exact))),
         n_full: u32::from(is_whole(result) || slot.state == State::Shown && slot.tokens >= item.raw),
@@ -118,7 +118,7 @@ pub fn item_state(prompt: &Prompt<'_>, result: ItemIx, mentions: &[ItemIx]) -> L
 
 /// Returns the share of a need that what stands of its source meets, 0 to 1.
 #[inline]
-fn met(level: Level, evidence: &LoopEvidence, stands: &LoopState) -> f64 {
+fn met(level: Level, evidence: &TurnEvidence, stands: &TurnState) -> f64 {
     let behind_summary = stands.n_absorbed > 0;
     let share =
         |shown: u32, of: u32| if behind_summary || of == 0 { 0.0 } else { f64::from(shown) / f64::from(of) };

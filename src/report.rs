@@ -1,6 +1,6 @@
 //! The runs of a comparison with what they were run under, in the forms that people and programs read.
 
-pub mod blocks;
+pub mod sections;
 #[cfg(feature = "cli")]
 pub mod chart;
 pub mod csv;
@@ -21,10 +21,10 @@ use std::sync::Arc;
 
 use indexmap::{IndexMap, IndexSet};
 
-use crate::metrics::{Label, Retention, Tally};
+use crate::measure::{Label, Retention, Tally};
 use crate::model::Profile;
+use crate::quantity::Cost;
 use crate::spec::guard::ReferenceSpec;
-use crate::units::Cost;
 
 /// What the row that adds up the scenarios is called.
 pub const ALL: &str = "ALL";

@@ -3,8 +3,8 @@
 //! The vocabularies are in builds with the feature `tokens`. Anthropic and Google publish no tokenizer: for their models every
 //! count here is an approximation.
 
+use crate::quantity::Tokens;
 use crate::spec::scenario::TokenizerSpec;
-use crate::units::Tokens;
 
 /// What counts texts.
 pub trait Tokenizer {

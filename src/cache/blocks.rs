@@ -10,7 +10,7 @@ use super::lru::Lru;
 use super::{CacheRule, EntryFound, Fate, Finding, RequestView};
 use crate::ledger::CacheUse;
 use crate::model::profile;
-use crate::units::Tokens;
+use crate::quantity::Tokens;
 
 /// A store of blocks, known by the digest of the shortest chained prefix that covers them.
 pub(super) struct Blocks {

@@ -15,7 +15,7 @@ use super::{
 use crate::ledger::CacheUse;
 use crate::model::{Breakpoints, TtlClass};
 use crate::projection::chain::Link;
-use crate::units::Tokens;
+use crate::quantity::Tokens;
 
 /// When a request starts and when its response does, in milliseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::units::Tokens;
+use crate::quantity::Tokens;
 
 /// What a cache knows of a prompt.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]

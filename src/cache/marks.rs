@@ -3,10 +3,10 @@
 use crate::model::layout::{Breakpoint, Layout, Place};
 use crate::model::{Breakpoints, TtlClass};
 use crate::projection::chain::Link;
+use crate::quantity::Tokens;
 use crate::spec::cache::{AutomaticSpec, LookbackUnitSpec, LookupSpec};
 use crate::spec::layout::LevelEndSpec;
-use crate::trace::Kind;
-use crate::units::Tokens;
+use crate::timeline::Kind;
 
 /// A breakpoint in a prompt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

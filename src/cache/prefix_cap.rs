@@ -1,15 +1,15 @@
 //! A reference simulator's rule: the previous prompt is cached, up to a cap where the policy is known to have edited.
 //!
 //! After selfonomy/duckagent @06550f4, `benchmark/context_policy_benchmark.py`. It knows no content: any pass over the
-//! active loop, and any edit before a request, is taken to break the prompt behind the stable prefix; an edit at a
-//! loop's end breaks it behind the loop's user message. What the model wrote is not part of the previous prompt.
+//! active turn, and any edit before a request, is taken to break the prompt behind the stable prefix; an edit at a
+//! turn's end breaks it behind the turn's user message. What the model wrote is not part of the previous prompt.
 
 use super::{CacheRule, EntryFound, Fate, Finding, RequestView};
 use crate::ledger::CacheUse;
 use crate::model::policy::Moment;
 use crate::model::profile::Steps;
 use crate::projection::Visit;
-use crate::units::Tokens;
+use crate::quantity::Tokens;
 
 /// The previous prompt's length.
 pub(super) struct PrefixCap {
@@ -33,8 +33,8 @@ impl PrefixCap {
 fn cap(visit: &Visit, stable: Tokens) -> Tokens {
     match visit.moment {
         Moment::Entry => Tokens::MAX,
-        Moment::LoopEnd if visit.n_changed > 0 => visit.tokens_before_steps,
-        Moment::LoopStart | Moment::Request if visit.n_changed > 0 || visit.is_active => stable,
+        Moment::TurnEnd if visit.n_changed > 0 => visit.tokens_before_steps,
+        Moment::TurnStart | Moment::Request if visit.n_changed > 0 || visit.is_active => stable,
         _ => Tokens::MAX,
     }
 }

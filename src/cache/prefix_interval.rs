@@ -8,7 +8,7 @@ use super::prefixes::{Left, Prefixes};
 use super::{CacheRule, EntryFound, Fate, Finding, RequestView, elapsed_ms};
 use crate::ledger::CacheUse;
 use crate::model::profile::Steps;
-use crate::units::Tokens;
+use crate::quantity::Tokens;
 
 /// The prefixes of every earlier prompt, each with the time from which on it can be read.
 pub(super) struct PrefixInterval {

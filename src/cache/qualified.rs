@@ -7,25 +7,25 @@
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::{CacheRule, Finding, RequestView, cache};
-use crate::ledger::{CacheUse, StoredRow};
+use crate::ledger::{CacheUse, ExplicitCacheRow};
 use crate::model::cache::{Hits, Qualified as Rules, SETTINGS};
 use crate::model::{CacheRules, Settings};
 use crate::projection::chain::{Chain, Link};
 use crate::rng::{Seed, Stream};
 use crate::spec::cache::LevelSpec;
-use crate::trace::Kind;
+use crate::timeline::Kind;
 
 /// The stream of the draws.
 const PURPOSE: &str = "cache hit";
 
 /// Which requests are served by a machine that has the entries.
 #[derive(Clone, Debug)]
-pub struct Luck {
+pub struct HitDraws {
     hits: Option<Hits>,
     draws: Stream,
 }
 
-impl Luck {
+impl HitDraws {
     /// Begins with the first request of a run.
     #[must_use]
     pub fn new(hits: Option<Hits>) -> Self {
@@ -43,12 +43,12 @@ impl Luck {
 pub(super) struct Qualified {
     inner: Box<dyn CacheRule>,
     rules: Rules,
-    luck: Luck,
+    hit_draws: HitDraws,
 }
 
 impl Qualified {
     pub(super) fn new(rules: &Rules) -> Self {
-        Self { inner: cache(&rules.rules), rules: rules.clone(), luck: Luck::new(rules.hits) }
+        Self { inner: cache(&rules.rules), rules: rules.clone(), hit_draws: HitDraws::new(rules.hits) }
     }
 
     /// Returns the prompt as the provider tells prompts apart.
@@ -91,7 +91,7 @@ impl CacheRule for Qualified {
             let chain = self.told_apart(request);
             self.inner.submit(&RequestView { chain: &chain, ..*request })
         };
-        if self.luck.is_served() { usage } else { self.inner.unserved(&usage) }
+        if self.hit_draws.is_served() { usage } else { self.inner.unserved(&usage) }
     }
 
     fn unserved(&self, usage: &CacheUse) -> CacheUse {
@@ -103,7 +103,7 @@ impl CacheRule for Qualified {
         self.inner.look(&RequestView { chain: &chain, ..*request })
     }
 
-    fn stored(&self) -> &[StoredRow] {
+    fn stored(&self) -> &[ExplicitCacheRow] {
         self.inner.stored()
     }
 }

@@ -14,8 +14,8 @@ use super::{CacheRule, EntryFound, Fate, Finding, RequestView, elapsed_ms, reada
 use crate::ledger::CacheUse;
 use crate::model::cache;
 use crate::projection::chain::Link;
-use crate::trace::Kind;
-use crate::units::Tokens;
+use crate::quantity::Tokens;
+use crate::timeline::Kind;
 
 /// A unit.
 #[derive(Clone, Copy, Debug)]

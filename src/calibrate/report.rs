@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use serde::Serialize;
 
 use super::{CLOSE_TOKENS, Calibration, Class, Pair, together};
-use crate::trace::StepIx;
-use crate::units::Tokens;
+use crate::quantity::Tokens;
+use crate::timeline::StepIx;
 
 /// So many requests that differ are listed for people; programs get all.
 const LISTED_MAX: usize = 20;

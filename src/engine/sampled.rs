@@ -7,18 +7,18 @@
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-use super::{Ready, simulate_each};
-use crate::ledger::{NeedRow, Outcome, ProbeRow, RequestRow, Sink, StoredRow};
+use super::{CompiledPolicy, simulate_each};
+use crate::ledger::{ExplicitCacheRow, NeedRow, Outcome, ProbeRow, RequestRow, Sink};
 use crate::model::{CacheRules, Limits};
-use crate::recovery::ReadyRecovery;
+use crate::recovery::CompiledRecovery;
 use crate::rng::Seed;
-use crate::trace::{Derived, Due, Item, ItemIx, Kind, Level, LoopIx, Preserve, Spine, StepIx, Trace};
+use crate::timeline::{Due, Inferred, Item, ItemIx, Kind, Level, Preserve, Spine, StepIx, Timeline, TurnIx};
 
 /// What became of a load whose needs were drawn.
 #[derive(Clone, Debug)]
 pub struct Sampled {
     /// The load with the requests that fetched something.
-    pub trace: Trace,
+    pub timeline: Timeline,
     /// The needs as they were drawn, each once: a call and a failure happened or did not. Steps and items are those of the load
     /// as it was given.
     pub needs: Vec<NeedRow>,
@@ -30,7 +30,7 @@ pub struct Sampled {
 
 /// A need in the order in which needs fall due.
 struct Asked {
-    loop_ix: LoopIx,
+    turn_ix: TurnIx,
     /// The step before which it is fetched.
     before: StepIx,
     source: Source,
@@ -41,48 +41,48 @@ struct Asked {
 enum Source {
     /// A result, and which of the needs of single results it is.
     Item(ItemIx, usize),
-    /// A loop.
-    Loop(LoopIx),
+    /// A turn.
+    Turn(TurnIx),
 }
 
-/// Plays a trace with drawn needs; rows of requests that fetch something are further requests of the step that needs it.
+/// Plays a timeline with drawn needs; rows of requests that fetch something are further requests of the step that needs it.
 pub fn simulate_sampled<S: Sink>(
-    trace: &Trace,
-    ready: &Ready<'_>,
-    recovery: ReadyRecovery,
+    timeline: &Timeline,
+    compiled: &CompiledPolicy<'_>,
+    recovery: CompiledRecovery,
     limits: &Limits,
     rules: &CacheRules,
     seed: Seed,
     sink: &mut S,
 ) -> Outcome {
-    let sampled = sample(trace, ready, recovery, limits, rules, seed);
+    let sampled = sample(timeline, compiled, recovery, limits, rules, seed);
     let mut requests = [Requests { sink, steps: &sampled.steps, numbered: (0, 0) }];
-    let outcome = simulate_each(&sampled.trace, ready, &[recovery], limits, rules, &mut requests);
+    let outcome = simulate_each(&sampled.timeline, compiled, &[recovery], limits, rules, &mut requests);
     sampled.needs.iter().for_each(|it| sink.need(it));
     outcome
 }
 
-/// Draws the needs of a trace one after the other, each with everything in the history that was fetched before.
+/// Draws the needs of a timeline one after the other, each with everything in the history that was fetched before.
 ///
 /// What is fetched changes what follows, so the load is played anew after each call.
 #[must_use]
 pub fn sample(
-    trace: &Trace,
-    ready: &Ready<'_>,
-    recovery: ReadyRecovery,
+    timeline: &Timeline,
+    compiled: &CompiledPolicy<'_>,
+    recovery: CompiledRecovery,
     limits: &Limits,
     rules: &CacheRules,
     seed: Seed,
 ) -> Sampled {
     let mut sampled = Sampled {
-        trace: trace.clone(),
+        timeline: timeline.clone(),
         needs: Vec::new(),
-        steps: (0..).take(trace.spine.steps.len()).collect(),
-        items: (0..).take(trace.spine.items.len()).collect(),
+        steps: (0..).take(timeline.spine.steps.len()).collect(),
+        items: (0..).take(timeline.spine.items.len()).collect(),
     };
     loop {
         let mut rows = [NeedRows::default()];
-        simulate_each(&sampled.trace, ready, &[recovery], limits, rules, &mut rows);
+        simulate_each(&sampled.timeline, compiled, &[recovery], limits, rules, &mut rows);
         let [NeedRows(rows)] = rows;
         let n_settled = sampled.needs.len();
         let drawn = rows.iter().enumerate().skip(n_settled).map(|(index, row)| {
@@ -122,24 +122,24 @@ fn settle(row: &NeedRow, unit: f64) -> NeedRow {
 impl Sampled {
     /// Returns a row with the steps and items of the load as it was given.
     fn told(&self, row: NeedRow) -> NeedRow {
-        let derived = row.derived.map(|it| Derived {
+        let inferred = row.inferred.map(|it| Inferred {
             step: self.steps.get(it.step as usize).copied().unwrap_or(it.step),
             item: self.items.get(it.item as usize).copied().unwrap_or(it.item),
             ..it
         });
-        NeedRow { derived, ..row }
+        NeedRow { inferred, ..row }
     }
 
     /// Puts the calls that fetch a need, and what they fetch, in front of the step that needs it.
     fn fetch(&mut self, need: usize, row: &NeedRow) {
-        let Some(asked) = asked(&self.trace).into_iter().nth(need) else { return };
+        let Some(asked) = asked(&self.timeline).into_iter().nth(need) else { return };
         let source = match asked.source {
             Source::Item(item, _) => Some(item),
-            Source::Loop(source) => result_of(&self.trace.spine, source, asked.level),
+            Source::Turn(source) => result_of(&self.timeline.spine, source, asked.level),
         };
         let Some(source) = source else { return };
-        let old = self.trace.spine.items[source as usize];
-        let call = self.trace.spine.items.get(old.pair as usize).copied();
+        let old = self.timeline.spine.items[source as usize];
+        let call = self.timeline.spine.items.get(old.pair as usize).copied();
         let call =
             call.unwrap_or(Item { kind: Kind::ToolCall, raw: 0, excerpt: 0, summary: 0, handle: 0, ..old });
         let fetched = u32::try_from(row.fetched).unwrap_or(u32::MAX);
@@ -148,21 +148,21 @@ impl Sampled {
         for nth in 0..row.calls as u64 {
             let id = [u64::try_from(need).unwrap_or(u64::MAX), nth].map(u64::to_le_bytes).concat();
             let new = |it: Item, part| Item { digest: xxh3_64_with_seed(&id, old.digest ^ part), ..it };
-            place = self.trace.insert_step(asked.loop_ix, asked.before, new(call, 0), new(result, 1));
+            place = self.timeline.insert_step(asked.turn_ix, asked.before, new(call, 0), new(result, 1));
             self.note(place, source, old.pair);
         }
         if let Source::Item(item, nth) = asked.source {
-            self.trace.needs.retarget(nth + 1, item, place, &self.trace.spine);
+            self.timeline.needs.retarget(nth + 1, item, place, &self.timeline.spine);
         }
     }
 
     /// Notes what a step that was put in stands for.
     fn note(&mut self, place: ItemIx, source: ItemIx, call: ItemIx) {
-        let items = &self.trace.spine.items;
+        let items = &self.timeline.spine.items;
         let Some(row) = items.get(place as usize) else { return };
         let step = row.step_ix as usize;
-        let ends_loop = self.trace.spine.loops[row.loop_ix as usize].steps.end as usize == step + 1;
-        let beside = if ends_loop { step.saturating_sub(1) } else { step };
+        let ends_turn = self.timeline.spine.turns[row.turn_ix as usize].steps.end as usize == step + 1;
+        let beside = if ends_turn { step.saturating_sub(1) } else { step };
         let of_step = self.steps.get(beside).copied().unwrap_or_default();
         self.steps.insert(step, of_step);
         let of = |it: ItemIx| self.items.get(it as usize).copied().unwrap_or(it);
@@ -173,38 +173,38 @@ impl Sampled {
 }
 
 /// Returns the needs of a load in the order in which they fall due.
-fn asked(trace: &Trace) -> Vec<Asked> {
+fn asked(timeline: &Timeline) -> Vec<Asked> {
     let mut all = Vec::new();
     let mut n_of_items = 0;
-    for (loop_ix, row) in (0..).zip(&trace.spine.loops) {
+    for (turn_ix, row) in (0..).zip(&timeline.spine.turns) {
         let due = |due, before, all: &mut Vec<Asked>| {
-            let needs = trace.needs.due(loop_ix, due).iter();
+            let needs = timeline.needs.due(turn_ix, due).iter();
             all.extend(needs.map(|it| Asked {
-                loop_ix,
+                turn_ix,
                 before,
-                source: Source::Loop(it.source),
+                source: Source::Turn(it.source),
                 level: it.level,
             }));
         };
-        due(Due::LoopStart, row.steps.start, &mut all);
+        due(Due::TurnStart, row.steps.start, &mut all);
         for step in row.steps.clone() {
-            for it in trace.needs.due_at(step) {
-                let source = Source::Item(it.derived.item, n_of_items);
-                all.push(Asked { loop_ix, before: step, source, level: it.need.level });
+            for it in timeline.needs.due_at(step) {
+                let source = Source::Item(it.inferred.item, n_of_items);
+                all.push(Asked { turn_ix, before: step, source, level: it.need.level });
                 n_of_items += 1;
             }
             if step + 1 == row.steps.end {
                 due(Due::Answer, step, &mut all);
             }
         }
-        due(Due::LoopEnd, row.steps.end, &mut all);
+        due(Due::TurnEnd, row.steps.end, &mut all);
     }
     all
 }
 
-/// Returns the result of a loop that stands for what is fetched of it: the largest, of working evidence where there is any.
-fn result_of(spine: &Spine, loop_ix: LoopIx, level: Level) -> Option<ItemIx> {
-    let row = spine.loops.get(loop_ix as usize)?;
+/// Returns the result of a turn that stands for what is fetched of it: the largest, of working evidence where there is any.
+fn result_of(spine: &Spine, turn_ix: TurnIx, level: Level) -> Option<ItemIx> {
+    let row = spine.turns.get(turn_ix as usize)?;
     let results = row.items.clone().filter(|it| spine.items[*it as usize].kind == Kind::ToolResult);
     results.max_by_key(|it| {
         let item = &spine.items[*it as usize];
@@ -247,7 +247,7 @@ impl<S: Sink> Sink for Requests<'_, S> {
         self.sink.probe(row);
     }
 
-    fn stored(&mut self, row: &StoredRow) {
+    fn stored(&mut self, row: &ExplicitCacheRow) {
         self.sink.stored(row);
     }
 }

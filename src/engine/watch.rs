@@ -1,14 +1,14 @@
 //! A run that someone watches: it is played as any other, and what the policy does and the cache is asked can be seen.
 
-use super::{Ready, Run};
+use super::{CompiledPolicy, Run};
+use crate::builtin;
 use crate::cache::CacheRule;
-use crate::coded;
 use crate::ledger::{Outcome, Sink};
-use crate::memory::Keeper;
+use crate::memory::MemoryRun;
 use crate::model::policy::Moment;
 use crate::model::{CacheRules, Limits, Policy};
 use crate::projection::{Ambient, Editor, Projector};
-use crate::trace::Trace;
+use crate::timeline::Timeline;
 
 /// Sees a policy at work; it must not edit.
 pub trait Watch {
@@ -32,24 +32,24 @@ impl<P: Projector, W: Watch> Projector for Watched<'_, P, W> {
     }
 }
 
-/// Plays a trace as [`super::simulate`] does, before the eyes of someone who also stands between it and its cache.
+/// Plays a timeline as [`super::simulate`] does, before the eyes of someone who also stands between it and its cache.
 pub fn simulate_watched(
-    trace: &Trace,
+    timeline: &Timeline,
     policy: &Policy,
     limits: &Limits,
     rules: &CacheRules,
     (watch, look): (&mut impl Watch, impl FnOnce(Box<dyn CacheRule>) -> Box<dyn CacheRule>),
     sink: &mut impl Sink,
 ) -> Outcome {
-    let ready = Ready::new(trace, policy, limits);
-    let recoveries = [ready.recovery()];
-    let keeper = trace.facts.as_ref().map(|it| Keeper::new(it, ready.memory));
-    let policy: Box<dyn Projector> = match ready.code {
-        Some(code) => coded::projector(code, trace),
-        None => Box::new(ready.program.clone()),
+    let compiled = CompiledPolicy::new(timeline, policy, limits);
+    let recoveries = [compiled.recovery()];
+    let memory_run = timeline.facts.as_ref().map(|it| MemoryRun::new(it, compiled.memory));
+    let policy: Box<dyn Projector> = match compiled.code {
+        Some(code) => builtin::projector(code, timeline),
+        None => Box::new(compiled.program.clone()),
     };
     let mut watched = Watched { policy, watch };
     let sinks = std::slice::from_mut(sink);
-    let run = Run::new(trace, &mut watched, ready.layout, &recoveries, limits, rules, sinks);
-    Run { keeper, cache: look(run.cache), ..run }.play()
+    let run = Run::new(timeline, &mut watched, compiled.layout, &recoveries, limits, rules, sinks);
+    Run { memory_run, cache: look(run.cache), ..run }.play()
 }

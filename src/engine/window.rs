@@ -1,17 +1,17 @@
 //! The short way through a conversation: under a policy that is a window, and without a cache, a prompt is two places.
 //!
-//! It gives what [`simulate`](super::simulate) gives of the conversation's trace, without making trace or prompt.
+//! It gives what [`simulate`](super::simulate) gives of the conversation's timeline, without making timeline or prompt.
 
 use crate::ledger::{CacheUse, Outcome, RequestRow, Role, Sink, ToolResults};
-use crate::memory::{Keeper, View};
+use crate::memory::{MemoryRun, View};
 use crate::model::memory::State;
 use crate::model::policy::Moment;
 use crate::model::{CacheRules, Limits, Policy};
 use crate::projection::Window;
 use crate::projection::num::Known;
-use crate::trace::conversation::{Step, Trial, Turn};
-use crate::trace::{ItemIx, Kind};
-use crate::units::{Decimal, Tokens};
+use crate::quantity::{Decimal, Tokens};
+use crate::timeline::conversation::{Message, Step, Trial};
+use crate::timeline::{ItemIx, Kind};
 
 /// Plays a conversation the short way; nothing, where only the long way tells: the policy is no window, there is a cache,
 /// or a request goes over a limit. Of a run that is given up, the sink has rows that mean nothing.
@@ -29,28 +29,28 @@ pub fn simulate(
         return None;
     }
     let window = Window::new(policy, &Known { limits: *limits, chars_per_token })?;
-    let keeper = Keeper::new(&trial.facts, policy.memory.as_ref());
+    let memory_run = MemoryRun::new(&trial.facts, policy.memory.as_ref());
     let shown = Shown::new(trial);
-    Run { trial, window, keeper, limits, sink, shown, outcome: Outcome::default() }.play()
+    Run { trial, window, memory_run, limits, sink, shown, outcome: Outcome::default() }.play()
 }
 
 /// A run in progress.
 struct Run<'r, S> {
     trial: &'r Trial,
     window: Window,
-    keeper: Keeper<'r>,
+    memory_run: MemoryRun<'r>,
     limits: &'r Limits,
     sink: &'r mut S,
     shown: Shown<'r>,
     outcome: Outcome,
 }
 
-/// The turns that a prompt shows.
+/// The messages that a prompt shows.
 struct Shown<'r> {
     trial: &'r Trial,
-    /// The first turn that is shown.
+    /// The first message that is shown.
     from: usize,
-    /// The first turn that has not come.
+    /// The first message that has not come.
     to: usize,
 }
 
@@ -59,19 +59,19 @@ impl<'r> Shown<'r> {
         Self { trial, from: 0, to: 0 }
     }
 
-    /// Returns the tokens of the turns that are shown.
+    /// Returns the tokens of the messages that are shown.
     #[inline]
     fn body(&self) -> Tokens {
         self.trial.tokens_in(self.from, self.to)
     }
 
-    /// Returns the turns that came and those of them that are shown, by what became of the tools' words.
+    /// Returns the messages that came and those of them that are shown, by what became of the tools' words.
     fn tool_results(&self) -> ToolResults {
-        let of = |turns: &[Turn]| {
-            let tokens = |it: &Turn| if it.kind == Kind::ToolResult { Tokens::from(it.tokens) } else { 0 };
-            turns.iter().map(tokens).sum()
+        let of = |messages: &[Message]| {
+            let tokens = |it: &Message| if it.kind == Kind::ToolResult { Tokens::from(it.tokens) } else { 0 };
+            messages.iter().map(tokens).sum()
         };
-        let came = &self.trial.turns[..self.to];
+        let came = &self.trial.messages[..self.to];
         ToolResults { raw_tokens: of(came), visible_tokens: of(&came[self.from..]), compressed: 0 }
     }
 }
@@ -82,9 +82,9 @@ impl View for Shown<'_> {
     }
 
     fn standing(&self, item: ItemIx) -> State {
-        let turn = item.checked_sub(self.trial.n_stable).map(|it| it as usize);
-        match turn {
-            Some(turn) if turn < self.from || turn >= self.to => State::Lost,
+        let message = item.checked_sub(self.trial.n_stable).map(|it| it as usize);
+        match message {
+            Some(message) if message < self.from || message >= self.to => State::Lost,
             _ => State::Exact,
         }
     }
@@ -98,34 +98,34 @@ impl View for Shown<'_> {
 impl<S: Sink> Run<'_, S> {
     fn play(mut self) -> Option<Outcome> {
         for (nth, step) in self.trial.steps.iter().enumerate() {
-            if step.begins_loop {
+            if step.begins_turn {
                 if nth > 0 {
-                    self.end_loop();
+                    self.end_turn();
                 }
                 self.outcome.turns_requested += 1;
                 self.shown.to = step.reply as usize;
-                self.move_at(Moment::LoopStart);
+                self.move_at(Moment::TurnStart);
             }
             if step.has_request {
                 self.request(nth, step)?;
             }
         }
         if !self.trial.steps.is_empty() {
-            self.end_loop();
+            self.end_turn();
         }
         let (shown, outcome) = (&self.shown, &mut self.outcome);
         (outcome.turns_started, outcome.turns_completed) = (outcome.turns_requested, outcome.turns_requested);
-        self.keeper.observe(shown);
+        self.memory_run.observe(shown);
         outcome.end_tokens = self.trial.stable_tokens + shown.body();
-        outcome.end_memory_tokens = self.keeper.tokens();
-        self.keeper.probe(shown, false, self.sink);
+        outcome.end_memory_tokens = self.memory_run.tokens();
+        self.memory_run.probe(shown, false, self.sink);
         outcome.tool_results = shown.tool_results();
         outcome.touched_slots = (shown.from + shown.to) as u64;
         Some(self.outcome)
     }
 
-    fn end_loop(&mut self) {
-        self.move_at(Moment::LoopEnd);
+    fn end_turn(&mut self) {
+        self.move_at(Moment::TurnEnd);
     }
 
     /// Moves the window, if this is the moment.
@@ -145,14 +145,14 @@ impl<S: Sink> Run<'_, S> {
     #[inline]
     fn request(&mut self, nth: usize, step: &Step) -> Option<()> {
         self.move_at(Moment::Request);
-        self.keeper.observe(&self.shown);
-        let prompt = self.trial.stable_tokens + self.shown.body() + self.keeper.tokens();
+        self.memory_run.observe(&self.shown);
+        let prompt = self.trial.stable_tokens + self.shown.body() + self.memory_run.tokens();
         let output = self.trial.tokens_in(step.reply as usize, step.results as usize);
         if prompt > self.limits.prompt || output > self.limits.output {
             return None;
         }
         self.sink.request(&RequestRow {
-            loop_ix: self.outcome.turns_requested - 1,
+            turn_ix: self.outcome.turns_requested - 1,
             step: u32::try_from(nth).unwrap_or(u32::MAX),
             role: Role::Main,
             at_ms: step.at_ms(self.trial),

@@ -8,8 +8,8 @@ use crate::ledger::RequestRow;
 use crate::model::action::Action;
 use crate::projection::prompt::{Edit, Shown};
 use crate::projection::{Slot, SlotIx, State};
-use crate::trace::{ItemIx, Kind, LoopIx, Spine, StepIx};
-use crate::units::Tokens;
+use crate::quantity::Tokens;
+use crate::timeline::{ItemIx, Kind, Spine, StepIx, TurnIx};
 
 /// What stands at a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,8 +38,8 @@ pub struct Standing {
     pub kind: Kind,
     /// The tool, for calls and results.
     pub tool: Option<String>,
-    /// The loop it belongs to; none for what stands in front of all.
-    pub loop_ix: Option<LoopIx>,
+    /// The turn it belongs to; none for what stands in front of all.
+    pub turn_ix: Option<TurnIx>,
     /// The step it belongs to.
     pub step: StepIx,
     /// Tokens as it came.
@@ -77,7 +77,7 @@ impl Story<'_> {
         for noted in self.edits {
             causes.entry(noted.edit.slot).or_default().push(self.cause(noted));
         }
-        let spine = &self.trace.spine;
+        let spine = &self.timeline.spine;
         let mut start = 0;
         let read = row.usage.read;
         let written = read + row.usage.write[0] + row.usage.write[1];
@@ -97,7 +97,7 @@ impl Story<'_> {
                 item: index,
                 kind: item.kind,
                 tool: spine.tools.get_index(usize::from(item.tool)).cloned(),
-                loop_ix: (index >= spine.n_stable).then_some(item.loop_ix),
+                turn_ix: (index >= spine.n_stable).then_some(item.turn_ix),
                 step: item.step_ix,
                 raw: item.raw,
                 now: Stood::of(slot),

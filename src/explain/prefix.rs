@@ -3,8 +3,8 @@
 use super::record::Sent;
 use super::{Cause, Story};
 use crate::projection::SlotIx;
-use crate::trace::ItemIx;
-use crate::units::Tokens;
+use crate::quantity::Tokens;
+use crate::timeline::ItemIx;
 
 /// How a prompt begins in comparison with the agent's request before.
 #[derive(Clone, Debug, PartialEq, Eq)]

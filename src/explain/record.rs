@@ -6,12 +6,12 @@ use std::rc::Rc;
 
 use crate::cache::{CacheRule, Finding, RequestView};
 use crate::engine::Watch;
-use crate::ledger::{CacheUse, NeedRow, RequestRow, Role, Sink, StoredRow};
+use crate::ledger::{CacheUse, ExplicitCacheRow, NeedRow, RequestRow, Role, Sink};
 use crate::model::policy::Moment;
 use crate::projection::chain::Link;
 use crate::projection::prompt::Edit;
 use crate::projection::{Editor, Projector, Slot, SlotIx};
-use crate::trace::Texts;
+use crate::timeline::Texts;
 
 /// An edit, and when it was made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -152,7 +152,7 @@ impl CacheRule for WatchedCache {
         self.inner.unserved(usage)
     }
 
-    fn stored(&self) -> &[StoredRow] {
+    fn stored(&self) -> &[ExplicitCacheRow] {
         self.inner.stored()
     }
 }

@@ -1,8 +1,8 @@
 //! A ledger folded to what prices need.
 
-use super::{NeedRow, RequestRow, Role, Sink, StoredRow};
-use crate::trace::Level;
-use crate::units::Tokens;
+use super::{ExplicitCacheRow, NeedRow, RequestRow, Role, Sink};
+use crate::quantity::Tokens;
+use crate::timeline::Level;
 
 /// Sums of the requests of one role.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -23,7 +23,7 @@ pub struct RequestSums {
     pub prompt_max: Tokens,
     /// The longest output.
     pub output_max: Tokens,
-    /// Loops that summaries replaced.
+    /// Turns that summaries replaced.
     pub items: u64,
 }
 
@@ -50,7 +50,7 @@ pub struct NeedSums {
 
 /// Sums of the stored contents.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct StoredSums {
+pub struct ExplicitCacheSums {
     /// How many contents.
     pub n: u64,
     /// Their tokens.
@@ -69,7 +69,7 @@ pub struct Sums {
     /// The needs.
     pub needs: NeedSums,
     /// The stored contents.
-    pub stored: StoredSums,
+    pub stored: ExplicitCacheSums,
 }
 
 impl NeedSums {
@@ -123,7 +123,7 @@ impl Sink for Sums {
         }
     }
 
-    fn stored(&mut self, row: &StoredRow) {
+    fn stored(&mut self, row: &ExplicitCacheRow) {
         self.stored.n += 1;
         self.stored.tokens += row.tokens;
         self.stored.token_ms += row.token_ms;

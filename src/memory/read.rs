@@ -5,9 +5,9 @@ use super::store::Store;
 use super::write::Writer;
 use crate::ledger::Loss;
 use crate::model::memory::{Memory, Part, State};
+use crate::quantity::Tokens;
 use crate::spec::memory::ReadSpec;
-use crate::trace::facts::{FactIx, FactPlane};
-use crate::units::Tokens;
+use crate::timeline::facts::{FactIx, FactPlane};
 
 /// What can be read when the probes come.
 pub(super) struct Read<'s> {

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use super::is_oracle;
 use crate::ledger::{KeptRow, Sink};
 use crate::model::memory::{Memory, Part};
-use crate::trace::facts::{FactIx, FactPlane};
+use crate::timeline::facts::{FactIx, FactPlane};
 
 /// A bank's place in its store.
 pub(super) type BankIx = usize;
@@ -14,7 +14,7 @@ pub(super) type BankIx = usize;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Store<'t> {
     names: Vec<&'t str>,
-    /// Facts with the turn at which each was written, oldest first.
+    /// Facts with the message at which each was written, oldest first.
     banks: Vec<VecDeque<(FactIx, u64)>>,
     /// By fact: a bit for each bank that holds it.
     held: Vec<u64>,

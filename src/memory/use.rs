@@ -4,7 +4,7 @@ use super::is_oracle;
 use crate::model::memory::{Memory, Part, State};
 use crate::projection::{self, Prompt};
 use crate::spec::policy::ShownSpec;
-use crate::trace::ItemIx;
+use crate::timeline::ItemIx;
 
 /// Returns how the prompt shows what an item says; an item that never came is lost.
 pub(super) fn standing(prompt: &Prompt<'_>, item: ItemIx) -> State {

@@ -5,7 +5,7 @@ use super::store::{BankIx, Store};
 use crate::model::memory::{Bar, Memory, Part};
 use crate::rng::{Cpython, Stream};
 use crate::spec::memory::FactsSpec;
-use crate::trace::facts::{FactIx, FactPlane, Form, Luck, Plant};
+use crate::timeline::facts::{DrawSource, FactIx, FactPlane, Form, Plant};
 
 /// What memory's draws are for.
 const PURPOSE: &str = "memory/write";
@@ -32,9 +32,9 @@ enum Draws {
 impl<'t> Writer<'t> {
     /// Begins to write.
     pub(super) fn new(rules: &'t Memory, plane: &'t FactPlane) -> Self {
-        let draws = match &plane.luck {
-            Luck::Named(seed) => Draws::Named(seed.stream(PURPOSE, 0)),
-            Luck::Sequential(draws) => Draws::Sequential(draws.clone()),
+        let draws = match &plane.draws {
+            DrawSource::Named(seed) => Draws::Named(seed.stream(PURPOSE, 0)),
+            DrawSource::Sequential(draws) => Draws::Sequential(draws.clone()),
         };
         let into = rules.extract.iter().map(|it| {
             let name = it.into.as_ref()?;

@@ -19,7 +19,7 @@ pub enum Action {
     /// Shows each by the first row that matches, within a pool of exact tokens.
     Show {
         /// The rows.
-        rows: Vec<Row>,
+        rows: Vec<TableRow>,
         /// The pool.
         budget: Option<Budget>,
         /// What writes tool results, where there is text.
@@ -31,13 +31,13 @@ pub enum Action {
     Drop,
     /// Replaces all by a summary.
     Summarise(Summarise),
-    /// Replaces each loop by what stays of it and one summary from a template.
+    /// Replaces each turn by what stays of it and one summary from a template.
     Fold(Fold),
 }
 
 /// A row of a table.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Row {
+pub struct TableRow {
     /// Which tools; all, when empty.
     pub tools: Patterns,
     /// Which evidence classes; all, when empty.
@@ -82,8 +82,8 @@ pub enum Rendition {
 pub struct Budget {
     /// Its size.
     pub tokens: Size,
-    /// Whether each loop has its own.
-    pub per_loop: bool,
+    /// Whether each turn has its own.
+    pub per_turn: bool,
     /// Whether what is already exact in its unit is charged too.
     pub counts_shown: bool,
 }
@@ -162,7 +162,7 @@ impl StageCheck<'_> {
     }
 
     /// Checks the rows of a table where they are declared.
-    pub(super) fn rows(&self, name: &str, rows: &[RowSpec], problems: &mut Problems) -> Vec<Row> {
+    pub(super) fn rows(&self, name: &str, rows: &[RowSpec], problems: &mut Problems) -> Vec<TableRow> {
         let row = |(index, row)| {
             let path = format_args!("tables.{name}.{index}").to_string();
             problems.elsewhere(path, |problems| self.row(row, "as", problems))
@@ -171,13 +171,13 @@ impl StageCheck<'_> {
     }
 
     /// Checks a row; `field` is what its rendition is called.
-    fn row(&self, spec: &RowSpec, field: &str, problems: &mut Problems) -> Row {
+    fn row(&self, spec: &RowSpec, field: &str, problems: &mut Problems) -> TableRow {
         let over_budget = spec.over_budget.as_ref().unwrap_or(&RenditionSpec::Summary);
         let mut rendition =
             |field: &str, spec| problems.within(field, |problems| self.rendition(spec, problems));
         let (shown_as, over_budget) =
             (rendition(field, &spec.shown_as), rendition("over_budget", over_budget));
-        Row {
+        TableRow {
             tools: Patterns(spec.tools.clone()),
             preserve: spec.preserve.clone(),
             larger_than: spec
@@ -213,15 +213,15 @@ impl StageCheck<'_> {
     }
 
     fn budget(&self, spec: &BudgetSpec, scope: &Scope, problems: &mut Problems) -> Budget {
-        let per_loop = match problems.within("per", |problems| self.resolver.extent(&spec.per, problems)) {
-            Extent::Units(Unit::Loops, 1) => true,
+        let per_turn = match problems.within("per", |problems| self.resolver.extent(&spec.per, problems)) {
+            Extent::Units(Unit::Turns, 1) => true,
             Extent::All => false,
             _ => {
                 problems.within("per", |problems| {
                     problems.push(
                         "budget-per-unknown",
-                        "a pool is per loop or for all",
-                        "write `per: loops(1)` or `per: all`",
+                        "a pool is per turn or for all",
+                        "write `per: turns(1)` or `per: all`",
                     );
                 });
                 false
@@ -232,7 +232,7 @@ impl StageCheck<'_> {
         }
         Budget {
             tokens: problems.within("tokens", |problems| self.resolver.size(&spec.tokens, problems)),
-            per_loop,
+            per_turn,
             counts_shown: spec.counts == CountsSpec::Shown,
         }
     }

@@ -2,10 +2,10 @@
 
 mod check;
 
+use crate::quantity::Tokens;
 use crate::spec::cache::{
     AutomaticSpec, LevelSpec, LookbackUnitSpec, LookupSpec, ReadableSpec, SettingSpec, TouchSpec,
 };
-use crate::units::Tokens;
 
 pub(super) use check::cache;
 
@@ -30,7 +30,7 @@ pub enum CacheRules {
     /// Whole units that earlier requests left.
     Units(Units),
     /// Contents that the harness stores.
-    Stored(Stored),
+    ExplicitCache(ExplicitCache),
     /// Any of the others, with what holds beside the content of a prompt.
     Qualified(Box<Qualified>),
 }
@@ -66,7 +66,7 @@ impl Hits {
 /// A thing that a request says beside its content.
 pub type Setting = SettingSpec;
 
-/// What a request says beside its content; equal values, equal settings, and 0 is how a trace begins.
+/// What a request says beside its content; equal values, equal settings, and 0 is how a timeline begins.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Settings([u32; 8]);
 
@@ -227,7 +227,7 @@ pub struct Units {
 
 /// The numbers of contents that the harness stores.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Stored {
+pub struct ExplicitCache {
     /// Shorter contents cannot be stored.
     pub min_tokens: Tokens,
     /// How long a content is kept, in milliseconds.
@@ -259,7 +259,7 @@ impl CacheRules {
             Self::PrefixInterval { ttl_ms, .. } => *ttl_ms,
             Self::Breakpoints(rules) => rules.ttl_ms[0].or(rules.ttl_ms[1]),
             Self::Units(rules) => rules.ttl_ms,
-            Self::Stored(rules) => Some(rules.ttl_ms),
+            Self::ExplicitCache(rules) => Some(rules.ttl_ms),
             Self::Qualified(qualified) => qualified.rules.ttl_ms(),
         }
     }
@@ -272,7 +272,7 @@ impl CacheRules {
             Self::PrefixCap(steps) | Self::PrefixInterval { steps, .. } => steps.min,
             Self::Breakpoints(rules) => rules.min_tokens,
             Self::Units(rules) => rules.steps.min,
-            Self::Stored(rules) => rules.min_tokens,
+            Self::ExplicitCache(rules) => rules.min_tokens,
             Self::Qualified(qualified) => return qualified.rules.min_tokens(),
         };
         (min > 0).then_some(min)

@@ -1,6 +1,6 @@
 //! A fold whose names and numbers are all known.
 
-use super::action::{Budget, Row};
+use super::action::{Budget, TableRow};
 use super::scope::Scope;
 use super::size::{Extent, Size, Unit};
 use super::template::Template;
@@ -8,17 +8,17 @@ use crate::diag::Problems;
 use crate::spec::fold::FoldSpec;
 use crate::spec::policy::{KindSpec, OrderSpec};
 
-/// A fold: what stays of a loop, and what its summary says.
+/// A fold: what stays of a turn, and what its summary says.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fold {
-    /// Only loops that have an item of one of these kinds in the scope; every loop, when empty.
+    /// Only turns that have an item of one of these kinds in the scope; every turn, when empty.
     pub having: Vec<KindSpec>,
     /// Kinds that stay as they are.
     pub copy: Vec<KindSpec>,
     /// Kinds that the summary repeats.
     pub quote: Vec<KindSpec>,
     /// How tool results stand in the summary; as they are, when empty.
-    pub rows: Vec<Row>,
+    pub rows: Vec<TableRow>,
     /// What writes each tool result, where there is text.
     pub result_template: Option<Template>,
     /// What writes the summary, where there is text.
@@ -29,19 +29,19 @@ pub struct Fold {
     pub frame: Size,
     /// The summary's own words around each tool result.
     pub each: Size,
-    /// Whether a loop is folded even where its summary is no smaller than what it replaces.
+    /// Whether a turn is folded even where its summary is no smaller than what it replaces.
     pub grows: bool,
 }
 
-/// Reports what a fold cannot be about; loops are folded whole, from the oldest on.
+/// Reports what a fold cannot be about; turns are folded whole, from the oldest on.
 pub(super) fn check(spec: &FoldSpec, scope: &Scope, problems: &mut Problems) {
-    if !matches!(scope.by, Extent::Units(Unit::Loops | Unit::Items, 1)) {
-        problems.push("fold-by", "a fold takes one loop at a time", "leave `by` out of the scope");
+    if !matches!(scope.by, Extent::Units(Unit::Turns | Unit::Items, 1)) {
+        problems.push("fold-by", "a fold takes one turn at a time", "leave `by` out of the scope");
     }
     if scope.order != OrderSpec::Oldest {
         problems.push(
             "fold-order",
-            "a fold takes loops from the oldest on",
+            "a fold takes turns from the oldest on",
             "leave `order` out of the scope",
         );
     }

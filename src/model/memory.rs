@@ -5,10 +5,10 @@ pub mod bank;
 use indexmap::IndexSet;
 
 use crate::diag::{Problems, nearest};
+use crate::quantity::Tokens;
 use crate::spec::memory::{
     ExtractSpec, FactsSpec, FromSpec, MemorySpec, PartSpec, ReadSpec, StateSpec, StoreSpec,
 };
-use crate::units::Tokens;
 
 /// How a fact stands at its probe.
 pub type State = StateSpec;

@@ -6,8 +6,8 @@ mod vary;
 use std::ops::Range;
 
 use super::calendar::minute_of_week;
+use crate::quantity::{Rate, Tokens};
 use crate::spec::price::ReachSpec;
-use crate::units::{Rate, Tokens};
 
 pub(super) use check::{prices, start};
 pub use vary::Part;
@@ -15,7 +15,7 @@ pub use vary::Part;
 /// Which tokens of a request a tier is for.
 pub type Reach = ReachSpec;
 
-/// What tokens cost from the start of a trace on; the first period holds at the start.
+/// What tokens cost from the start of a timeline on; the first period holds at the start.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Prices {
     start_ms: i64,
@@ -91,7 +91,7 @@ impl Prices {
         (self.later.is_empty() && self.first.windows.is_empty()).then_some(&self.first.usual)
     }
 
-    /// Returns the list that holds so many milliseconds after the start of a trace.
+    /// Returns the list that holds so many milliseconds after the start of a timeline.
     #[must_use]
     pub fn at(&self, at_ms: i64) -> &PriceList {
         let now = self.start_ms.saturating_add(at_ms);
@@ -101,7 +101,7 @@ impl Prices {
         window.map_or(&period.usual, |it| &it.prices)
     }
 
-    /// Returns the usual rates of short prompts at the start of a trace.
+    /// Returns the usual rates of short prompts at the start of a timeline.
     #[must_use]
     pub fn usual(&self) -> &Rates {
         &self.first.usual.base

@@ -3,11 +3,11 @@
 use super::cache::cache;
 use super::price::{self, Prices};
 use crate::diag::{Diagnostic, Problems};
+use crate::quantity::{Cost, Tokens, UNLIMITED};
 use crate::spec::ProfileSpec;
 use crate::spec::profile::{AssumptionsSpec, LimitsSpec};
-use crate::units::{Cost, Tokens, UNLIMITED};
 
-pub use super::cache::{Blocks, Breakpoints, CacheRules, Steps, Stored, Touch, TtlClass, Units};
+pub use super::cache::{Blocks, Breakpoints, CacheRules, ExplicitCache, Steps, Touch, TtlClass, Units};
 
 /// One model at one provider at one date.
 #[derive(Clone, Debug, PartialEq)]

@@ -120,7 +120,7 @@ impl Scope {
                 problems.push(
                     "scope-by-not-counted",
                     "`by` takes a number of units from 1 up, a fraction, or `all`",
-                    "write `by: loops(1)`",
+                    "write `by: turns(1)`",
                 );
             });
         }

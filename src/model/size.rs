@@ -3,8 +3,8 @@
 use indexmap::IndexMap;
 
 use crate::diag::{Problems, nearest};
+use crate::quantity::{Decimal, Tokens};
 use crate::spec::size::{BoundSpec, CondSpec, CountSpec, ExtentSpec, SizeSpec, UnitSpec, WindowSpec};
-use crate::units::{Decimal, Tokens};
 
 /// The unit that a condition counts.
 pub type Unit = UnitSpec;
@@ -51,7 +51,7 @@ pub enum Size {
 
 /// How a number is compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Comparison {
+pub enum Relation {
     /// More.
     Above,
     /// As much or more.
@@ -62,7 +62,7 @@ pub enum Comparison {
     AtMost,
 }
 
-impl Comparison {
+impl Relation {
     /// Returns how files write it.
     fn field(self) -> &'static str {
         match self {
@@ -73,7 +73,7 @@ impl Comparison {
         }
     }
 
-    /// Returns whether the comparison holds between a value and its bound.
+    /// Returns whether the relation holds between a value and its bound.
     #[inline]
     #[must_use]
     pub fn holds(self, value: u64, bound: u64) -> bool {
@@ -90,7 +90,7 @@ impl Comparison {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bound {
     /// Which.
-    pub comparison: Comparison,
+    pub relation: Relation,
     /// With what.
     pub size: Size,
 }
@@ -115,7 +115,7 @@ pub enum Cond {
     /// The running count has passed a multiple of so many units.
     Every(Unit, u64),
     /// How many units stand in the scope.
-    Count(Unit, Comparison, u64),
+    Count(Unit, Relation, u64),
     /// The pause is longer than so many milliseconds.
     Idle(u64),
     /// The pause is longer than the cache's lifetime.
@@ -131,7 +131,7 @@ pub enum Cond {
 /// How far something reaches.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Extent {
-    /// So many items, tool results, messages, steps or loops.
+    /// So many items, tool results, messages, steps or turns.
     Units(Unit, u64),
     /// Whole units that fit into so many tokens.
     Size(Size),
@@ -279,7 +279,7 @@ impl<'a> Resolver<'a> {
                         problems.push(
                             "every-not-counted",
                             "`every` takes a number of units from 1 up",
-                            "write `every(loops(3))`",
+                            "write `every(turns(3))`",
                         );
                         Cond::Always
                     }
@@ -287,19 +287,19 @@ impl<'a> Resolver<'a> {
             }
             CondSpec::Count { of, above, at_least, below, at_most } => {
                 let given = [
-                    (Comparison::Above, above),
-                    (Comparison::AtLeast, at_least),
-                    (Comparison::Below, below),
-                    (Comparison::AtMost, at_most),
+                    (Relation::Above, above),
+                    (Relation::AtLeast, at_least),
+                    (Relation::Below, below),
+                    (Relation::AtMost, at_most),
                 ];
                 let mut given =
                     given.into_iter().filter_map(|(it, count)| count.as_ref().map(|count| (it, count)));
                 match (given.next(), given.next()) {
-                    (Some((comparison, count)), None) => {
-                        Cond::Count(*of, comparison, self.counted("count", count, problems))
+                    (Some((relation, count)), None) => {
+                        Cond::Count(*of, relation, self.counted("count", count, problems))
                     }
                     _ => {
-                        one_comparison("count", problems);
+                        one_relation("count", problems);
                         Cond::Always
                     }
                 }
@@ -323,20 +323,20 @@ impl<'a> Resolver<'a> {
 
     fn bound(&self, name: &str, spec: &BoundSpec, problems: &mut Problems) -> Bound {
         let given = [
-            (Comparison::Above, &spec.above),
-            (Comparison::AtLeast, &spec.at_least),
-            (Comparison::Below, &spec.below),
-            (Comparison::AtMost, &spec.at_most),
+            (Relation::Above, &spec.above),
+            (Relation::AtLeast, &spec.at_least),
+            (Relation::Below, &spec.below),
+            (Relation::AtMost, &spec.at_most),
         ];
         let mut given = given.into_iter().filter_map(|(it, size)| size.as_ref().map(|size| (it, size)));
         match (given.next(), given.next()) {
-            (Some((comparison, size)), None) => {
-                let field = format!("{name}.{}", comparison.field());
-                Bound { comparison, size: problems.within(field, |problems| self.size(size, problems)) }
+            (Some((relation, size)), None) => {
+                let field = format!("{name}.{}", relation.field());
+                Bound { relation, size: problems.within(field, |problems| self.size(size, problems)) }
             }
             _ => {
-                one_comparison(name, problems);
-                Bound { comparison: Comparison::Above, size: Size::Tokens(0) }
+                one_relation(name, problems);
+                Bound { relation: Relation::Above, size: Size::Tokens(0) }
             }
         }
     }
@@ -352,7 +352,7 @@ impl<'a> Resolver<'a> {
                 Extent::Units(Unit::Messages, self.counted("messages", count, problems))
             }
             ExtentSpec::Steps(count) => Extent::Units(Unit::Steps, self.counted("steps", count, problems)),
-            ExtentSpec::Loops(count) => Extent::Units(Unit::Loops, self.counted("loops", count, problems)),
+            ExtentSpec::Turns(count) => Extent::Units(Unit::Turns, self.counted("turns", count, problems)),
             ExtentSpec::Tokens(count) => Extent::Size(Size::Tokens(self.counted("tokens", count, problems))),
             ExtentSpec::Size(size) => {
                 Extent::Size(problems.within("size", |problems| self.size(size, problems)))
@@ -395,7 +395,7 @@ fn percent(share: Decimal) -> String {
 }
 
 /// Reports a comparison with no bound, or with several.
-fn one_comparison(name: &str, problems: &mut Problems) {
+fn one_relation(name: &str, problems: &mut Problems) {
     problems.push(
         "comparison-not-one",
         format!("`{name}` takes exactly one of `above`, `at_least`, `below`, `at_most`"),

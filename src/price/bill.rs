@@ -2,7 +2,7 @@
 
 use crate::ledger::{RequestRow, RequestSums};
 use crate::model::price::{PriceList, Rates, Reach};
-use crate::units::{Cost, Rate, Tokens};
+use crate::quantity::{Cost, Rate, Tokens};
 
 /// What requests cost, by what their tokens are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,16 +1,16 @@
 //! Requests in the order of their prompts' length with sums from the front, so that a tier is priced by two look-ups.
 
 use super::bill::{self, Bill, Consumed};
-use crate::ledger::{NeedRow, RequestRow, Role, Sink, StoredRow};
+use crate::ledger::{ExplicitCacheRow, NeedRow, RequestRow, Role, Sink};
 use crate::model::price::{PriceList, Prices, Reach};
-use crate::units::{Cost, Tokens};
+use crate::quantity::{Cost, Tokens};
 
 /// What of the requests prices can ask for, as they come.
 #[derive(Clone, Debug, Default)]
 pub struct PriceRows {
     main: Vec<Row>,
     summariser: Vec<Row>,
-    stored: Vec<StoredRow>,
+    stored: Vec<ExplicitCacheRow>,
 }
 
 /// One request.
@@ -33,7 +33,7 @@ impl Sink for PriceRows {
 
     fn need(&mut self, _: &NeedRow) {}
 
-    fn stored(&mut self, row: &StoredRow) {
+    fn stored(&mut self, row: &ExplicitCacheRow) {
         self.stored.push(*row);
     }
 }
@@ -43,7 +43,7 @@ impl Sink for PriceRows {
 pub struct PriceIndex {
     main: Side,
     summariser: Side,
-    stored: Vec<StoredRow>,
+    stored: Vec<ExplicitCacheRow>,
 }
 
 /// The requests of one role.

@@ -5,8 +5,8 @@ use indexmap::{IndexMap, IndexSet};
 use super::rules::canonical;
 use super::{Entry, Found};
 use crate::model::calendar;
+use crate::quantity::Decimal;
 use crate::spec::PriceSpec;
-use crate::units::Decimal;
 
 /// A price on which lists disagree.
 #[derive(Clone, Debug, PartialEq)]

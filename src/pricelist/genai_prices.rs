@@ -9,9 +9,9 @@ use super::json::{self, Json};
 use super::matching::Match;
 use super::{Entry, Found, List, PriceFile, Reason};
 use crate::diag::Diagnostic;
+use crate::quantity::{Decimal, Tokens};
 use crate::spec::price::{PriceSpec, TierSpec, WindowSpec};
 use crate::spec::profile::LimitsSpec;
-use crate::units::{Decimal, Tokens};
 
 /// The list.
 pub(super) const LIST: List = List {

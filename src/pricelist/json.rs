@@ -7,10 +7,10 @@ use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 
 use super::PriceFile;
 use crate::diag::Diagnostic;
+use crate::quantity::{Decimal, Tokens};
 use crate::source::{Source, json_problem};
 use crate::spec::Format;
 use crate::spec::decode::decode;
-use crate::units::{Decimal, Tokens};
 
 /// A value of a price list.
 #[derive(Clone, Debug, PartialEq)]

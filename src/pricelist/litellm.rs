@@ -8,9 +8,9 @@ use indexmap::IndexMap;
 use super::json::{self, Json};
 use super::{Entry, Found, List, PriceFile, Reason};
 use crate::diag::Diagnostic;
+use crate::quantity::{Decimal, Tokens};
 use crate::spec::price::{PriceSpec, ServiceSpec, TierSpec, WeekdaySpec, WindowSpec};
 use crate::spec::profile::LimitsSpec;
-use crate::units::{Decimal, Tokens};
 
 /// The list.
 pub(super) const LIST: List = List {

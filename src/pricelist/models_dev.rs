@@ -7,9 +7,9 @@ use indexmap::IndexMap;
 use super::json::{self, Json};
 use super::{Entry, Found, List, PriceFile, Reason};
 use crate::diag::Diagnostic;
+use crate::quantity::Decimal;
 use crate::spec::price::{PriceSpec, ServiceSpec, TierSpec};
 use crate::spec::profile::LimitsSpec;
-use crate::units::Decimal;
 
 /// The list.
 pub(super) const LIST: List = List {

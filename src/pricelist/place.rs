@@ -7,10 +7,10 @@ use indexmap::{IndexMap, IndexSet};
 use super::rules::{self, canonical};
 use super::{Entry, Found, Reason, Unplaced};
 use crate::model::Profile;
+use crate::quantity::Decimal;
 use crate::spec::decode::{self, Tree};
 use crate::spec::price::{PriceSpec, ServiceSpec, TierSpec, WindowSpec};
 use crate::spec::{Format, ProfileSpec};
-use crate::units::Decimal;
 
 /// A profile that a list gives.
 #[derive(Clone, Debug)]

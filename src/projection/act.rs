@@ -9,14 +9,14 @@ mod summarise;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use self::fold::ReadyFold;
+use self::fold::CompiledFold;
 use self::in_order::in_order;
 use self::pool::OpenPool;
 use self::ranked::ranked;
 use self::summarise::summarise;
 use super::edit::Editor;
 use super::num::{Env, Known, Num};
-use super::program::{Activation, ReadyRung};
+use super::program::{Activation, CompiledRung};
 use super::prompt::{Prompt, SlotIx};
 use super::rendition::Rows;
 use super::scope::{self, Region};
@@ -25,31 +25,31 @@ use super::tracker::unit_of;
 use super::writer::Writer;
 use crate::model::action::{Action, Budget, Summarise};
 use crate::model::size::Unit;
+use crate::quantity::Tokens;
 use crate::spec::action::SummaryPromptSpec;
 use crate::spec::policy::{OrderSpec, PartSpec};
-use crate::trace::{Kind, Spine};
-use crate::units::Tokens;
+use crate::timeline::{Kind, Spine};
 
 /// An action as a program holds it.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Act {
-    Show { rows: Rows, budget: Option<ReadyBudget>, grows: bool },
+    Show { rows: Rows, budget: Option<CompiledBudget>, grows: bool },
     Drop,
-    Summarise(Arc<ReadySummary>),
-    Fold(Arc<ReadyFold>),
+    Summarise(Arc<CompiledSummary>),
+    Fold(Arc<CompiledFold>),
 }
 
 /// A pool of exact tokens.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct ReadyBudget {
+pub(super) struct CompiledBudget {
     tokens: Tokens,
-    per_loop: bool,
+    per_turn: bool,
     counts_shown: bool,
 }
 
 /// A summary.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct ReadySummary {
+pub(super) struct CompiledSummary {
     output: Num,
     copy: Vec<Kind>,
     overhead: Num,
@@ -57,11 +57,11 @@ pub(super) struct ReadySummary {
     request: Option<SummaryPromptSpec>,
 }
 
-impl ReadyBudget {
+impl CompiledBudget {
     fn new(budget: &Budget, known: &Known) -> Self {
-        let Budget { tokens, per_loop, counts_shown } = budget;
+        let Budget { tokens, per_turn, counts_shown } = budget;
         let tokens = Num::new(tokens, known).eval(&Env::default());
-        Self { tokens, per_loop: *per_loop, counts_shown: *counts_shown }
+        Self { tokens, per_turn: *per_turn, counts_shown: *counts_shown }
     }
 }
 
@@ -69,14 +69,14 @@ impl Act {
     pub(super) fn new(action: &Action, spine: &Spine, known: &Known, writer: Option<&Arc<Writer>>) -> Self {
         match action {
             Action::Show { rows, budget, template, grows } => {
-                let budget = budget.as_ref().map(|it| ReadyBudget::new(it, known));
+                let budget = budget.as_ref().map(|it| CompiledBudget::new(it, known));
                 let rows = Rows::new(rows, spine, known).write(template.as_ref(), spine, writer);
                 Self::Show { rows, budget, grows: *grows }
             }
             Action::Drop => Self::Drop,
-            Action::Fold(fold) => Self::Fold(Arc::new(ReadyFold::new(fold, spine, known, writer))),
+            Action::Fold(fold) => Self::Fold(Arc::new(CompiledFold::new(fold, spine, known, writer))),
             Action::Summarise(Summarise { output, copy, overhead, at_least, request }) => {
-                Self::Summarise(Arc::new(ReadySummary {
+                Self::Summarise(Arc::new(CompiledSummary {
                     output: Num::new(output, known),
                     copy: copy.clone(),
                     overhead: Num::new(overhead, known),
@@ -89,7 +89,7 @@ impl Act {
 
     /// Returns the pool of exact tokens, if the action has one.
     #[inline]
-    pub(super) fn budget(&self) -> Option<ReadyBudget> {
+    pub(super) fn budget(&self) -> Option<CompiledBudget> {
         match self {
             Self::Show { budget, .. } => *budget,
             Self::Drop | Self::Summarise(_) | Self::Fold(_) => None,
@@ -120,8 +120,8 @@ impl Act {
 }
 
 /// Applies a rung: the shortest run of units that meets its goal, or all.
-pub(super) fn apply(rung: &mut ReadyRung, activation: &Activation<'_>, edit: &mut Editor<'_, '_>) {
-    let region = rung.place.region(edit, &activation.env);
+pub(super) fn apply(rung: &mut CompiledRung, activation: &Activation<'_>, edit: &mut Editor<'_, '_>) {
+    let region = rung.scope.region(edit, &activation.env);
     let (n_visited, n_changed) = match &rung.act {
         Act::Summarise(summary) => {
             let summary = Arc::clone(summary);
@@ -131,20 +131,20 @@ pub(super) fn apply(rung: &mut ReadyRung, activation: &Activation<'_>, edit: &mu
             let fold = Arc::clone(fold);
             return fold::fold(rung, &fold, region, activation, edit);
         }
-        Act::Show { .. } | Act::Drop => match rung.place.order {
+        Act::Show { .. } | Act::Drop => match rung.scope.order {
             OrderSpec::Oldest => in_order(rung, region, activation, edit),
             OrderSpec::Newest | OrderSpec::Largest => ranked(rung, region, activation, edit),
         },
     };
-    let is_active = rung.place.part == PartSpec::Active;
+    let is_active = rung.scope.part == PartSpec::Active;
     edit.note_visit(is_active, n_visited, n_changed);
 }
 
 /// Applies a rung to the item that has just entered.
 #[inline]
-pub(super) fn enter(rung: &ReadyRung, edit: &mut Editor<'_, '_>) {
+pub(super) fn enter(rung: &CompiledRung, edit: &mut Editor<'_, '_>) {
     let region = scope::part(edit.prompt(), PartSpec::Entering);
-    if rung.place.has(edit.prompt(), region.from) {
+    if rung.scope.has(edit.prompt(), region.from) {
         let mut pool = rung.act.budget().map(|it| OpenPool::new(it, region));
         touch_slot(rung, region.from, pool.as_mut(), edit);
     }
@@ -152,7 +152,12 @@ pub(super) fn enter(rung: &ReadyRung, edit: &mut Editor<'_, '_>) {
 
 /// Applies a show or a drop to one slot; returns how many slots changed.
 #[inline]
-fn touch_slot(rung: &ReadyRung, slot: SlotIx, pool: Option<&mut OpenPool>, edit: &mut Editor<'_, '_>) -> u32 {
+fn touch_slot(
+    rung: &CompiledRung,
+    slot: SlotIx,
+    pool: Option<&mut OpenPool>,
+    edit: &mut Editor<'_, '_>,
+) -> u32 {
     match &rung.act {
         Act::Show { rows, grows, .. } => {
             let item = edit.prompt().item(slot);
@@ -166,9 +171,9 @@ fn touch_slot(rung: &ReadyRung, slot: SlotIx, pool: Option<&mut OpenPool>, edit:
 }
 
 /// Begins to count what an activation takes.
-pub(super) fn progress(rung: &ReadyRung, region: Region, edit: &mut Editor<'_, '_>) -> Progress {
+pub(super) fn progress(rung: &CompiledRung, region: Region, edit: &mut Editor<'_, '_>) -> Progress {
     Progress {
-        of: if rung.counts_progress() { rung.place.count(edit, region) } else { 0 },
+        of: if rung.counts_progress() { rung.scope.count(edit, region) } else { 0 },
         ..Progress::default()
     }
 }
@@ -179,18 +184,18 @@ impl Progress {
         self.items += 1;
         self.tool_uses += u64::from(prompt.kind(index) == Kind::ToolResult);
         self.tokens += Tokens::from(prompt.slot(index).tokens);
-        let now = [Unit::Messages, Unit::Steps, Unit::Loops].map(|unit| unit_of(prompt, index, unit) + 1);
-        for (n, counted) in [&mut self.messages, &mut self.steps, &mut self.loops].into_iter().enumerate() {
+        let now = [Unit::Messages, Unit::Steps, Unit::Turns].map(|unit| unit_of(prompt, index, unit) + 1);
+        for (n, counted) in [&mut self.messages, &mut self.steps, &mut self.turns].into_iter().enumerate() {
             *counted += u64::from(self.last[n] != now[n]);
         }
         self.last = now;
     }
 
-    /// Counts messages, steps and loops once each where slots are not taken in order.
+    /// Counts messages, steps and turns once each where slots are not taken in order.
     fn recount(&mut self, prompt: &Prompt<'_>, index: SlotIx, seen: &mut [BTreeSet<usize>; 3]) {
-        for (unit, seen) in [Unit::Messages, Unit::Steps, Unit::Loops].into_iter().zip(seen.iter_mut()) {
+        for (unit, seen) in [Unit::Messages, Unit::Steps, Unit::Turns].into_iter().zip(seen.iter_mut()) {
             seen.insert(unit_of(prompt, index, unit));
         }
-        [self.messages, self.steps, self.loops] = [&seen[0], &seen[1], &seen[2]].map(|it| it.len() as u64);
+        [self.messages, self.steps, self.turns] = [&seen[0], &seen[1], &seen[2]].map(|it| it.len() as u64);
     }
 }

@@ -4,8 +4,8 @@ use xxhash_rust::xxh3::xxh3_128;
 
 use super::edit::ChangeLog;
 use super::prompt::{Prompt, SlotIx};
-use crate::trace::Kind;
-use crate::units::Tokens;
+use crate::quantity::Tokens;
+use crate::timeline::Kind;
 
 /// The prefix that ends with a slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -11,20 +11,20 @@ use super::scope::Region;
 use super::tracker::Tracker;
 use crate::ledger::Change;
 use crate::model::policy::Moment;
-use crate::units::Tokens;
+use crate::quantity::Tokens;
 
 /// One pass of a stage over its scope.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Visit {
     /// When.
     pub moment: Moment,
-    /// Whether its scope is the active loop.
+    /// Whether its scope is the active turn.
     pub is_active: bool,
     /// Slots it looked at with a mind to change them.
     pub n_visited: u32,
     /// Slots it changed.
     pub n_changed: u32,
-    /// At a loop's end: tokens in front of the loop's first reply.
+    /// At a turn's end: tokens in front of the turn's first reply.
     pub tokens_before_steps: Tokens,
 }
 
@@ -37,7 +37,7 @@ pub struct SideRequest {
     pub chain: Option<Chain>,
     /// Tokens that it writes.
     pub output: Tokens,
-    /// Loops that its summary replaces, an earlier summary counting as one.
+    /// Turns that its summary replaces, an earlier summary counting as one.
     pub items: u32,
 }
 
@@ -305,7 +305,7 @@ impl<'p, 't> Editor<'p, 't> {
         if n_visited == 0 || self.manner.moment == Moment::Entry {
             return;
         }
-        let at_end = self.manner.moment == Moment::LoopEnd && n_changed > 0;
+        let at_end = self.manner.moment == Moment::TurnEnd && n_changed > 0;
         let tokens_before_steps = if at_end { self.prompt.tokens_before_steps() } else { 0 };
         let visit =
             Visit { moment: self.manner.moment, is_active, n_visited, n_changed, tokens_before_steps };

@@ -4,9 +4,9 @@ use super::num::{Env, Known, Num};
 use super::prompt::{Prompt, Shown, Slot, SlotIx};
 use crate::model::scope::{Patterns, Scope};
 use crate::spec::policy::KindSpec;
-use crate::trace::{Item, Kind, Preserve, Spine};
+use crate::timeline::{Item, Kind, Preserve, Spine};
 
-/// Which tools match, by their place in the trace's list.
+/// Which tools match, by their place in the timeline's list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ToolMask {
     tools: Option<Vec<bool>>,

@@ -1,7 +1,7 @@
 //! Sizes with everything folded in that a run knows beforehand.
 
 use crate::model::{Limits, Size};
-use crate::units::{Decimal, Tokens, UNLIMITED};
+use crate::quantity::{Decimal, Tokens, UNLIMITED};
 
 /// A size as a program holds it: a number, or an expression over the state of a stage.
 #[derive(Clone, Debug, PartialEq)]
@@ -38,7 +38,7 @@ pub struct Env {
 pub struct Known {
     /// The profile's limits.
     pub limits: Limits,
-    /// The trace's characters per token.
+    /// The timeline's characters per token.
     pub chars_per_token: Decimal,
 }
 

@@ -1,4 +1,4 @@
-//! A declarative policy made ready for one trace and one set of limits; it runs as a [`Projector`].
+//! A declarative policy compiled for one timeline and one set of limits; it runs as a [`Projector`].
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use super::act::pool::Spent;
 use super::edit::{Editor, Manner};
 use super::num::{Env, Known};
 use super::prompt::{Arrived, Author, Prompt, Shown, SlotIx, State};
-use super::scope::{Place, Region};
+use super::scope::{CompiledScope, Region};
 use super::test::{Look, Progress, Test};
 use super::tracker::Tracker;
 use super::writer::Writer;
@@ -15,22 +15,22 @@ use super::{Ambient, Projector, text_as_it_came};
 use crate::model::policy::{Moment, Policy, Rung, Stage};
 use crate::model::size::Unit;
 use crate::spec::policy::{LastsSpec, PrefixSpec};
-use crate::trace::{Spine, Texts, Trace};
+use crate::timeline::{Spine, Texts, Timeline};
 
 /// A policy made ready.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Program {
-    stages: Vec<ReadyStage>,
+    stages: Vec<CompiledStage>,
     /// Which stages are considered, by moment.
     by_moment: [Vec<usize>; 4],
 }
 
 /// A stage made ready.
 #[derive(Clone, Debug, PartialEq)]
-struct ReadyStage {
+struct CompiledStage {
     index: u16,
     when: Test,
-    rungs: Vec<ReadyRung>,
+    rungs: Vec<CompiledRung>,
     for_request: bool,
     keeps_prefix: bool,
     /// What had come when the stage was last considered.
@@ -39,15 +39,15 @@ struct ReadyStage {
     asks_every: bool,
 }
 
-/// A rung made ready, with what it remembers from one activation to the next.
+/// A compiled rung, with what it remembers from one activation to the next.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct ReadyRung {
+pub(super) struct CompiledRung {
     author: Author,
     when: Test,
     pub(super) goal: Option<Test>,
-    pub(super) place: Place,
+    pub(super) scope: CompiledScope,
     pub(super) act: Act,
-    pub(super) memory: Memory,
+    pub(super) settled: Settled,
     tracker: Option<Tracker>,
     /// Whether the goal asks what the activation has taken.
     asks_progress: bool,
@@ -56,10 +56,10 @@ pub(super) struct ReadyRung {
 
 /// Up to where a rung has nothing left to do, unless an edit says otherwise.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Memory {
+pub(super) struct Settled {
     /// The first slot it has not settled.
     pub(super) cursor: SlotIx,
-    /// Of the settled slots of the active loop, how many are still in the scope.
+    /// Of the settled slots of the active turn, how many are still in the scope.
     pub(super) n_settled: u32,
     /// Where the region began that the memory is about.
     from: SlotIx,
@@ -68,7 +68,7 @@ pub(super) struct Memory {
     pub(super) spent: Spent,
 }
 
-impl Memory {
+impl Settled {
     /// Settles nothing any more from a slot on.
     pub(super) fn forget(&mut self, from: SlotIx) {
         *self = Self { cursor: from, from: self.from, seen_edits: self.seen_edits, ..Self::default() };
@@ -85,18 +85,18 @@ pub(super) struct Activation<'a> {
 }
 
 impl Program {
-    /// Makes a policy ready.
+    /// Compiles a policy.
     #[must_use]
-    pub fn new(policy: &Policy, trace: &Trace, known: &Known) -> Self {
-        let (spine, writer) = (&trace.spine, Writer::of(trace, known));
+    pub fn new(policy: &Policy, timeline: &Timeline, known: &Known) -> Self {
+        let (spine, writer) = (&timeline.spine, Writer::of(timeline, known));
         let mut author = 0;
-        let stage = |(index, stage): (usize, &Stage)| ReadyStage {
+        let stage = |(index, stage): (usize, &Stage)| CompiledStage {
             index: u16::try_from(index).unwrap_or(u16::MAX),
             when: Test::new(&stage.when, known),
             rungs: stage
                 .rungs
                 .iter()
-                .map(|rung| ReadyRung::new(rung, &stage.when, &mut author, spine, known, writer.as_ref()))
+                .map(|rung| CompiledRung::new(rung, &stage.when, &mut author, spine, known, writer.as_ref()))
                 .collect(),
             for_request: stage.lasts == LastsSpec::Request,
             keeps_prefix: stage.prefix == PrefixSpec::Keeps,
@@ -108,7 +108,7 @@ impl Program {
             let at = policy.stages.iter().enumerate().filter(|(_, it)| it.at.contains(&moment));
             at.map(|(index, _)| index).collect()
         };
-        let by_moment = [Moment::Entry, Moment::LoopStart, Moment::Request, Moment::LoopEnd].map(considered);
+        let by_moment = [Moment::Entry, Moment::TurnStart, Moment::Request, Moment::TurnEnd].map(considered);
         Self { stages, by_moment }
     }
 }
@@ -138,7 +138,7 @@ impl Projector for Program {
     }
 }
 
-impl ReadyStage {
+impl CompiledStage {
     #[inline]
     fn consider(&mut self, moment: Moment, ambient: &Ambient, edit: &mut Editor<'_, '_>) {
         if self.when.at_a_glance(edit.prompt().tokens()) == Some(false) {
@@ -189,7 +189,7 @@ fn asks_every(stage: &Stage, known: &Known) -> bool {
     asks
 }
 
-impl ReadyRung {
+impl CompiledRung {
     fn new(
         rung: &Rung,
         stage_when: &crate::model::Cond,
@@ -206,7 +206,7 @@ impl ReadyRung {
             Test::Scope(..) | Test::Reclaimable(..) => asks_scope = true,
             Test::Count(unit, ..) => {
                 asks_scope = true;
-                if matches!(unit, Unit::Messages | Unit::Steps | Unit::Loops) && !units.contains(unit) {
+                if matches!(unit, Unit::Messages | Unit::Steps | Unit::Turns) && !units.contains(unit) {
                     units.push(*unit);
                 }
             }
@@ -224,9 +224,9 @@ impl ReadyRung {
             author: *author,
             when,
             goal,
-            place: Place::new(&rung.scope, spine, known),
+            scope: CompiledScope::new(&rung.scope, spine, known),
             act: Act::new(&rung.action, spine, known, writer),
-            memory: Memory::default(),
+            settled: Settled::default(),
             asks_progress,
             tracker: asks_scope.then(|| Tracker::new(&units)),
             units: Vec::new(),
@@ -243,7 +243,7 @@ impl ReadyRung {
     #[inline]
     fn takes_one(&self) -> bool {
         self.goal.is_none()
-            && self.place.is_whole_part()
+            && self.scope.is_whole_part()
             && !matches!(self.act, Act::Summarise(_) | Act::Fold(_))
     }
 
@@ -267,7 +267,7 @@ impl ReadyRung {
         if self.goal.is_none() {
             return false;
         }
-        let region = self.place.region(edit, &activation.env);
+        let region = self.scope.region(edit, &activation.env);
         let progress = super::act::progress(self, region, edit);
         self.is_done(activation, progress, edit)
     }
@@ -313,15 +313,15 @@ impl ReadyRung {
     }
 
     fn track(&mut self, look: &mut Look<'_>, edit: &mut Editor<'_, '_>) {
-        let held = self.place.bounds();
-        let region = self.place.region(edit, &look.env);
+        let held = self.scope.bounds();
+        let region = self.scope.region(edit, &look.env);
         let rows = self.act.rows();
         let Some(tracker) = &mut self.tracker else { return };
-        if self.place.protects_slots() {
+        if self.scope.protects_slots() {
             // What is protected slot by slot changes with every arrival: the sums are made anew.
-            *tracker = Tracker::new(&[Unit::Messages, Unit::Steps, Unit::Loops]);
+            *tracker = Tracker::new(&[Unit::Messages, Unit::Steps, Unit::Turns]);
             let mut slots = std::mem::take(&mut self.units);
-            self.place.next_unit(
+            self.scope.next_unit(
                 edit,
                 &mut region.from.clone(),
                 region.to,
@@ -329,41 +329,41 @@ impl ReadyRung {
                 &mut slots,
             );
             for slot in &slots {
-                tracker.add_slot(edit.prompt(), &self.place.filter, rows, *slot);
+                tracker.add_slot(edit.prompt(), &self.scope.filter, rows, *slot);
             }
             self.units = slots;
         } else {
-            edit.track(tracker, &self.place.filter, rows, region);
+            edit.track(tracker, &self.scope.filter, rows, region);
         }
-        self.place.restore(&held);
+        self.scope.restore(&held);
         look.scope = tracker.totals();
-        look.units = [Unit::Messages, Unit::Steps, Unit::Loops].map(|unit| tracker.count(unit));
+        look.units = [Unit::Messages, Unit::Steps, Unit::Turns].map(|unit| tracker.count(unit));
     }
 
     /// Returns where to begin in a region: behind what is settled, if the memory still holds.
     pub(super) fn resume(&mut self, region: Region, edit: &Editor<'_, '_>) -> SlotIx {
-        let memory = &mut self.memory;
+        let settled = &mut self.settled;
         let journal = edit.prompt().journal();
-        let is_active = self.place.part == crate::spec::policy::PartSpec::Active;
+        let is_active = self.scope.part == crate::spec::policy::PartSpec::Active;
         let has_pool = self.act.budget().is_some();
-        if region.from != memory.from {
-            memory.forget(region.from);
-            memory.from = region.from;
-            memory.seen_edits = journal.len();
+        if region.from != settled.from {
+            settled.forget(region.from);
+            settled.from = region.from;
+            settled.seen_edits = journal.len();
         }
-        for change in &journal[memory.seen_edits..] {
+        for change in &journal[settled.seen_edits..] {
             let own = change.after.by == self.author;
             let comes_back = change.after.by == super::prompt::UNDO || change.after.is_summary();
             // Every unit behind an edit may find more or less in the pool than it did.
             let from_start = is_active || has_pool;
-            // A fold adds up what stands of a loop, so that any edit of it counts.
+            // A fold adds up what stands of a turn, so that any edit of it counts.
             let is_sum = matches!(self.act, Act::Fold(_));
-            let matters = comes_back || from_start || is_sum || self.place.filter.looks_at_renditions();
-            if !own && matters && change.slot < memory.cursor {
-                memory.forget(if from_start { region.from } else { change.slot.max(region.from) });
+            let matters = comes_back || from_start || is_sum || self.scope.filter.looks_at_renditions();
+            if !own && matters && change.slot < settled.cursor {
+                settled.forget(if from_start { region.from } else { change.slot.max(region.from) });
             }
         }
-        memory.seen_edits = journal.len();
-        memory.cursor
+        settled.seen_edits = journal.len();
+        settled.cursor
     }
 }

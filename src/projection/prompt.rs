@@ -1,9 +1,9 @@
 //! The prompt: one slot an item, totals kept up to date, and the journal of every edit.
 
-pub use super::slot::{Author, Edit, LoopState, Shown, Slot, SlotIx, State, UNDO};
+pub use super::slot::{Author, Edit, Shown, Slot, SlotIx, State, TurnState, UNDO};
 use crate::ledger::ToolResults;
-use crate::trace::{Item, Kind, LoopIx, Preserve, Spine};
-use crate::units::Tokens;
+use crate::quantity::Tokens;
+use crate::timeline::{Item, Kind, Preserve, Spine, TurnIx};
 
 /// How many of each unit have come.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -17,14 +17,14 @@ pub struct Arrived {
     /// Replies.
     pub steps: u64,
     /// User messages.
-    pub loops: u64,
+    pub turns: u64,
 }
 
 /// The visible slots of the next request, with everything that edits keep up to date.
 #[derive(Debug)]
 pub struct Prompt<'t> {
     spine: &'t Spine,
-    /// One an item of the trace, come or not.
+    /// One an item of the timeline, come or not.
     slots: Vec<Slot>,
     /// How many have come.
     n_come: SlotIx,
@@ -32,7 +32,7 @@ pub struct Prompt<'t> {
     next: Vec<SlotIx>,
     /// Per slot: whether it was ever shown smaller than raw.
     compressed: Vec<bool>,
-    loops: Vec<LoopState>,
+    turns: Vec<TurnState>,
     messages: Vec<SlotIx>,
     journal: Vec<Edit>,
     total: Tokens,
@@ -44,7 +44,7 @@ pub struct Prompt<'t> {
 }
 
 impl<'t> Prompt<'t> {
-    /// Begins with the stable prefix of a trace.
+    /// Begins with the stable prefix of a timeline.
     #[must_use]
     pub fn new(spine: &'t Spine) -> Self {
         let mut prompt = Self {
@@ -53,7 +53,7 @@ impl<'t> Prompt<'t> {
             n_come: 0,
             next: (0..).take(spine.items.len()).collect(),
             compressed: vec![false; spine.items.len()],
-            loops: Vec::with_capacity(spine.loops.len()),
+            turns: Vec::with_capacity(spine.turns.len()),
             messages: Vec::new(),
             journal: Vec::with_capacity(2 * spine.items.len()),
             total: 0,
@@ -63,23 +63,23 @@ impl<'t> Prompt<'t> {
             dirty_from: 0,
             touched: 0,
         };
-        prompt.loops.push(LoopState::default());
+        prompt.turns.push(TurnState::default());
         for _ in 0..spine.n_stable {
             prompt.push_item();
         }
-        prompt.loops.clear();
+        prompt.turns.clear();
         prompt.stable = prompt.total;
         prompt.arrived = Arrived::default();
         prompt
     }
 
-    /// Begins the next loop: what has been active is completed.
-    pub fn begin_loop(&mut self) {
-        self.loops.push(LoopState::default());
-        self.arrived.loops += 1;
+    /// Begins the next turn: what has been active is completed.
+    pub fn begin_turn(&mut self) {
+        self.turns.push(TurnState::default());
+        self.arrived.turns += 1;
     }
 
-    /// Appends items up to a place in the trace, as they came; together they are one message.
+    /// Appends items up to a place in the timeline, as they came; together they are one message.
     #[inline]
     pub fn arrive(&mut self, end: SlotIx) {
         if self.len() < end {
@@ -117,7 +117,7 @@ impl<'t> Prompt<'t> {
         self.total += tokens;
         self.arrived.items += 1;
         self.touched += 1;
-        let Some(state) = self.loops.last_mut() else { return };
+        let Some(state) = self.turns.last_mut() else { return };
         state.tokens += tokens;
         if item.kind == Kind::ToolResult {
             state.n_exact += u32::from(item.preserve == Preserve::WorkingEvidence);
@@ -141,7 +141,7 @@ impl<'t> Prompt<'t> {
         let after = *slot;
         let freed = Tokens::from(before.tokens - tokens);
         self.total -= freed;
-        let state = &mut self.loops[item.loop_ix as usize];
+        let state = &mut self.turns[item.turn_ix as usize];
         state.tokens -= freed;
         if item.kind == Kind::ToolResult {
             state.n_exact = state.n_exact + u32::from(exact) - u32::from(before.exact);
@@ -175,12 +175,12 @@ impl<'t> Prompt<'t> {
                 self.next[at] = self.next.get(at + 1).copied().unwrap_or(index + 1);
             }
             self.journal.push(Edit { slot: index, before, after: *slot });
-            let state = &mut self.loops[self.spine.items[at].loop_ix as usize];
+            let state = &mut self.turns[self.spine.items[at].turn_ix as usize];
             state.n_absorbed += u32::from(!is_behind(&before));
             state.tokens -= Tokens::from(before.tokens);
             freed += Tokens::from(before.tokens);
         }
-        self.loops[self.spine.items[host as usize].loop_ix as usize].tokens += Tokens::from(tokens);
+        self.turns[self.spine.items[host as usize].turn_ix as usize].tokens += Tokens::from(tokens);
         self.total = self.total - freed + Tokens::from(tokens);
         self.dirty_from = self.dirty_from.min(host);
         self.touched += slots.len() as u64;
@@ -198,7 +198,7 @@ impl<'t> Prompt<'t> {
         let item = &self.spine.items[index as usize];
         let before = self.slots[index as usize];
         self.total = self.total - Tokens::from(before.tokens) + Tokens::from(after.tokens);
-        if let Some(state) = self.loops.get_mut(item.loop_ix as usize) {
+        if let Some(state) = self.turns.get_mut(item.turn_ix as usize) {
             state.tokens = state.tokens - Tokens::from(before.tokens) + Tokens::from(after.tokens);
             state.n_absorbed =
                 state.n_absorbed - u32::from(is_behind(&before)) + u32::from(is_behind(&after));
@@ -254,7 +254,7 @@ impl<'t> Prompt<'t> {
         at
     }
 
-    /// Returns the trace's structure.
+    /// Returns the timeline's structure.
     #[must_use]
     pub fn spine(&self) -> &'t Spine {
         self.spine
@@ -308,39 +308,39 @@ impl<'t> Prompt<'t> {
         self.stable
     }
 
-    /// Returns the active loop; the first, before any has begun.
+    /// Returns the active turn; the first, before any has begun.
     #[inline]
     #[must_use]
-    #[expect(clippy::cast_possible_truncation, reason = "a trace holds fewer than 2^32 loops")]
-    pub fn active_loop(&self) -> LoopIx {
-        self.loops.len().saturating_sub(1) as LoopIx
+    #[expect(clippy::cast_possible_truncation, reason = "a timeline holds fewer than 2^32 turns")]
+    pub fn active_turn(&self) -> TurnIx {
+        self.turns.len().saturating_sub(1) as TurnIx
     }
 
-    /// Returns the first slot of the active loop.
+    /// Returns the first slot of the active turn.
     #[inline]
     #[must_use]
     pub fn active_from(&self) -> SlotIx {
-        if self.loops.is_empty() {
+        if self.turns.is_empty() {
             self.len()
         } else {
-            self.spine.loops[self.active_loop() as usize].items.start
+            self.spine.turns[self.active_turn() as usize].items.start
         }
     }
 
-    /// Returns what stands of a loop.
+    /// Returns what stands of a turn.
     #[inline]
     #[must_use]
-    pub fn loop_state(&self, loop_ix: LoopIx) -> LoopState {
-        self.loops.get(loop_ix as usize).copied().unwrap_or_default()
+    pub fn turn_state(&self, turn_ix: TurnIx) -> TurnState {
+        self.turns.get(turn_ix as usize).copied().unwrap_or_default()
     }
 
-    /// Returns the tokens in front of the active loop's first reply.
+    /// Returns the tokens in front of the active turn's first reply.
     #[must_use]
     pub fn tokens_before_steps(&self) -> Tokens {
-        let active = self.active_loop();
-        let user = self.spine.loops[active as usize].user.clone();
+        let active = self.active_turn();
+        let user = self.spine.turns[active as usize].user.clone();
         let user: Tokens = user.map(|it| Tokens::from(self.slots[it as usize].tokens)).sum();
-        self.total - self.loop_state(active).tokens + user
+        self.total - self.turn_state(active).tokens + user
     }
 
     /// Returns where the messages begin, in order.
@@ -399,9 +399,9 @@ fn is_counted(slot: &Slot) -> bool {
     matches!(slot.state, State::Shown | State::Dropped)
 }
 
-/// Adds a result that no summary hides to what stands of its loop, or takes it away; summaries leave the counts as they were.
+/// Adds a result that no summary hides to what stands of its turn, or takes it away; summaries leave the counts as they were.
 #[inline]
-fn count(state: &mut LoopState, slot: &Slot, item: &Item, sign: i32) {
+fn count(state: &mut TurnState, slot: &Slot, item: &Item, sign: i32) {
     let add = |to: &mut u32, holds: bool| *to = to.wrapping_add_signed(sign * i32::from(holds));
     let is_shown = slot.state == State::Shown;
     add(&mut state.n_exact, is_shown && slot.exact);

@@ -5,8 +5,8 @@ use super::num::{Env, Known, Num};
 use super::prompt::{Prompt, SlotIx};
 use super::scope::Region;
 use crate::model::size::{Extent, Unit};
-use crate::trace::Kind;
-use crate::units::{Decimal, Tokens};
+use crate::quantity::{Decimal, Tokens};
+use crate::timeline::Kind;
 
 /// How far a protection or a progress reaches.
 #[derive(Clone, Debug, PartialEq)]
@@ -48,7 +48,7 @@ impl<F: Fn(&Prompt<'_>, SlotIx) -> bool> Ask<'_, F> {
         match reach {
             Reach::All => to,
             Reach::Units(_, 0) => from,
-            Reach::Units(unit @ (Unit::Loops | Unit::Steps | Unit::Messages), count) => {
+            Reach::Units(unit @ (Unit::Turns | Unit::Steps | Unit::Messages), count) => {
                 let starts = Starts::new(edit.prompt(), *unit, self.region);
                 starts.at(starts.from.saturating_add(*count)).unwrap_or(to).clamp(from, to)
             }
@@ -67,7 +67,7 @@ impl<F: Fn(&Prompt<'_>, SlotIx) -> bool> Ask<'_, F> {
         match reach {
             Reach::All => from,
             Reach::Units(_, 0) => to,
-            Reach::Units(unit @ (Unit::Loops | Unit::Steps | Unit::Messages), count) => {
+            Reach::Units(unit @ (Unit::Turns | Unit::Steps | Unit::Messages), count) => {
                 let starts = Starts::new(edit.prompt(), *unit, self.region);
                 match starts.to.checked_sub(*count) {
                     Some(n) if n >= starts.from => starts.at(n).unwrap_or(to).clamp(from, to),
@@ -147,7 +147,7 @@ impl Allowance {
     }
 }
 
-/// Where the trace's loops, steps or messages begin; those of a region run from one to before another.
+/// Where the timeline's turns, steps or messages begin; those of a region run from one to before another.
 struct Starts<'a> {
     prompt: &'a Prompt<'a>,
     unit: Unit,
@@ -159,11 +159,11 @@ impl<'a> Starts<'a> {
     fn new(prompt: &'a Prompt<'a>, unit: Unit, region: Region) -> Self {
         let active = prompt.active_from();
         let spine = prompt.spine();
-        let loop_ix = u64::from(prompt.active_loop());
+        let turn_ix = u64::from(prompt.active_turn());
         let is_active = region.from >= active;
-        let steps = spine.loops.get(prompt.active_loop() as usize).map_or(0, |it| u64::from(it.steps.start));
+        let steps = spine.turns.get(prompt.active_turn() as usize).map_or(0, |it| u64::from(it.steps.start));
         let (first, middle, end) = match unit {
-            Unit::Loops => (0, loop_ix, prompt.arrived().loops),
+            Unit::Turns => (0, turn_ix, prompt.arrived().turns),
             Unit::Steps => (0, steps, prompt.arrived().steps),
             _ => {
                 let messages = prompt.messages();
@@ -200,7 +200,7 @@ impl<'a> Starts<'a> {
         let n = usize::try_from(n).ok()?;
         let spine = self.prompt.spine();
         match self.unit {
-            Unit::Loops => spine.loops.get(n).map(|it| it.items.start),
+            Unit::Turns => spine.turns.get(n).map(|it| it.items.start),
             Unit::Steps => spine.steps.get(n).map(|it| it.reply.start),
             _ => self.prompt.messages().get(n).copied(),
         }

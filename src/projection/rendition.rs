@@ -9,10 +9,10 @@ use super::filter::{ClassMask, ToolMask};
 use super::num::{Env, Known, Num};
 use super::prompt::{Shown, SlotIx};
 use super::writer::{Writer, Written, WrittenSizes};
-use crate::model::action::{Rendition, Row};
+use crate::model::action::{Rendition, TableRow};
 use crate::model::scope::Patterns;
 use crate::model::template::Template;
-use crate::trace::{Item, Kind, Preserve, Spine};
+use crate::timeline::{Item, Kind, Preserve, Spine};
 
 /// A rendition as a program holds it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -108,8 +108,8 @@ pub struct Pool {
 impl Rows {
     /// Prepares the rows of a table.
     #[must_use]
-    pub fn new(rows: &[Row], spine: &Spine, known: &Known) -> Self {
-        let row = |row: &Row| RowRender {
+    pub fn new(rows: &[TableRow], spine: &Spine, known: &Known) -> Self {
+        let row = |row: &TableRow| RowRender {
             tools: ToolMask::new(&row.tools, &Patterns::default(), spine),
             preserve: ClassMask::of_preserve(&row.preserve),
             larger_than: row.larger_than.as_ref().map_or(0, |it| {
@@ -138,7 +138,7 @@ impl Rows {
 }
 
 impl Rows {
-    /// Lets a template write the tool results, where the trace has text.
+    /// Lets a template write the tool results, where the timeline has text.
     pub(super) fn write(
         mut self,
         template: Option<&Template>,

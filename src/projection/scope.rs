@@ -9,7 +9,7 @@ use super::tracker::unit_of;
 use crate::model::scope::Scope;
 use crate::model::size::{Extent, Unit};
 use crate::spec::policy::{OrderSpec, PartSpec};
-use crate::trace::Spine;
+use crate::timeline::Spine;
 
 /// Slots from one to before another.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -22,7 +22,7 @@ pub struct Region {
 
 /// A scope as a program holds it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Place {
+pub struct CompiledScope {
     /// Which part of the prompt.
     pub part: PartSpec,
     /// Which slots of it.
@@ -45,7 +45,7 @@ struct Protected {
     bounds: Region,
 }
 
-impl Place {
+impl CompiledScope {
     /// Prepares a scope.
     #[must_use]
     pub fn new(scope: &Scope, spine: &Spine, known: &Known) -> Self {
@@ -113,7 +113,7 @@ impl Place {
         region
     }
 
-    /// Returns the bounds of what is protected, to be put back by [`Place::restore`].
+    /// Returns the bounds of what is protected, to be put back by [`CompiledScope::restore`].
     #[must_use]
     pub fn bounds(&self) -> Vec<Region> {
         self.keep.iter().map(|it| it.bounds).collect()

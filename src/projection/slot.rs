@@ -1,8 +1,8 @@
-//! What stands at one place of a prompt, what an edit of it is, and what a loop adds up to.
+//! What stands at one place of a prompt, what an edit of it is, and what a turn adds up to.
 
+use crate::quantity::Tokens;
 use crate::spec::policy::ShownSpec;
-use crate::trace::{Item, Preserve};
-use crate::units::Tokens;
+use crate::timeline::{Item, Preserve};
 
 /// A slot's place; slots never move, so it is the item's place in the order of arrival.
 pub type SlotIx = u32;
@@ -71,9 +71,9 @@ impl Slot {
     }
 }
 
-/// What stands in the prompt of one loop.
+/// What stands in the prompt of one turn.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct LoopState {
+pub struct TurnState {
     /// Tokens shown.
     pub tokens: Tokens,
     /// Working-evidence results shown exactly; like the next three, by the last rendition, behind a summary or not.

@@ -5,8 +5,8 @@ use super::num::{Env, Known, Num};
 use super::prompt::Arrived;
 use super::reach::Reach;
 use super::tracker::Totals;
-use crate::model::size::{Bound, Comparison, Cond, Unit};
-use crate::units::Tokens;
+use crate::model::size::{Bound, Cond, Relation, Unit};
+use crate::quantity::Tokens;
 
 /// A condition.
 #[derive(Clone, Debug, PartialEq)]
@@ -14,21 +14,21 @@ pub enum Test {
     /// Holds.
     Always,
     /// Tokens of the prompt.
-    Prompt(Comparison, Num),
+    Prompt(Relation, Num),
     /// Tokens behind the stable prefix.
-    Body(Comparison, Num),
+    Body(Relation, Num),
     /// Tokens in the scope.
-    Scope(Comparison, Num),
+    Scope(Relation, Num),
     /// Tokens that the stage would free.
-    Reclaimable(Comparison, Num),
+    Reclaimable(Relation, Num),
     /// Tokens freed by this activation.
-    Freed(Comparison, Num),
+    Freed(Relation, Num),
     /// Units taken by this activation.
     Taken(Reach),
     /// The running count has passed a multiple.
     Every(Unit, u64),
     /// Units in the scope.
-    Count(Unit, Comparison, u64),
+    Count(Unit, Relation, u64),
     /// A pause.
     Idle(u64),
     /// A pause longer than the cache's lifetime.
@@ -48,17 +48,17 @@ pub struct Progress {
     pub items: u64,
     /// Tool results taken.
     pub tool_uses: u64,
-    /// Messages, steps, loops taken from.
+    /// Messages, steps, turns taken from.
     pub messages: u64,
     /// Steps taken from.
     pub steps: u64,
-    /// Loops taken from.
-    pub loops: u64,
+    /// Turns taken from.
+    pub turns: u64,
     /// Tokens taken.
     pub tokens: Tokens,
     /// Items that the scope had when the activation began.
     pub of: u64,
-    /// The message, step and loop last taken from, counted from 1.
+    /// The message, step and turn last taken from, counted from 1.
     pub last: [usize; 3],
 }
 
@@ -73,7 +73,7 @@ pub struct Look<'a> {
     pub env: Env,
     /// What stands in the scope.
     pub scope: Totals,
-    /// Messages, steps and loops that have an item in the scope.
+    /// Messages, steps and turns that have an item in the scope.
     pub units: [u64; 3],
     /// How far the activation has come.
     pub progress: Progress,
@@ -91,14 +91,14 @@ impl Test {
         let all = |parts: &[Cond]| parts.iter().map(|it| Self::new(it, known)).collect();
         match cond {
             Cond::Always => Self::Always,
-            Cond::Prompt(bound) => Self::Prompt(bound.comparison, num(bound)),
-            Cond::Body(bound) => Self::Body(bound.comparison, num(bound)),
-            Cond::Scope(bound) => Self::Scope(bound.comparison, num(bound)),
-            Cond::Reclaimable(bound) => Self::Reclaimable(bound.comparison, num(bound)),
-            Cond::Freed(bound) => Self::Freed(bound.comparison, num(bound)),
+            Cond::Prompt(bound) => Self::Prompt(bound.relation, num(bound)),
+            Cond::Body(bound) => Self::Body(bound.relation, num(bound)),
+            Cond::Scope(bound) => Self::Scope(bound.relation, num(bound)),
+            Cond::Reclaimable(bound) => Self::Reclaimable(bound.relation, num(bound)),
+            Cond::Freed(bound) => Self::Freed(bound.relation, num(bound)),
             Cond::Taken(extent) => Self::Taken(Reach::new(extent, known)),
             Cond::Every(unit, count) => Self::Every(*unit, *count),
-            Cond::Count(unit, comparison, count) => Self::Count(*unit, *comparison, *count),
+            Cond::Count(unit, relation, count) => Self::Count(*unit, *relation, *count),
             Cond::Idle(longer_than) => Self::Idle(*longer_than),
             Cond::CacheCold => Self::CacheCold,
             Cond::All(parts) => Self::All(all(parts)),
@@ -123,7 +123,7 @@ impl Test {
     pub fn at_a_glance(&self, prompt: Tokens) -> Option<bool> {
         match self {
             Self::Always => Some(true),
-            Self::Prompt(comparison, Num::Const(size)) => Some(comparison.holds(prompt, *size)),
+            Self::Prompt(relation, Num::Const(size)) => Some(relation.holds(prompt, *size)),
             _ => None,
         }
     }
@@ -132,7 +132,7 @@ impl Test {
     #[inline]
     #[must_use]
     pub fn wants_less_than(&self, prompt: Tokens) -> bool {
-        matches!(self, Self::Prompt(Comparison::AtMost | Comparison::Below, Num::Const(size)) if prompt > *size)
+        matches!(self, Self::Prompt(Relation::AtMost | Relation::Below, Num::Const(size)) if prompt > *size)
     }
 
     /// Returns whether the condition holds.
@@ -141,7 +141,7 @@ impl Test {
     pub fn holds(&self, look: &Look<'_>) -> bool {
         match self {
             Self::Always => true,
-            Self::Prompt(comparison, size) => comparison.holds(look.prompt, size.eval(&look.env)),
+            Self::Prompt(relation, size) => relation.holds(look.prompt, size.eval(&look.env)),
             other => other.holds_otherwise(look),
         }
     }
@@ -149,23 +149,21 @@ impl Test {
     fn holds_otherwise(&self, look: &Look<'_>) -> bool {
         match self {
             Self::Always => true,
-            Self::Prompt(comparison, size) => comparison.holds(look.prompt, size.eval(&look.env)),
-            Self::Body(comparison, size) => {
-                comparison.holds(look.prompt.saturating_sub(look.stable), size.eval(&look.env))
+            Self::Prompt(relation, size) => relation.holds(look.prompt, size.eval(&look.env)),
+            Self::Body(relation, size) => {
+                relation.holds(look.prompt.saturating_sub(look.stable), size.eval(&look.env))
             }
-            Self::Scope(comparison, size) => comparison.holds(look.scope.tokens, size.eval(&look.env)),
-            Self::Reclaimable(comparison, size) => {
-                comparison.holds(look.scope.reclaimable, size.eval(&look.env))
-            }
-            Self::Freed(comparison, size) => {
-                comparison.holds(look.env.start.saturating_sub(look.prompt), size.eval(&look.env))
+            Self::Scope(relation, size) => relation.holds(look.scope.tokens, size.eval(&look.env)),
+            Self::Reclaimable(relation, size) => relation.holds(look.scope.reclaimable, size.eval(&look.env)),
+            Self::Freed(relation, size) => {
+                relation.holds(look.env.start.saturating_sub(look.prompt), size.eval(&look.env))
             }
             Self::Taken(reach) => taken(reach, look),
             Self::Every(unit, count) => {
                 let [before, now] = look.arrived.map(|it| arrived(&it, *unit) / count);
                 now > before
             }
-            Self::Count(unit, comparison, count) => comparison.holds(counted(look, *unit), *count),
+            Self::Count(unit, relation, count) => relation.holds(counted(look, *unit), *count),
             Self::Idle(longer_than) => look.ambient.idle_ms > *longer_than,
             Self::CacheCold => look.ambient.ttl_ms.is_some_and(|ttl| look.ambient.idle_ms > ttl),
             Self::All(parts) => parts.iter().all(|it| it.holds(look)),
@@ -182,7 +180,7 @@ fn arrived(arrived: &Arrived, unit: Unit) -> u64 {
         Unit::ToolUses => arrived.tool_uses,
         Unit::Steps => arrived.steps,
         Unit::Messages => arrived.messages,
-        Unit::Loops => arrived.loops,
+        Unit::Turns => arrived.turns,
     }
 }
 
@@ -193,7 +191,7 @@ fn counted(look: &Look<'_>, unit: Unit) -> u64 {
         Unit::ToolUses => look.scope.tool_uses,
         Unit::Messages => look.units[0],
         Unit::Steps => look.units[1],
-        Unit::Loops => look.units[2],
+        Unit::Turns => look.units[2],
     }
 }
 
@@ -205,7 +203,7 @@ fn taken(reach: &Reach, look: &Look<'_>) -> bool {
         Reach::Units(Unit::ToolUses, count) => progress.tool_uses >= *count,
         Reach::Units(Unit::Messages, count) => progress.messages >= *count,
         Reach::Units(Unit::Steps, count) => progress.steps >= *count,
-        Reach::Units(Unit::Loops, count) => progress.loops >= *count,
+        Reach::Units(Unit::Turns, count) => progress.turns >= *count,
         Reach::Tokens(size) => progress.tokens >= size.eval(&look.env),
         Reach::Fraction(share) => progress.items >= share.of(progress.of),
         Reach::All => progress.items >= progress.of,

@@ -4,8 +4,8 @@ use super::filter::Filter;
 use super::prompt::{Prompt, Slot, SlotIx, State};
 use super::rendition::Rows;
 use crate::model::size::Unit;
-use crate::trace::{Item, Kind};
-use crate::units::Tokens;
+use crate::quantity::Tokens;
+use crate::timeline::{Item, Kind};
 
 /// What stands in a scope.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -67,7 +67,7 @@ pub struct Tracker {
 }
 
 impl Tracker {
-    /// Begins tracking; distinct messages, steps or loops are counted for the units asked for.
+    /// Begins tracking; distinct messages, steps or turns are counted for the units asked for.
     #[must_use]
     pub fn new(units: &[Unit]) -> Self {
         Self { units: units.iter().map(|it| (*it, Vec::new(), 0)).collect(), ..Self::default() }
@@ -167,7 +167,7 @@ impl Tracker {
     }
 }
 
-/// Returns which unit a slot belongs to, counted in the trace.
+/// Returns which unit a slot belongs to, counted in the timeline.
 #[must_use]
 pub fn unit_of(prompt: &Prompt<'_>, index: SlotIx, unit: Unit) -> usize {
     let item = prompt.item(index);
@@ -178,7 +178,7 @@ pub fn unit_of(prompt: &Prompt<'_>, index: SlotIx, unit: Unit) -> usize {
             (if is_call { item.pair } else { index }) as usize
         }
         Unit::Steps => item.step_ix as usize,
-        Unit::Loops => item.loop_ix as usize,
+        Unit::Turns => item.turn_ix as usize,
         Unit::Messages => prompt.messages().partition_point(|start| *start <= index),
     }
 }

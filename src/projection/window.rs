@@ -5,9 +5,9 @@ use super::test::Test;
 use crate::model::Policy;
 use crate::model::action::Action;
 use crate::model::policy::{Moment, Rung};
-use crate::model::size::{Comparison, Cond, Extent, Unit};
+use crate::model::size::{Cond, Extent, Relation, Unit};
+use crate::quantity::Tokens;
 use crate::spec::policy::{LastsSpec, OrderSpec, PartSpec};
-use crate::units::Tokens;
 
 /// When the oldest items are dropped, and until when.
 #[derive(Clone, Debug, PartialEq)]
@@ -47,7 +47,7 @@ impl Window {
             return None;
         }
         Some(Self {
-            moments: [Moment::Entry, Moment::LoopStart, Moment::Request, Moment::LoopEnd]
+            moments: [Moment::Entry, Moment::TurnStart, Moment::Request, Moment::TurnEnd]
                 .map(|it| stage.at.contains(&it)),
             when: Bound::new(&stage.when, known)?,
             until: Bound::new(rung.until.as_ref()?, known).filter(|it| it.from == 0)?,
@@ -77,10 +77,10 @@ impl Bound {
             _ => return None,
         };
         let (from, to) = match comparison {
-            Comparison::Above => (size.checked_add(1)?, Tokens::MAX),
-            Comparison::AtLeast => (size, Tokens::MAX),
-            Comparison::Below => (0, size.checked_sub(1)?),
-            Comparison::AtMost => (0, size),
+            Relation::Above => (size.checked_add(1)?, Tokens::MAX),
+            Relation::AtLeast => (size, Tokens::MAX),
+            Relation::Below => (0, size.checked_sub(1)?),
+            Relation::AtMost => (0, size),
         };
         Some(Self { from, to, is_of_body })
     }

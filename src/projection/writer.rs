@@ -1,4 +1,4 @@
-//! Writes what a prompt shows of a trace with text, where a template says in which words.
+//! Writes what a prompt shows of a timeline with text, where a template says in which words.
 
 use std::sync::Arc;
 
@@ -8,12 +8,12 @@ use minijinja::value::{Serde, Value};
 use super::num::{Known, tokens_of_chars};
 use super::prompt::{Shown, SlotIx};
 use crate::model::template::Template;
+use crate::quantity::Decimal;
 use crate::spec::scenario::TokenizerSpec;
+use crate::timeline::{Kind, Spine, Texts, Timeline};
 use crate::tokens;
-use crate::trace::{Kind, Spine, Texts, Trace};
-use crate::units::Decimal;
 
-/// The texts of a trace, and what counts their tokens.
+/// The texts of a timeline, and what counts their tokens.
 #[derive(Debug, PartialEq)]
 pub(super) struct Writer {
     texts: Texts,
@@ -30,17 +30,17 @@ pub(super) enum Passage {
 }
 
 impl Writer {
-    /// Returns a writer, where the trace has text.
-    pub(super) fn of(trace: &Trace, known: &Known) -> Option<Arc<Self>> {
+    /// Returns a writer, where the timeline has text.
+    pub(super) fn of(timeline: &Timeline, known: &Known) -> Option<Arc<Self>> {
         let writer = || Self {
-            texts: trace.texts.clone(),
-            tokenizer: trace.tokenizer,
+            texts: timeline.texts.clone(),
+            tokenizer: timeline.tokenizer,
             chars_per_token: known.chars_per_token,
         };
-        (!trace.texts.is_empty()).then(|| Arc::new(writer()))
+        (!timeline.texts.is_empty()).then(|| Arc::new(writer()))
     }
 
-    /// Returns the tokens of a text: as the trace's tokenizer counts them, else by its characters.
+    /// Returns the tokens of a text: as the timeline's tokenizer counts them, else by its characters.
     pub(super) fn count(&self, text: &str) -> u32 {
         let tokens = match self.tokenizer.and_then(tokens::tokenizer) {
             Some(tokenizer) => tokenizer.count(text),
@@ -84,7 +84,7 @@ impl Writer {
     }
 }
 
-/// How large the results of a trace are as a template writes them, by item.
+/// How large the results of a timeline are as a template writes them, by item.
 #[derive(Debug, PartialEq)]
 pub(super) struct Written {
     pub(super) writer: Arc<Writer>,
@@ -109,9 +109,9 @@ impl Written {
         writer: &Arc<Writer>,
         template: &Template,
         spine: &Spine,
-        rows: impl Fn(&crate::trace::Item) -> Option<[(Shown, u32); 2]>,
+        rows: impl Fn(&crate::timeline::Item) -> Option<[(Shown, u32); 2]>,
     ) -> Self {
-        let size = |(index, item): (usize, &crate::trace::Item)| {
+        let size = |(index, item): (usize, &crate::timeline::Item)| {
             let slot = SlotIx::try_from(index).ok().filter(|_| item.kind == Kind::ToolResult)?;
             let [shown, over_budget] = rows(item)?;
             let context = |(shown, head)| writer.result(spine, slot, shown, head);

@@ -6,7 +6,7 @@ use plotters::element::DashedPathElement;
 use plotters::prelude::*;
 
 use super::retention::Chart;
-use crate::metrics::Statistic;
+use crate::measure::Statistic;
 
 /// Width and height of what is drawn, legend excluded, in pixels.
 const SIZE: (u32, u32) = (640, 320);

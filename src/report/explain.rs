@@ -11,8 +11,8 @@ use serde::Serialize;
 use super::rows::{self, Context, RequestJson};
 use crate::cache::{EntryFound, MarkFound};
 use crate::explain::{Cause, Explanation, Prefix, Same, Standing};
-use crate::trace::Level;
-use crate::units::{Cost, Tokens};
+use crate::quantity::{Cost, Tokens};
+use crate::timeline::Level;
 
 pub use render::rendered;
 
@@ -101,8 +101,7 @@ struct ItemJson<'a> {
     item: u32,
     kind: String,
     tool: Option<&'a str>,
-    #[serde(rename = "loop")]
-    loop_ix: Option<u32>,
+    turn: Option<u32>,
     step: u32,
     is_new: bool,
     raw_tokens: u32,
@@ -217,7 +216,7 @@ fn item<'a>(it: &'a Standing, changes: Vec<ChangeJson>, has_text: bool) -> ItemJ
         item: it.item,
         kind: words::word(it.kind),
         tool: it.tool.as_deref(),
-        loop_ix: it.loop_ix,
+        turn: it.turn_ix,
         step: it.step,
         is_new: it.is_new,
         raw_tokens: it.raw,

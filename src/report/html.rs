@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::blocks::{COLUMNS, Detail};
+use super::sections::{COLUMNS, Detail};
 use super::{Report, chart, numbers};
 
 /// How the page looks.
@@ -19,11 +19,11 @@ pub fn report(report: &Report, detail: Detail) -> String {
     let mut text = String::from("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
     let _ = writeln!(text, "<title>{}</title>\n<style>{STYLE}</style>\n</head>\n<body>", escaped(title));
     let _ = writeln!(text, "<h1>{}</h1>", escaped(title));
-    for block in report.blocks(detail) {
-        let heading = format!("{} under {} ({})", block.load, block.profile, block.as_of);
+    for section in report.sections(detail) {
+        let heading = format!("{} under {} ({})", section.load, section.profile, section.as_of);
         let _ = writeln!(text, "<h2>{}</h2>", escaped(&heading));
-        let mut rows = block.cells(numbers::thousands);
-        for (cells, line) in rows.iter_mut().zip(&block.lines) {
+        let mut rows = section.cells(numbers::thousands);
+        for (cells, line) in rows.iter_mut().zip(&section.lines) {
             if let Some(stopped) = &line.stopped {
                 let _ = write!(cells[0], " ({stopped})");
             }

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::retention::RetentionCost;
 use super::{Report, Run};
-use crate::metrics::{Label, Retention, Totals};
+use crate::measure::{Label, Retention, Totals};
 use crate::spec::guard::ReferenceSpec;
 
 /// The schema; fields are added, never renamed without a new version.

@@ -3,15 +3,15 @@
 use std::fmt::Write as _;
 
 use super::Report;
-use super::blocks::{Block, COLUMNS, Detail};
+use super::sections::{COLUMNS, Detail, Section};
 use super::{numbers, retention};
 
 /// Returns the report as Markdown.
 #[must_use]
 pub fn report(report: &Report, detail: Detail) -> String {
     let mut text = String::new();
-    for block in report.blocks(detail) {
-        write_block(&block, &mut text);
+    for section in report.sections(detail) {
+        write_section(&section, &mut text);
     }
     for grid in report.retention_grids() {
         retention::markdown(&grid, &mut text);
@@ -25,11 +25,11 @@ pub fn report(report: &Report, detail: Detail) -> String {
 }
 
 /// Writes one table under its heading.
-fn write_block(block: &Block, text: &mut String) {
-    let _ = writeln!(text, "### {} under {} ({})\n", block.load, block.profile, block.as_of);
+fn write_section(section: &Section, text: &mut String) {
+    let _ = writeln!(text, "### {} under {} ({})\n", section.load, section.profile, section.as_of);
     let _ = writeln!(text, "| {} |", COLUMNS.join(" | "));
     let _ = writeln!(text, "|---|{}", "---:|".repeat(COLUMNS.len() - 1));
-    for (mut cells, line) in block.cells(numbers::thousands).into_iter().zip(&block.lines) {
+    for (mut cells, line) in section.cells(numbers::thousands).into_iter().zip(&section.lines) {
         if let Some(stopped) = &line.stopped {
             let _ = write!(cells[0], " ({stopped})");
         }

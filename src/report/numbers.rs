@@ -1,6 +1,6 @@
 //! Numbers as people read them.
 
-use crate::units::Tokens;
+use crate::quantity::Tokens;
 
 /// What stands for a number that is unknown or means nothing.
 pub const NONE: &str = "–";

@@ -5,9 +5,9 @@ use std::fmt::Write as _;
 use serde::Serialize;
 
 use super::numbers::thousands;
-use crate::trace::import::{Imported, Loss};
-use crate::trace::{EventKind, Usage};
-use crate::units::Tokens;
+use crate::quantity::Tokens;
+use crate::timeline::import::{Imported, Loss};
+use crate::timeline::{EventKind, Usage};
 
 /// How many lines of a loss are named in the table.
 const LINES_SHOWN: usize = 5;
@@ -21,7 +21,7 @@ pub struct Held {
     pub format: &'static str,
     /// Its sessions, in order.
     pub sessions: Vec<SessionHeld>,
-    /// What of it is in no trace, by first lines; each with all its lines.
+    /// What of it is in no timeline, by first lines; each with all its lines.
     pub left_out: Vec<LossHeld>,
 }
 
@@ -31,7 +31,7 @@ pub struct SessionHeld {
     /// What tells it from others of the file; empty when it is alone.
     pub session: String,
     /// User turns.
-    pub loops: usize,
+    pub turns: usize,
     /// Model requests.
     pub requests: usize,
     /// Those of which the recording has usage.
@@ -86,22 +86,22 @@ impl Held {
 
 impl SessionHeld {
     fn new(imported: &Imported) -> Self {
-        let trace = &imported.trace;
-        let recorded = trace.recorded.clone().unwrap_or_default();
+        let timeline = &imported.timeline;
+        let recorded = timeline.recorded.clone().unwrap_or_default();
         let billed: Vec<&Usage> = recorded.usage.iter().flatten().collect();
         let sum = |field: fn(&Usage) -> Tokens| {
             billed.iter().fold(0, |sum: Tokens, it| sum.saturating_add(field(it)))
         };
         let costs: Vec<f64> = recorded.costs.iter().flatten().map(|it| it.usd()).collect();
-        let resets = trace.events.iter().filter(|it| matches!(it.kind, EventKind::Reset(_)));
+        let resets = timeline.events.iter().filter(|it| matches!(it.kind, EventKind::Reset(_)));
         let mut resets: Vec<u32> = resets.map(|it| it.step).collect();
         resets.dedup();
         Self {
             session: imported.session.clone(),
-            loops: trace.spine.loops.len(),
-            requests: trace.spine.steps.len(),
+            turns: timeline.spine.turns.len(),
+            requests: timeline.spine.steps.len(),
             billed_requests: billed.len(),
-            items: trace.spine.items.len(),
+            items: timeline.spine.items.len(),
             resets: resets.len(),
             prompt_tokens_max: billed.iter().map(|it| it.prompt).max().unwrap_or(0),
             uncached_tokens: sum(|it| it.uncached),
@@ -109,7 +109,7 @@ impl SessionHeld {
             cache_write_tokens: sum(|it| it.cache_write),
             output_tokens: sum(|it| it.output),
             cost_usd: (!costs.is_empty()).then(|| costs.iter().sum()),
-            assumptions: trace.assumptions.clone(),
+            assumptions: timeline.assumptions.clone(),
         }
     }
 }
@@ -155,7 +155,7 @@ pub fn table(files: &[Held]) -> String {
 fn sessions_table(sessions: &[SessionHeld], text: &mut String) {
     let header = [
         "session",
-        "loops",
+        "turns",
         "requests",
         "billed",
         "items",
@@ -173,7 +173,7 @@ fn sessions_table(sessions: &[SessionHeld], text: &mut String) {
         let tokens = thousands;
         [
             name,
-            count(it.loops),
+            count(it.turns),
             count(it.requests),
             count(it.billed_requests),
             count(it.items),

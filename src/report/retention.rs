@@ -6,8 +6,8 @@ use serde::Serialize;
 
 use super::numbers::{self, NONE};
 use super::{Report, Run};
-use crate::metrics::trial::{LOSSES, QUARTILES, STATES};
-use crate::metrics::{Retention, Statistic};
+use crate::measure::trial::{LOSSES, QUARTILES, STATES};
+use crate::measure::{Retention, Statistic};
 
 /// A table: the first columns name what the others count.
 #[derive(Clone, Debug, PartialEq)]
@@ -82,8 +82,9 @@ impl Report {
 pub(super) struct RetentionCost {
     /// Tokens of a prompt, on average.
     tokens_per_request: Option<f64>,
-    /// Dollars for every 1,000 turns of conversation.
-    usd_per_1000_turns: Option<f64>,
+    /// Dollars for every 1,000 messages of conversation.
+    #[serde(rename = "usd_per_1000_turns")]
+    usd_per_1000_messages: Option<f64>,
     /// The share of needles found, for each of these dollars.
     accuracy_per_usd: Option<f64>,
 }
@@ -94,11 +95,11 @@ impl RetentionCost {
         let retention = run.retention.as_deref()?;
         let known = |it: f64| Some(it).filter(|it| it.is_finite() && !has_stopped(run));
         let (main, usd) = (&run.tally.sums.main, run.tally.costs.total());
-        let usd_per_1000_turns = usd / (retention.turns as f64 / 1_000.0);
+        let usd_per_1000_messages = usd / (retention.messages as f64 / 1_000.0);
         Some(Self {
             tokens_per_request: known(main.prompt as f64 / main.n as f64),
-            usd_per_1000_turns: known(usd_per_1000_turns),
-            accuracy_per_usd: known(retention.accuracy.mean / usd_per_1000_turns),
+            usd_per_1000_messages: known(usd_per_1000_messages),
+            accuracy_per_usd: known(retention.accuracy.mean / usd_per_1000_messages),
         })
     }
 }
@@ -198,9 +199,9 @@ impl Group<'_> {
                 rows.push(row);
             }
         }
-        let grid = self.grid("Accuracy by length", &["turns", "policy"], &["ours", "± 95%"], rows);
+        let grid = self.grid("Accuracy by length", &["messages", "policy"], &["ours", "± 95%"], rows);
         let of = |retention: &Retention, length: &str| retention.by_length.get(length).map(|it| it.accuracy);
-        Grid { chart: Some(self.chart("turns of the conversation", &self.lengths(), of)), ..grid }
+        Grid { chart: Some(self.chart("messages of the conversation", &self.lengths(), of)), ..grid }
     }
 
     /// Returns a line for each policy over places.
@@ -241,7 +242,7 @@ impl Group<'_> {
                 rows.push(row);
             }
         }
-        self.grid("Context tokens / all tokens", &["turns", "policy"], &["ours"], rows)
+        self.grid("Context tokens / all tokens", &["messages", "policy"], &["ours"], rows)
     }
 
     /// A line for each policy: how its needles stand, and what lost the others.
@@ -296,7 +297,7 @@ impl Group<'_> {
                 format!("{:.3}", retention.accuracy.mean),
                 written(costs.tokens_per_request, 1),
                 hits,
-                written(costs.usd_per_1000_turns, 4),
+                written(costs.usd_per_1000_messages, 4),
                 written(costs.accuracy_per_usd, 2),
             ])
         });
@@ -305,8 +306,8 @@ impl Group<'_> {
             "accuracy",
             "tokens a request",
             "cache hit",
-            "USD per 1,000 turns",
-            "accuracy per USD for 1,000 turns",
+            "USD per 1,000 messages",
+            "accuracy per USD for 1,000 messages",
         ];
         Grid {
             title: "Cost beside retention".to_owned(),

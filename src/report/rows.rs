@@ -4,13 +4,13 @@ use indexmap::IndexMap;
 use serde::Serialize;
 
 use crate::ledger::{RequestRow, Role, Rows};
-use crate::metrics::probe::Probe;
-use crate::metrics::totals::TTL_CLASSES;
-use crate::metrics::trial::Trial;
+use crate::measure::probe::Probe;
+use crate::measure::totals::TTL_CLASSES;
+use crate::measure::trial::Trial;
 use crate::model::{Policy, Profile};
 use crate::price;
-use crate::trace::{Level, Recorded, Usage};
-use crate::units::{Cost, Tokens};
+use crate::quantity::{Cost, Tokens};
+use crate::timeline::{Level, Recorded, Usage};
 
 /// What the rows of a run are read beside.
 #[derive(Clone, Copy, Debug)]
@@ -42,8 +42,7 @@ pub struct RunName<'a> {
 #[derive(Debug, Serialize)]
 pub(super) struct RequestJson<'a> {
     session: u32,
-    #[serde(rename = "loop")]
-    loop_ix: u32,
+    turn: u32,
     step: u32,
     n: u32,
     role: &'static str,
@@ -73,7 +72,7 @@ struct RecordedJson {
     output_tokens: Tokens,
 }
 
-/// What the needs of a loop took; it stands with the loop's last request of the agent.
+/// What the needs of a turn took; it stands with the turn's last request of the agent.
 #[derive(Debug, Default, Serialize)]
 pub(super) struct RecoveryJson {
     expected_calls: f64,
@@ -86,8 +85,7 @@ pub(super) struct RecoveryJson {
 #[derive(Debug, Serialize)]
 struct NeedJson {
     session: u32,
-    #[serde(rename = "loop")]
-    loop_ix: u32,
+    turn: u32,
     step: Option<u32>,
     rule: Option<&'static str>,
     item: Option<u32>,
@@ -109,13 +107,13 @@ pub fn requests(rows: &Rows, context: Context<'_>) -> Result<Vec<String>, serde_
     let mut lines = Vec::with_capacity(rows.requests.len());
     for (index, row) in rows.requests.iter().enumerate() {
         let is_main = row.role == Role::Main;
-        let ends_loop = is_main
+        let ends_turn = is_main
             && !rows.requests[index + 1..]
                 .iter()
-                .take_while(|it| it.loop_ix == row.loop_ix)
+                .take_while(|it| it.turn_ix == row.turn_ix)
                 .any(|it| it.role == Role::Main);
         let mut recovery = None;
-        while ends_loop && let Some(need) = needs.next_if(|it| it.loop_ix <= row.loop_ix) {
+        while ends_turn && let Some(need) = needs.next_if(|it| it.turn_ix <= row.turn_ix) {
             let sum: &mut RecoveryJson = recovery.get_or_insert_default();
             sum.expected_calls += need.calls;
             sum.expected_repeat_calls += need.repeats;
@@ -135,10 +133,10 @@ pub fn needs(rows: &Rows, context: Context<'_>) -> Result<Vec<String>, serde_jso
     let objects = rows.needs.iter().map(|row| {
         context.line(&NeedJson {
             session: 0,
-            loop_ix: row.loop_ix,
-            step: row.derived.map(|it| it.step),
-            rule: row.derived.map(|it| it.rule),
-            item: row.derived.map(|it| it.item),
+            turn: row.turn_ix,
+            step: row.inferred.map(|it| it.step),
+            rule: row.inferred.map(|it| it.rule),
+            item: row.inferred.map(|it| it.item),
             level: row.level,
             weight: row.weight,
             met: row.met,
@@ -215,7 +213,7 @@ pub(super) fn request<'a>(
     let by_ttl = TTL_CLASSES.into_iter().zip(row.usage.write).filter(|(_, tokens)| *tokens > 0);
     RequestJson {
         session: 0,
-        loop_ix: row.loop_ix,
+        turn: row.turn_ix,
         step: row.step,
         n: row.n,
         role: match row.role {

@@ -9,8 +9,8 @@ use serde::Serialize;
 
 use super::csv;
 use super::retention::{self, Grid};
-use crate::metrics::BreakEven;
-use crate::metrics::sensitivity::{Cell, Grid as Compared, Sensitivity};
+use crate::measure::BreakEven;
+use crate::measure::sensitivity::{Cell, Grid as Compared, Sensitivity};
 use crate::model::price::Part;
 use crate::spec::suite::BreakEvenSpec;
 use grids::{heading, letters, notes, tables};

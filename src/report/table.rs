@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Table, TableStyle, Width};
 
 use super::Report;
-use super::blocks::{Block, COLUMNS, Detail, Digits};
 use super::numbers;
+use super::sections::{COLUMNS, Detail, Digits, Section};
 
 /// How a table is drawn.
 #[derive(Clone, Copy, Debug, Default)]
@@ -31,11 +31,11 @@ const INDENT: &str = "  ";
 pub fn report(report: &Report, layout: Layout) -> String {
     let mut text = String::new();
     let mut hidden: Vec<&str> = Vec::new();
-    for block in report.blocks(layout.detail) {
-        let _ = writeln!(text, "{} · {} ({})", block.load, block.profile, block.as_of);
-        let grid = Grid::new(&block, layout.width);
+    for section in report.sections(layout.detail) {
+        let _ = writeln!(text, "{} · {} ({})", section.load, section.profile, section.as_of);
+        let grid = Grid::new(&section, layout.width);
         hidden.extend(DISPENSABLE.iter().filter(|it| !grid.columns.iter().any(|at| COLUMNS[*at] == **it)));
-        let _ = writeln!(text, "{}\n", grid.draw(&block));
+        let _ = writeln!(text, "{}\n", grid.draw(&section));
     }
     for grid in report.retention_grids() {
         let _ = writeln!(text, "{}\n{}\n", grid.title, drawn(&grid, layout.width));
@@ -120,7 +120,7 @@ fn plain_table() -> Table {
     table
 }
 
-/// What of a block is drawn.
+/// What of a section is drawn.
 struct Grid {
     columns: Vec<usize>,
     cells: Vec<Vec<String>>,
@@ -129,14 +129,14 @@ struct Grid {
 
 impl Grid {
     /// Takes all columns in full, or what fits: short numbers first, then fewer columns, then a wrapped name.
-    fn new(block: &Block, width: Option<usize>) -> Self {
+    fn new(section: &Section, width: Option<usize>) -> Self {
         let all: Vec<usize> = (0..COLUMNS.len()).collect();
-        let full = block.cells(numbers::thousands);
+        let full = section.cells(numbers::thousands);
         let Some(width) = width.filter(|it| needed(&full, &all) > *it) else {
             return Self { columns: all, cells: full, name_width: None };
         };
         let digits: Digits = numbers::short;
-        let cells = block.cells(digits);
+        let cells = section.cells(digits);
         let mut columns = all;
         for name in DISPENSABLE {
             if rest(&cells, &columns) + name_width(&cells).min(NAME_WIDTH_MIN) <= width {
@@ -149,10 +149,10 @@ impl Grid {
     }
 
     /// Draws the table.
-    fn draw(&self, block: &Block) -> String {
+    fn draw(&self, section: &Section) -> String {
         let mut table = plain_table();
         table.set_header(self.columns.iter().map(|it| header(COLUMNS[*it])));
-        for (cells, line) in self.cells.iter().zip(&block.lines) {
+        for (cells, line) in self.cells.iter().zip(&section.lines) {
             let mut row: Vec<String> = self.columns.iter().map(|it| cells[*it].clone()).collect();
             if let Some(name) = row.first_mut() {
                 *name = self

@@ -31,7 +31,7 @@ pub enum ActionSpec {
     Drop,
     /// Replaces all by one summary, which a model writes.
     Summarise(SummariseSpec),
-    /// Replaces each loop by what stays of it and one summary from a template, without a model.
+    /// Replaces each turn by what stays of it and one summary from a template, without a model.
     Fold(FoldSpec),
 }
 
@@ -42,7 +42,7 @@ pub enum ActionSpec {
 pub struct BudgetSpec {
     /// How many tokens.
     pub tokens: SizeSpec,
-    /// Which units have a pool of their own: `loops(1)`, or `all` for one pool.
+    /// Which units have a pool of their own: `turns(1)`, or `all` for one pool.
     #[serde(default = "BudgetSpec::default_per")]
     pub per: ExtentSpec,
     /// What is charged besides the items that this application makes exact.

@@ -9,7 +9,7 @@ use super::decode::{Format, decode};
 use super::policy::PreserveSpec;
 use super::scenario::LevelSpec;
 use super::size::DurationSpec;
-use crate::units::{Decimal, Tokens};
+use crate::quantity::{Decimal, Tokens};
 
 /// What holds where no scenario says anything, with its sources.
 const DEFAULTS: &str = include_str!("../../assumptions/recorded.toml");
@@ -46,7 +46,7 @@ pub struct AssumeSpec {
     /// Requests of which the recording has nothing; the format's own choice, when silent everywhere.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub side_request: Option<SideRequestSpec>,
-    /// How long after a loop's last reply the harness makes its usual side request.
+    /// How long after a turn's last reply the harness makes its usual side request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub side_request_delay: Option<DurationSpec>,
     /// No side request follows a request of which more tokens than this were not read from the cache.
@@ -89,8 +89,8 @@ pub enum SideRequestSpec {
     /// The same, but only before turns where the bills of the session's own earlier turns let expect it: what was read at a
     /// turn then tells on later ones. No other choice looks at bills.
     Inferred,
-    /// The prompt with the reply, after every loop.
-    AfterLoop {
+    /// The prompt with the reply, after every turn.
+    AfterTurn {
         /// How long after the reply.
         delay: DurationSpec,
     },

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use super::size::DurationSpec;
-use crate::units::{Decimal, Tokens};
+use crate::quantity::{Decimal, Tokens};
 
 /// Which cache rules, and their numbers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -323,7 +323,8 @@ pub enum RulesSpec {
     /// Whole units that earlier requests left; a prompt reads the longest that it begins with.
     Units,
     /// Contents that the harness stores for a time and pays for by the token-hour.
-    Stored,
+    #[serde(rename = "stored")]
+    ExplicitCache,
 }
 
 /// In which order the blocks of a prompt count as used.

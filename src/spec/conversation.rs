@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct ConversationSpec {
-    /// Turns of a conversation; each length is drawn `trials` times.
+    /// Messages of a conversation; each length is drawn `trials` times.
     pub lengths: Vec<u64>,
     /// How many conversations of each length.
     pub trials: u64,
@@ -18,15 +18,15 @@ pub struct ConversationSpec {
     /// The `PYTHONHASHSEED` under which `cpython` hashes strings.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hash_seed: Option<u32>,
-    /// The share of turns that say a fact, above 0 and at most 1.
+    /// The share of messages that say a fact, above 0 and at most 1.
     pub needle_density: f64,
     /// The share of facts that are said in passing, 0 to 1.
     pub implicit_ratio: f64,
     /// The share of a conversation's tokens that a prompt may have, above 0 and at most 1.
     pub context_budget_ratio: f64,
-    /// Seconds from one turn to the next; none, when silent.
+    /// Seconds from one message to the next; none, when silent.
     #[serde(default)]
-    pub turn_seconds: u64,
+    pub message_seconds: u64,
     /// What conversations are about, one word each.
     pub domains: Vec<String>,
     /// Keys of facts with their values, by category.

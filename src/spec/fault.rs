@@ -272,8 +272,8 @@ fn bare_number(found: &str, format: Format) -> Fault {
         let (ratio, fraction) = (with("ratio"), with("fraction"));
         format!("write what it is a share of: {ratio} for the limit, {fraction} for items")
     } else {
-        let [tokens, loops, steps, items] = ["tokens", "loops", "steps", "items"].map(with);
-        format!("write the unit: {tokens} for a size; {loops}, {steps} or {items} for a number of units")
+        let [tokens, turns, steps, items] = ["tokens", "turns", "steps", "items"].map(with);
+        format!("write the unit: {tokens} for a size; {turns}, {steps} or {items} for a number of units")
     };
     Fault::new("unit-missing", format!("the number {found} has no unit"), help)
 }

@@ -1,4 +1,4 @@
-//! A fold as written: a loop becomes what stays of it and one summary that follows from a template.
+//! A fold as written: a turn becomes what stays of it and one summary that follows from a template.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,12 +6,12 @@ use super::action::BudgetSpec;
 use super::policy::KindSpec;
 use super::size::SizeSpec;
 
-/// A fold of a loop; no model is asked.
+/// A fold of a turn; no model is asked.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct FoldSpec {
-    /// Only loops that have an item of one of these kinds in the scope; every loop, when the list is empty.
+    /// Only turns that have an item of one of these kinds in the scope; every turn, when the list is empty.
     #[serde(default = "FoldSpec::default_having")]
     pub having: Vec<KindSpec>,
     /// Kinds that stay as they are; user messages, when silent.
@@ -33,13 +33,13 @@ pub struct FoldSpec {
     /// The template that writes the summary, where the load has text; its size is then the text's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub template: Option<String>,
-    /// Whether a loop is folded even where its summary is no smaller than what it replaces.
+    /// Whether a turn is folded even where its summary is no smaller than what it replaces.
     #[serde(default)]
     pub grows: bool,
 }
 
 impl FoldSpec {
-    /// Loops with tool activity.
+    /// Turns with tool activity.
     fn default_having() -> Vec<KindSpec> {
         vec![KindSpec::ToolCall, KindSpec::ToolResult]
     }

@@ -56,7 +56,7 @@ pub struct PolicySpec {
     pub memory: Option<MemorySpec>,
 }
 
-/// A policy that is code: each has its line in `src/coded.rs`.
+/// A policy that is code: each has its line in `src/builtin.rs`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -133,11 +133,11 @@ pub enum MomentSpec {
     /// A tool result is about to enter; the prompt is counted with the result as it came.
     Entry,
     /// A user message is in.
-    LoopStart,
+    TurnStart,
     /// A model request is about to go out.
     Request,
-    /// The final answer is in; the loop is still the active one.
-    LoopEnd,
+    /// The final answer is in; the turn is still the active one.
+    TurnEnd,
 }
 
 /// Whether edits stay in the history or hold for one request.
@@ -218,9 +218,9 @@ pub enum PartSpec {
     /// Everything after the stable prefix.
     #[default]
     History,
-    /// The last loop.
+    /// The last turn.
     Active,
-    /// The loops before it.
+    /// The turns before it.
     Completed,
     /// The item about to enter.
     Entering,

@@ -3,7 +3,7 @@
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
-use crate::units::{Decimal, Tokens};
+use crate::quantity::{Decimal, Tokens};
 
 /// What tokens cost from some day on.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::price::PriceSpec;
-use crate::units::{Decimal, Tokens};
+use crate::quantity::{Decimal, Tokens};
 
 pub use super::cache::*;
 
@@ -74,7 +74,7 @@ pub struct AssumptionsSpec {
     /// Milliseconds per output token.
     #[serde(default)]
     pub latency_ms_per_output_token: Decimal,
-    /// When a trace starts, `YYYY-MM-DD` or `YYYY-MM-DDTHH:MMZ`; on the day of the sources, when silent.
+    /// When a timeline starts, `YYYY-MM-DD` or `YYYY-MM-DDTHH:MMZ`; on the day of the sources, when silent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub starts_at: Option<String>,
     /// The ways to be served that are used, of those that the prices list.

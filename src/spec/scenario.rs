@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::conversation::ConversationSpec;
 use super::policy::{KindSpec, PreserveSpec};
 use super::size::SizeSpec;
-use crate::units::{Decimal, Tokens};
+use crate::quantity::{Decimal, Tokens};
 
 pub use super::assume::{AssumeSpec, NeedRuleSpec, SideRequestSpec, TokenizerSpec, ToolAssumeSpec};
 
@@ -76,7 +76,7 @@ pub struct StableSpec {
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum LoadSpec {
     /// Written out.
-    Loops(Vec<LoopSpec>),
+    Turns(Vec<TurnSpec>),
     /// Made by a named generator.
     Generate {
         /// The generator.
@@ -100,11 +100,11 @@ pub enum LoadSpec {
     },
 }
 
-/// One loop: a user message and everything up to the final answer.
+/// One turn: a user message and everything up to the final answer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
-pub struct LoopSpec {
+pub struct TurnSpec {
     /// A name, for people.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub name: String,
@@ -115,13 +115,13 @@ pub struct LoopSpec {
     /// The tool calls, one request each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub calls: Vec<CallSpec>,
-    /// What the final answer needs from this loop's own results; weights are normalised to 1.
+    /// What the final answer needs from this turn's own results; weights are normalised to 1.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub answer_needs: IndexMap<LevelSpec, f64>,
-    /// What follows from this loop later on; weights are normalised to 1.
+    /// What follows from this turn later on; weights are normalised to 1.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub follow_up_needs: IndexMap<LevelSpec, f64>,
-    /// What this loop needs, at its start, from an earlier one.
+    /// What this turn needs, at its start, from an earlier one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub revisits: Vec<RevisitSpec>,
 }
@@ -188,7 +188,7 @@ pub enum LevelSpec {
     RawContent,
 }
 
-/// A need at the start of a loop for something of an earlier loop.
+/// A need at the start of a turn for something of an earlier turn.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
@@ -196,8 +196,8 @@ pub struct RevisitSpec {
     /// A name, for people.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub name: String,
-    /// How many loops back, 1 and up.
-    pub loops_back: u64,
+    /// How many turns back, 1 and up.
+    pub turns_back: u64,
     /// How much is needed; `exact_evidence`, when silent.
     #[serde(default = "RevisitSpec::default_level")]
     pub level: LevelSpec,

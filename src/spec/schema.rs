@@ -7,7 +7,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
 use super::profile::TtlsSpec;
 use super::size::{CountSpec, DurationSpec};
-use crate::units::Decimal;
+use crate::quantity::Decimal;
 
 /// Returns the schema of a kind of file, such as [`PolicySpec`](super::PolicySpec), draft 2020-12, with what every field means.
 ///

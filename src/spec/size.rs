@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-use crate::units::{Decimal, Tokens};
+use crate::quantity::{Decimal, Tokens};
 
 /// An expression that stands wherever a policy needs a number of tokens. Products floor.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -13,7 +13,7 @@ use crate::units::{Decimal, Tokens};
 pub enum SizeSpec {
     /// So many tokens.
     Tokens(Tokens),
-    /// So many characters, turned into tokens by the trace's characters per token, rounded up.
+    /// So many characters, turned into tokens by the timeline's characters per token, rounded up.
     Chars(u64),
     /// A plain number, for parameters that stand in extents.
     Count(u64),
@@ -99,8 +99,8 @@ pub enum UnitSpec {
     Messages,
     /// Steps: one model request, its reply and the results.
     Steps,
-    /// Loops.
-    Loops,
+    /// Turns.
+    Turns,
 }
 
 /// A condition on numbers: the trigger of `when`, the goal of `until`.
@@ -165,12 +165,12 @@ pub enum ExtentSpec {
     Items(CountSpec),
     /// So many tool results.
     ToolUses(CountSpec),
-    /// So many messages of the trace.
+    /// So many messages of the timeline.
     Messages(CountSpec),
-    /// So many steps of the trace.
+    /// So many steps of the timeline.
     Steps(CountSpec),
-    /// So many loops of the trace.
-    Loops(CountSpec),
+    /// So many turns of the timeline.
+    Turns(CountSpec),
     /// So many tokens.
     Tokens(CountSpec),
     /// So many tokens, as an expression.

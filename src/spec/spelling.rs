@@ -5,7 +5,7 @@ use super::node::{Node, of_ron};
 
 /// Returns a sentence with what stands in backticks spelled as a format spells it; helps are written in RON.
 ///
-/// `per: loops(1)` becomes `per = { loops = 1 }`; a bare word and what is spelled in TOML already stay as they are.
+/// `per: turns(1)` becomes `per = { turns = 1 }`; a bare word and what is spelled in TOML already stay as they are.
 #[must_use]
 pub fn spell(sentence: &str, format: Format) -> String {
     if format == Format::Ron {
@@ -78,11 +78,11 @@ mod tests {
     fn a_snippet_is_spelled_as_the_file_spells_it() {
         let cases = [
             ("write `last(1)` or more", "write `{ last = 1 }` or more"),
-            ("write `per: loops(1)` or `per: all`", "write `per = { loops = 1 }` or `per = \"all\"`"),
+            ("write `per: turns(1)` or `per: all`", "write `per = { turns = 1 }` or `per = \"all\"`"),
             ("`at: [entry], scope: (part: entering)`", "`at = [\"entry\"], scope = { part = \"entering\" }`"),
             ("`ratio(0.8)`, or `times(80, limit)`", "`{ ratio = 0.8 }`, or `{ times = [80, \"limit\"] }`"),
             ("`prompt(above: …)`", "`{ prompt = { above = … } }`"),
-            ("`every(loops(3))`", "`{ every = { loops = 3 } }`"),
+            ("`every(turns(3))`", "`{ every = { turns = 3 } }`"),
             ("`last_messages(n: 1, offset: 2)`", "`{ last_messages = { n = 1, offset = 2 } }`"),
             ("`x: { \"5m\": 1.5, \"a b\": \"c\" }`", "`x = { 5m = 1.5, \"a b\" = \"c\" }`"),
         ];

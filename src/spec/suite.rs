@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::guard::{GuardSpec, ReferenceSpec};
 use super::size::SizeSpec;
-use crate::units::{Decimal, Tokens};
+use crate::quantity::{Decimal, Tokens};
 
 /// A suite: a named set of policies, scenarios and profiles that are run together.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

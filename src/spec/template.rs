@@ -2,11 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What an item, or a loop that is folded, says in the prompt; for loads with text.
+/// What an item, or a turn that is folded, says in the prompt; for loads with text.
 ///
 /// The language is Jinja's. Lines that come out blank are left out. A tool result's template sees `tool`, `input` (what
 /// the call asked for), `output`, `shown` (the rendition's name) and `head` (the tokens that the rendition gives it); a
-/// loop's sees `results` (their texts) and `quotes`.
+/// turn's sees `results` (their texts) and `quotes`.
 ///
 /// Filters of its own: `tag(NAME)` is what stands between `<NAME>` and `</NAME>`, or nothing; `json` reads a text, or is
 /// undefined; `compact` writes a value on one line; `one_line`; `preview(TOKENS)` is the text on one line, cut behind four

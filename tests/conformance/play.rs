@@ -6,7 +6,7 @@ use ctxsim::cache::{RequestView, cache};
 use ctxsim::ledger::{CacheUse, Rows};
 use ctxsim::model::{self, CacheRules, Limits};
 use ctxsim::projection::chain::Chain;
-use ctxsim::recovery::ReadyRecovery;
+use ctxsim::recovery::CompiledRecovery;
 use ctxsim::{play as play_projector, simulate};
 use serde::Serialize;
 use serde_json::Value;
@@ -23,7 +23,7 @@ pub(super) enum Side {
     /// The prompts that the file lists; only the cache is at work.
     Requests,
     /// The file's trace under one of its policies; the engine makes the prompts.
-    Trace,
+    Timeline,
 }
 
 /// Which requests under which rule; a vector of the rule alone has no policy.
@@ -117,7 +117,7 @@ impl Played {
                 self.take(place, of_requests(file, place, &run.requests, None, expected), expected);
             }
             if !session.trace.is_empty() && has_policies {
-                let place = Place { side: Side::Trace, ..place };
+                let place = Place { side: Side::Timeline, ..place };
                 self.take(place, of_trace(file, place, session, expected), expected);
             }
         }
@@ -251,7 +251,7 @@ fn of_trace(
     match ready.play {
         Play::Declared(policy) => simulate(&trace, &policy, &Limits::NONE, &rule.cache, &mut rows),
         Play::Coded(mut code, layout) => {
-            let recovery = ReadyRecovery::OneShot;
+            let recovery = CompiledRecovery::OneShot;
             play_projector(&trace, &mut code, &layout, recovery, &Limits::NONE, &rule.cache, &mut rows)
         }
     };

@@ -6,7 +6,7 @@ use ctxsim::projection::prompt::{Shown, SlotIx};
 use ctxsim::projection::rendition::Rendered;
 use ctxsim::projection::{Ambient, Editor, Projector, SideRequest};
 use ctxsim::spec::{Format, decode};
-use ctxsim::trace::Kind;
+use ctxsim::timeline::Kind;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -95,7 +95,7 @@ fn stage(record: &Record) -> String {
             "(name: \"mask\", scope: (kinds: [tool_result], keep_recent: tool_uses({keep})), apply: show(marker({marker})))"
         ),
         Record::PruneAtTurnStart { larger_than, to } => format!(
-            "(name: \"prune\", at: [loop_start], scope: (part: completed, kinds: [tool_result], \
+            "(name: \"prune\", at: [turn_start], scope: (part: completed, kinds: [tool_result], \
              larger_than: tokens({larger_than}), shown: [raw]), apply: show(marker({to})))"
         ),
         Record::Clear { at, keep, marker, at_least } => format!(

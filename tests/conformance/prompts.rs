@@ -2,7 +2,7 @@
 
 use ctxsim::model::TtlClass;
 use ctxsim::projection::chain::Link;
-use ctxsim::trace::{Harness, Kind, NewItem, Trace, TraceBuilder};
+use ctxsim::timeline::{Harness, Kind, NewItem, Timeline, TimelineBuilder};
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
 use super::file::{self, Item, Request, Segment, Session};
@@ -56,8 +56,8 @@ pub(super) fn links_at_positions(request: &Request) -> Result<Vec<Link>, String>
 }
 
 /// Makes the trace of a session.
-pub(super) fn trace(name: &str, session: &Session, ttl: TtlClass) -> Trace {
-    let mut builder = TraceBuilder::new(name, &[]);
+pub(super) fn trace(name: &str, session: &Session, ttl: TtlClass) -> Timeline {
+    let mut builder = TimelineBuilder::new(name, &[]);
     builder.harness(Harness { ttl: Some(ttl), ..Harness::default() });
     for (index, step) in session.trace.iter().enumerate() {
         let (front, user): (Vec<_>, Vec<_>) =
@@ -66,7 +66,7 @@ pub(super) fn trace(name: &str, session: &Session, ttl: TtlClass) -> Trace {
             builder.stable(it.kind, it.sizes.raw);
         }
         if step.boundary || index == 0 {
-            builder.begin_loop(&user);
+            builder.begin_turn(&user);
         }
         let next = session.trace.get(index + 1).filter(|it| !it.boundary);
         let results: Vec<NewItem<'_>> = items(next.map_or(&[], |it| &it.enters)).collect();

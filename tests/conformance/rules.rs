@@ -7,8 +7,8 @@ use ctxsim::model::price::Rates;
 use ctxsim::model::profile::Steps;
 use ctxsim::model::{self, CacheRules, TtlClass};
 use ctxsim::price::{Bill, Consumed};
+use ctxsim::quantity::Rate;
 use ctxsim::spec::cache::{AutomaticSpec, LookupSpec};
-use ctxsim::units::Rate;
 
 use super::file::{Price, Row, Rules};
 

@@ -8,11 +8,11 @@ mod deepseek;
 mod documented;
 mod economics;
 mod gemini;
+mod hit_draws;
 mod kimi;
 mod layout;
 mod listed;
 mod live_ttl;
-mod luck;
 mod openai;
 mod placement;
 mod qwen;
@@ -25,7 +25,7 @@ use ctxsim::ledger::CacheUse;
 use ctxsim::model::{Breakpoints, TtlClass};
 use ctxsim::projection::chain::Link;
 use ctxsim::spec::profile::ReadableSpec;
-use ctxsim::trace::Kind;
+use ctxsim::timeline::Kind;
 
 /// Anthropic's numbers, with the minimum that a test wants.
 fn rules(min_tokens: u64) -> Breakpoints {

@@ -10,23 +10,23 @@ use ctxsim::ledger::Rows;
 use ctxsim::model::{Limits, Policy, Profile};
 use ctxsim::spec::scenario::{AssumeSpec, SideRequestSpec};
 use ctxsim::spec::{Format, decode};
-use ctxsim::trace::Trace;
-use ctxsim::trace::import::import_all;
+use ctxsim::timeline::Timeline;
+use ctxsim::timeline::import::import_all;
 
 const FIXTURE: &str = include_str!("../../scenarios/recorded/claude-code-session.jsonl");
 const PROFILE: &str = include_str!("../../profiles/anthropic/claude-opus-4.5.toml");
 const HEADER: &str = "file,session,idx,version,t_start,t_first_line,t_last_line,input,cache_read,cache_write_total,output_logged_max,new_user_chars,new_tool_result_chars,asst_text_chars,asst_thinking_chars,asst_tool_use_chars";
 const IDENTITY: &str = include_str!("../../policies/identity.ron");
 
-fn traces(text: &str, side_request: SideRequestSpec) -> Vec<Trace> {
+fn timelines(text: &str, side_request: SideRequestSpec) -> Vec<Timeline> {
     let assume = AssumeSpec { side_request: Some(side_request), ..AssumeSpec::default() };
-    import_all(text, "test", &assume, &[]).unwrap().into_iter().map(|it| it.trace).collect()
+    import_all(text, "test", &assume, &[]).unwrap().into_iter().map(|it| it.timeline).collect()
 }
 
-fn rows(trace: &Trace, profile: &Profile) -> Rows {
+fn rows(timeline: &Timeline, profile: &Profile) -> Rows {
     let policy = Policy::new(&decode::decode(IDENTITY, Format::Ron).unwrap()).unwrap();
     let mut rows = Rows::default();
-    simulate(trace, &policy, &Limits::NONE, &profile.cache, &mut rows);
+    simulate(timeline, &policy, &Limits::NONE, &profile.cache, &mut rows);
     rows
 }
 
@@ -37,9 +37,9 @@ fn profile() -> Profile {
 /// Compares every session of some texts.
 fn calibrated(texts: &[String], side_request: SideRequestSpec) -> Calibration {
     let profile = profile();
-    let traces = texts.iter().flat_map(|it| traces(it, side_request));
+    let timelines = texts.iter().flat_map(|it| timelines(it, side_request));
     let all: Vec<Calibration> =
-        traces.map(|it| Calibration::new(&it, &rows(&it, &profile).requests, &profile.prices)).collect();
+        timelines.map(|it| Calibration::new(&it, &rows(&it, &profile).requests, &profile.prices)).collect();
     together(&all)
 }
 
@@ -87,7 +87,7 @@ fn moved(text: &str, to_write: bool) -> String {
 fn tokens_moved_between_read_and_written_change_no_prediction() {
     let profile = profile();
     for side_request in [SideRequestSpec::None, SideRequestSpec::Usual] {
-        let predicted = |text: &str| rows(&traces(text, side_request)[0], &profile).requests;
+        let predicted = |text: &str| rows(&timelines(text, side_request)[0], &profile).requests;
         let as_billed = predicted(FIXTURE);
         for to_write in [false, true] {
             let moved = moved(FIXTURE, to_write);
@@ -107,8 +107,8 @@ fn turns(reads: &[u64]) -> String {
 }
 
 #[test]
-fn side_requests_are_expected_after_loops_where_the_turns_before_had_them() {
-    let quiet = |reads: &[u64]| traces(&turns(reads), SideRequestSpec::Inferred)[0].quiet_loops.clone();
+fn side_requests_are_expected_after_turns_where_the_turns_before_had_them() {
+    let quiet = |reads: &[u64]| timelines(&turns(reads), SideRequestSpec::Inferred)[0].quiet_turns.clone();
 
     let always = [29_000, 30_500, 31_500, 32_500, 33_500];
     let never = [29_000, 30_000, 31_000, 32_000, 33_000];
@@ -120,7 +120,7 @@ fn side_requests_are_expected_after_loops_where_the_turns_before_had_them() {
 
 #[test]
 fn what_tells_nothing_of_side_requests_changes_no_inference() {
-    let quiet = |text: &str| traces(text, SideRequestSpec::Inferred)[0].quiet_loops.clone();
+    let quiet = |text: &str| timelines(text, SideRequestSpec::Inferred)[0].quiet_turns.clone();
 
     let missed = turns(&[29_000, 30_000, 9_000, 32_000]);
     let soon =
@@ -132,7 +132,7 @@ fn what_tells_nothing_of_side_requests_changes_no_inference() {
 #[test]
 fn an_inferred_side_request_asks_the_bills_of_earlier_turns_alone() {
     let profile = profile();
-    let predicted = |reads: &[u64]| rows(&traces(&turns(reads), SideRequestSpec::Inferred)[0], &profile);
+    let predicted = |reads: &[u64]| rows(&timelines(&turns(reads), SideRequestSpec::Inferred)[0], &profile);
     let billed = [29_000, 30_000, 31_000, 32_000, 33_000, 34_000];
     let as_billed = predicted(&billed).requests;
     for turn in 1..billed.len() {
@@ -152,11 +152,11 @@ fn a_model_reads_nothing_of_what_another_has_cached() {
     let lines = turns.lines().zip(["model", "opus", "sonnet", "opus"]);
     let text = lines.map(|(line, model)| format!("{line},{model}")).collect::<Vec<_>>().join("\n");
 
-    let trace = &traces(&text, SideRequestSpec::None)[0];
+    let timeline = &timelines(&text, SideRequestSpec::None)[0];
 
-    let reads: Vec<u64> = rows(trace, &profile()).requests.iter().map(|it| it.usage.read).collect();
+    let reads: Vec<u64> = rows(timeline, &profile()).requests.iter().map(|it| it.usage.read).collect();
     assert_eq!(reads, [0, 0, 30_000], "and what a model has cached it reads when its turn comes again");
-    assert!(trace.assumptions.iter().any(|it| it.starts_with("Switches from one model to another: 2.")));
+    assert!(timeline.assumptions.iter().any(|it| it.starts_with("Switches from one model to another: 2.")));
 }
 
 #[test]
@@ -212,10 +212,10 @@ fn a_prompt_that_shrinks_is_a_reset_and_the_prompts_are_the_recorded_ones_still(
         row(6, 160, 9_000, 11_000, 0, 300),
     ];
 
-    let trace = &traces(&lines.join("\n"), SideRequestSpec::None)[0];
-    let rows = rows(trace, &profile());
+    let timeline = &timelines(&lines.join("\n"), SideRequestSpec::None)[0];
+    let rows = rows(timeline, &profile());
 
     let prompts: Vec<u64> = rows.requests.iter().map(|it| it.prompt).collect();
     assert_eq!(prompts, [30_010, 50_010, 70_010, 35_010, 40_010, 39_510, 20_010]);
-    assert_eq!(trace.events.len(), 3, "two resets and one step back");
+    assert_eq!(timeline.events.len(), 3, "two resets and one step back");
 }

@@ -7,11 +7,11 @@ mod report;
 use std::path::{Path, PathBuf};
 
 use ctxsim::catalog::Catalog;
+use ctxsim::compare::{Comparison, Plan};
 use ctxsim::error::Error;
-use ctxsim::memory::stored::Stored;
-use ctxsim::metrics::trial::{LOSSES, QUARTILES, STATES, Trial};
+use ctxsim::measure::trial::{LOSSES, QUARTILES, STATES, Trial};
+use ctxsim::memory::export::Export;
 use ctxsim::report::{Report, json};
-use ctxsim::run::{Plan, Request};
 use serde_json::Value;
 
 /// Returns a file below the tests' data.
@@ -21,14 +21,14 @@ fn data(path: &str) -> PathBuf {
 
 /// Plans the suite with some overrides.
 fn plan(set: &[&str]) -> Plan {
-    Plan::new(&Catalog::bundled(), &request(set)).unwrap()
+    Plan::new(&Catalog::bundled(), &comparison(set)).unwrap()
 }
 
-fn request(set: &[&str]) -> Request {
-    Request {
+fn comparison(set: &[&str]) -> Comparison {
+    Comparison {
         suite: Some("context-decay".to_owned()),
         set: set.iter().map(|it| (*it).to_owned()).collect(),
-        ..Request::default()
+        ..Comparison::default()
     }
 }
 
@@ -39,7 +39,7 @@ fn quietly(plan: &Plan, threads: usize) -> Report {
 /// Returns the trials of a plan, each with its policy.
 fn trials(plan: &Plan, threads: usize) -> Vec<(String, Trial)> {
     let runs = plan.trials(Some(threads), &|_, _| {});
-    let named = |(cell, trials): (ctxsim::run::Cell, Vec<Trial>)| {
+    let named = |(cell, trials): (ctxsim::compare::Cell, Vec<Trial>)| {
         let policy = plan.policies[cell.policy].clone();
         trials.into_iter().map(move |it| (policy.clone(), it))
     };
@@ -93,8 +93,9 @@ fn shares_of_the_published_script_are_products_of_floats() {
         ]
     };
     let first = |scenario: &str, share: &str| {
-        let request = Request { scenarios: vec![scenario.to_owned()], set: set(share), ..request(&[]) };
-        trials(&Plan::new(&Catalog::bundled(), &request).unwrap(), 1)[0].1.needles().total
+        let comparison =
+            Comparison { scenarios: vec![scenario.to_owned()], set: set(share), ..comparison(&[]) };
+        trials(&Plan::new(&Catalog::bundled(), &comparison).unwrap(), 1)[0].1.needles().total
     };
 
     // `int(100 * 0.29)` is 28 in Python.
@@ -104,8 +105,8 @@ fn shares_of_the_published_script_are_products_of_floats() {
 
 #[test]
 fn means_over_many_trials_agree_with_the_script_within_four_standard_errors() {
-    let request = Request { scenarios: vec!["context_decay/trials".to_owned()], ..request(&[]) };
-    let report = quietly(&Plan::new(&Catalog::bundled(), &request).unwrap(), 2);
+    let comparison = Comparison { scenarios: vec!["context_decay/trials".to_owned()], ..comparison(&[]) };
+    let report = quietly(&Plan::new(&Catalog::bundled(), &comparison).unwrap(), 2);
     let expected: Value =
         serde_json::from_str(&std::fs::read_to_string(data("means_300_trials.json")).unwrap()).unwrap();
 
@@ -133,11 +134,11 @@ fn means_over_many_trials_agree_with_the_script_within_four_standard_errors() {
 
 #[test]
 fn who_drops_nothing_and_may_keep_all_knows_all() {
-    let request = Request {
+    let comparison = Comparison {
         policies: vec!["identity".to_owned(), "context_decay/naive_truncation".to_owned()],
-        ..request(&["scenario.load.conversation.context_budget_ratio=1.0"])
+        ..comparison(&["scenario.load.conversation.context_budget_ratio=1.0"])
     };
-    let report = quietly(&Plan::new(&Catalog::bundled(), &request).unwrap(), 1);
+    let report = quietly(&Plan::new(&Catalog::bundled(), &comparison).unwrap(), 1);
 
     for run in &report.runs {
         assert_eq!(run.retention.as_ref().unwrap().accuracy.mean, 1.0, "{}", run.policy);
@@ -158,7 +159,7 @@ fn probes_add_up_to_their_trials() {
                 .iter()
                 .filter(|it| (it.conv_length, it.trial) == (trial.length, trial.trial))
                 .collect();
-            let count = |holds: &dyn Fn(&ctxsim::metrics::probe::Probe) -> bool| {
+            let count = |holds: &dyn Fn(&ctxsim::measure::probe::Probe) -> bool| {
                 u32::try_from(of.iter().filter(|it| holds(it)).count()).unwrap()
             };
             assert_eq!(count(&|it| it.found && it.implicit), trial.implicit.found);
@@ -176,9 +177,9 @@ fn probes_add_up_to_their_trials() {
             }
         }
     }
-    // The script's own needles of its first conversation: turn, key, value.
+    // The script's own needles of its first conversation: message, key, value.
     let own: Vec<_> =
-        probes[0].1[1..3].iter().map(|it| (it.turn, it.needle.as_str(), it.value.as_str())).collect();
+        probes[0].1[1..3].iter().map(|it| (it.message, it.needle.as_str(), it.value.as_str())).collect();
     assert_eq!(own, [(6, "cache_ttl_seconds_fc27bc", "615"), (35, "timeout_ms_d769d3", "15672")]);
 }
 
@@ -186,26 +187,26 @@ fn probes_add_up_to_their_trials() {
 fn what_a_memory_holds_goes_to_files_and_back() {
     for (policy, set) in [("file_backed", &[][..]), ("memory_banks", &["memory.store.banks.capacity=2"][..])]
     {
-        let request = Request { policies: vec![format!("context_decay/{policy}")], ..request(set) };
-        let plan = Plan::new(&Catalog::bundled(), &request).unwrap();
-        let stored = plan.stored(100, 4, &[]).unwrap();
+        let comparison = Comparison { policies: vec![format!("context_decay/{policy}")], ..comparison(set) };
+        let plan = Plan::new(&Catalog::bundled(), &comparison).unwrap();
+        let export = plan.export(100, 4, &[]).unwrap();
 
-        let files = stored.files().unwrap();
+        let files = export.files().unwrap();
         assert!(files.len() > 3);
-        let read = Stored::read(|name| {
+        let read = Export::read(|name| {
             Ok::<_, Error>(files.iter().find(|it| it.0 == name).map(|it| it.1.clone()).unwrap())
         });
-        assert_eq!(read.unwrap(), stored);
-        let n_facts: usize = stored.banks.values().map(indexmap::IndexMap::len).sum();
-        assert_eq!(n_facts, stored.index.written.len());
+        assert_eq!(read.unwrap(), export);
+        let n_facts: usize = export.banks.values().map(indexmap::IndexMap::len).sum();
+        assert_eq!(n_facts, export.index.written.len());
         if policy == "memory_banks" {
-            assert!(stored.banks.values().all(|it| it.len() <= 2));
+            assert!(export.banks.values().all(|it| it.len() <= 2));
         }
     }
     let refused = |policy: &str, length, trial| {
-        let request = Request { policies: vec![policy.to_owned()], ..request(&[]) };
-        let plan = Plan::new(&Catalog::bundled(), &request).unwrap();
-        plan.stored(length, trial, &[]).unwrap_err()[0].code
+        let comparison = Comparison { policies: vec![policy.to_owned()], ..comparison(&[]) };
+        let plan = Plan::new(&Catalog::bundled(), &comparison).unwrap();
+        plan.export(length, trial, &[]).unwrap_err()[0].code
     };
     assert_eq!(refused("identity", 50, 0), "store-none");
     assert_eq!(refused("context_decay/file_backed", 51, 0), "store-trial");
@@ -216,12 +217,12 @@ fn what_a_memory_holds_goes_to_files_and_back() {
 fn a_category_without_a_bank_is_noted_with_where_its_facts_go() {
     let notes = |categories: &str, more: &[&str]| {
         let banks = format!("memory.store.banks.categories={categories}");
-        let request = Request {
+        let comparison = Comparison {
             policies: vec!["context_decay/memory_banks".to_owned()],
             scenarios: vec!["context_decay/paper".to_owned()],
-            ..request(&[&[banks.as_str()], more].concat())
+            ..comparison(&[&[banks.as_str()], more].concat())
         };
-        let plan = Plan::new(&Catalog::bundled(), &request).unwrap();
+        let plan = Plan::new(&Catalog::bundled(), &comparison).unwrap();
         plan.notes.into_iter().filter(|it| it.contains("bank for")).collect::<Vec<_>>()
     };
 
@@ -239,8 +240,8 @@ fn a_category_without_a_bank_is_noted_with_where_its_facts_go() {
     let elsewhere = r#"memory.write.extract=[{ p = 0.9, into = "all" }]"#;
     assert_eq!(notes(r#"["all"]"#, &[elsewhere]), Vec::<String>::new(), "no fact goes by its category");
     for suite in ["context-decay", "context-decay-cost"] {
-        let request = Request { suite: Some(suite.to_owned()), ..Request::default() };
-        let plan = Plan::new(&Catalog::bundled(), &request).unwrap();
+        let comparison = Comparison { suite: Some(suite.to_owned()), ..Comparison::default() };
+        let plan = Plan::new(&Catalog::bundled(), &comparison).unwrap();
         assert!(!plan.notes.iter().any(|it| it.contains("bank for")), "{suite}: {:?}", plan.notes);
     }
 }
@@ -257,8 +258,8 @@ fn threads_change_nothing() {
 
 /// Adds up the found needles and the losses of one policy, whose memory is changed.
 fn lost(policy: &str, set: &[&str]) -> (u32, [u32; 5]) {
-    let request = Request { policies: vec![format!("context_decay/{policy}")], ..request(set) };
-    let plan = Plan::new(&Catalog::bundled(), &request).unwrap();
+    let comparison = Comparison { policies: vec![format!("context_decay/{policy}")], ..comparison(set) };
+    let plan = Plan::new(&Catalog::bundled(), &comparison).unwrap();
     let mut sum = (0, [0; 5]);
     for (_, trial) in trials(&plan, 1) {
         sum.0 += trial.needles().found;
@@ -290,14 +291,14 @@ fn a_loss_is_laid_at_the_part_that_lost_and_each_part_can_be_made_to_lose_nothin
 #[test]
 fn the_paper_s_text_and_its_code_are_two_policies() {
     let named = ["scenario.load.conversation.random=\"named\"", "scenario.load.conversation.trials=40"];
-    let request = |name: &str| Request {
+    let comparison = |name: &str| Comparison {
         policies: vec![format!("context_decay/{name}")],
         scenarios: vec!["context_decay/trials".to_owned()],
         set: vec![named[1].to_owned()],
-        ..request(&[])
+        ..comparison(&[])
     };
     let explicit = |name: &str| {
-        let report = quietly(&Plan::new(&Catalog::bundled(), &request(name)).unwrap(), 2);
+        let report = quietly(&Plan::new(&Catalog::bundled(), &comparison(name)).unwrap(), 2);
         report.runs[0].retention.as_ref().unwrap().non_empty.explicit_accuracy.unwrap().mean
     };
 
@@ -310,14 +311,14 @@ fn the_paper_s_text_and_its_code_are_two_policies() {
 #[test]
 fn every_bad_parameter_is_told_at_once_with_its_place() {
     let file = |path: &str| data(path).display().to_string();
-    let request = Request {
+    let comparison = Comparison {
         policies: vec![file("bad_memory.ron")],
         scenarios: vec![file("bad_conversation.toml")],
         profiles: vec!["context_decay/words".to_owned()],
-        ..Request::default()
+        ..Comparison::default()
     };
 
-    let Err(Error::Invalid(problems)) = Plan::new(&Catalog::bundled(), &request) else {
+    let Err(Error::Invalid(problems)) = Plan::new(&Catalog::bundled(), &comparison) else {
         panic!("the inputs are refused");
     };
     let told: Vec<String> = problems

@@ -11,10 +11,10 @@ use std::process::Command;
 const ELSEWHERE: [(&str, &str); 10] = [
     (
         "block-trace-unknown",
-        "of the library's `blocks::read`, which the binary asks only for traces that it knows",
+        "of the library's `block_trace::read`, which the binary asks only for timelines that it knows",
     ),
     ("invalid", "stands for several others"),
-    ("list-empty", "of a request of the library; a suite that lists nothing runs nothing"),
+    ("list-empty", "of a comparison of the library; a suite that lists nothing runs nothing"),
     ("load-too-large", "needs ten million items"),
     ("recording-empty", "of a recording: tests/suite/import/claude_code.rs"),
     ("recording-several", "of the library's `import`, which takes one session"),

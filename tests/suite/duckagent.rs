@@ -9,9 +9,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use ctxsim::catalog::Catalog;
-use ctxsim::metrics::Totals;
+use ctxsim::compare::{Comparison, Plan};
+use ctxsim::measure::Totals;
 use ctxsim::report::{ALL, Report};
-use ctxsim::run::{Plan, Request};
 use serde_json::Value;
 
 /// Names a policy or a profile of the reference.
@@ -19,8 +19,8 @@ fn full(name: &str) -> String {
     format!("duckagent/{name}")
 }
 
-fn run(request: &Request) -> Report {
-    Plan::new(&Catalog::bundled(), request).unwrap().report(None, &|_, _| {})
+fn run(comparison: &Comparison) -> Report {
+    Plan::new(&Catalog::bundled(), comparison).unwrap().report(None, &|_, _| {})
 }
 
 /// Returns what a run of ours came to, whether it stands among the runs or among their sums.
@@ -107,11 +107,11 @@ fn every_row_of_the_trimmed_reference_is_reproduced() {
     let mut wrong = Vec::new();
     for table in expected["tables"].as_array().unwrap() {
         let profile = table["profile"].as_str().unwrap();
-        let report = run(&Request {
+        let report = run(&Comparison {
             suite: table["suite"].as_str().map(str::to_owned),
             profiles: vec![full(profile)],
             set: strings(&table["set"]),
-            ..Request::default()
+            ..Comparison::default()
         });
         for row in table["rows"].as_array().unwrap() {
             let row = columns.iter().map(String::as_str).zip(row.as_array().unwrap());
@@ -142,7 +142,7 @@ fn the_seven_published_costs_are_reproduced() {
         ("deepseek-v4-pro-promo", "71.593043"),
     ];
 
-    let report = run(&Request { suite: Some("duckagent-published".to_owned()), ..Request::default() });
+    let report = run(&Comparison { suite: Some("duckagent-published".to_owned()), ..Comparison::default() });
 
     let ours = published.map(|(profile, _)| {
         let mut sums = report.sums.iter().filter(|it| it.profile == full(profile));
@@ -172,12 +172,12 @@ fn every_number_of_the_whole_reference_is_reproduced() {
             let profile =
                 file.file_stem().unwrap().to_str().unwrap().strip_prefix(prefix).unwrap().to_owned();
             let expected: Value = serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
-            let request = Request {
+            let comparison = Comparison {
                 suite: Some(suite.to_owned()),
                 profiles: vec![full(&profile)],
-                ..Request::default()
+                ..Comparison::default()
             };
-            let report = run(&request);
+            let report = run(&comparison);
             let rows = ["aggregate", "scenarios"].iter().flat_map(|it| expected[it].as_array().unwrap());
             for row in rows {
                 let workload = row["workload"].as_str().unwrap();
@@ -199,19 +199,19 @@ fn every_number_of_the_whole_reference_is_reproduced() {
 
 /// The suite that the reference's own tests use: a long run under one profile.
 fn long_run(profile: &str, turns: u32, policies: &[&str]) -> Vec<Totals> {
-    let report = run(&Request {
+    let report = run(&Comparison {
         suite: Some("duckagent-matrix".to_owned()),
         policies: policies.iter().map(|it| full(it)).collect(),
         profiles: vec![full(profile)],
         set: vec![format!("scenario.load.generate.turns={turns}")],
-        ..Request::default()
+        ..Comparison::default()
     });
     report.runs.iter().map(|it| Totals::new(&it.tally)).collect()
 }
 
 #[test]
 fn all_policies_complete_220_turns_within_the_limits_and_compact_in_batches() {
-    let suite = Request { suite: Some("duckagent-matrix".to_owned()), ..Request::default() };
+    let suite = Comparison { suite: Some("duckagent-matrix".to_owned()), ..Comparison::default() };
     let policies = Plan::new(&Catalog::bundled(), &suite).unwrap().policies;
     let short: Vec<&str> = policies.iter().map(|it| it.strip_prefix("duckagent/").unwrap()).collect();
 
@@ -219,7 +219,7 @@ fn all_policies_complete_220_turns_within_the_limits_and_compact_in_batches() {
         assert_eq!((totals.turns_completed, totals.limit_violations), (220, 0), "{policy}");
         assert!(
             totals.compaction.items > totals.compaction.requests,
-            "{policy}: a request compacts several loops"
+            "{policy}: a request compacts several turns"
         );
         assert!(totals.compaction.requests < 40 || policy != "duckagent/immediate_summary");
     }
@@ -236,14 +236,14 @@ fn recoverable_history_shows_less_than_evidence_summaries() {
 
 #[test]
 fn an_agent_that_rereads_whole_files_repeats_itself_and_one_that_pins_ranges_does_not() {
-    let report = run(&Request {
+    let report = run(&Comparison {
         suite: Some("duckagent-fixture".to_owned()),
         scenarios: vec![full("validation_recovery_oscillation_work")],
         policies: ["", "_naive_recovery"]
             .map(|it| full(&format!("duckagent_recoverable_decay_guarded_mid{it}")))
             .to_vec(),
         profiles: vec![full("deepseek-chat")],
-        ..Request::default()
+        ..Comparison::default()
     });
 
     let repeats: Vec<f64> = report.runs.iter().map(|it| it.tally.sums.needs.repeats).collect();
@@ -270,12 +270,12 @@ struct Cost {
 
 /// Returns the costs of a suite under GPT-5.4's prices, cheapest first; of all workloads, or of the default fixture.
 fn ranked(suite: &str, whole: bool) -> Vec<Cost> {
-    let request = Request {
+    let comparison = Comparison {
         suite: Some(suite.to_owned()),
         profiles: vec![full("openai-gpt-5.4")],
-        ..Request::default()
+        ..Comparison::default()
     };
-    let report = run(&request);
+    let report = run(&comparison);
     let is_fixture = |name: &str| !name.contains("stress_") && !name.contains("validation_");
     let runs: Vec<_> = if whole {
         report.sums.iter().collect()
@@ -338,7 +338,8 @@ fn every_recorded_session_runs_under_every_bundled_policy() {
     assert_eq!(scenarios.len(), 7);
     let profiles =
         vec![full("anthropic-claude-sonnet-4"), full("deepseek-chat"), "interval/openai-gpt-5.4".to_owned()];
-    let plan = Plan::new(&catalog, &Request { policies, scenarios, profiles, ..Request::default() }).unwrap();
+    let plan =
+        Plan::new(&catalog, &Comparison { policies, scenarios, profiles, ..Comparison::default() }).unwrap();
 
     let report = plan.report(None, &|_, _| {});
 

@@ -8,22 +8,22 @@ use ctxsim::explain::{Explanation, explain};
 use ctxsim::ledger::Rows;
 use ctxsim::model::{Limits, Policy, Profile};
 use ctxsim::price;
+use ctxsim::quantity::UNLIMITED;
 use ctxsim::report::explain::{json, rendered, table};
 use ctxsim::report::rows::Context;
 use ctxsim::source::Source;
 use ctxsim::spec::decode::decode;
 use ctxsim::spec::scenario::AssumeSpec;
 use ctxsim::spec::{Format, PolicySpec, ProfileSpec};
-use ctxsim::trace::evidence::Recover;
-use ctxsim::trace::import::import_all;
-use ctxsim::trace::{Due, Kind, Level, Need, NewItem, Preserve, Sizes, Texts, Trace, TraceBuilder};
-use ctxsim::units::UNLIMITED;
+use ctxsim::timeline::evidence::Recover;
+use ctxsim::timeline::import::import_all;
+use ctxsim::timeline::{Due, Kind, Level, Need, NewItem, Preserve, Sizes, Texts, Timeline, TimelineBuilder};
 use proptest::prelude::*;
 
 use crate::laws::hold;
 use crate::random_policy::policy as random_policy;
 use crate::random_rules::rules as random_rules;
-use crate::random_trace::trace as random_trace;
+use crate::random_timeline::timeline as random_timeline;
 
 const BREAKPOINTS: &str =
     "rules = \"breakpoints\"\nmin_tokens = 1_024\nttl = [\"5m\", \"1h\"]\nreadable = \"response_start\"";
@@ -53,36 +53,36 @@ fn policy(stages: &str) -> Policy {
     Policy::new(&decode(&text, Format::Ron).unwrap()).unwrap()
 }
 
-/// Two loops of three results each; the second begins six minutes and forty seconds after the first ended, and its answer
-/// needs what the first loop had read.
-fn two_loops() -> Trace {
-    let mut trace = TraceBuilder::new("two_loops", &[]);
-    trace.stable(Kind::ToolSchema, 600);
-    trace.stable(Kind::System, 1_500);
+/// Two turns of three results each; the second begins six minutes and forty seconds after the first ended, and its answer
+/// needs what the first turn had read.
+fn two_turns() -> Timeline {
+    let mut timeline = TimelineBuilder::new("two_turns", &[]);
+    timeline.stable(Kind::ToolSchema, 600);
+    timeline.stable(Kind::System, 1_500);
     for (start_ms, user) in [(0, 200), (430_000, 90)] {
-        trace.begin_loop(&[NewItem::plain(Kind::User, user)]);
+        timeline.begin_turn(&[NewItem::plain(Kind::User, user)]);
         for step in 0..3 {
             let sizes = Sizes { raw: 900 + 10 * step, excerpt: 300, summary: 120, handle: 20 };
             let recover = Recover { handle: 20, local: 100, exact: 400 };
             let result = NewItem::result("read", 0, sizes, Preserve::WorkingEvidence, recover);
             let at_ms = start_ms + 10_000 * i64::from(step);
-            trace.step(at_ms, 30, &[NewItem::call("read", 30)], &[result]);
-            trace.response(at_ms + 2_000, at_ms + 3_000);
+            timeline.step(at_ms, 30, &[NewItem::call("read", 30)], &[result]);
+            timeline.response(at_ms + 2_000, at_ms + 3_000);
         }
         if start_ms > 0 {
             let need = Need { source: 0, level: Level::ExactEvidence, weight: 0.5, recover_tokens: None };
-            trace.need(Due::Answer, need);
+            timeline.need(Due::Answer, need);
         }
-        trace.step(start_ms + 30_000, 150, &[NewItem::plain(Kind::Assistant, 150)], &[]);
-        trace.response(start_ms + 31_000, start_ms + 33_000);
+        timeline.step(start_ms + 30_000, 150, &[NewItem::plain(Kind::Assistant, 150)], &[]);
+        timeline.response(start_ms + 31_000, start_ms + 33_000);
     }
-    trace.finish()
+    timeline.finish()
 }
 
 /// Explains a request as a terminal of a hundred columns shows it; returns the words.
-fn drawn(name: &str, trace: &Trace, policy: &Policy, profile: &Profile, n: usize) -> String {
-    let it = explain(trace, policy, profile, n).unwrap();
-    let context = Context { policy, scenario: &trace.name, recorded: None, profile, names_run: false };
+fn drawn(name: &str, timeline: &Timeline, policy: &Policy, profile: &Profile, n: usize) -> String {
+    let it = explain(timeline, policy, profile, n).unwrap();
+    let context = Context { policy, scenario: &timeline.name, recorded: None, profile, names_run: false };
     let style = table::Style { width: Some(100), ..table::Style::default() };
     let text = table::explanation(&it, context, style);
     assert!(text.lines().all(|it| it.chars().count() <= 100), "{text}");
@@ -101,14 +101,14 @@ const COMPACT: &str = r#"(name: "compact", when: prompt(at_least: tokens(4000)),
 
 #[test]
 fn what_nobody_changed_begins_with_the_whole_prompt_before() {
-    let text = drawn("identity", &two_loops(), &policy(""), &profile(BREAKPOINTS), 3);
+    let text = drawn("identity", &two_turns(), &policy(""), &profile(BREAKPOINTS), 3);
 
     assert!(text.contains("Begins with the whole prompt of request 2"), "{text}");
 }
 
 #[test]
 fn a_cleared_result_breaks_the_prefix_and_its_stage_is_named() {
-    let text = drawn("cleared", &two_loops(), &policy(MASK), &profile(BREAKPOINTS), 4);
+    let text = drawn("cleared", &two_turns(), &policy(MASK), &profile(BREAKPOINTS), 4);
 
     assert!(text.contains("Differs from request 3 at item 4 (tool_result of read)"), "{text}");
     assert!(text.contains("stage `mask`, request 4"), "{text}");
@@ -116,14 +116,14 @@ fn a_cleared_result_breaks_the_prefix_and_its_stage_is_named() {
 
 #[test]
 fn a_summary_hides_what_it_replaces_and_its_own_request_is_explained_too() {
-    let (trace, policy, profile) = (two_loops(), policy(COMPACT), profile(BREAKPOINTS));
+    let (timeline, policy, profile) = (two_turns(), policy(COMPACT), profile(BREAKPOINTS));
 
-    let asking = drawn("summariser", &trace, &policy, &profile, 3);
+    let asking = drawn("summariser", &timeline, &policy, &profile, 3);
     assert!(
         asking.contains("of a summariser for stage `compact`") && asking.contains("100 tokens beside them"),
         "{asking}"
     );
-    let after = drawn("summarised", &trace, &policy, &profile, 4);
+    let after = drawn("summarised", &timeline, &policy, &profile, 4);
     assert!(after.contains("behind the summary at 2"), "{after}");
 }
 
@@ -131,14 +131,14 @@ fn a_summary_hides_what_it_replaces_and_its_own_request_is_explained_too() {
 fn a_summariser_with_a_prompt_of_its_own_is_told_what_it_replaces() {
     let policy = policy(&COMPACT.replace("aligned", "separate"));
 
-    let text = drawn("separate", &two_loops(), &policy, &profile(BREAKPOINTS), 3);
+    let text = drawn("separate", &two_turns(), &policy, &profile(BREAKPOINTS), 3);
 
     assert!(text.contains("The cache was not asked"), "{text}");
 }
 
 #[test]
 fn an_expired_entry_is_told_with_its_age() {
-    let text = drawn("expired", &two_loops(), &policy(""), &profile(BREAKPOINTS), 5);
+    let text = drawn("expired", &two_turns(), &policy(""), &profile(BREAKPOINTS), 5);
 
     assert!(text.contains("expired 100 s before, last used 400 s ago, lives 300 s"), "{text}");
 }
@@ -147,7 +147,7 @@ fn an_expired_entry_is_told_with_its_age() {
 fn a_prompt_below_the_minimum_is_told() {
     let profile = profile(&BREAKPOINTS.replace("1_024", "4_096"));
 
-    let text = drawn("too_short", &two_loops(), &policy(""), &profile, 2);
+    let text = drawn("too_short", &two_turns(), &policy(""), &profile, 2);
 
     assert!(text.contains("its prompt was too short: 2,300 tokens, 4,096 tokens is the minimum"), "{text}");
 }
@@ -158,7 +158,7 @@ fn an_entry_out_of_lookback_is_told_with_its_position() {
     let policy_text = "(name: \"small\", about: \"it\", layout: (breakpoints: [(at: automatic)]))";
     let policy = Policy::new(&decode(policy_text, Format::Ron).unwrap()).unwrap();
 
-    let text = drawn("out_of_lookback", &two_loops(), &policy, &profile, 2);
+    let text = drawn("out_of_lookback", &two_turns(), &policy, &profile, 2);
 
     assert!(
         text.contains("out of lookback, at position 3 back from the next breakpoint, and 2 are looked at"),
@@ -168,7 +168,7 @@ fn an_entry_out_of_lookback_is_told_with_its_position() {
 
 #[test]
 fn an_interval_rule_reads_whole_steps_and_says_so() {
-    let text = drawn("interval", &two_loops(), &policy(MASK), &profile(INTERVAL), 8);
+    let text = drawn("interval", &two_turns(), &policy(MASK), &profile(INTERVAL), 8);
 
     assert!(text.contains("prefixes end in steps of 128 from 1,024 on"), "{text}");
 }
@@ -178,9 +178,9 @@ fn units_are_told_with_their_fate() {
     let units =
         "rules = \"units\"\nmin_tokens = 64\nstep_tokens = 64\nunits = [\"input_end\", \"output_end\"]";
 
-    let read = drawn("units", &two_loops(), &policy(""), &profile(units), 2);
+    let read = drawn("units", &two_turns(), &policy(""), &profile(units), 2);
     let expired =
-        drawn("units_expired", &two_loops(), &policy(""), &profile(&format!("{units}\nttl = \"5m\"")), 5);
+        drawn("units_expired", &two_turns(), &policy(""), &profile(&format!("{units}\nttl = \"5m\"")), 5);
 
     assert!(read.contains("up to item 3: read, last used"), "{read}");
     assert!(expired.contains("expired 100 s before, last used 400 s ago, lives 300 s"), "{expired}");
@@ -190,9 +190,9 @@ fn units_are_told_with_their_fate() {
 fn a_stored_content_is_told_from_its_making_to_its_end() {
     let rules = profile("rules = \"stored\"\nmin_tokens = 2_048\nttl = \"5m\"");
 
-    let made = drawn("stored_first", &two_loops(), &policy(""), &rules, 1);
-    let read = drawn("stored", &two_loops(), &policy(""), &rules, 2);
-    let made_again = drawn("stored_again", &two_loops(), &policy(""), &rules, 5);
+    let made = drawn("stored_first", &two_turns(), &policy(""), &rules, 1);
+    let read = drawn("stored", &two_turns(), &policy(""), &rules, 2);
+    let made_again = drawn("stored_again", &two_turns(), &policy(""), &rules, 5);
 
     assert!(made.contains("stored first, in a call of its own, and then read, lives 300 s"), "{made}");
     assert!(read.contains("read, stored 10 s ago, lives 300 s"), "{read}");
@@ -204,15 +204,15 @@ fn what_held_for_one_request_is_told_as_taken_back() {
     let once =
         MASK.replace("apply:", "at: [request], lasts: request, when: prompt(at_most: tokens(5200)), apply:");
 
-    let text = drawn("taken_back", &two_loops(), &policy(&once), &profile(BREAKPOINTS), 5);
+    let text = drawn("taken_back", &two_turns(), &policy(&once), &profile(BREAKPOINTS), 5);
 
     assert!(text.contains("Taken back after one request: from marker (12 tokens)"), "{text}");
 }
 
 #[test]
 fn an_explanation_for_programs_has_the_row_and_every_item() {
-    let (trace, policy, profile) = (two_loops(), policy(MASK), profile(BREAKPOINTS));
-    let it = explain(&trace, &policy, &profile, 8).unwrap();
+    let (timeline, policy, profile) = (two_turns(), policy(MASK), profile(BREAKPOINTS));
+    let it = explain(&timeline, &policy, &profile, 8).unwrap();
     let context =
         Context { policy: &policy, scenario: "s", recorded: None, profile: &profile, names_run: false };
 
@@ -234,7 +234,7 @@ fn an_explanation_for_programs_has_the_row_and_every_item() {
 #[test]
 fn a_request_that_is_not_there_is_refused_with_how_many_there_are() {
     for n in [0, 9] {
-        let problem = explain(&two_loops(), &policy(""), &profile(BREAKPOINTS), n).unwrap_err();
+        let problem = explain(&two_turns(), &policy(""), &profile(BREAKPOINTS), n).unwrap_err();
 
         assert_eq!(problem.code, "request-out-of-range");
         assert_eq!(problem.message, format!("there is no request {n}: this run makes 8"));
@@ -279,14 +279,14 @@ fn adds_up(it: &Explanation) -> Result<(), TestCaseError> {
 
 #[test]
 fn an_explanation_adds_up_to_its_row_of_the_run() {
-    hold(1, (random_trace(), random_policy(), random_rules()), |(plan, spec, rules)| {
-        let (policy, trace) = (Policy::new(&spec).unwrap(), plan.build());
+    hold(1, (random_timeline(), random_policy(), random_rules()), |(plan, spec, rules)| {
+        let (policy, timeline) = (Policy::new(&spec).unwrap(), plan.build());
         let profile = Profile { cache: rules, limits: Limits::NONE, ..profile(INTERVAL) };
         let mut rows = Rows::default();
-        simulate(&trace, &policy, &profile.limits, &profile.cache, &mut rows);
+        simulate(&timeline, &policy, &profile.limits, &profile.cache, &mut rows);
         let all = rows.requests.len();
         for n in (1..=all).rev().take(3).chain([1, all / 2]).filter(|it| (1..=all).contains(it)) {
-            let it = explain(&trace, &policy, &profile, n).unwrap();
+            let it = explain(&timeline, &policy, &profile, n).unwrap();
 
             prop_assert_eq!((it.n, it.of, it.row), (n, all, rows.requests[n - 1]));
             prop_assert_eq!(it.bill.total(), price::request(&it.row, &profile.prices));
@@ -299,9 +299,9 @@ fn an_explanation_adds_up_to_its_row_of_the_run() {
 #[test]
 fn a_prompt_with_text_is_rendered_and_what_has_none_is_said() {
     const SESSION: &str = include_str!("../../scenarios/recorded/claude-code-session.jsonl");
-    let trace = import_all(SESSION, "recorded", &AssumeSpec::default(), &[]).unwrap().remove(0).trace;
+    let timeline = import_all(SESSION, "recorded", &AssumeSpec::default(), &[]).unwrap().remove(0).timeline;
     let policy = policy(MASK);
-    let it = explain(&trace, &policy, &profile(BREAKPOINTS), 6).unwrap();
+    let it = explain(&timeline, &policy, &profile(BREAKPOINTS), 6).unwrap();
 
     let text = rendered(&it);
 
@@ -309,8 +309,8 @@ fn a_prompt_with_text_is_rendered_and_what_has_none_is_said() {
     assert_eq!(heads.len(), it.items.iter().filter(|it| it.now.tokens > 0).count());
     assert!(text.contains("\n[12 tokens: marker]\n"), "{text}");
     let user = it.items.iter().find(|it| it.kind == Kind::User).unwrap();
-    assert!(text.contains(trace.texts.of(user.item).unwrap()), "{text}");
-    let mute = Trace { texts: Texts::default(), ..trace };
+    assert!(text.contains(timeline.texts.of(user.item).unwrap()), "{text}");
+    let mute = Timeline { texts: Texts::default(), ..timeline };
     let it = explain(&mute, &policy, &profile(BREAKPOINTS), 6).unwrap();
     assert_eq!(rendered(&it).matches("[no text]").count(), heads.len() - text.matches("[12 tokens").count());
 }
@@ -320,12 +320,12 @@ fn what_a_template_writes_is_rendered_in_its_words() {
     const SESSION: &str = include_str!("../../scenarios/recorded/claude-code-session.jsonl");
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("policies/duckagent/runtime_guarded_mid.ron");
     let runtime = Policy::new(&Source::read(&file).unwrap().decode::<PolicySpec>().unwrap()).unwrap();
-    let trace = import_all(SESSION, "recorded", &AssumeSpec::default(), &[]).unwrap().remove(0).trace;
+    let timeline = import_all(SESSION, "recorded", &AssumeSpec::default(), &[]).unwrap().remove(0).timeline;
     let limits = Limits { prompt: UNLIMITED, window: 32_000, output: UNLIMITED };
     let profile = Profile { limits, ..profile(BREAKPOINTS) };
-    let last = trace.spine.steps.len();
+    let last = timeline.spine.steps.len();
 
-    let it = explain(&trace, &runtime, &profile, last).unwrap();
+    let it = explain(&timeline, &runtime, &profile, last).unwrap();
 
     let text = rendered(&it);
     let head = |it: &&str| {

@@ -1,11 +1,11 @@
-//! Recorded sessions become traces whose prompts are the recorded ones.
+//! Recorded sessions become timelines whose prompts are the recorded ones.
 
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 
 mod claude_code;
 mod codex;
 mod damaged;
-mod derived;
+mod inferred;
 mod messages;
 mod pi;
 
@@ -13,8 +13,8 @@ use std::path::{Path, PathBuf};
 
 use ctxsim::spec::scenario::{AssumeSpec, LoadSpec, ScenarioSpec};
 use ctxsim::spec::{Format, PolicySpec, ProfileSpec, SuiteSpec, decode};
-use ctxsim::trace::import::{Imported, detect, import};
-use ctxsim::trace::{Kind, NO_ITEM, Preserve, Trace};
+use ctxsim::timeline::import::{Imported, detect, import};
+use ctxsim::timeline::{Kind, NO_ITEM, Preserve, Timeline};
 use proptest::prelude::*;
 
 const FIXTURE: &str = include_str!("../../scenarios/recorded/claude-code-session.jsonl");
@@ -35,37 +35,37 @@ fn imported(text: &str) -> Imported {
 }
 
 /// Returns, by step, the tokens of all items before the reply.
-fn prompts(trace: &Trace) -> Vec<u64> {
-    let sum = |end: u32| trace.spine.items[..end as usize].iter().map(|it| u64::from(it.raw)).sum();
-    trace.spine.steps.iter().map(|it| sum(it.reply.start)).collect()
+fn prompts(timeline: &Timeline) -> Vec<u64> {
+    let sum = |end: u32| timeline.spine.items[..end as usize].iter().map(|it| u64::from(it.raw)).sum();
+    timeline.spine.steps.iter().map(|it| sum(it.reply.start)).collect()
 }
 
 /// Returns the largest difference between a prompt and the recorded one.
-fn deviation_max(trace: &Trace) -> u64 {
-    let recorded = trace.recorded.as_ref().unwrap();
-    let pairs = prompts(trace).into_iter().zip(&recorded.usage);
+fn deviation_max(timeline: &Timeline) -> u64 {
+    let recorded = timeline.recorded.as_ref().unwrap();
+    let pairs = prompts(timeline).into_iter().zip(&recorded.usage);
     pairs.filter_map(|(prompt, usage)| Some(prompt.abs_diff(usage.as_ref()?.prompt))).max().unwrap_or(0)
 }
 
-/// Returns the prompts of a trace when everything is kept that the harness kept.
-fn played(trace: &Trace) -> Vec<u64> {
+/// Returns the prompts of a timeline when everything is kept that the harness kept.
+fn played(timeline: &Timeline) -> Vec<u64> {
     let identity = include_str!("../../policies/identity.ron");
     let spec: PolicySpec = decode::decode(identity, Format::Ron).unwrap();
     let policy = ctxsim::model::Policy::new(&spec).unwrap();
     let (limits, rules) = (ctxsim::model::Limits::NONE, ctxsim::model::CacheRules::None);
     let mut rows = ctxsim::ledger::Rows::default();
-    ctxsim::engine::simulate(trace, &policy, &limits, &rules, &mut rows);
+    ctxsim::engine::simulate(timeline, &policy, &limits, &rules, &mut rows);
     rows.requests.iter().map(|it| it.prompt).collect()
 }
 
-/// Checks what must hold of every trace, whatever it was made of.
-fn assert_well_formed(trace: &Trace) {
-    let spine = &trace.spine;
+/// Checks what must hold of every timeline, whatever it was made of.
+fn assert_well_formed(timeline: &Timeline) {
+    let spine = &timeline.spine;
     let mut item = spine.n_stable;
     let mut step = 0;
-    for row in &spine.loops {
+    for row in &spine.turns {
         assert_eq!((row.items.start, row.user.start, row.steps.start), (item, item, step));
-        assert!(!row.steps.is_empty(), "a loop has a step");
+        assert!(!row.steps.is_empty(), "a turn has a step");
         item = row.user.end;
         for it in &spine.steps[row.steps.start as usize..row.steps.end as usize] {
             assert_eq!((it.reply.start, it.reply.end), (item, it.results.start));
@@ -87,18 +87,18 @@ fn assert_well_formed(trace: &Trace) {
 fn the_bundled_session_has_the_recorded_prompts() {
     let (assume, file_tools) = bundled_assumptions();
 
-    let Imported { trace, format, losses, .. } =
+    let Imported { timeline, format, losses, .. } =
         import(FIXTURE, "recorded/claude-code", &assume, &file_tools).unwrap();
 
-    assert_well_formed(&trace);
+    assert_well_formed(&timeline);
     assert_eq!(format, "claude-code");
-    assert_eq!(deviation_max(&trace), 0);
-    let recorded = trace.recorded.as_ref().unwrap();
-    assert_eq!((trace.spine.loops.len(), trace.spine.steps.len()), (5, 69));
+    assert_eq!(deviation_max(&timeline), 0);
+    let recorded = timeline.recorded.as_ref().unwrap();
+    assert_eq!((timeline.spine.turns.len(), timeline.spine.steps.len()), (5, 69));
     assert!(recorded.usage.iter().all(Option::is_some));
-    assert_eq!(trace.spine.n_stable, 1);
-    let working = trace.spine.items.iter().filter(|it| it.preserve == Preserve::WorkingEvidence);
-    let read_file = trace.spine.tools.get_index_of("read_file");
+    assert_eq!(timeline.spine.n_stable, 1);
+    let working = timeline.spine.items.iter().filter(|it| it.preserve == Preserve::WorkingEvidence);
+    let read_file = timeline.spine.tools.get_index_of("read_file");
     assert!(working.map(|it| usize::from(it.tool)).all(|it| Some(it) == read_file));
     let reasons: Vec<&str> = losses.iter().map(|it| it.what.as_str()).collect();
     assert!(reasons.iter().all(|it| it.ends_with("never part of a prompt")), "{reasons:#?}");
@@ -115,7 +115,8 @@ fn a_text_without_records_is_no_recording() {
 
 #[test]
 fn a_token_of_no_characters_is_refused() {
-    let assume = AssumeSpec { chars_per_token: Some(ctxsim::units::Decimal::ZERO), ..AssumeSpec::default() };
+    let assume =
+        AssumeSpec { chars_per_token: Some(ctxsim::quantity::Decimal::ZERO), ..AssumeSpec::default() };
 
     assert_eq!(import(FIXTURE, "test", &assume, &[]).unwrap_err()[0].code, "chars-per-token-zero");
 }
@@ -158,7 +159,7 @@ proptest! {
             }
         }
         if let Ok(read) = import(&String::from_utf8_lossy(&bytes), "test", &AssumeSpec::default(), &[]) {
-            assert_well_formed(&read.trace);
+            assert_well_formed(&read.timeline);
         }
     }
 }
@@ -185,11 +186,11 @@ fn the_reference_sessions_have_the_recorded_totals_and_prompts() {
         let path = folder.join(format!("recorded/claude-code/{name}.jsonl"));
         let text = std::fs::read_to_string(path).unwrap();
 
-        let Imported { trace, losses, .. } = import(&text, name, &assume, &file_tools).unwrap();
+        let Imported { timeline, losses, .. } = import(&text, name, &assume, &file_tools).unwrap();
 
-        assert_well_formed(&trace);
-        let usage = &trace.recorded.as_ref().unwrap().usage;
-        let sum = |field: fn(&ctxsim::trace::Usage) -> u64| usage.iter().flatten().map(field).sum::<u64>();
+        assert_well_formed(&timeline);
+        let usage = &timeline.recorded.as_ref().unwrap().usage;
+        let sum = |field: fn(&ctxsim::timeline::Usage) -> u64| usage.iter().flatten().map(field).sum::<u64>();
         let found = [
             u64::try_from(usage.len()).unwrap(),
             sum(|it| it.uncached),
@@ -201,7 +202,7 @@ fn the_reference_sessions_have_the_recorded_totals_and_prompts() {
         let n_shrunk = usage.windows(2).filter(|it| it[1].unwrap().prompt < it[0].unwrap().prompt).count();
         assert_eq!(n_shrunk, usize::from(name.contains("_d1-")), "{name}");
         if n_shrunk == 0 {
-            assert_eq!(deviation_max(&trace), 0, "{name}");
+            assert_eq!(deviation_max(&timeline), 0, "{name}");
         }
         let is_explained = losses.iter().all(|it| it.what.ends_with("never part of a prompt"));
         assert!(is_explained, "{name}: {losses:#?}");

@@ -12,8 +12,8 @@ use std::path::{Path, PathBuf};
 use ctxsim::model::{Policy, Profile};
 use ctxsim::source::Source;
 use ctxsim::spec::{Format, PolicySpec, ProfileSpec, ScenarioSpec, SuiteSpec};
-use ctxsim::trace::Trace;
-use ctxsim::trace::load::load;
+use ctxsim::timeline::Timeline;
+use ctxsim::timeline::load::load;
 use serde::de::DeserializeOwned;
 
 /// Returns the files of a bundled folder, by the names that their paths give them.
@@ -50,8 +50,8 @@ fn merged(policies: &BTreeMap<String, PolicySpec>, name: &str) -> PolicySpec {
     }
 }
 
-/// Makes the trace of a bundled scenario that is not recorded.
-fn bundled(scenarios: &BTreeMap<String, ScenarioSpec>, name: &str) -> Trace {
+/// Makes the timeline of a bundled scenario that is not recorded.
+fn bundled(scenarios: &BTreeMap<String, ScenarioSpec>, name: &str) -> Timeline {
     load(&scenarios[name], |path, _| panic!("{path} is recorded")).unwrap_or_else(|it| panic!("{it}"))
 }
 

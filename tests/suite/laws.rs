@@ -1,22 +1,22 @@
-//! Laws that hold for every policy on every trace, tried on random ones from a fixed seed.
+//! Laws that hold for every policy on every timeline, tried on random ones from a fixed seed.
 
 use ctxsim::engine::simulate;
 use ctxsim::ledger::{Outcome, Role, Rows};
-use ctxsim::model::cache::{Blocks, Breakpoints, Steps, Stored, Touch, Units};
+use ctxsim::model::cache::{Blocks, Breakpoints, ExplicitCache, Steps, Touch, Units};
 use ctxsim::model::{CacheRules, Limits, Policy};
+use ctxsim::quantity::UNLIMITED;
 use ctxsim::spec::action::ActionSpec;
 use ctxsim::spec::decode::decode;
 use ctxsim::spec::{Format, PolicySpec};
-use ctxsim::trace::evidence::Recover;
-use ctxsim::trace::{Kind, NewItem, Preserve, Sizes, Trace, TraceBuilder};
-use ctxsim::units::UNLIMITED;
+use ctxsim::timeline::evidence::Recover;
+use ctxsim::timeline::{Kind, NewItem, Preserve, Sizes, Timeline, TimelineBuilder};
 use proptest::prelude::*;
 use proptest::test_runner::{RngAlgorithm, TestCaseError, TestError, TestRng, TestRunner};
 
 use crate::oracle;
 use crate::random_policy::policy;
 use crate::random_rules::{breakpoints, layout, rules, steps, units};
-use crate::random_trace::{TracePlan, trace};
+use crate::random_timeline::{TimelinePlan, timeline};
 
 /// Tries a law on so many times the usual number of cases; `PROPTEST_CASES` makes it more.
 pub(crate) fn hold<S: Strategy>(times: u32, strategy: S, law: impl Fn(S::Value) -> Result<(), TestCaseError>)
@@ -48,17 +48,17 @@ fn limits() -> impl Strategy<Value = Limits> {
     })
 }
 
-fn play(trace: &Trace, policy: &Policy, limits: &Limits, rules: &CacheRules) -> (Rows, Outcome) {
+fn play(timeline: &Timeline, policy: &Policy, limits: &Limits, rules: &CacheRules) -> (Rows, Outcome) {
     let mut rows = Rows::default();
-    let outcome = simulate(trace, policy, limits, rules, &mut rows);
+    let outcome = simulate(timeline, policy, limits, rules, &mut rows);
     (rows, outcome)
 }
 
 /// A case as a reader wants to see it.
-fn told(spec: &PolicySpec, trace: &TracePlan, limits: &Limits, rules: &CacheRules) -> String {
+fn told(spec: &PolicySpec, timeline: &TimelinePlan, limits: &Limits, rules: &CacheRules) -> String {
     let policy =
         ron::ser::to_string_pretty(spec, ron::ser::PrettyConfig::new().compact_arrays(true)).unwrap();
-    format!("{policy}\n{trace:#?}\n{limits:?}\n{rules:?}")
+    format!("{policy}\n{timeline:#?}\n{limits:?}\n{rules:?}")
 }
 
 fn identity() -> Policy {
@@ -83,11 +83,11 @@ fn identity() -> Policy {
 
 #[test]
 fn the_engine_agrees_with_a_naive_simulator() {
-    hold(8, (trace(), policy(), layout(), limits(), rules()), |(plan, spec, layout, limits, rules)| {
+    hold(8, (timeline(), policy(), layout(), limits(), rules()), |(plan, spec, layout, limits, rules)| {
         let spec = PolicySpec { layout, ..spec };
-        let (policy, trace) = (Policy::new(&spec).unwrap(), plan.build());
-        let (rows, outcome) = play(&trace, &policy, &limits, &rules);
-        let (naive_rows, naive_outcome) = oracle::simulate(&trace, &policy, &limits, &rules);
+        let (policy, timeline) = (Policy::new(&spec).unwrap(), plan.build());
+        let (rows, outcome) = play(&timeline, &policy, &limits, &rules);
+        let (naive_rows, naive_outcome) = oracle::simulate(&timeline, &policy, &limits, &rules);
         let case = || told(&spec, &plan, &limits, &rules);
         for (n, (row, naive)) in rows.requests.iter().zip(&naive_rows.requests).enumerate() {
             prop_assert_eq!(row, naive, "request {} (engine left, naive right) of\n{}", n, case());
@@ -106,7 +106,7 @@ fn the_engine_agrees_with_a_naive_simulator() {
 
 #[test]
 fn every_prompt_token_is_read_or_written_or_uncached() {
-    hold(1, (trace(), policy(), layout(), limits(), rules()), |(plan, spec, layout, limits, rules)| {
+    hold(1, (timeline(), policy(), layout(), limits(), rules()), |(plan, spec, layout, limits, rules)| {
         let spec = PolicySpec { layout, ..spec };
         let (rows, _) = play(&plan.build(), &Policy::new(&spec).unwrap(), &limits, &rules);
         for row in &rows.requests {
@@ -120,10 +120,10 @@ fn every_prompt_token_is_read_or_written_or_uncached() {
 
 #[test]
 fn the_same_inputs_give_the_same_rows() {
-    hold(1, (trace(), policy(), limits(), rules()), |(plan, spec, limits, rules)| {
-        let (policy, trace) = (Policy::new(&spec).unwrap(), plan.build());
-        let (first, outcome) = play(&trace, &policy, &limits, &rules);
-        let (second, again) = play(&trace, &policy, &limits, &rules);
+    hold(1, (timeline(), policy(), limits(), rules()), |(plan, spec, limits, rules)| {
+        let (policy, timeline) = (Policy::new(&spec).unwrap(), plan.build());
+        let (first, outcome) = play(&timeline, &policy, &limits, &rules);
+        let (second, again) = play(&timeline, &policy, &limits, &rules);
         prop_assert_eq!(first.requests, second.requests);
         prop_assert_eq!(first.needs, second.needs);
         prop_assert_eq!(outcome, again);
@@ -141,7 +141,7 @@ fn rules_that_keep() -> impl Strategy<Value = CacheRules> {
         max_age_ms: None,
         ..rules
     };
-    let stored = Stored { min_tokens: 1_024, ttl_ms: 1 << 40, renews: false };
+    let stored = ExplicitCache { min_tokens: 1_024, ttl_ms: 1 << 40, renews: false };
     prop_oneof![
         steps().prop_map(|steps| CacheRules::PrefixInterval { steps, ttl_ms: None }),
         units().prop_map(|rules| CacheRules::Units(Units { ttl_ms: None, ..rules })),
@@ -150,13 +150,13 @@ fn rules_that_keep() -> impl Strategy<Value = CacheRules> {
             let touch = if is_head_first { Touch::HeadFirst } else { Touch::TailFirst };
             CacheRules::Blocks(Blocks { block_tokens, capacity_blocks: None, touch })
         }),
-        Just(CacheRules::Stored(stored)),
+        Just(CacheRules::ExplicitCache(stored)),
     ]
 }
 
 #[test]
 fn appending_never_lowers_reads_while_nothing_expires() {
-    hold(2, (trace(), rules_that_keep()), |(plan, rules)| {
+    hold(2, (timeline(), rules_that_keep()), |(plan, rules)| {
         let (rows, _) = play(&plan.build(), &identity(), &Limits::NONE, &rules);
         for pair in rows.requests.windows(2) {
             prop_assert!(pair[0].usage.read <= pair[1].usage.read, "{:#?}\n{:#?}\n{:?}", pair, plan, rules);
@@ -172,10 +172,10 @@ fn clairvoyant() -> Policy {
 
 #[test]
 fn clairvoyant_meets_what_identity_meets_with_no_larger_a_prompt() {
-    hold(4, (trace(), rules()), |(plan, rules)| {
-        let trace = plan.build();
-        let (all, _) = play(&trace, &identity(), &Limits::NONE, &rules);
-        let (some, _) = play(&trace, &clairvoyant(), &Limits::NONE, &rules);
+    hold(4, (timeline(), rules()), |(plan, rules)| {
+        let timeline = plan.build();
+        let (all, _) = play(&timeline, &identity(), &Limits::NONE, &rules);
+        let (some, _) = play(&timeline, &clairvoyant(), &Limits::NONE, &rules);
         prop_assert_eq!(all.requests.len(), some.requests.len());
         for (whole, part) in all.requests.iter().zip(&some.requests) {
             prop_assert!(part.prompt <= whole.prompt, "{:?} {:?}\n{:#?}", part, whole, plan);
@@ -188,7 +188,7 @@ fn clairvoyant_meets_what_identity_meets_with_no_larger_a_prompt() {
     });
 }
 
-/// Whether any stage writes summaries, or folds loops whatever the size.
+/// Whether any stage writes summaries, or folds turns whatever the size.
 fn summarises(spec: &PolicySpec) -> bool {
     let writes = |action: &ActionSpec| {
         matches!(action, ActionSpec::Summarise(_)) || matches!(action, ActionSpec::Fold(fold) if fold.grows)
@@ -198,11 +198,11 @@ fn summarises(spec: &PolicySpec) -> bool {
 
 #[test]
 fn no_prompt_without_summaries_is_larger_than_identity_s() {
-    hold(1, (trace(), policy(), rules()), |(plan, spec, rules)| {
+    hold(1, (timeline(), policy(), rules()), |(plan, spec, rules)| {
         prop_assume!(!summarises(&spec));
-        let trace = plan.build();
-        let (all, _) = play(&trace, &identity(), &Limits::NONE, &rules);
-        let (some, _) = play(&trace, &Policy::new(&spec).unwrap(), &Limits::NONE, &rules);
+        let timeline = plan.build();
+        let (all, _) = play(&timeline, &identity(), &Limits::NONE, &rules);
+        let (some, _) = play(&timeline, &Policy::new(&spec).unwrap(), &Limits::NONE, &rules);
         prop_assert_eq!(all.requests.len(), some.requests.len());
         for (whole, part) in all.requests.iter().zip(&some.requests) {
             prop_assert!(part.role == Role::Main && part.prompt <= whole.prompt, "{:?} {:?}", part, whole);
@@ -211,39 +211,39 @@ fn no_prompt_without_summaries_is_larger_than_identity_s() {
     });
 }
 
-/// So many loops of three results each, all alike.
-fn uniform(n_loops: i64) -> Trace {
-    let mut trace = TraceBuilder::new("uniform", &[]);
-    trace.stable(Kind::System, 2_000);
-    for loop_ix in 0..n_loops {
-        trace.begin_loop(&[NewItem::plain(Kind::User, 80)]);
+/// So many turns of three results each, all alike.
+fn uniform(n_turns: i64) -> Timeline {
+    let mut timeline = TimelineBuilder::new("uniform", &[]);
+    timeline.stable(Kind::System, 2_000);
+    for turn_ix in 0..n_turns {
+        timeline.begin_turn(&[NewItem::plain(Kind::User, 80)]);
         for step in 0..3 {
             let sizes = Sizes { raw: 1_200, excerpt: 300, summary: 120, handle: 20 };
             let result = NewItem::result("read", 0, sizes, Preserve::WorkingEvidence, Recover::default());
-            trace.step(loop_ix * 40_000 + step * 10_000, 60, &[NewItem::call("read", 40)], &[result]);
+            timeline.step(turn_ix * 40_000 + step * 10_000, 60, &[NewItem::call("read", 40)], &[result]);
         }
         let answer = NewItem::plain(Kind::Assistant, 150);
-        trace.step(loop_ix * 40_000 + 30_000, 150, &[answer], &[]);
+        timeline.step(turn_ix * 40_000 + 30_000, 150, &[answer], &[]);
     }
-    trace.finish()
+    timeline.finish()
 }
 
 #[test]
-fn a_late_loop_touches_as_many_slots_as_an_early_one() {
+fn a_late_turn_touches_as_many_slots_as_an_early_one() {
     let threshold = r#"(name: "threshold", about: "Handles, then a summary.", stages: [
         (name: "history", when: prompt(above: tokens(60000)), until: prompt(at_most: tokens(25000)),
-         scope: (part: completed, kinds: [tool_result], keep_recent: loops(1), by: loops(1)), apply: show(handle),
-         then: [(scope: (part: completed, keep_recent: loops(1), by: loops(1)), apply: summarise(output: tokens(500)))]),
+         scope: (part: completed, kinds: [tool_result], keep_recent: turns(1), by: turns(1)), apply: show(handle),
+         then: [(scope: (part: completed, keep_recent: turns(1), by: turns(1)), apply: summarise(output: tokens(500)))]),
     ])"#;
     let threshold = Policy::new(&decode(threshold, Format::Ron).unwrap()).unwrap();
     let steps = Steps { min: 1_024, step: 128 };
     let rules = [CacheRules::PrefixCap(steps), CacheRules::PrefixInterval { steps, ttl_ms: Some(300_000) }];
     for policy in [identity(), threshold] {
         for rules in &rules {
-            let touched = |n_loops| play(&uniform(n_loops), &policy, &Limits::NONE, rules).1.touched_slots;
+            let touched = |n_turns| play(&uniform(n_turns), &policy, &Limits::NONE, rules).1.touched_slots;
             let slope = |n: i64| (touched(2 * n) - touched(n)) as f64 / n as f64;
             let (early, late) = (slope(250), slope(2_000));
-            assert!(late <= 1.2 * early, "{}: {early} slots a loop early, {late} late", policy.name);
+            assert!(late <= 1.2 * early, "{}: {early} slots a turn early, {late} late", policy.name);
         }
     }
 }

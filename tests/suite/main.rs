@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test stops at what it did not expect")]
 
-mod blocks;
+mod block_trace;
 mod cache;
 mod calibrate;
 mod cli;
@@ -22,7 +22,7 @@ mod pricelist;
 mod profiles;
 mod random_policy;
 mod random_rules;
-mod random_trace;
+mod random_timeline;
 mod readings;
 mod report;
 mod runs;

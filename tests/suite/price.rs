@@ -3,12 +3,12 @@
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 
 use ctxsim::ledger::{CacheUse, Outcome, RequestRow, Role, Sink, Sums};
-use ctxsim::metrics::{Tally, Totals};
+use ctxsim::measure::{Tally, Totals};
 use ctxsim::model::Profile;
 use ctxsim::price::{Bill, Consumed, Costs, PriceIndex, PriceRows, request, storage};
+use ctxsim::quantity::{Cost, Decimal};
 use ctxsim::spec::decode::{Format, decode};
 use ctxsim::spec::{ProfileSpec, profile::AssumptionsSpec};
-use ctxsim::units::{Cost, Decimal};
 use proptest::prelude::*;
 
 /// Makes a profile of prices in TOML, with more for `[assumptions]`.

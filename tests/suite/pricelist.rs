@@ -15,10 +15,10 @@ use ctxsim::model::{CacheRules, Profile};
 use ctxsim::price::{Bill, Consumed};
 use ctxsim::pricelist::place::{Placed, place};
 use ctxsim::pricelist::{Entry, Found, PriceFile, read};
+use ctxsim::quantity::Decimal;
 use ctxsim::spec::cache::LookbackUnitSpec;
 use ctxsim::spec::decode::{Format, decode};
 use ctxsim::spec::{PriceSpec, ProfileSpec};
-use ctxsim::units::Decimal;
 use proptest::prelude::*;
 
 const LITELLM: &str = include_str!("../data/prices/litellm/prices.json");

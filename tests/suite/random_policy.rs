@@ -131,7 +131,7 @@ fn row() -> BoxedStrategy<RowSpec> {
 }
 
 fn budget() -> BoxedStrategy<BudgetSpec> {
-    let per = select(vec![ExtentSpec::All, ExtentSpec::Loops(CountSpec::Fixed(1))]);
+    let per = select(vec![ExtentSpec::All, ExtentSpec::Turns(CountSpec::Fixed(1))]);
     let counts = select(vec![CountsSpec::Shown, CountsSpec::Visited]);
     (0_u64..9_000, per, counts)
         .prop_map(|(tokens, per, counts)| BudgetSpec { tokens: SizeSpec::Tokens(tokens), per, counts })
@@ -206,13 +206,13 @@ fn action(does: Does) -> BoxedStrategy<ActionSpec> {
     }
 }
 
-/// The scope of a stage or a step; loops are folded one by one.
+/// The scope of a stage or a step; turns are folded one by one.
 fn scope_of(does: Does) -> BoxedStrategy<ScopeSpec> {
     let scope = scope(order_of(does));
     if does != Does::Fold {
         return scope;
     }
-    (scope, prop::option::of(Just(units_of(UnitSpec::Loops, 1))))
+    (scope, prop::option::of(Just(units_of(UnitSpec::Turns, 1))))
         .prop_map(|(scope, by)| ScopeSpec { by, ..scope })
         .boxed()
 }
@@ -251,7 +251,7 @@ fn prefix() -> impl Strategy<Value = PrefixSpec> {
 }
 
 fn late_stage() -> BoxedStrategy<StageSpec> {
-    let moments = vec![MomentSpec::LoopStart, MomentSpec::Request, MomentSpec::LoopEnd];
+    let moments = vec![MomentSpec::TurnStart, MomentSpec::Request, MomentSpec::TurnEnd];
     (does(), prop_oneof![3 => Just(0_usize), 2 => 1_usize..=2])
         .prop_flat_map(move |(does, n_steps)| {
             // A stage that later steps share its goal with is held to what all of them foresee.

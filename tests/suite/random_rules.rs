@@ -1,7 +1,9 @@
 //! Random cache rules of every kind, and random layouts.
 
 use ctxsim::model::CacheRules;
-use ctxsim::model::cache::{Blocks, Breakpoints, Hits, Invalidates, Qualified, Steps, Stored, Touch, Units};
+use ctxsim::model::cache::{
+    Blocks, Breakpoints, ExplicitCache, Hits, Invalidates, Qualified, Steps, Touch, Units,
+};
 use ctxsim::spec::cache::{AutomaticSpec, LookbackUnitSpec, LookupSpec, ReadableSpec};
 use ctxsim::spec::layout::{BreakpointSpec, LayoutSpec, LevelEndSpec, PlaceSpec};
 use ctxsim::spec::size::DurationSpec;
@@ -21,7 +23,7 @@ fn ttl() -> impl Strategy<Value = Option<u64>> {
     prop_oneof![Just(None), Just(Some(300_000)), (0_u64..30_000).prop_map(Some)]
 }
 
-/// From when on entries can be read; the responses of random traces take no time.
+/// From when on entries can be read; the responses of random timelines take no time.
 fn readable() -> impl Strategy<Value = (ReadableSpec, u64)> {
     let at = vec![ReadableSpec::RequestStart, ReadableSpec::ResponseStart, ReadableSpec::ResponseEnd];
     (select(at), select(vec![0, 0, 4_000, 60_000]))
@@ -85,9 +87,9 @@ fn blocks() -> impl Strategy<Value = Blocks> {
     })
 }
 
-fn stored() -> impl Strategy<Value = Stored> {
+fn stored() -> impl Strategy<Value = ExplicitCache> {
     let numbers = (select(vec![0_u64, 2_048]), select(vec![15_000_u64, 300_000, 3_600_000]), any::<bool>());
-    numbers.prop_map(|(min_tokens, ttl_ms, renews)| Stored { min_tokens, ttl_ms, renews })
+    numbers.prop_map(|(min_tokens, ttl_ms, renews)| ExplicitCache { min_tokens, ttl_ms, renews })
 }
 
 /// Rules of every kind, a third of those that can be with luck.
@@ -109,7 +111,7 @@ pub(crate) fn rules() -> impl Strategy<Value = CacheRules> {
     prop_oneof![
         1 => Just(CacheRules::None),
         2 => steps().prop_map(CacheRules::PrefixCap),
-        2 => stored().prop_map(CacheRules::Stored),
+        2 => stored().prop_map(CacheRules::ExplicitCache),
         14 => lucky,
     ]
 }

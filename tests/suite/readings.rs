@@ -5,7 +5,7 @@ use ctxsim::ledger::{FailureKind, Outcome, Role, Rows};
 use ctxsim::model::profile::Steps;
 use ctxsim::model::{CacheRules, Limits, Policy};
 use ctxsim::spec::{Format, decode};
-use ctxsim::trace::{Kind, NewItem, Preserve, Sizes, Trace, TraceBuilder};
+use ctxsim::timeline::{Kind, NewItem, Preserve, Sizes, Timeline, TimelineBuilder};
 
 use crate::oracle;
 
@@ -13,18 +13,18 @@ use crate::oracle;
 const STEPS: Steps = Steps { min: 0, step: 1 };
 const INTERVAL: CacheRules = CacheRules::PrefixInterval { steps: STEPS, ttl_ms: None };
 
-/// Loops of 100 tokens of user text, one step a result (a call of 10 tokens each), and a final answer of 50.
-fn loops(results: &[&[u32]]) -> Trace {
+/// Turns of 100 tokens of user text, one step a result (a call of 10 tokens each), and a final answer of 50.
+fn turns(results: &[&[u32]]) -> Timeline {
     let steps: Vec<Vec<&[u32]>> = results.iter().map(|it| it.chunks(1).collect()).collect();
     parallel(&steps)
 }
 
-/// The same with several results a step; a second passes between two steps, ten minutes between two loops.
-fn parallel(loops: &[Vec<&[u32]>]) -> Trace {
-    let mut trace = TraceBuilder::new("case", &[]);
+/// The same with several results a step; a second passes between two steps, ten minutes between two turns.
+fn parallel(turns: &[Vec<&[u32]>]) -> Timeline {
+    let mut timeline = TimelineBuilder::new("case", &[]);
     let mut now_ms = 0;
-    for steps in loops {
-        trace.begin_loop(&[NewItem::plain(Kind::User, 100)]);
+    for steps in turns {
+        timeline.begin_turn(&[NewItem::plain(Kind::User, 100)]);
         now_ms += 600_000;
         for results in steps {
             let calls: Vec<_> = results.iter().map(|_| NewItem::call("read", 10)).collect();
@@ -33,43 +33,43 @@ fn parallel(loops: &[Vec<&[u32]>]) -> Trace {
                 NewItem::result("read", n, sizes, Preserve::WorkingEvidence, Default::default())
             };
             let results: Vec<_> = results.iter().enumerate().map(result).collect();
-            trace.step(now_ms, 10, &calls, &results);
+            timeline.step(now_ms, 10, &calls, &results);
             now_ms += 1_000;
         }
-        trace.step(now_ms, 50, &[NewItem::plain(Kind::Assistant, 50)], &[]);
+        timeline.step(now_ms, 50, &[NewItem::plain(Kind::Assistant, 50)], &[]);
     }
-    trace.finish()
+    timeline.finish()
 }
 
 /// Plays a case both ways, which must agree.
-fn play(stages: &str, trace: &Trace, limits: &Limits, rules: &CacheRules) -> (Rows, Outcome) {
+fn play(stages: &str, timeline: &Timeline, limits: &Limits, rules: &CacheRules) -> (Rows, Outcome) {
     let text = format!("(name: \"case\", about: \"A case.\", stages: [{stages}])");
     let spec = decode::decode(&text, Format::Ron).unwrap();
     let policy = Policy::new(&spec).unwrap();
     let mut rows = Rows::default();
-    let outcome = simulate(trace, &policy, limits, rules, &mut rows);
-    let (naive, naive_outcome) = oracle::simulate(trace, &policy, limits, rules);
+    let outcome = simulate(timeline, &policy, limits, rules, &mut rows);
+    let (naive, naive_outcome) = oracle::simulate(timeline, &policy, limits, rules);
     assert_eq!(rows.requests, naive.requests);
     assert_eq!(rows.needs, naive.needs);
     assert_eq!(Outcome { touched_slots: 0, end_tokens: 0, end_memory_tokens: 0, ..outcome }, naive_outcome);
     (rows, outcome)
 }
 
-fn rows(stages: &str, trace: &Trace) -> Rows {
-    play(stages, trace, &Limits::NONE, &INTERVAL).0
+fn rows(stages: &str, timeline: &Timeline) -> Rows {
+    play(stages, timeline, &Limits::NONE, &INTERVAL).0
 }
 
 /// The prompts of the agent's own requests.
-fn prompts(stages: &str, trace: &Trace) -> Vec<u64> {
-    let rows = rows(stages, trace).requests;
+fn prompts(stages: &str, timeline: &Timeline) -> Vec<u64> {
+    let rows = rows(stages, timeline).requests;
     rows.iter().filter(|it| it.role == Role::Main).map(|it| it.prompt).collect()
 }
 
 #[test]
 fn no_two_requests_of_a_step_have_the_same_number() {
     let rows = rows(
-        r#"(name: "s", at: [loop_start, request, loop_end], apply: summarise(output: tokens(1)))"#,
-        &loops(&[&[900], &[800, 700]]),
+        r#"(name: "s", at: [turn_start, request, turn_end], apply: summarise(output: tokens(1)))"#,
+        &turns(&[&[900], &[800, 700]]),
     );
 
     let mut ids: Vec<_> = rows.requests.iter().map(|it| (it.step, it.n)).collect();
@@ -80,26 +80,30 @@ fn no_two_requests_of_a_step_have_the_same_number() {
 }
 
 #[test]
-fn the_cache_is_warm_when_a_loop_ends() {
+fn the_cache_is_warm_when_a_turn_ends() {
     let rules = CacheRules::PrefixInterval { steps: STEPS, ttl_ms: Some(300_000) };
-    let trace = loops(&[&[], &[], &[]]);
+    let timeline = turns(&[&[], &[], &[]]);
 
-    let (rows, _) =
-        play(r#"(name: "s", at: [loop_end], when: cache_cold, apply: drop)"#, &trace, &Limits::NONE, &rules);
+    let (rows, _) = play(
+        r#"(name: "s", at: [turn_end], when: cache_cold, apply: drop)"#,
+        &timeline,
+        &Limits::NONE,
+        &rules,
+    );
 
     assert!(rows.requests.iter().all(|it| it.change.n_edits == 0));
 }
 
 #[test]
 fn a_failing_tool_request_is_numbered_among_tool_requests() {
-    let mut trace = TraceBuilder::new("case", &[]);
-    trace.begin_loop(&[NewItem::plain(Kind::User, 100)]);
-    trace.step(0, 50, &[NewItem::plain(Kind::Assistant, 50)], &[]);
+    let mut timeline = TimelineBuilder::new("case", &[]);
+    timeline.begin_turn(&[NewItem::plain(Kind::User, 100)]);
+    timeline.step(0, 50, &[NewItem::plain(Kind::Assistant, 50)], &[]);
     let result = NewItem::result("read", 0, Sizes::whole(10), Preserve::None, Default::default());
-    trace.step(0, 5_000, &[NewItem::call("read", 10)], &[result]);
+    timeline.step(0, 5_000, &[NewItem::call("read", 10)], &[result]);
     let limits = Limits { output: 1_000, ..Limits::NONE };
 
-    let (_, outcome) = play("", &trace.finish(), &limits, &CacheRules::None);
+    let (_, outcome) = play("", &timeline.finish(), &limits, &CacheRules::None);
 
     assert_eq!(outcome.failure.map(|it| it.kind), Some(FailureKind::ToolRequest(1)));
 }
@@ -107,45 +111,45 @@ fn a_failing_tool_request_is_numbered_among_tool_requests() {
 #[test]
 fn a_summary_in_the_slot_of_a_result_is_no_tool_use() {
     let stages = r#"
-        (name: "fold", at: [loop_end], scope: (part: active, kinds: [tool_result]), apply: summarise(output: tokens(1))),
+        (name: "fold", at: [turn_end], scope: (part: active, kinds: [tool_result]), apply: summarise(output: tokens(1))),
         (name: "drop", when: count(of: tool_uses, at_least: 1), scope: (part: completed), apply: drop)"#;
 
-    assert_eq!(prompts(stages, &loops(&[&[900], &[]])), [100, 1_010, 261]);
+    assert_eq!(prompts(stages, &turns(&[&[900], &[]])), [100, 1_010, 261]);
 }
 
 #[test]
 fn a_summary_has_nothing_to_reclaim_by_showing_it_otherwise() {
     let stages = r#"
-        (name: "fold", at: [loop_end], scope: (part: active, kinds: [tool_result]), apply: summarise(output: tokens(400))),
+        (name: "fold", at: [turn_end], scope: (part: active, kinds: [tool_result]), apply: summarise(output: tokens(400))),
         (name: "drop", when: reclaimable(above: tokens(200)), scope: (part: completed), apply: show(handle),
          then: [(apply: drop)])"#;
 
-    assert_eq!(prompts(stages, &loops(&[&[900], &[]])), [100, 1_010, 660]);
+    assert_eq!(prompts(stages, &turns(&[&[900], &[]])), [100, 1_010, 660]);
 }
 
 #[test]
 fn what_is_taken_counts_from_the_front_at_each_activation() {
     let stages = r#"(name: "s", scope: (kinds: [tool_result]), apply: show(handle), until: taken(items(1)))"#;
 
-    assert_eq!(prompts(stages, &loops(&[&[1_000, 1_000, 1_000]])), [100, 115, 1_125, 2_135]);
+    assert_eq!(prompts(stages, &turns(&[&[1_000, 1_000, 1_000]])), [100, 115, 1_125, 2_135]);
 }
 
 #[test]
 fn units_of_several_items_are_counted_from_the_front_at_each_activation() {
     let stages = r#"(name: "s", scope: (kinds: [tool_result], by: items(2)), apply: show(handle),
                      until: prompt(at_most: tokens(2200)))"#;
-    let trace = parallel(&[vec![&[3_000], &[1_000, 1_000, 1_000]]]);
+    let timeline = parallel(&[vec![&[3_000], &[1_000, 1_000, 1_000]]]);
 
-    assert_eq!(prompts(stages, &trace), [100, 115, 2_150]);
+    assert_eq!(prompts(stages, &timeline), [100, 115, 2_150]);
 }
 
 #[test]
 fn a_goal_that_is_met_beforehand_makes_no_pass() {
     let stages = r#"(name: "s", scope: (part: active, kinds: [tool_result]), apply: show(handle),
                      until: prompt(at_most: tokens(500)))"#;
-    let trace = loops(&[&[1_000, 10, 10]]);
+    let timeline = turns(&[&[1_000, 10, 10]]);
 
-    let (rows, _) = play(stages, &trace, &Limits::NONE, &CacheRules::PrefixCap(STEPS));
+    let (rows, _) = play(stages, &timeline, &Limits::NONE, &CacheRules::PrefixCap(STEPS));
 
     let read: Vec<_> = rows.requests.iter().map(|it| it.usage.read).collect();
     assert_eq!(read, [0, 0, 115, 135]);
@@ -153,19 +157,19 @@ fn a_goal_that_is_met_beforehand_makes_no_pass() {
 
 #[test]
 fn a_call_that_went_with_its_result_is_not_taken_again() {
-    let stages = r#"(name: "s", at: [loop_end], scope: (kinds: [tool_call, tool_result], order: newest), apply: drop,
+    let stages = r#"(name: "s", at: [turn_end], scope: (kinds: [tool_call, tool_result], order: newest), apply: drop,
                      until: taken(items(2)))"#;
 
-    assert_eq!(prompts(stages, &loops(&[&[1_000, 900, 800], &[]])).last(), Some(&1_260));
+    assert_eq!(prompts(stages, &turns(&[&[1_000, 900, 800], &[]])).last(), Some(&1_260));
 }
 
 #[test]
-fn loops_taken_out_of_order_count_once() {
-    let stages = r#"(name: "s", at: [loop_start], scope: (part: completed, kinds: [tool_result], order: largest),
-                     when: count(of: loops, at_least: 3), apply: show(handle), until: taken(loops(3)))"#;
-    let trace = loops(&[&[1_000, 800], &[900], &[700], &[]]);
+fn turns_taken_out_of_order_count_once() {
+    let stages = r#"(name: "s", at: [turn_start], scope: (part: completed, kinds: [tool_result], order: largest),
+                     when: count(of: turns, at_least: 3), apply: show(handle), until: taken(turns(3)))"#;
+    let timeline = turns(&[&[1_000, 800], &[900], &[700], &[]]);
 
-    assert_eq!(prompts(stages, &trace).last(), Some(&610));
+    assert_eq!(prompts(stages, &timeline).last(), Some(&610));
 }
 
 #[test]
@@ -173,7 +177,7 @@ fn messages_of_results_are_messages() {
     let stages = r#"(name: "s", when: every(messages(5)), scope: (kinds: [tool_result]), apply: drop)"#;
 
     let edits: Vec<_> =
-        rows(stages, &loops(&[&[10, 10]])).requests.iter().map(|it| it.change.n_edits).collect();
+        rows(stages, &turns(&[&[10, 10]])).requests.iter().map(|it| it.change.n_edits).collect();
 
     assert_eq!(edits, [0, 0, 4]);
 }
@@ -183,73 +187,73 @@ fn a_stage_is_considered_although_it_does_not_fire() {
     let stages = r#"(name: "s", when: prompt(above: tokens(2500)), scope: (kinds: [tool_result]), apply: show(raw),
                      then: [(when: every(steps(2)), apply: drop)])"#;
 
-    assert_eq!(prompts(stages, &loops(&[&[1_000, 1_000, 1_000]])), [100, 1_110, 2_120, 3_130]);
+    assert_eq!(prompts(stages, &turns(&[&[1_000, 1_000, 1_000]])), [100, 1_110, 2_120, 3_130]);
 }
 
 #[test]
 fn no_units_protect_nothing() {
-    for extent in ["steps(0)", "loops(0)", "messages(0)", "items(0)", "tool_uses(0)"] {
+    for extent in ["steps(0)", "turns(0)", "messages(0)", "items(0)", "tool_uses(0)"] {
         let stages = format!(
-            r#"(name: "s", at: [loop_end], scope: (keep_first: {extent}, keep_recent: {extent}), apply: drop)"#
+            r#"(name: "s", at: [turn_end], scope: (keep_first: {extent}, keep_recent: {extent}), apply: drop)"#
         );
-        assert_eq!(prompts(&stages, &loops(&[&[900], &[]])), [100, 1_010, 100], "{extent}");
+        assert_eq!(prompts(&stages, &turns(&[&[900], &[]])), [100, 1_010, 100], "{extent}");
     }
 }
 
 #[test]
 fn only_results_count_as_tool_uses() {
-    let stages = r#"(name: "s", at: [loop_end], scope: (keep_recent: tool_uses(1)), apply: drop)"#;
+    let stages = r#"(name: "s", at: [turn_end], scope: (keep_recent: tool_uses(1)), apply: drop)"#;
 
-    assert_eq!(prompts(stages, &loops(&[&[1_000, 500], &[]])).last(), Some(&660));
+    assert_eq!(prompts(stages, &turns(&[&[1_000, 500], &[]])).last(), Some(&660));
 }
 
 #[test]
 fn only_recent_units_lie_in_front_of_kept_ones() {
-    let stages = r#"(name: "s", at: [loop_start], scope: (keep_recent: loops(2), only_recent: loops(1)), apply: drop)"#;
-    let trace = loops(&[&[1_000], &[900], &[800], &[]]);
+    let stages = r#"(name: "s", at: [turn_start], scope: (keep_recent: turns(2), only_recent: turns(1)), apply: drop)"#;
+    let timeline = turns(&[&[1_000], &[900], &[800], &[]]);
 
-    assert_eq!(prompts(stages, &trace).last(), Some(&1_060));
+    assert_eq!(prompts(stages, &timeline).last(), Some(&1_060));
 }
 
 #[test]
 fn what_is_protected_stays_the_same_during_an_activation() {
-    let stages = r#"(name: "s", at: [loop_end], apply: show(handle), until: scope(below: tokens(0)),
+    let stages = r#"(name: "s", at: [turn_end], apply: show(handle), until: scope(below: tokens(0)),
                      scope: (kinds: [tool_result], keep: [(kinds: [tool_result], first: tokens(2100))]))"#;
 
-    assert_eq!(prompts(stages, &loops(&[&[1_000, 1_000, 1_000, 50], &[]])).last(), Some(&2_300));
+    assert_eq!(prompts(stages, &turns(&[&[1_000, 1_000, 1_000, 50], &[]])).last(), Some(&2_300));
 }
 
 #[test]
 fn a_step_whose_goal_is_a_share_has_not_met_it_beforehand() {
-    let stages = r#"(name: "s", at: [loop_end], scope: (kinds: [tool_result]), apply: show(raw),
+    let stages = r#"(name: "s", at: [turn_end], scope: (kinds: [tool_result]), apply: show(raw),
                      then: [(apply: show(handle), until: taken(fraction(0.5)))])"#;
 
-    assert_eq!(prompts(stages, &loops(&[&[1_000, 1_000], &[]])).last(), Some(&1_275));
+    assert_eq!(prompts(stages, &turns(&[&[1_000, 1_000], &[]])).last(), Some(&1_275));
 }
 
 #[test]
 fn a_summary_outside_its_scope_leaves_the_scope_without_its_input() {
-    let stages = r#"(name: "s", at: [loop_end], scope: (kinds: [tool_result]), until: scope(at_most: tokens(1000)),
+    let stages = r#"(name: "s", at: [turn_end], scope: (kinds: [tool_result]), until: scope(at_most: tokens(1000)),
                      apply: summarise(output: tokens(200)))"#;
 
-    assert_eq!(prompts(stages, &loops(&[&[1_000, 1_000, 1_000], &[]])).last(), Some(&1_480));
+    assert_eq!(prompts(stages, &turns(&[&[1_000, 1_000, 1_000], &[]])).last(), Some(&1_480));
 }
 
 #[test]
 fn the_instructions_of_a_summary_may_depend_on_its_input() {
-    let stages = r#"(name: "s", at: [loop_end], scope: (kinds: [tool_result]),
+    let stages = r#"(name: "s", at: [turn_end], scope: (kinds: [tool_result]),
                      apply: summarise(output: tokens(200), overhead: times(0.5, input)))"#;
 
-    let rows = rows(stages, &loops(&[&[1_000]]));
+    let rows = rows(stages, &turns(&[&[1_000]]));
 
     assert_eq!(rows.requests.last().map(|it| it.prompt), Some(1_500));
 }
 
 #[test]
 fn instructions_without_a_limit_do_not_overflow() {
-    let stages = r#"(name: "s", at: [loop_end], apply: summarise(output: tokens(200), overhead: limit))"#;
+    let stages = r#"(name: "s", at: [turn_end], apply: summarise(output: tokens(200), overhead: limit))"#;
 
-    assert_eq!(rows(stages, &loops(&[&[1_000]])).requests.last().map(|it| it.prompt), Some(u64::MAX));
+    assert_eq!(rows(stages, &turns(&[&[1_000]])).requests.last().map(|it| it.prompt), Some(u64::MAX));
 }
 
 #[test]
@@ -258,16 +262,16 @@ fn what_a_lasting_summary_hides_does_not_come_back_after_the_request() {
         (name: "for_now", scope: (kinds: [tool_result]), apply: show(handle), lasts: request),
         (name: "fold", scope: (kinds: [tool_call, tool_result]), apply: summarise(output: tokens(1)))"#;
 
-    assert_eq!(prompts(stages, &loops(&[&[1_000, 1_000]])), [100, 101, 102]);
+    assert_eq!(prompts(stages, &turns(&[&[1_000, 1_000]])), [100, 101, 102]);
 }
 
 #[test]
 fn the_cache_knows_a_slot_again_when_an_edit_is_taken_back() {
     let stages = r#"
-        (name: "server", at: [loop_end], scope: (kinds: [tool_result]), apply: show(handle), prefix: keeps),
-        (name: "for_now", at: [loop_start], scope: (kinds: [tool_result]), apply: show(marker(1)), lasts: request)"#;
+        (name: "server", at: [turn_end], scope: (kinds: [tool_result]), apply: show(handle), prefix: keeps),
+        (name: "for_now", at: [turn_start], scope: (kinds: [tool_result]), apply: show(marker(1)), lasts: request)"#;
 
-    let rows = rows(stages, &loops(&[&[1_000], &[1_000]]));
+    let rows = rows(stages, &turns(&[&[1_000], &[1_000]]));
 
     assert_eq!(rows.requests[2].usage.read, 110);
     assert_eq!(rows.requests[3].usage.read, 115);
@@ -276,12 +280,12 @@ fn the_cache_knows_a_slot_again_when_an_edit_is_taken_back() {
 #[test]
 fn the_cache_knows_a_summary_again_when_another_in_its_slot_is_taken_back() {
     let stages = r#"
-        (name: "fold", at: [loop_end], scope: (part: active, kinds: [tool_call, tool_result]),
+        (name: "fold", at: [turn_end], scope: (part: active, kinds: [tool_call, tool_result]),
          apply: summarise(output: tokens(200), prompt: free)),
-        (name: "for_now", at: [loop_start], when: every(loops(2)), scope: (kinds: [summary]),
+        (name: "for_now", at: [turn_start], when: every(turns(2)), scope: (kinds: [summary]),
          apply: summarise(output: tokens(10), prompt: free), lasts: request)"#;
 
-    let rows = rows(stages, &loops(&[&[1_000], &[1_000], &[1_000], &[1_000]]));
+    let rows = rows(stages, &turns(&[&[1_000], &[1_000], &[1_000], &[1_000]]));
 
     let last = rows.requests.last().unwrap();
     assert_eq!((last.prompt, last.usage.read), (100 * 4 + 50 * 3 + 200 * 3 + 1_010, 800));
@@ -289,10 +293,10 @@ fn the_cache_knows_a_summary_again_when_another_in_its_slot_is_taken_back() {
 
 #[test]
 fn a_drop_that_keeps_the_prefix_keeps_it() {
-    let stages = r#"(name: "s", at: [loop_end], scope: (kinds: [tool_result], keep_recent: items(1)), apply: drop,
+    let stages = r#"(name: "s", at: [turn_end], scope: (kinds: [tool_result], keep_recent: items(1)), apply: drop,
                      prefix: keeps)"#;
 
-    let rows = rows(stages, &loops(&[&[1_000, 1_000], &[]]));
+    let rows = rows(stages, &turns(&[&[1_000, 1_000], &[]]));
 
     let last = rows.requests.last().unwrap();
     assert_eq!((last.prompt, last.usage.read), (1_260, 1_110));
@@ -302,7 +306,7 @@ fn a_drop_that_keeps_the_prefix_keeps_it() {
 fn a_result_can_be_summarised_as_it_enters() {
     let stages = r#"(name: "s", at: [entry], scope: (part: entering), apply: summarise(output: tokens(5)))"#;
 
-    assert_eq!(prompts(stages, &loops(&[&[1_000]])), [100, 115]);
+    assert_eq!(prompts(stages, &turns(&[&[1_000]])), [100, 115]);
 }
 
 #[test]
@@ -311,14 +315,14 @@ fn a_result_enters_as_the_last_stage_shows_it() {
         (name: "small", at: [entry], scope: (part: entering), apply: show(handle)),
         (name: "larger", at: [entry], scope: (part: entering), apply: show(summary))"#;
 
-    assert_eq!(prompts(stages, &loops(&[&[1_000]])), [100, 215]);
+    assert_eq!(prompts(stages, &turns(&[&[1_000]])), [100, 215]);
 }
 
 #[test]
 fn a_summary_is_of_no_tool_that_is_left_alone() {
     let stages = r#"
-        (name: "fold", at: [loop_end], scope: (part: active), apply: summarise(output: tokens(5))),
-        (name: "drop", at: [loop_start], scope: (part: completed, except_tools: ["read"]), apply: drop)"#;
+        (name: "fold", at: [turn_end], scope: (part: active), apply: summarise(output: tokens(5))),
+        (name: "drop", at: [turn_start], scope: (part: completed, except_tools: ["read"]), apply: drop)"#;
 
-    assert_eq!(prompts(stages, &loops(&[&[1_000], &[]])).last(), Some(&100));
+    assert_eq!(prompts(stages, &turns(&[&[1_000], &[]])).last(), Some(&100));
 }

@@ -5,21 +5,21 @@
 use std::path::Path;
 
 use ctxsim::catalog::Catalog;
-use ctxsim::report::blocks::Detail;
+use ctxsim::compare::{Comparison, Plan};
+use ctxsim::report::sections::Detail;
 use ctxsim::report::table::Layout;
 use ctxsim::report::{Report, json, markdown, table};
-use ctxsim::run::{Plan, Request};
 
 fn report() -> Report {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/small");
     let catalog = Catalog::bundled().with_folder(&folder).unwrap();
-    let request = Request {
+    let comparison = Comparison {
         suite: Some("small".to_owned()),
         scenarios: vec!["one".to_owned()],
         profiles: vec!["plain".to_owned()],
-        ..Request::default()
+        ..Comparison::default()
     };
-    Plan::new(&catalog, &request).unwrap().report(Some(1), &|_, _| {})
+    Plan::new(&catalog, &comparison).unwrap().report(Some(1), &|_, _| {})
 }
 
 fn assert_written(name: &str, text: &str) {

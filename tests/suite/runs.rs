@@ -7,7 +7,7 @@ use std::path::Path;
 use ctxsim::catalog::Kind;
 use ctxsim::report::Run;
 use ctxsim::report::numbers::{NONE, fixed, thousands};
-use ctxsim::{Catalog, Plan, Request, Totals};
+use ctxsim::{Catalog, Comparison, Plan, Totals};
 
 /// A profile for each kind of cache rule but blocks: none, prefix interval, prefix cap, units, breakpoints, stored.
 const PROFILES: [&str; 6] = [
@@ -78,14 +78,14 @@ fn assert_runs(load: &str, set: &[&str], what: &[(&[&str], &[&str])]) {
 fn runs(load: &str, set: &[&str], profiles: &[&str], policies: &[&str]) -> Vec<Run> {
     let owned = |list: &[&str]| list.iter().map(|it| (*it).to_owned()).collect();
     let catalog = Catalog::bundled();
-    let request = Request {
+    let comparison = Comparison {
         policies: policies.iter().flat_map(|it| catalog.expand(Kind::Policy, it)).collect(),
         scenarios: vec![load.to_owned()],
         profiles: owned(profiles),
         set: owned(set),
-        ..Request::default()
+        ..Comparison::default()
     };
-    Plan::new(&catalog, &request).unwrap().report(Some(1), &|_, _| {}).runs
+    Plan::new(&catalog, &comparison).unwrap().report(Some(1), &|_, _| {}).runs
 }
 
 /// Returns a table of runs, one a line, its columns aligned.

@@ -8,13 +8,13 @@ use ctxsim::model::policy::Moment;
 use ctxsim::model::{CacheRules, Layout, Limits, Policy};
 use ctxsim::projection::num::Known;
 use ctxsim::projection::{Ambient, Editor, Program, Projector};
-use ctxsim::recovery::ReadyRecovery;
+use ctxsim::quantity::UNLIMITED;
+use ctxsim::recovery::CompiledRecovery;
 use ctxsim::source::Source;
 use ctxsim::spec::PolicySpec;
 use ctxsim::spec::scenario::{AssumeSpec, TokenizerSpec, ToolAssumeSpec};
-use ctxsim::trace::import::import;
-use ctxsim::trace::{Kind, NewItem, Preserve, Sizes, Trace, TraceBuilder};
-use ctxsim::units::UNLIMITED;
+use ctxsim::timeline::import::import;
+use ctxsim::timeline::{Kind, NewItem, Preserve, Sizes, Timeline, TimelineBuilder};
 
 /// What stands in one place of a prompt.
 #[derive(Clone, Debug, PartialEq)]
@@ -27,7 +27,7 @@ struct Part {
 /// Notes what every request shows.
 struct Spy<'t> {
     program: Program,
-    trace: &'t Trace,
+    timeline: &'t Timeline,
     requests: Vec<Vec<Part>>,
 }
 
@@ -42,7 +42,7 @@ impl Projector for Spy<'_> {
         let part = |slot| Part {
             kind: prompt.kind(slot),
             tokens: prompt.slot(slot).tokens,
-            text: self.program.text(prompt, &self.trace.texts, slot),
+            text: self.program.text(prompt, &self.timeline.texts, slot),
         };
         self.requests.push(visible.map(part).collect());
     }
@@ -54,47 +54,47 @@ fn policy() -> Policy {
     Policy::new(&Source::read(&path).unwrap().decode::<PolicySpec>().unwrap()).unwrap()
 }
 
-/// What every request of a trace shows in a window of so many tokens.
-fn requests(trace: &Trace, window: u64) -> Vec<Vec<Part>> {
+/// What every request of a timeline shows in a window of so many tokens.
+fn requests(timeline: &Timeline, window: u64) -> Vec<Vec<Part>> {
     let limits = Limits { prompt: UNLIMITED, window, output: UNLIMITED };
-    let known = Known { limits, chars_per_token: trace.chars_per_token };
-    let program = Program::new(&policy(), trace, &known);
-    let mut spy = Spy { program, trace, requests: Vec::new() };
+    let known = Known { limits, chars_per_token: timeline.chars_per_token };
+    let program = Program::new(&policy(), timeline, &known);
+    let mut spy = Spy { program, timeline, requests: Vec::new() };
     let (rules, mut rows) = (CacheRules::None, Rows::default());
-    play(trace, &mut spy, &Layout::default(), ReadyRecovery::Pinned, &limits, &rules, &mut rows);
+    play(timeline, &mut spy, &Layout::default(), CompiledRecovery::Pinned, &limits, &rules, &mut rows);
     assert_eq!(rows.requests.len(), spy.requests.len());
     for (row, parts) in rows.requests.iter().zip(&spy.requests) {
         let shown: u64 = parts.iter().map(|it| u64::from(it.tokens)).sum();
-        assert_eq!(row.prompt, trace.stable_tokens() + shown, "what is shown is what is sent");
+        assert_eq!(row.prompt, timeline.stable_tokens() + shown, "what is shown is what is sent");
     }
     spy.requests
 }
 
-fn last(trace: &Trace, window: u64) -> Vec<Part> {
-    requests(trace, window).pop().unwrap()
+fn last(timeline: &Timeline, window: u64) -> Vec<Part> {
+    requests(timeline, window).pop().unwrap()
 }
 
 fn of_kind(parts: &[Part], kind: Kind) -> Vec<u32> {
     parts.iter().filter(|it| it.kind == kind).map(|it| it.tokens).collect()
 }
 
-/// A loop of 100 tokens of user text, a call of 10 tokens for each result, a final answer of 50; results have no text.
-fn sized(trace: &mut TraceBuilder, results: &[(&str, u32)]) {
-    trace.begin_loop(&[NewItem::plain(Kind::User, 100)]);
+/// A turn of 100 tokens of user text, a call of 10 tokens for each result, a final answer of 50; results have no text.
+fn sized(timeline: &mut TimelineBuilder, results: &[(&str, u32)]) {
+    timeline.begin_turn(&[NewItem::plain(Kind::User, 100)]);
     for (tool, raw) in results {
         let sizes = Sizes { raw: *raw, excerpt: *raw, summary: 100.min(*raw), handle: 5 };
         let result = NewItem::result(tool, 0, sizes, Preserve::None, Default::default());
-        trace.step(0, 10, &[NewItem::call(tool, 10)], &[result]);
+        timeline.step(0, 10, &[NewItem::call(tool, 10)], &[result]);
     }
-    trace.step(0, 50, &[NewItem::plain(Kind::Assistant, 50)], &[]);
+    timeline.step(0, 50, &[NewItem::plain(Kind::Assistant, 50)], &[]);
 }
 
-/// A system prompt of 5,000 tokens and one loop with one result of a body of so many tokens.
-fn pressed(body: u32) -> Trace {
-    let mut trace = TraceBuilder::new("pressed", &[]);
-    trace.stable(Kind::System, 5_000);
-    sized(&mut trace, &[("bash", body - 110)]);
-    trace.finish()
+/// A system prompt of 5,000 tokens and one turn with one result of a body of so many tokens.
+fn pressed(body: u32) -> Timeline {
+    let mut timeline = TimelineBuilder::new("pressed", &[]);
+    timeline.stable(Kind::System, 5_000);
+    sized(&mut timeline, &[("bash", body - 110)]);
+    timeline.finish()
 }
 
 fn is_projected(body: u32, window: u64) -> bool {
@@ -122,12 +122,12 @@ fn a_window_of_exactly_200_000_is_large() {
 }
 
 #[test]
-fn completed_loops_with_tools_are_folded_without_any_pressure() {
-    let mut trace = TraceBuilder::new("folded", &[]);
-    sized(&mut trace, &[("bash", 1_000)]);
-    sized(&mut trace, &[]);
+fn completed_turns_with_tools_are_folded_without_any_pressure() {
+    let mut timeline = TimelineBuilder::new("folded", &[]);
+    sized(&mut timeline, &[("bash", 1_000)]);
+    sized(&mut timeline, &[]);
 
-    let shown = last(&trace.finish(), 1_000_000);
+    let shown = last(&timeline.finish(), 1_000_000);
 
     assert_eq!(shown.iter().map(|it| it.kind).collect::<Vec<_>>(), [Kind::User, Kind::Summary, Kind::User]);
     assert_eq!(
@@ -138,24 +138,24 @@ fn completed_loops_with_tools_are_folded_without_any_pressure() {
 }
 
 #[test]
-fn completed_loops_without_tools_stay_word_for_word() {
-    let mut trace = TraceBuilder::new("talk", &[]);
-    sized(&mut trace, &[]);
-    sized(&mut trace, &[]);
+fn completed_turns_without_tools_stay_word_for_word() {
+    let mut timeline = TimelineBuilder::new("talk", &[]);
+    sized(&mut timeline, &[]);
+    sized(&mut timeline, &[]);
 
-    let shown = last(&trace.finish(), 32_000);
+    let shown = last(&timeline.finish(), 32_000);
 
     assert_eq!(shown.iter().map(|it| it.kind).collect::<Vec<_>>(), [Kind::User, Kind::Assistant, Kind::User]);
 }
 
 #[test]
-fn each_completed_loop_has_2_000_exact_tokens_of_its_own() {
-    let mut trace = TraceBuilder::new("fresh", &[]);
-    sized(&mut trace, &[("read_file", 2_000), ("read_file", 300)]);
-    sized(&mut trace, &[("read_file", 1_500), ("read_file", 501), ("read_file", 500)]);
-    sized(&mut trace, &[]);
+fn each_completed_turn_has_2_000_exact_tokens_of_its_own() {
+    let mut timeline = TimelineBuilder::new("fresh", &[]);
+    sized(&mut timeline, &[("read_file", 2_000), ("read_file", 300)]);
+    sized(&mut timeline, &[("read_file", 1_500), ("read_file", 501), ("read_file", 500)]);
+    sized(&mut timeline, &[]);
 
-    let shown = last(&trace.finish(), 1_000_000);
+    let shown = last(&timeline.finish(), 1_000_000);
 
     let words = |n: u32| 64 + 12 * n + 50;
     let first = words(2) + 2_000 + (220 + 5);
@@ -164,8 +164,8 @@ fn each_completed_loop_has_2_000_exact_tokens_of_its_own() {
 }
 
 #[test]
-fn a_file_that_does_not_fit_the_active_loop_s_18_000_exact_tokens_leaves_room_for_later_ones() {
-    let mut trace = TraceBuilder::new("greedy", &[]);
+fn a_file_that_does_not_fit_the_active_turn_s_18_000_exact_tokens_leaves_room_for_later_ones() {
+    let mut timeline = TimelineBuilder::new("greedy", &[]);
     let files = [
         ("read_file", 12_000),
         ("read_file", 9_000),
@@ -173,21 +173,21 @@ fn a_file_that_does_not_fit_the_active_loop_s_18_000_exact_tokens_leaves_room_fo
         ("read_file", 6_000),
         ("read_file", 300),
     ];
-    sized(&mut trace, &files);
+    sized(&mut timeline, &files);
 
-    let shown = last(&trace.finish(), 32_000);
+    let shown = last(&timeline.finish(), 32_000);
 
     assert_eq!(of_kind(&shown, Kind::ToolResult), [12_000, 225, 225, 6_000, 225]);
     assert_eq!(of_kind(&shown, Kind::ToolCall), [10; 5], "calls stay paired with their results");
 }
 
 #[test]
-fn what_pressure_does_to_the_active_loop_is_undone_when_the_loop_is_folded() {
-    let mut trace = TraceBuilder::new("undone", &[]);
-    sized(&mut trace, &[("bash", 30_000), ("read_file", 1_900)]);
-    sized(&mut trace, &[]);
+fn what_pressure_does_to_the_active_turn_is_undone_when_the_turn_is_folded() {
+    let mut timeline = TimelineBuilder::new("undone", &[]);
+    sized(&mut timeline, &[("bash", 30_000), ("read_file", 1_900)]);
+    sized(&mut timeline, &[]);
 
-    let requests = requests(&trace.finish(), 32_000);
+    let requests = requests(&timeline.finish(), 32_000);
 
     assert_eq!(of_kind(&requests[2], Kind::ToolResult), [225, 1_900]);
     assert_eq!(of_kind(&requests[3], Kind::Summary), [64 + 2 * 12 + 225 + 1_900 + 50]);
@@ -195,23 +195,23 @@ fn what_pressure_does_to_the_active_loop_is_undone_when_the_loop_is_folded() {
 
 #[test]
 fn reasoning_calls_and_approvals_vanish_and_approvals_alone_are_tool_activity() {
-    let mut trace = TraceBuilder::new("vanish", &[]);
+    let mut timeline = TimelineBuilder::new("vanish", &[]);
     let plain = NewItem::plain;
-    trace.begin_loop(&[plain(Kind::User, 100)]);
+    timeline.begin_turn(&[plain(Kind::User, 100)]);
     let reply = [plain(Kind::Reasoning, 700), plain(Kind::Assistant, 40), plain(Kind::Approval, 30)];
-    trace.step(0, 770, &reply, &[]);
-    trace.begin_loop(&[plain(Kind::User, 100)]);
-    trace.step(0, 750, &[plain(Kind::Reasoning, 700), plain(Kind::Assistant, 50)], &[]);
-    sized(&mut trace, &[]);
+    timeline.step(0, 770, &reply, &[]);
+    timeline.begin_turn(&[plain(Kind::User, 100)]);
+    timeline.step(0, 750, &[plain(Kind::Reasoning, 700), plain(Kind::Assistant, 50)], &[]);
+    sized(&mut timeline, &[]);
 
-    let shown = last(&trace.finish(), 1_000_000);
+    let shown = last(&timeline.finish(), 1_000_000);
 
     let kinds: Vec<Kind> = shown.iter().map(|it| it.kind).collect();
     use ctxsim::spec::policy::KindSpec::{Assistant, Reasoning, Summary, User};
     assert_eq!(
         kinds,
         [User, Summary, User, Reasoning, Assistant, User],
-        "a loop without tools keeps its reasoning"
+        "a turn without tools keeps its reasoning"
     );
     assert_eq!(shown[1].tokens, 64 + 40);
 }
@@ -224,26 +224,31 @@ fn counted(text: &str) -> (Arc<str>, u32) {
     (Arc::from(text), u32::try_from(text.chars().count().div_ceil(4)).unwrap())
 }
 
-/// Loops of calls with their results, in words, and answers of two paragraphs.
-fn told(loops: &[&[Said<'_>]]) -> Trace {
-    let mut trace = TraceBuilder::new("told", &[]);
-    for said in loops {
+/// Turns of calls with their results, in words, and answers of two paragraphs.
+fn told(turns: &[&[Said<'_>]]) -> Timeline {
+    let mut timeline = TimelineBuilder::new("told", &[]);
+    for said in turns {
         let (text, tokens) = counted("What is it?");
-        trace.begin_loop(&[NewItem { text: Some(&text), ..NewItem::plain(Kind::User, tokens) }]);
+        timeline.begin_turn(&[NewItem { text: Some(&text), ..NewItem::plain(Kind::User, tokens) }]);
         for (tool, input, output) in *said {
             let ((input, asks), (output, says)) = (counted(input), counted(output));
             let sizes = Sizes::whole(says);
             let call = NewItem { text: Some(&input), ..NewItem::call(tool, asks) };
             let result = NewItem::result(tool, 0, sizes, Preserve::None, Default::default());
-            trace.step(0, 10, &[call], &[NewItem { text: Some(&output), ..result }]);
+            timeline.step(0, 10, &[call], &[NewItem { text: Some(&output), ..result }]);
         }
         let (text, tokens) = counted("First.\n\nThen.");
-        trace.step(0, 10, &[NewItem { text: Some(&text), ..NewItem::plain(Kind::Assistant, tokens) }], &[]);
+        timeline.step(
+            0,
+            10,
+            &[NewItem { text: Some(&text), ..NewItem::plain(Kind::Assistant, tokens) }],
+            &[],
+        );
     }
-    trace.finish()
+    timeline.finish()
 }
 
-/// What the results of one loop say under pressure.
+/// What the results of one turn say under pressure.
 fn said(results: &[Said<'_>]) -> Vec<String> {
     let press = ("bash", "{}", "long ".repeat(30_000));
     let all: Vec<Said<'_>> = results.iter().cloned().chain([press]).collect();
@@ -293,7 +298,7 @@ fn each_kind_of_tool_is_summarised_in_lines_of_its_own() {
 }
 
 #[test]
-fn a_completed_loop_is_summarised_in_one_block() {
+fn a_completed_turn_is_summarised_in_one_block() {
     let calls = [
         ("read_file", r#"{"path":"src/main.rs"}"#, FILE.to_owned()),
         ("bash", r#"{"command":"ls"}"#, "a.rs\nb.rs".to_owned()),
@@ -303,16 +308,16 @@ fn a_completed_loop_is_summarised_in_one_block() {
     assert_eq!(shown.iter().map(|it| it.kind).collect::<Vec<_>>(), [Kind::User, Kind::Summary, Kind::User]);
     let block = shown[1].text.as_deref().unwrap();
     assert_eq!(shown[1].tokens, counted(block).1, "the size is that of the text");
-    assert_written("completed_loop", block);
+    assert_written("completed_turn", block);
 }
 
 #[test]
 fn what_a_template_writes_is_counted_by_the_tokenizer_that_the_trace_names() {
     let calls = [("bash", r#"{"command":"ls"}"#, "a.rs\nb.rs".to_owned())];
-    let mut trace = told(&[&calls, &[]]);
-    trace.tokenizer = Some(TokenizerSpec::O200k);
+    let mut timeline = told(&[&calls, &[]]);
+    timeline.tokenizer = Some(TokenizerSpec::O200k);
 
-    let shown = last(&trace, 1_000_000);
+    let shown = last(&timeline, 1_000_000);
 
     let block = shown[1].text.as_deref().unwrap();
     let by_characters = u64::from(counted(block).1);
@@ -325,16 +330,16 @@ fn what_a_template_writes_is_counted_by_the_tokenizer_that_the_trace_names() {
 }
 
 #[test]
-fn a_loop_of_approvals_alone_says_none() {
-    let mut trace = TraceBuilder::new("none", &[]);
+fn a_turn_of_approvals_alone_says_none() {
+    let mut timeline = TimelineBuilder::new("none", &[]);
     let (text, tokens) = counted("rm -rf target?");
     let approval = NewItem { text: Some(&text), ..NewItem::plain(Kind::Approval, tokens) };
     for _ in 0..2 {
-        trace.begin_loop(&[NewItem::plain(Kind::User, 1)]);
-        trace.step(0, 1, &[approval], &[]);
+        timeline.begin_turn(&[NewItem::plain(Kind::User, 1)]);
+        timeline.step(0, 1, &[approval], &[]);
     }
 
-    let shown = last(&trace.finish(), 1_000_000);
+    let shown = last(&timeline.finish(), 1_000_000);
 
     let block = shown[1].text.as_deref().unwrap();
     assert!(block.contains("tool_activity:\nnone\nassistant_result:\nnone\nrecovery_rule: "), "{block}");
@@ -411,8 +416,8 @@ fn a_wrapped_call_is_summarised_as_the_call_that_it_wraps() {
     };
     let assume = AssumeSpec { tools: vec![wrapper], ..AssumeSpec::default() };
 
-    let trace = import(&session.join("\n"), "wrapped", &assume, &[]).unwrap().trace;
-    let shown = last(&trace, 1_000_000);
+    let timeline = import(&session.join("\n"), "wrapped", &assume, &[]).unwrap().timeline;
+    let shown = last(&timeline, 1_000_000);
 
     let block = shown[1].text.as_deref().unwrap();
     let lines = "- [TOOL RESULT SUMMARY]\n- capability: read_file\n- purpose: see\n- path: a.rs\n- requested_offset: 7\n- exact_evidence:\n-   fn a() {}\n";
@@ -432,7 +437,7 @@ fn a_template_that_is_none_and_a_fold_that_cannot_be_are_told() {
 
     assert_eq!(told("apply: drop", "{{ output | no_such }}"), ["template-broken"]);
     assert_eq!(told("apply: fold(template: \"u\")", ""), ["name-unknown"]);
-    assert_eq!(told("scope: (by: loops(2)), apply: fold()", ""), ["fold-by"]);
+    assert_eq!(told("scope: (by: turns(2)), apply: fold()", ""), ["fold-by"]);
     assert_eq!(told("scope: (order: newest), apply: fold()", ""), ["fold-order"]);
     assert_eq!(told("apply: fold(copy: [user], quote: [user])", ""), ["fold-kind-twice"]);
     assert_eq!(told("apply: fold(quote: [tool_result])", ""), ["fold-quotes-results"]);

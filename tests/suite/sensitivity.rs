@@ -9,10 +9,10 @@ use std::process::{Command, Output};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use ctxsim::catalog::Catalog;
-use ctxsim::metrics::Sensitivity;
+use ctxsim::compare::{Comparison, Plan};
+use ctxsim::measure::Sensitivity;
 use ctxsim::model::Profile;
 use ctxsim::model::price::Part;
-use ctxsim::run::{Plan, Request};
 use ctxsim::spec::ProfileSpec;
 use ctxsim::spec::decode::{Format, decode};
 
@@ -30,14 +30,14 @@ fn out(args: &[&str]) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-fn request(set: &[&str]) -> Request {
+fn comparison(set: &[&str]) -> Comparison {
     let set = set.iter().map(|it| (*it).to_owned()).collect();
-    Request { suite: Some("three".to_owned()), set, ..Request::default() }
+    Comparison { suite: Some("three".to_owned()), set, ..Comparison::default() }
 }
 
 fn plan(set: &[&str]) -> Plan {
     let catalog = Catalog::bundled().with_folder(&folder()).unwrap();
-    Plan::new(&catalog, &request(set)).unwrap()
+    Plan::new(&catalog, &comparison(set)).unwrap()
 }
 
 fn three() -> Sensitivity {
@@ -230,7 +230,7 @@ fn a_policy_that_stops_at_a_limit_has_no_rank() {
 fn several_scenarios_are_added_up_first() {
     let catalog = Catalog::bundled().with_folder(&folder()).unwrap();
     let scenarios = vec!["read".to_owned(), "duckagent/plain_chat".to_owned()];
-    let found = Plan::new(&catalog, &Request { scenarios, ..request(&[]) }).unwrap();
+    let found = Plan::new(&catalog, &Comparison { scenarios, ..comparison(&[]) }).unwrap();
     let found = found.sensitivity(None, &|_, _| {});
 
     let loads: Vec<&str> = found.grids.iter().map(|it| it.load.as_str()).collect();
@@ -247,14 +247,14 @@ fn several_scenarios_are_added_up_first() {
 #[test]
 fn conversations_pay_long_prompt_prices() {
     let catalog = Catalog::bundled();
-    let request = Request {
+    let comparison = Comparison {
         policies: vec!["identity".to_owned()],
         scenarios: vec!["context_decay/trials".to_owned()],
         profiles: vec!["unlimited".to_owned()],
         trials: Some(1),
-        ..Request::default()
+        ..Comparison::default()
     };
-    let mut plan = Plan::new(&catalog, &request).unwrap();
+    let mut plan = Plan::new(&catalog, &comparison).unwrap();
     let tiers = |tiers: &str| {
         let text = format!(
             "name = \"p\"\nabout = \"a\"\nas_of = \"2026-10-07\"\nsources = [\"s\"]\n[cache]\nrules = \"none\"\n\

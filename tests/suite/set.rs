@@ -5,7 +5,7 @@
 use std::path::Path;
 
 use ctxsim::catalog::Catalog;
-use ctxsim::run::{Plan, Request};
+use ctxsim::compare::{Comparison, Plan};
 use ctxsim::spec::PolicySpec;
 use ctxsim::spec::decode::{Format, decode};
 use ctxsim::spec::set::Setting;
@@ -15,14 +15,14 @@ fn catalog() -> Catalog {
     Catalog::bundled().with_folder(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/small")).unwrap()
 }
 
-fn request(scenario: &str, set: &[&str]) -> Request {
+fn comparison(scenario: &str, set: &[&str]) -> Comparison {
     let owned = |it: &[&str]| it.iter().map(|it| (*it).to_owned()).collect();
-    Request {
+    Comparison {
         policies: owned(&["keep", "cap", "cap_low"]),
         scenarios: owned(&[scenario]),
         profiles: owned(&["plain"]),
         set: owned(set),
-        ..Request::default()
+        ..Comparison::default()
     }
 }
 
@@ -31,9 +31,9 @@ fn cap(plan: &Plan, policy: usize) -> Option<SizeSpec> {
     plan.scenarios[0].policies[policy].params.get("cap").cloned()
 }
 
-/// Returns what is wrong with a request.
-fn problems(request: &Request) -> String {
-    Plan::new(&catalog(), request).map(|_| ()).unwrap_err().to_string()
+/// Returns what is wrong with a comparison.
+fn problems(comparison: &Comparison) -> String {
+    Plan::new(&catalog(), comparison).map(|_| ()).unwrap_err().to_string()
 }
 
 const POLICY: &str = r#"(
@@ -42,7 +42,7 @@ const POLICY: &str = r#"(
     stages: [(
         name: "history",
         when: prompt(above: limit),
-        scope: (keep_recent: loops(2)),
+        scope: (keep_recent: turns(2)),
         until: prompt(at_most: tokens(100)),
         apply: drop,
     )],
@@ -83,7 +83,7 @@ fn a_sibling_variant_replaces_the_one_that_is_written() {
         set("stages.history.until.body.at_most.tokens=7"),
         Ok(expected("prompt(at_most: tokens(100))", "body(at_most: tokens(7))"))
     );
-    assert_eq!(set("stages.0.scope.keep_recent.steps=3"), Ok(expected("loops(2)", "steps(3)")));
+    assert_eq!(set("stages.0.scope.keep_recent.steps=3"), Ok(expected("turns(2)", "steps(3)")));
     assert_eq!(set("stages.history.until.prompt.at_most=window"), Ok(expected("tokens(100)", "window")));
 }
 
@@ -112,22 +112,22 @@ fn a_path_that_leads_nowhere_is_answered_with_what_is_there() {
 fn parameters_win_in_their_order() {
     let catalog = catalog();
 
-    let written = Plan::new(&catalog, &request("one", &[])).unwrap();
+    let written = Plan::new(&catalog, &comparison("one", &[])).unwrap();
     assert_eq!(cap(&written, 0), None, "a policy that does not declare a parameter has none");
     assert_eq!(cap(&written, 1), Some(SizeSpec::Tokens(4_000)));
     assert_eq!(cap(&written, 2), Some(SizeSpec::Tokens(1_500)), "a variant beats its base");
 
-    let of_scenario = Plan::new(&catalog, &request("two", &[])).unwrap();
+    let of_scenario = Plan::new(&catalog, &comparison("two", &[])).unwrap();
     assert_eq!(cap(&of_scenario, 2), Some(SizeSpec::Tokens(900)), "a scenario beats a policy");
 
-    let of_user = Plan::new(&catalog, &request("two", &["params.cap.ratio=0.5"])).unwrap();
+    let of_user = Plan::new(&catalog, &comparison("two", &["params.cap.ratio=0.5"])).unwrap();
     let half = decode::<SizeSpec>("ratio(0.5)", Format::Ron).unwrap();
     assert_eq!(cap(&of_user, 1), Some(half), "an override beats a scenario");
 }
 
 #[test]
 fn a_parameter_that_no_policy_declares_is_a_problem() {
-    let told = problems(&request("one", &["params.cab.tokens=1"]));
+    let told = problems(&comparison("one", &["params.cab.tokens=1"]));
 
     assert!(told.contains("`params.cab.tokens`") && told.contains("did you mean `cap`?"), "{told}");
 }
@@ -135,7 +135,7 @@ fn a_parameter_that_no_policy_declares_is_a_problem() {
 #[test]
 fn profiles_and_scenarios_are_overridden_too() {
     let set = ["profile.limits.input_tokens=3000", "scenario.seed=7"];
-    let plan = Plan::new(&catalog(), &request("one", &set)).unwrap();
+    let plan = Plan::new(&catalog(), &comparison("one", &set)).unwrap();
 
     assert_eq!(plan.profiles[0].limits.prompt, 3_000);
     assert_eq!(plan.scenarios[0].seed, 7);
@@ -143,10 +143,10 @@ fn profiles_and_scenarios_are_overridden_too() {
 
 #[test]
 fn profiles_that_differ_in_prices_share_their_simulations() {
-    let mut request = request("one", &[]);
-    request.profiles = vec!["plain".to_owned(), "dear".to_owned()];
+    let mut comparison = comparison("one", &[]);
+    comparison.profiles = vec!["plain".to_owned(), "dear".to_owned()];
 
-    let plan = Plan::new(&catalog(), &request).unwrap();
+    let plan = Plan::new(&catalog(), &comparison).unwrap();
 
     assert_eq!((plan.cells().count(), plan.n_simulations()), (6, 3));
 }

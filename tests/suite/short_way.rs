@@ -6,7 +6,7 @@ use ctxsim::model::{CacheRules, Limits, Policy};
 use ctxsim::spec::decode::decode;
 use ctxsim::spec::scenario::LoadSpec;
 use ctxsim::spec::{Format, ScenarioSpec};
-use ctxsim::trace::Conversation;
+use ctxsim::timeline::Conversation;
 use proptest::prelude::*;
 
 /// Sums and probes: everything that the short way tells.
@@ -49,7 +49,7 @@ fn conversation(random: &str, length: u64, density: f64, stable: u64, seed: u64)
         trials = 2
         needle_density = {density}
         implicit_ratio = 0.5
-        turn_seconds = 7
+        message_seconds = 7
         context_budget_ratio = 0.2
         domains = ["one", "two"]
         [load.conversation.categories.config]
@@ -75,10 +75,10 @@ fn policy(stages: &str, memory: &str) -> Policy {
 fn stages() -> impl Strategy<Value = String> {
     let at = prop_oneof![
         Just("request"),
-        Just("loop_end"),
-        Just("request, loop_end"),
-        Just("loop_start, request"),
-        Just("loop_start, request, loop_end"),
+        Just("turn_end"),
+        Just("request, turn_end"),
+        Just("turn_start, request"),
+        Just("turn_start, request, turn_end"),
     ];
     let of = prop_oneof![Just("body"), Just("prompt")];
     let stage = (at, of.clone(), of, 0..600_u64, 0..600_u64).prop_map(|(at, when, until, above, at_most)| {
@@ -140,7 +140,7 @@ proptest! {
             let (mut short, mut long) = (Told::default(), Told::default());
             let per_token = conversation.chars_per_token();
             let outcome =
-                engine::simulate(&conversation.trace(&made), &policy, &limits, &CacheRules::None, &mut long);
+                engine::simulate(&conversation.timeline(&made), &policy, &limits, &CacheRules::None, &mut long);
             let told = window::simulate(&made, per_token, &policy, &limits, &CacheRules::None, &mut short);
             prop_assert_eq!(told.is_none(), outcome.failure.is_some(), "only a limit leads the long way");
             let Some(told) = told else { continue };

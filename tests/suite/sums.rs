@@ -3,19 +3,19 @@
 #![expect(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
 
 use ctxsim::catalog::Catalog;
+use ctxsim::compare::{Comparison, Plan};
 use ctxsim::ledger::{NeedSums, Outcome, RequestSums, Sums};
-use ctxsim::metrics::Tally;
+use ctxsim::measure::Tally;
 use ctxsim::model::Profile;
 use ctxsim::report::json;
-use ctxsim::run::{Plan, Request};
 use ctxsim::spec::ProfileSpec;
 use ctxsim::spec::decode::{Format, decode};
 use proptest::prelude::*;
 
 #[test]
 fn one_thread_and_two_threads_write_the_same_bytes() {
-    let request = Request { suite: Some("default".to_owned()), ..Request::default() };
-    let plan = Plan::new(&Catalog::bundled(), &request).unwrap();
+    let comparison = Comparison { suite: Some("default".to_owned()), ..Comparison::default() };
+    let plan = Plan::new(&Catalog::bundled(), &comparison).unwrap();
 
     let [one, two] = [1, 2].map(|threads| json::document(&plan.report(Some(threads), &|_, _| {})).unwrap());
 
@@ -25,13 +25,13 @@ fn one_thread_and_two_threads_write_the_same_bytes() {
 /// Returns how many simulations the matrix takes under some of its policies and profiles.
 fn n_simulations(policies: &[&str], profiles: &[&str]) -> usize {
     let name = |it: &&str| format!("duckagent/{it}");
-    let request = Request {
+    let comparison = Comparison {
         suite: Some("duckagent-matrix".to_owned()),
         policies: policies.iter().map(name).collect(),
         profiles: profiles.iter().map(name).collect(),
-        ..Request::default()
+        ..Comparison::default()
     };
-    Plan::new(&Catalog::bundled(), &request).unwrap().n_simulations()
+    Plan::new(&Catalog::bundled(), &comparison).unwrap().n_simulations()
 }
 
 #[test]

@@ -4,12 +4,12 @@ use std::path::PathBuf;
 
 use clap::Args;
 use ctxsim::catalog::Catalog;
+use ctxsim::compare::{Comparison, Load, Plan, Workload};
 use ctxsim::diag::Diagnostic;
 use ctxsim::error::Error;
 use ctxsim::explain::explain as explained;
 use ctxsim::report::explain::{json, rendered, table};
 use ctxsim::report::rows::Context;
-use ctxsim::run::{Load, Plan, Request, Workload};
 
 use crate::args::DocumentFormatArg;
 use crate::output;
@@ -51,17 +51,17 @@ pub(crate) struct ExplainArgs {
 
 /// Explains and writes.
 pub(crate) fn explain(catalog: &Catalog, args: &ExplainArgs) -> Result<(), Error> {
-    let request = Request {
+    let comparison = Comparison {
         policies: vec![args.policy.clone()],
         scenarios: vec![args.scenario.clone()],
         profiles: vec![args.profile.clone()],
         set: args.set.clone(),
-        ..Request::default()
+        ..Comparison::default()
     };
-    let plan = Plan::new(catalog, &request)?;
+    let plan = Plan::new(catalog, &comparison)?;
     let load = session(&plan, args)?;
-    let trace = match &load.workload {
-        Workload::Items(trace) => trace,
+    let timeline = match &load.workload {
+        Workload::Items(timeline) => timeline,
         Workload::Conversations(_) => {
             return Err(refused(
                 format!("the requests of {} are those of many conversations", load.name),
@@ -75,7 +75,7 @@ pub(crate) fn explain(catalog: &Catalog, args: &ExplainArgs) -> Result<(), Error
             ));
         }
     };
-    if args.render && trace.texts.is_empty() {
+    if args.render && timeline.texts.is_empty() {
         return Err(refused(
             format!("{} has sizes and no text to render", load.name),
             "name a recorded session, or leave out `--render`",
@@ -83,8 +83,8 @@ pub(crate) fn explain(catalog: &Catalog, args: &ExplainArgs) -> Result<(), Error
     }
     let (policy, profile) = (&load.policies[0], &plan.profiles[0]);
     let n = usize::try_from(args.request).unwrap_or(usize::MAX);
-    let explanation = explained(trace, policy, profile, n).map_err(|it| vec![*it])?;
-    let recorded = trace.recorded.as_ref();
+    let explanation = explained(timeline, policy, profile, n).map_err(|it| vec![*it])?;
+    let recorded = timeline.recorded.as_ref();
     let context = Context { policy, scenario: &load.name, recorded, profile, names_run: false };
     let text = match args.format {
         DocumentFormatArg::Json => json(&explanation, context, args.render)

@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use clap::Args;
 use ctxsim::calibrate::{self, Calibration};
 use ctxsim::catalog::Catalog;
+use ctxsim::compare::{self, Comparison, Plan};
 use ctxsim::error::Error;
 use ctxsim::model::Limits;
 use ctxsim::report::recording::{self, Held};
-use ctxsim::run::{self, Plan, Request};
 
 use crate::args::DocumentFormatArg;
 use crate::output;
@@ -47,7 +47,7 @@ pub(crate) fn import(catalog: &Catalog, args: &ImportArgs) -> Result<(), Error> 
 fn held(catalog: &Catalog, args: &ImportArgs) -> Result<String, Error> {
     let mut files = Vec::with_capacity(args.files.len());
     for file in &args.files {
-        files.push(Held::new(file, &run::recording(catalog, file)?));
+        files.push(Held::new(file, &compare::recording(catalog, file)?));
     }
     match args.format {
         DocumentFormatArg::Table => Ok(recording::table(&files)),
@@ -71,19 +71,19 @@ fn calibrated(catalog: &Catalog, args: &ImportArgs) -> Result<String, Error> {
 /// Compares under an assumption about requests of no record; a limit stops no session that took place.
 fn calibrations(catalog: &Catalog, args: &ImportArgs, side_request: &str) -> Result<Vec<Calibration>, Error> {
     let side_request = format!("scenario.load.recorded.assume.side_request={side_request}");
-    let request = Request {
+    let comparison = Comparison {
         policies: vec!["identity".to_owned()],
         scenarios: args.files.clone(),
         profiles: vec![args.profile.clone()],
         set: std::iter::once(side_request).chain(args.set.iter().cloned()).collect(),
-        ..Request::default()
+        ..Comparison::default()
     };
-    let mut plan = Plan::new(catalog, &request)?;
+    let mut plan = Plan::new(catalog, &comparison)?;
     plan.profiles.iter_mut().for_each(|it| it.limits = Limits::NONE);
     let ledgers = with_progress(|it| plan.rows(None, it));
     let calibrations = ledgers.iter().filter_map(|(cell, rows)| {
-        let trace = plan.scenarios[cell.scenario].workload.items()?;
-        Some(Calibration::new(trace, &rows.requests, &plan.profiles[cell.profile].prices))
+        let timeline = plan.scenarios[cell.scenario].workload.items()?;
+        Some(Calibration::new(timeline, &rows.requests, &plan.profiles[cell.profile].prices))
     });
     Ok(calibrations.collect())
 }

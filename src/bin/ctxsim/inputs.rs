@@ -4,9 +4,9 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use ctxsim::catalog::{Catalog, Kind, input_files};
+use ctxsim::compare::{self, check};
 use ctxsim::diag::Diagnostic;
 use ctxsim::error::Error;
-use ctxsim::run::{self, check};
 use ctxsim::spec::Format;
 
 use crate::args::{ConvertArgs, InputFormatArg, KindArg, ListArgs, ValidateArgs};
@@ -62,7 +62,7 @@ pub(crate) fn convert(args: &ConvertArgs) -> Result<(), Error> {
         InputFormatArg::Ron => Format::Ron,
         InputFormatArg::Toml => Format::Toml,
     };
-    let text = run::convert(&args.path, format)?;
+    let text = compare::convert(&args.path, format)?;
     output::put(args.output.as_deref(), &text)
 }
 

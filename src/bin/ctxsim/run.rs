@@ -6,13 +6,13 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use ctxsim::catalog::Catalog;
+use ctxsim::compare::{Cell, Comparison, Plan};
 use ctxsim::diag::Diagnostic;
 use ctxsim::error::Error;
 use ctxsim::guard;
-use ctxsim::report::blocks::Detail;
+use ctxsim::report::sections::Detail;
 use ctxsim::report::table::Layout;
 use ctxsim::report::{Report, csv, html, json, markdown, rows, table};
-use ctxsim::run::{Cell, Plan, Request};
 
 use crate::args::{FormatArg, RowsArg, RunArgs};
 use crate::output;
@@ -25,7 +25,7 @@ const BEAT: Duration = Duration::from_millis(200);
 /// Runs and writes; returns whether every guard of the suite held.
 pub(crate) fn run(catalog: &Catalog, args: &RunArgs) -> Result<bool, Error> {
     let format = format(args)?;
-    let request = Request {
+    let comparison = Comparison {
         suite: args.suite.clone(),
         policies: args.policies.clone(),
         scenarios: args.scenarios.clone(),
@@ -34,7 +34,7 @@ pub(crate) fn run(catalog: &Catalog, args: &RunArgs) -> Result<bool, Error> {
         trials: args.draw.trials,
         set: args.set.clone(),
     };
-    let plan = Plan::new(catalog, &request)?;
+    let plan = Plan::new(catalog, &comparison)?;
     let mut holds = true;
     let text = match args.rows {
         RowsArg::Runs => {

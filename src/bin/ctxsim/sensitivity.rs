@@ -4,10 +4,10 @@ use std::path::PathBuf;
 
 use clap::Args;
 use ctxsim::catalog::Catalog;
+use ctxsim::compare::{Comparison, Plan};
 use ctxsim::diag::Diagnostic;
 use ctxsim::error::Error;
 use ctxsim::report::sensitivity::{document, markdown, table, values};
-use ctxsim::run::{Plan, Request};
 
 use crate::args::{DrawArgs, FormatArg};
 use crate::output;
@@ -69,7 +69,7 @@ pub(crate) fn sensitivity(catalog: &Catalog, args: &SensitivityArgs) -> Result<(
     let every = |names: &[String]| -> Vec<String> {
         names.iter().map(|it| if it == "all" { "*".to_owned() } else { it.clone() }).collect()
     };
-    let request = Request {
+    let comparison = Comparison {
         suite: Some(args.suite.clone().unwrap_or_else(|| DEFAULT_SUITE.to_owned())),
         policies: args.policies.clone(),
         scenarios: args.scenarios.clone(),
@@ -78,7 +78,7 @@ pub(crate) fn sensitivity(catalog: &Catalog, args: &SensitivityArgs) -> Result<(
         trials: args.draw.trials,
         set: args.set.clone(),
     };
-    let plan = Plan::new(catalog, &request)?;
+    let plan = Plan::new(catalog, &comparison)?;
     let found = with_progress(|it| plan.sensitivity(args.draw.threads(), it));
     let text = match format {
         FormatArg::Json => document(&found).map_err(unwritable)?,

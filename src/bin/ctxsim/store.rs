@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
 use ctxsim::catalog::{Catalog, Kind, Origin};
+use ctxsim::compare::{Comparison, Plan};
 use ctxsim::diag::Diagnostic;
 use ctxsim::error::Error;
-use ctxsim::memory::stored::{INDEX_FILE, Index, Stored};
-use ctxsim::run::{Plan, Request};
+use ctxsim::memory::export::{Export, INDEX_FILE, Index};
 use ctxsim::source::read_text;
 
 use crate::output;
@@ -46,7 +46,7 @@ pub(crate) struct StoreWriteArgs {
     /// A model profile, by name or path
     #[arg(long, value_name = "M", default_value = "context_decay/words")]
     pub(crate) profile: String,
-    /// Turns of the conversation [default: the scenario's first length]
+    /// Messages of the conversation [default: the scenario's first length]
     #[arg(long, value_name = "N")]
     pub(crate) length: Option<u64>,
     /// Which conversation of that length, from 0
@@ -81,36 +81,36 @@ pub(crate) fn store(catalog: &Catalog, command: &StoreCommand) -> Result<(), Err
 
 /// Plays a conversation and writes what the memory holds at its end.
 fn write(catalog: &Catalog, args: &StoreWriteArgs) -> Result<(), Error> {
-    let request = Request {
+    let comparison = Comparison {
         policies: vec![args.policy.clone()],
         scenarios: vec![args.scenario.clone()],
         profiles: vec![args.profile.clone()],
         seed: args.seed,
         set: args.set.clone(),
-        ..Request::default()
+        ..Comparison::default()
     };
-    let plan = Plan::new(catalog, &request)?;
+    let plan = Plan::new(catalog, &comparison)?;
     let first = || Some(*plan.scenarios.first()?.workload.conversations()?.lengths().first()?);
     let length = args.length.or_else(first).unwrap_or(0);
-    let mut stored = plan.stored(length, args.trial, &args.set)?;
+    let mut export = plan.export(length, args.trial, &args.set)?;
     let given = |kind, name: &String| catalog.expand(kind, name).into_iter().next().unwrap_or(name.clone());
-    stored.index.policy = given(Kind::Policy, &args.policy);
-    stored.index.scenario = given(Kind::Scenario, &args.scenario);
-    stored.index.profile = given(Kind::Profile, &args.profile);
-    let files = stored.files()?;
+    export.index.policy = given(Kind::Policy, &args.policy);
+    export.index.scenario = given(Kind::Scenario, &args.scenario);
+    export.index.profile = given(Kind::Profile, &args.profile);
+    let files = export.files()?;
     fs::create_dir_all(&args.output).map_err(|source| Error::Write { path: args.output.clone(), source })?;
-    remove_stale(&stored, &args.output)?;
+    remove_stale(&export, &args.output)?;
     // The index comes last: a folder with an index is complete.
     for (name, text) in files.iter().rev() {
         output::write(&args.output.join(name), text)?;
     }
-    output::print(&format!("{} to {}\n", said(&stored), args.output.display()))
+    output::print(&format!("{} to {}\n", said(&export), args.output.display()))
 }
 
 /// Removes the files of an earlier store in the same folder that this one has not.
-fn remove_stale(stored: &Stored, folder: &Path) -> Result<(), Error> {
+fn remove_stale(export: &Export, folder: &Path) -> Result<(), Error> {
     let Ok(earlier) = read_text(&folder.join(INDEX_FILE)) else { return Ok(()) };
-    for name in stored.stale(&earlier) {
+    for name in export.stale(&earlier) {
         let path = folder.join(name);
         match fs::remove_file(&path) {
             Err(source) if source.kind() != ErrorKind::NotFound => return Err(Error::Write { path, source }),
@@ -132,36 +132,36 @@ fn read(catalog: &Catalog, args: &StoreReadArgs) -> Result<(), Error> {
         }
         other => other,
     };
-    let stored = Stored::read(|name| read_text(&args.folder.join(name))).map_err(place)?;
-    let missing = missing(catalog, &stored.index);
+    let export = Export::read(|name| read_text(&args.folder.join(name))).map_err(place)?;
+    let missing = missing(catalog, &export.index);
     if !missing.is_empty() {
         return Err(place(missing.into()));
     }
-    let Index { policy, scenario, profile, seed, length, trial, set, .. } = &stored.index;
-    let request = Request {
+    let Index { policy, scenario, profile, seed, length, trial, set, .. } = &export.index;
+    let comparison = Comparison {
         policies: vec![policy.clone()],
         scenarios: vec![scenario.clone()],
         profiles: vec![profile.clone()],
         seed: Some(*seed),
         set: set.clone(),
-        ..Request::default()
+        ..Comparison::default()
     };
-    let mut after_run = Plan::new(catalog, &request)?.stored(*length, *trial, set)?;
+    let mut after_run = Plan::new(catalog, &comparison)?.export(*length, *trial, set)?;
     // A run has the names of its inputs, the index what was given for them.
-    after_run.index = Index { written: after_run.index.written, ..stored.index.clone() };
-    if let Some(difference) = difference(&stored, &after_run) {
+    after_run.index = Index { written: after_run.index.written, ..export.index.clone() };
+    if let Some(difference) = difference(&export, &after_run) {
         let mut problem = Diagnostic::at("store-differs", "", difference);
         problem.place.file = args.folder.display().to_string();
         return Err(vec![problem.help("write the store anew, or keep the files as they were written")].into());
     }
     let mut text = String::new();
-    for (bank, facts) in &stored.banks {
+    for (bank, facts) in &export.banks {
         let _ = writeln!(text, "{bank:20} {:>5}", facts.len());
     }
     let _ = writeln!(
         text,
-        "{}: what {policy} holds after conversation {trial} of {length} turns of {scenario}, seed {seed}",
-        said(&stored)
+        "{}: what {policy} holds after conversation {trial} of {length} messages of {scenario}, seed {seed}",
+        said(&export)
     );
     output::print(&text)
 }
@@ -188,19 +188,19 @@ fn missing(catalog: &Catalog, index: &Index) -> Vec<Diagnostic> {
 }
 
 /// Returns how many facts, entries and files a store has; a fact in two banks is two entries.
-fn said(stored: &Stored) -> String {
-    let facts: BTreeSet<&String> = stored.banks.values().flat_map(|it| it.keys()).collect();
+fn said(export: &Export) -> String {
+    let facts: BTreeSet<&String> = export.banks.values().flat_map(|it| it.keys()).collect();
     let counted = |n, one, several| format!("{n} {}", if n == 1 { one } else { several });
     format!(
         "{} as {} in {}",
         counted(facts.len(), "fact", "facts"),
-        counted(stored.index.written.len(), "entry", "entries"),
-        counted(1 + stored.banks.len(), "file", "files")
+        counted(export.index.written.len(), "entry", "entries"),
+        counted(1 + export.banks.len(), "file", "files")
     )
 }
 
 /// Returns the first difference between a store that was read and that of the run that left it.
-fn difference(read: &Stored, after_run: &Stored) -> Option<String> {
+fn difference(read: &Export, after_run: &Export) -> Option<String> {
     if read == after_run {
         return None;
     }

@@ -1,6 +1,8 @@
 //! The only way from cache rules as written to well-formed ones.
 
-use super::{Blocks, Breakpoints, CacheRules, Hits, Invalidates, Qualified, Steps, Stored, TtlClass, Units};
+use super::{
+    Blocks, Breakpoints, CacheRules, ExplicitCache, Hits, Invalidates, Qualified, Steps, TtlClass, Units,
+};
 use crate::diag::Problems;
 use crate::spec::cache::{
     CacheSpec, InvalidatesSpec, LevelSpec, LookupSpec, RenewalSpec, RulesSpec, UnitSpec,
@@ -28,7 +30,7 @@ pub(in crate::model) fn cache(spec: &CacheSpec, problems: &mut Problems) -> Cach
         RulesSpec::Blocks => CacheRules::Blocks(blocks(spec, problems)),
         RulesSpec::Breakpoints => CacheRules::Breakpoints(breakpoints(spec, problems)),
         RulesSpec::Units => CacheRules::Units(units(spec, steps, problems)),
-        RulesSpec::Stored => CacheRules::Stored(stored(spec, problems)),
+        RulesSpec::ExplicitCache => CacheRules::ExplicitCache(explicit_cache(spec, problems)),
     };
     let (invalidates, hits) = (invalidates(&spec.invalidates), hits(spec, problems));
     if invalidates == Invalidates::default() && hits.is_none() {
@@ -79,7 +81,7 @@ fn looked_at(rules: RulesSpec) -> &'static [&'static str] {
             "hit_probability",
             "hit_seed",
         ],
-        RulesSpec::Stored => &["min_tokens", "ttl", "renewal", "invalidates"],
+        RulesSpec::ExplicitCache => &["min_tokens", "ttl", "renewal", "invalidates"],
     }
 }
 
@@ -214,7 +216,7 @@ fn units(spec: &CacheSpec, steps: Steps, problems: &mut Problems) -> Units {
     }
 }
 
-fn stored(spec: &CacheSpec, problems: &mut Problems) -> Stored {
+fn explicit_cache(spec: &CacheSpec, problems: &mut Problems) -> ExplicitCache {
     let ttl_ms = one_ttl(spec, problems).filter(|it| *it > 0);
     if ttl_ms.is_none() {
         problems.within("ttl", |it| {
@@ -225,7 +227,7 @@ fn stored(spec: &CacheSpec, problems: &mut Problems) -> Stored {
             );
         });
     }
-    Stored {
+    ExplicitCache {
         min_tokens: spec.min_tokens.unwrap_or(0),
         ttl_ms: ttl_ms.unwrap_or(1),
         renews: spec.renewal == Some(RenewalSpec::OnUse),

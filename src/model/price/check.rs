@@ -7,9 +7,9 @@ use indexmap::IndexMap;
 use super::{Period, PriceList, Prices, Rates, Reach, Tier, Window, ttl_class};
 use crate::diag::{Problems, nearest};
 use crate::model::calendar::{WEEK_MINUTES, day, instant, minute_of_day};
+use crate::quantity::{Decimal, Rate};
 use crate::spec::price::{PriceSpec, ServiceSpec, TierSpec, WindowSpec};
 use crate::spec::size::DurationSpec;
-use crate::units::{Decimal, Rate};
 
 /// Rates as any part of a price list gives them.
 struct Given<'a> {
@@ -40,7 +40,7 @@ impl Given<'_> {
     }
 }
 
-/// Makes the price list of a trace that starts at some moment, served in some ways.
+/// Makes the price list of a timeline that starts at some moment, served in some ways.
 pub(in crate::model) fn prices(
     specs: &[PriceSpec],
     start_ms: i64,
@@ -69,7 +69,7 @@ pub(in crate::model) fn prices(
     let n_begun = periods.partition_point(|it| it.from_ms <= start_ms);
     if n_begun == 0 && !periods.is_empty() {
         let help = "set `assumptions.starts_at` to a day on which they do, or add the prices of before";
-        problems.push("price-not-yet", "no price holds yet when the trace starts", help);
+        problems.push("price-not-yet", "no price holds yet when the timeline starts", help);
     }
     let later = periods.split_off(n_begun);
     let first = periods.pop().unwrap_or_else(free);
@@ -325,7 +325,7 @@ fn rate(field: &str, price: Decimal, problems: &mut Problems) -> Rate {
     })
 }
 
-/// Returns when a trace is taken to start, in milliseconds since 1970: as written, else the day of the sources.
+/// Returns when a timeline is taken to start, in milliseconds since 1970: as written, else the day of the sources.
 pub(in crate::model) fn start(starts_at: Option<&str>, as_of: &str, problems: &mut Problems) -> i64 {
     let of_sources = day(as_of);
     if of_sources.is_none() {

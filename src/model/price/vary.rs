@@ -1,7 +1,7 @@
 //! Price lists with one rate changed, to see what a bill owes to it: everything in tenths, so that a tenth more or less is exact.
 
 use super::{Period, PriceList, Prices, Rates};
-use crate::units::Rate;
+use crate::quantity::Rate;
 
 /// A rate of a price list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

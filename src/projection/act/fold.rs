@@ -1,41 +1,41 @@
-//! Folds: each loop of a scope becomes what stays of it and one summary, whose size follows from what it tells of.
+//! Folds: each turn of a scope becomes what stays of it and one summary, whose size follows from what it tells of.
 
 use std::sync::Arc;
 
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::pool::OpenPool;
-use super::{ReadyBudget, progress};
+use super::{CompiledBudget, progress};
 use crate::model::fold::Fold;
 use crate::model::size::{Size, Unit};
 use crate::model::template::Template;
 use crate::projection::edit::Editor;
 use crate::projection::filter::ClassMask;
 use crate::projection::num::{Env, Known, Num};
-use crate::projection::program::{Activation, ReadyRung};
+use crate::projection::program::{Activation, CompiledRung};
 use crate::projection::prompt::{Prompt, Shown, Slot, SlotIx, State};
 use crate::projection::rendition::{Rendered, Rows};
 use crate::projection::scope::{Region, UnitSize};
 use crate::projection::writer::{Passage, Writer};
+use crate::quantity::Tokens;
 use crate::spec::policy::{KindSpec, PartSpec};
-use crate::trace::{Kind, Spine};
-use crate::units::Tokens;
+use crate::timeline::{Kind, Spine};
 
 /// A fold as a program holds it.
 #[derive(Clone, Debug, PartialEq)]
-pub(in crate::projection) struct ReadyFold {
+pub(in crate::projection) struct CompiledFold {
     having: ClassMask,
     copy: Option<ClassMask>,
     quote: Option<ClassMask>,
     rows: Rows,
     template: Option<(Template, Arc<Writer>)>,
-    budget: Option<ReadyBudget>,
+    budget: Option<CompiledBudget>,
     frame: Tokens,
     each: Tokens,
     grows: bool,
 }
 
-impl ReadyFold {
+impl CompiledFold {
     pub(super) fn new(fold: &Fold, spine: &Spine, known: &Known, writer: Option<&Arc<Writer>>) -> Self {
         let some = |kinds: &[KindSpec]| (!kinds.is_empty()).then(|| ClassMask::of_kinds(kinds));
         let size = |size: &Size| Num::new(size, known).eval(&Env::default());
@@ -45,16 +45,16 @@ impl ReadyFold {
             quote: some(&fold.quote),
             rows: Rows::new(&fold.rows, spine, known).write(fold.result_template.as_ref(), spine, writer),
             template: fold.template.clone().zip(writer.cloned()),
-            budget: fold.budget.as_ref().map(|it| ReadyBudget::new(it, known)),
+            budget: fold.budget.as_ref().map(|it| CompiledBudget::new(it, known)),
             frame: size(&fold.frame),
             each: size(&fold.each),
             grows: fold.grows,
         }
     }
 
-    /// Returns whether what comes earlier in a pass says nothing of a loop.
-    fn is_per_loop(&self) -> bool {
-        self.budget.is_none_or(|it| it.per_loop)
+    /// Returns whether what comes earlier in a pass says nothing of a turn.
+    fn is_per_turn(&self) -> bool {
+        self.budget.is_none_or(|it| it.per_turn)
     }
 }
 
@@ -67,7 +67,7 @@ enum Fate {
     Gone,
 }
 
-/// A loop about to be folded.
+/// A turn about to be folded.
 #[derive(Debug, Default)]
 struct Draft {
     fates: Vec<(SlotIx, Fate)>,
@@ -77,24 +77,24 @@ struct Draft {
     has_items: bool,
 }
 
-/// Folds the loops of a scope from the oldest on, until the goal is met.
+/// Folds the turns of a scope from the oldest on, until the goal is met.
 pub(super) fn fold(
-    rung: &mut ReadyRung,
-    fold: &ReadyFold,
+    rung: &mut CompiledRung,
+    fold: &CompiledFold,
     region: Region,
     activation: &Activation<'_>,
     edit: &mut Editor<'_, '_>,
 ) {
-    let is_active = rung.place.part == PartSpec::Active;
-    let resumes = !is_active && !rung.place.protects_slots() && !rung.counts_progress() && fold.is_per_loop();
+    let is_active = rung.scope.part == PartSpec::Active;
+    let resumes = !is_active && !rung.scope.protects_slots() && !rung.counts_progress() && fold.is_per_turn();
     let mut at = if resumes { rung.resume(region, edit) } else { region.from };
-    at = begin_of_loop(edit, at).max(region.from);
+    at = begin_of_turn(edit, at).max(region.from);
     let mut pool = fold.budget.map(|it| OpenPool::new(it, region));
     let mut taken = progress(rung, region, edit);
     let mut units = std::mem::take(&mut rung.units);
     let mut n_folded = 0;
     while !rung.is_done(activation, taken, edit) {
-        rung.place.next_unit(edit, &mut at, region.to, &UnitSize::Of(Unit::Loops, 1), &mut units);
+        rung.scope.next_unit(edit, &mut at, region.to, &UnitSize::Of(Unit::Turns, 1), &mut units);
         if units.is_empty() {
             break;
         }
@@ -112,28 +112,28 @@ pub(super) fn fold(
     }
     rung.units = units;
     if resumes {
-        rung.memory.cursor = rung.memory.cursor.max(at);
+        rung.settled.cursor = rung.settled.cursor.max(at);
     }
     edit.note_visit(is_active, n_folded, n_folded);
 }
 
-/// Returns where the loop begins in whose middle a place is.
-fn begin_of_loop(edit: &Editor<'_, '_>, at: SlotIx) -> SlotIx {
+/// Returns where the turn begins in whose middle a place is.
+fn begin_of_turn(edit: &Editor<'_, '_>, at: SlotIx) -> SlotIx {
     let items = &edit.prompt().spine().items;
     let Some(before) = at.checked_sub(1).and_then(|it| items.get(it as usize)) else { return at };
-    let is_between = items.get(at as usize).is_none_or(|it| it.loop_ix != before.loop_ix);
+    let is_between = items.get(at as usize).is_none_or(|it| it.turn_ix != before.turn_ix);
     if is_between && at < edit.prompt().len() {
         return at;
     }
-    edit.prompt().spine().loops.get(before.loop_ix as usize).map_or(at, |it| it.items.start)
+    edit.prompt().spine().turns.get(before.turn_ix as usize).map_or(at, |it| it.items.start)
 }
 
-impl ReadyFold {
-    /// Returns what folding these slots of one loop would make of them.
+impl CompiledFold {
+    /// Returns what folding these slots of one turn would make of them.
     fn draft(
         &self,
         unit: &[SlotIx],
-        rung: &ReadyRung,
+        rung: &CompiledRung,
         mut pool: Option<&mut OpenPool>,
         edit: &mut Editor<'_, '_>,
     ) -> Draft {
@@ -174,7 +174,7 @@ impl ReadyFold {
 }
 
 /// What stands for the words of a folded summary.
-impl ReadyFold {
+impl CompiledFold {
     fn is_written(&self) -> bool {
         self.rows.written.is_some() && self.template.is_some()
     }
@@ -219,8 +219,8 @@ impl ReadyFold {
 
     /// Writes the summary that stands in a slot.
     pub(super) fn text(&self, prompt: &Prompt<'_>, host: SlotIx) -> Option<String> {
-        let (stands, loop_ix) = (prompt.slot(host), prompt.item(host).loop_ix);
-        let items = prompt.spine().loops.get(loop_ix as usize)?.items.clone();
+        let (stands, turn_ix) = (prompt.slot(host), prompt.item(host).turn_ix);
+        let items = prompt.spine().turns.get(turn_ix as usize)?.items.clone();
         let told = (host..items.end.min(prompt.len())).filter(|slot| {
             let kind = prompt.item(*slot).kind;
             let is_told = kind == Kind::ToolResult || self.quote.is_some_and(|it| it.has_kind(kind));
@@ -232,8 +232,8 @@ impl ReadyFold {
 }
 
 impl Draft {
-    /// Returns whether the fold is made: never of a loop folded before; else whatever its size, or if it gets smaller.
-    fn is_made(&self, fold: &ReadyFold) -> bool {
+    /// Returns whether the fold is made: never of a turn folded before; else whatever its size, or if it gets smaller.
+    fn is_made(&self, fold: &CompiledFold) -> bool {
         self.has_items && (fold.grows || self.output < self.input)
     }
 

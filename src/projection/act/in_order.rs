@@ -3,35 +3,35 @@
 use super::pool::{OpenPool, Spent};
 use super::{progress, touch_slot};
 use crate::projection::edit::Editor;
-use crate::projection::program::{Activation, ReadyRung};
+use crate::projection::program::{Activation, CompiledRung};
 use crate::projection::prompt::SlotIx;
 use crate::projection::scope::{Region, UnitSize};
 use crate::spec::policy::PartSpec;
 
 /// Takes units from the oldest on; returns how many slots were visited and changed.
 pub(super) fn in_order(
-    rung: &mut ReadyRung,
+    rung: &mut CompiledRung,
     region: Region,
     activation: &Activation<'_>,
     edit: &mut Editor<'_, '_>,
 ) -> (u32, u32) {
-    let is_active = rung.place.part == PartSpec::Active;
+    let is_active = rung.scope.part == PartSpec::Active;
     let budget = rung.act.budget();
-    let size = if rung.goal.is_none() { UnitSize::All } else { rung.place.unit_size(edit, region) };
+    let size = if rung.goal.is_none() { UnitSize::All } else { rung.scope.unit_size(edit, region) };
     let resumes = budget.is_none_or(|it| !it.counts_shown)
-        && !rung.place.protects_slots()
-        && (!is_active || rung.place.is_whole_part())
+        && !rung.scope.protects_slots()
+        && (!is_active || rung.scope.is_whole_part())
         && divides_alike(&size)
         && rung.act.only_shrinks()
         && !rung.counts_progress();
     let mut at = if resumes { rung.resume(region, edit) } else { region.from };
     let mut pool = budget.map(|it| OpenPool::new(it, region));
     if let Some(pool) = pool.as_mut().filter(|_| resumes) {
-        pool.resume(rung.memory.spent);
+        pool.resume(rung.settled.spent);
     }
     let mut pass = Pass { pool, ..Pass::default() };
     pass.counts_settled = resumes && is_active;
-    let n_settled = if resumes { rung.memory.n_settled } else { 0 };
+    let n_settled = if resumes { rung.settled.n_settled } else { 0 };
     if rung.goal.is_none() {
         pass.n_visited = n_settled;
         at = pass.take_all(rung, at, region.to, edit);
@@ -42,7 +42,7 @@ pub(super) fn in_order(
         // What is settled is passed again unless the goal is met before anything is taken.
         pass.n_visited = if is_done { 0 } else { n_settled };
         while !is_done {
-            rung.place.next_unit(edit, &mut at, region.to, &size, &mut units);
+            rung.scope.next_unit(edit, &mut at, region.to, &size, &mut units);
             if units.is_empty() {
                 break;
             }
@@ -57,10 +57,10 @@ pub(super) fn in_order(
         rung.units = units;
     }
     if resumes && pass.can_settle() {
-        rung.memory.cursor = rung.memory.cursor.max(at);
-        rung.memory.spent = pass.pool.as_ref().map_or(Spent::default(), OpenPool::spent);
+        rung.settled.cursor = rung.settled.cursor.max(at);
+        rung.settled.spent = pass.pool.as_ref().map_or(Spent::default(), OpenPool::spent);
     } else if resumes {
-        rung.memory.forget(region.from);
+        rung.settled.forget(region.from);
     }
     (pass.n_visited, pass.n_changed)
 }
@@ -85,7 +85,7 @@ impl Pass {
     /// Takes every slot of the scope from one place to another; returns where it came to.
     fn take_all(
         &mut self,
-        rung: &mut ReadyRung,
+        rung: &mut CompiledRung,
         from: SlotIx,
         to: SlotIx,
         edit: &mut Editor<'_, '_>,
@@ -93,7 +93,7 @@ impl Pass {
         let mut at = edit.visible_from(from);
         let begin = at;
         while at < to {
-            if rung.place.has(edit.prompt(), at) {
+            if rung.scope.has(edit.prompt(), at) {
                 self.take(rung, at, edit);
             }
             at = edit.visible_from(at + 1);
@@ -103,14 +103,14 @@ impl Pass {
     }
 
     #[inline]
-    fn take(&mut self, rung: &mut ReadyRung, slot: SlotIx, edit: &mut Editor<'_, '_>) {
+    fn take(&mut self, rung: &mut CompiledRung, slot: SlotIx, edit: &mut Editor<'_, '_>) {
         let n_changed = touch_slot(rung, slot, self.pool.as_mut(), edit);
         let is_asked = self.counts_settled || self.pool.is_some();
-        let stays = n_changed == 0 || !is_asked || rung.place.has(edit.prompt(), slot);
+        let stays = n_changed == 0 || !is_asked || rung.scope.has(edit.prompt(), slot);
         self.n_visited += 1;
         self.n_changed += n_changed;
         self.n_left += u32::from(!stays);
-        rung.memory.n_settled += u32::from(stays && self.counts_settled);
+        rung.settled.n_settled += u32::from(stays && self.counts_settled);
     }
 }
 

@@ -1,61 +1,61 @@
 //! A pool of exact tokens is spent slot by slot, from the oldest on.
 
-use super::ReadyBudget;
+use super::CompiledBudget;
 use crate::projection::edit::Editor;
-use crate::projection::program::ReadyRung;
+use crate::projection::program::CompiledRung;
 use crate::projection::prompt::{SlotIx, State};
 use crate::projection::rendition::Pool;
 use crate::projection::scope::Region;
-use crate::trace::LoopIx;
+use crate::timeline::TurnIx;
 
 /// What the settled slots of a scope have spent.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(in crate::projection) struct Spent {
     tokens: u64,
-    /// The loop on which they were spent.
-    loop_ix: Option<LoopIx>,
+    /// The turn on which they were spent.
+    turn_ix: Option<TurnIx>,
 }
 
 /// A pool that is being spent.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct OpenPool {
-    budget: ReadyBudget,
+    budget: CompiledBudget,
     region: Region,
     pool: Pool,
-    loop_ix: Option<LoopIx>,
+    turn_ix: Option<TurnIx>,
     /// The first slot whose exact tokens have not been charged.
     next: SlotIx,
 }
 
 impl OpenPool {
-    pub(super) fn new(budget: ReadyBudget, region: Region) -> Self {
+    pub(super) fn new(budget: CompiledBudget, region: Region) -> Self {
         Self {
             budget,
             region,
             pool: Pool { tokens: budget.tokens, used: 0 },
-            loop_ix: None,
+            turn_ix: None,
             next: region.from,
         }
     }
 
     /// Goes on where settled slots left the pool.
     pub(super) fn resume(&mut self, spent: Spent) {
-        (self.pool.used, self.loop_ix) = (spent.tokens, spent.loop_ix);
+        (self.pool.used, self.turn_ix) = (spent.tokens, spent.turn_ix);
     }
 
     /// Returns what has been spent.
     pub(super) fn spent(&self) -> Spent {
-        Spent { tokens: self.pool.used, loop_ix: self.loop_ix }
+        Spent { tokens: self.pool.used, turn_ix: self.turn_ix }
     }
 
     /// Returns the pool as it stands in front of a slot about to be shown.
     #[inline]
-    pub(super) fn at(&mut self, slot: SlotIx, rung: &ReadyRung, edit: &mut Editor<'_, '_>) -> &mut Pool {
-        let loop_ix = edit.prompt().item(slot).loop_ix;
-        if self.budget.per_loop && self.loop_ix != Some(loop_ix) {
-            self.loop_ix = Some(loop_ix);
+    pub(super) fn at(&mut self, slot: SlotIx, rung: &CompiledRung, edit: &mut Editor<'_, '_>) -> &mut Pool {
+        let turn_ix = edit.prompt().item(slot).turn_ix;
+        if self.budget.per_turn && self.turn_ix != Some(turn_ix) {
+            self.turn_ix = Some(turn_ix);
             self.pool.used = 0;
-            self.next = edit.prompt().spine().loops[loop_ix as usize].items.start;
+            self.next = edit.prompt().spine().turns[turn_ix as usize].items.start;
         }
         if self.budget.counts_shown {
             self.charge_up_to(slot, rung, edit);
@@ -65,14 +65,14 @@ impl OpenPool {
     }
 
     /// Charges what is already exact in front of a slot and is not for the rung to show.
-    fn charge_up_to(&mut self, slot: SlotIx, rung: &ReadyRung, edit: &mut Editor<'_, '_>) {
+    fn charge_up_to(&mut self, slot: SlotIx, rung: &CompiledRung, edit: &mut Editor<'_, '_>) {
         let mut at = edit.visible_from(self.next);
         let mut n_seen = 0;
         while at < slot {
             n_seen += 1;
             let stands = edit.prompt().slot(at);
             if stands.exact && stands.state == State::Shown {
-                let is_visited = at >= self.region.from && rung.place.has(edit.prompt(), at);
+                let is_visited = at >= self.region.from && rung.scope.has(edit.prompt(), at);
                 self.pool.used += if is_visited { 0 } else { u64::from(stands.tokens) };
             }
             at = edit.visible_from(at + 1);

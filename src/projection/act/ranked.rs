@@ -4,26 +4,26 @@ use std::collections::BTreeSet;
 
 use super::{progress, touch_slot};
 use crate::projection::edit::Editor;
-use crate::projection::program::{Activation, ReadyRung};
+use crate::projection::program::{Activation, CompiledRung};
 use crate::projection::prompt::SlotIx;
 use crate::projection::scope::Region;
+use crate::quantity::Tokens;
 use crate::spec::policy::OrderSpec;
-use crate::units::Tokens;
 
 /// Takes units from the newest or the largest on.
 pub(super) fn ranked(
-    rung: &mut ReadyRung,
+    rung: &mut CompiledRung,
     region: Region,
     activation: &Activation<'_>,
     edit: &mut Editor<'_, '_>,
 ) -> (u32, u32) {
-    let size = rung.place.unit_size(edit, region);
+    let size = rung.scope.unit_size(edit, region);
     let mut progress = progress(rung, region, edit);
     let mut units: Vec<Vec<SlotIx>> = Vec::new();
     let mut at = region.from;
     loop {
         let mut unit = Vec::new();
-        rung.place.next_unit(edit, &mut at, region.to, &size, &mut unit);
+        rung.scope.next_unit(edit, &mut at, region.to, &size, &mut unit);
         if unit.is_empty() {
             break;
         }
@@ -32,7 +32,7 @@ pub(super) fn ranked(
     let tokens = |unit: &Vec<SlotIx>| {
         unit.iter().map(|it| Tokens::from(edit.prompt().slot(*it).tokens)).sum::<Tokens>()
     };
-    match rung.place.order {
+    match rung.scope.order {
         OrderSpec::Largest => units.sort_by_key(|unit| std::cmp::Reverse(tokens(unit))),
         OrderSpec::Newest | OrderSpec::Oldest => units.reverse(),
     }
@@ -40,7 +40,7 @@ pub(super) fn ranked(
     let mut seen: [BTreeSet<usize>; 3] = Default::default();
     for mut unit in units {
         // What went with its call, or with its result, is no longer there to be taken.
-        unit.retain(|slot| rung.place.has(edit.prompt(), *slot));
+        unit.retain(|slot| rung.scope.has(edit.prompt(), *slot));
         if unit.is_empty() {
             continue;
         }

@@ -1,29 +1,29 @@
 //! Summaries: the shortest run of units whose predicted result meets the goal gives way to one text.
 
-use super::{ReadySummary, progress};
+use super::{CompiledSummary, progress};
 use crate::projection::edit::{Editor, SideRequest};
 use crate::projection::filter::ClassMask;
 use crate::projection::num::Env;
-use crate::projection::program::{Activation, ReadyRung};
+use crate::projection::program::{Activation, CompiledRung};
 use crate::projection::prompt::{Prompt, SlotIx};
 use crate::projection::scope::Region;
+use crate::quantity::Tokens;
 use crate::spec::action::SummaryPromptSpec;
 use crate::spec::policy::PartSpec;
-use crate::trace::{Kind, LoopIx};
-use crate::units::Tokens;
+use crate::timeline::{Kind, TurnIx};
 
 /// Puts a summary in the place of the shortest run of units whose predicted result meets the goal, or of all.
 pub(super) fn summarise(
-    rung: &mut ReadyRung,
-    summary: &ReadySummary,
+    rung: &mut CompiledRung,
+    summary: &CompiledSummary,
     region: Region,
     activation: &Activation<'_>,
     edit: &mut Editor<'_, '_>,
 ) {
-    let size = rung.place.unit_size(edit, region);
+    let size = rung.scope.unit_size(edit, region);
     let mut look = rung.look(activation, progress(rung, region, edit), edit);
     let (prompt, scope) = (look.prompt, look.scope.tokens);
-    let stays_in_scope = rung.place.filter.has_summary();
+    let stays_in_scope = rung.scope.filter.has_summary();
     let mut batch = Batch::default();
     let mut units = std::mem::take(&mut rung.units);
     let mut at = region.from;
@@ -38,7 +38,7 @@ pub(super) fn summarise(
                 break;
             }
         }
-        rung.place.next_unit(edit, &mut at, region.to, &size, &mut units);
+        rung.scope.next_unit(edit, &mut at, region.to, &size, &mut units);
         if units.is_empty() {
             break;
         }
@@ -63,15 +63,15 @@ pub(super) fn summarise(
             prompt: overhead.saturating_add(input),
             chain: aligned.then(|| edit.chain()),
             output: output.saturating_add(batch.copied),
-            items: batch.n_loops,
+            items: batch.n_turns,
         }
     });
     edit.summarise(&batch.slots, u32::try_from(output).unwrap_or(u32::MAX), request);
     let n = u32::try_from(batch.slots.len()).unwrap_or(u32::MAX);
-    edit.note_visit(rung.place.part == PartSpec::Active, n, n);
+    edit.note_visit(rung.scope.part == PartSpec::Active, n, n);
 }
 
-impl ReadySummary {
+impl CompiledSummary {
     fn output_of(&self, batch: &Batch, activation: &Activation<'_>) -> Tokens {
         self.output.eval(&Env { input: batch.input, ..activation.env })
     }
@@ -84,8 +84,8 @@ struct Batch {
     input: Tokens,
     copied: Tokens,
     n_units: u64,
-    n_loops: u32,
-    last_loop: Option<LoopIx>,
+    n_turns: u32,
+    last_turn: Option<TurnIx>,
 }
 
 impl Batch {
@@ -95,9 +95,9 @@ impl Batch {
             self.copied += tokens;
             return;
         }
-        let loop_ix = prompt.item(index).loop_ix;
-        self.n_loops += u32::from(self.last_loop != Some(loop_ix));
-        self.last_loop = Some(loop_ix);
+        let turn_ix = prompt.item(index).turn_ix;
+        self.n_turns += u32::from(self.last_turn != Some(turn_ix));
+        self.last_turn = Some(turn_ix);
         self.input += tokens;
         self.slots.push(index);
     }

@@ -6,13 +6,13 @@ use super::words;
 use crate::cache::Fate;
 use crate::explain::{Explanation, Same, Standing};
 use crate::ledger::Role;
-use crate::metrics::totals::TTL_CLASSES;
+use crate::measure::totals::TTL_CLASSES;
 use crate::model::Policy;
 use crate::price::Bill;
+use crate::quantity::{Cost, Tokens};
 use crate::report::numbers::{self, thousands};
 use crate::report::rows::Context;
 use crate::report::table::wrap;
-use crate::units::{Cost, Tokens};
 
 /// How an explanation is drawn.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -119,8 +119,8 @@ fn head(it: &Explanation, context: Context<'_>, style: Style, text: &mut String)
         n => format!(" and {} beside them", words::tokens(n)),
     };
     let place = format!(
-        "{who}, loop {}, step {}, at {}: {} in {}{beside}; answered with {}",
-        it.row.loop_ix,
+        "{who}, turn {}, step {}, at {}: {} in {}{beside}; answered with {}",
+        it.row.turn_ix,
         it.row.step,
         words::seconds(u64::try_from(it.row.at_ms).unwrap_or(0)),
         words::tokens(it.row.prompt),

@@ -84,7 +84,8 @@ fn place(entry: &EntryFound) -> String {
 /// Returns what became of an entry, and why.
 pub(super) fn entry(entry: &EntryFound, rules: &CacheRules) -> String {
     let what = format!("{}{}", tokens(entry.tokens), place(entry));
-    let since = if matches!(rules, CacheRules::Stored(it) if !it.renews) { "stored" } else { "last used" };
+    let since =
+        if matches!(rules, CacheRules::ExplicitCache(it) if !it.renews) { "stored" } else { "last used" };
     let age = entry.age_ms.map_or(String::new(), |it| format!(", {since} {} ago", seconds(it)));
     let life = entry.life_ms.map_or(String::new(), |it| format!(", lives {}", seconds(it)));
     let why = match entry.fate {
@@ -160,7 +161,7 @@ fn no_entry(it: &Explanation, rules: &CacheRules) -> String {
     let min = match rules {
         CacheRules::Breakpoints(rules) => rules.min_tokens,
         CacheRules::Units(rules) => rules.steps.min,
-        CacheRules::Stored(rules) => rules.min_tokens,
+        CacheRules::ExplicitCache(rules) => rules.min_tokens,
         _ => 0,
     };
     let Some(prefix) = &it.prefix else { return "no request came before".to_owned() };

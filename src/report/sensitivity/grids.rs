@@ -1,7 +1,7 @@
 //! The tables of a comparison across profiles, and what a reader must know of them.
 
 use super::{Compared, Grid};
-use crate::metrics::sensitivity::{Cell, Flip, Row, Sensitivity};
+use crate::measure::sensitivity::{Cell, Flip, Row, Sensitivity};
 use crate::model::price::Part;
 use crate::report::ALL;
 use crate::report::numbers::{self, NONE};

@@ -3,7 +3,7 @@
 use ctxsim::cache::breakpoints::{Cache, Times};
 use ctxsim::cache::marks::Mark;
 use ctxsim::model::TtlClass::{Long, Short};
-use ctxsim::trace::Kind;
+use ctxsim::timeline::Kind;
 
 use super::{Blocks, rules, send};
 

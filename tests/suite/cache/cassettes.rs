@@ -7,7 +7,7 @@ use ctxsim::cache::breakpoints::{Cache, Times};
 use ctxsim::cache::marks::Mark;
 use ctxsim::model::TtlClass;
 use ctxsim::projection::chain::Link;
-use ctxsim::trace::Kind;
+use ctxsim::timeline::Kind;
 use serde::Deserialize;
 
 use super::rules;

@@ -4,7 +4,7 @@ use ctxsim::engine::simulate;
 use ctxsim::ledger::Rows;
 use ctxsim::model::{Limits, Policy};
 use ctxsim::spec::{Format, decode};
-use ctxsim::trace::{Kind, NewItem, Trace, TraceBuilder};
+use ctxsim::timeline::{Kind, NewItem, Timeline, TimelineBuilder};
 
 use super::Blocks;
 use super::listed::{Listed, rules_of, users};
@@ -74,11 +74,11 @@ fn a_unit_has_to_be_built_and_is_cleared_when_nothing_uses_it() {
     );
 }
 
-/// One loop whose prompts and replies have the recorded lengths.
-fn recorded(rows: &[[u64; 3]]) -> Trace {
-    let mut builder = TraceBuilder::new("recorded", &[]);
+/// One turn whose prompts and replies have the recorded lengths.
+fn recorded(rows: &[[u64; 3]]) -> Timeline {
+    let mut builder = TimelineBuilder::new("recorded", &[]);
     let tokens = |it: u64| u32::try_from(it).unwrap();
-    builder.begin_loop(&[NewItem::plain(Kind::User, tokens(rows[0][0]))]);
+    builder.begin_turn(&[NewItem::plain(Kind::User, tokens(rows[0][0]))]);
     for (n, [prompt, output, _]) in rows.iter().enumerate() {
         let results =
             rows.get(n + 1).map(|next| NewItem::plain(Kind::ToolResult, tokens(next[0] - prompt - output)));

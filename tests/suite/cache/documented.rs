@@ -10,7 +10,7 @@ use ctxsim::price::{Bill, Consumed};
 use ctxsim::projection::chain::Chain;
 use ctxsim::spec::decode::decode;
 use ctxsim::spec::{Format, ProfileSpec};
-use ctxsim::trace::Kind;
+use ctxsim::timeline::Kind;
 
 use super::{Blocks, rules, send};
 

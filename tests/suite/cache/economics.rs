@@ -3,7 +3,7 @@
 use ctxsim::cache::breakpoints::Cache;
 use ctxsim::ledger::CacheUse;
 use ctxsim::model::TtlClass::{self, Long, Short};
-use ctxsim::trace::Kind;
+use ctxsim::timeline::Kind;
 
 use super::{Blocks, rules, send};
 

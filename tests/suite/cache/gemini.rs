@@ -1,11 +1,11 @@
 //! Gemini's caches, as its guide and its prices stood in 2026-09: found by itself, and stored by the hour.
 
 use ctxsim::engine::simulate;
-use ctxsim::ledger::{StoredRow, Sums};
+use ctxsim::ledger::{ExplicitCacheRow, Sums};
 use ctxsim::model::{Limits, Policy, Profile};
 use ctxsim::price::{Costs, PriceRows};
 use ctxsim::spec::{Format, decode};
-use ctxsim::trace::{Kind, NewItem, Trace, TraceBuilder};
+use ctxsim::timeline::{Kind, NewItem, Timeline, TimelineBuilder};
 
 use super::listed::{Listed, profile, rules_of, users};
 
@@ -16,10 +16,10 @@ const PRICES: &str = "input = 1.25\noutput = 10.0\ncache_read = 0.125\nstorage =
 tiers = [{ above_prompt_tokens = 200_000, input = 2.50, output = 15.0, cache_read = 0.25 }]";
 
 /// A system prompt and so many steps of 1,000 tokens, each so many minutes after the one before.
-fn trace(system: u32, n_steps: i64, minutes: i64) -> Trace {
-    let mut builder = TraceBuilder::new("stored", &[]);
+fn timeline(system: u32, n_steps: i64, minutes: i64) -> Timeline {
+    let mut builder = TimelineBuilder::new("stored", &[]);
     builder.stable(Kind::System, system);
-    builder.begin_loop(&[NewItem::plain(Kind::User, 1_000)]);
+    builder.begin_turn(&[NewItem::plain(Kind::User, 1_000)]);
     for step in 0..n_steps {
         let results = [NewItem::plain(Kind::ToolResult, 900)];
         builder.step(step * minutes * 60_000, 100, &[NewItem::call("read", 100)], &results);
@@ -27,12 +27,12 @@ fn trace(system: u32, n_steps: i64, minutes: i64) -> Trace {
     builder.finish()
 }
 
-/// What a trace comes to under a profile and a policy's layout.
-fn run(profile: &Profile, layout: &str, trace: &Trace) -> (Sums, Costs) {
+/// What a timeline comes to under a profile and a policy's layout.
+fn run(profile: &Profile, layout: &str, timeline: &Timeline) -> (Sums, Costs) {
     let text = format!("(name: \"it\", about: \"it\", {layout})");
     let policy = Policy::new(&decode::decode(&text, Format::Ron).unwrap()).unwrap();
     let mut ledger = (Sums::default(), PriceRows::default());
-    simulate(trace, &policy, &Limits::NONE, &profile.cache, &mut ledger);
+    simulate(timeline, &policy, &Limits::NONE, &profile.cache, &mut ledger);
     let index = ledger.1.into();
     (ledger.0, Costs::new(&ledger.0, Some(&index), 0, profile))
 }
@@ -52,7 +52,7 @@ fn gemini_guide_implicit_hits_begin_at_a_models_minimum() {
 #[test]
 fn gemini_prices_a_content_is_made_as_input_read_for_a_tenth_and_kept_by_the_hour() {
     let profile = profile(STORED, PRICES);
-    let (sums, costs) = run(&profile, "", &trace(100_000, 5, 10));
+    let (sums, costs) = run(&profile, "", &timeline(100_000, 5, 10));
 
     // Five prompts of 100,000 stored tokens and 1,000 to 5,000 others, all within the hour.
     assert_eq!((sums.main.read, sums.main.uncached, sums.main.write), (500_000, 15_000, [0, 0]));
@@ -63,13 +63,13 @@ fn gemini_prices_a_content_is_made_as_input_read_for_a_tenth_and_kept_by_the_hou
     assert_eq!(costs.total(), 0.0625 + 0.01875 + 0.005 + made + kept);
     // The same load without a cache: 515,000 tokens of input.
     let none = super::listed::profile("rules = \"none\"", PRICES);
-    assert_eq!(run(&none, "", &trace(100_000, 5, 10)).1.total(), 0.64375 + 0.005);
+    assert_eq!(run(&none, "", &timeline(100_000, 5, 10)).1.total(), 0.64375 + 0.005);
 }
 
 #[test]
 fn a_content_is_kept_to_the_end_of_its_time_and_then_made_again() {
     let kept = |lines: &str| {
-        let (sums, _) = run(&profile(lines, PRICES), "", &trace(100_000, 4, 40));
+        let (sums, _) = run(&profile(lines, PRICES), "", &timeline(100_000, 4, 40));
         (sums.stored.n, sums.stored.token_ms / 3_600_000)
     };
 
@@ -85,7 +85,7 @@ fn a_content_is_kept_to_the_end_of_its_time_and_then_made_again() {
 fn a_content_ends_where_the_last_breakpoint_stands_and_shorter_ones_are_not_stored() {
     let profile = profile(STORED, PRICES);
     let stored = |layout: &str, system| {
-        let (sums, _) = run(&profile, layout, &trace(system, 3, 1));
+        let (sums, _) = run(&profile, layout, &timeline(system, 3, 1));
         (sums.stored.n, sums.stored.tokens, sums.main.read)
     };
 
@@ -98,7 +98,7 @@ fn a_content_ends_where_the_last_breakpoint_stands_and_shorter_ones_are_not_stor
 
 #[test]
 fn gemini_prices_a_long_content_is_made_at_the_price_of_long_prompts() {
-    let (_, costs) = run(&profile(STORED, PRICES), "", &trace(300_000, 1, 1));
+    let (_, costs) = run(&profile(STORED, PRICES), "", &timeline(300_000, 1, 1));
 
     assert_eq!(costs.storage.usd(), 2.10, "0.75 at twice the price, 1.35 to keep it for an hour");
 }
@@ -107,9 +107,9 @@ fn gemini_prices_a_long_content_is_made_at_the_price_of_long_prompts() {
 fn storage_without_a_price_makes_the_sum_unknown() {
     let profile = profile(STORED, "input = 1.25\noutput = 10.0\ncache_read = 0.125");
 
-    let (sums, costs) = run(&profile, "", &trace(100_000, 1, 1));
+    let (sums, costs) = run(&profile, "", &timeline(100_000, 1, 1));
 
     assert!(costs.is_unknown && costs.total().is_nan());
-    assert!(!run(&profile, "", &trace(100, 1, 1)).1.is_unknown, "nothing was stored");
-    assert_eq!(sums.stored.token_ms, u128::from(StoredRow::default().tokens + 100_000) * 3_600_000);
+    assert!(!run(&profile, "", &timeline(100, 1, 1)).1.is_unknown, "nothing was stored");
+    assert_eq!(sums.stored.token_ms, u128::from(ExplicitCacheRow::default().tokens + 100_000) * 3_600_000);
 }

@@ -4,15 +4,15 @@ use ctxsim::engine::simulate;
 use ctxsim::ledger::Rows;
 use ctxsim::model::{CacheRules, Limits, Policy};
 use ctxsim::spec::{Format, decode};
-use ctxsim::trace::{Kind, NewItem, Trace, TraceBuilder};
+use ctxsim::timeline::{Kind, NewItem, Timeline, TimelineBuilder};
 
 use super::rules;
 
-/// One loop: a system prompt of 2,000, a user's 500, and three steps whose results are 1,000 each.
-fn trace() -> Trace {
-    let mut builder = TraceBuilder::new("layout", &[]);
+/// One turn: a system prompt of 2,000, a user's 500, and three steps whose results are 1,000 each.
+fn timeline() -> Timeline {
+    let mut builder = TimelineBuilder::new("layout", &[]);
     builder.stable(Kind::System, 2_000);
-    builder.begin_loop(&[NewItem::plain(Kind::User, 500)]);
+    builder.begin_turn(&[NewItem::plain(Kind::User, 500)]);
     for step in 0..3 {
         let results = [NewItem::plain(Kind::ToolResult, 1_000)];
         builder.step(step * 10_000, 100, &[NewItem::call("read", 100)], &results);
@@ -24,7 +24,7 @@ fn divided(layout: &str) -> Vec<[u64; 4]> {
     let text = format!("(name: \"it\", about: \"it\", {layout})");
     let policy = Policy::new(&decode::decode(&text, Format::Ron).unwrap()).unwrap();
     let mut rows = Rows::default();
-    simulate(&trace(), &policy, &Limits::NONE, &CacheRules::Breakpoints(rules(1_024)), &mut rows);
+    simulate(&timeline(), &policy, &Limits::NONE, &CacheRules::Breakpoints(rules(1_024)), &mut rows);
     let rows = rows.requests.iter().map(|it| it.usage);
     rows.map(|it| [it.read, it.write[0], it.write[1], it.uncached]).collect()
 }

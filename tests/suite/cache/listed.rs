@@ -6,7 +6,7 @@ use ctxsim::model::layout::Layout;
 use ctxsim::model::{CacheRules, Policy, Profile, Settings};
 use ctxsim::projection::chain::Chain;
 use ctxsim::spec::{Format, ProfileSpec, decode};
-use ctxsim::trace::Kind;
+use ctxsim::timeline::Kind;
 
 use super::Blocks;
 

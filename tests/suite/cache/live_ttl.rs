@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use ctxsim::cache::breakpoints::Cache;
 use ctxsim::model::TtlClass;
-use ctxsim::trace::Kind;
+use ctxsim::timeline::Kind;
 
 use super::{Blocks, rules, send};
 

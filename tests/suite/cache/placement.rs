@@ -8,7 +8,7 @@ use ctxsim::ledger::Sums;
 use ctxsim::model::{Limits, Policy, Profile};
 use ctxsim::price::Costs;
 use ctxsim::spec::{Format, decode};
-use ctxsim::trace::{Kind, NewItem, Trace, TraceBuilder};
+use ctxsim::timeline::{Kind, NewItem, Timeline, TimelineBuilder};
 
 use super::listed::profile;
 
@@ -23,13 +23,13 @@ const LAYOUTS: [(&str, &str); 8] = [
     ("system 1h, automatic", "[(at: end_of(system), ttl: \"1h\"), (at: automatic)]"),
 ];
 
-/// Twelve loops of three steps, a minute a step and half an hour between loops; a policy clears old results.
-fn trace() -> Trace {
-    let mut builder = TraceBuilder::new("placement", &[]);
+/// Twelve turns of three steps, a minute a step and half an hour between turns; a policy clears old results.
+fn timeline() -> Timeline {
+    let mut builder = TimelineBuilder::new("placement", &[]);
     builder.stable(Kind::ToolSchema, 6_000);
     builder.stable(Kind::System, 3_000);
     for n in 0..12 {
-        builder.begin_loop(&[NewItem::plain(Kind::User, 200)]);
+        builder.begin_turn(&[NewItem::plain(Kind::User, 200)]);
         for step in 0..3 {
             let at_ms = (n * 30 + step) * 60_000;
             let results = [NewItem::plain(Kind::ToolResult, 2_500), NewItem::plain(Kind::ToolResult, 400)];
@@ -42,7 +42,7 @@ fn trace() -> Trace {
 
 fn policy(layout: &str) -> Policy {
     let layout = if layout.is_empty() { String::new() } else { format!(", layout: (breakpoints: {layout})") };
-    let clear = "(name: \"clear\", scope: (part: completed, kinds: [tool_result], keep_recent: loops(4)), apply: show(marker(12)))";
+    let clear = "(name: \"clear\", scope: (part: completed, kinds: [tool_result], keep_recent: turns(4)), apply: show(marker(12)))";
     let text = format!("(name: \"it\", about: \"it\", stages: [{clear}]{layout})");
     Policy::new(&decode::decode(&text, Format::Ron).unwrap()).unwrap()
 }
@@ -65,7 +65,7 @@ fn profiles() -> [(&'static str, Profile); 3] {
 
 #[test]
 fn changing_only_the_placement_changes_reads_and_writes() {
-    let trace = trace();
+    let timeline = timeline();
     let mut table = String::new();
     for (rules, profile) in profiles() {
         let _ = writeln!(
@@ -76,7 +76,7 @@ fn changing_only_the_placement_changes_reads_and_writes() {
         let mut prompts = Vec::new();
         for (name, layout) in LAYOUTS {
             let mut sums = Sums::default();
-            simulate(&trace, &policy(layout), &Limits::NONE, &profile.cache, &mut sums);
+            simulate(&timeline, &policy(layout), &Limits::NONE, &profile.cache, &mut sums);
             let (main, cost) = (&sums.main, Costs::new(&sums, None, 0, &profile).total());
             let [short, long] = main.write;
             let _ = writeln!(

@@ -1,6 +1,6 @@
 //! The breakpoints rule with the numbers of Qwen's explicit cache (2026-10-11) and of Bedrock (about 2026-09).
 
-use ctxsim::trace::Kind;
+use ctxsim::timeline::Kind;
 
 use super::Blocks;
 use super::listed::{Listed, rules_of, users};

@@ -5,7 +5,7 @@ use ctxsim::ledger::Rows;
 use ctxsim::model::cache::{SETTINGS, Setting};
 use ctxsim::model::{CacheRules, Limits, Policy, Settings};
 use ctxsim::spec::{Format, decode};
-use ctxsim::trace::{Kind, NewItem, TraceBuilder};
+use ctxsim::timeline::{Kind, NewItem, TimelineBuilder};
 
 use super::Blocks;
 use super::listed::{Listed, rules_of};
@@ -91,9 +91,9 @@ fn an_old_value_brings_the_old_prefixes_back() {
 
 #[test]
 fn a_trace_whose_model_changes_midway_starts_again_there_and_goes_on_when_it_comes_back() {
-    let mut builder = TraceBuilder::new("switch", &[]);
+    let mut builder = TimelineBuilder::new("switch", &[]);
     builder.stable(Kind::System, 2_000);
-    builder.begin_loop(&[NewItem::plain(Kind::User, 500)]);
+    builder.begin_turn(&[NewItem::plain(Kind::User, 500)]);
     for step in 0..4 {
         match step {
             2 => builder.change(Setting::Model, 1),
@@ -103,11 +103,11 @@ fn a_trace_whose_model_changes_midway_starts_again_there_and_goes_on_when_it_com
         let results = [NewItem::plain(Kind::ToolResult, 1_000)];
         builder.step(step * 10_000, 100, &[NewItem::call("read", 100)], &results);
     }
-    let trace = builder.finish();
+    let timeline = builder.finish();
     let policy = Policy::new(&decode::decode("(name: \"it\", about: \"it\")", Format::Ron).unwrap()).unwrap();
     for rules in &RULES[..2] {
         let mut rows = Rows::default();
-        simulate(&trace, &policy, &Limits::NONE, &rules_of(rules), &mut rows);
+        simulate(&timeline, &policy, &Limits::NONE, &rules_of(rules), &mut rows);
 
         let reads: Vec<u64> = rows.requests.iter().map(|it| it.usage.read).collect();
         assert_eq!(reads, [0, 2_500, 0, 3_600], "{rules}");

@@ -80,7 +80,7 @@ fn a_store_of_inputs_that_were_given_as_paths_is_read_back_where_they_are() {
     out(&at(folder.path(), &[&write[..], &["--policy", &policy]].concat()));
     let text = out(&at(folder.path(), &read));
     assert!(
-        text.contains(&format!("what {policy} holds after conversation 0 of 50 turns of load.toml, ")),
+        text.contains(&format!("what {policy} holds after conversation 0 of 50 messages of load.toml, ")),
         "{text}"
     );
 

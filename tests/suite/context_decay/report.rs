@@ -1,12 +1,12 @@
 //! What is said of the benchmark: tables, charts, costs and guards.
 
 use ctxsim::catalog::Catalog;
+use ctxsim::compare::{Comparison, Plan};
 use ctxsim::guard;
-use ctxsim::metrics::Statistic;
-use ctxsim::report::blocks::Detail;
+use ctxsim::measure::Statistic;
 use ctxsim::report::retention::Chart;
+use ctxsim::report::sections::Detail;
 use ctxsim::report::{chart, json, markdown};
-use ctxsim::run::{Plan, Request};
 use serde_json::Value;
 
 use super::{plan, quietly, rounded};
@@ -28,8 +28,8 @@ fn assert_locked(name: &str, text: &str) {
 #[test]
 fn the_costs_in_the_document_are_those_of_the_suites() {
     let costs = |suite: &str| {
-        let request = Request { suite: Some(suite.to_owned()), ..Request::default() };
-        let report = quietly(&Plan::new(&Catalog::bundled(), &request).unwrap(), 2);
+        let comparison = Comparison { suite: Some(suite.to_owned()), ..Comparison::default() };
+        let report = quietly(&Plan::new(&Catalog::bundled(), &comparison).unwrap(), 2);
         let grid = report.retention_grids().into_iter().find(|it| it.title.starts_with("Cost beside"));
         grid.unwrap().rows
     };
@@ -58,12 +58,12 @@ fn the_costs_in_the_document_are_those_of_the_suites() {
 
 #[test]
 fn every_policy_keeps_what_it_keeps_on_every_load_at_its_price() {
-    let request = Request { suite: Some("context-decay-cost".to_owned()), ..Request::default() };
-    let report = quietly(&Plan::new(&Catalog::bundled(), &request).unwrap(), 2);
+    let comparison = Comparison { suite: Some("context-decay-cost".to_owned()), ..Comparison::default() };
+    let report = quietly(&Plan::new(&Catalog::bundled(), &comparison).unwrap(), 2);
 
     assert_locked("cost", &markdown::report(&report, Detail::Groups));
-    let request = Request { suite: Some("context-decay-whole".to_owned()), ..Request::default() };
-    let report = quietly(&Plan::new(&Catalog::bundled(), &request).unwrap(), 2);
+    let comparison = Comparison { suite: Some("context-decay-whole".to_owned()), ..Comparison::default() };
+    let report = quietly(&Plan::new(&Catalog::bundled(), &comparison).unwrap(), 2);
     assert_locked("whole", &markdown::report(&report, Detail::Groups));
 }
 
@@ -89,7 +89,7 @@ fn lines_of_one_colour_are_told_apart_by_dashes() {
     let n_strokes = |n_lines| {
         let lines = (0..n_lines).map(|it| (format!("p{it}"), vec![statistic(0.1), statistic(0.9)]));
         let svg =
-            chart::svg(&Chart { axis: "turns", places: places.clone(), lines: lines.collect() }).unwrap();
+            chart::svg(&Chart { axis: "messages", places: places.clone(), lines: lines.collect() }).unwrap();
         svg.matches("stroke=\"#0072B2\"").count()
     };
 

@@ -1,6 +1,6 @@
 //! What a fuzzer may call: every reader of the library, given any bytes; shared with `fuzz/`.
 
-use ctxsim::blocks;
+use ctxsim::block_trace;
 use ctxsim::engine::simulate;
 use ctxsim::ledger::Rows;
 use ctxsim::model::{CacheRules, Limits, Policy, Profile};
@@ -9,7 +9,7 @@ use ctxsim::source::Source;
 use ctxsim::spec::scenario::{AssumeSpec, LoadSpec};
 use ctxsim::spec::set::Setting;
 use ctxsim::spec::{Format, PolicySpec, ProfileSpec, ScenarioSpec, SuiteSpec, decode};
-use ctxsim::trace::{Conversation, import, load};
+use ctxsim::timeline::{Conversation, import, load};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -40,7 +40,7 @@ fn recording(bytes: &[u8]) {
     let profile = Profile::new(&decode::decode(PROFILE, Format::Toml).unwrap()).unwrap();
     for session in sessions {
         let mut rows = Rows::default();
-        simulate(&session.trace, &policy, &Limits::NONE, &profile.cache, &mut rows);
+        simulate(&session.timeline, &policy, &Limits::NONE, &profile.cache, &mut rows);
         for row in &rows.requests {
             let use_ = &row.usage;
             assert_eq!(use_.read + use_.write[0] + use_.write[1] + use_.uncached, row.prompt);
@@ -79,7 +79,7 @@ fn scenario(bytes: &[u8]) {
                 let _ = source.locate_all(problems);
             }
         }
-        LoadSpec::Loops(_) | LoadSpec::Recorded { .. } => {
+        LoadSpec::Turns(_) | LoadSpec::Recorded { .. } => {
             let _ = load::load(&spec, |_, _| Err(Vec::new().into()));
         }
     });
@@ -120,7 +120,7 @@ fn prices(bytes: &[u8]) {
 /// Reads a block trace, and replays it.
 fn blocks(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
-    if let Ok(trace) = blocks::read(&text, "fuzz") {
-        blocks::replay(&trace, &Limits::NONE, &CacheRules::None, &mut Rows::default());
+    if let Ok(block_trace) = block_trace::read(&text, "fuzz") {
+        block_trace::replay(&block_trace, &Limits::NONE, &CacheRules::None, &mut Rows::default());
     }
 }

@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 
 use ctxsim::spec::scenario::AssumeSpec;
-use ctxsim::trace::Kind;
-use ctxsim::trace::import::{Imported, import};
+use ctxsim::timeline::Kind;
+use ctxsim::timeline::import::{Imported, import};
 
 use super::*;
 
@@ -72,11 +72,11 @@ fn the_text_plane_says_what_each_item_says_and_a_call_says_its_input() {
         .result("c1", "a\\nb")
         .text("m2", "done", "null");
 
-    let trace = imported(&session.text).trace;
+    let timeline = imported(&session.text).timeline;
 
-    let texts: Vec<Option<&str>> = (0..4).map(|it| trace.texts.of(it)).collect();
+    let texts: Vec<Option<&str>> = (0..4).map(|it| timeline.texts.of(it)).collect();
     assert_eq!(texts, [Some("hello"), Some(r#"{"command":"ls"}"#), Some("a\nb"), Some("done")]);
-    assert_eq!(trace.texts.of(4), None);
+    assert_eq!(timeline.texts.of(4), None);
 }
 
 #[test]
@@ -89,9 +89,9 @@ fn a_result_of_several_blocks_says_their_texts_one_a_line_and_a_picture_says_not
         .line("user", &format!(r#"{{"role":"user","content":[{result}]}}"#), "")
         .text("m2", "done", "null");
 
-    let trace = imported(&session.text).trace;
+    let timeline = imported(&session.text).timeline;
 
-    assert_eq!(trace.texts.of(2), Some("one\ntwo"));
+    assert_eq!(timeline.texts.of(2), Some("one\ntwo"));
 }
 
 #[test]
@@ -99,9 +99,9 @@ fn equal_content_has_an_equal_digest_and_other_content_another() {
     let session =
         Session::default().user("same").text("m1", "same", "null").user("same").text("m2", "other", "null");
 
-    let trace = imported(&session.text).trace;
+    let timeline = imported(&session.text).timeline;
 
-    let digests: Vec<u64> = trace.spine.items.iter().map(|it| it.digest).collect();
+    let digests: Vec<u64> = timeline.spine.items.iter().map(|it| it.digest).collect();
     assert_eq!(digests[0], digests[2]);
     assert_ne!(digests[0], digests[1], "a user's text is not an assistant's");
     assert_ne!(digests[1], digests[3]);
@@ -122,7 +122,7 @@ fn two_objects_on_one_line_are_two_records() {
 
     let glued = imported(&session.text.replace("}\n{", "}{"));
 
-    assert_eq!(glued.trace.spine.items.len(), 3);
+    assert_eq!(glued.timeline.spine.items.len(), 3);
     assert_eq!(glued.losses, []);
 }
 
@@ -133,7 +133,7 @@ fn a_line_that_is_cut_off_is_reported_with_its_line() {
 
     let cut = imported(text);
 
-    assert_eq!(cut.trace.spine.steps.len(), 1);
+    assert_eq!(cut.timeline.spine.steps.len(), 1);
     assert_eq!(cut.losses.len(), 1);
     assert_eq!(cut.losses[0].to_string(), "line 3: records that are cut off");
 }
@@ -145,7 +145,7 @@ fn a_line_that_is_no_record_does_not_stop_the_rest() {
 
     let read = imported(&text);
 
-    assert_eq!(read.trace.spine.steps.len(), 1);
+    assert_eq!(read.timeline.spine.steps.len(), 1);
     assert_eq!(read.losses.iter().map(|it| it.line).collect::<Vec<_>>(), [1, 2]);
 }
 
@@ -159,14 +159,14 @@ fn usage_that_lines_of_a_reply_repeat_is_billed_once() {
         .result("c1", "done")
         .text("m2", "bye", &usage(4, 96, 400, 30));
 
-    let trace = imported(&session.text).trace;
+    let timeline = imported(&session.text).timeline;
 
-    let recorded = trace.recorded.as_ref().unwrap().usage[0].unwrap();
+    let recorded = timeline.recorded.as_ref().unwrap().usage[0].unwrap();
     assert_eq!((recorded.prompt, recorded.cache_read, recorded.cache_write), (100, 6, 90));
     assert_eq!((recorded.uncached, recorded.output), (4, 230));
-    assert_eq!(trace.spine.steps[0].output_tokens, 230);
-    assert_eq!(trace.spine.steps[0].reply.len(), 3);
-    assert_eq!(prompts(&trace), [100, 500]);
+    assert_eq!(timeline.spine.steps[0].output_tokens, 230);
+    assert_eq!(timeline.spine.steps[0].reply.len(), 3);
+    assert_eq!(prompts(&timeline), [100, 500]);
 }
 
 #[test]
@@ -182,14 +182,14 @@ fn parallel_results_between_lines_of_a_reply_find_their_calls() {
     let on_a_side_branch = in_order.text.replacen(r#""parentUuid":"u3""#, r#""parentUuid":"u2""#, 1);
 
     for text in [&in_order.text, &on_a_side_branch] {
-        let Imported { trace, losses, .. } = imported(text);
+        let Imported { timeline, losses, .. } = imported(text);
 
-        assert_well_formed(&trace);
+        assert_well_formed(&timeline);
         assert_eq!(losses, []);
-        assert_eq!(prompts(&trace), [100, 150]);
-        let step = &trace.spine.steps[0];
+        assert_eq!(prompts(&timeline), [100, 150]);
+        let step = &timeline.spine.steps[0];
         assert_eq!((step.reply.len(), step.results.len()), (2, 2));
-        let pairs: Vec<u32> = step.results.clone().map(|it| trace.spine.items[it as usize].pair).collect();
+        let pairs: Vec<u32> = step.results.clone().map(|it| timeline.spine.items[it as usize].pair).collect();
         assert_eq!(pairs, step.reply.clone().collect::<Vec<_>>());
     }
 }
@@ -205,9 +205,9 @@ fn an_abandoned_branch_is_left_out_and_reported() {
         .text("m3", "yes", &usage(0, 100, 60, 20));
     let text = session.text.replacen(r#""parentUuid":"u4""#, r#""parentUuid":"u2""#, 1);
 
-    let Imported { trace, losses, .. } = imported(&text);
+    let Imported { timeline, losses, .. } = imported(&text);
 
-    assert_eq!(prompts(&trace), [100, 160]);
+    assert_eq!(prompts(&timeline), [100, 160]);
     let reasons: Vec<String> = losses.iter().map(ToString::to_string).collect();
     assert_eq!(
         reasons,
@@ -220,7 +220,7 @@ fn records_that_follow_each_other_in_a_circle_end() {
     let session = Session::default().user("hello").text("m1", "hi", &usage(0, 0, 100, 20));
     let text = session.text.replacen(r#""parentUuid":null"#, r#""parentUuid":"u2""#, 1);
 
-    assert_eq!(imported(&text).trace.spine.steps.len(), 1);
+    assert_eq!(imported(&text).timeline.spine.steps.len(), 1);
 }
 
 #[test]
@@ -234,10 +234,10 @@ fn a_synthetic_reply_is_no_request() {
         .user("again")
         .text("m3", "yes", &usage(0, 100, 60, 20));
 
-    let Imported { trace, losses, .. } = imported(&session.text);
+    let Imported { timeline, losses, .. } = imported(&session.text);
 
-    assert_eq!((trace.spine.loops.len(), trace.spine.steps.len()), (2, 2));
-    assert_eq!(trace.spine.loops[1].user.len(), 2, "both messages wait for the one reply");
+    assert_eq!((timeline.spine.turns.len(), timeline.spine.steps.len()), (2, 2));
+    assert_eq!(timeline.spine.turns[1].user.len(), 2, "both messages wait for the one reply");
     assert_eq!(losses[0].line, 4);
 }
 
@@ -250,14 +250,14 @@ fn records_of_sub_agents_and_of_progress_are_counted_and_left_out() {
         .line("assistant", r#"{"id":"s1","content":[]}"#, r#""isSidechain":true,"#)
         .line("progress", "null", "");
 
-    let Imported { trace, losses, .. } = imported(&session.text);
+    let Imported { timeline, losses, .. } = imported(&session.text);
 
-    assert_eq!(trace.spine.steps.len(), 1);
+    assert_eq!(timeline.spine.steps.len(), 1);
     assert_eq!(losses.iter().map(|it| (it.line, it.count)).collect::<Vec<_>>(), [(3, 2), (5, 1)]);
 }
 
 #[test]
-fn text_that_the_user_did_not_type_goes_on_with_the_loop() {
+fn text_that_the_user_did_not_type_goes_on_with_the_turn() {
     let session = Session::default()
         .user("hello")
         .call("m1", "c1", &usage(0, 0, 100, 1))
@@ -268,15 +268,15 @@ fn text_that_the_user_did_not_type_goes_on_with_the_loop() {
         .user("next")
         .text("m3", "ok", &usage(0, 150, 70, 30));
 
-    let trace = imported(&session.text).trace;
+    let timeline = imported(&session.text).timeline;
 
-    assert_well_formed(&trace);
-    assert_eq!(trace.spine.loops.len(), 2);
+    assert_well_formed(&timeline);
+    assert_eq!(timeline.spine.turns.len(), 2);
     let kinds: Vec<Kind> =
-        trace.spine.steps[0].results.clone().map(|it| trace.spine.items[it as usize].kind).collect();
+        timeline.spine.steps[0].results.clone().map(|it| timeline.spine.items[it as usize].kind).collect();
     assert_eq!(kinds, [Kind::ToolResult, Kind::User]);
-    assert_eq!(trace.spine.loops[1].user.len(), 2);
-    assert_eq!(prompts(&trace), [100, 150, 220]);
+    assert_eq!(timeline.spine.turns[1].user.len(), 2);
+    assert_eq!(prompts(&timeline), [100, 150, 220]);
 }
 
 #[test]
@@ -284,11 +284,11 @@ fn a_session_without_usage_is_sized_by_its_characters() {
     let session = Session::default().user("12345678").text("m1", "1234", "null").user("123456789");
     let session = session.text("m2", "1", r#"{"input_tokens":0,"output_tokens":0}"#);
 
-    let trace = imported(&session.text).trace;
+    let timeline = imported(&session.text).timeline;
 
-    assert_eq!(trace.recorded.map(|it| it.usage), None);
-    assert_eq!(trace.spine.items.iter().map(|it| it.raw).collect::<Vec<_>>(), [2, 1, 3, 1]);
-    assert!(trace.assumptions.iter().any(|it| it.starts_with("Requests without recorded usage: 2.")));
+    assert_eq!(timeline.recorded.map(|it| it.usage), None);
+    assert_eq!(timeline.spine.items.iter().map(|it| it.raw).collect::<Vec<_>>(), [2, 1, 3, 1]);
+    assert!(timeline.assumptions.iter().any(|it| it.starts_with("Requests without recorded usage: 2.")));
 }
 
 #[test]
@@ -301,10 +301,10 @@ fn requests_without_usage_share_in_the_next_known_growth() {
         .user("and more")
         .text("m3", "well", &usage(0, 100, 60, 20));
 
-    let trace = imported(&session.text).trace;
+    let timeline = imported(&session.text).timeline;
 
-    assert_eq!(prompts(&trace)[2], 160);
-    assert_eq!(trace.recorded.unwrap().usage[1], None);
+    assert_eq!(prompts(&timeline)[2], 160);
+    assert_eq!(timeline.recorded.unwrap().usage[1], None);
 }
 
 #[test]
@@ -317,21 +317,23 @@ fn a_prompt_that_shrinks_is_a_reset_by_the_harness() {
         .user("and more")
         .text("m3", "well", &usage(0, 80, 40, 20));
 
-    let trace = imported(&session.text).trace;
+    let timeline = imported(&session.text).timeline;
 
-    assert_eq!(trace.events.len(), 1);
-    assert_eq!(played(&trace), [100, 80, 120]);
-    assert!(trace.assumptions.iter().any(|it| it.starts_with("Prompts that shrank") && it.contains(": 1.")));
+    assert_eq!(timeline.events.len(), 1);
+    assert_eq!(played(&timeline), [100, 80, 120]);
+    assert!(
+        timeline.assumptions.iter().any(|it| it.starts_with("Prompts that shrank") && it.contains(": 1."))
+    );
 }
 
 #[test]
 fn text_larger_than_its_recorded_prompt_is_scaled_down() {
     let session = Session::default().user(&"x".repeat(4_000)).text("m1", "hi", &usage(10, 0, 0, 20));
 
-    let trace = imported(&session.text).trace;
+    let timeline = imported(&session.text).timeline;
 
-    assert_eq!(trace.spine.n_stable, 0);
-    assert_eq!(prompts(&trace), [10]);
+    assert_eq!(timeline.spine.n_stable, 0);
+    assert_eq!(prompts(&timeline), [10]);
 }
 
 #[test]
@@ -340,9 +342,9 @@ fn numbers_that_cannot_be_token_counts_are_no_usage() {
         let bad = format!(r#"{{"input_tokens":{number},"output_tokens":20}}"#);
         let session = Session::default().user("hello").text("m1", "hi", &bad);
 
-        let Imported { trace, losses, .. } = imported(&session.text);
+        let Imported { timeline, losses, .. } = imported(&session.text);
 
-        assert_eq!(trace.recorded.map(|it| it.usage), None, "{number}");
+        assert_eq!(timeline.recorded.map(|it| it.usage), None, "{number}");
         assert_eq!(losses[0].what, "usage whose numbers cannot be token counts", "{number}");
     }
 }
@@ -356,9 +358,9 @@ fn deep_nesting_is_reported_and_not_followed() {
         .line("user", r#"{"content":"again"}"#, &format!(r#""toolUseResult":{deep},"#))
         .text("m2", "hi", &usage(0, 0, 100, 20));
 
-    let Imported { trace, losses, .. } = imported(&session.text);
+    let Imported { timeline, losses, .. } = imported(&session.text);
 
-    assert_eq!(trace.spine.steps.len(), 1);
+    assert_eq!(timeline.spine.steps.len(), 1);
     assert_eq!(losses[0].line, 2);
 }
 
@@ -371,12 +373,12 @@ fn a_compaction_takes_the_history_out_and_its_summary_is_user_text() {
         .line("user", r#"{"content":"so far: hello"}"#, r#""isCompactSummary":true,"#)
         .text("m2", "yes", &usage(0, 0, 120, 20));
 
-    let trace = imported(&session.text).trace;
+    let timeline = imported(&session.text).timeline;
 
-    assert_eq!(trace.spine.loops.len(), 2);
-    assert_eq!((trace.events.len(), played(&trace)), (1, vec![100, 120]), "longer, and yet compacted");
+    assert_eq!(timeline.spine.turns.len(), 2);
+    assert_eq!((timeline.events.len(), played(&timeline)), (1, vec![100, 120]), "longer, and yet compacted");
     assert!(
-        trace
+        timeline
             .assumptions
             .iter()
             .any(|it| it.starts_with("Summaries of compacted history that count as user text: 1."))

@@ -70,8 +70,8 @@ impl Rollout {
     }
 }
 
-fn kinds(trace: &Trace) -> Vec<Kind> {
-    trace.spine.items.iter().map(|it| it.kind).collect()
+fn kinds(timeline: &Timeline) -> Vec<Kind> {
+    timeline.spine.items.iter().map(|it| it.kind).collect()
 }
 
 #[test]
@@ -87,17 +87,17 @@ fn a_count_of_tokens_closes_a_request_and_its_input_holds_what_was_cached() {
         .text("done")
         .count([1_200, 1_024, 30, 0]);
 
-    let Imported { trace, format, losses, .. } = rollout.read();
+    let Imported { timeline, format, losses, .. } = rollout.read();
 
-    assert_well_formed(&trace);
+    assert_well_formed(&timeline);
     assert_eq!((format, losses.len()), ("codex", 0));
-    assert_eq!(prompts(&trace), [1_000, 1_200]);
-    let usage = trace.recorded.as_ref().unwrap().usage[0].unwrap();
+    assert_eq!(prompts(&timeline), [1_000, 1_200]);
+    let usage = timeline.recorded.as_ref().unwrap().usage[0].unwrap();
     assert_eq!((usage.prompt, usage.cache_read, usage.cache_write, usage.uncached), (1_000, 896, 0, 104));
-    let step = &trace.spine.steps[0];
-    let sizes: Vec<u32> = step.reply.clone().map(|it| trace.spine.items[it as usize].raw).collect();
+    let step = &timeline.spine.steps[0];
+    let sizes: Vec<u32> = step.reply.clone().map(|it| timeline.spine.items[it as usize].raw).collect();
     assert_eq!(sizes, [20, 15, 15], "reasoning is counted by itself, the calls share the rest of the output");
-    let results: u32 = step.results.clone().map(|it| trace.spine.items[it as usize].raw).sum();
+    let results: u32 = step.results.clone().map(|it| timeline.spine.items[it as usize].raw).sum();
     assert_eq!(results, 150, "the growth behind the output is the results'");
 }
 
@@ -116,20 +116,20 @@ fn reasoning_leaves_the_prompts_when_the_user_speaks_again() {
         .text("yes")
         .count([1_140, 896, 10, 0]);
 
-    let trace = rollout.read().trace;
+    let timeline = rollout.read().timeline;
 
-    let gone: Vec<Kind> = trace
+    let gone: Vec<Kind> = timeline
         .events
         .iter()
         .flat_map(|it| {
-            let ctxsim::trace::EventKind::Reset(items) = it.kind.clone() else { panic!("no reset") };
-            items.map(|it| trace.spine.items[it as usize].kind)
+            let ctxsim::timeline::EventKind::Reset(items) = it.kind.clone() else { panic!("no reset") };
+            items.map(|it| timeline.spine.items[it as usize].kind)
         })
         .collect();
     assert_eq!(gone, [Kind::Reasoning, Kind::Reasoning]);
-    assert_eq!(played(&trace), [1_000, 1_200, 1_140]);
+    assert_eq!(played(&timeline), [1_000, 1_200, 1_140]);
     // 1,200 and 90 of output, less 160 of reasoning, are 1,130.
-    assert_eq!(trace.spine.items[trace.spine.loops[1].user.start as usize].raw, 10);
+    assert_eq!(timeline.spine.items[timeline.spine.turns[1].user.start as usize].raw, 10);
 }
 
 #[test]
@@ -143,9 +143,9 @@ fn a_count_that_stands_twice_and_one_without_numbers_bill_nothing() {
         .text("yes")
         .count([1_100, 0, 20, 0]);
 
-    let Imported { trace, losses, .. } = rollout.read();
+    let Imported { timeline, losses, .. } = rollout.read();
 
-    assert_eq!(prompts(&trace), [1_000, 1_100]);
+    assert_eq!(prompts(&timeline), [1_000, 1_100]);
     let told: Vec<String> = losses.iter().map(ToString::to_string).collect();
     assert_eq!(
         told,
@@ -166,7 +166,7 @@ fn requests_that_the_log_does_not_hold_are_told_by_the_sum_of_everything_billed(
 }
 
 #[test]
-fn a_compaction_takes_the_history_out_and_what_replaces_it_begins_a_loop() {
+fn a_compaction_takes_the_history_out_and_what_replaces_it_begins_a_turn() {
     let rollout = Rollout::default()
         .record("session_meta", r#"{"id":"s","base_instructions":{"text":"Be brief."}}"#)
         .user("hello")
@@ -184,19 +184,19 @@ fn a_compaction_takes_the_history_out_and_what_replaces_it_begins_a_loop() {
         .text("yes")
         .count([700, 0, 20, 0]);
 
-    let Imported { trace, losses, .. } = rollout.read();
+    let Imported { timeline, losses, .. } = rollout.read();
 
-    assert_well_formed(&trace);
+    assert_well_formed(&timeline);
     assert_eq!(losses, []);
-    assert_eq!(played(&trace), [1_000, 700]);
-    assert_eq!(trace.events.len(), 1);
+    assert_eq!(played(&timeline), [1_000, 700]);
+    assert_eq!(timeline.events.len(), 1);
     assert_eq!(
-        kinds(&trace)[..2],
+        kinds(&timeline)[..2],
         [Kind::System, Kind::System],
         "the prompt's own text and what is not shown"
     );
-    let user = trace.spine.loops[1].user.clone();
-    let kinds: Vec<Kind> = user.map(|it| trace.spine.items[it as usize].kind).collect();
+    let user = timeline.spine.turns[1].user.clone();
+    let kinds: Vec<Kind> = user.map(|it| timeline.spine.items[it as usize].kind).collect();
     assert_eq!(kinds.last(), Some(&Kind::User));
     assert!(kinds.contains(&Kind::Summary));
 }
@@ -206,10 +206,10 @@ fn a_reply_without_a_count_is_a_request_without_usage() {
     let rollout =
         Rollout::default().user("hello").text("hi").user("more").text("yes").count([1_100, 0, 20, 0]);
 
-    let trace = rollout.read().trace;
+    let timeline = rollout.read().timeline;
 
-    assert_eq!(trace.spine.steps.len(), 2);
-    let usage = &trace.recorded.as_ref().unwrap().usage;
+    assert_eq!(timeline.spine.steps.len(), 2);
+    let usage = &timeline.recorded.as_ref().unwrap().usage;
     assert_eq!((usage[0].is_some(), usage[1].is_some()), (false, true));
 }
 
@@ -248,10 +248,10 @@ fn the_reference_rollouts_have_the_recorded_totals_and_prompts() {
     let Some(folder) = std::env::var_os("CTXSIM_REFERENCE").map(PathBuf::from) else { return };
     for (name, totals) in REFERENCE {
         let path = folder.join(format!("recorded/codex/{name}.jsonl"));
-        let Imported { trace, losses, .. } = imported(&std::fs::read_to_string(path).unwrap());
+        let Imported { timeline, losses, .. } = imported(&std::fs::read_to_string(path).unwrap());
 
-        assert_well_formed(&trace);
-        let usage: Vec<_> = trace
+        assert_well_formed(&timeline);
+        let usage: Vec<_> = timeline
             .recorded
             .as_ref()
             .unwrap()
@@ -266,8 +266,8 @@ fn the_reference_rollouts_have_the_recorded_totals_and_prompts() {
             it.ends_with("never part of a prompt") || it.starts_with("user text after the last request")
         };
         assert!(losses.iter().all(|it| is_known(&it.what)), "{name}: {losses:#?}");
-        let played = played(&trace);
-        let recorded = trace.recorded.as_ref().unwrap().usage.iter();
+        let played = played(&timeline);
+        let recorded = timeline.recorded.as_ref().unwrap().usage.iter();
         let differences =
             played.iter().zip(recorded).filter_map(|(it, usage)| Some(it.abs_diff((*usage)?.prompt)));
         let differences: Vec<u64> = differences.collect();

@@ -3,7 +3,7 @@
 use std::process::Command;
 
 use super::*;
-use ctxsim::trace::import::import_all;
+use ctxsim::timeline::import::import_all;
 
 const PI: &str = include_str!("../../data/recorded/pi-session.jsonl");
 const CODEX: &str = include_str!("../../data/recorded/codex-rollout.jsonl");
@@ -17,13 +17,13 @@ fn told(imported: &Imported) -> Vec<String> {
 #[test]
 fn the_last_lines_of_a_session_may_stand_in_any_order() {
     let mut lines: Vec<&str> = FIXTURE.lines().collect();
-    let whole = prompts(&imported(FIXTURE).trace);
+    let whole = prompts(&imported(FIXTURE).timeline);
 
     let n = lines.len();
     lines.swap(n - 1, n - 2);
-    assert_eq!(prompts(&imported(&lines.join("\n")).trace), whole);
+    assert_eq!(prompts(&imported(&lines.join("\n")).timeline), whole);
     lines.reverse();
-    assert_eq!(prompts(&imported(&lines.join("\n")).trace), whole);
+    assert_eq!(prompts(&imported(&lines.join("\n")).timeline), whole);
 }
 
 #[test]
@@ -47,7 +47,7 @@ fn a_session_whose_records_name_no_parents_is_read_in_the_order_of_its_lines() {
 
     let imported = imported(&lines.join("\n"));
 
-    assert_eq!(prompts(&imported.trace), [100, 160]);
+    assert_eq!(prompts(&imported.timeline), [100, 160]);
     assert_eq!(
         told(&imported),
         ["line 2: records that name no parent; the line before stands for it (3 times)"]
@@ -62,7 +62,7 @@ fn lines_that_stand_twice_are_read_once() {
 
         let imported = imported(&twice);
 
-        assert_eq!(imported.trace.spine.items, whole.trace.spine.items);
+        assert_eq!(imported.timeline.spine.items, whole.timeline.spine.items);
         let n = text.lines().filter(|it| !it.trim().is_empty()).count();
         assert!(told(&imported).contains(&format!("line 2: lines that stand twice ({n} times)")));
     }
@@ -84,7 +84,7 @@ fn rows_of_usage_stand_by_their_place_and_what_two_lines_in_one_hide_is_told() {
     let swapped = read(&[row(0), row(2), row(1), row(2), row(3)]);
     let glued = read(&[row(0), row(1) + &row(2), row(3)]);
 
-    assert_eq!(swapped.trace.spine.items, in_order.trace.spine.items);
+    assert_eq!(swapped.timeline.spine.items, in_order.timeline.spine.items);
     assert_eq!(
         told(&swapped),
         [
@@ -92,7 +92,7 @@ fn rows_of_usage_stand_by_their_place_and_what_two_lines_in_one_hide_is_told() {
             "line 5: lines that stand twice"
         ]
     );
-    assert_eq!(glued.trace.spine.steps.len(), 3);
+    assert_eq!(glued.timeline.spine.steps.len(), 3);
     assert_eq!(told(&glued), ["line 3: fields behind the last column"]);
 }
 

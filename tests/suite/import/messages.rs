@@ -4,8 +4,8 @@ use ctxsim::spec::policy::KindSpec::{Assistant, Reasoning, System, ToolCall, Too
 
 use super::*;
 
-fn kinds(trace: &Trace) -> Vec<Kind> {
-    trace.spine.items.iter().map(|it| it.kind).collect()
+fn kinds(timeline: &Timeline) -> Vec<Kind> {
+    timeline.spine.items.iter().map(|it| it.kind).collect()
 }
 
 fn told(imported: &Imported) -> Vec<String> {
@@ -19,32 +19,32 @@ const BLOCKS: &str = include_str!("../../data/recorded/messages-blocks.json");
 const CALLS: &str = include_str!("../../data/recorded/messages-calls.json");
 
 #[test]
-fn a_conversation_of_blocks_has_its_system_prompt_its_tools_and_its_loops() {
+fn a_conversation_of_blocks_has_its_system_prompt_its_tools_and_its_turns() {
     let read = imported(BLOCKS);
 
-    let trace = &read.trace;
-    assert_well_formed(trace);
+    let timeline = &read.timeline;
+    assert_well_formed(timeline);
     assert_eq!((read.format, told(&read)), ("messages", vec![]));
-    assert_eq!((trace.spine.loops.len(), trace.spine.steps.len(), trace.spine.n_stable), (2, 3, 2));
+    assert_eq!((timeline.spine.turns.len(), timeline.spine.steps.len(), timeline.spine.n_stable), (2, 3, 2));
     let expected = [
         ToolSchema, System, User, Reasoning, Assistant, ToolCall, ToolResult, User, Assistant, User,
         Assistant,
     ];
-    assert_eq!(kinds(trace), expected);
-    assert_eq!(trace.spine.items[6].pair, 5);
-    assert_eq!(trace.recorded.as_ref().map(|it| it.usage.len()), None);
+    assert_eq!(kinds(timeline), expected);
+    assert_eq!(timeline.spine.items[6].pair, 5);
+    assert_eq!(timeline.recorded.as_ref().map(|it| it.usage.len()), None);
 }
 
 #[test]
 fn a_list_of_messages_with_calls_beside_their_text_is_a_session() {
     let read = imported(CALLS);
 
-    let trace = &read.trace;
-    assert_well_formed(trace);
-    assert_eq!((trace.spine.loops.len(), trace.spine.steps.len(), trace.spine.n_stable), (1, 2, 1));
-    let result = trace.spine.steps[0].results.start as usize;
-    assert_eq!(trace.spine.items[result].kind, Kind::ToolResult);
-    assert_eq!(trace.spine.tools[usize::from(trace.spine.items[result].tool)], "read");
+    let timeline = &read.timeline;
+    assert_well_formed(timeline);
+    assert_eq!((timeline.spine.turns.len(), timeline.spine.steps.len(), timeline.spine.n_stable), (1, 2, 1));
+    let result = timeline.spine.steps[0].results.start as usize;
+    assert_eq!(timeline.spine.items[result].kind, Kind::ToolResult);
+    assert_eq!(timeline.spine.tools[usize::from(timeline.spine.items[result].tool)], "read");
 }
 
 #[test]
@@ -53,7 +53,7 @@ fn messages_may_stand_one_a_line() {
 
     let read = imported(lines);
 
-    assert_eq!((read.trace.spine.loops.len(), read.trace.spine.steps.len()), (1, 1));
+    assert_eq!((read.timeline.spine.turns.len(), read.timeline.spine.steps.len()), (1, 1));
 }
 
 /// A request of a log with its response, which bills a prompt of which a part was read and a part written.
@@ -79,15 +79,15 @@ fn requests_that_go_on_with_one_another_are_one_session_with_their_bills() {
     ]
     .join("\n");
 
-    let all = ctxsim::trace::import::import_all(&log, "test", &AssumeSpec::default(), &[]).unwrap();
+    let all = ctxsim::timeline::import::import_all(&log, "test", &AssumeSpec::default(), &[]).unwrap();
 
     assert_eq!(all.iter().map(|it| it.session.as_str()).collect::<Vec<_>>(), ["1", "2"]);
-    let trace = &all[0].trace;
-    assert_well_formed(trace);
-    assert_eq!(prompts(trace), [2_004, 2_044]);
-    assert_eq!(trace.spine.steps.iter().map(|it| it.at_ms).collect::<Vec<_>>(), [0, 9_000]);
-    assert_eq!(trace.recorded.as_ref().unwrap().tails, [4, 4]);
-    assert_eq!(prompts(&all[1].trace), [90]);
+    let timeline = &all[0].timeline;
+    assert_well_formed(timeline);
+    assert_eq!(prompts(timeline), [2_004, 2_044]);
+    assert_eq!(timeline.spine.steps.iter().map(|it| it.at_ms).collect::<Vec<_>>(), [0, 9_000]);
+    assert_eq!(timeline.recorded.as_ref().unwrap().tails, [4, 4]);
+    assert_eq!(prompts(&all[1].timeline), [90]);
 }
 
 #[test]
@@ -99,15 +99,16 @@ fn what_openai_bills_as_input_holds_what_was_cached() {
       "output":[{"type":"reasoning","summary":[]},{"type":"message","role":"assistant","content":[{"type":"output_text","text":"hi"}]}],
       "usage":{"input_tokens":500,"output_tokens":30,"input_tokens_details":{"cached_tokens":128},"output_tokens_details":{"reasoning_tokens":20}}}}]"#;
 
-    let all = ctxsim::trace::import::import_all(log, "test", &AssumeSpec::default(), &[]).unwrap();
+    let all = ctxsim::timeline::import::import_all(log, "test", &AssumeSpec::default(), &[]).unwrap();
 
-    let usage: Vec<_> = all.iter().map(|it| it.trace.recorded.as_ref().unwrap().usage[0].unwrap()).collect();
+    let usage: Vec<_> =
+        all.iter().map(|it| it.timeline.recorded.as_ref().unwrap().usage[0].unwrap()).collect();
     assert_eq!((usage[0].prompt, usage[0].cache_read, usage[0].uncached), (2_000, 1_920, 80));
     assert_eq!((usage[1].prompt, usage[1].cache_read, usage[1].uncached), (500, 128, 372));
-    let sizes: Vec<u32> = all[1].trace.spine.steps[0]
+    let sizes: Vec<u32> = all[1].timeline.spine.steps[0]
         .reply
         .clone()
-        .map(|it| all[1].trace.spine.items[it as usize].raw)
+        .map(|it| all[1].timeline.spine.items[it as usize].raw)
         .collect();
     assert_eq!(sizes, [20, 10]);
 }
@@ -120,10 +121,10 @@ fn items_of_the_responses_interface_are_messages_too() {
       {"type":"function_call_output","call_id":"c1","output":"text"},
       {"role":"assistant","content":"done"}]"#;
 
-    let trace = imported(log).trace;
+    let timeline = imported(log).timeline;
 
-    assert_eq!(kinds(&trace), [User, Reasoning, ToolCall, ToolResult, Assistant]);
-    assert_eq!(trace.spine.steps.len(), 2);
+    assert_eq!(kinds(&timeline), [User, Reasoning, ToolCall, ToolResult, Assistant]);
+    assert_eq!(timeline.spine.steps.len(), 2);
 }
 
 #[test]
@@ -133,7 +134,7 @@ fn a_log_that_breaks_off_is_read_up_to_there_and_the_place_is_told() {
 
         let read = imported(&log[..cut]);
 
-        assert_eq!(read.trace.spine.steps.len(), 1, "{log}");
+        assert_eq!(read.timeline.spine.steps.len(), 1, "{log}");
         assert!(
             read.losses.iter().any(|it| it.line >= 1 && it.line <= line && it.what.contains("no JSON")),
             "{:?}",
@@ -169,7 +170,7 @@ fn without_usage_a_tokenizer_counts_the_texts_and_else_their_characters_do() {
     let sizes = |tokenizer| {
         let assume = AssumeSpec { tokenizer, ..AssumeSpec::default() };
         import(CALLS, "test", &assume, &[])
-            .map(|it| it.trace.spine.items.iter().map(|it| it.raw).collect::<Vec<_>>())
+            .map(|it| it.timeline.spine.items.iter().map(|it| it.raw).collect::<Vec<_>>())
             .map_err(|it| it[0].code)
     };
 

@@ -3,7 +3,7 @@
 use ctxsim::ledger::{RequestRow, Rows};
 use ctxsim::model::{Limits, Policy, Profile};
 use ctxsim::price;
-use ctxsim::units::Cost;
+use ctxsim::quantity::Cost;
 
 use super::*;
 
@@ -58,20 +58,20 @@ fn a_session_keeps_what_each_request_cost_and_its_tail_behind_the_last_breakpoin
         reply(4, 3, None, [5, 1_500, 200, 30]),
     ];
 
-    let Imported { trace, format, losses, .. } = read(&lines);
+    let Imported { timeline, format, losses, .. } = read(&lines);
 
-    assert_well_formed(&trace);
+    assert_well_formed(&timeline);
     assert_eq!((format, losses.len()), ("pi", 0));
-    assert_eq!(prompts(&trace), [1_503, 1_705]);
-    let recorded = trace.recorded.as_ref().unwrap();
+    assert_eq!(prompts(&timeline), [1_503, 1_705]);
+    let recorded = timeline.recorded.as_ref().unwrap();
     assert_eq!(recorded.costs, [Some(Cost(250_000_000_000)); 2]);
     assert_eq!(recorded.tails, [3, 5]);
-    let step = &trace.spine.steps[0];
+    let step = &timeline.spine.steps[0];
     assert_eq!(
-        trace.spine.items[step.results.start as usize].raw, 162,
+        timeline.spine.items[step.results.start as usize].raw, 162,
         "what the prompt grew by and no output"
     );
-    assert_eq!(trace.spine.items[step.results.start as usize].pair, step.reply.end - 1);
+    assert_eq!(timeline.spine.items[step.results.start as usize].pair, step.reply.end - 1);
 }
 
 #[test]
@@ -85,9 +85,9 @@ fn entries_stand_in_the_order_of_their_parents_and_other_branches_are_told() {
         reply(6, 5, None, [3, 1_500, 120, 40]),
     ];
 
-    let Imported { trace, losses, .. } = read(&lines);
+    let Imported { timeline, losses, .. } = read(&lines);
 
-    assert_eq!(prompts(&trace), [1_503, 1_623]);
+    assert_eq!(prompts(&timeline), [1_503, 1_623]);
     assert_eq!(losses.len(), 1);
     assert_eq!(
         (losses[0].what.as_str(), &losses[0].lines[..]),
@@ -112,16 +112,18 @@ fn a_compaction_keeps_what_stands_from_its_first_kept_entry_on() {
         reply(7, 6, None, [3, 0, 2_000, 40]),
     ];
 
-    let Imported { trace, losses, .. } = read(&lines);
+    let Imported { timeline, losses, .. } = read(&lines);
 
-    assert_well_formed(&trace);
+    assert_well_formed(&timeline);
     assert_eq!(losses, []);
-    let ctxsim::trace::EventKind::Reset(gone) = trace.events[0].kind.clone() else { panic!("no reset") };
-    let kept = trace.spine.loops[1].items.clone();
-    assert_eq!((trace.events.len(), gone.end), (1, kept.start));
-    assert_eq!(played(&trace), [9_003, 9_103, 2_003]);
+    let ctxsim::timeline::EventKind::Reset(gone) = timeline.events[0].kind.clone() else {
+        panic!("no reset")
+    };
+    let kept = timeline.spine.turns[1].items.clone();
+    assert_eq!((timeline.events.len(), gone.end), (1, kept.start));
+    assert_eq!(played(&timeline), [9_003, 9_103, 2_003]);
     let kinds: Vec<Kind> =
-        trace.spine.loops[2].user.clone().map(|it| trace.spine.items[it as usize].kind).collect();
+        timeline.spine.turns[2].user.clone().map(|it| timeline.spine.items[it as usize].kind).collect();
     assert!(kinds.ends_with(&[Kind::Summary, Kind::User]), "{kinds:?}");
 }
 
@@ -134,11 +136,11 @@ fn an_aborted_reply_is_a_request_of_which_nothing_was_billed() {
         reply(4, 3, None, [3, 0, 1_500, 40]),
     ];
 
-    let trace = read(&lines).trace;
+    let timeline = read(&lines).timeline;
 
-    let recorded = trace.recorded.as_ref().unwrap();
+    let recorded = timeline.recorded.as_ref().unwrap();
     assert_eq!((recorded.usage[0], recorded.costs[0]), (None, None));
-    assert_eq!((trace.spine.loops.len(), trace.spine.steps.len()), (2, 2));
+    assert_eq!((timeline.spine.turns.len(), timeline.spine.steps.len()), (2, 2));
 }
 
 #[test]
@@ -158,9 +160,9 @@ fn what_the_user_ran_stands_in_the_prompt_unless_it_was_for_himself() {
         reply(6, 5, None, [3, 1_500, 100, 40]),
     ];
 
-    let Imported { trace, losses, .. } = read(&lines);
+    let Imported { timeline, losses, .. } = read(&lines);
 
-    assert_eq!(trace.spine.loops[1].user.len(), 2);
+    assert_eq!(timeline.spine.turns[1].user.len(), 2);
     assert_eq!(
         losses[0].to_string(),
         "line 4: commands that the user ran for himself, which no model has seen"
@@ -182,13 +184,13 @@ struct Bills {
 
 /// Plays a session as it took place and compares every bill; the first says nothing of what was cached before.
 fn bills(text: &str, profile: &str) -> Bills {
-    let trace = imported(text).trace;
+    let timeline = imported(text).timeline;
     let identity = include_str!("../../../policies/identity.ron");
     let policy = Policy::new(&decode::decode(identity, Format::Ron).unwrap()).unwrap();
     let profile = Profile::new(&decode::decode(profile, Format::Toml).unwrap()).unwrap();
     let mut rows = Rows::default();
-    ctxsim::engine::simulate(&trace, &policy, &Limits::NONE, &profile.cache, &mut rows);
-    let recorded = trace.recorded.as_ref().unwrap();
+    ctxsim::engine::simulate(&timeline, &policy, &Limits::NONE, &profile.cache, &mut rows);
+    let recorded = timeline.recorded.as_ref().unwrap();
     let mut bills = Bills { missed: Vec::new(), predicted: [0; 4], billed: [0; 4], of_all: [0.0; 2], n: 0 };
     let mut all = [[0_u128; 2]; 2];
     let billed = rows.requests.iter().filter_map(|row| {

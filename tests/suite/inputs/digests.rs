@@ -6,7 +6,7 @@ use std::fs;
 
 use ctxsim::spec::ScenarioSpec;
 use ctxsim::spec::scenario::{LevelSpec, LoadSpec};
-use ctxsim::trace::{Due, Item, Kind, LoopIx, Trace};
+use ctxsim::timeline::{Due, Item, Kind, Timeline, TurnIx};
 
 use super::{bundled, decoded};
 
@@ -19,9 +19,9 @@ const LEVELS: [LevelSpec; 5] = [
     LevelSpec::RawContent,
 ];
 
-/// Adds up a trace, with every sum in the order of the trace.
-fn digest(trace: &Trace) -> String {
-    let spine = &trace.spine;
+/// Adds up a timeline, with every sum in the order of the timeline.
+fn digest(timeline: &Timeline) -> String {
+    let spine = &timeline.spine;
     let sum = |kind: Kind, size: fn(&Item) -> u32| -> u64 {
         spine.items.iter().filter(|it| it.kind == kind).map(|it| u64::from(size(it))).sum()
     };
@@ -29,7 +29,7 @@ fn digest(trace: &Trace) -> String {
     let result = |size| sum(Kind::ToolResult, size);
     let mut text = format!(
         "  loops calls raw excerpt summary handle call user answer: {} {n_calls} {} {} {} {} {} {} {}\n",
-        spine.loops.len(),
+        spine.turns.len(),
         result(|it| it.raw),
         result(|it| it.excerpt),
         result(|it| it.summary),
@@ -39,7 +39,7 @@ fn digest(trace: &Trace) -> String {
         sum(Kind::Assistant, |it| it.raw),
     );
     let recover =
-        |level| -> u64 { trace.needs.evidence.iter().map(|it| u64::from(it.recover_tokens(level))).sum() };
+        |level| -> u64 { timeline.needs.evidence.iter().map(|it| u64::from(it.recover_tokens(level))).sum() };
     let _ = writeln!(
         text,
         "  recover handle local exact: {} {} {}",
@@ -47,17 +47,17 @@ fn digest(trace: &Trace) -> String {
         recover(LevelSpec::LocalDetail),
         recover(LevelSpec::ExactEvidence)
     );
-    for (name, due) in [("loop_start", Due::LoopStart), ("answer", Due::Answer), ("loop_end", Due::LoopEnd)] {
-        let weights = LEVELS.map(|level| format!("{:?}", weight(trace, due, level)));
+    for (name, due) in [("loop_start", Due::TurnStart), ("answer", Due::Answer), ("loop_end", Due::TurnEnd)] {
+        let weights = LEVELS.map(|level| format!("{:?}", weight(timeline, due, level)));
         let _ = writeln!(text, "  {name}: {}", weights.join(" "));
     }
     text
 }
 
 /// Adds up the weights of a level that are due at a moment.
-fn weight(trace: &Trace, due: Due, level: LevelSpec) -> f64 {
-    let loops = 0..LoopIx::try_from(trace.spine.loops.len()).unwrap();
-    let needs = loops.flat_map(|it| trace.needs.due(it, due)).filter(|it| it.level == level);
+fn weight(timeline: &Timeline, due: Due, level: LevelSpec) -> f64 {
+    let turns = 0..TurnIx::try_from(timeline.spine.turns.len()).unwrap();
+    let needs = turns.flat_map(|it| timeline.needs.due(it, due)).filter(|it| it.level == level);
     needs.fold(0.0, |sum, it| sum + it.weight)
 }
 
@@ -76,8 +76,8 @@ fn the_duckagent_workloads_add_up_as_in_their_source() {
             let given = if turns.is_some() { turns } else { scale };
             *given = Some(length.parse().unwrap());
         }
-        let trace = bundled(&BTreeMap::from([(name.to_owned(), spec)]), name);
-        let _ = write!(text, "{title}\n{}", digest(&trace));
+        let timeline = bundled(&BTreeMap::from([(name.to_owned(), spec)]), name);
+        let _ = write!(text, "{title}\n{}", digest(&timeline));
     }
 
     assert_eq!(text, golden);
@@ -85,12 +85,12 @@ fn the_duckagent_workloads_add_up_as_in_their_source() {
 
 #[test]
 fn a_call_is_a_step_of_its_own_and_the_answer_is_the_last_one() {
-    let trace = bundled(&decoded("scenarios"), "duckagent/fix_test_loop");
+    let timeline = bundled(&decoded("scenarios"), "duckagent/fix_test_loop");
 
-    let spine = &trace.spine;
-    assert_eq!(trace.stable_tokens(), 4_620);
+    let spine = &timeline.spine;
+    assert_eq!(timeline.stable_tokens(), 4_620);
     assert_eq!(spine.steps.len(), 5, "two calls and an answer, then one call and an answer");
-    for row in &spine.loops {
+    for row in &spine.turns {
         let steps = &spine.steps[row.steps.start as usize..row.steps.end as usize];
         let (answer, calls) = steps.split_last().unwrap();
         assert_eq!(spine.items[answer.reply.start as usize].kind, Kind::Assistant);

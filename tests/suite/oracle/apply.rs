@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use ctxsim::model::action::{Action, Budget, Rendition, Row, Summarise};
+use ctxsim::model::action::{Action, Budget, Rendition, Summarise, TableRow};
 use ctxsim::model::policy::{Moment, Rung};
 use ctxsim::spec::policy::{OrderSpec, PartSpec, ShownSpec};
-use ctxsim::trace::{Item, Kind, Preserve};
+use ctxsim::timeline::{Item, Kind, Preserve};
 
 use super::Run;
 use super::ask::{Activation, Predicted, Taken};
@@ -42,7 +42,7 @@ pub(super) fn rendered(world: &World, rendition: &Rendition, exact: Option<bool>
 #[derive(Clone)]
 pub(super) struct Pool<'b> {
     budget: &'b Budget,
-    loop_ix: Option<u32>,
+    turn_ix: Option<u32>,
     used: u64,
     /// The slots in front of this one have been charged.
     charged_to: usize,
@@ -50,14 +50,14 @@ pub(super) struct Pool<'b> {
 
 impl<'b> Pool<'b> {
     pub(super) fn new(budget: &'b Budget, charged_to: usize) -> Self {
-        Self { budget, loop_ix: None, used: 0, charged_to }
+        Self { budget, turn_ix: None, used: 0, charged_to }
     }
 }
 
 impl Run<'_> {
-    pub(super) fn row_matches(&self, row: &Row, slot: usize) -> bool {
+    pub(super) fn row_matches(&self, row: &TableRow, slot: usize) -> bool {
         let item = self.history.item(slot);
-        let tool = self.trace.spine.tools.get_index(item.tool as usize);
+        let tool = self.timeline.spine.tools.get_index(item.tool as usize);
         let has_tool = matches!(item.kind, Kind::ToolCall | Kind::ToolResult)
             && tool.is_some_and(|name| row.tools.matches(name));
         let larger_than = row.larger_than.as_ref().map(|it| self.world.size(it, Env::default()));
@@ -184,7 +184,7 @@ impl Run<'_> {
     /// What a table makes of a slot.
     pub(super) fn view(
         &self,
-        rows: &[Row],
+        rows: &[TableRow],
         place: &Place<'_>,
         slot: usize,
         pool: Option<&mut Pool<'_>>,
@@ -209,11 +209,11 @@ impl Run<'_> {
 
     /// Charges a pool with what is exact in front of a slot although the rung does not show it.
     fn charge(&self, pool: &mut Pool<'_>, place: &Place<'_>, slot: usize) {
-        let loop_ix = self.history.item(slot).loop_ix;
-        if pool.budget.per_loop && pool.loop_ix != Some(loop_ix) {
-            pool.loop_ix = Some(loop_ix);
+        let turn_ix = self.history.item(slot).turn_ix;
+        if pool.budget.per_turn && pool.turn_ix != Some(turn_ix) {
+            pool.turn_ix = Some(turn_ix);
             pool.used = 0;
-            pool.charged_to = self.trace.spine.loops[loop_ix as usize].items.start as usize;
+            pool.charged_to = self.timeline.spine.turns[turn_ix as usize].items.start as usize;
         }
         if pool.budget.counts_shown {
             for other in pool.charged_to..slot {
@@ -289,11 +289,11 @@ impl Run<'_> {
         }
         if summary.request.is_some() {
             let overhead = self.world.size(&summary.overhead, Env { input, ..activation.env });
-            let loops: BTreeSet<u32> = slots.iter().map(|it| self.history.item(*it).loop_ix).collect();
+            let turns: BTreeSet<u32> = slots.iter().map(|it| self.history.item(*it).turn_ix).collect();
             self.history.requests.push(SideRequest {
                 prompt: overhead.saturating_add(input + copied),
                 output: output + copied,
-                n_loops: loops.len() as u32,
+                n_turns: turns.len() as u32,
             });
         }
         let serial = self.history.next_summary();

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use ctxsim::model::action::Action;
 use ctxsim::model::policy::{Moment, Rung};
 use ctxsim::model::size::{Bound, Cond, Extent, Unit};
-use ctxsim::trace::Kind;
+use ctxsim::timeline::Kind;
 
 use super::Run;
 use super::apply::rendered;
@@ -31,7 +31,7 @@ pub(super) struct Taken {
     tokens: u64,
     messages: BTreeSet<usize>,
     steps: BTreeSet<usize>,
-    loops: BTreeSet<usize>,
+    turns: BTreeSet<usize>,
     /// What there was to take.
     of: u64,
 }
@@ -88,7 +88,7 @@ impl Run<'_> {
         taken.tokens += self.history.slots[slot].view.tokens;
         taken.messages.insert(self.history.unit_of(slot, Unit::Messages));
         taken.steps.insert(self.history.unit_of(slot, Unit::Steps));
-        taken.loops.insert(self.history.unit_of(slot, Unit::Loops));
+        taken.turns.insert(self.history.unit_of(slot, Unit::Turns));
     }
 
     pub(super) fn holds(
@@ -101,7 +101,7 @@ impl Run<'_> {
     ) -> bool {
         let holds = |part: &Cond| self.holds(part, rung, activation, taken, predicted);
         let compare = |bound: &Bound, value: u64| {
-            bound.comparison.holds(value, self.world.size(&bound.size, activation.env))
+            bound.relation.holds(value, self.world.size(&bound.size, activation.env))
         };
         let prompt = self.history.tokens() - predicted.freed;
         match cond {
@@ -125,13 +125,11 @@ impl Run<'_> {
                     Unit::ToolUses => counts.tool_uses,
                     Unit::Messages => counts.messages,
                     Unit::Steps => counts.steps,
-                    Unit::Loops => counts.loops,
+                    Unit::Turns => counts.turns,
                 };
                 (of(&activation.before) + 1..=of(&activation.now)).any(|it| it % count == 0)
             }
-            Cond::Count(unit, comparison, count) => {
-                comparison.holds(self.count(*unit, rung, activation), *count)
-            }
+            Cond::Count(unit, relation, count) => relation.holds(self.count(*unit, rung, activation), *count),
             Cond::Idle(longer_than) => self.clock.idle_ms > *longer_than,
             Cond::CacheCold => self.clock.ttl_ms.is_some_and(|ttl| self.clock.idle_ms > ttl),
             Cond::All(parts) => parts.iter().all(holds),
@@ -177,7 +175,7 @@ impl Run<'_> {
             Extent::Units(Unit::ToolUses, count) => taken.tool_uses >= *count,
             Extent::Units(Unit::Messages, count) => taken.messages.len() as u64 >= *count,
             Extent::Units(Unit::Steps, count) => taken.steps.len() as u64 >= *count,
-            Extent::Units(Unit::Loops, count) => taken.loops.len() as u64 >= *count,
+            Extent::Units(Unit::Turns, count) => taken.turns.len() as u64 >= *count,
             Extent::Size(size) => taken.tokens >= self.world.size(size, activation.env),
             Extent::Fraction(share) => taken.items >= share.of(taken.of),
             Extent::All => taken.items >= taken.of,

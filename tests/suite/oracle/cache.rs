@@ -3,14 +3,14 @@
 mod entries;
 mod pieces;
 
-use ctxsim::ledger::{CacheUse, StoredRow};
+use ctxsim::ledger::{CacheUse, ExplicitCacheRow};
 use ctxsim::model::cache::Hits;
 use ctxsim::model::policy::Moment;
 use ctxsim::model::profile::Steps;
 use ctxsim::model::{CacheRules, Layout};
 use ctxsim::rng::Seed;
 use ctxsim::spec::cache::ReadableSpec;
-use ctxsim::trace::{Kind, StepRow};
+use ctxsim::timeline::{Kind, StepRow};
 
 use super::history::{History, Stands, View};
 use entries::{Contents, Entries};
@@ -116,7 +116,7 @@ impl Cache {
             CacheRules::Breakpoints(rules) => Memory::Entries(Entries::new(rules)),
             CacheRules::Units(rules) => Memory::Units(Units::new(rules)),
             CacheRules::Blocks(rules) => Memory::Blocks(Blocks::new(rules)),
-            CacheRules::Stored(rules) => Memory::Contents(Contents::new(rules)),
+            CacheRules::ExplicitCache(rules) => Memory::Contents(Contents::new(rules)),
             CacheRules::Qualified(_) => unreachable!("plain rules are not qualified"),
         };
         Self { memory, hits: rules.hits(), n: 0 }
@@ -148,7 +148,7 @@ impl Cache {
         usage
     }
 
-    pub(super) fn stored(self) -> Vec<StoredRow> {
+    pub(super) fn stored(self) -> Vec<ExplicitCacheRow> {
         if let Memory::Contents(contents) = self.memory { contents.rows() } else { Vec::new() }
     }
 }
@@ -181,8 +181,8 @@ fn capped(steps: Steps, previous: u64, history: &History<'_>) -> u64 {
     let mut common = previous;
     for visit in &history.visits {
         common = match visit.moment {
-            Moment::LoopEnd if visit.n_changed > 0 => common.min(visit.tokens_before_steps),
-            Moment::LoopStart | Moment::Request if visit.n_changed > 0 || visit.is_active => {
+            Moment::TurnEnd if visit.n_changed > 0 => common.min(visit.tokens_before_steps),
+            Moment::TurnStart | Moment::Request if visit.n_changed > 0 || visit.is_active => {
                 common.min(history.stable_tokens())
             }
             _ => common,

@@ -1,8 +1,8 @@
-//! Folds, loop by loop, from what stands of each.
+//! Folds, turn by turn, from what stands of each.
 
 use ctxsim::model::fold::Fold;
 use ctxsim::model::policy::Rung;
-use ctxsim::trace::Kind;
+use ctxsim::timeline::Kind;
 
 use super::Run;
 use super::apply::Pool;
@@ -11,7 +11,7 @@ use super::history::{Stands, View};
 use super::scope::Place;
 use super::size::Env;
 
-/// What a fold would make of one loop.
+/// What a fold would make of one turn.
 struct Plan {
     /// What does not stay: the slot, how it is shown from now on, whether the summary tells of it.
     slots: Vec<(usize, View, bool)>,
@@ -30,9 +30,9 @@ impl Run<'_> {
     ) -> (u32, u32) {
         let mut pool = fold.budget.as_ref().map(|it| Pool::new(it, place.region.start));
         let mut n = 0;
-        for loop_ix in 0..self.history.n_loops as u32 {
+        for turn_ix in 0..self.history.n_turns as u32 {
             let mut unit = place.slots(&self.history, &self.world);
-            unit.retain(|it| self.history.item(*it).loop_ix == loop_ix);
+            unit.retain(|it| self.history.item(*it).turn_ix == turn_ix);
             if self.is_done(rung, activation, taken) {
                 break;
             }

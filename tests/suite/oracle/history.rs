@@ -6,7 +6,7 @@ use ctxsim::ledger::Change;
 use ctxsim::model::policy::Moment;
 use ctxsim::model::size::Unit;
 use ctxsim::spec::policy::ShownSpec;
-use ctxsim::trace::{Item, Kind, Preserve, Trace};
+use ctxsim::timeline::{Item, Kind, Preserve, Timeline};
 
 /// Where an item stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,7 +61,7 @@ pub(super) struct Counts {
     pub(super) tool_uses: u64,
     pub(super) messages: u64,
     pub(super) steps: u64,
-    pub(super) loops: u64,
+    pub(super) turns: u64,
 }
 
 /// A pass of a stage.
@@ -78,7 +78,7 @@ pub(super) struct Visit {
 pub(super) struct SideRequest {
     pub(super) prompt: u64,
     pub(super) output: u64,
-    pub(super) n_loops: u32,
+    pub(super) n_turns: u32,
 }
 
 /// How edits are meant.
@@ -93,10 +93,10 @@ pub(super) struct Manner {
 /// Everything that has come.
 #[derive(Clone, Debug)]
 pub(super) struct History<'a> {
-    trace: &'a Trace,
+    timeline: &'a Timeline,
     pub(super) slots: Vec<Slot>,
     pub(super) messages: Vec<usize>,
-    pub(super) n_loops: u64,
+    pub(super) n_turns: u64,
     pub(super) n_steps: u64,
     n_summaries: u64,
     /// What folded summaries have said: each slot of theirs, and how it stood.
@@ -107,12 +107,12 @@ pub(super) struct History<'a> {
 }
 
 impl<'a> History<'a> {
-    pub(super) fn new(trace: &'a Trace) -> Self {
+    pub(super) fn new(timeline: &'a Timeline) -> Self {
         let mut history = Self {
-            trace,
+            timeline,
             slots: Vec::new(),
             messages: Vec::new(),
-            n_loops: 0,
+            n_turns: 0,
             n_steps: 0,
             n_summaries: 0,
             folds: Vec::new(),
@@ -120,7 +120,7 @@ impl<'a> History<'a> {
             requests: Vec::new(),
             change: Change::default(),
         };
-        for item in 0..trace.spine.n_stable {
+        for item in 0..timeline.spine.n_stable {
             history.arrive(item);
         }
         history
@@ -139,7 +139,7 @@ impl<'a> History<'a> {
 
     pub(super) fn arrive(&mut self, item: u32) {
         assert_eq!(item as usize, self.slots.len());
-        let item = &self.trace.spine.items[item as usize];
+        let item = &self.timeline.spine.items[item as usize];
         let view = View {
             tokens: u64::from(item.raw),
             rendition: ShownSpec::Raw,
@@ -156,19 +156,19 @@ impl<'a> History<'a> {
     }
 
     pub(super) fn n_stable(&self) -> usize {
-        self.trace.spine.n_stable as usize
+        self.timeline.spine.n_stable as usize
     }
 
     pub(super) fn active_from(&self) -> usize {
-        self.trace.spine.loops[self.n_loops as usize - 1].items.start as usize
+        self.timeline.spine.turns[self.n_turns as usize - 1].items.start as usize
     }
 
     pub(super) fn item(&self, slot: usize) -> &'a Item {
-        &self.trace.spine.items[slot]
+        &self.timeline.spine.items[slot]
     }
 
-    pub(super) fn trace(&self) -> &'a Trace {
-        self.trace
+    pub(super) fn timeline(&self) -> &'a Timeline {
+        self.timeline
     }
 
     pub(super) fn tokens(&self) -> u64 {
@@ -179,9 +179,9 @@ impl<'a> History<'a> {
         self.slots[..self.n_stable()].iter().map(|it| it.view.tokens).sum()
     }
 
-    /// Tokens in front of the active loop's first reply.
+    /// Tokens in front of the active turn's first reply.
     fn tokens_before_steps(&self) -> u64 {
-        let user_end = self.trace.spine.loops[self.n_loops as usize - 1].user.end as usize;
+        let user_end = self.timeline.spine.turns[self.n_turns as usize - 1].user.end as usize;
         self.slots[..user_end].iter().map(|it| it.view.tokens).sum()
     }
 
@@ -193,7 +193,7 @@ impl<'a> History<'a> {
             tool_uses: results.count() as u64,
             messages: self.messages.len() as u64,
             steps: self.n_steps,
-            loops: self.n_loops,
+            turns: self.n_turns,
         }
     }
 
@@ -205,20 +205,20 @@ impl<'a> History<'a> {
         }
     }
 
-    /// Which unit of the trace a slot belongs to.
+    /// Which unit of the timeline a slot belongs to.
     pub(super) fn unit_of(&self, slot: usize, unit: Unit) -> usize {
         let item = self.item(slot);
         match unit {
             Unit::Items => slot,
             Unit::ToolUses
-                if item.kind == Kind::ToolCall && (item.pair as usize) < self.trace.spine.items.len() =>
+                if item.kind == Kind::ToolCall && (item.pair as usize) < self.timeline.spine.items.len() =>
             {
                 item.pair as usize
             }
             Unit::ToolUses => slot,
             Unit::Messages => self.messages.iter().filter(|start| **start <= slot).count(),
             Unit::Steps => item.step_ix as usize,
-            Unit::Loops => item.loop_ix as usize,
+            Unit::Turns => item.turn_ix as usize,
         }
     }
 

@@ -15,29 +15,29 @@ mod size;
 use ctxsim::ledger::{CacheUse, Change, Failure, FailureKind, Outcome, RequestRow, Role, Rows, ToolResults};
 use ctxsim::model::policy::Moment;
 use ctxsim::model::{CacheRules, Limits, Policy};
-use ctxsim::trace::{Due, Kind, Trace};
+use ctxsim::timeline::{Due, Kind, Timeline};
 
 use cache::Cache;
 use history::{Counts, History};
 use size::World;
 
-/// Plays a trace under a policy, slowly.
+/// Plays a timeline under a policy, slowly.
 pub(crate) fn simulate(
-    trace: &Trace,
+    timeline: &Timeline,
     policy: &Policy,
     limits: &Limits,
     rules: &CacheRules,
 ) -> (Rows, Outcome) {
     let mut run = Run {
-        trace,
+        timeline,
         policy,
-        world: World { limits: *limits, chars_per_token: trace.chars_per_token },
-        history: History::new(trace),
+        world: World { limits: *limits, chars_per_token: timeline.chars_per_token },
+        history: History::new(timeline),
         cache: Cache::new(rules),
         seen: vec![Counts::default(); policy.stages.len()],
         clock: Clock { ttl_ms: rules.ttl_ms(), ..Clock::default() },
         last_request_ms: None,
-        next_n: vec![0; trace.spine.steps.len() + 1],
+        next_n: vec![0; timeline.spine.steps.len() + 1],
         rows: Rows::default(),
         outcome: Outcome::default(),
     };
@@ -56,7 +56,7 @@ struct Clock {
 
 /// A run in progress.
 struct Run<'a> {
-    trace: &'a Trace,
+    timeline: &'a Timeline,
     policy: &'a Policy,
     world: World,
     history: History<'a>,
@@ -73,12 +73,12 @@ struct Run<'a> {
 
 impl Run<'_> {
     fn play(&mut self) {
-        let n_loops = self.trace.spine.loops.len();
-        self.outcome.turns_requested = n_loops as u32;
-        for loop_ix in 0..n_loops {
+        let n_turns = self.timeline.spine.turns.len();
+        self.outcome.turns_requested = n_turns as u32;
+        for turn_ix in 0..n_turns {
             self.outcome.turns_started += 1;
-            if let Some(kind) = self.play_loop(loop_ix) {
-                self.outcome.failure = Some(Failure { turn: loop_ix as u32 + 1, kind });
+            if let Some(kind) = self.play_turn(turn_ix) {
+                self.outcome.failure = Some(Failure { turn: turn_ix as u32 + 1, kind });
                 break;
             }
             self.outcome.turns_completed += 1;
@@ -86,44 +86,44 @@ impl Run<'_> {
         self.outcome.tool_results = self.tool_results();
     }
 
-    fn play_loop(&mut self, loop_ix: usize) -> Option<FailureKind> {
-        let row = &self.trace.spine.loops[loop_ix];
+    fn play_turn(&mut self, turn_ix: usize) -> Option<FailureKind> {
+        let row = &self.timeline.spine.turns[turn_ix];
         let (first, end) = (row.steps.start as usize, row.steps.end as usize);
-        self.history.n_loops += 1;
+        self.history.n_turns += 1;
         self.history.arrive_message(row.user.clone());
         self.wait_for(first);
-        self.project(Moment::LoopStart, loop_ix, first);
-        self.needs(loop_ix, Due::LoopStart);
+        self.project(Moment::TurnStart, turn_ix, first);
+        self.needs(turn_ix, Due::TurnStart);
         for step in first..end {
             self.wait_for(step);
-            self.project(Moment::Request, loop_ix, step);
-            for need in self.trace.needs.of_items().iter().filter(|it| it.derived.step as usize == step) {
+            self.project(Moment::Request, turn_ix, step);
+            for need in self.timeline.needs.of_items().iter().filter(|it| it.inferred.step as usize == step) {
                 let (policy, world) = (self.policy, &self.world);
-                let row = needs::meet_item(self.trace, policy, world, &self.history, loop_ix as u32, need);
+                let row = needs::meet_item(self.timeline, policy, world, &self.history, turn_ix as u32, need);
                 self.rows.needs.push(row);
             }
             if step + 1 == end {
-                self.needs(loop_ix, Due::Answer);
+                self.needs(turn_ix, Due::Answer);
             }
-            if !self.request(loop_ix, step) {
+            if !self.request(turn_ix, step) {
                 return Some(self.failure(first, step));
             }
-            self.answer(loop_ix, step);
+            self.answer(turn_ix, step);
         }
-        self.project(Moment::LoopEnd, loop_ix, end.saturating_sub(1).max(first));
-        self.needs(loop_ix, Due::LoopEnd);
+        self.project(Moment::TurnEnd, turn_ix, end.saturating_sub(1).max(first));
+        self.needs(turn_ix, Due::TurnEnd);
         None
     }
 
     /// Moves the clock to the request of a step, if there is such a step.
     fn wait_for(&mut self, step: usize) {
-        let Some(row) = self.trace.spine.steps.get(step) else { return };
+        let Some(row) = self.timeline.spine.steps.get(step) else { return };
         let idle = self.last_request_ms.map_or(0, |last| row.at_ms - last);
         self.clock.now_ms = row.at_ms;
         self.clock.idle_ms = u64::try_from(idle).unwrap_or(0);
     }
 
-    fn project(&mut self, moment: Moment, loop_ix: usize, step: usize) {
+    fn project(&mut self, moment: Moment, turn_ix: usize, step: usize) {
         for index in 0..self.policy.stages.len() {
             if self.policy.stages[index].at.contains(&moment) {
                 self.consider(index, moment);
@@ -131,7 +131,7 @@ impl Run<'_> {
         }
         for request in std::mem::take(&mut self.history.requests) {
             let row = RequestRow {
-                loop_ix: loop_ix as u32,
+                turn_ix: turn_ix as u32,
                 step: step as u32,
                 n: self.number(step),
                 role: Role::Summariser,
@@ -140,7 +140,7 @@ impl Run<'_> {
                 usage: CacheUse { uncached: request.prompt, ..CacheUse::default() },
                 output: request.output,
                 change: Change::default(),
-                items: request.n_loops,
+                items: request.n_turns,
             };
             self.rows.requests.push(row);
         }
@@ -151,17 +151,17 @@ impl Run<'_> {
         self.next_n[step] - 1
     }
 
-    fn request(&mut self, loop_ix: usize, step: usize) -> bool {
+    fn request(&mut self, turn_ix: usize, step: usize) -> bool {
         let prompt = self.history.tokens();
-        let output = self.trace.spine.steps[step].output_tokens;
+        let output = self.timeline.spine.steps[step].output_tokens;
         let row = RequestRow {
-            loop_ix: loop_ix as u32,
+            turn_ix: turn_ix as u32,
             step: step as u32,
             n: self.number(step),
             role: Role::Main,
             at_ms: self.clock.now_ms,
             prompt,
-            usage: self.cache.submit(&self.history, &self.trace.spine.steps[step], &self.policy.layout),
+            usage: self.cache.submit(&self.history, &self.timeline.spine.steps[step], &self.policy.layout),
             output,
             change: self.history.change,
             items: 0,
@@ -176,8 +176,8 @@ impl Run<'_> {
         violations == 0
     }
 
-    fn answer(&mut self, loop_ix: usize, step: usize) {
-        let row = &self.trace.spine.steps[step];
+    fn answer(&mut self, turn_ix: usize, step: usize) {
+        let row = &self.timeline.spine.steps[step];
         self.history.n_steps += 1;
         self.history.arrive_message(row.reply.clone());
         for item in row.results.clone() {
@@ -185,21 +185,22 @@ impl Run<'_> {
                 self.history.begin_message();
             }
             self.history.arrive(item);
-            if self.trace.spine.items[item as usize].kind == Kind::ToolResult {
-                self.project(Moment::Entry, loop_ix, step);
+            if self.timeline.spine.items[item as usize].kind == Kind::ToolResult {
+                self.project(Moment::Entry, turn_ix, step);
             }
         }
     }
 
-    fn needs(&mut self, loop_ix: usize, due: Due) {
-        for need in self.trace.needs.due(loop_ix as u32, due) {
-            let row = needs::meet(self.trace, self.policy, &self.world, &self.history, loop_ix as u32, need);
+    fn needs(&mut self, turn_ix: usize, due: Due) {
+        for need in self.timeline.needs.due(turn_ix as u32, due) {
+            let row =
+                needs::meet(self.timeline, self.policy, &self.world, &self.history, turn_ix as u32, need);
             self.rows.needs.push(row);
         }
     }
 
     fn failure(&self, first: usize, step: usize) -> FailureKind {
-        let asks_tool = |step: &usize| !self.trace.spine.steps[*step].results.is_empty();
+        let asks_tool = |step: &usize| !self.timeline.spine.steps[*step].results.is_empty();
         let n_asking = (first..=step).filter(asks_tool).count() as u32;
         match (asks_tool(&step), n_asking) {
             (true, n) => FailureKind::ToolRequest(n),
@@ -211,7 +212,7 @@ impl Run<'_> {
     fn tool_results(&self) -> ToolResults {
         let mut sums = ToolResults::default();
         for (index, slot) in self.history.slots.iter().enumerate() {
-            let item = &self.trace.spine.items[index];
+            let item = &self.timeline.spine.items[index];
             if index >= self.history.n_stable() && item.kind == Kind::ToolResult {
                 sums.raw_tokens += u64::from(item.raw);
                 sums.visible_tokens += slot.last_tokens;

@@ -3,22 +3,22 @@
 use ctxsim::ledger::NeedRow;
 use ctxsim::model::{Policy, Recovery};
 use ctxsim::spec::policy::ShownSpec;
-use ctxsim::trace::{ItemNeed, Kind, Level, LoopEvidence, Need, Preserve, Trace};
+use ctxsim::timeline::{ItemNeed, Kind, Level, Need, Preserve, Timeline, TurnEvidence};
 
 use super::history::{History, Slot, Stands};
 use super::size::{Env, World};
 
 /// Meets a need, or recovers it, or fails.
 pub(super) fn meet(
-    trace: &Trace,
+    timeline: &Timeline,
     policy: &Policy,
     world: &World,
     history: &History<'_>,
     due_in: u32,
     need: &Need,
 ) -> NeedRow {
-    let evidence = &trace.needs.evidence[need.source as usize];
-    let of_source = |it: &usize| *it >= history.n_stable() && history.item(*it).loop_ix == need.source;
+    let evidence = &timeline.needs.evidence[need.source as usize];
+    let of_source = |it: &usize| *it >= history.n_stable() && history.item(*it).turn_ix == need.source;
     let slots: Vec<usize> = (0..history.slots.len()).filter(of_source).collect();
     let is_behind = slots.iter().any(|it| history.slots[*it].view.is_behind());
     let count = |holds: &dyn Fn(usize, &Slot) -> bool| {
@@ -45,19 +45,19 @@ pub(super) fn meet(
             share(count(&|it, slot| shown(slot) && is_full(it, slot)), evidence.n_results)
         }
     };
-    settle(trace, policy, world, due_in, need, evidence, met, n_handles)
+    settle(timeline, policy, world, due_in, need, evidence, met, n_handles)
 }
 
 /// Meets what one result is needed for, or recovers it, or fails.
 pub(super) fn meet_item(
-    trace: &Trace,
+    timeline: &Timeline,
     policy: &Policy,
     world: &World,
     history: &History<'_>,
     due_in: u32,
     need: &ItemNeed,
 ) -> NeedRow {
-    let index = need.derived.item as usize;
+    let index = need.inferred.item as usize;
     let (slot, item) = (&history.slots[index].view, history.item(index));
     let is_told = |slot: &Stands| matches!(slot, Stands::Shown | Stands::Told | Stands::Fold(_));
     let is_whole = |it: usize| {
@@ -66,7 +66,7 @@ pub(super) fn meet_item(
     };
     let is_shown = is_told(&slot.stands);
     let is_exact = is_shown && (slot.exact || matches!(slot.rendition, ShownSpec::Raw | ShownSpec::Exact));
-    let mentions = trace.needs.mentions(need).iter().filter(|it| is_whole(**it as usize)).count();
+    let mentions = timeline.needs.mentions(need).iter().filter(|it| is_whole(**it as usize)).count();
     let own = slot.stands != Stands::Dropped && item.handle > 0;
     let n_handles = usize::from(own) + usize::from(is_whole(index)) + mentions;
     let holds = match need.need.level {
@@ -79,24 +79,24 @@ pub(super) fn meet_item(
         }
     };
     let met = f64::from(u8::from(holds));
-    let row = settle(trace, policy, world, due_in, &need.need, &need.evidence, met, n_handles);
-    NeedRow { derived: Some(need.derived), ..row }
+    let row = settle(timeline, policy, world, due_in, &need.need, &need.evidence, met, n_handles);
+    NeedRow { inferred: Some(need.inferred), ..row }
 }
 
 /// Says what a need comes to that is met by a share.
 #[expect(clippy::too_many_arguments, reason = "the naive simulator has no state to keep them in")]
 fn settle(
-    trace: &Trace,
+    timeline: &Timeline,
     policy: &Policy,
     world: &World,
     due_in: u32,
     need: &Need,
-    evidence: &LoopEvidence,
+    evidence: &TurnEvidence,
     met: f64,
     n_handles: usize,
 ) -> NeedRow {
     let mut row = NeedRow {
-        loop_ix: due_in,
+        turn_ix: due_in,
         level: need.level,
         weight: need.weight,
         met,
@@ -104,7 +104,7 @@ fn settle(
         repeats: 0.0,
         fetched: 0,
         failed: 0.0,
-        derived: None,
+        inferred: None,
         is_sent: false,
     };
     let unmet = need.weight * (1.0 - met);
@@ -119,7 +119,7 @@ fn settle(
         }
         Recovery::NaiveReread { limit, fits } if evidence.file > 0 && need.level >= Level::LocalDetail => {
             fetched = evidence.file;
-            let beside = u64::from(fetched) + trace.stable_tokens();
+            let beside = u64::from(fetched) + timeline.stable_tokens();
             attempts = if beside <= world.size(fits, Env::default()) { 1 } else { *limit };
         }
         _ => {}

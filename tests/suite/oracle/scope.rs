@@ -6,7 +6,7 @@ use ctxsim::model::Scope;
 use ctxsim::model::scope::{Keep, Patterns};
 use ctxsim::model::size::{Extent, Unit};
 use ctxsim::spec::policy::PartSpec;
-use ctxsim::trace::{Item, Kind, Preserve, Trace};
+use ctxsim::timeline::{Item, Kind, Preserve, Timeline};
 
 use super::history::{History, Stands};
 use super::size::{Env, World};
@@ -20,8 +20,8 @@ pub(super) struct Place<'p> {
     free: Vec<Range<usize>>,
 }
 
-fn tool_matches(patterns: &Patterns, item: &Item, trace: &Trace) -> bool {
-    trace.spine.tools.get_index(item.tool as usize).is_some_and(|name| patterns.matches(name))
+fn tool_matches(patterns: &Patterns, item: &Item, timeline: &Timeline) -> bool {
+    timeline.spine.tools.get_index(item.tool as usize).is_some_and(|name| patterns.matches(name))
 }
 
 fn has_or_empty<T: PartialEq>(list: &[T], value: &T) -> bool {
@@ -43,8 +43,8 @@ pub(super) fn passes(scope: &Scope, history: &History<'_>, world: &World, slot: 
             has_or_empty(&scope.kinds, &item.kind)
                 && has_or_empty(&scope.preserve, &item.preserve)
                 && has_or_empty(&scope.shown, &view.rendition)
-                && (scope.tools.0.is_empty() || tool_matches(&scope.tools, item, history.trace()))
-                && !tool_matches(&scope.except_tools, item, history.trace())
+                && (scope.tools.0.is_empty() || tool_matches(&scope.tools, item, history.timeline()))
+                && !tool_matches(&scope.except_tools, item, history.timeline())
                 && scope
                     .larger_than
                     .as_ref()
@@ -63,7 +63,7 @@ fn keeps(keep: &Keep, history: &History<'_>, slot: usize) -> bool {
         }
         Stands::Shown => {
             has_or_empty(&keep.kinds, &item.kind)
-                && (keep.tools.0.is_empty() || tool_matches(&keep.tools, item, history.trace()))
+                && (keep.tools.0.is_empty() || tool_matches(&keep.tools, item, history.timeline()))
         }
     }
 }
@@ -182,7 +182,7 @@ impl Reach<'_> {
     fn behind_first(&self, extent: &Extent) -> usize {
         let n = match extent {
             Extent::Units(_, 0) => return self.region.start,
-            Extent::Units(unit @ (Unit::Loops | Unit::Steps | Unit::Messages), count) => {
+            Extent::Units(unit @ (Unit::Turns | Unit::Steps | Unit::Messages), count) => {
                 let starts = self.starts(*unit);
                 let start = usize::try_from(*count).ok().and_then(|it| starts.get(it).copied());
                 return start.unwrap_or(self.region.end).max(self.region.start);
@@ -196,7 +196,7 @@ impl Reach<'_> {
     fn start_of_recent(&self, extent: &Extent) -> usize {
         let n = match extent {
             Extent::Units(_, 0) => return self.region.end,
-            Extent::Units(unit @ (Unit::Loops | Unit::Steps | Unit::Messages), count) => {
+            Extent::Units(unit @ (Unit::Turns | Unit::Steps | Unit::Messages), count) => {
                 let starts = self.starts(*unit);
                 let nth = usize::try_from(*count).ok().and_then(|it| starts.len().checked_sub(it));
                 return nth.map_or(self.region.start, |it| starts[it].max(self.region.start));
@@ -230,11 +230,11 @@ impl Reach<'_> {
         n
     }
 
-    /// Where the units of the trace begin that reach into the region.
+    /// Where the units of the timeline begin that reach into the region.
     fn starts(&self, unit: Unit) -> Vec<usize> {
-        let spine = &self.history.trace().spine;
+        let spine = &self.history.timeline().spine;
         let units: Vec<Range<usize>> = match unit {
-            Unit::Loops => spine.loops[..self.history.n_loops as usize]
+            Unit::Turns => spine.turns[..self.history.n_turns as usize]
                 .iter()
                 .map(|it| it.items.start as usize..it.items.end as usize)
                 .collect(),

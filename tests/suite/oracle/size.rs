@@ -1,7 +1,7 @@
 //! Sizes, worked out from scratch each time.
 
 use ctxsim::model::{Limits, Size};
-use ctxsim::units::{Decimal, UNLIMITED};
+use ctxsim::quantity::{Decimal, UNLIMITED};
 
 /// What sizes may ask that never changes.
 #[derive(Clone, Copy, Debug)]

@@ -1,8 +1,8 @@
 //! Where price lists disagree, and on which day.
 
 use ctxsim::pricelist::compare::compare;
+use ctxsim::quantity::Decimal;
 use ctxsim::spec::PriceSpec;
-use ctxsim::units::Decimal;
 
 use super::{LITELLM, list};
 

@@ -1,7 +1,7 @@
 //! Random sizes, extents and conditions.
 
+use ctxsim::quantity::Decimal;
 use ctxsim::spec::size::{BoundSpec, CondSpec, CountSpec, DurationSpec, ExtentSpec, SizeSpec, UnitSpec};
-use ctxsim::units::Decimal;
 use proptest::prelude::*;
 use proptest::sample::select;
 
@@ -52,8 +52,8 @@ fn bound(most: impl Strategy<Value = SizeSpec>, starts: bool) -> impl Strategy<V
 }
 
 pub(super) fn unit() -> impl Strategy<Value = UnitSpec> {
-    use UnitSpec::{Items, Loops, Messages, Steps, ToolUses};
-    select(vec![Items, ToolUses, Messages, Steps, Loops])
+    use UnitSpec::{Items, Messages, Steps, ToolUses, Turns};
+    select(vec![Items, ToolUses, Messages, Steps, Turns])
 }
 
 fn count(starts: bool) -> BoxedStrategy<CondSpec> {
@@ -78,7 +78,7 @@ pub(super) fn units_of(unit: UnitSpec, n: u64) -> ExtentSpec {
         UnitSpec::ToolUses => ExtentSpec::ToolUses(n),
         UnitSpec::Messages => ExtentSpec::Messages(n),
         UnitSpec::Steps => ExtentSpec::Steps(n),
-        UnitSpec::Loops => ExtentSpec::Loops(n),
+        UnitSpec::Turns => ExtentSpec::Turns(n),
     }
 }
 

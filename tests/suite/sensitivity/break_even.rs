@@ -1,8 +1,8 @@
 //! The break-even formulas of others, to the digit.
 
 use ctxsim::catalog::Catalog;
-use ctxsim::metrics::BreakEven;
-use ctxsim::metrics::break_even::CachePrice;
+use ctxsim::measure::BreakEven;
+use ctxsim::measure::break_even::CachePrice;
 use ctxsim::model::Profile;
 
 /// The multipliers of caches: 1.25 to write, 2 for an hour, 0.1 or less to read.

@@ -1,12 +1,12 @@
 //! Breakpoints and stored contents: what was written is a list, and is searched from its front.
 
-use ctxsim::ledger::{CacheUse, StoredRow};
-use ctxsim::model::cache::Stored;
+use ctxsim::ledger::{CacheUse, ExplicitCacheRow};
+use ctxsim::model::cache::ExplicitCache;
 use ctxsim::model::layout::Place;
 use ctxsim::model::{Breakpoints, TtlClass};
 use ctxsim::spec::cache::{AutomaticSpec, LookbackUnitSpec, LookupSpec};
 use ctxsim::spec::layout::LevelEndSpec;
-use ctxsim::trace::Kind;
+use ctxsim::timeline::Kind;
 
 use super::{Key, Segment, Sent, read, within};
 
@@ -211,12 +211,12 @@ struct Content {
 }
 
 pub(super) struct Contents {
-    rules: Stored,
+    rules: ExplicitCache,
     all: Vec<Content>,
 }
 
 impl Contents {
-    pub(super) fn new(rules: Stored) -> Self {
+    pub(super) fn new(rules: ExplicitCache) -> Self {
         Self { rules, all: Vec::new() }
     }
 
@@ -260,11 +260,11 @@ impl Contents {
         read(sent.tokens(), tokens, broke_at)
     }
 
-    pub(super) fn rows(self) -> Vec<StoredRow> {
+    pub(super) fn rows(self) -> Vec<ExplicitCacheRow> {
         let row = |it: &Content| {
             let kept_ms = self.expires_ms(it) - it.times_ms[0];
             let token_ms = u128::from(it.tokens) * u128::from(kept_ms.unsigned_abs());
-            StoredRow { at_ms: it.times_ms[0], tokens: it.tokens, token_ms }
+            ExplicitCacheRow { at_ms: it.times_ms[0], tokens: it.tokens, token_ms }
         };
         self.all.iter().map(row).collect()
     }

@@ -3,7 +3,7 @@
 use ctxsim::ledger::CacheUse;
 use ctxsim::model::cache;
 use ctxsim::model::profile::Touch;
-use ctxsim::trace::Kind;
+use ctxsim::timeline::Kind;
 
 use super::{Key, Sent, read, shared, whole_steps, within};
 

@@ -1,0 +1,158 @@
+//! Recorded requests as ids of fixed blocks: a workload of its own, replayed against a store of blocks.
+
+mod fast_ids;
+mod kv_cache_tester;
+mod mooncake;
+
+use std::ops::Range;
+
+use crate::cache::HitDraws;
+use crate::cache::lru::Lru;
+use crate::diag::Diagnostic;
+use crate::ledger::{BlockHits, CacheUse, Failure, FailureKind, Outcome, RequestRow, Sink};
+use crate::model::{CacheRules, Limits};
+use crate::quantity::Tokens;
+
+/// The formats there are; the first that recognises a text reads it.
+const FORMATS: [Format; 2] = [mooncake::FORMAT, kv_cache_tester::FORMAT];
+
+/// A format of block traces.
+struct Format {
+    /// Returns whether a text is of this format.
+    detect: fn(&str) -> bool,
+    /// Reads a text.
+    read: fn(&str) -> Result<BlockTrace, Box<Diagnostic>>,
+}
+
+/// Recorded requests, each a list of block ids; the ids are numbered from 0 in the order in which they first appear.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct BlockTrace {
+    /// What it is called in reports.
+    pub name: String,
+    /// How many tokens a block holds.
+    pub block_tokens: Tokens,
+    /// The requests, in the order of the file.
+    pub requests: Vec<BlockRequest>,
+    /// The blocks of all requests, one after the other.
+    pub blocks: Vec<u32>,
+    /// How many blocks differ.
+    pub n_distinct: u32,
+    /// How many sub-agents made some of the requests.
+    pub n_subagents: u32,
+    /// What is assumed rather than known, in sentences.
+    pub assumptions: Vec<String>,
+}
+
+/// One request of a block trace.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct BlockRequest {
+    /// Milliseconds since the trace began.
+    pub at_ms: i64,
+    /// Tokens of the prompt.
+    pub prompt: Tokens,
+    /// Tokens that the model wrote.
+    pub output: Tokens,
+    /// Its blocks.
+    pub blocks: Range<usize>,
+}
+
+/// Returns whether a text is a block trace.
+#[must_use]
+pub fn detect(text: &str) -> bool {
+    FORMATS.iter().any(|it| (it.detect)(text))
+}
+
+/// Reads a block trace.
+///
+/// # Errors
+/// The text is of no known format, breaks its format at some place, or holds no request.
+pub fn read(text: &str, name: &str) -> Result<BlockTrace, Box<Diagnostic>> {
+    let Some(format) = FORMATS.iter().find(|it| (it.detect)(text)) else {
+        let problem = Diagnostic::at("block-trace-unknown", "", "not a block trace of a known format");
+        return Err(Box::new(problem.help("known formats: Mooncake JSON lines, kv-cache-tester JSON")));
+    };
+    let trace = (format.read)(text)?;
+    if trace.requests.is_empty() {
+        let problem = Diagnostic::at("block-trace-empty", "", "the block trace holds no request");
+        return Err(Box::new(problem.help("record at least one request with its block ids")));
+    }
+    Ok(BlockTrace { name: name.to_owned(), ..trace })
+}
+
+impl BlockTrace {
+    /// Says why the trace cannot be replayed under some cache rules, if it cannot.
+    #[must_use]
+    pub fn refusal(&self, rules: &CacheRules) -> Option<Diagnostic> {
+        let problem = match rules.plain() {
+            CacheRules::None => return None,
+            CacheRules::Blocks(rules) if rules.block_tokens == self.block_tokens => return None,
+            CacheRules::Blocks(rules) => {
+                let (own, theirs) = (self.block_tokens, rules.block_tokens);
+                let message = format!("{} has blocks of {own} tokens, the profile of {theirs}", self.name);
+                Diagnostic::at("block-size", "cache.block_tokens", message)
+                    .help(format!("add `--set profile.cache.block_tokens={own}`"))
+            }
+            _ => {
+                let message = format!("{} is a block trace, which these rules cannot replay", self.name);
+                let help = "take a profile whose cache rules are `blocks`, such as `open/blocks-64-infinite` \
+                            or `open/blocks-512-lru`";
+                Diagnostic::at("block-trace-rules", "cache.rules", message).help(help)
+            }
+        };
+        Some(problem)
+    }
+}
+
+/// Replays a block trace; rules other than blocks read nothing.
+///
+/// A request over a limit is recorded, marked, and ends the run.
+pub fn replay(trace: &BlockTrace, limits: &Limits, rules: &CacheRules, sink: &mut impl Sink) -> Outcome {
+    let mut hit_draws = HitDraws::new(rules.hits());
+    let mut store = match rules.plain() {
+        CacheRules::Blocks(rules) => {
+            let mut store = Lru::new(rules);
+            store.reserve(trace.n_distinct);
+            Some(store)
+        }
+        _ => None,
+    };
+    let turns_requested = u32::try_from(trace.requests.len()).unwrap_or(u32::MAX);
+    let mut outcome = Outcome { turns_requested, ..Outcome::default() };
+    let mut hits = BlockHits { n_subagents: trace.n_subagents, ..BlockHits::default() };
+    for (request, step) in trace.requests.iter().zip(0_u32..) {
+        let blocks = trace.blocks.get(request.blocks.clone()).unwrap_or_default();
+        let n_held = store.as_mut().map_or(0, |it| it.submit(blocks)) as u64;
+        let n_hits = if hit_draws.is_served() { n_held } else { 0 };
+        hits.n_blocks += blocks.len() as u64;
+        hits.n_hits += n_hits;
+        let read = (n_hits * trace.block_tokens).min(request.prompt);
+        sink.request(&RequestRow {
+            turn_ix: step,
+            step,
+            at_ms: request.at_ms,
+            prompt: request.prompt,
+            usage: CacheUse { read, uncached: request.prompt - read, ..CacheUse::default() },
+            output: request.output,
+            ..RequestRow::default()
+        });
+        outcome.turns_started += 1;
+        let window = request.prompt.saturating_add(request.output);
+        let over = [request.prompt > limits.prompt, request.output > limits.output, window > limits.window];
+        let n_over = over.iter().filter(|it| **it).count();
+        if n_over > 0 {
+            outcome.limit_violations = u32::try_from(n_over).unwrap_or(1);
+            outcome.failure = Some(Failure { turn: step.saturating_add(1), kind: FailureKind::FinalNoTool });
+            break;
+        }
+        outcome.turns_completed += 1;
+    }
+    outcome.blocks = Some(hits);
+    outcome
+}
+
+/// Returns the beginning of a text, which tells a format sooner than the whole.
+fn head(text: &str) -> &str {
+    const HEAD_BYTES: usize = 1 << 16;
+    let end = (0..=HEAD_BYTES.min(text.len())).rev().find(|it| text.is_char_boundary(*it));
+    &text[..end.unwrap_or(0)]
+}

@@ -1,0 +1,186 @@
+//! The floor of prompt size: keeps what some later need or probe of positive weight asks, at the level asked, and no more.
+
+use crate::model::policy::Moment;
+use crate::projection::prompt::Shown;
+use crate::projection::rendition::Rendered;
+use crate::projection::{Ambient, Editor, Projector};
+use crate::timeline::{Due, ItemIx, Kind, Level, NO_ITEM, Need, Preserve, Spine, StepIx, Timeline, TurnIx};
+
+/// Knows the whole load in advance.
+///
+/// What the active turn is about stays as it came until it has been read: the user's message until the turn is over, a step
+/// until the request after it is out.
+#[derive(Clone, Debug)]
+pub struct Clairvoyant {
+    /// By item: what is asked of it, and until when.
+    asked: Vec<Asked>,
+    /// By step: the items to look at before its request.
+    reviews: Vec<Vec<ItemIx>>,
+    /// How many steps' reviews are done.
+    n_reviewed: usize,
+}
+
+/// Until when something is asked of an item; `None` when it is not, or no more.
+#[derive(Clone, Copy, Debug, Default)]
+struct Asked {
+    /// All of it.
+    whole: Option<Time>,
+    /// An exact excerpt.
+    exact: Option<Time>,
+    /// A handle.
+    handle: Option<Time>,
+}
+
+/// A place in the order of events: the step, and which of its moments.
+type Time = (StepIx, u8);
+
+/// What is asked when the load is over.
+const AT_THE_END: Time = (StepIx::MAX, u8::MAX);
+
+/// The request's own place among the moments of a step: the needs of its start are over.
+const REQUEST: u8 = 1;
+
+impl Clairvoyant {
+    /// Looks ahead.
+    #[must_use]
+    pub fn new(timeline: &Timeline) -> Self {
+        let spine = &timeline.spine;
+        let mut asked = vec![Asked::default(); spine.items.len()];
+        for (index, row) in spine.turns.iter().enumerate() {
+            let last = row.steps.end.saturating_sub(1).max(row.steps.start);
+            let turn_ix = TurnIx::try_from(index).unwrap_or(TurnIx::MAX);
+            let before_answer = if row.steps.is_empty() { None } else { spine.steps.get(last as usize) };
+            let before_answer = before_answer.map_or(row.items.end, |it| it.reply.start);
+            let moments = [
+                (Due::TurnStart, (row.steps.start, 0), row.user.end),
+                (Due::Answer, (last, 2), before_answer),
+                (Due::TurnEnd, (last, 3), row.items.end),
+            ];
+            for (due, time, end) in moments {
+                let needs = timeline.needs.due(turn_ix, due).iter().filter(|it| it.weight > 0.0);
+                needs.for_each(|it| ask_turn(spine, it, time, end, &mut asked));
+            }
+        }
+        for it in timeline.needs.of_items().iter().filter(|it| it.need.weight > 0.0) {
+            if let Some(asked) = asked.get_mut(it.inferred.item as usize) {
+                let has_handle = it.evidence.has_handle;
+                let level = if has_handle { it.need.level } else { it.need.level.max(Level::RawContent) };
+                asked.ask(level, (it.inferred.step, REQUEST));
+            }
+        }
+        if let Some(plane) = &timeline.facts {
+            for probe in &plane.probes {
+                let item = plane.plants.get(probe.plant as usize).map_or(NO_ITEM, |it| it.item);
+                if let Some(asked) = asked.get_mut(item as usize) {
+                    asked.ask(Level::RawContent, AT_THE_END);
+                }
+            }
+        }
+        let reviews = reviews(spine, &asked);
+        Self { asked, reviews, n_reviewed: 0 }
+    }
+}
+
+impl Projector for Clairvoyant {
+    fn project(&mut self, moment: Moment, _: &Ambient, edit: &mut Editor<'_, '_>) {
+        if moment != Moment::Request {
+            return;
+        }
+        let step = StepIx::try_from(edit.prompt().arrived().steps).unwrap_or(StepIx::MAX);
+        while self.n_reviewed <= step as usize {
+            let items = self.reviews.get_mut(self.n_reviewed).map(std::mem::take).unwrap_or_default();
+            self.n_reviewed += 1;
+            edit.touch(items.len() as u64);
+            items.into_iter().for_each(|it| self.review(it, (step, REQUEST), edit));
+        }
+    }
+}
+
+impl Clairvoyant {
+    /// Shows an item as it is still asked for from a time on.
+    fn review(&self, index: ItemIx, now: Time, edit: &mut Editor<'_, '_>) {
+        if index >= edit.prompt().len() {
+            return;
+        }
+        let (item, asked) = (edit.prompt().item(index), &self.asked[index as usize]);
+        let is_asked = |until: Option<Time>| until.is_some_and(|it| it >= now);
+        if is_asked(asked.whole) {
+            return;
+        }
+        if is_asked(asked.exact) {
+            let tokens = item.excerpt.saturating_add(item.handle).min(item.raw);
+            let exact = item.preserve == Preserve::WorkingEvidence;
+            edit.show(index, Rendered { shown: Shown::Exact, tokens, exact });
+        } else if is_asked(asked.handle) {
+            edit.show(
+                index,
+                Rendered { shown: Shown::Handle, tokens: item.handle.min(item.raw), exact: false },
+            );
+        } else {
+            edit.drop(index);
+        }
+    }
+}
+
+impl Asked {
+    /// Notes that a level is asked at a time.
+    fn ask(&mut self, level: Level, time: Time) {
+        let until = match level {
+            Level::None | Level::GlobalConclusion => return,
+            Level::ContinuationHandle => &mut self.handle,
+            Level::ExactEvidence => &mut self.exact,
+            Level::LocalDetail | Level::RawContent => &mut self.whole,
+        };
+        *until = (*until).max(Some(time));
+    }
+}
+
+/// Notes what a need asks of those results of its turn that have come by then: of all, or of the smallest that will do.
+fn ask_turn(spine: &Spine, need: &Need, time: Time, end: ItemIx, asked: &mut [Asked]) {
+    let Some(row) = spine.turns.get(need.source as usize) else { return };
+    let item = |it: &ItemIx| &spine.items[*it as usize];
+    let items = row.items.start..row.items.end.min(end);
+    let results = items.filter(|it| item(it).kind == Kind::ToolResult);
+    let asks: Vec<ItemIx> = match need.level {
+        Level::None | Level::GlobalConclusion => Vec::new(),
+        Level::ContinuationHandle => {
+            results.filter(|it| item(it).handle > 0).min_by_key(|it| item(it).handle).into_iter().collect()
+        }
+        Level::LocalDetail => results.min_by_key(|it| item(it).raw).into_iter().collect(),
+        Level::ExactEvidence => results.filter(|it| item(it).preserve == Preserve::WorkingEvidence).collect(),
+        Level::RawContent => results.collect(),
+    };
+    for it in asks {
+        asked[it as usize].ask(need.level, time);
+    }
+}
+
+/// Returns, by step, which items to look at: what has just been read, and what has just been asked for the last time.
+fn reviews(spine: &Spine, asked: &[Asked]) -> Vec<Vec<ItemIx>> {
+    let mut reviews = vec![Vec::new(); spine.steps.len() + 1];
+    let mut at = |step: StepIx, item: ItemIx| {
+        if let Some(items) = reviews.get_mut(step as usize) {
+            items.push(item);
+        }
+    };
+    for row in &spine.turns {
+        row.user.clone().for_each(|it| at(row.steps.end, it));
+        for step in row.steps.clone() {
+            let it = &spine.steps[step as usize];
+            // A call goes with its result.
+            let is_led = |it: &ItemIx| {
+                let item = &spine.items[*it as usize];
+                item.kind == Kind::ToolCall && item.pair != NO_ITEM
+            };
+            (it.reply.start..it.results.end).filter(|it| !is_led(it)).for_each(|it| at(step + 2, it));
+        }
+    }
+    for (index, asked) in asked.iter().enumerate() {
+        let item = ItemIx::try_from(index).unwrap_or(ItemIx::MAX);
+        let read_at = spine.items[index].step_ix.saturating_add(2);
+        for (step, _) in [asked.whole, asked.exact, asked.handle].into_iter().flatten() {
+            at(step.saturating_add(1).max(read_at), item);
+        }
+    }
+    reviews
+}

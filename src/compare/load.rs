@@ -1,0 +1,206 @@
+//! The workload of a scenario, with recordings found beside the scenario's own file.
+
+use crate::block_trace::{self, BlockTrace};
+use crate::catalog::{Catalog, Loaded, Origin};
+use crate::diag::Diagnostic;
+use crate::error::Error;
+use crate::spec::ScenarioSpec;
+use crate::spec::scenario::{AssumeSpec, LoadSpec};
+use crate::timeline::import::Imported;
+use crate::timeline::{Conversation, Timeline, import, load};
+
+/// What a scenario plays.
+#[derive(Clone, Debug)]
+pub enum Workload {
+    /// Items, which policies act on.
+    Items(Timeline),
+    /// Conversations, made one by one while they are played.
+    Conversations(Conversation),
+    /// Recorded prompts as block ids, which no policy changes.
+    Blocks(BlockTrace),
+}
+
+impl Workload {
+    /// Returns the timeline of items, if it is one.
+    #[must_use]
+    pub fn items(&self) -> Option<&Timeline> {
+        match self {
+            Self::Items(timeline) => Some(timeline),
+            Self::Conversations(_) | Self::Blocks(_) => None,
+        }
+    }
+
+    /// Returns the conversations, if it is some.
+    #[must_use]
+    pub fn conversations(&self) -> Option<&Conversation> {
+        match self {
+            Self::Conversations(conversations) => Some(conversations),
+            Self::Items(_) | Self::Blocks(_) => None,
+        }
+    }
+
+    /// Returns the recorded prompts, if it is some.
+    #[must_use]
+    pub fn blocks(&self) -> Option<&BlockTrace> {
+        match self {
+            Self::Blocks(block_trace) => Some(block_trace),
+            Self::Items(_) | Self::Conversations(_) => None,
+        }
+    }
+
+    /// Returns its name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Items(timeline) => &timeline.name,
+            Self::Conversations(conversations) => conversations.name(),
+            Self::Blocks(block_trace) => &block_trace.name,
+        }
+    }
+
+    /// Returns whether anything in it needs anything.
+    #[must_use]
+    pub fn has_needs(&self) -> bool {
+        self.items().is_some_and(|it| !it.needs.is_empty())
+    }
+
+    /// Returns what is assumed rather than known, in sentences.
+    #[must_use]
+    pub fn assumptions(&self) -> &[String] {
+        match self {
+            Self::Items(timeline) => &timeline.assumptions,
+            Self::Conversations(_) => &[],
+            Self::Blocks(block_trace) => &block_trace.assumptions,
+        }
+    }
+}
+
+/// Makes the workloads of a scenario, whose spec may have been overridden since it was read; a recording may hold several.
+///
+/// # Errors
+/// Every problem of the scenario or of its recording.
+pub(super) fn workloads(
+    scenario: &Loaded<ScenarioSpec>,
+    spec: &ScenarioSpec,
+) -> Result<Vec<Workload>, Error> {
+    if let LoadSpec::Recorded { path, .. } = &spec.load {
+        let origin = origin_of(scenario, path)?;
+        let text = match import::detect_from(origin.reader()?.as_mut()) {
+            Some(_) => None,
+            // What is no text is no block trace either, and is told as an unknown recording.
+            None => origin.text().ok().filter(|it| block_trace::detect(it)),
+        };
+        if let Some(text) = text {
+            let mut block_trace = block_trace::read(&text, &spec.name).map_err(|mut it| {
+                it.place.file = origin.label();
+                vec![*it]
+            })?;
+            block_trace.name.clone_from(&spec.name);
+            return Ok(vec![Workload::Blocks(block_trace)]);
+        }
+    }
+    if let LoadSpec::Conversation(conversation) = &spec.load {
+        let conversations = Conversation::new(spec, conversation).map_err(|it| scenario.locate(it))?;
+        return Ok(vec![Workload::Conversations(conversations)]);
+    }
+    let mut others = Vec::new();
+    let first = timeline(scenario, spec, &mut others)?;
+    Ok(std::iter::once(first).chain(others).map(Workload::Items).collect())
+}
+
+/// Makes a scenario's timeline; a recording of several sessions has others beside it.
+fn timeline(
+    scenario: &Loaded<ScenarioSpec>,
+    spec: &ScenarioSpec,
+    others: &mut Vec<Timeline>,
+) -> Result<Timeline, Error> {
+    let is_file = scenario.source.is_some();
+    let recorded = |path: &str, assume: &AssumeSpec| {
+        let origin = origin_of(scenario, path)?;
+        let mut all = sessions(&origin, spec, assume)?.into_iter();
+        let first = all.next().ok_or_else(|| vec![missing(path)])?;
+        others.extend(all);
+        Ok(first)
+    };
+    match load::load(spec, recorded) {
+        Err(Error::Invalid(problems)) if is_file => {
+            let (own, others): (Vec<_>, Vec<_>) =
+                problems.into_iter().partition(|it| it.place.file.is_empty());
+            Err(scenario.locate(own).into_iter().chain(others).collect::<Vec<_>>().into())
+        }
+        result => result,
+    }
+}
+
+/// Reads recorded sessions; what of them is left out is told among the assumptions.
+fn sessions(origin: &Origin, spec: &ScenarioSpec, assume: &AssumeSpec) -> Result<Vec<Timeline>, Error> {
+    let timelines = imported(origin, spec, assume)?.into_iter().map(|it| {
+        let mut timeline = it.timeline;
+        timeline.assumptions.extend(it.losses.iter().map(|it| format!("Left out of {}: {it}.", spec.name)));
+        timeline
+    });
+    Ok(timelines.collect())
+}
+
+/// Reads recorded sessions line by line.
+fn imported(origin: &Origin, spec: &ScenarioSpec, assume: &AssumeSpec) -> Result<Vec<Imported>, Error> {
+    let read = import::import_from(origin.reader()?.as_mut(), &spec.name, assume, &spec.file_tools);
+    let read = read.map_err(|source| Error::Read { path: origin.path().to_owned(), source })?;
+    Ok(read.map_err(|problems| {
+        let of_file = problems.into_iter().map(|mut it| {
+            if it.place.field.is_empty() {
+                it.place.file = origin.label();
+            }
+            it
+        });
+        of_file.collect::<Vec<_>>()
+    })?)
+}
+
+/// Reads the sessions of a recording, by its path or by the name of a scenario that has one, with what was left out.
+///
+/// # Errors
+/// There is no such file or scenario, it holds no recording, or every problem of it.
+pub fn recording(catalog: &Catalog, name: &str) -> Result<Vec<Imported>, Error> {
+    let scenario = catalog.scenario(name)?;
+    let LoadSpec::Recorded { path, assume } = &scenario.spec.load else {
+        let problem = Diagnostic::at("recording-missing", "load", "the scenario is no recorded session");
+        let problem = problem.help("name a recording, or a scenario with `load.recorded`");
+        return Err(scenario.locate(vec![problem]).into());
+    };
+    let origin = origin_of(&scenario, path)?;
+    imported(&origin, &scenario.spec, assume).map_err(|error| match error {
+        Error::Invalid(problems) => {
+            let (own, others): (Vec<_>, Vec<_>) =
+                problems.into_iter().partition(|it| it.place.file.is_empty());
+            Error::Invalid(scenario.locate(own).into_iter().chain(others).collect())
+        }
+        error => error,
+    })
+}
+
+/// Returns where a scenario's recording stands.
+///
+/// # Errors
+/// There is nothing beside the scenario.
+fn origin_of(scenario: &Loaded<ScenarioSpec>, path: &str) -> Result<Origin, Error> {
+    let is_there = |it: &Origin| match it {
+        // A recording that was named itself is looked for where it is read.
+        Origin::File(path) => scenario.source.is_none() || path.is_file(),
+        _ => true,
+    };
+    match scenario.origin.beside(path).filter(is_there) {
+        Some(origin) => Ok(origin),
+        None => Err(scenario.locate(vec![missing(path)]).into()),
+    }
+}
+
+/// Says that a scenario's recording is not beside it.
+fn missing(path: &str) -> Diagnostic {
+    Diagnostic::at(
+        "recording-missing",
+        "load.recorded.path",
+        format!("there is no `{path}` beside the scenario"),
+    )
+    .help("write a path relative to the scenario's own folder")
+}

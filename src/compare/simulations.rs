@@ -1,0 +1,219 @@
+//! The simulations of a plan: runs whose requests are bound to be the same share one.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use indexmap::IndexSet;
+
+use super::threads::on_threads;
+use super::{Cell, Load, Progress, Workload};
+use crate::block_trace;
+use crate::engine::{self, CompiledPolicy};
+use crate::ledger::{Outcome, Sink};
+use crate::model::{CacheRules, Limits, Profile};
+use crate::recovery::CompiledRecovery;
+use crate::rng::Seed;
+use crate::timeline::Timeline;
+
+/// The simulations of a plan, and where each run finds its own.
+pub(super) struct Simulations<'a> {
+    all: Vec<Simulation<'a>>,
+    /// By scenario, then by pair of limits and cache rules, then by policy; conversations have none, because they are
+    /// played trial by trial.
+    places: Vec<Vec<LedgerPlace>>,
+    /// What the profiles ask.
+    pub(super) keys: Keys<'a>,
+    n_policies: usize,
+}
+
+/// What the profiles of a plan ask of its simulations.
+pub(super) struct Keys<'a> {
+    /// By profile: which of the distinct pairs it has.
+    of_profile: Vec<usize>,
+    /// The distinct pairs of limits and cache rules.
+    pub(super) distinct: Vec<(&'a Limits, &'a CacheRules)>,
+    /// Whether sums are enough for all prices.
+    pub(super) is_flat: bool,
+}
+
+impl<'a> Keys<'a> {
+    /// Collects the distinct pairs of profiles.
+    pub(super) fn new(profiles: &'a [Profile]) -> Self {
+        let mut distinct: IndexSet<(&Limits, &CacheRules)> = IndexSet::new();
+        let of_profile = profiles.iter().map(|it| distinct.insert_full((&it.limits, &it.cache)).0).collect();
+        let is_flat = profiles.iter().all(|it| it.prices.flat().is_some());
+        Self { of_profile, distinct: distinct.into_iter().collect(), is_flat }
+    }
+}
+
+/// One simulation: everything that its ledgers depend on.
+struct Simulation<'a> {
+    play: Play<'a>,
+    /// How agents recover that see the same prompts; a ledger for each.
+    recoveries: Vec<CompiledRecovery>,
+    limits: &'a Limits,
+    cache: &'a CacheRules,
+    /// Where needs are drawn: from what.
+    drawn: Option<Seed>,
+}
+
+/// What is played.
+enum Play<'a> {
+    /// A timeline under a policy, which stands for all that show alike.
+    Items(&'a Timeline, CompiledPolicy<'a>),
+    /// Block ids, on which no policy acts.
+    Blocks(&'a block_trace::BlockTrace),
+}
+
+/// Where a run finds its ledger.
+#[derive(Clone, Copy)]
+struct LedgerPlace {
+    simulation: usize,
+    ledger: usize,
+}
+
+impl<'a> Simulations<'a> {
+    /// Finds what has to be played.
+    pub(super) fn new(loads: &'a [Load], profiles: &'a [Profile], n_policies: usize) -> Self {
+        let keys = Keys::new(profiles);
+        let mut all = Vec::new();
+        let places = loads.iter().map(|load| find(load, &keys.distinct, &mut all)).collect();
+        Self { all, places, keys, n_policies }
+    }
+
+    /// Returns how many there are.
+    pub(super) fn len(&self) -> usize {
+        self.all.len()
+    }
+
+    /// Returns which of its scenario's runs a run is, those of equal limits and cache rules being one.
+    pub(super) fn within(&self, cell: Cell) -> usize {
+        self.keys.of_profile[cell.profile] * self.n_policies + cell.policy
+    }
+
+    /// Runs them all; the ledgers do not depend on the number of threads.
+    pub(super) fn run<S: Sink + Default + Send>(
+        &self,
+        threads: Option<usize>,
+        progress: Progress<'_>,
+    ) -> Ledgers<(S, Outcome)> {
+        let n_done = AtomicUsize::new(0);
+        Ledgers(on_threads(threads, self.all.len(), |index| {
+            let ledgers = self.all[index].run();
+            progress(n_done.fetch_add(1, Ordering::Relaxed) + 1, self.all.len());
+            ledgers
+        }))
+    }
+
+    /// Returns where a run finds its ledger.
+    fn place(&self, cell: Cell) -> LedgerPlace {
+        self.places[cell.scenario][self.within(cell)]
+    }
+}
+
+/// What all simulations came to.
+pub(super) struct Ledgers<L>(Vec<Vec<L>>);
+
+impl<L> Ledgers<L> {
+    /// Returns what a run came to.
+    pub(super) fn of(&self, simulations: &Simulations<'_>, cell: Cell) -> &L {
+        let place = simulations.place(cell);
+        &self.0[place.simulation][place.ledger]
+    }
+
+    /// Makes something else of each.
+    pub(super) fn map<M>(self, make: impl Fn(L) -> M) -> Ledgers<M> {
+        Ledgers(self.0.into_iter().map(|it| it.into_iter().map(&make).collect()).collect())
+    }
+}
+
+/// Adds the simulations that a load needs; returns where its runs find their ledgers.
+fn find<'a>(
+    load: &'a Load,
+    distinct: &[(&'a Limits, &'a CacheRules)],
+    all: &mut Vec<Simulation<'a>>,
+) -> Vec<LedgerPlace> {
+    let mut places = Vec::with_capacity(distinct.len() * load.policies.len());
+    let drawn = load.is_sampled.then_some(Seed(load.seed));
+    for &(limits, cache) in distinct {
+        let first = all.len();
+        for policy in &load.policies {
+            let (play, recovery) = match &load.workload {
+                Workload::Items(timeline) => {
+                    let compiled = CompiledPolicy::new(timeline, policy, limits);
+                    let recovery = compiled.recovery();
+                    (Play::Items(timeline, compiled), Some(recovery))
+                }
+                Workload::Blocks(block_trace) => (Play::Blocks(block_trace), None),
+                Workload::Conversations(_) => return places,
+            };
+            let same = all[first..].iter().position(|it| it.play.is_like(&play));
+            let simulation = first + same.unwrap_or(all.len() - first);
+            if simulation == all.len() {
+                all.push(Simulation { play, recoveries: Vec::new(), limits, cache, drawn });
+            }
+            places.push(LedgerPlace { simulation, ledger: all[simulation].ledger(recovery) });
+        }
+    }
+    places
+}
+
+impl Play<'_> {
+    /// Returns whether the two make the same requests, of one load under equal limits.
+    fn is_like(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Items(_, one), Self::Items(_, other)) => one.shows_like(other),
+            (Self::Blocks(_), Self::Blocks(_)) => true,
+            _ => false,
+        }
+    }
+}
+
+impl Simulation<'_> {
+    /// Returns which ledger is that of a recovery, adding one where there is none yet.
+    fn ledger(&mut self, recovery: Option<CompiledRecovery>) -> usize {
+        let Some(recovery) = recovery else { return 0 };
+        let known = self.recoveries.iter().position(|it| *it == recovery);
+        known.unwrap_or_else(|| {
+            self.recoveries.push(recovery);
+            self.recoveries.len() - 1
+        })
+    }
+
+    /// Draws the needs; what is fetched is in the prompts, so each recovery is a run of its own.
+    fn sample<S: Sink + Default>(
+        &self,
+        timeline: &Timeline,
+        compiled: &CompiledPolicy<'_>,
+        recovery: CompiledRecovery,
+        seed: Seed,
+    ) -> (S, Outcome) {
+        let mut sink = S::default();
+        let (limits, cache) = (self.limits, self.cache);
+        let outcome = engine::simulate_sampled(timeline, compiled, recovery, limits, cache, seed, &mut sink);
+        (sink, outcome)
+    }
+
+    fn run<S: Sink + Default>(&self) -> Vec<(S, Outcome)> {
+        match &self.play {
+            Play::Items(timeline, compiled) => {
+                if let Some(seed) = self.drawn {
+                    return self
+                        .recoveries
+                        .iter()
+                        .map(|it| self.sample(timeline, compiled, *it, seed))
+                        .collect();
+                }
+                let mut sinks: Vec<S> = self.recoveries.iter().map(|_| S::default()).collect();
+                let (limits, cache) = (self.limits, self.cache);
+                let outcome =
+                    engine::simulate_each(timeline, compiled, &self.recoveries, limits, cache, &mut sinks);
+                sinks.into_iter().map(|it| (it, outcome)).collect()
+            }
+            Play::Blocks(block_trace) => {
+                let mut sink = S::default();
+                let outcome = block_trace::replay(block_trace, self.limits, self.cache, &mut sink);
+                vec![(sink, outcome)]
+            }
+        }
+    }
+}

@@ -1,0 +1,197 @@
+//! Conversations are played trial by trial: each is made once, played under every policy, and forgotten.
+
+use std::cell::OnceCell;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use indexmap::IndexMap;
+
+use super::{Cell, Keys, Load, Plan, Progress, on_threads};
+use crate::diag::Diagnostic;
+use crate::engine::{self, window};
+use crate::ledger::{KeptRow, NeedRow, Outcome, ProbeRow, RequestRow, Sink, Sums};
+use crate::measure::probe::Probe;
+use crate::measure::trial::Trial;
+use crate::memory::export::{Export, Index, SCHEMA, Written};
+use crate::model::Limits;
+use crate::price::PriceIndex;
+use crate::timeline::facts::FactIx;
+use crate::timeline::{self, Conversation};
+
+/// What a trial came to under one policy.
+#[derive(Clone, Debug)]
+pub(super) struct Played {
+    /// What is priced.
+    pub(super) sums: Sums,
+    /// Its requests by length, where prices are not flat.
+    pub(super) index: Option<PriceIndex>,
+    /// What it came to beside.
+    pub(super) outcome: Outcome,
+    /// What was kept.
+    pub(super) trial: Trial,
+}
+
+/// The trials of a load.
+#[derive(Clone, Copy)]
+pub(super) struct Trials<'a> {
+    pub(super) load: &'a Load,
+    pub(super) conversation: &'a Conversation,
+    pub(super) keys: &'a Keys<'a>,
+    pub(super) threads: Option<usize>,
+    pub(super) progress: Progress<'a>,
+}
+
+impl Trials<'_> {
+    /// Plays every trial and keeps something of each run.
+    pub(super) fn play<S: Sink + Default, T: Send>(
+        self,
+        keep: impl Fn(&timeline::conversation::Trial, S, Outcome) -> T + Sync,
+    ) -> Kept<T> {
+        let n_trials = self.conversation.n_trials();
+        let n_done = AtomicUsize::new(0);
+        Kept(on_threads(self.threads, n_trials, |index| {
+            let kept = play_one(self.load, self.conversation, self.keys, index, &keep);
+            (self.progress)(n_done.fetch_add(1, Ordering::Relaxed) + 1, n_trials);
+            kept
+        }))
+    }
+}
+
+/// What was kept: by trial, then by pair of limits and cache rules, then by policy.
+pub(super) struct Kept<T>(Vec<Vec<T>>);
+
+impl<T> Kept<T> {
+    /// Returns what was kept of one run, trial by trial.
+    pub(super) fn of(&self, run: usize) -> impl Iterator<Item = &T> + Clone {
+        self.0.iter().map(move |it| &it[run])
+    }
+}
+
+/// Makes one conversation and plays it under every policy, its budget being the prompt limit.
+fn play_one<S: Sink + Default, T>(
+    load: &Load,
+    conversation: &Conversation,
+    keys: &Keys<'_>,
+    index: usize,
+    keep: &impl Fn(&timeline::conversation::Trial, S, Outcome) -> T,
+) -> Vec<T> {
+    let made = conversation.trial(index);
+    let per_token = conversation.chars_per_token();
+    // Only what cannot go the short way needs a timeline.
+    let timeline = OnceCell::new();
+    let mut all = Vec::with_capacity(keys.distinct.len() * load.policies.len());
+    for (limits, cache) in &keys.distinct {
+        let limits = Limits { prompt: limits.prompt.min(made.budget_tokens), ..**limits };
+        for policy in &load.policies {
+            let mut sink = S::default();
+            let outcome = match window::simulate(&made, per_token, policy, &limits, cache, &mut sink) {
+                Some(outcome) => outcome,
+                None => {
+                    sink = S::default();
+                    let timeline = timeline.get_or_init(|| conversation.timeline(&made));
+                    engine::simulate(timeline, policy, &limits, cache, &mut sink)
+                }
+            };
+            all.push(keep(&made, sink, outcome));
+        }
+    }
+    all
+}
+
+/// Keeps the probes of a run and what its memory holds at the end.
+#[derive(Debug, Default)]
+struct Asked {
+    probes: Vec<ProbeRow>,
+    kept: Vec<(u64, String, FactIx)>,
+}
+
+impl Sink for Asked {
+    fn request(&mut self, _row: &RequestRow) {}
+
+    fn need(&mut self, _row: &NeedRow) {}
+
+    fn probe(&mut self, row: &ProbeRow) {
+        self.probes.push(*row);
+    }
+
+    fn kept(&mut self, row: &KeptRow<'_>) {
+        self.kept.push((row.nth, row.bank.to_owned(), row.fact));
+    }
+}
+
+impl Plan {
+    /// Runs every conversation and returns its probes, in the order of [`Plan::cells`]; other scenarios have none.
+    #[must_use]
+    pub fn probes(&self, threads: Option<usize>, progress: Progress<'_>) -> Vec<(Cell, Vec<Probe>)> {
+        let simulations = self.simulations();
+        let one = |load: &Load| {
+            let conversation = load.workload.conversations()?;
+            let in_words = |made: &timeline::conversation::Trial, asked: Asked, _| -> Vec<Probe> {
+                let word = |row: &ProbeRow| Some(Probe::new(row, conversation.spell(made, row.fact)?, made));
+                asked.probes.iter().filter_map(word).collect()
+            };
+            let trials = Trials { load, conversation, keys: &simulations.keys, threads, progress };
+            Some(trials.play(in_words))
+        };
+        let played: Vec<Option<Kept<Vec<Probe>>>> = self.scenarios.iter().map(one).collect();
+        let of = |cell: Cell| {
+            let kept = played[cell.scenario].as_ref()?;
+            Some((cell, kept.of(simulations.within(cell)).flatten().cloned().collect()))
+        };
+        self.cells().filter_map(of).collect()
+    }
+
+    /// Plays one conversation and returns what the memory of the plan's first policy holds at its end.
+    ///
+    /// # Errors
+    /// The plan's first scenario has no such conversation, or its first policy has no memory.
+    pub fn export(&self, length: u64, trial: u64, set: &[String]) -> Result<Export, Vec<Diagnostic>> {
+        let refuse = |code, message: String, help: &str| vec![Diagnostic::at(code, "", message).help(help)];
+        let (Some(load), Some(profile)) = (self.scenarios.first(), self.profiles.first()) else {
+            return Err(refuse("list-empty", "there is nothing to play".to_owned(), "name a scenario"));
+        };
+        let Some((conversation, policy)) = load.workload.conversations().zip(load.policies.first()) else {
+            let message = format!("{} has no conversations", load.name);
+            return Err(refuse("rows-trials", message, "name a scenario whose load is `conversation`"));
+        };
+        if policy.memory.is_none() {
+            let message = format!("{} remembers nothing beside its prompt", policy.name);
+            return Err(refuse("store-none", message, "name a policy with a `memory`"));
+        }
+        let Some(index) = conversation.index_of(length, trial) else {
+            let message = format!("{} has no conversation {trial} of {length} messages", load.name);
+            let lengths: Vec<String> = conversation.lengths().iter().map(u64::to_string).collect();
+            let last = conversation.trials_per_length().saturating_sub(1);
+            let help =
+                format!("lengths are {}, and conversations are counted from 0 to {last}", lengths.join(", "));
+            return Err(refuse("store-trial", message, &help));
+        };
+        let one = Load { policies: vec![Arc::clone(policy)], ..load.clone() };
+        let keys = Keys::new(std::slice::from_ref(profile));
+        let in_words = |made: &timeline::conversation::Trial, mut asked: Asked, _| {
+            asked.kept.sort_unstable();
+            let mut banks: IndexMap<String, IndexMap<String, String>> = IndexMap::new();
+            let mut written = Vec::with_capacity(asked.kept.len());
+            for (_, bank, fact) in asked.kept {
+                let Some(said) = conversation.spell(made, fact) else { continue };
+                written.push(Written { bank: bank.clone(), key: said.key.clone() });
+                banks.entry(bank).or_default().insert(said.key, said.value);
+            }
+            (banks, written)
+        };
+        let mut kept = play_one(&one, conversation, &keys, index, &in_words);
+        let (banks, written) = kept.pop().unwrap_or_default();
+        let index = Index {
+            schema: SCHEMA.to_owned(),
+            policy: policy.name.clone(),
+            scenario: load.name.clone(),
+            profile: profile.name.clone(),
+            seed: load.seed,
+            length,
+            trial,
+            set: set.to_vec(),
+            written,
+        };
+        Ok(Export { index, banks })
+    }
+}

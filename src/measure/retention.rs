@@ -1,0 +1,214 @@
+//! What is still known of planted facts, over many trials.
+
+use indexmap::IndexMap;
+use serde::Serialize;
+
+use super::statistic::Statistic;
+use super::trial::{LOSSES, QUARTILES, STATES, Trial};
+
+/// What a policy kept over many trials; the `retention` of a report.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Retention {
+    /// How many trials there are, of all lengths.
+    pub trials: u64,
+    /// Messages of all loads.
+    pub messages: u64,
+    /// Needles planted.
+    pub needles_total: u64,
+    /// Of these, found.
+    pub needles_found: u64,
+    /// The share of needles found, trial by trial.
+    pub accuracy: Statistic,
+    /// The same for marked needles; a trial without any counts as 0, as it was published.
+    pub explicit_accuracy: Statistic,
+    /// The same for needles said in passing.
+    pub implicit_accuracy: Statistic,
+    /// The means of marked needles and of those said in passing, subtracted.
+    pub gap: f64,
+    /// The same trial by trial; a trial without needles of a kind counts as 0 there, as it was published.
+    pub gap_by_trial: Statistic,
+    /// Tokens of the load over tokens of the prompt.
+    pub compression_ratio: Option<Statistic>,
+    /// Needles found for each 1,000 tokens of the prompt.
+    pub info_density: Statistic,
+    /// By quarter of the load; a trial without needles there counts as 0, as it was published.
+    pub depth_accuracy: IndexMap<&'static str, Statistic>,
+    /// The same without the trials that have none.
+    pub non_empty: NonEmpty,
+    /// By number of messages.
+    pub by_length: IndexMap<String, AtLength>,
+    /// Needles by state.
+    pub states: IndexMap<&'static str, u64>,
+    /// Needles that were not found, by what lost them.
+    pub lost_in: IndexMap<&'static str, u64>,
+    /// This policy's accuracy less another's, trial by trial on the same draws.
+    pub paired: IndexMap<String, Statistic>,
+}
+
+/// Accuracies over the trials that have needles of the kind; null where none has.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct NonEmpty {
+    /// Of marked needles.
+    pub explicit_accuracy: Option<Statistic>,
+    /// Of those said in passing.
+    pub implicit_accuracy: Option<Statistic>,
+    /// The two subtracted, over the trials that have both.
+    pub gap: Option<Statistic>,
+    /// By quarter of the load.
+    pub depth_accuracy: IndexMap<&'static str, Option<Statistic>>,
+}
+
+/// What a policy kept of loads of one length.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct AtLength {
+    /// The share of needles found.
+    pub accuracy: Statistic,
+    /// Tokens of the prompt at the end.
+    pub context_tokens: Statistic,
+    /// Tokens of the load.
+    pub total_tokens: Statistic,
+    /// Needles found for each 1,000 tokens of the prompt.
+    pub info_density: Statistic,
+}
+
+impl Retention {
+    /// Folds trials, in their order.
+    #[must_use]
+    pub fn new(trials: &[Trial]) -> Self {
+        let explicit_accuracy = of(trials, |it| it.explicit.as_published());
+        let implicit_accuracy = of(trials, |it| it.implicit.as_published());
+        let by_quartile = |nth: usize| of(trials, |it| it.quartiles[nth].as_published());
+        let mut lengths: IndexMap<String, Vec<Trial>> = IndexMap::new();
+        for trial in trials {
+            lengths.entry(trial.length.to_string()).or_default().push(*trial);
+        }
+        Self {
+            trials: u64::try_from(trials.len()).unwrap_or(u64::MAX),
+            messages: trials.iter().map(|it| it.length).sum(),
+            needles_total: trials.iter().map(|it| u64::from(it.needles().total)).sum(),
+            needles_found: trials.iter().map(|it| u64::from(it.needles().found)).sum(),
+            accuracy: of(trials, |it| it.needles().as_published()),
+            gap: explicit_accuracy.mean - implicit_accuracy.mean,
+            gap_by_trial: of(trials, |it| it.explicit.as_published() - it.implicit.as_published()),
+            explicit_accuracy,
+            implicit_accuracy,
+            compression_ratio: of_some(trials, Trial::compression_ratio),
+            info_density: of(trials, Trial::info_density),
+            depth_accuracy: QUARTILES
+                .into_iter()
+                .enumerate()
+                .map(|(nth, it)| (it, by_quartile(nth)))
+                .collect(),
+            non_empty: NonEmpty::new(trials),
+            by_length: lengths.into_iter().map(|(length, it)| (length, AtLength::new(&it))).collect(),
+            states: summed(STATES, trials, |it| it.states),
+            lost_in: summed(LOSSES, trials, |it| it.losses),
+            paired: IndexMap::new(),
+        }
+    }
+
+    /// Returns a mean, a standard deviation or the gap by its place, its steps parted by dots.
+    #[must_use]
+    pub fn number(&self, place: &str) -> Option<f64> {
+        match place.rsplit_once('.') {
+            Some((stem, "mean")) => self.statistic(stem).map(|it| it.mean),
+            Some((stem, "sd")) => self.statistic(stem).map(|it| it.sd),
+            _ => (place == "gap").then_some(self.gap),
+        }
+    }
+
+    /// Returns what trials gave for the number at a place, its steps parted by dots.
+    #[must_use]
+    pub fn statistic(&self, place: &str) -> Option<Statistic> {
+        match place.split_once('.') {
+            None => match place {
+                "accuracy" => Some(self.accuracy),
+                "explicit_accuracy" => Some(self.explicit_accuracy),
+                "implicit_accuracy" => Some(self.implicit_accuracy),
+                "gap_by_trial" => Some(self.gap_by_trial),
+                "compression_ratio" => self.compression_ratio,
+                "info_density" => Some(self.info_density),
+                _ => None,
+            },
+            Some(("depth_accuracy", quartile)) => self.depth_accuracy.get(quartile).copied(),
+            Some(("by_length", rest)) => {
+                let (length, number) = rest.split_once('.')?;
+                let at = self.by_length.get(length)?;
+                match number {
+                    "accuracy" => Some(at.accuracy),
+                    "context_tokens" => Some(at.context_tokens),
+                    "total_tokens" => Some(at.total_tokens),
+                    "info_density" => Some(at.info_density),
+                    _ => None,
+                }
+            }
+            Some(_) => None,
+        }
+    }
+
+    /// Compares with another policy on the same draws.
+    pub fn pair<'t>(
+        &mut self,
+        against: &str,
+        own: impl Iterator<Item = &'t Trial> + Clone,
+        other: impl Iterator<Item = &'t Trial> + Clone,
+    ) {
+        let difference =
+            |(own, other): (&Trial, &Trial)| own.needles().as_published() - other.needles().as_published();
+        if let Some(paired) = Statistic::new(own.zip(other).map(difference)) {
+            self.paired.insert(against.to_owned(), paired);
+        }
+    }
+}
+
+impl NonEmpty {
+    fn new(trials: &[Trial]) -> Self {
+        let by_quartile = |nth: usize| of_some(trials, move |it| it.quartiles[nth].share());
+        Self {
+            explicit_accuracy: of_some(trials, |it| it.explicit.share()),
+            implicit_accuracy: of_some(trials, |it| it.implicit.share()),
+            gap: of_some(trials, |it| Some(it.explicit.share()? - it.implicit.share()?)),
+            depth_accuracy: QUARTILES
+                .into_iter()
+                .enumerate()
+                .map(|(nth, it)| (it, by_quartile(nth)))
+                .collect(),
+        }
+    }
+}
+
+impl AtLength {
+    fn new(trials: &[Trial]) -> Self {
+        Self {
+            accuracy: of(trials, |it| it.needles().as_published()),
+            context_tokens: of(trials, |it| it.context_tokens as f64),
+            total_tokens: of(trials, |it| it.total_tokens as f64),
+            info_density: of(trials, Trial::info_density),
+        }
+    }
+}
+
+/// Counts a number of every trial.
+fn of(trials: &[Trial], number: impl Fn(&Trial) -> f64 + Clone) -> Statistic {
+    Statistic::new(trials.iter().map(number)).unwrap_or_default()
+}
+
+/// Counts a number of the trials that have it.
+fn of_some(trials: &[Trial], number: impl Fn(&Trial) -> Option<f64> + Clone) -> Option<Statistic> {
+    Statistic::new(trials.iter().filter_map(number))
+}
+
+/// Adds up counts of every trial under their names.
+fn summed<const N: usize>(
+    names: [&'static str; N],
+    trials: &[Trial],
+    counts: impl Fn(&Trial) -> [u32; N],
+) -> IndexMap<&'static str, u64> {
+    let mut sums = [0_u64; N];
+    for trial in trials {
+        for (sum, count) in sums.iter_mut().zip(counts(trial)) {
+            *sum += u64::from(count);
+        }
+    }
+    names.into_iter().zip(sums).collect()
+}

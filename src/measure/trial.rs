@@ -1,0 +1,217 @@
+//! What is still known of planted facts when one load is over.
+
+use indexmap::IndexMap;
+use serde::Serialize;
+
+use crate::ledger::{ExplicitCacheRow, Loss, NeedRow, Outcome, ProbeRow, RequestRow, Sink, Sums};
+use crate::model::memory::State;
+use crate::quantity::Tokens;
+
+/// The quarters of a load, as the Context Decay Benchmark calls them.
+pub const QUARTILES: [&str; 4] =
+    ["early (0-25%)", "mid-early (25-50%)", "mid-late (50-75%)", "late (75-100%)"];
+/// What states of needles are called.
+pub const STATES: [&str; 5] = ["exact", "preview", "summarised", "recoverable", "lost"];
+/// What parts of a memory lose needles, as reports call them.
+pub const LOSSES: [&str; 5] = ["write", "store", "read", "use", "stopped"];
+
+/// Returns a state's place in [`STATES`].
+fn state_index(state: State) -> usize {
+    match state {
+        State::Exact => 0,
+        State::Preview => 1,
+        State::Summarised => 2,
+        State::Recoverable => 3,
+        State::Lost => 4,
+    }
+}
+
+/// Returns a loss's place in [`LOSSES`].
+fn loss_index(loss: Loss) -> usize {
+    match loss {
+        Loss::Write => 0,
+        Loss::Store => 1,
+        Loss::Read => 2,
+        Loss::Use => 3,
+        Loss::Stopped => 4,
+    }
+}
+
+/// Returns what reports call a state.
+#[must_use]
+pub fn state_name(state: State) -> &'static str {
+    STATES[state_index(state)]
+}
+
+/// Returns what reports call a loss.
+#[must_use]
+pub fn loss_name(loss: Loss) -> &'static str {
+    LOSSES[loss_index(loss)]
+}
+
+/// Needles of some kind: how many were found, of how many.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Hits {
+    /// How many were found.
+    pub found: u32,
+    /// How many there are.
+    pub total: u32,
+}
+
+impl Hits {
+    fn add(&mut self, is_found: bool) {
+        self.found += u32::from(is_found);
+        self.total += 1;
+    }
+
+    /// Returns the share that was found; nothing when there is none of the kind.
+    #[must_use]
+    pub fn share(self) -> Option<f64> {
+        (self.total > 0).then(|| f64::from(self.found) / f64::from(self.total))
+    }
+
+    /// Returns the share that was found, an empty kind counting as 0, as the Context Decay Benchmark has it.
+    #[must_use]
+    pub fn as_published(self) -> f64 {
+        self.share().unwrap_or(0.0)
+    }
+}
+
+/// What a policy kept of one load.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Trial {
+    /// Turns of the load.
+    pub length: u64,
+    /// Which load of that length it is, from 0.
+    pub trial: u64,
+    /// Tokens of the prompt at the end, with the memory in it.
+    pub context_tokens: Tokens,
+    /// Tokens of the load.
+    pub total_tokens: Tokens,
+    /// Needles that were marked.
+    pub explicit: Hits,
+    /// Needles said in passing.
+    pub implicit: Hits,
+    /// Needles by the quarter that said them.
+    pub quartiles: [Hits; 4],
+    /// Needles by state, in the order of [`STATES`].
+    pub states: [u32; 5],
+    /// Needles that were not found, by what lost them, in the order of [`LOSSES`].
+    pub losses: [u32; 5],
+}
+
+/// The sums of a run and its probes.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct TrialSink {
+    /// The sums that are priced.
+    pub sums: Sums,
+    /// The probes.
+    pub trial: Trial,
+}
+
+impl Sink for TrialSink {
+    // Where a row is made, most of it is known to be zero.
+    #[inline(always)]
+    fn request(&mut self, row: &RequestRow) {
+        self.sums.request(row);
+    }
+
+    #[inline]
+    fn need(&mut self, row: &NeedRow) {
+        self.sums.need(row);
+    }
+
+    fn stored(&mut self, row: &ExplicitCacheRow) {
+        self.sums.stored(row);
+    }
+
+    fn probe(&mut self, row: &ProbeRow) {
+        let trial = &mut self.trial;
+        if row.is_explicit {
+            trial.explicit.add(row.is_found);
+        } else {
+            trial.implicit.add(row.is_found);
+        }
+        trial.quartiles[usize::from(row.quartile).min(3)].add(row.is_found);
+        trial.states[state_index(row.state)] += 1;
+        if let Some(loss) = row.loss {
+            trial.losses[loss_index(loss)] += 1;
+        }
+    }
+}
+
+impl Trial {
+    /// Completes the probes' numbers with what the load and the run came to.
+    #[must_use]
+    pub fn of(self, length: u64, trial: u64, total_tokens: Tokens, outcome: &Outcome) -> Self {
+        let context_tokens = outcome.end_tokens + outcome.end_memory_tokens;
+        Self { length, trial, context_tokens, total_tokens, ..self }
+    }
+
+    /// Returns all needles.
+    #[must_use]
+    pub fn needles(&self) -> Hits {
+        Hits {
+            found: self.explicit.found + self.implicit.found,
+            total: self.explicit.total + self.implicit.total,
+        }
+    }
+
+    /// Returns how much shorter the prompt is than the load; nothing for an empty prompt.
+    #[must_use]
+    pub fn compression_ratio(&self) -> Option<f64> {
+        (self.context_tokens > 0).then(|| self.total_tokens as f64 / self.context_tokens as f64)
+    }
+
+    /// Returns the needles found for each 1,000 tokens of the prompt; 0 for an empty prompt.
+    #[must_use]
+    pub fn info_density(&self) -> f64 {
+        if self.context_tokens == 0 {
+            return 0.0;
+        }
+        f64::from(self.needles().found) / self.context_tokens as f64 * 1_000.0
+    }
+
+    /// Returns the trial as programs read it.
+    #[must_use]
+    pub fn json(&self) -> TrialJson {
+        let depth = QUARTILES.into_iter().zip(self.quartiles.map(Hits::as_published));
+        TrialJson {
+            conv_length: self.length,
+            trial: self.trial,
+            retrieval_accuracy: self.needles().as_published(),
+            explicit_accuracy: self.explicit.as_published(),
+            implicit_accuracy: self.implicit.as_published(),
+            context_tokens: self.context_tokens,
+            total_tokens: self.total_tokens,
+            compression_ratio: self.compression_ratio(),
+            info_density: self.info_density(),
+            needles_total: self.needles().total,
+            needles_found: self.needles().found,
+            depth_accuracy: depth.collect(),
+            depth_needles: QUARTILES.into_iter().zip(self.quartiles.map(|it| it.total)).collect(),
+            states: STATES.into_iter().zip(self.states).collect(),
+            lost_in: LOSSES.into_iter().zip(self.losses).collect(),
+        }
+    }
+}
+
+/// One trial as programs read it; the first eleven fields and `depth_accuracy` are those of the published script.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct TrialJson {
+    conv_length: u64,
+    trial: u64,
+    retrieval_accuracy: f64,
+    explicit_accuracy: f64,
+    implicit_accuracy: f64,
+    context_tokens: Tokens,
+    total_tokens: Tokens,
+    compression_ratio: Option<f64>,
+    info_density: f64,
+    needles_total: u32,
+    needles_found: u32,
+    depth_accuracy: IndexMap<&'static str, f64>,
+    depth_needles: IndexMap<&'static str, u32>,
+    states: IndexMap<&'static str, u32>,
+    lost_in: IndexMap<&'static str, u32>,
+}

@@ -1,0 +1,210 @@
+//! The load before any policy: a spine of turns, steps and items, and the planes that this load has.
+
+pub mod build;
+pub mod conversation;
+pub mod evidence;
+pub mod facts;
+pub mod generate;
+pub mod import;
+pub mod infer_needs;
+mod insert;
+pub mod load;
+pub mod scripted;
+pub mod text;
+
+use std::ops::Range;
+
+use indexmap::IndexSet;
+
+use crate::model::TtlClass;
+use crate::model::cache::Setting;
+use crate::quantity::{Cost, Decimal, Tokens};
+use crate::spec::policy::{KindSpec, PreserveSpec};
+use crate::spec::scenario::TokenizerSpec;
+
+pub use build::{NewItem, Sizes, TimelineBuilder};
+pub use conversation::Conversation;
+pub use evidence::{Due, Inferred, ItemNeed, Level, Need, Needs, TurnEvidence};
+pub use text::Texts;
+
+/// A kind of item.
+pub type Kind = KindSpec;
+/// Why an item may be needed again.
+pub type Preserve = PreserveSpec;
+/// An item's place in the order of arrival; the slot that shows it has the same index.
+pub type ItemIx = u32;
+/// A step's place in the timeline.
+pub type StepIx = u32;
+/// A turn's place in the timeline.
+pub type TurnIx = u32;
+/// Stands for "no item".
+pub const NO_ITEM: ItemIx = ItemIx::MAX;
+
+/// A load: what happened, before any policy looked at it.
+#[derive(Clone, Debug)]
+pub struct Timeline {
+    /// What it is called in reports.
+    pub name: String,
+    /// Structure and sizes.
+    pub spine: Spine,
+    /// What later needs what earlier.
+    pub needs: Needs,
+    /// What was said that is asked about later, where the load has facts.
+    pub facts: Option<facts::FactPlane>,
+    /// What the items say, where the load has text.
+    pub texts: Texts,
+    /// What happened to the session beside its requests, by step.
+    pub events: Vec<Event>,
+    /// How the recorded harness used the provider's cache.
+    pub harness: Harness,
+    /// Turns after which it makes no side request, in order.
+    pub quiet_turns: Vec<TurnIx>,
+    /// What the provider billed, where the timeline was recorded.
+    pub recorded: Option<Recorded>,
+    /// Characters per token, where a policy counts in characters.
+    pub chars_per_token: Decimal,
+    /// What counts texts that a policy writes; their characters do where there is none.
+    pub tokenizer: Option<TokenizerSpec>,
+    /// What is assumed rather than known, in sentences.
+    pub assumptions: Vec<String>,
+}
+
+/// Structure and sizes; rows hold ranges into the next level.
+#[derive(Clone, Debug, Default)]
+pub struct Spine {
+    /// The turns, in order.
+    pub turns: Vec<TurnRow>,
+    /// The model requests, in order.
+    pub steps: Vec<StepRow>,
+    /// The items, in order of arrival.
+    pub items: Vec<Item>,
+    /// The names of the tools.
+    pub tools: IndexSet<String>,
+    /// How many items at the front form the stable prefix.
+    pub n_stable: ItemIx,
+}
+
+/// One turn: a user message and everything up to the agent's final answer to it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TurnRow {
+    /// Its requests.
+    pub steps: Range<StepIx>,
+    /// Its items: the user's first, then step by step the reply and the results.
+    pub items: Range<ItemIx>,
+    /// The user's items.
+    pub user: Range<ItemIx>,
+}
+
+/// One model request: its prompt is everything shown before `reply`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StepRow {
+    /// Milliseconds since the timeline began at which the request starts.
+    pub at_ms: i64,
+    /// The same, at which its response starts.
+    pub response_ms: i64,
+    /// The same, at which its response ends.
+    pub end_ms: i64,
+    /// What the model answers; parallel calls are several items of one reply.
+    pub reply: Range<ItemIx>,
+    /// What its calls give back.
+    pub results: Range<ItemIx>,
+    /// Tokens that the model writes.
+    pub output_tokens: Tokens,
+}
+
+/// One message part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Item {
+    /// Stands for its content: equal content, equal digest.
+    pub digest: u64,
+    /// Tokens as it came.
+    pub raw: u32,
+    /// Tokens of its exact excerpt.
+    pub excerpt: u32,
+    /// Tokens of its summary.
+    pub summary: u32,
+    /// Tokens of its recovery handle; 0 when there is none.
+    pub handle: u32,
+    /// The call of a result, the result of a call.
+    pub pair: ItemIx,
+    /// The turn it belongs to; the first turn for the stable prefix.
+    pub turn_ix: TurnIx,
+    /// The step it belongs to; that of the first request for items before any.
+    pub step_ix: StepIx,
+    /// The tool, for calls and results.
+    pub tool: u16,
+    /// What it is.
+    pub kind: Kind,
+    /// Why it may be needed again.
+    pub preserve: Preserve,
+}
+
+/// Something that happened to a session beside its requests.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Event {
+    /// The step before whose request it happened.
+    pub step: StepIx,
+    /// What happened.
+    pub kind: EventKind,
+}
+
+/// What can happen to a session beside its requests.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum EventKind {
+    /// The harness itself took these items out for good, and no policy has them any more.
+    Reset(Range<ItemIx>),
+    /// A setting has another value from here on; it had 0 when the timeline began.
+    Change(Setting, u32),
+}
+
+/// How a harness uses the provider's cache; not what it was billed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Harness {
+    /// How long it asks entries to live.
+    pub ttl: Option<TtlClass>,
+    /// So long after a turn's last response, it sends the prompt with the reply once more, in a request of no record.
+    pub side_request_ms: Option<u64>,
+    /// None follows a request of which more tokens than this were not read from the cache.
+    pub side_request_cold_tokens: Tokens,
+}
+
+/// What the provider billed for a recorded session.
+#[derive(Clone, Debug, Default)]
+pub struct Recorded {
+    /// One entry a step, where the recording has it.
+    pub usage: Vec<Option<Usage>>,
+    /// By step, the tokens behind the last breakpoint; empty where the recording does not know of breakpoints.
+    pub tails: Vec<Tokens>,
+    /// By step, what the recording itself says that it cost; empty where it says nothing.
+    pub costs: Vec<Option<Cost>>,
+}
+
+/// What the provider billed for one request, in tokens.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Usage {
+    /// The whole prompt: read, written and uncached.
+    pub prompt: Tokens,
+    /// Read from the cache.
+    pub cache_read: Tokens,
+    /// Written to the cache.
+    pub cache_write: Tokens,
+    /// Neither.
+    pub uncached: Tokens,
+    /// Written by the model.
+    pub output: Tokens,
+}
+
+impl Timeline {
+    /// Returns the tokens behind the last breakpoint of a step's request, where a recording has them.
+    #[must_use]
+    pub fn tail(&self, step: StepIx) -> Tokens {
+        let tails = self.recorded.as_ref().map_or(&[] as &[Tokens], |it| it.tails.as_slice());
+        tails.get(step as usize).copied().unwrap_or(0)
+    }
+
+    /// Returns the tokens of the stable prefix.
+    #[must_use]
+    pub fn stable_tokens(&self) -> Tokens {
+        self.spine.items[..self.spine.n_stable as usize].iter().map(|it| Tokens::from(it.raw)).sum()
+    }
+}

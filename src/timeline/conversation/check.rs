@@ -1,0 +1,180 @@
+//! What must hold of a load of conversations.
+
+use indexmap::IndexMap;
+
+use crate::diag::Problems;
+use crate::model::memory::bank;
+use crate::spec::conversation::{ConversationSpec, RandomSpec, ValueSpec};
+
+/// No conversation has more messages.
+const MESSAGES_MAX: u64 = 1_000_000;
+/// There are no more conversations of one length.
+const TRIALS_MAX: u64 = 1_000_000;
+/// No more lengths.
+const LENGTHS_MAX: usize = 1_000;
+/// No more categories, so that each can have a file of its own.
+const CATEGORIES_MAX: usize = 32;
+/// A message is no further from the one before.
+const MESSAGE_SECONDS_MAX: u64 = 31_536_000;
+
+/// Checks a load of conversations.
+pub(super) fn check(spec: &ConversationSpec, problems: &mut Problems) {
+    check_lengths(spec, problems);
+    problems.within("needle_density", |problems| share(spec.needle_density, problems));
+    problems.within("context_budget_ratio", |problems| share(spec.context_budget_ratio, problems));
+    problems.within("implicit_ratio", |problems| {
+        if !(0.0..=1.0).contains(&spec.implicit_ratio) {
+            problems.push(
+                "probability-range",
+                "a probability is from 0 to 1",
+                "write a number from 0.0 to 1.0",
+            );
+        }
+    });
+    problems.within("message_seconds", |problems| {
+        if spec.message_seconds > MESSAGE_SECONDS_MAX {
+            problems.push(
+                "message-seconds-range",
+                "messages are more than a year apart",
+                "write at most 31536000",
+            );
+        }
+    });
+    match (spec.random, spec.hash_seed) {
+        (RandomSpec::Cpython, None) => problems.push(
+            "hash-seed-missing",
+            "`cpython` hashes strings, and the result depends on its hash seed",
+            "write `hash_seed: 0`, or another number",
+        ),
+        (RandomSpec::Named, Some(_)) => problems.within("hash_seed", |problems| {
+            problems.push(
+                "hash-seed-stray",
+                "named streams hash no strings",
+                "leave it out, or write `random: cpython`",
+            );
+        }),
+        _ => {}
+    }
+    problems.within("domains", |problems| {
+        if spec.domains.is_empty() {
+            problems.push("domains-empty", "there is no domain", "name at least one");
+        }
+        for (index, domain) in spec.domains.iter().enumerate() {
+            if domain.split_whitespace().count() != 1 {
+                problems.within(index, |problems| {
+                    problems.push("domain-words", "a domain is one word", "join its words with `_`");
+                });
+            }
+        }
+    });
+    problems.within("categories", |problems| check_categories(&spec.categories, problems));
+}
+
+/// Checks how many conversations there are.
+fn check_lengths(spec: &ConversationSpec, problems: &mut Problems) {
+    problems.within("lengths", |problems| {
+        if spec.lengths.is_empty() || spec.lengths.len() > LENGTHS_MAX {
+            let help = format!("write from 1 to {LENGTHS_MAX} numbers of messages");
+            problems.push("lengths-empty", format!("there are {} lengths", spec.lengths.len()), help);
+        }
+        for (index, length) in spec.lengths.iter().enumerate() {
+            problems.within(index, |problems| {
+                let help = format!("write from 1 to {MESSAGES_MAX} messages");
+                if !(1..=MESSAGES_MAX).contains(length) {
+                    problems.push(
+                        "length-range",
+                        format!("a conversation cannot have {length} messages"),
+                        help,
+                    );
+                } else if spec.lengths[..index].contains(length) {
+                    problems.push("length-duplicate", format!("{length} is given twice"), "give it once");
+                }
+            });
+        }
+    });
+    problems.within("trials", |problems| {
+        if !(1..=TRIALS_MAX).contains(&spec.trials) {
+            let help = format!("write from 1 to {TRIALS_MAX}");
+            problems.push("trials-range", format!("{} trials are too few or too many", spec.trials), help);
+        }
+    });
+}
+
+/// Checks a share that may be the whole but not nothing.
+fn share(value: f64, problems: &mut Problems) {
+    if !(value > 0.0 && value <= 1.0) {
+        let message = format!("{value} is no share of a whole");
+        problems.push("share-range", message, "write a number above 0.0 and at most 1.0");
+    } else if crate::quantity::Decimal::from_f64(value).is_none() {
+        problems.push("share-digits", "the number has too many digits", "write at most 18 digits");
+    }
+}
+
+/// Checks what facts there are.
+fn check_categories(categories: &IndexMap<String, IndexMap<String, ValueSpec>>, problems: &mut Problems) {
+    if categories.is_empty() || categories.len() > CATEGORIES_MAX {
+        let help = format!("write from 1 to {CATEGORIES_MAX} of them");
+        problems.push("categories-empty", format!("there are {} categories", categories.len()), help);
+    }
+    let mut seen: IndexMap<&str, &str> = IndexMap::new();
+    for (index, (category, keys)) in categories.iter().enumerate() {
+        problems.within(category, |problems| {
+            bank::check(category, categories.keys().take(index).map(String::as_str), problems);
+            if keys.keys().any(|it| it.trim().is_empty()) {
+                problems.push("needle-name", "a fact has no name", "give each key a name");
+            }
+            if keys.is_empty() {
+                problems.push("category-empty", "there is no key", "write at least one key with its values");
+            }
+            for (key, value) in keys {
+                problems.within(key, |problems| {
+                    if let Some(other) = seen.insert(key, category) {
+                        problems.push(
+                            "needle-duplicate",
+                            format!(
+                                "two needles have the key `{key}`: one in `{other}`, one in `{category}`"
+                            ),
+                            "give each key once, or rename one",
+                        );
+                    }
+                    check_value(value, problems);
+                });
+            }
+        });
+    }
+}
+
+/// Checks the values of a key.
+fn check_value(value: &ValueSpec, problems: &mut Problems) {
+    match value {
+        ValueSpec::Between { first, last, .. } if first > last => problems.within("between", |problems| {
+            problems.push(
+                "value-range",
+                format!("{first} is more than {last}"),
+                "write the smaller one as `first`",
+            );
+        }),
+        ValueSpec::Uniform { from, to, decimals, .. } => problems.within("uniform", |problems| {
+            if !(from.is_finite() && to.is_finite() && from <= to) {
+                problems.push(
+                    "value-range",
+                    format!("{from} to {to} is no range"),
+                    "write the smaller one as `from`",
+                );
+            }
+            if *decimals > 15 {
+                problems.within("decimals", |it| {
+                    it.push(
+                        "value-decimals",
+                        format!("{decimals} decimals are too many"),
+                        "write at most 15",
+                    );
+                });
+            }
+        }),
+        ValueSpec::OneOf(choices) if choices.is_empty() => problems.within("one_of", |problems| {
+            problems.push("value-none", "there is no value to choose", "write at least one");
+        }),
+        _ => {}
+    }
+}

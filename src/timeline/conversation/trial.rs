@@ -1,0 +1,246 @@
+//! One conversation: its messages, the requests that they belong to, and its facts.
+
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::needles::Needle;
+use super::{Conversation, Share, message};
+use crate::quantity::Tokens;
+use crate::timeline::facts::{DrawSource, Fact, FactIx, FactPlane, Form, Plant, Probe};
+use crate::timeline::{ItemIx, Kind};
+
+/// One conversation.
+#[derive(Clone, Debug)]
+pub struct Trial {
+    /// How many messages it has.
+    pub length: u64,
+    /// Which of that length it is, from 0.
+    pub trial: u64,
+    /// Its messages; each is an item of its timeline, behind the stable prefix.
+    pub messages: Vec<Message>,
+    /// By message, and at last behind them all: the tokens of all messages before.
+    before: Vec<Tokens>,
+    /// The messages by request.
+    pub steps: Vec<Step>,
+    /// Its facts.
+    pub facts: FactPlane,
+    /// Milliseconds from one message to the next.
+    pub message_ms: i64,
+    /// The tokens of the stable prefix in front of it.
+    pub stable_tokens: Tokens,
+    /// The items of the stable prefix.
+    pub n_stable: ItemIx,
+    /// The tokens of all messages.
+    pub total_tokens: Tokens,
+    /// The longest prompt that is allowed.
+    pub budget_tokens: Tokens,
+    /// By fact: what was drawn of it.
+    needles: Vec<Needle>,
+}
+
+/// One message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Message {
+    /// Who speaks.
+    pub kind: Kind,
+    /// How many tokens.
+    pub tokens: u32,
+}
+
+/// Messages that go together: a user's begin a turn, an assistant's is what a request gives, a tool's follow it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Step {
+    /// The first message.
+    pub begin: u32,
+    /// Behind the user's messages.
+    pub reply: u32,
+    /// Behind the assistant's message.
+    pub results: u32,
+    /// Behind the last message.
+    pub end: u32,
+    /// Whether it is the first of a turn.
+    pub begins_turn: bool,
+    /// Whether anything was asked of a model; not so for the user's messages at a conversation's end.
+    pub has_request: bool,
+}
+
+impl Step {
+    /// Returns when its request is made: at its last message, in milliseconds since the conversation began.
+    #[inline]
+    #[must_use]
+    pub fn at_ms(self, trial: &Trial) -> i64 {
+        i64::from(self.end).saturating_sub(1).saturating_mul(trial.message_ms)
+    }
+
+    /// Returns the user's messages, the assistant's, and the tools'.
+    #[must_use]
+    pub fn messages(self, trial: &Trial) -> [&[Message]; 3] {
+        let of =
+            |range: Range<u32>| trial.messages.get(range.start as usize..range.end as usize).unwrap_or(&[]);
+        [of(self.begin..self.reply), of(self.reply..self.results), of(self.results..self.end)]
+    }
+}
+
+impl Trial {
+    /// Returns the tokens of the messages from one on up to another.
+    #[inline]
+    #[must_use]
+    pub fn tokens_in(&self, from: usize, to: usize) -> Tokens {
+        self.before[to] - self.before[from]
+    }
+
+    /// Returns the first message, from one on, with no more than so many tokens from there on up to another.
+    #[inline]
+    #[must_use]
+    pub fn first_within(&self, tokens: Tokens, mut from: usize, to: usize) -> usize {
+        let least = self.before[to].saturating_sub(tokens);
+        // Few messages at a time, counted rather than branched upon: how many are too many cannot be foreseen.
+        while let Some(few) = self.before[from..to].first_chunk::<4>() {
+            let n_gone = few.iter().map(|it| usize::from(*it < least)).sum::<usize>();
+            from += n_gone;
+            if n_gone < few.len() {
+                return from;
+            }
+        }
+        from + self.before[from..to].iter().take_while(|it| **it < least).count()
+    }
+
+    /// Returns what was drawn of a fact.
+    pub(super) fn needle(&self, fact: FactIx) -> Option<&Needle> {
+        self.needles.get(fact as usize)
+    }
+}
+
+/// Puts a conversation together.
+pub(super) struct Writer {
+    made: Trial,
+    /// By category, key and suffix: the fact.
+    keys: BTreeMap<(u16, u32, [u8; 3]), usize>,
+}
+
+impl Writer {
+    pub(super) fn new(of: &Conversation, length: u64, n_needles: u64) -> Self {
+        let n_needles = usize::try_from(n_needles).unwrap_or(0);
+        let n_messages = usize::try_from(length).unwrap_or(0);
+        let mut before = Vec::with_capacity(n_messages + 1);
+        before.push(0);
+        let stable = &of.scenario.stable;
+        let made = Trial {
+            length,
+            trial: 0,
+            messages: Vec::with_capacity(n_messages),
+            before,
+            steps: Vec::with_capacity(n_messages),
+            facts: FactPlane {
+                facts: Vec::with_capacity(n_needles),
+                plants: Vec::with_capacity(n_needles),
+                probes: Vec::with_capacity(n_needles),
+                categories: Arc::clone(&of.category_names),
+                draws: DrawSource::Named(crate::rng::Seed(0)),
+            },
+            message_ms: of.message_ms,
+            stable_tokens: stable.iter().map(|it| it.tokens).sum(),
+            n_stable: u32::try_from(stable.len()).unwrap_or(u32::MAX),
+            total_tokens: 0,
+            budget_tokens: 0,
+            needles: Vec::with_capacity(n_needles),
+        };
+        Self { made, keys: BTreeMap::new() }
+    }
+
+    /// Returns how many messages there will be.
+    pub(super) fn length(&self) -> u64 {
+        self.made.length
+    }
+
+    /// Plants a fact of its own in the message that comes next.
+    pub(super) fn plant(&mut self, needle: Needle, form: Form) {
+        self.made.facts.facts.push(Fact { category: needle.category });
+        self.made.needles.push(needle);
+        self.plant_known(self.made.needles.len() - 1, form);
+    }
+
+    /// Plants a fact in the message that comes next; one whose key was used before is the same fact again.
+    pub(super) fn plant_again(&mut self, needle: Needle, suffix: [u8; 3], form: Form) {
+        match self.keys.entry((needle.category, needle.key, suffix)) {
+            Entry::Vacant(entry) => {
+                entry.insert(self.made.needles.len());
+                self.plant(needle, form);
+            }
+            Entry::Occupied(entry) => {
+                let fact = *entry.get();
+                self.plant_known(fact, form);
+            }
+        }
+    }
+
+    fn plant_known(&mut self, fact: usize, form: Form) {
+        let n_messages = self.made.messages.len();
+        let plane = &mut self.made.facts;
+        let plant = u32::try_from(plane.plants.len()).unwrap_or(u32::MAX);
+        let quartile = u64::try_from(n_messages).unwrap_or(u64::MAX).saturating_mul(4) / self.made.length;
+        let item = self.made.n_stable.saturating_add(u32::try_from(n_messages).unwrap_or(u32::MAX));
+        plane.plants.push(Plant { fact: FactIx::try_from(fact).unwrap_or(FactIx::MAX), item, form });
+        plane.probes.push(Probe { plant, quartile: u8::try_from(quartile).unwrap_or(3) });
+    }
+
+    /// Appends a message of so many words.
+    #[inline]
+    pub(super) fn message(&mut self, kind: Kind, words: u64) {
+        let made = &mut self.made;
+        let message = message(kind, words);
+        made.total_tokens += Tokens::from(message.tokens);
+        made.before.push(made.total_tokens);
+        made.messages.push(message);
+        let end = u32::try_from(made.messages.len()).unwrap_or(u32::MAX);
+        let begin = end.saturating_sub(1);
+        match (kind, made.steps.last_mut()) {
+            // What the user says after another message begins a turn; several messages of the user are one.
+            (Kind::User, Some(open)) if !open.has_request => {
+                (open.reply, open.results, open.end) = (end, end, end);
+            }
+            (Kind::User, _) => made.steps.push(Step {
+                begin,
+                reply: end,
+                results: end,
+                end,
+                begins_turn: true,
+                has_request: false,
+            }),
+            (Kind::Assistant, Some(open)) if !open.has_request => {
+                (open.results, open.end, open.has_request) = (end, end, true);
+            }
+            (Kind::Assistant, before) => {
+                let begins_turn = before.is_none();
+                made.steps.push(Step {
+                    begin,
+                    reply: begin,
+                    results: end,
+                    end,
+                    begins_turn,
+                    has_request: true,
+                });
+            }
+            (_, Some(open)) => {
+                (open.end, open.has_request) = (end, true);
+            }
+            (_, None) => made.steps.push(Step {
+                begin,
+                reply: begin,
+                results: begin,
+                end,
+                begins_turn: true,
+                has_request: true,
+            }),
+        }
+    }
+
+    pub(super) fn finish(mut self, draws: DrawSource, trial: u64, budget: Share) -> Trial {
+        self.made.facts.draws = draws;
+        self.made.trial = trial;
+        self.made.budget_tokens = budget.of(self.made.total_tokens);
+        self.made
+    }
+}

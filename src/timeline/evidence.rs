@@ -1,0 +1,278 @@
+//! The evidence plane: what later needs what earlier, how much of it, and what it takes to fetch it again.
+
+use std::ops::Range;
+
+use super::{Item, ItemIx, Kind, Preserve, Spine, StepIx, TurnIx};
+use crate::spec::scenario::LevelSpec;
+
+/// How much of earlier evidence is needed.
+pub type Level = LevelSpec;
+
+/// The moment of a turn at which a need is due.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Due {
+    /// When the user message is in, after the stages of the turn's start.
+    TurnStart,
+    /// After the stages of the turn's final request.
+    Answer,
+    /// After the stages of the turn's end.
+    TurnEnd,
+}
+
+/// Something that needs a turn's evidence.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Need {
+    /// The turn that holds the evidence.
+    pub source: TurnIx,
+    /// How much of it.
+    pub level: Level,
+    /// How probable the need is, 0 to 1.
+    pub weight: f64,
+    /// Tokens that fetch it again; by the results' own numbers, when silent.
+    pub recover_tokens: Option<u32>,
+}
+
+/// Where a need comes from that a recorded call gave away.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Inferred {
+    /// The rule that found it.
+    pub rule: &'static str,
+    /// The step whose call it is; the need is due at its request.
+    pub step: StepIx,
+    /// The result that is needed.
+    pub item: ItemIx,
+}
+
+/// Something that needs one result.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ItemNeed {
+    /// Where it comes from.
+    pub inferred: Inferred,
+    /// How much is needed, and how probably.
+    pub need: Need,
+    /// What the result holds by itself.
+    pub evidence: TurnEvidence,
+    mentions: Range<u32>,
+}
+
+/// All needs of a timeline, by the turn and the moment at which they are due.
+#[derive(Clone, Debug, Default)]
+pub struct Needs {
+    needs: Vec<Need>,
+    /// Per turn: where its needs begin, by moment, and where the last ones end.
+    ends: Vec<[u32; 3]>,
+    /// What each turn holds.
+    pub evidence: Vec<TurnEvidence>,
+    /// What needs single results, by step.
+    of_items: Vec<ItemNeed>,
+    /// The items beside a result that name what it was fetched by.
+    mentions: Vec<ItemIx>,
+}
+
+impl Needs {
+    /// Returns whether nothing needs anything, so that recovery and evidence are unknown rather than zero.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.needs.is_empty() && self.of_items.is_empty()
+    }
+
+    /// Returns everything that needs single results, in the order of the steps at which it is due.
+    #[must_use]
+    pub fn of_items(&self) -> &[ItemNeed] {
+        &self.of_items
+    }
+
+    /// Returns what needs single results at a step's request.
+    #[inline]
+    #[must_use]
+    pub fn due_at(&self, step: StepIx) -> &[ItemNeed] {
+        if self.of_items.is_empty() {
+            return &[];
+        }
+        let start = self.of_items.partition_point(|it| it.inferred.step < step);
+        let n_due = self.of_items[start..].partition_point(|it| it.inferred.step == step);
+        &self.of_items[start..start + n_due]
+    }
+
+    /// Returns the items beside a need's result that name what it was fetched by: with one of them it can be fetched again.
+    #[must_use]
+    pub fn mentions(&self, need: &ItemNeed) -> &[ItemIx] {
+        self.mentions.get(need.mentions.start as usize..need.mentions.end as usize).unwrap_or_default()
+    }
+
+    /// Appends a need of one result; steps in order.
+    pub(super) fn push_item(
+        &mut self,
+        inferred: Inferred,
+        need: Need,
+        evidence: TurnEvidence,
+        mentions: &[ItemIx],
+    ) {
+        debug_assert!(self.of_items.last().is_none_or(|it| it.inferred.step <= inferred.step));
+        let place = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
+        let start = place(self.mentions.len());
+        self.mentions.extend(mentions);
+        let mentions = start..place(self.mentions.len());
+        self.of_items.push(ItemNeed { inferred, need, evidence, mentions });
+    }
+
+    /// Returns the needs that are due at a moment of a turn.
+    #[inline]
+    #[must_use]
+    pub fn due(&self, turn_ix: TurnIx, due: Due) -> &[Need] {
+        let Some(ends) = self.ends.get(turn_ix as usize) else { return &[] };
+        let moment = due as usize;
+        let start = match (moment, turn_ix) {
+            (0, 0) => 0,
+            (0, _) => self.ends[turn_ix as usize - 1][2],
+            _ => ends[moment - 1],
+        };
+        &self.needs[start as usize..ends[moment] as usize]
+    }
+
+    /// Makes room for a step that is put in: needs of its place and later follow, and so do the items that they name.
+    pub(super) fn make_room(&mut self, step: StepIx, item: impl Fn(&mut ItemIx)) {
+        for need in &mut self.of_items {
+            item(&mut need.inferred.item);
+            need.inferred.step += StepIx::from(need.inferred.step >= step);
+        }
+        self.mentions.iter_mut().for_each(item);
+    }
+
+    /// Lets the needs of one result be needs of its newer copy, from one of them on, as far as the copy holds what they ask.
+    pub(crate) fn retarget(&mut self, first: usize, from: ItemIx, to: ItemIx, spine: &Spine) {
+        let (Some(old), Some(new)) = (spine.items.get(from as usize), spine.items.get(to as usize)) else {
+            return;
+        };
+        let is_whole = new.raw >= old.raw;
+        for need in self.of_items.iter_mut().skip(first).filter(|it| it.inferred.item == from) {
+            if is_whole || need.need.level <= Level::ExactEvidence {
+                need.inferred.item = to;
+                need.evidence =
+                    TurnEvidence { file: need.evidence.file, ..TurnEvidence::of_item(new, false) };
+            }
+        }
+    }
+
+    /// Appends the needs of the next turn, one list a moment.
+    pub(super) fn push_turn(&mut self, by_moment: [Vec<Need>; 3]) {
+        let ends = by_moment.map(|needs| {
+            self.needs.extend(needs);
+            u32::try_from(self.needs.len()).unwrap_or(u32::MAX)
+        });
+        self.ends.push(ends);
+    }
+}
+
+/// What a turn's results hold, and what it takes to fetch it again; all sizes in tokens.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TurnEvidence {
+    /// How many results there are.
+    pub n_results: u32,
+    /// How many of them are working evidence.
+    pub n_working: u32,
+    /// Whether any has a handle.
+    pub has_handle: bool,
+    /// What fetches a handle's next part.
+    pub handle: u32,
+    /// What fetches a detail.
+    pub local: u32,
+    /// What fetches an exact excerpt.
+    pub exact: u32,
+    /// What fetches the largest result whole.
+    pub raw: u32,
+    /// The largest exact range, with its handle, that stands for the whole of a file.
+    pub file_range: Option<u32>,
+    /// The largest file that is larger than its handle.
+    pub file: u32,
+}
+
+impl TurnEvidence {
+    /// Adds one result: its sizes, its recovery sizes by level, and whether it is a file that can be read by range.
+    pub(super) fn add(&mut self, item: &Item, recover: &Recover, is_file: bool) {
+        debug_assert_eq!(item.kind, Kind::ToolResult);
+        self.n_results += 1;
+        self.n_working += u32::from(item.preserve == Preserve::WorkingEvidence);
+        self.has_handle |= item.handle > 0;
+        self.handle = self.handle.max(recover.handle);
+        self.local = self.local.max(recover.local);
+        self.exact = self.exact.max(recover.exact);
+        self.raw = self.raw.max(item.raw);
+        if !is_file {
+            return;
+        }
+        let exact = recover.exact.max(item.excerpt);
+        if exact > 0 {
+            let range = item.raw.min(exact.saturating_add(item.handle));
+            self.file_range = self.file_range.max(Some(range));
+        }
+        if item.raw > item.handle {
+            self.file = self.file.max(item.raw);
+        }
+    }
+
+    /// Returns what one result holds by itself: whatever class its tool has, that it is needed makes it working evidence.
+    #[must_use]
+    pub(super) fn of_item(item: &Item, is_file: bool) -> Self {
+        let mut evidence = Self::default();
+        let recover = Recover { handle: item.summary, local: item.summary, exact: item.excerpt };
+        evidence.add(item, &recover, is_file);
+        Self { n_working: 1, ..evidence }
+    }
+
+    /// Returns what fetches evidence of a level by the results' own numbers; 0 when nothing does.
+    #[must_use]
+    pub fn recover_tokens(&self, level: Level) -> u32 {
+        match level {
+            Level::None | Level::GlobalConclusion => 0,
+            Level::ContinuationHandle => self.handle,
+            Level::LocalDetail => self.local,
+            Level::ExactEvidence => self.exact,
+            Level::RawContent => self.raw,
+        }
+    }
+}
+
+/// Tokens that fetch one result again, by level; 0 where nothing does.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Recover {
+    /// A handle's next part.
+    pub handle: u32,
+    /// A detail.
+    pub local: u32,
+    /// An exact excerpt.
+    pub exact: u32,
+}
+
+/// Returns the turn that lies so many turns back, if there is one.
+#[must_use]
+pub fn turns_back(turn_ix: TurnIx, back: u64) -> Option<TurnIx> {
+    u64::from(turn_ix).checked_sub(back).and_then(|it| TurnIx::try_from(it).ok())
+}
+
+/// Scales weights so that they sum to 1, dropping what is not needed; no weights at all need nothing.
+#[must_use]
+pub fn normalised(weights: impl IntoIterator<Item = (Level, f64)>) -> Vec<(Level, f64)> {
+    let weights: Vec<(Level, f64)> = weights.into_iter().collect();
+    let total: f64 = LEVELS.iter().map(|level| weight_of(&weights, *level)).sum();
+    if total <= 0.0 {
+        return Vec::new();
+    }
+    let scaled = LEVELS.iter().map(|level| (*level, weight_of(&weights, *level) / total));
+    scaled.filter(|(level, weight)| *level != Level::None && *weight > 0.0).collect()
+}
+
+/// The levels in ascending order, which is the order in which expected values are summed.
+const LEVELS: [Level; 6] = [
+    Level::None,
+    Level::GlobalConclusion,
+    Level::ContinuationHandle,
+    Level::LocalDetail,
+    Level::ExactEvidence,
+    Level::RawContent,
+];
+
+/// Returns the weight of a level.
+fn weight_of(weights: &[(Level, f64)], level: Level) -> f64 {
+    weights.iter().find(|(it, _)| *it == level).map_or(0.0, |(_, weight)| *weight)
+}

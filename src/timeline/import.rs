@@ -1,0 +1,211 @@
+//! Recorded sessions as timelines: the formats there are, found by content.
+
+mod assemble;
+mod assumed;
+mod claude_code;
+mod codex;
+mod content;
+mod counting;
+mod json;
+mod lines;
+mod losses;
+mod messages;
+mod pi;
+mod side_requests;
+mod sizes;
+mod times;
+mod transcript;
+mod usage_csv;
+mod values;
+mod wrapped;
+
+use std::io::{self, BufRead};
+
+use super::Timeline;
+use crate::diag::Diagnostic;
+use crate::spec::scenario::AssumeSpec;
+
+use lines::Lines;
+pub use losses::Loss;
+use losses::Losses;
+use transcript::Transcript;
+
+/// The formats there are; the first that recognises a text reads it.
+const FORMATS: [Format; 5] = [
+    USAGE_CSV,
+    Format {
+        name: "claude-code",
+        looks_like: "one JSON record a line, with `type`, `uuid` and `message`",
+        detect: claude_code::detect,
+        read: claude_code::read,
+    },
+    Format {
+        name: "codex",
+        looks_like: "one JSON record a line, with `timestamp`, `type` and `payload`",
+        detect: codex::detect,
+        read: codex::read,
+    },
+    Format {
+        name: "pi",
+        looks_like: "one JSON record a line, with `type` and, in those of type `message`, a `message` with a `role`",
+        detect: pi::detect,
+        read: pi::read,
+    },
+    Format {
+        name: "messages",
+        looks_like: "JSON: messages with a `role`, or requests with a list of `messages`",
+        detect: messages::detect,
+        read: messages::read,
+    },
+];
+
+/// Usage of Claude Code sessions without their texts.
+const USAGE_CSV: Format = Format {
+    name: "claude-code-usage",
+    looks_like: "comma-separated values, one request a line, with `session`, `cache_read` and `new_user_chars`",
+    detect: usage_csv::detect,
+    read: usage_csv::read,
+};
+
+/// What the two bytes that every gzip file begins with are as text.
+const GZIP: &str = "\u{1f}\u{fffd}";
+
+/// A format of recorded sessions.
+struct Format {
+    /// Its name on the command line.
+    name: &'static str,
+    /// What its files look like, for people.
+    looks_like: &'static str,
+    /// Returns whether a recording with these first lines is of this format.
+    detect: fn(&str) -> bool,
+    /// Reads a recording; what is of no use lands among the losses.
+    read: fn(&mut Lines<'_>, &mut Losses) -> Vec<Transcript>,
+}
+
+/// A recorded session as a timeline.
+#[derive(Clone, Debug)]
+pub struct Imported {
+    /// What tells it from others of the same file; empty when it is alone.
+    pub session: String,
+    /// The timeline.
+    pub timeline: Timeline,
+    /// The format that was found.
+    pub format: &'static str,
+    /// What of the recording is not in the timeline, by its first line.
+    pub losses: Vec<Loss>,
+}
+
+/// Returns the names of the formats that can be read.
+pub fn formats() -> impl Iterator<Item = &'static str> {
+    FORMATS.iter().map(|it| it.name)
+}
+
+/// Returns the format of a text, if it is a recorded session.
+#[must_use]
+pub fn detect(text: &str) -> Option<&'static str> {
+    detect_from(&mut text.as_bytes())
+}
+
+/// Returns the format of what a reader holds, by its first lines, if it is a recorded session.
+#[must_use]
+pub fn detect_from(reader: &mut dyn BufRead) -> Option<&'static str> {
+    found(Lines::new(reader).head()).map(|it| it.name)
+}
+
+/// Reads a recorded session; results of `file_tools` can be read again by range.
+///
+/// # Errors
+/// The text is of no known format, holds no request or several sessions, or an assumption makes no sense.
+pub fn import(
+    text: &str,
+    name: &str,
+    assume: &AssumeSpec,
+    file_tools: &[String],
+) -> Result<Imported, Vec<Diagnostic>> {
+    let mut all = import_all(text, name, assume, file_tools)?;
+    match (all.pop(), all.len()) {
+        (Some(one), 0) => Ok(one),
+        (_, n) => {
+            let message = format!("the recording holds {} sessions", n + 1);
+            Err(vec![Diagnostic::at("recording-several", "", message).help("give each a file of its own")])
+        }
+    }
+}
+
+/// Reads all recorded sessions of a text, in order.
+///
+/// # Errors
+/// The text is of no known format, holds no request, or an assumption makes no sense.
+pub fn import_all(
+    text: &str,
+    name: &str,
+    assume: &AssumeSpec,
+    file_tools: &[String],
+) -> Result<Vec<Imported>, Vec<Diagnostic>> {
+    // Reading from memory does not fail.
+    import_from(&mut text.as_bytes(), name, assume, file_tools).unwrap_or_else(|_| Err(vec![unknown("")]))
+}
+
+/// Reads all recorded sessions of a reader line by line, in order; more than a line of it is never held.
+///
+/// # Errors
+/// The reader fails; or, inside, what [`import_all`] says.
+pub fn import_from(
+    reader: &mut dyn BufRead,
+    name: &str,
+    assume: &AssumeSpec,
+    file_tools: &[String],
+) -> io::Result<Result<Vec<Imported>, Vec<Diagnostic>>> {
+    if let Err(problems) = assumed::check(assume) {
+        return Ok(Err(problems));
+    }
+    let mut lines = Lines::new(reader);
+    let Some(format) = found(lines.head()) else {
+        let problem = unknown(lines.head());
+        lines.finish(&mut Losses::default())?;
+        return Ok(Err(vec![problem]));
+    };
+    let mut losses = Losses::default();
+    let mut transcripts = (format.read)(&mut lines, &mut losses);
+    lines.finish(&mut losses)?;
+    transcripts.retain(|it| !it.exchanges.is_empty());
+    let losses = losses.in_order();
+    if transcripts.is_empty() {
+        return Ok(Err(vec![empty(&losses)]));
+    }
+    let all = transcripts.into_iter().map(|transcript| {
+        let session = transcript.name.clone();
+        let name = if session.is_empty() { name.to_owned() } else { format!("{name}/{session}") };
+        let timeline = transcript.into_timeline(&name, assume, file_tools);
+        Imported { session, timeline, format: format.name, losses: losses.clone() }
+    });
+    Ok(Ok(all.collect()))
+}
+
+/// Says that a recording with these first lines is of no known format.
+fn unknown(head: &str) -> Diagnostic {
+    if head.starts_with(GZIP) {
+        let problem =
+            Diagnostic::at("recording-unknown", "", "a compressed file, whose content is not looked at");
+        return problem.help("unpack it first, as `gunzip` does");
+    }
+    let known: Vec<String> = FORMATS.iter().map(|it| format!("`{}` ({})", it.name, it.looks_like)).collect();
+    let problem = Diagnostic::at("recording-unknown", "", "not a recorded session of a known format");
+    problem.help(format!("known formats: {}", known.join(", ")))
+}
+
+/// Says that a recording holds no request, and what was left out.
+fn empty(losses: &[Loss]) -> Diagnostic {
+    let problem = Diagnostic::at("recording-empty", "", "the recording holds no request");
+    let reasons: Vec<String> = losses.iter().take(5).map(ToString::to_string).collect();
+    problem.help(if reasons.is_empty() {
+        "record a session in which the model answered".to_owned()
+    } else {
+        format!("left out: {}", reasons.join("; "))
+    })
+}
+
+/// Returns the first format that recognises the first lines of a recording.
+fn found(head: &str) -> Option<&'static Format> {
+    FORMATS.iter().find(|it| (it.detect)(head))
+}

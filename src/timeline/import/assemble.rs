@@ -1,0 +1,172 @@
+//! Requests put together from what a harness wrote, in the order in which it happened.
+
+use indexmap::IndexMap;
+
+use super::losses::Losses;
+use super::transcript::{Exchange, Named, Part, Transcript};
+use crate::quantity::{Cost, Tokens};
+use crate::timeline::{Kind, Usage};
+
+/// A reply as a recording has it.
+#[derive(Debug, Default)]
+pub(super) struct Reply {
+    /// Its parts; calls carry their names.
+    pub(super) parts: Vec<Named>,
+    /// When the request started, where the recording says so; else with what came last before it.
+    pub(super) at_ms: Option<i64>,
+    /// When the response began.
+    pub(super) response_ms: Option<i64>,
+    /// When it ended.
+    pub(super) end_ms: Option<i64>,
+    /// Which model answered; empty where the recording does not say.
+    pub(super) model: String,
+    /// What the provider billed.
+    pub(super) usage: Option<Usage>,
+    /// How much of the output was reasoning.
+    pub(super) reasoning: Tokens,
+    /// What the harness says that it cost.
+    pub(super) cost: Option<Cost>,
+}
+
+/// The requests so far, and what waits for the next one.
+#[derive(Debug, Default)]
+pub(super) struct Assembler {
+    transcript: Transcript,
+    /// The user's parts that no request has seen yet.
+    pending: Pending,
+    /// By name, the calls of the last reply and of those before it.
+    calls: IndexMap<String, Call>,
+    /// When the last thing after the last reply arrived.
+    after_ms: Option<i64>,
+    n_parts: usize,
+}
+
+#[derive(Debug, Default)]
+struct Pending {
+    parts: Vec<Part>,
+    line: usize,
+    at_ms: Option<i64>,
+    compacts: Option<usize>,
+}
+
+/// A call: which request made it, which of its calls it is, and its tool.
+#[derive(Debug)]
+struct Call {
+    exchange: usize,
+    nth: usize,
+    tool: String,
+}
+
+impl Assembler {
+    /// Appends to what stands in front of every prompt; nothing else may have come yet.
+    pub(super) fn stable(&mut self, part: Part) {
+        self.transcript.stable.push(part);
+        self.n_parts += 1;
+    }
+
+    /// Returns how many parts there are so far: the index of the next one.
+    pub(super) fn n_parts(&self) -> usize {
+        self.n_parts
+    }
+
+    /// Returns whether nothing of the conversation has come yet.
+    pub(super) fn is_empty(&self) -> bool {
+        self.transcript.exchanges.is_empty() && self.pending.parts.is_empty()
+    }
+
+    /// Appends a part of the user's side: to a new turn, or to the results when the turn goes on and nobody typed it.
+    pub(super) fn said(&mut self, line: usize, at_ms: Option<i64>, part: Part, is_typed: bool) {
+        self.n_parts += 1;
+        match self.transcript.exchanges.last_mut().filter(|it| it.has_calls()) {
+            Some(last) if !is_typed && self.pending.parts.is_empty() => {
+                last.results.push(part);
+                self.after_ms = self.after_ms.max(at_ms);
+            }
+            _ => {
+                self.pending.line = line;
+                self.pending.at_ms = self.pending.at_ms.max(at_ms);
+                self.pending.parts.push(part);
+            }
+        }
+    }
+
+    /// Says that the harness compacted what came before: only parts from this index on stay.
+    pub(super) fn compacted(&mut self, stays_from: usize) {
+        self.pending.compacts = Some(stays_from);
+    }
+
+    /// Appends a result; one that answers no call of the last reply stands without its call.
+    pub(super) fn answered(
+        &mut self,
+        line: usize,
+        at_ms: Option<i64>,
+        call: &str,
+        part: Part,
+        losses: &mut Losses,
+    ) {
+        let n_exchanges = self.transcript.exchanges.len();
+        let Some(last) = self.transcript.exchanges.last_mut() else {
+            losses.add(line, "results before the first request, which count as user text");
+            return self.said(line, at_ms, part.with_kind(Kind::User), true);
+        };
+        let call = self.calls.get(call);
+        let tool = if part.tool.is_empty() { call.map_or("", |it| &it.tool).to_owned() } else { part.tool };
+        let answers = match call {
+            Some(call) if call.exchange + 1 == n_exchanges => call.nth,
+            _ => {
+                losses.add(
+                    line,
+                    "results that answer no call of the reply before them; they stand without their call",
+                );
+                usize::MAX
+            }
+        };
+        self.n_parts += 1;
+        last.results.push(Part { tool, answers, ..part });
+        self.after_ms = self.after_ms.max(at_ms);
+    }
+
+    /// Appends a request with its reply.
+    pub(super) fn replied(&mut self, reply: Reply) {
+        let pending = std::mem::take(&mut self.pending);
+        let exchange = self.transcript.exchanges.len();
+        let mut parts = Vec::with_capacity(reply.parts.len().max(1));
+        let mut nth = 0;
+        for named in reply.parts {
+            if named.part.kind == Kind::ToolCall {
+                let tool = named.part.tool.clone();
+                self.calls.insert(named.call, Call { exchange, nth, tool });
+                nth += 1;
+            }
+            parts.push(named.part);
+        }
+        if parts.is_empty() {
+            parts.push(Part::new(Kind::Assistant, 0, 0));
+        }
+        self.n_parts += parts.len();
+        let is_first = self.transcript.exchanges.is_empty();
+        let begins = !pending.parts.is_empty() || pending.compacts.is_some() || is_first;
+        self.transcript.exchanges.push(Exchange {
+            begins: begins.then_some(pending.parts),
+            at_ms: reply.at_ms.or(pending.at_ms.max(self.after_ms)).or(reply.response_ms),
+            response_ms: reply.response_ms,
+            end_ms: reply.end_ms.max(reply.response_ms),
+            compacts: pending.compacts,
+            model: reply.model,
+            usage: reply.usage,
+            reasoning: reply.reasoning,
+            cost: reply.cost,
+            reply: parts,
+            results: Vec::new(),
+        });
+        self.after_ms = None;
+    }
+
+    /// Ends the recording.
+    pub(super) fn finish(self, losses: &mut Losses) -> Transcript {
+        if !self.pending.parts.is_empty() {
+            losses.add(self.pending.line, "user text after the last request, which no model has seen");
+        }
+        self.transcript
+    }
+}

@@ -1,0 +1,300 @@
+//! What a scenario assumes of a recording, applied to its parts and said in sentences.
+
+use indexmap::IndexMap;
+
+use super::counting::Counting;
+use super::side_requests::{self, Inference};
+use super::sizes::Allotment;
+use super::transcript::{Exchange, Part, Transcript};
+use crate::diag::{Diagnostic, Problems};
+use crate::model::scope::wildcard;
+use crate::quantity::{Decimal, Tokens};
+use crate::spec::policy::PreserveSpec;
+use crate::spec::scenario::{AssumeSpec, NeedRuleSpec, SideRequestSpec, TokenizerSpec, ToolAssumeSpec};
+use crate::timeline::evidence::Recover;
+use crate::timeline::infer_needs::rules;
+use crate::timeline::{Harness, Kind, NewItem, Preserve, Sizes};
+use crate::tokens;
+
+/// Checks assumptions that a scenario says.
+///
+/// # Errors
+/// Every problem, with its field path.
+pub(super) fn check(spec: &AssumeSpec) -> Result<(), Vec<Diagnostic>> {
+    let mut problems = Problems::default();
+    problems.within("load.recorded.assume", |problems| {
+        if spec.tokenizer.is_some_and(|it| tokens::tokenizer(it).is_none()) {
+            let help = "build with `--features tokens`, or leave it out and declare `chars_per_token`";
+            problems
+                .within("tokenizer", |it| it.push("tokenizer-not-built", "this build counts no texts", help));
+        }
+        let ratios =
+            [("chars_per_token", spec.chars_per_token), ("user_chars_per_token", spec.user_chars_per_token)];
+        for (field, _) in ratios.into_iter().filter(|(_, it)| it.is_some_and(|it| it <= Decimal::ZERO)) {
+            let help = "write a number above 0, or leave it out";
+            problems.within(field, |it| it.push("chars-per-token-zero", "a token has no characters", help));
+        }
+        let shares = [
+            ("rewind_share_max", spec.rewind_share_max, "no prompt shrinks by more than itself"),
+            ("side_request_share", spec.side_request_share, "no more turns have one than there are"),
+        ];
+        for (field, _, message) in shares.into_iter().filter(|it| it.1.is_some_and(|it| it > Decimal::ONE)) {
+            problems.within(field, |it| it.push("ratio-above-one", message, "write a number from 0 to 1"));
+        }
+        problems.within("needs", |problems| {
+            for (rule, spec) in &spec.needs {
+                problems.within(rule, |problems| check_rule(rule, spec, problems));
+            }
+        });
+    });
+    problems.into_result(())
+}
+
+/// Checks one rule of needs.
+fn check_rule(rule: &str, spec: &NeedRuleSpec, problems: &mut Problems) {
+    if !rules().any(|it| it == rule) {
+        let known: Vec<String> = rules().map(|it| format!("`{it}`")).collect();
+        let message = format!("no rule of needs is called `{rule}`");
+        problems.push("need-rule-unknown", message, format!("the rules are {}", known.join(", ")));
+    }
+    if let Some(weight) = spec.weight.filter(|it| !(0.0..=1.0).contains(it)) {
+        problems.within("weight", |problems| {
+            problems.push(
+                "weight-invalid",
+                format!("{weight} is no probability"),
+                "write a number from 0 to 1",
+            );
+        });
+    }
+}
+
+/// The assumptions of a scenario, with what holds where it is silent.
+pub(super) struct Assumed {
+    /// How sizes are counted that no recording says.
+    pub(super) counting: Counting,
+    /// What the calls say about which results were needed again.
+    pub(super) needs: IndexMap<String, NeedRuleSpec>,
+    summary_tokens_max: Tokens,
+    handle_tokens_max: Tokens,
+    side_request: Option<SideRequestSpec>,
+    inference: Inference,
+    tokenizer: Option<TokenizerSpec>,
+    tools: Vec<ToolAssumeSpec>,
+}
+
+impl Assumed {
+    /// Takes assumptions that are complete.
+    pub(super) fn new(spec: &AssumeSpec) -> Self {
+        let ratio = |ratio: Option<Decimal>| ratio.unwrap_or(Decimal::ONE);
+        Self {
+            counting: Counting {
+                chars_per_token: ratio(spec.chars_per_token),
+                user_chars_per_token: ratio(spec.user_chars_per_token),
+                user_message_tokens: spec.user_message_tokens.unwrap_or_default(),
+                placeholder_output_tokens: spec.placeholder_output_tokens.unwrap_or_default(),
+                rewind_share_max: spec.rewind_share_max.unwrap_or(Decimal::ZERO),
+            },
+            needs: spec.needs.clone(),
+            summary_tokens_max: spec.summary_tokens_max.unwrap_or_default(),
+            handle_tokens_max: spec.handle_tokens_max.unwrap_or_default(),
+            side_request: spec.side_request,
+            inference: Inference {
+                delay_ms: spec.side_request_delay.map_or(0, |it| it.0),
+                cold_tokens: spec.side_request_cold_tokens.unwrap_or_default(),
+                share: spec.side_request_share.unwrap_or(Decimal::ZERO),
+                prior_turns: spec.side_request_prior_turns.unwrap_or_default(),
+            },
+            tokenizer: spec.tokenizer,
+            tools: spec.tools.clone(),
+        }
+    }
+
+    /// Returns what the model wrote: the recorded count, or what the reply added to the next prompt if that is more.
+    pub(super) fn output(&self, exchange: &Exchange, written: Tokens) -> Tokens {
+        match exchange.usage {
+            Some(usage) if usage.output > self.counting.placeholder_output_tokens => usage.output,
+            Some(usage) => usage.output.max(written),
+            None => written,
+        }
+    }
+
+    /// Returns how the harness uses the cache: as the scenario declares, else as is known of the format.
+    pub(super) fn harness(&self, transcript: &Transcript) -> Harness {
+        let usual = transcript.makes_side_requests.then_some(self.inference.delay_ms);
+        let side_request_ms = match self.side_request {
+            None => usual.filter(|_| transcript.assumes_side_requests),
+            Some(SideRequestSpec::Usual | SideRequestSpec::Inferred) => usual,
+            Some(SideRequestSpec::None) => None,
+            Some(SideRequestSpec::AfterTurn { delay }) => Some(delay.0),
+        };
+        let side_request_cold_tokens = self.inference.cold_tokens;
+        Harness { side_request_ms, side_request_cold_tokens, ..transcript.harness }
+    }
+
+    /// Returns the requests before which no side request is expected, where a session's own bills are asked.
+    pub(super) fn quiet(&self, exchanges: &[Exchange]) -> Vec<usize> {
+        match self.side_request {
+            Some(SideRequestSpec::Inferred) => side_requests::unexpected(exchanges, &self.inference),
+            _ => Vec::new(),
+        }
+    }
+
+    /// Makes items of parts, each with the next size.
+    pub(super) fn items<'b>(
+        &'b self,
+        parts: &'b [Part],
+        tokens: &mut impl Iterator<Item = u32>,
+    ) -> Vec<NewItem<'b>> {
+        parts.iter().map(|it| self.item(it, tokens.next().unwrap_or_default())).collect()
+    }
+
+    fn item<'b>(&'b self, part: &'b Part, raw: u32) -> NewItem<'b> {
+        let rule = self.tools.iter().find(|it| wildcard(&it.tool, &part.tool));
+        let tool = rule.and_then(|it| it.counts_as.as_deref()).unwrap_or(&part.tool);
+        let mut item = match part.kind {
+            Kind::ToolCall => NewItem::call(tool, raw),
+            Kind::ToolResult => self.result(tool, part.answers, raw, rule),
+            kind => NewItem::plain(kind, raw),
+        };
+        item.digest = Some(part.digest);
+        item.text = part.text.as_ref();
+        item
+    }
+
+    fn result<'b>(
+        &self,
+        tool: &'b str,
+        answers: usize,
+        raw: u32,
+        rule: Option<&ToolAssumeSpec>,
+    ) -> NewItem<'b> {
+        let at_most = |tokens: u32, max| tokens.min(u32::try_from(max).unwrap_or(u32::MAX));
+        let summary = at_most(raw, self.summary_tokens_max);
+        let handle = at_most(summary, self.handle_tokens_max);
+        let recover = Recover { handle: summary, local: summary, exact: summary };
+        let preserve = rule.map_or(Preserve::None, |it| it.preserve);
+        NewItem::result(tool, answers, Sizes { raw, excerpt: summary, summary, handle }, preserve, recover)
+    }
+}
+
+/// Says in sentences what the timeline assumes.
+pub(super) fn sentences(transcript: &Transcript, assumed: &Assumed, allotment: &Allotment) -> Vec<String> {
+    let counting = &assumed.counting;
+    let mut sentences = vec![
+        "The recorded agent does not react: it makes the same requests whatever a policy shows.".to_owned(),
+        "Sizes follow the recorded prompts: the growth from one to the next is split over the parts between them by their characters.".to_owned(),
+        match assumed.tokenizer {
+            None => format!(
+                "Parts whose growth is not recorded are counted at {} characters a token.",
+                counting.chars_per_token
+            ),
+            Some(tokenizer) => format!(
+                "Parts whose growth is not recorded are counted by the tokenizer {}, those without text at {} characters a token.",
+                tokens::name(tokenizer), counting.chars_per_token
+            ),
+        },
+        format!(
+            "What a user types is counted at {} characters a token and {} tokens more a message.",
+            counting.user_chars_per_token, counting.user_message_tokens
+        ),
+        format!(
+            "A tool result's summary and its exact excerpt take at most {} tokens, its recovery handle at most {}.",
+            assumed.summary_tokens_max, assumed.handle_tokens_max
+        ),
+    ];
+    sentences.extend(assumed.tools.iter().map(tool_sentence));
+    if allotment.overhead > 0 {
+        sentences.push(format!(
+            "The first prompt holds {} tokens that the recording does not show; they stand as one stable system item.",
+            allotment.overhead
+        ));
+    }
+    if allotment.is_scaled {
+        sentences.push("The text before the first request is scaled down to its recorded prompt.".to_owned());
+    }
+    if let Some(delay_ms) = assumed.harness(transcript).side_request_ms {
+        let inference = &assumed.inference;
+        sentences.push(format!(
+            "{} s after a turn the harness sends the prompt with the reply once more, unless over {} tokens of the request before were not read; no record shows what that is billed.",
+            delay_ms as f64 / 1_000.0,
+            inference.cold_tokens
+        ));
+        if assumed.side_request == Some(SideRequestSpec::Inferred) {
+            sentences.push(format!(
+                "It does so only where more than {} of the turns before had such a request, as their billed reads tell, with {} more before the first: the reads of earlier turns are asked, never those of the turn itself.",
+                inference.share, inference.prior_turns
+            ));
+        }
+    }
+    sentences.extend(gaps(transcript, counting, allotment));
+    sentences.extend(transcript.assumptions.iter().cloned());
+    sentences
+}
+
+/// Says what the recording leaves open: prompts that shrank, requests without usage, outputs that are no counts.
+fn gaps(transcript: &Transcript, counting: &Counting, allotment: &Allotment) -> Vec<String> {
+    let mut sentences = Vec::new();
+    let is_told = |exchange: usize| transcript.exchanges[exchange].compacts.is_some();
+    let n_resets = allotment.resets.iter().filter(|it| it.exchange > 0 && !is_told(it.exchange)).count();
+    if n_resets > 0 {
+        sentences.push(format!(
+            "Prompts that shrank, so that the harness must have taken history out: {n_resets}. No policy has it any more. Where less than {} of a prompt went, it was its end.",
+            counting.rewind_share_max
+        ));
+    }
+    if transcript.forgets_reasoning {
+        sentences
+            .push("The harness leaves reasoning out of its prompts once the user speaks again.".to_owned());
+    }
+    if allotment.n_shrunk > 0 {
+        sentences.push(format!(
+            "Recorded prompts smaller than an earlier one: {}. Later growth makes up for them first; the timeline exceeds a recorded prompt by {} tokens at most.",
+            allotment.n_shrunk, allotment.excess_max
+        ));
+    }
+    let models = transcript.exchanges.iter().map(|it| it.model.as_str()).filter(|it| !it.is_empty());
+    let models: Vec<&str> = models.collect();
+    let n_switches = models.windows(2).filter(|it| it[0] != it[1]).count();
+    if n_switches > 0 {
+        sentences.push(format!(
+            "Switches from one model to another: {n_switches}. No model reads what another has cached, whatever the profile."
+        ));
+    }
+    let n_timeless = transcript.exchanges.iter().filter(|it| it.at_ms.is_none()).count();
+    if n_timeless > 0 {
+        sentences.push(format!(
+            "Requests without a recorded time: {n_timeless}. They start with the one before, and nothing expires between."
+        ));
+    }
+    let n_silent = transcript.exchanges.iter().filter(|it| it.usage.is_none()).count();
+    if n_silent > 0 {
+        sentences.push(format!(
+            "Requests without recorded usage: {n_silent}. Their parts share in the next known growth."
+        ));
+    }
+    let placeholder_max = counting.placeholder_output_tokens;
+    let usages = transcript.exchanges.iter().filter_map(|it| it.usage);
+    let n_placeholders = usages.filter(|it| it.output <= placeholder_max).count();
+    if n_placeholders > 0 {
+        sentences.push(format!(
+            "Requests with a recorded output of {placeholder_max} tokens or fewer, as streams write at their start: {n_placeholders}. They count as what the reply added to the next prompt, if that is more."
+        ));
+    }
+    sentences
+}
+
+/// Says what a recorded tool counts as.
+fn tool_sentence(rule: &ToolAssumeSpec) -> String {
+    let class = match rule.preserve {
+        PreserveSpec::WorkingEvidence => "working evidence",
+        PreserveSpec::Reference => "reference",
+        PreserveSpec::None => "not needed again",
+    };
+    if rule.tool == "*" && rule.counts_as.is_none() {
+        return format!("Results of all other tools are {class}.");
+    }
+    match &rule.counts_as {
+        Some(name) => format!("Tool `{}` counts as `{name}`; its results are {class}.", rule.tool),
+        None => format!("Results of tool `{}` are {class}.", rule.tool),
+    }
+}

@@ -1,0 +1,162 @@
+//! Records as nodes of the session's tree: what of each is part of a prompt.
+
+use super::record::{Record, UsageRecord};
+use crate::quantity::Tokens;
+use crate::timeline::import::content::Content;
+use crate::timeline::import::json;
+use crate::timeline::import::lines::Lines;
+use crate::timeline::import::losses::Losses;
+use crate::timeline::import::times::milliseconds;
+use crate::timeline::import::transcript::{Named, Part};
+use crate::timeline::import::values::{Block, Count, MessageContent, TOKENS_MAX, Text};
+use crate::timeline::{Kind, Usage};
+
+/// A record that stands in the tree.
+#[derive(Debug)]
+pub(super) struct Node {
+    /// Its line, from 1.
+    pub(super) line: usize,
+    /// Its name; empty when it has none.
+    pub(super) uuid: String,
+    /// The record that it follows; `None` when it does not say.
+    pub(super) parent: Option<String>,
+    /// When it was written.
+    pub(super) at_ms: Option<i64>,
+    /// The version of the harness that wrote it; empty when it does not say.
+    pub(super) version: String,
+    /// What it adds to a prompt.
+    pub(super) said: Said,
+}
+
+/// What a record adds to a prompt.
+#[derive(Debug)]
+pub(super) enum Said {
+    /// Nothing; it only links others.
+    Nothing,
+    /// Something on the user's side.
+    User {
+        /// Its parts; results carry the name of the call they answer.
+        parts: Vec<Named>,
+        /// Whether the user did not type it.
+        is_meta: bool,
+        /// Whether it stands for what was before.
+        is_summary: bool,
+    },
+    /// A line of a reply.
+    Reply {
+        /// The reply's name.
+        id: String,
+        /// Its parts; calls carry their names.
+        parts: Vec<Named>,
+        /// The model that wrote it.
+        model: String,
+        /// What the provider billed for the whole reply, if that can be believed.
+        usage: Option<Usage>,
+    },
+}
+
+/// Reads the records of a session; two objects on one line are two records.
+pub(super) fn read(lines: &mut Lines<'_>, losses: &mut Losses) -> Vec<Node> {
+    let mut nodes = Vec::new();
+    while let Some(line) = lines.next() {
+        json::each(line.number, line.text, losses, |record: Record<'_>, losses| {
+            nodes.extend(node(line.number, record, losses));
+        });
+    }
+    nodes
+}
+
+/// Makes a node of a record; `None` for what stands in no tree.
+fn node(line: usize, record: Record<'_>, losses: &mut Losses) -> Option<Node> {
+    if record.is_sidechain == Some(true) {
+        losses.add(line, "records of sub-agents, whose requests are not part of the main line");
+        return None;
+    }
+    let parent = [&record.parent_uuid, &record.logical_parent_uuid].into_iter().find(|it| !it.0.is_empty());
+    let parent = parent.map(|it| it.0.clone().into_owned());
+    let at_ms = milliseconds(&record.timestamp.0);
+    let uuid = record.uuid.0.clone().into_owned();
+    let version = record.version.0.clone().into_owned();
+    let said = said(line, record, losses);
+    let is_link = !matches!(said, Said::Nothing) || !uuid.is_empty();
+    is_link.then_some(Node { line, uuid, parent, at_ms, version, said })
+}
+
+/// Says what a record adds to a prompt.
+fn said(line: usize, record: Record<'_>, losses: &mut Losses) -> Said {
+    let kind = record.kind.0.as_ref();
+    let Some(message) = record.message.filter(|_| matches!(kind, "user" | "assistant")) else {
+        let subtype = record.subtype.0.as_ref();
+        let name = if subtype.is_empty() { kind.to_owned() } else { format!("{kind}/{subtype}") };
+        losses.add(line, format!("records of type `{name}`, which is never part of a prompt"));
+        return Said::Nothing;
+    };
+    if kind == "user" {
+        let parts = parts(line, message.content, Kind::User, losses);
+        let is_summary = record.is_compact_summary == Some(true);
+        return Said::User { parts, is_meta: record.is_meta == Some(true), is_summary };
+    }
+    if message.model.0 == "<synthetic>" {
+        losses.add(line, "replies that no model wrote (`<synthetic>`), which are no requests");
+        return Said::Nothing;
+    }
+    let Text(id) = [message.id, record.request_id, record.uuid]
+        .into_iter()
+        .find(|it| !it.0.is_empty())
+        .unwrap_or_default();
+    let id = if id.is_empty() { format!("line {line}") } else { id.into_owned() };
+    let usage = message.usage.and_then(|it| usage(line, &it, losses));
+    let model = message.model.0.into_owned();
+    Said::Reply { id, parts: parts(line, message.content, Kind::Assistant, losses), model, usage }
+}
+
+/// Reads the parts of a message; `text_kind` is what its plain text is.
+fn parts(line: usize, content: MessageContent<'_>, text_kind: Kind, losses: &mut Losses) -> Vec<Named> {
+    match content {
+        MessageContent::Plain(text) => vec![Named::plain(Part::of(text_kind, text))],
+        MessageContent::Blocks(blocks) => {
+            blocks.into_iter().filter_map(|it| part(line, it, text_kind, losses)).collect()
+        }
+    }
+}
+
+/// Makes a part of a block.
+fn part(line: usize, block: Block<'_>, text_kind: Kind, losses: &mut Losses) -> Option<Named> {
+    let is_user = text_kind == Kind::User;
+    let plain = |kind, content: Content| Named::plain(Part::of(kind, content));
+    let found = match block.kind.0.as_ref() {
+        "text" => plain(text_kind, block.text.unwrap_or_default()),
+        "image" | "document" if is_user => plain(text_kind, block.to_content()),
+        "thinking" | "redacted_thinking" if !is_user => {
+            plain(Kind::Reasoning, block.thinking.or(block.data.map(Content::from)).unwrap_or_default())
+        }
+        "tool_use" if !is_user => Named::call(&block.id.0, &block.name.0, block.input.unwrap_or_default().0),
+        "tool_result" if is_user => {
+            let part = Part::of(Kind::ToolResult, block.content.to_content());
+            Named { call: block.tool_use_id.0.into_owned(), part }
+        }
+        other => {
+            let side = if is_user { "user" } else { "assistant" };
+            losses.add(line, format!("blocks of type `{other}` in {side} records, which are not understood"));
+            return None;
+        }
+    };
+    Some(found)
+}
+
+/// Reads what the provider billed; nothing when it billed nothing or cannot have billed this.
+fn usage(line: usize, record: &UsageRecord, losses: &mut Losses) -> Option<Usage> {
+    let known = |count: Count| count.0.filter(|it| *it <= TOKENS_MAX);
+    let read = || -> Option<Usage> {
+        let uncached: Tokens = known(record.input_tokens)?;
+        let cache_read = known(record.cache_read_input_tokens)?;
+        let cache_write = known(record.cache_creation_input_tokens)?;
+        let prompt = known(Count(Some(uncached + cache_read + cache_write)))?;
+        Some(Usage { prompt, cache_read, cache_write, uncached, output: known(record.output_tokens)? })
+    };
+    let usage = read();
+    if usage.is_none() {
+        losses.add(line, "usage whose numbers cannot be token counts");
+    }
+    usage.filter(|it| it.prompt > 0)
+}

@@ -1,0 +1,211 @@
+//! Codex rollouts: JSON lines of response items, closed by a count of tokens after every response.
+
+mod record;
+
+use self::record::{InfoRecord, Record};
+use super::assemble::{Assembler, Reply};
+use super::json;
+use super::lines::Lines;
+use super::losses::Losses;
+use super::times::milliseconds;
+use super::transcript::{Named, Part, Transcript};
+use crate::timeline::{Kind, Usage};
+
+pub(super) use self::record::{ItemRecord, item_call, item_output, item_reasoning};
+
+/// Returns whether one of the first lines holds a record of a rollout.
+pub(super) fn detect(head: &str) -> bool {
+    head.lines().any(|line| json::first::<Record<'_>>(line).is_some_and(|it| is_record(&it)))
+}
+
+/// Returns whether a record is one of a rollout's.
+fn is_record(record: &Record<'_>) -> bool {
+    let is_kind = matches!(
+        record.kind.0.as_ref(),
+        "session_meta" | "response_item" | "event_msg" | "turn_context" | "compacted"
+    );
+    is_kind && record.payload.is_some()
+}
+
+/// Reads a rollout.
+pub(super) fn read(lines: &mut Lines<'_>, losses: &mut Losses) -> Vec<Transcript> {
+    let mut rollout = Rollout::default();
+    while let Some(line) = lines.next_new(losses) {
+        json::each(line.number, line.text, losses, |record: Record<'_>, losses| {
+            rollout.visit(line.number, record, losses);
+        });
+    }
+    vec![rollout.finish(losses)]
+}
+
+/// What of a response has been read.
+#[derive(Debug, Default)]
+struct Open {
+    parts: Vec<Named>,
+    results: Vec<(usize, Option<i64>, Named)>,
+    first_ms: Option<i64>,
+    last_ms: Option<i64>,
+}
+
+/// The walk along the records.
+#[derive(Debug, Default)]
+struct Rollout {
+    assembler: Assembler,
+    open: Open,
+    /// The last sum of everything billed.
+    total: Option<Usage>,
+    /// The model that answers.
+    model: String,
+    n_compactions: usize,
+}
+
+impl Rollout {
+    fn visit(&mut self, line: usize, record: Record<'_>, losses: &mut Losses) {
+        let at_ms = milliseconds(&record.timestamp.0);
+        let kind = record.kind.0;
+        let Some(payload) = record.payload else {
+            return losses.add(line, format!("records of type `{kind}` without a payload"));
+        };
+        match (kind.as_ref(), payload.kind.0.as_ref()) {
+            ("response_item", _) => self.item(line, at_ms, payload, losses),
+            ("event_msg", "token_count") => self.count(line, payload.info, losses),
+            ("compacted", _) => self.compact(line, at_ms, payload, losses),
+            ("session_meta", _) => self.instructions(&payload),
+            ("turn_context", _) => {
+                payload.model.0.as_ref().clone_into(&mut self.model);
+                never(line, &kind, losses);
+            }
+            (_, "") => never(line, &kind, losses),
+            (_, inner) => never(line, &format!("{kind}/{inner}"), losses),
+        }
+    }
+
+    /// Takes the system prompt, which stands in front of everything.
+    fn instructions(&mut self, payload: &ItemRecord<'_>) {
+        let text = payload.base_instructions.or(payload.instructions);
+        if let Some(text) = text.filter(|it| it.characters > 0 && self.assembler.n_parts() == 0) {
+            self.assembler.stable(Part::of(Kind::System, text));
+        }
+    }
+
+    /// Takes an item of the conversation.
+    fn item(&mut self, line: usize, at_ms: Option<i64>, item: ItemRecord<'_>, losses: &mut Losses) {
+        if item.kind.0 == "message" && item.role.0 != "assistant" {
+            self.close(None, losses);
+            // What the user does not type stands in messages of the harness, or in tags.
+            let is_typed = item.role.0 == "user";
+            let part = Part::of(Kind::User, item.content.to_content());
+            return self.assembler.said(line, at_ms, part, is_typed);
+        }
+        if let Some(result) = item_output(&item) {
+            return self.open.results.push((line, at_ms, result));
+        }
+        let part = match item.kind.0.as_ref() {
+            "message" => Named::plain(Part::of(Kind::Assistant, item.content.to_content())),
+            "reasoning" => Named::plain(item_reasoning(&item)),
+            other => match item_call(&item) {
+                Some(call) => call,
+                None => {
+                    return losses.add(line, format!("items of type `{other}`, which are not understood"));
+                }
+            },
+        };
+        if !self.open.results.is_empty() {
+            self.close(None, losses);
+        }
+        self.open.first_ms = self.open.first_ms.or(at_ms);
+        self.open.last_ms = self.open.last_ms.max(at_ms);
+        self.open.parts.push(part);
+    }
+
+    /// Closes the response with what it was billed; a count that stands twice, or without numbers, closes nothing.
+    fn count(&mut self, line: usize, info: Option<InfoRecord>, losses: &mut Losses) {
+        let Some(info) = info else {
+            return losses.add(line, "counts of tokens without numbers");
+        };
+        let (Some(total), Some(last)) = (info.total_token_usage.usage(), info.last_token_usage.usage())
+        else {
+            return losses.add(line, "usage whose numbers cannot be token counts");
+        };
+        let before = self.total.replace(total);
+        if before == Some(total) {
+            return losses.add(line, "counts of tokens that stand twice");
+        }
+        let known = before.map_or(0, |it| it.prompt).saturating_add(last.prompt);
+        if total.prompt > known && before.is_some() {
+            let missing = total.prompt - known;
+            losses.add(
+                line,
+                format!("requests before this count that the log does not hold ({missing} input tokens)"),
+            );
+        }
+        self.close(Some((last, info.last_token_usage.reasoning())), losses);
+    }
+
+    /// Makes a request of the response that is open.
+    fn close(&mut self, usage: Option<(Usage, u64)>, losses: &mut Losses) {
+        if self.open.parts.is_empty() && self.open.results.is_empty() && usage.is_none() {
+            return;
+        }
+        let open = std::mem::take(&mut self.open);
+        let (usage, reasoning) = usage.unzip();
+        if !open.parts.is_empty() || usage.is_some() {
+            self.assembler.replied(Reply {
+                parts: open.parts,
+                model: self.model.clone(),
+                response_ms: open.first_ms,
+                end_ms: open.last_ms,
+                usage: usage.filter(|it| it.prompt > 0),
+                reasoning: reasoning.unwrap_or(0),
+                ..Reply::default()
+            });
+        }
+        for (line, at_ms, result) in open.results {
+            self.assembler.answered(line, at_ms, &result.call, result.part, losses);
+        }
+    }
+
+    /// Takes what the harness put in place of the history.
+    fn compact(&mut self, line: usize, at_ms: Option<i64>, payload: ItemRecord<'_>, losses: &mut Losses) {
+        self.close(None, losses);
+        self.n_compactions += 1;
+        self.assembler.compacted(usize::MAX);
+        let history = payload.replacement_history.unwrap_or_default();
+        if history.is_empty() {
+            let message = payload.message.unwrap_or_default();
+            return self.assembler.said(line, at_ms, Part::of(Kind::Summary, message), true);
+        }
+        for item in history {
+            let kind = match item.kind.0.as_ref() {
+                "message" if item.role.0 == "assistant" => Kind::Assistant,
+                "message" => Kind::User,
+                _ => Kind::Summary,
+            };
+            let part = match item_output(&item).or_else(|| item_call(&item)) {
+                Some(named) => named.part.with_kind(kind),
+                None if kind == Kind::Summary => item_reasoning(&item).with_kind(kind),
+                None => Part::of(kind, item.content.to_content()),
+            };
+            self.assembler.said(line, at_ms, part, true);
+        }
+    }
+
+    fn finish(mut self, losses: &mut Losses) -> Transcript {
+        self.close(None, losses);
+        let mut transcript = self.assembler.finish(losses);
+        transcript.counts_output = true;
+        transcript.forgets_reasoning = true;
+        if self.n_compactions > 0 {
+            transcript.assumptions.push(format!(
+                "Compactions: {}. What the harness put in place of the history begins a turn.",
+                self.n_compactions
+            ));
+        }
+        transcript
+    }
+}
+
+/// Reports a record that no prompt holds.
+fn never(line: usize, name: &str, losses: &mut Losses) {
+    losses.add(line, format!("records of type `{name}`, which is never part of a prompt"));
+}

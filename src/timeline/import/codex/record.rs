@@ -1,0 +1,139 @@
+//! One line of a rollout as written, and the items of the Responses interface that it holds.
+
+use crate::quantity::Tokens;
+use crate::timeline::import::content::{Content, Measured};
+use crate::timeline::import::transcript::{Named, Part};
+use crate::timeline::import::values::{Count, MessageContent, TOKENS_MAX, Text};
+use crate::timeline::{Kind, Usage};
+
+/// A record.
+#[derive(Debug, Default, serde::Deserialize)]
+#[serde(default)]
+pub(super) struct Record<'a> {
+    /// When it was written, ISO 8601.
+    #[serde(borrow)]
+    pub(super) timestamp: Text<'a>,
+    /// `response_item`, `event_msg`, `session_meta`, `turn_context` or `compacted`.
+    #[serde(borrow, rename = "type")]
+    pub(super) kind: Text<'a>,
+    /// What it holds.
+    #[serde(borrow)]
+    pub(super) payload: Option<ItemRecord<'a>>,
+}
+
+/// An item of the conversation, and what records of other types hold.
+#[derive(Debug, Default, serde::Deserialize)]
+#[serde(default)]
+pub(in crate::timeline::import) struct ItemRecord<'a> {
+    /// `message`, `reasoning`, `function_call`, `function_call_output`, … or the type of an event.
+    #[serde(borrow, rename = "type")]
+    pub(in crate::timeline::import) kind: Text<'a>,
+    /// Who speaks, in a `message`.
+    #[serde(borrow)]
+    pub(in crate::timeline::import) role: Text<'a>,
+    /// What a `message` says.
+    #[serde(borrow)]
+    pub(in crate::timeline::import) content: MessageContent<'a>,
+    /// The tool's name.
+    #[serde(borrow)]
+    name: Text<'a>,
+    /// The call's name.
+    #[serde(borrow)]
+    call_id: Text<'a>,
+    /// The arguments of a function.
+    arguments: Option<Content>,
+    /// The text that a custom tool is given.
+    input: Option<Content>,
+    /// What a shell or a search is asked for.
+    action: Option<Measured>,
+    /// What came back.
+    #[serde(borrow)]
+    output: Option<MessageContent<'a>>,
+    /// The tools that a search found.
+    tools: Option<Measured>,
+    /// What of the reasoning may be read.
+    summary: Option<Measured>,
+    /// The reasoning itself.
+    encrypted_content: Option<Measured>,
+    /// Of a `turn_context`: the model that answers from here on.
+    #[serde(borrow)]
+    pub(super) model: Text<'a>,
+    /// Of a `token_count`.
+    pub(super) info: Option<InfoRecord>,
+    /// Of a `session_meta`: the system prompt.
+    pub(super) base_instructions: Option<Measured>,
+    /// The same, of older versions.
+    pub(super) instructions: Option<Measured>,
+    /// Of a `compacted`: the summary.
+    pub(super) message: Option<Content>,
+    /// Of a `compacted`: what stands in the place of the history.
+    #[serde(borrow)]
+    pub(super) replacement_history: Option<Vec<ItemRecord<'a>>>,
+}
+
+/// What was billed so far, and for the last response.
+#[derive(Clone, Copy, Debug, Default, serde::Deserialize)]
+#[serde(default)]
+pub(super) struct InfoRecord {
+    /// Everything so far.
+    pub(super) total_token_usage: UsageRecord,
+    /// The last response.
+    pub(super) last_token_usage: UsageRecord,
+}
+
+/// What was billed.
+#[derive(Clone, Copy, Debug, Default, serde::Deserialize)]
+#[serde(default)]
+pub(super) struct UsageRecord {
+    /// The whole prompt.
+    input_tokens: Count,
+    /// What of it was read from the cache.
+    cached_input_tokens: Count,
+    /// What the model wrote, reasoning included.
+    output_tokens: Count,
+    /// The reasoning.
+    reasoning_output_tokens: Count,
+}
+
+impl UsageRecord {
+    /// Returns the numbers, if they can be counts of tokens; those of a whole session may be large.
+    pub(super) fn usage(&self) -> Option<Usage> {
+        let known = |count: Count| count.0.filter(|it| *it <= TOKENS_MAX * 1_000);
+        let (prompt, cache_read) = (known(self.input_tokens)?, known(self.cached_input_tokens)?);
+        let uncached = prompt.checked_sub(cache_read)?;
+        Some(Usage { prompt, cache_read, cache_write: 0, uncached, output: known(self.output_tokens)? })
+    }
+
+    /// Returns how many tokens of the output were reasoning.
+    pub(super) fn reasoning(&self) -> Tokens {
+        self.reasoning_output_tokens.0.unwrap_or(0).min(self.output_tokens.0.unwrap_or(0))
+    }
+}
+
+/// Returns the call that an item is, if it is one.
+pub(in crate::timeline::import) fn item_call(item: &ItemRecord<'_>) -> Option<Named> {
+    let kind = item.kind.0.as_ref();
+    if !kind.ends_with("_call") {
+        return None;
+    }
+    let asked = item.arguments.clone().or_else(|| item.input.clone()).or(item.action.map(Content::from));
+    let tool = if item.name.0.is_empty() { kind.trim_end_matches("_call") } else { item.name.0.as_ref() };
+    Some(Named::call(&item.call_id.0, tool, asked.unwrap_or_default()))
+}
+
+/// Returns the result that an item is, if it is one.
+pub(in crate::timeline::import) fn item_output(item: &ItemRecord<'_>) -> Option<Named> {
+    if !item.kind.0.ends_with("_output") {
+        return None;
+    }
+    let output = item
+        .output
+        .as_ref()
+        .map_or_else(|| item.tools.unwrap_or_default().into(), MessageContent::to_content);
+    Some(Named { call: item.call_id.0.as_ref().to_owned(), part: Part::of(Kind::ToolResult, output) })
+}
+
+/// Returns the reasoning that an item is.
+pub(in crate::timeline::import) fn item_reasoning(item: &ItemRecord<'_>) -> Part {
+    Part::of(Kind::Reasoning, item.encrypted_content.or(item.summary).unwrap_or_default())
+}

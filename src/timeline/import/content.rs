@@ -1,0 +1,212 @@
+//! What a recording says in one place: how long it is, what stands for it, and its text.
+
+use std::fmt;
+use std::sync::Arc;
+
+use serde::de::{self, Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde_json::value::RawValue;
+use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
+
+/// A value of which only the length in characters and a digest are kept.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Measured {
+    /// The characters of its strings and numbers, and of the punctuation between them.
+    pub(super) characters: u64,
+    /// Stands for its content.
+    pub(super) digest: u64,
+}
+
+impl Measured {
+    /// Measures a text.
+    pub(super) fn text(text: &str) -> Self {
+        let characters = u64::try_from(text.chars().count()).unwrap_or(u64::MAX);
+        Self { characters, digest: xxh3_64(text.as_bytes()) }
+    }
+
+    /// Measures what stands after this.
+    pub(super) fn then(self, next: Self, punctuation: u64) -> Self {
+        Self {
+            characters: self.characters.saturating_add(next.characters).saturating_add(punctuation),
+            digest: xxh3_64_with_seed(&next.digest.to_le_bytes(), self.digest),
+        }
+    }
+
+    /// Measures a map.
+    pub(super) fn of_map<'de, A: MapAccess<'de>>(map: A) -> Result<Self, A::Error> {
+        MeasuredVisitor.visit_map(map)
+    }
+}
+
+/// A measured value with its text, which is held once however often the content is cloned.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Content {
+    /// Its length and its digest.
+    pub(super) measured: Measured,
+    /// Its text; `None` for anything but a string.
+    pub(super) text: Option<Arc<str>>,
+}
+
+impl Content {
+    /// Keeps and measures a text.
+    pub(super) fn new(text: &str) -> Self {
+        Self { measured: Measured::text(text), text: Some(Arc::from(text)) }
+    }
+
+    /// Joins contents, one a line; the lines' ends are not counted.
+    pub(super) fn join(contents: impl Iterator<Item = Self>) -> Self {
+        let mut measured = Measured::default();
+        let mut texts: Vec<Arc<str>> = Vec::new();
+        for content in contents {
+            measured = measured.then(content.measured, 0);
+            texts.extend(content.text);
+        }
+        let text = match texts.len() {
+            0 | 1 => texts.pop(),
+            _ => Some(Arc::from(texts.join("\n"))),
+        };
+        Self { measured, text }
+    }
+}
+
+/// What a call asks for, as its recording writes it.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Arguments(pub(super) Content);
+
+impl<'de> Deserialize<'de> for Arguments {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let written = <&RawValue>::deserialize(deserializer)?.get();
+        let measured = serde_json::from_str(written).map_err(de::Error::custom)?;
+        Ok(Self(Content { measured, text: Some(Arc::from(written)) }))
+    }
+}
+
+impl From<Measured> for Content {
+    fn from(measured: Measured) -> Self {
+        Self { measured, text: None }
+    }
+}
+
+/// Takes whatever a visitor has no use for.
+macro_rules! ignores_the_rest {
+    ($value:expr; $($visit:ident: $type:ty),*) => {
+        $(fn $visit<E: de::Error>(self, _: $type) -> Result<Self::Value, E> { Ok($value) })*
+    };
+}
+
+/// Reads over a list or a map.
+pub(super) fn skip_list<'de, A: SeqAccess<'de>>(mut list: A) -> Result<(), A::Error> {
+    while list.next_element::<IgnoredAny>()?.is_some() {}
+    Ok(())
+}
+
+/// Reads over a map.
+pub(super) fn skip_map<'de, A: MapAccess<'de>>(mut map: A) -> Result<(), A::Error> {
+    while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
+    Ok(())
+}
+
+pub(super) use ignores_the_rest;
+
+impl<'de> Deserialize<'de> for Measured {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(MeasuredVisitor)
+    }
+}
+
+struct MeasuredVisitor;
+
+impl<'de> Visitor<'de> for MeasuredVisitor {
+    type Value = Measured;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("any value")
+    }
+
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<Measured, E> {
+        Ok(Measured::text(text))
+    }
+
+    fn visit_bool<E: de::Error>(self, value: bool) -> Result<Measured, E> {
+        Ok(Measured::text(if value { "true" } else { "false" }))
+    }
+
+    fn visit_u64<E: de::Error>(self, value: u64) -> Result<Measured, E> {
+        Ok(Measured::text(&value.to_string()))
+    }
+
+    fn visit_i64<E: de::Error>(self, value: i64) -> Result<Measured, E> {
+        Ok(Measured::text(&value.to_string()))
+    }
+
+    fn visit_f64<E: de::Error>(self, value: f64) -> Result<Measured, E> {
+        Ok(Measured::text(&value.to_string()))
+    }
+
+    fn visit_unit<E: de::Error>(self) -> Result<Measured, E> {
+        Ok(Measured::default())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Measured, A::Error> {
+        let mut sum = Measured { characters: 2, digest: 1 };
+        while let Some(element) = list.next_element::<Measured>()? {
+            sum = sum.then(element, 1);
+        }
+        Ok(sum)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Measured, A::Error> {
+        let mut sum = Measured { characters: 2, digest: 2 };
+        while let Some((key, value)) = map.next_entry::<Measured, Measured>()? {
+            sum = sum.then(key, 3).then(value, 1);
+        }
+        Ok(sum)
+    }
+}
+
+impl<'de> Deserialize<'de> for Content {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(ContentVisitor)
+    }
+}
+
+struct ContentVisitor;
+
+impl<'de> Visitor<'de> for ContentVisitor {
+    type Value = Content;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("any value")
+    }
+
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<Content, E> {
+        Ok(Content::new(text))
+    }
+
+    fn visit_bool<E: de::Error>(self, value: bool) -> Result<Content, E> {
+        MeasuredVisitor.visit_bool(value).map(Content::from)
+    }
+
+    fn visit_u64<E: de::Error>(self, value: u64) -> Result<Content, E> {
+        MeasuredVisitor.visit_u64(value).map(Content::from)
+    }
+
+    fn visit_i64<E: de::Error>(self, value: i64) -> Result<Content, E> {
+        MeasuredVisitor.visit_i64(value).map(Content::from)
+    }
+
+    fn visit_f64<E: de::Error>(self, value: f64) -> Result<Content, E> {
+        MeasuredVisitor.visit_f64(value).map(Content::from)
+    }
+
+    fn visit_unit<E: de::Error>(self) -> Result<Content, E> {
+        Ok(Content::default())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<Content, A::Error> {
+        MeasuredVisitor.visit_seq(list).map(Content::from)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Content, A::Error> {
+        MeasuredVisitor.visit_map(map).map(Content::from)
+    }
+}

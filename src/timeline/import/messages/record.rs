@@ -1,0 +1,292 @@
+//! Requests, messages and replies as the interfaces of the providers write them.
+
+use serde_json::value::RawValue;
+
+use crate::timeline::Usage;
+use crate::timeline::import::content::Content;
+use crate::timeline::import::times::milliseconds;
+use crate::timeline::import::values::{Count, MessageContent, TOKENS_MAX, Text};
+
+/// How many values may hold one another around a list of messages.
+const HOLDERS_MAX: usize = 4;
+
+/// A value that is looked at later, if at all.
+pub(super) type Raw<'a> = Option<&'a RawValue>;
+
+/// A request, or what holds one; every member may be of any type.
+#[derive(Clone, Debug, Default, serde::Deserialize)]
+#[serde(default)]
+pub(super) struct RequestRecord<'a> {
+    #[serde(borrow)]
+    messages: Raw<'a>,
+    #[serde(borrow)]
+    traj: Raw<'a>,
+    #[serde(borrow)]
+    history: Raw<'a>,
+    #[serde(borrow)]
+    conversation: Raw<'a>,
+    #[serde(borrow)]
+    input: Raw<'a>,
+    #[serde(borrow)]
+    request: Raw<'a>,
+    #[serde(borrow)]
+    body: Raw<'a>,
+    #[serde(borrow)]
+    data: Raw<'a>,
+    #[serde(borrow)]
+    params: Raw<'a>,
+    /// The system prompt.
+    #[serde(borrow)]
+    pub(super) system: Raw<'a>,
+    /// The same, under another name.
+    #[serde(borrow)]
+    pub(super) instructions: Raw<'a>,
+    /// The tools' schemas.
+    #[serde(borrow)]
+    pub(super) tools: Raw<'a>,
+    /// The reply.
+    #[serde(borrow)]
+    pub(super) response: Raw<'a>,
+    /// When it was made.
+    #[serde(borrow)]
+    pub(super) timestamp: Raw<'a>,
+    /// Who speaks, where the value is a message and no request.
+    #[serde(borrow)]
+    pub(super) role: Text<'a>,
+    /// The type of an item that has no role.
+    #[serde(borrow, rename = "type")]
+    pub(super) kind: Text<'a>,
+}
+
+impl<'a> RequestRecord<'a> {
+    /// Returns the list of messages, its own or that of the request it holds, with the record that it stands in.
+    pub(super) fn list(&self) -> Option<(Self, Vec<&'a RawValue>)> {
+        self.list_within(HOLDERS_MAX)
+    }
+
+    fn list_within(&self, depth: usize) -> Option<(Self, Vec<&'a RawValue>)> {
+        let lists = [self.messages, self.traj, self.history, self.conversation, self.input];
+        if let Some(list) = lists.into_iter().flatten().find(|it| it.get().starts_with('[')) {
+            return Some((self.clone(), serde_json::from_str(list.get()).ok()?));
+        }
+        let inner = [self.request, self.body, self.data, self.params];
+        let depth = depth.checked_sub(1)?;
+        inner.into_iter().flatten().find_map(|it| object::<RequestRecord<'a>>(it)?.list_within(depth))
+    }
+}
+
+/// Reads a value as a record, if it is an object.
+pub(super) fn object<'a, T: serde::Deserialize<'a>>(value: &'a RawValue) -> Option<T> {
+    value.get().starts_with('{').then(|| serde_json::from_str(value.get()).ok()).flatten()
+}
+
+/// A message.
+#[derive(Debug, Default, serde::Deserialize)]
+#[serde(default)]
+pub(super) struct MessageRecord<'a> {
+    /// Who speaks.
+    #[serde(borrow)]
+    pub(super) role: Text<'a>,
+    /// What is said.
+    #[serde(borrow)]
+    pub(super) content: MessageContent<'a>,
+    /// The calls of a reply.
+    #[serde(borrow)]
+    pub(super) tool_calls: Raw<'a>,
+    /// The call that a result answers.
+    #[serde(borrow)]
+    pub(super) tool_call_id: Text<'a>,
+    /// The tool of a result.
+    #[serde(borrow)]
+    pub(super) name: Text<'a>,
+    /// Reasoning beside what is said.
+    pub(super) reasoning_content: Option<Content>,
+    /// The same, under another name.
+    pub(super) reasoning: Option<Content>,
+    /// What was billed for a reply.
+    #[serde(borrow)]
+    usage: Raw<'a>,
+    /// What a harness keeps beside it.
+    #[serde(borrow)]
+    extra: Raw<'a>,
+    /// When it was written.
+    #[serde(borrow)]
+    timestamp: Raw<'a>,
+}
+
+/// What a harness keeps beside a message.
+#[derive(Debug, Default, serde::Deserialize)]
+#[serde(default)]
+struct ExtraRecord<'a> {
+    #[serde(borrow)]
+    response: Raw<'a>,
+    #[serde(borrow)]
+    timestamp: Raw<'a>,
+}
+
+impl<'a> MessageRecord<'a> {
+    fn extra(&self) -> ExtraRecord<'a> {
+        self.extra.and_then(object).unwrap_or_default()
+    }
+
+    /// Returns the record of what was billed, its own or that of the response kept beside it.
+    pub(super) fn usage(&self) -> Raw<'a> {
+        self.usage.or_else(|| object::<ReplyRecord<'a>>(self.extra().response?)?.usage)
+    }
+
+    /// Returns when it was written.
+    pub(super) fn at_ms(&self) -> Option<i64> {
+        moment(self.timestamp.or_else(|| self.extra().timestamp))
+    }
+}
+
+/// A call as a message lists it.
+#[derive(Debug, Default, serde::Deserialize)]
+#[serde(default)]
+pub(super) struct CallRecord<'a> {
+    /// Its name.
+    #[serde(borrow)]
+    pub(super) id: Text<'a>,
+    /// What is called.
+    #[serde(borrow)]
+    pub(super) function: Option<FunctionRecord<'a>>,
+}
+
+/// What a call calls.
+#[derive(Debug, Default, serde::Deserialize)]
+#[serde(default)]
+pub(super) struct FunctionRecord<'a> {
+    /// The tool.
+    #[serde(borrow)]
+    pub(super) name: Text<'a>,
+    /// The arguments.
+    pub(super) arguments: Option<Content>,
+}
+
+/// A reply: a message of its own, a list of choices, or a list of items.
+#[derive(Clone, Copy, Debug, Default, serde::Deserialize)]
+#[serde(default)]
+pub(super) struct ReplyRecord<'a> {
+    #[serde(borrow)]
+    body: Raw<'a>,
+    /// Choices, each with a message.
+    #[serde(borrow)]
+    pub(super) choices: Raw<'a>,
+    /// Items.
+    #[serde(borrow)]
+    pub(super) output: Raw<'a>,
+    /// Blocks, where the reply is a message itself.
+    #[serde(borrow)]
+    pub(super) content: Raw<'a>,
+    /// What was billed.
+    #[serde(borrow)]
+    pub(super) usage: Raw<'a>,
+    /// When it was made.
+    #[serde(borrow)]
+    pub(super) timestamp: Raw<'a>,
+    #[serde(borrow)]
+    created: Raw<'a>,
+    #[serde(borrow)]
+    created_at: Raw<'a>,
+}
+
+impl<'a> ReplyRecord<'a> {
+    /// Returns the reply itself, which may stand in the body of a response.
+    pub(super) fn innermost(self) -> Self {
+        let inner = self.body.and_then(object::<ReplyRecord<'a>>);
+        inner.map_or(self, |it| Self { timestamp: it.timestamp.or(self.timestamp), ..it })
+    }
+
+    /// Returns when it was made.
+    pub(super) fn at_ms(&self) -> Option<i64> {
+        moment(self.timestamp.or(self.created).or(self.created_at))
+    }
+}
+
+/// A choice of a reply.
+#[derive(Debug, Default, serde::Deserialize)]
+#[serde(default)]
+pub(super) struct ChoiceRecord<'a> {
+    /// Its message.
+    #[serde(borrow)]
+    pub(super) message: Raw<'a>,
+}
+
+/// What was billed, as each of the interfaces says it.
+#[derive(Clone, Copy, Debug, Default, serde::Deserialize)]
+#[serde(default)]
+pub(super) struct UsageRecord {
+    input_tokens: Option<Count>,
+    output_tokens: Option<Count>,
+    cache_read_input_tokens: Option<Count>,
+    cache_creation_input_tokens: Option<Count>,
+    input_tokens_details: Option<DetailsRecord>,
+    output_tokens_details: Option<DetailsRecord>,
+    prompt_tokens: Option<Count>,
+    completion_tokens: Option<Count>,
+    prompt_tokens_details: Option<DetailsRecord>,
+    completion_tokens_details: Option<DetailsRecord>,
+}
+
+/// Parts of a count.
+#[derive(Clone, Copy, Debug, Default, serde::Deserialize)]
+#[serde(default)]
+struct DetailsRecord {
+    cached_tokens: Option<Count>,
+    reasoning_tokens: Option<Count>,
+}
+
+/// What was billed, and what the numbers mean.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Billed {
+    /// The numbers.
+    pub(super) usage: Usage,
+    /// How much of the output was reasoning.
+    pub(super) reasoning: u64,
+    /// Whether plain input is what stands behind the last breakpoint.
+    pub(super) has_breakpoints: bool,
+}
+
+impl UsageRecord {
+    /// Returns the numbers; nothing when they cannot be counts of tokens.
+    pub(super) fn billed(&self) -> Option<Billed> {
+        let number = |count: Option<Count>| match count {
+            None => Some(0),
+            Some(count) => count.0.filter(|it| *it <= TOKENS_MAX),
+        };
+        let prompt = self.prompt_tokens.or(self.input_tokens);
+        let output = number(self.completion_tokens.or(self.output_tokens))?;
+        let is_apart = self.cache_read_input_tokens.is_some() || self.cache_creation_input_tokens.is_some();
+        if is_apart && self.prompt_tokens.is_none() {
+            let uncached = number(prompt)?;
+            let (cache_read, cache_write) =
+                (number(self.cache_read_input_tokens)?, number(self.cache_creation_input_tokens)?);
+            let prompt = uncached + cache_read + cache_write;
+            let usage = Usage { prompt, cache_read, cache_write, uncached, output };
+            let has_breakpoints = cache_read + cache_write > 0;
+            return Some(Billed { usage, reasoning: 0, has_breakpoints });
+        }
+        let details = self.prompt_tokens_details.or(self.input_tokens_details).unwrap_or_default();
+        let of_output = self.completion_tokens_details.or(self.output_tokens_details).unwrap_or_default();
+        let (prompt, cache_read) = (number(prompt)?, number(details.cached_tokens)?);
+        let uncached = prompt.checked_sub(cache_read)?;
+        let usage = Usage { prompt, cache_read, cache_write: 0, uncached, output };
+        let reasoning = number(of_output.reasoning_tokens)?.min(output);
+        Some(Billed { usage, reasoning, has_breakpoints: false })
+    }
+}
+
+/// Reads a time: ISO 8601, or seconds or milliseconds since 1970.
+pub(super) fn moment(value: Raw<'_>) -> Option<i64> {
+    /// Numbers from here on are milliseconds: as seconds, they would lie in the year 5138.
+    const MILLISECONDS_FROM: f64 = 1e11;
+    let text = value?.get();
+    match text.strip_prefix('"') {
+        Some(text) => milliseconds(text.trim_end_matches('"')),
+        None => {
+            let number: f64 = text.parse().ok()?;
+            let ms = if number < MILLISECONDS_FROM { number * 1_000.0 } else { number };
+            (0.0..1e15).contains(&ms).then(|| ms.round() as i64)
+        }
+    }
+}

@@ -1,0 +1,273 @@
+//! pi sessions: JSON lines of messages, a tree from the second version on, with what each request cost.
+
+mod record;
+
+use indexmap::IndexMap;
+
+use self::record::{Message, Record, UsageRecord};
+use super::assemble::{Assembler, Reply};
+use super::content::Content;
+use super::json;
+use super::lines::Lines;
+use super::losses::Losses;
+use super::times::milliseconds;
+use super::transcript::{Named, Part, Transcript};
+use super::values::{Block, Count, MessageContent, TOKENS_MAX};
+use crate::model::TtlClass;
+use crate::timeline::{Harness, Kind, Usage};
+
+/// Returns whether one of the first lines is a session's header or a message.
+pub(super) fn detect(head: &str) -> bool {
+    head.lines().any(|line| json::first::<Record<'_>>(line).is_some_and(|it| is_message(&it)))
+}
+
+/// Returns whether an entry is a message of a role that pi knows.
+fn is_message(record: &Record<'_>) -> bool {
+    let role = record.message.as_ref().map_or("", |it| it.role.0.as_ref());
+    record.kind.0 == "message" && matches!(role, "user" | "assistant" | "toolResult" | "bashExecution")
+}
+
+/// Reads a session: the branch that ends at its last entry.
+pub(super) fn read(lines: &mut Lines<'_>, losses: &mut Losses) -> Vec<Transcript> {
+    let mut entries = Vec::new();
+    while let Some(line) = lines.next_new(losses) {
+        json::each(line.number, line.text, losses, |record: Record<'_>, losses| {
+            entries.extend(entry(line.number, record, losses));
+        });
+    }
+    let path = follow(&entries, losses);
+    vec![gather(entries, &path, losses)]
+}
+
+/// An entry that stands in the tree.
+#[derive(Debug)]
+struct Entry {
+    line: usize,
+    id: String,
+    /// The entry that it follows; empty for the first.
+    parent: String,
+    at_ms: Option<i64>,
+    said: Said,
+}
+
+/// What an entry adds to the prompts.
+#[derive(Debug)]
+enum Said {
+    /// Nothing; it only links others.
+    Nothing,
+    /// Something on the user's side.
+    User { parts: Vec<Part>, is_typed: bool },
+    /// What a call gave back.
+    Result { call: String, part: Part },
+    /// What the model answered, and whether breakpoints cached it.
+    Reply(Reply, bool),
+    /// A summary in place of everything before an entry, which is named, or counted from the file's first.
+    Compaction { summary: Part, kept: String, kept_index: Option<u64> },
+}
+
+/// Makes an entry of a record; the header is none.
+fn entry(line: usize, record: Record<'_>, losses: &mut Losses) -> Option<Entry> {
+    let at_ms = milliseconds(&record.timestamp.0);
+    let (id, parent) = (record.id.0.as_ref().to_owned(), record.parent_id.0.as_ref().to_owned());
+    let summary = Part::of(Kind::Summary, record.summary.unwrap_or_default());
+    let said = match record.kind.0.as_ref() {
+        "message" => said(line, record.message.unwrap_or_default(), losses),
+        "compaction" => Said::Compaction {
+            summary,
+            kept: record.first_kept_entry_id.0.into_owned(),
+            kept_index: record.first_kept_entry_index.and_then(|it| it.0),
+        },
+        "branch_summary" => Said::User { parts: vec![summary], is_typed: false },
+        "custom_message" => Said::User { parts: user_parts(line, record.content, losses), is_typed: false },
+        other => {
+            losses.add(line, format!("records of type `{other}`, which is never part of a prompt"));
+            if other == "session" {
+                return None;
+            }
+            Said::Nothing
+        }
+    };
+    Some(Entry { line, id, parent, at_ms, said })
+}
+
+/// Says what a message adds to the prompts.
+fn said(line: usize, message: Message<'_>, losses: &mut Losses) -> Said {
+    let user = |part| Said::User { parts: vec![part], is_typed: false };
+    match message.role.0.as_ref() {
+        "user" => Said::User { parts: user_parts(line, message.content, losses), is_typed: true },
+        "custom" | "hookMessage" => {
+            Said::User { parts: user_parts(line, message.content, losses), is_typed: false }
+        }
+        "toolResult" => {
+            let mut part = Part::of(Kind::ToolResult, message.content.to_content());
+            message.tool_name.0.as_ref().clone_into(&mut part.tool);
+            Said::Result { call: message.tool_call_id.0.into_owned(), part }
+        }
+        "bashExecution" if message.exclude_from_context == Some(true) => {
+            losses.add(line, "commands that the user ran for himself, which no model has seen");
+            Said::Nothing
+        }
+        "bashExecution" => {
+            let command = message.command.unwrap_or_default();
+            user(Part::of(
+                Kind::User,
+                Content::join([command, message.output.unwrap_or_default()].into_iter()),
+            ))
+        }
+        "branchSummary" | "compactionSummary" => {
+            user(Part::of(Kind::Summary, message.summary.unwrap_or_default()))
+        }
+        "assistant" => reply(line, message, losses),
+        other => {
+            losses.add(line, format!("messages of role `{other}`, which are not understood"));
+            Said::Nothing
+        }
+    }
+}
+
+/// Reads what the model answered.
+fn reply(line: usize, message: Message<'_>, losses: &mut Losses) -> Said {
+    let billed = message.usage.unwrap_or_default();
+    let usage = usage(&billed);
+    if usage.is_none() {
+        losses.add(line, "usage whose numbers cannot be token counts");
+    }
+    let usage = usage.filter(|it| it.prompt > 0);
+    let parts = match message.content {
+        MessageContent::Plain(text) => vec![Named::plain(Part::of(Kind::Assistant, text))],
+        MessageContent::Blocks(blocks) => {
+            blocks.into_iter().filter_map(|it| spoken(line, it, losses)).collect()
+        }
+    };
+    let at_ms = message.timestamp.and_then(|it| it.0).and_then(|it| i64::try_from(it).ok());
+    let reply = Reply {
+        parts,
+        at_ms,
+        response_ms: at_ms,
+        model: message.model.0.into_owned(),
+        usage,
+        cost: billed.cost.total.0.filter(|_| usage.is_some()),
+        ..Reply::default()
+    };
+    Said::Reply(reply, message.api.0.starts_with("anthropic") || message.api.0.starts_with("bedrock"))
+}
+
+/// Makes a part of a block of a reply.
+fn spoken(line: usize, block: Block<'_>, losses: &mut Losses) -> Option<Named> {
+    match block.kind.0.as_ref() {
+        "text" => Some(Named::plain(Part::of(Kind::Assistant, block.text.unwrap_or_default()))),
+        "thinking" => Some(Named::plain(Part::of(Kind::Reasoning, block.thinking.unwrap_or_default()))),
+        "toolCall" => Some(Named::call(&block.id.0, &block.name.0, block.arguments.unwrap_or_default().0)),
+        other => {
+            losses.add(line, format!("blocks of type `{other}` in replies, which are not understood"));
+            None
+        }
+    }
+}
+
+/// Reads the parts of a message on the user's side.
+fn user_parts(line: usize, content: MessageContent<'_>, losses: &mut Losses) -> Vec<Part> {
+    match content {
+        MessageContent::Plain(text) => vec![Part::of(Kind::User, text)],
+        MessageContent::Blocks(blocks) => {
+            let parts = blocks.into_iter().filter_map(|block| match block.kind.0.as_ref() {
+                "text" | "image" => Some(Part::of(Kind::User, block.to_content())),
+                other => {
+                    losses
+                        .add(line, format!("blocks of type `{other}` in messages, which are not understood"));
+                    None
+                }
+            });
+            parts.collect()
+        }
+    }
+}
+
+/// Reads what was billed; nothing when the numbers cannot be counts of tokens.
+fn usage(record: &UsageRecord) -> Option<Usage> {
+    let known = |count: Count| count.0.filter(|it| *it <= TOKENS_MAX);
+    let (uncached, output) = (known(record.input)?, known(record.output)?);
+    let (cache_read, cache_write) = (known(record.cache_read)?, known(record.cache_write)?);
+    let prompt = uncached + cache_read + cache_write;
+    Some(Usage { prompt, cache_read, cache_write, uncached, output })
+}
+
+/// Returns the places of the entries from the first to the last one, along their parents.
+fn follow(entries: &[Entry], losses: &mut Losses) -> Vec<usize> {
+    let names = entries.iter().enumerate().filter(|(_, it)| !it.id.is_empty());
+    let by_name: IndexMap<&str, usize> = names.map(|(index, it)| (it.id.as_str(), index)).collect();
+    let mut is_taken = vec![false; entries.len()];
+    let mut path = Vec::new();
+    let mut next = entries.len().checked_sub(1);
+    while let Some(index) = next {
+        is_taken[index] = true;
+        path.push(index);
+        let entry = &entries[index];
+        let before = index.checked_sub(1).filter(|it| !is_taken[*it]);
+        next = match (entry.id.is_empty(), entry.parent.is_empty()) {
+            (true, true) => before,
+            (false, true) => None,
+            _ => by_name.get(entry.parent.as_str()).copied().filter(|it| !is_taken[*it]).or_else(|| {
+                losses
+                    .add(entry.line, "parents that the file does not hold; the line before stands for each");
+                before
+            }),
+        };
+    }
+    for (entry, _) in entries.iter().zip(&is_taken).filter(|(_, is_taken)| !**is_taken) {
+        losses.add(entry.line, "records on branches that were left");
+    }
+    path.reverse();
+    path
+}
+
+/// Gathers the requests of a branch.
+fn gather(entries: Vec<Entry>, path: &[usize], losses: &mut Losses) -> Transcript {
+    let mut assembler = Assembler::default();
+    // Where the parts of an entry begin, by its place and by its name.
+    let mut begins: Vec<Option<usize>> = vec![None; entries.len()];
+    let names = entries.iter().enumerate().filter(|(_, it)| !it.id.is_empty());
+    let by_name: IndexMap<String, usize> = names.map(|(index, it)| (it.id.clone(), index)).collect();
+    let mut by_place: Vec<Option<Entry>> = entries.into_iter().map(Some).collect();
+    let (mut has_breakpoints, mut n_compactions) = (false, 0);
+    for index in path {
+        let Some(Entry { line, at_ms, said, .. }) = by_place[*index].take() else { continue };
+        begins[*index] = Some(assembler.n_parts());
+        match said {
+            Said::Nothing => {}
+            Said::User { parts, is_typed } => {
+                for part in parts {
+                    assembler.said(line, at_ms, part, is_typed);
+                }
+            }
+            Said::Result { call, part } => assembler.answered(line, at_ms, &call, part, losses),
+            Said::Reply(reply, is_cached) => {
+                has_breakpoints |= is_cached;
+                let response_ms = reply.response_ms.or(at_ms);
+                assembler.replied(Reply { response_ms, end_ms: at_ms, ..reply });
+            }
+            Said::Compaction { summary, kept, kept_index } => {
+                n_compactions += 1;
+                // In the first version, places count from the header.
+                let by_index = kept_index.and_then(|it| usize::try_from(it).ok()?.checked_sub(1));
+                let place = by_name.get(&kept).copied().or(by_index);
+                let stays = place.and_then(|it| begins.get(it).copied().flatten());
+                if stays.is_none() {
+                    losses
+                        .add(line, "compactions whose first kept entry is not on the branch; nothing stays");
+                }
+                assembler.compacted(stays.unwrap_or(usize::MAX));
+                assembler.said(line, at_ms, summary, true);
+            }
+        }
+    }
+    let mut transcript = assembler.finish(losses);
+    transcript.has_breakpoints = has_breakpoints;
+    transcript.counts_output = true;
+    let ttl = has_breakpoints.then_some(TtlClass::Short);
+    transcript.harness = Harness { ttl, ..Harness::default() };
+    if n_compactions > 0 {
+        transcript.assumptions.push(format!("Compactions: {n_compactions}. The summary begins a turn."));
+    }
+    transcript
+}

@@ -1,0 +1,157 @@
+//! One line of a pi session as written.
+
+use serde::de::{self, Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use std::fmt;
+
+use crate::quantity::Cost;
+use crate::timeline::import::content::Content;
+use crate::timeline::import::values::{Count, MessageContent, Text};
+
+/// An entry.
+#[derive(Debug, Default, serde::Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub(super) struct Record<'a> {
+    /// `session`, `message`, `compaction`, `branch_summary`, `custom_message`, or one that is never part of a prompt.
+    #[serde(borrow, rename = "type")]
+    pub(super) kind: Text<'a>,
+    /// Its name; sessions of the first version have none.
+    #[serde(borrow)]
+    pub(super) id: Text<'a>,
+    /// The entry that it follows.
+    #[serde(borrow)]
+    pub(super) parent_id: Text<'a>,
+    /// When it was written, ISO 8601.
+    #[serde(borrow)]
+    pub(super) timestamp: Text<'a>,
+    /// What was said.
+    #[serde(borrow)]
+    pub(super) message: Option<Message<'a>>,
+    /// What stands for the history before a compaction, or for a branch.
+    pub(super) summary: Option<Content>,
+    /// The first entry that a compaction keeps.
+    #[serde(borrow)]
+    pub(super) first_kept_entry_id: Text<'a>,
+    /// The same by its place in the file, in sessions of the first version.
+    pub(super) first_kept_entry_index: Option<Count>,
+    /// Of a `custom_message`.
+    #[serde(borrow)]
+    pub(super) content: MessageContent<'a>,
+}
+
+/// What was said.
+#[derive(Debug, Default, serde::Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub(super) struct Message<'a> {
+    /// `user`, `assistant`, `toolResult`, `bashExecution`, `custom`, …
+    #[serde(borrow)]
+    pub(super) role: Text<'a>,
+    /// Its parts.
+    #[serde(borrow)]
+    pub(super) content: MessageContent<'a>,
+    /// Which interface answered.
+    #[serde(borrow)]
+    pub(super) api: Text<'a>,
+    /// Which model did.
+    #[serde(borrow)]
+    pub(super) model: Text<'a>,
+    /// What was billed.
+    pub(super) usage: Option<UsageRecord>,
+    /// When the request began, in milliseconds.
+    pub(super) timestamp: Option<Count>,
+    /// The call that a result answers.
+    #[serde(borrow)]
+    pub(super) tool_call_id: Text<'a>,
+    /// The tool of a result.
+    #[serde(borrow)]
+    pub(super) tool_name: Text<'a>,
+    /// What the user ran.
+    pub(super) command: Option<Content>,
+    /// What it printed.
+    pub(super) output: Option<Content>,
+    /// Whether the model is not to see it.
+    pub(super) exclude_from_context: Option<bool>,
+    /// Of a summary.
+    pub(super) summary: Option<Content>,
+}
+
+/// What was billed.
+#[derive(Clone, Copy, Debug, Default, serde::Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub(super) struct UsageRecord {
+    /// Neither read nor written.
+    pub(super) input: Count,
+    /// Written by the model.
+    pub(super) output: Count,
+    /// Read from the cache.
+    pub(super) cache_read: Count,
+    /// Written to it.
+    pub(super) cache_write: Count,
+    /// What pi reckons that it cost.
+    pub(super) cost: CostRecord,
+}
+
+/// What a request cost.
+#[derive(Clone, Copy, Debug, Default, serde::Deserialize)]
+#[serde(default)]
+pub(super) struct CostRecord {
+    /// All of it.
+    pub(super) total: Dollars,
+}
+
+/// US dollars as a binary fraction; `None` for anything but a number from 0 up.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Dollars(pub(super) Option<Cost>);
+
+/// The largest cost of a request that is believed, in US dollars.
+const DOLLARS_MAX: f64 = 1e6;
+
+impl<'de> Deserialize<'de> for Dollars {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(DollarsVisitor).map(Self)
+    }
+}
+
+struct DollarsVisitor;
+
+impl<'de> Visitor<'de> for DollarsVisitor {
+    type Value = Option<Cost>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an amount")
+    }
+
+    fn visit_f64<E: de::Error>(self, amount: f64) -> Result<Self::Value, E> {
+        let is_amount = (0.0..=DOLLARS_MAX).contains(&amount);
+        Ok(is_amount.then(|| Cost((amount * 1e12).round() as u128)))
+    }
+
+    fn visit_u64<E: de::Error>(self, amount: u64) -> Result<Self::Value, E> {
+        self.visit_f64(amount as f64)
+    }
+
+    fn visit_i64<E: de::Error>(self, _: i64) -> Result<Self::Value, E> {
+        Ok(None)
+    }
+
+    fn visit_bool<E: de::Error>(self, _: bool) -> Result<Self::Value, E> {
+        Ok(None)
+    }
+
+    fn visit_str<E: de::Error>(self, _: &str) -> Result<Self::Value, E> {
+        Ok(None)
+    }
+
+    fn visit_unit<E: de::Error>(self) -> Result<Self::Value, E> {
+        Ok(None)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
+        while list.next_element::<IgnoredAny>()?.is_some() {}
+        Ok(None)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
+        Ok(None)
+    }
+}

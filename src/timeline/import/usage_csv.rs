@@ -1,0 +1,189 @@
+//! Usage of Claude Code sessions as comma-separated values: one request a line, sizes and times but no text.
+
+use indexmap::IndexMap;
+
+use super::claude_code::harness;
+use super::lines::Lines;
+use super::losses::Losses;
+use super::transcript::{Exchange, Part, Transcript};
+use crate::quantity::Tokens;
+use crate::timeline::{Kind, Usage};
+
+/// Columns without which a row says nothing.
+const COLUMNS: [&str; 12] = [
+    "session",
+    "version",
+    "t_start",
+    "t_first_line",
+    "t_last_line",
+    "input",
+    "cache_read",
+    "cache_write_total",
+    "output_logged_max",
+    "new_user_chars",
+    "new_tool_result_chars",
+    "asst_text_chars",
+];
+
+/// Prompts of more tokens, and texts of more characters, are not believed.
+const NUMBER_MAX: u64 = 100_000_000;
+
+/// Returns whether the first line names the columns.
+pub(super) fn detect(head: &str) -> bool {
+    let header = head.lines().next().unwrap_or_default();
+    let names: Vec<&str> = header.split(',').map(str::trim).collect();
+    COLUMNS.iter().all(|it| names.contains(it))
+}
+
+/// Reads the sessions in the order of their first rows, each in the order of its requests.
+pub(super) fn read(lines: &mut Lines<'_>, losses: &mut Losses) -> Vec<Transcript> {
+    let header = lines.next().map_or_else(String::new, |it| it.text.to_owned());
+    let columns: IndexMap<&str, usize> =
+        header.split(',').enumerate().map(|(index, it)| (it.trim(), index)).collect();
+    let mut sessions: IndexMap<String, Session> = IndexMap::new();
+    while let Some(line) = lines.next_new(losses) {
+        let number = line.number;
+        if line.text.trim().is_empty() {
+            continue;
+        }
+        let row = Row { columns: &columns, fields: line.text.split(',').map(str::trim).collect() };
+        let Some(request) = row.request() else {
+            losses.add(number, "rows that lack a number");
+            continue;
+        };
+        let n_surplus = row.fields.len().saturating_sub(columns.len());
+        let file = row.text("file").unwrap_or_default();
+        let name = if file.is_empty() { row.text("session").unwrap_or_default() } else { file };
+        let session = sessions.entry(name.to_owned()).or_default();
+        if session.requests.is_empty() {
+            row.text("version").unwrap_or_default().clone_into(&mut session.version);
+        }
+        let is_late = session.requests.last().is_some_and(|it| it.place > request.place);
+        session.requests.push(request);
+        if n_surplus > 0 {
+            losses.add(number, "fields behind the last column");
+        }
+        if is_late {
+            losses.add(number, "rows behind a later request of their session, which stand by their `idx`");
+        }
+    }
+    sessions.into_iter().map(|(name, session)| session.into_transcript(name)).collect()
+}
+
+/// The rows of a session.
+#[derive(Default)]
+struct Session {
+    version: String,
+    requests: Vec<Request>,
+}
+
+/// What a row says.
+struct Request {
+    /// Its place in the session.
+    place: u64,
+    /// The request itself.
+    exchange: Exchange,
+    /// What the user said before it, and what a tool gave back.
+    came: [Option<Part>; 2],
+}
+
+impl Session {
+    fn into_transcript(mut self, name: String) -> Transcript {
+        let mut transcript = Transcript {
+            name,
+            harness: harness::of(&self.version),
+            has_breakpoints: true,
+            makes_side_requests: true,
+            assumes_side_requests: true,
+            ..Transcript::default()
+        };
+        self.requests.sort_by_key(|it| it.place);
+        self.requests.into_iter().for_each(|it| it.append(&mut transcript));
+        transcript
+    }
+}
+
+impl Request {
+    /// Appends the request: user text alone begins a turn, anything else goes on with the one before.
+    fn append(self, transcript: &mut Transcript) {
+        let Self { mut exchange, came: [user, result], .. } = self;
+        match transcript.exchanges.last_mut() {
+            Some(before) if result.is_some() || user.is_none() => {
+                before.results.extend(result.into_iter().chain(user));
+            }
+            _ => exchange.begins = Some(user.into_iter().collect()),
+        }
+        transcript.exchanges.push(exchange);
+    }
+}
+
+/// A row with the names of its fields.
+struct Row<'a> {
+    columns: &'a IndexMap<&'a str, usize>,
+    fields: Vec<&'a str>,
+}
+
+impl<'a> Row<'a> {
+    fn text(&self, column: &str) -> Option<&'a str> {
+        self.fields.get(*self.columns.get(column)?).copied()
+    }
+
+    fn number(&self, column: &str) -> Option<u64> {
+        self.text(column)?.parse().ok().filter(|it| *it <= NUMBER_MAX)
+    }
+
+    /// Reads seconds since 1970 as milliseconds.
+    fn milliseconds(&self, column: &str) -> Option<i64> {
+        let (seconds, fraction) = self.text(column)?.split_once('.').unwrap_or((self.text(column)?, ""));
+        let digits: String = fraction.chars().take_while(char::is_ascii_digit).take(3).collect();
+        let ms: i64 = format!("{digits:0<3}").parse().ok()?;
+        seconds.parse::<i64>().ok()?.checked_mul(1_000)?.checked_add(ms)
+    }
+
+    /// Reads what the row says.
+    fn request(&self) -> Option<Request> {
+        let user = self.part(Kind::User, "new_user_chars");
+        let result = self.part(Kind::ToolResult, "new_tool_result_chars");
+        let place = self.number("idx").unwrap_or(0);
+        Some(Request { place, exchange: self.exchange()?, came: [user, result] })
+    }
+
+    /// Reads the request itself.
+    fn exchange(&self) -> Option<Exchange> {
+        let uncached: Tokens = self.number("input")?;
+        let (cache_read, cache_write) = (self.number("cache_read")?, self.number("cache_write_total")?);
+        let usage = Usage {
+            prompt: uncached + cache_read + cache_write,
+            cache_read,
+            cache_write,
+            uncached,
+            output: self.number("output_logged_max")?,
+        };
+        let reply = [
+            (Kind::Reasoning, "asst_thinking_chars"),
+            (Kind::Assistant, "asst_text_chars"),
+            (Kind::ToolCall, "asst_tool_use_chars"),
+        ];
+        let mut reply: Vec<Part> =
+            reply.into_iter().filter_map(|(kind, column)| self.part(kind, column)).collect();
+        if reply.is_empty() {
+            reply.push(Part::new(Kind::Assistant, 0, 0));
+        }
+        Some(Exchange {
+            at_ms: Some(self.milliseconds("t_start")?),
+            response_ms: self.milliseconds("t_first_line"),
+            end_ms: self.milliseconds("t_last_line"),
+            model: self.text("model").unwrap_or_default().to_owned(),
+            usage: Some(usage).filter(|it| it.prompt > 0),
+            reply,
+            ..Exchange::default()
+        })
+    }
+
+    /// Makes a part of so many characters; its place tells it from others.
+    fn part(&self, kind: Kind, column: &str) -> Option<Part> {
+        let characters = self.number(column).filter(|it| *it > 0)?;
+        let digest = self.number("idx").unwrap_or(0) << 32 | characters & 0xffff_ffff;
+        Some(Part::new(kind, characters, digest))
+    }
+}

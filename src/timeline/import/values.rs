@@ -1,0 +1,209 @@
+//! Values of recordings as written: borrowed where they can be, and forgiving about what they hold.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+
+use super::content::{Arguments, Content, Measured, ignores_the_rest, skip_list, skip_map};
+
+/// Prompts and outputs beyond this many tokens are not believed.
+pub(super) const TOKENS_MAX: u64 = 100_000_000;
+
+/// What an image counts as, in characters; its encoding says nothing about its tokens.
+pub(super) const IMAGE_CHARACTERS: u64 = 6_000;
+
+/// One block of a message.
+#[derive(Debug, Default, serde::Deserialize)]
+#[serde(default)]
+pub(super) struct Block<'a> {
+    /// `text`, `thinking`, `tool_use`, `tool_result`, `image`, …
+    #[serde(borrow, rename = "type")]
+    pub(super) kind: Text<'a>,
+    /// Of a `text`.
+    pub(super) text: Option<Content>,
+    /// Of a `thinking`.
+    pub(super) thinking: Option<Content>,
+    /// Of a `redacted_thinking`.
+    pub(super) data: Option<Measured>,
+    /// Of an `image`.
+    pub(super) source: Option<Measured>,
+    /// Of an `image_url`.
+    pub(super) image_url: Option<Measured>,
+    /// The call's name.
+    #[serde(borrow)]
+    pub(super) id: Text<'a>,
+    /// The tool's name.
+    #[serde(borrow)]
+    pub(super) name: Text<'a>,
+    /// The call's arguments.
+    pub(super) input: Option<Arguments>,
+    /// The same, under another name.
+    pub(super) arguments: Option<Arguments>,
+    /// The call that a result answers.
+    #[serde(borrow)]
+    pub(super) tool_use_id: Text<'a>,
+    /// What a result holds.
+    #[serde(borrow)]
+    pub(super) content: MessageContent<'a>,
+}
+
+impl Block<'_> {
+    /// Returns what it shows; a picture or a document counts the same whatever its encoding.
+    pub(super) fn to_content(&self) -> Content {
+        let is_picture =
+            matches!(self.kind.0.as_ref(), "image" | "document" | "input_image" | "image_url" | "input_file");
+        if is_picture {
+            let digest = self.source.or(self.image_url).or(self.data).map_or(0, |it| it.digest);
+            return Measured { characters: IMAGE_CHARACTERS, digest }.into();
+        }
+        self.text.clone().unwrap_or_default()
+    }
+}
+
+/// A text that borrows where it can; anything but a string is taken as none.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Text<'a>(pub(super) Cow<'a, str>);
+
+/// A count; `None` for anything but a whole number from 0 up.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Count(pub(super) Option<u64>);
+
+impl Default for Count {
+    fn default() -> Self {
+        Self(Some(0))
+    }
+}
+
+/// The content of a message or of a result: one text, or blocks.
+#[derive(Debug)]
+pub(super) enum MessageContent<'a> {
+    /// Plain text.
+    Plain(Content),
+    /// Blocks.
+    Blocks(Vec<Block<'a>>),
+}
+
+impl Default for MessageContent<'_> {
+    fn default() -> Self {
+        Self::Blocks(Vec::new())
+    }
+}
+
+impl MessageContent<'_> {
+    /// Returns what it shows; only the text is kept of several blocks.
+    pub(super) fn to_content(&self) -> Content {
+        match self {
+            Self::Plain(text) => text.clone(),
+            Self::Blocks(blocks) => Content::join(blocks.iter().map(Block::to_content)),
+        }
+    }
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Text<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(TextVisitor).map(Self)
+    }
+}
+
+struct TextVisitor;
+
+impl<'de> Visitor<'de> for TextVisitor {
+    type Value = Cow<'de, str>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a string")
+    }
+
+    fn visit_borrowed_str<E: de::Error>(self, text: &'de str) -> Result<Self::Value, E> {
+        Ok(Cow::Borrowed(text))
+    }
+
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<Self::Value, E> {
+        Ok(Cow::Owned(text.to_owned()))
+    }
+
+    fn visit_unit<E: de::Error>(self) -> Result<Self::Value, E> {
+        Ok(Cow::default())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<Self::Value, A::Error> {
+        skip_list(list).map(|()| Cow::default())
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
+        skip_map(map).map(|()| Cow::default())
+    }
+
+    ignores_the_rest!(Cow::default(); visit_bool: bool, visit_i64: i64, visit_u64: u64, visit_f64: f64);
+}
+
+impl<'de> Deserialize<'de> for Count {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(CountVisitor).map(Self)
+    }
+}
+
+struct CountVisitor;
+
+impl<'de> Visitor<'de> for CountVisitor {
+    type Value = Option<u64>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a whole number from 0 up")
+    }
+
+    fn visit_u64<E: de::Error>(self, value: u64) -> Result<Self::Value, E> {
+        Ok(Some(value))
+    }
+
+    fn visit_unit<E: de::Error>(self) -> Result<Self::Value, E> {
+        Ok(Some(0))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<Self::Value, A::Error> {
+        skip_list(list).map(|()| None)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
+        skip_map(map).map(|()| None)
+    }
+
+    ignores_the_rest!(None; visit_bool: bool, visit_i64: i64, visit_f64: f64, visit_str: &str);
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for MessageContent<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(ContentVisitor)
+    }
+}
+
+struct ContentVisitor;
+
+impl<'de> Visitor<'de> for ContentVisitor {
+    type Value = MessageContent<'de>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a text or a list of blocks")
+    }
+
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<Self::Value, E> {
+        Ok(MessageContent::Plain(Content::new(text)))
+    }
+
+    fn visit_unit<E: de::Error>(self) -> Result<Self::Value, E> {
+        Ok(MessageContent::default())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
+        let mut blocks = Vec::new();
+        while let Some(block) = list.next_element()? {
+            blocks.push(block);
+        }
+        Ok(MessageContent::Blocks(blocks))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
+        Measured::of_map(map).map(|it| MessageContent::Plain(it.into()))
+    }
+}

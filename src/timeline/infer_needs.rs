@@ -1,0 +1,136 @@
+//! Needs that a recording gives away: a call that repeats what an earlier result says, or comes back to it, needed it.
+
+mod history;
+mod literals;
+mod old_text;
+mod polled_again;
+mod same_path;
+
+use indexmap::IndexMap;
+
+use super::scripted::level_name;
+use super::{Inferred, ItemIx, Kind, NO_ITEM, Need, StepIx, Timeline, TurnEvidence};
+use crate::spec::scenario::NeedRuleSpec;
+use history::{Call, History};
+
+/// The rules there are; of equal weights the first holds.
+const RULES: [Rule; 4] = [
+    Rule { name: "old_text", find: old_text::find },
+    Rule { name: "polled_again", find: polled_again::find },
+    Rule { name: "same_path", find: same_path::find },
+    Rule { name: "literals", find: literals::find },
+];
+
+/// A rule that finds the earlier results which a call needed.
+struct Rule {
+    /// Its name in scenarios and rows.
+    name: &'static str,
+    /// Returns the results, in any order.
+    find: fn(&Call, &History<'_>, &NeedRuleSpec) -> Vec<ItemIx>,
+}
+
+/// A rule with its numbers.
+struct ActiveRule<'a> {
+    rule: &'static Rule,
+    spec: &'a NeedRuleSpec,
+    weight: f64,
+    n_found: usize,
+}
+
+/// Returns the names of the rules.
+pub(crate) fn rules() -> impl Iterator<Item = &'static str> {
+    RULES.iter().map(|it| it.name)
+}
+
+/// Adds the needs that the calls of a timeline give away; a timeline without text has none.
+pub(super) fn infer_needs(
+    timeline: &mut Timeline,
+    specs: &IndexMap<String, NeedRuleSpec>,
+    file_tools: &[String],
+) {
+    let mut rules: Vec<ActiveRule<'_>> = RULES
+        .iter()
+        .filter_map(|rule| {
+            let spec = specs.get(rule.name)?;
+            let weight = spec.weight.filter(|it| *it > 0.0)?;
+            Some(ActiveRule { rule, spec, weight: weight.min(1.0), n_found: 0 })
+        })
+        .collect();
+    if timeline.texts.is_empty() || rules.is_empty() {
+        return;
+    }
+    let of_handles: Vec<&str> = ["same_path", "polled_again"]
+        .into_iter()
+        .filter_map(|it| specs.get(it)?.arguments.as_deref())
+        .flatten()
+        .map(String::as_str)
+        .collect();
+    let mut needs = std::mem::take(&mut timeline.needs);
+    let mut history = History::new(timeline);
+    for step in 0..timeline.spine.steps.len() {
+        history.learn(step);
+        for (item, rule) in found(&history, step, &rules) {
+            let active = &mut rules[rule];
+            active.n_found += 1;
+            let row = &timeline.spine.items[item as usize];
+            let level = active.spec.level.unwrap_or(super::Level::ExactEvidence);
+            let inferred = Inferred {
+                rule: active.rule.name,
+                step: StepIx::try_from(step).unwrap_or(StepIx::MAX),
+                item,
+            };
+            let need = Need { source: row.turn_ix, level, weight: active.weight, recover_tokens: None };
+            let mentions = history.mentions(item, &of_handles);
+            let tool = timeline.spine.tools.get_index(usize::from(row.tool));
+            let is_file = tool.is_some_and(|tool| file_tools.contains(tool));
+            needs.push_item(inferred, need, TurnEvidence::of_item(row, is_file), &mentions);
+        }
+    }
+    timeline.needs = needs;
+    say(timeline, &rules);
+}
+
+/// Returns which results the calls of a step needed and by which rule: of several, the weightiest.
+fn found(history: &History<'_>, step: usize, rules: &[ActiveRule<'_>]) -> Vec<(ItemIx, usize)> {
+    let mut by_item: IndexMap<ItemIx, usize> = IndexMap::new();
+    for call in history.calls_of(step) {
+        for (index, active) in rules.iter().enumerate() {
+            for item in (active.rule.find)(&call, history, active.spec) {
+                let holds = by_item.entry(item).or_insert(index);
+                if (rules[*holds].weight, *holds) != (active.weight, index)
+                    && (rules[*holds].weight < active.weight
+                        || rules[*holds].weight <= active.weight && index < *holds)
+                {
+                    *holds = index;
+                }
+            }
+        }
+    }
+    by_item.sort_unstable_keys();
+    by_item.into_iter().collect()
+}
+
+/// Says in a sentence which needs were found.
+fn say(timeline: &mut Timeline, rules: &[ActiveRule<'_>]) {
+    let found: Vec<String> = rules
+        .iter()
+        .filter(|it| it.n_found > 0)
+        .map(|it| {
+            let level = level_name(it.spec.level.unwrap_or(super::Level::ExactEvidence));
+            format!("{} by `{}` ({level}, weight {})", it.n_found, it.rule.name, it.weight)
+        })
+        .collect();
+    if !found.is_empty() {
+        timeline.assumptions.push(format!(
+            "Results that later calls needed, as far as the calls repeat what those say: {}.",
+            found.join(", ")
+        ));
+    }
+}
+
+/// Returns the result of a call, where it came to one.
+fn result_of(timeline: &super::Spine, call: ItemIx) -> Option<ItemIx> {
+    let pair = timeline.items.get(call as usize)?.pair;
+    let is_result = timeline.items.get(pair as usize).is_some_and(|it| it.kind == Kind::ToolResult);
+    (pair != NO_ITEM && is_result).then_some(pair)
+}

@@ -1,0 +1,207 @@
+//! What a session has said up to a request, indexed by what calls repeat of it.
+
+use indexmap::IndexMap;
+use serde_json::Value;
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::result_of;
+use crate::timeline::{Event, EventKind, ItemIx, Kind, Spine, Texts, Timeline};
+
+/// How many places of one word are kept, the newest.
+const PLACES_MAX: usize = 16;
+
+/// Longer arguments are text, not names of things.
+const NAME_BYTES_MAX: usize = 512;
+
+/// A call and its arguments.
+#[derive(Debug)]
+pub(super) struct Call {
+    /// By name; lists give one entry an element, maps one a field.
+    arguments: Vec<(String, String)>,
+}
+
+/// What stands in front of a request.
+pub(super) struct History<'t> {
+    spine: &'t Spine,
+    texts: &'t Texts,
+    events: &'t [Event],
+    /// By word that some call holds: the newest items that hold it, in order.
+    places: IndexMap<u64, Vec<ItemIx>>,
+    /// By whole argument: the calls that had it, in order.
+    calls: IndexMap<u64, Vec<ItemIx>>,
+    /// By item: whether the harness has taken it out.
+    gone: Vec<bool>,
+    n_events: usize,
+    next: ItemIx,
+}
+
+impl Call {
+    /// Reads what a call asks for; what is no JSON object is one argument without a name.
+    fn read(input: &str) -> Self {
+        let mut arguments = Vec::new();
+        match serde_json::from_str(input) {
+            Ok(value) => collect("", value, &mut arguments),
+            Err(_) => arguments.push((String::new(), input.to_owned())),
+        }
+        Self { arguments }
+    }
+
+    /// Returns the arguments of these names.
+    pub(super) fn named<'a>(&'a self, names: &'a [String]) -> impl Iterator<Item = &'a str> {
+        let named = self.arguments.iter().filter(move |(name, _)| names.iter().any(|it| it == name));
+        named.map(|(_, value)| value.as_str())
+    }
+
+    /// Returns the arguments of all other names.
+    pub(super) fn others<'a>(&'a self, names: &'a [String]) -> impl Iterator<Item = &'a str> {
+        let others = self.arguments.iter().filter(move |(name, _)| names.iter().all(|it| it != name));
+        others.map(|(_, value)| value.as_str())
+    }
+}
+
+/// Collects the strings and numbers of a value with the names that they stand under.
+fn collect(name: &str, value: Value, arguments: &mut Vec<(String, String)>) {
+    match value {
+        Value::Object(fields) => fields.into_iter().for_each(|(name, it)| collect(&name, it, arguments)),
+        Value::Array(elements) => elements.into_iter().for_each(|it| collect(name, it, arguments)),
+        Value::String(text) => arguments.push((name.to_owned(), text)),
+        Value::Number(number) => arguments.push((name.to_owned(), number.to_string())),
+        Value::Null | Value::Bool(_) => {}
+    }
+}
+
+impl<'t> History<'t> {
+    /// Stands before the first request; looks through the calls for the words to watch for.
+    pub(super) fn new(timeline: &'t Timeline) -> Self {
+        let mut history = Self {
+            spine: &timeline.spine,
+            texts: &timeline.texts,
+            events: &timeline.events,
+            places: IndexMap::new(),
+            calls: IndexMap::new(),
+            gone: vec![false; timeline.spine.items.len()],
+            n_events: 0,
+            next: 0,
+        };
+        for index in 0..timeline.spine.items.len() {
+            let Some(call) = history.call(ItemIx::try_from(index).unwrap_or(ItemIx::MAX)) else { continue };
+            for (_, value) in &call.arguments {
+                for word in words(value).chain((value.len() <= NAME_BYTES_MAX).then_some(value.as_str())) {
+                    history.places.entry(key(word)).or_default();
+                }
+            }
+        }
+        history
+    }
+
+    /// Goes on to a step's request.
+    pub(super) fn learn(&mut self, step: usize) {
+        let end = self.spine.steps[step].reply.start;
+        while self.next < end {
+            self.learn_item(self.next);
+            self.next += 1;
+        }
+        while let Some(event) = self.events.get(self.n_events).filter(|it| it.step as usize <= step) {
+            if let EventKind::Reset(items) = &event.kind {
+                let items = items.start as usize..(items.end as usize).min(self.gone.len());
+                self.gone.get_mut(items).unwrap_or_default().fill(true);
+            }
+            self.n_events += 1;
+        }
+    }
+
+    fn learn_item(&mut self, index: ItemIx) {
+        let Some(text) = self.texts.of(index) else { return };
+        let mut note = |word: &str| {
+            let Some(places) = self.places.get_mut(&key(word)) else { return };
+            if places.last() != Some(&index) {
+                if places.len() == PLACES_MAX {
+                    places.remove(0);
+                }
+                places.push(index);
+            }
+        };
+        let Some(call) = read(self.spine, text, index) else { return words(text).for_each(note) };
+        for (_, value) in &call.arguments {
+            words(value).for_each(&mut note);
+            if value.len() <= NAME_BYTES_MAX {
+                note(value);
+                self.calls.entry(key(value)).or_default().push(index);
+            }
+        }
+    }
+
+    fn call(&self, index: ItemIx) -> Option<Call> {
+        read(self.spine, self.texts.of(index)?, index)
+    }
+
+    /// Returns the calls of a step's reply.
+    pub(super) fn calls_of(&self, step: usize) -> impl Iterator<Item = Call> {
+        self.spine.steps[step].reply.clone().filter_map(|it| self.call(it))
+    }
+
+    /// Returns what an item says.
+    pub(super) fn text(&self, item: ItemIx) -> &'t str {
+        self.texts.of(item).unwrap_or_default()
+    }
+
+    /// Returns what an item is.
+    pub(super) fn kind(&self, item: ItemIx) -> Kind {
+        self.spine.items[item as usize].kind
+    }
+
+    /// Returns the items that hold a word, the newest first.
+    pub(super) fn places(&self, word: &str) -> impl Iterator<Item = ItemIx> {
+        let places = self.places.get(&key(word)).map_or(&[] as &[ItemIx], Vec::as_slice);
+        places.iter().rev().copied().filter(|it| !self.is_gone(*it))
+    }
+
+    /// Returns the results of the calls that had an argument, the newest first.
+    pub(super) fn results_for(&self, argument: &str) -> impl Iterator<Item = ItemIx> {
+        let calls = self.calls.get(&key(argument)).map_or(&[] as &[ItemIx], Vec::as_slice);
+        let results = calls.iter().rev().take(PLACES_MAX).filter_map(|it| result_of(self.spine, *it));
+        results.filter(|it| *it < self.next && !self.is_gone(*it))
+    }
+
+    /// Returns whether a result says more than its call, so that it brought something.
+    pub(super) fn brings(&self, result: ItemIx) -> bool {
+        let item = &self.spine.items[result as usize];
+        self.spine.items.get(item.pair as usize).is_none_or(|call| item.raw > call.raw)
+    }
+
+    /// Returns the other items that name what a result was fetched by.
+    pub(super) fn mentions(&self, result: ItemIx, arguments: &[&str]) -> Vec<ItemIx> {
+        let call = self.spine.items[result as usize].pair;
+        let named = self.call(call).map(|it| it.arguments).unwrap_or_default();
+        let names = named.iter().filter(|(name, _)| arguments.contains(&name.as_str()));
+        let mut places: Vec<ItemIx> = names.flat_map(|(_, value)| self.places(value)).collect();
+        places.retain(|it| *it != call && *it != result);
+        places.sort_unstable();
+        places.dedup();
+        places
+    }
+
+    /// Returns whether the harness has taken an item out.
+    fn is_gone(&self, item: ItemIx) -> bool {
+        self.gone.get(item as usize).copied().unwrap_or(false)
+    }
+}
+
+/// Reads a call; `None` for any other item.
+fn read(spine: &Spine, text: &str, index: ItemIx) -> Option<Call> {
+    let is_call = spine.items.get(index as usize)?.kind == Kind::ToolCall;
+    is_call.then(|| Call::read(text))
+}
+
+/// Stands for a word.
+fn key(word: &str) -> u64 {
+    xxh3_64(word.as_bytes())
+}
+
+/// Returns the words of a text: names, paths, numbers, and whatever else has no space or bracket in it.
+pub(super) fn words(text: &str) -> impl Iterator<Item = &str> {
+    let is_part =
+        |it: char| it.is_alphanumeric() || matches!(it, '_' | '/' | '.' | '-' | '#' | '@' | '~' | '+');
+    let runs = text.split(move |it| !is_part(it));
+    runs.map(|it| it.trim_start_matches('-').trim_end_matches(['.', '-', '/'])).filter(|it| it.len() > 1)
+}

@@ -1,0 +1,14 @@
+//! A later read, edit or search of the same file needs the newest result that brought something of it.
+
+use std::path::Path;
+
+use super::history::{Call, History};
+use crate::spec::scenario::NeedRuleSpec;
+use crate::timeline::ItemIx;
+
+/// Finds the results of earlier calls on the files that a call names; folders, which hold too much, are not followed.
+pub(super) fn find(call: &Call, history: &History<'_>, spec: &NeedRuleSpec) -> Vec<ItemIx> {
+    let names = spec.arguments.as_deref().unwrap_or_default();
+    let files = call.named(names).filter(|it| Path::new(it).extension().is_some());
+    files.filter_map(|file| history.results_for(file).find(|it| history.brings(*it))).collect()
+}

@@ -1,0 +1,202 @@
+//! Needs that the calls of a session give away, and what they cost when a policy drops their results.
+
+use ctxsim::model::{CacheRules, Limits, Policy};
+use ctxsim::spec::decode::decode;
+use ctxsim::timeline::Level;
+use ctxsim::{Catalog, Comparison, Plan, Report, Rows, simulate};
+use serde_json::{Value, json};
+
+use super::*;
+
+/// A line of a session: who says what.
+fn line(kind: &str, n: usize, content: &Value) -> String {
+    let parent = n.checked_sub(1).map(|it| format!("u{it}"));
+    let message = match kind {
+        "assistant" => json!({"id": format!("m{n}"), "model": "m", "content": content}),
+        _ => json!({"role": "user", "content": content}),
+    };
+    let record = json!({"type": kind, "uuid": format!("u{n}"), "parentUuid": parent, "message": message});
+    format!("{record}\n")
+}
+
+/// What happens in a session, one line each.
+enum Said<'a> {
+    User(&'a str),
+    Agent(&'a str),
+    /// A call and its result.
+    Call(&'a str, Value, &'a str),
+}
+
+use Said::{Agent, Call, User};
+
+/// Imports a session with some assumptions.
+fn import_with(said: &[Said<'_>], assume: &AssumeSpec) -> Timeline {
+    let mut lines = Vec::new();
+    for said in said {
+        let n = lines.len();
+        match said {
+            User(text) => lines.push(line("user", n, &json!(text))),
+            Agent(text) => lines.push(line("assistant", n, &json!([{"type": "text", "text": text}]))),
+            Call(tool, input, result) => {
+                let id = format!("c{n}");
+                let call = json!([{"type": "tool_use", "id": id, "name": tool, "input": input}]);
+                let result = json!([{"type": "tool_result", "tool_use_id": id, "content": result}]);
+                lines.push(line("assistant", n, &call));
+                lines.push(line("user", n + 1, &result));
+            }
+        }
+    }
+    import(&lines.concat(), "test", assume, &[]).unwrap().timeline
+}
+
+fn session(said: &[Said<'_>]) -> Timeline {
+    import_with(said, &AssumeSpec::default())
+}
+
+/// Returns, for each need, its rule, its step and its result's item.
+fn needs(timeline: &Timeline) -> Vec<(&'static str, u32, u32)> {
+    let needs = timeline.needs.of_items().iter();
+    needs.map(|it| (it.inferred.rule, it.inferred.step, it.inferred.item)).collect()
+}
+
+/// A file of three lines, as a reading tool numbers it.
+const FILE: &str = "     1→fn main() {\n     2→    go(\"and a lot more than the call itself has to say, so that it brings something\");\n     3→}";
+
+fn read(path: &str) -> Said<'_> {
+    Call("Read", json!({"file_path": path}), FILE)
+}
+
+#[test]
+fn an_edit_needs_the_newest_result_that_holds_its_old_text() {
+    let edit = json!({"file_path": "a.rs", "old_string": "fn main() {\n    go(", "new_string": "x"});
+    let timeline = session(&[
+        User("go"),
+        read("a.rs"),
+        Call("Read", json!({"file_path": "b.rs"}), "something else"),
+        Call("Edit", edit, "done"),
+        Agent("ok"),
+    ]);
+
+    assert_eq!(needs(&timeline), [("old_text", 2, 2)]);
+    let need = &timeline.needs.of_items()[0].need;
+    assert_eq!((need.level, need.weight), (Level::ExactEvidence, 1.0));
+}
+
+#[test]
+fn an_edit_whose_old_text_no_result_holds_needs_no_result_for_it() {
+    let edit = json!({"file_path": "a.rs", "old_string": "never to be seen", "new_string": "x"});
+    let timeline = session(&[User("go"), read("a.rs"), Call("Edit", edit, "done"), Agent("ok")]);
+
+    assert_eq!(needs(&timeline), [("same_path", 1, 2)], "it comes back to the file all the same");
+}
+
+#[test]
+fn a_later_read_of_the_same_file_needs_the_one_before_and_a_folder_is_no_file() {
+    let search =
+        || Call("Grep", json!({"path": "/src", "pattern": "zz"}), "and a lot of things that it found there");
+    let timeline = session(&[User("go"), read("a.rs"), search(), search(), read("a.rs"), Agent("ok")]);
+
+    assert_eq!(needs(&timeline), [("same_path", 3, 2)]);
+}
+
+#[test]
+fn a_process_that_is_polled_again_needs_the_newest_result_that_names_it() {
+    let poll = || Call("BashOutput", json!({"bash_id": "b7"}), "still going");
+    let timeline = session(&[
+        User("go"),
+        Call("Bash", json!({"command": "make"}), "Running in the background with ID: b7"),
+        poll(),
+        poll(),
+        Agent("ok"),
+    ]);
+
+    assert_eq!(needs(&timeline), [("polled_again", 1, 2), ("polled_again", 2, 4)]);
+    assert_eq!(timeline.needs.of_items()[0].need.level, Level::ContinuationHandle);
+}
+
+#[test]
+fn a_literal_needs_the_result_that_said_it_last_until_the_agent_has_said_it_itself() {
+    let found = || Call("Bash", json!({"command": "ls"}), "there is token_budget_max in it");
+    let used = || Call("Bash", json!({"command": "echo token_budget_max"}), "");
+    let silent = session(&[User("go"), found(), used(), used(), Agent("ok")]);
+    let told =
+        session(&[User("go"), found(), Agent("I see token_budget_max."), User("yes"), used(), Agent("ok")]);
+    let prose = session(&[
+        User("go"),
+        Call("Bash", json!({"command": "ls"}), "extraordinarily"),
+        Call("Bash", json!({"command": "echo extraordinarily"}), ""),
+        Agent("ok"),
+    ]);
+
+    assert_eq!(needs(&silent), [("literals", 1, 2)]);
+    assert_eq!(needs(&told), []);
+    assert_eq!(needs(&prose), [], "a word of prose is no literal");
+}
+
+#[test]
+fn a_rule_of_no_weight_finds_nothing_and_an_unknown_rule_is_refused() {
+    let assume = |text: &str| -> AssumeSpec { decode(text, Format::Toml).unwrap() };
+    let said = || [User("go"), read("a.rs"), read("a.rs"), Agent("ok")];
+
+    assert_eq!(needs(&session(&said())).len(), 1);
+    assert_eq!(needs(&import_with(&said(), &assume("needs.same_path.weight = 0.0"))), []);
+    let problems = import("", "test", &assume("needs.same_file.weight = 1.0"), &[]).unwrap_err();
+    assert_eq!(problems[0].code, "need-rule-unknown");
+    assert_eq!(problems[0].place.field, "load.recorded.assume.needs.same_file");
+}
+
+/// Plays a session under a policy that drops what was read before the last step.
+fn dropped(said: &[Said<'_>]) -> Rows {
+    let policy = r#"(name: "drop", about: "Drops.", stages: [
+        (name: "drop", scope: (tools: ["Read"], keep_recent: steps(1)), apply: drop),
+    ])"#;
+    let policy = Policy::new(&decode(policy, Format::Ron).unwrap()).unwrap();
+    let mut rows = Rows::default();
+    simulate(&session(said), &policy, &Limits::NONE, &CacheRules::None, &mut rows);
+    rows
+}
+
+#[test]
+fn a_dropped_result_is_fetched_again_where_the_prompt_still_names_it_and_else_it_is_lost() {
+    let after = |user| {
+        [User(user), read("a.rs"), Call("Bash", json!({"command": "ls"}), "x"), read("a.rs"), Agent("ok")]
+    };
+
+    let named = dropped(&after("Look at a.rs now."));
+    let unnamed = dropped(&after("Look at it."));
+
+    assert_eq!(named.needs.len(), 1);
+    let row = |rows: &Rows| (rows.needs[0].met, rows.needs[0].calls, rows.needs[0].failed);
+    assert_eq!(row(&named), (0.0, 0.5, 0.0));
+    assert_eq!(row(&unnamed), (0.0, 0.0, 0.5));
+    assert!(named.needs[0].fetched > 0);
+    assert_eq!(named.needs[0].inferred.unwrap().rule, "same_path");
+}
+
+/// Runs policies on the bundled session.
+fn bundled(policies: &[&str]) -> Report {
+    let comparison = Comparison {
+        policies: policies.iter().map(|it| (*it).to_owned()).collect(),
+        scenarios: vec!["recorded/claude-code".to_owned()],
+        profiles: vec!["interval/openai-gpt-5.4".to_owned()],
+        ..Comparison::default()
+    };
+    Plan::new(&Catalog::bundled(), &comparison).unwrap().report(Some(1), &|_, _| {})
+}
+
+#[test]
+fn on_the_bundled_session_dropping_costs_recovery_and_evidence_and_foresight_costs_neither() {
+    let report = bundled(&["identity", "truncate_oldest", "clairvoyant"]);
+    let [identity, truncate, clairvoyant] = &report.runs[..] else { panic!("three runs") };
+
+    let needs = |it: &ctxsim::report::Run| it.tally.sums.needs;
+    assert_eq!(
+        (needs(identity).calls, needs(identity).failed, identity.tally.evidence_kept()),
+        (0.0, 0.0, Some(1.0))
+    );
+    assert!(needs(truncate).calls > 0.0 && needs(truncate).failed > 0.0);
+    assert!(truncate.tally.evidence_kept().unwrap() < 0.95);
+    assert_eq!((needs(clairvoyant).calls, clairvoyant.tally.evidence_kept()), (0.0, Some(1.0)));
+    let prompt_max = |it: &ctxsim::report::Run| it.tally.sums.main.prompt_max;
+    assert!(prompt_max(clairvoyant) < prompt_max(truncate) && prompt_max(truncate) < prompt_max(identity));
+}

@@ -1,0 +1,229 @@
+//! Random small timelines: a few turns with calls, pauses, handles and needs at every moment.
+
+use ctxsim::quantity::Decimal;
+use ctxsim::timeline::build::{NewItem, Sizes, TimelineBuilder};
+use ctxsim::timeline::evidence::Recover;
+use ctxsim::timeline::{Due, Inferred, ItemIx, Kind, Level, Need, Preserve, Timeline};
+use proptest::prelude::*;
+
+/// The tools of random timelines; the first reads files.
+pub(crate) const TOOLS: [&str; 4] = ["read_file", "grep", "process_read", "process_start"];
+
+/// A timeline that can still be shrunk.
+#[derive(Clone, Debug)]
+pub(crate) struct TimelinePlan {
+    stable: Vec<u32>,
+    chars_per_token: &'static str,
+    turns: Vec<TurnPlan>,
+    asks: Vec<AskPlan>,
+}
+
+/// A need of one result; the places are taken modulo what there is.
+#[derive(Clone, Debug)]
+struct AskPlan {
+    step: usize,
+    result: usize,
+    mention: ItemIx,
+    level: Level,
+    weight: f64,
+}
+
+#[derive(Clone, Debug)]
+struct TurnPlan {
+    user: Vec<u32>,
+    steps: Vec<StepPlan>,
+    needs: Vec<NeedPlan>,
+}
+
+#[derive(Clone, Debug)]
+struct StepPlan {
+    pause_ms: i64,
+    output: u64,
+    text: Option<(bool, u32)>,
+    calls: Vec<CallPlan>,
+}
+
+#[derive(Clone, Debug)]
+struct CallPlan {
+    tool: usize,
+    call: u32,
+    sizes: Sizes,
+    preserve: Preserve,
+    recover: Recover,
+    digest: Option<u64>,
+}
+
+#[derive(Clone, Debug)]
+struct NeedPlan {
+    due: Due,
+    back: u32,
+    level: Level,
+    weight: f64,
+    recover_tokens: Option<u32>,
+}
+
+/// Tokens of an item: often few, sometimes none, sometimes many.
+fn tokens() -> impl Strategy<Value = u32> {
+    prop_oneof![1 => Just(0), 4 => 1_u32..60, 6 => 60_u32..900, 5 => 900_u32..5_000]
+}
+
+fn call() -> BoxedStrategy<CallPlan> {
+    let sizes = (tokens(), 0..=100_u32, 0..=60_u32, prop_oneof![2 => Just(0_u32), 5 => 1_u32..50]);
+    let sizes = sizes.prop_map(|(raw, excerpt, summary, handle)| Sizes {
+        raw,
+        excerpt: raw * excerpt / 100,
+        summary: raw * summary / 100,
+        handle,
+    });
+    let preserve = prop_oneof![
+        3 => Just(Preserve::WorkingEvidence), 1 => Just(Preserve::Reference), 2 => Just(Preserve::None)
+    ];
+    let recover = (0_u32..200, 0_u32..400, 0_u32..900).prop_map(|(handle, local, exact)| Recover {
+        handle,
+        local,
+        exact,
+    });
+    let digest = prop_oneof![8 => Just(None), 1 => (0_u64..3).prop_map(Some)];
+    (0..TOOLS.len(), 1_u32..200, sizes, preserve, recover, digest)
+        .prop_map(|(tool, call, sizes, preserve, recover, digest)| CallPlan {
+            tool,
+            call,
+            sizes,
+            preserve,
+            recover,
+            digest,
+        })
+        .boxed()
+}
+
+fn step() -> BoxedStrategy<StepPlan> {
+    let pause = prop_oneof![6 => 0_i64..20_000, 1 => Just(300_000), 2 => 300_001_i64..900_000];
+    let output = prop_oneof![8 => 1_u64..900, 1 => 900_u64..4_000];
+    let calls = prop_oneof![
+        2 => Just(Vec::new()),
+        6 => prop::collection::vec(call(), 1..=1),
+        3 => prop::collection::vec(call(), 2..=3),
+    ];
+    let text = prop::option::of((any::<bool>(), 1_u32..700));
+    (pause, output, text, calls)
+        .prop_map(|(pause_ms, output, text, calls)| StepPlan { pause_ms, output, text, calls })
+        .boxed()
+}
+
+fn level() -> impl Strategy<Value = Level> {
+    prop::sample::select(vec![
+        Level::None,
+        Level::GlobalConclusion,
+        Level::ContinuationHandle,
+        Level::LocalDetail,
+        Level::ExactEvidence,
+        Level::RawContent,
+    ])
+}
+
+fn weight() -> impl Strategy<Value = f64> {
+    prop::sample::select(vec![0.0, 0.125, 0.3, 0.5, 1.0])
+}
+
+fn ask() -> impl Strategy<Value = AskPlan> {
+    (0_usize..100, 0_usize..100, 0_u32..100, level(), weight())
+        .prop_map(|(step, result, mention, level, weight)| AskPlan { step, result, mention, level, weight })
+}
+
+fn need() -> BoxedStrategy<NeedPlan> {
+    let due = prop::sample::select(vec![Due::TurnStart, Due::Answer, Due::TurnEnd]);
+    (due, 0_u32..4, level(), weight(), prop::option::weighted(0.3, 0_u32..3_000))
+        .prop_map(|(due, back, level, weight, recover_tokens)| NeedPlan {
+            due,
+            back,
+            level,
+            weight,
+            recover_tokens,
+        })
+        .boxed()
+}
+
+/// A timeline of 1 to 8 turns of up to 6 steps.
+pub(crate) fn timeline() -> BoxedStrategy<TimelinePlan> {
+    let user = prop::collection::vec(tokens(), 1..=2);
+    let steps =
+        prop_oneof![1 => Just(Vec::new()).boxed(), 15 => prop::collection::vec(step(), 1..=6).boxed()];
+    let one = (user, steps, prop::collection::vec(need(), 0..4)).prop_map(|(user, steps, needs)| TurnPlan {
+        user,
+        steps,
+        needs,
+    });
+    let stable = prop::collection::vec(0_u32..3_000, 0..3);
+    let chars = prop::sample::select(vec!["4", "3.5", "2.125"]);
+    (stable, chars, prop::collection::vec(one, 1..=8), prop::collection::vec(ask(), 0..6))
+        .prop_map(|(stable, chars_per_token, turns, asks)| TimelinePlan {
+            stable,
+            chars_per_token,
+            turns,
+            asks,
+        })
+        .boxed()
+}
+
+impl TimelinePlan {
+    /// Builds the timeline.
+    pub(crate) fn build(&self) -> Timeline {
+        let mut timeline = self.builder();
+        let spine = self.builder().finish().spine;
+        let asks = self.asks.iter().filter(|_| !spine.steps.is_empty());
+        let mut asks: Vec<_> = asks.map(|it| (it.step % spine.steps.len(), it)).collect();
+        asks.sort_by_key(|(step, _)| *step);
+        for (step, ask) in asks {
+            let before = spine.steps[step].reply.start;
+            let is_result = |it: &ItemIx| spine.items[*it as usize].kind == Kind::ToolResult;
+            let results: Vec<ItemIx> = (0..before).filter(is_result).collect();
+            if !results.is_empty() {
+                let item = results[ask.result % results.len()];
+                let inferred = Inferred { rule: "random", step: u32::try_from(step).unwrap(), item };
+                timeline.item_need(inferred, ask.level, ask.weight, &[ask.mention % before]);
+            }
+        }
+        timeline.finish()
+    }
+
+    fn builder(&self) -> TimelineBuilder {
+        let mut timeline = TimelineBuilder::new("random", &[TOOLS[0].to_owned()]);
+        timeline.chars_per_token(Decimal::parse(self.chars_per_token).unwrap());
+        for (n, tokens) in self.stable.iter().enumerate() {
+            timeline.stable(if n == 0 { Kind::System } else { Kind::ToolSchema }, *tokens);
+        }
+        let mut now_ms = 0;
+        for (turn_ix, plan) in (0_u32..).zip(&self.turns) {
+            let user: Vec<_> = plan.user.iter().map(|it| NewItem::plain(Kind::User, *it)).collect();
+            timeline.begin_turn(&user);
+            for step in &plan.steps {
+                now_ms += step.pause_ms;
+                step.append(now_ms, &mut timeline);
+            }
+            for need in &plan.needs {
+                let source = turn_ix.saturating_sub(need.back);
+                let NeedPlan { level, weight, recover_tokens, .. } = *need;
+                timeline.need(need.due, Need { source, level, weight, recover_tokens });
+            }
+        }
+        timeline
+    }
+}
+
+impl StepPlan {
+    fn append(&self, now_ms: i64, timeline: &mut TimelineBuilder) {
+        let text = self.text.map(|(is_reasoning, tokens)| {
+            NewItem::plain(if is_reasoning { Kind::Reasoning } else { Kind::Assistant }, tokens)
+        });
+        let calls = self.calls.iter().map(|it| NewItem::call(TOOLS[it.tool], it.call));
+        let mut reply: Vec<_> = text.into_iter().chain(calls).collect();
+        if reply.is_empty() {
+            reply.push(NewItem::plain(Kind::Assistant, 40));
+        }
+        let results = self.calls.iter().enumerate().map(|(n, it)| NewItem {
+            digest: it.digest,
+            ..NewItem::result(TOOLS[it.tool], n, it.sizes, it.preserve, it.recover)
+        });
+        timeline.step(now_ms, self.output, &reply, &results.collect::<Vec<_>>());
+    }
+}
