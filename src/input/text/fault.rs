@@ -14,6 +14,16 @@ const NUMBER: &str = "write a number, without quotes";
 /// Where a field's kind of value is told, when nothing better is known.
 const WANTED: &str = "see what belongs here in docs/reference";
 
+/// Names of fields and choices that have given way to others.
+const RENAMED: [(&str, &str); 6] = [
+    ("loops", "turns"),
+    ("loop_start", "turn_start"),
+    ("loop_end", "turn_end"),
+    ("loops_back", "turns_back"),
+    ("after_loop", "after_turn"),
+    ("turn_seconds", "message_seconds"),
+];
+
 /// Something that does not fit.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Fault {
@@ -280,6 +290,9 @@ fn bare_number(found: &str, format: Format) -> Fault {
 
 /// Returns the way out of a wrong name.
 fn choices(found: &str, known: &[&str]) -> String {
+    if let Some((_, new)) = RENAMED.iter().find(|(old, new)| *old == found && known.contains(new)) {
+        return format!("write `{new}`, its new name");
+    }
     let lower = found.to_lowercase();
     let near = nearest(found, known.iter().copied()).or_else(|| nearest(&lower, known.iter().copied()));
     match near {
