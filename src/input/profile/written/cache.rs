@@ -1,4 +1,4 @@
-//! The rules of a provider's prompt cache as written; which fields each rule looks at stands in `model/cache.rs`.
+//! The rules of a provider's prompt cache as written; `profile/check/cache.rs` says which fields each rule looks at.
 
 use std::fmt;
 
