@@ -584,23 +584,17 @@ impl<'r, 't, P: Projector, S: Sink> Run<'r, 't, P, S> {
         for need in needs {
             let evidence = &self.timeline.needs.evidence[need.source as usize];
             let stands = self.prompt.turn_state(need.source);
-            for n in 0..self.sinks.len() {
-                let row = self.recoveries[n].meet(turn_ix, need, evidence, &stands);
-                self.expect(n, row, Source::Turn(need.source));
+            for ((sink, carried), recovery) in
+                self.sinks.iter_mut().zip(&mut self.carried).zip(self.recoveries)
+            {
+                let mut row = recovery.meet(turn_ix, need, evidence, &stands);
+                if let Some(carried) = carried {
+                    carried.charge(&mut row, Source::Turn(need.source), self.last_read, &self.prompt);
+                }
+                sink.need(&row);
             }
         }
         Ok(())
-    }
-
-    /// Records a need as it is expected to be met.
-    #[inline]
-    fn expect(&mut self, n: usize, mut row: NeedRow, source: Source) {
-        if let Some(carried) = &mut self.carried[n]
-            && row.met < 1.0
-        {
-            carried.charge(&mut row, source, self.last_read, &self.prompt);
-        }
-        self.sinks[n].need(&row);
     }
 
     /// Meets, recovers or fails what a step's calls need of single results.
@@ -613,10 +607,15 @@ impl<'r, 't, P: Projector, S: Sink> Run<'r, 't, P, S> {
         for it in needs {
             let slot = self.prompt.history().slot_of(it.inferred.item);
             let stands = item_state(&self.prompt, slot, self.timeline.needs.mentions(it));
-            for n in 0..self.sinks.len() {
-                let row = self.recoveries[n].meet(turn_ix, &it.need, &it.evidence, &stands);
-                let row = NeedRow { inferred: Some(it.inferred), ..row };
-                self.expect(n, row, Source::Item(it.inferred.item));
+            for ((sink, carried), recovery) in
+                self.sinks.iter_mut().zip(&mut self.carried).zip(self.recoveries)
+            {
+                let row = recovery.meet(turn_ix, &it.need, &it.evidence, &stands);
+                let mut row = NeedRow { inferred: Some(it.inferred), ..row };
+                if let Some(carried) = carried {
+                    carried.charge(&mut row, Source::Item(it.inferred.item), self.last_read, &self.prompt);
+                }
+                sink.need(&row);
             }
         }
         Ok(())

@@ -127,8 +127,9 @@ pub struct NeedRow {
     pub failed: f64,
     /// Where it comes from, where a recorded call gave it away.
     pub inferred: Option<Inferred>,
-    /// What its calls are expected to take where they are made, beside what carrying the result takes later.
-    pub refetched: Refetched,
+    /// What its calls are expected to take where they are made, beside what carrying the result takes later; nothing where
+    /// none is expected, or all calls are priced alike.
+    pub refetched: Option<Refetched>,
     /// Whether its calls were drawn and made, so that requests hold what they take.
     pub is_sent: bool,
 }

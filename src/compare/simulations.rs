@@ -124,7 +124,7 @@ impl<'a> Simulations<'a> {
         let it = &self.all[simulation];
         let Play::Items(timeline, compiled) = &it.play else { return Vec::new() };
         let recovery = it.recoveries[ledger];
-        if !recovery.terms().is_some_and(|it| it.bound == Bound::Value) {
+        if recovery.terms().is_none_or(|it| it.bound != Bound::Value) {
             return Vec::new();
         }
         let seeds = (0..timeline.refetch.played_trials()).map(|n| it.seed.child("recovery trial", n));

@@ -143,7 +143,9 @@ impl Sink for Sums {
         needs.repeats += row.repeats;
         needs.fetched += row.calls * row.fetched as f64;
         needs.failed += row.failed;
-        needs.refetched += row.refetched;
+        if let Some(refetched) = row.refetched {
+            needs.refetched += refetched;
+        }
         if row.is_sent {
             needs.sent_calls += row.calls;
             needs.sent_fetched += row.calls * row.fetched as f64;

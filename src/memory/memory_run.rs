@@ -108,9 +108,10 @@ impl<'t> MemoryRun<'t> {
     }
 
     /// Hands out the calls that the memory has made, in a turn.
+    #[inline]
     pub fn settle(&mut self, turn_ix: TurnIx, sinks: &mut [impl Sink]) {
-        let calls = self.memory.as_mut().map(|it| it.any().take_calls());
-        for it in calls.into_iter().flatten() {
+        let Some(memory) = &mut self.memory else { return };
+        for it in memory.any().take_calls() {
             let row = MemoryRow {
                 turn_ix,
                 kind: it.kind,

@@ -114,7 +114,7 @@ fn known(prompt: &Prompt<'_>, slot: SlotIx) -> Option<Wrong> {
 fn waits(prompt: &Prompt<'_>, slot: SlotIx) -> Option<Wrong> {
     let (item, history) = (prompt.item(slot), prompt.history());
     let result = history.load().items.get(item.origin as usize).map_or(NO_ITEM, |it| it.pair);
-    let is_due = item.kind == Kind::ToolCall && item.pair == NO_ITEM && result != NO_ITEM;
+    let is_due = item.kind == Kind::ToolCall && item.pair >= history.len() && result != NO_ITEM;
     (is_due && history.slot_of(result).is_none()).then_some(Wrong::Waits)
 }
 

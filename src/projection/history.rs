@@ -15,8 +15,8 @@ pub struct History<'t> {
     /// How much of the load has arrived.
     cursor: ItemIx,
     items: Vec<Item>,
-    /// By item of the load that has arrived: its slot.
-    slots: Vec<SlotIx>,
+    /// By item of the load that has arrived: its slot; nothing as long as these are the same.
+    slots: Option<Vec<SlotIx>>,
     turns: Vec<TurnSpan>,
     /// Where each step's reply begins.
     replies: Vec<SlotIx>,
@@ -56,7 +56,7 @@ impl<'t> History<'t> {
             load,
             cursor: 0,
             items: Vec::with_capacity(load.items.len()),
-            slots: Vec::with_capacity(load.items.len()),
+            slots: None,
             turns: Vec::with_capacity(load.turns.len()),
             replies: Vec::with_capacity(load.steps.len()),
             step: 0,
@@ -100,23 +100,50 @@ impl<'t> History<'t> {
     #[inline]
     pub(super) fn pull(&mut self) -> &Item {
         let load = &self.load.items[self.cursor as usize];
-        let pair = self.slots.get(load.pair as usize).copied().unwrap_or(NO_ITEM);
-        self.slots.push(self.len());
         self.cursor += 1;
-        self.push(Item { pair, ..*load })
+        let at = self.len();
+        let Some(slots) = &mut self.slots else { return self.put(*load) };
+        slots.push(at);
+        let pair = slots.get(load.pair as usize).copied().unwrap_or(NO_ITEM);
+        self.place(Item { pair, ..*load })
     }
 
-    /// Lets an item arrive; of a pair, the second says which slot the first has.
-    #[inline]
+    /// Lets an item arrive that the load does not have; of a pair, the second says which slot the first has.
     pub(super) fn push(&mut self, item: Item) -> &Item {
+        if self.slots.is_none() {
+            self.part_from_load();
+        }
+        self.place(item)
+    }
+
+    /// From here on the slots of items are not their places in the load: a result that has not come has no slot yet.
+    #[cold]
+    fn part_from_load(&mut self) {
+        let end = self.len();
+        self.slots = Some((0..end).collect());
+        let open = self.replies.last().map_or(0, |it| *it as usize);
+        for item in self.items.iter_mut().skip(open).filter(|it| it.pair >= end) {
+            item.pair = NO_ITEM;
+        }
+    }
+
+    /// Puts an item behind the others, at its place in the run.
+    fn place(&mut self, item: Item) -> &Item {
         let at = self.len();
         if let Some(first) = self.items.get_mut(item.pair as usize) {
             first.pair = at;
         }
+        self.put(Item { turn_ix: self.turn_ix(), step_ix: self.step, ..item })
+    }
+
+    /// Puts an item behind the others.
+    #[inline]
+    fn put(&mut self, item: Item) -> &Item {
+        let at = self.len();
         if let Some(span) = self.turns.last_mut() {
             span.items.end = at + 1;
         }
-        self.items.push(Item { turn_ix: self.turn_ix(), step_ix: self.step, ..item });
+        self.items.push(item);
         &self.items[at as usize]
     }
 
@@ -166,7 +193,10 @@ impl<'t> History<'t> {
     #[inline]
     #[must_use]
     pub fn slot_of(&self, item: ItemIx) -> Option<SlotIx> {
-        self.slots.get(item as usize).copied()
+        match &self.slots {
+            Some(slots) => slots.get(item as usize).copied(),
+            None => (item < self.cursor).then_some(item),
+        }
     }
 
     /// Returns where the slots of a range of the load's items are, with what was added between them.

@@ -201,6 +201,9 @@ impl Carried {
     /// Turns the row of a need that the prompt does not meet into what is expected of it;
     /// `read` is what the request before read of its prompt.
     pub fn charge(&mut self, row: &mut NeedRow, source: Source, read: Tokens, prompt: &Prompt<'_>) {
+        if row.met >= 1.0 {
+            return;
+        }
         let carried = self.stand(prompt);
         let left = self.unfetched(source, row.level);
         row.met = 1.0 - (1.0 - row.met) * left;
@@ -223,7 +226,7 @@ impl Carried {
             Some(class) => refetched.write[class.min(1)] += row.calls * brought,
             None => refetched.uncached += row.calls * brought,
         }
-        row.refetched = refetched;
+        row.refetched = Some(refetched);
         let meets = source.meets(row, prompt.history().load());
         self.carry(source, meets, (probability, row.calls * brought), prompt);
     }

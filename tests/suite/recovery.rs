@@ -117,14 +117,16 @@ fn an_ordering_that_hangs_on_assumed_weights_is_called_open() {
 
     let report = plan.report(Some(2), &|_, _| {});
 
-    let sum = report.sums.iter().find(|it| it.policy.ends_with("immediate_summary"));
-    let tally = sum.map_or(&report.runs[1].tally, |it| &it.tally);
-    let [low, high] = tally.cost_interval().unwrap();
-    let total = tally.costs.total().unwrap();
-    assert!(low < total && total < high, "{low} {total} {high}");
-    println!(
-        "{low} {total} {high} of {:?}",
-        report.sums.first().map_or(&report.runs[0].tally, |it| &it.tally).costs.total()
-    );
+    let of = |nth: usize, cost: &dyn Fn(&Tally) -> f64| -> f64 {
+        report.runs.iter().skip(nth).step_by(2).map(|it| cost(&it.tally)).sum()
+    };
+    let identity = of(0, &|it| it.costs.total().unwrap());
+    let end = |end: usize| of(1, &|it| it.cost_interval().unwrap()[end]) / identity - 1.0;
+    let change = of(1, &|it| it.costs.total().unwrap()) / identity - 1.0;
+    assert!(end(0) < change && change < end(1), "{} {change} {}", end(0), end(1));
+    if plan.scenarios.len() > 1 {
+        // What was measured of such a policy on 272 sessions, over the intervals of its assumptions.
+        assert!((-0.185..=0.189).contains(&change), "{} {change} {}", end(0), end(1));
+    }
     assert!(report.notes.iter().any(|it| it.contains("open")), "{:?}", report.notes);
 }

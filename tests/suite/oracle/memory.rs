@@ -56,7 +56,9 @@ impl<'a> Memory<'a> {
     }
 
     fn write(&mut self, rules: &Rules, plane: &FactPlane, plant: &Plant) {
-        let DrawSource::Named(seed) = &plane.draws else { panic!("random timelines draw from named streams") };
+        let DrawSource::Named(seed) = &plane.draws else {
+            panic!("random timelines draw from named streams")
+        };
         let is_met = |facts: Facts| match facts {
             Facts::Any => true,
             Facts::Explicit => plant.form == Form::Explicit,

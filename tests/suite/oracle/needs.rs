@@ -2,7 +2,7 @@
 
 use ctxsim::input::policy::Shown;
 use ctxsim::input::{CacheRules, Policy, Recovery, Size};
-use ctxsim::ledger::NeedRow;
+use ctxsim::ledger::{NeedRow, Refetched};
 use ctxsim::recovery::Bound;
 use ctxsim::timeline::{ItemNeed, Kind, Level, Need, Preserve, Timeline, TurnEvidence};
 
@@ -214,14 +214,16 @@ pub(super) fn expect(
         CacheRules::ExplicitCache(_) => (row.calls * terms.own_request * last_read as f64).min(resent),
         _ => resent,
     };
-    row.refetched.output = row.calls * f64::from(terms.call_tokens);
-    (row.refetched.read, row.refetched.uncached) = (read, resent - read);
+    let mut refetched =
+        Refetched { output: row.calls * f64::from(terms.call_tokens), ..Refetched::default() };
+    (refetched.read, refetched.uncached) = (read, resent - read);
     match plain {
         CacheRules::Breakpoints(rules) => {
-            row.refetched.write[rules.class(timeline.harness.ttl) as usize] += row.calls * brought;
+            refetched.write[rules.class(timeline.harness.ttl) as usize] += row.calls * brought;
         }
-        _ => row.refetched.uncached += row.calls * brought,
+        _ => refetched.uncached += row.calls * brought,
     }
+    row.refetched = Some(refetched);
     let level = match source {
         (true, _) => row.level,
         (false, item) if row.fetched >= u64::from(timeline.spine.items[item as usize].raw) => {
