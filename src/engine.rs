@@ -439,14 +439,14 @@ impl<'r, 't, P: Projector, S: Sink> Run<'r, 't, P, S> {
 
     /// Records a request of the agent, with what each recovery is expected to carry in it.
     #[inline]
-    fn record_main(&mut self, mut row: RequestRow) {
+    fn record_main(&mut self, row: &mut RequestRow) {
         for (sink, carried) in self.sinks.iter_mut().zip(&mut self.carried) {
             if let Some(carried) = carried {
                 let was_edited = row.change.by.is_some_and(|it| it != u16::MAX);
                 self.outcome.reacts |= was_edited && carried.has_any();
                 row.carried = carried.stand(&self.prompt);
             }
-            sink.request(&row);
+            sink.request(row);
         }
     }
 
@@ -524,7 +524,7 @@ impl<'r, 't, P: Projector, S: Sink> Run<'r, 't, P, S> {
         usage.uncached += memory;
         let prompt = shown + memory;
         self.is_cold = shown - usage.read.min(shown) > self.timeline.harness.side_request_cold_tokens;
-        let row = RequestRow {
+        let mut row = RequestRow {
             turn_ix,
             step,
             n: self.number(step),
@@ -537,7 +537,7 @@ impl<'r, 't, P: Projector, S: Sink> Run<'r, 't, P, S> {
             items: 0,
             carried: 0.0,
         };
-        self.record_main(row);
+        self.record_main(&mut row);
         self.last_read = usage.read;
         self.memory_run.settle(turn_ix, self.sinks);
         self.log.settle(&mut self.prompt);

@@ -28,7 +28,7 @@ pub use event::{Event, EventKind, Lifecycle, Phase, When};
 pub use evidence::{Due, Inferred, ItemNeed, Level, Need, Needs, TurnEvidence};
 pub use text::Texts;
 
-/// An item's place in the order of arrival; the slot that shows it has the same index.
+/// An item's place in the timeline; in a run it has a slot, which is the same number until the run adds items.
 pub type ItemIx = u32;
 /// A step's place in the timeline.
 pub type StepIx = u32;

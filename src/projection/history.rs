@@ -96,24 +96,36 @@ impl<'t> History<'t> {
         self.replies.push(self.len());
     }
 
-    /// Lets the next item of the load arrive.
-    #[inline]
-    pub(super) fn pull(&mut self) -> &Item {
+    /// Lets the next item of the load arrive; returns it as it stands there.
+    // Nearly every item of every run comes this way.
+    #[inline(always)]
+    pub(super) fn pull(&mut self) -> &'t Item {
         let load = &self.load.items[self.cursor as usize];
         self.cursor += 1;
+        if self.slots.is_none() {
+            self.put(*load);
+        } else {
+            self.pull_elsewhere(load);
+        }
+        load
+    }
+
+    /// Lets an item of the load arrive at another place than it has there.
+    #[inline(never)]
+    fn pull_elsewhere(&mut self, load: &Item) {
         let at = self.len();
-        let Some(slots) = &mut self.slots else { return self.put(*load) };
+        let slots = self.slots.get_or_insert_default();
         slots.push(at);
         let pair = slots.get(load.pair as usize).copied().unwrap_or(NO_ITEM);
-        self.place(Item { pair, ..*load })
+        self.place(Item { pair, ..*load });
     }
 
     /// Lets an item arrive that the load does not have; of a pair, the second says which slot the first has.
-    pub(super) fn push(&mut self, item: Item) -> &Item {
+    pub(super) fn push(&mut self, item: Item) {
         if self.slots.is_none() {
             self.part_from_load();
         }
-        self.place(item)
+        self.place(item);
     }
 
     /// From here on the slots of items are not their places in the load: a result that has not come has no slot yet.
@@ -128,23 +140,22 @@ impl<'t> History<'t> {
     }
 
     /// Puts an item behind the others, at its place in the run.
-    fn place(&mut self, item: Item) -> &Item {
+    fn place(&mut self, item: Item) {
         let at = self.len();
         if let Some(first) = self.items.get_mut(item.pair as usize) {
             first.pair = at;
         }
-        self.put(Item { turn_ix: self.turn_ix(), step_ix: self.step, ..item })
+        self.put(Item { turn_ix: self.turn_ix(), step_ix: self.step, ..item });
     }
 
     /// Puts an item behind the others.
-    #[inline]
-    fn put(&mut self, item: Item) -> &Item {
+    #[inline(always)]
+    fn put(&mut self, item: Item) {
         let at = self.len();
         if let Some(span) = self.turns.last_mut() {
             span.items.end = at + 1;
         }
         self.items.push(item);
-        &self.items[at as usize]
     }
 
     /// Gives an item other content.

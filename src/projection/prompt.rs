@@ -213,19 +213,19 @@ impl<'t> Prompt<'t> {
     /// Lets the next item of the load come as it is, in the message that has begun.
     #[inline]
     pub fn enter(&mut self) {
-        let item = *self.history.pull();
-        self.open(&item);
+        let item = self.history.pull();
+        self.open(item);
     }
 
     /// Lets an item come that the load does not have, in the message that has begun; returns its slot.
     pub fn add(&mut self, item: Item) -> SlotIx {
-        let item = *self.history.push(item);
+        self.history.push(item);
         self.open(&item);
         self.len() - 1
     }
 
     /// Opens the slot of an item that has come; every total follows.
-    #[inline]
+    #[inline(always)]
     fn open(&mut self, item: &Item) {
         self.next.push(self.len() - 1);
         self.slots.push(Slot::as_it_came(item));
