@@ -5,8 +5,8 @@ mod conditions;
 use ctxsim::input::PolicyFile;
 use ctxsim::input::policy::{
     Action, Budget, Count, Counts, Extent, Fold, FoldedResults, Keep, Kind, Lasts, Moment, Order, Part,
-    Prefix, Preserve, Recovery, Rendition, TableRow, Scope, Shown, Size, Stage, Step, Summarise, SummaryPrompt,
-    Unit,
+    Prefix, Preserve, Recovery, Rendition, Scope, Shown, Size, Stage, Step, Summarise, SummaryPrompt,
+    TableRow, Unit,
 };
 use proptest::prelude::*;
 use proptest::sample::{select, subsequence};
