@@ -1,12 +1,14 @@
 //! Laws that hold for every policy on every timeline, tried on random ones from a fixed seed.
 
-use ctxsim::engine::{CompiledPolicy, simulate, simulate_each};
+use ctxsim::engine::{CompiledPolicy, simulate, simulate_each, simulate_sampled};
 use ctxsim::input::policy::Action;
 use ctxsim::input::profile::cache::{Blocks, Breakpoints, ExplicitCache, Steps, Touch, Units};
+use ctxsim::input::scenario::refetch::{Assumed, Refetch};
 use ctxsim::input::text::decode::decode;
 use ctxsim::input::{CacheRules, Format, Limits, Policy, PolicyFile};
 use ctxsim::ledger::{Outcome, Role, Rows};
-use ctxsim::quantity::UNLIMITED;
+use ctxsim::quantity::{Decimal, UNLIMITED};
+use ctxsim::rng::Seed;
 use ctxsim::timeline::evidence::Recover;
 use ctxsim::timeline::{Kind, NewItem, Preserve, Sizes, Timeline, TimelineBuilder};
 use proptest::prelude::*;
@@ -81,32 +83,71 @@ fn identity() -> Policy {
     Policy::new(&spec).unwrap()
 }
 
+/// Fails where a run differs from that of the naive simulator.
+fn assert_agree(
+    (rows, outcome): (Rows, Outcome),
+    (naive_rows, naive_outcome): (Rows, Outcome),
+    case: impl Fn() -> String,
+) -> Result<(), TestCaseError> {
+    for (n, (row, naive)) in rows.requests.iter().zip(&naive_rows.requests).enumerate() {
+        prop_assert_eq!(row, naive, "request {} (engine left, naive right) of\n{}", n, case());
+    }
+    prop_assert_eq!(&rows.stored, &naive_rows.stored, "{}", case());
+    for (n, (row, naive)) in rows.needs.iter().zip(&naive_rows.needs).enumerate() {
+        prop_assert_eq!(row, naive, "need {} (engine left, naive right) of\n{}", n, case());
+    }
+    for (n, (row, naive)) in rows.probes.iter().zip(&naive_rows.probes).enumerate() {
+        prop_assert_eq!(row, naive, "probe {} (engine left, naive right) of\n{}", n, case());
+    }
+    prop_assert_eq!(rows.probes.len(), naive_rows.probes.len(), "{}", case());
+    prop_assert_eq!(rows.requests.len(), naive_rows.requests.len(), "{}", case());
+    prop_assert_eq!(rows.needs.len(), naive_rows.needs.len(), "{}", case());
+    let outcome = Outcome { touched_slots: 0, end_tokens: 0, end_memory_tokens: 0, ..outcome };
+    prop_assert_eq!(outcome, naive_outcome, "{}", case());
+    Ok(())
+}
+
 #[test]
 fn the_engine_agrees_with_a_naive_simulator() {
     let policy = (policy(), layout(), memory());
     let policy = policy.prop_map(|(spec, layout, memory)| PolicyFile { layout, memory, ..spec });
     hold(8, (eventful_trace(), policy, limits(), rules()), |(plan, spec, limits, rules)| {
         let (policy, timeline) = (Policy::new(&spec).unwrap(), plan.build());
-        let (rows, outcome) = play(&timeline, &policy, &limits, &rules);
-        let (naive_rows, naive_outcome) = oracle::simulate(&timeline, &policy, &limits, &rules);
-        let case = || told(&spec, &plan, &limits, &rules);
-        for (n, (row, naive)) in rows.requests.iter().zip(&naive_rows.requests).enumerate() {
-            prop_assert_eq!(row, naive, "request {} (engine left, naive right) of\n{}", n, case());
-        }
-        prop_assert_eq!(&rows.stored, &naive_rows.stored, "{}", case());
-        for (n, (row, naive)) in rows.needs.iter().zip(&naive_rows.needs).enumerate() {
-            prop_assert_eq!(row, naive, "need {} (engine left, naive right) of\n{}", n, case());
-        }
-        for (n, (row, naive)) in rows.probes.iter().zip(&naive_rows.probes).enumerate() {
-            prop_assert_eq!(row, naive, "probe {} (engine left, naive right) of\n{}", n, case());
-        }
-        prop_assert_eq!(rows.probes.len(), naive_rows.probes.len(), "{}", case());
-        prop_assert_eq!(rows.requests.len(), naive_rows.requests.len(), "{}", case());
-        prop_assert_eq!(rows.needs.len(), naive_rows.needs.len(), "{}", case());
-        let outcome = Outcome { touched_slots: 0, end_tokens: 0, end_memory_tokens: 0, ..outcome };
-        prop_assert_eq!(outcome, naive_outcome, "{}", case());
-        Ok(())
+        let run = play(&timeline, &policy, &limits, &rules);
+        let naive = oracle::simulate(&timeline, &policy, &limits, &rules);
+        assert_agree(run, naive, || told(&spec, &plan, &limits, &rules))
     });
+}
+
+/// Which share of calls has a request of its own, what a call takes, and how much it brings at most.
+fn refetch() -> impl Strategy<Value = Refetch> {
+    let share = prop::sample::select(vec!["0", "0.5", "1"]).prop_map(|it| Decimal::parse(it).unwrap());
+    (share, 0_u32..100, 1_u32..4_000).prop_map(|(share, call_tokens, most)| Refetch {
+        own_request: Some(Assumed { value: share, low: share, high: share }),
+        fetched_tokens_max: Some(Assumed { value: most, low: most, high: most }),
+        call_tokens: Some(call_tokens),
+        ..Refetch::default()
+    })
+}
+
+#[test]
+fn the_engine_agrees_with_a_naive_simulator_where_needs_are_drawn() {
+    let policy = (policy(), layout()).prop_map(|(spec, layout)| PolicyFile { layout, ..spec });
+    let drawn = (refetch(), 0_u64..50);
+    hold(
+        8,
+        (timeline(), policy, limits(), rules(), drawn),
+        |(plan, spec, limits, rules, (refetch, seed))| {
+            let (policy, timeline) = (Policy::new(&spec).unwrap(), Timeline { refetch, ..plan.build() });
+            let compiled = CompiledPolicy::new(&timeline, &policy, &limits);
+            let (recovery, mut rows) = (compiled.recovery(), Rows::default());
+            let outcome =
+                simulate_sampled(&timeline, &compiled, recovery, &limits, &rules, Seed(seed), &mut rows);
+            let naive = oracle::simulate_sampled(&timeline, &policy, &limits, &rules, Seed(seed));
+            let case = || format!("{}\n{refetch:?} {seed}", told(&spec, &plan, &limits, &rules));
+            assert_agree((rows, outcome), naive, case)
+        },
+    );
 }
 
 #[test]

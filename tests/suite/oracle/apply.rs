@@ -216,7 +216,7 @@ impl Run<'_> {
         if pool.budget.per != Extent::All && pool.turn_ix != Some(turn_ix) {
             pool.turn_ix = Some(turn_ix);
             pool.used = 0;
-            pool.charged_to = self.timeline.spine.turns[turn_ix as usize].items.start as usize;
+            pool.charged_to = self.history.turns[turn_ix as usize].start;
         }
         if pool.budget.counts == Counts::Shown {
             for other in pool.charged_to..slot {

@@ -30,7 +30,7 @@ impl Run<'_> {
         let budget = fold.results.as_ref().and_then(|it| it.budget.as_ref());
         let mut pool = budget.map(|it| Pool::new(it, place.region.start));
         let mut n = 0;
-        for turn_ix in 0..self.history.n_turns as u32 {
+        for turn_ix in 0..self.history.turns.len() as u32 {
             let mut unit = place.slots(&self.history, &self.world);
             unit.retain(|it| self.history.item(*it).turn_ix == turn_ix);
             if self.is_done(rung, activation, taken) {

@@ -5,7 +5,7 @@ use std::ops::Range;
 use ctxsim::input::policy::layout::MemoryPlace;
 use ctxsim::input::policy::{Moment, Shown, Unit};
 use ctxsim::ledger::Change;
-use ctxsim::timeline::{Item, Kind, Preserve, Session, Timeline};
+use ctxsim::timeline::{Item, Kind, NO_ITEM, Preserve, Session, Timeline, TurnEvidence};
 
 /// Where an item stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -109,10 +109,20 @@ pub(super) struct Manner {
 #[derive(Clone, Debug)]
 pub(super) struct History<'a> {
     timeline: &'a Timeline,
+    /// What has come, with the pair and the step that it has here.
+    items: Vec<Item>,
+    /// Where the timeline's items stand.
+    places: Vec<usize>,
     pub(super) slots: Vec<Slot>,
     pub(super) messages: Vec<usize>,
-    pub(super) n_turns: u64,
-    pub(super) n_steps: u64,
+    /// Where each turn's items begin, and where the user's end.
+    pub(super) turns: Vec<Range<usize>>,
+    /// Where each step's reply begins.
+    steps: Vec<usize>,
+    /// The step that comes or has come last.
+    step: usize,
+    /// What the turns hold.
+    pub(super) evidence: Vec<TurnEvidence>,
     /// Behind the stable prefix of the session.
     session_from: usize,
     /// In front of which items the engine has slots for what memory recalls: the session's own is the last.
@@ -131,10 +141,14 @@ impl<'a> History<'a> {
     pub(super) fn new(timeline: &'a Timeline) -> Self {
         Self {
             timeline,
+            items: Vec::new(),
+            places: Vec::new(),
             slots: Vec::new(),
             messages: Vec::new(),
-            n_turns: 0,
-            n_steps: 0,
+            turns: Vec::new(),
+            steps: Vec::new(),
+            step: 0,
+            evidence: timeline.needs.evidence.clone(),
             session_from: 0,
             reserved: Vec::new(),
             recalled: (0, 0),
@@ -160,6 +174,7 @@ impl<'a> History<'a> {
         }
         if has_own {
             let here = self.slots.len();
+            self.step = self.steps.len();
             session.stable.clone().for_each(|item| self.arrive(item));
             match memory {
                 Some(MemoryPlace::Head) => self.reserved.push(here),
@@ -171,9 +186,14 @@ impl<'a> History<'a> {
         self.session_from = self.slots.len();
     }
 
-    /// The engine's slot of an item.
-    pub(super) fn slot_of(&self, item: usize) -> u32 {
-        (item + self.reserved.iter().filter(|it| **it <= item).count()) as u32
+    /// The engine's slot of one of these.
+    pub(super) fn slot_of(&self, slot: usize) -> u32 {
+        (slot + self.reserved.iter().filter(|it| **it <= slot).count()) as u32
+    }
+
+    /// Where an item of the timeline stands, if it has come.
+    pub(super) fn place_of(&self, item: u32) -> Option<usize> {
+        self.places.get(item as usize).copied()
     }
 
     /// The engine's slot of what memory recalls.
@@ -195,13 +215,26 @@ impl<'a> History<'a> {
     pub(super) fn reset(&mut self, items: Range<u32>) {
         let manner =
             Manner { moment: Moment::TurnStart, stage: u16::MAX, for_request: false, keeps_prefix: false };
-        for index in items.start as usize..self.slots.len().min(items.end as usize) {
+        let place = |item| self.place_of(item).unwrap_or(self.slots.len());
+        for index in place(items.start)..place(items.end) {
             let view = self.slots[index].view;
             if view.is_visible() {
                 let stands = if view.stands == Stands::Shown { Stands::Dropped } else { Stands::Behind };
                 self.edit(index, View { tokens: 0, exact: false, stands, ..view }, &manner);
             }
         }
+    }
+
+    pub(super) fn begin_turn(&mut self, user: Range<u32>) {
+        self.step = self.steps.len();
+        let start = self.slots.len();
+        self.turns.push(start..start + user.len());
+        self.arrive_message(user);
+    }
+
+    pub(super) fn begin_step(&mut self) {
+        self.step = self.steps.len();
+        self.steps.push(self.slots.len());
     }
 
     pub(super) fn begin_message(&mut self) {
@@ -216,8 +249,20 @@ impl<'a> History<'a> {
     }
 
     pub(super) fn arrive(&mut self, item: u32) {
-        assert_eq!(item as usize, self.slots.len());
-        let item = &self.timeline.spine.items[item as usize];
+        assert_eq!(item as usize, self.places.len());
+        let row = self.timeline.spine.items[item as usize];
+        let pair = self.place_of(row.pair).map_or(NO_ITEM, |it| it as u32);
+        self.places.push(self.slots.len());
+        self.add(Item { pair, ..row });
+    }
+
+    /// Lets an item come whose pair has come before it, or comes later; returns where it stands.
+    pub(super) fn add(&mut self, item: Item) -> usize {
+        let here = self.slots.len();
+        if let Some(pair) = self.items.get_mut(item.pair as usize) {
+            pair.pair = here as u32;
+        }
+        self.items.push(Item { step_ix: self.step as u32, ..item });
         let view = View {
             tokens: u64::from(item.raw),
             rendition: Shown::Raw,
@@ -231,6 +276,7 @@ impl<'a> History<'a> {
             last_tokens: view.tokens,
             was_compressed: false,
         });
+        here
     }
 
     /// Behind the session's stable prefix.
@@ -239,11 +285,19 @@ impl<'a> History<'a> {
     }
 
     pub(super) fn active_from(&self) -> usize {
-        self.timeline.spine.turns[self.n_turns as usize - 1].items.start as usize
+        self.turns[self.turns.len() - 1].start
     }
 
-    pub(super) fn item(&self, slot: usize) -> &'a Item {
-        &self.timeline.spine.items[slot]
+    /// The steps so far, each from its reply to its last result.
+    pub(super) fn steps(&self) -> impl Iterator<Item = Range<usize>> {
+        self.steps.iter().enumerate().map(|(step, start)| {
+            let of_step = |it: &usize| self.items[*it].step_ix as usize == step;
+            *start..(*start..self.items.len()).rfind(of_step).map_or(*start, |it| it + 1)
+        })
+    }
+
+    pub(super) fn item(&self, slot: usize) -> &Item {
+        &self.items[slot]
     }
 
     pub(super) fn timeline(&self) -> &'a Timeline {
@@ -260,7 +314,7 @@ impl<'a> History<'a> {
 
     /// Tokens in front of the active turn's first reply.
     fn tokens_before_steps(&self) -> u64 {
-        let user_end = self.timeline.spine.turns[self.n_turns as usize - 1].user.end as usize;
+        let user_end = self.turns[self.turns.len() - 1].end;
         self.recalled.0 + self.slots[..user_end].iter().map(|it| it.view.tokens).sum::<u64>()
     }
 
@@ -271,8 +325,8 @@ impl<'a> History<'a> {
             items: (self.slots.len() - n_stable) as u64,
             tool_uses: results.count() as u64,
             messages: self.messages.len() as u64,
-            steps: self.n_steps,
-            turns: self.n_turns,
+            steps: self.steps.len() as u64,
+            turns: self.turns.len() as u64,
         }
     }
 
@@ -301,9 +355,7 @@ impl<'a> History<'a> {
         let item = self.item(slot);
         match unit {
             Unit::Items => slot,
-            Unit::ToolUses
-                if item.kind == Kind::ToolCall && (item.pair as usize) < self.timeline.spine.items.len() =>
-            {
+            Unit::ToolUses if item.kind == Kind::ToolCall && (item.pair as usize) < self.items.len() => {
                 item.pair as usize
             }
             Unit::ToolUses => slot,

@@ -46,7 +46,7 @@ impl<'a> Memory<'a> {
     pub(super) fn observe(&mut self, history: &History<'_>) {
         let Some((rules, plane)) = self.with else { return };
         for (nth, plant) in plane.plants.iter().enumerate() {
-            let has_come = (plant.item as usize) < history.slots.len();
+            let has_come = history.place_of(plant.item).is_some();
             let is_ready = rules.from == When::Session || standing(history, plant) != State::Exact;
             if has_come && is_ready && !self.seen.contains(&nth) {
                 self.seen.push(nth);
@@ -167,8 +167,8 @@ impl<'a> Memory<'a> {
 
 /// How the prompt shows what an item says.
 fn standing(history: &History<'_>, plant: &Plant) -> State {
-    let Some(slot) = history.slots.get(plant.item as usize) else { return State::Lost };
-    let raw = u64::from(history.item(plant.item as usize).raw);
+    let Some(place) = history.place_of(plant.item) else { return State::Lost };
+    let (slot, raw) = (&history.slots[place], u64::from(history.item(place).raw));
     match slot.view.stands {
         Stands::Dropped | Stands::Past | Stands::Behind | Stands::Summary(_) => State::Lost,
         Stands::Shown if slot.view.tokens >= raw => State::Exact,

@@ -6,6 +6,7 @@
 mod apply;
 mod ask;
 mod cache;
+mod drawn;
 mod fold;
 mod history;
 mod memory;
@@ -19,11 +20,14 @@ use ctxsim::input::{CacheRules, Limits, Policy};
 use ctxsim::ledger::{
     CacheUse, Change, Failure, FailureKind, NeedRow, Outcome, RequestRow, Role, Rows, ToolResults,
 };
-use ctxsim::timeline::{Due, EventKind, Kind, Phase, Session, Timeline, When};
+use ctxsim::rng::Seed;
+use ctxsim::timeline::{Due, EventKind, Kind, Phase, Session, StepRow, Timeline, When};
 
 use cache::Cache;
+use drawn::Drawn;
 use history::{Counts, History};
 use memory::Memory;
+use needs::Source;
 use size::World;
 
 /// Plays a timeline under a policy, slowly.
@@ -32,6 +36,27 @@ pub(crate) fn simulate(
     policy: &Policy,
     limits: &Limits,
     rules: &CacheRules,
+) -> (Rows, Outcome) {
+    play(timeline, policy, limits, rules, None)
+}
+
+/// Plays a timeline with drawn needs, slowly.
+pub(crate) fn simulate_sampled(
+    timeline: &Timeline,
+    policy: &Policy,
+    limits: &Limits,
+    rules: &CacheRules,
+    seed: Seed,
+) -> (Rows, Outcome) {
+    play(timeline, policy, limits, rules, Some(Drawn::new(seed)))
+}
+
+fn play(
+    timeline: &Timeline,
+    policy: &Policy,
+    limits: &Limits,
+    rules: &CacheRules,
+    drawn: Option<Drawn>,
 ) -> (Rows, Outcome) {
     let mut run = Run {
         timeline,
@@ -51,6 +76,8 @@ pub(crate) fn simulate(
         expected: Vec::new(),
         last_read: 0,
         was_carried: false,
+        n_asking: 0,
+        drawn,
         outcome: Outcome::default(),
     };
     run.play();
@@ -89,6 +116,9 @@ struct Run<'a> {
     last_read: u64,
     /// Whether anything was carried when that was last asked.
     was_carried: bool,
+    /// How many requests of the turn have asked for a tool.
+    n_asking: u32,
+    drawn: Option<Drawn>,
     outcome: Outcome,
 }
 
@@ -111,11 +141,14 @@ impl Run<'_> {
         let place = self.policy.layout().memory;
         let is_placed = self.memory.is_some() && place != MemoryPlace::Tail;
         self.history.begin_session(session, is_placed.then_some(place));
+        if let Some(drawn) = &mut self.drawn {
+            drawn.begin_session(self.timeline, session);
+        }
         self.reach(session.turns.start, Phase::SessionStart);
         self.recall();
         for turn_ix in session.turns.clone() {
             self.outcome.turns_started += 1;
-            if let Some(kind) = self.play_turn(turn_ix as usize) {
+            if let Err(kind) = self.play_turn(turn_ix as usize) {
                 return Some(Failure { turn: turn_ix + 1, kind });
             }
             self.outcome.turns_completed += 1;
@@ -160,38 +193,33 @@ impl Run<'_> {
         }
     }
 
-    fn play_turn(&mut self, turn_ix: usize) -> Option<FailureKind> {
+    fn play_turn(&mut self, turn_ix: usize) -> Result<(), FailureKind> {
         let row = &self.timeline.spine.turns[turn_ix];
         let (first, end) = (row.steps.start as usize, row.steps.end as usize);
-        self.history.n_turns += 1;
-        self.history.arrive_message(row.user.clone());
+        self.n_asking = 0;
+        self.history.begin_turn(row.user.clone());
         self.wait_for(first);
         self.reach(turn_ix as u32, Phase::TurnStart);
         self.project(Moment::TurnStart, turn_ix, first);
-        self.needs(turn_ix, Due::TurnStart);
+        self.needs(turn_ix, first, Due::TurnStart)?;
         for step in first..end {
             self.wait_for(step);
             self.reach(turn_ix as u32, Phase::Request(step as u32));
             self.recall();
             self.project(Moment::Request, turn_ix, step);
-            for need in self.timeline.needs.of_items().iter().filter(|it| it.inferred.step as usize == step) {
-                let (policy, world) = (self.policy, &self.world);
-                let row = needs::meet_item(self.timeline, policy, world, &self.history, turn_ix as u32, need);
-                self.expect(row, (false, need.inferred.item));
-            }
+            self.item_needs(turn_ix, step)?;
             if step + 1 == end {
-                self.needs(turn_ix, Due::Answer);
+                self.needs(turn_ix, step, Due::Answer)?;
             }
             self.ask(When { turn_ix: turn_ix as u32, phase: Phase::Request(step as u32) });
-            if !self.request(turn_ix, step) {
-                return Some(self.failure(first, step));
-            }
+            self.request(turn_ix, step)?;
             self.answer(turn_ix, step);
         }
-        self.project(Moment::TurnEnd, turn_ix, end.saturating_sub(1).max(first));
-        self.needs(turn_ix, Due::TurnEnd);
+        let last = end.saturating_sub(1).max(first);
+        self.project(Moment::TurnEnd, turn_ix, last);
+        self.needs(turn_ix, last, Due::TurnEnd)?;
         self.ask(When { turn_ix: turn_ix as u32, phase: Phase::TurnEnd });
-        None
+        Ok(())
     }
 
     /// Moves the clock to the request of a step, if there is such a step.
@@ -231,17 +259,23 @@ impl Run<'_> {
         self.next_n[step] - 1
     }
 
-    fn request(&mut self, turn_ix: usize, step: usize) -> bool {
+    fn request(&mut self, turn_ix: usize, step: usize) -> Result<(), FailureKind> {
+        let mut row = self.timeline.spine.steps[step].clone();
+        row.output_tokens += self.drawn.as_ref().map_or(0, Drawn::joining_tokens);
+        self.send(turn_ix, step, &row, !row.results.is_empty())
+    }
+
+    /// Sends the prompt for a reply that asks for a tool or does not.
+    fn send(&mut self, turn_ix: usize, step: usize, reply: &StepRow, asks: bool) -> Result<(), FailureKind> {
+        self.n_asking += u32::from(asks);
         let mut tail = 0;
         if self.history.reserved.is_empty() {
             self.memory.observe(&self.history);
             tail = self.memory.recall().0;
         }
         let prompt = self.history.tokens() + tail;
-        let output = self.timeline.spine.steps[step].output_tokens;
         self.outcome.reacts |= self.was_carried && self.history.change.by.is_some_and(|it| it != u16::MAX);
-        let mut usage =
-            self.cache.submit(&self.history, &self.timeline.spine.steps[step], self.policy.layout());
+        let mut usage = self.cache.submit(&self.history, reply, self.policy.layout());
         usage.uncached += tail;
         let row = RequestRow {
             turn_ix: turn_ix as u32,
@@ -251,7 +285,7 @@ impl Run<'_> {
             at_ms: self.clock.now_ms,
             prompt,
             usage,
-            output,
+            output: reply.output_tokens,
             change: self.history.change,
             items: 0,
             carried: needs::carried(&mut self.expected, &self.history),
@@ -263,35 +297,64 @@ impl Run<'_> {
         self.last_request_ms = Some(self.clock.now_ms);
         self.clock.idle_ms = 0;
         let limits = self.world.limits;
-        let violations = u32::from(prompt > limits.prompt) + u32::from(output > limits.output);
+        let violations = u32::from(prompt > limits.prompt) + u32::from(reply.output_tokens > limits.output);
         self.outcome.limit_violations += violations;
-        violations == 0
+        match (violations, asks, self.n_asking) {
+            (0, ..) => Ok(()),
+            (_, true, n) => Err(FailureKind::ToolRequest(n)),
+            (_, false, 0) => Err(FailureKind::FinalNoTool),
+            (_, false, _) => Err(FailureKind::FinalAfterTools),
+        }
     }
 
     fn answer(&mut self, turn_ix: usize, step: usize) {
         let row = &self.timeline.spine.steps[step];
-        self.history.n_steps += 1;
+        self.history.begin_step();
         self.history.arrive_message(row.reply.clone());
+        let joined = self.join_reply();
+        if !row.results.is_empty() || !joined.is_empty() {
+            self.history.begin_message();
+        }
         for item in row.results.clone() {
-            if item == row.results.start {
-                self.history.begin_message();
-            }
             self.history.arrive(item);
             if self.timeline.spine.items[item as usize].kind == Kind::ToolResult {
                 self.project(Moment::Entry, turn_ix, step);
             }
         }
+        joined.into_iter().for_each(|(call, asked)| self.enter_fetched(&call, asked, turn_ix));
     }
 
-    fn needs(&mut self, turn_ix: usize, due: Due) {
-        for need in self.timeline.needs.due(turn_ix as u32, due) {
-            let row =
-                needs::meet(self.timeline, self.policy, &self.world, &self.history, turn_ix as u32, need);
-            self.expect(row, (true, need.source));
+    fn needs(&mut self, turn_ix: usize, step: usize, due: Due) -> Result<(), FailureKind> {
+        let (timeline, policy, world) = (self.timeline, self.policy, &self.world);
+        let meet = |need| needs::meet(timeline, policy, world, &self.history, turn_ix as u32, need);
+        let rows = timeline.needs.due(turn_ix as u32, due).iter().map(|it| (meet(it), (true, it.source)));
+        self.settle_needs(rows.collect(), turn_ix, step, due)
+    }
+
+    fn item_needs(&mut self, turn_ix: usize, step: usize) -> Result<(), FailureKind> {
+        let (timeline, policy, world) = (self.timeline, self.policy, &self.world);
+        let meet = |need| needs::meet_item(timeline, policy, world, &self.history, turn_ix as u32, need);
+        let due = timeline.needs.of_items().iter().filter(|it| it.inferred.step as usize == step);
+        let rows = due.map(|it| (meet(it), (false, it.inferred.item))).collect();
+        self.settle_needs(rows, turn_ix, step, Due::Answer)
+    }
+
+    /// Weighs the needs of a moment, or draws them.
+    fn settle_needs(
+        &mut self,
+        rows: Vec<(NeedRow, Source)>,
+        turn_ix: usize,
+        step: usize,
+        due: Due,
+    ) -> Result<(), FailureKind> {
+        if self.drawn.is_some() {
+            return self.draw(rows, turn_ix, step, due);
         }
+        rows.into_iter().for_each(|(row, source)| self.expect(row, source));
+        Ok(())
     }
 
-    fn expect(&mut self, row: NeedRow, source: (bool, u32)) {
+    fn expect(&mut self, row: NeedRow, source: Source) {
         let (history, last_read) = (&self.history, self.last_read);
         let is_met = row.met >= 1.0;
         let row =
@@ -302,20 +365,10 @@ impl Run<'_> {
         self.rows.needs.push(row);
     }
 
-    fn failure(&self, first: usize, step: usize) -> FailureKind {
-        let asks_tool = |step: &usize| !self.timeline.spine.steps[*step].results.is_empty();
-        let n_asking = (first..=step).filter(asks_tool).count() as u32;
-        match (asks_tool(&step), n_asking) {
-            (true, n) => FailureKind::ToolRequest(n),
-            (false, 0) => FailureKind::FinalNoTool,
-            (false, _) => FailureKind::FinalAfterTools,
-        }
-    }
-
     fn tool_results(&self) -> ToolResults {
         let mut sums = ToolResults::default();
         for (index, slot) in self.history.slots.iter().enumerate() {
-            let item = &self.timeline.spine.items[index];
+            let item = self.history.item(index);
             if index >= self.timeline.spine.n_stable as usize && item.kind == Kind::ToolResult {
                 sums.raw_tokens += u64::from(item.raw);
                 sums.visible_tokens += slot.last_tokens;

@@ -9,6 +9,9 @@ use ctxsim::timeline::{ItemNeed, Kind, Level, Need, Preserve, Timeline, TurnEvid
 use super::history::{History, Slot, Stands};
 use super::size::{Env, World};
 
+/// A turn whose evidence is needed, or else a result.
+pub(super) type Source = (bool, u32);
+
 /// Meets a need, or recovers it, or fails.
 pub(super) fn meet(
     timeline: &Timeline,
@@ -18,7 +21,7 @@ pub(super) fn meet(
     due_in: u32,
     need: &Need,
 ) -> NeedRow {
-    let evidence = &timeline.needs.evidence[need.source as usize];
+    let evidence = &history.evidence[need.source as usize];
     let of_source = |it: &usize| *it >= history.n_stable() && history.item(*it).turn_ix == need.source;
     let slots: Vec<usize> = (0..history.slots.len()).filter(of_source).collect();
     let is_behind = slots.iter().any(|it| history.slots[*it].view.is_behind());
@@ -58,7 +61,7 @@ pub(super) fn meet_item(
     due_in: u32,
     need: &ItemNeed,
 ) -> NeedRow {
-    let index = need.inferred.item as usize;
+    let index = history.place_of(need.inferred.item).unwrap();
     let (slot, item) = (&history.slots[index].view, history.item(index));
     let is_told = |slot: &Stands| matches!(slot, Stands::Shown | Stands::Told | Stands::Fold(_));
     let is_whole = |it: usize| {
@@ -67,7 +70,8 @@ pub(super) fn meet_item(
     };
     let is_shown = is_told(&slot.stands);
     let is_exact = is_shown && (slot.exact || matches!(slot.rendition, Shown::Raw | Shown::Exact));
-    let mentions = timeline.needs.mentions(need).iter().filter(|it| is_whole(**it as usize)).count();
+    let mentions = timeline.needs.mentions(need).iter().filter_map(|it| history.place_of(*it));
+    let mentions = mentions.filter(|it| is_whole(*it)).count();
     let own = slot.stands != Stands::Dropped && item.handle > 0;
     let n_handles = usize::from(own) + usize::from(is_whole(index)) + mentions;
     let holds = match need.need.level {
@@ -145,7 +149,7 @@ fn settle(
 /// A call that was expected.
 #[derive(Clone, Debug)]
 pub(super) struct Expected {
-    source: (bool, u32),
+    source: Source,
     probability: f64,
     parts: u64,
     level: Level,
@@ -190,7 +194,7 @@ pub(super) fn expect(
     history: &History<'_>,
     calls: &mut Vec<Expected>,
     mut row: NeedRow,
-    source: (bool, u32),
+    source: Source,
     last_read: u64,
 ) -> NeedRow {
     if row.met >= 1.0 {
@@ -224,13 +228,7 @@ pub(super) fn expect(
         _ => refetched.uncached += row.calls * brought,
     }
     row.refetched = Some(refetched);
-    let level = match source {
-        (true, _) => row.level,
-        (false, item) if row.fetched >= u64::from(timeline.spine.items[item as usize].raw) => {
-            Level::RawContent
-        }
-        _ => row.level.max(Level::ExactEvidence),
-    };
+    let level = meets(timeline, &row, source);
     let results = (history.n_stable()..history.slots.len()).rev();
     let newest = results.into_iter().find(|it| history.item(*it).kind == Kind::ToolResult);
     let is_shown = |it: &usize| history.slots[*it].view.is_visible();
@@ -244,6 +242,17 @@ pub(super) fn expect(
         unsettled_from: Some(history.slots.len()),
     });
     row
+}
+
+/// What a call meets later: all that was asked of a turn; of a result what it brings of it.
+pub(super) fn meets(timeline: &Timeline, row: &NeedRow, source: Source) -> Level {
+    match source {
+        (true, _) => row.level,
+        (false, item) if row.fetched >= u64::from(timeline.spine.items[item as usize].raw) => {
+            Level::RawContent
+        }
+        _ => row.level.max(Level::ExactEvidence),
+    }
 }
 
 /// The rules behind what holds beside the content of a prompt.

@@ -228,23 +228,16 @@ impl Reach<'_> {
         n
     }
 
-    /// Where the units of the timeline begin that reach into the region.
+    /// Where the units begin that reach into the region.
     fn starts(&self, unit: Unit) -> Vec<usize> {
-        let spine = &self.history.timeline().spine;
+        let up_to_next = |starts: Vec<usize>| {
+            let ends = starts.iter().skip(1).copied().chain([self.history.slots.len()]);
+            starts.iter().copied().zip(ends).map(|(start, end)| start..end).collect()
+        };
         let units: Vec<Range<usize>> = match unit {
-            Unit::Turns => spine.turns[..self.history.n_turns as usize]
-                .iter()
-                .map(|it| it.items.start as usize..it.items.end as usize)
-                .collect(),
-            Unit::Steps => spine.steps[..self.history.n_steps as usize]
-                .iter()
-                .map(|it| it.reply.start as usize..it.results.end as usize)
-                .collect(),
-            _ => {
-                let starts = &self.history.messages;
-                let ends = starts[1..].iter().copied().chain([self.history.slots.len()]);
-                starts.iter().copied().zip(ends).map(|(start, end)| start..end).collect()
-            }
+            Unit::Turns => up_to_next(self.history.turns.iter().map(|it| it.start).collect()),
+            Unit::Steps => self.history.steps().collect(),
+            _ => up_to_next(self.history.messages.clone()),
         };
         let reaches_in = |it: &Range<usize>| it.start < self.region.end && it.end > self.region.start;
         units.into_iter().filter(reaches_in).map(|it| it.start).collect()

@@ -1,0 +1,180 @@
+//! Needs that are drawn: what happened of each, and what was fetched for it.
+
+use ctxsim::input::policy::{Moment, Shown};
+use ctxsim::ledger::{FailureKind, NeedRow};
+use ctxsim::recovery::{Bound, Terms};
+use ctxsim::rng::Seed;
+use ctxsim::timeline::{Due, Item, Kind, Level, NO_ITEM, Preserve, Session, Spine, StepRow, Timeline};
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::Run;
+use super::history::Stands;
+use super::needs::{Source, meets};
+
+/// What was drawn and fetched so far.
+pub(super) struct Drawn {
+    seed: Seed,
+    /// The seed of the session, and how many of its needs were drawn.
+    session: (Seed, u64),
+    /// What was fetched, where it stands and what it meets.
+    fetched: Vec<(Source, Level, usize)>,
+    /// Calls that join the step that is due.
+    joining: Vec<Call>,
+    n_calls: u64,
+}
+
+/// A call, with what it brings.
+#[derive(Clone)]
+pub(super) struct Call {
+    source: Source,
+    meets: Level,
+    asks: Item,
+    brings: Item,
+    has_own_request: bool,
+}
+
+impl Drawn {
+    pub(super) fn new(seed: Seed) -> Self {
+        Self { seed, session: (seed, 0), fetched: Vec::new(), joining: Vec::new(), n_calls: 0 }
+    }
+
+    pub(super) fn begin_session(&mut self, timeline: &Timeline, session: &Session) {
+        let mut name = session.id.clone().into_bytes();
+        if name.is_empty() {
+            let turns = &timeline.spine.turns[session.turns.start as usize..session.turns.end as usize];
+            for item in turns.iter().flat_map(|it| it.items.clone()) {
+                name.extend(timeline.spine.items[item as usize].digest.to_le_bytes());
+            }
+        }
+        self.session = (self.seed.child("session", xxh3_64(&name)), 0);
+    }
+
+    /// The tokens of the calls that join the reply that is due.
+    pub(super) fn joining_tokens(&self) -> u64 {
+        self.joining.iter().map(|it| u64::from(it.asks.raw)).sum()
+    }
+
+    /// The calls that a need takes which comes to this.
+    fn calls(&mut self, row: &NeedRow, source: Source, timeline: &Timeline, is_own: bool) -> Vec<Call> {
+        let Some(old) = result(&timeline.spine, source, row.level) else { return Vec::new() };
+        let call = timeline.spine.items.get(old.pair as usize);
+        let call = call.copied().unwrap_or(Item { kind: Kind::ToolCall, ..old });
+        let mut new = |item: Item, raw: u32| {
+            self.n_calls += 1;
+            let (summary, handle) = (item.summary.min(raw), item.handle.min(raw));
+            let digest = xxh3_64(&self.n_calls.to_le_bytes());
+            Item { digest, raw, excerpt: raw, summary, handle, pair: NO_ITEM, ..item }
+        };
+        let mut one = || Call {
+            source,
+            meets: meets(timeline, row, source),
+            asks: new(call, timeline.refetch.terms(Bound::Value).call_tokens),
+            brings: new(old, row.fetched as u32),
+            has_own_request: is_own,
+        };
+        (0..row.calls as u64).map(|_| one()).collect()
+    }
+}
+
+/// The result that is fetched: of a turn the largest, of its working evidence where that is asked for and there is any.
+fn result(spine: &Spine, source: Source, level: Level) -> Option<Item> {
+    let (true, turn_ix) = source else { return Some(spine.items[source.1 as usize]) };
+    let items = &spine.turns[turn_ix as usize].items;
+    let items = spine.items[items.start as usize..items.end as usize].iter();
+    let results: Vec<Item> = items.filter(|it| it.kind == Kind::ToolResult).copied().collect();
+    let is_asked = |it: &&Item| level == Level::ExactEvidence && it.preserve == Preserve::WorkingEvidence;
+    let largest = |results: &[&Item]| results.iter().rev().max_by_key(|it| it.raw).map(|it| **it);
+    let asked: Vec<&Item> = results.iter().filter(is_asked).collect();
+    largest(&asked).or_else(|| largest(&results.iter().collect::<Vec<_>>()))
+}
+
+impl Run<'_> {
+    /// Draws all needs of a moment, then fetches what they ask for.
+    pub(super) fn draw(
+        &mut self,
+        rows: Vec<(NeedRow, Source)>,
+        turn_ix: usize,
+        step: usize,
+        due: Due,
+    ) -> Result<(), FailureKind> {
+        let terms = self.timeline.refetch.terms(Bound::Value);
+        let mut asked = Vec::new();
+        for (row, source) in rows {
+            let calls = self.draw_one(row, source, &asked, terms);
+            asked.extend(calls);
+        }
+        asked.into_iter().try_for_each(|call| self.fetch(call, turn_ix, step, due))
+    }
+
+    fn draw_one(&mut self, mut row: NeedRow, source: Source, asked: &[Call], terms: Terms) -> Vec<Call> {
+        let Some(drawn) = &mut self.drawn else { return Vec::new() };
+        let stands = |slot: usize| {
+            let view = &self.history.slots[slot].view;
+            view.stands == Stands::Shown && view.rendition == Shown::Raw
+        };
+        let is_enough = |of: Source, level: Level| of == source && level >= row.level;
+        if drawn.fetched.iter().any(|it| is_enough(it.0, it.1) && stands(it.2))
+            || drawn.joining.iter().chain(asked).any(|it| is_enough(it.source, it.meets))
+        {
+            row.met = 1.0;
+        }
+        let (seed, nth) = drawn.session;
+        drawn.session.1 += 1;
+        let unmet = row.weight * (1.0 - row.met);
+        let happens = seed.nth("recovery", nth, 0).unit() < unmet;
+        let certain = |expected: f64| if happens { (expected / unmet).round() } else { 0.0 };
+        (row.calls, row.repeats, row.failed) =
+            (certain(row.calls), certain(row.repeats), certain(row.failed));
+        row.is_sent = row.calls > 0.0;
+        self.rows.needs.push(row);
+        let is_own = seed.nth("recovery request", nth, 0).unit() < terms.own_request;
+        drawn.calls(&row, source, self.timeline, is_own)
+    }
+
+    /// Fetches in a request of its own, for which and behind which the stages are considered, or along with the step.
+    fn fetch(&mut self, call: Call, turn_ix: usize, step: usize, due: Due) -> Result<(), FailureKind> {
+        if !call.has_own_request {
+            self.drawn.iter_mut().for_each(|it| it.joining.push(call.clone()));
+            return Ok(());
+        }
+        if due != Due::Answer {
+            self.project(Moment::Request, turn_ix, step);
+        }
+        let at_ms = self.clock.now_ms;
+        let output_tokens = call.asks.raw.into();
+        let (reply, results) = (0..0, 0..0);
+        let reply = StepRow { at_ms, response_ms: at_ms, end_ms: at_ms, reply, results, output_tokens };
+        self.send(turn_ix, step, &reply, true)?;
+        self.history.begin_step();
+        self.history.begin_message();
+        let asked = self.history.add(Item { turn_ix: turn_ix as u32, ..call.asks });
+        self.history.begin_message();
+        self.enter_fetched(&call, asked, turn_ix);
+        match due {
+            Due::TurnStart => {}
+            Due::Answer => self.project(Moment::Request, turn_ix, step),
+            Due::TurnEnd => self.project(Moment::TurnEnd, turn_ix, step),
+        }
+        Ok(())
+    }
+
+    /// Lets what a call brings come as it is; it is evidence of the turn in which it comes.
+    pub(super) fn enter_fetched(&mut self, call: &Call, asked: usize, turn_ix: usize) {
+        let item = Item { pair: asked as u32, turn_ix: turn_ix as u32, ..call.brings };
+        let slot = self.history.add(item);
+        let evidence = &mut self.history.evidence[turn_ix];
+        evidence.n_results += 1;
+        evidence.n_working += u32::from(item.preserve == Preserve::WorkingEvidence);
+        evidence.has_handle |= item.handle > 0;
+        evidence.raw = evidence.raw.max(item.raw);
+        self.drawn.iter_mut().for_each(|it| it.fetched.push((call.source, call.meets, slot)));
+    }
+
+    /// Lets the calls come that join a reply; returns where they stand.
+    pub(super) fn join_reply(&mut self) -> Vec<(Call, usize)> {
+        let joining = self.drawn.as_mut().map(|it| std::mem::take(&mut it.joining)).unwrap_or_default();
+        let turn_ix = self.history.turns.len() as u32 - 1;
+        let come = |call: Call| (call.clone(), self.history.add(Item { turn_ix, ..call.asks }));
+        joining.into_iter().map(come).collect()
+    }
+}
