@@ -212,7 +212,7 @@ impl<P: Projector, S: Sink> Run<'_, '_, P, S> {
                 }
                 continue;
             }
-            if nth > 0 || due != Due::Answer {
+            if due != Due::Answer {
                 self.project(Moment::Request, turn_ix, step);
             }
             self.n_asking += 1;

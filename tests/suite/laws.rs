@@ -1,7 +1,7 @@
 //! Laws that hold for every policy on every timeline, tried on random ones from a fixed seed.
 
 use ctxsim::engine::{CompiledPolicy, simulate, simulate_each, simulate_sampled};
-use ctxsim::input::policy::Action;
+use ctxsim::input::policy::{Action, Recovery, Size};
 use ctxsim::input::profile::cache::{Blocks, Breakpoints, ExplicitCache, Steps, Touch, Units};
 use ctxsim::input::scenario::refetch::{Assumed, Refetch};
 use ctxsim::input::text::decode::decode;
@@ -132,7 +132,13 @@ fn refetch() -> impl Strategy<Value = Refetch> {
 
 #[test]
 fn the_engine_agrees_with_a_naive_simulator_where_needs_are_drawn() {
-    let policy = (policy(), layout()).prop_map(|(spec, layout)| PolicyFile { layout, ..spec });
+    let rereads = Recovery::NaiveReread { limit: 2, fits: Some(Size::Tokens(0)) };
+    let recovery = prop::option::of(Just(rereads));
+    let policy = (policy(), layout(), recovery).prop_map(|(spec, layout, recovery)| PolicyFile {
+        layout,
+        recovery: recovery.or(spec.recovery),
+        ..spec
+    });
     let drawn = (refetch(), 0_u64..50);
     hold(
         8,
