@@ -25,7 +25,7 @@ use crate::measure::{Retention, Tally};
 use crate::price::{self, PriceIndex, PriceRows};
 use crate::quantity::UNLIMITED;
 use crate::report::{Assumed, LoadFacts, Report, Run};
-use crate::timeline::{Conversation, conversation};
+use crate::timeline::conversation;
 
 pub use convert::convert;
 pub use load::{Workload, recording};
@@ -47,7 +47,7 @@ pub struct Comparison {
     pub profiles: Vec<String>,
     /// The seed of every draw; the scenario's, when silent.
     pub seed: Option<u64>,
-    /// How many trials of each conversation; the scenario's, when silent.
+    /// How many trials of each conversation, and of what has drawn needs; the scenario's, when silent.
     pub trials: Option<u64>,
     /// Overrides, `PATH=VALUE`.
     pub set: Vec<String>,
@@ -85,6 +85,8 @@ pub struct Load {
     pub seed: u64,
     /// Whether its needs are drawn, and what they fetch enters the history.
     pub is_sampled: bool,
+    /// How many times each load of it is drawn; 1 where nothing is.
+    pub trials: u64,
     /// What it plays.
     pub workload: Workload,
     /// The policies with the parameters that they run with here.
@@ -116,6 +118,7 @@ impl Load {
             has_needs: self.workload.has_needs(),
             is_conversation: self.workload.conversations().is_some(),
             drawn_from: self.is_sampled.then_some(self.seed),
+            trials: self.trials,
             refetch: self.workload.refetch(),
             assumptions: self.workload.assumptions(),
         }
@@ -162,16 +165,15 @@ impl Plan {
         let runs = on_threads(threads, cells.len(), |index| {
             let cell = cells[index];
             let (load, profile) = (&self.scenarios[cell.scenario], &self.profiles[cell.profile]);
-            let has_needs = load.workload.has_needs();
             let (tally, retention) = match &played[cell.scenario] {
                 Some(played) => self.retained(cell, &simulations, played, profile),
                 None => {
-                    let (sums, index, outcome) = ledgers.of(&simulations, cell);
-                    let tally = Tally::new(sums, index.as_ref(), outcome, has_needs, profile);
+                    let has_needs = load.workload.has_needs();
+                    let mut tally = summed(self.tallies(cell, &simulations, &ledgers), profile);
                     let bounds = ledgers.bounds_of(&simulations, cell).map(|it| {
                         it.map(|(sums, ..)| price::recovery(&sums.needs, profile).unwrap_or(f64::NAN))
                     });
-                    let mut tally = Tally { recovery_interval: bounds.filter(|_| has_needs), ..tally };
+                    tally.recovery_interval = bounds.filter(|_| has_needs);
                     recovered.replace(&simulations, cell, profile, &mut tally);
                     (tally, None)
                 }
@@ -181,7 +183,7 @@ impl Plan {
                 scenario: load.name.clone(),
                 profile: profile.name.clone(),
                 seed: load.seed,
-                trials: load.workload.conversations().map_or(1, Conversation::trials_per_length),
+                trials: load.trials,
                 tally,
                 retention: retention.map(Arc::new),
                 assumed: Arc::clone(&assumed[cell.scenario * self.profiles.len() + cell.profile]),
@@ -204,7 +206,35 @@ impl Plan {
         self.cells().filter_map(of).collect()
     }
 
-    /// Plays the scenarios that have trials.
+    /// Runs every scenario with drawn needs and returns what each trial came to, in the order of [`Plan::cells`]; others have
+    /// none.
+    #[must_use]
+    pub fn drawn(&self, threads: Option<usize>, progress: Progress<'_>) -> Vec<(Cell, Vec<Tally>)> {
+        if !self.scenarios.iter().any(|it| it.is_sampled) {
+            return Vec::new();
+        }
+        let simulations = self.simulations();
+        let ledgers = self.ledgers(&simulations, threads, progress);
+        let cells = self.cells().filter(|it| self.scenarios[it.scenario].is_sampled);
+        cells.map(|cell| (cell, self.tallies(cell, &simulations, &ledgers).collect())).collect()
+    }
+
+    /// Prices what a run came to, trial by trial.
+    fn tallies(
+        &self,
+        cell: Cell,
+        simulations: &Simulations<'_>,
+        ledgers: &Ledgers<Folded>,
+    ) -> impl Iterator<Item = Tally> {
+        let profile = &self.profiles[cell.profile];
+        let has_needs = self.scenarios[cell.scenario].workload.has_needs();
+        let priced = move |(sums, index, outcome): &Folded| {
+            Tally::new(sums, index.as_ref(), outcome, has_needs, profile)
+        };
+        ledgers.of(simulations, cell).map(priced)
+    }
+
+    /// Plays the conversations.
     fn played(
         &self,
         simulations: &Simulations<'_>,
@@ -244,23 +274,18 @@ impl Plan {
             let cell = Cell { policy, ..cell };
             played.of(simulations.within(cell)).map(|it| &it.trial)
         };
-        let mut tally: Option<Tally> = None;
-        for one in played.of(simulations.within(cell)) {
-            let mut more = Tally::new(&one.sums, one.index.as_ref(), &one.outcome, false, profile);
+        let tallies = played.of(simulations.within(cell)).map(|one| {
+            let mut tally = Tally::new(&one.sums, one.index.as_ref(), &one.outcome, false, profile);
             // Each conversation has a budget of its own.
-            more.limits.prompt = UNLIMITED;
-            match &mut tally {
-                Some(tally) => tally.add(&more),
-                None => tally = Some(more),
-            }
-        }
+            tally.limits.prompt = UNLIMITED;
+            tally
+        });
         let own = of(cell.policy);
         let mut retention = Retention::new(&own.clone().copied().collect::<Vec<_>>());
         for (index, policy) in self.policies.iter().enumerate().filter(|(index, _)| *index != cell.policy) {
             retention.pair(policy, own.clone(), of(index));
         }
-        let nothing = || Tally::new(&Sums::default(), None, &Outcome::default(), false, profile);
-        (tally.unwrap_or_else(nothing), Some(retention))
+        (summed(tallies, profile), Some(retention))
     }
 
     /// Plays recovery where a policy edits what was fetched.
@@ -294,14 +319,14 @@ impl Plan {
     }
 
     /// Runs everything and keeps the rows, in the order of [`Plan::cells`]; runs that share a simulation share its rows.
-    /// Conversations have none.
+    /// Conversations have none, and what has drawn needs has those of its first trial.
     #[must_use]
     pub fn rows(&self, threads: Option<usize>, progress: Progress<'_>) -> Vec<(Cell, Arc<Rows>)> {
-        let simulations = self.simulations();
+        let simulations = self.simulations().first_trials();
         let ledgers = simulations.run::<Rows>(threads, progress).map(|(rows, _)| Arc::new(rows));
         let has_rows = |cell: &Cell| self.scenarios[cell.scenario].workload.conversations().is_none();
-        let of = |cell| (cell, Arc::clone(ledgers.of(&simulations, cell)));
-        self.cells().filter(has_rows).map(of).collect()
+        let of = |cell| Some((cell, Arc::clone(ledgers.of(&simulations, cell).next()?)));
+        self.cells().filter(has_rows).filter_map(of).collect()
     }
 
     /// Returns what has to be played.
@@ -314,4 +339,14 @@ impl Plan {
         let pairs = self.scenarios.iter().flat_map(|load| self.profiles.iter().map(move |it| (load, it)));
         pairs.map(|(load, profile)| Arc::new(Assumed::new(&load.facts(), profile))).collect()
     }
+}
+
+/// Adds up the trials of a run.
+fn summed(trials: impl Iterator<Item = Tally>, profile: &Profile) -> Tally {
+    let both = |mut sum: Tally, more: Tally| {
+        sum.add(&more);
+        sum
+    };
+    let nothing = || Tally::new(&Sums::default(), None, &Outcome::default(), false, profile);
+    trials.reduce(both).unwrap_or_else(nothing)
 }

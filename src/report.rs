@@ -83,6 +83,8 @@ pub struct LoadFacts<'a> {
     pub is_conversation: bool,
     /// Where its needs are drawn: from which seed.
     pub drawn_from: Option<u64>,
+    /// How many times each load of it is drawn; 1 where nothing is.
+    pub trials: u64,
     /// What it takes to fetch something again.
     pub refetch: Refetch,
     /// What is assumed rather than known, in sentences.
@@ -162,9 +164,13 @@ impl Assumed {
                 load.name
             ));
         } else if let Some(seed) = load.drawn_from {
+            let (times, sums) = match load.trials {
+                1 => ("once".to_owned(), ""),
+                n => (format!("{} times", numbers::thousands(n)), " Numbers are sums over these trials."),
+            };
             sentences.push(format!(
-                "Needs are drawn once, from seed {seed}: what a drawn need fetches is a request, a call and a result like any \
-                 other. Another seed gives other numbers."
+                "Needs are drawn {times}, from seed {seed}: what a drawn need fetches is a request, a call and a result like any \
+                 other. Another seed gives other numbers.{sums}"
             ));
         } else if assumed.recovery == RecoveryPrice::Requests {
             sentences.push(refetch_sentence(&load.refetch));

@@ -220,6 +220,7 @@ fn recording(origin: Origin) -> Loaded<ScenarioFile> {
         seed: 0,
         refetch: Refetch::default(),
         recovery: RecoveryMode::default(),
+        trials: None,
         stable: Vec::new(),
         call_overhead_tokens: 0,
         file_tools: Vec::new(),

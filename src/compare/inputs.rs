@@ -5,7 +5,7 @@ use std::sync::Arc;
 use indexmap::{IndexMap, IndexSet};
 
 use super::found::Found;
-use super::{Comparison, Load, Plan, load, notes, params};
+use super::{Comparison, Load, Plan, Workload, load, notes, params};
 use crate::catalog::{Catalog, Kind, Loaded};
 use crate::diag::{Diagnostic, Place};
 use crate::error::Error;
@@ -195,9 +195,19 @@ struct Inputs<'a> {
 
 /// Lays a problem of how many trials there are at the argument that says so.
 fn blame_trials(problem: &mut Diagnostic) {
-    if problem.place.field == "load.conversation.trials" {
+    if matches!(problem.place.field.as_str(), "load.conversation.trials" | "trials") {
         problem.place = Place { file: "--trials".to_owned(), ..Place::default() };
     }
+}
+
+/// Puts a scenario together with what it plays.
+fn ready(spec: &ScenarioFile, workload: Workload, policies: Vec<Arc<Policy>>) -> Load {
+    let is_sampled = spec.recovery == RecoveryMode::Sampled && workload.has_needs();
+    let trials = match workload.conversations() {
+        Some(conversations) => conversations.trials_per_length(),
+        None => spec.trials.filter(|_| is_sampled).unwrap_or(1),
+    };
+    Load { name: workload.name().to_owned(), seed: spec.seed, is_sampled, trials, workload, policies }
 }
 
 /// Policies with the parameters of some scenarios.
@@ -250,19 +260,18 @@ impl Inputs<'_> {
         let mut scenarios = Vec::with_capacity(specs.len());
         for (spec, loaded) in specs.iter_mut().zip(loaded) {
             spec.seed = seed.unwrap_or(spec.seed);
-            if let (scenario::Load::Conversation(load), Some(trials)) = (&mut spec.load, trials) {
-                load.trials = trials;
+            if let Some(trials) = trials {
+                match &mut spec.load {
+                    scenario::Load::Conversation(load) => load.trials = trials,
+                    _ => spec.trials = Some(trials),
+                }
             }
             self.check_params(loaded, &spec.params);
             let policies = self.policies_with(&mut groups, &spec.params, suite_params);
             match load::workloads(loaded, spec) {
-                Ok(workloads) => scenarios.extend(workloads.into_iter().map(|workload| Load {
-                    name: workload.name().to_owned(),
-                    seed: spec.seed,
-                    is_sampled: spec.recovery == RecoveryMode::Sampled && workload.has_needs(),
-                    workload,
-                    policies: policies.clone(),
-                })),
+                Ok(workloads) => {
+                    scenarios.extend(workloads.into_iter().map(|it| ready(spec, it, policies.clone())));
+                }
                 Err(mut error) => {
                     if let (Some(_), Error::Invalid(problems)) = (trials, &mut error) {
                         problems.iter_mut().for_each(blame_trials);
@@ -339,7 +348,7 @@ impl Inputs<'_> {
 
     /// Reports a number of trials where nothing has trials; what could not be read may have some.
     fn check_trials(&mut self, scenarios: &[Load], trials: Option<u64>) {
-        let has_trials = scenarios.iter().any(|it| it.workload.conversations().is_some());
+        let has_trials = scenarios.iter().any(|it| it.is_sampled || it.workload.conversations().is_some());
         if trials.is_some() && !has_trials && self.found.is_empty() {
             let message = "no scenario of this run draws conversations";
             let mut problem = Diagnostic::at("trials-unused", "", message);

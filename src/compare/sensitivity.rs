@@ -70,11 +70,11 @@ impl Plan {
         }
     }
 
-    /// Returns how many times the engine runs: each trial of a conversation once a policy and pair, too.
+    /// Returns how many times the engine runs: each trial once a policy and pair, too.
     fn n_played(&self, simulations: &Simulations<'_>) -> usize {
         let n_trials: usize =
             self.scenarios.iter().filter_map(|it| Some(it.workload.conversations()?.n_trials())).sum();
-        simulations.len() + n_trials * simulations.keys.distinct.len() * self.policies.len()
+        simulations.n_runs() + n_trials * simulations.keys.distinct.len() * self.policies.len()
     }
 }
 
@@ -82,24 +82,34 @@ impl Played<'_> {
     /// Prices the ledgers of one run.
     fn priced(&self, plan: &Plan, cell: Cell, variations: &Variations<'_>) -> sensitivity::Cell {
         let Some(trials) = &self.trials[cell.scenario] else {
-            let (sums, index, outcome) = self.ledgers.of(self.simulations, cell);
             let has_needs = plan.scenarios[cell.scenario].workload.has_needs();
-            return sensitivity::Cell::new(
-                &Ledger { sums, index: index.as_ref(), outcome, has_needs },
-                variations,
-            );
+            let ledgers = self.ledgers.of(self.simulations, cell);
+            let ledgers = ledgers.map(|(sums, index, outcome)| Ledger {
+                sums,
+                index: index.as_ref(),
+                outcome,
+                has_needs,
+            });
+            return summed(ledgers, variations);
         };
-        let mut priced = trials.of(self.simulations.within(cell)).map(|it| {
-            let ledger =
-                Ledger { sums: &it.sums, index: it.index.as_ref(), outcome: &it.outcome, has_needs: false };
-            sensitivity::Cell::new(&ledger, variations)
+        let ledgers = trials.of(self.simulations.within(cell)).map(|it| Ledger {
+            sums: &it.sums,
+            index: it.index.as_ref(),
+            outcome: &it.outcome,
+            has_needs: false,
         });
-        let nothing =
-            Ledger { sums: &Default::default(), index: None, outcome: &Default::default(), has_needs: false };
-        let first = priced.next().unwrap_or_else(|| sensitivity::Cell::new(&nothing, variations));
-        priced.fold(first, |mut sum, it| {
-            sum.add(&it);
-            sum
-        })
+        summed(ledgers, variations)
     }
+}
+
+/// Prices the trials of a run and adds them up.
+fn summed<'a>(trials: impl Iterator<Item = Ledger<'a>>, variations: &Variations<'_>) -> sensitivity::Cell {
+    let both = |mut sum: sensitivity::Cell, more: sensitivity::Cell| {
+        sum.add(&more);
+        sum
+    };
+    let nothing =
+        Ledger { sums: &Default::default(), index: None, outcome: &Default::default(), has_needs: false };
+    let priced = trials.map(|it| sensitivity::Cell::new(&it, variations));
+    priced.reduce(both).unwrap_or_else(|| sensitivity::Cell::new(&nothing, variations))
 }

@@ -57,8 +57,10 @@ struct Simulation<'a> {
     recoveries: Vec<CompiledRecovery>,
     limits: &'a Limits,
     cache: &'a CacheRules,
-    /// What every draw is made from.
+    /// What every draw of the first trial is made from.
     seed: Seed,
+    /// How many times the needs are drawn; 1 where they are not.
+    n_trials: usize,
     /// Whether the needs are drawn.
     is_drawn: bool,
 }
@@ -89,9 +91,20 @@ impl<'a> Simulations<'a> {
         Self { all, places, keys, n_policies }
     }
 
-    /// Returns how many there are.
+    /// Leaves of every simulation its first trial.
+    pub(super) fn first_trials(mut self) -> Self {
+        self.all.iter_mut().for_each(|it| it.n_trials = 1);
+        self
+    }
+
+    /// Returns how many there are, those of several trials being one.
     pub(super) fn len(&self) -> usize {
         self.all.len()
+    }
+
+    /// Returns how many times the engine runs, trial by trial.
+    pub(super) fn n_runs(&self) -> usize {
+        self.all.iter().map(|it| it.n_trials).sum()
     }
 
     /// Returns which of its scenario's runs a run is, those of equal limits and cache rules being one.
@@ -105,12 +118,17 @@ impl<'a> Simulations<'a> {
         threads: Option<usize>,
         progress: Progress<'_>,
     ) -> Ledgers<(S, Outcome)> {
+        let runs = self.all.iter().flat_map(|it| (0..it.n_trials).map(move |trial| (it, trial)));
+        let runs: Vec<(&Simulation<'_>, usize)> = runs.collect();
         let n_done = AtomicUsize::new(0);
-        Ledgers(on_threads(threads, self.all.len(), |index| {
-            let ledgers = self.all[index].run();
-            progress(n_done.fetch_add(1, Ordering::Relaxed) + 1, self.all.len());
+        let played = on_threads(threads, runs.len(), |index| {
+            let (simulation, trial) = runs[index];
+            let ledgers = simulation.run(trial);
+            progress(n_done.fetch_add(1, Ordering::Relaxed) + 1, runs.len());
             ledgers
-        }))
+        });
+        let mut played = played.into_iter();
+        Ledgers(self.all.iter().map(|it| played.by_ref().take(it.n_trials).collect()).collect())
     }
 
     /// Returns the simulation of a run, and which of its ledgers is the run's.
@@ -137,30 +155,33 @@ impl<'a> Simulations<'a> {
     }
 }
 
-/// What all simulations came to.
-pub(super) struct Ledgers<L>(Vec<Vec<L>>);
+/// What all simulations came to: by simulation, then by trial, then by recovery.
+pub(super) struct Ledgers<L>(Vec<Vec<Vec<L>>>);
 
 impl<L> Ledgers<L> {
-    /// Returns what a run came to.
-    pub(super) fn of(&self, simulations: &Simulations<'_>, cell: Cell) -> &L {
+    /// Returns what a run came to, trial by trial.
+    pub(super) fn of(&self, simulations: &Simulations<'_>, cell: Cell) -> impl Iterator<Item = &L> {
         let place = simulations.place(cell);
-        &self.0[place.simulation][place.ledger]
+        self.0[place.simulation].iter().map(move |it| &it[place.ledger])
     }
 
-    /// Returns what a simulation came to, ledger by ledger.
+    /// Returns what the first trial of a simulation came to, ledger by ledger.
     pub(super) fn of_simulation(&self, simulation: usize) -> &[L] {
-        &self.0[simulation]
+        self.0[simulation].first().map_or(&[], Vec::as_slice)
     }
 
     /// Returns what a run came to at either end of what is assumed of recovery, where anything is.
     pub(super) fn bounds_of(&self, simulations: &Simulations<'_>, cell: Cell) -> Option<[&L; 2]> {
         let place = simulations.place(cell);
-        place.bounds.map(|it| it.map(|ledger| &self.0[place.simulation][ledger]))
+        let ledgers = self.of_simulation(place.simulation);
+        place.bounds.map(|it| it.map(|ledger| &ledgers[ledger]))
     }
 
     /// Makes something else of each.
     pub(super) fn map<M>(self, make: impl Fn(L) -> M) -> Ledgers<M> {
-        Ledgers(self.0.into_iter().map(|it| it.into_iter().map(&make).collect()).collect())
+        let of_trial = |it: Vec<L>| it.into_iter().map(&make).collect();
+        let of_simulation = |it: Vec<Vec<L>>| it.into_iter().map(of_trial).collect();
+        Ledgers(self.0.into_iter().map(of_simulation).collect())
     }
 }
 
@@ -188,6 +209,11 @@ fn find<'a>(load: &'a Load, distinct: &[Key<'a>], all: &mut Vec<Simulation<'a>>)
                     limits,
                     cache,
                     seed: Seed(load.seed),
+                    n_trials: if load.is_sampled {
+                        usize::try_from(load.trials).unwrap_or(usize::MAX)
+                    } else {
+                        1
+                    },
                     is_drawn: load.is_sampled,
                 });
             }
@@ -250,12 +276,21 @@ impl Simulation<'_> {
         (sink, outcome)
     }
 
-    fn run<S: Sink + Default>(&self) -> Vec<(S, Outcome)> {
+    /// Returns what a trial is drawn from: the first from the seed itself.
+    fn seed_of(&self, trial: usize) -> Seed {
+        match u64::try_from(trial) {
+            Ok(0) | Err(_) => self.seed,
+            Ok(trial) => self.seed.child("trial", trial),
+        }
+    }
+
+    /// Plays one trial.
+    fn run<S: Sink + Default>(&self, trial: usize) -> Vec<(S, Outcome)> {
         match &self.play {
             Play::Items(timeline, compiled) => {
                 if self.is_drawn {
-                    let recoveries = self.recoveries.iter();
-                    return recoveries.map(|it| self.sample(timeline, compiled, *it, self.seed)).collect();
+                    let (seed, recoveries) = (self.seed_of(trial), self.recoveries.iter());
+                    return recoveries.map(|it| self.sample(timeline, compiled, *it, seed)).collect();
                 }
                 let mut sinks: Vec<S> = self.recoveries.iter().map(|_| S::default()).collect();
                 let (limits, cache) = (self.limits, self.cache);

@@ -368,7 +368,8 @@ impl CompiledRung {
         }
         for change in &journal[settled.seen_edits..] {
             let own = change.after.by == self.author;
-            let comes_back = change.after.by == super::prompt::UNDO || change.after.is_summary();
+            let grows = change.after.tokens > change.before.tokens;
+            let comes_back = grows || change.after.by == super::prompt::UNDO || change.after.is_summary();
             // Every unit behind an edit may find more or less in the pool than it did.
             let from_start = is_active || has_pool;
             // A fold adds up what stands of a turn, so that any edit of it counts.

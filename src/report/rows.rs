@@ -3,9 +3,10 @@
 use indexmap::IndexMap;
 use serde::Serialize;
 
-use super::metric::TTL_CLASSES;
+use super::metric::{TTL_CLASSES, Totals};
 use crate::input::{Policy, Profile};
 use crate::ledger::{RequestRow, Role, Rows};
+use crate::measure::Tally;
 use crate::measure::probe::Probe;
 use crate::measure::trial::Trial;
 use crate::price;
@@ -98,6 +99,14 @@ struct NeedJson {
     expected_failures: f64,
 }
 
+/// One trial of drawn needs.
+#[derive(Debug, Serialize)]
+struct DrawnJson {
+    trial: usize,
+    #[serde(flatten)]
+    totals: Totals,
+}
+
 /// Returns the requests of a run, one JSON object each.
 ///
 /// # Errors
@@ -166,6 +175,17 @@ impl RunName<'_> {
 /// A value that JSON cannot hold.
 pub fn trials(run: RunName<'_>, trials: &[Trial]) -> Result<Vec<String>, serde_json::Error> {
     trials.iter().map(|it| run.before(&serde_json::to_string(&it.json())?)).collect()
+}
+
+/// Returns the trials of a run with drawn needs, one JSON object each.
+///
+/// # Errors
+/// A value that JSON cannot hold.
+pub fn drawn(run: RunName<'_>, trials: &[Tally]) -> Result<Vec<String>, serde_json::Error> {
+    let line = |(trial, tally)| {
+        run.before(&serde_json::to_string(&DrawnJson { trial, totals: Totals::new(tally) })?)
+    };
+    trials.iter().enumerate().map(line).collect()
 }
 
 /// Returns the probes of a run, one JSON object each.

@@ -227,6 +227,7 @@ fn mistaken_lines() -> Vec<Vec<&'static str>> {
 /// Returns command lines for conversations with mistakes.
 fn mistaken_lines_for_conversations() -> Vec<Vec<&'static str>> {
     let suite = ["run", "--suite", "context-decay"];
+    let drawn = ["run", "--scenario", "recorded/claude-code", "--set", "scenario.recovery=sampled"];
     vec![
         [
             &suite[..],
@@ -237,6 +238,9 @@ fn mistaken_lines_for_conversations() -> Vec<Vec<&'static str>> {
         [&suite[..], &["--trials", "99999999999"]].concat(),
         vec!["run", "--suite", "default", "--trials", "3"],
         vec!["sensitivity", "--trials", "3"],
+        [&drawn[..], &["--trials", "3", "--rows", "requests"]].concat(),
+        [&drawn[..], &["--trials", "99999999999"]].concat(),
+        [&suite[..], &["--set", "scenario.trials=3"]].concat(),
         [&suite[..], &["--rows", "needs"]].concat(),
         [&suite[..], &["--set", "memory.oracle=[write]", "--set", "memory.use=[exact, summarised]"]].concat(),
         [&suite[..], &["--set", "memory.oracle=write"]].concat(),

@@ -5,12 +5,14 @@ use ctxsim::input::text::decode::decode;
 use ctxsim::input::{CacheRules, Format, Limits, Policy};
 use ctxsim::ledger::NeedSums;
 use ctxsim::recovery::Terms;
+use ctxsim::report::{json, rows};
 use ctxsim::rng::Seed;
 use ctxsim::timeline::evidence::Recover;
 use ctxsim::timeline::{
     Due, Inferred, Kind, Level, Need, NewItem, Preserve, Sizes, Timeline, TimelineBuilder,
 };
 use ctxsim::{Catalog, Comparison, Plan, Rows, Sums, simulate};
+use serde_json::Value;
 
 /// How many seeds an average is taken over.
 const N_SEEDS: u64 = 300;
@@ -99,13 +101,13 @@ fn sums(rows: &[ctxsim::ledger::NeedRow]) -> NeedSums {
 }
 
 /// Checks that an average is a value, within so many standard errors.
-fn assert_near(what: &str, samples: &[f64], value: f64) {
+fn assert_near(what: &str, samples: &[f64], value: f64, errors_max: f64) {
     let n = samples.len() as f64;
     let mean = samples.iter().sum::<f64>() / n;
     let variance = samples.iter().map(|it| (it - mean).powi(2)).sum::<f64>() / (n - 1.0);
     let error = (variance / n).sqrt();
     assert!(error > 0.0, "{what}: nothing was left to chance");
-    assert!((mean - value).abs() <= ERRORS_MAX * error, "{what}: {mean} and not {value}, by {error} each");
+    assert!((mean - value).abs() <= errors_max * error, "{what}: {mean} and not {value}, by {error} each");
 }
 
 #[test]
@@ -119,9 +121,9 @@ fn where_nothing_fetched_changes_what_follows_drawn_needs_average_to_the_expecte
     let column = |of: fn(&NeedSums) -> f64| drawn.iter().map(of).collect::<Vec<_>>();
     let expected = expected.needs;
     assert!(expected.repeats > 0.0);
-    assert_near("calls", &column(|it| it.calls), expected.calls);
-    assert_near("repeats", &column(|it| it.repeats), expected.repeats);
-    assert_near("fetched", &column(|it| it.fetched), expected.fetched);
+    assert_near("calls", &column(|it| it.calls), expected.calls, ERRORS_MAX);
+    assert_near("repeats", &column(|it| it.repeats), expected.repeats, ERRORS_MAX);
+    assert_near("fetched", &column(|it| it.fetched), expected.fetched, ERRORS_MAX);
 }
 
 #[test]
@@ -135,7 +137,7 @@ fn drawn_needs_average_to_what_is_expected_along_the_run_even_where_fetching_cha
 
     let surplus: Vec<f64> = (0..N_SEEDS).map(surplus).collect();
 
-    assert_near("needs beyond the expected", &surplus, 0.0);
+    assert_near("needs beyond the expected", &surplus, 0.0, ERRORS_MAX);
 }
 
 #[test]
@@ -208,17 +210,32 @@ fn who_keeps_everything_fetches_nothing() {
     assert_eq!(kept.needs.iter().map(|it| it.calls + it.failed).sum::<f64>(), 0.0);
 }
 
+/// Plans a policy on the recorded session.
+fn recorded(policy: &str, trials: Option<u64>, set: &[&str]) -> Plan {
+    let comparison = Comparison {
+        policies: vec![policy.to_owned()],
+        scenarios: vec!["recorded/claude-code".to_owned()],
+        profiles: vec!["interval/openai-gpt-5.4".to_owned()],
+        trials,
+        set: set.iter().map(|it| (*it).to_owned()).collect(),
+        ..Comparison::default()
+    };
+    Plan::new(&Catalog::bundled(), &comparison).unwrap()
+}
+
+/// Returns the report of a plan and the rows of its trials, as programs read them.
+fn written(plan: &Plan, threads: usize) -> (String, Vec<String>) {
+    let quiet = |_, _| {};
+    let run = rows::RunName { policy: "p", scenario: "s", profile: "m" };
+    let trials = plan.drawn(Some(threads), &quiet);
+    let lines = trials.iter().flat_map(|(_, trials)| rows::drawn(run, trials).unwrap()).collect();
+    (json::lines(&plan.report(Some(threads), &quiet)).unwrap(), lines)
+}
+
 #[test]
 fn a_scenario_chooses_to_draw_and_what_was_sent_is_not_priced_twice() {
     let plan = |set: &[&str]| {
-        let comparison = Comparison {
-            policies: vec!["clear_tool_results".to_owned()],
-            scenarios: vec!["recorded/claude-code".to_owned()],
-            profiles: vec!["interval/openai-gpt-5.4".to_owned()],
-            set: set.iter().map(|it| (*it).to_owned()).collect(),
-            ..Comparison::default()
-        };
-        Plan::new(&Catalog::bundled(), &comparison).unwrap().report(Some(1), &|_, _| {}).runs.remove(0).tally
+        recorded("clear_tool_results", None, set).report(Some(1), &|_, _| {}).runs.remove(0).tally
     };
 
     let (expected, drawn) = (plan(&[]), plan(&["scenario.recovery=sampled"]));
@@ -229,4 +246,44 @@ fn a_scenario_chooses_to_draw_and_what_was_sent_is_not_priced_twice() {
     assert!(further <= n_sent as u64, "some of the calls ride along");
     assert_eq!(drawn.recovery_input, 0.0);
     assert!(expected.recovery_input > 0.0);
+}
+
+#[test]
+fn trials_of_a_recorded_session_add_up_and_average_to_what_is_expected() {
+    let policy = "duckagent/immediate_summary";
+    let expected = recorded(policy, None, &[]).report(Some(1), &|_, _| {}).runs.remove(0).tally;
+    let drawn = recorded(policy, Some(20), &["scenario.recovery=sampled"]);
+
+    let (report, lines) = written(&drawn, 1);
+
+    assert_eq!(written(&drawn, 2), (report.clone(), lines.clone()), "threads change nothing");
+    let run: Value = serde_json::from_str(&report).unwrap();
+    let rows: Vec<Value> = lines.iter().map(|it| serde_json::from_str(it).unwrap()).collect();
+    assert_eq!((rows.len(), &run["trials"]), (20, &Value::from(20)));
+    assert!((0_u64..).zip(&rows).all(|(trial, row)| row["trial"] == trial));
+    let numbers = |place: &str| -> Vec<f64> {
+        rows.iter().map(|it| it.pointer(place).unwrap().as_f64().unwrap()).collect()
+    };
+    for place in
+        ["/requests", "/input_tokens", "/recovery/expected_calls", "/cost_usd/base", "/cost_usd/total"]
+    {
+        let (sum, whole) =
+            (numbers(place).iter().sum::<f64>(), run["totals"].pointer(place).unwrap().as_f64().unwrap());
+        assert!((sum - whole).abs() <= 1e-12 * whole, "{place}: {sum} and not {whole}");
+    }
+    assert_near("cost", &numbers("/cost_usd/total"), expected.costs.total().unwrap(), 3.0);
+}
+
+#[test]
+fn the_first_of_several_trials_is_the_only_one_of_one() {
+    let of = |trials, set: &[&str]| {
+        let set = [&["scenario.recovery=sampled"], set].concat();
+        written(&recorded("clear_tool_results", trials, &set), 1).1
+    };
+
+    let (one, three) = (of(None, &[]), of(Some(3), &[]));
+
+    assert_eq!((one.len(), one.first()), (1, three.first()));
+    assert_ne!(three[1].split_once("turns_requested"), three[2].split_once("turns_requested"));
+    assert_eq!(of(None, &["scenario.trials=3"]), three, "a scenario says it as the command line does");
 }

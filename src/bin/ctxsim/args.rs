@@ -44,7 +44,7 @@ pub(crate) struct DrawArgs {
     /// The seed of every draw [default: the scenario's]
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
-    /// How many conversations of each length, where a scenario draws them [default: the scenario's]
+    /// How many conversations of each length, and how many times needs are drawn, where a scenario draws any [default: the scenario's]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) trials: Option<u64>,
     /// How many threads; the result is the same with any number [default: one a core]
@@ -69,7 +69,7 @@ pub(crate) enum RowsArg {
     Requests,
     /// Something later that needs something earlier
     Needs,
-    /// A conversation with what was kept of its facts
+    /// A conversation with what was kept of its facts, or one drawing of all needs with its totals
     Trials,
     /// A question about one fact of a conversation, with what became of the fact
     Probes,

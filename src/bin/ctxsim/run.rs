@@ -107,6 +107,11 @@ fn ledger(plan: &Plan, args: &RunArgs, format: FormatArg) -> Result<String, Erro
         };
         return Err(vec![Diagnostic::at("rows-conversation", "", message).help(help)].into());
     }
+    if let Some(load) = plan.scenarios.iter().find(|it| it.trials > 1) {
+        let message = format!("the rows of {} are those of {} trials", load.name, load.trials);
+        let help = "write `--rows trials` for one row a trial, or `--trials 1`";
+        return Err(vec![Diagnostic::at("rows-several-trials", "", message).help(help)].into());
+    }
     let ledgers = with_progress(|it| plan.rows(args.draw.threads(), it));
     let names_run = ledgers.len() > 1;
     let mut lines = Vec::new();
@@ -126,7 +131,7 @@ fn ledger(plan: &Plan, args: &RunArgs, format: FormatArg) -> Result<String, Erro
     joined(&lines, format)
 }
 
-/// Returns the trials of all conversations, or their probes.
+/// Returns the trials of everything that is drawn, conversations first, or the probes of conversations.
 fn trials(plan: &Plan, args: &RunArgs, format: FormatArg) -> Result<String, Error> {
     let threads = args.draw.threads();
     let name = |cell: &Cell| rows::RunName {
@@ -138,8 +143,10 @@ fn trials(plan: &Plan, args: &RunArgs, format: FormatArg) -> Result<String, Erro
         let runs = with_progress(|it| plan.probes(threads, it));
         runs.iter().map(|(cell, probes)| rows::probes(name(cell), probes)).collect()
     } else {
-        let runs = with_progress(|it| plan.trials(threads, it));
-        runs.iter().map(|(cell, trials)| rows::trials(name(cell), trials)).collect()
+        let conversations = with_progress(|it| plan.trials(threads, it));
+        let drawn = with_progress(|it| plan.drawn(threads, it));
+        let conversations = conversations.iter().map(|(cell, trials)| rows::trials(name(cell), trials));
+        conversations.chain(drawn.iter().map(|(cell, trials)| rows::drawn(name(cell), trials))).collect()
     };
     let lines = all.map_err(unwritable)?;
     if lines.is_empty() {

@@ -11,6 +11,8 @@ use crate::diag::Problems;
 use crate::input::policy::Kind;
 use crate::quantity::{Decimal, Tokens};
 
+/// Nothing is drawn more often.
+const TRIALS_MAX: u64 = 1_000_000;
 /// No written load has more items.
 const ITEMS_MAX: usize = 10_000_000;
 
@@ -29,6 +31,14 @@ pub(super) fn scenario(scenario: &ScenarioFile, problems: &mut Problems) {
 
 /// Checks what a scenario says beside its load.
 fn check_frame(spec: &ScenarioFile, problems: &mut Problems) {
+    problems.within("trials", |problems| match (spec.trials, &spec.load) {
+        (Some(_), Load::Conversation(_)) => problems.push(
+            "trials-unused",
+            "conversations say themselves how many there are",
+            "write it as `load.conversation.trials`",
+        ),
+        (trials, _) => check_trials(trials.unwrap_or(1), problems),
+    });
     for (index, item) in spec.stable.iter().enumerate() {
         problems.within(format_args!("stable.{index}"), |problems| {
             problems.within("tokens", |problems| size(item.tokens, problems));
@@ -50,6 +60,14 @@ fn check_frame(spec: &ScenarioFile, problems: &mut Problems) {
             "a token has more than no characters",
             "leave it out, or write `4.0`",
         );
+    }
+}
+
+/// Checks how many times something is drawn.
+fn check_trials(trials: u64, problems: &mut Problems) {
+    if !(1..=TRIALS_MAX).contains(&trials) {
+        let help = format!("write from 1 to {TRIALS_MAX}");
+        problems.push("trials-range", format!("{trials} trials are too few or too many"), help);
     }
 }
 

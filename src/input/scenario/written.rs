@@ -34,6 +34,9 @@ pub struct ScenarioFile {
     /// Whether needs are weighed or drawn.
     #[serde(default)]
     pub recovery: RecoveryMode,
+    /// How many times needs are drawn, where they are; 1, when silent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trials: Option<u64>,
     /// What it takes to fetch something again.
     #[serde(default, skip_serializing_if = "Refetch::is_silent")]
     pub refetch: Refetch,

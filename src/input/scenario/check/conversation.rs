@@ -8,8 +8,6 @@ use crate::input::scenario::{Conversations, Random, Values};
 
 /// No conversation has more turns.
 const MESSAGES_MAX: u64 = 1_000_000;
-/// There are no more conversations of one length.
-const TRIALS_MAX: u64 = 1_000_000;
 /// No more lengths.
 const LENGTHS_MAX: usize = 1_000;
 /// No more categories, so that each can have a file of its own.
@@ -89,12 +87,7 @@ fn check_lengths(spec: &Conversations, problems: &mut Problems) {
             });
         }
     });
-    problems.within("trials", |problems| {
-        if !(1..=TRIALS_MAX).contains(&spec.trials) {
-            let help = format!("write from 1 to {TRIALS_MAX}");
-            problems.push("trials-range", format!("{} trials are too few or too many", spec.trials), help);
-        }
-    });
+    problems.within("trials", |problems| super::check_trials(spec.trials, problems));
 }
 
 /// Checks a share that may be the whole but not nothing.
