@@ -4,7 +4,7 @@ use indexmap::{IndexMap, IndexSet};
 
 use super::Load;
 use crate::input::Policy;
-use crate::report::{Report, Run};
+use crate::report::Report;
 
 /// Returns the notes on scenarios and the policies that they are played under, each once.
 pub(super) fn notes(scenarios: &[Load]) -> Vec<String> {
@@ -44,34 +44,62 @@ pub(super) fn on_recovery(report: &Report) -> Vec<String> {
             names.join(", ")
         ));
     }
-    let compared = if report.sums.is_empty() { &report.runs } else { &report.sums };
-    let mut open: IndexMap<(&str, &str), IndexSet<&str>> = IndexMap::new();
-    for (at, run) in compared.iter().enumerate() {
-        let is_same = |it: &&Run| it.scenario == run.scenario && it.profile == run.profile;
-        let Some(first) = compared[..at].iter().find(is_same) else { continue };
-        if overlaps(first, run) {
-            open.entry((&run.policy, &first.policy)).or_default().insert(&run.profile);
-        }
+    notes.extend(open_orders(report));
+    notes
+}
+
+/// What a policy costs under a profile: over all scenarios, and on each; at the lower ends of what is assumed, as declared, and
+/// at the upper ends.
+#[derive(Default)]
+struct Ends<'r> {
+    all: [f64; 3],
+    by_scenario: Vec<(&'r str, [f64; 3])>,
+}
+
+/// Says of which policies the order against the first depends on what is assumed of recovery.
+fn open_orders(report: &Report) -> Vec<String> {
+    let mut ends: IndexMap<(&str, &str), Ends<'_>> = IndexMap::new();
+    for run in &report.runs {
+        let Some(total) = run.tally.costs.total() else { continue };
+        let [low, high] = run.tally.cost_interval().unwrap_or([total; 2]);
+        let policy = ends.entry((&run.profile, &run.policy)).or_default();
+        policy.all.iter_mut().zip([low, total, high]).for_each(|(sum, end)| *sum += end);
+        policy.by_scenario.push((&run.scenario, [low, total, high]));
     }
-    for ((policy, first), profiles) in open {
-        let profiles: Vec<&str> = profiles.into_iter().collect();
+    let mut notes = Vec::new();
+    for ((profile, policy), costs) in &ends {
+        let Some(((_, first), base)) = ends.iter().find(|((it, _), _)| it == profile) else { continue };
+        let pairs = base.by_scenario.iter().zip(&costs.by_scenario);
+        let open: Vec<&str> =
+            pairs.filter(|(one, other)| is_open(&one.1, &other.1)).map(|it| it.1.0).collect();
+        let place = match (is_open(&base.all, &costs.all), open.as_slice()) {
+            (true, _) => "over all scenarios".to_owned(),
+            (false, []) => continue,
+            (false, [only]) => format!("on {only}"),
+            (false, open) => format!("on {} of {} scenarios", open.len(), costs.by_scenario.len()),
+        };
         notes.push(format!(
-            "Whether {policy} costs less than {first} is open under {}: it depends on what is assumed of recovery.",
-            profiles.join(", ")
+            "Whether {policy} costs less than {first} under {profile} is open {place}: it depends on what is assumed of recovery."
         ));
     }
     notes
 }
 
-/// Returns whether the costs of two runs change places within what is assumed of recovery.
-fn overlaps(one: &Run, other: &Run) -> bool {
-    let interval = |run: &Run| run.tally.cost_interval().filter(|[low, high]| low < high);
-    let total = |run: &Run| run.tally.costs.total().map(|it| [it; 2]);
-    let known = |run: &Run| interval(run).or_else(|| total(run));
-    let (Some(_), Some([a, b]), Some([c, d])) =
-        (interval(one).or_else(|| interval(other)), known(one), known(other))
-    else {
-        return false;
-    };
-    a < d && c < b
+/// Returns whether two policies change places between the lower ends of what is assumed, the declared values and the upper ends;
+/// both are taken at the same end.
+fn is_open(one: &[f64; 3], other: &[f64; 3]) -> bool {
+    let differs = |by: fn(&f64, &f64) -> bool| one.iter().zip(other).any(|(one, other)| by(one, other));
+    differs(f64::lt) && differs(f64::gt)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_order_is_open_where_it_turns_between_the_ends_and_not_where_intervals_merely_overlap() {
+        assert!(is_open(&[5.0, 5.0, 5.0], &[4.0, 4.9, 5.2]));
+        assert!(!is_open(&[4.0, 5.0, 6.0], &[4.5, 5.5, 6.5]), "each end says the same");
+        assert!(!is_open(&[5.0, 5.0, 5.0], &[5.0, 5.0, 5.0]), "equal costs have no order");
+    }
 }

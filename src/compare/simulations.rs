@@ -67,7 +67,7 @@ struct Simulation<'a> {
 
 /// What is played.
 enum Play<'a> {
-    /// A timeline under a policy, which stands for all that show alike.
+    /// A timeline under one policy, played once for every policy that shows the same prompts.
     Items(&'a Timeline, Box<CompiledPolicy<'a>>),
     /// Block ids, on which no policy acts.
     Blocks(&'a block_trace::BlockTrace),

@@ -289,7 +289,7 @@ impl<P: Projector, S: Sink> Run<'_, '_, P, S> {
     }
 }
 
-/// Returns the result of a turn that stands for what is fetched of it: the largest, of working evidence where there is any.
+/// Returns the result that a call fetches for a need of a whole turn: the largest, of working evidence where there is any.
 fn result_of(spine: &Spine, turn_ix: TurnIx, level: Level) -> Option<ItemIx> {
     let row = spine.turns.get(turn_ix as usize)?;
     let results = row.items.clone().filter(|it| spine.items[*it as usize].kind == Kind::ToolResult);

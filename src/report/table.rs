@@ -66,7 +66,12 @@ pub fn report(report: &Report, layout: Layout) -> String {
         (_, Detail::Scenarios) => " They hold under the assumptions above.".to_owned(),
     };
     let is_drawn = report.runs.iter().any(|it| it.tally.sums.needs.sent_calls > 0.0);
-    let recovery = if is_drawn { "recovery was drawn" } else { "recovery is an expected value" };
+    let is_played = report.runs.iter().any(|it| it.tally.n_played > 0);
+    let recovery = match (is_drawn, is_played) {
+        (true, _) => "recovery was drawn",
+        (_, true) => "recovery is an expected value, or the mean of drawn runs",
+        _ => "recovery is an expected value",
+    };
     let limits = format!(
         "no model ran and no answer was judged; {recovery}, prices are of the days in brackets.{count}"
     );
