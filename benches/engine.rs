@@ -10,11 +10,12 @@ use ctxsim::compare::{Comparison, Plan};
 fn matrix(criterion: &mut Criterion) {
     let comparison = Comparison { suite: Some("duckagent-matrix".to_owned()), ..Comparison::default() };
     let plan = Plan::new(&Catalog::bundled(), &comparison).unwrap();
-    let requests: u64 = plan.report(Some(1), &|_, _| {}).runs.iter().map(|it| it.tally.sums.main.n).sum();
+    let requests: u64 =
+        plan.report(Some(1), &|_, _| {}).unwrap().runs.iter().map(|it| it.tally.sums.main.n).sum();
 
     let mut group = criterion.benchmark_group("matrix");
     group.sample_size(10).throughput(Throughput::Elements(requests));
-    group.bench_function("one thread", |bencher| bencher.iter(|| plan.report(Some(1), &|_, _| {})));
+    group.bench_function("one thread", |bencher| bencher.iter(|| plan.report(Some(1), &|_, _| {}).unwrap()));
     group.finish();
 }
 
@@ -24,7 +25,7 @@ fn policies(criterion: &mut Criterion) {
     for (policy, profile) in [
         ("identity", "unlimited"),
         ("duckagent/duckagent_recoverable_decay_guarded_mid", "duckagent/openai-gpt-5.4"),
-        ("clear_tool_results", "interval/openai-gpt-5.4"),
+        ("clear_tool_results_at_40k_min_5k", "interval/openai-gpt-5.4"),
     ] {
         let comparison = Comparison {
             policies: vec![policy.to_owned()],
@@ -33,9 +34,9 @@ fn policies(criterion: &mut Criterion) {
             ..Comparison::default()
         };
         let plan = Plan::new(&Catalog::bundled(), &comparison).unwrap();
-        let requests = plan.report(Some(1), &|_, _| {}).runs[0].tally.sums.main.n;
+        let requests = plan.report(Some(1), &|_, _| {}).unwrap().runs[0].tally.sums.main.n;
         group.throughput(Throughput::Elements(requests));
-        group.bench_function(policy, |bencher| bencher.iter(|| plan.report(Some(1), &|_, _| {})));
+        group.bench_function(policy, |bencher| bencher.iter(|| plan.report(Some(1), &|_, _| {}).unwrap()));
     }
     group.finish();
 }

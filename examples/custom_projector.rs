@@ -38,7 +38,8 @@ pub(crate) fn main() -> Result<(), ctxsim::Error> {
     };
     let plan = Plan::new(&Catalog::bundled(), &comparison)?;
     let profile = &plan.profiles[0];
-    let Some(timeline) = plan.scenarios[0].workload.items() else { return Ok(()) };
+    let loads = plan.open(&plan.scenarios[0])?;
+    let Some(timeline) = loads[0].workload.items() else { return Ok(()) };
 
     // Prices may depend on how long each request is: rows are kept beside their sums.
     let mut ledger = (Sums::default(), PriceRows::default());
@@ -54,7 +55,7 @@ pub(crate) fn main() -> Result<(), ctxsim::Error> {
     let (sums, rows) = ledger;
     let tally = Tally::new(&sums, Some(&rows.into()), &outcome, true, profile);
 
-    let identity = plan.report(Some(1), &|_, _| {});
+    let identity = plan.report(Some(1), &|_, _| {})?;
     assert!(tally.sums.main.prompt_max < identity.runs[0].tally.sums.main.prompt_max);
     assert!(tally.costs.total().is_some(), "every token has a price");
     assert!(tally.evidence_kept() < identity.runs[0].tally.evidence_kept());

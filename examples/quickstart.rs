@@ -9,9 +9,9 @@ pub(crate) fn main() -> Result<(), ctxsim::Error> {
         profiles: vec!["duckagent/openai-gpt-5.4".into()],
         ..Comparison::default()
     };
-    let report = Plan::new(&Catalog::bundled(), &comparison)?.report(None, &|_, _| {});
+    let report = Plan::new(&Catalog::bundled(), &comparison)?.report(None, &|_, _| {})?;
 
     let longest: Vec<u64> = report.runs.iter().map(|it| it.tally.sums.main.prompt_max).collect();
-    assert_eq!(longest, [108_982, 73_082]);
+    assert_eq!(longest, [108_982, 99_771]);
     Ok(())
 }

@@ -16,9 +16,7 @@ mod units;
 use crate::input::profile::written::Readable;
 use crate::input::{CacheRules, Layout, Settings, TtlClass};
 use crate::ledger::{CacheUse, ExplicitCacheRow};
-use crate::projection::Visit;
 use crate::projection::chain::Chain;
-use crate::projection::prompt::SlotIx;
 use crate::quantity::Tokens;
 
 pub use finding::{EntryFound, Fate, Finding, MarkFound};
@@ -29,12 +27,11 @@ pub use qualified::HitDraws;
 pub struct RequestView<'a> {
     /// Tokens of the prompt.
     pub prompt: Tokens,
-    /// Tokens of the stable prefix.
-    pub stable: Tokens,
+    /// How many tokens at its front are the same as in the prompt before, as far as the policy's passes tell: what came since
+    /// is taken to be no change, and any number where nothing was worked on. Rules that compare content ask the chain.
+    pub intact_tokens: Tokens,
     /// The chained prefixes; empty for rules that do not ask for them. What the prompt has beyond them is new.
     pub chain: &'a Chain,
-    /// The policy's passes since the last request.
-    pub visits: &'a [Visit],
     /// Where the prompt asks for breakpoints.
     pub layout: &'a Layout,
     /// How long the harness asks entries to live, where the layout does not say.
@@ -47,8 +44,6 @@ pub struct RequestView<'a> {
     pub response_ms: i64,
     /// Milliseconds since the timeline began at which its response ends.
     pub end_ms: i64,
-    /// The first slot that the policy edited since the last request.
-    pub edited_from: Option<SlotIx>,
     /// What the request says beside its content.
     pub settings: Settings,
 }
@@ -59,16 +54,14 @@ impl<'a> RequestView<'a> {
     pub fn of(prompt: Tokens, chain: &'a Chain, layout: &'a Layout, now_ms: i64) -> Self {
         Self {
             prompt,
-            stable: 0,
+            intact_tokens: Tokens::MAX,
             chain,
-            visits: &[],
             layout,
             ttl: None,
             tail: 0,
             now_ms,
             response_ms: now_ms,
             end_ms: now_ms,
-            edited_from: None,
             settings: Settings::default(),
         }
     }

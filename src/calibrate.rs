@@ -4,6 +4,7 @@ use indexmap::IndexMap;
 use serde::Serialize;
 
 use crate::input::TtlClass;
+use crate::input::profile::cache::Setting;
 use crate::input::profile::price::Prices;
 use crate::ledger::{CacheUse, RequestRow, Role};
 use crate::price;
@@ -85,8 +86,9 @@ impl Calibration {
         let class = class(row.usage.read, billed.cache_read);
         let reason = if class == Class::Exact { "" } else { reason(timeline, before, row, billed) };
         self.pairs.push(Pair { step: row.step, predicted: row.usage, billed, class, reason });
-        let mut write = [0; 2];
-        write[timeline.harness.ttl.unwrap_or(TtlClass::Short) as usize] = billed.cache_write;
+        let is_long = timeline.harness.ttl == Some(TtlClass::Long);
+        let long = billed.cache_write_long.unwrap_or(if is_long { billed.cache_write } else { 0 });
+        let write = [billed.cache_write.saturating_sub(long), long];
         let as_billed =
             CacheUse { read: billed.cache_read, write, uncached: billed.uncached, broke_at: None };
         let input = |usage| price::request(&RequestRow { usage, output: 0, ..*row }, prices);
@@ -149,15 +151,18 @@ fn class(predicted: Tokens, billed: Tokens) -> Class {
 
 /// Says what may be behind a difference.
 fn reason(timeline: &Timeline, before: &RequestRow, row: &RequestRow, billed: Usage) -> &'static str {
-    let is_reset = timeline
-        .events
-        .iter()
-        .any(|it| matches!(it.kind, EventKind::Reset(_)) && timeline.spine.step_at(it.at) == row.step);
+    let mut events = timeline.events.iter().filter(|it| timeline.spine.step_at(it.at) == row.step);
+    let is_reset = events.clone().any(|it| matches!(it.kind, EventKind::Reset(_)));
+    let is_rewritten =
+        events.any(|it| matches!(it.kind, EventKind::Change(Setting::Preamble | Setting::System, _)));
     let begins = row.turn_ix != before.turn_ix;
     let plain = before.prompt.saturating_sub(timeline.tail(before.step));
     let predicted = row.usage.read;
     if is_reset {
         return "the harness took history out, and the record does not say how much of the prompt stayed the same";
+    }
+    if is_rewritten {
+        return "the messages were taken to be written anew; they were not, or tools and system prompt have another size";
     }
     if billed.cache_read > predicted {
         return match (predicted, begins) {

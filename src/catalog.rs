@@ -1,6 +1,7 @@
 //! The inputs by name: what the binary carries, and the user's folders over it.
 
 mod load;
+mod search;
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -17,6 +18,7 @@ use crate::input::policy::wildcard;
 use crate::input::text::source::{self, Source, read_text};
 
 pub use load::Loaded;
+pub use search::Found;
 
 /// The files that the binary carries: path and text, sorted by path within each folder.
 const BUNDLED: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/bundled.rs"));
@@ -26,9 +28,6 @@ const BUNDLED_MARK: &str = "bundled:";
 
 /// The file that lists the user's folders.
 const CONFIG: &str = "ctxsim.toml";
-
-/// How deep folders may lie in one another.
-const DEPTH_MAX: usize = 16;
 
 /// A kind of input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -135,6 +134,18 @@ impl Origin {
                 BUNDLED.iter().find(|(path, _)| *path == wanted).map(|(path, _)| Self::Bundled(path))
             }
             Self::File(_) => Some(Self::File(folder.join(relative))),
+        }
+    }
+
+    /// Returns whether both are the same file, however their paths are written.
+    #[must_use]
+    pub fn is_same(&self, other: &Self) -> bool {
+        let real = |it: &PathBuf| fs::canonicalize(it).ok();
+        match (self, other) {
+            (Self::File(one), Self::File(other)) => {
+                one == other || (real(one).is_some() && real(one) == real(other))
+            }
+            _ => self == other,
         }
     }
 
@@ -248,6 +259,18 @@ impl Catalog {
         names
     }
 
+    /// Returns a name as a file gives it: one of the catalog, or a path from the file's own folder.
+    #[must_use]
+    pub fn named_by(&self, file: &Origin, kind: Kind, name: &str) -> String {
+        let is_name = name.contains('*') || self.entries.contains_key(&(kind, name.to_owned()));
+        match file.beside(name) {
+            Some(Origin::File(path)) if !is_name && (path.exists() || path.extension().is_some()) => {
+                path.display().to_string()
+            }
+            _ => name.to_owned(),
+        }
+    }
+
     /// Returns where an input stands, by its name or by its path.
     ///
     /// # Errors
@@ -262,13 +285,35 @@ impl Catalog {
         if !path.is_dir() && (path.exists() || Format::of(path).is_some() || is_recording) {
             return Ok(Origin::File(path.to_owned()));
         }
-        let last = |it: &str| it.rsplit('/').next().unwrap_or_default().to_owned();
-        let by_last = || self.names(kind).find(|it| last(it) == last(name));
-        let suggestion = nearest(name, self.names(kind)).or_else(by_last).map(str::to_owned);
-        if suggestion.is_none() && path.is_dir() {
-            return Err(Error::Read { path: path.to_owned(), source: io::ErrorKind::IsADirectory.into() });
+        let is_folder = path.is_dir() && self.suggestions(kind, name).is_empty();
+        Err(if is_folder {
+            Error::Read { path: path.to_owned(), source: io::ErrorKind::IsADirectory.into() }
+        } else {
+            self.unknown_name(kind, name)
+        })
+    }
+
+    /// Says that a name is not in the catalog, and what it may mean.
+    fn unknown_name(&self, kind: Kind, name: &str) -> Error {
+        let has = |it: &Kind| self.entries.contains_key(&(*it, name.to_owned()));
+        Error::UnknownName {
+            kind: kind.noun(),
+            name: name.to_owned(),
+            suggestions: self.suggestions(kind, name),
+            other_kind: Kind::ALL.into_iter().find(has).map(Kind::noun),
         }
-        Err(Error::UnknownName { kind: kind.noun(), name: name.to_owned(), suggestion })
+    }
+
+    /// Returns the names of a kind that a wrong one may mean: the nearest, that of another folder, or all with it in them.
+    fn suggestions(&self, kind: Kind, wrong: &str) -> Vec<String> {
+        let last = |it: &str| it.rsplit('/').next().unwrap_or_default().to_owned();
+        let by_last = || self.names(kind).find(|it| last(it) == last(wrong));
+        if let Some(one) = nearest(wrong, self.names(kind)).or_else(by_last) {
+            return vec![one.to_owned()];
+        }
+        let part = wrong.to_lowercase();
+        let has_part = |it: &&str| !part.is_empty() && it.to_lowercase().contains(&part);
+        self.names(kind).filter(has_part).map(str::to_owned).collect()
     }
 
     /// Returns the text of a file that a diagnostic names.
@@ -286,29 +331,15 @@ impl Catalog {
 /// # Errors
 /// A folder cannot be read.
 pub fn input_files(folder: &Path) -> Result<Vec<PathBuf>, Error> {
-    let mut files = Vec::new();
-    walk(folder, 0, &mut files)?;
-    Ok(files)
+    search::files_below(folder, |it| Format::of(it).is_some())
 }
 
-/// Collects input files, folder by folder.
-fn walk(folder: &Path, depth: usize, files: &mut Vec<PathBuf>) -> Result<(), Error> {
-    let failed = |source| Error::Read { path: folder.to_owned(), source };
-    let mut paths = Vec::new();
-    for entry in fs::read_dir(folder).map_err(failed)? {
-        paths.push(entry.map_err(failed)?.path());
-    }
-    paths.sort();
-    for path in paths {
-        if path.is_dir() {
-            if depth < DEPTH_MAX {
-                walk(&path, depth + 1, files)?;
-            }
-        } else if Format::of(&path).is_some() {
-            files.push(path);
-        }
-    }
-    Ok(())
+/// Returns the files below a folder that may be price lists, sorted by path.
+///
+/// # Errors
+/// A folder cannot be read.
+pub fn price_list_files(folder: &Path) -> Result<Vec<PathBuf>, Error> {
+    search::files_below(folder, |it| it.extension().is_some_and(|it| it == "toml" || it == "json"))
 }
 
 /// Returns the name that a path below a kind's folder gives.

@@ -1,38 +1,52 @@
-//! What is simulated for a comparison, and its report: each load is built once, each simulation runs once.
+//! What is simulated for a comparison, and its report: a scenario is opened when its turn comes, played, folded and forgotten.
 
 pub mod check;
 mod convert;
+mod entry;
 mod found;
+mod guards;
 mod inputs;
 mod load;
+mod models;
+mod named;
+mod naming;
 mod notes;
+mod other_models;
 mod params;
+mod play;
 mod played_recovery;
+mod selection;
+mod session;
 mod sensitivity;
+mod set_policies;
 mod simulations;
 mod threads;
 mod trials;
+mod unpriced;
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::catalog::Catalog;
+use crate::diag::Diagnostic;
 use crate::error::Error;
-use crate::input::suite::{Guard, Habits, Reference};
-use crate::input::{Policy, Profile};
-use crate::ledger::{Outcome, Rows, Sums};
-use crate::measure::trial::{Trial, TrialSink};
-use crate::measure::{Retention, Tally};
-use crate::price::{self, PriceIndex, PriceRows};
-use crate::quantity::UNLIMITED;
-use crate::report::{Assumed, LoadFacts, Report, Run};
-use crate::timeline::conversation;
+use crate::guard::{self, NamedGuard};
+use crate::input::suite::{Habits, Reference};
+use crate::input::{Limits, Policy, Profile};
+use crate::ledger::Rows;
+use crate::measure::Tally;
+use crate::measure::probe::Probe;
+use crate::measure::trial::Trial;
+use crate::report::{Report, Skipped, distinct, numbers};
 
-pub use convert::convert;
-pub use load::{Workload, recording};
-use played_recovery::PlayedRecovery;
-use simulations::{Keys, Ledgers, Simulations};
-use threads::on_threads;
-use trials::{Kept, Played};
+pub use convert::{convert, show, show_merged};
+pub use entry::{Entry, Load};
+use found::Found;
+pub use load::{Workload, check_recorded, recording};
+use models::ModelProfiles;
+use selection::{Candidate, LeftOut, Selection};
+use threads::{in_order, with_threads};
+pub use trials::{ConversationRows, conversation};
 
 /// What to run; a list that is empty is the suite's, and `*` in a name stands for anything.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -45,8 +59,17 @@ pub struct Comparison {
     pub scenarios: Vec<String>,
     /// Profiles, by name or path.
     pub profiles: Vec<String>,
+    /// Whether a recorded session runs under the profile of its own model, whatever else is named; where no profiles are, the
+    /// suite says so.
+    pub own_models: bool,
     /// The seed of every draw; the scenario's, when silent.
     pub seed: Option<u64>,
+    /// Leaves out recorded sessions whose last request was before this day, `YYYY-MM-DD`.
+    pub since: Option<String>,
+    /// Leaves out all recorded sessions but so many, the newest.
+    pub limit: Option<usize>,
+    /// Leaves out recorded sessions of other models: a part of the model's id, or a pattern.
+    pub model: Option<String>,
     /// How many trials of each conversation, and of what has drawn needs; the scenario's, when silent.
     pub trials: Option<u64>,
     /// Overrides, `PATH=VALUE`.
@@ -58,75 +81,48 @@ pub struct Comparison {
 pub struct Plan {
     /// The policies' names, in the order of the report.
     pub policies: Vec<String>,
-    /// The scenarios, in the order of the report.
-    pub scenarios: Vec<Load>,
-    /// The profiles, in the order of the report.
+    /// The scenarios, in the order of the report; a recording is read when its turn comes.
+    pub scenarios: Vec<Entry>,
+    /// The profiles that were named, in the order of the report; a recorded session may have its own model's instead.
     pub profiles: Vec<Profile>,
     /// The suite's name, where one took part.
     pub suite: Option<String>,
     /// What a reader of the table must know.
     pub notes: Vec<String>,
     /// Rules on the results.
-    pub guards: Vec<Guard>,
+    pub guards: Vec<NamedGuard>,
     /// Figures of others that stand beside ours.
     pub references: Vec<Reference>,
     /// What break-even points are asked about.
     pub break_even: Option<Habits>,
     /// Whether the report adds up the scenarios.
     pub has_sum: bool,
+    /// What was named and takes no part.
+    pub skipped: Vec<Skipped>,
+    /// The policy that keeps everything, as the recorded harness did.
+    as_recorded: Arc<Policy>,
+    /// The profiles that stand for models of recordings.
+    models: Arc<ModelProfiles>,
+    /// Which recorded sessions take part.
+    selection: Selection,
 }
 
-/// A scenario ready to run.
-#[derive(Clone, Debug)]
-pub struct Load {
-    /// Its name.
-    pub name: String,
-    /// Its seed.
-    pub seed: u64,
-    /// Whether its needs are drawn, and what they fetch enters the history.
-    pub is_sampled: bool,
-    /// How many times each load of it is drawn; 1 where nothing is.
-    pub trials: u64,
-    /// What it plays.
-    pub workload: Workload,
-    /// The policies with the parameters that they run with here.
-    pub policies: Vec<Arc<Policy>>,
-}
-
-/// A ledger folded to what prices ask for, and what its run came to beside.
-type Folded = (Sums, Option<PriceIndex>, Outcome);
-
-/// What is told, from any thread, after each simulation: how many are done, of how many.
+/// What is told, from any thread, while a plan runs: how much is done, of how much.
 pub type Progress<'a> = &'a (dyn Fn(usize, usize) + Sync);
 
 /// A run's place in a plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cell {
-    /// The scenario's index.
+    /// The load's index, a recording of several sessions being several loads.
     pub scenario: usize,
-    /// The profile's index.
+    /// The index of the profile among those of its load.
     pub profile: usize,
     /// The policy's index.
     pub policy: usize,
 }
 
-impl Load {
-    /// Returns what a report says of it.
-    fn facts(&self) -> LoadFacts<'_> {
-        LoadFacts {
-            name: &self.name,
-            has_needs: self.workload.has_needs(),
-            is_conversation: self.workload.conversations().is_some(),
-            drawn_from: self.is_sampled.then_some(self.seed),
-            trials: self.trials,
-            refetch: self.workload.refetch(),
-            assumptions: self.workload.assumptions(),
-        }
-    }
-}
-
 impl Plan {
-    /// Reads and checks what a comparison names.
+    /// Reads and checks what a comparison names; recordings are read later, each when its turn comes.
     ///
     /// # Errors
     /// Every problem of every file and of every override.
@@ -134,219 +130,246 @@ impl Plan {
         inputs::plan(catalog, comparison)
     }
 
-    /// Returns the runs in the order of the report: by scenario, then by profile, then by policy.
-    pub fn cells(&self) -> impl Iterator<Item = Cell> {
-        let (n_profiles, n_policies) = (self.profiles.len(), self.policies.len());
-        (0..self.scenarios.len()).flat_map(move |scenario| {
-            (0..n_profiles).flat_map(move |profile| {
-                (0..n_policies).map(move |policy| Cell { scenario, profile, policy })
-            })
-        })
+    /// Takes the limits off all profiles: none stops a session that took place.
+    #[must_use]
+    pub fn without_limits(mut self) -> Self {
+        self.profiles.iter_mut().for_each(|it| it.limits = Limits::NONE);
+        Arc::make_mut(&mut self.models).take_limits();
+        self
+    }
+
+    /// Opens a scenario: makes or reads what it plays. A recording may hold several sessions.
+    ///
+    /// # Errors
+    /// Every problem of its recording, or no profile stands for its model.
+    pub fn open(&self, entry: &Entry) -> Result<Vec<Load>, Error> {
+        entry.open(&self.profiles, &self.models)
     }
 
     /// Returns how many simulations the runs need: profiles that differ in nothing but prices share theirs, and so do
     /// policies that come to the same under a profile's limits, or differ in recovery alone.
-    #[must_use]
-    pub fn n_simulations(&self) -> usize {
-        self.simulations().len()
+    ///
+    /// # Errors
+    /// What [`Plan::open`] says of any scenario.
+    pub fn n_simulations(&self) -> Result<usize, Error> {
+        let n_all = self.each(None, &|_, _| {}, |load, _| load.simulations().len())?;
+        Ok(n_all.into_iter().sum())
     }
 
-    /// Runs everything and reports; `threads` of 1 stays on the caller's, none takes all cores.
-    #[must_use]
-    pub fn report(&self, threads: Option<usize>, progress: Progress<'_>) -> Report {
-        let simulations = self.simulations();
-        let ledgers = self.ledgers(&simulations, threads, progress);
-        let assumed: Vec<Arc<Assumed>> = self.assumed();
-        let recovered = self.played_recovery(&simulations, &ledgers, threads, progress);
-        let played = self.played(&simulations, threads, progress);
-        let cells: Vec<Cell> = self.cells().collect();
-        // To fold many trials is work, too; of other runs there is little to fold.
-        let threads = if played.iter().any(Option::is_some) { threads } else { Some(1) };
-        let runs = on_threads(threads, cells.len(), |index| {
-            let cell = cells[index];
-            let (load, profile) = (&self.scenarios[cell.scenario], &self.profiles[cell.profile]);
-            let (tally, retention) = match &played[cell.scenario] {
-                Some(played) => self.retained(cell, &simulations, played, profile),
-                None => {
-                    let has_needs = load.workload.has_needs();
-                    let mut tally = summed(self.tallies(cell, &simulations, &ledgers), profile);
-                    let bounds = ledgers.bounds_of(&simulations, cell).map(|it| {
-                        it.map(|(sums, ..)| price::recovery(&sums.needs, profile).unwrap_or(f64::NAN))
-                    });
-                    tally.recovery_interval = bounds.filter(|_| has_needs);
-                    recovered.replace(&simulations, cell, profile, &mut tally);
-                    (tally, None)
+    /// Opens every scenario, on all cores, does something with each load, and forgets it; the results are in order,
+    /// whatever the number of threads: 1 stays on one, none takes all cores.
+    ///
+    /// # Errors
+    /// What [`Plan::open`] says, of all scenarios.
+    pub fn each<T: Send>(
+        &self,
+        threads: Option<usize>,
+        progress: Progress<'_>,
+        one: impl Fn(&Load, Progress<'_>) -> T + Sync,
+    ) -> Result<Vec<T>, Error> {
+        self.each_of(threads, progress, |entry| self.open(entry), one).map(|it| it.0)
+    }
+
+    /// The same, with scenarios opened in some way, and with what was left out.
+    fn each_of<T: Send>(
+        &self,
+        threads: Option<usize>,
+        progress: Progress<'_>,
+        open: impl Fn(&Entry) -> Result<Vec<Load>, Error> + Sync,
+        one: impl Fn(&Load, Progress<'_>) -> T + Sync,
+    ) -> Result<(Vec<T>, Vec<Skipped>), Error> {
+        let n_all = self.scenarios.len();
+        let (n_done, n_recorded) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        // What a single scenario does is shown in its own steps.
+        let within: Progress<'_> = if n_all == 1 { progress } else { &|_, _| {} };
+        let parts = with_threads(threads, || {
+            let chosen = self.newest(&open);
+            in_order(n_all, |index| {
+                let chosen = chosen.as_ref().map(|it| &it[index]);
+                let part = self.part(&self.scenarios[index], &open, chosen, |load| {
+                    let is_recorded = load.workload.items().is_some_and(|it| it.recorded.is_some());
+                    n_recorded.fetch_add(usize::from(is_recorded), Ordering::Relaxed);
+                    one(load, within)
+                });
+                if n_all > 1 {
+                    progress(n_done.fetch_add(1, Ordering::Relaxed) + 1, n_all);
                 }
-            };
-            Run {
-                policy: self.policies[cell.policy].clone(),
-                scenario: load.name.clone(),
-                profile: profile.name.clone(),
-                seed: load.seed,
-                trials: load.trials,
-                tally,
-                retention: retention.map(Arc::new),
-                assumed: Arc::clone(&assumed[cell.scenario * self.profiles.len() + cell.profile]),
-            }
-        });
-        let report = Report::new(self.suite.clone(), self.notes.clone(), runs, self.has_sum);
-        let notes = report.notes.iter().cloned().chain(notes::on_recovery(&report)).collect();
-        Report { references: self.references.clone(), notes, ..report }
-    }
-
-    /// Runs every conversation and returns its trials, in the order of [`Plan::cells`]; other scenarios have none.
-    #[must_use]
-    pub fn trials(&self, threads: Option<usize>, progress: Progress<'_>) -> Vec<(Cell, Vec<Trial>)> {
-        let simulations = self.simulations();
-        let played = self.played(&simulations, threads, progress);
-        let of = |cell: Cell| {
-            let played = played[cell.scenario].as_ref()?;
-            Some((cell, played.of(simulations.within(cell)).map(|it| it.trial).collect()))
-        };
-        self.cells().filter_map(of).collect()
-    }
-
-    /// Runs every scenario with drawn needs and returns what each trial came to, in the order of [`Plan::cells`]; others have
-    /// none.
-    #[must_use]
-    pub fn drawn(&self, threads: Option<usize>, progress: Progress<'_>) -> Vec<(Cell, Vec<Tally>)> {
-        if !self.scenarios.iter().any(|it| it.is_sampled) {
-            return Vec::new();
-        }
-        let simulations = self.simulations();
-        let ledgers = self.ledgers(&simulations, threads, progress);
-        let cells = self.cells().filter(|it| self.scenarios[it.scenario].is_sampled);
-        cells.map(|cell| (cell, self.tallies(cell, &simulations, &ledgers).collect())).collect()
-    }
-
-    /// Prices what a run came to, trial by trial.
-    fn tallies(
-        &self,
-        cell: Cell,
-        simulations: &Simulations<'_>,
-        ledgers: &Ledgers<Folded>,
-    ) -> impl Iterator<Item = Tally> {
-        let profile = &self.profiles[cell.profile];
-        let has_needs = self.scenarios[cell.scenario].workload.has_needs();
-        let priced = move |(sums, index, outcome): &Folded| {
-            Tally::new(sums, index.as_ref(), outcome, has_needs, profile)
-        };
-        ledgers.of(simulations, cell).map(priced)
-    }
-
-    /// Plays the conversations.
-    fn played(
-        &self,
-        simulations: &Simulations<'_>,
-        threads: Option<usize>,
-        progress: Progress<'_>,
-    ) -> Vec<Option<Kept<Played>>> {
-        let keys = &simulations.keys;
-        let one = |load: &Load| {
-            let conversation = load.workload.conversations()?;
-            let keep = |made: &conversation::Trial, sink: TrialSink, index, outcome: Outcome| Played {
-                trial: sink.trial.of(made.length, made.trial, made.total_tokens, &outcome),
-                sums: sink.sums,
-                index,
-                outcome,
-            };
-            let trials = trials::Trials { load, conversation, keys, threads, progress };
-            Some(if keys.is_flat {
-                trials.play(|made, sink, outcome| keep(made, sink, None, outcome))
-            } else {
-                trials.play(|made, (sink, rows): (TrialSink, PriceRows), outcome| {
-                    keep(made, sink, Some(rows.into()), outcome)
-                })
+                part
             })
-        };
-        self.scenarios.iter().map(one).collect()
-    }
-
-    /// Adds up the trials of a run, and compares them with those of the other policies.
-    fn retained(
-        &self,
-        cell: Cell,
-        simulations: &Simulations<'_>,
-        played: &Kept<Played>,
-        profile: &Profile,
-    ) -> (Tally, Option<Retention>) {
-        let of = |policy| {
-            let cell = Cell { policy, ..cell };
-            played.of(simulations.within(cell)).map(|it| &it.trial)
-        };
-        let tallies = played.of(simulations.within(cell)).map(|one| {
-            let mut tally = Tally::new(&one.sums, one.index.as_ref(), &one.outcome, false, profile);
-            // Each conversation has a budget of its own.
-            tally.limits.prompt = UNLIMITED;
-            tally
         });
-        let own = of(cell.policy);
-        let mut retention = Retention::new(&own.clone().copied().collect::<Vec<_>>());
-        for (index, policy) in self.policies.iter().enumerate().filter(|(index, _)| *index != cell.policy) {
-            retention.pair(policy, own.clone(), of(index));
+        let mut found = Found::default();
+        let mut all = Vec::with_capacity(n_all);
+        let mut skipped = self.skipped.clone();
+        for part in parts {
+            match part {
+                Ok(part) => part.into_iter().for_each(|it| match it {
+                    Ok(one) => all.push(one),
+                    Err(left_out) => skipped.push(left_out),
+                }),
+                Err(error) => found.error(error),
+            }
         }
-        (summed(tallies, profile), Some(retention))
+        found.stop()?;
+        let has_none = self.selection.is_asked() && n_recorded.into_inner() == 0;
+        if has_none || all.is_empty() && !skipped.is_empty() {
+            let problem = Diagnostic::at("nothing-to-run", "", "no recorded session is left to run");
+            let help = match skipped.len() {
+                0 => "name a recording or a folder of them".to_owned(),
+                _ => format!("skipped: {}", Skipped::counted(&skipped)),
+            };
+            return Err(vec![problem.help(help)].into());
+        }
+        Ok((all, skipped))
     }
 
-    /// Plays recovery where a policy edits what was fetched.
-    fn played_recovery(
+    /// Opens a scenario and does something with each load of it that takes part.
+    fn part<T: Send>(
         &self,
-        simulations: &Simulations<'_>,
-        ledgers: &Ledgers<Folded>,
+        entry: &Entry,
+        open: &impl Fn(&Entry) -> Result<Vec<Load>, Error>,
+        chosen: Option<&Vec<LeftOut>>,
+        one: impl Fn(&Load) -> T + Sync,
+    ) -> Result<Vec<Result<T, Skipped>>, Error> {
+        let skipped = |reason| Skipped { file: entry.loaded.origin.label(), reason };
+        // What takes no part need not be read again.
+        if let Some(reasons) = chosen.and_then(|it| it.iter().cloned().collect::<Option<Vec<_>>>())
+            && !reasons.is_empty()
+        {
+            return Ok(reasons.into_iter().map(|it| Err(skipped(it))).collect());
+        }
+        let loads = match open(entry) {
+            Err(error) if entry.is_searched => {
+                return Ok(vec![Err(Skipped::new(&entry.loaded.origin.label(), error))]);
+            }
+            loads => loads?,
+        };
+        let left_out = |nth: usize| match chosen {
+            Some(chosen) => chosen.get(nth).cloned().flatten(),
+            None => self.selection.refusal(&loads[nth]),
+        };
+        Ok(in_order(loads.len(), |nth| match left_out(nth) {
+            Some(reason) => Err(skipped(reason)),
+            None => Ok(one(&loads[nth])),
+        }))
+    }
+
+    /// Returns by scenario and load why it takes no part, where only the newest are asked for: all are opened to see.
+    fn newest(
+        &self,
+        open: &(impl Fn(&Entry) -> Result<Vec<Load>, Error> + Sync),
+    ) -> Option<Vec<Vec<LeftOut>>> {
+        let limit = self.selection.limit?;
+        let candidates: Vec<Vec<Candidate>> = in_order(self.scenarios.len(), |index| {
+            let loads = open(&self.scenarios[index]).unwrap_or_default();
+            loads.iter().map(|it| self.selection.candidate(it)).collect()
+        });
+        let times = candidates.iter().flatten().filter_map(|it| match it {
+            Candidate::At(time) => Some(*time),
+            _ => None,
+        });
+        let mut is_new = self.selection.newest(&times.collect::<Vec<_>>()).into_iter();
+        let older = || Some(format!("older than the newest {}", numbers::thousands(limit as u64)));
+        let mut left_out = |it| match it {
+            Candidate::Always => None,
+            Candidate::Refused(reason) => Some(reason),
+            Candidate::At(_) => {
+                if is_new.next() == Some(true) {
+                    None
+                } else {
+                    older()
+                }
+            }
+        };
+        Some(candidates.into_iter().map(|it| it.into_iter().map(&mut left_out).collect()).collect())
+    }
+
+    /// Runs everything and reports; `threads` of 1 stays on one, none takes all cores.
+    ///
+    /// # Errors
+    /// What [`Plan::open`] says, of all scenarios.
+    pub fn report(&self, threads: Option<usize>, progress: Progress<'_>) -> Result<Report, Error> {
+        let open = |entry: &Entry| self.open(entry);
+        let one = |load: &Load, progress: Progress<'_>| {
+            let runs = load.runs(progress);
+            let is_unpriced = runs.iter().any(|it| it.tally.costs.total().is_none());
+            let profiles = if is_unpriced { load.profiles.clone() } else { Vec::new() };
+            (runs, load.notes(), load.session(&self.as_recorded), profiles)
+        };
+        let (parts, skipped) = self.each_of(threads, progress, open, one)?;
+        let (mut runs, mut notes, mut sessions) = (Vec::new(), self.notes.clone(), Vec::new());
+        let (mut of_loads, mut unpriced) = (Vec::new(), Vec::new());
+        for (of_load, noted, session, profiles) in parts {
+            unpriced.extend(profiles);
+            runs.extend(of_load);
+            of_loads.extend(noted);
+            sessions.extend(session);
+        }
+        notes.extend(distinct(of_loads.into_iter()));
+        let oracles = self.scenarios.iter().flat_map(|it| &it.policies).filter(|it| it.code.is_some());
+        let oracles = distinct(oracles.map(|it| it.name.clone()));
+        let report = Report::new(self.suite.clone(), notes, runs, self.has_sum);
+        let mut report = Report { references: self.references.clone(), skipped, sessions, oracles, ..report };
+        report.notes.extend(notes::on_recovery(&report));
+        report.notes.extend(report.notes_on_stages());
+        report.notes.extend(distinct(unpriced::notes(&report, &unpriced).into_iter()));
+        report.guard_verdicts = guard::judge(&self.guards, &report);
+        Ok(report)
+    }
+
+    /// Runs every conversation and returns its trials, run by run; other scenarios have none.
+    ///
+    /// # Errors
+    /// What [`Plan::open`] says, of all scenarios.
+    pub fn trials(
+        &self,
         threads: Option<usize>,
         progress: Progress<'_>,
-    ) -> PlayedRecovery {
-        if simulations.keys.is_flat {
-            let fold = |sums: Sums, outcome| (sums, None, outcome);
-            return PlayedRecovery::new(simulations, ledgers, fold, threads, progress);
-        }
-        let fold = |(sums, rows): (Sums, PriceRows), outcome| (sums, Some(rows.into()), outcome);
-        PlayedRecovery::new(simulations, ledgers, fold, threads, progress)
+    ) -> Result<Vec<(Cell, Vec<Trial>)>, Error> {
+        self.each(threads, progress, Load::trials).map(numbered)
     }
 
-    /// Runs everything and folds the ledgers to what the profiles' prices ask for: flat prices need no more than sums.
-    fn ledgers(
+    /// Runs every scenario with drawn needs and returns what each trial came to, run by run; others have none.
+    ///
+    /// # Errors
+    /// What [`Plan::open`] says, of all scenarios.
+    pub fn drawn(
         &self,
-        simulations: &Simulations<'_>,
         threads: Option<usize>,
         progress: Progress<'_>,
-    ) -> Ledgers<Folded> {
-        if simulations.keys.is_flat {
-            return simulations.run(threads, progress).map(|(sums, outcome)| (sums, None, outcome));
-        }
-        let ledgers = simulations.run::<(Sums, PriceRows)>(threads, progress);
-        ledgers.map(|((sums, rows), outcome)| (sums, Some(rows.into()), outcome))
+    ) -> Result<Vec<(Cell, Vec<Tally>)>, Error> {
+        self.each(threads, progress, Load::drawn).map(numbered)
     }
 
-    /// Runs everything and keeps the rows, in the order of [`Plan::cells`]; runs that share a simulation share its rows.
-    /// Conversations have none, and what has drawn needs has those of its first trial.
-    #[must_use]
-    pub fn rows(&self, threads: Option<usize>, progress: Progress<'_>) -> Vec<(Cell, Arc<Rows>)> {
-        let simulations = self.simulations().first_trials();
-        let ledgers = simulations.run::<Rows>(threads, progress).map(|(rows, _)| Arc::new(rows));
-        let has_rows = |cell: &Cell| self.scenarios[cell.scenario].workload.conversations().is_none();
-        let of = |cell| Some((cell, Arc::clone(ledgers.of(&simulations, cell).next()?)));
-        self.cells().filter(has_rows).filter_map(of).collect()
+    /// Runs everything and keeps the rows, run by run; runs that share a simulation share its rows. Conversations have
+    /// none, and what has drawn needs has those of its first trial.
+    ///
+    /// # Errors
+    /// What [`Plan::open`] says, of all scenarios.
+    pub fn rows(
+        &self,
+        threads: Option<usize>,
+        progress: Progress<'_>,
+    ) -> Result<Vec<(Cell, Arc<Rows>)>, Error> {
+        self.each(threads, progress, Load::rows).map(numbered)
     }
 
-    /// Returns what has to be played.
-    fn simulations(&self) -> Simulations<'_> {
-        Simulations::new(&self.scenarios, &self.profiles, self.policies.len())
-    }
-
-    /// Returns what is assumed, by scenario and profile.
-    fn assumed(&self) -> Vec<Arc<Assumed>> {
-        let pairs = self.scenarios.iter().flat_map(|load| self.profiles.iter().map(move |it| (load, it)));
-        pairs.map(|(load, profile)| Arc::new(Assumed::new(&load.facts(), profile))).collect()
+    /// Runs every conversation and returns its probes, run by run; other scenarios have none.
+    ///
+    /// # Errors
+    /// What [`Plan::open`] says, of all scenarios.
+    pub fn probes(
+        &self,
+        threads: Option<usize>,
+        progress: Progress<'_>,
+    ) -> Result<Vec<(Cell, Vec<Probe>)>, Error> {
+        self.each(threads, progress, Load::probes).map(numbered)
     }
 }
 
-/// Adds up the trials of a run.
-fn summed(trials: impl Iterator<Item = Tally>, profile: &Profile) -> Tally {
-    let both = |mut sum: Tally, more: Tally| {
-        sum.add(&more);
-        sum
+/// Puts what all loads came to together, each cell with its load.
+fn numbered<T>(of_loads: Vec<Vec<(Cell, T)>>) -> Vec<(Cell, T)> {
+    let with_load = |(scenario, of_load): (usize, Vec<(Cell, T)>)| {
+        of_load.into_iter().map(move |(cell, it)| (Cell { scenario, ..cell }, it))
     };
-    let nothing = || Tally::new(&Sums::default(), None, &Outcome::default(), false, profile);
-    trials.reduce(both).unwrap_or_else(nothing)
+    of_loads.into_iter().enumerate().flat_map(with_load).collect()
 }

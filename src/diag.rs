@@ -125,18 +125,22 @@ pub fn nearest<'a>(wrong: &str, known: impl IntoIterator<Item = &'a str>) -> Opt
     ranked.filter(|(distance, _)| *distance <= limit).min().map(|(_, it)| it)
 }
 
-/// Returns the Levenshtein distance in characters.
+/// Returns the Levenshtein distance in characters, two neighbours that changed places being one edit.
 fn edit_distance(left: &str, right: &str) -> usize {
-    let right: Vec<char> = right.chars().collect();
+    let (left, right): (Vec<char>, Vec<char>) = (left.chars().collect(), right.chars().collect());
+    let mut before: Vec<usize> = Vec::new();
     let mut row: Vec<usize> = (0..=right.len()).collect();
-    for (i, from) in left.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
+    for (i, from) in left.iter().enumerate() {
+        let mut next = vec![i + 1];
         for (j, to) in right.iter().enumerate() {
-            let substituted = diagonal + usize::from(from != *to);
-            diagonal = row[j + 1];
-            row[j + 1] = substituted.min(row[j] + 1).min(diagonal + 1);
+            let substituted = row[j] + usize::from(from != to);
+            let mut distance = substituted.min(row[j + 1] + 1).min(next[j] + 1);
+            if i > 0 && j > 0 && *from == right[j - 1] && left[i - 1] == *to {
+                distance = distance.min(before[j - 1] + 1);
+            }
+            next.push(distance);
         }
+        before = std::mem::replace(&mut row, next);
     }
     row[right.len()]
 }
@@ -151,5 +155,6 @@ mod tests {
 
         assert_eq!(nearest("treshold", known), Some("threshold"));
         assert_eq!(nearest("zebra", known), None);
+        assert_eq!(nearest("rnu", ["list", "run"]), Some("run"));
     }
 }

@@ -13,7 +13,7 @@ use crate::engine::{simulate, simulate_watched};
 use crate::input::policy::Moment;
 use crate::input::{Policy, Profile};
 use crate::ledger::{NeedRow, RequestRow, Role, Rows};
-use crate::price::{Bill, Consumed};
+use crate::price::Bill;
 use crate::projection::chain::Link;
 use crate::projection::text_as_it_came;
 use crate::quantity::Tokens;
@@ -127,7 +127,8 @@ pub fn explain(
     let shown: Tokens = items.iter().map(|it| Tokens::from(it.now.tokens)).sum();
     let since = story.since(n_before);
     let compared = before.filter(|_| !this.links.is_empty());
-    let prefix = compared.map(|before| story.prefix(&before, &this, mains[n_before - 1] + 1, n_before));
+    let prefix =
+        compared.map(|before| story.prefix(&before, &this, mains[n_before - 1] + 1, (n_before, row.step)));
     let list = profile.prices.at(row.at_ms);
     let recorded = timeline.recorded.as_ref().filter(|_| is_main && row.n == 0);
     Ok(Explanation {
@@ -135,7 +136,7 @@ pub fn explain(
         of: rows.len(),
         row,
         asked_by,
-        bill: Bill::of_request(list, &Consumed::from(&row)),
+        bill: Bill::of_request(list, &row.tokens()),
         recorded: recorded.and_then(|it| *it.usage.get(row.step as usize)?),
         items,
         beside: row.prompt.saturating_sub(shown),
@@ -223,9 +224,9 @@ impl Story<'_> {
 fn rung(policy: &Policy, author: u8) -> (usize, usize) {
     let mut before = 0;
     if author == 0 {
-        return (policy.stages.len(), 0);
+        return (policy.stages().len(), 0);
     }
-    for (stage, it) in policy.stages.iter().enumerate() {
+    for (stage, it) in policy.stages().iter().enumerate() {
         let step = usize::from(author).saturating_sub(before + 1);
         let n_rungs = policy.rungs(it).count();
         if step < n_rungs {
@@ -233,7 +234,7 @@ fn rung(policy: &Policy, author: u8) -> (usize, usize) {
         }
         before += n_rungs;
     }
-    (policy.stages.len(), 0)
+    (policy.stages().len(), 0)
 }
 
 /// Returns the agent's prompt as it stood when a policy made the n-th request of its own since the agent's last, and the
@@ -247,7 +248,7 @@ fn aside(
 ) -> (Sent, Option<By>) {
     let asks = |noted: &Noted| {
         let (stage, step) = rung(policy, noted.edit.after.by);
-        let action = policy.stages.get(stage).and_then(|it| policy.rungs(it).nth(step)).map(|it| it.action);
+        let action = policy.stages().get(stage).and_then(|it| policy.rungs(it).nth(step)).map(|it| it.action);
         noted.n_sent == n_sent
             && items::is_new_summary(&noted.edit)
             && action.is_some_and(items::makes_request)

@@ -1,99 +1,91 @@
 //! Rules on reports: a result that breaks one fails a build.
 
-use std::fmt;
-
 use crate::input::suite::Guard;
 use crate::report::json::Numbers;
 use crate::report::{Report, Run};
 
-/// What a rule came to on one run.
+pub use crate::report::guards::GuardVerdict;
+
+/// The places of costs, which are of less work where a run has stopped.
+const COSTS: &str = "totals.cost_usd.";
+
+/// A guard whose names are those that a report gives its runs.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Verdict {
-    /// The rule.
-    pub guard: String,
-    /// The run: policy, scenario, profile.
-    pub run: [String; 3],
-    /// The number's place in the JSON report.
-    pub metric: String,
-    /// The number; nothing when the run has none there, or two that are both 0 to be divided.
-    pub value: Option<f64>,
-    /// What it had to be.
-    pub bound: String,
-    /// Whether it is.
-    pub holds: bool,
+pub struct NamedGuard {
+    /// The guard as written.
+    pub guard: Guard,
+    /// The policy whose number it is.
+    pub policy: String,
+    /// The policy whose same number it is divided by.
+    pub over: Option<String>,
+    /// The scenarios on which it is judged; all, when silent.
+    pub scenarios: Option<Vec<String>>,
+    /// The profile under which it is judged; all, when silent.
+    pub profile: Option<String>,
 }
 
-impl fmt::Display for Verdict {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let [policy, scenario, profile] = &self.run;
-        write!(f, "{}: ", self.guard)?;
-        match self.value {
-            Some(value) => write!(f, "{value} is not {}", self.bound)?,
-            None => write!(f, "`{}` has no value that could be {}", self.metric, self.bound)?,
+impl NamedGuard {
+    fn is_about(&self, run: &Run) -> bool {
+        run.policy == self.policy
+            && self.scenarios.as_ref().is_none_or(|it| it.iter().any(|it| is_of(&run.scenario, it)))
+            && self.profile.as_ref().is_none_or(|it| *it == run.profile)
+    }
+
+    /// Returns the number that it is about, or why there is none.
+    fn number(&self, own: &Numbers<'_>, all: &[Numbers<'_>]) -> Result<f64, String> {
+        let value = covered(own, &self.guard.metric)?;
+        let Some(over) = &self.over else { return Ok(value) };
+        let is_other = |it: &&Numbers<'_>| {
+            it.run.policy == *over && it.run.scenario == own.run.scenario && it.run.profile == own.run.profile
+        };
+        let other = all.iter().find(is_other).ok_or_else(|| format!("{over} has no such run"))?;
+        match covered(other, &self.guard.metric).map_err(|it| format!("{over}: {it}"))? {
+            0.0 => Err(format!("{over} has 0 there, and nothing is divided by that")),
+            divisor => Ok(value / divisor),
         }
-        write!(f, " ({policy} on {scenario} under {profile})")
     }
 }
 
-/// Holds a report against guards; what the report does not run is not judged.
+/// Returns whether a run's scenario is this one, or a session of it.
+fn is_of(scenario: &str, name: &str) -> bool {
+    scenario.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+/// Returns the number at a place, or why the run gives none.
+fn covered(numbers: &Numbers<'_>, metric: &str) -> Result<f64, String> {
+    let place = metric.strip_prefix("retention.").zip(numbers.run.retention.as_deref());
+    if let Some(reason) = place.and_then(|(place, it)| it.uncovered(place)) {
+        return Err(reason.to_owned());
+    }
+    if let Some(failure) = numbers.run.tally.outcome.failure.filter(|_| metric.starts_with(COSTS)) {
+        return Err(format!("the run stopped at turn {}, and its cost is that of less work", failure.turn));
+    }
+    numbers.at(metric).filter(|it| it.is_finite()).ok_or_else(|| "it is unknown for this run".to_owned())
+}
+
+/// Holds a report against guards.
 #[must_use]
-pub fn judge(guards: &[Guard], report: &Report) -> Vec<Verdict> {
+pub fn judge(guards: &[NamedGuard], report: &Report) -> Vec<GuardVerdict> {
     let runs: Vec<Numbers<'_>> = report.labelled().map(|(run, label)| Numbers::new(run, label)).collect();
-    let is = |name: &str, wanted: &Option<String>| wanted.as_ref().is_none_or(|it| name == it);
+    let pairs = guards
+        .iter()
+        .flat_map(|guard| runs.iter().filter(|it| guard.is_about(it.run)).map(move |it| (guard, it)));
     let mut verdicts = Vec::new();
-    for guard in guards {
-        let mine = runs.iter().filter(|Numbers { run, .. }| {
-            run.policy == guard.policy
-                && is(&run.scenario, &guard.scenario)
-                && is(&run.profile, &guard.profile)
-        });
-        for numbers in mine {
-            let run = numbers.run;
-            let other = guard.over.as_ref().map(|over| {
-                let is_other =
-                    |it: &Run| it.policy == *over && it.scenario == run.scenario && it.profile == run.profile;
-                runs.iter().find(|it| is_other(it.run))
+    for (guard, numbers) in pairs {
+        let number = guard.number(numbers, &runs);
+        for (word, bound, compare) in guard.guard.bounds() {
+            let Run { policy, scenario, profile, .. } = numbers.run;
+            verdicts.push(GuardVerdict {
+                guard: guard.guard.name.clone(),
+                run: [policy, scenario, profile].map(String::clone),
+                metric: guard.guard.metric.clone(),
+                over: guard.over.clone(),
+                value: number.as_ref().ok().copied(),
+                bound: format!("{word} {bound}"),
+                holds: number.as_ref().is_ok_and(|it| compare(it, &bound)),
+                reason: number.as_ref().err().cloned(),
             });
-            // The policy to compare with was left out of this run.
-            if matches!(other, Some(None)) {
-                continue;
-            }
-            let divisor = other.flatten().map_or(Some(1.0), |it| it.at(&guard.metric));
-            let value = numbers.at(&guard.metric).zip(divisor).map(|(value, divisor)| value / divisor);
-            let value = value.filter(|it| !it.is_nan());
-            for (word, bound, compare) in guard.bounds() {
-                verdicts.push(Verdict {
-                    guard: guard.name.clone(),
-                    run: [&run.policy, &run.scenario, &run.profile].map(String::clone),
-                    metric: guard.metric.clone(),
-                    value,
-                    bound: format!("{word} {bound}"),
-                    holds: value.is_some_and(|it| compare(&it, &bound)),
-                });
-            }
         }
     }
     verdicts
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_number_that_is_none_is_said_to_be_missing() {
-        let verdict = Verdict {
-            guard: "it is kept".to_owned(),
-            run: ["p", "s", "m"].map(str::to_owned),
-            metric: "retention.gap".to_owned(),
-            value: None,
-            bound: "above 0.5".to_owned(),
-            holds: false,
-        };
-
-        let told = "it is kept: `retention.gap` has no value that could be above 0.5 (p on s under m)";
-        assert_eq!(verdict.to_string(), told);
-        let low = Verdict { value: Some(0.25), ..verdict };
-        assert_eq!(low.to_string(), "it is kept: 0.25 is not above 0.5 (p on s under m)");
-    }
 }

@@ -1,14 +1,16 @@
 //! What leaves the engine: rows of requests and needs, and the sums they fold to.
 
 mod sums;
+mod token_use;
 
 use crate::input::policy::memory::State;
 use crate::quantity::Tokens;
 use crate::timeline::facts::FactIx;
 use crate::timeline::{Inferred, ItemIx, Level, StepIx, TurnIx};
 
-pub use crate::projection::{Change, ToolResults};
+pub use crate::projection::{Change, Firing, ToolResults};
 pub use sums::{ExplicitCacheSums, MemorySums, NeedSums, RequestSums, Sums};
+pub use token_use::TokenUse;
 
 /// Which model a request goes to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -58,51 +60,30 @@ pub struct RequestRow {
     pub items: u32,
     /// Tokens beside the prompt that the agent is expected to have fetched again and to carry in it.
     pub carried: f64,
+    /// Of these, what stands behind a place where the prompt is another one than before, so that nothing of it can be read.
+    pub carried_anew: f64,
 }
 
-/// Expected tokens of recovery, by how they are billed.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Refetched {
-    /// Read from the cache.
-    pub read: f64,
-    /// Written to it, by lifetime class.
-    pub write: [f64; 2],
-    /// Plain input.
-    pub uncached: f64,
-    /// Written by the model.
-    pub output: f64,
-}
-
-impl Refetched {
-    /// Returns what it takes to carry what was fetched in a request: it is read with the prompt, or written with it, or plain.
+impl RequestRow {
+    /// Returns its tokens by how they are billed.
+    #[inline]
     #[must_use]
-    pub fn carried(row: &RequestRow) -> Self {
-        let mut carried = Self::default();
-        let [short, long] = row.usage.write;
-        match (row.usage.read > 0, short > 0, long > 0) {
-            (true, ..) => carried.read = row.carried,
-            (_, true, _) => carried.write[0] = row.carried,
-            (_, _, true) => carried.write[1] = row.carried,
-            _ => carried.uncached = row.carried,
+    pub fn tokens(&self) -> TokenUse {
+        let CacheUse { read, write, uncached, .. } = self.usage;
+        TokenUse { read, write, uncached, output: self.output }
+    }
+
+    /// Returns what it takes to carry what was fetched: it is read with the prompt, or written with it, or plain.
+    #[must_use]
+    pub fn carried_tokens(&self) -> TokenUse<f64> {
+        let anew = if self.usage.read > 0 { self.carried_anew.min(self.carried) } else { self.carried };
+        let mut carried = TokenUse { read: self.carried - anew, ..TokenUse::default() };
+        match self.usage.write {
+            [0, 0] => carried.uncached = anew,
+            [0, _] => carried.write[1] = anew,
+            _ => carried.write[0] = anew,
         }
         carried
-    }
-
-    /// Returns the tokens of the prompts.
-    #[must_use]
-    pub fn input(&self) -> f64 {
-        self.read + self.write[0] + self.write[1] + self.uncached
-    }
-}
-
-impl std::ops::AddAssign for Refetched {
-    #[inline]
-    fn add_assign(&mut self, more: Self) {
-        self.read += more.read;
-        self.write[0] += more.write[0];
-        self.write[1] += more.write[1];
-        self.uncached += more.uncached;
-        self.output += more.output;
     }
 }
 
@@ -129,7 +110,7 @@ pub struct NeedRow {
     pub inferred: Option<Inferred>,
     /// What its calls are expected to take where they are made, beside what carrying the result takes later; nothing where
     /// none is expected, or all calls are priced alike.
-    pub refetched: Option<Refetched>,
+    pub refetched: Option<TokenUse<f64>>,
     /// Whether its calls were drawn and made, so that requests hold what they take.
     pub is_sent: bool,
 }
@@ -235,7 +216,7 @@ pub enum FailureKind {
 }
 
 /// What a run came to, beside its rows.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Outcome {
     /// User turns of the timeline.
     pub turns_requested: u32,
@@ -259,6 +240,8 @@ pub struct Outcome {
     pub touched_slots: u64,
     /// What a replay of block ids came to.
     pub blocks: Option<BlockHits>,
+    /// By stage: how often it fired; nothing for code, and where no policy acts.
+    pub firings: Vec<Firing>,
 }
 
 /// What a replay of block ids came to.

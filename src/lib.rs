@@ -13,17 +13,17 @@
 //!     profiles: vec!["duckagent/openai-gpt-5.4".into()],
 //!     ..Comparison::default()
 //! };
-//! let report = Plan::new(&Catalog::bundled(), &comparison)?.report(None, &|_, _| {});
+//! let report = Plan::new(&Catalog::bundled(), &comparison)?.report(None, &|_, _| {})?;
 //!
 //! let longest: Vec<u64> = report.runs.iter().map(|it| it.tally.sums.main.prompt_max).collect();
-//! assert_eq!(longest, [108_982, 73_082]);
+//! assert_eq!(longest, [108_982, 99_771]);
 //! # Ok(())
 //! # }
 //! ```
 //!
 //! One level below, [`simulate`] plays one [`Timeline`] under one [`Policy`], and [`play`] under any [`Projector`], which is how a
-//! policy is written in code. Sizes are tokens, prices US dollars per million tokens, times milliseconds; every failure is the
-//! one [`Error`].
+//! policy is written in code. Sizes are tokens, prices US dollars per million tokens, times milliseconds. Bad
+//! input is an [`Error`]; a policy in code that breaks the rules of edits is a [`engine::RunError`], which becomes one.
 
 pub mod quantity;
 pub mod rng;

@@ -1,25 +1,28 @@
 //! A ledger folded to the numbers of a report.
 
 pub mod break_even;
+pub mod carried;
 pub mod label;
 pub mod probe;
 pub mod retention;
 pub mod sensitivity;
+pub mod spread;
 pub mod statistic;
 pub mod trial;
 
 use crate::input::{Limits, Profile};
-use crate::ledger::{Outcome, RequestSums, Sums};
+use crate::ledger::{Firing, Outcome, RequestSums, Sums};
 use crate::price::{self, Costs, PriceIndex};
 
 pub use break_even::BreakEven;
 pub use label::Label;
 pub use retention::Retention;
 pub use sensitivity::Sensitivity;
+pub use spread::Spread;
 pub use statistic::Statistic;
 
 /// The exact numbers behind a report's totals: of one run, or of several added up.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Tally {
     /// How many runs are added up.
     pub n_runs: u32,
@@ -59,19 +62,19 @@ impl Tally {
         let (calls, _) = sums.needs.unsent();
         let refetched = price::refetched(&sums.needs, assumed);
         let latency = |requests: &RequestSums| {
-            let not_read = requests.prompt.saturating_sub(requests.read);
+            let not_read = requests.tokens.prompt() - requests.tokens.read;
             requests.n as f64 * assumed.request_latency_ms
                 + not_read as f64 * assumed.latency_ms_per_uncached_token
-                + requests.output as f64 * assumed.latency_ms_per_output_token
+                + requests.tokens.output as f64 * assumed.latency_ms_per_output_token
         };
         Self {
             n_runs: 1,
             sums: *sums,
-            outcome: *outcome,
+            outcome: outcome.clone(),
             costs: Costs::new(sums, index, outcome.limit_violations, profile),
             limits: profile.limits,
             has_needs,
-            recovery_input: refetched.input(),
+            recovery_input: refetched.prompt(),
             recovery_output: refetched.output,
             recovery_interval: None,
             n_played: 0,
@@ -132,11 +135,20 @@ impl Tally {
         self.recovery_interval.map(|it| it.map(|it| rest + it))
     }
 
+    /// Returns what the run costs at the lower end of what is assumed of recovery, as declared, and at the upper end; no numbers
+    /// where a price is unknown.
+    #[must_use]
+    pub fn cost_ends(&self) -> [f64; 3] {
+        let total = self.costs.total().unwrap_or(f64::NAN);
+        let [low, high] = self.cost_interval().unwrap_or([total; 2]);
+        [low, total, high]
+    }
+
     /// Returns the share of input tokens that was read from the cache.
     #[must_use]
     pub fn cache_hit_ratio(&self) -> f64 {
-        let main = &self.sums.main;
-        if main.prompt == 0 { 0.0 } else { main.read as f64 / main.prompt as f64 }
+        let main = &self.sums.main.tokens;
+        if main.prompt() == 0 { 0.0 } else { main.read as f64 / main.prompt() as f64 }
     }
 
     /// Returns the share of needed evidence that prompts still held; nothing when none was needed.
@@ -158,22 +170,25 @@ impl Tally {
     /// Returns the expected tokens of everything that was asked and answered.
     #[must_use]
     pub fn expected_total_tokens(&self) -> f64 {
-        let (main, summariser) = (&self.sums.main, &self.sums.summariser);
-        (main.prompt + main.output + summariser.prompt + summariser.output) as f64
+        let (main, summariser) = (&self.sums.main.tokens, &self.sums.summariser.tokens);
+        (main.prompt() + main.output + summariser.prompt() + summariser.output) as f64
             + self.recovery_input
             + self.recovery_output
     }
 }
 
+/// Returns whether two policies change places between the lower ends of what is assumed, the declared values and the upper ends;
+/// both are taken at the same end.
+#[must_use]
+pub fn is_open(one: &[f64; 3], other: &[f64; 3]) -> bool {
+    let differs = |by: fn(&f64, &f64) -> bool| one.iter().zip(other).any(|(one, other)| by(one, other));
+    differs(f64::lt) && differs(f64::gt)
+}
+
 /// Adds requests: sums and maxima.
 fn add_requests(sums: &mut RequestSums, more: &RequestSums) {
     sums.n += more.n;
-    sums.prompt += more.prompt;
-    sums.read += more.read;
-    sums.write[0] += more.write[0];
-    sums.write[1] += more.write[1];
-    sums.uncached += more.uncached;
-    sums.output += more.output;
+    sums.tokens += more.tokens;
     sums.prompt_max = sums.prompt_max.max(more.prompt_max);
     sums.output_max = sums.output_max.max(more.output_max);
     sums.items += more.items;
@@ -190,6 +205,12 @@ fn add_outcome(outcome: &mut Outcome, more: &Outcome) {
     outcome.tool_results.visible_tokens += more.tool_results.visible_tokens;
     outcome.tool_results.compressed += more.tool_results.compressed;
     outcome.touched_slots += more.touched_slots;
+    let n_stages = outcome.firings.len().max(more.firings.len());
+    outcome.firings.resize_with(n_stages, Firing::default);
+    for (firing, more) in outcome.firings.iter_mut().zip(&more.firings) {
+        firing.fired += more.fired;
+        firing.acted += more.acted;
+    }
     if let Some(more) = &more.blocks {
         let blocks = outcome.blocks.get_or_insert_default();
         blocks.n_blocks += more.n_blocks;
@@ -201,10 +222,11 @@ fn add_outcome(outcome: &mut Outcome, more: &Outcome) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ledger::{Failure, FailureKind, NeedSums};
+    use crate::ledger::{Failure, FailureKind, NeedSums, TokenUse};
 
     fn tally(n_requests: u64, prompt_max: u64, failed: f64) -> Tally {
-        let main = RequestSums { n: n_requests, prompt: 100, read: 40, prompt_max, ..Default::default() };
+        let tokens = TokenUse { read: 40, uncached: 60, ..TokenUse::default() };
+        let main = RequestSums { n: n_requests, tokens, prompt_max, ..Default::default() };
         let needs = NeedSums { failed, weight: 2.0, met: 1.0, ..NeedSums::default() };
         Tally {
             n_runs: 1,
@@ -219,6 +241,13 @@ mod tests {
             n_played: 0,
             latency_ms: 1.5,
         }
+    }
+
+    #[test]
+    fn an_order_is_open_where_it_turns_between_the_ends_and_not_where_intervals_merely_overlap() {
+        assert!(is_open(&[5.0, 5.0, 5.0], &[4.0, 4.9, 5.2]));
+        assert!(!is_open(&[4.0, 5.0, 6.0], &[4.5, 5.5, 6.5]), "each end says the same");
+        assert!(!is_open(&[5.0, 5.0, 5.0], &[5.0, 5.0, 5.0]), "equal costs have no order");
     }
 
     #[test]
@@ -240,7 +269,7 @@ mod tests {
         let mut stopped = tally(1, 1, 0.0);
         stopped.outcome.failure = Some(Failure { turn: 2, kind: FailureKind::FinalNoTool });
         stopped.outcome.limit_violations = 1;
-        let mut later = stopped;
+        let mut later = stopped.clone();
         later.outcome.failure = Some(Failure { turn: 9, kind: FailureKind::FinalNoTool });
 
         all.add(&stopped);

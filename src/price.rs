@@ -9,10 +9,10 @@ use crate::input::Profile;
 use crate::input::profile::Assumptions;
 use crate::input::profile::price::Prices;
 use crate::input::profile::written::RecoveryPrice;
-use crate::ledger::{ExplicitCacheSums, NeedSums, Refetched, RequestRow, Sums};
+use crate::ledger::{ExplicitCacheSums, NeedSums, RequestRow, Sums, TokenUse};
 use crate::quantity::{Cost, Rate};
 
-pub use bill::{Bill, Consumed, storage};
+pub use bill::{Bill, storage};
 pub use index::{PriceIndex, PriceRows};
 
 /// What a run costs, line by line.
@@ -43,7 +43,7 @@ impl Costs {
         let unknown = Bill { is_incomplete: true, ..Bill::default() };
         let (main, summariser) = match (profile.prices.flat(), index) {
             (Some(rates), _) => {
-                (Bill::at(rates, &(&sums.main).into()), Bill::at(rates, &(&sums.summariser).into()))
+                (Bill::at(rates, &sums.main.tokens), Bill::at(rates, &sums.summariser.tokens))
             }
             (None, Some(index)) => (index.main(&profile.prices), index.summariser(&profile.prices)),
             (None, None) => (unknown, unknown),
@@ -96,20 +96,20 @@ impl AddAssign<&Self> for Costs {
 /// Returns what one request costs; nothing when some token of it has no price.
 #[must_use]
 pub fn request(row: &RequestRow, prices: &Prices) -> Option<Cost> {
-    Bill::of_request(prices.at(row.at_ms), &Consumed::from(row)).total()
+    Bill::of_request(prices.at(row.at_ms), &row.tokens()).total()
 }
 
 /// Returns the tokens that recovery is expected to take, beside what drawn calls have in their own requests.
 #[must_use]
-pub fn refetched(needs: &NeedSums, assumptions: &Assumptions) -> Refetched {
+pub fn refetched(needs: &NeedSums, assumptions: &Assumptions) -> TokenUse<f64> {
     if assumptions.recovery == RecoveryPrice::Requests {
         return needs.refetched;
     }
     let (calls, fetched) = needs.unsent();
-    Refetched {
+    TokenUse {
         uncached: calls * assumptions.recovery_overhead_tokens as f64 + fetched,
         output: calls * assumptions.recovery_output_tokens as f64,
-        ..Refetched::default()
+        ..TokenUse::default()
     }
 }
 
@@ -163,8 +163,8 @@ failure_penalty_usd = 0.02
 
     #[test]
     fn every_input_token_pays_its_own_rate() {
-        let main =
-            RequestSums { read: 1_000, write: [100, 10], uncached: 7, output: 3, ..Default::default() };
+        let tokens = TokenUse { read: 1_000, write: [100, 10], uncached: 7, output: 3 };
+        let main = RequestSums { tokens, ..Default::default() };
         let sums = Sums { main, ..Sums::default() };
 
         let costs = Costs::new(&sums, None, 2, &profile());
@@ -190,7 +190,7 @@ failure_penalty_usd = 0.02
     fn the_cost_of_a_request_is_what_its_sums_cost() {
         let usage = CacheUse { read: 5, write: [4, 3], uncached: 2, broke_at: None };
         let row = RequestRow { usage, output: 9, ..RequestRow::default() };
-        let main = RequestSums { read: 5, write: [4, 3], uncached: 2, output: 9, ..Default::default() };
+        let main = RequestSums { tokens: row.tokens(), ..Default::default() };
 
         let costs = Costs::new(&Sums { main, ..Sums::default() }, None, 0, &profile());
 

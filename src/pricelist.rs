@@ -10,6 +10,7 @@ pub mod matching;
 mod models_dev;
 pub mod place;
 mod rules;
+mod services;
 
 use indexmap::IndexMap;
 

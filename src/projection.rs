@@ -6,6 +6,7 @@ pub mod edit;
 pub mod fault;
 pub mod num;
 pub mod filter;
+pub mod firing;
 pub mod history;
 pub mod prompt;
 pub mod reach;
@@ -21,9 +22,10 @@ pub mod program;
 pub mod window;
 mod writer;
 
-pub use change::Change;
-pub use edit::{Editor, SideRequest, Visit};
+pub use change::{Change, SideRequest};
+pub use edit::Editor;
 pub use fault::{EditFault, Wrong};
+pub use firing::{Firing, Threshold};
 pub use program::Program;
 pub use prompt::{Prompt, Slot, SlotIx, State, ToolResults};
 pub use text::Text;
@@ -61,6 +63,11 @@ pub trait Projector {
         true
     }
 
+    /// Returns how often each of its stages has fired, in their order; code has none.
+    fn firings(&self) -> Vec<Firing> {
+        Vec::new()
+    }
+
     /// Returns the text of what stands in a slot; `None` where the load has no text, where a model wrote it, and for
     /// renditions that are known by their size alone. A policy that puts words of its own into the prompt says them.
     fn text(&self, prompt: &Prompt<'_>, texts: &Texts, slot: SlotIx) -> Option<String> {
@@ -85,6 +92,10 @@ impl<P: Projector + ?Sized> Projector for Box<P> {
 
     fn acts_at(&self, moment: Moment) -> bool {
         (**self).acts_at(moment)
+    }
+
+    fn firings(&self) -> Vec<Firing> {
+        (**self).firings()
     }
 
     fn text(&self, prompt: &Prompt<'_>, texts: &Texts, slot: SlotIx) -> Option<String> {

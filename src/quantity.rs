@@ -11,6 +11,9 @@ pub type Tokens = u64;
 /// What stands for "no limit".
 pub const UNLIMITED: Tokens = u64::MAX;
 
+/// No decimal has more places.
+const PLACES_MAX: u32 = 18;
+
 /// A non-negative decimal held as `digits / 10^scale`, so that `0.8` is eight tenths and not its nearest float.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Decimal {
@@ -67,7 +70,8 @@ impl Decimal {
     #[must_use]
     pub fn times(self, other: Self) -> Option<Self> {
         let digits = self.digits.checked_mul(other.digits)?;
-        Some(Self { digits, scale: self.scale.checked_add(other.scale)? }.normal())
+        let product = Self { digits, scale: self.scale.checked_add(other.scale)? }.normal();
+        (product.scale <= PLACES_MAX).then_some(product)
     }
 
     /// Returns the value times `10^places`; nothing beyond what fits.
@@ -124,9 +128,12 @@ impl<'de> Deserialize<'de> for Decimal {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let value = f64::deserialize(deserializer)?;
         Self::from_f64(value).ok_or_else(|| {
-            de::Error::custom(format!(
-                "{value} does not fit: write a number from 0 up with at most 18 digits"
-            ))
+            let why = if value < 0.0 {
+                "is below 0: write a number from 0 up"
+            } else {
+                "has too many digits: write at most 18"
+            };
+            de::Error::custom(format!("{value} {why}"))
         })
     }
 }

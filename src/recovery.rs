@@ -14,7 +14,7 @@ use crate::quantity::Tokens;
 use crate::timeline::{ItemIx, Level, Need, TurnEvidence, TurnIx};
 
 pub use crate::input::scenario::refetch::{Bound, Terms};
-pub use expected::{Billing, Carried, Reads, Source};
+pub use expected::{Carried, Source};
 
 /// How the agent recovers, made ready for one set of limits.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -74,28 +74,37 @@ impl CompiledRecovery {
         self.terms
     }
 
-    /// Returns how a need is met by what stands of its source.
+    /// Returns how a need is met by what stands of its source, which some request has shown whole, or none.
     #[inline]
     #[must_use]
-    pub fn meet(&self, due_in: TurnIx, need: &Need, evidence: &TurnEvidence, stands: &TurnState) -> NeedRow {
-        let met = met(need.level, evidence, stands);
-        let weight = self.terms.map_or(need.weight, |it| it.bound.pick(need.weight, need.interval));
-        let mut row = NeedRow { turn_ix: due_in, level: need.level, weight, met, ..NeedRow::default() };
-        let unmet = weight * (1.0 - met);
-        if unmet > 0.0 {
-            self.recover(&mut row, unmet, need, evidence, stands);
-        }
-        row
-    }
-
-    fn recover(
+    pub fn meet(
         &self,
-        row: &mut NeedRow,
-        unmet: f64,
+        due_in: TurnIx,
         need: &Need,
         evidence: &TurnEvidence,
-        stands: &TurnState,
-    ) {
+        (stands, was_seen): (&TurnState, bool),
+    ) -> NeedRow {
+        let met = met(need.level, evidence, stands);
+        let weight = self.terms.map_or(need.weight, |it| weight(need, &it, was_seen));
+        let row = NeedRow { turn_ix: due_in, level: need.level, weight, met, ..NeedRow::default() };
+        let unmet = weight * (1.0 - met);
+        if unmet <= 0.0 {
+            return row;
+        }
+        match self.fetch(need, evidence, stands) {
+            None => NeedRow { failed: unmet, ..row },
+            Some((fetched, attempts)) => NeedRow {
+                calls: unmet * attempts as f64,
+                repeats: unmet * (attempts - 1) as f64,
+                fetched: Tokens::from(fetched),
+                ..row
+            },
+        }
+    }
+
+    /// Returns how many tokens each call fetches and how many calls it takes; none where nothing leads to it.
+    #[inline]
+    fn fetch(&self, need: &Need, evidence: &TurnEvidence, stands: &TurnState) -> Option<(u32, u64)> {
         let by_numbers = need.recover_tokens.unwrap_or_else(|| evidence.recover_tokens(need.level));
         // A result is fetched as a whole, or as much of it as a call brings.
         let most = self.terms.filter(|_| evidence.is_single).map_or(u32::MAX, |it| it.fetched_max);
@@ -108,14 +117,18 @@ impl CompiledRecovery {
             }
             _ => (by_numbers, 1),
         };
-        if need.level == Level::ContinuationHandle || fetched == 0 || is_lost {
-            row.failed = unmet;
-            return;
-        }
-        row.calls = unmet * attempts as f64;
-        row.repeats = unmet * (attempts - 1) as f64;
-        row.fetched = Tokens::from(fetched);
+        let is_lost = is_lost || need.level == Level::ContinuationHandle || fetched == 0;
+        (!is_lost).then_some((fetched, attempts))
     }
+}
+
+/// Returns how probable a need is at one end of what is assumed. A weight that is known stays as it is; one that was measured
+/// holds for what the agent has seen.
+#[inline]
+fn weight(need: &Need, terms: &Terms, was_seen: bool) -> f64 {
+    let [low, high] = need.interval;
+    let high = if was_seen || low >= high { high } else { high.max(terms.unseen_high) };
+    terms.bound.pick(need.weight, [low, high])
 }
 
 /// Returns what stands of one result, as of a turn that holds nothing else; an item that names what the result was fetched

@@ -2,28 +2,37 @@
 
 mod aligned;
 pub mod calibration;
+pub mod carried;
 pub mod sections;
-#[cfg(feature = "cli")]
 pub mod chart;
 pub mod csv;
 pub mod explain;
-#[cfg(feature = "cli")]
+pub mod firings;
+mod fit;
+pub mod guards;
 pub mod html;
 pub mod json;
 pub mod markdown;
 pub mod metric;
 pub mod numbers;
+pub mod places;
+mod prose;
 pub mod recording;
 pub mod retention;
 pub mod rows;
 pub mod sensitivity;
+pub mod session;
 #[cfg(feature = "cli")]
 pub mod table;
+pub mod verdict;
+mod template;
 
+use std::hash::Hash;
 use std::sync::Arc;
 
 use indexmap::{IndexMap, IndexSet};
 
+use crate::error::Error;
 use crate::input::Profile;
 use crate::input::profile::written::RecoveryPrice;
 use crate::input::scenario::refetch::{Bound, Refetch};
@@ -31,7 +40,11 @@ use crate::input::suite::Reference;
 use crate::measure::{Label, Retention, Tally};
 use crate::quantity::Cost;
 
+pub use firings::StageFacts;
+pub use guards::GuardVerdict;
 pub use metric::Totals;
+pub use session::{BillCheck, Session};
+pub use verdict::Verdict;
 
 /// What the row that adds up the scenarios is called.
 pub const ALL: &str = "ALL";
@@ -49,6 +62,54 @@ pub struct Report {
     pub runs: Vec<Run>,
     /// The scenarios added up, by profile, then by policy; none unless asked for.
     pub sums: Vec<Run>,
+    /// What the guards came to.
+    pub guard_verdicts: Vec<GuardVerdict>,
+    /// What was named, or found where it was looked for, and is not in it.
+    pub skipped: Vec<Skipped>,
+    /// The recorded sessions that were run.
+    pub sessions: Vec<Session>,
+    /// The policies that know what will be needed, which no agent does.
+    pub oracles: Vec<String>,
+    /// The share of the evidence that a policy must keep to be advised.
+    pub min_evidence: f64,
+}
+
+/// A file that was named, or found where it was looked for, and that is not in a report.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct Skipped {
+    /// Its path.
+    pub file: String,
+    /// Why, in a few words.
+    pub reason: String,
+}
+
+impl Skipped {
+    /// Says in a few words why a file that was found cannot be used.
+    #[must_use]
+    pub fn new(file: &str, error: Error) -> Self {
+        let problem = match error {
+            Error::Invalid(mut problems) if !problems.is_empty() => problems.swap_remove(0),
+            other => other.into_problem(),
+        };
+        let reason = match problem.code {
+            "recording-empty" => "no request".to_owned(),
+            "recording-unknown" => "not a recorded session".to_owned(),
+            _ => problem.message,
+        };
+        Self { file: file.to_owned(), reason }
+    }
+
+    /// Returns how many there are of each reason, most first, in words.
+    #[must_use]
+    pub fn counted(skipped: &[Self]) -> String {
+        let mut counts: IndexMap<&str, usize> = IndexMap::new();
+        for one in skipped {
+            *counts.entry(&one.reason).or_default() += 1;
+        }
+        counts.sort_by(|_, one, _, other| other.cmp(one));
+        let counts: Vec<String> = counts.iter().map(|(reason, n)| format!("{n} {reason}")).collect();
+        counts.join(", ")
+    }
 }
 
 /// One policy on one scenario under one profile.
@@ -66,10 +127,14 @@ pub struct Run {
     pub trials: u64,
     /// What was kept of planted facts, where the load has any.
     pub retention: Option<Arc<Retention>>,
+    /// Whether the policy knows what will be needed, as no real policy does.
+    pub looks_ahead: bool,
     /// The numbers.
     pub tally: Tally,
     /// What they rest on.
     pub assumed: Arc<Assumed>,
+    /// The stages of the policy.
+    pub stages: Arc<[StageFacts]>,
 }
 
 /// What of a load a report speaks of.
@@ -79,6 +144,8 @@ pub struct LoadFacts<'a> {
     pub name: &'a str,
     /// Whether anything in it needs anything.
     pub has_needs: bool,
+    /// Whether it is a recorded session.
+    pub is_recorded: bool,
     /// Whether it is a conversation that plants facts.
     pub is_conversation: bool,
     /// Where its needs are drawn: from which seed.
@@ -96,6 +163,8 @@ pub struct LoadFacts<'a> {
 pub struct Assumed {
     /// The day of the profile's sources.
     pub as_of: String,
+    /// Whether the load is a recorded session.
+    pub is_recorded: bool,
     /// What is assumed rather than known, in sentences.
     pub sentences: Vec<String>,
 }
@@ -106,7 +175,18 @@ impl Report {
     pub fn new(suite: Option<String>, notes: Vec<String>, runs: Vec<Run>, has_sum: bool) -> Self {
         let n_scenarios = distinct(runs.iter().map(|it| it.scenario.as_str())).len();
         let sums = if has_sum && n_scenarios > 1 { sums(&runs) } else { Vec::new() };
-        Self { suite, notes, references: Vec::new(), runs, sums }
+        Self {
+            suite,
+            notes,
+            references: Vec::new(),
+            runs,
+            sums,
+            guard_verdicts: Vec::new(),
+            skipped: Vec::new(),
+            sessions: Vec::new(),
+            oracles: Vec::new(),
+            min_evidence: verdict::MIN_EVIDENCE,
+        }
     }
 
     /// Returns every run with its verdict, the sums last.
@@ -196,7 +276,7 @@ impl Assumed {
                 assumed.recovery_latency_ms
             ));
         }
-        Self { as_of: profile.as_of.clone(), sentences }
+        Self { as_of: profile.as_of.clone(), is_recorded: load.is_recorded, sentences }
     }
 }
 
@@ -225,9 +305,8 @@ fn sums(runs: &[Run]) -> Vec<Run> {
 }
 
 /// Returns values in order, each once.
-fn distinct<'a>(values: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
-    let set: IndexSet<&str> = values.collect();
-    set.into_iter().collect()
+pub(crate) fn distinct<T: Hash + Eq>(values: impl Iterator<Item = T>) -> Vec<T> {
+    values.collect::<IndexSet<T>>().into_iter().collect()
 }
 
 /// Says what recovery is taken to cost.

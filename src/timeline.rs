@@ -5,12 +5,13 @@ pub mod conversation;
 pub mod event;
 pub mod evidence;
 pub mod facts;
-pub mod generate;
 pub mod import;
 pub mod infer_needs;
 pub mod load;
+pub mod random;
 pub mod scripted;
 pub mod text;
+pub mod tool_form;
 
 use std::ops::Range;
 
@@ -27,6 +28,7 @@ pub use conversation::Conversation;
 pub use event::{Event, EventKind, Lifecycle, Phase, When};
 pub use evidence::{Due, Inferred, ItemNeed, Level, Need, Needs, TurnEvidence};
 pub use text::Texts;
+pub use tool_form::Capability;
 
 /// An item's place in the timeline; in a run it has a slot, which is the same number until the run adds items.
 pub type ItemIx = u32;
@@ -58,6 +60,12 @@ pub struct Timeline {
     pub quiet_turns: Vec<TurnIx>,
     /// What the provider billed, where the timeline was recorded.
     pub recorded: Option<Recorded>,
+    /// The models that answered, where it was recorded; a change of [`Setting::Model`] is to a place in it.
+    ///
+    /// [`Setting::Model`]: crate::input::profile::cache::Setting::Model
+    pub models: Vec<RecordedModel>,
+    /// When its first request started, in milliseconds since 1970, where the recording says so.
+    pub began_ms: Option<i64>,
     /// Characters per token, where a policy counts in characters.
     pub chars_per_token: Decimal,
     /// What counts texts that a policy writes; their characters do where there is none.
@@ -81,6 +89,8 @@ pub struct Spine {
     pub items: Vec<Item>,
     /// The names of the tools.
     pub tools: IndexSet<String>,
+    /// What each of them does, in the same order, where a recording's harness says so.
+    pub capabilities: Vec<Option<Capability>>,
     /// How many items at the front form the stable prefix of the first session.
     pub n_stable: ItemIx,
 }
@@ -177,6 +187,17 @@ pub struct Recorded {
     pub costs: Vec<Option<Cost>>,
 }
 
+/// A model of a recorded session, and what it was billed for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RecordedModel {
+    /// Its id, as the recording writes it.
+    pub name: String,
+    /// How many requests it answered; one that was not billed names no model, where others were.
+    pub requests: u64,
+    /// The tokens of their prompts, as billed.
+    pub input: Tokens,
+}
+
 /// What the provider billed for one request, in tokens.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Usage {
@@ -186,6 +207,8 @@ pub struct Usage {
     pub cache_read: Tokens,
     /// Written to the cache.
     pub cache_write: Tokens,
+    /// Of it, what is to live for an hour or longer; `None` where the recording does not say.
+    pub cache_write_long: Option<Tokens>,
     /// Neither.
     pub uncached: Tokens,
     /// Written by the model.
@@ -193,6 +216,18 @@ pub struct Usage {
 }
 
 impl Spine {
+    /// Returns what a tool goes by, after its place: its name, and what it does.
+    pub fn names(&self, tool: usize) -> impl Iterator<Item = &str> {
+        let does = self.capabilities.get(tool).copied().flatten();
+        self.tools.get_index(tool).map(String::as_str).into_iter().chain(does.map(Capability::name))
+    }
+
+    /// Returns whether a tool goes by one of some names.
+    #[must_use]
+    pub fn is_one_of(&self, tool: u16, names: &[String]) -> bool {
+        self.names(usize::from(tool)).any(|name| names.iter().any(|it| it == name))
+    }
+
     /// Returns the step before whose request a moment is; the one that comes next, where it is none's.
     #[must_use]
     pub fn step_at(&self, at: When) -> StepIx {
@@ -213,6 +248,20 @@ impl Timeline {
     pub fn tail(&self, step: StepIx) -> Tokens {
         let tails = self.recorded.as_ref().map_or(&[] as &[Tokens], |it| it.tails.as_slice());
         tails.get(step as usize).copied().unwrap_or(0)
+    }
+
+    /// Returns the model that was billed for the most input, the earlier one where two are equal.
+    #[must_use]
+    pub fn main_model(&self) -> Option<&RecordedModel> {
+        let size = |it: &RecordedModel| (it.input, it.requests);
+        self.models.iter().rev().max_by_key(|it| size(it))
+    }
+
+    /// Returns when its last request started, in milliseconds since 1970, where the recording says so.
+    #[must_use]
+    pub fn last_ms(&self) -> Option<i64> {
+        let last = self.spine.steps.last().map_or(0, |it| it.at_ms);
+        self.began_ms.map(|it| it.saturating_add(last))
     }
 
     /// Returns the tokens of the first session's stable prefix.

@@ -1,4 +1,7 @@
-//! The floor of prompt size: keeps what some later need or probe of positive weight asks, at the level asked, and no more.
+//! Full knowledge of later needs: keeps what some later need or probe of positive weight asks, at the level asked.
+//!
+//! No policy can know more, so it shows what better selection could keep. It is no lower bound on cost: each of its edits
+//! breaks the cached prefix, which can cost more than keeping everything.
 
 use crate::input::policy::Moment;
 use crate::projection::prompt::Shown;
@@ -8,7 +11,7 @@ use crate::timeline::{
     Due, ItemIx, Kind, Level, NO_ITEM, Need, Preserve, Spine, StepIx, Timeline, TurnIx, When,
 };
 
-/// Knows the whole load in advance.
+/// Knows the whole load in advance, and still may cost more than a policy that edits nothing.
 ///
 /// What the active turn is about stays as it came until it has been read: the user's message until the turn is over, a step
 /// until the request after it is out.

@@ -35,7 +35,7 @@ impl ExplicitCache {
     /// Returns where the content of a request would end, however short.
     fn end(request: &RequestView<'_>) -> Option<usize> {
         let links = request.chain.links();
-        if request.layout.is_silent {
+        if request.layout.is_silent() {
             lead_end(links)
         } else {
             places(request.layout, None, &Breakpoints::default(), links, 0).last().map(|it| it.0.link)

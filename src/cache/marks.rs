@@ -62,10 +62,10 @@ pub(super) fn places(
     tail: Tokens,
 ) -> Vec<(Mark, bool)> {
     let mut marks: Vec<(Mark, bool)> = Vec::with_capacity(4);
-    let implicit = [Breakpoint { at: Place::Automatic, ttl: None }];
-    let is_implicit = layout.is_silent && rules.is_implicit;
-    for breakpoint in if is_implicit { &implicit[..] } else { &layout.breakpoints[..] } {
-        let ttl = rules.class(breakpoint.ttl.or(asked));
+    let implicit = [Breakpoint::at(Place::Automatic)];
+    let is_implicit = layout.is_silent() && rules.is_implicit;
+    for breakpoint in if is_implicit { &implicit[..] } else { layout.breakpoints() } {
+        let ttl = rules.class(breakpoint.class().or(asked));
         let is_automatic = breakpoint.at == Place::Automatic;
         let mut push = |link: usize| {
             let at_end = link + 1 == links.len();

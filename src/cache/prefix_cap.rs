@@ -1,14 +1,11 @@
 //! A reference simulator's rule: the previous prompt is cached, up to a cap where the policy is known to have edited.
 //!
-//! After selfonomy/duckagent @06550f4, `benchmark/context_policy_benchmark.py`. It knows no content: any pass over the
-//! active turn, and any edit before a request, is taken to break the prompt behind the stable prefix; an edit at a
-//! turn's end breaks it behind the turn's user message. What the model wrote is not part of the previous prompt.
+//! After selfonomy/duckagent @06550f4, `benchmark/context_policy_benchmark.py`. It knows no content, only how far the policy's
+//! passes have left the previous prompt alone. What the model wrote is not part of that.
 
 use super::{CacheRule, EntryFound, Fate, Finding, RequestView};
-use crate::input::policy::Moment;
 use crate::input::profile::Steps;
 use crate::ledger::CacheUse;
-use crate::projection::Visit;
 use crate::quantity::Tokens;
 
 /// The previous prompt's length.
@@ -21,22 +18,6 @@ impl PrefixCap {
     pub(super) fn new(steps: Steps) -> Self {
         Self { steps, previous: 0 }
     }
-
-    /// Returns up to where the previous prompt is taken to stand.
-    #[inline]
-    fn common(&self, request: &RequestView<'_>) -> Tokens {
-        request.visits.iter().fold(self.previous, |common, visit| common.min(cap(visit, request.stable)))
-    }
-}
-
-/// Returns up to where a pass leaves the previous prompt as it was.
-fn cap(visit: &Visit, stable: Tokens) -> Tokens {
-    match visit.moment {
-        Moment::Entry => Tokens::MAX,
-        Moment::TurnEnd if visit.n_changed > 0 => visit.tokens_before_steps,
-        Moment::TurnStart | Moment::Request if visit.n_changed > 0 || visit.is_active => stable,
-        _ => Tokens::MAX,
-    }
 }
 
 impl CacheRule for PrefixCap {
@@ -46,7 +27,7 @@ impl CacheRule for PrefixCap {
 
     #[inline]
     fn submit(&mut self, request: &RequestView<'_>) -> CacheUse {
-        let common = self.common(request);
+        let common = self.previous.min(request.intact_tokens);
         self.previous = request.prompt;
         let read = self.steps.floor(common).min(request.prompt);
         CacheUse { read, write: [0; 2], uncached: request.prompt - read, broke_at: None }
@@ -56,7 +37,7 @@ impl CacheRule for PrefixCap {
         if self.previous == 0 {
             return Finding::default();
         }
-        let common = self.common(request);
+        let common = self.previous.min(request.intact_tokens);
         let fate = match self.steps.floor(common).min(request.prompt) {
             0 if common >= self.steps.min => Fate::Capped(common),
             0 => Fate::TooShort { min_tokens: self.steps.min },

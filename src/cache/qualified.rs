@@ -55,15 +55,14 @@ impl Qualified {
     fn told_apart(&self, request: &RequestView<'_>) -> Chain {
         let salts = [Level::Tools, Level::System, Level::Messages]
             .map(|level| salt(self.rules.invalidates.of(request.settings, level)));
-        let links = request.chain.links().iter().map(|link| {
+        request.chain.told_apart(|link| {
             let level = match link.kind {
                 Kind::ToolSchema => 0,
                 Kind::System => 1,
                 _ => 2,
             };
             Link { digest: link.digest ^ salts[level], ..*link }
-        });
-        Chain::of(links.collect())
+        })
     }
 }
 

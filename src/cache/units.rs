@@ -107,11 +107,9 @@ impl Units {
         let is_known =
             |it: &Before| is_shown(it, links) && is_live(self.rules.ttl_ms, it.now_ms, request.now_ms);
         let before = self.before.filter(|it| self.rules.at_output_end && is_known(it))?;
-        let is_reply = |it: &&Link| {
-            let is_written = matches!(it.kind, Kind::Assistant | Kind::Reasoning | Kind::ToolCall);
-            is_written && request.edited_from.is_none_or(|from| it.slot < from)
-        };
-        let n_written = links[before.n_links..].iter().take_while(is_reply).count();
+        let unedited = links[..request.chain.n_unedited()].get(before.n_links..).unwrap_or_default();
+        let is_reply = |it: &&Link| matches!(it.kind, Kind::Assistant | Kind::Reasoning | Kind::ToolCall);
+        let n_written = unedited.iter().take_while(is_reply).count();
         n_written.checked_sub(1).map(|last| (links[before.n_links + last].tokens, before.readable_ms))
     }
 

@@ -5,7 +5,7 @@ use std::path::Path;
 use serde::de::DeserializeOwned;
 
 use super::{Catalog, Kind, Origin};
-use crate::diag::{Diagnostic, nearest};
+use crate::diag::Diagnostic;
 use crate::error::Error;
 use crate::input::scenario::refetch::Refetch;
 use crate::input::scenario::{Assume, Load, RecoveryMode};
@@ -51,15 +51,12 @@ impl<T> Loaded<T> {
     }
 }
 
-/// Returns how many of the first two steps of a path a file gives.
+/// Returns how many of the first steps of a path a file gives, as far as a variant is laid over its base: two, of stages three.
 fn depth_in(source: &Source, steps: &[&str]) -> usize {
     let find = |n: usize| place::find(&source.text, source.format, &steps[..n].join("."));
-    let first = find(1);
-    match (&first, steps.len() > 1) {
-        (None, _) => 0,
-        (Some(_), true) if find(2) != first => 2,
-        _ => 1,
-    }
+    let deepest = if steps.first() == Some(&"stages") { 3 } else { 2 };
+    let is_given = |n: &usize| find(*n).is_some_and(|it| *n == 1 || find(*n - 1).as_ref() != Some(&it));
+    (1..=deepest.min(steps.len())).take_while(is_given).count()
 }
 
 /// Reads policies; a file on which several stand is read once.
@@ -77,11 +74,12 @@ impl Policies<'_> {
     pub fn policy(&mut self, name: &str) -> Result<Loaded<PolicyFile>, Error> {
         let catalog = self.catalog;
         let origin = catalog.find(Kind::Policy, name)?;
-        let (source, mut spec) = self.read(&origin)?;
+        let (source, spec) = self.read(&origin)?;
         let mut loaded_from = vec![origin.clone()];
         let mut names = vec![spec.name.clone()];
         let mut sources = vec![source];
         let mut next = spec.base.clone();
+        let mut base_specs = Vec::new();
         while let Some(base) = next.take() {
             let problem = |it| Error::from(vec![sources[sources.len() - 1].locate(it)]);
             let variant = &loaded_from[loaded_from.len() - 1];
@@ -96,10 +94,17 @@ impl Policies<'_> {
             }
             let (source, base_spec) = self.read(&found)?;
             next.clone_from(&base_spec.base);
-            spec = spec.over(base_spec);
+            base_specs.push(base_spec);
             sources.push(source);
             loaded_from.push(found);
         }
+        // From the farthest base on, because a variant may remove what any of its bases gives.
+        let base = base_specs.into_iter().rev().reduce(|base, variant| variant.over(base));
+        let spec = match base {
+            Some(base) => spec.over(base),
+            None => spec,
+        };
+        let spec = spec.filled();
         let bases = sources.split_off(1);
         Ok(Loaded { spec, origin, source: sources.pop(), bases })
     }
@@ -166,11 +171,9 @@ impl Catalog {
     /// Says that a field names an input that is not there.
     #[must_use]
     pub fn unknown(&self, kind: Kind, field: &str, name: &str) -> Diagnostic {
-        let problem = Diagnostic::at("unknown-name", field, format!("no {} is called `{name}`", kind.noun()));
-        match nearest(name, self.names(kind)) {
-            Some(known) => problem.help(format!("did you mean `{known}`?")),
-            None => problem.help("`ctxsim list` names what there is"),
-        }
+        let mut problem = self.unknown_name(kind, name).into_problem();
+        field.clone_into(&mut problem.place.field);
+        problem
     }
 
     /// Returns where a base stands: a name of the catalog, else a file beside the variant's.
@@ -204,8 +207,10 @@ impl Catalog {
         if is_named {
             return Ok((source, spec));
         }
-        let problem = Diagnostic::at("name-not-path", "name", "the name is not that of the file");
-        Err(vec![source.locate(problem.help(format!("write `{expected}`, or rename the file")))].into())
+        let file = origin.path().file_name().map(|it| it.to_string_lossy().into_owned()).unwrap_or_default();
+        let message = format!("`name` is `{given}`, and the file is `{file}`");
+        let help = format!("set it to `{expected}`; a copy needs a name of its own");
+        Err(vec![source.locate(Diagnostic::at("name-not-path", "name", message).help(help))].into())
     }
 }
 

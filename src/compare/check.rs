@@ -2,10 +2,13 @@
 
 use std::path::Path;
 
-use super::{load, params};
+use super::set_policies::Policies;
+use super::{guards, load, params};
 use crate::catalog::{Catalog, Kind, Loaded};
+use crate::diag::{Diagnostic, Place};
 use crate::error::Error;
 use crate::input::text::decode;
+use crate::input::text::set::{Setting, Target};
 use crate::input::{
     Format, Policy, PolicyFile, Profile, ProfileFile, ScenarioFile, Source, Suite, SuiteFile,
 };
@@ -19,7 +22,8 @@ pub fn check(catalog: &Catalog, kind: Kind, name: &str) -> Result<(), Error> {
         Kind::Policy => {
             let policy = catalog.policy(name)?;
             Policy::new(&policy.spec).map_err(|it| policy.locate(it))?;
-            Ok(())
+            let unread = params::unread(&policy);
+            if unread.is_empty() { Ok(()) } else { Err(unread.into()) }
         }
         Kind::Scenario => {
             let scenario = catalog.scenario(name)?;
@@ -45,16 +49,40 @@ fn check_suite(catalog: &Catalog, suite: &Loaded<SuiteFile>) -> Result<(), Error
     let spec = &suite.spec;
     let mut problems = params::undeclared(&spec.params, &[], catalog);
     problems.extend(Suite::new(spec).err().unwrap_or_default());
+    problems.extend(guards::check(catalog, spec));
     let lists =
         [(Kind::Policy, &spec.policies), (Kind::Scenario, &spec.scenarios), (Kind::Profile, &spec.profiles)];
     for (kind, names) in lists {
         for (index, name) in names.iter().enumerate() {
+            let name = &catalog.named_by(&suite.origin, kind, name);
             if catalog.expand(kind, name).iter().any(|it| catalog.find(kind, it).is_err()) {
                 problems.push(catalog.unknown(kind, &format!("{}.{index}", kind.folder()), name));
             }
         }
     }
+    if problems.is_empty() {
+        problems.extend(unset(catalog, spec));
+    }
     if problems.is_empty() { Ok(()) } else { Err(suite.locate(problems).into()) }
+}
+
+/// Reports a suite's overrides of its policies that are for none of them, or for several that they do not name.
+fn unset(catalog: &Catalog, suite: &SuiteFile) -> Vec<Diagnostic> {
+    let mut read = catalog.policies();
+    let names = suite.policies.iter().flat_map(|it| catalog.expand(Kind::Policy, it));
+    // What is wrong with a policy is told where that is checked.
+    let Ok(loaded) = names.map(|it| read.policy(&it)).collect::<Result<Vec<_>, _>>() else {
+        return Vec::new();
+    };
+    let policies = Policies { catalog, loaded: &loaded };
+    let told = suite.set.iter().enumerate().filter_map(|(index, text)| {
+        let setting = Setting::parse(text).ok().filter(|it| it.target == Target::Policy)?;
+        let mut specs: Vec<PolicyFile> = loaded.iter().map(|it| it.spec.clone()).collect();
+        let mut problem = *policies.set(&setting, &mut specs).err()?;
+        problem.place = Place { field: format!("set.{index}"), ..Place::default() };
+        Some(problem)
+    });
+    told.collect()
 }
 
 /// Returns the kind of a file: by the fields at its top; where these could be of several, by the nearest folder that is

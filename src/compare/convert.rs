@@ -1,4 +1,4 @@
-//! One input in the other format.
+//! One input as text: as it stands, laid over its bases, or in the other format.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::check::kind_of;
-use crate::catalog::Kind;
+use crate::catalog::{Catalog, Kind, Origin};
 use crate::diag::Diagnostic;
 use crate::error::Error;
 use crate::input::text::decode::{decode, encode};
@@ -24,6 +24,39 @@ pub fn convert(path: &Path, format: Format) -> Result<String, Error> {
         Kind::Profile => converted::<ProfileFile>(&source, format),
         Kind::Suite => converted::<SuiteFile>(&source, format),
     }
+}
+
+/// Returns the text of an input as its file has it, comments and all.
+///
+/// # Errors
+/// There is no such input, it cannot be read, or it is a recording.
+pub fn show(catalog: &Catalog, kind: Kind, name: &str) -> Result<String, Error> {
+    let origin = catalog.find(kind, name)?;
+    if Format::of(origin.path()).is_none() {
+        return Err(vec![recorded(&origin)].into());
+    }
+    Ok(origin.text()?.into_owned())
+}
+
+/// Returns a policy laid over its bases, as a file that stands alone; comments are lost.
+///
+/// # Errors
+/// There is no such policy, it or a base cannot be read, or the format cannot hold it.
+pub fn show_merged(catalog: &Catalog, name: &str) -> Result<String, Error> {
+    let policy = catalog.policy(name)?;
+    let format = Format::of(policy.origin.path()).unwrap_or(Format::Ron);
+    let spec = PolicyFile { base: None, ..policy.spec };
+    encode(&spec, format).map_err(|mut problem| {
+        problem.place.file = policy.origin.label();
+        vec![*problem].into()
+    })
+}
+
+/// Says that a recording is no input file.
+fn recorded(origin: &Origin) -> Diagnostic {
+    let mut problem = Diagnostic::at("file-format", "", "a recorded session is not a scenario file");
+    problem.place.file = origin.label();
+    problem.help(format!("run `ctxsim import {}` to see what it holds", origin.path().display()))
 }
 
 fn converted<T: Serialize + DeserializeOwned + PartialEq>(

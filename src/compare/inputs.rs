@@ -2,77 +2,153 @@
 
 use std::sync::Arc;
 
-use indexmap::{IndexMap, IndexSet};
+use indexmap::IndexMap;
 
 use super::found::Found;
-use super::{Comparison, Load, Plan, Workload, load, notes, params};
+use super::guards::Guards;
+use super::models::ModelProfiles;
+use super::named::{Names, Scenario, tell_apart, tell_scenarios_apart};
+use super::selection::Selection;
+use super::set_policies::{self, Policies};
+use super::{Comparison, Entry, Plan, guards, load, notes, params};
 use crate::catalog::{Catalog, Kind, Loaded};
 use crate::diag::{Diagnostic, Place};
 use crate::error::Error;
 use crate::input::policy::Size;
-use crate::input::scenario::{self, RecoveryMode};
+use crate::input::scenario;
 use crate::input::text::set::{Setting, Target};
 use crate::input::{Policy, PolicyFile, Profile, ProfileFile, ScenarioFile, Suite, SuiteFile};
+use crate::report::Skipped;
 
 /// The suite that fills what a comparison leaves out.
 const DEFAULT_SUITE: &str = "default";
+
+/// The bundled policy that keeps everything, as the recorded harness did.
+const AS_RECORDED: &str = "identity";
+
+/// What a comparison names, read.
+struct Given {
+    policies: Vec<Loaded<PolicyFile>>,
+    scenarios: Vec<Scenario>,
+    /// Scenarios that are left out.
+    skipped: Vec<Skipped>,
+    profiles: Vec<Loaded<ProfileFile>>,
+    /// Whether the suite names all of them.
+    is_whole_suite: bool,
+    /// Whether recorded sessions run under the profiles of their own models.
+    under_own_models: bool,
+    /// What the suite notes, where that is true of this run.
+    notes: Vec<String>,
+}
+
+impl Given {
+    /// Reads what a comparison names, and what its suite names in place of what it leaves out.
+    fn read(
+        catalog: &Catalog,
+        comparison: &Comparison,
+        suite: Option<&Loaded<SuiteFile>>,
+        found: &mut Found,
+    ) -> Self {
+        let names = |kind, given: &[String], of_suite: fn(&SuiteFile) -> &Vec<String>| match suite {
+            Some(suite) if given.is_empty() => {
+                Names { kind, names: of_suite(&suite.spec).clone(), by: Some(suite) }
+            }
+            _ => Names { kind, names: given.to_vec(), by: None },
+        };
+        let policies = names(Kind::Policy, &comparison.policies, |it| &it.policies);
+        let scenarios = names(Kind::Scenario, &comparison.scenarios, |it| &it.scenarios);
+        let profiles = names(Kind::Profile, &comparison.profiles, |it| &it.profiles);
+        let is_whole_suite = [&policies, &scenarios, &profiles].iter().all(|it| it.by.is_some());
+        let mut read = catalog.policies();
+        let policies = policies.load(catalog, found, |name| read.policy(name));
+        let policies = tell_apart(policies, |it| &mut it.name);
+        let (scenarios, skipped) = tell_scenarios_apart(scenarios.load_scenarios(catalog, found));
+        // A list that was asked for holds for recordings, too.
+        let of_suite = suite.is_some_and(|it| it.spec.own_models);
+        let under_own_models = comparison.own_models || comparison.profiles.is_empty() && of_suite;
+        // No profile of the list is looked at then.
+        let is_recorded_alone = under_own_models && scenarios.iter().all(is_recorded);
+        let profiles = if profiles.names.is_empty() && is_recorded_alone {
+            Vec::new()
+        } else {
+            tell_apart(profiles.load(catalog, found, |name| catalog.profile(name)), |it| &mut it.name)
+        };
+        // What a suite notes is true of its own scenarios under its own profiles.
+        let is_own = |given: &[String], own: &[String]| given.iter().all(|it| own.contains(it));
+        let noted = suite.filter(|it| {
+            !is_recorded_alone
+                && is_own(&comparison.scenarios, &it.spec.scenarios)
+                && is_own(&comparison.profiles, &it.spec.profiles)
+        });
+        let notes = noted.map(|it| it.spec.notes.clone()).unwrap_or_default();
+        Self { policies, scenarios, skipped, profiles, is_whole_suite, under_own_models, notes }
+    }
+}
 
 /// Reads and checks what a comparison names.
 pub(super) fn plan(catalog: &Catalog, comparison: &Comparison) -> Result<Plan, Error> {
     let mut found = Found::default();
     let suite = suite(catalog, comparison)?;
-    let names = |kind, given: &[String], of_suite: fn(&SuiteFile) -> &Vec<String>| match &suite {
-        Some(suite) if given.is_empty() => {
-            Names { kind, names: of_suite(&suite.spec).clone(), by: Some(suite) }
-        }
-        _ => Names { kind, names: given.to_vec(), by: None },
-    };
-    let policies = names(Kind::Policy, &comparison.policies, |it| &it.policies);
-    let scenarios = names(Kind::Scenario, &comparison.scenarios, |it| &it.scenarios);
-    let profiles = names(Kind::Profile, &comparison.profiles, |it| &it.profiles);
-    let is_whole_suite = [&policies, &scenarios, &profiles].iter().all(|it| it.by.is_some());
-    // What a suite notes is true of its own scenarios under its own profiles.
-    let is_own = |given: &[String], own: &[String]| given.iter().all(|it| own.contains(it));
-    let noted = suite.as_ref().filter(|it| {
-        is_own(&comparison.scenarios, &it.spec.scenarios) && is_own(&comparison.profiles, &it.spec.profiles)
-    });
+    let given = Given::read(catalog, comparison, suite.as_ref(), &mut found);
+    let Given { policies, scenarios: loaded_scenarios, skipped, profiles: loaded_profiles, .. } = given;
+    let (is_whole_suite, under_own_models) = (given.is_whole_suite, given.under_own_models);
     let settings = settings(comparison, suite.as_ref(), is_whole_suite, &mut found);
-    let mut read = catalog.policies();
-    let policies = policies.load(catalog, &mut found, |name| read.policy(name));
-    let scenarios = scenarios.load(catalog, &mut found, |name| catalog.scenario(name));
-    let profiles = profiles.load(catalog, &mut found, |name| catalog.profile(name));
+    let selection = Selection::new(comparison).map_err(|it| found.problems.push(*it)).unwrap_or_default();
     let is_complete = found.is_empty();
     let mut work = Inputs { catalog, policies, settings, found, is_complete };
-    let profiles = work.profiles(&profiles);
+    let models = if under_own_models && loaded_scenarios.iter().any(is_recorded) {
+        ModelProfiles::read(catalog)
+    } else {
+        Vec::new()
+    };
+    let (profiles, models) = work.profiles(&loaded_profiles, models);
     let no_params = IndexMap::new();
     let suite_params = suite.as_ref().map_or(&no_params, |it| &it.spec.params);
     if let Some(suite) = &suite {
         work.check_params(suite, suite_params);
     }
     let checked = work.suite(suite.as_ref());
-    let mut scenarios = work.scenarios(&scenarios, (comparison.seed, comparison.trials), suite_params);
-    let is_replay = scenarios.iter().all(|it| it.workload.blocks().is_some());
-    if is_replay && comparison.policies.is_empty() {
-        work.policies.truncate(1);
-        scenarios.iter_mut().for_each(|it| it.policies.truncate(1));
+    let draws = (comparison.seed, comparison.trials);
+    let mut scenarios = work.scenarios(&loaded_scenarios, draws, suite_params);
+    for entry in &mut scenarios {
+        entry.under_own_model = under_own_models;
+        entry.replays_once = comparison.policies.is_empty();
     }
+    work.check_unread();
     work.blame_used();
     work.check_used();
-    work.check_blocks(&scenarios, &profiles);
     work.check_trials(&scenarios, comparison.trials);
+    let guards = work.guards(checked.as_ref(), &loaded_scenarios, &loaded_profiles, under_own_models);
+    if let Some(suite) = suite.as_ref().filter(|_| is_whole_suite && work.found.is_empty()) {
+        work.found.problems.extend(suite.locate(guards.about_nothing));
+    }
     work.found.stop()?;
-    let notes = notes::notes(&scenarios);
+    let as_recorded = Policy::new(&Catalog::bundled().policy(AS_RECORDED)?.spec)?;
     Ok(Plan {
         policies: work.policies.iter().map(|it| it.spec.name.clone()).collect(),
         scenarios,
         profiles,
         suite: checked.as_ref().map(|it| it.name.clone()),
-        notes: noted.iter().flat_map(|it| it.spec.notes.clone()).chain(notes).collect(),
-        guards: checked.as_ref().map(|it| it.guards.clone()).unwrap_or_default(),
+        notes: given
+            .notes
+            .into_iter()
+            .chain(notes::on_changes(comparison))
+            .chain(notes::on_guards(guards.n_left_out))
+            .collect(),
+        guards: guards.named,
         references: checked.as_ref().map(|it| it.references.clone()).unwrap_or_default(),
         break_even: checked.as_ref().and_then(|it| it.break_even),
         has_sum: checked.is_some_and(|it| it.sum),
+        skipped,
+        as_recorded: Arc::new(as_recorded),
+        models: Arc::new(models),
+        selection,
     })
+}
+
+/// Returns whether a scenario is a recording.
+fn is_recorded(scenario: &Scenario) -> bool {
+    matches!(scenario.loaded.spec.load, scenario::Load::Recorded { .. })
 }
 
 /// Reads the suite, where one is named or needed.
@@ -102,9 +178,18 @@ impl Used {
         specs: &mut [T],
         passes: impl Fn(&T) -> bool,
     ) {
-        match self.setting.apply(specs, passes) {
+        let applied = self.setting.apply(specs, passes);
+        self.note(applied);
+    }
+
+    /// Notes what became of it; a parameter of several policies must be said of one, wherever it is set.
+    fn note(&mut self, applied: Result<(), Box<Diagnostic>>) {
+        match applied {
             Ok(()) => self.is_applied = true,
-            Err(problem) => self.refused = self.refused.take().or(Some(problem)),
+            Err(problem) => {
+                self.is_strict |= problem.code == set_policies::AMBIGUOUS;
+                self.refused = self.refused.take().or(Some(problem));
+            }
         }
     }
 
@@ -141,48 +226,6 @@ fn settings(
     used
 }
 
-/// The names of one kind, and the suite that gives them.
-struct Names<'a> {
-    kind: Kind,
-    names: Vec<String>,
-    by: Option<&'a Loaded<SuiteFile>>,
-}
-
-impl Names<'_> {
-    /// Reads what they name, each once.
-    fn load<T>(
-        self,
-        catalog: &Catalog,
-        found: &mut Found,
-        mut read: impl FnMut(&str) -> Result<Loaded<T>, Error>,
-    ) -> Vec<Loaded<T>> {
-        let mut loaded = Vec::with_capacity(self.names.len());
-        let mut seen = IndexSet::new();
-        if self.names.is_empty() {
-            let field = self.kind.folder();
-            let problem = Diagnostic::at("list-empty", field, format!("there is no {}", self.kind.noun()));
-            let problem = problem.help("name at least one");
-            found.problems.extend(self.by.map_or_else(Vec::new, |it| it.locate(vec![problem])));
-        }
-        for (index, name) in self.names.iter().enumerate() {
-            for name in catalog.expand(self.kind, name) {
-                if !seen.insert(name.clone()) {
-                    continue;
-                }
-                match (read(&name), self.by) {
-                    (Ok(it), _) => loaded.push(it),
-                    (Err(Error::UnknownName { .. }), Some(suite)) => {
-                        let field = format!("{}.{index}", self.kind.folder());
-                        found.problems.extend(suite.locate(vec![catalog.unknown(self.kind, &field, &name)]));
-                    }
-                    (Err(error), _) => found.error(error),
-                }
-            }
-        }
-        loaded
-    }
-}
-
 /// What is checked together.
 struct Inputs<'a> {
     catalog: &'a Catalog,
@@ -200,16 +243,6 @@ fn blame_trials(problem: &mut Diagnostic) {
     }
 }
 
-/// Puts a scenario together with what it plays.
-fn ready(spec: &ScenarioFile, workload: Workload, policies: Vec<Arc<Policy>>) -> Load {
-    let is_sampled = spec.recovery == RecoveryMode::Sampled && workload.has_needs();
-    let trials = match workload.conversations() {
-        Some(conversations) => conversations.trials_per_length(),
-        None => spec.trials.filter(|_| is_sampled).unwrap_or(1),
-    };
-    Load { name: workload.name().to_owned(), seed: spec.seed, is_sampled, trials, workload, policies }
-}
-
 /// Policies with the parameters of some scenarios.
 struct Group {
     specs: Vec<PolicyFile>,
@@ -217,18 +250,24 @@ struct Group {
 }
 
 impl Inputs<'_> {
-    /// Makes the profiles.
-    fn profiles(&mut self, loaded: &[Loaded<ProfileFile>]) -> Vec<Profile> {
-        let mut specs: Vec<ProfileFile> = loaded.iter().map(|it| it.spec.clone()).collect();
+    /// Makes the profiles: those that are named, and those that stand for the models of recordings.
+    fn profiles(
+        &mut self,
+        named: &[Loaded<ProfileFile>],
+        of_models: Vec<ProfileFile>,
+    ) -> (Vec<Profile>, ModelProfiles) {
+        let mut specs: Vec<ProfileFile> = named.iter().map(|it| it.spec.clone()).collect();
+        specs.extend(of_models);
         self.set(Target::Profile, &mut specs, |it| Profile::new(it).is_ok());
+        let (specs, of_models) = specs.split_at(named.len());
         let mut profiles = Vec::with_capacity(specs.len());
-        for (spec, loaded) in specs.iter().zip(loaded) {
+        for (spec, loaded) in specs.iter().zip(named) {
             match Profile::new(spec) {
                 Ok(profile) => profiles.push(profile),
                 Err(problems) => self.found.problems.extend(loaded.locate(problems)),
             }
         }
-        profiles
+        (profiles, ModelProfiles::new(of_models))
     }
 
     /// Makes the suite.
@@ -244,21 +283,38 @@ impl Inputs<'_> {
         }
         let (loaded, file) = (loaded?, file?);
         let checked = Suite::new(&file).map_err(|it| self.found.problems.extend(loaded.locate(it)));
+        if self.is_complete {
+            self.found.problems.extend(loaded.locate(guards::check(self.catalog, &file)));
+        }
         checked.ok()
+    }
+
+    /// Finds the runs that the guards of a suite are about.
+    fn guards(
+        &self,
+        suite: Option<&Suite>,
+        scenarios: &[Scenario],
+        profiles: &[Loaded<ProfileFile>],
+        is_open: bool,
+    ) -> Guards {
+        let (catalog, policies) = (self.catalog, &self.policies);
+        let scenarios: Vec<_> = scenarios.iter().map(|it| it.loaded.clone()).collect();
+        let runs = guards::Runs { catalog, policies, scenarios: &scenarios, profiles, is_open };
+        runs.guards(suite.map(|it| it.guards.as_slice()).unwrap_or_default())
     }
 
     /// Makes the scenarios, each with its policies.
     fn scenarios(
         &mut self,
-        loaded: &[Loaded<ScenarioFile>],
+        scenarios: &[Scenario],
         (seed, trials): (Option<u64>, Option<u64>),
         suite_params: &IndexMap<String, Size>,
-    ) -> Vec<Load> {
-        let mut specs: Vec<ScenarioFile> = loaded.iter().map(|it| it.spec.clone()).collect();
+    ) -> Vec<Entry> {
+        let mut specs: Vec<ScenarioFile> = scenarios.iter().map(|it| it.loaded.spec.clone()).collect();
         self.set(Target::Scenario, &mut specs, |_| true);
         let mut groups: Vec<Group> = Vec::new();
-        let mut scenarios = Vec::with_capacity(specs.len());
-        for (spec, loaded) in specs.iter_mut().zip(loaded) {
+        let mut entries = Vec::with_capacity(specs.len());
+        for (spec, Scenario { loaded, is_searched }) in specs.iter_mut().zip(scenarios) {
             spec.seed = seed.unwrap_or(spec.seed);
             if let Some(trials) = trials {
                 match &mut spec.load {
@@ -268,10 +324,17 @@ impl Inputs<'_> {
             }
             self.check_params(loaded, &spec.params);
             let policies = self.policies_with(&mut groups, &spec.params, suite_params);
-            match load::workloads(loaded, spec) {
-                Ok(workloads) => {
-                    scenarios.extend(workloads.into_iter().map(|it| ready(spec, it, policies.clone())));
-                }
+            match load::check_all(loaded, spec) {
+                Ok(()) => entries.push(Entry {
+                    name: spec.name.clone(),
+                    seed: spec.seed,
+                    policies,
+                    is_searched: *is_searched,
+                    under_own_model: false,
+                    replays_once: false,
+                    loaded: loaded.clone(),
+                    spec: spec.clone(),
+                }),
                 Err(mut error) => {
                     if let (Some(_), Error::Invalid(problems)) = (trials, &mut error) {
                         problems.iter_mut().for_each(blame_trials);
@@ -280,7 +343,7 @@ impl Inputs<'_> {
                 }
             }
         }
-        scenarios
+        entries
     }
 
     /// Returns the policies under a scenario's parameters; scenarios that set the same share them.
@@ -299,7 +362,11 @@ impl Inputs<'_> {
             return group.models.clone();
         }
         let as_written = specs.clone();
-        self.set(Target::Policy, &mut specs, |it| Policy::new(it).is_ok());
+        let policies = Policies { catalog: self.catalog, loaded: &self.policies };
+        for used in self.settings.iter_mut().filter(|it| it.setting.target == Target::Policy) {
+            let applied = policies.set(&used.setting, &mut specs);
+            used.note(applied);
+        }
         let mut models = Vec::with_capacity(specs.len());
         for (spec, loaded) in specs.iter().zip(&self.policies) {
             match Policy::new(spec) {
@@ -332,23 +399,16 @@ impl Inputs<'_> {
         self.found.problems.extend(by.locate(params::undeclared(given, &policies, self.catalog)));
     }
 
-    /// Reports profiles whose cache rules cannot replay a block trace.
-    fn check_blocks(&mut self, scenarios: &[Load], profiles: &[Profile]) {
-        for load in scenarios {
-            let Some(block_trace) = load.workload.blocks() else { continue };
-            for profile in profiles {
-                self.found.problems.extend(block_trace.refusal(&profile.cache).map(|mut problem| {
-                    problem.message = format!("{} ({})", problem.message, profile.name);
-                    problem.place.field.clear();
-                    problem
-                }));
-            }
+    /// Reports parameters of policies that nothing reads, unless something else is wrong that may be why.
+    fn check_unread(&mut self) {
+        if self.found.is_empty() {
+            self.found.problems.extend(self.policies.iter().flat_map(params::unread));
         }
     }
 
     /// Reports a number of trials where nothing has trials; what could not be read may have some.
-    fn check_trials(&mut self, scenarios: &[Load], trials: Option<u64>) {
-        let has_trials = scenarios.iter().any(|it| it.is_sampled || it.workload.conversations().is_some());
+    fn check_trials(&mut self, scenarios: &[Entry], trials: Option<u64>) {
+        let has_trials = scenarios.iter().any(Entry::may_have_trials);
         if trials.is_some() && !has_trials && self.found.is_empty() {
             let message = "no scenario of this run draws conversations";
             let mut problem = Diagnostic::at("trials-unused", "", message);

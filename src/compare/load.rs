@@ -8,7 +8,7 @@ use crate::input::scenario::refetch::Refetch;
 use crate::input::scenario::{Assume, Load};
 use crate::input::{Scenario, ScenarioFile};
 use crate::timeline::import::Imported;
-use crate::timeline::{Conversation, Timeline, generate, import, load};
+use crate::timeline::{Conversation, Timeline, import, load};
 
 /// What a scenario plays.
 #[derive(Clone, Debug)]
@@ -85,6 +85,26 @@ impl Workload {
     }
 }
 
+/// Checks a scenario, whose spec may have been overridden since it was read, as far as that goes without its recording.
+///
+/// # Errors
+/// Every problem of the scenario.
+pub(super) fn check(scenario: &Loaded<ScenarioFile>, spec: &ScenarioFile) -> Result<Scenario, Error> {
+    Ok(Scenario::new(spec).map_err(|problems| scenario.locate(problems))?)
+}
+
+/// The same, with what only the place of its recording can tell.
+///
+/// # Errors
+/// Every problem of the scenario.
+pub(super) fn check_all(scenario: &Loaded<ScenarioFile>, spec: &ScenarioFile) -> Result<(), Error> {
+    check(scenario, spec)?;
+    if let Load::Recorded { path, .. } = &spec.load {
+        origin_of(scenario, path)?;
+    }
+    Ok(())
+}
+
 /// Makes the workloads of a scenario, whose spec may have been overridden since it was read; a recording may hold several.
 ///
 /// # Errors
@@ -109,12 +129,7 @@ pub(super) fn workloads(
             return Ok(vec![Workload::Blocks(block_trace)]);
         }
     }
-    let checked = Scenario::new(spec).map_err(|mut problems| {
-        if let Load::Generate { kind, turns, scale } = &spec.load {
-            problems.extend(generate::check(kind, *turns, *scale).err().unwrap_or_default());
-        }
-        scenario.locate(problems)
-    })?;
+    let checked = check(scenario, spec)?;
     if let Load::Conversation(conversation) = &spec.load {
         return Ok(vec![Workload::Conversations(Conversation::new(&checked, conversation))]);
     }
@@ -178,11 +193,7 @@ fn imported(origin: &Origin, spec: &ScenarioFile, assume: &Assume) -> Result<Vec
 /// There is no such file or scenario, it holds no recording, or every problem of it.
 pub fn recording(catalog: &Catalog, name: &str) -> Result<Vec<Imported>, Error> {
     let scenario = catalog.scenario(name)?;
-    let Load::Recorded { path, assume } = &scenario.spec.load else {
-        let problem = Diagnostic::at("recording-missing", "load", "the scenario is no recorded session");
-        let problem = problem.help("name a recording, or a scenario with `load.recorded`");
-        return Err(scenario.locate(vec![problem]).into());
-    };
+    let Load::Recorded { path, assume } = &scenario.spec.load else { return Err(not_recorded(&scenario)) };
     let origin = origin_of(&scenario, path)?;
     imported(&origin, &scenario.spec, assume).map_err(|error| match error {
         Error::Invalid(problems) => {
@@ -192,6 +203,22 @@ pub fn recording(catalog: &Catalog, name: &str) -> Result<Vec<Imported>, Error> 
         }
         error => error,
     })
+}
+
+/// Checks that a name is of a recording, without reading it.
+///
+/// # Errors
+/// There is no such file or scenario, or it holds no recording.
+pub fn check_recorded(catalog: &Catalog, name: &str) -> Result<(), Error> {
+    let scenario = catalog.scenario(name)?;
+    if matches!(scenario.spec.load, Load::Recorded { .. }) { Ok(()) } else { Err(not_recorded(&scenario)) }
+}
+
+/// Says that a scenario has no recording.
+fn not_recorded(scenario: &Loaded<ScenarioFile>) -> Error {
+    let problem = Diagnostic::at("recording-missing", "load", "this scenario is not a recorded session");
+    let problem = problem.help("name a recording, or a scenario with `load.recorded`");
+    scenario.locate(vec![problem]).into()
 }
 
 /// Returns where a scenario's recording stands.

@@ -2,24 +2,47 @@
 
 use indexmap::{IndexMap, IndexSet};
 
-use super::Load;
+use super::{Comparison, Load};
 use crate::input::Policy;
+use crate::measure::is_open;
 use crate::report::Report;
 
-/// Returns the notes on scenarios and the policies that they are played under, each once.
-pub(super) fn notes(scenarios: &[Load]) -> Vec<String> {
-    let blocks = scenarios.iter().filter(|it| it.workload.blocks().is_some()).map(|it| {
-        format!("{} is a block trace: its prompts are as recorded, and no policy changes them.", it.name)
-    });
-    let strays = scenarios.iter().flat_map(|load| load.policies.iter().filter_map(|it| strays(it, load)));
-    blocks.chain(strays).collect::<IndexSet<_>>().into_iter().collect()
+impl Load {
+    /// Returns what a reader must know of it and the policies that it is played under.
+    #[must_use]
+    pub fn notes(&self) -> Vec<String> {
+        let blocks = self.workload.blocks().map(|_| {
+            format!(
+                "{} is a block trace: its prompts are as recorded, and no policy changes them.",
+                self.name
+            )
+        });
+        let strays = self.policies.iter().filter_map(|it| strays(it, self));
+        blocks.into_iter().chain(self.note_on_tokens()).chain(strays).collect()
+    }
+}
+
+/// Says what was changed for a run, so that its figures are not taken for those of the files.
+pub(super) fn on_changes(comparison: &Comparison) -> Option<String> {
+    let seed = comparison.seed.map(|it| format!("seed {it}"));
+    let trials = comparison.trials.map(|it| format!("{it} trials"));
+    let changes: Vec<String> = comparison.set.iter().cloned().chain(seed).chain(trials).collect();
+    (!changes.is_empty()).then(|| format!("Changed for this run: {}.", changes.join(", ")))
+}
+
+/// Says how many guards of a suite are about what the run leaves out.
+pub(super) fn on_guards(n_unjudged: usize) -> Option<String> {
+    let (guards, are) = if n_unjudged == 1 { ("guard", "is") } else { ("guards", "are") };
+    (n_unjudged > 0).then(|| {
+        format!("{n_unjudged} {guards} of the suite {are} not judged: this run leaves out what they name.")
+    })
 }
 
 /// Says for which categories of a scenario's facts a policy has no bank, and where these facts go.
 fn strays(policy: &Policy, load: &Load) -> Option<String> {
     let memory = policy.memory()?;
     let banks = memory.store.declared()?;
-    memory.extract.iter().find(|it| it.into.is_none())?;
+    memory.write.extract.iter().find(|it| it.into.is_none())?;
     let categories = load.workload.conversations()?.categories();
     let strays: Vec<String> =
         categories.iter().filter(|it| !banks.contains(it)).map(|it| format!("`{it}`")).collect();
@@ -56,15 +79,23 @@ struct Ends<'r> {
     by_scenario: Vec<(&'r str, [f64; 3])>,
 }
 
+/// What the profile of sessions is called that each run under their own model's.
+const OWN: &str = "their own models' profiles";
+
 /// Says of which policies the order against the first depends on what is assumed of recovery.
 fn open_orders(report: &Report) -> Vec<String> {
+    // Sessions that each run under their own model's profile are one question.
+    let is_total = report.sessions.len() > 1 && report.sessions.iter().all(|it| it.is_under_own_model);
     let mut ends: IndexMap<(&str, &str), Ends<'_>> = IndexMap::new();
     for run in &report.runs {
-        let Some(total) = run.tally.costs.total() else { continue };
-        let [low, high] = run.tally.cost_interval().unwrap_or([total; 2]);
-        let policy = ends.entry((&run.profile, &run.policy)).or_default();
-        policy.all.iter_mut().zip([low, total, high]).for_each(|(sum, end)| *sum += end);
-        policy.by_scenario.push((&run.scenario, [low, total, high]));
+        if run.tally.costs.total().is_none() {
+            continue;
+        }
+        let ends_of_run = run.tally.cost_ends();
+        let profile = if is_total { OWN } else { run.profile.as_str() };
+        let policy = ends.entry((profile, &run.policy)).or_default();
+        policy.all.iter_mut().zip(ends_of_run).for_each(|(sum, end)| *sum += end);
+        policy.by_scenario.push((&run.scenario, ends_of_run));
     }
     let mut notes = Vec::new();
     for ((profile, policy), costs) in &ends {
@@ -83,23 +114,4 @@ fn open_orders(report: &Report) -> Vec<String> {
         ));
     }
     notes
-}
-
-/// Returns whether two policies change places between the lower ends of what is assumed, the declared values and the upper ends;
-/// both are taken at the same end.
-fn is_open(one: &[f64; 3], other: &[f64; 3]) -> bool {
-    let differs = |by: fn(&f64, &f64) -> bool| one.iter().zip(other).any(|(one, other)| by(one, other));
-    differs(f64::lt) && differs(f64::gt)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_order_is_open_where_it_turns_between_the_ends_and_not_where_intervals_merely_overlap() {
-        assert!(is_open(&[5.0, 5.0, 5.0], &[4.0, 4.9, 5.2]));
-        assert!(!is_open(&[4.0, 5.0, 6.0], &[4.5, 5.5, 6.5]), "each end says the same");
-        assert!(!is_open(&[5.0, 5.0, 5.0], &[5.0, 5.0, 5.0]), "equal costs have no order");
-    }
 }

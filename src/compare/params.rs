@@ -2,7 +2,7 @@
 
 use indexmap::{IndexMap, IndexSet};
 
-use crate::catalog::{Catalog, Kind};
+use crate::catalog::{Catalog, Kind, Loaded};
 use crate::diag::{Diagnostic, nearest};
 use crate::input::PolicyFile;
 use crate::input::policy::Size;
@@ -45,7 +45,27 @@ pub(super) fn undeclared(
         .collect()
 }
 
-/// Returns the parameters that a policy declares.
+/// Returns the parameters that a policy declares and reads.
 fn names(spec: &PolicyFile) -> impl Iterator<Item = &str> {
-    spec.params.keys().map(String::as_str)
+    let read = spec.params_read();
+    let is_read = move |name: &&str| read.as_ref().is_none_or(|it| it.contains(*name));
+    spec.params.keys().map(String::as_str).filter(is_read)
+}
+
+/// Returns a problem for each parameter that a policy's own file gives and nothing of the policy reads. What only its base gives may
+/// have been for a stage that the policy has replaced.
+pub(super) fn unread(policy: &Loaded<PolicyFile>) -> Vec<Diagnostic> {
+    let (Some(source), Some(read)) = (&policy.source, policy.spec.params_read()) else { return Vec::new() };
+    let all = || policy.spec.params.keys();
+    let unread = all().filter(|it| !read.contains(*it)).filter(|it| source.gives(&format!("params.{it}")));
+    let problems = unread.map(|name| {
+        let known = all().map(String::as_str).filter(|it| read.contains(*it));
+        let help = match nearest(name, known) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => format!("read it with `param(\"{name}\")`, or leave it out"),
+        };
+        let message = format!("nothing reads the parameter `{name}`");
+        source.locate(Diagnostic::at("param-unread", format!("params.{name}"), message).help(help))
+    });
+    problems.collect()
 }

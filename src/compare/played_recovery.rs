@@ -3,27 +3,41 @@
 //! The closed form does not know the prompts there: needs are drawn some times, and what these runs cost on the average stands in
 //! its place.
 
+use super::play::Folded;
 use super::simulations::{Ledgers, Simulations};
-use super::threads::on_threads;
-use super::{Cell, Folded, Progress};
+use super::threads::in_order;
+use super::{Cell, Progress};
 use crate::input::Profile;
-use crate::ledger::{NeedSums, Outcome, Sink};
+use crate::ledger::{NeedSums, Outcome, Sink, Sums};
 use crate::measure::Tally;
+use crate::price::PriceRows;
 
 /// By simulation and ledger: what the runs with drawn needs came to; nothing where the closed form stands.
 pub(super) struct PlayedRecovery(Vec<Vec<Vec<Folded>>>);
 
 impl PlayedRecovery {
     /// Plays what the ledgers say has to be played.
-    pub(super) fn new<S: Sink + Default + Send>(
+    pub(super) fn of(
+        simulations: &Simulations<'_>,
+        ledgers: &Ledgers<Folded>,
+        progress: Progress<'_>,
+    ) -> Self {
+        if simulations.keys.is_flat {
+            let fold = |sums: Sums, outcome| (sums, None, outcome);
+            return Self::new(simulations, ledgers, fold, progress);
+        }
+        let fold = |(sums, rows): (Sums, PriceRows), outcome| (sums, Some(rows.into()), outcome);
+        Self::new(simulations, ledgers, fold, progress)
+    }
+
+    fn new<S: Sink + Default + Send>(
         simulations: &Simulations<'_>,
         ledgers: &Ledgers<Folded>,
         fold: impl Fn(S, Outcome) -> Folded + Sync,
-        threads: Option<usize>,
         progress: Progress<'_>,
     ) -> Self {
         let n_all = simulations.len();
-        Self(on_threads(threads, n_all, |index| {
+        Self(in_order(n_all, |index| {
             let played = ledgers.of_simulation(index).iter().enumerate().map(|(ledger, (.., outcome))| {
                 let runs = if outcome.reacts { simulations.draw::<S>(index, ledger) } else { Vec::new() };
                 runs.into_iter().map(|(sink, outcome)| fold(sink, outcome)).collect()
@@ -55,11 +69,11 @@ impl PlayedRecovery {
         let expected = tally.costs.recovery;
         let base = total - expected;
         let played = mean(&|it| it.costs.total().unwrap_or_default()) - base;
-        let main = tally.sums.main;
+        let main = tally.sums.main.tokens;
         tally.costs.recovery = played;
         tally.recovery_interval = tally.recovery_interval.map(|it| it.map(|end| end - expected + played));
-        tally.recovery_input = mean(&|it| it.sums.main.prompt as f64) - main.prompt as f64;
-        tally.recovery_output = mean(&|it| it.sums.main.output as f64) - main.output as f64;
+        tally.recovery_input = mean(&|it| it.sums.main.tokens.prompt() as f64) - main.prompt() as f64;
+        tally.recovery_output = mean(&|it| it.sums.main.tokens.output as f64) - main.output as f64;
         tally.sums.needs = NeedSums {
             calls: mean(&|it| it.sums.needs.calls),
             repeats: mean(&|it| it.sums.needs.repeats),

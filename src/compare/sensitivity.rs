@@ -1,48 +1,51 @@
 //! A plan priced under many profiles: each distinct pair of cache rules and limits is simulated once.
 
+use super::play::Folded;
 use super::simulations::{Ledgers, Simulations};
-use super::{Cell, Plan, Progress, trials};
+use super::{Cell, Load, Plan, Progress, in_order, trials};
+use crate::error::Error;
 use crate::measure::BreakEven;
 use crate::measure::sensitivity::{self, Grid, Ledger, Priced, Sensitivity, Variations};
 use crate::report::ALL;
 
-/// The ledgers of a plan, simulation by simulation and trial by trial.
+/// The ledgers of a load, simulation by simulation and trial by trial.
 struct Played<'a> {
+    load: &'a Load,
     simulations: &'a Simulations<'a>,
-    ledgers: Ledgers<super::Folded>,
-    trials: Vec<Option<trials::Kept<trials::Played>>>,
+    ledgers: Ledgers<Folded>,
+    trials: Option<trials::Kept<trials::Played>>,
+}
+
+/// A load as it came out under the profiles.
+struct PricedLoad {
+    name: String,
+    /// By profile, then by policy.
+    cells: Vec<Vec<sensitivity::Cell>>,
+    n_distinct: usize,
+    n_played: usize,
 }
 
 impl Plan {
-    /// Runs everything and compares the policies across the profiles.
-    #[must_use]
-    pub fn sensitivity(&self, threads: Option<usize>, progress: Progress<'_>) -> Sensitivity {
-        let simulations = self.simulations();
-        let played = Played {
-            simulations: &simulations,
-            ledgers: self.ledgers(&simulations, threads, progress),
-            trials: self.played(&simulations, threads, progress),
+    /// Runs everything and compares the policies across the plan's profiles, whatever model a session was recorded with.
+    ///
+    /// # Errors
+    /// What [`Plan::open`] says, of all scenarios.
+    pub fn sensitivity(&self, threads: Option<usize>, progress: Progress<'_>) -> Result<Sensitivity, Error> {
+        let open = |entry: &super::Entry| {
+            let entry = super::Entry { under_own_model: false, ..entry.clone() };
+            self.open(&entry)
         };
-        let scenarios: Vec<usize> = (0..self.scenarios.len()).collect();
-        let mut groups: Vec<(&str, &[usize])> = Vec::new();
-        if scenarios.len() > 1 {
-            groups.push((ALL, &scenarios));
+        let loads = self.each_of(threads, progress, open, Load::priced)?.0;
+        let all: Vec<&PricedLoad> = loads.iter().collect();
+        let mut groups: Vec<(&str, &[&PricedLoad])> = Vec::new();
+        if loads.len() > 1 {
+            groups.push((ALL, &all));
         }
-        groups.extend(self.scenarios.iter().map(|it| it.name.as_str()).zip(scenarios.chunks(1)));
-        // By profile, by scenario, by policy.
-        let priced = super::on_threads(threads, self.profiles.len(), |profile| {
-            let variations = Variations::new(&self.profiles[profile]);
-            let of_scenario = |scenario: &usize| {
-                let cell =
-                    |policy| played.priced(self, Cell { scenario: *scenario, profile, policy }, &variations);
-                (0..self.policies.len()).map(cell).collect::<Vec<_>>()
-            };
-            scenarios.iter().map(of_scenario).collect::<Vec<_>>()
-        });
+        groups.extend(loads.iter().map(|it| it.name.as_str()).zip(all.chunks(1)));
         let grids = groups.into_iter().map(|(load, members)| {
-            let rows = priced.iter().map(|of_profile| {
-                (0..self.policies.len()).filter_map(|policy| {
-                    let mut cells = members.iter().map(|it| &of_profile[*it][policy]);
+            let rows = (0..self.profiles.len()).map(|profile| {
+                (0..self.policies.len()).filter_map(move |policy| {
+                    let mut cells = members.iter().filter_map(|it| it.cells.get(profile)?.get(policy));
                     let first = cells.next()?.clone();
                     Some(cells.fold(first, |mut sum, it| {
                         sum.add(it);
@@ -52,14 +55,15 @@ impl Plan {
             });
             Grid::new(load.to_owned(), rows.map(Iterator::collect).collect())
         });
-        Sensitivity {
+        Ok(Sensitivity {
             policies: self.policies.clone(),
             profiles: self.profiles.iter().map(|it| self.facts(it)).collect(),
             grids: grids.collect(),
-            n_distinct: simulations.keys.distinct.len(),
-            n_simulations: self.n_played(&simulations),
+            n_distinct: loads.iter().map(|it| it.n_distinct).max().unwrap_or_default(),
+            n_simulations: loads.iter().map(|it| it.n_played).sum(),
             asked: self.break_even,
-        }
+            n_left_out: 0,
+        })
     }
 
     fn facts(&self, profile: &crate::input::Profile) -> Priced {
@@ -69,20 +73,36 @@ impl Plan {
             break_even: BreakEven::new(profile, self.break_even.as_ref()),
         }
     }
+}
 
-    /// Returns how many times the engine runs: each trial once a policy and pair, too.
-    fn n_played(&self, simulations: &Simulations<'_>) -> usize {
-        let n_trials: usize =
-            self.scenarios.iter().filter_map(|it| Some(it.workload.conversations()?.n_trials())).sum();
-        simulations.n_runs() + n_trials * simulations.keys.distinct.len() * self.policies.len()
+impl Load {
+    /// Plays it and prices the ledgers under every profile.
+    fn priced(&self, progress: Progress<'_>) -> PricedLoad {
+        let simulations = self.simulations();
+        let played = Played {
+            load: self,
+            simulations: &simulations,
+            ledgers: simulations.folded(progress),
+            trials: self.played(&simulations, progress),
+        };
+        let cells = in_order(self.profiles.len(), |profile| {
+            let variations = Variations::new(&self.profiles[profile]);
+            let cell = |policy| played.priced(Cell { scenario: 0, profile, policy }, &variations);
+            (0..self.policies.len()).map(cell).collect()
+        });
+        let n_distinct = simulations.keys.distinct.len();
+        let n_trials = self.workload.conversations().map_or(0, |it| it.n_trials());
+        // Each trial of a conversation is played once a policy and pair, too.
+        let n_played = simulations.n_runs() + n_trials * n_distinct * self.policies.len();
+        PricedLoad { name: self.name.clone(), cells, n_distinct, n_played }
     }
 }
 
 impl Played<'_> {
     /// Prices the ledgers of one run.
-    fn priced(&self, plan: &Plan, cell: Cell, variations: &Variations<'_>) -> sensitivity::Cell {
-        let Some(trials) = &self.trials[cell.scenario] else {
-            let has_needs = plan.scenarios[cell.scenario].workload.has_needs();
+    fn priced(&self, cell: Cell, variations: &Variations<'_>) -> sensitivity::Cell {
+        let Some(trials) = &self.trials else {
+            let has_needs = self.load.workload.has_needs();
             let ledgers = self.ledgers.of(self.simulations, cell);
             let ledgers = ledgers.map(|(sums, index, outcome)| Ledger {
                 sums,

@@ -1,26 +1,28 @@
-//! The simulations of a plan: runs whose requests are bound to be the same share one.
+//! The simulations of a load: runs whose requests are bound to be the same share one.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use indexmap::IndexSet;
 
-use super::threads::on_threads;
+use super::play::Folded;
+use super::threads::in_order;
 use super::{Cell, Load, Progress, Workload};
 use crate::block_trace;
 use crate::engine::{self, CompiledPolicy};
 use crate::input::profile::written::RecoveryPrice;
 use crate::input::{CacheRules, Limits, Profile};
-use crate::ledger::{Outcome, Sink};
+use crate::ledger::{Outcome, Sink, Sums};
+use crate::price::PriceRows;
 use crate::recovery::{Bound, CompiledRecovery};
 use crate::rng::Seed;
 use crate::timeline::Timeline;
 
-/// The simulations of a plan, and where each run finds its own.
+/// The simulations of a load, and where each run finds its own.
 pub(super) struct Simulations<'a> {
     all: Vec<Simulation<'a>>,
-    /// By scenario, then by pair of limits and cache rules, then by policy; conversations have none, because they are
-    /// played trial by trial.
-    places: Vec<Vec<LedgerPlace>>,
+    /// By pair of limits and cache rules, then by policy; conversations have none, because they are played trial by
+    /// trial.
+    places: Vec<LedgerPlace>,
     /// What the profiles ask.
     pub(super) keys: Keys<'a>,
     n_policies: usize,
@@ -29,7 +31,7 @@ pub(super) struct Simulations<'a> {
 /// What a simulation asks of a profile: its limits, its cache rules, and whether it prices every recovery call alike.
 pub(super) type Key<'a> = (&'a Limits, &'a CacheRules, RecoveryPrice);
 
-/// What the profiles of a plan ask of its simulations.
+/// What the profiles of a load ask of its simulations.
 pub(super) struct Keys<'a> {
     /// By profile: which of the distinct pairs it has.
     of_profile: Vec<usize>,
@@ -84,11 +86,11 @@ struct LedgerPlace {
 
 impl<'a> Simulations<'a> {
     /// Finds what has to be played.
-    pub(super) fn new(loads: &'a [Load], profiles: &'a [Profile], n_policies: usize) -> Self {
-        let keys = Keys::new(profiles);
+    pub(super) fn new(load: &'a Load) -> Self {
+        let keys = Keys::new(&load.profiles);
         let mut all = Vec::new();
-        let places = loads.iter().map(|load| find(load, &keys.distinct, &mut all)).collect();
-        Self { all, places, keys, n_policies }
+        let places = find(load, &keys.distinct, &mut all);
+        Self { all, places, keys, n_policies: load.policies.len() }
     }
 
     /// Leaves of every simulation its first trial.
@@ -107,21 +109,17 @@ impl<'a> Simulations<'a> {
         self.all.iter().map(|it| it.n_trials).sum()
     }
 
-    /// Returns which of its scenario's runs a run is, those of equal limits and cache rules being one.
+    /// Returns which of the load's runs a run is, those of equal limits and cache rules being one.
     pub(super) fn within(&self, cell: Cell) -> usize {
         self.keys.of_profile[cell.profile] * self.n_policies + cell.policy
     }
 
     /// Runs them all; the ledgers do not depend on the number of threads.
-    pub(super) fn run<S: Sink + Default + Send>(
-        &self,
-        threads: Option<usize>,
-        progress: Progress<'_>,
-    ) -> Ledgers<(S, Outcome)> {
+    pub(super) fn run<S: Sink + Default + Send>(&self, progress: Progress<'_>) -> Ledgers<(S, Outcome)> {
         let runs = self.all.iter().flat_map(|it| (0..it.n_trials).map(move |trial| (it, trial)));
         let runs: Vec<(&Simulation<'_>, usize)> = runs.collect();
         let n_done = AtomicUsize::new(0);
-        let played = on_threads(threads, runs.len(), |index| {
+        let played = in_order(runs.len(), |index| {
             let (simulation, trial) = runs[index];
             let ledgers = simulation.run(trial);
             progress(n_done.fetch_add(1, Ordering::Relaxed) + 1, runs.len());
@@ -129,6 +127,15 @@ impl<'a> Simulations<'a> {
         });
         let mut played = played.into_iter();
         Ledgers(self.all.iter().map(|it| played.by_ref().take(it.n_trials).collect()).collect())
+    }
+
+    /// Runs them all and folds the ledgers to what the profiles' prices ask for: flat prices need no more than sums.
+    pub(super) fn folded(&self, progress: Progress<'_>) -> Ledgers<Folded> {
+        if self.keys.is_flat {
+            return self.run(progress).map(|(sums, outcome)| (sums, None, outcome));
+        }
+        let ledgers = self.run::<(Sums, PriceRows)>(progress);
+        ledgers.map(|((sums, rows), outcome)| (sums, Some(rows.into()), outcome))
     }
 
     /// Returns the simulation of a run, and which of its ledgers is the run's.
@@ -151,7 +158,7 @@ impl<'a> Simulations<'a> {
 
     /// Returns where a run finds its ledger.
     fn place(&self, cell: Cell) -> LedgerPlace {
-        self.places[cell.scenario][self.within(cell)]
+        self.places[self.within(cell)]
     }
 }
 
@@ -296,7 +303,7 @@ impl Simulation<'_> {
                 let (limits, cache) = (self.limits, self.cache);
                 let outcome =
                     engine::simulate_each(timeline, compiled, &self.recoveries, limits, cache, &mut sinks);
-                sinks.into_iter().map(|it| (it, outcome)).collect()
+                sinks.into_iter().map(|it| (it, outcome.clone())).collect()
             }
             Play::Blocks(block_trace) => {
                 let mut sink = S::default();

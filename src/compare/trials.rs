@@ -6,17 +6,19 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use indexmap::IndexMap;
 
-use super::{Cell, Keys, Load, Plan, Progress, on_threads};
+use super::simulations::Keys;
+use super::{Cell, Load, Plan, Progress, in_order};
 use crate::diag::Diagnostic;
 use crate::engine::{self, window};
+use crate::error::Error;
 use crate::input::Limits;
-use crate::ledger::{KeptRow, NeedRow, Outcome, ProbeRow, RequestRow, Sink, Sums};
+use crate::ledger::{KeptRow, NeedRow, Outcome, ProbeRow, RequestRow, Rows, Sink, Sums};
 use crate::measure::probe::Probe;
 use crate::measure::trial::Trial;
 use crate::memory::export::{Export, Index, SCHEMA, Written};
 use crate::price::PriceIndex;
 use crate::timeline::facts::FactIx;
-use crate::timeline::{self, Conversation};
+use crate::timeline::{self, Conversation, Timeline};
 
 /// What a trial came to under one policy.
 #[derive(Clone, Debug)]
@@ -37,8 +39,9 @@ pub(super) struct Trials<'a> {
     pub(super) load: &'a Load,
     pub(super) conversation: &'a Conversation,
     pub(super) keys: &'a Keys<'a>,
-    pub(super) threads: Option<usize>,
     pub(super) progress: Progress<'a>,
+    /// Whether every row is told in full, policy edits and all, which takes longer.
+    pub(super) in_full: bool,
 }
 
 impl Trials<'_> {
@@ -49,8 +52,8 @@ impl Trials<'_> {
     ) -> Kept<T> {
         let n_trials = self.conversation.n_trials();
         let n_done = AtomicUsize::new(0);
-        Kept(on_threads(self.threads, n_trials, |index| {
-            let kept = play_one(self.load, self.conversation, self.keys, index, &keep);
+        Kept(in_order(n_trials, |index| {
+            let kept = play_one((self.load, self.conversation), self.keys, index, self.in_full, &keep);
             (self.progress)(n_done.fetch_add(1, Ordering::Relaxed) + 1, n_trials);
             kept
         }))
@@ -69,10 +72,10 @@ impl<T> Kept<T> {
 
 /// Makes one conversation and plays it under every policy, its budget being the prompt limit.
 fn play_one<S: Sink + Default, T>(
-    load: &Load,
-    conversation: &Conversation,
+    (load, conversation): (&Load, &Conversation),
     keys: &Keys<'_>,
     index: usize,
+    in_full: bool,
     keep: &impl Fn(&timeline::conversation::Trial, S, Outcome) -> T,
 ) -> Vec<T> {
     let made = conversation.trial(index);
@@ -84,7 +87,8 @@ fn play_one<S: Sink + Default, T>(
         let limits = Limits { prompt: limits.prompt.min(made.budget_tokens), ..**limits };
         for policy in &load.policies {
             let mut sink = S::default();
-            let outcome = match window::simulate(&made, per_token, policy, &limits, cache, &mut sink) {
+            let short = || window::simulate(&made, per_token, policy, &limits, cache, &mut sink);
+            let outcome = match (!in_full).then(short).flatten() {
                 Some(outcome) => outcome,
                 None => {
                     sink = S::default();
@@ -96,6 +100,45 @@ fn play_one<S: Sink + Default, T>(
         }
     }
     all
+}
+
+/// The rows of one conversation.
+#[derive(Clone, Debug)]
+pub struct ConversationRows {
+    /// Its length, in messages.
+    pub length: u64,
+    /// Which of that length it is, from 0.
+    pub trial: u64,
+    /// Its rows.
+    pub rows: Arc<Rows>,
+}
+
+/// Returns which of all conversations one is.
+fn place(conversation: &Conversation, length: u64, trial: u64) -> Result<usize, Vec<Diagnostic>> {
+    conversation.index_of(length, trial).ok_or_else(|| {
+        let message = format!("{} has no conversation {trial} of {length} messages", conversation.name());
+        let lengths: Vec<String> = conversation.lengths().iter().map(u64::to_string).collect();
+        let last = conversation.trials_per_length().saturating_sub(1);
+        let help =
+            format!("lengths are {}, and conversations are counted from 0 to {last}", lengths.join(", "));
+        vec![Diagnostic::at("conversation-unknown", "", message).help(help)]
+    })
+}
+
+/// Makes the timeline of one conversation, and the limits that it is played under; without a length, of the first.
+///
+/// # Errors
+/// There is no such conversation.
+pub fn conversation(
+    conversation: &Conversation,
+    length: Option<u64>,
+    trial: u64,
+    limits: &Limits,
+) -> Result<(Timeline, Limits), Vec<Diagnostic>> {
+    let length = length.or(conversation.lengths().first().copied()).unwrap_or_default();
+    let made = conversation.trial(place(conversation, length, trial)?);
+    let limits = Limits { prompt: limits.prompt.min(made.budget_tokens), ..*limits };
+    Ok((conversation.timeline(&made), limits))
 }
 
 /// Keeps the probes of a run and what its memory holds at the end.
@@ -119,37 +162,54 @@ impl Sink for Asked {
     }
 }
 
-impl Plan {
-    /// Runs every conversation and returns its probes, in the order of [`Plan::cells`]; other scenarios have none.
+impl Load {
+    /// Plays its conversations and returns their probes; nothing where it has none.
     #[must_use]
-    pub fn probes(&self, threads: Option<usize>, progress: Progress<'_>) -> Vec<(Cell, Vec<Probe>)> {
+    pub fn probes(&self, progress: Progress<'_>) -> Vec<(Cell, Vec<Probe>)> {
+        let Some(conversation) = self.workload.conversations() else { return Vec::new() };
         let simulations = self.simulations();
-        let one = |load: &Load| {
-            let conversation = load.workload.conversations()?;
-            let in_words = |made: &timeline::conversation::Trial, asked: Asked, _| -> Vec<Probe> {
-                let word = |row: &ProbeRow| Some(Probe::new(row, conversation.spell(made, row.fact)?, made));
-                asked.probes.iter().filter_map(word).collect()
-            };
-            let trials = Trials { load, conversation, keys: &simulations.keys, threads, progress };
-            Some(trials.play(in_words))
+        let in_words = |made: &timeline::conversation::Trial, asked: Asked, _| -> Vec<Probe> {
+            let word = |row: &ProbeRow| Some(Probe::new(row, conversation.spell(made, row.fact)?, made));
+            asked.probes.iter().filter_map(word).collect()
         };
-        let played: Vec<Option<Kept<Vec<Probe>>>> = self.scenarios.iter().map(one).collect();
-        let of = |cell: Cell| {
-            let kept = played[cell.scenario].as_ref()?;
-            Some((cell, kept.of(simulations.within(cell)).flatten().cloned().collect()))
-        };
-        self.cells().filter_map(of).collect()
+        let trials = Trials { load: self, conversation, keys: &simulations.keys, progress, in_full: false };
+        let kept = trials.play(in_words);
+        let of = |cell: Cell| kept.of(simulations.within(cell)).flatten().cloned().collect();
+        self.cells().map(|cell| (cell, of(cell))).collect()
     }
 
+    /// Plays its conversations and returns their rows; nothing where it has none.
+    #[must_use]
+    pub fn conversation_rows(&self, progress: Progress<'_>) -> Vec<(Cell, Vec<ConversationRows>)> {
+        let Some(conversation) = self.workload.conversations() else { return Vec::new() };
+        let simulations = self.simulations();
+        let keep = |made: &timeline::conversation::Trial, rows: Rows, _| ConversationRows {
+            length: made.length,
+            trial: made.trial,
+            rows: Arc::new(rows),
+        };
+        let trials = Trials { load: self, conversation, keys: &simulations.keys, progress, in_full: true };
+        let kept = trials.play(keep);
+        let of = |cell: Cell| kept.of(simulations.within(cell)).cloned().collect();
+        self.cells().map(|cell| (cell, of(cell))).collect()
+    }
+}
+
+impl Plan {
     /// Plays one conversation and returns what the memory of the plan's first policy holds at its end.
     ///
     /// # Errors
-    /// The plan's first scenario has no such conversation, or its first policy has no memory.
+    /// The plan's first scenario cannot be opened or has no such conversation, or its first policy has no memory.
     pub fn export(&self, length: u64, trial: u64, set: &[String]) -> Result<Export, Vec<Diagnostic>> {
         let refuse = |code, message: String, help: &str| vec![Diagnostic::at(code, "", message).help(help)];
-        let (Some(load), Some(profile)) = (self.scenarios.first(), self.profiles.first()) else {
+        let (Some(entry), Some(profile)) = (self.scenarios.first(), self.profiles.first()) else {
             return Err(refuse("list-empty", "there is nothing to play".to_owned(), "name a scenario"));
         };
+        let loads = self.open(entry).map_err(|error| match error {
+            Error::Invalid(problems) => problems,
+            other => vec![other.into_problem()],
+        })?;
+        let Some(load) = loads.first() else { return Err(Vec::new()) };
         let Some((conversation, policy)) = load.workload.conversations().zip(load.policies.first()) else {
             let message = format!("{} has no conversations", load.name);
             return Err(refuse("rows-trials", message, "name a scenario whose load is `conversation`"));
@@ -158,14 +218,7 @@ impl Plan {
             let message = format!("{} remembers nothing beside its prompt", policy.name);
             return Err(refuse("store-none", message, "name a policy with a `memory`"));
         }
-        let Some(index) = conversation.index_of(length, trial) else {
-            let message = format!("{} has no conversation {trial} of {length} messages", load.name);
-            let lengths: Vec<String> = conversation.lengths().iter().map(u64::to_string).collect();
-            let last = conversation.trials_per_length().saturating_sub(1);
-            let help =
-                format!("lengths are {}, and conversations are counted from 0 to {last}", lengths.join(", "));
-            return Err(refuse("store-trial", message, &help));
-        };
+        let index = place(conversation, length, trial)?;
         let one = Load { policies: vec![Arc::clone(policy)], ..load.clone() };
         let keys = Keys::new(std::slice::from_ref(profile));
         let in_words = |made: &timeline::conversation::Trial, mut asked: Asked, _| {
@@ -179,7 +232,7 @@ impl Plan {
             }
             (banks, written)
         };
-        let mut kept = play_one(&one, conversation, &keys, index, &in_words);
+        let mut kept = play_one((&one, conversation), &keys, index, false, &in_words);
         let (banks, written) = kept.pop().unwrap_or_default();
         let index = Index {
             schema: SCHEMA.to_owned(),

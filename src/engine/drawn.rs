@@ -7,7 +7,8 @@ use std::collections::BTreeMap;
 
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
-use super::{Reply, Run};
+use super::Run;
+use super::send::Reply;
 use crate::input::policy::Moment;
 use crate::ledger::{FailureKind, NeedRow, Sink};
 use crate::projection::prompt::{Shown, SlotIx};
@@ -157,7 +158,7 @@ impl<P: Projector, S: Sink> Run<'_, '_, P, S> {
             let source = Source::Turn(need.source);
             let evidence = drawn.evidence[need.source as usize];
             let stands = self.prompt.turn_state(need.source);
-            let row = self.recoveries[0].meet(turn_ix, need, &evidence, &stands);
+            let row = self.ways[0].recovery.meet(turn_ix, need, &evidence, (&stands, true));
             self.draw(row, source);
         }
         self.fetch_asked(turn_ix, step, due)
@@ -174,7 +175,7 @@ impl<P: Projector, S: Sink> Run<'_, '_, P, S> {
         for it in needs {
             let slot = self.prompt.history().slot_of(it.inferred.item);
             let stands = item_state(&self.prompt, slot, self.timeline.needs.mentions(it));
-            let row = self.recoveries[0].meet(turn_ix, &it.need, &it.evidence, &stands);
+            let row = self.ways[0].recovery.meet(turn_ix, &it.need, &it.evidence, (&stands, true));
             let row = NeedRow { inferred: Some(it.inferred), ..row };
             self.draw(row, Source::Item(it.inferred.item));
         }
@@ -189,7 +190,7 @@ impl<P: Projector, S: Sink> Run<'_, '_, P, S> {
         }
         let (row, id) = drawn.settle(&row);
         self.sinks.iter_mut().for_each(|sink| sink.need(&row));
-        let call = drawn.call(&self.timeline.spine, source, (&row, id), self.recoveries[0].terms());
+        let call = drawn.call(&self.timeline.spine, source, (&row, id), self.ways[0].recovery.terms());
         drawn.asked.extend(call);
     }
 
@@ -240,7 +241,7 @@ impl<P: Projector, S: Sink> Run<'_, '_, P, S> {
         let old = spine.items[call.item as usize];
         let asked =
             spine.items.get(old.pair as usize).copied().unwrap_or(Item { kind: Kind::ToolCall, ..old });
-        let call_tokens = self.recoveries[0].terms().map_or(asked.raw, |it| it.call_tokens);
+        let call_tokens = self.ways[0].recovery.terms().map_or(asked.raw, |it| it.call_tokens);
         let fetched = u32::try_from(call.tokens).unwrap_or(u32::MAX);
         let id = [call.id, nth].map(u64::to_le_bytes).concat();
         let new = |item: Item, raw: u32, part| Item {

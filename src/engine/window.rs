@@ -2,12 +2,12 @@
 //!
 //! It gives what [`simulate`](super::simulate) gives of the conversation's timeline, without making timeline or prompt.
 
+use crate::input::policy::MemoryPlace;
 use crate::input::policy::Moment;
-use crate::input::policy::layout::MemoryPlace;
 use crate::input::policy::memory::Memory;
 use crate::input::policy::memory::State;
 use crate::input::{CacheRules, Limits, Policy};
-use crate::ledger::{CacheUse, Outcome, RequestRow, Role, Sink, ToolResults};
+use crate::ledger::{CacheUse, Firing, Outcome, RequestRow, Role, Sink, ToolResults};
 use crate::memory::{AnyMemory, MemoryRun, View};
 use crate::projection::Window;
 use crate::projection::num::Known;
@@ -35,7 +35,9 @@ pub fn simulate(
     let memory = policy.memory().map(|it| AnyMemory::declared(it, &trial.facts));
     let memory_run = MemoryRun::new(Some(&trial.facts), memory);
     let shown = Shown::new(trial);
-    Run { trial, window, memory_run, limits, sink, shown, outcome: Outcome::default() }.play()
+    let firings = vec![Firing::default(); policy.stages().len()];
+    Run { trial, window, memory_run, limits, sink, shown, outcome: Outcome { firings, ..Outcome::default() } }
+        .play()
 }
 
 /// A run in progress.
@@ -144,7 +146,11 @@ impl<S: Sink> Run<'_, S> {
 
     fn drop_oldest(&mut self) {
         let rest = self.window.rest(self.trial.stable_tokens);
-        self.shown.from = self.trial.first_within(rest, self.shown.from, self.shown.to);
+        let from = self.trial.first_within(rest, self.shown.from, self.shown.to);
+        let has_moved = std::mem::replace(&mut self.shown.from, from) != from;
+        if let Some(firing) = self.outcome.firings.first_mut() {
+            firing.count(has_moved);
+        }
     }
 
     /// Sends the prompt and lets in what comes of it; nothing, when it goes over a limit.

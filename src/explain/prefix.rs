@@ -2,9 +2,10 @@
 
 use super::record::Sent;
 use super::{Cause, Story};
+use crate::input::profile::cache::Setting;
 use crate::projection::SlotIx;
 use crate::quantity::Tokens;
-use crate::timeline::ItemIx;
+use crate::timeline::{EventKind, ItemIx, StepIx};
 
 /// How a prompt begins in comparison with the agent's request before.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,6 +18,8 @@ pub struct Prefix {
     pub same_tokens: Tokens,
     /// Whether that is all of it.
     pub same: Same,
+    /// What the request says otherwise than the one before, beside its content.
+    pub settings: Vec<Setting>,
 }
 
 /// How much of a prompt stands at the front of the next.
@@ -35,7 +38,13 @@ pub enum Same {
 
 impl Story<'_> {
     /// Compares two prompts as a cache does: by what stands in their visible slots, from the front.
-    pub(super) fn prefix(&self, before: &Sent, this: &Sent, of: usize, n_sent: usize) -> Prefix {
+    pub(super) fn prefix(
+        &self,
+        before: &Sent,
+        this: &Sent,
+        of: usize,
+        (n_sent, step): (usize, StepIx),
+    ) -> Prefix {
         let same = before.links.iter().zip(&this.links).take_while(|(a, b)| a.digest == b.digest).count();
         let tokens = |n: usize| n.checked_sub(1).map_or(0, |it| before.links[it].tokens);
         let first = |sent: &Sent| sent.links.get(same).map_or(SlotIx::MAX, |it| it.slot);
@@ -48,6 +57,18 @@ impl Story<'_> {
             tokens: tokens(before.links.len()),
             same_tokens: if is_all { tokens(before.links.len()) } else { tokens(same) },
             same: if is_all { Same::All } else { Same::Until { item, causes: causes() } },
+            settings: self.settings_changed(step),
         }
+    }
+
+    /// Returns the settings that changed before a step's request.
+    fn settings_changed(&self, step: StepIx) -> Vec<Setting> {
+        let events = self.timeline.events.iter();
+        let events = events.filter(|it| self.timeline.spine.step_at(it.at) == step);
+        let changed = events.filter_map(|it| match it.kind {
+            EventKind::Change(setting, _) => Some(setting),
+            _ => None,
+        });
+        changed.collect()
     }
 }

@@ -1,19 +1,19 @@
 //! A policy: what part of a growing history the model gets to see.
 
 mod check;
-pub mod layout;
 pub mod memory;
 mod merge;
 mod pattern;
+mod reads;
+mod stage;
 mod template;
 pub mod written;
 
-use std::borrow::Cow;
 use std::ops::Deref;
 
-pub use self::layout::{Breakpoint, Layout};
 use self::memory::Memory;
 pub use self::pattern::{matches_any, wildcard};
+pub use self::stage::Stage;
 pub use self::written::*;
 use crate::diag::{Diagnostic, Problems};
 
@@ -21,8 +21,7 @@ use crate::diag::{Diagnostic, Problems};
 #[derive(Clone, Debug, PartialEq)]
 pub struct Policy {
     file: PolicyFile,
-    layout: Layout,
-    memory: Option<Memory>,
+    stages: Vec<Stage>,
 }
 
 impl Deref for Policy {
@@ -57,16 +56,22 @@ impl Policy {
         problems.into_result(policy)
     }
 
+    /// Returns what is done, in order.
+    #[must_use]
+    pub fn stages(&self) -> &[Stage] {
+        &self.stages
+    }
+
     /// Returns where prompts ask for cache breakpoints.
     #[must_use]
     pub fn layout(&self) -> &Layout {
-        &self.layout
+        self.file.layout.as_ref().unwrap_or(&Layout::SILENT)
     }
 
     /// Returns what is remembered beside the window.
     #[must_use]
     pub fn memory(&self) -> Option<&Memory> {
-        self.memory.as_ref()
+        self.file.memory.as_ref()
     }
 
     /// Returns how the agent gets back what it cannot see.
@@ -88,16 +93,6 @@ impl Policy {
             until: step.until.as_ref().or(until),
         });
         std::iter::once(first).chain(further)
-    }
-
-    /// Returns the rows by which an action shows items; none, where it does not show them.
-    #[must_use]
-    pub fn rows<'p>(&'p self, action: &'p Action) -> Cow<'p, [TableRow]> {
-        match action {
-            Action::Show(rendition) => Cow::Owned(vec![TableRow::of_all(rendition.clone())]),
-            Action::Table { rows, .. } => Cow::Borrowed(self.table(rows)),
-            Action::Drop | Action::Summarise(_) | Action::Fold(_) => Cow::Borrowed(&[]),
-        }
     }
 
     /// Returns the rows of a table.

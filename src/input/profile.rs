@@ -8,6 +8,7 @@ pub mod written;
 
 use self::price::Prices;
 use crate::diag::{Diagnostic, Problems};
+use crate::input::policy::wildcard;
 use crate::quantity::{Cost, Tokens, UNLIMITED};
 
 pub use self::cache::{
@@ -24,6 +25,8 @@ pub struct Profile {
     pub about: String,
     /// The day on which its sources were read.
     pub as_of: String,
+    /// The model ids that it stands for; `*` stands for anything.
+    pub models: Vec<String>,
     /// How much the model takes and gives.
     pub limits: Limits,
     /// The provider's cache.
@@ -84,5 +87,17 @@ impl Profile {
         let mut problems = Problems::default();
         let profile = check::profile(file, &mut problems);
         problems.into_result(profile)
+    }
+
+    /// Returns how well it fits a model's id: the letters of the longest pattern that matches; nothing where none does.
+    ///
+    /// An id may stand behind a provider's name, as in `anthropic/claude-opus-4.5`.
+    #[must_use]
+    pub fn fits(&self, model: &str) -> Option<usize> {
+        let id = model.rsplit('/').next().unwrap_or(model);
+        let is_match = |pattern: &&String| wildcard(pattern, model) || wildcard(pattern, id);
+        let letters = |pattern: &String| pattern.chars().filter(|it| *it != '*').count();
+        let own = (self.name == model).then_some(usize::MAX);
+        own.or_else(|| self.models.iter().filter(is_match).map(letters).max())
     }
 }

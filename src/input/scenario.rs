@@ -2,6 +2,7 @@
 
 mod check;
 pub mod refetch;
+mod turns;
 pub mod written;
 
 use std::ops::Deref;
@@ -13,7 +14,7 @@ use crate::quantity::Tokens;
 /// No item is larger, so that sums of a few never leave 32 bits.
 pub const ITEM_TOKENS_MAX: Tokens = (1 << 31) - 1;
 
-/// A scenario that has passed every rule but those of the generator that it names.
+/// A scenario that has passed every rule.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scenario(ScenarioFile);
 

@@ -1,6 +1,6 @@
 //! A ledger folded to what prices need.
 
-use super::{ExplicitCacheRow, MemoryKind, MemoryRow, NeedRow, Refetched, RequestRow, Role, Sink};
+use super::{ExplicitCacheRow, MemoryKind, MemoryRow, NeedRow, RequestRow, Role, Sink, TokenUse};
 use crate::quantity::Tokens;
 use crate::timeline::Level;
 
@@ -9,16 +9,8 @@ use crate::timeline::Level;
 pub struct RequestSums {
     /// How many requests.
     pub n: u64,
-    /// Tokens of the prompts.
-    pub prompt: Tokens,
-    /// Tokens read from the cache.
-    pub read: Tokens,
-    /// Tokens written, by lifetime class.
-    pub write: [Tokens; 2],
-    /// Tokens billed as plain input.
-    pub uncached: Tokens,
-    /// Tokens that the model wrote.
-    pub output: Tokens,
+    /// Their tokens.
+    pub tokens: TokenUse,
     /// The longest prompt.
     pub prompt_max: Tokens,
     /// The longest output.
@@ -43,7 +35,7 @@ pub struct NeedSums {
     /// What these fetched.
     pub sent_fetched: f64,
     /// What recovery is expected to take, as the requests would be billed.
-    pub refetched: Refetched,
+    pub refetched: TokenUse<f64>,
     /// Weights of the needs above `global_conclusion`.
     pub weight: f64,
     /// The part of that weight that prompts met.
@@ -110,12 +102,7 @@ impl RequestSums {
     #[inline(always)]
     fn add(&mut self, row: &RequestRow) {
         self.n += 1;
-        self.prompt += row.prompt;
-        self.read += row.usage.read;
-        self.write[0] += row.usage.write[0];
-        self.write[1] += row.usage.write[1];
-        self.uncached += row.usage.uncached;
-        self.output += row.output;
+        self.tokens += row.tokens();
         self.prompt_max = self.prompt_max.max(row.prompt);
         self.output_max = self.output_max.max(row.output);
         self.items += u64::from(row.items);
@@ -129,7 +116,7 @@ impl Sink for Sums {
             Role::Main => {
                 self.main.add(row);
                 if row.carried > 0.0 {
-                    self.needs.refetched += Refetched::carried(row);
+                    self.needs.refetched += row.carried_tokens();
                 }
             }
             Role::Summariser => self.summariser.add(row),

@@ -146,6 +146,25 @@ impl Retention {
         }
     }
 
+    /// Says why nothing covers the number at a place, its steps parted by dots: it is 0 then, as it was published, or null.
+    #[must_use]
+    pub fn uncovered(&self, place: &str) -> Option<&'static str> {
+        let (first, rest) = place.split_once('.').unwrap_or((place, ""));
+        let quartile = |it: &Option<Statistic>| it.is_none();
+        let (marked, passing) = ("no fact is marked as one", "no fact is said in passing");
+        let NonEmpty { explicit_accuracy, implicit_accuracy, depth_accuracy, .. } = &self.non_empty;
+        match first {
+            _ if self.needles_total == 0 => Some("no fact is asked for"),
+            "gap" | "gap_by_trial" | "explicit_accuracy" if explicit_accuracy.is_none() => Some(marked),
+            "gap" | "gap_by_trial" | "implicit_accuracy" if implicit_accuracy.is_none() => Some(passing),
+            "depth_accuracy" => {
+                let name = rest.rsplit_once('.').map_or(rest, |it| it.0);
+                depth_accuracy.get(name).is_some_and(quartile).then_some("no fact stands in that quarter")
+            }
+            _ => None,
+        }
+    }
+
     /// Compares with another policy on the same draws.
     pub fn pair<'t>(
         &mut self,

@@ -1,6 +1,6 @@
 //! What a set of policies costs under many price lists: who is cheapest where, and how much a rate must move to change that.
 
-use super::{BreakEven, Tally};
+use super::{BreakEven, Label, Tally};
 use crate::input::Profile;
 use crate::input::profile::price::Part;
 use crate::input::suite::Habits;
@@ -25,6 +25,48 @@ pub struct Sensitivity {
     pub n_simulations: usize,
     /// What the break-even points were asked about.
     pub asked: Option<Habits>,
+    /// How many profiles were left out of what is shown.
+    pub n_left_out: usize,
+}
+
+/// In which order profiles are shown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Sort {
+    /// As they were asked for.
+    #[default]
+    Given,
+    /// By name.
+    Name,
+    /// By what the cheapest policy costs, free ones last.
+    Cost,
+}
+
+impl Sensitivity {
+    /// Puts the profiles in an order, by the first table of scenarios, and leaves out all but the first so many.
+    #[must_use]
+    pub fn arranged(mut self, sort: Sort, top: Option<usize>) -> Self {
+        let mut order: Vec<usize> = (0..self.profiles.len()).collect();
+        let first = self.grids.first();
+        let cost = |profile: &usize| {
+            let row = first.and_then(|it| it.rows.get(*profile));
+            row.filter(|it| !it.is_free()).and_then(Row::lowest).unwrap_or(f64::INFINITY)
+        };
+        match sort {
+            Sort::Given => {}
+            Sort::Name => {
+                order.sort_by(|left, right| self.profiles[*left].name.cmp(&self.profiles[*right].name));
+            }
+            Sort::Cost => order.sort_by(|left, right| cost(left).total_cmp(&cost(right))),
+        }
+        order.truncate(top.unwrap_or(usize::MAX));
+        self.n_left_out += self.profiles.len() - order.len();
+        self.profiles = order.iter().map(|it| self.profiles[*it].clone()).collect();
+        for grid in &mut self.grids {
+            grid.rows = order.iter().filter_map(|it| grid.rows.get(*it).cloned()).collect();
+            grid.flips = flips(&grid.rows);
+        }
+        self
+    }
 }
 
 /// What of a profile a comparison speaks of.
@@ -203,6 +245,31 @@ impl Row {
             (0..self.cells.len()).filter(|it| self.cells[*it].rank.is_some()).collect();
         order.sort_by_key(|it| self.cells[*it].rank);
         order
+    }
+
+    /// Returns whether requests are made and none is paid for.
+    #[must_use]
+    pub fn is_free(&self) -> bool {
+        self.cells.iter().any(|it| it.tally.sums.main.n > 0)
+            && self.cells.iter().all(|it| it.cost() == Some(0.0))
+    }
+
+    /// Returns the cheapest policy; nothing where all cost nothing.
+    #[must_use]
+    pub fn cheapest(&self) -> Option<usize> {
+        self.order().first().copied().filter(|_| !self.is_free())
+    }
+
+    /// Returns the lowest cost of a policy that has a rank.
+    fn lowest(&self) -> Option<f64> {
+        self.cells[*self.order().first()?].cost()
+    }
+
+    /// Returns how a policy stands against the first.
+    #[must_use]
+    pub fn label(&self, policy: usize) -> Option<Label> {
+        let (cell, first) = (self.cells.get(policy)?, self.cells.first()?);
+        if policy == 0 { Some(Label::Baseline) } else { Label::new(&cell.tally, &first.tally) }
     }
 }
 

@@ -6,8 +6,7 @@ use super::read::{self, Read};
 use super::store::Store;
 use super::write::Writer;
 use super::{Call, Memory, Recalled, View, r#use};
-use crate::input::policy::memory::{Memory as Rules, State};
-use crate::input::policy::written::memory;
+use crate::input::policy::memory::{self, Memory as Rules, State};
 use crate::ledger::{KeptRow, Loss, MemoryKind};
 use crate::quantity::Tokens;
 use crate::timeline::Lifecycle;
@@ -76,7 +75,7 @@ impl<'t> Declared<'t> {
         while let Some(plant) = plants.get(self.n_arrived)
             && plant.item < n_items
         {
-            if self.rules.from == memory::When::Session {
+            if self.rules.write.from == memory::When::Session {
                 self.writer.write(plant, &mut self.store);
             } else {
                 self.waiting.push(self.n_arrived);
@@ -93,7 +92,7 @@ impl<'t> Declared<'t> {
         });
         let n_kept = self.writer.n_kept() - n_before;
         if n_kept > 0 {
-            self.call(MemoryKind::Write, n_kept.saturating_mul(self.rules.store.tokens_per_fact));
+            self.call(MemoryKind::Write, n_kept.saturating_mul(self.rules.store.tokens_per_fact()));
         }
     }
 
@@ -147,7 +146,7 @@ impl Memory for Declared<'_> {
         let read = read.unwrap_or_else(|| (now, Read::new(self.rules, &self.store, self.plane)));
         let (state, loss) = self.read.insert(read).1.state(plant, &self.writer, &self.store);
         if state == State::Recoverable {
-            self.call(MemoryKind::Read, self.rules.store.tokens_per_fact);
+            self.call(MemoryKind::Read, self.rules.store.tokens_per_fact());
         }
         (state, loss)
     }

@@ -74,6 +74,7 @@ impl<'t> MemoryRun<'t> {
     #[inline]
     pub fn tokens(&mut self) -> Tokens {
         match &mut self.memory {
+            None => 0,
             Some(AnyMemory::Declared(memory)) if !memory.has_service() => memory.tokens(),
             _ => self.recall().map_or(0, |it| it.tokens.into()),
         }

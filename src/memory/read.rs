@@ -3,8 +3,7 @@
 use super::is_oracle;
 use super::store::Store;
 use super::write::Writer;
-use crate::input::policy::memory::{Memory as Rules, Part, State};
-use crate::input::policy::written::memory;
+use crate::input::policy::memory::{self, Memory as Rules, Part, State};
 use crate::ledger::Loss;
 use crate::quantity::Tokens;
 use crate::timeline::facts::{FactPlane, Plant};
@@ -62,5 +61,5 @@ pub(super) fn tokens(rules: &Rules, store: &Store<'_>) -> Tokens {
         memory::Read::Last(count) => held.min(count),
         memory::Read::All | memory::Read::ByKey => held,
     };
-    shown.saturating_mul(rules.store.tokens_per_fact)
+    shown.saturating_mul(rules.store.tokens_per_fact())
 }

@@ -35,7 +35,7 @@ impl<'t> Store<'t> {
         let last = names.len().saturating_sub(1);
         let bank_of = |category: &String| names.iter().position(|it| it == category).unwrap_or(last);
         let n_expected = plane.facts.len().div_ceil(names.len().max(1));
-        let capacity = rules.store.capacity.filter(|_| !is_oracle(rules, Part::Store));
+        let capacity = rules.store.capacity().filter(|_| !is_oracle(rules, Part::Store));
         Self {
             banks: names.iter().map(|_| VecDeque::with_capacity(n_expected)).collect(),
             held: vec![0; plane.facts.len()],
@@ -59,10 +59,10 @@ impl<'t> Store<'t> {
 
     /// Returns the names of the banks: those declared, and for files those of the load's categories too.
     pub(super) fn bank_names(rules: &'t Rules, plane: &'t FactPlane) -> impl Iterator<Item = &'t str> {
-        let of_load = plane.categories.iter().filter(|_| rules.store.is_open);
-        let named = rules.extract.iter().filter_map(|it| it.into.as_ref());
-        let named = named.filter(|it| rules.store.is_open && !plane.categories.contains(it));
-        rules.store.banks.iter().chain(named).chain(of_load).map(String::as_str)
+        let of_load = plane.categories.iter().filter(|_| rules.store.is_open());
+        let named = rules.write.extract.iter().filter_map(|it| it.into.as_ref());
+        let named = named.filter(|it| rules.store.is_open() && !plane.categories.contains(it));
+        rules.store.banks().into_iter().chain(named.chain(of_load).map(String::as_str))
     }
 
     /// Returns the bank of a category.

@@ -1,7 +1,6 @@
 //! Answers a probe from what the prompt shows and what was read.
 
 use super::is_oracle;
-use crate::input::policy::Shown;
 use crate::input::policy::memory::{Memory as Rules, Part, State};
 use crate::projection::{self, Prompt};
 use crate::timeline::ItemIx;
@@ -16,13 +15,7 @@ pub(super) fn standing(prompt: &Prompt<'_>, item: ItemIx) -> State {
         projection::State::Absorbed | projection::State::Host => State::Lost,
         projection::State::Shown if slot.tokens >= prompt.item(at).raw => State::Exact,
         projection::State::Shown | projection::State::Folded | projection::State::FoldHost => {
-            match slot.rendition {
-                Shown::Raw => State::Exact,
-                Shown::Exact | Shown::Preview | Shown::Truncate => State::Preview,
-                Shown::Summary | Shown::Gist => State::Summarised,
-                Shown::Handle | Shown::Offload => State::Recoverable,
-                Shown::Marker => State::Lost,
-            }
+            slot.rendition.state()
         }
     }
 }
@@ -38,7 +31,7 @@ pub(super) fn nearer(left: State, right: State) -> State {
 pub(super) fn answers(rules: Option<&Rules>, state: State) -> bool {
     match rules {
         Some(rules) if is_oracle(rules, Part::Use) => state != State::Lost,
-        Some(rules) => rules.answers.contains(&state),
+        Some(rules) => rules.answers(state),
         None => matches!(state, State::Exact | State::Summarised | State::Recoverable),
     }
 }

@@ -2,8 +2,7 @@
 
 use super::is_oracle;
 use super::store::{BankIx, Store};
-use crate::input::policy::memory::{Bar, Memory as Rules, Part};
-use crate::input::policy::written::memory::Facts;
+use crate::input::policy::memory::{Bar, Extract, Facts, Memory as Rules, Part};
 use crate::rng::{Cpython, Stream};
 use crate::timeline::facts::{DrawSource, FactIx, FactPlane, Form, Plant};
 
@@ -18,6 +17,8 @@ pub(super) struct Writer<'t> {
     draws: Draws,
     /// Where each draw's facts go, where it is not the bank of their category.
     into: Vec<Option<BankIx>>,
+    /// The bar of each.
+    bars: Vec<Bar>,
     keeps_all: bool,
     /// By fact: the newest version that was written; 0 for none.
     written: Vec<u16>,
@@ -39,7 +40,7 @@ impl<'t> Writer<'t> {
             DrawSource::Named(seed) => Draws::Named(seed.stream(PURPOSE, 0)),
             DrawSource::Sequential(draws) => Draws::Sequential(draws.clone()),
         };
-        let into = rules.extract.iter().map(|it| {
+        let into = rules.write.extract.iter().map(|it| {
             let name = it.into.as_ref()?;
             Store::bank_names(rules, plane).position(|bank| bank == name)
         });
@@ -48,6 +49,7 @@ impl<'t> Writer<'t> {
             plane,
             draws,
             into: into.collect(),
+            bars: rules.write.extract.iter().map(Extract::bar).collect(),
             keeps_all: is_oracle(rules, Part::Write),
             written: vec![0; plane.facts.len()],
             n_kept: 0,
@@ -57,7 +59,7 @@ impl<'t> Writer<'t> {
     /// Looks one plant through: every draw that its form meets is made, whatever the draws before gave.
     pub(super) fn write(&mut self, plant: &Plant, store: &mut Store<'_>) {
         let mut nth = 0;
-        for (rule, into) in self.rules.extract.iter().zip(&self.into) {
+        for ((rule, into), bar) in self.rules.write.extract.iter().zip(&self.into).zip(&self.bars) {
             let is_met = match rule.facts {
                 Facts::Any => true,
                 Facts::Explicit => plant.form == Form::Explicit,
@@ -66,7 +68,7 @@ impl<'t> Writer<'t> {
             if !is_met {
                 continue;
             }
-            let is_kept = self.draws.keeps(rule.bar, plant.fact, nth) || self.keeps_all;
+            let is_kept = self.draws.keeps(*bar, plant.fact, nth) || self.keeps_all;
             nth += 1;
             if is_kept {
                 let at = plant.fact as usize;

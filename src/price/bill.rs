@@ -1,7 +1,7 @@
 //! What tokens cost under one price list, exactly; a price that nobody gives makes the sum unknown.
 
 use crate::input::profile::price::{PriceList, Rates, Reach};
-use crate::ledger::{RequestRow, RequestSums};
+use crate::ledger::TokenUse;
 use crate::quantity::{Cost, Rate, Tokens};
 
 /// What requests cost, by what their tokens are.
@@ -19,68 +19,10 @@ pub struct Bill {
     pub is_incomplete: bool,
 }
 
-/// Tokens by what they are; the sum of any number of requests.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Consumed {
-    /// Read from the cache.
-    pub read: Tokens,
-    /// Written to it, by lifetime class.
-    pub write: [Tokens; 2],
-    /// Neither.
-    pub uncached: Tokens,
-    /// Written by the model.
-    pub output: Tokens,
-}
-
-impl From<&RequestSums> for Consumed {
-    fn from(sums: &RequestSums) -> Self {
-        Self { read: sums.read, write: sums.write, uncached: sums.uncached, output: sums.output }
-    }
-}
-
-impl From<&RequestRow> for Consumed {
-    fn from(row: &RequestRow) -> Self {
-        Self {
-            read: row.usage.read,
-            write: row.usage.write,
-            uncached: row.usage.uncached,
-            output: row.output,
-        }
-    }
-}
-
-impl Consumed {
-    /// Returns the tokens of the prompt.
-    #[must_use]
-    pub fn prompt(&self) -> Tokens {
-        self.read + self.write[0] + self.write[1] + self.uncached
-    }
-
-    /// Returns the difference to what was consumed before.
-    pub(super) fn since(&self, before: &Self) -> Self {
-        Self {
-            read: self.read - before.read,
-            write: [self.write[0] - before.write[0], self.write[1] - before.write[1]],
-            uncached: self.uncached - before.uncached,
-            output: self.output - before.output,
-        }
-    }
-
-    /// Adds what else was consumed.
-    pub(super) fn plus(&self, more: &Self) -> Self {
-        Self {
-            read: self.read + more.read,
-            write: [self.write[0] + more.write[0], self.write[1] + more.write[1]],
-            uncached: self.uncached + more.uncached,
-            output: self.output + more.output,
-        }
-    }
-}
-
 impl Bill {
     /// Prices tokens at one set of rates.
     #[must_use]
-    pub fn at(rates: &Rates, tokens: &Consumed) -> Self {
+    pub fn at(rates: &Rates, tokens: &TokenUse) -> Self {
         let mut is_incomplete = false;
         let mut cost = |tokens: Tokens, rate: Option<Rate>| {
             is_incomplete |= tokens > 0 && rate.is_none();
@@ -99,7 +41,7 @@ impl Bill {
 
     /// Prices one request, whose length may decide.
     #[must_use]
-    pub fn of_request(list: &PriceList, request: &Consumed) -> Self {
+    pub fn of_request(list: &PriceList, request: &TokenUse) -> Self {
         match list.reach {
             Reach::WholeRequest => Self::at(list.of_prompt(request.prompt()), request),
             Reach::Bracket => Self::in_brackets(list, request),
@@ -107,7 +49,7 @@ impl Bill {
     }
 
     /// Prices each token where it stands: reads first, then long writes, short writes, plain input, output.
-    fn in_brackets(list: &PriceList, request: &Consumed) -> Self {
+    fn in_brackets(list: &PriceList, request: &TokenUse) -> Self {
         let mut bill = Self::default();
         let starts = list.tiers.iter().map(|it| it.from_tokens.saturating_sub(1));
         let ends = starts.chain([Tokens::MAX]);
@@ -127,7 +69,7 @@ impl Bill {
             let short = take(&mut left.write[0]);
             let uncached = take(&mut left.uncached);
             let output = if left.prompt() == 0 { std::mem::take(&mut left.output) } else { 0 };
-            bill += Self::at(rates, &Consumed { read, write: [short, long], uncached, output });
+            bill += Self::at(rates, &TokenUse { read, write: [short, long], uncached, output });
             start = end;
         }
         bill

@@ -1,8 +1,8 @@
 //! Requests in the order of their prompts' length with sums from the front, so that a tier is priced by two look-ups.
 
-use super::bill::{self, Bill, Consumed};
+use super::bill::{self, Bill};
 use crate::input::profile::price::{PriceList, Prices, Reach};
-use crate::ledger::{ExplicitCacheRow, NeedRow, RequestRow, Role, Sink};
+use crate::ledger::{ExplicitCacheRow, NeedRow, RequestRow, Role, Sink, TokenUse};
 use crate::quantity::{Cost, Tokens};
 
 /// What of the requests prices can ask for, as they come.
@@ -18,7 +18,7 @@ pub struct PriceRows {
 struct Row {
     prompt: Tokens,
     at_ms: i64,
-    consumed: Consumed,
+    tokens: TokenUse,
 }
 
 impl Sink for PriceRows {
@@ -27,8 +27,8 @@ impl Sink for PriceRows {
             Role::Main => &mut self.main,
             Role::Summariser => &mut self.summariser,
         };
-        let consumed = Consumed::from(row);
-        rows.push(Row { prompt: consumed.prompt(), at_ms: row.at_ms, consumed });
+        let tokens = row.tokens();
+        rows.push(Row { prompt: tokens.prompt(), at_ms: row.at_ms, tokens });
     }
 
     fn need(&mut self, _: &NeedRow) {}
@@ -52,7 +52,7 @@ struct Side {
     /// By length of the prompt.
     rows: Vec<Row>,
     /// What the first so many rows consumed.
-    sums: Vec<Consumed>,
+    sums: Vec<TokenUse>,
 }
 
 impl From<PriceRows> for PriceIndex {
@@ -89,10 +89,10 @@ impl Side {
     fn new(mut rows: Vec<Row>) -> Self {
         rows.sort_by_key(|it| it.prompt);
         let mut sums = Vec::with_capacity(rows.len() + 1);
-        let mut sum = Consumed::default();
+        let mut sum = TokenUse::default();
         sums.push(sum);
         for row in &rows {
-            sum = sum.plus(&row.consumed);
+            sum += row.tokens;
             sums.push(sum);
         }
         Self { rows, sums }
@@ -122,16 +122,16 @@ impl Side {
     fn by_request(&self, prices: &Prices) -> Bill {
         let mut bill = Bill::default();
         for row in &self.rows {
-            bill += Bill::of_request(prices.at(row.at_ms), &row.consumed);
+            bill += Bill::of_request(prices.at(row.at_ms), &row.tokens);
         }
         bill
     }
 
     /// Returns what a stretch of rows consumed.
-    fn between(&self, start: usize, end: usize) -> Consumed {
+    fn between(&self, start: usize, end: usize) -> TokenUse {
         match (self.sums.get(start), self.sums.get(end)) {
-            (Some(before), Some(until)) => until.since(before),
-            _ => Consumed::default(),
+            (Some(before), Some(until)) => *until - *before,
+            _ => TokenUse::default(),
         }
     }
 }

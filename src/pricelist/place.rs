@@ -3,12 +3,12 @@
 use indexmap::IndexSet;
 
 use super::rules::{self, canonical};
+use super::services::{served, unpriced};
 use super::{Entry, Found, Reason, Unplaced};
 use crate::diag::Diagnostic;
-use crate::input::profile::written::{Cache, Price, Service};
-use crate::input::text::decode::{self, Tree};
+use crate::input::profile::written::{Cache, Price};
+use crate::input::text::decode;
 use crate::input::{Format, Profile, ProfileFile};
-use crate::quantity::Decimal;
 
 /// A profile that a list gives.
 #[derive(Clone, Debug)]
@@ -21,6 +21,8 @@ pub struct Placed {
     pub profile: Profile,
     /// What of the entry is not in it.
     pub left_out: Vec<String>,
+    /// What has a usual price and none for a way of being served.
+    pub unpriced: Vec<String>,
 }
 
 /// What became of a list.
@@ -86,31 +88,51 @@ fn profile(entry: &Entry, name: &str, found: &Found, as_of: &str, folder: &str) 
         let all: Vec<String> = it.iter().map(|it| format!("`{}`: {}", it.place.field, it.message)).collect();
         ("profile-invalid", all.join("; "))
     };
-    let text = text(entry, path, found, as_of).map_err(|it| problems(&[*it]))?;
+    let (prices, sources): (Vec<Price>, Vec<_>) =
+        entry.prices.iter().map(|it| served(it, &entry.provider)).unzip();
+    let sources = sources.concat();
+    let unpriced: IndexSet<String> = prices.iter().flat_map(unpriced).collect();
+    let text =
+        text(entry, path, (prices, &sources), &unpriced, found, as_of).map_err(|it| problems(&[*it]))?;
     let spec: ProfileFile = decode::decode(&text, Format::Toml).map_err(|it| problems(&it))?;
     let profile = Profile::new(&spec).map_err(|it| problems(&it))?;
-    Ok(Placed { name: name.to_owned(), text, profile, left_out: entry.left_out.clone() })
+    Ok(Placed {
+        name: name.to_owned(),
+        text,
+        profile,
+        left_out: entry.left_out.clone(),
+        unpriced: unpriced.into_iter().collect(),
+    })
 }
 
-/// Writes an entry as a profile, below a comment that says what its cache rules leave open.
-fn text(entry: &Entry, name: String, found: &Found, as_of: &str) -> Result<String, Box<Diagnostic>> {
+/// Writes an entry as a profile, below a comment that says what its cache rules and its prices leave open.
+fn text(
+    entry: &Entry,
+    name: String,
+    (prices, of_services): (Vec<Price>, &[&'static str]),
+    unpriced: &IndexSet<String>,
+    found: &Found,
+    as_of: &str,
+) -> Result<String, Box<Diagnostic>> {
     let title = entry.title.as_deref().unwrap_or(&entry.model);
     let provider = canonical(&entry.provider);
     let (cache, doubt, source) = cache(entry);
     let mut sources: IndexSet<&str> = [found.source].into();
-    sources.extend(entry.sources.iter().map(String::as_str).chain(source));
+    sources.extend(entry.sources.iter().map(String::as_str).chain(source).chain(of_services.iter().copied()));
     let spec = ProfileFile {
         name,
         about: format!("{title} at {provider}, at the prices that {} lists.", found.list),
         as_of: as_of.to_owned(),
         sources: sources.into_iter().map(str::to_owned).collect(),
+        models: Vec::new(),
         limits: entry.limits,
         cache,
-        prices: entry.prices.iter().map(with_factors).collect(),
+        prices,
         assumptions: rules::assumptions(),
     };
     let doubt = doubt.map_or_else(String::new, |it| format!("# Cache: {it}.\n"));
-    Ok(doubt + &decode::encode(&spec, Format::Toml)?)
+    let unpriced = unpriced.iter().map(|it| format!("# Without a price: {it}.\n")).collect::<String>();
+    Ok(doubt + &unpriced + &decode::encode(&spec, Format::Toml)?)
 }
 
 /// Returns the cache rules, what they leave open, and where they are told.
@@ -121,51 +143,4 @@ fn cache(entry: &Entry) -> (Cache, Option<&'static str>, Option<&'static str>) {
     let has_discount = entry.prices.iter().any(|it| it.cache_read.is_some());
     let doubt = has_discount.then_some("cached input is cheaper, but by which rules is not known");
     (Cache::default(), doubt, None)
-}
-
-/// Writes services that differ from the usual prices by one factor as that factor.
-fn with_factors(usual: &Price) -> Price {
-    let mut price = usual.clone();
-    for service in price.services.values_mut() {
-        if let Some(factor) = service.factor.or_else(|| factor(usual, service)) {
-            *service = Service { factor: Some(factor), ..Service::default() };
-        }
-    }
-    price
-}
-
-/// Returns the one factor by which a service differs from the usual prices, if it is one.
-fn factor(usual: &Price, service: &Service) -> Option<Decimal> {
-    const PLACES: u32 = 4;
-    let usual = Service {
-        factor: None,
-        input: Some(usual.input),
-        output: usual.output,
-        cache_read: usual.cache_read,
-        cache_write: usual.cache_write.clone(),
-        tiers: usual.tiers.clone(),
-    };
-    let (own, base) = (service.input?.scaled(6 + PLACES)?, usual.input?.scaled(6).filter(|it| *it > 0)?);
-    let parts = own.is_multiple_of(base).then(|| u32::try_from(own / base).ok())??;
-    let factor = Decimal::from_f64(f64::from(parts))?.shrunk(PLACES);
-    let (own, usual) = (decode::to_tree(service).ok()?, decode::to_tree(&usual).ok()?);
-    is_times(&own, &usual, factor).then_some(factor)
-}
-
-/// Returns whether a tree of prices is another one times a factor.
-fn is_times(own: &Tree, base: &Tree, factor: Decimal) -> bool {
-    match (own, base) {
-        (Tree::Float(own), Tree::Float(base)) => {
-            let base = Decimal::from_f64(*base).and_then(|it| it.times(factor));
-            base.is_some() && Decimal::from_f64(*own) == base
-        }
-        (Tree::Array(own), Tree::Array(base)) => {
-            own.len() == base.len() && own.iter().zip(base).all(|(own, base)| is_times(own, base, factor))
-        }
-        (Tree::Table(own), Tree::Table(base)) => {
-            let is_times_base = |key, own| base.get(key).is_some_and(|base| is_times(own, base, factor));
-            own.len() == base.len() && own.iter().all(|(key, own)| is_times_base(key, own))
-        }
-        _ => own == base,
-    }
 }

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use super::Entry;
 use crate::input::profile::written::{Assumptions, Cache};
 use crate::input::text::decode::{Format, decode};
-use crate::quantity::Tokens;
+use crate::quantity::{Decimal, Tokens};
 
 /// What no price list says, with its sources.
 const TEXT: &str = include_str!("../../assumptions/price_lists.toml");
@@ -22,6 +22,7 @@ struct Known {
     names: IndexMap<String, Vec<String>>,
     rows: Vec<Row>,
     minimums: Vec<Minimum>,
+    services: Vec<ServiceFactor>,
 }
 
 /// The cache rules of some models.
@@ -53,6 +54,17 @@ struct Minimum {
     tokens: Tokens,
 }
 
+/// What a way of being served costs at some providers, as a factor on everything.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ServiceFactor {
+    providers: Vec<String>,
+    service: String,
+    pub(super) factor: Decimal,
+    /// The provider's page.
+    pub(super) source: String,
+}
+
 /// Returns what is known, read once.
 fn known() -> &'static Known {
     static KNOWN: OnceLock<Known> = OnceLock::new();
@@ -68,6 +80,12 @@ pub(super) fn assumptions() -> Assumptions {
 pub(super) fn canonical(provider: &str) -> &str {
     let known = known().names.iter().find(|(_, others)| others.iter().any(|it| it == provider));
     known.map_or(provider, |(name, _)| name)
+}
+
+/// Returns what a provider says a way of being served costs.
+pub(super) fn service(provider: &str, name: &str) -> Option<&'static ServiceFactor> {
+    let provider = canonical(provider);
+    known().services.iter().find(|it| is_among(&it.providers, provider) && it.service == name)
 }
 
 /// Returns the cache rules of a model and the row that they come from, where they are known.
@@ -118,6 +136,7 @@ mod tests {
         let known: Known = decode(TEXT, Format::Toml).unwrap();
 
         assert!(known.rows.iter().all(|it| !it.doubt.is_empty() && it.source.starts_with("https://")));
+        assert!(known.services.iter().all(|it| it.source.starts_with("https://")));
         assert!(
             known
                 .minimums

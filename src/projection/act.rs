@@ -74,7 +74,7 @@ impl Act {
         known: &Known,
         writer: Option<&Arc<Writer>>,
     ) -> Self {
-        let rows = || Rows::new(&policy.rows(action), spine, known);
+        let rows = || Rows::new(&action.rows(&policy.tables), spine, known);
         match action {
             Action::Show(_) => Self::Show { rows: rows(), budget: None, grows: false },
             Action::Table { budget, template, grows, .. } => Self::Show {
@@ -146,7 +146,7 @@ pub(super) fn apply(rung: &mut CompiledRung, activation: &Activation<'_>, edit: 
         },
     };
     let is_active = rung.scope.part == Part::Active;
-    edit.note_visit(is_active, n_visited, n_changed);
+    edit.note_pass(is_active, n_visited, n_changed);
 }
 
 /// Applies a rung to the item that has just entered.

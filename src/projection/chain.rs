@@ -25,6 +25,7 @@ pub struct Link {
 pub struct Chain {
     links: Vec<Link>,
     n_unchanged: usize,
+    n_unedited: usize,
     is_aside: bool,
 }
 
@@ -65,10 +66,22 @@ impl Chain {
         chain
     }
 
+    /// Notes from which slot on the policy has edited since the request before.
+    pub fn note_edits(&mut self, from: Option<SlotIx>) {
+        self.n_unedited = self.links.partition_point(|it| from.is_none_or(|from| it.slot < from));
+    }
+
     /// Returns a chain of prefixes that stand in no prompt of the engine's.
     #[must_use]
     pub fn of(links: Vec<Link>) -> Self {
-        Self { links, n_unchanged: 0, is_aside: true }
+        Self { n_unedited: links.len(), links, n_unchanged: 0, is_aside: true }
+    }
+
+    /// Returns the same prefixes as somebody tells them apart who looks at more than content.
+    #[must_use]
+    pub fn told_apart(&self, tell: impl Fn(&Link) -> Link) -> Self {
+        let links = self.links.iter().map(tell).collect();
+        Self { n_unedited: self.n_unedited, ..Self::of(links) }
     }
 
     /// Returns whether [`Chain::n_unchanged`] says nothing of the request before.
@@ -81,6 +94,12 @@ impl Chain {
     #[must_use]
     pub fn links(&self) -> &[Link] {
         &self.links
+    }
+
+    /// Returns how many prefixes hold nothing that the policy has edited since the request before, what came since included.
+    #[must_use]
+    pub fn n_unedited(&self) -> usize {
+        self.n_unedited
     }
 
     /// Returns how many prefixes are the same as at the refresh before.

@@ -2,8 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use super::chain::Chain;
+use super::fault::EditFault;
 use super::prompt::Prompt;
-use super::slot::{Slot, SlotIx};
+use super::slot::{Slot, SlotIx, UNDO};
+use crate::quantity::Tokens;
 
 /// What a policy did between two requests.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -37,5 +40,139 @@ impl Identities {
             return visible;
         }
         self.0.range(from..).next().map_or(visible, |(kept, _)| visible.min(*kept))
+    }
+}
+
+/// A model request that a policy makes beside the agent's own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SideRequest {
+    /// Tokens of its prompt.
+    pub prompt: Tokens,
+    /// The agent's own prompt, where that stands at its front.
+    pub chain: Option<Chain>,
+    /// Tokens that it writes.
+    pub output: Tokens,
+    /// Turns that its summary replaces, an earlier summary counting as one.
+    pub items: u32,
+}
+
+/// What a policy did since the last request.
+#[derive(Debug, Default)]
+pub struct ChangeLog {
+    change: Change,
+    /// Up to where passes at a turn's end, and what memory recalls, have left the prompt alone; all of it, where silent.
+    pub(super) intact: Option<Tokens>,
+    /// Whether a pass has worked on anything behind the stable prefix.
+    pub(super) is_reworked: bool,
+    pub(super) requests: Vec<SideRequest>,
+    pub(super) undo: Vec<Undo>,
+    /// Of slots edited to stay after they were edited for one request: how many edits had been noted for undoing.
+    pub(super) overruled: BTreeMap<SlotIx, usize>,
+    pub(super) kept: Identities,
+    pub(super) n_summaries: u32,
+    pub(super) fault: Option<EditFault>,
+}
+
+/// What stood in a slot before an edit that holds for one request.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Undo {
+    pub(super) slot: SlotIx,
+    pub(super) before: Slot,
+    /// What the cache knew the slot by, if not by what stood there.
+    pub(super) kept: Option<Slot>,
+}
+
+impl ChangeLog {
+    /// Returns how many tokens at the prompt's front no pass has worked on since the last request, whatever their content;
+    /// any number, where there was no pass.
+    #[inline]
+    #[must_use]
+    pub fn intact_tokens(&self, prompt: &Prompt<'_>) -> Tokens {
+        let stable = if self.is_reworked { prompt.stable_tokens() } else { Tokens::MAX };
+        self.intact.unwrap_or(Tokens::MAX).min(stable)
+    }
+
+    /// Takes the requests that the policy has made.
+    #[inline]
+    pub fn take_requests(&mut self) -> Option<Vec<SideRequest>> {
+        if self.requests.is_empty() { None } else { Some(std::mem::take(&mut self.requests)) }
+    }
+
+    /// Returns the first edit that could not be made.
+    #[inline]
+    #[must_use]
+    pub fn fault(&self) -> Option<EditFault> {
+        self.fault
+    }
+
+    /// Returns what changed since the last request.
+    #[inline]
+    #[must_use]
+    pub fn change(&self) -> Change {
+        self.change
+    }
+
+    /// Notes that what stands behind so many tokens was worked on.
+    #[inline]
+    pub(super) fn keep_up_to(&mut self, tokens: Tokens) {
+        self.intact = Some(self.intact.unwrap_or(tokens).min(tokens));
+    }
+
+    /// Notes edits of which this is the first slot.
+    #[inline]
+    pub(super) fn note(&mut self, first: SlotIx, n_edits: u32, stage: u16) {
+        self.change.n_edits += n_edits;
+        if self.change.first_slot.is_none_or(|known| first < known) {
+            self.change.first_slot = Some(first);
+            self.change.by = Some(stage);
+        }
+    }
+
+    /// Forgets what was to be undone and what the cache was to know in a session that is over.
+    pub fn begin_session(&mut self) {
+        self.undo.clear();
+        self.overruled.clear();
+        self.kept.0.clear();
+    }
+
+    /// Begins anew after a request: what held for it alone is taken back.
+    #[inline]
+    pub fn settle(&mut self, prompt: &mut Prompt<'_>) {
+        (self.intact, self.is_reworked) = (None, false);
+        self.change = Change::default();
+        if !self.undo.is_empty() {
+            self.take_back(prompt);
+        }
+    }
+
+    /// Takes back the edits that held for one request, but none that a lasting edit of the same slot came after.
+    fn take_back(&mut self, prompt: &mut Prompt<'_>) {
+        let overruled = std::mem::take(&mut self.overruled);
+        let stays = |(n, undo): &(usize, Undo)| overruled.get(&undo.slot).is_some_and(|after| n < after);
+        let undo = std::mem::take(&mut self.undo).into_iter().enumerate().filter(|it| !stays(it));
+        let mut undo: Vec<Undo> = undo.map(|it| it.1).collect();
+        // Slot by slot from the front, each from its last edit back.
+        undo.reverse();
+        undo.sort_by_key(|it| it.slot);
+        for Undo { slot, before, kept } in undo {
+            prompt.replace(slot, Slot { by: UNDO, ..before });
+            match kept {
+                Some(kept) => self.kept.0.insert(slot, kept),
+                None => self.kept.0.remove(&slot),
+            };
+        }
+    }
+
+    /// Returns what the provider's cache knows slots by.
+    #[inline]
+    #[must_use]
+    pub fn identities(&self) -> &Identities {
+        &self.kept
+    }
+
+    /// Returns whether some slot is remembered as it was before an edit.
+    #[inline]
+    pub(super) fn remembers_any(&self) -> bool {
+        !self.kept.0.is_empty() || !self.undo.is_empty()
     }
 }

@@ -1,10 +1,9 @@
-//! The editor that policies work with, and the log of what they did.
+//! The editor that policies work with.
 
-use std::collections::BTreeMap;
 use std::ops::Range;
 
 use super::chain::Chain;
-use super::change::{Change, Identities};
+use super::change::{ChangeLog, SideRequest, Undo};
 use super::fault::EditFault;
 use super::filter::Filter;
 use super::prompt::{Author, Prompt, Shown, Slot, SlotIx, State, UNDO};
@@ -13,145 +12,6 @@ use super::rendition::{Rendered, Rows};
 use super::text::{Content, Text};
 use super::tracker::Tracker;
 use crate::input::policy::Moment;
-use crate::quantity::Tokens;
-
-/// One pass of a stage over its scope.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Visit {
-    /// When.
-    pub moment: Moment,
-    /// Whether its scope is the active turn.
-    pub is_active: bool,
-    /// Slots it looked at with a mind to change them.
-    pub n_visited: u32,
-    /// Slots it changed.
-    pub n_changed: u32,
-    /// At a turn's end: tokens in front of the turn's first reply.
-    pub tokens_before_steps: Tokens,
-}
-
-/// A model request that a policy makes beside the agent's own.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SideRequest {
-    /// Tokens of its prompt.
-    pub prompt: Tokens,
-    /// The agent's own prompt, where that stands at its front.
-    pub chain: Option<Chain>,
-    /// Tokens that it writes.
-    pub output: Tokens,
-    /// Turns that its summary replaces, an earlier summary counting as one.
-    pub items: u32,
-}
-
-/// What a policy did since the last request.
-#[derive(Debug, Default)]
-pub struct ChangeLog {
-    change: Change,
-    visits: Vec<Visit>,
-    requests: Vec<SideRequest>,
-    undo: Vec<Undo>,
-    /// Of slots edited to stay after they were edited for one request: how many edits had been noted for undoing.
-    overruled: BTreeMap<SlotIx, usize>,
-    kept: Identities,
-    n_summaries: u32,
-    fault: Option<EditFault>,
-}
-
-/// What stood in a slot before an edit that holds for one request.
-#[derive(Clone, Copy, Debug)]
-struct Undo {
-    slot: SlotIx,
-    before: Slot,
-    /// What the cache knew the slot by, if not by what stood there.
-    kept: Option<Slot>,
-}
-
-impl ChangeLog {
-    /// Returns the passes since the last request.
-    #[inline]
-    #[must_use]
-    pub fn visits(&self) -> &[Visit] {
-        &self.visits
-    }
-
-    /// Takes the requests that the policy has made.
-    #[inline]
-    pub fn take_requests(&mut self) -> Option<Vec<SideRequest>> {
-        if self.requests.is_empty() { None } else { Some(std::mem::take(&mut self.requests)) }
-    }
-
-    /// Returns the first edit that could not be made.
-    #[inline]
-    #[must_use]
-    pub fn fault(&self) -> Option<EditFault> {
-        self.fault
-    }
-
-    /// Returns what changed since the last request.
-    #[inline]
-    #[must_use]
-    pub fn change(&self) -> Change {
-        self.change
-    }
-
-    /// Notes edits of which this is the first slot.
-    #[inline]
-    fn note(&mut self, first: SlotIx, n_edits: u32, stage: u16) {
-        self.change.n_edits += n_edits;
-        if self.change.first_slot.is_none_or(|known| first < known) {
-            self.change.first_slot = Some(first);
-            self.change.by = Some(stage);
-        }
-    }
-
-    /// Forgets what was to be undone and what the cache was to know in a session that is over.
-    pub fn begin_session(&mut self) {
-        self.undo.clear();
-        self.overruled.clear();
-        self.kept.0.clear();
-    }
-
-    /// Begins anew after a request: what held for it alone is taken back.
-    #[inline]
-    pub fn settle(&mut self, prompt: &mut Prompt<'_>) {
-        self.visits.clear();
-        self.change = Change::default();
-        if !self.undo.is_empty() {
-            self.take_back(prompt);
-        }
-    }
-
-    /// Takes back the edits that held for one request, but none that a lasting edit of the same slot came after.
-    fn take_back(&mut self, prompt: &mut Prompt<'_>) {
-        let overruled = std::mem::take(&mut self.overruled);
-        let stays = |(n, undo): &(usize, Undo)| overruled.get(&undo.slot).is_some_and(|after| n < after);
-        let undo = std::mem::take(&mut self.undo).into_iter().enumerate().filter(|it| !stays(it));
-        let mut undo: Vec<Undo> = undo.map(|it| it.1).collect();
-        // Slot by slot from the front, each from its last edit back.
-        undo.reverse();
-        undo.sort_by_key(|it| it.slot);
-        for Undo { slot, before, kept } in undo {
-            prompt.replace(slot, Slot { by: UNDO, ..before });
-            match kept {
-                Some(kept) => self.kept.0.insert(slot, kept),
-                None => self.kept.0.remove(&slot),
-            };
-        }
-    }
-
-    /// Returns what the provider's cache knows slots by.
-    #[inline]
-    #[must_use]
-    pub fn identities(&self) -> &Identities {
-        &self.kept
-    }
-
-    /// Returns whether some slot is remembered as it was before an edit.
-    #[inline]
-    fn remembers_any(&self) -> bool {
-        !self.kept.0.is_empty() || !self.undo.is_empty()
-    }
-}
 
 /// How a stage's edits are meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -342,10 +202,7 @@ impl<'p, 't> Editor<'p, 't> {
         let in_front = self.prompt.tokens_before_memory();
         self.prompt.recall(index, Slot { tokens, state, by: UNDO, ..before }, digest);
         self.log.note(index, 1, u16::MAX);
-        // Like an edit at a turn's end, it leaves standing what is in front of it.
-        let (moment, is_active, n_visited) = (Moment::TurnEnd, false, 1);
-        let visit = Visit { moment, is_active, n_visited, n_changed: 1, tokens_before_steps: in_front };
-        self.log.visits.push(visit);
+        self.log.keep_up_to(in_front);
     }
 
     /// Puts a model's summary into the first of these slots, and hides the others behind it.
@@ -369,17 +226,16 @@ impl<'p, 't> Editor<'p, 't> {
         self.log.requests.extend(request);
     }
 
-    /// Notes a pass over a scope.
+    /// Notes a pass over a scope: it works on what stands behind the stable prefix, at a turn's end on the turn's steps.
+    /// A pass over the active turn does so even where it changes nothing.
     #[inline]
-    pub fn note_visit(&mut self, is_active: bool, n_visited: u32, n_changed: u32) {
-        if n_visited == 0 || self.manner.moment == Moment::Entry {
-            return;
+    pub fn note_pass(&mut self, is_active: bool, n_visited: u32, n_changed: u32) {
+        let n_worked_on = if is_active { n_visited } else { n_changed };
+        match self.manner.moment {
+            Moment::TurnStart | Moment::Request => self.log.is_reworked |= n_worked_on > 0,
+            Moment::TurnEnd if n_changed > 0 => self.log.keep_up_to(self.prompt.tokens_before_steps()),
+            _ => {}
         }
-        let at_end = self.manner.moment == Moment::TurnEnd && n_changed > 0;
-        let tokens_before_steps = if at_end { self.prompt.tokens_before_steps() } else { 0 };
-        let visit =
-            Visit { moment: self.manner.moment, is_active, n_visited, n_changed, tokens_before_steps };
-        self.log.visits.push(visit);
     }
 
     /// Puts something else into a slot.

@@ -1,6 +1,7 @@
 //! Edits that cannot be made: policies in code are told of the first, and the run ends there.
 
-use super::edit::{Editor, SideRequest};
+use super::change::SideRequest;
+use super::edit::Editor;
 use super::prompt::{Prompt, SlotIx, State};
 use crate::quantity::Tokens;
 use crate::timeline::{Kind, NO_ITEM};

@@ -17,15 +17,19 @@ impl ToolMask {
     /// Every item, tool or not.
     pub const ALL: Self = Self { tools: None, otherwise: true };
 
-    /// Looks the patterns up: what the first list names, or all if it is empty, less what the second names.
+    /// Looks the patterns up: what the first list names, or all if it is empty, less what the second names. A tool goes by
+    /// its name and by what it does.
     #[must_use]
     pub fn new(tools: &[String], except: &[String], spine: &Spine) -> Self {
         let (takes_all, spares_none) = (tools.is_empty(), except.is_empty());
         if takes_all && spares_none {
             return Self::ALL;
         }
-        let matches = |name: &String| (takes_all || matches_any(tools, name)) && !matches_any(except, name);
-        Self { tools: Some(spine.tools.iter().map(matches).collect()), otherwise: takes_all }
+        let matches = |tool: usize| {
+            let is_named = |patterns: &[String]| spine.names(tool).any(|name| matches_any(patterns, name));
+            (takes_all || is_named(tools)) && !is_named(except)
+        };
+        Self { tools: Some((0..spine.tools.len()).map(matches).collect()), otherwise: takes_all }
     }
 
     /// Returns whether the tool is not looked at.

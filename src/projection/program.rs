@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::act::Act;
 use super::act::pool::Spent;
 use super::edit::{Editor, Manner};
+use super::firing::Firing;
 use super::num::{Env, Known};
 use super::prompt::{Arrived, Author, Prompt, Shown, SlotIx, State};
 use super::region::Region;
@@ -46,6 +47,8 @@ struct CompiledStage {
     seen: Arrived,
     /// Whether any of its conditions asks that.
     asks_every: bool,
+    /// How often it has fired.
+    firing: Firing,
 }
 
 /// A compiled rung, with what it remembers from one activation to the next.
@@ -113,10 +116,11 @@ impl Program {
             keeps_prefix: stage.prefix == Prefix::Keeps,
             seen: Arrived::default(),
             asks_every: asks_every(policy, stage, known),
+            firing: Firing::default(),
         };
-        let stages = policy.stages.iter().enumerate().map(stage).collect();
+        let stages = policy.stages().iter().enumerate().map(stage).collect();
         let considered = |moment: Moment| {
-            let at = policy.stages.iter().enumerate().filter(|(_, it)| it.at.contains(&moment));
+            let at = policy.stages().iter().enumerate().filter(|(_, it)| it.at.contains(&moment));
             at.map(|(index, _)| index).collect()
         };
         let by_moment = MOMENTS.map(considered);
@@ -135,6 +139,10 @@ impl Projector for Program {
     #[inline]
     fn acts_at(&self, moment: Moment) -> bool {
         !self.by_moment[moment as usize].is_empty()
+    }
+
+    fn firings(&self) -> Vec<Firing> {
+        self.stages.iter().map(|it| it.firing).collect()
     }
 
     /// An item's own text, or the words of the template that wrote it.
@@ -172,6 +180,7 @@ impl CompiledStage {
         if !first.holds(&self.when, &activation, edit) {
             return;
         }
+        let n_edits = edit.prompt().journal().len();
         for (n, rung) in self.rungs.iter_mut().enumerate() {
             if n > 0 && (!rung.is_due(&activation, edit) || rung.begins_done(&activation, edit)) {
                 continue;
@@ -189,6 +198,7 @@ impl CompiledStage {
                 super::act::apply(rung, &activation, edit);
             }
         }
+        self.firing.count(edit.prompt().journal().len() > n_edits);
     }
 }
 

@@ -183,11 +183,16 @@ impl Rows {
         let rendered =
             |render: &Render, text| Rendered { shown: render.written(), ..render.of(item) }.saying(text);
         let shown = rendered(&row.render, sizes.shown);
+        let Some(exact) = sizes.exact else {
+            // Words that hold nothing of the item are no evidence, whatever the row calls them.
+            let rest = rendered(&row.over_budget, sizes.over_budget);
+            return Some(Rendered { shown: without_evidence(rest.shown), exact: false, ..rest });
+        };
         let Some(pool) = pool.filter(|_| shown.exact || row.charged) else { return Some(shown) };
-        if pool.used + u64::from(sizes.exact) > pool.tokens {
+        if pool.used + u64::from(exact) > pool.tokens {
             return Some(rendered(&row.over_budget, sizes.over_budget));
         }
-        pool.used += u64::from(sizes.exact);
+        pool.used += u64::from(exact);
         Some(shown)
     }
 
@@ -205,6 +210,11 @@ impl Render {
     fn written(&self) -> Shown {
         if self.shown == Shown::Raw { Shown::Exact } else { self.shown }
     }
+}
+
+/// Returns how words are shown that hold nothing exact.
+pub(super) fn without_evidence(shown: Shown) -> Shown {
+    if shown == Shown::Exact { Shown::Preview } else { shown }
 }
 
 impl RowRender {

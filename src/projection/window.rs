@@ -29,10 +29,10 @@ impl Window {
     /// A policy without stages is a window, too: one that never moves.
     #[must_use]
     pub fn new(policy: &Policy, known: &Known) -> Option<Self> {
-        let [stage] = policy.stages.as_slice() else {
+        let [stage] = policy.stages() else {
             let never = Bound { from: 1, to: 0, is_of_body: false };
             let still = Self { moments: [false; 4], when: never, until: never };
-            return policy.stages.is_empty().then_some(still);
+            return policy.stages().is_empty().then_some(still);
         };
         let is_plain = stage.lasts != Lasts::Request
             && policy.rungs(stage).count() == 1

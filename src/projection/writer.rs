@@ -7,10 +7,12 @@ use minijinja::value::{Serde, Value};
 
 use super::num::Known;
 use super::prompt::Shown;
+use super::rendition::without_evidence;
 use super::text::Text;
 use crate::input::policy::Template;
 use crate::input::scenario::TokenizerName;
 use crate::quantity::Decimal;
+use crate::timeline::tool_form::ToolForm;
 use crate::timeline::{ItemIx, Kind, Spine, Texts, Timeline};
 
 /// The texts of a timeline, and what counts their tokens.
@@ -55,11 +57,15 @@ impl Writer {
         let item = spine.items.get(index as usize)?;
         let output = self.texts.of(index)?;
         let tool = spine.tools.get_index(item.tool as usize).map_or("(unknown)", String::as_str);
-        let input =
-            self.texts.of(item.pair).and_then(|it| serde_json::from_str::<serde_json::Value>(it).ok());
+        let asked = self.texts.of(item.pair);
+        let input = asked.and_then(|it| serde_json::from_str::<serde_json::Value>(it).ok());
         let input = input.map_or(Value::UNDEFINED, |it| Value::from(Serde(it)));
-        let chars_per_token = self.chars_per_token.to_f64();
-        Some(context! { tool, input, output, shown => Value::from(Serde(shown)), head, chars_per_token })
+        let (call, result) = self.texts.form(index).map_or_else(
+            || (Value::UNDEFINED, Value::UNDEFINED),
+            |form| neutral(form, asked.unwrap_or_default(), output),
+        );
+        let (shown, chars_per_token) = (Value::from(Serde(shown)), self.chars_per_token.to_f64());
+        Some(context! { tool, input, output, call, result, shown, head, chars_per_token })
     }
 
     /// Writes a folded summary.
@@ -77,6 +83,16 @@ impl Writer {
     }
 }
 
+/// Returns what a call asked for and what came back, in words that all harnesses share.
+fn neutral(form: &ToolForm, asked: &str, output: &str) -> (Value, Value) {
+    let asked = form.asked(asked);
+    let capability = ("capability", Value::from(form.capability.name()));
+    let arguments =
+        asked.iter().map(|(argument, value)| (argument.name(), Value::from(Serde(value.clone()))));
+    let call = Value::from_pairs(std::iter::once(capability).chain(arguments));
+    (call, Value::from(Serde(form.answer(output, &asked))))
+}
+
 /// How large the results of a timeline are as a template writes them, by item.
 #[derive(Debug, PartialEq)]
 pub(super) struct Written {
@@ -92,8 +108,8 @@ pub(super) struct WrittenSizes {
     pub(super) shown: Text,
     /// As its row shows it when the pool has no room.
     pub(super) over_budget: Text,
-    /// How large what of it is exact evidence.
-    pub(super) exact: u32,
+    /// How large what of it is exact evidence; none where the template leaves nothing of it.
+    pub(super) exact: Option<u32>,
 }
 
 impl Written {
@@ -111,10 +127,13 @@ impl Written {
             let write = |it| context(it).and_then(|it| template.write(&it)).map(|it| writer.count(&it));
             let exact = template.exact(&context(shown)?);
             let exact = exact.map_or_else(|| writer.text(slot).map(str::to_owned), Some)?;
+            let words = write(shown)?;
+            let is_empty = words.tokens == 0 || shown.0 == Shown::Exact && exact.trim().is_empty();
+            let (over, head) = over_budget;
             Some(WrittenSizes {
-                shown: write(shown)?,
-                over_budget: write(over_budget)?,
-                exact: writer.count(&exact).tokens,
+                shown: words,
+                over_budget: write((if is_empty { without_evidence(over) } else { over }, head))?,
+                exact: (!is_empty).then(|| writer.count(&exact).tokens),
             })
         };
         let sizes = spine.items.iter().enumerate().map(size).collect();

@@ -3,13 +3,14 @@
 //! A need of weight `w` of which the prompt meets the share `m` asks for a call with the probability `p = w (1 − m)`, unless the
 //! same source was fetched before and still stands: `u = p ∏(1 − p′)` calls, the product over the needs of that source before. Of these the share `ρ` has a request of its own, which
 //! sends the prompt `P` once more, and with it the `X` tokens that are carried by then. Every call writes what it fetches, `f`, and
-//! itself, `c`; both are carried until the result that comes next is taken out of the prompt, by a reset or by an edit.
+//! itself, `c`; both are carried until the result that comes next is taken out of the prompt, by a reset or by an edit. Where
+//! the prompt became another one in front of them, they are sent anew.
 
 use std::collections::BTreeMap;
 
 use super::Terms;
-use crate::input::{CacheRules, TtlClass};
-use crate::ledger::{NeedRow, Refetched};
+use crate::input::profile::cache::{Billing, Reads};
+use crate::ledger::{NeedRow, TokenUse};
 use crate::projection::Prompt;
 use crate::projection::prompt::SlotIx;
 use crate::quantity::Tokens;
@@ -42,50 +43,10 @@ impl Source {
     }
 }
 
-/// How a cache bills what is fetched.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Billing {
-    /// What of a prompt that is sent again is read.
-    pub reads: Reads,
-    /// The lifetime class in which new tokens are written, where writes are billed as such.
-    pub writes: Option<usize>,
-}
-
-/// What a cache reads of a prompt that has just been sent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reads {
-    /// Nothing.
-    Nothing,
-    /// What the harness stored of it.
-    Stored,
-    /// All of it.
-    Prefixes,
-}
-
-impl Billing {
-    /// Returns how rules bill; new tokens live as long as the harness asks.
-    #[must_use]
-    pub fn of(rules: &CacheRules, ttl: Option<TtlClass>) -> Self {
-        match rules {
-            CacheRules::None => Self { reads: Reads::Nothing, writes: None },
-            CacheRules::ExplicitCache(_) => Self { reads: Reads::Stored, writes: None },
-            CacheRules::Breakpoints(rules) => {
-                Self { reads: Reads::Prefixes, writes: Some(rules.class(ttl) as usize) }
-            }
-            CacheRules::Qualified(of) => Self::of(&of.rules, ttl),
-            CacheRules::PrefixCap(_)
-            | CacheRules::PrefixInterval { .. }
-            | CacheRules::Blocks(_)
-            | CacheRules::Units(_) => Self { reads: Reads::Prefixes, writes: None },
-        }
-    }
-}
-
 /// What an agent is expected to have fetched, and to carry in its prompts.
 #[derive(Clone, Debug)]
 pub struct Carried {
     terms: Terms,
-    billing: Billing,
     calls: Vec<Expected>,
     /// By source: its calls.
     by_source: BTreeMap<Source, Vec<usize>>,
@@ -97,6 +58,8 @@ pub struct Carried {
     /// In [`PARTS`] of a token, so that what goes and comes back leaves no rounding behind.
     tokens: u64,
     n_edits: usize,
+    /// Where the prompt of the last request ended, and how many calls there had been.
+    last_sent: (SlotIx, usize),
 }
 
 /// A call that was expected.
@@ -118,10 +81,9 @@ struct Expected {
 impl Carried {
     /// Begins with nothing fetched.
     #[must_use]
-    pub fn new(terms: Terms, billing: Billing) -> Self {
+    pub fn new(terms: Terms) -> Self {
         Self {
             terms,
-            billing,
             calls: Vec::new(),
             by_source: BTreeMap::new(),
             by_host: BTreeMap::new(),
@@ -129,6 +91,7 @@ impl Carried {
             unsettled_from: None,
             tokens: 0,
             n_edits: 0,
+            last_sent: (0, 0),
         }
     }
 
@@ -142,6 +105,16 @@ impl Carried {
         self.follow(prompt);
         self.settle(prompt);
         self.tokens as f64 / PARTS
+    }
+
+    /// Notes that the prompt is sent, and that nothing of it was read from a slot on; returns the tokens, carried before, that have to be
+    /// sent anew because they stand there.
+    pub fn sent(&mut self, prompt: &Prompt<'_>, broke_at: Option<SlotIx>) -> f64 {
+        let (end, n_calls) = std::mem::replace(&mut self.last_sent, (prompt.len(), self.calls.len()));
+        let Some(broke_at) = broke_at.filter(|it| *it < end) else { return 0.0 };
+        let is_behind = |it: &&Expected| it.is_carried && it.host.is_some_and(|host| host >= broke_at);
+        let tokens = self.calls[..n_calls].iter().filter(is_behind).map(|it| it.tokens);
+        tokens.fold(0, u64::saturating_add) as f64 / PARTS
     }
 
     /// Returns whether anything was carried when the prompt was last looked at.
@@ -200,7 +173,13 @@ impl Carried {
 
     /// Turns the row of a need that the prompt does not meet into what is expected of it;
     /// `read` is what the request before read of its prompt.
-    pub fn charge(&mut self, row: &mut NeedRow, source: Source, read: Tokens, prompt: &Prompt<'_>) {
+    pub fn charge(
+        &mut self,
+        row: &mut NeedRow,
+        source: Source,
+        (billing, read): (Billing, Tokens),
+        prompt: &Prompt<'_>,
+    ) {
         if row.met >= 1.0 {
             return;
         }
@@ -215,14 +194,14 @@ impl Carried {
         let brought = row.fetched as f64 + f64::from(self.terms.call_tokens);
         let resent = row.calls * self.terms.own_request * (prompt.tokens() as f64 + carried);
         let mut refetched =
-            Refetched { output: row.calls * f64::from(self.terms.call_tokens), ..Refetched::default() };
-        let read = match self.billing.reads {
+            TokenUse { output: row.calls * f64::from(self.terms.call_tokens), ..TokenUse::default() };
+        let read = match billing.reads {
             Reads::Nothing => 0.0,
             Reads::Stored => (row.calls * self.terms.own_request * read as f64).min(resent),
             Reads::Prefixes => resent,
         };
         (refetched.read, refetched.uncached) = (read, resent - read);
-        match self.billing.writes {
+        match billing.writes {
             Some(class) => refetched.write[class.min(1)] += row.calls * brought,
             None => refetched.uncached += row.calls * brought,
         }

@@ -27,7 +27,7 @@ impl<const N: usize> Aligned<N> {
         let room = Some(width.saturating_sub(front).max(at_least));
         for last in self.rows.iter_mut().filter_map(|it| it.last_mut()) {
             let whole = std::mem::take(last);
-            super::table::wrap(&whole, "", room, last);
+            super::prose::wrap(&whole, "", room, last);
         }
         self
     }

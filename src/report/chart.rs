@@ -1,105 +1,212 @@
-//! A chart as SVG: a line for each policy, with the bounds that hold its mean with 95% confidence.
+//! The numbers of a report as pictures. A kind of chart is a file of this folder, and a line of [`KINDS`].
+//!
+//! Each kind takes what it shows from the report as a plain structure, says it in words and as a table, and draws it. What is
+//! drawn is written as SVG in one place.
 
-use std::error::Error;
+mod axis;
+pub mod distribution;
+pub mod frontier;
+mod ink;
+mod legend;
+pub mod names;
+pub mod requests;
+pub mod retention;
+pub mod scene;
+pub mod stacked;
 
-use plotters::element::DashedPathElement;
-use plotters::prelude::*;
+use serde::Serialize;
 
-use super::retention::Chart;
-use crate::measure::Statistic;
+use super::Report;
+use super::sections::{Detail, Section};
+use super::template;
+use names::Names;
+use requests::Trace;
+use scene::Scene;
 
-/// Width and height of what is drawn, legend excluded, in pixels.
-const SIZE: (u32, u32) = (640, 320);
-/// The height of a line of the legend.
-const LEGEND_LINE: i32 = 20;
-/// How words are set.
-const FONT: (&str, u32) = ("sans-serif", 16);
-/// Colours that people with any kind of sight tell apart.
-const COLOURS: [RGBColor; 7] = [
-    RGBColor(0, 114, 178),
-    RGBColor(213, 94, 0),
-    RGBColor(0, 158, 115),
-    RGBColor(204, 121, 167),
-    RGBColor(230, 159, 0),
-    RGBColor(86, 180, 233),
-    RGBColor(0, 0, 0),
+/// A kind of chart.
+#[derive(Clone, Copy, Debug)]
+pub struct Kind {
+    /// What its charts are called where one is asked for.
+    pub name: &'static str,
+    /// What a run must have for such a chart.
+    pub needs: &'static str,
+    /// Makes them.
+    all: fn(&Source<'_>) -> Vec<Box<dyn Picture>>,
+}
+
+/// The kinds, in the order in which they stand beside one another.
+pub const KINDS: [Kind; 6] = [
+    kind("change", distribution::NEEDS, |it| boxed(distribution::all(it))),
+    kind("frontier", frontier::NEEDS, |it| boxed(frontier::all(it))),
+    kind("cost", stacked::NEEDS, |it| boxed(stacked::all(it))),
+    kind("requests", requests::NEEDS, |it| boxed(requests::all(it))),
+    kind("depth", retention::NEEDS, |it| boxed(retention::by_depth(it))),
+    kind("length", retention::NEEDS, |it| boxed(retention::by_length(it))),
 ];
-/// Lines that are drawn in a colour for the second time, third time and so on are dashed, each time shorter.
-const DASH: i32 = 12;
-/// How far places stand apart; lines stand a few of these beside one another, so that their bounds are all seen.
-const APART: i32 = 100;
 
-/// Draws a chart; nothing, where there is no place.
-#[must_use]
-pub fn svg(chart: &Chart) -> Option<String> {
-    let mut text = String::new();
-    draw(chart, &mut text).ok()?;
-    (!chart.places.is_empty()).then_some(text)
+/// Of so many tables charts are drawn; who wants those of more names fewer scenarios or profiles.
+const MOST_TABLES: usize = 24;
+
+/// What charts are made of.
+#[derive(Debug)]
+pub struct Source<'r> {
+    /// The report.
+    pub report: &'r Report,
+    /// Its tables.
+    pub sections: Vec<Section>,
+    /// How many tables there are no charts of, because there are too many.
+    pub n_left_out: usize,
+    /// Its policies.
+    pub names: Names,
+    /// The requests of its runs, where they were kept.
+    pub traces: &'r [Trace],
 }
 
-fn draw<'t>(chart: &Chart, text: &'t mut String) -> Result<(), Box<dyn Error + 't>> {
-    let n_lines = i32::try_from(chart.lines.len()).unwrap_or(0);
-    let legend_height = 10 + LEGEND_LINE * n_lines;
-    let height = SIZE.1.saturating_add_signed(legend_height);
-    let root = SVGBackend::with_string(text, (SIZE.0, height)).into_drawing_area();
-    root.fill(&WHITE)?;
-    let (legend, plot) = root.split_vertically(legend_height);
-    let n_places = i32::try_from(chart.places.len()).unwrap_or(0);
-    let places: Vec<i32> = (0..n_places).map(|it| it * APART).collect();
-    // Lines side by side stay nearer to their own place than to the next, and within the frame.
-    let step = (40 / n_lines.max(1)).clamp(1, 2);
-    let margin = (n_lines * step + 5).max(25);
-    let last = n_places.saturating_sub(1) * APART;
-    let mut context = ChartBuilder::on(&plot)
-        .margin(10)
-        .margin_right(24)
-        .x_label_area_size(44)
-        .y_label_area_size(52)
-        .build_cartesian_2d((-margin..last + margin).with_key_points(places.clone()), 0.0..1.0)?;
-    let name_of = |at: &i32| {
-        let place = usize::try_from(at / APART).ok().and_then(|it| chart.places.get(it));
-        place.cloned().unwrap_or_default()
-    };
-    context
-        .configure_mesh()
-        .disable_x_mesh()
-        .label_style(FONT)
-        .axis_desc_style(FONT)
-        .light_line_style(TRANSPARENT)
-        .x_desc(chart.axis)
-        .y_desc("share of facts found (bars: 95%)")
-        .x_label_formatter(&name_of)
-        .y_label_formatter(&|it| format!("{it:.1}"))
-        .draw()?;
-    for (nth, (name, numbers)) in chart.lines.iter().enumerate() {
-        let (round, colour) = (nth / COLOURS.len(), COLOURS[nth % COLOURS.len()]);
-        let [nth, round] = [nth, round].map(|it| i32::try_from(it).unwrap_or(0));
-        let shift = (2 * nth - n_lines + 1) * step;
-        let points = places.iter().zip(numbers).filter_map(|(at, it)| Some((at + shift, (*it)?)));
-        let points: Vec<(i32, Statistic)> = points.collect();
-        let means = points.iter().map(|(at, it)| (*at, it.mean)).collect::<Vec<_>>();
-        let bounds = points.iter().filter_map(|(at, it)| {
-            let [low, high] = it.ci95?;
-            Some(PathElement::new([(*at, low.max(0.0)), (*at, high.min(1.0))], colour.stroke_width(1)))
-        });
-        context.draw_series(bounds)?;
-        context.draw_series([line(means.clone(), round, colour.stroke_width(2))])?;
-        context.draw_series(means.into_iter().map(|it| Circle::new(it, 3, colour.filled())))?;
-        let middle = 16 + LEGEND_LINE * nth;
-        legend.draw(&line(vec![(58, middle), (84, middle)], round, colour.stroke_width(3)))?;
-        legend.draw(&Text::new(name.clone(), (92, middle - 7), FONT))?;
+/// A chart before it is drawn.
+pub trait Picture {
+    /// What it shows.
+    fn title(&self) -> String;
+    /// Of what, and under which profile.
+    fn subject(&self) -> String;
+    /// Its key numbers in words.
+    fn summary(&self) -> String;
+    /// Its numbers.
+    fn table(&self) -> Table;
+    /// What is drawn.
+    fn scene(&self) -> Scene;
+}
+
+/// Numbers in lines, the first columns being names.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Table {
+    /// What its columns are called.
+    pub columns: Vec<String>,
+    /// How many of them are names.
+    pub n_names: usize,
+    /// Its lines.
+    pub rows: Vec<Vec<String>>,
+}
+
+/// A chart as it stands on a page.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Figure {
+    /// Its name, which no other chart of the report has.
+    pub name: String,
+    /// What it shows.
+    pub title: String,
+    /// Of what, and under which profile.
+    pub subject: String,
+    /// Its key numbers in words.
+    pub summary: String,
+    /// Its numbers.
+    pub table: Table,
+    scene: Scene,
+}
+
+/// What the template of a drawing is given.
+#[derive(Serialize)]
+struct Drawing<'a> {
+    /// Whether it is a file of its own.
+    is_alone: bool,
+    style: String,
+    title: &'a str,
+    subject: String,
+    summary: &'a str,
+    scene: &'a Scene,
+    ink: &'static str,
+    paper: &'static str,
+}
+
+/// What the template of the style is given.
+#[derive(Serialize)]
+struct Style {
+    ink: &'static str,
+    ink_on_dark: &'static str,
+    inks: Vec<ink::Ink>,
+}
+
+impl<'r> Source<'r> {
+    /// Collects what the charts of a report are made of.
+    #[must_use]
+    pub fn new(report: &'r Report, detail: Detail, traces: &'r [Trace]) -> Self {
+        let mut sections = report.sections(detail);
+        let n_left_out = sections.len().saturating_sub(MOST_TABLES);
+        sections.truncate(MOST_TABLES);
+        Self { report, sections, n_left_out, names: Names::new(report), traces }
     }
-    root.present()?;
-    Ok(())
+
+    /// Returns the charts for which there are numbers. The first of a kind has its name, the others are numbered.
+    #[must_use]
+    pub fn figures(&self) -> Vec<Figure> {
+        let pictures = KINDS
+            .iter()
+            .flat_map(|kind| (kind.all)(self).into_iter().enumerate().map(|(nth, it)| (kind.name, nth, it)));
+        let figures = pictures.map(|(kind, nth, it)| Figure {
+            name: if nth == 0 { kind.to_owned() } else { format!("{kind}-{}", nth + 1) },
+            title: it.title(),
+            subject: it.subject(),
+            summary: it.summary(),
+            table: it.table(),
+            scene: it.scene(),
+        });
+        figures.collect()
+    }
 }
 
-/// Returns a line through points, dashed where its colour has been used before.
-fn line<P: Clone>(
-    points: Vec<P>,
-    round: i32,
-    style: ShapeStyle,
-) -> DashedPathElement<std::vec::IntoIter<P>, i32> {
-    // A dash longer than any line is no dash.
-    let dash = DASH.checked_div(round).map_or(i32::MAX, |it| it.max(2));
-    DashedPathElement::new(points, dash, dash.min(5), style)
+const fn kind(
+    name: &'static str,
+    needs: &'static str,
+    all: fn(&Source<'_>) -> Vec<Box<dyn Picture>>,
+) -> Kind {
+    Kind { name, needs, all }
+}
+
+impl Table {
+    /// Puts a table together.
+    fn new(n_names: usize, columns: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> Self {
+        let columns = columns.iter().map(|it| (*it).to_owned()).collect();
+        Self { columns, n_names, rows: rows.into_iter().collect() }
+    }
+}
+
+impl Figure {
+    /// Returns the drawing as a part of a page.
+    ///
+    /// # Errors
+    /// What the template says.
+    pub(super) fn inline(&self) -> Result<String, template::Error> {
+        self.svg(false)
+    }
+
+    /// Returns the drawing as a file of its own, with its title.
+    ///
+    /// # Errors
+    /// What the template says.
+    pub fn document(&self) -> Result<String, template::Error> {
+        self.svg(true)
+    }
+
+    fn svg(&self, is_alone: bool) -> Result<String, template::Error> {
+        let drawing = Drawing {
+            is_alone,
+            style: if is_alone { style()? } else { String::new() },
+            title: &self.title,
+            subject: scene::fit(&self.subject, scene::WIDTH - 8.0),
+            summary: &self.summary,
+            scene: &self.scene,
+            ink: ink::TEXT.light,
+            paper: ink::PAPER.light,
+        };
+        template::write("scene.svg", include_str!("chart/scene.svg"), drawing)
+    }
+}
+
+/// Returns what makes charts fit a dark screen, and shows what a spot stands for.
+pub(super) fn style() -> Result<String, template::Error> {
+    let style = Style { ink: ink::TEXT.light, ink_on_dark: ink::TEXT.dark, inks: ink::all() };
+    template::write("scene.css", include_str!("chart/scene.css"), style)
+}
+
+fn boxed<P: Picture + 'static>(pictures: Vec<P>) -> Vec<Box<dyn Picture>> {
+    pictures.into_iter().map(|it| Box::new(it) as Box<dyn Picture>).collect()
 }

@@ -3,18 +3,22 @@
 use indexmap::IndexMap;
 use serde_json::Value;
 
-use super::{Report, json};
+use super::{ALL, Report, json};
 
-/// Returns the runs of a report, one a line.
+/// Returns the runs of a report, one a line, without the sums over scenarios: whoever adds up a column counts each run once.
 ///
 /// # Errors
 /// A value that JSON cannot hold.
 pub fn report(report: &Report) -> Result<String, serde_json::Error> {
     let lines = json::lines(report)?;
     let mut rows = Vec::new();
-    for line in lines.lines() {
-        rows.push(flat(line)?);
+    for (line, (run, _)) in lines.lines().zip(report.labelled()) {
+        let mut row = flat(line)?;
+        row.insert("stages".to_owned(), run.stages_in_a_cell());
+        row.extend(report.verdicts_in_a_cell(run).map(|it| ("guards".to_owned(), it)));
+        rows.push(row);
     }
+    rows.retain(|row| row.get("scenario").is_none_or(|it| it != ALL));
     Ok(table(&rows))
 }
 

@@ -186,7 +186,7 @@ fn prefix(it: &Explanation, context: Context<'_>) -> PrefixJson {
         differs_at_item: None,
         changes: Vec::new(),
     };
-    if let Some(Prefix { of, tokens, same_tokens, same }) = &it.prefix {
+    if let Some(Prefix { of, tokens, same_tokens, same, .. }) = &it.prefix {
         json.compared_with_request = Some(*of);
         json.previous_tokens = Some(*tokens);
         json.same_tokens = Some(*same_tokens);

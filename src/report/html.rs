@@ -1,83 +1,145 @@
-//! A report as one page of HTML that needs nothing else: every table, and charts beside the numbers that they show.
+//! A report as one page of HTML that needs nothing else: what it says, charts, and every table.
 
-use std::fmt::Write as _;
+use indexmap::IndexMap;
+use serde::Serialize;
 
-use super::sections::{Detail, headings};
-use super::{Report, chart, numbers};
+use super::chart::requests::Trace;
+use super::chart::{self, Figure, Source, Table};
+use super::retention::Grid;
+use super::sections::{Detail, Section};
+use super::{Report, distinct, numbers, template};
 
-/// How the page looks.
-const STYLE: &str = "body{font:15px/1.45 system-ui,sans-serif;margin:2rem auto;max-width:75rem;padding:0 1rem}\
-table{border-collapse:collapse;margin:.5rem 0 1.5rem;font-size:.9rem}\
-th,td{padding:.2rem .6rem;border-bottom:1px solid #ddd;text-align:right}\
-th.name,td.name{text-align:left}thead th{border-bottom:2px solid #888}\
-.beside{display:flex;flex-wrap:wrap;gap:1.5rem;align-items:flex-start}figure{margin:0}svg{max-width:100%;height:auto}";
+/// The requests that charts of a page may show.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Traces {
+    /// Run by run.
+    pub runs: Vec<Trace>,
+    /// Why there are none, in a sentence.
+    pub left_out: Option<String>,
+}
+
+/// What the template of the page is given.
+#[derive(Serialize)]
+struct Page<'r> {
+    title: &'r str,
+    about: String,
+    verdict: Vec<String>,
+    sessions: Vec<String>,
+    guards: Option<Guards>,
+    style: String,
+    charts: Vec<Group>,
+    charts_left_out: Vec<String>,
+    tables: Vec<Titled>,
+    notes: Vec<String>,
+    assumptions: Vec<String>,
+}
+
+/// What the guards came to.
+#[derive(Serialize)]
+struct Guards {
+    heading: String,
+    lines: Vec<String>,
+}
+
+/// A table with what stands above it.
+#[derive(Debug, Serialize)]
+struct Titled {
+    title: String,
+    table: Table,
+}
+
+/// The charts of one thing.
+#[derive(Debug, Serialize)]
+struct Group {
+    subject: String,
+    figures: Vec<Drawn>,
+}
+
+/// A figure as the page has it.
+#[derive(Debug, Serialize)]
+struct Drawn {
+    #[serde(flatten)]
+    figure: Figure,
+    svg: String,
+}
 
 /// Returns the report as a page.
-#[must_use]
-pub fn report(report: &Report, detail: Detail) -> String {
-    let title = report.suite.as_deref().unwrap_or("comparison");
-    let mut text = String::from("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
-    let _ = writeln!(text, "<title>{}</title>\n<style>{STYLE}</style>\n</head>\n<body>", escaped(title));
-    let _ = writeln!(text, "<h1>{}</h1>", escaped(title));
-    for section in report.sections(detail) {
-        let heading = format!("{} under {} ({})", section.load, section.profile, section.as_of);
-        let _ = writeln!(text, "<h2>{}</h2>", escaped(&heading));
+///
+/// # Errors
+/// What the template says.
+pub fn report(report: &Report, detail: Detail, traces: &Traces) -> Result<String, template::Error> {
+    let source = Source::new(report, detail, &traces.runs);
+    let sections = report.sections(detail).into_iter().map(Titled::from);
+    let grids = report.retention_grids().into_iter().map(Titled::from);
+    let references = report.references.iter().map(|it| format!("{}: {}", it.name, it.about));
+    let notes = report.all_notes().into_iter().chain(references);
+    let page = Page {
+        title: report.suite.as_deref().unwrap_or("comparison"),
+        about: about(report),
+        verdict: report.verdict_lines(),
+        sessions: report.on_sessions(),
+        guards: report.guards_heading().map(|heading| Guards { heading, lines: report.guard_lines(detail) }),
+        style: chart::style()?,
+        charts: charts(&source)?,
+        charts_left_out: left_out(&source, traces),
+        tables: sections.chain(grids).collect(),
+        notes: notes.collect(),
+        assumptions: report.assumptions(),
+    };
+    template::write("page.html", include_str!("page.html"), page)
+}
+
+/// Returns the charts by what they are of.
+fn charts(source: &Source<'_>) -> Result<Vec<Group>, template::Error> {
+    let mut charts: IndexMap<String, Vec<Drawn>> = IndexMap::new();
+    for figure in source.figures() {
+        let svg = figure.inline()?;
+        charts.entry(figure.subject.clone()).or_default().push(Drawn { figure, svg });
+    }
+    Ok(charts.into_iter().map(|(subject, figures)| Group { subject, figures }).collect())
+}
+
+/// Says which charts are not on the page.
+fn left_out(source: &Source<'_>, traces: &Traces) -> Vec<String> {
+    let n_shown = source.sections.len();
+    let tables = (source.n_left_out > 0)
+        .then(|| format!("Charts are of the first {n_shown} tables; {} more have none.", source.n_left_out));
+    tables.into_iter().chain(traces.left_out.clone()).collect()
+}
+
+/// Says what was compared.
+fn about(report: &Report) -> String {
+    let count = |of: fn(&super::Run) -> &str, one: &str, many: &str| {
+        let n = distinct(report.runs.iter().map(of)).len();
+        format!("{} {}", numbers::thousands(n as u64), if n == 1 { one } else { many })
+    };
+    let first = report.runs.first().map(|it| format!("; changes are against {}", it.policy));
+    format!(
+        "{}, {}, {}{}.",
+        count(|it| &it.policy, "policy", "policies"),
+        count(|it| &it.scenario, "scenario", "scenarios"),
+        count(|it| &it.profile, "profile", "profiles"),
+        first.unwrap_or_default()
+    )
+}
+
+impl From<Section> for Titled {
+    fn from(section: Section) -> Self {
         let mut rows = section.cells(numbers::thousands);
         for (cells, line) in rows.iter_mut().zip(&section.lines) {
             if let Some(stopped) = &line.stopped {
-                let _ = write!(cells[0], " ({stopped})");
+                cells[0] = format!("{} ({stopped})", cells[0]);
             }
         }
-        let headings: Vec<String> = headings().into_iter().map(str::to_owned).collect();
-        table(&headings, 1, &rows, &mut text);
+        let columns = section.headings();
+        let title = format!("{} ({})", section.subject(), section.as_of);
+        Self { title, table: Table { columns, n_names: 1, rows } }
     }
-    for grid in report.retention_grids() {
-        let _ = writeln!(text, "<h2>{}</h2>\n<div class=\"beside\">", escaped(&grid.title));
-        if let Some(svg) = grid.chart.as_ref().and_then(chart::svg) {
-            let _ = writeln!(text, "<figure>\n{}\n</figure>", svg.trim_end());
-        }
-        table(&grid.columns, grid.n_names, &grid.rows, &mut text);
-        text.push_str("</div>\n");
-    }
-    let references = report.references.iter().map(|it| format!("{}: {}", it.name, it.about));
-    let notes = report.notes.iter().cloned().chain(references).chain(report.note_on_needs());
-    list("Notes", &notes.collect::<Vec<_>>(), &mut text);
-    list("Assumptions", &report.assumptions(), &mut text);
-    text.push_str("</body>\n</html>\n");
-    text
 }
 
-/// Writes a table whose first columns are names.
-fn table(columns: &[String], n_names: usize, rows: &[Vec<String>], text: &mut String) {
-    let class = |index: usize| if index < n_names { " class=\"name\"" } else { "" };
-    text.push_str("<table>\n<thead><tr>");
-    for (index, column) in columns.iter().enumerate() {
-        let _ = write!(text, "<th{}>{}</th>", class(index), escaped(column));
+impl From<Grid> for Titled {
+    fn from(grid: Grid) -> Self {
+        let Grid { title, columns, n_names, rows, .. } = grid;
+        Self { title, table: Table { columns, n_names, rows } }
     }
-    text.push_str("</tr></thead>\n<tbody>\n");
-    for row in rows {
-        text.push_str("<tr>");
-        for (index, cell) in row.iter().enumerate() {
-            let _ = write!(text, "<td{}>{}</td>", class(index), escaped(cell));
-        }
-        text.push_str("</tr>\n");
-    }
-    text.push_str("</tbody>\n</table>\n");
-}
-
-/// Writes a list under its heading, if there is anything in it.
-fn list(heading: &str, items: &[String], text: &mut String) {
-    if items.is_empty() {
-        return;
-    }
-    let _ = writeln!(text, "<h2>{heading}</h2>\n<ul>");
-    for item in items {
-        let _ = writeln!(text, "<li>{}</li>", escaped(item));
-    }
-    text.push_str("</ul>\n");
-}
-
-/// Writes text so that a browser shows it as it is.
-fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }

@@ -5,11 +5,13 @@ use std::cell::OnceCell;
 use serde::Serialize;
 use serde_json::Value;
 
+use super::firings::StageJson;
 use super::retention::RetentionCost;
-use super::{Report, Run, Totals};
+use super::sections::{Detail, Section};
+use super::{BillCheck, GuardVerdict, Report, Run, Session, Skipped, Totals, Verdict};
 use crate::input::suite::Reference;
 use crate::ledger::MemorySums;
-use crate::measure::{Label, Retention, Tally};
+use crate::measure::{Label, Retention, Spread, Tally};
 use crate::quantity::Tokens;
 
 /// The schema; fields are added, never renamed without a new version.
@@ -22,7 +24,60 @@ struct ReportJson<'a> {
     suite: Option<&'a str>,
     notes: &'a [String],
     references: &'a [Reference],
+    /// The recorded sessions, and what was left out.
+    sessions: &'a [Session],
+    skipped: &'a [Skipped],
+    bill: Option<BillCheck>,
+    /// Tables of several scenarios, added up.
+    totals: Vec<TotalJson>,
+    verdicts: Vec<VerdictJson>,
     runs: Vec<RunJson<'a>>,
+}
+
+/// A table as programs read it.
+#[derive(Debug, Serialize)]
+struct TotalJson {
+    load: String,
+    profile: String,
+    scenarios: usize,
+    is_part: bool,
+    policies: Vec<TotalLine>,
+}
+
+/// A line of a table.
+#[derive(Debug, Serialize)]
+struct TotalLine {
+    policy: String,
+    totals: Totals,
+    change: Option<f64>,
+    spread: Option<Spread>,
+    stopped: Option<String>,
+}
+
+/// A verdict, and how people read it.
+#[derive(Debug, Serialize)]
+struct VerdictJson {
+    words: String,
+    verdict: Verdict,
+}
+
+impl TotalJson {
+    fn new(section: &Section) -> Self {
+        let lines = section.lines.iter().enumerate().map(|(nth, it)| TotalLine {
+            policy: it.policy.clone(),
+            totals: Totals::new(&it.tally),
+            change: (nth > 0).then(|| section.change(it)).flatten(),
+            spread: it.spread,
+            stopped: it.stopped.clone(),
+        });
+        Self {
+            load: section.load.clone(),
+            profile: section.profile.clone(),
+            scenarios: section.scenarios,
+            is_part: section.is_part,
+            policies: lines.collect(),
+        }
+    }
 }
 
 /// A run as programs read it.
@@ -40,6 +95,10 @@ struct RunJson<'a> {
     aging: Option<()>,
     memory_calls: Option<MemoryCalls>,
     assumptions: &'a [String],
+    stages: Vec<StageJson<'a>>,
+    /// In every run of a report that was held against guards.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    guards: Option<Vec<&'a GuardVerdict>>,
 }
 
 /// The calls of memories to their services.
@@ -76,8 +135,20 @@ impl<'a> RunJson<'a> {
             aging: None,
             memory_calls: MemoryCalls::new(&run.tally),
             assumptions: &run.assumed.sentences,
+            stages: run.stages_json(),
+            guards: None,
         }
     }
+
+    /// Adds what guards came to.
+    fn judged(run: &'a Run, label: Option<Label>, report: &'a Report) -> Self {
+        Self { guards: report.verdicts_on(run), ..Self::new(run, label) }
+    }
+}
+
+/// Returns a run by itself.
+pub(super) fn run_value(run: &Run) -> Value {
+    serde_json::to_value(RunJson::new(run, None)).unwrap_or_default()
 }
 
 /// Returns the report as one JSON document.
@@ -85,12 +156,19 @@ impl<'a> RunJson<'a> {
 /// # Errors
 /// A value that JSON cannot hold.
 pub fn document(report: &Report) -> Result<String, serde_json::Error> {
-    let runs = report.labelled().map(|(run, label)| RunJson::new(run, label)).collect();
+    let runs = report.labelled().map(|(run, label)| RunJson::judged(run, label, report)).collect();
+    let sections = report.sections(Detail::Groups);
+    let verdicts = report.verdicts().into_iter();
     let document = ReportJson {
         schema: SCHEMA,
         suite: report.suite.as_deref(),
         notes: &report.notes,
         references: &report.references,
+        sessions: &report.sessions,
+        skipped: &report.skipped,
+        bill: report.bill(),
+        totals: sections.iter().filter(|it| it.scenarios > 1).map(TotalJson::new).collect(),
+        verdicts: verdicts.map(|it| VerdictJson { words: it.words(), verdict: it }).collect(),
         runs,
     };
     serde_json::to_string_pretty(&document).map(|it| it + "\n")
@@ -132,7 +210,7 @@ impl<'a> Numbers<'a> {
 pub fn lines(report: &Report) -> Result<String, serde_json::Error> {
     let mut text = String::new();
     for (run, label) in report.labelled() {
-        text.push_str(&serde_json::to_string(&RunJson::new(run, label))?);
+        text.push_str(&serde_json::to_string(&RunJson::judged(run, label, report))?);
         text.push('\n');
     }
     Ok(text)

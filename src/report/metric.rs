@@ -23,27 +23,33 @@ const METRICS: &[Metric] = &[
     metric("failure_turn", |it| it.outcome.failure.map(|it| it.turn).into()),
     metric("failure_kind", |it| it.outcome.failure.map(|it| failure_kind(it.kind)).into()),
     // The agent's own requests, and the tokens of their prompts.
-    metric("requests", |it| it.sums.main.n.into()).column(1, "requests", Format::Count).dispensable(1),
-    metric("input_tokens", |it| it.sums.main.prompt.into()),
+    metric("requests", |it| it.sums.main.n.into()).column(1, "requests", Format::Count).leaves(4),
+    metric("input_tokens", |it| it.sums.main.tokens.prompt().into()),
     // Of these, read from the cache, billed as written to it, and billed as plain input.
-    metric("cache_read_tokens", |it| it.sums.main.read.into()).column(4, "read", Format::Tokens),
-    metric("cache_write_tokens", |it| (it.sums.main.write[0] + it.sums.main.write[1]).into())
+    metric("cache_read_tokens", |it| it.sums.main.tokens.read.into())
+        .column(4, "read", Format::Tokens)
+        .leaves(3),
+    metric("cache_write_tokens", |it| (it.sums.main.tokens.write[0] + it.sums.main.tokens.write[1]).into())
         .column(5, "write", Format::Tokens)
-        .dispensable(2),
+        .leaves(2),
     // Writes by the entry's lifetime; only classes that were written to.
     metric("cache_write_by_ttl", write_by_ttl),
-    metric("uncached_tokens", |it| it.sums.main.uncached.into()).column(6, "uncached", Format::Tokens),
+    metric("uncached_tokens", |it| it.sums.main.tokens.uncached.into())
+        .column(6, "uncached", Format::Tokens)
+        .leaves(1),
     // Tokens that the agent wrote.
-    metric("output_tokens", |it| it.sums.main.output.into()),
+    metric("output_tokens", |it| it.sums.main.tokens.output.into()),
     // Input and output of the agent, of recovery and of compaction.
     metric("expected_total_tokens", |it| it.expected_total_tokens().into()),
     // `cache_read_tokens` over `input_tokens`.
-    metric("cache_hit_ratio", |it| it.cache_hit_ratio().into()).column(3, "cache hit", Format::Percent),
+    metric("cache_hit_ratio", |it| it.cache_hit_ratio().into())
+        .column(3, "cache hit", Format::Percent)
+        .leaves(9),
     // The longest prompt and output, and the longest that the profile allows: null without a limit, and for conversations,
     // each of which has its own.
     metric("prompt_tokens_max", |it| it.sums.main.prompt_max.into())
         .column(2, "prompt max", Format::Tokens)
-        .dispensable(3),
+        .leaves(5),
     metric("prompt_limit_tokens", |it| limit(it.limits.prompt)),
     metric("output_tokens_max", |it| it.sums.main.output_max.into()),
     metric("output_limit_tokens", |it| limit(it.limits.output)),
@@ -62,15 +68,13 @@ const METRICS: &[Metric] = &[
     metric("compaction.events", |it| it.sums.summariser.n.into()),
     metric("compaction.requests", |it| it.sums.summariser.n.into()),
     metric("compaction.items", |it| it.sums.summariser.items.into()),
-    metric("compaction.input_tokens", |it| it.sums.summariser.prompt.into()),
-    metric("compaction.output_tokens", |it| it.sums.summariser.output.into()),
+    metric("compaction.input_tokens", |it| it.sums.summariser.tokens.prompt().into()),
+    metric("compaction.output_tokens", |it| it.sums.summariser.tokens.output.into()),
     // Fetching needed evidence again: calls, those beyond the first for one need, the tokens that they read (overheads
     // included) and write, and needs that nothing could recover; null where the timeline has no needs.
-    metric("recovery.expected_calls", |it| if_needed(it, it.sums.needs.calls)).column(
-        7,
-        "recovery calls",
-        Format::Expected,
-    ),
+    metric("recovery.expected_calls", |it| if_needed(it, it.sums.needs.calls))
+        .column(7, "recovery calls", Format::Expected)
+        .leaves(6),
     metric("recovery.expected_repeat_calls", |it| if_needed(it, it.sums.needs.repeats)),
     metric("recovery.expected_input_tokens", |it| if_needed(it, it.recovery_input)),
     metric("recovery.expected_output_tokens", |it| if_needed(it, it.recovery_output)),
@@ -96,7 +100,7 @@ const METRICS: &[Metric] = &[
     // The share of needed evidence that prompts still held; null without needs.
     metric("evidence_kept", |it| it.evidence_kept().into())
         .column(8, "evidence kept", Format::Percent)
-        .dispensable(4),
+        .leaves(10),
     // Milliseconds of all requests, one after the other.
     metric("latency_ms", |it| it.latency_ms.into()),
     // The expected share of scenarios that end without a failure.
@@ -119,8 +123,8 @@ struct Column {
     nth: u8,
     heading: &'static str,
     format: Format,
-    /// In which order a narrow terminal leaves it out, from 1; never, when silent.
-    dispensable: Option<u8>,
+    /// In which order columns leave where there is no room for all, from 1; never, when silent.
+    leaves: Option<u8>,
 }
 
 /// How a number is written.
@@ -142,15 +146,20 @@ const fn metric(place: &'static str, value: fn(&Tally) -> Value) -> Metric {
 
 impl Metric {
     const fn column(mut self, nth: u8, heading: &'static str, format: Format) -> Self {
-        self.column = Some(Column { nth, heading, format, dispensable: None });
+        self.column = Some(Column { nth, heading, format, leaves: None });
         self
     }
 
-    const fn dispensable(mut self, nth: u8) -> Self {
+    const fn leaves(mut self, nth: u8) -> Self {
         if let Some(column) = &mut self.column {
-            column.dispensable = Some(nth);
+            column.leaves = Some(nth);
         }
         self
+    }
+
+    /// Returns in which order its column leaves where there is no room for all; nothing where it never does.
+    pub(super) fn leaving(&self) -> Option<u8> {
+        self.column.and_then(|it| it.leaves)
     }
 
     /// Returns the heading of its column.
@@ -180,15 +189,6 @@ pub fn columns() -> Vec<&'static Metric> {
     let mut shown: Vec<&Metric> = METRICS.iter().filter(|it| it.column.is_some()).collect();
     shown.sort_by_key(|it| it.column.map(|it| it.nth));
     shown
-}
-
-/// Returns the headings that a narrow terminal leaves out, in that order.
-#[cfg(feature = "cli")]
-pub(super) fn dispensable() -> Vec<&'static str> {
-    let mut shown = columns();
-    shown.retain(|it| it.column.is_some_and(|it| it.dispensable.is_some()));
-    shown.sort_by_key(|it| it.column.and_then(|it| it.dispensable));
-    shown.into_iter().map(Metric::heading).collect()
 }
 
 /// A value of a metric.
@@ -304,7 +304,7 @@ fn failure_kind(kind: FailureKind) -> String {
 }
 
 fn write_by_ttl(tally: &Tally) -> Value {
-    let by_ttl = TTL_CLASSES.into_iter().zip(tally.sums.main.write).filter(|(_, tokens)| *tokens > 0);
+    let by_ttl = TTL_CLASSES.into_iter().zip(tally.sums.main.tokens.write).filter(|(_, tokens)| *tokens > 0);
     Value::Fields(by_ttl.map(|(ttl, tokens)| (ttl, tokens.into())).collect())
 }
 

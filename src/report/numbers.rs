@@ -35,13 +35,28 @@ pub fn change(value: f64, base: f64) -> Option<String> {
     if base <= 0.0 {
         return None;
     }
-    let change = (value / base - 1.0) * 100.0;
-    let shown = format!("{:.1}", change.abs());
-    Some(match shown.as_str() {
-        "0.0" => "0.0%".to_owned(),
-        _ if change < 0.0 => format!("−{shown}%"),
-        _ => format!("+{shown}%"),
-    })
+    Some(signed(value / base - 1.0))
+}
+
+/// Returns a change by a share, signed, in percent.
+#[must_use]
+pub fn signed(change: f64) -> String {
+    sign(change) + "%"
+}
+
+/// Returns an interval of changes, in percent, without the mark.
+#[must_use]
+pub fn interval([low, high]: [f64; 2]) -> String {
+    format!("{}…{}", sign(low), sign(high))
+}
+
+fn sign(change: f64) -> String {
+    let shown = format!("{:.1}", change.abs() * 100.0);
+    match shown.as_str() {
+        "0.0" => shown,
+        _ if change < 0.0 => format!("−{shown}"),
+        _ => format!("+{shown}"),
+    }
 }
 
 /// Returns an expected count: whole numbers plainly, others with two decimals.
@@ -73,6 +88,16 @@ pub fn decimals(largest: f64) -> usize {
         it if it >= 100.0 => 2,
         it if it >= 1.0 => 4,
         _ => 6,
+    }
+}
+
+/// Returns words as a list in a sentence: `A, B and C`.
+#[must_use]
+pub fn listed(words: &[String]) -> String {
+    match words {
+        [] => String::new(),
+        [only] => only.clone(),
+        [others @ .., last] => format!("{} and {last}", others.join(", ")),
     }
 }
 

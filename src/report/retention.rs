@@ -1,9 +1,13 @@
 //! What was kept of planted facts as tables: ours beside the figures of others, and beside what it cost.
 
+mod findings;
+
 use std::fmt::Write as _;
 
 use serde::Serialize;
 
+use super::chart::names::Names;
+use super::chart::retention::{Line, Lines, Places};
 use super::numbers::{self, NONE};
 use super::{Report, Run};
 use crate::measure::trial::{LOSSES, QUARTILES, STATES};
@@ -21,18 +25,7 @@ pub struct Grid {
     /// Its lines.
     pub rows: Vec<Vec<String>>,
     /// The same as a chart, where it makes one.
-    pub chart: Option<Chart>,
-}
-
-/// Shares of needles found, from 0 to 1, as lines over places.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Chart {
-    /// What the places are.
-    pub axis: &'static str,
-    /// The places, in order.
-    pub places: Vec<String>,
-    /// The lines: a name, and a number for each place that has one.
-    pub lines: Vec<(String, Vec<Option<Statistic>>)>,
+    pub chart: Option<Lines>,
 }
 
 /// The runs of one scenario under one profile, with what is looked up in them.
@@ -97,7 +90,7 @@ impl RetentionCost {
         let (main, usd) = (&run.tally.sums.main, run.tally.costs.total());
         let usd_per_1000_messages = usd.map(|it| it / (retention.messages as f64 / 1_000.0));
         Some(Self {
-            tokens_per_request: known(Some(main.prompt as f64 / main.n as f64)),
+            tokens_per_request: known(Some(main.tokens.prompt() as f64 / main.n as f64)),
             usd_per_1000_messages: known(usd_per_1000_messages),
             accuracy_per_usd: known(usd_per_1000_messages.map(|it| retention.accuracy.mean / it)),
         })
@@ -130,6 +123,7 @@ impl Group<'_> {
             self.states(),
             self.paired(),
         ];
+        grids.extend(self.findings());
         if self.runs.iter().any(|(run, ..)| run.tally.costs.total().is_some_and(|it| it > 0.0)) {
             grids.push(self.costs());
         }
@@ -186,7 +180,7 @@ impl Group<'_> {
         }
         let columns = ["ours, an empty quarter as 0", "± 95%", "ours, empty quarters left out", "± 95%"];
         let grid = self.grid("Accuracy by depth", &["depth", "policy"], &columns, rows);
-        Grid { chart: Some(self.chart("depth of the fact, empty quarters left out", &QUARTILES, of)), ..grid }
+        Grid { chart: Some(self.chart(&grid.title, Places::Depth, &QUARTILES, of)), ..grid }
     }
 
     /// A line for each length and policy.
@@ -201,22 +195,31 @@ impl Group<'_> {
         }
         let grid = self.grid("Accuracy by length", &["messages", "policy"], &["ours", "± 95%"], rows);
         let of = |retention: &Retention, length: &str| retention.by_length.get(length).map(|it| it.accuracy);
-        Grid { chart: Some(self.chart("messages of the conversation", &self.lengths(), of)), ..grid }
+        Grid { chart: Some(self.chart(&grid.title, Places::Length, &self.lengths(), of)), ..grid }
     }
 
     /// Returns a line for each policy over places.
     fn chart(
         &self,
-        axis: &'static str,
+        title: &str,
+        axis: Places,
         places: &[&str],
         of: impl Fn(&Retention, &str) -> Option<Statistic>,
-    ) -> Chart {
-        let lines = self
-            .runs
-            .iter()
-            .map(|(run, retention)| (name(run), places.iter().map(|it| of(retention, it)).collect()));
-        let lines = lines.collect();
-        Chart { axis, places: places.iter().map(|it| (*it).to_owned()).collect(), lines }
+    ) -> Lines {
+        let names = Names::new(self.report);
+        let lines = self.runs.iter().map(|(run, retention)| Line {
+            policy: names.of(&run.policy),
+            name: name(run),
+            numbers: places.iter().map(|it| of(retention, it)).collect(),
+        });
+        let subject = self.runs.first().map(|(run, _)| format!("{} under {}", run.scenario, run.profile));
+        Lines {
+            axis,
+            title: title.to_owned(),
+            subject: subject.unwrap_or_default(),
+            places: places.iter().map(|it| (*it).to_owned()).collect(),
+            lines: lines.collect(),
+        }
     }
 
     /// A line for each length and policy: tokens of the prompt and of the load.

@@ -134,6 +134,23 @@ pub fn requests(rows: &Rows, context: Context<'_>) -> Result<Vec<String>, serde_
     Ok(lines)
 }
 
+/// Returns the requests of one conversation, one JSON object each, with its length and which of that length it is.
+///
+/// # Errors
+/// A value that JSON cannot hold.
+pub fn requests_of_conversation(
+    rows: &Rows,
+    (length, trial): (u64, u64),
+    context: Context<'_>,
+) -> Result<Vec<String>, serde_json::Error> {
+    let lines = requests(rows, Context { names_run: false, ..context })?;
+    let placed = lines.iter().map(|line| {
+        let fields = format!("{{\"length\":{length},\"trial\":{trial},{}", line.trim_start_matches('{'));
+        if context.names_run { context.run().before(&fields) } else { Ok(fields) }
+    });
+    placed.collect()
+}
+
 /// Returns the needs of a run, one JSON object each.
 ///
 /// # Errors
@@ -203,15 +220,18 @@ impl Context<'_> {
         if !self.names_run {
             return Ok(fields);
         }
-        let run = RunName { policy: &self.policy.name, scenario: self.scenario, profile: &self.profile.name };
-        run.before(&fields)
+        self.run().before(&fields)
+    }
+
+    fn run(&self) -> RunName<'_> {
+        RunName { policy: &self.policy.name, scenario: self.scenario, profile: &self.profile.name }
     }
 
     /// Returns what was recorded for the agent's first request of a step.
     fn recorded(&self, row: &RequestRow) -> Option<RecordedJson> {
         let is_of_agent = row.role == Role::Main && row.n == 0;
         let usage = self.recorded.filter(|_| is_of_agent)?;
-        let Usage { prompt, cache_read, cache_write, uncached, output } =
+        let Usage { prompt, cache_read, cache_write, uncached, output, .. } =
             (*usage.usage.get(usize::try_from(row.step).ok()?)?)?;
         Some(RecordedJson {
             prompt_tokens: prompt,
@@ -229,7 +249,7 @@ pub(super) fn request<'a>(
     recovery: Option<RecoveryJson>,
     context: Context<'a>,
 ) -> RequestJson<'a> {
-    let stage = row.change.by.and_then(|it| context.policy.stages.get(usize::from(it)));
+    let stage = row.change.by.and_then(|it| context.policy.stages().get(usize::from(it)));
     let by_ttl = TTL_CLASSES.into_iter().zip(row.usage.write).filter(|(_, tokens)| *tokens > 0);
     RequestJson {
         session: 0,

@@ -1,9 +1,12 @@
 //! The tables of a report: one a group of scenarios and a profile, one line a policy.
 
+use indexmap::{IndexMap, IndexSet};
+
+use super::fit::Column;
 use super::metric::{Digits, columns};
 use super::numbers::{self, NONE};
 use super::{ALL, Report, Run, distinct};
-use crate::measure::Tally;
+use crate::measure::{Spread, Tally};
 
 /// Up to so many scenarios are shown beside their sum.
 const FEW_SCENARIOS: usize = 3;
@@ -23,10 +26,14 @@ pub enum Detail {
 pub struct Section {
     /// What was run: a scenario, or a group of them.
     pub load: String,
-    /// Under which profile.
+    /// Under which profile, or that each session is under its own model's.
     pub profile: String,
     /// The day of the profile's prices.
     pub as_of: String,
+    /// How many scenarios are added up.
+    pub scenarios: usize,
+    /// Whether it is a part of another table.
+    pub is_part: bool,
     /// The policies; the first is what the others are measured against.
     pub lines: Vec<Line>,
 }
@@ -38,19 +45,64 @@ pub struct Line {
     pub policy: String,
     /// Its numbers.
     pub tally: Tally,
+    /// How the change of its cost against the first policy is spread over several scenarios; none for one, or for the first policy.
+    pub spread: Option<Spread>,
     /// Where it stopped at a limit.
     pub stopped: Option<String>,
 }
 
-/// Returns what a table's columns are called.
-#[must_use]
-pub fn headings() -> Vec<&'static str> {
-    let metrics = columns();
-    std::iter::once("policy").chain(metrics.iter().map(|it| it.heading())).chain(["Δ cost"]).collect()
+/// A group of scenarios.
+struct Group<'r> {
+    title: String,
+    scenarios: Vec<&'r str>,
+    under: Under<'r>,
+    is_part: bool,
 }
 
+/// Under which profiles a group ran.
+#[derive(Clone, Copy)]
+enum Under<'r> {
+    /// Under each profile of the report, one table each.
+    Each,
+    /// Under one.
+    One(&'r str),
+    /// Each scenario under its own model's.
+    Own,
+}
+
+/// Returns what a table's columns are called, and in which order they leave where there is no room for all.
+pub(super) fn columns_of(has_spread: bool) -> Vec<Column> {
+    let metrics = columns().into_iter().map(|it| Column::new(it.heading(), it.leaving()));
+    let name = std::iter::once(Column::new("policy", None));
+    let change = std::iter::once(Column::new("Δ cost", None));
+    let spread = SPREAD.iter().filter(|_| has_spread).map(|(heading, leaves)| Column::new(heading, *leaves));
+    name.chain(metrics).chain(change).chain(spread).collect()
+}
+
+/// The columns of a spread.
+const SPREAD: [(&str, Option<u8>); 3] =
+    [("95% interval", None), ("median session", Some(8)), ("−/=/+ %", Some(7))];
+
 impl Section {
-    /// Returns the cells, line by line, in the order of [`headings`].
+    /// Returns whether some line has a spread.
+    #[must_use]
+    pub fn has_spread(&self) -> bool {
+        self.lines.iter().any(|it| it.spread.is_some())
+    }
+
+    /// Returns what its columns are called.
+    #[must_use]
+    pub fn headings(&self) -> Vec<String> {
+        columns_of(self.has_spread()).into_iter().map(|it| it.heading).collect()
+    }
+
+    /// Returns what was run, and under which profile.
+    #[must_use]
+    pub fn subject(&self) -> String {
+        format!("{} under {}", self.load, self.profile)
+    }
+
+    /// Returns the cells, line by line, in the order of [`Section::headings`].
     #[must_use]
     pub fn cells(&self, digits: Digits) -> Vec<Vec<String>> {
         let costs = self.lines.iter().filter_map(|it| it.tally.costs.total());
@@ -58,16 +110,35 @@ impl Section {
         self.lines.iter().enumerate().map(|(index, it)| self.line(index, it, digits, decimals)).collect()
     }
 
+    /// Returns by which share a line's cost differs from the first one's, on the work that both did.
+    #[must_use]
+    pub fn change(&self, line: &Line) -> Option<f64> {
+        let (tally, first) = (&line.tally, &self.lines.first()?.tally);
+        if let Some(spread) = &line.spread {
+            return Some(spread.change);
+        }
+        if tally.outcome.turns_completed != first.outcome.turns_completed {
+            return None;
+        }
+        let (cost, other) = tally.costs.total().zip(first.costs.total())?;
+        (other > 0.0).then(|| cost / other - 1.0)
+    }
+
     fn line(&self, index: usize, line: &Line, digits: Digits, decimals: usize) -> Vec<String> {
-        let (tally, first) = (&line.tally, &self.lines[0].tally);
-        let is_same_work = tally.outcome.turns_completed == first.outcome.turns_completed;
-        let change = (index > 0 && is_same_work)
-            .then(|| tally.costs.total().zip(first.costs.total()))
-            .flatten()
-            .and_then(|(cost, first)| numbers::change(cost, first));
+        let change = (index > 0).then(|| self.change(line)).flatten();
+        let none = || NONE.to_owned();
         let mut cells = vec![line.policy.clone()];
-        cells.extend(columns().iter().map(|it| it.cell(tally, digits, decimals)));
-        cells.push(change.unwrap_or_else(|| NONE.to_owned()));
+        cells.extend(columns().iter().map(|it| it.cell(&line.tally, digits, decimals)));
+        cells.push(change.map_or_else(none, numbers::signed));
+        if self.has_spread() {
+            let spread = line.spread.as_ref();
+            cells.push(spread.and_then(|it| it.interval).map_or_else(none, numbers::interval));
+            cells.push(spread.map_or_else(none, |it| numbers::signed(it.median)));
+            let shares = |it: &Spread| {
+                [it.cheaper, it.same, it.dearer].map(|it| format!("{:.0}", it * 100.0)).join("/")
+            };
+            cells.push(spread.map_or_else(none, shares));
+        }
         cells
     }
 }
@@ -77,9 +148,17 @@ impl Report {
     #[must_use]
     pub fn sections(&self, detail: Detail) -> Vec<Section> {
         let profiles = distinct(self.runs.iter().map(|it| it.profile.as_str()));
-        let groups = self.groups(detail);
-        let pairs = groups.iter().flat_map(|group| profiles.iter().map(move |it| (group, *it)));
-        pairs.map(|((load, scenarios), profile)| self.section(load, scenarios, profile)).collect()
+        let mut sections = Vec::new();
+        for group in self.groups(detail) {
+            match group.under {
+                Under::Each => sections.extend(profiles.iter().map(|it| self.section(&group, Some(it)))),
+                Under::One(profile) => sections.push(self.section(&group, Some(profile))),
+                Under::Own => sections.push(self.section(&group, None)),
+            }
+        }
+        // A recorded session may run under its own model's profile alone.
+        sections.retain(|it| !it.lines.is_empty());
+        sections
     }
 
     /// Returns a note for the scenarios whose needs are not known.
@@ -97,45 +176,88 @@ impl Report {
     }
 
     /// Returns groups of scenarios with their titles.
-    fn groups(&self, detail: Detail) -> Vec<(String, Vec<&str>)> {
+    fn groups(&self, detail: Detail) -> Vec<Group<'_>> {
         // Loads with planted facts have tables of their own.
         let shown = self.runs.iter().filter(|it| it.retention.is_none());
         let scenarios = distinct(shown.map(|it| it.scenario.as_str()));
         if scenarios.is_empty() {
             return Vec::new();
         }
-        let mut groups: Vec<(String, Vec<&str>)> = Vec::new();
-        if self.sums.is_empty() {
-            let folders = distinct(scenarios.iter().map(|it| folder(it)));
-            for name in folders {
-                groups.push((
-                    name.to_owned(),
-                    scenarios.iter().copied().filter(|it| folder(it) == name).collect(),
-                ));
+        let recorded: IndexSet<&str> = self.sessions.iter().map(|it| it.name.as_str()).collect();
+        let (mut sessions, others): (Vec<&str>, Vec<&str>) = match self.sums.is_empty() {
+            true => scenarios.iter().partition(|it| recorded.contains(**it)),
+            false => (Vec::new(), Vec::new()),
+        };
+        let mut groups = Vec::new();
+        let mut singles: Vec<&str> = Vec::new();
+        let is_whole = detail == Detail::Scenarios;
+        if !self.sums.is_empty() {
+            groups.push(self.group(ALL, scenarios.clone()));
+            if scenarios.len() > 1 && (is_whole || scenarios.len() <= FEW_SCENARIOS) {
+                singles.clone_from(&scenarios);
             }
-        } else {
-            groups.push((ALL.to_owned(), scenarios.clone()));
+        } else if sessions.len() > 1 {
+            groups.extend(self.groups_of_sessions(&sessions));
+            singles.extend(sessions.iter().filter(|_| is_whole));
+            sessions.clear();
         }
-        let is_shown =
-            detail == Detail::Scenarios || (!self.sums.is_empty() && scenarios.len() <= FEW_SCENARIOS);
-        let mut singles = Vec::new();
-        for (title, members) in &mut groups {
-            if let [only] = members[..] {
-                only.clone_into(title);
-                continue;
+        let rest: Vec<&str> =
+            scenarios.into_iter().filter(|it| others.contains(it) || sessions.contains(it)).collect();
+        for name in distinct(rest.iter().map(|it| folder(it))) {
+            let members: Vec<&str> = rest.iter().copied().filter(|it| folder(it) == name).collect();
+            if is_whole && members.len() > 1 {
+                singles.extend(&members);
             }
-            if is_shown {
-                singles.extend(members.iter().map(|it| ((*it).to_owned(), vec![*it])));
-            }
-            let n_turns: u32 = members.iter().filter_map(|it| self.turns(it)).sum();
-            *title = format!(
-                "{title} ({} scenarios, {} turns)",
-                members.len(),
-                numbers::thousands(n_turns.into())
-            );
+            groups.push(self.group(name, members));
         }
-        groups.extend(singles);
+        for name in singles {
+            groups.push(Group { is_part: true, ..self.group(name, vec![name]) });
+        }
         groups
+    }
+
+    /// Makes a group of scenarios; one of a single scenario is called by it.
+    fn group<'r>(&self, title: &str, scenarios: Vec<&'r str>) -> Group<'r> {
+        let title = match scenarios.as_slice() {
+            [only] => (*only).to_owned(),
+            all => format!("{title} ({} scenarios, {} turns)", all.len(), self.turns_of(all)),
+        };
+        Group { title, scenarios, under: Under::Each, is_part: false }
+    }
+
+    /// Returns recorded sessions as one group, and by model where each runs under its own model's profile.
+    fn groups_of_sessions<'r>(&'r self, sessions: &[&'r str]) -> Vec<Group<'r>> {
+        let members: IndexSet<&str> = sessions.iter().copied().collect();
+        let runs = self.runs.iter().filter(|it| members.contains(it.scenario.as_str()));
+        let cells: IndexSet<(&str, &str)> =
+            runs.map(|it| (it.scenario.as_str(), it.profile.as_str())).collect();
+        let group = |scenarios: Vec<&'r str>, under, is_part| {
+            let turns = self.turns_of(&scenarios);
+            let title = match scenarios.len() {
+                1 => format!("1 session ({turns} turns)"),
+                n => format!("{} sessions ({turns} turns)", numbers::thousands(n as u64)),
+            };
+            Group { title, scenarios, under, is_part }
+        };
+        if cells.len() > sessions.len() {
+            return vec![group(sessions.to_vec(), Under::Each, false)];
+        }
+        let mut by_profile: IndexMap<&str, Vec<&str>> = IndexMap::new();
+        for (scenario, profile) in cells {
+            by_profile.entry(profile).or_default().push(scenario);
+        }
+        by_profile.sort_by(|_, one, _, other| other.len().cmp(&one.len()));
+        if let (Some((profile, _)), 1) = (by_profile.first(), by_profile.len()) {
+            return vec![group(sessions.to_vec(), Under::One(profile), false)];
+        }
+        let parts = by_profile.into_iter().map(|(profile, of_it)| group(of_it, Under::One(profile), true));
+        std::iter::once(group(sessions.to_vec(), Under::Own, false)).chain(parts).collect()
+    }
+
+    /// Returns the user turns of some scenarios, as people read them.
+    fn turns_of(&self, scenarios: &[&str]) -> String {
+        let n_turns: u32 = scenarios.iter().filter_map(|it| self.turns(it)).sum();
+        numbers::thousands(n_turns.into())
     }
 
     /// Returns the user turns of a scenario.
@@ -145,31 +267,59 @@ impl Report {
     }
 
     /// Adds up the runs of one table.
-    fn section(&self, load: &str, scenarios: &[&str], profile: &str) -> Section {
-        let is_in = |it: &&Run| it.profile == profile && scenarios.contains(&it.scenario.as_str());
-        let runs: Vec<&Run> = self.runs.iter().filter(is_in).collect();
-        let policies = distinct(runs.iter().map(|it| it.policy.as_str()));
-        let lines = policies.into_iter().filter_map(|policy| {
-            let mine: Vec<&Run> = runs.iter().copied().filter(|it| it.policy == policy).collect();
-            line(&mine)
+    fn section(&self, group: &Group<'_>, profile: Option<&str>) -> Section {
+        let members: IndexSet<&str> = group.scenarios.iter().copied().collect();
+        let is_in = |it: &&Run| {
+            profile.is_none_or(|profile| it.profile == profile) && members.contains(it.scenario.as_str())
+        };
+        let mut by_policy: IndexMap<&str, Vec<&Run>> = IndexMap::new();
+        for run in self.runs.iter().filter(is_in) {
+            by_policy.entry(&run.policy).or_default().push(run);
+        }
+        let first = by_policy.first().map(|it| it.1.clone()).unwrap_or_default();
+        let lines = by_policy.values().enumerate().filter_map(|(nth, runs)| {
+            let spread = (nth > 0 && first.len() > 1).then(|| spread(runs, &first)).flatten();
+            Some(Line { spread, ..line(runs)? })
         });
+        let days: IndexSet<&str> = first.iter().map(|it| it.assumed.as_of.as_str()).collect();
+        let as_of = match (days.iter().min(), days.iter().max()) {
+            (Some(earliest), Some(latest)) if earliest != latest => format!("{earliest} to {latest}"),
+            (Some(day), _) => (*day).to_owned(),
+            _ => String::new(),
+        };
         Section {
-            load: load.to_owned(),
-            profile: profile.to_owned(),
-            as_of: runs.first().map(|it| it.assumed.as_of.clone()).unwrap_or_default(),
+            load: group.title.clone(),
+            profile: profile.unwrap_or(OWN).to_owned(),
+            as_of,
+            scenarios: first.len(),
+            is_part: group.is_part,
             lines: lines.collect(),
         }
     }
 }
 
+/// What the profile of a table is called whose sessions each run under their own.
+const OWN: &str = "each under its own model's profile";
+
+/// Compares the costs of runs with those of others on the same scenarios, where both came equally far.
+fn spread(runs: &[&Run], others: &[&Run]) -> Option<Spread> {
+    let others: IndexMap<&str, &Run> = others.iter().map(|it| (it.scenario.as_str(), *it)).collect();
+    let pairs = runs.iter().filter_map(|run| {
+        let other = others.get(run.scenario.as_str())?;
+        let is_same = run.tally.outcome.turns_completed == other.tally.outcome.turns_completed;
+        run.tally.costs.total().zip(other.tally.costs.total()).filter(|_| is_same)
+    });
+    Spread::new(&pairs.collect::<Vec<_>>())
+}
+
 /// Adds up the runs of one policy.
 fn line(runs: &[&Run]) -> Option<Line> {
     let (first, more) = runs.split_first()?;
-    let mut tally = first.tally;
+    let mut tally = first.tally.clone();
     for run in more {
         tally.add(&run.tally);
     }
-    Some(Line { policy: first.policy.clone(), tally, stopped: stopped(runs) })
+    Some(Line { policy: first.policy.clone(), tally, spread: None, stopped: stopped(runs) })
 }
 
 /// Says where a policy stopped at a limit, if it did.

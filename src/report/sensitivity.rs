@@ -1,19 +1,20 @@
 //! A comparison across profiles as tables, Markdown, JSON and comma-separated values.
 
 mod grids;
+mod policies;
 
 use std::fmt::Write as _;
 
 use indexmap::IndexMap;
 use serde::Serialize;
 
-use super::csv;
 use super::retention::{self, Grid};
+use super::{ALL, csv, fit};
 use crate::input::profile::price::Part;
 use crate::input::suite::Habits;
-use crate::measure::BreakEven;
 use crate::measure::sensitivity::{Cell, Grid as Compared, Sensitivity};
-use grids::{heading, letters, notes, tables};
+use crate::measure::{BreakEven, Label};
+use grids::{columns_of, heading, letters, notes, tables};
 
 /// The schema; fields are added, never renamed without a new version.
 pub const SCHEMA: &str = "ctxsim.sensitivity/1";
@@ -57,6 +58,10 @@ struct CellJson<'a> {
     stopped: bool,
     cache_hit_ratio: f64,
     evidence_kept: Option<f64>,
+    recovery_tokens: Option<f64>,
+    results_shown: Option<f64>,
+    of_limit: Option<f64>,
+    label: Option<Label>,
     rates: IndexMap<&'static str, RateJson>,
 }
 
@@ -73,6 +78,8 @@ struct RateJson {
 struct CheapestJson<'a> {
     profile: &'a str,
     policy: Option<&'a str>,
+    /// Whether every policy costs nothing, so that none is the cheapest.
+    free: bool,
     until: Option<UntilJson<'a>>,
 }
 
@@ -118,7 +125,8 @@ fn load<'a>(all: &'a Sensitivity, grid: &'a Compared) -> LoadJson<'a> {
     let policy = |index: usize| all.policies[index].as_str();
     let cheapest = rows().map(|(profile, row)| CheapestJson {
         profile,
-        policy: row.order().first().map(|it| policy(*it)),
+        policy: row.cheapest().map(policy),
+        free: row.is_free(),
         until: row.nearest.map(|it| UntilJson {
             rate: it.part.name(),
             factor: it.factor,
@@ -132,20 +140,21 @@ fn load<'a>(all: &'a Sensitivity, grid: &'a Compared) -> LoadJson<'a> {
     });
     LoadJson {
         scenario: &grid.load,
-        cells: cells(all, grid).map(|(profile, policy, it)| cell(profile, policy, it)).collect(),
+        cells: cells(all, grid).collect(),
         cheapest: cheapest.collect(),
         flips: flips.collect(),
     }
 }
 
 /// Returns the cells with their profile and policy.
-fn cells<'a>(all: &'a Sensitivity, grid: &'a Compared) -> impl Iterator<Item = (&'a str, &'a str, &'a Cell)> {
+fn cells<'a>(all: &'a Sensitivity, grid: &'a Compared) -> impl Iterator<Item = CellJson<'a>> {
     all.profiles.iter().zip(&grid.rows).flat_map(|(profile, row)| {
-        all.policies.iter().zip(&row.cells).map(|(policy, it)| (profile.name.as_str(), policy.as_str(), it))
+        let policies = all.policies.iter().zip(&row.cells).enumerate();
+        policies.map(|(index, (policy, it))| cell(&profile.name, policy, it, row.label(index)))
     })
 }
 
-fn cell<'a>(profile: &'a str, policy: &'a str, cell: &Cell) -> CellJson<'a> {
+fn cell<'a>(profile: &'a str, policy: &'a str, cell: &Cell, label: Option<Label>) -> CellJson<'a> {
     let rates = Part::ALL.map(|part| {
         let [cost_usd_at_90_percent, cost_usd_at_110_percent] = cell.cost_at(part);
         let elasticity = cell.elasticity(part);
@@ -159,6 +168,10 @@ fn cell<'a>(profile: &'a str, policy: &'a str, cell: &Cell) -> CellJson<'a> {
         stopped: cell.is_stopped(),
         cache_hit_ratio: cell.tally.cache_hit_ratio(),
         evidence_kept: cell.tally.evidence_kept(),
+        recovery_tokens: policies::recovery_tokens(cell),
+        results_shown: policies::results_shown(cell),
+        of_limit: policies::of_limit(cell),
+        label,
         rates: rates.into_iter().collect(),
     }
 }
@@ -170,16 +183,17 @@ fn cell<'a>(profile: &'a str, policy: &'a str, cell: &Cell) -> CellJson<'a> {
 /// A value that JSON cannot hold.
 pub fn values(it: &Sensitivity) -> Result<String, serde_json::Error> {
     let mut rows = Vec::new();
-    for grid in &it.grids {
+    // Whoever adds up a column counts each scenario once.
+    for grid in it.grids.iter().filter(|it| it.load != ALL) {
         let points = it.profiles.iter().flat_map(|profile| {
             std::iter::repeat_n((profile.as_of.as_str(), &profile.break_even), it.policies.len())
         });
-        for ((profile, policy, one), (as_of, break_even)) in cells(it, grid).zip(points) {
+        for (one, (as_of, break_even)) in cells(it, grid).zip(points) {
             let mut row = IndexMap::from([
                 ("scenario".to_owned(), grid.load.clone()),
                 ("as_of".to_owned(), as_of.to_owned()),
             ]);
-            row.extend(csv::flat(&serde_json::to_string(&cell(profile, policy, one))?)?);
+            row.extend(csv::flat(&serde_json::to_string(&one)?)?);
             for (name, value) in csv::flat(&serde_json::to_string(break_even)?)? {
                 row.insert(format!("break_even.{name}"), value);
             }
@@ -205,21 +219,27 @@ pub fn markdown(it: &Sensitivity, is_detailed: bool) -> String {
 }
 
 /// Returns the comparison as tables for people, notes wrapped at the width of a terminal; `is_detailed` shows every scenario and every policy's elasticities.
-#[cfg(feature = "cli")]
 #[must_use]
 pub fn table(it: &Sensitivity, is_detailed: bool, width: Option<usize>) -> String {
-    let mut text = format!("{}\n", heading(it));
+    let mut text = String::new();
+    super::prose::wrap(&heading(it), "", width, &mut text);
     for (letter, policy) in letters(it).iter().zip(&it.policies) {
         let _ = writeln!(text, "  {letter}  {policy}");
     }
+    let mut hidden = Vec::new();
     for grid in tables(it, is_detailed) {
-        let _ = writeln!(text, "\n{}\n{}", grid.title, super::table::drawn(&grid, width));
+        let drawn = fit::draw(&columns_of(&grid), &grid.rows, &vec![None; grid.rows.len()], width);
+        hidden.extend(drawn.hidden);
+        let _ = writeln!(text, "\n{}\n{}", grid.title, drawn.text);
     }
     text.push('\n');
-    for note in notes(it) {
-        super::table::wrap(&note, "Note: ", width, &mut text);
+    if let Some(note) = fit::hidden_note(hidden) {
+        super::prose::wrap(&note, "Note: ", width, &mut text);
     }
-    let more = "--details for each scenario and policy, --format json or csv for each number.";
-    super::table::wrap(more, "More: ", width, &mut text);
+    for note in notes(it) {
+        super::prose::wrap(&note, "Note: ", width, &mut text);
+    }
+    let more = "--details for each scenario and policy, --sort and --top for fewer price lists, --format json or csv for each number.";
+    super::prose::wrap(more, "More: ", width, &mut text);
     text
 }

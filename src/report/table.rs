@@ -4,10 +4,10 @@ use std::fmt::Write as _;
 
 use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Table, TableStyle, Width};
 
-use super::Report;
-use super::metric::dispensable;
-use super::numbers;
-use super::sections::{Detail, Section, headings};
+use super::fit::{Fitted, draw, fits, hidden_note, short_names};
+use super::prose::wrap;
+use super::sections::{Detail, Section, columns_of};
+use super::{Report, numbers};
 
 /// How a table is drawn.
 #[derive(Clone, Copy, Debug, Default)]
@@ -18,28 +18,38 @@ pub struct Layout {
     pub detail: Detail,
 }
 
-/// The narrowest that the column of names becomes; longer names wrap.
-const NAME_WIDTH_MIN: usize = 24;
-/// What a column takes beside its content: a blank on each side, and one to the next column.
+/// What a column of a grid takes beside its content: a blank on each side, and one to the next column.
 const PADDING: usize = 3;
 /// What the further lines of a broken name begin with.
 const INDENT: &str = "  ";
 
-/// Returns the report as tables, with notes and where to look further.
+/// Returns the report as tables: what was read, the tables, notes, where to look further, and what the tables say.
 #[must_use]
 pub fn report(report: &Report, layout: Layout) -> String {
     let mut text = String::new();
-    let mut hidden: Vec<&str> = Vec::new();
-    let headings = headings();
+    for line in report.on_sessions() {
+        wrap(&line, "", layout.width, &mut text);
+    }
+    if !text.is_empty() {
+        text.push('\n');
+    }
+    let mut hidden: Vec<String> = Vec::new();
     for section in report.sections(layout.detail) {
-        let _ = writeln!(text, "{} · {} ({})", section.load, section.profile, section.as_of);
-        let grid = Grid::new(&section, layout.width);
-        let is_hidden = |it: &&str| !grid.columns.iter().any(|at| headings[*at] == *it);
-        hidden.extend(dispensable().into_iter().filter(is_hidden));
-        let _ = writeln!(text, "{}\n", grid.draw(&section));
+        let title = format!("{} · {} ({})", section.load, section.profile, section.as_of);
+        wrap(&title, "", layout.width, &mut text);
+        let drawn = fitted(&section, layout.width);
+        hidden.extend(drawn.hidden);
+        let _ = writeln!(text, "{}\n", drawn.text);
     }
     for grid in report.retention_grids() {
         let _ = writeln!(text, "{}\n{}\n", grid.title, drawn(&grid, layout.width));
+    }
+    if let Some(heading) = report.guards_heading() {
+        let _ = writeln!(text, "{heading}:");
+        for line in report.guard_lines(layout.detail) {
+            wrap(&line, "  ", layout.width, &mut text);
+        }
+        text.push('\n');
     }
     let assumptions = report.assumptions();
     if layout.detail == Detail::Scenarios && !assumptions.is_empty() {
@@ -49,17 +59,24 @@ pub fn report(report: &Report, layout: Layout) -> String {
         }
         text.push('\n');
     }
-    for note in report.notes.iter().cloned().chain(report.note_on_needs()) {
+    for note in report.all_notes() {
         wrap(&note, "Note: ", layout.width, &mut text);
     }
-    let hidden = super::distinct(hidden.into_iter());
-    if !hidden.is_empty() {
-        let note = format!("no room for {}; a wider terminal or a pipe shows all.", hidden.join(", "));
+    if let Some(note) = hidden_note(hidden) {
         wrap(&note, "Note: ", layout.width, &mut text);
     }
     let more = "--details for each scenario, --rows requests for each request, --format json for each field.";
     wrap(more, "More: ", layout.width, &mut text);
-    let count = match (assumptions.len(), layout.detail) {
+    wrap(&limits(report, layout.detail), "Simulated: ", layout.width, &mut text);
+    for line in report.verdict_lines() {
+        wrap(&line, "Verdict: ", layout.width, &mut text);
+    }
+    text
+}
+
+/// Says what a simulation is not, and how recovery was counted.
+fn limits(report: &Report, detail: Detail) -> String {
+    let count = match (report.assumptions().len(), detail) {
         (0, _) => String::new(),
         (1, Detail::Groups) => " One assumption: --details tells it.".to_owned(),
         (n, Detail::Groups) => format!(" {n} assumptions: --details lists them."),
@@ -72,11 +89,25 @@ pub fn report(report: &Report, layout: Layout) -> String {
         (_, true) => "recovery is an expected value, or the mean of drawn runs",
         _ => "recovery is an expected value",
     };
-    let limits = format!(
-        "no model ran and no answer was judged; {recovery}, prices are of the days in brackets.{count}"
-    );
-    wrap(&limits, "Simulated: ", layout.width, &mut text);
-    text
+    format!("no model ran and no answer was judged; {recovery}, prices are of the days in brackets.{count}")
+}
+
+/// Draws a table in full, or what fits: short numbers and names first, then fewer columns.
+fn fitted(section: &Section, width: Option<usize>) -> Fitted {
+    let columns = columns_of(section.has_spread());
+    let names: Vec<&str> = section.lines.iter().map(|it| it.policy.as_str()).collect();
+    let named = |mut rows: Vec<Vec<String>>| {
+        for (row, name) in rows.iter_mut().zip(short_names(&names)) {
+            name.clone_into(&mut row[0]);
+        }
+        rows
+    };
+    let mut rows = named(section.cells(numbers::thousands));
+    if !fits(&columns, &rows, width) {
+        rows = named(section.cells(numbers::short));
+    }
+    let notes: Vec<Option<String>> = section.lines.iter().map(|it| it.stopped.clone()).collect();
+    draw(&columns, &rows, &notes, width)
 }
 
 /// Draws a grid; where it is wider than a terminal, headings and names take more lines, and whatever else must.
@@ -126,63 +157,6 @@ fn plain_table() -> Table {
     table
 }
 
-/// What of a section is drawn.
-struct Grid {
-    columns: Vec<usize>,
-    cells: Vec<Vec<String>>,
-    name_width: Option<usize>,
-}
-
-impl Grid {
-    /// Takes all columns in full, or what fits: short numbers first, then fewer columns, then a wrapped name.
-    fn new(section: &Section, width: Option<usize>) -> Self {
-        let headings = headings();
-        let all: Vec<usize> = (0..headings.len()).collect();
-        let full = section.cells(numbers::thousands);
-        let Some(width) = width.filter(|it| needed(&full, &all) > *it) else {
-            return Self { columns: all, cells: full, name_width: None };
-        };
-        let cells = section.cells(numbers::short);
-        let mut columns = all;
-        for name in dispensable() {
-            if rest(&cells, &columns) + name_width(&cells).min(NAME_WIDTH_MIN) <= width {
-                break;
-            }
-            columns.retain(|it| headings[*it] != name);
-        }
-        let room = width.saturating_sub(rest(&cells, &columns)).max(NAME_WIDTH_MIN);
-        Self { columns, cells, name_width: Some(room) }
-    }
-
-    /// Draws the table.
-    fn draw(&self, section: &Section) -> String {
-        let mut table = plain_table();
-        let headings = headings();
-        table.set_header(self.columns.iter().map(|it| header(headings[*it])));
-        for (cells, line) in self.cells.iter().zip(&section.lines) {
-            let mut row: Vec<String> = self.columns.iter().map(|it| cells[*it].clone()).collect();
-            if let Some(name) = row.first_mut() {
-                *name = self
-                    .name_width
-                    .map_or_else(|| name.clone(), |it| broken(name, it.saturating_sub(PADDING)));
-                if let Some(stopped) = &line.stopped {
-                    let _ = write!(name, "\n  {stopped}");
-                }
-            }
-            table.add_row(row);
-        }
-        for (index, column) in table.column_iter_mut().enumerate() {
-            if index > 0 {
-                column.set_cell_alignment(CellAlignment::Right);
-            } else if let Some(width) = self.name_width {
-                let width = u16::try_from(width).unwrap_or(u16::MAX);
-                column.set_constraint(ColumnConstraint::UpperBoundary(Width::Fixed(width)));
-            }
-        }
-        table.trim_fmt()
-    }
-}
-
 /// Breaks a name between its fragments where it is wider than that.
 fn broken(name: &str, width: usize) -> String {
     let mut lines = vec![String::new()];
@@ -208,49 +182,7 @@ fn header(name: &str) -> String {
     name.replacen(' ', "\n", 1)
 }
 
-/// Returns the width that these columns need.
-fn needed(cells: &[Vec<String>], columns: &[usize]) -> usize {
-    name_width(cells) + rest(cells, columns)
-}
-
-/// Returns the width that the names need.
-fn name_width(cells: &[Vec<String>]) -> usize {
-    column_width(cells, 0)
-}
-
-/// Returns the width that all columns but the names need.
-fn rest(cells: &[Vec<String>], columns: &[usize]) -> usize {
-    columns.iter().filter(|it| **it > 0).map(|it| column_width(cells, *it)).sum()
-}
-
-/// Returns the width of a column.
-fn column_width(cells: &[Vec<String>], column: usize) -> usize {
-    width_of(headings()[column], cells.iter().map(|it| it[column].as_str()))
-}
-
 /// Returns the width that cells need below a heading of which each word may take a line.
 fn width_of<'a>(heading: &'a str, cells: impl Iterator<Item = &'a str>) -> usize {
     heading.split(' ').chain(cells).map(|it| it.chars().count()).max().unwrap_or(0) + PADDING
-}
-
-/// Writes a paragraph behind a mark, its further lines indented as far.
-pub(super) fn wrap(paragraph: &str, mark: &str, width: Option<usize>, text: &mut String) {
-    let width = width.unwrap_or(usize::MAX);
-    let indent = " ".repeat(mark.chars().count());
-    let mut column = indent.len();
-    text.push_str(mark);
-    for (index, word) in paragraph.split_whitespace().enumerate() {
-        let length = word.chars().count();
-        if index > 0 && column.saturating_add(length + 1) > width {
-            text.push('\n');
-            text.push_str(&indent);
-            column = indent.len();
-        } else if index > 0 {
-            text.push(' ');
-            column += 1;
-        }
-        text.push_str(word);
-        column += length;
-    }
-    text.push('\n');
 }

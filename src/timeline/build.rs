@@ -1,91 +1,22 @@
 //! Puts a timeline together turn by turn; generators, scenario files and importers all end here.
 
 mod facts;
+mod item;
 
 use std::ops::Range;
-use std::sync::Arc;
 
-use super::evidence::{Need, Recover, TurnEvidence};
+use super::evidence::{Need, TurnEvidence};
 use super::{
-    Due, Event, EventKind, Harness, Inferred, Item, Kind, Level, Lifecycle, NO_ITEM, Needs, Phase, Preserve,
-    Session, Spine, StepIx, StepRow, Texts, Timeline, TurnIx, TurnRow, Usage, When,
+    Due, Event, EventKind, Harness, Inferred, Item, Kind, Level, Lifecycle, NO_ITEM, Needs, Phase, Session,
+    Spine, StepIx, StepRow, Texts, Timeline, TurnIx, TurnRow, Usage, When,
 };
+use crate::input::TtlClass;
 use crate::input::profile::cache::Setting;
 use crate::input::scenario::TokenizerName;
 use crate::input::scenario::refetch::Refetch;
 use crate::quantity::{Cost, Decimal, Tokens};
 
-/// The sizes of an item in its renditions, in tokens.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Sizes {
-    /// As it came.
-    pub raw: u32,
-    /// Its exact excerpt.
-    pub excerpt: u32,
-    /// Its summary.
-    pub summary: u32,
-    /// Its recovery handle.
-    pub handle: u32,
-}
-
-impl Sizes {
-    /// Sizes of an item that has no other rendition than its whole.
-    #[must_use]
-    pub fn whole(raw: u32) -> Self {
-        Self { raw, excerpt: raw, summary: raw, handle: 0 }
-    }
-}
-
-/// An item about to be appended.
-#[derive(Clone, Copy, Debug)]
-pub struct NewItem<'a> {
-    /// What it is.
-    pub kind: Kind,
-    /// Its sizes.
-    pub sizes: Sizes,
-    /// The tool, for calls and results.
-    pub tool: &'a str,
-    /// Why it may be needed again.
-    pub preserve: Preserve,
-    /// What it takes to fetch it again.
-    pub recover: Recover,
-    /// Of a result: which call of the same step it answers, counted among the reply's calls.
-    pub answers: usize,
-    /// Stands for its content; made from its place, when silent.
-    pub digest: Option<u64>,
-    /// Its text, where there is one; of a call, its input as JSON.
-    pub text: Option<&'a Arc<str>>,
-}
-
-impl<'a> NewItem<'a> {
-    /// An item that is nothing but its kind and its size.
-    #[must_use]
-    pub fn plain(kind: Kind, tokens: u32) -> Self {
-        let sizes = Sizes::whole(tokens);
-        Self {
-            kind,
-            sizes,
-            tool: "",
-            preserve: Preserve::None,
-            recover: Recover::default(),
-            answers: 0,
-            digest: None,
-            text: None,
-        }
-    }
-
-    /// A tool call.
-    #[must_use]
-    pub fn call(tool: &'a str, tokens: u32) -> Self {
-        Self { tool, ..Self::plain(Kind::ToolCall, tokens) }
-    }
-
-    /// The result of the reply's n-th call.
-    #[must_use]
-    pub fn result(tool: &'a str, answers: usize, sizes: Sizes, preserve: Preserve, recover: Recover) -> Self {
-        Self { kind: Kind::ToolResult, sizes, tool, preserve, recover, answers, digest: None, text: None }
-    }
-}
+pub use item::{NewItem, Sizes};
 
 /// Puts a timeline together.
 #[derive(Debug)]
@@ -126,6 +57,8 @@ impl TimelineBuilder {
             harness: Harness::default(),
             quiet_turns: Vec::new(),
             recorded: None,
+            models: Vec::new(),
+            began_ms: None,
             chars_per_token: Decimal::parse("4").unwrap_or(Decimal::ONE),
             tokenizer: None,
             refetch: Refetch::default(),
@@ -302,6 +235,12 @@ impl TimelineBuilder {
         self.events.push((step, EventKind::Change(setting, value)));
     }
 
+    /// Says how long entries are asked to live from the request of the step that comes next on.
+    pub fn lifetime(&mut self, ttl: TtlClass) {
+        let step = self.next_step();
+        self.events.push((step, EventKind::Lifetime(ttl)));
+    }
+
     /// Says that something happened to the memory: at the start of a session without turns so far, else before the request of
     /// the step that comes next.
     pub fn lifecycle(&mut self, event: Lifecycle) {
@@ -348,8 +287,7 @@ impl TimelineBuilder {
     pub fn item_need(&mut self, inferred: Inferred, level: Level, weight: f64, mentions: &[u32]) {
         let Some(item) = self.timeline.spine.items.get(inferred.item as usize) else { return };
         let need = Need::new(item.turn_ix, level, weight, None);
-        let tool = self.timeline.spine.tools.get_index(usize::from(item.tool));
-        let is_file = tool.is_some_and(|tool| self.file_tools.contains(tool));
+        let is_file = self.timeline.spine.is_one_of(item.tool, &self.file_tools);
         let evidence = TurnEvidence::of_item(item, is_file);
         self.timeline.needs.push_item(inferred, need, evidence, mentions);
     }
@@ -394,10 +332,10 @@ impl TimelineBuilder {
         let tool = if new.tool.is_empty() {
             u16::MAX as usize
         } else {
-            spine
-                .tools
-                .get_index_of(new.tool)
-                .unwrap_or_else(|| spine.tools.insert_full(new.tool.to_owned()).0)
+            spine.tools.get_index_of(new.tool).unwrap_or_else(|| {
+                spine.capabilities.push(new.capability);
+                spine.tools.insert_full(new.tool.to_owned()).0
+            })
         };
         let digest = new
             .digest
@@ -419,12 +357,15 @@ impl TimelineBuilder {
         spine.items.push(item);
         if let Some(text) = new.text {
             self.timeline.texts.set(index, text);
+            if let Some(form) = new.form {
+                self.timeline.texts.set_form(index, form);
+            }
         }
         if let Some(call) = spine.items.get_mut(pair as usize) {
             call.pair = index;
         }
         if new.kind == Kind::ToolResult {
-            let is_file = self.file_tools.iter().any(|it| it == new.tool);
+            let is_file = spine.is_one_of(item.tool, &self.file_tools);
             self.open.evidence.add(&item, &new.recover, is_file);
         }
     }

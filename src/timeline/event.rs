@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::{ItemIx, StepIx, TurnIx};
+use crate::input::TtlClass;
 use crate::input::profile::cache::Setting;
 
 /// A moment of a load; moments compare in the order in which they come.
@@ -50,6 +51,8 @@ pub enum EventKind {
     Reset(Range<ItemIx>),
     /// A setting has another value from here on; it had 0 when the load began.
     Change(Setting, u32),
+    /// The harness asks the entries that it writes to live so long from here on.
+    Lifetime(TtlClass),
     /// Something happened to the memory beside the window.
     Memory(Lifecycle),
 }

@@ -6,6 +6,7 @@ mod claude_code;
 mod codex;
 mod content;
 mod counting;
+mod harness;
 mod json;
 mod lay_out;
 mod lines;
@@ -177,7 +178,7 @@ pub fn import_from(
     let all = transcripts.into_iter().map(|transcript| {
         let session = transcript.name.clone();
         let name = if session.is_empty() { name.to_owned() } else { format!("{name}/{session}") };
-        let timeline = transcript.into_timeline(&name, assume, file_tools);
+        let timeline = transcript.into_timeline(&name, format.name, assume, file_tools);
         Imported { session, timeline, format: format.name, losses: losses.clone() }
     });
     Ok(Ok(all.collect()))
@@ -189,6 +190,10 @@ fn unknown(head: &str) -> Diagnostic {
         let problem =
             Diagnostic::at("recording-unknown", "", "a compressed file, whose content is not looked at");
         return problem.help("unpack it first, as `gunzip` does");
+    }
+    if head.trim().is_empty() {
+        let problem = Diagnostic::at("recording-empty", "", "the file is empty");
+        return problem.help("record a session in which the model answered");
     }
     let known: Vec<String> = FORMATS.iter().map(|it| format!("`{}` ({})", it.name, it.looks_like)).collect();
     let problem = Diagnostic::at("recording-unknown", "", "not a recorded session of a known format");

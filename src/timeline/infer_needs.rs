@@ -79,8 +79,7 @@ pub(super) fn infer_needs(
             let need =
                 Need { interval: active.interval, ..Need::new(row.turn_ix, level, active.weight, None) };
             let mentions = history.mentions(item, &of_handles);
-            let tool = timeline.spine.tools.get_index(usize::from(row.tool));
-            let is_file = tool.is_some_and(|tool| file_tools.contains(tool));
+            let is_file = timeline.spine.is_one_of(row.tool, file_tools);
             needs.push_item(inferred, need, TurnEvidence::of_item(row, is_file), &mentions);
         }
     }

@@ -1,6 +1,6 @@
 //! A scenario's load as a timeline, wherever its items come from.
 
-use super::{Conversation, Timeline, generate, scripted};
+use super::{Conversation, Timeline, random, scripted};
 use crate::error::Error;
 use crate::input::Scenario;
 use crate::input::scenario::{Assume, Load};
@@ -12,7 +12,7 @@ use crate::input::scenario::{Assume, Load};
 /// as the scenario writes it, and what the recording does not say.
 ///
 /// # Errors
-/// What the scenario's generator refuses, each with its field path, or what `recorded` says.
+/// What `recorded` says.
 pub fn load(
     scenario: &Scenario,
     recorded: impl FnOnce(&str, &Assume) -> Result<Timeline, Error>,
@@ -28,7 +28,8 @@ fn made(
 ) -> Result<Timeline, Error> {
     match &spec.load {
         Load::Turns(turns) => Ok(scripted::timeline(spec, turns)),
-        Load::Generate { kind, turns, scale } => Ok(generate::timeline(spec, kind, *turns, *scale)?),
+        Load::Generate(generate) => Ok(scripted::generated(spec, generate)),
+        Load::Random { turns } => Ok(random::timeline(spec, *turns)),
         Load::Conversation(conversation) => {
             let conversation = Conversation::new(spec, conversation);
             Ok(conversation.timeline(&conversation.trial(0)))

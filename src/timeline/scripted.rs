@@ -1,10 +1,11 @@
-//! Turns that are written out, as a timeline.
+//! Turns that are written out, one by one or as patterns, as a timeline.
 
 use indexmap::IndexMap;
 
 use super::evidence::{Recover, normalised, turns_back};
-use super::{Due, Kind, Level, Need, NewItem, Preserve, Sizes, Timeline, TimelineBuilder};
-use crate::input::scenario::{self, ITEM_TOKENS_MAX, ResultSizes};
+use super::facts::Form;
+use super::{Due, Kind, Level, Need, NewItem, Sizes, Timeline, TimelineBuilder};
+use crate::input::scenario::{Amount, Call, Generate, ITEM_TOKENS_MAX, ResultSizes, Turn};
 use crate::input::{Scenario, ScenarioFile};
 use crate::quantity::Tokens;
 
@@ -16,144 +17,98 @@ const HANDLE_TOKENS_MAX: Tokens = 96;
 
 /// Makes a timeline of a scenario's written turns.
 #[must_use]
-pub fn timeline(scenario: &Scenario, turns: &[scenario::Turn]) -> Timeline {
+pub fn timeline(scenario: &Scenario, turns: &[Turn]) -> Timeline {
     let mut writer = Writer::new(scenario);
-    for written in turns {
-        writer.push(&of_spec(written));
+    for turn in turns {
+        (0..turn.times).for_each(|index| writer.push(turn, index, u64::MAX));
     }
-    writer.finish()
+    writer.builder.finish()
 }
 
-/// A checked turn.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Turn<'a> {
-    /// Tokens of the user message.
-    pub user_tokens: u32,
-    /// Tokens of the answer.
-    pub answer_tokens: u32,
-    /// The calls.
-    pub calls: Vec<Call<'a>>,
-    /// What the answer needs.
-    pub answer_needs: Vec<(Level, f64)>,
-    /// What follows from it.
-    pub follow_up_needs: Vec<(Level, f64)>,
-    /// What it comes back to.
-    pub revisits: Vec<Revisit>,
+/// Makes a timeline of a scenario's patterns.
+#[must_use]
+pub fn generated(scenario: &Scenario, load: &Generate) -> Timeline {
+    let mut writer = Writer::new(scenario);
+    for (pattern, n_turns) in load.taken() {
+        // The first turns of a pattern have nothing to come back to, even where another one went before.
+        (0..n_turns).for_each(|index| writer.push(pattern, index, index));
+    }
+    writer.builder.finish()
 }
 
-/// A checked call with its result.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Call<'a> {
-    /// The tool.
-    pub tool: &'a str,
-    /// Tokens of purpose and arguments, without the scenario's overhead.
-    pub said_tokens: u32,
-    /// Sizes of the result.
-    pub sizes: Sizes,
-    /// Why the result may be needed again.
-    pub preserve: Preserve,
-    /// What it takes to fetch the result again.
-    pub recover: Recover,
-}
-
-/// A checked need of something earlier.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Revisit {
-    /// How many turns back.
-    pub turns_back: u64,
-    /// How much is needed.
-    pub level: Level,
-    /// How probable it is.
-    pub weight: f64,
-    /// Tokens that fetch it again; by the results' own numbers, when silent.
-    pub recover_tokens: Option<u32>,
-}
-
-/// Appends checked turns to a timeline: every call is a step of its own, and the answer is the last step.
+/// Appends turns to a timeline: every call is a step of its own, and the answer is the last step.
 ///
 /// Written loads have no clock: every request starts at 0.
 #[derive(Debug)]
-pub(super) struct Writer {
+struct Writer {
     builder: TimelineBuilder,
-    overhead: u32,
+    overhead: Tokens,
 }
 
 impl Writer {
     /// Begins a timeline with the scenario's name and its stable prefix.
-    pub(super) fn new(spec: &ScenarioFile) -> Self {
-        Self { builder: begin(spec), overhead: narrow(spec.call_overhead_tokens) }
+    fn new(spec: &ScenarioFile) -> Self {
+        Self { builder: begin(spec), overhead: spec.call_overhead_tokens }
     }
 
-    /// Appends a turn.
-    pub(super) fn push(&mut self, new: &Turn<'_>) {
-        self.builder.begin_turn(&[NewItem::plain(Kind::User, new.user_tokens)]);
-        self.needs(new);
-        for call in &new.calls {
-            let tokens = call.said_tokens.saturating_add(self.overhead);
-            let reply = NewItem::call(call.tool, tokens);
-            let result = NewItem::result(call.tool, 0, call.sizes, call.preserve, call.recover);
-            self.builder.step(0, Tokens::from(tokens), &[reply], &[result]);
+    /// Appends a turn by its place in its pattern; it comes back to turns that are no more than `reach` before it.
+    fn push(&mut self, spec: &Turn, turn: u64, reach: u64) {
+        self.builder.begin_turn(&[NewItem::plain(Kind::User, narrow(spec.user_tokens.at(turn, 0)))]);
+        self.plant(&spec.plants);
+        spec.asks.iter().for_each(|it| self.builder.ask(it));
+        self.revisits(spec, reach);
+        let made: Vec<&Call> = spec.calls.iter().filter(|it| it.is_made_in(turn)).collect();
+        if !made.is_empty() {
+            let round = made.iter().flat_map(|call| (0..call.times).map(move |_| *call));
+            let calls = (0..spec.rounds).flat_map(|_| round.clone());
+            calls.zip(0..).for_each(|(call, nth)| self.call(call, turn, nth));
         }
-        let answer = NewItem::plain(Kind::Assistant, new.answer_tokens);
-        self.builder.step(0, Tokens::from(new.answer_tokens), &[answer], &[]);
-    }
-
-    /// Ends the timeline.
-    pub(super) fn finish(self) -> Timeline {
-        self.builder.finish()
-    }
-
-    /// Appends what the open turn needs, and what follows from it.
-    fn needs(&mut self, new: &Turn<'_>) {
-        let own = self.builder.turn_ix();
-        for revisit in &new.revisits {
-            let Some(source) = turns_back(own, revisit.turns_back) else { continue };
-            let Revisit { level, recover_tokens, .. } = *revisit;
-            let weight = revisit.weight.clamp(0.0, 1.0);
-            if weight > 0.0 && level != Level::None {
-                self.builder.need(Due::TurnStart, Need::new(source, level, weight, recover_tokens));
-            }
-        }
-        let mut due = |due, weights: &[(Level, f64)]| {
-            for (level, weight) in normalised(weights.iter().copied()) {
-                self.builder.need(due, Need::new(own, level, weight, None));
-            }
-        };
+        let answer = narrow(spec.answer_tokens.at(turn, 0));
+        let answer_item = NewItem::plain(Kind::Assistant, answer);
+        self.builder.step(0, Tokens::from(answer), &[answer_item], &[]);
         // An answer that called no tool has no results to need.
-        if !new.calls.is_empty() {
-            due(Due::Answer, &new.answer_needs);
+        if !made.is_empty() {
+            self.needs(Due::Answer, &spec.answer_needs);
         }
-        due(Due::TurnEnd, &new.follow_up_needs);
+        let is_talk = made.is_empty() && !spec.talk_needs.is_empty();
+        self.needs(Due::TurnEnd, if is_talk { &spec.talk_needs } else { &spec.follow_up_needs });
     }
-}
 
-/// Takes a checked call as a file writes it.
-fn call_of_spec(spec: &scenario::Call) -> Call<'_> {
-    Call {
-        tool: &spec.tool,
-        said_tokens: narrow(spec.purpose_tokens.saturating_add(spec.args_tokens)),
-        sizes: sizes(&spec.result),
-        preserve: spec.preserve,
-        recover: recover(spec),
+    /// Appends one call, by its place in its turn.
+    fn call(&mut self, spec: &Call, turn: u64, nth: u64) {
+        let said = [spec.purpose_tokens, spec.args_tokens].map(|it| it.at(turn, nth));
+        let tokens = narrow(said.into_iter().fold(self.overhead, Tokens::saturating_add));
+        let sizes = sizes(&spec.result, |it| it.at(turn, nth));
+        let reply = NewItem::call(&spec.tool, tokens);
+        let result = NewItem::result(&spec.tool, 0, sizes, spec.preserve, recover(spec));
+        self.builder.step(0, Tokens::from(tokens), &[reply], &[result]);
+        self.plant(&spec.plants);
     }
-}
 
-/// Takes a checked turn as a file writes it.
-fn of_spec(spec: &scenario::Turn) -> Turn<'_> {
-    let weights = |weights: &IndexMap<Level, f64>| weights.iter().map(|(level, it)| (*level, *it)).collect();
-    let revisit = |spec: &scenario::Revisit| Revisit {
-        turns_back: spec.turns_back,
-        level: spec.level,
-        weight: spec.weight,
-        recover_tokens: spec.recover_tokens.map(narrow),
-    };
-    Turn {
-        user_tokens: narrow(spec.user_tokens),
-        answer_tokens: narrow(spec.answer_tokens),
-        calls: spec.calls.iter().map(call_of_spec).collect(),
-        answer_needs: weights(&spec.answer_needs),
-        follow_up_needs: weights(&spec.follow_up_needs),
-        revisits: spec.revisits.iter().map(revisit).collect(),
+    /// Says that the item that came last tells facts.
+    fn plant(&mut self, facts: &[String]) {
+        facts.iter().for_each(|it| self.builder.plant(it, Form::Explicit, 0));
+    }
+
+    /// Appends what the open turn needs of earlier ones.
+    fn revisits(&mut self, spec: &Turn, reach: u64) {
+        let own = self.builder.turn_ix();
+        for revisit in spec.revisits.iter().filter(|it| it.turns_back <= reach) {
+            let Some(source) = turns_back(own, revisit.turns_back) else { continue };
+            let weight = revisit.weight.clamp(0.0, 1.0);
+            if weight > 0.0 && revisit.level != Level::None {
+                let need = Need::new(source, revisit.level, weight, revisit.recover_tokens.map(narrow));
+                self.builder.need(Due::TurnStart, need);
+            }
+        }
+    }
+
+    /// Appends what is needed of the open turn.
+    fn needs(&mut self, due: Due, weights: &IndexMap<Level, f64>) {
+        let own = self.builder.turn_ix();
+        for (level, weight) in normalised(weights.iter().map(|(level, it)| (*level, *it))) {
+            self.builder.need(due, Need::new(own, level, weight, None));
+        }
     }
 }
 
@@ -170,18 +125,19 @@ pub(super) fn begin(spec: &ScenarioFile) -> TimelineBuilder {
 }
 
 /// Returns the sizes of a result, filling in what it is silent about.
-fn sizes(spec: &ResultSizes) -> Sizes {
-    let summary = spec.summary.unwrap_or(spec.raw.min(SUMMARY_TOKENS_MAX));
+fn sizes(spec: &ResultSizes, at: impl Fn(Amount) -> Tokens) -> Sizes {
+    let raw = at(spec.raw);
+    let summary = spec.summary.map_or(raw.min(SUMMARY_TOKENS_MAX), &at);
     Sizes {
-        raw: narrow(spec.raw),
-        excerpt: narrow(spec.excerpt.unwrap_or(summary)),
+        raw: narrow(raw),
+        excerpt: narrow(spec.excerpt.map_or(summary, &at)),
         summary: narrow(summary),
-        handle: narrow(spec.handle.unwrap_or(summary.min(HANDLE_TOKENS_MAX))),
+        handle: narrow(spec.handle.map_or(summary.min(HANDLE_TOKENS_MAX), &at)),
     }
 }
 
 /// Returns what fetches a result again.
-fn recover(spec: &scenario::Call) -> Recover {
+fn recover(spec: &Call) -> Recover {
     let tokens = |level| spec.recover.get(&level).map_or(0, |it| narrow(*it));
     Recover {
         handle: tokens(Level::ContinuationHandle),

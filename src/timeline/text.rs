@@ -3,11 +3,13 @@
 use std::sync::Arc;
 
 use super::ItemIx;
+use super::tool_form::ToolForm;
 
 /// The texts of a timeline's items; a text is shared with whoever else holds it, never copied.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Texts {
     rows: Vec<Option<Arc<str>>>,
+    forms: Vec<Option<&'static ToolForm>>,
 }
 
 impl Texts {
@@ -21,6 +23,21 @@ impl Texts {
     #[must_use]
     pub fn of(&self, item: ItemIx) -> Option<&str> {
         self.rows.get(item as usize)?.as_deref()
+    }
+
+    /// Returns how a call or a result is written, where its harness's table says so.
+    #[must_use]
+    pub fn form(&self, item: ItemIx) -> Option<&'static ToolForm> {
+        *self.forms.get(item as usize)?
+    }
+
+    /// Says how a call or a result is written.
+    pub fn set_form(&mut self, item: ItemIx, form: &'static ToolForm) {
+        let at = item as usize;
+        if self.forms.len() <= at {
+            self.forms.resize(at + 1, None);
+        }
+        self.forms[at] = Some(form);
     }
 
     /// Says what an item says.

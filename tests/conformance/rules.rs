@@ -6,8 +6,8 @@ use ctxsim::input::profile::Steps;
 use ctxsim::input::profile::price::Rates;
 use ctxsim::input::profile::written::{Automatic, Lookup};
 use ctxsim::input::{self, CacheRules, TtlClass};
-use ctxsim::ledger::CacheUse;
-use ctxsim::price::{Bill, Consumed};
+use ctxsim::ledger::{CacheUse, TokenUse};
+use ctxsim::price::Bill;
 use ctxsim::quantity::Rate;
 
 use super::file::{Price, Row, Rules};
@@ -96,7 +96,7 @@ impl Rule {
     pub(super) fn row(&self, price: Option<&Price>, prompt: u64, usage: &CacheUse, output: u64) -> Row {
         let CacheUse { read, write, uncached, .. } = *usage;
         let bill =
-            |it: &Price| Bill::at(&self.rates(it), &Consumed { read, write, uncached, output }).total();
+            |it: &Price| Bill::at(&self.rates(it), &TokenUse { read, write, uncached, output }).total();
         let names = self.names.iter().zip(write).filter(|it| it.1 > 0);
         // What has no name is not to be written; it would stand under none.
         let write = names.map(|(name, tokens)| (name.clone().unwrap_or_default(), tokens)).collect();

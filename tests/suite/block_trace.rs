@@ -26,7 +26,7 @@ fn replayed(trace: &BlockTrace, capacity_blocks: Option<u32>, touch: Touch) -> (
 fn figures(trace: &BlockTrace) -> [u64; 6] {
     let (sums, hits) = replayed(trace, None, Touch::TailFirst);
     let main = &sums.main;
-    [main.n, hits.n_subagents.into(), main.prompt, hits.n_blocks, hits.n_hits, main.read]
+    [main.n, hits.n_subagents.into(), main.tokens.prompt(), hits.n_blocks, hits.n_hits, main.tokens.read]
 }
 
 fn ctxsim(args: &[&str]) -> Output {
@@ -176,7 +176,7 @@ fn the_reference_traces_of_mooncake_have_their_expected_hit_ratios() {
     }
     for (trace, expected) in traces.iter().zip([0.3736, 0.6512]) {
         let (sums, _) = replayed(trace, None, Touch::HeadFirst);
-        let token_ratio = sums.main.read as f64 / sums.main.prompt as f64;
+        let token_ratio = sums.main.tokens.read as f64 / sums.main.tokens.prompt() as f64;
         assert!((token_ratio - expected).abs() < 1e-4, "{token_ratio} is not {expected}");
     }
 }
@@ -217,7 +217,11 @@ fn the_reference_traces_of_mooncake_have_the_lengths_and_the_curve_of_their_read
         let trace = read(&std::fs::read_to_string(path).unwrap(), name).unwrap();
         let most = replayed(&trace, None, Touch::HeadFirst);
         let main = &most.0.main;
-        assert_eq!([main.prompt, main.output].map(|it| (it + main.n / 2) / main.n), lengths, "{name}");
+        assert_eq!(
+            [main.tokens.prompt(), main.tokens.output].map(|it| (it + main.n / 2) / main.n),
+            lengths,
+            "{name}"
+        );
         let runs = [(5_859, Touch::HeadFirst), (5_859, Touch::TailFirst), (97_656, Touch::HeadFirst)];
         for ((capacity, touch), share) in runs.into_iter().zip(shares) {
             let found = replayed(&trace, Some(capacity), touch).1.n_hits as f64 / most.1.n_hits as f64;

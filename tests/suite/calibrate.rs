@@ -2,6 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 
+mod harness;
+
 use std::path::PathBuf;
 
 use ctxsim::calibrate::{Calibration, Class, together};
@@ -9,8 +11,8 @@ use ctxsim::engine::simulate;
 use ctxsim::input::scenario::{Assume, SideRequest};
 use ctxsim::input::{Format, Limits, Policy, Profile, decode};
 use ctxsim::ledger::Rows;
-use ctxsim::timeline::Timeline;
 use ctxsim::timeline::import::import_all;
+use ctxsim::timeline::{EventKind, Timeline};
 
 const FIXTURE: &str = include_str!("../../scenarios/recorded/claude-code-session.jsonl");
 const PROFILE: &str = include_str!("../../profiles/anthropic/claude-opus-4.5.toml");
@@ -22,10 +24,13 @@ fn timelines(text: &str, side_request: SideRequest) -> Vec<Timeline> {
     import_all(text, "test", &assume, &[]).unwrap().into_iter().map(|it| it.timeline).collect()
 }
 
+fn identity() -> Policy {
+    Policy::new(&decode::decode(IDENTITY, Format::Ron).unwrap()).unwrap()
+}
+
 fn rows(timeline: &Timeline, profile: &Profile) -> Rows {
-    let policy = Policy::new(&decode::decode(IDENTITY, Format::Ron).unwrap()).unwrap();
     let mut rows = Rows::default();
-    simulate(timeline, &policy, &Limits::NONE, &profile.cache, &mut rows);
+    simulate(timeline, &identity(), &Limits::NONE, &profile.cache, &mut rows);
     rows
 }
 
@@ -35,10 +40,14 @@ fn profile() -> Profile {
 
 /// Compares every session of some texts.
 fn calibrated(texts: &[String], side_request: SideRequest) -> Calibration {
-    let profile = profile();
+    calibrated_under(&profile(), texts, side_request)
+}
+
+/// Compares every session of some texts under a model.
+fn calibrated_under(profile: &Profile, texts: &[String], side_request: SideRequest) -> Calibration {
     let timelines = texts.iter().flat_map(|it| timelines(it, side_request));
     let all: Vec<Calibration> =
-        timelines.map(|it| Calibration::new(&it, &rows(&it, &profile).requests, &profile.prices)).collect();
+        timelines.map(|it| Calibration::new(&it, &rows(&it, profile).requests, &profile.prices)).collect();
     together(&all)
 }
 
@@ -158,15 +167,22 @@ fn a_model_reads_nothing_of_what_another_has_cached() {
     assert!(timeline.assumptions.iter().any(|it| it.starts_with("Switches from one model to another: 2.")));
 }
 
+/// Returns the recorded sessions of some folders of the reference data, by the folder's order and then by name; nothing without it.
+fn reference(folders: &[&str]) -> Option<Vec<String>> {
+    let root = std::env::var_os("CTXSIM_REFERENCE").map(PathBuf::from)?;
+    let mut paths: Vec<PathBuf> = Vec::new();
+    for folder in folders {
+        let entries = std::fs::read_dir(root.join("recorded").join(folder)).unwrap();
+        let mut files: Vec<PathBuf> = entries.map(|it| it.unwrap().path()).collect();
+        files.sort();
+        paths.extend(files);
+    }
+    Some(paths.iter().map(|it| std::fs::read_to_string(it).unwrap()).collect())
+}
+
 #[test]
 fn the_reference_sessions_are_predicted_as_they_were_billed() {
-    let Some(folder) = std::env::var_os("CTXSIM_REFERENCE").map(PathBuf::from) else { return };
-    let mut paths: Vec<PathBuf> = std::fs::read_dir(folder.join("recorded/claude-code"))
-        .unwrap()
-        .map(|it| it.unwrap().path())
-        .collect();
-    paths.sort();
-    let texts: Vec<String> = paths.iter().map(|it| std::fs::read_to_string(it).unwrap()).collect();
+    let Some(texts) = reference(&["claude-code"]) else { return };
 
     let recorded = calibrated(&texts, SideRequest::None);
     let inferred = calibrated(&texts, SideRequest::Inferred);
@@ -180,6 +196,40 @@ fn the_reference_sessions_are_predicted_as_they_were_billed() {
 }
 
 #[test]
+fn sessions_with_skills_tasks_compactions_and_restarts_are_predicted_within_bounds() {
+    let Some(texts) = reference(&["claude-code", "claude-code-2"]) else { return };
+
+    let all = calibrated(&texts, SideRequest::Inferred);
+
+    assert_eq!(all.pairs.len(), 1_662, "requests before a session was cleared, too");
+    assert!(shares(&all).0 >= 95.0, "{:?} {:?}", shares(&all), all.reasons());
+    assert!(shares(&all).1 >= 98.2, "{:?} {:?}", shares(&all), all.reasons());
+    assert!(all.token_error() <= 0.005, "{}", all.token_error());
+    let (predicted, billed) = (all.predicted_cost.usd(), all.billed_cost.usd());
+    assert!((predicted - billed).abs() / billed <= 0.015, "{predicted} {billed}");
+
+    // Neither half carries the other.
+    for first in [0, 1] {
+        let half: Vec<String> = texts.iter().skip(first).step_by(2).cloned().collect();
+        let half = calibrated(&half, SideRequest::Inferred);
+        assert!(shares(&half).1 >= 98.0, "{:?} {:?}", shares(&half), half.reasons());
+        assert!(half.token_error() <= 0.005, "{}", half.token_error());
+    }
+}
+
+#[test]
+fn codex_rollouts_are_read_on_the_grid_of_their_model() {
+    const GPT: &str = include_str!("../../profiles/openai/gpt-5.5.toml");
+    let Some(texts) = reference(&["codex"]) else { return };
+    let profile = Profile::new(&decode::decode(GPT, Format::Toml).unwrap()).unwrap();
+
+    let all = calibrated_under(&profile, &texts, SideRequest::Inferred);
+
+    assert_eq!(all.pairs.len(), 496);
+    assert!(shares(&all).0 >= 88.0, "{:?} {:?}", shares(&all), all.reasons());
+}
+
+#[test]
 fn the_reference_usage_table_is_predicted_as_it_was_billed() {
     let Some(folder) = std::env::var_os("CTXSIM_REFERENCE").map(PathBuf::from) else { return };
     let text = std::fs::read_to_string(folder.join("recorded/usage/claude-code_sessions.csv")).unwrap();
@@ -190,7 +240,7 @@ fn the_reference_usage_table_is_predicted_as_it_was_billed() {
 
         assert_eq!(predicted.pairs.len(), 4_083);
         assert!(shares(&predicted).1 >= close, "{:?} {:?}", shares(&predicted), predicted.reasons());
-        assert!(predicted.token_error() <= 0.009, "{}", predicted.token_error());
+        assert!(predicted.token_error() <= 0.007, "{}", predicted.token_error());
         assert!(predicted.count(Class::Exact) >= recorded.count(Class::Exact).max(3_805));
     }
 }
@@ -216,5 +266,6 @@ fn a_prompt_that_shrinks_is_a_reset_and_the_prompts_are_the_recorded_ones_still(
 
     let prompts: Vec<u64> = rows.requests.iter().map(|it| it.prompt).collect();
     assert_eq!(prompts, [30_010, 50_010, 70_010, 35_010, 40_010, 39_510, 20_010]);
-    assert_eq!(timeline.events.len(), 3, "two resets and one step back");
+    let resets = timeline.events.iter().filter(|it| matches!(it.kind, EventKind::Reset(_)));
+    assert_eq!(resets.count(), 3, "two resets and one step back");
 }

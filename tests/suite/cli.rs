@@ -2,6 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
 
+#[cfg(unix)]
+mod output;
 mod store;
 
 use std::path::{Path, PathBuf};
@@ -82,6 +84,23 @@ fn the_document_has_a_run_for_each_cell_and_a_sum_for_each_policy_and_profile() 
     let sum = runs.iter().find(|it| it["scenario"] == "ALL").unwrap();
     assert_eq!(sum["totals"]["turns_completed"], 4);
     assert_eq!((&sum["label"], &sum["retention"]), (&"baseline".into(), &serde_json::Value::Null));
+}
+
+#[test]
+fn a_suite_means_the_same_files_from_any_folder() {
+    let suite = data("small_elsewhere/beside.toml").display().to_string();
+    let from = |folder: &str| {
+        let args = ["run", "--suite", &suite, "--format", "jsonl"];
+        out(&Command::new(env!("CARGO_BIN_EXE_ctxsim"))
+            .args(args)
+            .current_dir(data(folder))
+            .output()
+            .unwrap())
+    };
+
+    assert_eq!(from("small").lines().count(), 2);
+    assert_eq!(from("small"), from("prices"));
+    assert_eq!(out(&ctxsim(&["validate", &suite])), "1 input is fine\n");
 }
 
 #[test]
@@ -168,7 +187,7 @@ fn an_output_file_is_written_whole_and_a_bad_input_leaves_it_alone() {
     out(&ctxsim(&["run", "--suite", "small", "--output", &output]));
     let text = std::fs::read_to_string(&path).unwrap();
     assert!(text.starts_with("policy,scenario,profile,seed,trials,label,totals.turns_requested,"), "{text}");
-    assert_eq!(text.lines().count(), 1 + 18);
+    assert_eq!(text.lines().count(), 1 + 12);
     assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 1, "no temporary file stays behind");
 }
 
@@ -184,6 +203,41 @@ fn a_file_is_converted_and_back_without_changing_its_meaning() {
 
     assert_eq!(there, same);
     assert!(there.contains("tokens(") && !there.contains("Some("), "{there}");
+}
+
+#[test]
+fn an_input_is_shown_as_its_file_has_it_and_a_policy_with_what_its_bases_give() {
+    let policies = Path::new(env!("CARGO_MANIFEST_DIR")).join("policies");
+    let own = std::fs::read_to_string(policies.join("identity.ron")).unwrap();
+    assert_eq!(out(&ctxsim(&["show", "policy", "identity"])), own);
+    assert_eq!(
+        out(&ctxsim(&["show", "policy", data("small/policies/cap.ron").to_str().unwrap()])).lines().count(),
+        { std::fs::read_to_string(data("small/policies/cap.ron")).unwrap().lines().count() }
+    );
+    for (kind, name) in [("profile", "plain"), ("scenario", "duckagent/plain_chat"), ("suite", "default")] {
+        assert!(out(&ctxsim(&["show", kind, name])).contains(name), "{kind}");
+    }
+
+    let folder = tempfile::tempdir().unwrap();
+    let shown = folder.path().join("cap_low.ron");
+    out(&ctxsim(&["show", "policy", "cap_low", "--merged", "--output", shown.to_str().unwrap()]));
+    let text = std::fs::read_to_string(&shown).unwrap();
+    assert!(!text.contains("base:") && text.contains("stages:"), "{text}");
+    assert!(std::fs::read_to_string(data("small/policies/cap_low.ron")).unwrap().contains("base:"));
+    let run = |policy: &str| {
+        out(&ctxsim(&[
+            "run",
+            "--policy",
+            policy,
+            "--scenario",
+            "two",
+            "--profile",
+            "plain",
+            "--format",
+            "jsonl",
+        ]))
+    };
+    assert_eq!(run(shown.to_str().unwrap()), run("cap_low"));
 }
 
 #[test]
@@ -226,8 +280,10 @@ fn every_format_writes_the_same_runs() {
     let document: serde_json::Value = serde_json::from_str(&with("json")).unwrap();
     let n_runs = document["runs"].as_array().unwrap().len();
     assert_eq!(with("jsonl").lines().count(), n_runs);
-    assert_eq!(with("csv").lines().count(), 1 + n_runs);
-    let drawn = |text: String| text.matches("\n keep ").count() + text.matches("| keep ").count();
+    let n_sums = document["runs"].as_array().unwrap().iter().filter(|it| it["scenario"] == "ALL").count();
+    assert_eq!(with("csv").lines().count(), 1 + n_runs - n_sums, "a column adds up to each run once");
+    assert!(n_sums > 0);
+    let drawn = |text: String| text.matches("\nkeep ").count() + text.matches("| keep ").count();
     assert_eq!(drawn(with("table")), drawn(with("markdown")));
     assert!(!with("table").contains('\u{1b}'), "colours vanish in pipes");
 }
@@ -263,6 +319,30 @@ fn a_request_is_explained_or_refused_with_the_way_out() {
 }
 
 #[test]
+fn the_requests_of_a_conversation_are_listed_and_explained() {
+    let base = ["--policy", "context_decay/naive_truncation", "--scenario", "context_decay/trials"];
+    let run = [&["run"][..], &base, &["--profile", "context_decay/words", "--trials", "2"]].concat();
+    let rows = out(&ctxsim(&[&run[..], &["--rows", "requests"]].concat()));
+    let rows: Vec<serde_json::Value> = rows.lines().map(|it| serde_json::from_str(it).unwrap()).collect();
+    let whole = out(&ctxsim(&[&run[..], &["--format", "jsonl"]].concat()));
+    let whole: serde_json::Value = serde_json::from_str(&whole).unwrap();
+
+    let sum = |name: &str| rows.iter().map(|it| it[name].as_u64().unwrap()).sum::<u64>();
+    assert_eq!(whole["totals"]["requests"], rows.len());
+    assert_eq!(whole["totals"]["input_tokens"], sum("prompt_tokens"));
+    assert_eq!(whole["totals"]["cache_read_tokens"], sum("cache_read_tokens"));
+    assert!(rows.iter().any(|it| it["actions"].as_u64().unwrap() > 0), "what the policy did is told");
+
+    let length = rows.last().unwrap()["length"].as_u64().unwrap();
+    let of: Vec<_> = rows.iter().filter(|it| it["length"] == length && it["trial"] == 1).collect();
+    let (length, last) = (length.to_string(), of.len().to_string());
+    let explain = ["--length", &length, "--trial", "1", "--request", &last, "--format", "json"];
+    let line = [&["explain"][..], &base, &["--profile", "context_decay/words"], &explain].concat();
+    let explained: serde_json::Value = serde_json::from_str(&out(&ctxsim(&line))).unwrap();
+    assert_eq!(explained["row"]["prompt_tokens"], of.last().unwrap()["prompt_tokens"], "{explained}");
+}
+
+#[test]
 fn a_byte_order_mark_is_no_part_of_a_file() {
     let folder = tempfile::tempdir().unwrap();
     let marked = |name: &str, text: &str| {
@@ -281,4 +361,33 @@ fn a_byte_order_mark_is_no_part_of_a_file() {
     assert!(imported.status.success(), "{}", String::from_utf8_lossy(&imported.stderr));
     let valid = ctxsim(&["validate", &files[0], &files[1]]);
     assert!(valid.status.success(), "{}", String::from_utf8_lossy(&valid.stderr));
+}
+
+#[test]
+fn a_run_is_drawn_as_a_page_or_as_the_chart_that_is_asked_for() {
+    let run = ["run", "--suite", "small", "--scenario", "one", "--profile", "plain"];
+    let page = out(&ctxsim(&[&run[..], &["--format", "html"]].concat()));
+    let first = out(&ctxsim(&[&run[..], &["--format", "svg"]].concat()));
+    let cost = out(&ctxsim(&[&run[..], &["--chart", "cost"]].concat()));
+    let missing = refused(&ctxsim(&[&run[..], &["--chart", "cost-2"]].concat()));
+
+    for name in ["frontier", "cost", "requests"] {
+        assert!(page.contains(&format!("<figure id=\"{name}\">")), "{name}");
+    }
+    assert!(
+        first.contains(">Cost against evidence kept</text>")
+            && cost.contains(">What the money is spent on</text>")
+    );
+    assert!(
+        missing.contains("this run has no chart `cost-2`") && missing.contains("`requests`"),
+        "{missing}"
+    );
+
+    let many = ["run", "--suite", "small", "--profile", "openai/*", "--profile", "anthropic/*"];
+    let page = out(&ctxsim(&[&many[..], &["--format", "html"]].concat()));
+    assert!(
+        !page.contains("id=\"requests\"") && page.contains("single requests are shown for up to 24 runs")
+    );
+    let missing = refused(&ctxsim(&[&many[..], &["--chart", "requests"]].concat()));
+    assert!(missing.contains("name fewer scenarios, profiles or policies"), "{missing}");
 }

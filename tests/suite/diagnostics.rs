@@ -8,14 +8,13 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Codes that neither a broken file nor a command line can show, and where they are shown instead.
-const ELSEWHERE: [(&str, &str); 10] = [
+const ELSEWHERE: [(&str, &str); 9] = [
     (
         "block-trace-unknown",
         "of the library's `block_trace::read`, which the binary asks only for timelines that it knows",
     ),
     ("invalid", "stands for several others"),
     ("list-empty", "of a comparison of the library; a suite that lists nothing runs nothing"),
-    ("load-too-large", "needs ten million items"),
     ("recording-empty", "of a recording: tests/suite/import/claude_code.rs"),
     ("recording-several", "of the library's `import`, which takes one session"),
     ("store-differs", "of a folder: tests/suite/cli.rs"),
@@ -111,7 +110,14 @@ fn of_files() -> Vec<Answer> {
 
 /// Returns what is told of each mistaken command line.
 fn of_lines() -> Vec<Answer> {
-    let lines = [mistaken_lines(), mistaken_lines_for_conversations()].concat();
+    let lines = [
+        mistaken_lines(),
+        mistaken_overrides(),
+        mistaken_lines_for_conversations(),
+        mistyped_lines(),
+        mistaken_outputs(),
+    ]
+    .concat();
     let told = |it: &Vec<&str>| {
         Answer::new(&format!("$ ctxsim {}", it.join(" ")), &refused_line("tests/invalid", it))
     };
@@ -160,6 +166,13 @@ fn a_tokenizer_that_is_not_built_is_told_so() {
     assert_told("diagnostics/words", CODE_NOT_BUILT, &answer.problems[0]);
 }
 
+#[test]
+fn a_careless_line_is_answered_with_what_was_meant() {
+    let told = |it: &Vec<&str>| format!("$ ctxsim {}\n{}\n", it.join(" "), refused_line("tests/invalid", it));
+
+    assert_told("diagnostics", "mistyped", &mistyped_lines().iter().map(told).collect::<String>());
+}
+
 /// Returns the codes whose words are kept.
 fn worded() -> BTreeSet<String> {
     let files = fs::read_dir(root("snapshots/diagnostics/words")).unwrap();
@@ -175,13 +188,9 @@ fn mistaken_lines() -> Vec<Vec<&'static str>> {
     vec![
         [&plain[..], &["--rows", "requests", "--format", "table"]].concat(),
         [&plain[..], &["--rows", "trials"]].concat(),
-        [
-            &plain[..],
-            &["--set", "params.x", "--set", "params..x=1", "--set", "parms.x=1", "--set", "params.x=1..5"],
-        ]
-        .concat(),
-        [&plain[..], &["--set", "scenario.sed=1"]].concat(),
-        [&plain[..], &["--set", "scenario.seed=many"]].concat(),
+        [&plain[..], &["--chart", "cost", "--format", "html"]].concat(),
+        [&plain[..], &["--chart", "change"]].concat(),
+        [&plain[..], &["--chart", "costs"]].concat(),
         vec![
             "run",
             "--suite",
@@ -191,7 +200,6 @@ fn mistaken_lines() -> Vec<Vec<&'static str>> {
             "--set",
             "memory.write.extract.2.p=1.5",
         ],
-        vec!["run", "--scenario", "context_decay/trials", "--rows", "requests", "--profile", "unlimited"],
         [&blocks[..], &["--profile", "open/blocks-64-infinite"]].concat(),
         [&blocks[..], &["--profile", "anthropic/claude-opus-4.5"]].concat(),
         [&blocks[..], &["--profile", "open/blocks-512-lru", "--set", "profile.cache.capacity_blocks=0"]]
@@ -207,8 +215,21 @@ fn mistaken_lines() -> Vec<Vec<&'static str>> {
         vec!["run", "--scenario", "blocks_cut.json"],
         vec!["run", "--scenario", "nowhere.jsonl"],
         vec!["run", "--scenario", "../data/blocks"],
+        vec!["run", "../data/prices/litellm", "--since", "yesterday"],
+        vec!["run", "../data/model_unknown.jsonl", "../data/model_unknown.jsonl"],
+        vec!["run", "../newcomer"],
         [&["explain"], &plain[1..], &["--request", "99"]].concat(),
-        vec!["explain", "--scenario", "context_decay/trials", "--policy", "identity", "--request", "1"],
+        vec![
+            "explain",
+            "--scenario",
+            "context_decay/trials",
+            "--policy",
+            "identity",
+            "--request",
+            "1",
+            "--length",
+            "51",
+        ],
         vec!["validate", "nowhere.ron"],
         vec!["validate", "../data/twice"],
         vec!["validate", "../data/blocks"],
@@ -221,6 +242,60 @@ fn mistaken_lines() -> Vec<Vec<&'static str>> {
         vec!["prices", "import", "prices_nan.json", "--as-of", "2026-11-21"],
         vec!["prices", "import", "prices_twice.json", "--as-of", "2026-11-21"],
         vec!["prices", "import", "prices_negative.json", "--as-of", "2026-11-21"],
+    ]
+}
+
+/// Returns command lines whose overrides are mistaken.
+fn mistaken_overrides() -> Vec<Vec<&'static str>> {
+    let plain =
+        ["run", "--scenario", "duckagent/plain_chat", "--policy", "identity", "--profile", "unlimited"];
+    vec![
+        [
+            &plain[..],
+            &["--set", "params.x", "--set", "params..x=1", "--set", "parms.x=1", "--set", "params.x=1..5"],
+        ]
+        .concat(),
+        [&plain[..], &["--set", "scenario.sed=1"]].concat(),
+        vec![
+            "run",
+            "--suite",
+            "default",
+            "--set",
+            "params.triger.tokens=1",
+            "--set",
+            "truncate_oldes.params.budget=1",
+        ],
+        vec![
+            "run",
+            "--suite",
+            "duckagent-matrix",
+            "--policy",
+            "duckagent/raw_snapshot",
+            "--policy",
+            "duckagent/pressure_summary",
+            "--set",
+            "params.threshold.ratio=0.7",
+        ],
+        [&plain[..], &["--set", "scenario.seed=many"]].concat(),
+    ]
+}
+
+/// Returns command lines whose output cannot be written, or not so.
+fn mistaken_outputs() -> Vec<Vec<&'static str>> {
+    let plain =
+        ["run", "--scenario", "duckagent/plain_chat", "--policy", "identity", "--profile", "unlimited"];
+    let explain = ["explain", "--policy", "identity", "--scenario", "duckagent/plain_chat", "--request", "1"];
+    vec![
+        [&plain[..], &["--rows", "needs", "--output", "needs.md"]].concat(),
+        [&plain[..], &["--output", "report.xml"]].concat(),
+        [&plain[..], &["--output", "nowhere/report.csv"]].concat(),
+        [&plain[..], &["--output", "../data"]].concat(),
+        [&plain[..], &["--output", "policy.params.ron/report"]].concat(),
+        [&explain[..], &["--output", "request.csv"]].concat(),
+        vec!["sensitivity", "--output", "report.html"],
+        vec!["import", "unknown.jsonl", "--format", "csv"],
+        vec!["convert", "../newcomer/of_base.ron", "--to", "toml", "--output", "policy.ron"],
+        [&explain[..], &["--session", "other"]].concat(),
     ]
 }
 
@@ -245,6 +320,52 @@ fn mistaken_lines_for_conversations() -> Vec<Vec<&'static str>> {
         [&suite[..], &["--set", "memory.oracle=[write]", "--set", "memory.use=[exact, summarised]"]].concat(),
         [&suite[..], &["--set", "memory.oracle=write"]].concat(),
         [&suite[..], &["--set", "memory.store={ entries = { tokens_per_fact = 5, capactiy = 9 } }"]].concat(),
+    ]
+}
+
+/// Returns a command line with an override.
+fn set(text: &'static str) -> Vec<&'static str> {
+    vec!["run", "--suite", "context-decay", "--set", text]
+}
+
+/// Returns command lines that were typed carelessly.
+fn mistyped_lines() -> Vec<Vec<&'static str>> {
+    vec![
+        vec!["rnu"],
+        vec!["run", "--seed", "-1"],
+        vec!["run", "--trials", "many"],
+        vec!["run", "--threads", "0"],
+        vec!["run", "--policy"],
+        vec!["run", "--policy", "identity", "sliding_window"],
+        vec!["run", "--scenario", "sliding_window"],
+        vec!["run", "--scenario", "-session.jsonl"],
+        vec!["run", "--polcy", "identity"],
+        vec!["run", "--fromat", "json"],
+        vec!["run", "--format", "jsno"],
+        vec!["run", "--profile", "opus"],
+        vec!["run", "--profile", "claude-opus-4.5"],
+        vec!["run", "--policy", "identiyt"],
+        vec!["run", "--policy", "../data/blocks"],
+        vec!["run", "--suite", ".."],
+        vec!["explain", "--policy", "identity"],
+        vec!["show", "policy", "sliding"],
+        vec!["show", "profile", "unlimited", "--merged"],
+        vec!["show", "scenario", "unknown.jsonl"],
+        vec!["validate", "policy.params_circel.ron"],
+        vec!["validate", "../data/small_elsewhere/not_utf8.toml"],
+        vec!["import", "../data/small_elsewhere/not_utf8.toml"],
+        vec!["prices", "import", "../data/small_elsewhere/not_utf8.toml", "--as-of", "2026-11-21"],
+        vec!["import", "--report", "../../scenarios/duckagent/plain_chat.ron"],
+        vec!["run", "--suite", "../data/small_elsewhere/lost.toml"],
+        set("profile.prices.cache_read=0.1"),
+        set("profile.prices.0.storage=*2"),
+        set("profile.name=*2"),
+        set("scenario.seed=1.5M tokens"),
+        set("scenario.seed=-1"),
+        set("scenario.recovery=[\"de\", \"fr\"]"),
+        set("params.window=4"),
+        set("params.window.ratio=-0.5"),
+        set("scenario.langauge=de"),
     ]
 }
 

@@ -22,7 +22,7 @@ fn between<'a>(text: &'a str, from: &str, to: &str) -> &'a str {
 
 #[test]
 fn the_readme_shows_the_table_that_is_printed() {
-    let args = ["run", "--suite", "default", "--profile", "interval/openai-gpt-5.4"];
+    let args = ["recorded/claude-code"];
     let output = Command::new(env!("CARGO_BIN_EXE_ctxsim"))
         .args(args)
         .current_dir(env!("CARGO_TARGET_TMPDIR"))

@@ -8,6 +8,7 @@ mod damaged;
 mod inferred;
 mod messages;
 mod pi;
+mod tools;
 
 use std::path::{Path, PathBuf};
 
@@ -96,7 +97,7 @@ fn the_bundled_session_has_the_recorded_prompts() {
     let recorded = timeline.recorded.as_ref().unwrap();
     assert_eq!((timeline.spine.turns.len(), timeline.spine.steps.len()), (5, 69));
     assert!(recorded.usage.iter().all(Option::is_some));
-    assert_eq!(timeline.spine.n_stable, 1);
+    assert_eq!(timeline.spine.n_stable, 2, "tools and system prompt, and what stands in the first message");
     let working = timeline.spine.items.iter().filter(|it| it.preserve == Preserve::WorkingEvidence);
     let read_file = timeline.spine.tools.get_index_of("read_file");
     assert!(working.map(|it| usize::from(it.tool)).all(|it| Some(it) == read_file));
@@ -109,7 +110,12 @@ fn a_text_without_records_is_no_recording() {
     for text in ["", "\n\n", "{}", "[1, 2]", "hello", "{\"type\":\"message\"}", "\u{feff}"] {
         assert_eq!(detect(text), None, "{text:?}");
         let problems = import(text, "test", &Assume::default(), &[]).unwrap_err();
-        assert_eq!(problems[0].code, "recording-unknown");
+        let is_blank = text.trim_start_matches('\u{feff}').trim().is_empty();
+        assert_eq!(
+            problems[0].code,
+            if is_blank { "recording-empty" } else { "recording-unknown" },
+            "{text:?}"
+        );
     }
 }
 

@@ -4,6 +4,7 @@
 
 mod digests;
 mod loads;
+mod patterns;
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -50,7 +50,7 @@ impl Told {
     /// Of all requests: tokens read, written, and neither.
     fn parts(&self) -> [u64; 3] {
         let main = &self.sums.main;
-        [main.read, main.write[0] + main.write[1], main.uncached]
+        [main.tokens.read, main.tokens.write[0] + main.tokens.write[1], main.tokens.uncached]
     }
 
     /// How the one fact that is asked stands, whether that answers, and what lost it.

@@ -6,7 +6,7 @@ use ctxsim::input::text::decode::{Format, decode};
 use ctxsim::input::{Profile, ProfileFile, profile::written::Assumptions};
 use ctxsim::ledger::{CacheUse, Outcome, RequestRow, Role, Sink, Sums};
 use ctxsim::measure::Tally;
-use ctxsim::price::{Bill, Consumed, Costs, PriceIndex, PriceRows, request, storage};
+use ctxsim::price::{Bill, Costs, PriceIndex, PriceRows, request, storage};
 use ctxsim::quantity::{Cost, Decimal};
 use ctxsim::report::Totals;
 use proptest::prelude::*;
@@ -245,9 +245,10 @@ fn services_multiply_or_replace_and_stack() {
     let fast = profile_with(&prices, "services = [\"fast\"]").unwrap();
     assert_eq!(
         usd(&fast, [2, 0, 0, 20, 0]),
-        "0.000601",
-        "its own list has no tier; reads cost what they usually do"
+        "0.00066",
+        "its own list has no tier, and no price of a read but that of its input"
     );
+    assert_eq!(request(&row([0, 0, 1, 0, 0]), &fast.prices), None, "a write of an unknown price");
     let unknown = profile_with(&prices, "services = [\"bach\"]").unwrap_err();
     assert_eq!(
         (unknown[0].code, unknown[0].help.as_deref()),
@@ -311,7 +312,7 @@ fn wrong_prices_are_told_where_they_stand() {
 fn one_by_one(profile: &Profile, rows: &[RequestRow]) -> Bill {
     let mut bill = Bill::default();
     for row in rows {
-        bill += Bill::of_request(profile.prices.at(row.at_ms), &Consumed::from(row));
+        bill += Bill::of_request(profile.prices.at(row.at_ms), &row.tokens());
     }
     bill
 }

@@ -5,6 +5,7 @@
 
 mod compare;
 mod malformed;
+mod services;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -14,7 +15,8 @@ use ctxsim::catalog::{Catalog, Kind};
 use ctxsim::input::profile::written::LookbackUnit;
 use ctxsim::input::text::decode::{Format, decode};
 use ctxsim::input::{CacheRules, Price, Profile, ProfileFile};
-use ctxsim::price::{Bill, Consumed};
+use ctxsim::ledger::TokenUse;
+use ctxsim::price::Bill;
 use ctxsim::pricelist::place::{Placed, place};
 use ctxsim::pricelist::{Entry, Found, PriceFile, read};
 use ctxsim::quantity::Decimal;
@@ -290,7 +292,7 @@ fn expected_usd(text: &str) -> Option<u64> {
 }
 
 /// Prices an entry as of the day of the list.
-fn bill(entry: &Entry, consumed: &Consumed) -> Result<Bill, String> {
+fn bill(entry: &Entry, consumed: &TokenUse) -> Result<Bill, String> {
     let text = "name = \"p\"\nabout = \"a\"\nas_of = \"2026-08-21\"\nsources = [\"s\"]\nprices = []\n[cache]\nrules = \"none\"\n";
     let spec: ProfileFile = decode(text, Format::Toml).unwrap();
     let spec = ProfileFile { prices: entry.prices.clone(), ..spec };
@@ -299,11 +301,11 @@ fn bill(entry: &Entry, consumed: &Consumed) -> Result<Bill, String> {
 }
 
 /// Returns the tokens of a usage as the list counts them: input includes what was read and written.
-fn consumed(usage: &serde_json::Value) -> Consumed {
+fn consumed(usage: &serde_json::Value) -> TokenUse {
     let tokens = |name: &str| usage[name].as_u64().unwrap_or(0);
     let (read, write) = (tokens("cache_read_tokens"), tokens("cache_write_tokens"));
     let uncached = tokens("input_tokens").saturating_sub(read + write);
-    Consumed { read, write: [write, 0], uncached, output: tokens("output_tokens") }
+    TokenUse { read, write: [write, 0], uncached, output: tokens("output_tokens") }
 }
 
 #[test]

@@ -5,7 +5,7 @@ mod conditions;
 use ctxsim::input::PolicyFile;
 use ctxsim::input::policy::{
     Action, Budget, Count, Counts, Extent, Fold, FoldedResults, Keep, Kind, Lasts, Moment, Order, Part,
-    Prefix, Preserve, Recovery, Rendition, Scope, Shown, Size, Stage, Step, Summarise, SummaryPrompt,
+    Prefix, Preserve, Recovery, Rendition, Scope, Shown, Size, StageFile, Step, Summarise, SummaryPrompt,
     TableRow, Unit,
 };
 use proptest::prelude::*;
@@ -249,7 +249,7 @@ fn prefix() -> impl Strategy<Value = Prefix> {
     prop_oneof![4 => Just(Prefix::Breaks), 1 => Just(Prefix::Keeps)]
 }
 
-fn late_stage() -> BoxedStrategy<Stage> {
+fn late_stage() -> BoxedStrategy<StageFile> {
     let moments = vec![Moment::TurnStart, Moment::Request, Moment::TurnEnd];
     (does(), prop_oneof![3 => Just(0_usize), 2 => 1_usize..=2])
         .prop_flat_map(move |(does, n_steps)| {
@@ -265,23 +265,24 @@ fn late_stage() -> BoxedStrategy<Stage> {
                 lasts(),
                 prefix(),
             );
-            parts.prop_map(|(at, when, scope, apply, until, then, lasts, prefix)| Stage {
+            parts.prop_map(|(at, when, scope, apply, until, then, lasts, prefix)| StageFile {
                 name: String::new(),
-                at,
+                at: Some(at),
                 when,
-                scope,
-                apply,
+                scope: Some(scope),
+                apply: Some(apply),
                 until,
                 then,
                 ladder: None,
-                lasts,
-                prefix,
+                lasts: Some(lasts),
+                prefix: Some(prefix),
+                remove: Vec::new(),
             })
         })
         .boxed()
 }
 
-fn entry_stage() -> BoxedStrategy<Stage> {
+fn entry_stage() -> BoxedStrategy<StageFile> {
     let scope = (tools(), preserve(), prop::option::weighted(0.3, plain_small())).prop_map(
         |(tools, preserve, larger_than)| Scope {
             part: Part::Entering,
@@ -294,17 +295,15 @@ fn entry_stage() -> BoxedStrategy<Stage> {
     let parts = (does(), prop::option::weighted(0.8, when(false)), scope, lasts(), prefix());
     parts
         .prop_flat_map(|(does, when, scope, lasts, prefix)| {
-            action(does).prop_map(move |apply| Stage {
+            action(does).prop_map(move |apply| StageFile {
                 name: String::new(),
-                at: vec![Moment::Entry],
+                at: Some(vec![Moment::Entry]),
                 when: when.clone(),
-                scope: scope.clone(),
-                apply,
-                until: None,
-                then: Vec::new(),
-                ladder: None,
-                lasts,
-                prefix,
+                scope: Some(scope.clone()),
+                apply: Some(apply),
+                lasts: Some(lasts),
+                prefix: Some(prefix),
+                ..StageFile::default()
             })
         })
         .boxed()

@@ -3,11 +3,13 @@
 use std::path::PathBuf;
 
 use ctxsim::compare::Workload;
-use ctxsim::engine::{CompiledPolicy, simulate_sampled};
+use ctxsim::engine::{CompiledPolicy, simulate, simulate_sampled};
+use ctxsim::input::profile::cache::TtlClass;
 use ctxsim::input::{Policy, Profile};
 use ctxsim::measure::Tally;
 use ctxsim::price::PriceRows;
 use ctxsim::rng::Seed;
+use ctxsim::timeline::{Event, EventKind, Phase, When};
 use ctxsim::{Catalog, Comparison, Plan, Sums, Timeline};
 
 /// How many seeds an average is taken over.
@@ -23,7 +25,7 @@ const POLICIES: [&str; 7] = [
     "identity",
     "truncate_oldest",
     "sliding_window",
-    "clear_tool_results",
+    "clear_tool_results_at_40k_min_5k",
     "duckagent/duckagent_recoverable_decay_guarded_mid",
     "duckagent/immediate_summary",
     "clairvoyant",
@@ -79,10 +81,11 @@ fn mean(samples: &[f64]) -> (f64, f64) {
 #[test]
 fn what_a_report_says_is_what_drawn_needs_cost_on_the_average() {
     let plan = plan(&POLICIES, sessions(), &[]);
-    let (report, profile) = (plan.report(Some(2), &|_, _| {}), &plan.profiles[0]);
+    let (report, profile) = (plan.report(Some(2), &|_, _| {}).unwrap(), &plan.profiles[0]);
     for (nth, name) in POLICIES.iter().enumerate() {
         let (mut told, mut played) = (0.0, 0.0);
-        for (load, runs) in plan.scenarios.iter().zip(report.runs.chunks(POLICIES.len())) {
+        for (entry, runs) in plan.scenarios.iter().zip(report.runs.chunks(POLICIES.len())) {
+            let load = plan.open(entry).unwrap().remove(0);
             let Workload::Items(timeline) = &load.workload else { unreachable!("a recording has items") };
             let cost = runs[nth].tally.costs.total().unwrap();
             let (mean, error) = mean(&drawn(timeline, &load.policies[nth], profile));
@@ -99,13 +102,16 @@ fn what_a_report_says_is_what_drawn_needs_cost_on_the_average() {
 fn recovery_is_played_where_edits_hang_on_what_was_fetched_and_else_it_is_the_formula() {
     let plan = plan(&POLICIES, vec!["recorded/claude-code".to_owned()], &[]);
 
-    let report = plan.report(Some(1), &|_, _| {});
+    let report = plan.report(Some(1), &|_, _| {}).unwrap();
 
     let n_played = |name: &str| report.runs.iter().find(|it| it.policy == name).unwrap().tally.n_played;
     assert_eq!((n_played("identity"), n_played("duckagent/immediate_summary")), (0, 0));
-    assert!(n_played("clear_tool_results") > 0);
+    assert!(n_played("clear_tool_results_at_40k_min_5k") > 0);
     assert!(
-        report.notes.iter().any(|it| it.contains("played") && it.contains("clear_tool_results")),
+        report
+            .notes
+            .iter()
+            .any(|it| it.contains("played") && it.contains("clear_tool_results_at_40k_min_5k")),
         "{:?}",
         report.notes
     );
@@ -115,7 +121,7 @@ fn recovery_is_played_where_edits_hang_on_what_was_fetched_and_else_it_is_the_fo
 fn an_ordering_is_called_open_just_where_the_ends_of_what_is_assumed_disagree() {
     let plan = plan(&["identity", "duckagent/immediate_summary"], sessions(), &[]);
 
-    let report = plan.report(Some(2), &|_, _| {});
+    let report = plan.report(Some(2), &|_, _| {}).unwrap();
 
     let of = |nth: usize, cost: &dyn Fn(&Tally) -> f64| -> f64 {
         report.runs.iter().skip(nth).step_by(2).map(|it| cost(&it.tally)).sum()
@@ -127,6 +133,7 @@ fn an_ordering_is_called_open_just_where_the_ends_of_what_is_assumed_disagree() 
     if plan.scenarios.len() > 1 {
         // What was measured of such a policy on 272 sessions, over the intervals of its assumptions.
         assert!((-0.185..=0.189).contains(&change), "{} {change} {}", end(0), end(1));
+        assert!(end(1) > 0.0, "nothing was measured of results that are cut as they enter: {}", end(1));
     }
     let turns = |nth: usize| {
         let [low, high] = report.runs[2 * nth + 1].tally.cost_interval().unwrap();
@@ -136,4 +143,46 @@ fn an_ordering_is_called_open_just_where_the_ends_of_what_is_assumed_disagree() 
     let n_open = (0..plan.scenarios.len()).filter(|it| turns(*it)).count();
     let is_open = report.notes.iter().any(|it| it.contains("immediate_summary") && it.contains("open"));
     assert_eq!(is_open, n_open > 0 || end(0) < 0.0 && 0.0 < end(1), "{n_open} {:?}", report.notes);
+}
+
+#[test]
+fn the_upper_end_of_recovery_is_higher_where_a_result_was_cut_before_it_was_seen_whole() {
+    let high = |policy: &str, most: &str| {
+        let set = format!("scenario.refetch.unseen_weight_high={most}");
+        let report = plan(&[policy], vec!["recorded/claude-code".to_owned()], &[&set])
+            .report(Some(1), &|_, _| {})
+            .unwrap();
+        let tally = &report.runs[0].tally;
+        (tally.costs.total().unwrap(), tally.cost_interval().unwrap())
+    };
+
+    let (cost, [low, end]) = high("duckagent/immediate_summary", "0");
+    let (same_cost, [same_low, unseen_end]) = high("duckagent/immediate_summary", "1");
+
+    assert_eq!((cost, low), (same_cost, same_low));
+    assert!(unseen_end > end, "{unseen_end} {end}");
+    assert_eq!(high("clear_tool_results", "0"), high("clear_tool_results", "1"), "it clears what was seen");
+}
+
+#[test]
+fn what_is_fetched_is_written_for_as_long_as_the_harness_asks_by_then() {
+    let plan = plan(&["duckagent/immediate_summary"], vec!["recorded/claude-code".to_owned()], &[]);
+    let load = plan.open(&plan.scenarios[0]).unwrap().remove(0);
+    let Workload::Items(mut timeline) = load.workload else { unreachable!("a recording has items") };
+    let written = |timeline: &Timeline| {
+        let mut sums = Sums::default();
+        let (limits, rules) = (&plan.profiles[0].limits, &plan.profiles[0].cache);
+        simulate(timeline, &load.policies[0], limits, rules, &mut sums);
+        sums.needs.refetched.write
+    };
+
+    let [minutes, none] = written(&timeline);
+    let at = When { turn_ix: 0, phase: Phase::SessionStart };
+    timeline.events.insert(0, Event { at, kind: EventKind::Lifetime(TtlClass::Long) });
+    let [later_none, hour] = written(&timeline);
+
+    assert!(
+        minutes > 0.0 && none == 0.0 && later_none == 0.0 && hour > 0.0,
+        "{minutes} {none} {later_none} {hour}"
+    );
 }

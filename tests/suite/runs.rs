@@ -31,7 +31,7 @@ const FEW: &[&str] = &[
     "identity",
     "truncate_oldest",
     "sliding_window",
-    "clear_tool_results",
+    "clear_tool_results_at_40k_min_5k",
     "duckagent/duckagent_recoverable_decay_guarded_mid",
     "duckagent/immediate_summary",
     "clairvoyant",
@@ -85,7 +85,7 @@ fn runs(load: &str, set: &[&str], profiles: &[&str], policies: &[&str]) -> Vec<R
         set: owned(set),
         ..Comparison::default()
     };
-    Plan::new(&catalog, &comparison).unwrap().report(Some(1), &|_, _| {}).runs
+    Plan::new(&catalog, &comparison).unwrap().report(Some(1), &|_, _| {}).unwrap().runs
 }
 
 /// Returns a table of runs, one a line, its columns aligned.

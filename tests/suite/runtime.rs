@@ -1,5 +1,7 @@
 //! DuckAgent's runtime policy, rule by rule: selfonomy/duckagent @06550f4, src/context_projection.rs.
 
+mod recorded;
+
 use std::sync::Arc;
 
 use ctxsim::engine::play;

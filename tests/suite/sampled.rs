@@ -227,15 +227,16 @@ fn recorded(policy: &str, trials: Option<u64>, set: &[&str]) -> Plan {
 fn written(plan: &Plan, threads: usize) -> (String, Vec<String>) {
     let quiet = |_, _| {};
     let run = rows::RunName { policy: "p", scenario: "s", profile: "m" };
-    let trials = plan.drawn(Some(threads), &quiet);
+    let trials = plan.drawn(Some(threads), &quiet).unwrap();
     let lines = trials.iter().flat_map(|(_, trials)| rows::drawn(run, trials).unwrap()).collect();
-    (json::lines(&plan.report(Some(threads), &quiet)).unwrap(), lines)
+    (json::lines(&plan.report(Some(threads), &quiet).unwrap()).unwrap(), lines)
 }
 
 #[test]
 fn a_scenario_chooses_to_draw_and_what_was_sent_is_not_priced_twice() {
     let plan = |set: &[&str]| {
-        recorded("clear_tool_results", None, set).report(Some(1), &|_, _| {}).runs.remove(0).tally
+        let plan = recorded("clear_tool_results_at_40k_min_5k", None, set);
+        plan.report(Some(1), &|_, _| {}).unwrap().runs.remove(0).tally
     };
 
     let (expected, drawn) = (plan(&[]), plan(&["scenario.recovery=sampled"]));
@@ -251,7 +252,7 @@ fn a_scenario_chooses_to_draw_and_what_was_sent_is_not_priced_twice() {
 #[test]
 fn trials_of_a_recorded_session_add_up_and_average_to_what_is_expected() {
     let policy = "duckagent/immediate_summary";
-    let expected = recorded(policy, None, &[]).report(Some(1), &|_, _| {}).runs.remove(0).tally;
+    let expected = recorded(policy, None, &[]).report(Some(1), &|_, _| {}).unwrap().runs.remove(0).tally;
     let drawn = recorded(policy, Some(20), &["scenario.recovery=sampled"]);
 
     let (report, lines) = written(&drawn, 1);
@@ -278,7 +279,7 @@ fn trials_of_a_recorded_session_add_up_and_average_to_what_is_expected() {
 fn the_first_of_several_trials_is_the_only_one_of_one() {
     let of = |trials, set: &[&str]| {
         let set = [&["scenario.recovery=sampled"], set].concat();
-        written(&recorded("clear_tool_results", trials, &set), 1).1
+        written(&recorded("clear_tool_results_at_40k_min_5k", trials, &set), 1).1
     };
 
     let (one, three) = (of(None, &[]), of(Some(3), &[]));

@@ -14,6 +14,8 @@ use ctxsim::input::profile::price::Part;
 use ctxsim::input::text::decode::{Format, decode};
 use ctxsim::input::{Profile, ProfileFile};
 use ctxsim::measure::Sensitivity;
+use ctxsim::measure::sensitivity::Sort;
+use ctxsim::report::sensitivity::markdown;
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/sensitivity")
@@ -40,7 +42,7 @@ fn plan(set: &[&str]) -> Plan {
 }
 
 fn three() -> Sensitivity {
-    plan(&[]).sensitivity(Some(1), &|_, _| {})
+    plan(&[]).sensitivity(Some(1), &|_, _| {}).unwrap()
 }
 
 /// Whether two floats are the same up to their last digits.
@@ -120,7 +122,7 @@ fn the_nearest_flip_is_the_smallest_change_of_one_rate() {
     }
     for (price, cheapest) in [("11.49", "prune"), ("11.51", "cut")] {
         let plan = plan(&[&format!("profile.prices.0.input={price}")]);
-        let row = &plan.sensitivity(Some(1), &|_, _| {}).grids[0].rows[1];
+        let row = &plan.sensitivity(Some(1), &|_, _| {}).unwrap().grids[0].rows[1];
         assert_eq!(plan.policies[row.order()[0]], cheapest, "at {price}");
     }
 }
@@ -191,7 +193,7 @@ fn break_even_points_follow_from_rates_and_habits() {
             );
         }
     }
-    let other = plan(&["break_even.prune_removes_tokens=40_000"]).sensitivity(Some(1), &|_, _| {});
+    let other = plan(&["break_even.prune_removes_tokens=40_000"]).sensitivity(Some(1), &|_, _| {}).unwrap();
     assert_eq!(other.profiles[1].break_even.prune_requests, Some(9.0));
 }
 
@@ -202,7 +204,7 @@ fn a_ledger_is_simulated_once_for_each_pair_of_rules_and_limits() {
         n_played.fetch_add(1, Ordering::Relaxed);
     };
 
-    let found = plan(&[]).sensitivity(Some(1), &count);
+    let found = plan(&[]).sensitivity(Some(1), &count).unwrap();
 
     assert_eq!(found.n_distinct, 2, "two of the three profiles differ in prices alone");
     assert_eq!((found.n_simulations, n_played.load(Ordering::Relaxed)), (6, 6));
@@ -210,7 +212,7 @@ fn a_ledger_is_simulated_once_for_each_pair_of_rules_and_limits() {
     let mut plan = plan(&[]);
     let more = plan.profiles[2].clone();
     plan.profiles.extend((0..40).map(|index| Profile { name: format!("more/{index}"), ..more.clone() }));
-    let many = plan.sensitivity(Some(2), &count);
+    let many = plan.sensitivity(Some(2), &count).unwrap();
     assert_eq!((many.n_simulations, many.profiles.len(), many.grids[0].rows.len()), (6, 43, 43));
     assert_eq!(n_played.load(Ordering::Relaxed), 12);
     assert_eq!(many.grids[0].rows[2], many.grids[0].rows[42]);
@@ -218,7 +220,7 @@ fn a_ledger_is_simulated_once_for_each_pair_of_rules_and_limits() {
 
 #[test]
 fn a_policy_that_stops_at_a_limit_has_no_rank() {
-    let found = plan(&["profile.limits.input_tokens=9_300"]).sensitivity(Some(1), &|_, _| {});
+    let found = plan(&["profile.limits.input_tokens=9_300"]).sensitivity(Some(1), &|_, _| {}).unwrap();
 
     let ranks: Vec<_> = found.grids[0].rows[0].cells.iter().map(|it| it.rank).collect();
     assert_eq!(ranks, [None, Some(1), Some(2)], "`keep` goes over at its third request");
@@ -230,7 +232,7 @@ fn several_scenarios_are_added_up_first() {
     let catalog = Catalog::bundled().with_folder(&folder()).unwrap();
     let scenarios = vec!["read".to_owned(), "duckagent/plain_chat".to_owned()];
     let found = Plan::new(&catalog, &Comparison { scenarios, ..comparison(&[]) }).unwrap();
-    let found = found.sensitivity(None, &|_, _| {});
+    let found = found.sensitivity(None, &|_, _| {}).unwrap();
 
     let loads: Vec<&str> = found.grids.iter().map(|it| it.load.as_str()).collect();
     assert_eq!(loads, ["ALL", "read", "duckagent/plain_chat"]);
@@ -267,11 +269,11 @@ fn conversations_pay_long_prompt_prices() {
         tiers("[[prices.windows]]\nfactor = 5.0\n"),
     ];
 
-    let report = plan.report(Some(1), &|_, _| {});
+    let report = plan.report(Some(1), &|_, _| {}).unwrap();
 
     let [flat, long, peak] = [0, 1, 2].map(|it| report.runs[it].tally.costs.total().unwrap());
     assert!(flat > 0.0 && is_near(long, 3.0 * flat) && is_near(peak, 5.0 * flat), "{flat} {long} {peak}");
-    let found = plan.sensitivity(Some(1), &|_, _| {});
+    let found = plan.sensitivity(Some(1), &|_, _| {}).unwrap();
     assert!(is_near(found.grids[0].rows[2].cells[0].cost().unwrap(), peak));
     assert!(is_near(
         found.grids[0].rows[1].cells[0].cost_at(Part::Input)[1].unwrap(),
@@ -321,6 +323,72 @@ fn a_comparison_is_drawn_as_tables_and_as_markdown() {
 }
 
 #[test]
+fn the_tables_show_what_the_cheapest_loses_and_fit_a_hundred_columns() {
+    let policies = ["identity", "clear_tool_results", "duckagent/immediate_summary"];
+    let scenarios = ["duckagent/fix_test_loop", "duckagent/long_log_debug"];
+    let args = [
+        &["sensitivity", "--policies"],
+        &policies[..],
+        &["--scenarios"],
+        &scenarios[..],
+        &["--profiles", "anthropic/*", "bedrock/*"],
+    ];
+    let text = out(&args.concat());
+    let json: serde_json::Value =
+        serde_json::from_str(&out(&[&args.concat()[..], &["--format", "json"]].concat())).unwrap();
+
+    let wide: Vec<&str> = text.lines().filter(|it| it.chars().count() > 100).collect();
+    assert_eq!(wide, Vec::<&str>::new());
+    let table = text.lines().skip_while(|it| !it.starts_with("What each policy saves and loses"));
+    let heading = table.skip(1).take(2).collect::<Vec<_>>().join("\n");
+    for column in ["cheapest", "Δ", "evidence", "labels"] {
+        assert!(heading.contains(column), "{heading}");
+    }
+    let cell = |policy: &str| {
+        let cells = json["loads"][0]["cells"].as_array().unwrap();
+        cells.iter().find(|it| it["policy"] == policy).unwrap().clone()
+    };
+    let summary = cell("duckagent/immediate_summary");
+    assert_eq!((&cell("identity")["label"], &summary["label"]), (&"baseline".into(), &"cost_only".into()));
+    assert!(
+        summary["recovery_tokens"].as_f64().unwrap() > 0.0 && summary["of_limit"].as_f64().unwrap() < 1.0
+    );
+    assert!(summary["results_shown"].as_f64().unwrap() < 1.0 && cell("identity")["results_shown"] == 1.0);
+    let kept = format!("{:.1}%", summary["evidence_kept"].as_f64().unwrap() * 100.0);
+    let of_cheapest = text.lines().filter(|it| it.contains(&kept) && it.contains("cost only")).count();
+    assert!(of_cheapest > 1, "the loss stands beside the order: {text}");
+}
+
+#[test]
+fn price_lists_are_sorted_and_cut_and_free_ones_are_called_free() {
+    let mut plan = plan(&[]);
+    let text = "name = \"free\"\nabout = \"a\"\nas_of = \"2026-10-07\"\nsources = [\"s\"]\n[cache]\nrules = \"none\"\n\
+                [[prices]]\ninput = 0.0\noutput = 0.0\n";
+    plan.profiles.insert(0, Profile::new(&decode::<ProfileFile>(text, Format::Toml).unwrap()).unwrap());
+    let found = plan.sensitivity(Some(1), &|_, _| {}).unwrap();
+    let names = |sort, top| {
+        let arranged = found.clone().arranged(sort, top);
+        arranged.profiles.iter().map(|it| it.name.clone()).collect::<Vec<_>>()
+    };
+
+    assert_eq!(names(Sort::Given, None), ["free", "uncached", "cached", "cheap_reads"]);
+    assert_eq!(names(Sort::Name, Some(2)), ["cached", "cheap_reads"]);
+    assert_eq!(names(Sort::Cost, None), ["cheap_reads", "cached", "uncached", "free"]);
+    let cut = found.clone().arranged(Sort::Cost, Some(2));
+    assert_eq!((cut.n_left_out, cut.grids[0].rows.len()), (2, 2));
+    assert_eq!(cut.grids[0].flips.iter().map(|it| it.policies).collect::<Vec<_>>(), [[0, 1], [1, 2]]);
+    assert_eq!(found.grids[0].rows[0].cheapest(), None, "all cost nothing");
+    let told = markdown(&found, false);
+    assert!(
+        told.contains("free: all cost nothing") && told.contains("1 price list charges nothing (free)"),
+        "{told}"
+    );
+
+    let top = out(&["sensitivity", "--suite", "three", "--sort", "cost", "--top", "1"]);
+    assert!(top.contains("under 1 profile (2 more left out by --top)") && !top.contains("uncached"), "{top}");
+}
+
+#[test]
 fn the_document_and_the_values_hold_the_same_numbers() {
     let document = out(&["sensitivity", "--suite", "three", "--format", "json"]);
     let document: serde_json::Value = serde_json::from_str(&document).unwrap();
@@ -358,7 +426,10 @@ fn patterns_name_several_inputs_and_wrong_ones_are_refused() {
         String::from_utf8(output.stderr).unwrap()
     };
     assert!(refused(&["sensitivity", "--suite", "three", "--profiles", "nobody/*"]).contains("nobody/*"));
-    assert!(refused(&["sensitivity", "--suite", "three", "--format", "jsonl"]).contains("--format table"));
+    assert!(
+        refused(&["sensitivity", "--suite", "three", "--format", "jsonl"])
+            .contains("`--format` with `table`")
+    );
     let zero = ["sensitivity", "--suite", "three", "--set", "break_even.compression=0"];
     assert!(refused(&zero).contains("break-even-value"));
     let nowhere = [

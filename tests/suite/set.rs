@@ -70,6 +70,29 @@ fn a_file_with_a_number_that_overrides_cannot_hold_is_told_which_is_the_largest(
 }
 
 #[test]
+fn a_number_may_have_a_suffix_or_be_a_multiple_of_what_is_there() {
+    let tokens = |text: &str| {
+        let spec = set(&format!("stages.history.until.prompt.at_most.tokens={text}"))?;
+        let text = format!("{:?}", spec.stages[0].until);
+        Ok::<_, String>(text.split("Tokens(").nth(1).unwrap().split(')').next().unwrap().to_owned())
+    };
+
+    assert_eq!(tokens("100k"), Ok("100000".to_owned()));
+    assert_eq!(tokens("1.5M"), Ok("1500000".to_owned()));
+    assert_eq!(tokens("2_000K"), Ok("2000000".to_owned()));
+    assert_eq!(tokens("*2"), Ok("200".to_owned()));
+    assert_eq!(tokens("*0.333"), Ok("33".to_owned()), "products floor");
+    assert!(
+        tokens("1.0005k").is_err() && tokens("k").is_err() && tokens("*").is_err() && tokens("*-1").is_err()
+    );
+    assert_eq!(set("stages.history.name=100k").unwrap().stages[0].name, "100k", "text stays text");
+
+    let doubled = Plan::new(&catalog(), &comparison("one", &["profile.prices.0.input=*2"])).unwrap();
+    let usual = Plan::new(&catalog(), &comparison("one", &[])).unwrap();
+    assert_eq!(doubled.profiles[0].prices.usual().input.0, 2 * usual.profiles[0].prices.usual().input.0);
+}
+
+#[test]
 fn a_sibling_variant_replaces_the_one_that_is_written() {
     let expected =
         |from: &str, to: &str| decode::<PolicyFile>(&POLICY.replace(from, to), Format::Ron).unwrap();
@@ -120,9 +143,76 @@ fn parameters_win_in_their_order() {
     let of_scenario = Plan::new(&catalog, &comparison("two", &[])).unwrap();
     assert_eq!(cap(&of_scenario, 2), Some(Size::Tokens(900)), "a scenario beats a policy");
 
-    let of_user = Plan::new(&catalog, &comparison("two", &["params.cap.ratio=0.5"])).unwrap();
+    let of_user = Plan::new(&catalog, &comparison("two", &["cap.params.cap.ratio=0.5"])).unwrap();
     let half = decode::<Size>("ratio(0.5)", Format::Ron).unwrap();
     assert_eq!(cap(&of_user, 1), Some(half), "an override beats a scenario");
+}
+
+#[test]
+fn a_parameter_of_several_policies_is_said_of_one_or_outright_of_all() {
+    let told = problems(&comparison("one", &["params.cap.tokens=7"]));
+    assert!(told.contains("2 policies have a parameter `cap`: `cap`, `cap_low`"), "{told}");
+    assert!(told.contains("`cap.params.cap.tokens=…`") && told.contains("`*.params.cap.tokens=…`"), "{told}");
+
+    let caps = |set: &str| {
+        let plan = Plan::new(&catalog(), &comparison("one", &[set])).unwrap();
+        [1, 2].map(|it| cap(&plan, it).unwrap())
+    };
+    assert_eq!(caps("cap_low.params.cap.tokens=7"), [Size::Tokens(4_000), Size::Tokens(7)]);
+    assert_eq!(caps("*.params.cap.tokens=7"), [Size::Tokens(7), Size::Tokens(7)]);
+
+    let alone = Comparison {
+        policies: vec!["keep".to_owned(), "cap".to_owned()],
+        ..comparison("one", &["params.cap.tokens=7"])
+    };
+    let plan = Plan::new(&catalog(), &alone).unwrap();
+    assert_eq!(cap(&plan, 1), Some(Size::Tokens(7)), "one policy has it, so it is meant");
+}
+
+#[test]
+fn a_policy_s_name_may_hold_dots_and_slashes_and_the_longest_that_is_known_wins() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::create_dir_all(folder.path().join("policies/mine")).unwrap();
+    let write = |name: &str, about: &str| {
+        let text = format!(
+            "(name: \"mine/{name}\", about: \"{about}\", params: {{ \"trigger\": tokens(9000) }},
+              stages: [(name: \"cut\", when: prompt(above: param(\"trigger\")), apply: drop)])"
+        );
+        std::fs::write(folder.path().join(format!("policies/mine/{name}.ron")), text).unwrap();
+    };
+    write("v1", "The first.");
+    write("v1.params", "Called after a root.");
+    let catalog = catalog().with_folder(folder.path()).unwrap();
+    let triggers = |set: &str| {
+        let policies = vec!["mine/v1".to_owned(), "mine/v1.params".to_owned()];
+        let plan = Plan::new(&catalog, &Comparison { policies, ..comparison("one", &[set]) }).unwrap();
+        plan.scenarios[0].policies.iter().map(|it| it.params["trigger"].clone()).collect::<Vec<_>>()
+    };
+
+    assert_eq!(triggers("mine/v1.params.trigger.tokens=1"), [Size::Tokens(1), Size::Tokens(9_000)]);
+    assert_eq!(triggers("mine/v1.params.params.trigger.tokens=1"), [Size::Tokens(9_000), Size::Tokens(1)]);
+}
+
+#[test]
+fn a_misspelt_parameter_is_answered_from_all_policies_and_a_misspelt_policy_with_its_name() {
+    let default = |set: &str| {
+        let comparison = Comparison { set: vec![set.to_owned()], ..Comparison::default() };
+        Plan::new(&Catalog::bundled(), &comparison).map(|_| ()).unwrap_err().to_string()
+    };
+    let told = default("params.triger.tokens=1");
+    assert!(told.contains("did you mean `trigger`?"), "{told}");
+    let told = default("truncate_oldes.params.budget=1");
+    assert!(told.contains("no policy of this run is called `truncate_oldes`"), "{told}");
+    assert!(told.contains("did you mean `truncate_oldest`?"), "{told}");
+}
+
+#[test]
+fn a_parameter_that_nothing_reads_cannot_be_set() {
+    let set = ["duckagent/duckagent_summary_history_recoverable_current.params.completed_exact.tokens=9"];
+    let policies = vec!["duckagent/duckagent_summary_history_recoverable_current".to_owned()];
+    let comparison = Comparison { policies, ..comparison("one", &set) };
+
+    assert!(problems(&comparison).contains("nothing reads the parameter `completed_exact`"));
 }
 
 #[test]
@@ -148,5 +238,5 @@ fn profiles_that_differ_in_prices_share_their_simulations() {
 
     let plan = Plan::new(&catalog(), &comparison).unwrap();
 
-    assert_eq!((plan.cells().count(), plan.n_simulations()), (6, 3));
+    assert_eq!((plan.report(Some(1), &|_, _| {}).unwrap().runs.len(), plan.n_simulations().unwrap()), (6, 3));
 }

@@ -6,7 +6,7 @@ use ctxsim::catalog::Catalog;
 use ctxsim::compare::{Comparison, Plan};
 use ctxsim::input::text::decode::{Format, decode};
 use ctxsim::input::{Profile, ProfileFile};
-use ctxsim::ledger::{NeedSums, Outcome, RequestSums, Sums};
+use ctxsim::ledger::{NeedSums, Outcome, RequestSums, Sums, TokenUse};
 use ctxsim::measure::Tally;
 use ctxsim::report::json;
 use proptest::prelude::*;
@@ -16,7 +16,8 @@ fn one_thread_and_two_threads_write_the_same_bytes() {
     let comparison = Comparison { suite: Some("default".to_owned()), ..Comparison::default() };
     let plan = Plan::new(&Catalog::bundled(), &comparison).unwrap();
 
-    let [one, two] = [1, 2].map(|threads| json::document(&plan.report(Some(threads), &|_, _| {})).unwrap());
+    let [one, two] =
+        [1, 2].map(|threads| json::document(&plan.report(Some(threads), &|_, _| {}).unwrap()).unwrap());
 
     assert_eq!(one, two);
 }
@@ -30,7 +31,7 @@ fn n_simulations(policies: &[&str], profiles: &[&str]) -> usize {
         profiles: profiles.iter().map(name).collect(),
         ..Comparison::default()
     };
-    Plan::new(&Catalog::bundled(), &comparison).unwrap().n_simulations()
+    Plan::new(&Catalog::bundled(), &comparison).unwrap().n_simulations().unwrap()
 }
 
 #[test]
@@ -70,8 +71,8 @@ proptest! {
     #[test]
     fn doubling_every_rate_doubles_the_token_cost(rates in prop::array::uniform4(0_u32..1_000_000), tokens in prop::array::uniform5(0_u64..1 << 40)) {
         let [read, write, uncached, output, compacted] = tokens;
-        let main = RequestSums { n: 1, read, write: [write, 0], uncached, output, prompt: read + write + uncached, ..RequestSums::default() };
-        let summariser = RequestSums { n: 1, uncached: compacted, prompt: compacted, ..RequestSums::default() };
+        let main = RequestSums { n: 1, tokens: TokenUse { read, write: [write, 0], uncached, output }, ..RequestSums::default() };
+        let summariser = RequestSums { n: 1, tokens: TokenUse { uncached: compacted, ..TokenUse::default() }, ..RequestSums::default() };
         let sums = Sums { main, summariser, needs: NeedSums::default(), ..Sums::default() };
         let cost = |rates| Tally::new(&sums, None, &Outcome::default(), false, &profile(rates)).costs;
 

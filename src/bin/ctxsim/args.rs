@@ -3,10 +3,17 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use ctxsim::report::verdict::MIN_EVIDENCE;
+
+/// The profile of what names no model.
+pub(crate) const FALLBACK_PROFILE: &str = "anthropic/claude-opus-4.5";
 
 /// The arguments of `run`.
-#[derive(Debug, Default, Args)]
+#[derive(Debug, Args)]
 pub(crate) struct RunArgs {
+    /// Recorded sessions, folders of them, quoted patterns, or scenarios by name or path
+    #[arg(value_name = "PATH")]
+    pub(crate) paths: Vec<String>,
     /// A suite, which gives what the other options leave out [default: default]
     #[arg(long, value_name = "S")]
     pub(crate) suite: Option<String>,
@@ -19,36 +26,58 @@ pub(crate) struct RunArgs {
     /// A model profile, by name or path
     #[arg(long = "profile", value_name = "M")]
     pub(crate) profiles: Vec<String>,
+    /// Leave out recorded sessions that ended before this day
+    #[arg(long, value_name = "YYYY-MM-DD")]
+    pub(crate) since: Option<String>,
+    /// Take only the newest N recorded sessions
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) limit: Option<u64>,
+    /// Take only recorded sessions of a model: a part of its id, or a pattern
+    #[arg(long, value_name = "ID")]
+    pub(crate) model: Option<String>,
     #[command(flatten)]
     pub(crate) draw: DrawArgs,
-    /// Override a field of the inputs for this run, as in `stages.history.until.prompt.at_most.ratio=0.3`
+    /// Override a field of the inputs for this run, as in `POLICY.params.trigger.tokens=20000`
     #[arg(long = "set", value_name = "PATH=VALUE")]
     pub(crate) set: Vec<String>,
+    /// Share of the needed evidence that a policy must keep to be advised
+    #[arg(long, value_name = "SHARE", value_parser = share, default_value_t = MIN_EVIDENCE)]
+    pub(crate) min_evidence: f64,
     /// What a row is
     #[arg(long, value_enum, default_value_t)]
     pub(crate) rows: RowsArg,
     /// How it is written [default: table, or what the output's extension says; jsonl for rows below runs]
     #[arg(long, value_enum)]
     pub(crate) format: Option<FormatArg>,
-    /// Write to a file, all of it or nothing
+    /// Write to a file, all of it or nothing; `-` is standard output
     #[arg(long, value_name = "PATH")]
     pub(crate) output: Option<PathBuf>,
+    /// The chart that `--format svg` writes: frontier, cost, change, requests, depth, length; with a number, as in cost-2, a further one
+    #[arg(long, value_name = "NAME")]
+    pub(crate) chart: Option<String>,
     /// Show every scenario, and what is assumed
     #[arg(long)]
     pub(crate) details: bool,
+}
+
+/// Reads a share, as `0.9` or `90%`.
+fn share(text: &str) -> Result<f64, String> {
+    let (number, unit) = text.strip_suffix('%').map_or((text, 1.0), |it| (it, 100.0));
+    let share = number.trim().parse::<f64>().map(|it| it / unit).ok().filter(|it| (0.0..=1.0).contains(it));
+    share.ok_or_else(|| "write a share from 0 to 1, as in `0.9`, or in percent, as in `90%`".to_owned())
 }
 
 /// What is drawn, and by how many threads.
 #[derive(Debug, Default, Args)]
 pub(crate) struct DrawArgs {
     /// The seed of every draw [default: the scenario's]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub(crate) seed: Option<u64>,
     /// How many conversations of each length, and how many times needs are drawn, where a scenario draws any [default: the scenario's]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) trials: Option<u64>,
     /// How many threads; the result is the same with any number [default: one a core]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) threads: Option<u16>,
 }
 
@@ -88,17 +117,10 @@ pub(crate) enum FormatArg {
     Csv,
     /// Markdown tables
     Markdown,
-    /// A page with tables, and charts where facts are planted
+    /// A page with charts and tables that needs no other file
     Html,
-}
-
-/// How one document is written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum DocumentFormatArg {
-    /// Tables for people
-    Table,
-    /// One JSON document
-    Json,
+    /// One chart: the first, or the one that `--chart` names
+    Svg,
 }
 
 /// The arguments of `list`.
@@ -133,6 +155,23 @@ pub(crate) struct ValidateArgs {
     pub(crate) paths: Vec<PathBuf>,
 }
 
+/// The arguments of `show`.
+#[derive(Debug, Args)]
+pub(crate) struct ShowArgs {
+    /// Its kind
+    #[arg(value_enum)]
+    pub(crate) kind: SchemaArg,
+    /// Its name or path
+    #[arg(value_name = "NAME")]
+    pub(crate) name: String,
+    /// Lay a policy over its bases, so that the text stands alone; comments are lost
+    #[arg(long)]
+    pub(crate) merged: bool,
+    /// Write to a file, all of it or nothing; `-` is standard output
+    #[arg(long, value_name = "PATH")]
+    pub(crate) output: Option<PathBuf>,
+}
+
 /// The arguments of `convert`.
 #[derive(Debug, Args)]
 pub(crate) struct ConvertArgs {
@@ -142,7 +181,7 @@ pub(crate) struct ConvertArgs {
     /// The format to write
     #[arg(long, value_enum)]
     pub(crate) to: InputFormatArg,
-    /// Write to a file, all of it or nothing
+    /// Write to a file, all of it or nothing; `-` is standard output
     #[arg(long, value_name = "PATH")]
     pub(crate) output: Option<PathBuf>,
 }
@@ -162,7 +201,7 @@ pub(crate) struct SchemaArgs {
     /// Which kind of file
     #[arg(value_enum, required_unless_present = "output")]
     pub(crate) kind: Option<SchemaArg>,
-    /// Write KIND.json into a folder; of every kind, when none is named
+    /// Write KIND.json into a folder, made if it is not there; of every kind, when none is named
     #[arg(long, value_name = "DIR")]
     pub(crate) output: Option<PathBuf>,
 }
@@ -183,7 +222,7 @@ pub(crate) enum SchemaArg {
 /// The arguments of `man`.
 #[derive(Debug, Args)]
 pub(crate) struct ManArgs {
-    /// Write ctxsim.1 and a page for each command into a folder
+    /// Write ctxsim.1 and a page for each command into a folder, made if it is not there
     #[arg(long, value_name = "DIR")]
     pub(crate) output: Option<PathBuf>,
 }

@@ -2,7 +2,9 @@
 
 use clap::{Parser, Subcommand};
 
-use crate::args::{CompletionsArgs, ConvertArgs, ListArgs, ManArgs, RunArgs, SchemaArgs, ValidateArgs};
+use crate::args::{
+    CompletionsArgs, ConvertArgs, ListArgs, ManArgs, RunArgs, SchemaArgs, ShowArgs, ValidateArgs,
+};
 use crate::explain::ExplainArgs;
 use crate::import::ImportArgs;
 use crate::prices::PricesArgs;
@@ -12,15 +14,17 @@ use crate::store::StoreArgs;
 const EXAMPLES: &str = "\
 Examples:
   ctxsim                                          the default suite as tables
+  ctxsim ~/.claude/projects                       every recorded session below a folder, and what each policy would change
   ctxsim list policies                            what there is to compare
+  ctxsim show policy A --merged                   a policy's file, with what it takes from its bases
   ctxsim run --policy A --policy B --scenario S   two policies on one scenario; a name or a path
   ctxsim run --scenario session.jsonl             a recorded session as it is
-  ctxsim run --set params.threshold.ratio=0.7     one number changed for this run
+  ctxsim run --set '*.params.threshold.ratio=0.7' one number changed, of all policies that have it
   ctxsim run --rows requests --policy A           every request of a run, one JSON object a line
   ctxsim run --format json --output report.json   every field
   ctxsim explain --policy A --scenario S --request 12   why that prompt looks so, and what it cost
   ctxsim import session.jsonl                     what a recording holds, and what of it is left out
-  ctxsim run --suite S --output report.html       a page with charts beside the tables
+  ctxsim run --suite S --output report.html       a page with charts and tables
   ctxsim store write --policy P --scenario S --output DIR   what a memory holds at the end, as JSON files
   ctxsim import --report session.jsonl            how well the session's bill is predicted
   ctxsim validate my/policies                     every problem of every file
@@ -33,11 +37,11 @@ Exit codes: 0 fine, 1 a guard failed or a cache vector differs, 2 bad input or u
 ///
 /// Offline and deterministic: it makes no network call and runs no model.
 #[derive(Debug, Parser)]
-#[command(version, after_help = EXAMPLES)]
+#[command(version, after_help = EXAMPLES, override_usage = "ctxsim [COMMAND]\n       ctxsim [PATH]... [OPTIONS of run]")]
 pub(crate) struct Cli {
-    /// Runs the default suite, when left out.
+    /// `run`, when left out.
     #[command(subcommand)]
-    pub(crate) command: Option<Command>,
+    pub(crate) command: Command,
 }
 
 /// What can be done.
@@ -55,6 +59,8 @@ pub(crate) enum Command {
     Import(ImportArgs),
     /// Name the policies, scenarios, profiles and suites there are
     List(ListArgs),
+    /// Print a policy, scenario, profile or suite as its file has it
+    Show(ShowArgs),
     /// Report every problem of input files; the whole catalog, when none is named
     Validate(ValidateArgs),
     /// Print an input file in the other format; its comments are lost
@@ -69,10 +75,4 @@ pub(crate) enum Command {
     Store(StoreArgs),
     /// Write a completion script for a shell
     Completions(CompletionsArgs),
-}
-
-impl Default for Command {
-    fn default() -> Self {
-        Self::Run(RunArgs::default())
-    }
 }

@@ -4,14 +4,15 @@ use std::path::PathBuf;
 
 use clap::Args;
 use ctxsim::catalog::Catalog;
-use ctxsim::compare::{Comparison, Load, Plan, Workload};
+use ctxsim::compare::{self, Comparison, Load, Plan, Workload};
 use ctxsim::diag::Diagnostic;
 use ctxsim::error::Error;
 use ctxsim::explain::explain as explained;
 use ctxsim::report::explain::{json, rendered, table};
 use ctxsim::report::rows::Context;
 
-use crate::args::DocumentFormatArg;
+use crate::args::{FALLBACK_PROFILE, FormatArg};
+use crate::format::Formats;
 use crate::output;
 
 /// The arguments of `explain`.
@@ -24,14 +25,20 @@ pub(crate) struct ExplainArgs {
     #[arg(long, value_name = "S")]
     pub(crate) scenario: String,
     /// The request: its place among those that `run --rows requests` lists, from 1
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) request: u64,
     /// The session, where the scenario records several
     #[arg(long, value_name = "NAME")]
     pub(crate) session: Option<String>,
-    /// The model profile, by name or path
-    #[arg(long, value_name = "M", default_value = "anthropic/claude-opus-4.5")]
-    pub(crate) profile: String,
+    /// Messages of the conversation, where the scenario draws conversations [default: its first length]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    pub(crate) length: Option<u64>,
+    /// Which conversation of that length, from 0
+    #[arg(long, value_name = "N", default_value_t = 0, allow_negative_numbers = true)]
+    pub(crate) trial: u64,
+    /// Model profile, by name or path [default: that of the session's model, or anthropic/claude-opus-4.5]
+    #[arg(long, value_name = "M")]
+    pub(crate) profile: Option<String>,
     /// Override a field of the inputs, as in `params.trigger.tokens=20000`
     #[arg(long = "set", value_name = "PATH=VALUE")]
     pub(crate) set: Vec<String>,
@@ -41,32 +48,39 @@ pub(crate) struct ExplainArgs {
     /// Print the prompt itself, where there is text; with `--format json` beside the rest
     #[arg(long)]
     pub(crate) render: bool,
-    /// How it is written: table or json
-    #[arg(long, value_enum, default_value = "table")]
-    pub(crate) format: DocumentFormatArg,
-    /// Write to a file, all of it or nothing
+    /// How it is written: table or json [default: table, or what the output's extension says]
+    #[arg(long, value_enum)]
+    pub(crate) format: Option<FormatArg>,
+    /// Write to a file, all of it or nothing; `-` is standard output
     #[arg(long, value_name = "PATH")]
     pub(crate) output: Option<PathBuf>,
 }
 
 /// Explains and writes.
 pub(crate) fn explain(catalog: &Catalog, args: &ExplainArgs) -> Result<(), Error> {
+    let formats = Formats { of: "`explain`", known: &[FormatArg::Table, FormatArg::Json] };
+    let format = formats.choose(args.format, args.output.as_deref())?;
     let comparison = Comparison {
         policies: vec![args.policy.clone()],
         scenarios: vec![args.scenario.clone()],
-        profiles: vec![args.profile.clone()],
+        profiles: vec![args.profile.clone().unwrap_or_else(|| FALLBACK_PROFILE.to_owned())],
+        own_models: args.profile.is_none(),
         set: args.set.clone(),
         ..Comparison::default()
     };
     let plan = Plan::new(catalog, &comparison)?;
-    let load = session(&plan, args)?;
+    let mut loads = Vec::new();
+    for entry in &plan.scenarios {
+        loads.extend(plan.open(entry)?);
+    }
+    let load = session(&loads, args)?;
+    let mut profile = load.profiles[0].clone();
+    let made;
     let timeline = match &load.workload {
         Workload::Items(timeline) => timeline,
-        Workload::Conversations(_) => {
-            return Err(refused(
-                format!("the requests of {} are those of many conversations", load.name),
-                "name a scenario that is one session",
-            ));
+        Workload::Conversations(all) => {
+            (made, profile.limits) = compare::conversation(all, args.length, args.trial, &profile.limits)?;
+            &made
         }
         Workload::Blocks(_) => {
             return Err(refused(
@@ -81,17 +95,17 @@ pub(crate) fn explain(catalog: &Catalog, args: &ExplainArgs) -> Result<(), Error
             "name a recorded session, or leave out `--render`",
         ));
     }
-    let (policy, profile) = (&load.policies[0], &plan.profiles[0]);
+    let (policy, profile) = (&load.policies[0], &profile);
     let n = usize::try_from(args.request).unwrap_or(usize::MAX);
     let explanation = explained(timeline, policy, profile, n).map_err(|it| vec![*it])?;
     let recorded = timeline.recorded.as_ref();
     let context = Context { policy, scenario: &load.name, recorded, profile, names_run: false };
-    let text = match args.format {
-        DocumentFormatArg::Json => json(&explanation, context, args.render)
+    let text = match format {
+        FormatArg::Json => json(&explanation, context, args.render)
             .map_err(|error| vec![Diagnostic::at("unwritable", "", error.to_string())])?,
-        DocumentFormatArg::Table if args.render => rendered(&explanation),
-        DocumentFormatArg::Table => {
-            let is_terminal = args.output.is_none();
+        _ if args.render => rendered(&explanation),
+        _ => {
+            let is_terminal = output::to_file(args.output.as_deref()).is_none();
             let style = table::Style {
                 width: if is_terminal { output::width() } else { None },
                 is_coloured: is_terminal && output::is_coloured(),
@@ -104,10 +118,10 @@ pub(crate) fn explain(catalog: &Catalog, args: &ExplainArgs) -> Result<(), Error
 }
 
 /// Returns the session that is meant: the only one, or the one that is named.
-fn session<'a>(plan: &'a Plan, args: &ExplainArgs) -> Result<&'a Load, Error> {
-    let names = || plan.scenarios.iter().map(|it| it.name.as_str());
+fn session<'a>(loads: &'a [Load], args: &ExplainArgs) -> Result<&'a Load, Error> {
+    let names = || loads.iter().map(|it| it.name.as_str());
     let Some(name) = &args.session else {
-        return match plan.scenarios.as_slice() {
+        return match loads {
             [only] => Ok(only),
             all => Err(refused(
                 format!("{} has {} sessions, and a request is of one", args.scenario, all.len()),
@@ -115,7 +129,7 @@ fn session<'a>(plan: &'a Plan, args: &ExplainArgs) -> Result<&'a Load, Error> {
             )),
         };
     };
-    plan.scenarios.iter().find(|it| it.name == *name).ok_or_else(|| {
+    loads.iter().find(|it| it.name == *name).ok_or_else(|| {
         let help = match ctxsim::diag::nearest(name, names()) {
             Some(near) => format!("did you mean `{near}`?"),
             None => format!("there are: {}", first(names())),

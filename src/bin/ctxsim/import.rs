@@ -4,16 +4,18 @@ use std::path::PathBuf;
 
 use clap::Args;
 use ctxsim::calibrate::Calibration;
-use ctxsim::catalog::Catalog;
+use ctxsim::catalog::{Catalog, Found};
 use ctxsim::compare::{self, Comparison, Plan};
 use ctxsim::error::Error;
-use ctxsim::input::Limits;
-use ctxsim::report::calibration;
+use ctxsim::measure;
+use ctxsim::report::carried::Carried;
 use ctxsim::report::recording::{self, Held};
+use ctxsim::report::{self, Skipped, calibration};
 
-use crate::args::DocumentFormatArg;
+use crate::args::{FALLBACK_PROFILE, FormatArg};
+use crate::format::Formats;
 use crate::output;
-use crate::run::{unwritable, with_progress};
+use crate::run::{table_width, unwritable, with_progress};
 
 /// The arguments of `import`.
 #[derive(Debug, Args)]
@@ -24,69 +26,114 @@ pub(crate) struct ImportArgs {
     /// Compare what the cache should have read with what the provider billed
     #[arg(long)]
     pub(crate) report: bool,
-    /// The model profile of the report, by name or path
-    #[arg(long, value_name = "M", default_value = "anthropic/claude-opus-4.5", requires = "report")]
-    pub(crate) profile: String,
+    /// Show what fills the prompts and what carrying it costs: by tool, and the dearest items
+    #[arg(long, conflicts_with = "report")]
+    pub(crate) carried: bool,
+    /// Model profile of `--report` and `--carried`, by name or path [default: that of the session's model]
+    #[arg(long, value_name = "M")]
+    pub(crate) profile: Option<String>,
     /// Override a field of the report's inputs, as in `scenario.load.recorded.assume.side_request=none`
-    #[arg(long = "set", value_name = "PATH=VALUE", requires = "report")]
+    #[arg(long = "set", value_name = "PATH=VALUE")]
     pub(crate) set: Vec<String>,
-    /// How it is written: table or json
-    #[arg(long, value_enum, default_value = "table")]
-    pub(crate) format: DocumentFormatArg,
-    /// Write to a file, all of it or nothing
+    /// How it is written: table or json [default: table, or what the output's extension says]
+    #[arg(long, value_enum)]
+    pub(crate) format: Option<FormatArg>,
+    /// Write to a file, all of it or nothing; `-` is standard output
     #[arg(long, value_name = "PATH")]
     pub(crate) output: Option<PathBuf>,
 }
 
 /// Shows what recordings hold, or how well their bills are predicted.
 pub(crate) fn import(catalog: &Catalog, args: &ImportArgs) -> Result<(), Error> {
-    let text = if args.report { calibrated(catalog, args)? } else { held(catalog, args)? };
+    let formats = Formats { of: "`import`", known: &[FormatArg::Table, FormatArg::Json] };
+    let as_json = formats.choose(args.format, args.output.as_deref())? == FormatArg::Json;
+    let text = if args.report {
+        calibrated(catalog, args, as_json)?
+    } else if args.carried {
+        carried(catalog, args, as_json)?
+    } else {
+        held(catalog, args, as_json)?
+    };
     output::put(args.output.as_deref(), &text)
 }
 
 /// Returns what recordings hold, and what of them is left out.
-fn held(catalog: &Catalog, args: &ImportArgs) -> Result<String, Error> {
+fn held(catalog: &Catalog, args: &ImportArgs, as_json: bool) -> Result<String, Error> {
     let mut files = Vec::with_capacity(args.files.len());
-    for file in &args.files {
-        files.push(Held::new(file, &compare::recording(catalog, file)?));
+    let mut skipped = Vec::new();
+    for given in &args.files {
+        for Found { name, is_searched } in catalog.search(given)? {
+            match compare::recording(catalog, &name) {
+                Ok(sessions) => files.push(Held::new(&name, &sessions)),
+                Err(error) if is_searched => skipped.push(Skipped::new(&name, error)),
+                Err(error) => return Err(error),
+            }
+        }
     }
-    match args.format {
-        DocumentFormatArg::Table => Ok(recording::table(&files)),
-        DocumentFormatArg::Json => recording::json(&files).map_err(unwritable),
+    if !skipped.is_empty() {
+        anstream::eprintln!("{} skipped: {}", skipped.len(), Skipped::counted(&skipped));
     }
+    if as_json { recording::json(&files).map_err(unwritable) } else { Ok(recording::table(&files)) }
 }
 
 /// Compares recorded bills with what the cache rules predict, when everything is kept as the harness kept it.
-fn calibrated(catalog: &Catalog, args: &ImportArgs) -> Result<String, Error> {
+fn calibrated(catalog: &Catalog, args: &ImportArgs, as_json: bool) -> Result<String, Error> {
+    for given in &args.files {
+        let found = catalog.search(given)?;
+        found
+            .iter()
+            .filter(|it| !it.is_searched)
+            .try_for_each(|it| compare::check_recorded(catalog, &it.name))?;
+    }
     let as_recorded = calibrations(catalog, args, "none")?;
     let with_side_requests = calibrations(catalog, args, "usual")?;
     let with_inferred = calibrations(catalog, args, "inferred")?;
-    match args.format {
-        DocumentFormatArg::Table => {
-            Ok(calibration::tables(&as_recorded, &with_side_requests, &with_inferred))
-        }
-        DocumentFormatArg::Json => {
-            calibration::json(&as_recorded, &with_side_requests, &with_inferred).map_err(unwritable)
-        }
+    if as_json {
+        calibration::json(&as_recorded, &with_side_requests, &with_inferred).map_err(unwritable)
+    } else {
+        Ok(calibration::tables(&as_recorded, &with_side_requests, &with_inferred))
+    }
+}
+
+/// Returns what fills the prompts of recordings, and what carrying it costs.
+fn carried(catalog: &Catalog, args: &ImportArgs, as_json: bool) -> Result<String, Error> {
+    let plan = Plan::new(catalog, &as_recorded(args, None))?;
+    let sessions = with_progress(|it| {
+        plan.each(None, it, |load, _| {
+            let (timeline, profile) = (load.workload.items()?, load.profiles.first()?);
+            let items = measure::carried::carried(timeline, &profile.prices);
+            Some(Carried::new(&load.name, &profile.name, timeline, &items))
+        })
+    })?;
+    let sessions: Vec<Carried> = sessions.into_iter().flatten().collect();
+    if as_json {
+        return report::carried::json(&sessions).map_err(unwritable);
+    }
+    Ok(report::carried::tables(&sessions, Some(table_width(args.output.as_deref()))))
+}
+
+/// Names recordings under the policy that keeps everything, and the profile that was asked for or those of their models.
+fn as_recorded(args: &ImportArgs, set: Option<String>) -> Comparison {
+    Comparison {
+        policies: vec!["identity".to_owned()],
+        scenarios: args.files.clone(),
+        profiles: vec![args.profile.clone().unwrap_or_else(|| FALLBACK_PROFILE.to_owned())],
+        own_models: args.profile.is_none(),
+        set: set.into_iter().chain(args.set.iter().cloned()).collect(),
+        ..Comparison::default()
     }
 }
 
 /// Compares under an assumption about requests of no record; a limit stops no session that took place.
 fn calibrations(catalog: &Catalog, args: &ImportArgs, side_request: &str) -> Result<Vec<Calibration>, Error> {
     let side_request = format!("scenario.load.recorded.assume.side_request={side_request}");
-    let comparison = Comparison {
-        policies: vec!["identity".to_owned()],
-        scenarios: args.files.clone(),
-        profiles: vec![args.profile.clone()],
-        set: std::iter::once(side_request).chain(args.set.iter().cloned()).collect(),
-        ..Comparison::default()
-    };
-    let mut plan = Plan::new(catalog, &comparison)?;
-    plan.profiles.iter_mut().for_each(|it| it.limits = Limits::NONE);
-    let ledgers = with_progress(|it| plan.rows(None, it));
-    let calibrations = ledgers.iter().filter_map(|(cell, rows)| {
-        let timeline = plan.scenarios[cell.scenario].workload.items()?;
-        Some(Calibration::new(timeline, &rows.requests, &plan.profiles[cell.profile].prices))
-    });
-    Ok(calibrations.collect())
+    let plan = Plan::new(catalog, &as_recorded(args, Some(side_request)))?.without_limits();
+    let of_loads = with_progress(|it| {
+        plan.each(None, it, |load, progress| {
+            let timeline = load.workload.items()?;
+            let (cell, rows) = load.rows(progress).pop()?;
+            Some(Calibration::new(timeline, &rows.requests, &load.profiles[cell.profile].prices))
+        })
+    })?;
+    Ok(of_loads.into_iter().flatten().collect())
 }

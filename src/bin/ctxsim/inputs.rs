@@ -9,7 +9,7 @@ use ctxsim::diag::Diagnostic;
 use ctxsim::error::Error;
 use ctxsim::input::Format;
 
-use crate::args::{ConvertArgs, InputFormatArg, KindArg, ListArgs, ValidateArgs};
+use crate::args::{ConvertArgs, InputFormatArg, KindArg, ListArgs, SchemaArg, ShowArgs, ValidateArgs};
 use crate::output;
 
 /// Prints the names of inputs, each with its sentence.
@@ -56,14 +56,54 @@ fn about(catalog: &Catalog, kind: Kind, name: &str) -> String {
     about.unwrap_or_default()
 }
 
+/// Prints an input's own text, or a policy with what it takes from its bases.
+pub(crate) fn show(catalog: &Catalog, args: &ShowArgs) -> Result<(), Error> {
+    let output = output::to_file(args.output.as_deref());
+    output.map_or(Ok(()), output::check)?;
+    let kind = match args.kind {
+        SchemaArg::Policy => Kind::Policy,
+        SchemaArg::Scenario => Kind::Scenario,
+        SchemaArg::Profile => Kind::Profile,
+        SchemaArg::Suite => Kind::Suite,
+    };
+    let text = match (args.merged, kind) {
+        (false, _) => compare::show(catalog, kind, &args.name)?,
+        (true, Kind::Policy) => compare::show_merged(catalog, &args.name)?,
+        (true, _) => {
+            let problem =
+                Diagnostic::at("usage", "", format!("only a policy has bases, not a {}", kind.noun()));
+            return Err(vec![problem.help("leave out `--merged`")].into());
+        }
+    };
+    output::put(output, &text)
+}
+
 /// Prints or writes an input in the other format.
 pub(crate) fn convert(args: &ConvertArgs) -> Result<(), Error> {
     let format = match args.to {
         InputFormatArg::Ron => Format::Ron,
         InputFormatArg::Toml => Format::Toml,
     };
+    if let Some(path) = output::to_file(args.output.as_deref()) {
+        if Format::of(path) != Some(format) {
+            return Err(vec![other_extension(path, args.to)].into());
+        }
+        output::check(path)?;
+    }
     let text = compare::convert(&args.path, format)?;
     output::put(args.output.as_deref(), &text)
+}
+
+/// Says that a file's extension stands for another format than is written, so that nobody could read it.
+fn other_extension(path: &Path, to: InputFormatArg) -> Diagnostic {
+    let (name, extension) = match to {
+        InputFormatArg::Ron => ("RON", "ron"),
+        InputFormatArg::Toml => ("TOML", "toml"),
+    };
+    let mut problem =
+        Diagnostic::at("output-extension", "", format!("a file of {name} ends in `.{extension}`"));
+    problem.place.file = path.display().to_string();
+    problem.help(format!("name it `{}`", path.with_extension(extension).display()))
 }
 
 /// Checks inputs and reports every problem of all of them.

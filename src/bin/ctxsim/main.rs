@@ -3,24 +3,26 @@
 mod args;
 mod cli;
 mod explain;
+mod format;
 mod import;
 mod inputs;
 mod output;
 mod pages;
+mod pictures;
 mod prices;
 mod render;
 mod run;
 mod sensitivity;
 mod store;
+mod usage;
 
 use std::path::Path;
 use std::process::ExitCode;
 
-use clap::Parser;
 use ctxsim::catalog::Catalog;
 use ctxsim::error::Error;
 
-use cli::{Cli, Command};
+use cli::Command;
 
 /// A guard failed.
 const GUARD_FAILED: u8 = 1;
@@ -28,17 +30,22 @@ const GUARD_FAILED: u8 = 1;
 const BAD_INPUT: u8 = 2;
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
-    let catalog = match Catalog::open(Path::new("")) {
+    let opened = Catalog::open(Path::new(""));
+    let cli = match usage::parse(opened.as_ref().ok()) {
+        Ok(cli) => cli,
+        Err(code) => return code,
+    };
+    let catalog = match opened {
         Ok(catalog) => catalog,
         Err(error) => return refuse(&Catalog::bundled(), &error),
     };
-    let result = match cli.command.unwrap_or_default() {
+    let result = match cli.command {
         Command::Run(args) => run::run(&catalog, &args),
         Command::Sensitivity(args) => sensitivity::sensitivity(&catalog, &args).map(|()| true),
         Command::Explain(args) => explain::explain(&catalog, &args).map(|()| true),
         Command::Import(args) => import::import(&catalog, &args).map(|()| true),
         Command::List(args) => inputs::list(&catalog, &args).map(|()| true),
+        Command::Show(args) => inputs::show(&catalog, &args).map(|()| true),
         Command::Validate(args) => inputs::validate(&catalog, &args).map(|()| true),
         Command::Convert(args) => inputs::convert(&args).map(|()| true),
         Command::Prices(args) => prices::prices(&args.command).map(|()| true),

@@ -1,16 +1,34 @@
-//! Where results go: standard output, or a file that is complete or not there.
+//! Where results go: standard output, or a file.
 
+mod file;
+
+use std::fs;
 use std::io::{self, IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
 
 use ctxsim::error::Error;
 
+pub(crate) use file::{check, write};
+
+/// What names standard output where a file could be named.
+const STANDARD_OUTPUT: [&str; 2] = ["-", "/dev/stdout"];
+
 /// Writes text to a file, where one is named, and else prints it.
 pub(crate) fn put(path: Option<&Path>, text: &str) -> Result<(), Error> {
-    match path {
+    match to_file(path) {
         Some(path) => write(path, text),
         None => print(text),
     }
+}
+
+/// Returns the file that is named; nothing where standard output is meant.
+pub(crate) fn to_file(path: Option<&Path>) -> Option<&Path> {
+    path.filter(|it| !STANDARD_OUTPUT.iter().any(|name| it.as_os_str() == *name))
+}
+
+/// Makes a folder for files, where it is not there yet.
+pub(crate) fn make_folder(folder: &Path) -> Result<(), Error> {
+    fs::create_dir_all(folder).map_err(|source| Error::Write { path: folder.to_owned(), source })
 }
 
 /// Prints text; a reader that has gone away wants no more.
@@ -22,20 +40,6 @@ pub(crate) fn print(text: &str) -> Result<(), Error> {
         }
         _ => Ok(()),
     }
-}
-
-/// Writes text to a temporary file beside the wanted one and renames it.
-pub(crate) fn write(path: &Path, text: &str) -> Result<(), Error> {
-    let failed = |source| Error::Write { path: path.to_owned(), source };
-    let folder = path.parent().filter(|it| !it.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let mut builder = tempfile::Builder::new();
-    #[cfg(unix)]
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    // The temporary file's own name would only confuse.
-    let mut file = builder.tempfile_in(folder).map_err(|it| failed(it.kind().into()))?;
-    file.write_all(text.as_bytes()).map_err(failed)?;
-    file.persist(path).map_err(|it| failed(it.error))?;
-    Ok(())
 }
 
 /// Returns how wide the terminal is, where the output is one.

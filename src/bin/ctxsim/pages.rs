@@ -15,6 +15,7 @@ use crate::output;
 
 /// Prints the schema of one kind of file, or writes those of all kinds.
 pub(crate) fn schema(args: &SchemaArgs) -> Result<(), Error> {
+    args.output.as_deref().map_or(Ok(()), output::make_folder)?;
     let kinds = args.kind.map_or(SchemaArg::value_variants().to_vec(), |it| vec![it]);
     for kind in kinds {
         let schema = match kind {
@@ -38,6 +39,7 @@ pub(crate) fn man(args: &ManArgs) -> Result<(), Error> {
     let Some(folder) = &args.output else {
         return output::print(&page(Man::new(command()))?);
     };
+    output::make_folder(folder)?;
     write_pages(folder, command())
 }
 

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
-use ctxsim::catalog::input_files;
+use ctxsim::catalog::price_list_files;
 use ctxsim::diag::Diagnostic;
 use ctxsim::error::Error;
 use ctxsim::input::profile::calendar;
@@ -44,7 +44,7 @@ pub(crate) enum PricesCommand {
 /// The arguments of `prices import`.
 #[derive(Debug, Args)]
 pub(crate) struct PriceImportArgs {
-    /// Files of price lists, or folders of TOML files
+    /// Files of price lists, or folders of them
     #[arg(value_name = "FILE", required = true)]
     pub(crate) paths: Vec<PathBuf>,
     /// The folder below which profiles are written
@@ -53,12 +53,15 @@ pub(crate) struct PriceImportArgs {
     /// The day on which the lists were fetched, YYYY-MM-DD: what holds from a day on is priced by it
     #[arg(long, value_name = "DATE")]
     pub(crate) as_of: String,
+    /// List every entry that makes no profile, not only how many by reason
+    #[arg(long)]
+    pub(crate) details: bool,
 }
 
 /// The arguments of `prices compare`.
 #[derive(Debug, Args)]
 pub(crate) struct CompareArgs {
-    /// Files of price lists, or folders of TOML files
+    /// Files of price lists, or folders of them
     #[arg(value_name = "FILE", required = true)]
     pub(crate) paths: Vec<PathBuf>,
     /// The day, YYYY-MM-DD, whose prices are compared; of dated prices the latest, when silent
@@ -84,12 +87,12 @@ fn import(args: &PriceImportArgs) -> Result<(), Error> {
     let mut first_unplaced = None;
     for found in &lists {
         let Placing { placed, mut unplaced } = place(found, &args.as_of, &folder);
-        let mut left_out: IndexMap<String, usize> = IndexMap::new();
+        let mut lacks = Lacks::default();
         let n_before = profiles.len();
         for profile in placed {
             match profiles.entry(profile.name.to_lowercase()) {
                 Slot::Vacant(slot) => {
-                    profile.left_out.iter().for_each(|it| *left_out.entry(it.clone()).or_default() += 1);
+                    lacks.add(&profile);
                     slot.insert(profile);
                 }
                 Slot::Occupied(_) => unplaced.push(Unplaced {
@@ -100,7 +103,8 @@ fn import(args: &PriceImportArgs) -> Result<(), Error> {
                 }),
             }
         }
-        summarize(found.list, profiles.len() - n_before, &unplaced, &left_out, &mut text);
+        let n_placed = profiles.len() - n_before;
+        summarize(found.list, (n_placed, &unplaced), &lacks, args.details, &mut text);
         first_unplaced = first_unplaced.or_else(|| unplaced.into_iter().next());
     }
     if profiles.is_empty() {
@@ -108,7 +112,7 @@ fn import(args: &PriceImportArgs) -> Result<(), Error> {
     }
     match &args.output {
         Some(folder) => profiles.values().try_for_each(|it| write(folder, &it.name, &it.text))?,
-        None => text.push_str("Nothing was written: --output names a folder for the profiles.\n"),
+        None => text.push_str("Nothing was written: give `--output DIR` to write the profiles.\n"),
     }
     output::print(&text)
 }
@@ -123,26 +127,53 @@ fn check_day(text: &str) -> Result<(), Error> {
     Err(vec![problem.help("write it as in \"2026-10-07\"")].into())
 }
 
-/// Lists what of a price list is in no profile, and counts.
+/// What the profiles of a list do not say, and how many of them do not.
+#[derive(Default)]
+struct Lacks {
+    left_out: IndexMap<String, usize>,
+    unpriced: IndexMap<String, usize>,
+}
+
+impl Lacks {
+    fn add(&mut self, profile: &Placed) {
+        profile.left_out.iter().for_each(|it| *self.left_out.entry(it.clone()).or_default() += 1);
+        profile.unpriced.iter().for_each(|it| *self.unpriced.entry(it.clone()).or_default() += 1);
+    }
+}
+
+/// Counts what of a price list is in profiles, and by reason what is in none.
 fn summarize(
     list: &str,
-    n_placed: usize,
-    unplaced: &[Unplaced],
-    left_out: &IndexMap<String, usize>,
+    (n_placed, unplaced): (usize, &[Unplaced]),
+    lacks: &Lacks,
+    is_detailed: bool,
     text: &mut String,
 ) {
-    let mut by_code: IndexMap<&str, usize> = IndexMap::new();
+    let mut by_code: IndexMap<&str, Vec<&Unplaced>> = IndexMap::new();
     for one in unplaced {
-        let _ = writeln!(text, "{list}: {}: {} [{}]", one.name, one.reason, one.code);
-        *by_code.entry(one.code).or_default() += 1;
+        by_code.entry(one.code).or_default().push(one);
     }
-    if !left_out.is_empty() {
-        let parts: Vec<String> = left_out.iter().map(|(what, n)| format!("{what} ({n})")).collect();
-        let _ = writeln!(text, "{list}: left out of profiles: {}", parts.join(", "));
+    by_code.sort_by(|_, left, _, right| right.len().cmp(&left.len()));
+    let _ = writeln!(text, "{list}: {n_placed} profiles; {} entries make none", unplaced.len());
+    for (code, entries) in &by_code {
+        let shown = if is_detailed { entries.len() } else { 1 };
+        let _ = writeln!(text, "  {:>5}  [{code}]", entries.len());
+        let like = if is_detailed { "" } else { "such as " };
+        for one in &entries[..shown] {
+            let _ = writeln!(text, "         {like}{}: {}", one.name, one.reason);
+        }
     }
-    let counts: Vec<String> = by_code.iter().map(|(code, n)| format!("{n} {code}")).collect();
-    let reasons = if counts.is_empty() { String::new() } else { format!(" ({})", counts.join(", ")) };
-    let _ = writeln!(text, "{list}: {n_placed} profiles, {} not placed{reasons}", unplaced.len());
+    for (what, counted) in
+        [("left out of profiles", &lacks.left_out), ("without a price in profiles", &lacks.unpriced)]
+    {
+        let parts: Vec<String> = counted.iter().map(|(it, n)| format!("{it}: {n}")).collect();
+        if !parts.is_empty() {
+            let _ = writeln!(text, "  {what}: {}", parts.join(", "));
+        }
+    }
+    if !is_detailed && !unplaced.is_empty() {
+        text.push_str("  `--details` lists every entry.\n");
+    }
 }
 
 /// Says that lists give no profile, and why the first model does not.
@@ -166,7 +197,7 @@ fn below_profiles(folder: &Path) -> String {
 fn write(folder: &Path, name: &str, text: &str) -> Result<(), Error> {
     let path = folder.join(format!("{name}.toml"));
     if let Some(parent) = path.parent() {
-        std::fs::create_dir_all(parent).map_err(|source| Error::Write { path: parent.to_owned(), source })?;
+        output::make_folder(parent)?;
     }
     output::write(&path, text)
 }
@@ -202,11 +233,11 @@ fn disagreements(args: &CompareArgs) -> Result<(), Error> {
 fn read(paths: &[std::path::PathBuf]) -> Result<Vec<Found>, Error> {
     let mut files = Vec::new();
     for path in paths {
-        let inner = if path.is_dir() { input_files(path)? } else { vec![path.clone()] };
+        let inner = if path.is_dir() { price_list_files(path)? } else { vec![path.clone()] };
         if inner.is_empty() {
-            let mut problem = Diagnostic::at("folder-empty", "", "a folder without TOML files");
+            let mut problem = Diagnostic::at("folder-empty", "", "a folder without price lists");
             problem.place.file = path.display().to_string();
-            return Err(vec![problem.help("name the files of lists in JSON one by one")].into());
+            return Err(vec![problem.help("price lists end in `.json` or `.toml`")].into());
         }
         for path in inner {
             let text = read_text(&path)?;

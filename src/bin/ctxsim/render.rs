@@ -11,29 +11,13 @@ use ctxsim::error::Error;
 pub(crate) fn error(catalog: &Catalog, error: &Error) {
     let problems = match error {
         Error::Invalid(problems) => problems.clone(),
-        other => vec![alone(other)],
+        other => vec![other.problem()],
     };
     let drawn: Vec<String> = problems.iter().map(|it| diagnostic(catalog, it)).collect();
     anstream::eprintln!("{}", drawn.join("\n\n"));
     if problems.len() > 1 {
         anstream::eprintln!("\n{} problems; nothing was run or written", problems.len());
     }
-}
-
-/// Returns an error that is of no file's text as a problem to draw.
-fn alone(error: &Error) -> Diagnostic {
-    let (code, help) = match error {
-        Error::UnknownName { suggestion: Some(name), .. } => {
-            ("unknown-name", format!("did you mean `{name}`?"))
-        }
-        Error::UnknownName { .. } => ("unknown-name", "`ctxsim list` names what there is".to_owned()),
-        _ => ("file", "check the path and the rights to it".to_owned()),
-    };
-    let message = match error {
-        Error::UnknownName { kind, name, .. } => format!("no {kind} is called `{name}`"),
-        other => other.to_string(),
-    };
-    Diagnostic::at(code, "", message).help(help)
 }
 
 /// Returns one problem as text.

@@ -6,21 +6,24 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use ctxsim::catalog::Catalog;
-use ctxsim::compare::{Cell, Comparison, Plan};
+use ctxsim::compare::{Cell, Comparison, Load, Plan};
 use ctxsim::diag::Diagnostic;
 use ctxsim::error::Error;
-use ctxsim::guard;
 use ctxsim::report::sections::Detail;
 use ctxsim::report::table::Layout;
 use ctxsim::report::{Report, csv, html, json, markdown, rows, table};
 
 use crate::args::{FormatArg, RowsArg, RunArgs};
-use crate::output;
+use crate::format::Formats;
+use crate::{output, pictures};
 
 /// Work that is over sooner shows no progress.
 const QUIET: Duration = Duration::from_secs(1);
 /// Progress is shown no more often.
 const BEAT: Duration = Duration::from_millis(200);
+
+/// How wide tables are where no terminal says how wide they may be.
+const TABLE_WIDTH: usize = 100;
 
 /// Runs and writes; returns whether every guard of the suite held.
 pub(crate) fn run(catalog: &Catalog, args: &RunArgs) -> Result<bool, Error> {
@@ -28,8 +31,12 @@ pub(crate) fn run(catalog: &Catalog, args: &RunArgs) -> Result<bool, Error> {
     let comparison = Comparison {
         suite: args.suite.clone(),
         policies: args.policies.clone(),
-        scenarios: args.scenarios.clone(),
+        scenarios: args.paths.iter().chain(&args.scenarios).cloned().collect(),
         profiles: args.profiles.clone(),
+        own_models: false,
+        since: args.since.clone(),
+        limit: args.limit.map(|it| usize::try_from(it).unwrap_or(usize::MAX)),
+        model: args.model.clone(),
         seed: args.draw.seed,
         trials: args.draw.trials,
         set: args.set.clone(),
@@ -38,14 +45,13 @@ pub(crate) fn run(catalog: &Catalog, args: &RunArgs) -> Result<bool, Error> {
     let mut holds = true;
     let text = match args.rows {
         RowsArg::Runs => {
-            let report = with_progress(|it| plan.report(args.draw.threads(), it));
-            for verdict in guard::judge(&plan.guards, &report) {
-                if !verdict.holds {
-                    holds = false;
-                    anstream::eprintln!("guard failed: {verdict}");
-                }
+            let mut report = with_progress(|it| plan.report(args.draw.threads(), it))?;
+            report.min_evidence = args.min_evidence;
+            for verdict in report.guard_verdicts.iter().filter(|it| !it.holds) {
+                holds = false;
+                anstream::eprintln!("guard failed: {verdict}");
             }
-            written(&report, args, format)?
+            written(&plan, &report, args, format)?
         }
         RowsArg::Trials | RowsArg::Probes => trials(&plan, args, format)?,
         RowsArg::Requests | RowsArg::Needs => ledger(&plan, args, format)?,
@@ -56,104 +62,127 @@ pub(crate) fn run(catalog: &Catalog, args: &RunArgs) -> Result<bool, Error> {
 
 /// Returns the format: as asked for, as the output's extension says, or the usual one.
 fn format(args: &RunArgs) -> Result<FormatArg, Error> {
-    let of_extension = of_extension(args.output.as_deref());
-    let is_rows = args.rows != RowsArg::Runs;
-    let usual = if is_rows { FormatArg::Jsonl } else { FormatArg::Table };
-    let format = args.format.or(of_extension).unwrap_or(usual);
-    if is_rows && matches!(format, FormatArg::Table | FormatArg::Markdown | FormatArg::Html) {
-        let problem = Diagnostic::at("rows-format", "", "rows are not drawn as tables");
-        return Err(vec![problem.help("write `--format json`, `jsonl` or `csv`")].into());
-    }
-    Ok(format)
+    use FormatArg::{Csv, Html, Json, Jsonl, Markdown, Svg, Table};
+    let of_chart = [Svg];
+    let (of, known): (_, &[FormatArg]) = match (args.rows, &args.chart) {
+        (RowsArg::Runs, Some(_)) => ("a chart", &of_chart),
+        (RowsArg::Runs, None) => ("a comparison", &[Table, Json, Jsonl, Csv, Markdown, Html, Svg]),
+        (RowsArg::Requests, _) => ("`--rows requests`", &ROWS),
+        (RowsArg::Needs, _) => ("`--rows needs`", &ROWS),
+        (RowsArg::Trials, _) => ("`--rows trials`", &ROWS),
+        (RowsArg::Probes, _) => ("`--rows probes`", &ROWS),
+    };
+    Formats { of, known }.choose(args.format, args.output.as_deref())
 }
 
-/// Returns the format that a file's extension says.
-pub(crate) fn of_extension(path: Option<&Path>) -> Option<FormatArg> {
-    match path.and_then(Path::extension).and_then(|it| it.to_str()) {
-        Some("json") => Some(FormatArg::Json),
-        Some("jsonl") => Some(FormatArg::Jsonl),
-        Some("csv") => Some(FormatArg::Csv),
-        Some("md") => Some(FormatArg::Markdown),
-        Some("html") => Some(FormatArg::Html),
-        _ => None,
-    }
-}
+/// The formats of rows below runs.
+const ROWS: [FormatArg; 3] = [FormatArg::Jsonl, FormatArg::Json, FormatArg::Csv];
 
 /// Returns a report as text.
-fn written(report: &Report, args: &RunArgs, format: FormatArg) -> Result<String, Error> {
+fn written(plan: &Plan, report: &Report, args: &RunArgs, format: FormatArg) -> Result<String, Error> {
     let detail = if args.details { Detail::Scenarios } else { Detail::Groups };
     match format {
         FormatArg::Table => {
-            let width = if args.output.is_some() { None } else { output::width() };
+            let width = Some(table_width(args.output.as_deref()));
             Ok(table::report(report, Layout { width, detail }))
         }
         FormatArg::Markdown => Ok(markdown::report(report, detail)),
-        FormatArg::Html => Ok(html::report(report, detail)),
+        FormatArg::Html => html::report(report, detail, &pictures::traces(plan, args)?).map_err(unwritable),
+        FormatArg::Svg => pictures::chart(plan, report, detail, args),
         FormatArg::Json => json::document(report).map_err(unwritable),
         FormatArg::Jsonl => json::lines(report).map_err(unwritable),
         FormatArg::Csv => csv::report(report).map_err(unwritable),
     }
 }
 
+/// Returns how wide a table may be: as the terminal is, where it goes to one.
+pub(crate) fn table_width(output: Option<&Path>) -> usize {
+    output::width().filter(|_| output::to_file(output).is_none()).unwrap_or(TABLE_WIDTH)
+}
+
 /// Returns the rows of all runs.
 fn ledger(plan: &Plan, args: &RunArgs, format: FormatArg) -> Result<String, Error> {
-    if let Some(load) = plan.scenarios.iter().find(|it| it.workload.conversations().is_some()) {
-        let (message, help) = if args.rows == RowsArg::Needs {
-            let help = "write `--rows probes` for one row a fact, or `--rows trials` for one a conversation";
-            (format!("{} has no needs: its facts are asked for by probes", load.name), help)
-        } else {
-            let help = "write `--rows trials` for one row a conversation, or `--rows probes` for one a fact";
-            (format!("the requests of {} are those of many conversations", load.name), help)
-        };
+    let of_loads = with_progress(|it| {
+        plan.each(args.draw.threads(), it, |load, progress| {
+            refuse_rows(load, args.rows)?;
+            let names_run = plan.scenarios.len() > 1 || load.policies.len() * load.profiles.len() > 1;
+            let context = |cell: Cell| context(load, cell, names_run);
+            let mut lines = Vec::new();
+            for (cell, ledger) in load.rows(progress) {
+                let more = match args.rows {
+                    RowsArg::Needs => rows::needs(&ledger, context(cell)),
+                    _ => rows::requests(&ledger, context(cell)),
+                };
+                lines.extend(more.map_err(unwritable)?);
+            }
+            for (cell, made) in load.conversation_rows(progress) {
+                for one in made {
+                    let of = (one.length, one.trial);
+                    let more = rows::requests_of_conversation(&one.rows, of, context(cell));
+                    lines.extend(more.map_err(unwritable)?);
+                }
+            }
+            Ok(lines)
+        })
+    })?;
+    let of_loads: Result<Vec<Vec<String>>, Error> = of_loads.into_iter().collect();
+    joined(&of_loads?.concat(), format)
+}
+
+/// Refuses rows that a load does not have, or has of many trials.
+fn refuse_rows(load: &Load, rows: RowsArg) -> Result<(), Error> {
+    if load.workload.conversations().is_some() && rows == RowsArg::Needs {
+        let message = format!("{} has no needs: its facts are asked for by probes", load.name);
+        let help = "write `--rows probes` for one row a fact, or `--rows trials` for one a conversation";
         return Err(vec![Diagnostic::at("rows-conversation", "", message).help(help)].into());
     }
-    if let Some(load) = plan.scenarios.iter().find(|it| it.trials > 1) {
+    if load.is_sampled && load.trials > 1 {
         let message = format!("the rows of {} are those of {} trials", load.name, load.trials);
         let help = "write `--rows trials` for one row a trial, or `--trials 1`";
         return Err(vec![Diagnostic::at("rows-several-trials", "", message).help(help)].into());
     }
-    let ledgers = with_progress(|it| plan.rows(args.draw.threads(), it));
-    let names_run = ledgers.len() > 1;
-    let mut lines = Vec::new();
-    for (cell, ledger) in &ledgers {
-        let load = &plan.scenarios[cell.scenario];
-        let profile = &plan.profiles[cell.profile];
-        let policy = &load.policies[cell.policy];
-        // What was fetched takes the place of the first request of a step.
-        let recorded = load.workload.items().filter(|_| !load.is_sampled).and_then(|it| it.recorded.as_ref());
-        let context = rows::Context { policy, scenario: &load.name, recorded, profile, names_run };
-        let more = match args.rows {
-            RowsArg::Needs => rows::needs(ledger, context),
-            _ => rows::requests(ledger, context),
-        };
-        lines.extend(more.map_err(unwritable)?);
-    }
-    joined(&lines, format)
+    Ok(())
+}
+
+/// Returns what the rows of a run are read beside.
+fn context(load: &Load, cell: Cell, names_run: bool) -> rows::Context<'_> {
+    // What was fetched takes the place of the first request of a step.
+    let recorded = load.workload.items().filter(|_| !load.is_sampled).and_then(|it| it.recorded.as_ref());
+    let (policy, profile) = (&load.policies[cell.policy], &load.profiles[cell.profile]);
+    rows::Context { policy, scenario: &load.name, recorded, profile, names_run }
 }
 
 /// Returns the trials of everything that is drawn, conversations first, or the probes of conversations.
 fn trials(plan: &Plan, args: &RunArgs, format: FormatArg) -> Result<String, Error> {
-    let threads = args.draw.threads();
-    let name = |cell: &Cell| rows::RunName {
-        policy: &plan.policies[cell.policy],
-        scenario: &plan.scenarios[cell.scenario].name,
-        profile: &plan.profiles[cell.profile].name,
-    };
-    let all: Result<Vec<Vec<String>>, _> = if args.rows == RowsArg::Probes {
-        let runs = with_progress(|it| plan.probes(threads, it));
-        runs.iter().map(|(cell, probes)| rows::probes(name(cell), probes)).collect()
-    } else {
-        let conversations = with_progress(|it| plan.trials(threads, it));
-        let drawn = with_progress(|it| plan.drawn(threads, it));
-        let conversations = conversations.iter().map(|(cell, trials)| rows::trials(name(cell), trials));
-        conversations.chain(drawn.iter().map(|(cell, trials)| rows::drawn(name(cell), trials))).collect()
-    };
-    let lines = all.map_err(unwritable)?;
+    let of_loads = with_progress(|it| {
+        plan.each(args.draw.threads(), it, |load, progress| {
+            let name = |cell: Cell| rows::RunName {
+                policy: &load.policies[cell.policy].name,
+                scenario: &load.name,
+                profile: &load.profiles[cell.profile].name,
+            };
+            if args.rows == RowsArg::Probes {
+                let runs = load.probes(progress);
+                let lines = runs.iter().map(|(cell, probes)| rows::probes(name(*cell), probes));
+                return Ok([lines.collect::<Result<Vec<_>, _>>()?.concat(), Vec::new()]);
+            }
+            let runs = load.trials(progress);
+            let conversations = runs.iter().map(|(cell, trials)| rows::trials(name(*cell), trials));
+            let conversations: Vec<Vec<String>> = conversations.collect::<Result<_, _>>()?;
+            let runs = load.drawn(progress);
+            let drawn = runs.iter().map(|(cell, trials)| rows::drawn(name(*cell), trials));
+            Ok([conversations.concat(), drawn.collect::<Result<Vec<_>, _>>()?.concat()])
+        })
+    })?;
+    let of_loads: Result<Vec<[Vec<String>; 2]>, serde_json::Error> = of_loads.into_iter().collect();
+    let (conversations, drawn): (Vec<_>, Vec<_>) =
+        of_loads.map_err(unwritable)?.into_iter().map(|[one, other]| (one, other)).unzip();
+    let lines = [conversations.concat(), drawn.concat()].concat();
     if lines.is_empty() {
         let problem = Diagnostic::at("rows-trials", "", "no scenario of this run has trials");
         return Err(vec![problem.help("name one whose load is `conversation`")].into());
     }
-    joined(&lines.concat(), format)
+    joined(&lines, format)
 }
 
 /// Puts rows together in a format.
@@ -171,8 +200,15 @@ fn joined(lines: &[String], format: FormatArg) -> Result<String, Error> {
 }
 
 /// Says that a value cannot be written.
-pub(crate) fn unwritable(error: serde_json::Error) -> Error {
+pub(crate) fn unwritable(error: impl std::fmt::Display) -> Error {
     vec![Diagnostic::at("unwritable", "", error.to_string())].into()
+}
+
+/// Draws how much of something is done.
+fn bar(done: usize, all: usize) -> String {
+    const CELLS: usize = 30;
+    let full = (done * CELLS).checked_div(all).unwrap_or(0).min(CELLS);
+    format!("{}{}", "█".repeat(full), "░".repeat(CELLS - full))
 }
 
 /// Shows how far long work has come, where someone may be watching.
@@ -189,12 +225,12 @@ pub(crate) fn with_progress<T>(work: impl FnOnce(&(dyn Fn(usize, usize) + Sync))
         if let Ok(mut last) = shown.try_lock()
             && last.is_none_or(|it| it.elapsed() >= BEAT)
         {
-            anstream::eprint!("\r{done} of {all} simulations");
+            anstream::eprint!("\r{} {done} of {all}", bar(done, all));
             *last = Some(Instant::now());
         }
     });
     if shown.into_inner().is_ok_and(|it| it.is_some()) {
-        anstream::eprint!("\r{:40}\r", "");
+        anstream::eprint!("\r{:60}\r", "");
     }
     result
 }

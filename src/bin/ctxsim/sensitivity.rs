@@ -2,16 +2,17 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use ctxsim::catalog::Catalog;
 use ctxsim::compare::{Comparison, Plan};
-use ctxsim::diag::Diagnostic;
 use ctxsim::error::Error;
+use ctxsim::measure::sensitivity::Sort;
 use ctxsim::report::sensitivity::{document, markdown, table, values};
 
 use crate::args::{DrawArgs, FormatArg};
+use crate::format::Formats;
 use crate::output;
-use crate::run::{of_extension, unwritable, with_progress};
+use crate::run::{table_width, unwritable, with_progress};
 
 /// Shown below the options.
 pub(crate) const EXAMPLES: &str = "\
@@ -20,6 +21,7 @@ Examples:
   ctxsim sensitivity --profiles 'openai/*' 'anthropic/*'       two providers
   ctxsim sensitivity --policy A B --scenario session.jsonl     your own session under all of them
   ctxsim sensitivity --profiles imported/openai/*.toml         price lists that `ctxsim prices import` wrote
+  ctxsim sensitivity --profiles all --sort cost --top 20       the twenty cheapest price lists
   ctxsim sensitivity --set break_even.prune_removes_tokens=30_000
 
 Exit codes: 0 fine, 2 bad input or usage.";
@@ -44,10 +46,16 @@ pub(crate) struct SensitivityArgs {
     /// Override a field of the inputs for this run, as in `break_even.prune_removes_tokens=30_000`
     #[arg(long = "set", value_name = "PATH=VALUE")]
     pub(crate) set: Vec<String>,
+    /// Order of the price lists
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) sort: SortArg,
+    /// Show only the first N price lists of that order
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) top: Option<u32>,
     /// How it is written: table, json, csv or markdown [default: table, or what the output's extension says]
     #[arg(long, value_enum)]
     pub(crate) format: Option<FormatArg>,
-    /// Write to a file, all of it or nothing
+    /// Write to a file, all of it or nothing; `-` is standard output
     #[arg(long, value_name = "PATH")]
     pub(crate) output: Option<PathBuf>,
     /// Show every scenario, and every policy's elasticities
@@ -55,17 +63,36 @@ pub(crate) struct SensitivityArgs {
     pub(crate) details: bool,
 }
 
+/// The order of the price lists.
+#[derive(Clone, Copy, Debug, Default, ValueEnum)]
+pub(crate) enum SortArg {
+    /// As they were asked for
+    #[default]
+    Given,
+    /// By name
+    Name,
+    /// By the cost of the cheapest policy, free ones last
+    Cost,
+}
+
+impl From<SortArg> for Sort {
+    fn from(sort: SortArg) -> Self {
+        match sort {
+            SortArg::Given => Self::Given,
+            SortArg::Name => Self::Name,
+            SortArg::Cost => Self::Cost,
+        }
+    }
+}
+
 /// The suite that fills what the arguments leave out.
 const DEFAULT_SUITE: &str = "sensitivity";
 
 /// Runs and writes.
 pub(crate) fn sensitivity(catalog: &Catalog, args: &SensitivityArgs) -> Result<(), Error> {
-    let format = args.format.or_else(|| of_extension(args.output.as_deref())).unwrap_or(FormatArg::Table);
-    if let FormatArg::Jsonl | FormatArg::Html = format {
-        let problem =
-            Diagnostic::at("rows-format", "", "a comparison across profiles has no lines and no page");
-        return Err(vec![problem.help("write `--format table`, `markdown`, `json` or `csv`")].into());
-    }
+    use FormatArg::{Csv, Json, Markdown, Table};
+    let formats = Formats { of: "`sensitivity`", known: &[Table, Json, Csv, Markdown] };
+    let format = formats.choose(args.format, args.output.as_deref())?;
     let every = |names: &[String]| -> Vec<String> {
         names.iter().map(|it| if it == "all" { "*".to_owned() } else { it.clone() }).collect()
     };
@@ -77,16 +104,18 @@ pub(crate) fn sensitivity(catalog: &Catalog, args: &SensitivityArgs) -> Result<(
         seed: args.draw.seed,
         trials: args.draw.trials,
         set: args.set.clone(),
+        ..Comparison::default()
     };
     let plan = Plan::new(catalog, &comparison)?;
-    let found = with_progress(|it| plan.sensitivity(args.draw.threads(), it));
+    let found = with_progress(|it| plan.sensitivity(args.draw.threads(), it))?;
+    let top = args.top.and_then(|it| usize::try_from(it).ok());
+    let found = found.arranged(args.sort.into(), top);
     let text = match format {
         FormatArg::Json => document(&found).map_err(unwritable)?,
         FormatArg::Csv => values(&found).map_err(unwritable)?,
         FormatArg::Markdown => markdown(&found, args.details),
-        FormatArg::Table | FormatArg::Jsonl | FormatArg::Html => {
-            let width = if args.output.is_some() { None } else { output::width() };
-            table(&found, args.details, width)
+        FormatArg::Table | FormatArg::Jsonl | FormatArg::Html | FormatArg::Svg => {
+            table(&found, args.details, Some(table_width(args.output.as_deref())))
         }
     };
     output::put(args.output.as_deref(), &text)

@@ -47,13 +47,13 @@ pub(crate) struct StoreWriteArgs {
     #[arg(long, value_name = "M", default_value = "context_decay/words")]
     pub(crate) profile: String,
     /// Messages of the conversation [default: the scenario's first length]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub(crate) length: Option<u64>,
     /// Which conversation of that length, from 0
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(long, value_name = "N", default_value_t = 0, allow_negative_numbers = true)]
     pub(crate) trial: u64,
     /// The seed of every draw [default: the scenario's]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub(crate) seed: Option<u64>,
     /// Override a field of the inputs, as in `memory.store.banks.capacity=3`
     #[arg(long = "set", value_name = "PATH=VALUE")]
@@ -90,15 +90,21 @@ fn write(catalog: &Catalog, args: &StoreWriteArgs) -> Result<(), Error> {
         ..Comparison::default()
     };
     let plan = Plan::new(catalog, &comparison)?;
-    let first = || Some(*plan.scenarios.first()?.workload.conversations()?.lengths().first()?);
-    let length = args.length.or_else(first).unwrap_or(0);
+    let length = match (args.length, plan.scenarios.first()) {
+        (None, Some(entry)) => {
+            let loads = plan.open(entry)?;
+            let first = || Some(*loads.first()?.workload.conversations()?.lengths().first()?);
+            first().unwrap_or(0)
+        }
+        (length, _) => length.unwrap_or(0),
+    };
     let mut export = plan.export(length, args.trial, &args.set)?;
     let given = |kind, name: &String| catalog.expand(kind, name).into_iter().next().unwrap_or(name.clone());
     export.index.policy = given(Kind::Policy, &args.policy);
     export.index.scenario = given(Kind::Scenario, &args.scenario);
     export.index.profile = given(Kind::Profile, &args.profile);
     let files = export.files()?;
-    fs::create_dir_all(&args.output).map_err(|source| Error::Write { path: args.output.clone(), source })?;
+    output::make_folder(&args.output)?;
     remove_stale(&export, &args.output)?;
     // The index comes last: a folder with an index is complete.
     for (name, text) in files.iter().rev() {

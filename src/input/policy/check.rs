@@ -10,7 +10,7 @@ mod size;
 use indexmap::IndexMap;
 
 use self::size::Resolver;
-use super::{Action, Cond, Policy, PolicyFile, Recovery, Scope, Stage, Step, TableRow, Template};
+use super::{Action, Cond, Policy, PolicyFile, Recovery, Scope, Stage, StageFile, Step, TableRow, Template};
 use crate::diag::{Problems, nearest};
 
 /// How many stages and steps a policy may have: each is the author of its edits.
@@ -18,15 +18,17 @@ const RUNGS_MAX: usize = 250;
 
 /// Checks a policy that stands on no base any more.
 pub(super) fn policy(mut file: PolicyFile, problems: &mut Problems) -> Policy {
-    stages(&mut file, problems);
-    let memory = file.memory.as_ref().map(|it| problems.within("memory", |to| memory::memory(it, to)));
-    let layout = problems.within("layout", |to| layout::layout(file.layout.as_ref(), to));
+    let stages = stages(&mut file, problems);
+    if let Some(memory) = &file.memory {
+        problems.within("memory", |to| memory::memory(memory, to));
+    }
+    problems.within("layout", |to| layout::layout(file.layout.as_ref(), to));
     recovery(&mut file, problems);
-    Policy { file, layout, memory }
+    Policy { file, stages }
 }
 
-/// Checks everything that stages are made of.
-fn stages(policy: &mut PolicyFile, problems: &mut Problems) {
+/// Checks everything that stages are made of, and makes them.
+fn stages(policy: &mut PolicyFile, problems: &mut Problems) -> Vec<Stage> {
     let PolicyFile { params, tables, ladders, templates, stages, code, .. } = policy;
     let resolver = Resolver { params };
     for (name, size) in &*params {
@@ -43,7 +45,8 @@ fn stages(policy: &mut PolicyFile, problems: &mut Problems) {
     let check = StageCheck { tables, templates, resolver };
     let mut names: IndexMap<String, usize> = IndexMap::new();
     let mut n_rungs = 0;
-    for stage in &mut *stages {
+    let mut checked = Vec::with_capacity(stages.len());
+    for stage in &*stages {
         let name = stage.name.clone();
         let nth = *names.entry(name.clone()).and_modify(|it| *it += 1).or_insert(1);
         let path = if nth > 1 { format!("{name}#{nth}") } else { name.clone() };
@@ -53,7 +56,7 @@ fn stages(policy: &mut PolicyFile, problems: &mut Problems) {
                 to.push("stage-duplicate", message, "give each stage a name of its own");
             });
         }
-        problems.within(format_args!("stages.{path}"), |to| check.stage(stage, ladders, to));
+        problems.within(format_args!("stages.{path}"), |to| checked.extend(check.made(stage, ladders, to)));
         let ladder = stage.ladder.as_ref().and_then(|it| ladders.get(it));
         n_rungs += 1 + stage.then.len() + ladder.map_or(0, Vec::len);
     }
@@ -65,6 +68,7 @@ fn stages(policy: &mut PolicyFile, problems: &mut Problems) {
         let help = "take out `stages`, or `code`";
         problems.push_at("code-with-stages", "code", "a policy is code or stages", help);
     }
+    checked
 }
 
 /// Checks how the agent recovers.
@@ -88,6 +92,35 @@ struct StageCheck<'a> {
 }
 
 impl StageCheck<'_> {
+    /// Makes a stage of what is written; nothing, where it does not say what the stage does.
+    fn made(
+        &self,
+        written: &StageFile,
+        ladders: &mut IndexMap<String, Vec<Step>>,
+        problems: &mut Problems,
+    ) -> Option<Stage> {
+        for (index, field) in written.remove.iter().enumerate() {
+            let name = field.name();
+            let (message, help) = if written.gives(*field) {
+                (format!("`{name}` is given and removed"), "say one of the two")
+            } else {
+                (
+                    format!("there is no `{name}` to remove"),
+                    "leave it out: no base gives this stage that field",
+                )
+            };
+            problems.push_at("stage-remove", format_args!("remove.{index}"), message, help);
+        }
+        let stage = Stage::new(written);
+        if stage.is_none() {
+            let help = "write what it does, as in `apply: drop`; only a stage that the `base` has too may leave it out";
+            problems.push_at("stage-without-apply", "apply", "a stage does not say what it does", help);
+        }
+        let mut stage = stage?;
+        self.stage(&mut stage, ladders, problems);
+        Some(stage)
+    }
+
     fn stage(&self, stage: &mut Stage, ladders: &mut IndexMap<String, Vec<Step>>, problems: &mut Problems) {
         if stage.at.is_empty() {
             let help = "write `at: [request]`, or leave `at` out";
@@ -142,12 +175,7 @@ fn named<T>(kind: &str, name: &str, known: &IndexMap<String, T>, problems: &mut 
 
 /// Checks that a condition asks what a step would free only where that is known beforehand.
 fn foresees(action: &Action, field: &str, cond: Option<&Cond>, problems: &mut Problems) {
-    let is_known = match action {
-        Action::Show(_) | Action::Drop => true,
-        Action::Table { budget, template, grows, .. } => budget.is_none() && template.is_none() && !grows,
-        Action::Summarise(_) | Action::Fold(_) => false,
-    };
-    if !is_known && cond.is_some_and(reclaims) {
+    if !action.is_foreseen() && cond.is_some_and(reclaims) {
         problems.push_at(
             "reclaimable-with-budget",
             field,

@@ -5,6 +5,7 @@ mod fold;
 mod layout;
 pub mod memory;
 mod size;
+mod stage;
 mod template;
 
 use indexmap::IndexMap;
@@ -15,6 +16,7 @@ pub use self::fold::*;
 pub use self::layout::*;
 use self::memory::Memory;
 pub use self::size::*;
+pub use self::stage::*;
 pub use self::template::*;
 
 /// A policy: what part of a growing history the model gets to see.
@@ -52,7 +54,7 @@ pub struct PolicyFile {
     pub layout: Option<Layout>,
     /// What is done, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub stages: Vec<Stage>,
+    pub stages: Vec<StageFile>,
     /// The code that does it, where no stages do.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub code: Option<Code>,
@@ -69,50 +71,8 @@ pub struct PolicyFile {
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Code {
-    /// Keeps what will be asked, at the level asked.
+    /// Keeps what will be asked, at the level asked: full knowledge of later needs, not the lowest cost.
     Clairvoyant,
-}
-
-/// A stage: when it fires, where it acts, and until what goal.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields)]
-pub struct Stage {
-    /// A name, unique in the policy.
-    pub name: String,
-    /// The moments at which it is considered.
-    #[serde(default = "Stage::default_at")]
-    pub at: Vec<Moment>,
-    /// The trigger, looked at once.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub when: Option<Cond>,
-    /// Which items it acts on.
-    #[serde(default)]
-    pub scope: Scope,
-    /// What it does to them.
-    pub apply: Action,
-    /// The goal, looked at after each unit; without one all units are taken.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub until: Option<Cond>,
-    /// Further steps towards the same goal.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub then: Vec<Step>,
-    /// A ladder of the policy whose steps follow `then`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub ladder: Option<String>,
-    /// Whether its edits stay.
-    #[serde(default)]
-    pub lasts: Lasts,
-    /// Whether its edits change what the provider's cache knows the prompt by.
-    #[serde(default)]
-    pub prefix: Prefix,
-}
-
-impl Stage {
-    /// Before each request.
-    fn default_at() -> Vec<Moment> {
-        vec![Moment::Request]
-    }
 }
 
 /// A further step of a stage: what it does not say is the stage's.
@@ -285,31 +245,6 @@ pub enum Preserve {
     /// It is not needed again.
     #[default]
     None,
-}
-
-/// How an item is shown, without its numbers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
-#[serde(rename_all = "snake_case")]
-pub enum Shown {
-    /// As it came.
-    Raw,
-    /// An exact excerpt with its handle.
-    Exact,
-    /// A summary with its handle.
-    Summary,
-    /// A summary without.
-    Gist,
-    /// Its first tokens, with its handle.
-    Preview,
-    /// Its handle alone.
-    Handle,
-    /// A placeholder.
-    Marker,
-    /// Cut.
-    Truncate,
-    /// Kept elsewhere, with its handle and a cut.
-    Offload,
 }
 
 /// Items that are protected.

@@ -59,7 +59,7 @@ impl Hits {
 
 /// What a request says beside its content; equal values, equal settings, and 0 is how a timeline begins.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Settings([u32; 8]);
+pub struct Settings([u32; 9]);
 
 impl Settings {
     /// Gives a setting another value.
@@ -75,7 +75,7 @@ impl Settings {
 }
 
 /// The settings there are.
-pub const SETTINGS: [Setting; 8] = [
+pub const SETTINGS: [Setting; 9] = [
     Setting::Model,
     Setting::Tools,
     Setting::System,
@@ -84,17 +84,18 @@ pub const SETTINGS: [Setting; 8] = [
     Setting::Images,
     Setting::Thinking,
     Setting::Effort,
+    Setting::Preamble,
 ];
 
 /// From which level on a change of each setting makes a prompt another one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Invalidates(pub [Level; 8]);
+pub struct Invalidates(pub [Level; 9]);
 
 impl Default for Invalidates {
     /// What a change takes with it where nobody says otherwise: everything behind the place where it shows.
     fn default() -> Self {
         use Level::{Messages, System, Tools};
-        Self([Tools, Tools, System, System, Messages, Messages, Messages, Messages])
+        Self([Tools, Tools, System, System, Messages, Messages, Messages, Messages, Messages])
     }
 }
 
@@ -266,6 +267,33 @@ impl CacheRules {
         (min > 0).then_some(min)
     }
 
+    /// Returns how prefixes grow, where they are cut to whole steps.
+    #[must_use]
+    pub fn steps(&self) -> Option<Steps> {
+        match self {
+            Self::PrefixCap(steps) | Self::PrefixInterval { steps, .. } => Some(*steps),
+            Self::Units(rules) => Some(rules.steps),
+            Self::None | Self::Blocks(_) | Self::Breakpoints(_) | Self::ExplicitCache(_) => None,
+            Self::Qualified(qualified) => qualified.rules.steps(),
+        }
+    }
+
+    /// Returns how they bill what is sent once more, and what is new; that lives as long as the harness asks.
+    #[must_use]
+    pub fn billing(&self, ttl: Option<TtlClass>) -> Billing {
+        match self {
+            Self::None => Billing { reads: Reads::Nothing, writes: None },
+            Self::ExplicitCache(_) => Billing { reads: Reads::Stored, writes: None },
+            Self::Breakpoints(rules) => {
+                Billing { reads: Reads::Prefixes, writes: Some(rules.class(ttl) as usize) }
+            }
+            Self::PrefixCap(_) | Self::PrefixInterval { .. } | Self::Blocks(_) | Self::Units(_) => {
+                Billing { reads: Reads::Prefixes, writes: None }
+            }
+            Self::Qualified(qualified) => qualified.rules.billing(ttl),
+        }
+    }
+
     /// Returns the rules without what holds beside the content of a prompt.
     #[must_use]
     pub fn plain(&self) -> &Self {
@@ -283,6 +311,26 @@ impl CacheRules {
             _ => None,
         }
     }
+}
+
+/// How a cache bills what is fetched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Billing {
+    /// What of a prompt that is sent again is read.
+    pub reads: Reads,
+    /// The lifetime class in which new tokens are written, where writes are billed as such.
+    pub writes: Option<usize>,
+}
+
+/// What a cache reads of a prompt that has just been sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reads {
+    /// Nothing.
+    Nothing,
+    /// What the harness stored of it.
+    Stored,
+    /// All of it.
+    Prefixes,
 }
 
 /// The prefix lengths that a cache keeps: a minimum, then whole steps.

@@ -18,12 +18,21 @@ pub(super) fn profile(spec: &ProfileFile, problems: &mut Problems) -> Profile {
             "write where its numbers were read",
         );
     }
+    for (index, pattern) in spec.models.iter().enumerate().filter(|(_, it)| it.chars().all(|it| it == '*')) {
+        problems.push_at(
+            "profile-models",
+            format_args!("models.{index}"),
+            format!("`{pattern}` does not name a model"),
+            "write a model's id, as in `gpt-5.5` or `claude-opus-4-5*`",
+        );
+    }
     let assumed = &spec.assumptions;
     let start_ms = price::start(assumed.starts_at.as_deref(), &spec.as_of, problems);
     Profile {
         name: spec.name.clone(),
         about: spec.about.clone(),
         as_of: spec.as_of.clone(),
+        models: spec.models.clone(),
         limits: problems.within("limits", |problems| limits(&spec.limits, problems)),
         cache: problems.within("cache", |problems| cache::cache(&spec.cache, problems)),
         prices: problems

@@ -23,6 +23,9 @@ pub struct ProfileFile {
     pub as_of: String,
     /// Where its numbers come from.
     pub sources: Vec<String>,
+    /// Model ids that this profile stands for, as recordings write them; `*` stands for anything. The longest match wins.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub models: Vec<String>,
     /// How much the model takes and gives.
     #[serde(default)]
     pub limits: Limits,

@@ -24,6 +24,10 @@ pub struct Refetch {
     /// Tokens of the call itself, in the prompt and in the output.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub call_tokens: Option<u32>,
+    /// The upper end, 0 to 1, of an inferred weight where no request has shown the result whole: measured weights are of
+    /// results that the agent had seen.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unseen_weight_high: Option<Decimal>,
     /// How often needs are drawn and played where a policy edits what was fetched.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub played_trials: Option<u64>,
@@ -81,6 +85,8 @@ pub struct Terms {
     pub fetched_max: u32,
     /// Tokens of the call itself.
     pub call_tokens: u32,
+    /// The upper end of an inferred weight where no request has shown the result whole.
+    pub unseen_high: f64,
 }
 
 impl Refetch {
@@ -101,6 +107,12 @@ impl Refetch {
             own_request: bound.pick(share.value, [share.low, share.high]).to_f64().clamp(0.0, 1.0),
             fetched_max: bound.pick(fetched.value, [fetched.low, fetched.high]),
             call_tokens: self.call_tokens.or(default.call_tokens).unwrap_or_default(),
+            unseen_high: self
+                .unseen_weight_high
+                .or(default.unseen_weight_high)
+                .unwrap_or_default()
+                .to_f64()
+                .clamp(0.0, 1.0),
         }
     }
 

@@ -1,7 +1,7 @@
 //! The rules of a suite.
 
 use super::{Guard, Habits, SuiteFile};
-use crate::diag::{Problems, nearest};
+use crate::diag::Problems;
 use crate::input::text::set::Setting;
 use crate::quantity::Decimal;
 
@@ -10,7 +10,7 @@ pub(super) fn suite(suite: &SuiteFile, problems: &mut Problems) {
     if let Some(habits) = &suite.break_even {
         check_habits(habits, problems);
     }
-    check_guards(&suite.guards, &suite.policies, problems);
+    check_guards(&suite.guards, problems);
     for (index, text) in suite.set.iter().enumerate() {
         if let Err(problem) = Setting::parse(text) {
             problems.within(format_args!("set.{index}"), |to| {
@@ -46,8 +46,8 @@ fn check_habits(asked: &Habits, problems: &mut Problems) {
     }
 }
 
-/// Checks guards: each has one bound, and speaks of policies of its suite.
-fn check_guards(guards: &[Guard], policies: &[String], problems: &mut Problems) {
+/// Checks guards: each has one bound. Whether their names lead to anything is for the catalog to say.
+fn check_guards(guards: &[Guard], problems: &mut Problems) {
     for (index, guard) in guards.iter().enumerate() {
         problems.within(format_args!("guards.{index}"), |problems| {
             if guard.bounds().len() != 1 {
@@ -56,18 +56,6 @@ fn check_guards(guards: &[Guard], policies: &[String], problems: &mut Problems) 
                     format!("`{}` has {} bounds", guard.name, guard.bounds().len()),
                     "write one of `above`, `at_least`, `below`, `at_most`",
                 );
-            }
-            for (field, name) in [("policy", Some(&guard.policy)), ("over", guard.over.as_ref())] {
-                if let Some(name) = name.filter(|it| !policies.contains(it)) {
-                    problems.within(field, |problems| {
-                        let message = format!("the suite does not run `{name}`");
-                        let help = match nearest(name, policies.iter().map(String::as_str)) {
-                            Some(near) => format!("did you mean `{near}`?"),
-                            None => "name one of the suite's policies".to_owned(),
-                        };
-                        problems.push("guard-policy", message, help);
-                    });
-                }
             }
         });
     }
@@ -93,17 +81,16 @@ mod tests {
     }
 
     #[test]
-    fn a_guard_has_one_bound_and_speaks_of_its_suite() {
-        let twice = Guard { below: Some(1.0), over: Some("q".to_owned()), ..guard() };
+    fn a_guard_has_one_bound() {
+        let twice = Guard { below: Some(1.0), ..guard() };
         let codes_of = |guard: Guard| -> Vec<(&str, String)> {
             let mut problems = Problems::default();
-            check_guards(&[guard], &["p".to_owned()], &mut problems);
+            check_guards(&[guard], &mut problems);
             let found = problems.into_result(()).err().unwrap_or_default();
             found.into_iter().map(|it| (it.code, it.place.field)).collect()
         };
 
         assert_eq!(codes_of(guard()), []);
-        let expected = [("guard-bound", "guards.0"), ("guard-policy", "guards.0.over")];
-        assert_eq!(codes_of(twice), expected.map(|(code, field)| (code, field.to_owned())));
+        assert_eq!(codes_of(twice), [("guard-bound", "guards.0".to_owned())]);
     }
 }

@@ -28,6 +28,10 @@ pub struct SuiteFile {
     pub scenarios: Vec<String>,
     /// The profiles, by name.
     pub profiles: Vec<String>,
+    /// Whether a recorded session runs under the profile of the model that was billed for most of its input, instead of
+    /// under `profiles`; false, when silent.
+    #[serde(default)]
+    pub own_models: bool,
     /// Parameters of policies that it sets.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub params: IndexMap<String, Size>,

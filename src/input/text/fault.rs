@@ -6,7 +6,7 @@ use super::decode::Format;
 use crate::diag::nearest;
 
 /// What to write for a number of things.
-const WHOLE_NUMBER: &str = "write a whole number, without quotes";
+pub(super) const WHOLE_NUMBER: &str = "write a whole number, without quotes";
 
 /// What to write for a number.
 const NUMBER: &str = "write a number, without quotes";
@@ -58,6 +58,27 @@ impl Fault {
     }
 }
 
+/// What a share of something is called.
+const SHARES: [&str; 2] = ["ratio", "fraction"];
+
+impl Fault {
+    /// Returns the fault with a better way out, where the field tells more than the parser knows.
+    pub(super) fn of_field(mut self, field: &str, format: Format) -> Self {
+        let last = field.rsplit('.').next().unwrap_or_default();
+        if self.code == "unit-missing" && field.starts_with("params.") && !self.message.contains('.') {
+            let number = self.message.split(' ').find(|it| is_number(it)).unwrap_or("…");
+            let [tokens, count] = ["tokens", "count"].map(|unit| with_unit(unit, number, format));
+            self.help = Some(format!(
+                "write the unit: {tokens} for a size, {count} for a number of turns, steps or items"
+            ));
+        }
+        if self.code == "value-invalid" && SHARES.contains(&last) && self.message.starts_with('-') {
+            self.help = Some("write a share from 0 to 1, as in 0.5".to_owned());
+        }
+        self
+    }
+}
+
 /// Says what the RON parser means; `found` is the word or the value at the place, as it is written.
 pub(super) fn of_ron(error: &ron::Error, found: &str) -> Fault {
     use ron::Error as E;
@@ -78,8 +99,9 @@ pub(super) fn of_ron(error: &ron::Error, found: &str) -> Fault {
                 format!("write `{word}`, without quotes"),
             )
         }
-        E::ExpectedIdentifier if found.starts_with('[') => {
-            Fault::new("wrong-type", "one thing belongs here, not a list", "take it out of the brackets")
+        E::ExpectedIdentifier if is_list(found) => not_a_list(),
+        E::ExceededRecursionLimit => {
+            Fault::new("syntax", "brackets are nested too deeply", "nest no deeper than 128 brackets")
         }
         E::ExpectedDifferentStructName { found, .. } => Fault::new(
             "wrong-type",
@@ -143,6 +165,8 @@ pub(super) fn of_words(message: &str, found: &str, format: Format) -> Fault {
     if message.starts_with("wanted string or table") {
         return if is_number(found) {
             bare_number(found, format)
+        } else if is_list(found) {
+            not_a_list()
         } else {
             wrong_type("a name or a table", found, "write one of the names, in quotes")
         };
@@ -166,6 +190,12 @@ pub(super) fn of_words(message: &str, found: &str, format: Format) -> Fault {
         );
     }
     if message.starts_with("invalid type: unit variant, expected") {
+        if is_list(found) {
+            return not_a_list();
+        }
+        if is_number(found) {
+            return bare_number(found, format);
+        }
         let name = found.trim_matches('"');
         let help = format!("write `{{ {name} = … }}`, with what belongs in it");
         return Fault::new("wrong-type", format!("`{name}` takes a value"), help);
@@ -272,12 +302,17 @@ fn wrong_type(wanted: &str, found: &str, help: &str) -> Fault {
     Fault::new("wrong-type", format!("{wanted} belongs here{found}"), help)
 }
 
+/// Returns a number with its unit as it is written.
+fn with_unit(unit: &str, number: &str, format: Format) -> String {
+    match format {
+        Format::Ron => format!("`{unit}({number})`"),
+        Format::Toml => format!("`{{ {unit} = {number} }}`"),
+    }
+}
+
 /// Says what to write instead of a number that stands for a size or an extent.
 fn bare_number(found: &str, format: Format) -> Fault {
-    let with = |unit: &str| match format {
-        Format::Ron => format!("`{unit}({found})`"),
-        Format::Toml => format!("`{{ {unit} = {found} }}`"),
-    };
+    let with = |unit: &str| with_unit(unit, found, format);
     let help = if found.contains('.') {
         let (ratio, fraction) = (with("ratio"), with("fraction"));
         format!("write what it is a share of: {ratio} for the limit, {fraction} for items")
@@ -317,6 +352,14 @@ fn in_brackets(found: &str) -> String {
 fn in_quotes(found: &str) -> String {
     let unit = if is_number(found) { "; a duration has its unit, as in `\"5m\"`" } else { "" };
     format!("write it in quotes: `\"{found}\"`{unit}")
+}
+
+fn is_list(found: &str) -> bool {
+    found.starts_with('[')
+}
+
+fn not_a_list() -> Fault {
+    Fault::new("wrong-type", "one thing belongs here, not a list", "take it out of the brackets")
 }
 
 fn is_number(found: &str) -> bool {

@@ -29,7 +29,7 @@ pub(super) fn problems<T: DeserializeOwned>(text: &str, format: Format) -> Vec<D
         Format::Ron => of_ron(text),
         Format::Toml => of_toml(::toml::de::DeTable::parse_recoverable(text).0.get_ref()),
     };
-    let mut found = Found { text, whole, list: Vec::new(), damage: Vec::new() };
+    let mut found = Found { text, format, whole, list: Vec::new(), damage: Vec::new() };
     match format {
         Format::Ron => found.in_ron::<T>(),
         Format::Toml => found.in_toml::<T>(),
@@ -64,6 +64,7 @@ pub(super) fn duplicates(text: &str) -> Vec<Diagnostic> {
 /// What has been found, and what has been taken out to go on.
 struct Found<'a> {
     text: &'a str,
+    format: Format,
     /// The text before anything is taken out.
     whole: Node,
     list: Vec<Diagnostic>,
@@ -107,9 +108,14 @@ impl Found<'_> {
     }
 
     fn report(&mut self, root: &Node, way: &[usize], fault: &Fault) {
-        let mut problem = Diagnostic::at(fault.code, self.path(root, way), fault.message.clone());
-        problem.help.clone_from(&fault.help);
         let value = root.at(way).map(|it| &it.value);
+        let path = self.path(root, way);
+        // TOML takes a table of one key for one value.
+        let inner = value.filter(|it| it.entries.len() == 1).and_then(|it| it.entries[0].key.as_deref());
+        let field = inner.map_or_else(|| path.clone(), |it| format!("{path}.{it}"));
+        let fault = &fault.clone().of_field(&field, self.format);
+        let mut problem = Diagnostic::at(fault.code, path, fault.message.clone());
+        problem.help.clone_from(&fault.help);
         let is_value = !matches!(fault.code, "unknown-field" | "unknown-choice" | "missing-field");
         let span = match value {
             Some(value) if is_value && value.is_leaf && !value.span.is_empty() => value.span.clone(),

@@ -8,6 +8,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use super::duration::Duration;
 use crate::input::policy::Count;
 use crate::input::profile::written::Ttls;
+use crate::input::scenario::{Amount, Cycle};
 use crate::quantity::Decimal;
 
 /// Returns the schema of a kind of file, such as [`PolicyFile`](crate::input::PolicyFile), draft 2020-12, with what every field means.
@@ -69,6 +70,21 @@ impl JsonSchema for Count {
                     "additionalProperties": false
                 }
             ]
+        })
+    }
+}
+
+/// A number, or the cycle that it follows.
+impl JsonSchema for Amount {
+    fn schema_name() -> Cow<'static, str> {
+        "Amount".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let cycle = generator.subschema_for::<Cycle>();
+        json_schema!({
+            "description": "A number of tokens, or a cycle of them.",
+            "oneOf": [{ "type": "integer", "format": "uint64", "minimum": 0 }, cycle]
         })
     }
 }

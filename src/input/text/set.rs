@@ -1,6 +1,10 @@
 //! `--set PATH=VALUE`: one field of a decoded input, overridden by way of its tree.
 
+mod number;
+
 use serde::{Serialize, de::DeserializeOwned};
+
+use indexmap::IndexSet;
 
 use super::decode::{self, Format, Tree};
 use super::fault::{self, Fault};
@@ -14,13 +18,15 @@ pub struct Setting {
     /// Which kind of file it is for.
     pub target: Target,
     path: Vec<String>,
+    /// The policies that it may be for, and what is left of the path then, the longest name first; all, when there is none.
+    policies: Vec<(String, Vec<String>)>,
     value: Tree,
 }
 
 /// The kind of file that an override is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Target {
-    /// `params.…`, `stages.…`, `tables.…`, `ladders.…`, `recovery…`, `memory.…`.
+    /// `params.…`, `stages.…`, `tables.…`, `ladders.…`, `recovery…`, `memory.…`, each also behind a policy's name.
     Policy,
     /// `scenario.…`.
     Scenario,
@@ -30,9 +36,12 @@ pub enum Target {
     BreakEven,
 }
 
+/// The root of parameters.
+const PARAMS: &str = "params";
+
 /// The first words of paths, and where they lead.
 const ROOTS: [(&str, Target); 9] = [
-    ("params", Target::Policy),
+    (PARAMS, Target::Policy),
     ("stages", Target::Policy),
     ("tables", Target::Policy),
     ("ladders", Target::Policy),
@@ -60,10 +69,17 @@ impl Setting {
         };
         let (path, value) = (path.trim(), value.trim());
         let mut steps: Vec<String> = path.split('.').map(str::to_owned).collect();
+        let policies = policies(&steps);
+        if let Some((_, rest)) = policies.first() {
+            steps.clone_from(rest);
+        }
         let Some((root, target)) = ROOTS.into_iter().find(|(root, _)| *root == steps[0]) else {
             let help = match nearest(&steps[0], ROOTS.map(|(root, _)| root)) {
                 Some(known) => format!("did you mean `{known}`?"),
-                None => format!("a path begins with one of {}", quoted(ROOTS.map(|(root, _)| root))),
+                None => format!(
+                    "a path begins with one of {}, or with a policy's name as in `NAME.params.trigger`",
+                    quoted(ROOTS.map(|(root, _)| root))
+                ),
             };
             let message = format!("`{}` is no beginning of a path", steps[0]);
             return Err(problem("set-unknown-root", path, message, help));
@@ -79,7 +95,30 @@ impl Setting {
         if target != Target::Policy {
             steps.remove(0);
         }
-        Ok(Self { text: text.to_owned(), target, path: steps, value: decode::value(value) })
+        Ok(Self { text: text.to_owned(), target, path: steps, policies, value: decode::value(value) })
+    }
+
+    /// Returns the policy that it names, known ones before others and of these the longest; nothing, where it names none.
+    #[must_use]
+    pub fn policy(&self, is_known: impl Fn(&str) -> bool) -> Option<&str> {
+        let known = self.policies.iter().find(|(name, _)| is_known(name));
+        known.or(self.policies.first()).map(|(name, _)| name.as_str())
+    }
+
+    /// Returns the override as it stands for a policy that it names.
+    #[must_use]
+    pub fn of_policy(&self, name: &str) -> Self {
+        let path = self.policies.iter().find(|(it, _)| it == name).map(|(_, path)| path);
+        Self { path: path.unwrap_or(&self.path).clone(), ..self.clone() }
+    }
+
+    /// Returns the parameter that it sets, if it sets one.
+    #[must_use]
+    pub fn param(&self) -> Option<&str> {
+        match self.path.as_slice() {
+            [root, name, ..] if self.target == Target::Policy && root == PARAMS => Some(name),
+            _ => None,
+        }
     }
 
     /// Overrides the field in those inputs in which the path leads deepest; a profile's, in all that have a place for it.
@@ -151,7 +190,17 @@ impl Setting {
 
     /// Returns the trees that this override may mean.
     fn candidates(&self, tree: &Tree) -> Vec<Tree> {
-        ways(tree, &self.path, &self.value, self.n_named())
+        self.values(tree).iter().flat_map(|it| ways(tree, &self.path, it, self.n_named())).collect()
+    }
+
+    /// Returns the values that may be meant: as written, else the number that it is short for.
+    fn values(&self, tree: &Tree) -> Vec<Tree> {
+        let Some(text) = self.value.as_str() else { return vec![self.value.clone()] };
+        let Some(factor) = number::factor(text) else {
+            return [self.value.clone()].into_iter().chain(number::suffixed(text)).collect();
+        };
+        let present = self.path.iter().try_fold(tree, |tree, step| child(tree, step));
+        present.and_then(|it| number::times(it, factor)).into_iter().collect()
     }
 
     /// Returns how many steps must exist, because people named what they lead to.
@@ -181,15 +230,21 @@ impl Setting {
     fn misfit(&self, tree: &Tree, refused: Option<String>) -> Box<Diagnostic> {
         let (mut place, mut known) = (tree, Vec::new());
         let mut stop = None;
-        for step in &self.path {
+        for (depth, step) in self.path.iter().enumerate() {
             known = names(place);
             match child(place, step) {
                 Some(next) => place = next,
+                None if place.is_array() && known.is_empty() && depth > 0 => return self.of_list(depth),
                 None => {
                     stop = Some(step);
                     break;
                 }
             }
+        }
+        if self.value.as_str().and_then(number::factor).is_some() && refused.is_none() {
+            let message = "there is no number here to multiply";
+            let help = "write the number itself: what a file leaves to a default cannot be multiplied";
+            return self.named(Diagnostic::at("set-value", self.field(), message).help(help));
         }
         // A field that is there by default is in no tree, yet its value may be wrong.
         let is_of_value = refused.as_ref().is_some_and(|it| it.starts_with("invalid"));
@@ -197,8 +252,22 @@ impl Setting {
             let refused = refused.unwrap_or_default();
             let why = self
                 .too_long(&refused)
-                .unwrap_or_else(|| fault::of_words(&refused, &self.value.to_string(), Format::Toml));
-            let mut help = why.help.unwrap_or_else(|| "write it as in an input file".to_owned());
+                .unwrap_or_else(|| fault::of_words(&refused, &self.value.to_string(), Format::Toml))
+                .of_field(&self.path.join("."), Format::Toml);
+            let mut help = match why.help {
+                Some(help) if help == fault::WHOLE_NUMBER => {
+                    "write a whole number, as in `100_000` or `100k`, or `*2` for twice what is there"
+                        .to_owned()
+                }
+                Some(help) => help,
+                None => "write it as in an input file".to_owned(),
+            };
+            if why.code == "unit-missing" && self.path[0] == "params" {
+                let (field, number) = (self.field(), &self.value);
+                help = format!(
+                    "write `{field}.tokens={number}` for a size, `{field}.count={number}` for a number of turns, steps or items"
+                );
+            }
             if self.value.as_str().is_some_and(|it| it.starts_with('[')) {
                 // Most likely a shell took the quotes away.
                 help.push_str(", in single quotes for the shell");
@@ -207,6 +276,7 @@ impl Setting {
         };
         known.extend(refused.iter().flat_map(|it| it.split('`').skip(1).step_by(2)).map(str::to_owned));
         known.retain(|it| it != stop);
+        let known: IndexSet<String> = known.into_iter().collect();
         let help = match nearest(stop, known.iter().map(String::as_str)) {
             Some(near) => format!("did you mean `{near}`?"),
             None if known.is_empty() => "`ctxsim list` names the inputs".to_owned(),
@@ -216,6 +286,15 @@ impl Setting {
             Some(why) => fault::of_words(&why, &self.value.to_string(), Format::Toml).message,
             None => format!("no input of this run has `{stop}` there"),
         };
+        self.named(Diagnostic::at("set-no-such-field", self.field(), message).help(help))
+    }
+
+    /// Says that a step stands where the elements of a list are numbered.
+    fn of_list(&self, depth: usize) -> Box<Diagnostic> {
+        let written: Vec<&str> = self.field().split('.').collect();
+        let (list, rest) = written.split_at(written.len() - (self.path.len() - depth));
+        let message = format!("`{}` is a list", self.path[depth - 1]);
+        let help = format!("name an element: `{}.0.{}`", list.join("."), rest.join("."));
         self.named(Diagnostic::at("set-no-such-field", self.field(), message).help(help))
     }
 
@@ -256,6 +335,18 @@ impl Setting {
         problem.place = self.place();
         Box::new(problem)
     }
+}
+
+/// Returns what stands in front of each step that is the root of a path into a policy, with the path from there on, the longest
+/// name first; nothing, where the path begins with a root.
+fn policies(steps: &[String]) -> Vec<(String, Vec<String>)> {
+    let is_root = |step: &String| ROOTS.iter().any(|(root, _)| root == step);
+    if steps.first().is_some_and(is_root) {
+        return Vec::new();
+    }
+    let is_of_policy = |step: &String| ROOTS.contains(&(step.as_str(), Target::Policy));
+    let roots = (1..steps.len()).rev().filter(|it| is_of_policy(&steps[*it]));
+    roots.map(|it| (steps[..it].join("."), steps[it..].to_vec())).collect()
 }
 
 /// Returns the trees that come of setting a value at the end of a path; the first `n_named` steps must exist.

@@ -58,6 +58,14 @@ impl Source {
         decode::decode(&self.text, self.format).map_err(|problems| self.locate_all(problems).into())
     }
 
+    /// Returns whether the text says anything at a field path, and not only above it.
+    #[must_use]
+    pub fn gives(&self, field: &str) -> bool {
+        let find = |field: &str| crate::input::text::place::find(&self.text, self.format, field);
+        let above = field.split_once('.').and_then(|(above, _)| find(above));
+        find(field).is_some_and(|it| above.as_ref() != Some(&it))
+    }
+
     /// Gives problems of this file their place in the text.
     #[must_use]
     pub fn locate_all(&self, problems: Vec<Diagnostic>) -> Vec<Diagnostic> {

@@ -126,7 +126,7 @@ pub(super) fn fold(
     if resumes {
         rung.settled.cursor = rung.settled.cursor.max(at);
     }
-    edit.note_visit(is_active, n_folded, n_folded);
+    edit.note_pass(is_active, n_folded, n_folded);
 }
 
 /// Returns where the turn begins in whose middle a place is.

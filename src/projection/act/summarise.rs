@@ -2,7 +2,8 @@
 
 use super::{CompiledSummary, progress};
 use crate::input::policy::{Part, SummaryPrompt};
-use crate::projection::edit::{Editor, SideRequest};
+use crate::projection::change::SideRequest;
+use crate::projection::edit::Editor;
 use crate::projection::filter::ClassMask;
 use crate::projection::num::Env;
 use crate::projection::program::{Activation, CompiledRung};
@@ -67,7 +68,7 @@ pub(super) fn summarise(
     });
     edit.absorb(&batch.slots, u32::try_from(output).unwrap_or(u32::MAX), request);
     let n = u32::try_from(batch.slots.len()).unwrap_or(u32::MAX);
-    edit.note_visit(rung.scope.part == Part::Active, n, n);
+    edit.note_pass(rung.scope.part == Part::Active, n, n);
 }
 
 impl CompiledSummary {

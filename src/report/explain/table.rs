@@ -13,8 +13,8 @@ use crate::report::aligned::Aligned;
 use crate::report::aligned::Column::{Left, Right};
 use crate::report::metric::TTL_CLASSES;
 use crate::report::numbers::{self, thousands};
+use crate::report::prose::wrap;
 use crate::report::rows::Context;
-use crate::report::table::wrap;
 
 /// How an explanation is drawn.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

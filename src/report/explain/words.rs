@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use crate::cache::{EntryFound, Fate};
 use crate::explain::{By, Cause, Explanation, Same, Standing, Stood};
+use crate::input::profile::cache::Setting;
 use crate::input::{CacheRules, Policy};
 use crate::ledger::Role;
 use crate::projection::State;
@@ -54,7 +55,7 @@ pub(super) fn how(it: &Standing) -> String {
 pub(super) fn by(by: By, policy: &Policy) -> String {
     match by {
         By::Stage(stage, step) => {
-            let Some(stage) = policy.stages.get(stage) else { return "the policy's code".to_owned() };
+            let Some(stage) = policy.stages().get(stage) else { return "the policy's code".to_owned() };
             let name = &stage.name;
             if step == 0 { format!("stage `{name}`") } else { format!("stage `{name}`, step {}", step + 1) }
         }
@@ -116,14 +117,12 @@ pub(super) fn entry(entry: &EntryFound, rules: &CacheRules) -> String {
     format!("{what}: {why}")
 }
 
-/// Returns how an interval rule cuts prefixes.
+/// Returns how rules cut prefixes to whole steps.
 fn steps(rules: &CacheRules) -> String {
-    match rules {
-        CacheRules::PrefixInterval { steps, .. } | CacheRules::PrefixCap(steps) if steps.step > 1 => {
-            format!(", prefixes end in steps of {} from {} on", thousands(steps.step), thousands(steps.min))
-        }
-        _ => String::new(),
-    }
+    let steps = rules.steps().filter(|it| it.step > 1);
+    steps.map_or_else(String::new, |it| {
+        format!(", prefixes end in steps of {} from {} on", thousands(it.step), thousands(it.min))
+    })
 }
 
 /// Returns what the cache did, in one sentence.
@@ -159,12 +158,7 @@ pub(super) fn verdict(it: &Explanation, rules: &CacheRules) -> String {
 
 /// Returns why a prompt begins with nothing that the cache knows.
 fn no_entry(it: &Explanation, rules: &CacheRules) -> String {
-    let min = match rules {
-        CacheRules::Breakpoints(rules) => rules.min_tokens,
-        CacheRules::Units(rules) => rules.steps.min,
-        CacheRules::ExplicitCache(rules) => rules.min_tokens,
-        _ => 0,
-    };
+    let min = rules.min_tokens().unwrap_or(0);
     let Some(prefix) = &it.prefix else { return "no request came before".to_owned() };
     if prefix.tokens < min {
         return format!(
@@ -199,9 +193,14 @@ pub(super) fn prefix(it: &Explanation, policy: &Policy) -> String {
         0 => String::new(),
         n => format!(" New since: {}, {}.", count(n, "item", "items"), tokens(n_new)),
     };
+    let settings: String = prefix.settings.iter().map(|it| format!(" {}", setting(*it))).collect();
     match &prefix.same {
         Same::All => {
-            format!("Begins with the whole prompt of request {}, {}.{new}", prefix.of, tokens(prefix.tokens))
+            format!(
+                "Begins with the whole prompt of request {}, {}.{settings}{new}",
+                prefix.of,
+                tokens(prefix.tokens)
+            )
         }
         Same::Until { item, causes } => {
             let whose = it.items.iter().find(|it| it.item == *item);
@@ -209,12 +208,23 @@ pub(super) fn prefix(it: &Explanation, policy: &Policy) -> String {
             let cause =
                 causes.last().map_or(String::new(), |it| format!(" {}.", capital(&change(it, policy))));
             format!(
-                "Differs from request {} at item {item}{kind}: {} of its {} stand in front.{cause}{new}",
+                "Differs from request {} at item {item}{kind}: {} of its {} stand in front.{cause}{settings}{new}",
                 prefix.of,
                 thousands(prefix.same_tokens),
                 tokens(prefix.tokens)
             )
         }
+    }
+}
+
+/// Returns what it means that a setting changed before a request.
+fn setting(setting: Setting) -> &'static str {
+    match setting {
+        Setting::Model => "Another model answers than before.",
+        Setting::Preamble | Setting::System => {
+            "The harness wrote the messages anew: nothing that is cached behind tools and system prompt fits."
+        }
+        _ => "A setting of the request changed.",
     }
 }
 

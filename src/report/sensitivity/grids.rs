@@ -1,19 +1,44 @@
 //! The tables of a comparison across profiles, and what a reader must know of them.
 
-use super::{Compared, Grid};
+use super::{Compared, Grid, policies};
 use crate::input::profile::price::Part;
 use crate::measure::sensitivity::{Cell, Flip, Row, Sensitivity};
 use crate::report::ALL;
+use crate::report::fit::Column;
 use crate::report::numbers::{self, NONE};
 
-/// Up to so many names of profiles stand in a line.
-const NAMES_SHOWN: usize = 6;
+/// Names of profiles take up to so many characters of a line.
+const NAMES_WIDTH: usize = 48;
+
+/// The columns that leave where there is no room, in this order.
+const LEAVING: [&str; 9] = [
+    "as of",
+    "pauses for 1 h",
+    "… against compression",
+    "fill up from",
+    "prune requests",
+    "until",
+    "results shown",
+    "of limit",
+    "recovery tokens",
+];
+
+/// Returns a grid's columns as they are fitted to a width.
+pub(super) fn columns_of(grid: &Grid) -> Vec<Column> {
+    let leaves = |heading: &str| LEAVING.iter().zip(1..).find(|(it, _)| **it == heading).map(|(_, nth)| nth);
+    let columns = grid.columns.iter().enumerate();
+    columns.map(|(at, it)| Column::new(it, leaves(it)).left(at < grid.n_names)).collect()
+}
 
 pub(super) fn heading(it: &Sensitivity) -> String {
     let n_loads = it.grids.iter().filter(|it| it.load != ALL).count();
     let several = |n: usize, one: &str, many: &str| format!("{n} {}", if n == 1 { one } else { many });
+    let shown = match it.n_left_out {
+        0 => String::new(),
+        n => format!(" ({} more left out by --top)", numbers::thousands(n as u64)),
+    };
     format!(
-        "{} on {} under {}, {} of cache rules and limits: {}",
+        "{} on {} under {}{shown}, {} of cache rules and limits: {}",
         several(it.policies.len(), "policy", "policies"),
         several(n_loads, "scenario", "scenarios"),
         several(it.profiles.len(), "profile", "profiles"),
@@ -36,7 +61,9 @@ pub(super) fn tables(it: &Sensitivity, is_detailed: bool) -> Vec<Grid> {
     let shown = if is_detailed { it.grids.len() } else { 1 };
     let mut grids = Vec::new();
     for grid in it.grids.iter().take(shown) {
+        grids.push(policies::table(it, grid, &letters(it)));
         grids.push(costs(it, grid));
+        grids.push(orders(it, grid));
         grids.extend(flips(it, grid));
         grids.push(elasticities(it, grid, is_detailed));
     }
@@ -44,7 +71,7 @@ pub(super) fn tables(it: &Sensitivity, is_detailed: bool) -> Vec<Grid> {
     grids
 }
 
-fn title(all: &Sensitivity, grid: &Compared, what: &str) -> String {
+pub(super) fn title(all: &Sensitivity, grid: &Compared, what: &str) -> String {
     let load =
         if grid.load == ALL { format!("all {} scenarios", all.grids.len() - 1) } else { grid.load.clone() };
     format!("{what} · {load}")
@@ -53,8 +80,7 @@ fn title(all: &Sensitivity, grid: &Compared, what: &str) -> String {
 fn costs(all: &Sensitivity, grid: &Compared) -> Grid {
     let letters = letters(all);
     let named = |it: &[&str]| it.iter().map(|it| (*it).to_owned()).collect::<Vec<_>>();
-    let columns =
-        [named(&["profile", "as of"]), letters.clone(), named(&["order by cost", "until"])].concat();
+    let columns = [named(&["profile", "as of"]), letters].concat();
     let rows = all.profiles.iter().zip(&grid.rows).map(|(profile, row)| {
         let largest = row.cells.iter().filter_map(Cell::cost).fold(0.0, f64::max);
         let mut line = vec![profile.name.clone(), profile.as_of.clone()];
@@ -62,11 +88,38 @@ fn costs(all: &Sensitivity, grid: &Compared) -> Grid {
             let cost = numbers::fixed_or_none(it.cost(), numbers::decimals(largest));
             if it.is_stopped() { format!("{cost} ×") } else { cost }
         }));
-        line.push(order(row, &letters));
-        line.push(until(row, &letters));
         line
     });
     Grid { title: title(all, grid, "Cost in USD"), columns, n_names: 1, rows: rows.collect(), chart: None }
+}
+
+/// Returns who is cheapest where, and what of the evidence that policy keeps.
+fn orders(all: &Sensitivity, grid: &Compared) -> Grid {
+    let letters = letters(all);
+    let rows = all.profiles.iter().zip(&grid.rows).map(|(profile, row)| {
+        let cheapest = row.cheapest();
+        let kept = cheapest.and_then(|it| row.cells[it].tally.evidence_kept());
+        let label = match cheapest {
+            Some(0) => "baseline",
+            Some(cheapest) => policies::word(row.label(cheapest)),
+            None => NONE,
+        };
+        vec![
+            profile.name.clone(),
+            if row.is_free() { "free: all cost nothing".to_owned() } else { order(row, &letters) },
+            kept.map_or_else(|| NONE.to_owned(), numbers::percent),
+            label.to_owned(),
+            until(row, &letters),
+        ]
+    });
+    let columns = ["profile", "order by cost", "cheapest keeps", "cheapest is", "until"];
+    Grid {
+        title: title(all, grid, "Order by cost, and the evidence that the cheapest keeps"),
+        columns: columns.map(str::to_owned).to_vec(),
+        n_names: 1,
+        rows: rows.collect(),
+        chart: None,
+    }
 }
 
 /// Writes an order by cost: `C < A = B`.
@@ -92,9 +145,17 @@ fn until(row: &Row, letters: &[String]) -> String {
 fn flips(all: &Sensitivity, grid: &Compared) -> Option<Grid> {
     let letters = letters(all);
     let names = |profiles: &[usize]| {
-        let shown: Vec<&str> =
-            profiles.iter().take(NAMES_SHOWN).map(|it| all.profiles[*it].name.as_str()).collect();
-        let more = profiles.len().saturating_sub(NAMES_SHOWN);
+        let mut room = NAMES_WIDTH;
+        let names = profiles.iter().map(|it| all.profiles[*it].name.as_str());
+        let fits = |name: &&str| {
+            room = room.saturating_sub(name.chars().count() + 2);
+            room > 0
+        };
+        let shown: Vec<&str> = names.take_while(fits).collect();
+        let more = profiles.len() - shown.len();
+        if shown.is_empty() {
+            return format!("{more} profiles");
+        }
         let more = if more == 0 { String::new() } else { format!(" and {more} more") };
         format!("{}{more}", shown.join(", "))
     };
@@ -114,7 +175,7 @@ fn flips(all: &Sensitivity, grid: &Compared) -> Option<Grid> {
             format!("{exception}: {}", names(profiles)),
         ]
     };
-    let columns = ["pair", "first cheaper", "second cheaper", "where the order is the rarer one"];
+    let columns = ["pair", "first cheaper", "second cheaper", "where it is the exception"];
     (!grid.flips.is_empty()).then(|| Grid {
         title: title(all, grid, "Pairs whose order depends on the profile"),
         columns: columns.map(str::to_owned).to_vec(),
@@ -190,6 +251,19 @@ fn break_even(all: &Sensitivity) -> Option<Grid> {
     })
 }
 
+/// Says which price lists charge nothing.
+fn free(it: &Sensitivity) -> Option<String> {
+    let rows = it.profiles.iter().zip(&it.grids.first()?.rows);
+    let names: Vec<&str> = rows.filter(|(_, row)| row.is_free()).map(|(it, _)| it.name.as_str()).collect();
+    let (first, lists) =
+        (names.first()?, if names.len() == 1 { "price list charges" } else { "price lists charge" });
+    Some(format!(
+        "{} {lists} nothing ({first}{}): no policy is the cheapest there, and --sort cost shows them last.",
+        names.len(),
+        if names.len() > 1 { ", …" } else { "" }
+    ))
+}
+
 /// Writes a number with three significant digits, or whole where it has more.
 fn significant(number: f64) -> String {
     let decimals = match number.abs() {
@@ -205,6 +279,12 @@ fn significant(number: f64) -> String {
 pub(super) fn notes(it: &Sensitivity) -> Vec<String> {
     let mut notes =
         vec!["until: the smallest change of one rate after which another policy is the cheapest.".to_owned()];
+    let baseline = it.policies.first().map_or("the first policy", String::as_str);
+    notes.push(format!(
+        "labels are against {baseline}: dominates and safe cost win save without more recovery, cost only saves by losing evidence; \
+         Δ cost is the median; results shown is what prompts show of tool output; of limit is the longest prompt."
+    ));
+    notes.extend(free(it));
     if it.grids.iter().flat_map(|it| &it.rows).flat_map(|it| &it.cells).any(Cell::is_stopped) {
         notes.push("× stopped at a limit: it did less work and has no rank.".to_owned());
     }
@@ -232,4 +312,27 @@ pub(super) fn notes(it: &Sensitivity) -> Vec<String> {
         None => notes.push("the suite has no [break_even], so points that need habits are unknown.".to_owned()),
     }
     notes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_leave_in_their_order_and_names_stand_to_the_left() {
+        let columns = ["profile", "recovery tokens", "as of"].map(str::to_owned).to_vec();
+        let grid = Grid { title: String::new(), columns, n_names: 1, rows: Vec::new(), chart: None };
+
+        let leaves: Vec<Option<u8>> = columns_of(&grid).into_iter().map(|it| it.leaves).collect();
+
+        assert_eq!(leaves, [None, Some(9), Some(1)]);
+    }
+
+    #[test]
+    fn every_column_that_may_leave_is_one_of_some_table() {
+        let source = [include_str!("grids.rs"), include_str!("policies.rs")].concat();
+        for heading in LEAVING {
+            assert!(source.matches(&format!("\"{heading}\"")).count() > 1, "{heading}");
+        }
+    }
 }

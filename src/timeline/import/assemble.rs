@@ -2,6 +2,7 @@
 
 use indexmap::IndexMap;
 
+use super::harness::{Occasion, Version};
 use super::losses::Losses;
 use super::transcript::{Exchange, Named, Part, Transcript};
 use crate::quantity::{Cost, Tokens};
@@ -18,6 +19,8 @@ pub(super) struct Reply {
     pub(super) response_ms: Option<i64>,
     /// When it ended.
     pub(super) end_ms: Option<i64>,
+    /// The version of the harness that made the request.
+    pub(super) version: Version,
     /// Which model answered; empty where the recording does not say.
     pub(super) model: String,
     /// What the provider billed.
@@ -36,6 +39,8 @@ pub(super) struct Assembler {
     pending: Pending,
     /// By name, the calls of the last reply and of those before it.
     calls: IndexMap<String, Call>,
+    /// By call, the place of its result among the parts.
+    results: IndexMap<String, usize>,
     /// When the last thing after the last reply arrived.
     after_ms: Option<i64>,
     n_parts: usize,
@@ -47,6 +52,8 @@ struct Pending {
     line: usize,
     at_ms: Option<i64>,
     compacts: Option<usize>,
+    cleared: Vec<usize>,
+    before: Vec<Occasion>,
 }
 
 /// A call: which request made it, which of its calls it is, and its tool.
@@ -95,6 +102,19 @@ impl Assembler {
         self.pending.compacts = Some(stays_from);
     }
 
+    /// Says what the log tells before the next request.
+    pub(super) fn happened(&mut self, occasion: Occasion) {
+        self.pending.before.push(occasion);
+    }
+
+    /// Says that the harness cleared the results of these calls; returns how many there are.
+    pub(super) fn cleared(&mut self, calls: &[String]) -> usize {
+        let before = self.pending.cleared.len();
+        self.pending.cleared.extend(calls.iter().filter_map(|it| self.results.swap_remove(it)));
+        self.pending.cleared.sort_unstable();
+        self.pending.cleared.len() - before
+    }
+
     /// Appends a result; one that answers no call of the last reply stands without its call.
     pub(super) fn answered(
         &mut self,
@@ -109,6 +129,7 @@ impl Assembler {
             losses.add(line, "results before the first request, which count as user text");
             return self.said(line, at_ms, part.with_kind(Kind::User), true);
         };
+        self.results.insert(call.to_owned(), self.n_parts);
         let call = self.calls.get(call);
         let tool = if part.tool.is_empty() { call.map_or("", |it| &it.tool).to_owned() } else { part.tool };
         let answers = match call {
@@ -152,6 +173,9 @@ impl Assembler {
             response_ms: reply.response_ms,
             end_ms: reply.end_ms.max(reply.response_ms),
             compacts: pending.compacts,
+            cleared: pending.cleared,
+            before: pending.before,
+            version: reply.version,
             model: reply.model,
             usage: reply.usage,
             reasoning: reply.reasoning,

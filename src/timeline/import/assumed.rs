@@ -3,14 +3,15 @@
 use indexmap::IndexMap;
 
 use super::counting::Counting;
+use super::harness::Conduct;
 use super::side_requests::{self, Inference};
 use super::sizes::Allotment;
 use super::transcript::{Exchange, Part, Transcript};
 use crate::input::policy::wildcard;
-use crate::input::scenario::{Assume, NeedRule, SideRequest, TokenizerName, ToolAssume};
+use crate::input::scenario::{Assume, ExactExcerpt, NeedRule, SideRequest, TokenizerName, ToolAssume};
 use crate::quantity::{Decimal, Tokens};
 use crate::timeline::evidence::Recover;
-use crate::timeline::{Harness, Kind, NewItem, Preserve, Sizes};
+use crate::timeline::{Harness, Kind, NewItem, Preserve, Sizes, tool_form};
 use crate::tokens;
 
 /// The assumptions of a scenario, with what holds where it is silent.
@@ -20,16 +21,18 @@ pub(super) struct Assumed {
     /// What the calls say about which results were needed again.
     pub(super) needs: IndexMap<String, NeedRule>,
     summary_tokens_max: Tokens,
+    exact_excerpt: ExactExcerpt,
     handle_tokens_max: Tokens,
     side_request: Option<SideRequest>,
     inference: Inference,
     tokenizer: Option<TokenizerName>,
     tools: Vec<ToolAssume>,
+    harness: &'static str,
 }
 
 impl Assumed {
-    /// Takes assumptions that are complete.
-    pub(super) fn new(spec: &Assume) -> Self {
+    /// Takes assumptions that are complete, of a recording of some harness.
+    pub(super) fn new(spec: &Assume, harness: &'static str) -> Self {
         let ratio = |ratio: Option<Decimal>| ratio.unwrap_or(Decimal::ONE);
         Self {
             counting: Counting {
@@ -41,6 +44,7 @@ impl Assumed {
             },
             needs: spec.needs.clone(),
             summary_tokens_max: spec.summary_tokens_max.unwrap_or_default(),
+            exact_excerpt: spec.exact_excerpt.unwrap_or_default(),
             handle_tokens_max: spec.handle_tokens_max.unwrap_or_default(),
             side_request: spec.side_request,
             inference: Inference {
@@ -51,6 +55,7 @@ impl Assumed {
             },
             tokenizer: spec.tokenizer,
             tools: spec.tools.clone(),
+            harness,
         }
     }
 
@@ -64,24 +69,25 @@ impl Assumed {
     }
 
     /// Returns how the harness uses the cache: as the scenario declares, else as is known of the format.
-    pub(super) fn harness(&self, transcript: &Transcript) -> Harness {
+    pub(super) fn harness(&self, transcript: &Transcript, conduct: &Conduct) -> Harness {
         let usual = transcript.makes_side_requests.then_some(self.inference.delay_ms);
         let side_request_ms = match self.side_request {
-            None => usual.filter(|_| transcript.assumes_side_requests),
-            Some(SideRequest::Usual | SideRequest::Inferred) => usual,
+            None | Some(SideRequest::Usual | SideRequest::Inferred) => usual,
             Some(SideRequest::None) => None,
             Some(SideRequest::AfterTurn { delay }) => Some(delay.0),
         };
-        let side_request_cold_tokens = self.inference.cold_tokens;
-        Harness { side_request_ms, side_request_cold_tokens, ..transcript.harness }
+        let ttl = conduct.ttl().or(transcript.ttl);
+        Harness { ttl, side_request_ms, side_request_cold_tokens: self.inference.cold_tokens }
+    }
+
+    /// Returns whether the bills of a session's earlier requests are asked.
+    pub(super) fn asks_bills(&self) -> bool {
+        matches!(self.side_request, None | Some(SideRequest::Inferred))
     }
 
     /// Returns the requests before which no side request is expected, where a session's own bills are asked.
     pub(super) fn quiet(&self, exchanges: &[Exchange]) -> Vec<usize> {
-        match self.side_request {
-            Some(SideRequest::Inferred) => side_requests::unexpected(exchanges, &self.inference),
-            _ => Vec::new(),
-        }
+        if self.asks_bills() { side_requests::unexpected(exchanges, &self.inference) } else { Vec::new() }
     }
 
     /// Makes items of parts, each with the next size.
@@ -95,7 +101,8 @@ impl Assumed {
 
     fn item<'b>(&'b self, part: &'b Part, raw: u32) -> NewItem<'b> {
         let rule = self.tools.iter().find(|it| wildcard(&it.tool, &part.tool));
-        let tool = rule.and_then(|it| it.counts_as.as_deref()).unwrap_or(&part.tool);
+        let counts_as = rule.and_then(|it| it.counts_as.as_deref());
+        let tool = counts_as.unwrap_or(&part.tool);
         let mut item = match part.kind {
             Kind::ToolCall => NewItem::call(tool, raw),
             Kind::ToolResult => self.result(tool, part.answers, raw, rule),
@@ -103,6 +110,9 @@ impl Assumed {
         };
         item.digest = Some(part.digest);
         item.text = part.text.as_ref();
+        item.form = tool_form::of(self.harness, &part.tool);
+        // Who says what a tool counts as has said all that policies know it by.
+        item.capability = item.form.filter(|_| counts_as.is_none()).map(|it| it.capability);
         item
     }
 
@@ -110,14 +120,23 @@ impl Assumed {
         let at_most = |tokens: u32, max| tokens.min(u32::try_from(max).unwrap_or(u32::MAX));
         let summary = at_most(raw, self.summary_tokens_max);
         let handle = at_most(summary, self.handle_tokens_max);
-        let recover = Recover { handle: summary, local: summary, exact: summary };
+        let excerpt = match self.exact_excerpt {
+            ExactExcerpt::Whole => raw,
+            ExactExcerpt::AtMost(tokens) => at_most(raw, tokens),
+        };
+        let recover = Recover { handle: summary, local: summary, exact: excerpt };
         let preserve = rule.map_or(Preserve::None, |it| it.preserve);
-        NewItem::result(tool, answers, Sizes { raw, excerpt: summary, summary, handle }, preserve, recover)
+        NewItem::result(tool, answers, Sizes { raw, excerpt, summary, handle }, preserve, recover)
     }
 }
 
 /// Says in sentences what the timeline assumes.
-pub(super) fn sentences(transcript: &Transcript, assumed: &Assumed, allotment: &Allotment) -> Vec<String> {
+pub(super) fn sentences(
+    transcript: &Transcript,
+    assumed: &Assumed,
+    allotment: &Allotment,
+    conduct: &Conduct,
+) -> Vec<String> {
     let counting = &assumed.counting;
     let mut sentences = vec![
         "The recorded agent does not react: it makes the same requests whatever a policy shows.".to_owned(),
@@ -137,37 +156,53 @@ pub(super) fn sentences(transcript: &Transcript, assumed: &Assumed, allotment: &
             counting.user_chars_per_token, counting.user_message_tokens
         ),
         format!(
-            "A tool result's summary and its exact excerpt take at most {} tokens, its recovery handle at most {}.",
+            "A tool result's summary takes at most {} tokens, its recovery handle at most {}.",
             assumed.summary_tokens_max, assumed.handle_tokens_max
         ),
+        match assumed.exact_excerpt {
+            ExactExcerpt::Whole => "A tool result's exact excerpt is all of it, which is what a later need could read: a file, or the range that was asked for.".to_owned(),
+            ExactExcerpt::AtMost(tokens) => format!("A tool result's exact excerpt takes at most {tokens} tokens."),
+        },
     ];
     sentences.extend(assumed.tools.iter().map(tool_sentence));
     if allotment.overhead > 0 {
-        sentences.push(format!(
-            "The first prompt holds {} tokens that the recording does not show; they stand as one stable system item.",
-            allotment.overhead
-        ));
+        sentences.push(front_sentence(allotment.overhead, conduct));
     }
     if allotment.is_scaled {
         sentences.push("The text before the first request is scaled down to its recorded prompt.".to_owned());
     }
-    if let Some(delay_ms) = assumed.harness(transcript).side_request_ms {
+    if let Some(delay_ms) = assumed.harness(transcript, conduct).side_request_ms {
         let inference = &assumed.inference;
         sentences.push(format!(
             "{} s after a turn the harness sends the prompt with the reply once more, unless over {} tokens of the request before were not read; no record shows what that is billed.",
             delay_ms as f64 / 1_000.0,
             inference.cold_tokens
         ));
-        if assumed.side_request == Some(SideRequest::Inferred) {
+        if assumed.asks_bills() {
             sentences.push(format!(
                 "It does so only where more than {} of the turns before had such a request, as their billed reads tell, with {} more before the first: the reads of earlier turns are asked, never those of the turn itself.",
                 inference.share, inference.prior_turns
             ));
         }
     }
+    sentences.extend(conduct.sentences().iter().cloned());
     sentences.extend(gaps(transcript, counting, allotment));
     sentences.extend(transcript.assumptions.iter().cloned());
     sentences
+}
+
+/// Says what is made of what the recording does not show of the first prompt.
+fn front_sentence(overhead: Tokens, conduct: &Conduct) -> String {
+    let in_message = conduct.front().iter().filter(|it| it.0 == Kind::User);
+    match in_message.map(|it| it.1).sum::<Tokens>() {
+        0 => format!(
+            "The first prompt holds {overhead} tokens that the recording does not show; they stand as one stable system item."
+        ),
+        rest => format!(
+            "The first prompt holds {overhead} tokens that the recording does not show: {} of tools and system prompt, and {rest} in front of the first message. They are stable.",
+            overhead - rest
+        ),
+    }
 }
 
 /// Says what the recording leaves open: prompts that shrank, requests without usage, outputs that are no counts.
@@ -191,7 +226,7 @@ fn gaps(transcript: &Transcript, counting: &Counting, allotment: &Allotment) -> 
             allotment.n_shrunk, allotment.excess_max
         ));
     }
-    let models = transcript.exchanges.iter().map(|it| it.model.as_str()).filter(|it| !it.is_empty());
+    let models = transcript.exchanges.iter().map(|it| transcript.model_of(it)).filter(|it| !it.is_empty());
     let models: Vec<&str> = models.collect();
     let n_switches = models.windows(2).filter(|it| it[0] != it[1]).count();
     if n_switches > 0 {

@@ -1,7 +1,6 @@
 //! Claude Code sessions: JSON lines whose records form a tree, several lines a reply.
 
 mod branch;
-pub(super) mod harness;
 mod node;
 mod record;
 mod session;
@@ -11,6 +10,9 @@ use super::json;
 use super::lines::Lines;
 use super::losses::Losses;
 use super::transcript::Transcript;
+
+/// What the rules about harnesses call it.
+pub(super) const HARNESS: &str = "claude-code";
 
 /// Returns whether one of the first lines holds a user's or an assistant's record.
 pub(super) fn detect(head: &str) -> bool {
@@ -25,11 +27,11 @@ fn is_message(record: &Record<'_>) -> bool {
 
 /// Reads a session: the branch that ends at its last message.
 pub(super) fn read(lines: &mut Lines<'_>, losses: &mut Losses) -> Vec<Transcript> {
-    let nodes = node::read(lines, losses);
+    let node::Nodes { all: nodes, of_agent } = node::read(lines, losses);
     let path = branch::follow(&nodes, losses);
     let mut transcript = session::gather(&nodes, &path, losses);
-    let version = path.iter().map(|it| nodes[*it].version.as_str()).find(|it| !it.is_empty());
-    transcript.harness = harness::of(version.unwrap_or_default());
+    transcript.harness = HARNESS;
     transcript.makes_side_requests = true;
+    transcript.of_agent = of_agent;
     vec![transcript]
 }

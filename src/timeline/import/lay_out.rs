@@ -1,8 +1,9 @@
 //! The way from a transcript to a timeline.
 
-use indexmap::IndexSet;
+use std::iter::Peekable;
 
 use super::assumed::{Assumed, sentences};
+use super::harness::Conduct;
 use super::sizes::{Reset, allot};
 use super::transcript::Transcript;
 use super::wrapped::unwrap;
@@ -10,7 +11,7 @@ use crate::input::profile::cache::Setting;
 use crate::input::scenario::{Assume, TokenizerName};
 use crate::quantity::Tokens;
 use crate::timeline::infer_needs::infer_needs;
-use crate::timeline::{ItemIx, Kind, NewItem, Timeline, TimelineBuilder};
+use crate::timeline::{ItemIx, Kind, NewItem, RecordedModel, Timeline, TimelineBuilder};
 use crate::tokens;
 
 impl Transcript {
@@ -22,39 +23,49 @@ impl Transcript {
             .iter_mut()
             .flat_map(|it| it.begins.iter_mut().flatten().chain(&mut it.reply).chain(&mut it.results));
         for part in self.stable.iter_mut().chain(of_exchanges) {
-            part.tokens = part.text.as_ref().map(|it| tokenizer.count(it));
+            // What has no text keeps the size that the recording gives it.
+            part.tokens = part.text.as_ref().map(|it| tokenizer.count(it)).or(part.tokens);
         }
         chosen
     }
 
-    /// Puts the timeline together.
-    pub(super) fn into_timeline(mut self, name: &str, assume: &Assume, file_tools: &[String]) -> Timeline {
+    /// Puts the timeline together; its tools are those of a harness.
+    pub(super) fn into_timeline(
+        mut self,
+        name: &str,
+        harness: &'static str,
+        assume: &Assume,
+        file_tools: &[String],
+    ) -> Timeline {
         let assume = assume.complete();
-        let assumed = Assumed::new(&assume);
+        let assumed = Assumed::new(&assume, harness);
         unwrap(&mut self.exchanges, &assume.tools);
         let mut builder = TimelineBuilder::new(name, file_tools);
         builder.tokenizer(self.count(assume.tokenizer));
         let allotment = allot(&self, assumed.counting);
         let quiet = assumed.quiet(&self.exchanges);
         builder.chars_per_token(assumed.counting.chars_per_token);
-        for sentence in sentences(&self, &assumed, &allotment) {
+        let conduct = Conduct::new(&self, &allotment, assumed.asks_bills());
+        for sentence in sentences(&self, &assumed, &allotment, &conduct) {
             builder.assume(sentence);
         }
-        if allotment.overhead > 0 {
-            builder.stable(Kind::System, u32::try_from(allotment.overhead).unwrap_or(u32::MAX));
+        for (kind, tokens) in conduct.front() {
+            builder.stable(*kind, u32::try_from(*tokens).unwrap_or(u32::MAX));
         }
         let mut clock = Clock::default();
-        builder.harness(assumed.harness(&self));
+        builder.harness(assumed.harness(&self, &conduct));
+        self.name_session(&mut builder);
         let mut tokens = allotment.tokens.iter().copied();
         let mut places: Vec<ItemIx> = (builder.next_item()..).take(self.stable.len()).collect();
         for item in assumed.items(&self.stable, &mut tokens) {
             builder.stable_item(&item);
         }
-        let mut forgotten = allotment.forgotten.iter().peekable();
+        let mut forgotten = Forgotten::new(&allotment.forgotten);
         let mut models = Models::default();
         let mut resets = Resets::new(&allotment.resets, builder.next_item());
         for (index, exchange) in self.exchanges.iter().enumerate() {
-            models.tell(&exchange.model, &mut builder);
+            models.tell(self.model_of(exchange), exchange.usage.map_or(0, |it| it.prompt), &mut builder);
+            conduct.tell(index, &mut builder);
             if exchange.begins.is_some() {
                 if quiet.contains(&index) {
                     builder.quiet();
@@ -64,11 +75,7 @@ impl Transcript {
                 user.extend(assumed.items(exchange.user(), &mut tokens));
                 let first = builder.next_item();
                 resets.apply(index, &mut builder, first, &places);
-                while let Some((_, part)) = forgotten.next_if(|it| it.0 == index) {
-                    if let Some(item) = places.get(*part) {
-                        builder.reset(*item..item + 1);
-                    }
-                }
+                forgotten.apply(index, &mut builder, &places);
                 builder.begin_turn(&user);
                 places.extend((first..).skip(n_carried).take(exchange.user().len()));
             }
@@ -94,29 +101,53 @@ impl Transcript {
             if self.exchanges.get(index + 1).is_some_and(|it| it.begins.is_none()) {
                 let first = builder.next_item() - u32::from(resets.carries(index + 1));
                 resets.apply(index + 1, &mut builder, first, &places);
+                forgotten.apply(index + 1, &mut builder, &places);
             }
         }
-        let mut timeline = builder.finish();
-        infer_needs(&mut timeline, &assumed.needs, file_tools);
-        timeline
+        finished(builder, models, clock.start, &assumed, file_tools)
     }
+
+    /// Says whose session it is, where it is a sub-agent's.
+    fn name_session(&self, builder: &mut TimelineBuilder) {
+        if let Some([agent, parent]) = &self.of_agent {
+            builder.name_session(agent, Some(parent));
+        }
+    }
+}
+
+/// Ends a timeline with what its requests do not say one by one.
+fn finished(
+    builder: TimelineBuilder,
+    models: Models,
+    began_ms: Option<i64>,
+    assumed: &Assumed,
+    file_tools: &[String],
+) -> Timeline {
+    let mut timeline = builder.finish();
+    timeline.models = models.0;
+    timeline.began_ms = began_ms;
+    infer_needs(&mut timeline, &assumed.needs, file_tools);
+    timeline
 }
 
 /// The models of a recording, in the order in which they come.
 #[derive(Default)]
-struct Models<'a> {
-    names: IndexSet<&'a str>,
-    last: usize,
-}
+struct Models(Vec<RecordedModel>, usize);
 
-impl<'a> Models<'a> {
+impl Models {
     /// Tells the builder when the next request is another model's than the one before.
-    fn tell(&mut self, model: &'a str, builder: &mut TimelineBuilder) {
+    fn tell(&mut self, model: &str, input: Tokens, builder: &mut TimelineBuilder) {
+        let Self(models, last) = self;
         if model.is_empty() {
             return;
         }
-        let (number, _) = self.names.insert_full(model);
-        if std::mem::replace(&mut self.last, number) != number {
+        let number = models.iter().position(|it| it.name == model).unwrap_or(models.len());
+        if number == models.len() {
+            models.push(RecordedModel { name: model.to_owned(), ..RecordedModel::default() });
+        }
+        models[number].requests += 1;
+        models[number].input += input;
+        if std::mem::replace(last, number) != number {
             builder.change(Setting::Model, u32::try_from(number).unwrap_or(u32::MAX));
         }
     }
@@ -142,6 +173,26 @@ impl Clock {
     fn place(&self, at_ms: Option<i64>) -> i64 {
         let start = self.start.unwrap_or(0);
         at_ms.map_or(self.last, |it| it.saturating_sub(start))
+    }
+}
+
+/// Parts that no prompt holds from a request on, while the timeline is put together.
+struct Forgotten<'a> {
+    left: Peekable<std::slice::Iter<'a, (usize, usize)>>,
+}
+
+impl<'a> Forgotten<'a> {
+    fn new(parts: &'a [(usize, usize)]) -> Self {
+        Self { left: parts.iter().peekable() }
+    }
+
+    /// Tells the builder which parts go before a request.
+    fn apply(&mut self, exchange: usize, builder: &mut TimelineBuilder, places: &[ItemIx]) {
+        while let Some((_, part)) = self.left.next_if(|it| it.0 == exchange) {
+            if let Some(item) = places.get(*part) {
+                builder.reset(*item..item + 1);
+            }
+        }
     }
 }
 

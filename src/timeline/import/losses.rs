@@ -36,6 +36,13 @@ impl Losses {
         self.by_reason.entry(what.into()).or_default().push(line);
     }
 
+    /// Takes those of others in.
+    pub(super) fn extend(&mut self, others: Self) {
+        for (what, lines) in others.by_reason {
+            self.by_reason.entry(what).or_default().extend(lines);
+        }
+    }
+
     /// Returns the losses by their first lines.
     pub(super) fn in_order(self) -> Vec<Loss> {
         let losses = self.by_reason.into_iter().map(|(what, mut lines)| {

@@ -14,7 +14,7 @@ use super::times::milliseconds;
 use super::transcript::{Named, Part, Transcript};
 use super::values::{Block, Count, MessageContent, TOKENS_MAX};
 use crate::input::TtlClass;
-use crate::timeline::{Harness, Kind, Usage};
+use crate::timeline::{Kind, Usage};
 
 /// Returns whether one of the first lines is a session's header or a message.
 pub(super) fn detect(head: &str) -> bool {
@@ -189,7 +189,7 @@ fn usage(record: &UsageRecord) -> Option<Usage> {
     let (uncached, output) = (known(record.input)?, known(record.output)?);
     let (cache_read, cache_write) = (known(record.cache_read)?, known(record.cache_write)?);
     let prompt = uncached + cache_read + cache_write;
-    Some(Usage { prompt, cache_read, cache_write, uncached, output })
+    Some(Usage { prompt, cache_read, cache_write, cache_write_long: None, uncached, output })
 }
 
 /// Returns the places of the entries from the first to the last one, along their parents.
@@ -265,7 +265,7 @@ fn gather(entries: Vec<Entry>, path: &[usize], losses: &mut Losses) -> Transcrip
     transcript.has_breakpoints = has_breakpoints;
     transcript.counts_output = true;
     let ttl = has_breakpoints.then_some(TtlClass::Short);
-    transcript.harness = Harness { ttl, ..Harness::default() };
+    transcript.ttl = ttl;
     if n_compactions > 0 {
         transcript.assumptions.push(format!("Compactions: {n_compactions}. The summary begins a turn."));
     }

@@ -58,7 +58,10 @@ pub(super) fn allot(transcript: &Transcript, counting: Counting) -> Allotment {
     for (index, exchange) in exchanges.iter().enumerate() {
         let begins = exchange.begins.is_some();
         if begins && transcript.forgets_reasoning {
-            state.forget_reasoning(index);
+            state.forget(index, |_, is_reasoning| is_reasoning);
+        }
+        if !exchange.cleared.is_empty() {
+            state.forget(index, |part, _| exchange.cleared.binary_search(&part).is_ok());
         }
         state.arrive(exchange.user());
         state.n_user = if begins { exchange.user().len() } else { 0 };
@@ -184,21 +187,22 @@ impl State {
         }
     }
 
-    /// Takes all reasoning out of the prompts from this request on.
-    fn forget_reasoning(&mut self, exchange: usize) {
+    /// Takes parts out of the prompts from this request on; they are chosen by their place and by whether they are reasoning.
+    fn forget(&mut self, exchange: usize, goes: impl Fn(usize, bool) -> bool) {
         let mut parts = Vec::new();
         let mut tokens: Tokens = 0;
         self.kept.retain(|it| {
-            if it.is_reasoning {
+            let goes = goes(it.part, it.is_reasoning);
+            if goes {
                 parts.push(it.part);
                 tokens = tokens.saturating_add(it.tokens);
             }
-            !it.is_reasoning
+            !goes
         });
         self.known = self.known.map(|it| it.saturating_sub(tokens));
         let first = self.allotment.tokens.len();
         for (index, open) in self.open.iter_mut().enumerate() {
-            if open.is_reasoning && !open.is_forgotten {
+            if goes(first + index, open.is_reasoning) && !open.is_forgotten {
                 open.is_forgotten = true;
                 parts.push(first + index);
             }

@@ -5,8 +5,10 @@ use std::sync::Arc;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::content::{Content, Measured};
+use super::harness::{Occasion, Version};
+use crate::input::TtlClass;
 use crate::quantity::{Cost, Tokens};
-use crate::timeline::{Harness, Kind, Usage};
+use crate::timeline::{Kind, Usage};
 
 /// A recording: its requests, in order.
 #[derive(Debug, Default)]
@@ -17,13 +19,14 @@ pub(super) struct Transcript {
     pub(super) exchanges: Vec<Exchange>,
     /// What tells it from others of the same file; empty when it is alone.
     pub(super) name: String,
-    /// How its harness uses the provider's cache.
-    pub(super) harness: Harness,
+    /// Of a sub-agent's session: what the sub-agent is called, and the session whose agent started it.
+    pub(super) of_agent: Option<[String; 2]>,
+    /// The harness, as the rules call it; empty where none is known.
+    pub(super) harness: &'static str,
+    /// How long its harness asks entries to live, where no rule says so.
+    pub(super) ttl: Option<TtlClass>,
     /// Whether its harness is known to make side requests, which no record shows.
     pub(super) makes_side_requests: bool,
-    /// Whether these are assumed, where the scenario says nothing: not where the recording is
-    /// the harness's own log, which is believed.
-    pub(super) assumes_side_requests: bool,
     /// Whether its plain input is what stands behind the last breakpoint.
     pub(super) has_breakpoints: bool,
     /// Whether its output counts are what the reply takes in the next prompt.
@@ -48,6 +51,12 @@ pub(super) struct Exchange {
     /// The first part, counted from the first of the transcript, that stays where the harness compacted the history
     /// before this request; beyond all parts, when none does.
     pub(super) compacts: Option<usize>,
+    /// The results, by their places among the parts of the transcript, that the harness cleared before this request.
+    pub(super) cleared: Vec<usize>,
+    /// What else the log tells before this request.
+    pub(super) before: Vec<Occasion>,
+    /// The version of the harness that made it.
+    pub(super) version: Version,
     /// Which model answered; empty where the recording does not say.
     pub(super) model: String,
     /// What the provider billed.
@@ -79,6 +88,14 @@ pub(super) struct Part {
     pub(super) answers: usize,
     /// Its text, where the recording has it; of a call, its input as JSON. Held once, however often the part is cloned.
     pub(super) text: Option<Arc<str>>,
+}
+
+impl Transcript {
+    /// Returns the model of a request: one that was not billed names none, where others were.
+    pub(super) fn model_of<'e>(&self, exchange: &'e Exchange) -> &'e str {
+        let is_named = exchange.usage.is_some() || self.exchanges.iter().all(|it| it.usage.is_none());
+        if is_named { &exchange.model } else { "" }
+    }
 }
 
 impl Part {

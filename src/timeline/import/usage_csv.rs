@@ -2,7 +2,8 @@
 
 use indexmap::IndexMap;
 
-use super::claude_code::harness;
+use super::claude_code::HARNESS;
+use super::harness::Version;
 use super::lines::Lines;
 use super::losses::Losses;
 use super::transcript::{Exchange, Part, Transcript};
@@ -24,6 +25,9 @@ const COLUMNS: [&str; 12] = [
     "new_tool_result_chars",
     "asst_text_chars",
 ];
+
+/// What the column `class`, where there is one, says of a request before which the log has a compaction.
+const AFTER_COMPACTION: &str = "after-compaction";
 
 /// Prompts of more tokens, and texts of more characters, are not believed.
 const NUMBER_MAX: u64 = 100_000_000;
@@ -55,9 +59,6 @@ pub(super) fn read(lines: &mut Lines<'_>, losses: &mut Losses) -> Vec<Transcript
         let file = row.text("file").unwrap_or_default();
         let name = if file.is_empty() { row.text("session").unwrap_or_default() } else { file };
         let session = sessions.entry(name.to_owned()).or_default();
-        if session.requests.is_empty() {
-            row.text("version").unwrap_or_default().clone_into(&mut session.version);
-        }
         let is_late = session.requests.last().is_some_and(|it| it.place > request.place);
         session.requests.push(request);
         if n_surplus > 0 {
@@ -73,7 +74,6 @@ pub(super) fn read(lines: &mut Lines<'_>, losses: &mut Losses) -> Vec<Transcript
 /// The rows of a session.
 #[derive(Default)]
 struct Session {
-    version: String,
     requests: Vec<Request>,
 }
 
@@ -91,10 +91,9 @@ impl Session {
     fn into_transcript(mut self, name: String) -> Transcript {
         let mut transcript = Transcript {
             name,
-            harness: harness::of(&self.version),
+            harness: HARNESS,
             has_breakpoints: true,
             makes_side_requests: true,
-            assumes_side_requests: true,
             ..Transcript::default()
         };
         self.requests.sort_by_key(|it| it.place);
@@ -156,6 +155,7 @@ impl<'a> Row<'a> {
             prompt: uncached + cache_read + cache_write,
             cache_read,
             cache_write,
+            cache_write_long: self.number("cache_write_1h").filter(|it| *it <= cache_write),
             uncached,
             output: self.number("output_logged_max")?,
         };
@@ -173,6 +173,8 @@ impl<'a> Row<'a> {
             at_ms: Some(self.milliseconds("t_start")?),
             response_ms: self.milliseconds("t_first_line"),
             end_ms: self.milliseconds("t_last_line"),
+            compacts: (self.text("class") == Some(AFTER_COMPACTION)).then_some(usize::MAX),
+            version: Version::parse(self.text("version").unwrap_or_default()),
             model: self.text("model").unwrap_or_default().to_owned(),
             usage: Some(usage).filter(|it| it.prompt > 0),
             reply,

@@ -1,10 +1,13 @@
 //! What a session has said up to a request, indexed by what calls repeat of it.
 
+use std::path::Path;
+
 use indexmap::IndexMap;
 use serde_json::Value;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::result_of;
+use crate::timeline::tool_form::{self, ToolForm};
 use crate::timeline::{Event, EventKind, ItemIx, Kind, Spine, Texts, Timeline};
 
 /// How many places of one word are kept, the newest.
@@ -16,10 +19,22 @@ const NAME_BYTES_MAX: usize = 512;
 /// A call and its arguments.
 #[derive(Debug)]
 pub(super) struct Call {
-    /// The tool.
-    pub(super) tool: String,
-    /// By name; lists give one entry an element, maps one a field.
-    arguments: Vec<(String, String)>,
+    /// The tool's place in the timeline's list.
+    tool: u16,
+    /// Lists give one entry an element, maps one a field.
+    arguments: Vec<Argument>,
+    /// The files that its command names.
+    files: Vec<String>,
+}
+
+/// One thing that a call asks for.
+#[derive(Debug)]
+struct Argument {
+    /// Its name, as its harness has it; empty where it has none.
+    name: String,
+    /// What it says, in the word that all harnesses share.
+    says: Option<&'static str>,
+    value: String,
 }
 
 /// What stands in front of a request.
@@ -39,26 +54,65 @@ pub(super) struct History<'t> {
 
 impl Call {
     /// Reads what a call asks for; what is no JSON object is one argument without a name.
-    fn read(tool: &str, input: &str) -> Self {
-        let mut arguments = Vec::new();
+    fn read(tool: u16, form: Option<&ToolForm>, input: &str) -> Self {
+        let mut named = Vec::new();
         match serde_json::from_str(input) {
-            Ok(value) => collect("", value, &mut arguments),
-            Err(_) => arguments.push((String::new(), input.to_owned())),
+            Ok(value) => collect("", value, &mut named),
+            Err(_) => named.push((String::new(), input.to_owned())),
         }
-        Self { tool: tool.to_owned(), arguments }
+        let says = |name: &str| form.and_then(|it| it.says(name)).map(tool_form::Argument::name);
+        let of = |(name, value): (String, String)| Argument { says: says(&name), name, value };
+        let mut arguments: Vec<Argument> = named.into_iter().map(of).collect();
+        let Some(form) = form else { return Self { tool, arguments, files: Vec::new() } };
+        for (path, old) in form.patched(input) {
+            let says = |says: tool_form::Argument, value| Argument {
+                name: String::new(),
+                says: Some(says.name()),
+                value,
+            };
+            arguments.push(says(tool_form::Argument::Path, path));
+            arguments.push(says(tool_form::Argument::OldText, old));
+        }
+        let files = if form.names_files { files(form, input) } else { Vec::new() };
+        Self { tool, arguments, files }
+    }
+
+    /// Returns whether its tool goes by one of some names.
+    pub(super) fn is_of(&self, names: &[String], history: &History<'_>) -> bool {
+        history.spine.is_one_of(self.tool, names)
     }
 
     /// Returns the arguments of these names.
     pub(super) fn named<'a>(&'a self, names: &'a [String]) -> impl Iterator<Item = &'a str> {
-        let named = self.arguments.iter().filter(move |(name, _)| names.iter().any(|it| it == name));
-        named.map(|(_, value)| value.as_str())
+        self.arguments.iter().filter(|it| it.is_named(names)).map(|it| it.value.as_str())
     }
 
     /// Returns the arguments of all other names.
     pub(super) fn others<'a>(&'a self, names: &'a [String]) -> impl Iterator<Item = &'a str> {
-        let others = self.arguments.iter().filter(move |(name, _)| names.iter().all(|it| it != name));
-        others.map(|(_, value)| value.as_str())
+        self.arguments.iter().filter(|it| !it.is_named(names)).map(|it| it.value.as_str())
     }
+}
+
+impl Argument {
+    /// Returns whether it goes by one of some names: its own, or that of what it says.
+    fn is_named<T: AsRef<str>>(&self, names: &[T]) -> bool {
+        names.iter().map(AsRef::as_ref).any(|it| it == self.name || Some(it) == self.says)
+    }
+}
+
+/// Returns the files that a command names, each as it is written and from where the command runs.
+fn files(form: &ToolForm, input: &str) -> Vec<String> {
+    let asked = form.asked(input);
+    let text = |argument| asked.iter().find(|it| it.0 == argument).and_then(|it| it.1.as_str());
+    let command = text(tool_form::Argument::Command).unwrap_or_default();
+    let mut files: Vec<String> = Vec::new();
+    for word in words(command).filter(|it| Path::new(it).extension().is_some()) {
+        if let Some(cwd) = text(tool_form::Argument::Cwd).filter(|_| !word.starts_with('/')) {
+            files.push(format!("{}/{word}", cwd.trim_end_matches('/')));
+        }
+        files.push(word.to_owned());
+    }
+    files
 }
 
 /// Collects the strings and numbers of a value with the names that they stand under.
@@ -87,7 +141,7 @@ impl<'t> History<'t> {
         };
         for index in 0..timeline.spine.items.len() {
             let Some(call) = history.call(ItemIx::try_from(index).unwrap_or(ItemIx::MAX)) else { continue };
-            for (_, value) in &call.arguments {
+            for Argument { value, .. } in &call.arguments {
                 for word in words(value).chain((value.len() <= NAME_BYTES_MAX).then_some(value.as_str())) {
                     history.places.entry(key(word)).or_default();
                 }
@@ -125,18 +179,21 @@ impl<'t> History<'t> {
                 places.push(index);
             }
         };
-        let Some(call) = read(self.spine, text, index) else { return words(text).for_each(note) };
-        for (_, value) in &call.arguments {
+        let Some(call) = read(self.spine, self.texts, index) else { return words(text).for_each(note) };
+        for Argument { value, .. } in &call.arguments {
             words(value).for_each(&mut note);
             if value.len() <= NAME_BYTES_MAX {
                 note(value);
                 self.calls.entry(key(value)).or_default().push(index);
             }
         }
+        for file in &call.files {
+            self.calls.entry(key(file)).or_default().push(index);
+        }
     }
 
     fn call(&self, index: ItemIx) -> Option<Call> {
-        read(self.spine, self.texts.of(index)?, index)
+        read(self.spine, self.texts, index)
     }
 
     /// Returns the calls of a step's reply.
@@ -177,8 +234,8 @@ impl<'t> History<'t> {
     pub(super) fn mentions(&self, result: ItemIx, arguments: &[&str]) -> Vec<ItemIx> {
         let call = self.spine.items[result as usize].pair;
         let named = self.call(call).map(|it| it.arguments).unwrap_or_default();
-        let names = named.iter().filter(|(name, _)| arguments.contains(&name.as_str()));
-        let mut places: Vec<ItemIx> = names.flat_map(|(_, value)| self.places(value)).collect();
+        let names = named.iter().filter(|it| it.is_named(arguments));
+        let mut places: Vec<ItemIx> = names.flat_map(|it| self.places(&it.value)).collect();
         places.retain(|it| *it != call && *it != result);
         places.sort_unstable();
         places.dedup();
@@ -191,11 +248,10 @@ impl<'t> History<'t> {
     }
 }
 
-/// Reads a call; `None` for any other item.
-fn read(spine: &Spine, text: &str, index: ItemIx) -> Option<Call> {
+/// Reads a call; `None` for any other item, and for one without text.
+fn read(spine: &Spine, texts: &Texts, index: ItemIx) -> Option<Call> {
     let item = spine.items.get(index as usize).filter(|it| it.kind == Kind::ToolCall)?;
-    let tool = spine.tools.get_index(usize::from(item.tool)).map_or("", String::as_str);
-    Some(Call::read(tool, text))
+    Some(Call::read(item.tool, texts.form(index), texts.of(index)?))
 }
 
 /// Stands for a word.

@@ -8,7 +8,7 @@ use crate::timeline::ItemIx;
 
 /// Finds the results of earlier calls on the files that a call names; folders, which hold too much, are not followed.
 pub(super) fn find(call: &Call, history: &History<'_>, spec: &NeedRule) -> Vec<ItemIx> {
-    if spec.rereads.iter().flatten().any(|it| *it == call.tool) {
+    if call.is_of(spec.rereads.as_deref().unwrap_or_default(), history) {
         return Vec::new();
     }
     let names = spec.arguments.as_deref().unwrap_or_default();

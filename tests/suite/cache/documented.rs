@@ -6,8 +6,8 @@ use ctxsim::input::TtlClass::{self, Long, Short};
 use ctxsim::input::profile::Steps;
 use ctxsim::input::text::decode::decode;
 use ctxsim::input::{CacheRules, Format, Layout, Profile, ProfileFile};
-use ctxsim::ledger::CacheUse;
-use ctxsim::price::{Bill, Consumed};
+use ctxsim::ledger::{CacheUse, TokenUse};
+use ctxsim::price::Bill;
 use ctxsim::projection::chain::Chain;
 use ctxsim::timeline::Kind;
 
@@ -16,7 +16,7 @@ use super::{Blocks, rules, send};
 /// Sends blocks to a cache of automatic prefixes.
 fn ask(cache: &mut dyn CacheRule, blocks: &Blocks, at_ms: i64) -> CacheUse {
     let links = blocks.links();
-    let layout = Layout { breakpoints: Vec::new(), ..Layout::default() };
+    let layout = Layout { breakpoints: Some(Vec::new()), ..Layout::default() };
     let prompt = links.last().map_or(0, |it| it.tokens);
     cache.submit(&RequestView::of(prompt, &Chain::of(links), &layout, at_ms))
 }
@@ -87,7 +87,7 @@ cache_read = 0.028
     let rates = profile.prices.flat().unwrap();
     let (hit, miss, output) = (435_033_856, 767_616, 179_763);
     let cost = |read, uncached| {
-        let tokens = Consumed { read, uncached, output, ..Consumed::default() };
+        let tokens = TokenUse { read, uncached, output, ..TokenUse::default() };
         Bill::at(rates, &tokens).total().unwrap().usd()
     };
     let to_the_cent = |usd: f64| format!("{usd:.2}");

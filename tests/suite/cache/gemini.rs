@@ -54,7 +54,10 @@ fn gemini_prices_a_content_is_made_as_input_read_for_a_tenth_and_kept_by_the_hou
     let (sums, costs) = run(&profile, "", &timeline(100_000, 5, 10));
 
     // Five prompts of 100,000 stored tokens and 1,000 to 5,000 others, all within the hour.
-    assert_eq!((sums.main.read, sums.main.uncached, sums.main.write), (500_000, 15_000, [0, 0]));
+    assert_eq!(
+        (sums.main.tokens.read, sums.main.tokens.uncached, sums.main.tokens.write),
+        (500_000, 15_000, [0, 0])
+    );
     assert_eq!((sums.stored.n, sums.stored.tokens), (1, 100_000));
     let (made, kept) = (0.125, 0.45);
     assert_eq!(costs.storage.usd(), made + kept);
@@ -85,7 +88,7 @@ fn a_content_ends_where_the_last_breakpoint_stands_and_shorter_ones_are_not_stor
     let profile = profile(STORED, PRICES);
     let stored = |layout: &str, system| {
         let (sums, _) = run(&profile, layout, &timeline(system, 3, 1));
-        (sums.stored.n, sums.stored.tokens, sums.main.read)
+        (sums.stored.n, sums.stored.tokens, sums.main.tokens.read)
     };
 
     assert_eq!(stored("", 4_095), (0, 0, 0));

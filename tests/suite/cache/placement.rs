@@ -77,13 +77,13 @@ fn changing_only_the_placement_changes_reads_and_writes() {
             let mut sums = Sums::default();
             simulate(&timeline, &policy(layout), &Limits::NONE, &profile.cache, &mut sums);
             let (main, cost) = (&sums.main, Costs::new(&sums, None, 0, &profile).total().unwrap());
-            let [short, long] = main.write;
+            let [short, long] = main.tokens.write;
             let _ = writeln!(
                 table,
                 "{name:<22} {:>9} {short:>9} {long:>9} {:>9} {cost:>8.4}",
-                main.read, main.uncached
+                main.tokens.read, main.tokens.uncached
             );
-            prompts.push(main.prompt);
+            prompts.push(main.tokens.prompt());
         }
         table.push('\n');
         assert!(prompts.windows(2).all(|it| it[0] == it[1]), "the prompts are the same: {prompts:?}");

@@ -50,8 +50,8 @@ fn anthropic_guide_each_change_takes_its_level_and_what_stands_behind_it() {
     let reads = SETTINGS.map(|it| read(&rules, it));
 
     let [tools, system, features] = [0, 2_000, 2_000];
-    let (choice, images, thinking, effort) = (3_500, 3_500, 3_500, 4_000);
-    assert_eq!(reads, [0, tools, system, features, choice, images, thinking, effort]);
+    let (choice, images, thinking, effort, preamble) = (3_500, 3_500, 3_500, 4_000, 3_500);
+    assert_eq!(reads, [0, tools, system, features, choice, images, thinking, effort, preamble]);
 }
 
 #[test]

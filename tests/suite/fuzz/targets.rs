@@ -2,7 +2,7 @@
 
 use ctxsim::block_trace;
 use ctxsim::engine::simulate;
-use ctxsim::input::scenario::{Assume, Load};
+use ctxsim::input::scenario::{Assume, Load, Turn};
 use ctxsim::input::{
     CacheRules, Format, Limits, Policy, PolicyFile, Profile, ProfileFile, Scenario, ScenarioFile, Source,
     Suite, SuiteFile, decode,
@@ -70,20 +70,28 @@ fn policy(bytes: &[u8]) {
     });
 }
 
-/// Reads a scenario, and makes its load unless that is a generator's, which may be asked for a million turns.
+/// Reads a scenario, and makes its load unless that is drawn or repeats anything often: both may be asked for a million turns.
 fn scenario(bytes: &[u8]) {
     decoded(bytes, |spec: ScenarioFile, source| match (Scenario::new(&spec), &spec.load) {
         (Err(problems), _) => {
             let _ = source.locate_all(problems);
         }
-        (Ok(_), Load::Generate { .. }) => {}
+        (Ok(_), Load::Random { .. }) => {}
+        (Ok(_), Load::Generate(generate))
+            if generate.taken().any(|(turn, n_turns)| is_much(turn, n_turns)) => {}
+        (Ok(_), Load::Turns(turns)) if turns.iter().any(|it| is_much(it, it.times)) => {}
         (Ok(scenario), Load::Conversation(conversation)) => {
             let _ = Conversation::new(&scenario, conversation);
         }
-        (Ok(scenario), Load::Turns(_) | Load::Recorded { .. }) => {
+        (Ok(scenario), Load::Turns(_) | Load::Generate(_) | Load::Recorded { .. }) => {
             let _ = load::load(&scenario, |_, _| Err(Vec::new().into()));
         }
     });
+}
+
+/// Whether many turns or calls are made of one that is written.
+fn is_much(turn: &Turn, n_turns: u64) -> bool {
+    turn.calls.iter().map(|it| it.times).chain([n_turns, turn.rounds]).any(|it| it > 20)
 }
 
 /// Reads a profile.

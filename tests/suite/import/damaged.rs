@@ -104,8 +104,8 @@ fn a_compressed_file_a_folder_and_an_empty_file_are_refused_with_the_way_out() {
     std::fs::create_dir(folder.path().join("c.jsonl")).unwrap();
     for (file, told) in [
         ("a.jsonl.gz", "a compressed file, whose content is not looked at"),
-        ("b.jsonl", "not a recorded session of a known format"),
-        ("c.jsonl", "is a directory"),
+        ("b.jsonl", "the file is empty"),
+        ("c.jsonl", "a folder without recorded sessions"),
     ] {
         for args in [&["import", file][..], &["import", "--report", file], &["run", "--scenario", file]] {
             let command = Command::new(env!("CARGO_BIN_EXE_ctxsim")).args(args).current_dir(&folder).output();

@@ -196,7 +196,7 @@ fn bundled(policies: &[&str]) -> Report {
         profiles: vec!["interval/openai-gpt-5.4".to_owned()],
         ..Comparison::default()
     };
-    Plan::new(&Catalog::bundled(), &comparison).unwrap().report(Some(1), &|_, _| {})
+    Plan::new(&Catalog::bundled(), &comparison).unwrap().report(Some(1), &|_, _| {}).unwrap()
 }
 
 #[test]
@@ -213,5 +213,33 @@ fn on_the_bundled_session_dropping_costs_recovery_and_evidence_and_foresight_cos
     assert!(truncate.tally.evidence_kept().unwrap() < 0.95);
     assert_eq!((needs(clairvoyant).calls, clairvoyant.tally.evidence_kept()), (0.0, Some(1.0)));
     let prompt_max = |it: &ctxsim::report::Run| it.tally.sums.main.prompt_max;
-    assert!(prompt_max(clairvoyant) < prompt_max(truncate) && prompt_max(truncate) < prompt_max(identity));
+    assert!([clairvoyant, truncate].into_iter().all(|it| prompt_max(it) < prompt_max(identity)));
+}
+
+#[test]
+fn the_reference_says_what_the_two_ends_of_an_exact_excerpt_imply() {
+    let policy = "duckagent/duckagent_recoverable_decay_guarded_mid";
+    let come_to = |excerpt: &str| {
+        let comparison = ctxsim::Comparison {
+            policies: vec!["identity".to_owned(), policy.to_owned()],
+            scenarios: vec!["recorded/claude-code".to_owned()],
+            profiles: vec!["interval/openai-gpt-5.4".to_owned()],
+            set: vec![format!("scenario.load.recorded.assume.exact_excerpt={excerpt}")],
+            ..ctxsim::Comparison::default()
+        };
+        let plan = ctxsim::Plan::new(&ctxsim::Catalog::bundled(), &comparison).unwrap();
+        let report = plan.report(Some(1), &|_, _| {}).unwrap();
+        let usd = |at: usize| report.runs[at].tally.costs.total().unwrap();
+        let kept = report.runs[1].tally.evidence_kept().unwrap();
+        (100.0 * (usd(1) / usd(0) - 1.0), 100.0 * kept)
+    };
+
+    let (whole, short) = (come_to("\"whole\""), come_to("{ at_most = 256 }"));
+    let text = include_str!("../../../docs/reference/scenario.toml");
+    let words: Vec<&str> = text.split_whitespace().filter(|it| *it != "#").collect();
+    let expected = format!(
+        "−{:.1}% of cost and {:.1}% of evidence kept with \"whole\", −{:.1}% and {:.1}% with {{ at_most = 256 }}",
+        -whole.0, whole.1, -short.0, short.1
+    );
+    assert!(words.join(" ").contains(&expected), "{expected}");
 }

@@ -72,8 +72,8 @@ fn the_duckagent_workloads_add_up_as_in_their_source() {
     for title in golden.lines().filter(|it| !it.starts_with(' ')) {
         let (name, length) = title.split_once(' ').unwrap_or((title, ""));
         let mut spec = scenarios[&format!("duckagent/{name}")].clone();
-        if let Load::Generate { turns, scale, .. } = &mut spec.load {
-            let given = if turns.is_some() { turns } else { scale };
+        if let Load::Generate(load) = &mut spec.load {
+            let given = if load.turns.is_some() { &mut load.turns } else { &mut load.scale };
             *given = Some(length.parse().unwrap());
         }
         let timeline = bundled(&BTreeMap::from([(name.to_owned(), spec)]), name);

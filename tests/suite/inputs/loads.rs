@@ -26,12 +26,6 @@ fn problems(text: &str) -> Vec<(String, &'static str)> {
     made(text).unwrap_err().into_iter().map(|it| (it.place.field, it.code)).collect()
 }
 
-/// Returns the help of the only problem.
-fn help(text: &str) -> String {
-    let [problem] = &made(text).unwrap_err()[..] else { panic!("not one problem") };
-    problem.help.clone().unwrap()
-}
-
 #[test]
 fn written_turns_report_every_problem_with_its_field() {
     let text = r#"
@@ -127,22 +121,6 @@ fn needs_are_normalised_and_revisits_are_not() {
 }
 
 #[test]
-fn a_generator_says_what_it_is_called_and_what_it_takes() {
-    let generate = |fields: &str| format!("[load.generate]\n{fields}");
-    let long_run = |fields: &str| generate(&format!("kind = \"duckagent/long_run\"\n{fields}"));
-    let length = "write `turns`, from 1 to 1000000";
-
-    assert_eq!(help(&generate("kind = \"duckagent/longrun\"")), "did you mean `duckagent/long_run`?");
-    assert!(help(&generate("kind = \"zebra\"")).starts_with("write one of `duckagent/long_run`, "));
-    for fields in ["", "turns = 0", "turns = 1_000_001", "scale = 1", "turns = 5\nscale = 1"] {
-        assert_eq!(help(&long_run(fields)), length, "{fields}");
-    }
-    assert_eq!(problems(&long_run("scale = 1"))[0].0, "load.generate.scale");
-    let validation = generate("kind = \"duckagent/validation_chat_mixed_work\"\nscale = 10_001");
-    assert_eq!(help(&validation), "write `scale`, from 1 to 10000");
-}
-
-#[test]
 fn a_recorded_load_gets_the_path_as_written_and_the_name_of_the_scenario() {
     let written = made("[[load.turns]]\nuser_tokens = 1\nanswer_tokens = 1").unwrap();
     let spec = scenario("[load.recorded]\npath = \"../session.jsonl\"\nassume = { summary_tokens_max = 7 }");
@@ -157,11 +135,8 @@ fn a_recorded_load_gets_the_path_as_written_and_the_name_of_the_scenario() {
 
 #[test]
 fn random_turns_follow_from_the_seed_and_grow_without_changing() {
-    let random = |seed: u64, turns: u64| {
-        let kind = "random/tool_loops";
-        let text = format!("seed = {seed}\nload.generate = {{ kind = \"{kind}\", turns = {turns} }}");
-        made(&text).unwrap().spine
-    };
+    let random =
+        |seed: u64, turns: u64| made(&format!("seed = {seed}\nload.random.turns = {turns}")).unwrap().spine;
     let [short, long, other] = [random(1, 40), random(1, 80), random(2, 40)];
 
     assert_eq!(short.items, long.items[..short.items.len()]);
@@ -171,8 +146,7 @@ fn random_turns_follow_from_the_seed_and_grow_without_changing() {
 
 #[test]
 fn random_turns_have_every_shape() {
-    let text = "load.generate = { kind = \"random/tool_loops\", turns = 400 }";
-    let timeline = made(text).unwrap();
+    let timeline = made("load.random.turns = 400").unwrap();
 
     let spine = &timeline.spine;
     assert!(spine.turns.iter().any(|it| it.steps.len() == 1), "an answer without calls");

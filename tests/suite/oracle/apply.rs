@@ -162,7 +162,7 @@ impl Run<'_> {
     ) -> u32 {
         match rung.action {
             Action::Show(_) | Action::Table { .. } => {
-                let after = self.view(&self.policy.rows(rung.action), place, slot, pool);
+                let after = self.view(&rung.action.rows(&self.policy.tables), place, slot, pool);
                 let grows = matches!(rung.action, Action::Table { grows: true, .. });
                 self.show(after, grows, slot, activation)
             }

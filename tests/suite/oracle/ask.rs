@@ -44,7 +44,7 @@ impl Run<'_> {
     /// Considers a stage.
     pub(super) fn consider(&mut self, index: usize, moment: Moment) {
         let policy = self.policy;
-        let stage = &policy.stages[index];
+        let stage = &policy.stages()[index];
         let now = self.history.counts();
         let before = std::mem::replace(&mut self.seen[index], now);
         let activation = Activation {
@@ -62,6 +62,7 @@ impl Run<'_> {
         if !stage.when.as_ref().is_none_or(|it| self.holds_at_start(it, &first, &activation)) {
             return;
         }
+        self.outcome.firings[index].fired += 1;
         for rung in policy.rungs(stage) {
             let is_met = |cond| self.holds_at_start(cond, &rung, &activation);
             if rung.when.is_none_or(is_met) && !rung.until.is_some_and(is_met) {
@@ -158,7 +159,7 @@ impl Run<'_> {
         let view = &self.history.slots[slot].view;
         match rung.action {
             Action::Show(_) | Action::Table { .. } if view.stands == Stands::Shown => {
-                match self.policy.rows(rung.action).iter().find(|row| self.row_matches(row, slot)) {
+                match rung.action.rows(&self.policy.tables).iter().find(|row| self.row_matches(row, slot)) {
                     Some(row) => {
                         let after = rendered(&self.world, &row.shown_as, row.exact, self.history.item(slot));
                         view.tokens.saturating_sub(after.tokens)

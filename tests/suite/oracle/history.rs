@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use ctxsim::input::policy::layout::MemoryPlace;
+use ctxsim::input::policy::MemoryPlace;
 use ctxsim::input::policy::{Moment, Shown, Unit};
 use ctxsim::ledger::Change;
 use ctxsim::timeline::{Item, Kind, NO_ITEM, Preserve, Session, Timeline, TurnEvidence};

@@ -2,7 +2,7 @@
 
 use ctxsim::input::policy::Shown;
 use ctxsim::input::policy::memory::{Bar, Memory as Rules, Part, State};
-use ctxsim::input::policy::written::memory::{Facts, Read, When};
+use ctxsim::input::policy::memory::{Facts, Read, When};
 use ctxsim::ledger::{Loss, ProbeRow};
 use ctxsim::timeline::facts::{DrawSource, FactPlane, Form, Plant, Probe};
 use ctxsim::timeline::{Lifecycle, Timeline};
@@ -27,7 +27,8 @@ pub(super) struct Memory<'a> {
 impl<'a> Memory<'a> {
     pub(super) fn new(timeline: &'a Timeline, rules: Option<&'a Rules>) -> Self {
         let plane = timeline.facts.as_ref();
-        let capacity = rules.filter(|it| !it.oracle.contains(&Part::Store)).and_then(|it| it.store.capacity);
+        let capacity =
+            rules.filter(|it| !it.oracle.contains(&Part::Store)).and_then(|it| it.store.capacity());
         Self {
             with: rules.zip(plane),
             plane,
@@ -47,7 +48,7 @@ impl<'a> Memory<'a> {
         let Some((rules, plane)) = self.with else { return };
         for (nth, plant) in plane.plants.iter().enumerate() {
             let has_come = history.place_of(plant.item).is_some();
-            let is_ready = rules.from == When::Session || standing(history, plant) != State::Exact;
+            let is_ready = rules.write.from == When::Session || standing(history, plant) != State::Exact;
             if has_come && is_ready && !self.seen.contains(&nth) {
                 self.seen.push(nth);
                 self.write(rules, plane, plant);
@@ -64,9 +65,9 @@ impl<'a> Memory<'a> {
             Facts::Explicit => plant.form == Form::Explicit,
             Facts::Implicit => plant.form == Form::Implicit,
         };
-        for (nth, rule) in (0..).zip(rules.extract.iter().filter(|it| is_met(it.facts))) {
+        for (nth, rule) in (0..).zip(rules.write.extract.iter().filter(|it| is_met(it.facts))) {
             let unit = seed.stream("memory/write", 0).nth(plant.fact.into(), nth).unit();
-            let is_drawn = match rule.bar {
+            let is_drawn = match rule.bar() {
                 Bar::Below(p) => unit < p,
                 Bar::Above(miss) => unit < 1.0 - miss,
             };
@@ -111,7 +112,7 @@ impl<'a> Memory<'a> {
         let says = |fact: &u32| if rules.read == Read::ByKey { 0 } else { self.version(*fact) };
         let content: Vec<(u32, u16)> =
             self.held.iter().rev().take(n_read).map(|fact| (*fact, says(fact))).collect();
-        let tokens = content.len() as u64 * rules.store.tokens_per_fact;
+        let tokens = content.len() as u64 * rules.store.tokens_per_fact();
         if tokens == 0 {
             return (0, 0);
         }
@@ -132,7 +133,7 @@ impl<'a> Memory<'a> {
         let usual = [State::Exact, State::Summarised, State::Recoverable];
         let answers = match self.with {
             Some((rules, _)) if rules.oracle.contains(&Part::Use) => state != State::Lost,
-            Some((rules, _)) => rules.answers.contains(&state),
+            Some((rules, _)) => rules.answers(state),
             None => usual.contains(&state),
         };
         let loss = if state == State::Lost { lost_in.unwrap_or(Loss::Write) } else { Loss::Use };

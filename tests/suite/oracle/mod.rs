@@ -14,11 +14,11 @@ mod needs;
 mod scope;
 mod size;
 
+use ctxsim::input::policy::MemoryPlace;
 use ctxsim::input::policy::Moment;
-use ctxsim::input::policy::layout::MemoryPlace;
 use ctxsim::input::{CacheRules, Limits, Policy};
 use ctxsim::ledger::{
-    CacheUse, Change, Failure, FailureKind, NeedRow, Outcome, RequestRow, Role, Rows, ToolResults,
+    CacheUse, Change, Failure, FailureKind, Firing, NeedRow, Outcome, RequestRow, Role, Rows, ToolResults,
 };
 use ctxsim::rng::Seed;
 use ctxsim::timeline::{Due, EventKind, Kind, Phase, Session, StepRow, Timeline, When};
@@ -67,7 +67,7 @@ fn play(
         n_events: 0,
         n_asked: 0,
         cache: Cache::new(rules),
-        seen: vec![Counts::default(); policy.stages.len()],
+        seen: vec![Counts::default(); policy.stages().len()],
         clock: Clock { ttl_ms: rules.ttl_ms(), ..Clock::default() },
         last_request_ms: None,
         next_n: vec![0; timeline.spine.steps.len() + 1],
@@ -78,11 +78,17 @@ fn play(
         was_carried: false,
         n_asking: 0,
         drawn,
-        outcome: Outcome::default(),
+        outcome: Outcome { firings: vec![Firing::default(); policy.stages().len()], ..Outcome::default() },
     };
     run.play();
     run.rows.stored = run.cache.stored();
     (run.rows, run.outcome)
+}
+
+/// Returns what of the engine's outcome the oracle knows.
+pub(crate) fn known(outcome: &Outcome) -> Outcome {
+    let firings = outcome.firings.iter().map(|it| Firing { acted: 0, ..*it }).collect();
+    Outcome { touched_slots: 0, end_tokens: 0, end_memory_tokens: 0, firings, ..outcome.clone() }
 }
 
 /// What conditions may ask of time.
@@ -168,7 +174,7 @@ impl Run<'_> {
             match &event.kind {
                 EventKind::Reset(items) => self.history.reset(items.clone()),
                 EventKind::Memory(event) => self.memory.happen(*event),
-                EventKind::Change(..) => {}
+                EventKind::Change(..) | EventKind::Lifetime(_) => {}
             }
         }
     }
@@ -231,8 +237,8 @@ impl Run<'_> {
     }
 
     fn project(&mut self, moment: Moment, turn_ix: usize, step: usize) {
-        for index in 0..self.policy.stages.len() {
-            if self.policy.stages[index].at.contains(&moment) {
+        for index in 0..self.policy.stages().len() {
+            if self.policy.stages()[index].at.contains(&moment) {
                 self.consider(index, moment);
             }
         }
@@ -249,6 +255,7 @@ impl Run<'_> {
                 change: Change::default(),
                 items: request.n_turns,
                 carried: 0.0,
+                carried_anew: 0.0,
             };
             self.rows.requests.push(row);
         }
@@ -289,6 +296,7 @@ impl Run<'_> {
             change: self.history.change,
             items: 0,
             carried: needs::carried(&mut self.expected, &self.history),
+            carried_anew: 0.0,
         };
         self.last_read = row.usage.read;
         self.was_carried = row.carried > 0.0;

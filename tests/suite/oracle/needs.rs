@@ -2,7 +2,7 @@
 
 use ctxsim::input::policy::Shown;
 use ctxsim::input::{CacheRules, Policy, Recovery, Size};
-use ctxsim::ledger::{NeedRow, Refetched};
+use ctxsim::ledger::{NeedRow, TokenUse};
 use ctxsim::recovery::Bound;
 use ctxsim::timeline::{ItemNeed, Kind, Level, Need, Preserve, Timeline, TurnEvidence};
 
@@ -218,8 +218,7 @@ pub(super) fn expect(
         CacheRules::ExplicitCache(_) => (row.calls * terms.own_request * last_read as f64).min(resent),
         _ => resent,
     };
-    let mut refetched =
-        Refetched { output: row.calls * f64::from(terms.call_tokens), ..Refetched::default() };
+    let mut refetched = TokenUse { output: row.calls * f64::from(terms.call_tokens), ..TokenUse::default() };
     (refetched.read, refetched.uncached) = (read, resent - read);
     match plain {
         CacheRules::Breakpoints(rules) => {

@@ -1,16 +1,11 @@
 //! The rules of a layout.
 
 use crate::diag::Problems;
-use crate::input::TtlClass;
-use crate::input::policy::{Breakpoint, Layout, Place, written};
+use crate::input::policy::{Layout, Place};
 
 /// Checks a layout.
-pub(super) fn layout(layout: Option<&written::Layout>, problems: &mut Problems) -> Layout {
-    let memory = layout.map(|it| it.memory).unwrap_or_default();
-    let Some(breakpoints) = layout.and_then(|it| it.breakpoints.as_ref()) else {
-        return Layout { memory, ..Layout::default() };
-    };
-    let breakpoints = breakpoints.iter().enumerate().map(|(index, it)| {
+pub(super) fn layout(layout: Option<&Layout>, problems: &mut Problems) {
+    for (index, it) in layout.and_then(|it| it.breakpoints.as_ref()).into_iter().flatten().enumerate() {
         if matches!(it.at, Place::LastMessages { n: 0, .. }) {
             problems.push_at(
                 "breakpoint-nowhere",
@@ -19,7 +14,5 @@ pub(super) fn layout(layout: Option<&written::Layout>, problems: &mut Problems) 
                 "write `n: 1` or more, or leave the breakpoint out",
             );
         }
-        Breakpoint { at: it.at, ttl: it.ttl.map(|it| TtlClass::of(it.0)) }
-    });
-    Layout { breakpoints: breakpoints.collect(), is_silent: false, memory }
+    }
 }

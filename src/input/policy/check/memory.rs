@@ -3,8 +3,7 @@
 use indexmap::IndexSet;
 
 use crate::diag::{Problems, nearest};
-use crate::input::policy::memory::{Bar, Extract, Memory, Read, State, Store, bank};
-use crate::input::policy::written::memory as written;
+use crate::input::policy::memory::{Extract, Memory, Read, Store, bank};
 
 /// No store has more banks, so that a fact's places fit one word.
 const BANKS_MAX: usize = 32;
@@ -13,8 +12,8 @@ const BANKS_MAX: usize = 32;
 const DRAWS_MAX: usize = 16;
 
 /// Checks a memory.
-pub(super) fn memory(spec: &written::Memory, problems: &mut Problems) -> Memory {
-    let store = problems.within("store", |problems| store(&spec.store, problems));
+pub(super) fn memory(spec: &Memory, problems: &mut Problems) {
+    problems.within("store", |problems| store(&spec.store, problems));
     if spec.write.extract.len() > DRAWS_MAX {
         problems.within("write.extract", |problems| {
             let help = format!("write at most {DRAWS_MAX}");
@@ -36,35 +35,21 @@ pub(super) fn memory(spec: &written::Memory, problems: &mut Problems) -> Memory 
     if spec.read == Read::Last(0) {
         problems.push_at("read-nothing", "read.last", "nothing is ever read", "write `last(1)` or more");
     }
-    let extract = spec.write.extract.iter().enumerate().map(|(index, it)| {
+    for (index, it) in spec.write.extract.iter().enumerate() {
         problems.within(format_args!("write.extract.{index}"), |problems| {
-            check_file(it, &spec.write.extract[..index], &store, problems);
-            extract(it, &store, problems)
-        })
-    });
-    let extract = extract.collect();
-    let usual = [State::Exact, State::Summarised, State::Recoverable];
-    Memory {
-        from: spec.write.from,
-        extract,
-        store,
-        read: spec.read,
-        answers: if spec.answers.is_empty() { usual.to_vec() } else { spec.answers.clone() },
-        service: spec.service.clone(),
-        oracle: spec.oracle.clone(),
+            check_file(it, &spec.write.extract[..index], &spec.store, problems);
+            extract(it, &spec.store, problems);
+        });
     }
 }
 
 /// Checks where facts are kept.
-fn store(spec: &written::Store, problems: &mut Problems) -> Store {
-    let (field, banks, capacity, tokens_per_fact) = match spec {
-        written::Store::Entries { tokens_per_fact, capacity } => {
-            ("entries", vec!["entries".to_owned()], *capacity, *tokens_per_fact)
-        }
-        written::Store::Banks { categories, capacity, tokens_per_fact } => {
-            ("banks", categories.clone(), Some(*capacity), *tokens_per_fact)
-        }
-        written::Store::Files { tokens_per_fact } => ("files", Vec::new(), None, *tokens_per_fact),
+fn store(spec: &Store, problems: &mut Problems) {
+    let (banks, capacity) = (spec.banks(), spec.capacity());
+    let field = match spec {
+        Store::Entries { .. } => "entries",
+        Store::Banks { .. } => "banks",
+        Store::Files { .. } => "files",
     };
     problems.within(field, |problems| {
         if capacity == Some(0) {
@@ -76,7 +61,7 @@ fn store(spec: &written::Store, problems: &mut Problems) -> Store {
             );
         }
         problems.within("tokens_per_fact", |problems| {
-            if tokens_per_fact > 1_000_000 {
+            if spec.tokens_per_fact() > 1_000_000 {
                 problems.push("size-too-large", "a fact is not that long", "write at most 1000000");
             }
         });
@@ -93,27 +78,26 @@ fn store(spec: &written::Store, problems: &mut Problems) -> Store {
                 );
             }
             for (index, name) in banks.iter().enumerate() {
-                let earlier = banks[..index].iter().map(String::as_str);
+                let earlier = banks[..index].iter().copied();
                 problems.within(index, |problems| bank::check(name, earlier, problems));
             }
-            for name in banks.iter().filter(|it| !seen.insert(it.as_str())) {
+            for name in banks.iter().filter(|it| !seen.insert(*it)) {
                 problems.push("bank-duplicate", format!("two banks are called `{name}`"), "name each once");
             }
         });
     });
-    Store { banks, is_open: field == "files", is_by_category: field != "entries", capacity, tokens_per_fact }
 }
 
 /// Checks the file that a draw's facts go to, where files come as they are needed.
-fn check_file(spec: &written::Extract, earlier: &[written::Extract], store: &Store, problems: &mut Problems) {
-    if let Some(name) = spec.into.as_ref().filter(|_| store.is_open) {
+fn check_file(spec: &Extract, earlier: &[Extract], store: &Store, problems: &mut Problems) {
+    if let Some(name) = spec.into.as_ref().filter(|_| store.is_open()) {
         let earlier = earlier.iter().filter_map(|it| it.into.as_deref());
         problems.within("into", |problems| bank::check(name, earlier, problems));
     }
 }
 
 /// Checks one draw.
-fn extract(spec: &written::Extract, store: &Store, problems: &mut Problems) -> Extract {
+fn extract(spec: &Extract, store: &Store, problems: &mut Problems) {
     let passes = spec.passes.unwrap_or(1);
     for (field, value) in [("p", spec.p), ("miss", spec.miss)] {
         problems.within(field, |problems| {
@@ -141,19 +125,14 @@ fn extract(spec: &written::Extract, store: &Store, problems: &mut Problems) -> E
             "leave `passes` out, or write `miss: 0.15, passes: 2`",
         );
     }
-    if let Some(name) = spec.into.as_ref().filter(|it| !store.is_open && !store.banks.contains(it)) {
+    let banks = store.banks();
+    if let Some(name) = spec.into.as_ref().filter(|it| !store.is_open() && !banks.contains(&it.as_str())) {
         problems.within("into", |problems| {
-            let banks = || store.banks.iter().map(String::as_str);
-            let help = match nearest(name, banks()) {
+            let help = match nearest(name, banks.iter().copied()) {
                 Some(near) => format!("did you mean `{near}`?"),
-                None => format!("write one of `{}`", banks().collect::<Vec<_>>().join("`, `")),
+                None => format!("write one of `{}`", banks.join("`, `")),
             };
             problems.push("bank-unknown", format!("the store has no bank `{name}`"), help);
         });
     }
-    let bar = match (spec.p, spec.miss) {
-        (Some(p), _) => Bar::Below(p),
-        (None, miss) => Bar::Above(miss.unwrap_or(0.0).powi(i32::from(passes))),
-    };
-    Extract { facts: spec.facts, bar, into: spec.into.clone() }
 }

@@ -1,8 +1,12 @@
 //! What a stage does to the items of its scope, as it is written: actions, renditions, tables, budgets, summaries.
 
+use std::borrow::Cow;
+
+use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
-use super::{Count, Extent, Fold, Kind, Preserve, Shown, Size};
+use super::memory::State;
+use super::{Count, Extent, Fold, Kind, Preserve, Size};
 
 /// What a stage does to the items of its scope.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -31,6 +35,28 @@ pub enum Action {
     Summarise(Summarise),
     /// Replaces each turn by what stays of it and one summary from a template, without a model.
     Fold(Fold),
+}
+
+impl Action {
+    /// Returns whether what it would free is known before it acts.
+    #[must_use]
+    pub fn is_foreseen(&self) -> bool {
+        match self {
+            Self::Show(_) | Self::Drop => true,
+            Self::Table { budget, template, grows, .. } => budget.is_none() && template.is_none() && !grows,
+            Self::Summarise(_) | Self::Fold(_) => false,
+        }
+    }
+
+    /// Returns the rows by which it shows items, its own or a table's; none, where it does not show them.
+    #[must_use]
+    pub fn rows<'p>(&'p self, tables: &'p IndexMap<String, Vec<TableRow>>) -> Cow<'p, [TableRow]> {
+        match self {
+            Self::Show(rendition) => Cow::Owned(vec![TableRow::of_all(rendition.clone())]),
+            Self::Table { rows, .. } => Cow::Borrowed(tables.get(rows).map_or(&[], Vec::as_slice)),
+            Self::Drop | Self::Summarise(_) | Self::Fold(_) => Cow::Borrowed(&[]),
+        }
+    }
 }
 
 /// A pool of exact tokens, spent greedily in order.
@@ -102,6 +128,45 @@ pub enum Rendition {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         tail: Option<Size>,
     },
+}
+
+/// How an item is shown, without its numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Shown {
+    /// As it came.
+    Raw,
+    /// An exact excerpt with its handle.
+    Exact,
+    /// A summary with its handle.
+    Summary,
+    /// A summary without.
+    Gist,
+    /// Its first tokens, with its handle.
+    Preview,
+    /// Its handle alone.
+    Handle,
+    /// A placeholder.
+    Marker,
+    /// Cut.
+    Truncate,
+    /// Kept elsewhere, with its handle and a cut.
+    Offload,
+}
+
+impl Shown {
+    /// Returns in which state it leaves what the item says.
+    #[must_use]
+    pub fn state(self) -> State {
+        match self {
+            Self::Raw => State::Exact,
+            Self::Exact | Self::Preview | Self::Truncate => State::Preview,
+            Self::Summary | Self::Gist => State::Summarised,
+            Self::Handle | Self::Offload => State::Recoverable,
+            Self::Marker => State::Lost,
+        }
+    }
 }
 
 impl Rendition {

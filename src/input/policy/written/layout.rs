@@ -1,8 +1,9 @@
-//! Where a policy asks for cache breakpoints, as written.
+//! Where a prompt asks the provider's cache for breakpoints, and where memory stands in it.
 
 use serde::{Deserialize, Serialize};
 
 use super::Duration;
+use crate::input::TtlClass;
 
 /// How a prompt is laid out for the provider's cache.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -15,6 +16,44 @@ pub struct Layout {
     /// Where what memory recalls stands.
     #[serde(default, skip_serializing_if = "MemoryPlace::is_tail")]
     pub memory: MemoryPlace,
+}
+
+/// What Claude Code asks for: behind the tools, behind the system prompt, behind the last two messages.
+const USUAL: [Breakpoint; 3] = [
+    Breakpoint::at(Place::EndOf(LevelEnd::Tools)),
+    Breakpoint::at(Place::EndOf(LevelEnd::System)),
+    Breakpoint::at(Place::LastMessages { n: 2, offset: 0 }),
+];
+
+impl Layout {
+    /// That of a policy that says nothing of it.
+    pub const SILENT: Self = Self { breakpoints: None, memory: MemoryPlace::Tail };
+
+    /// Returns the breakpoints that a prompt asks for, in the order in which they are written.
+    #[must_use]
+    pub fn breakpoints(&self) -> &[Breakpoint] {
+        self.breakpoints.as_deref().unwrap_or(&USUAL)
+    }
+
+    /// Returns whether the policy says nothing of them.
+    #[must_use]
+    pub fn is_silent(&self) -> bool {
+        self.breakpoints.is_none()
+    }
+}
+
+impl Breakpoint {
+    /// A breakpoint whose entry lives as the harness asks.
+    #[must_use]
+    pub const fn at(at: Place) -> Self {
+        Self { at, ttl: None }
+    }
+
+    /// Returns how long its entry lives; the harness's choice, when silent.
+    #[must_use]
+    pub fn class(&self) -> Option<TtlClass> {
+        self.ttl.map(|it| TtlClass::of(it.0))
+    }
 }
 
 /// Where what memory recalls stands in a prompt.

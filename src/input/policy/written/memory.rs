@@ -1,6 +1,8 @@
-//! The memory that a policy keeps beside the window, as written.
+//! The memory that a policy keeps beside the window.
 
 use serde::{Deserialize, Serialize};
+
+use crate::quantity::Tokens;
 
 /// Write, store, read, use: what is remembered, where, and how it comes back.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -156,4 +158,74 @@ pub enum Part {
     Read,
     /// Whatever is left of a fact answers.
     Use,
+}
+
+/// How a draw from 0 to 1 decides.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Bar {
+    /// Kept below it.
+    Below(f64),
+    /// Kept above it.
+    Above(f64),
+}
+
+impl Memory {
+    /// Returns whether a fact in this state answers.
+    #[must_use]
+    pub fn answers(&self, state: State) -> bool {
+        let usual = [State::Exact, State::Summarised, State::Recoverable];
+        if self.answers.is_empty() { usual.contains(&state) } else { self.answers.contains(&state) }
+    }
+}
+
+impl Extract {
+    /// Returns the bar that the draw is held against.
+    #[must_use]
+    pub fn bar(&self) -> Bar {
+        let passes = i32::from(self.passes.unwrap_or(1));
+        self.p.map_or_else(|| Bar::Above(self.miss.unwrap_or(0.0).powi(passes)), Bar::Below)
+    }
+}
+
+impl Store {
+    /// Returns the banks that there are from the start; files come as they are needed.
+    #[must_use]
+    pub fn banks(&self) -> Vec<&str> {
+        match self {
+            Self::Entries { .. } => vec!["entries"],
+            Self::Banks { categories, .. } => categories.iter().map(String::as_str).collect(),
+            Self::Files { .. } => Vec::new(),
+        }
+    }
+
+    /// Returns whether there is a bank for every category there is.
+    #[must_use]
+    pub fn is_open(&self) -> bool {
+        matches!(self, Self::Files { .. })
+    }
+
+    /// Returns how many facts a bank holds; any number, when silent.
+    #[must_use]
+    pub fn capacity(&self) -> Option<u64> {
+        match self {
+            Self::Entries { capacity, .. } => *capacity,
+            Self::Banks { capacity, .. } => Some(*capacity),
+            Self::Files { .. } => None,
+        }
+    }
+
+    /// Returns what each fact takes in the prompt.
+    #[must_use]
+    pub fn tokens_per_fact(&self) -> Tokens {
+        let (Self::Entries { tokens_per_fact, .. }
+        | Self::Banks { tokens_per_fact, .. }
+        | Self::Files { tokens_per_fact }) = self;
+        *tokens_per_fact
+    }
+
+    /// Returns the banks that a policy declares for categories; facts of others go to the last.
+    #[must_use]
+    pub fn declared(&self) -> Option<&[String]> {
+        if let Self::Banks { categories, .. } = self { Some(categories) } else { None }
+    }
 }

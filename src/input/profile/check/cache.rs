@@ -251,7 +251,7 @@ fn blocks(spec: &Cache, problems: &mut Problems) -> Blocks {
 }
 
 fn invalidates(spec: &written::Invalidates) -> Invalidates {
-    let said: [Option<Level>; 8] = [
+    let said: [Option<Level>; 9] = [
         spec.model,
         spec.tools,
         spec.system,
@@ -260,6 +260,8 @@ fn invalidates(spec: &written::Invalidates) -> Invalidates {
         spec.images,
         spec.thinking,
         spec.effort,
+        // It is part of the messages, whatever the provider.
+        None,
     ];
     let mut invalidates = Invalidates::default();
     for (level, said) in invalidates.0.iter_mut().zip(said) {

@@ -158,7 +158,23 @@ fn unknown_service(name: &str, spec: &Price, problems: &mut Problems) {
 fn serve(list: &PriceList, service: &Service, problems: &mut Problems) -> PriceList {
     match service.factor {
         Some(factor) => times(list, factor, problems),
-        None => self::list(over(&list.base, &given!(service), problems), &service.tiers, problems),
+        None => {
+            let given = given!(service);
+            let below = if given.input.is_some() { unsaid(&list.base) } else { list.base };
+            self::list(over(&below, &given, problems), &service.tiers, problems)
+        }
+    }
+}
+
+/// Returns what is known of prices that stand instead of the usual ones before they are laid down: a write that has a usual price
+/// is not sold at that price, and what it costs instead is unknown.
+fn unsaid(usual: &Rates) -> Rates {
+    Rates {
+        input: Rate::default(),
+        output: None,
+        cache_read: None,
+        cache_write: usual.cache_write.map(|_| [None; 2]),
+        storage: usual.storage,
     }
 }
 

@@ -199,6 +199,8 @@ pub enum Setting {
     Thinking,
     /// Effort and verbosity.
     Effort,
+    /// What the harness writes in front of the first message: memory files, reminders, lists of skills.
+    Preamble,
 }
 
 /// A level of a prompt.

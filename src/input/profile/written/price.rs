@@ -131,6 +131,9 @@ pub enum Weekday {
 }
 
 /// Prices of a way to be served: a factor on everything, or prices that stand instead, with tiers of their own.
+///
+/// Where it has a price for input, what it does not price is not at the usual price: cache reads are as dear as its input, output
+/// and writes that are usually priced are unknown.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]

@@ -17,6 +17,10 @@ pub(super) fn check(spec: &Refetch, problems: &mut Problems) {
             check_interval([share.low, share.value, share.high], problems);
         });
     }
+    if spec.unseen_weight_high.is_some_and(|it| it > Decimal::ONE) {
+        let message = "a weight is a probability";
+        problems.push_at("ratio-above-one", "unseen_weight_high", message, "write a number from 0 to 1");
+    }
     if let Some(fetched) = spec.fetched_tokens_max {
         problems.within("fetched_tokens_max", |problems| {
             check_interval([fetched.low, fetched.value, fetched.high], problems);

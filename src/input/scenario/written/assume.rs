@@ -37,13 +37,16 @@ pub struct Assume {
     /// What counts texts where the recording has no usage; their characters do, when silent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tokenizer: Option<TokenizerName>,
-    /// The longest summary of a tool result, in tokens. The excerpt is as long.
+    /// The longest summary of a tool result, in tokens.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub summary_tokens_max: Option<Tokens>,
+    /// How much of a tool result its exact excerpt is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exact_excerpt: Option<ExactExcerpt>,
     /// The longest recovery handle, in tokens.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub handle_tokens_max: Option<Tokens>,
-    /// Requests of which the recording has nothing; the format's own choice, when silent everywhere.
+    /// Requests of which the recording has nothing; those that its own earlier bills suggest, when silent everywhere.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub side_request: Option<SideRequest>,
     /// How long after a turn's last reply the harness makes its usual side request.
@@ -77,6 +80,18 @@ pub enum TokenizerName {
     Cl100k,
 }
 
+/// How much of a recorded tool result its exact excerpt is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum ExactExcerpt {
+    /// All of it: what a later need could read of it.
+    #[default]
+    Whole,
+    /// At most so many tokens.
+    AtMost(Tokens),
+}
+
 /// A request that a harness makes beside those that it records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
@@ -87,7 +102,7 @@ pub enum SideRequest {
     /// What is usual for the harness that recorded.
     Usual,
     /// The same, but only before turns where the bills of the session's own earlier turns let expect it: what was read at a
-    /// turn then tells on later ones. No other choice looks at bills.
+    /// turn then tells on later ones. Earlier bills also tell how much tools and system prompt take. No other choice looks at bills.
     Inferred,
     /// The prompt with the reply, after every turn.
     AfterTurn {
@@ -164,6 +179,7 @@ impl Assume {
             placeholder_output_tokens: self.placeholder_output_tokens.or(rest.placeholder_output_tokens),
             rewind_share_max: self.rewind_share_max.or(rest.rewind_share_max),
             summary_tokens_max: self.summary_tokens_max.or(rest.summary_tokens_max),
+            exact_excerpt: self.exact_excerpt.or(rest.exact_excerpt),
             handle_tokens_max: self.handle_tokens_max.or(rest.handle_tokens_max),
             side_request: self.side_request.or(rest.side_request),
             side_request_delay: self.side_request_delay.or(rest.side_request_delay),
@@ -201,7 +217,7 @@ mod tests {
 
         let written = toml::Table::try_from(&spec).unwrap();
         // The tools are the session's own, the side request is the format's, and a tokenizer is a choice.
-        assert_eq!(written.len(), 12, "a field of `Assume` without a default");
+        assert_eq!(written.len(), 13, "a field of `Assume` without a default");
         assert!(spec.needs.values().all(|it| it.weight.is_some() && it.level.is_some()));
         assert_eq!(Assume::default().complete(), spec);
     }

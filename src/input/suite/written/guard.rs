@@ -65,4 +65,36 @@ pub struct Reference {
     pub about: String,
     /// By policy, then by the number's place in `retention` of the JSON report.
     pub values: IndexMap<String, IndexMap<String, f64>>,
+    /// What they conclude from them, in numbers; shown beside ours.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub findings: Vec<Finding>,
+}
+
+/// A number that others conclude from their figures.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Finding {
+    /// What it says, in a sentence.
+    pub name: String,
+    /// The policy whose number it is.
+    pub policy: String,
+    /// The number's place in `retention` of the JSON report.
+    pub metric: String,
+    /// The policy whose same number it is divided by.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub over: Option<String>,
+    /// To how many decimals both numbers are rounded before they are divided; not at all, when silent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from_decimals: Option<u8>,
+    /// The number as they give it.
+    pub value: f64,
+    /// To how many decimals.
+    #[serde(default = "one_decimal")]
+    pub decimals: u8,
+}
+
+/// Returns to how many decimals a finding is given, where it does not say.
+fn one_decimal() -> u8 {
+    1
 }

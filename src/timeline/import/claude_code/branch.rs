@@ -2,7 +2,7 @@
 
 use indexmap::IndexMap;
 
-use super::node::{Node, Said};
+use super::node::{Node, Said, Told};
 use crate::timeline::Kind;
 use crate::timeline::import::losses::Losses;
 
@@ -25,7 +25,10 @@ pub(super) fn follow(nodes: &[Node], losses: &mut Losses) -> Vec<usize> {
                 next = by_name.get(name.as_str()).copied().filter(|it| !is_taken[*it]);
                 "parents that the file does not hold; the line before stands for each"
             }
-            None if is_tree && can_begin(node) => break,
+            None if is_tree && can_begin(node) => {
+                next = if node.told == Told::Cleared { last_before(nodes, &is_taken, index) } else { None };
+                continue;
+            }
             None => {
                 next = None;
                 "records that name no parent; the line before stands for it"
@@ -60,6 +63,11 @@ fn can_begin(node: &Node) -> bool {
         Said::Reply { .. } => false,
     };
     can && !node.uuid.is_empty()
+}
+
+/// Returns the last message before the place where a session was cleared: what it was before, of which every request was billed.
+fn last_before(nodes: &[Node], is_taken: &[bool], index: usize) -> Option<usize> {
+    (0..index).rfind(|it| !is_taken[*it] && !matches!(nodes[*it].said, Said::Nothing))
 }
 
 /// Returns the nearest place before this one that is not taken.

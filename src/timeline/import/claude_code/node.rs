@@ -3,6 +3,7 @@
 use super::record::{Record, UsageRecord};
 use crate::quantity::Tokens;
 use crate::timeline::import::content::Content;
+use crate::timeline::import::harness::Version;
 use crate::timeline::import::json;
 use crate::timeline::import::lines::Lines;
 use crate::timeline::import::losses::Losses;
@@ -22,10 +23,30 @@ pub(super) struct Node {
     pub(super) parent: Option<String>,
     /// When it was written.
     pub(super) at_ms: Option<i64>,
-    /// The version of the harness that wrote it; empty when it does not say.
-    pub(super) version: String,
+    /// The version of the harness that wrote it.
+    pub(super) version: Version,
+    /// What it tells of the session beside what was said.
+    pub(super) told: Told,
     /// What it adds to a prompt.
     pub(super) said: Said,
+}
+
+/// What a record tells of the session beside what was said.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) enum Told {
+    /// Nothing.
+    #[default]
+    Nothing,
+    /// The harness cleared the history, and began anew.
+    Cleared,
+    /// The session was left and taken up again.
+    Resumed,
+    /// The harness cleared the results of these calls.
+    ClearedResults(Vec<String>),
+    /// A command was expanded that is a skill.
+    SkillCommand,
+    /// What follows from this call.
+    Follows(String),
 }
 
 /// What a record adds to a prompt.
@@ -55,31 +76,97 @@ pub(super) enum Said {
     },
 }
 
-/// Reads the records of a session; two objects on one line are two records.
-pub(super) fn read(lines: &mut Lines<'_>, losses: &mut Losses) -> Vec<Node> {
-    let mut nodes = Vec::new();
+/// The records of a session.
+#[derive(Debug, Default)]
+pub(super) struct Nodes {
+    pub(super) all: Vec<Node>,
+    /// Of a sub-agent's session: what the sub-agent is called, and the session whose agent started it.
+    pub(super) of_agent: Option<[String; 2]>,
+}
+
+/// Reads the records of a session; two objects on one line are two records. A file that holds a sub-agent's alone is that
+/// sub-agent's session.
+pub(super) fn read(lines: &mut Lines<'_>, losses: &mut Losses) -> Nodes {
+    let mut main = Vec::new();
+    let mut aside = Some((Nodes::default(), Losses::default()));
+    let mut aside_lines = Vec::new();
     while let Some(line) = lines.next() {
         json::each(line.number, line.text, losses, |record: Record<'_>, losses| {
-            nodes.extend(node(line.number, record, losses));
+            if record.is_sidechain == Some(true) {
+                aside_lines.push(line.number);
+                if let Some((aside, losses)) = &mut aside {
+                    let name = |it: &Text<'_>| it.0.clone().into_owned();
+                    aside.of_agent.get_or_insert_with(|| [name(&record.agent_id), name(&record.session_id)]);
+                    aside.all.extend(node(line.number, record, losses));
+                }
+                return;
+            }
+            let node = node(line.number, record, losses);
+            if node.as_ref().is_some_and(is_reply) {
+                aside = None;
+            }
+            main.extend(node);
         });
     }
-    nodes
+    match aside.filter(|(aside, _)| aside.all.iter().any(is_reply)) {
+        Some((aside, own)) => {
+            losses.extend(own);
+            aside
+        }
+        None => {
+            for line in aside_lines {
+                losses.add(line, "records of sub-agents, whose requests are not part of the main line");
+            }
+            Nodes { all: main, of_agent: None }
+        }
+    }
+}
+
+fn is_reply(node: &Node) -> bool {
+    matches!(node.said, Said::Reply { .. })
 }
 
 /// Makes a node of a record; `None` for what stands in no tree.
 fn node(line: usize, record: Record<'_>, losses: &mut Losses) -> Option<Node> {
-    if record.is_sidechain == Some(true) {
-        losses.add(line, "records of sub-agents, whose requests are not part of the main line");
-        return None;
-    }
     let parent = [&record.parent_uuid, &record.logical_parent_uuid].into_iter().find(|it| !it.0.is_empty());
     let parent = parent.map(|it| it.0.clone().into_owned());
     let at_ms = milliseconds(&record.timestamp.0);
     let uuid = record.uuid.0.clone().into_owned();
-    let version = record.version.0.clone().into_owned();
+    let version = Version::parse(&record.version.0);
+    let told = told(&record);
     let said = said(line, record, losses);
+    let told = command(&said).unwrap_or(told);
     let is_link = !matches!(said, Said::Nothing) || !uuid.is_empty();
-    is_link.then_some(Node { line, uuid, parent, at_ms, version, said })
+    is_link.then_some(Node { line, uuid, parent, at_ms, version, told, said })
+}
+
+/// Says what a record tells of the session.
+fn told(record: &Record<'_>) -> Told {
+    let follows = &record.source_tool_use_id.0;
+    if !follows.is_empty() {
+        return Told::Follows(follows.clone().into_owned());
+    }
+    if let Some(cause) = record.started_by() {
+        return match cause.as_str() {
+            "clear" => Told::Cleared,
+            "resume" => Told::Resumed,
+            _ => Told::Nothing,
+        };
+    }
+    let cleared = record.cleared();
+    if cleared.is_empty() { Told::Nothing } else { Told::ClearedResults(cleared) }
+}
+
+/// Says what a command tells that the user's side begins with: the harness's own commands have their name first, expanded ones
+/// their message.
+fn command(said: &Said) -> Option<Told> {
+    let Said::User { parts, is_meta: false, .. } = said else { return None };
+    let text = parts.first()?.part.text.as_deref()?;
+    if text.starts_with("<command-message>") {
+        Some(Told::SkillCommand)
+    } else {
+        text.starts_with("<command-name>/exit</command-name>").then_some(Told::Resumed)
+    }
 }
 
 /// Says what a record adds to a prompt.
@@ -152,7 +239,10 @@ fn usage(line: usize, record: &UsageRecord, losses: &mut Losses) -> Option<Usage
         let cache_read = known(record.cache_read_input_tokens)?;
         let cache_write = known(record.cache_creation_input_tokens)?;
         let prompt = known(Count(Some(uncached + cache_read + cache_write)))?;
-        Some(Usage { prompt, cache_read, cache_write, uncached, output: known(record.output_tokens)? })
+        let long = record.cache_creation.and_then(|it| known(it.ephemeral_1h_input_tokens));
+        let cache_write_long = long.filter(|it| *it <= cache_write);
+        let output = known(record.output_tokens)?;
+        Some(Usage { prompt, cache_read, cache_write, cache_write_long, uncached, output })
     };
     let usage = read();
     if usage.is_none() {

@@ -1,5 +1,7 @@
 //! One line of a Claude Code session as written: flat, borrowed, and forgiving about fields that do not matter.
 
+use serde_json::value::RawValue;
+
 use crate::timeline::import::values::{Count, MessageContent, Text};
 
 /// A record.
@@ -21,6 +23,12 @@ pub(super) struct Record<'a> {
     /// When it was written, ISO 8601.
     #[serde(borrow)]
     pub(super) timestamp: Text<'a>,
+    /// The session; of a sub-agent's records, that of the agent that started it.
+    #[serde(borrow)]
+    pub(super) session_id: Text<'a>,
+    /// The sub-agent.
+    #[serde(borrow)]
+    pub(super) agent_id: Text<'a>,
     /// Whether it belongs to a sub-agent.
     pub(super) is_sidechain: Option<bool>,
     /// Whether the user did not type it.
@@ -39,7 +47,60 @@ pub(super) struct Record<'a> {
     /// The request's name, for replies without a name of their own.
     #[serde(borrow)]
     pub(super) request_id: Text<'a>,
+    /// The call that a record of the user's side follows from.
+    #[serde(borrow, rename = "sourceToolUseID")]
+    pub(super) source_tool_use_id: Text<'a>,
+    /// Of a `progress` record.
+    #[serde(borrow)]
+    data: Option<&'a RawValue>,
+    /// Of an `attachment` record.
+    #[serde(borrow)]
+    attachment: Option<&'a RawValue>,
+    /// Of a `system` record about cleared results.
+    #[serde(borrow)]
+    microcompact_metadata: Option<&'a RawValue>,
 }
+
+/// What a record says of a hook.
+#[derive(Debug, Default, serde::Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct HookRecord<'a> {
+    /// Its event and what caused it, as `SessionStart:clear`.
+    #[serde(borrow)]
+    hook_name: Text<'a>,
+}
+
+/// What a record says of cleared results.
+#[derive(Debug, Default, serde::Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct ClearedRecord<'a> {
+    /// The calls that they answer.
+    #[serde(borrow)]
+    compacted_tool_ids: Vec<Text<'a>>,
+}
+
+impl Record<'_> {
+    /// Returns what started the session, as a hook's record says: `startup`, `clear`, `resume`, `compact`.
+    pub(super) fn started_by(&self) -> Option<String> {
+        let text = self.data.or(self.attachment)?.get();
+        // Most records of hooks are about something else, and some are long.
+        if !text.contains(SESSION_START) {
+            return None;
+        }
+        let hook: HookRecord<'_> = serde_json::from_str(text).ok()?;
+        hook.hook_name.0.strip_prefix(SESSION_START).map(str::to_owned)
+    }
+
+    /// Returns the calls whose results the harness cleared.
+    pub(super) fn cleared(&self) -> Vec<String> {
+        let text = self.microcompact_metadata.map_or("null", RawValue::get);
+        let record: ClearedRecord<'_> = serde_json::from_str(text).unwrap_or_default();
+        record.compacted_tool_ids.into_iter().map(|it| it.0.into_owned()).collect()
+    }
+}
+
+/// How the names of hooks at the start of a session begin.
+const SESSION_START: &str = "SessionStart:";
 
 /// What was said.
 #[derive(Debug, Default, serde::Deserialize)]
@@ -70,4 +131,14 @@ pub(super) struct UsageRecord {
     pub(super) cache_creation_input_tokens: Count,
     /// Written by the model.
     pub(super) output_tokens: Count,
+    /// What was written to the cache, by lifetime.
+    pub(super) cache_creation: Option<CreationRecord>,
+}
+
+/// What was written to the cache, by lifetime.
+#[derive(Clone, Copy, Debug, Default, serde::Deserialize)]
+#[serde(default)]
+pub(super) struct CreationRecord {
+    /// For an hour.
+    pub(super) ephemeral_1h_input_tokens: Count,
 }

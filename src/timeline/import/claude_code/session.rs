@@ -2,8 +2,9 @@
 
 use indexmap::{IndexMap, IndexSet};
 
-use super::node::{Node, Said};
+use super::node::{Node, Said, Told};
 use crate::timeline::import::assemble::{Assembler, Reply};
+use crate::timeline::import::harness::Occasion;
 use crate::timeline::import::losses::Losses;
 use crate::timeline::import::transcript::{Named, Transcript};
 use crate::timeline::{Kind, Usage};
@@ -22,12 +23,16 @@ pub(super) fn gather(nodes: &[Node], path: &[usize], losses: &mut Losses) -> Tra
         assembler: Assembler::default(),
         late: Vec::new(),
         n_summaries: 0,
+        n_cleared: 0,
     };
     for index in path {
         session.visit(&nodes[*index]);
     }
     session.finish()
 }
+
+/// The tool whose calls expand a skill.
+const SKILL_TOOL: &str = "Skill";
 
 /// The replies of a branch and the calls in them.
 #[derive(Debug, Default)]
@@ -36,6 +41,8 @@ struct Replies<'n> {
     by_id: IndexMap<&'n str, Option<Reply>>,
     /// Per call: its reply.
     calls: IndexMap<&'n str, usize>,
+    /// Calls that expand a skill.
+    skills: IndexSet<&'n str>,
 }
 
 impl<'n> Replies<'n> {
@@ -61,7 +68,11 @@ impl<'n> Replies<'n> {
             let Some(reply) = &mut replies.by_id[reply_ix] else { continue };
             bill(reply, node, usage.as_ref(), losses);
             reply.model.clone_from(model);
+            reply.version = node.version;
             for named in parts {
+                if named.part.tool == SKILL_TOOL {
+                    replies.skills.insert(&named.call);
+                }
                 append(reply, reply_ix, named, *is_on_path, &mut replies.calls);
             }
         }
@@ -155,10 +166,13 @@ struct Session<'s, 'n> {
     /// Of the last request, results on side branches that have not been brought to it yet.
     late: Vec<Late<'n>>,
     n_summaries: usize,
+    /// How many results the harness cleared.
+    n_cleared: usize,
 }
 
 impl Session<'_, '_> {
     fn visit(&mut self, node: &Node) {
+        self.heed(&node.told);
         match &node.said {
             Said::Nothing => {}
             Said::Reply { id, .. } => self.reply(id),
@@ -176,6 +190,27 @@ impl Session<'_, '_> {
                         self.assembler.said(node.line, node.at_ms, named.part.clone(), is_typed);
                     }
                 }
+            }
+        }
+    }
+
+    /// Takes what a record tells of the session.
+    fn heed(&mut self, told: &Told) {
+        if self.assembler.is_empty() {
+            return;
+        }
+        match told {
+            Told::Nothing => {}
+            Told::Cleared => self.assembler.compacted(usize::MAX),
+            Told::Resumed => self.assembler.happened(Occasion::Restart),
+            Told::SkillCommand => self.assembler.happened(Occasion::Skill),
+            Told::Follows(call) if self.replies.skills.contains(call.as_str()) => {
+                self.assembler.happened(Occasion::Skill);
+            }
+            Told::Follows(_) => {}
+            Told::ClearedResults(calls) => {
+                self.results_before(usize::MAX);
+                self.n_cleared += self.assembler.cleared(calls);
             }
         }
     }
@@ -208,6 +243,12 @@ impl Session<'_, '_> {
             transcript.assumptions.push(format!(
                 "Summaries of compacted history that count as user text: {}. No policy has what they replaced any more.",
                 self.n_summaries
+            ));
+        }
+        if self.n_cleared > 0 {
+            transcript.assumptions.push(format!(
+                "Results that the harness cleared to make room: {}. No policy has them any more.",
+                self.n_cleared
             ));
         }
         transcript.has_breakpoints = true;

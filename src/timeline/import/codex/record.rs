@@ -1,7 +1,7 @@
 //! One line of a rollout as written, and the items of the Responses interface that it holds.
 
 use crate::quantity::Tokens;
-use crate::timeline::import::content::{Content, Measured};
+use crate::timeline::import::content::{Arguments, Content, Measured};
 use crate::timeline::import::transcript::{Named, Part};
 use crate::timeline::import::values::{Count, MessageContent, TOKENS_MAX, Text};
 use crate::timeline::{Kind, Usage};
@@ -45,7 +45,7 @@ pub(in crate::timeline::import) struct ItemRecord<'a> {
     /// The text that a custom tool is given.
     input: Option<Content>,
     /// What a shell or a search is asked for.
-    action: Option<Measured>,
+    action: Option<Arguments>,
     /// What came back.
     #[serde(borrow)]
     output: Option<MessageContent<'a>>,
@@ -101,7 +101,8 @@ impl UsageRecord {
         let known = |count: Count| count.0.filter(|it| *it <= TOKENS_MAX * 1_000);
         let (prompt, cache_read) = (known(self.input_tokens)?, known(self.cached_input_tokens)?);
         let uncached = prompt.checked_sub(cache_read)?;
-        Some(Usage { prompt, cache_read, cache_write: 0, uncached, output: known(self.output_tokens)? })
+        let output = known(self.output_tokens)?;
+        Some(Usage { prompt, cache_read, uncached, output, ..Usage::default() })
     }
 
     /// Returns how many tokens of the output were reasoning.
@@ -116,7 +117,7 @@ pub(in crate::timeline::import) fn item_call(item: &ItemRecord<'_>) -> Option<Na
     if !kind.ends_with("_call") {
         return None;
     }
-    let asked = item.arguments.clone().or_else(|| item.input.clone()).or(item.action.map(Content::from));
+    let asked = item.arguments.clone().or_else(|| item.input.clone()).or(item.action.clone().map(|it| it.0));
     let tool = if item.name.0.is_empty() { kind.trim_end_matches("_call") } else { item.name.0.as_ref() };
     Some(Named::call(&item.call_id.0, tool, asked.unwrap_or_default()))
 }

@@ -262,7 +262,7 @@ impl UsageRecord {
             let (cache_read, cache_write) =
                 (number(self.cache_read_input_tokens)?, number(self.cache_creation_input_tokens)?);
             let prompt = uncached + cache_read + cache_write;
-            let usage = Usage { prompt, cache_read, cache_write, uncached, output };
+            let usage = Usage { prompt, cache_read, cache_write, cache_write_long: None, uncached, output };
             let has_breakpoints = cache_read + cache_write > 0;
             return Some(Billed { usage, reasoning: 0, has_breakpoints });
         }
@@ -270,7 +270,7 @@ impl UsageRecord {
         let of_output = self.completion_tokens_details.or(self.output_tokens_details).unwrap_or_default();
         let (prompt, cache_read) = (number(prompt)?, number(details.cached_tokens)?);
         let uncached = prompt.checked_sub(cache_read)?;
-        let usage = Usage { prompt, cache_read, cache_write: 0, uncached, output };
+        let usage = Usage { prompt, cache_read, uncached, output, ..Usage::default() };
         let reasoning = number(of_output.reasoning_tokens)?.min(output);
         Some(Billed { usage, reasoning, has_breakpoints: false })
     }

@@ -72,10 +72,10 @@ fn eligible(prompt: &[Segment]) -> Vec<usize> {
 
 fn marks(rules: &Breakpoints, sent: &Sent<'_>) -> Vec<Mark> {
     let prompt = &sent.prompt;
-    let asked: Vec<(Place, Option<TtlClass>)> = if sent.layout.is_silent && rules.is_implicit {
+    let asked: Vec<(Place, Option<TtlClass>)> = if sent.layout.is_silent() && rules.is_implicit {
         vec![(Place::Automatic, None)]
     } else {
-        sent.layout.breakpoints.iter().map(|it| (it.at, it.ttl)).collect()
+        sent.layout.breakpoints().iter().map(|it| (it.at, it.class())).collect()
     };
     let lead = n_lead(prompt);
     let mut marks: Vec<Mark> = Vec::new();
@@ -228,7 +228,7 @@ impl Contents {
     }
 
     pub(super) fn submit(&mut self, sent: &Sent<'_>) -> CacheUse {
-        let wanted = if sent.layout.is_silent {
+        let wanted = if sent.layout.is_silent() {
             n_lead(&sent.prompt).checked_sub(1)
         } else {
             marks(&Breakpoints::default(), sent).last().map(|it| it.at)

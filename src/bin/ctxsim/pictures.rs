@@ -1,0 +1,85 @@
+//! Charts of a run: the requests that they show, and the one that is asked for.
+
+use ctxsim::compare::Plan;
+use ctxsim::diag::Diagnostic;
+use ctxsim::error::Error;
+use ctxsim::report::Report;
+use ctxsim::report::chart::requests::Trace;
+use ctxsim::report::chart::{Figure, KINDS, Source};
+use ctxsim::report::html::Traces;
+use ctxsim::report::sections::Detail;
+
+use crate::args::RunArgs;
+use crate::run::{unwritable, with_progress};
+
+/// Requests are shown where there are so many runs at most: each takes a part of the page.
+const MOST_RUNS: usize = 24;
+
+/// Plays a few runs again for their requests; conversations have none of their own.
+pub(crate) fn traces(plan: &Plan, args: &RunArgs) -> Result<Traces, Error> {
+    let n_shown = with_progress(|it| {
+        plan.each(args.draw.threads(), it, |load, _| match load.workload.conversations() {
+            Some(_) => 0,
+            None => load.policies.len() * load.profiles.len(),
+        })
+    })?;
+    let n_runs: usize = n_shown.into_iter().sum();
+    if n_runs > MOST_RUNS {
+        let sentence = format!(
+            "The prompts of single requests are shown for up to {MOST_RUNS} runs; these are {n_runs}: name fewer \
+             scenarios, profiles or policies."
+        );
+        return Ok(Traces { runs: Vec::new(), left_out: Some(sentence) });
+    }
+    let of_loads = with_progress(|it| {
+        plan.each(args.draw.threads(), it, |load, progress| {
+            let trial = if load.trials > 1 { " (first trial)" } else { "" };
+            let scenario = format!("{}{trial}", load.name);
+            let rows = load.rows(progress).into_iter();
+            let trace = rows.map(|(cell, rows)| {
+                let profile = &load.profiles[cell.profile].name;
+                Trace::new(&load.policies[cell.policy], &scenario, profile, &rows)
+            });
+            trace.collect::<Vec<_>>()
+        })
+    })?;
+    Ok(Traces { runs: of_loads.concat(), left_out: None })
+}
+
+/// Returns one chart as a file of its own.
+pub(crate) fn chart(plan: &Plan, report: &Report, detail: Detail, args: &RunArgs) -> Result<String, Error> {
+    let traces = traces(plan, args)?;
+    let figures = Source::new(report, detail, &traces.runs).figures();
+    let asked = args.chart.as_deref();
+    let figure = figures.iter().find(|it| asked.is_none_or(|name| it.name == name));
+    match figure {
+        Some(figure) => figure.document().map_err(unwritable),
+        None => Err(vec![missing(asked, &figures, &traces)].into()),
+    }
+}
+
+/// Says why there is no such chart, and which there are.
+fn missing(asked: Option<&str>, figures: &[Figure], traces: &Traces) -> Diagnostic {
+    let asked = asked.unwrap_or(KINDS[0].name);
+    let kind = KINDS.iter().find(|it| asked.strip_prefix(it.name).is_some_and(is_number));
+    let message = match kind {
+        Some(it) if it.name == "requests" && traces.left_out.is_some() => {
+            traces.left_out.clone().unwrap_or_default()
+        }
+        Some(it) => format!("this run has no chart `{asked}`: such a chart needs {}", it.needs),
+        None => format!("no chart is called `{asked}`"),
+    };
+    let names: Vec<String> = if figures.is_empty() {
+        KINDS.iter().map(|it| format!("`{}` ({})", it.name, it.needs)).collect()
+    } else {
+        figures.iter().map(|it| format!("`{}`", it.name)).collect()
+    };
+    let what = if figures.is_empty() { "charts, and what they need" } else { "this run has" };
+    Diagnostic::at("chart-missing", "", message).help(format!("{what}: {}", names.join(", ")))
+}
+
+/// Returns whether a text is the number of a further chart, or none.
+fn is_number(text: &str) -> bool {
+    text.is_empty()
+        || text.strip_prefix('-').is_some_and(|it| !it.is_empty() && it.bytes().all(|it| it.is_ascii_digit()))
+}

@@ -1,0 +1,141 @@
+//! What is wrong with a command line, in the same form as what is wrong with an input.
+
+use std::ffi::OsString;
+use std::path::Path;
+
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{CommandFactory, Parser as _};
+use ctxsim::catalog::{Catalog, Kind};
+use ctxsim::diag::{Diagnostic, nearest};
+use ctxsim::error::Error;
+
+use crate::cli::Cli;
+use crate::refuse;
+
+/// Reads the command line; what asks for help is answered, what is wrong is refused, and both end here.
+pub(crate) fn parse(catalog: Option<&Catalog>) -> Result<Cli, std::process::ExitCode> {
+    let args = with_verb(std::env::args_os().collect(), catalog);
+    let words: Vec<String> = args.iter().skip(1).cloned().map(lossy).collect();
+    Cli::try_parse_from(args).map_err(|error| {
+        if !error.use_stderr() || error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
+            error.exit();
+        }
+        refuse(&Catalog::bundled(), &Error::from(vec![problem(&error, &words)]))
+    })
+}
+
+/// Puts `run` in front of arguments that name what to run, or how, and no verb.
+fn with_verb(mut args: Vec<OsString>, catalog: Option<&Catalog>) -> Vec<OsString> {
+    let Some(first) = args.get(1).map(|it| it.to_string_lossy().into_owned()) else {
+        args.push(OsString::from("run"));
+        return args;
+    };
+    let is_verb = Cli::command().find_subcommand(&first).is_some();
+    let is_own = matches!(first.as_str(), "-h" | "--help" | "-V" | "--version" | "help");
+    let is_known = || catalog.is_some_and(|it| it.names(Kind::Scenario).any(|name| name == first));
+    let is_input = first.starts_with('-')
+        || first.contains(['/', '.', '*', '~'])
+        || Path::new(&first).exists()
+        || is_known();
+    if !is_verb && !is_own && is_input {
+        args.insert(1, OsString::from("run"));
+    }
+    args
+}
+
+fn lossy(word: OsString) -> String {
+    word.to_string_lossy().into_owned()
+}
+
+/// Returns what is wrong with some words.
+fn problem(error: &clap::Error, words: &[String]) -> Diagnostic {
+    let text = error.render().to_string();
+    let message = text.lines().next().unwrap_or_default().trim_start_matches("error: ");
+    let names = |kind| listed(error.get(kind));
+    let more = names(ContextKind::InvalidArg).join(", ").replace(['[', ']'], "");
+    let (message, help) = match error.kind() {
+        ErrorKind::MissingRequiredArgument => (format!("`{more}` is missing"), None),
+        ErrorKind::InvalidSubcommand => {
+            let word = names(ContextKind::InvalidSubcommand).concat();
+            let root = Cli::command();
+            let (command, _) = verb(&root, words);
+            let near = nearest(&word, command.get_subcommands().map(clap::Command::get_name));
+            (format!("unknown command `{word}`"), near.map(meant))
+        }
+        ErrorKind::UnknownArgument => {
+            let known = names(ContextKind::SuggestedArg).concat();
+            let known = (!known.is_empty()).then(|| meant(&known));
+            // Words that begin with `-` are read as short options.
+            let word = words.iter().find(|it| it.starts_with(&more)).unwrap_or(&more);
+            (format!("unexpected argument `{word}`"), known.or_else(|| of_argument(word, words)))
+        }
+        ErrorKind::InvalidValue => {
+            let value = names(ContextKind::InvalidValue).concat();
+            let known = names(ContextKind::ValidValue);
+            let near = nearest(&value, known.iter().map(String::as_str)).map(meant);
+            let help =
+                near.or_else(|| (!known.is_empty()).then(|| format!("use one of `{}`", known.join("`, `"))));
+            let message = if value.is_empty() {
+                format!("`{more}` has no value")
+            } else {
+                format!("`{value}` is not a value of `{more}`")
+            };
+            (message, help)
+        }
+        ErrorKind::ValueValidation => {
+            let value = names(ContextKind::InvalidValue).concat();
+            let source = std::error::Error::source(error).map(ToString::to_string).unwrap_or_default();
+            let is_number = !source.contains("invalid digit") && !source.is_empty();
+            let why = if is_number { format!(": {source}") } else { String::new() };
+            let help = (!is_number).then(|| "use a whole number from 0 up".to_owned());
+            (format!("`{value}` is not a value of `{more}`{why}"), help)
+        }
+        _ => (message.to_owned(), None),
+    };
+    Diagnostic::at("usage", "", message).help(help.unwrap_or_else(|| see(words)))
+}
+
+fn meant(known: &str) -> String {
+    format!("did you mean `{known}`?")
+}
+
+/// Returns what to do about a word that is no option and belongs to none.
+fn of_argument(wrong: &str, words: &[String]) -> Option<String> {
+    if wrong.starts_with("--") {
+        return None;
+    }
+    if wrong.starts_with('-') {
+        let is_path = wrong.contains(['.', '/']) || Path::new(wrong).exists();
+        return is_path.then(|| format!("write `./{wrong}` for a path that begins with `-`"));
+    }
+    let at = words.iter().position(|it| it == wrong)?;
+    let option = words[..at].iter().rev().find(|it| it.starts_with('-'))?;
+    let option = option.split('=').next().unwrap_or(option);
+    Some(format!("repeat the option: `{option} {wrong}`"))
+}
+
+/// Returns the command that words lead to, and how it is called.
+fn verb<'c>(root: &'c clap::Command, words: &[String]) -> (&'c clap::Command, String) {
+    let mut found = (root, root.get_name().to_owned());
+    for word in words {
+        let Some(next) = found.0.find_subcommand(word) else { break };
+        found = (next, format!("{} {word}", found.1));
+    }
+    found
+}
+
+/// Points to the help of the command that is meant.
+fn see(words: &[String]) -> String {
+    format!("`{} --help` shows what it takes", verb(&Cli::command(), words).1)
+}
+
+/// Returns the texts that an error tells of one kind.
+fn listed(value: Option<&ContextValue>) -> Vec<String> {
+    match value {
+        Some(ContextValue::String(one)) => vec![one.clone()],
+        Some(ContextValue::Strings(several)) => several.clone(),
+        Some(ContextValue::StyledStr(one)) => vec![one.to_string()],
+        Some(ContextValue::StyledStrs(several)) => several.iter().map(ToString::to_string).collect(),
+        _ => Vec::new(),
+    }
+}

@@ -1,0 +1,140 @@
+//! What a name of a scenario stands for on disk: a file, the recordings of a folder, or the files that a pattern matches.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::{Catalog, Kind};
+use crate::diag::Diagnostic;
+use crate::error::Error;
+use crate::input::policy::wildcard;
+use crate::input::text::decode;
+use crate::input::{Format, ScenarioFile, Source};
+
+/// What the names of recordings end in; other files of a folder are not looked at.
+const RECORDINGS: [&str; 3] = ["jsonl", "json", "csv"];
+
+/// How deep folders may lie in one another.
+const DEPTH_MAX: usize = 64;
+
+/// A scenario that a name stands for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Found {
+    /// Its name in the catalog, or its path.
+    pub name: String,
+    /// Whether it was found in a folder or by a pattern, so that it may turn out to be something else.
+    pub is_searched: bool,
+}
+
+impl Catalog {
+    /// Returns the scenarios that a name, a path, a folder or a pattern stands for; the name itself where it stands for none.
+    ///
+    /// # Errors
+    /// A folder cannot be read.
+    pub fn search(&self, given: &str) -> Result<Vec<Found>, Error> {
+        let named = |name: &str| Found { name: name.to_owned(), is_searched: false };
+        if self.entries.contains_key(&(Kind::Scenario, given.to_owned())) {
+            return Ok(vec![named(given)]);
+        }
+        let path = at_home(given);
+        let searched = |files: Vec<PathBuf>| {
+            let found = |it: PathBuf| Found { name: it.display().to_string(), is_searched: true };
+            files.into_iter().map(found).collect::<Vec<_>>()
+        };
+        if path.is_dir() {
+            let files = files_below(&path, is_candidate)?;
+            if files.is_empty() {
+                let mut problem = Diagnostic::at("folder-empty", "", "a folder without recorded sessions");
+                problem.place.file = given.to_owned();
+                return Err(vec![problem.help("recordings end in `.jsonl`, `.json` or `.csv`")].into());
+            }
+            return Ok(searched(files));
+        }
+        if path.exists() || !given.contains(['*', '?', '[']) {
+            return Ok(vec![named(&path.to_string_lossy())]);
+        }
+        let names: Vec<_> = self.names(Kind::Scenario).filter(|it| wildcard(given, it)).map(named).collect();
+        if !names.is_empty() {
+            return Ok(names);
+        }
+        let mut search = Search::new(is_candidate);
+        for path in glob::glob(&path.to_string_lossy()).into_iter().flatten().flatten() {
+            search.path(path, 0)?;
+        }
+        let files = search.files;
+        Ok(if files.is_empty() { vec![named(given)] } else { searched(files) })
+    }
+}
+
+/// Returns a path, with the home folder in the place of a `~` that no shell has replaced.
+fn at_home(given: &str) -> PathBuf {
+    let below = given.strip_prefix("~/").or((given == "~").then_some(""));
+    match below.and_then(|below| Some((std::env::home_dir()?, below))) {
+        Some((home, below)) if !Path::new(given).exists() => home.join(below),
+        _ => PathBuf::from(given),
+    }
+}
+
+/// Returns the files below a folder that are wanted, sorted by path; links that lead back end there.
+pub(super) fn files_below(folder: &Path, is_wanted: fn(&Path) -> bool) -> Result<Vec<PathBuf>, Error> {
+    let mut search = Search::new(is_wanted);
+    search.folder(folder, 0)?;
+    Ok(search.files)
+}
+
+/// A search through folders.
+struct Search {
+    is_wanted: fn(&Path) -> bool,
+    files: Vec<PathBuf>,
+    /// What was reached, whatever the links to it are called.
+    known: BTreeSet<PathBuf>,
+}
+
+impl Search {
+    fn new(is_wanted: fn(&Path) -> bool) -> Self {
+        Self { is_wanted, files: Vec::new(), known: BTreeSet::new() }
+    }
+
+    fn folder(&mut self, folder: &Path, depth: usize) -> Result<(), Error> {
+        let failed = |source| Error::Read { path: folder.to_owned(), source };
+        let mut paths = Vec::new();
+        for entry in fs::read_dir(folder).map_err(failed)? {
+            paths.push(entry.map_err(failed)?.path());
+        }
+        paths.sort();
+        for path in paths {
+            if path.is_dir() || (self.is_wanted)(&path) {
+                self.path(path, depth + 1)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes a file, or what is below a folder, once whatever the links to it are called.
+    fn path(&mut self, path: PathBuf, depth: usize) -> Result<(), Error> {
+        // What a broken link leads to is not there, and a pipe has no end.
+        let Ok(real) = path.canonicalize() else { return Ok(()) };
+        if !self.known.insert(real) {
+            return Ok(());
+        }
+        if path.is_file() {
+            self.files.push(path);
+        } else if path.is_dir() && depth <= DEPTH_MAX {
+            self.folder(&path, depth)?;
+        }
+        Ok(())
+    }
+}
+
+/// Returns whether a file may be a recording or is a scenario.
+fn is_candidate(path: &Path) -> bool {
+    let is_recording = path.extension().is_some_and(|it| RECORDINGS.iter().any(|known| it == *known));
+    is_recording || Format::of(path).is_some() && is_scenario(path)
+}
+
+/// Returns whether a file of inputs has what every scenario has, and no other input.
+fn is_scenario(path: &Path) -> bool {
+    let keys = Source::read(path).map(|it| decode::keys(&it.text, it.format)).unwrap_or_default();
+    let known = decode::fields::<ScenarioFile>();
+    keys.iter().any(|it| it == "load") && keys.iter().all(|it| known.contains(&it.as_str()))
+}

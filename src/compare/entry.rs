@@ -1,0 +1,139 @@
+//! A scenario of a plan before it is opened, and what opening it gives.
+
+use std::sync::Arc;
+
+use super::load::{self, Workload};
+use super::models::ModelProfiles;
+use crate::catalog::Loaded;
+use crate::error::Error;
+use crate::input::scenario::{self, RecoveryMode};
+use crate::input::{Policy, Profile, ScenarioFile};
+use crate::report::LoadFacts;
+
+/// A scenario that has passed every rule but those of its recording, which is read when it is opened.
+#[derive(Clone, Debug)]
+pub struct Entry {
+    /// Its name; a recording of several sessions gives each its own.
+    pub name: String,
+    /// Its seed.
+    pub seed: u64,
+    /// The policies with the parameters that they run with here.
+    pub policies: Vec<Arc<Policy>>,
+    /// Whether it was found in a folder or by a pattern, so that it may turn out to be something else.
+    pub(super) is_searched: bool,
+    /// Whether its recorded sessions run under the profiles of their own models.
+    pub(super) under_own_model: bool,
+    /// Whether a replay of block ids takes the first policy alone, because none was asked for.
+    pub(super) replays_once: bool,
+    /// The scenario as it was read.
+    pub(super) loaded: Loaded<ScenarioFile>,
+    /// The scenario as it is played.
+    pub(super) spec: ScenarioFile,
+}
+
+/// A scenario ready to run.
+#[derive(Clone, Debug)]
+pub struct Load {
+    /// Its name.
+    pub name: String,
+    /// Its seed.
+    pub seed: u64,
+    /// Whether its needs are drawn, and what they fetch enters the history.
+    pub is_sampled: bool,
+    /// How many times each load of it is drawn; 1 where nothing is.
+    pub trials: u64,
+    /// What it plays.
+    pub workload: Workload,
+    /// The policies with the parameters that they run with here.
+    pub policies: Vec<Arc<Policy>>,
+    /// The profiles that it runs under.
+    pub profiles: Vec<Profile>,
+    /// Of a session that several models answered, under its own: the profiles of all of them, by [`Setting::Model`].
+    ///
+    /// [`Setting::Model`]: crate::input::profile::cache::Setting::Model
+    pub models: Vec<Profile>,
+    /// Whether that is the profile of the model that it was recorded with.
+    pub is_under_own_model: bool,
+}
+
+impl Entry {
+    /// Makes or reads what it plays.
+    pub(super) fn open(&self, named: &[Profile], models: &ModelProfiles) -> Result<Vec<Load>, Error> {
+        let workloads = load::workloads(&self.loaded, &self.spec)?;
+        workloads.into_iter().map(|it| self.ready(it, named, models)).collect()
+    }
+
+    /// Returns whether it may have trials: what a recording needs is not known before it is read.
+    pub(super) fn may_have_trials(&self) -> bool {
+        matches!(self.spec.load, scenario::Load::Conversation(_))
+            || self.spec.recovery == RecoveryMode::Sampled
+    }
+
+    /// Puts it together with what it plays.
+    fn ready(&self, workload: Workload, named: &[Profile], models: &ModelProfiles) -> Result<Load, Error> {
+        let is_sampled = self.spec.recovery == RecoveryMode::Sampled && workload.has_needs();
+        let trials = match workload.conversations() {
+            Some(conversations) => conversations.trials_per_length(),
+            None => self.spec.trials.filter(|_| is_sampled).unwrap_or(1),
+        };
+        let mut policies = self.policies.clone();
+        if workload.blocks().is_some() && self.replays_once {
+            policies.truncate(1);
+        }
+        let model = workload.items().and_then(|it| it.main_model()).filter(|_| self.under_own_model);
+        let is_own = model.is_some();
+        let profiles = match model {
+            Some(model) => {
+                let found = models.of(&model.name).map_err(|mut it| {
+                    it.place.file = self.loaded.origin.label();
+                    vec![*it]
+                })?;
+                vec![found.clone()]
+            }
+            None => named.to_vec(),
+        };
+        // A model that no profile stands for is priced as the session's own.
+        let all = workload.items().filter(|it| is_own && it.models.len() > 1);
+        let of = |name: &str| models.of(name).unwrap_or(&profiles[0]).clone();
+        let all_models = all.map_or_else(Vec::new, |it| it.models.iter().map(|it| of(&it.name)).collect());
+        if let Some(block_trace) = workload.blocks() {
+            let refused = profiles.iter().filter_map(|profile| {
+                let mut problem = block_trace.refusal(&profile.cache)?;
+                problem.message = format!("{} ({})", problem.message, profile.name);
+                problem.place.field.clear();
+                Some(problem)
+            });
+            let refused: Vec<_> = refused.collect();
+            if !refused.is_empty() {
+                return Err(refused.into());
+            }
+        }
+        Ok(Load {
+            name: workload.name().to_owned(),
+            seed: self.spec.seed,
+            is_sampled,
+            trials,
+            workload,
+            policies,
+            profiles,
+            models: all_models,
+            is_under_own_model: is_own,
+        })
+    }
+}
+
+impl Load {
+    /// Returns what a report says of it.
+    pub(super) fn facts(&self) -> LoadFacts<'_> {
+        LoadFacts {
+            name: &self.name,
+            has_needs: self.workload.has_needs(),
+            is_recorded: self.workload.items().is_some_and(|it| it.recorded.is_some()),
+            is_conversation: self.workload.conversations().is_some(),
+            drawn_from: self.is_sampled.then_some(self.seed),
+            trials: self.trials,
+            refetch: self.workload.refetch(),
+            assumptions: self.workload.assumptions(),
+        }
+    }
+}

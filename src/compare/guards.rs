@@ -1,0 +1,172 @@
+//! The guards of a suite: what their names and metrics lead to.
+
+use crate::catalog::{Catalog, Kind, Loaded};
+use crate::diag::{Diagnostic, Problems, nearest};
+use crate::guard::NamedGuard;
+use crate::input::suite::Guard;
+use crate::input::{PolicyFile, ProfileFile, ScenarioFile, SuiteFile};
+use crate::report::{ALL, places};
+
+/// Reports guards whose names the suite does not run, and metrics that no report has.
+pub(super) fn check(catalog: &Catalog, suite: &SuiteFile) -> Vec<Diagnostic> {
+    let mut problems = Problems::default();
+    for (index, guard) in suite.guards.iter().enumerate() {
+        problems.within(format_args!("guards.{index}"), |to| check_one(catalog, suite, guard, to));
+    }
+    problems.into_result(()).err().unwrap_or_default()
+}
+
+fn check_one(catalog: &Catalog, suite: &SuiteFile, guard: &Guard, problems: &mut Problems) {
+    let named = [
+        ("policy", Kind::Policy, Some(&guard.policy)),
+        ("over", Kind::Policy, guard.over.as_ref()),
+        ("scenario", Kind::Scenario, guard.scenario.as_ref()),
+        ("profile", Kind::Profile, guard.profile.as_ref()),
+    ];
+    for (field, kind, name) in named {
+        let Some(name) = name else { continue };
+        let own = match kind {
+            Kind::Policy => &suite.policies,
+            Kind::Scenario => &suite.scenarios,
+            _ => &suite.profiles,
+        };
+        let is_sum = kind == Kind::Scenario && suite.sum && name == ALL;
+        let own: Vec<String> = own.iter().flat_map(|it| catalog.expand(kind, it)).collect();
+        if is_sum || own.contains(name) || own.iter().any(|it| is_file(catalog, kind, it, name)) {
+            continue;
+        }
+        let known = names(catalog, kind, &own);
+        // A recording of several sessions makes a load of each.
+        let is_session = |it: &String| {
+            kind == Kind::Scenario && name.strip_prefix(it.as_str()).is_some_and(|it| it.starts_with('/'))
+        };
+        if known.contains(name) || known.iter().any(is_session) {
+            continue;
+        }
+        let help = match nearest(name, known.iter().map(String::as_str)) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => format!("name one of the suite's {}", kind.folder()),
+        };
+        problems.push_at("guard-matches-nothing", field, format!("the suite does not run `{name}`"), help);
+    }
+    if let Err(meant) = places::check(&guard.metric) {
+        let help = match meant {
+            Some(meant) => format!("did you mean `{meant}`?"),
+            None => {
+                "`ctxsim run --format json` shows the places of all numbers, as in `totals.cost_usd.total`"
+                    .to_owned()
+            }
+        };
+        problems.push_at("guard-metric", "metric", format!("unknown metric `{}`", guard.metric), help);
+    }
+}
+
+/// Returns whether a path of a suite leads to the file that a guard names.
+fn is_file(catalog: &Catalog, kind: Kind, own: &str, wanted: &str) -> bool {
+    let origin = |it| catalog.find(kind, it).ok();
+    origin(own).zip(origin(wanted)).is_some_and(|(own, wanted)| own.is_same(&wanted))
+}
+
+/// Returns what the inputs of a suite are called: as the suite does, and as they do themselves.
+fn names(catalog: &Catalog, kind: Kind, own: &[String]) -> Vec<String> {
+    let inner = own.iter().filter_map(|it| match kind {
+        Kind::Policy => catalog.policy(it).map(|it| it.spec.name).ok(),
+        Kind::Scenario => catalog.scenario(it).map(|it| it.spec.name).ok(),
+        Kind::Profile => catalog.profile(it).map(|it| it.spec.name).ok(),
+        Kind::Suite => None,
+    });
+    own.iter().cloned().chain(inner).collect()
+}
+
+/// What of a plan guards can name.
+pub(super) struct Runs<'a> {
+    pub(super) catalog: &'a Catalog,
+    pub(super) policies: &'a [Loaded<PolicyFile>],
+    pub(super) scenarios: &'a [Loaded<ScenarioFile>],
+    pub(super) profiles: &'a [Loaded<ProfileFile>],
+    /// Whether sessions run under the profiles of their own models, which are not known before they are opened.
+    pub(super) is_open: bool,
+}
+
+/// The guards of a suite, and what of them a plan leaves out.
+#[derive(Default)]
+pub(super) struct Guards {
+    /// Those that are about some run.
+    pub(super) named: Vec<NamedGuard>,
+    /// How many are not.
+    pub(super) n_left_out: usize,
+    /// The same as problems, for a plan that should leave nothing out.
+    pub(super) about_nothing: Vec<Diagnostic>,
+}
+
+impl Runs<'_> {
+    /// Finds the runs that guards are about.
+    pub(super) fn guards(&self, guards: &[Guard]) -> Guards {
+        let mut found = Guards::default();
+        for (index, guard) in guards.iter().enumerate() {
+            if let Some(named) = self.named(guard) {
+                found.named.push(named);
+                continue;
+            }
+            found.n_left_out += 1;
+            let message = format!("`{}` is about no run", guard.name);
+            let problem = Diagnostic::at("guard-matches-nothing", format!("guards.{index}"), message);
+            let help = "name a policy, a scenario and a profile that the suite runs";
+            found.about_nothing.push(problem.help(help));
+        }
+        found
+    }
+
+    /// Finds the runs that a guard is about; nothing, where this plan leaves out what it names.
+    fn named(&self, guard: &Guard) -> Option<NamedGuard> {
+        let policy = |it: &String| {
+            let index = find(self.catalog, Kind::Policy, self.policies, |it| &it.name, it)?;
+            Some(self.policies[index].spec.name.clone())
+        };
+        let profile = |it: &String| {
+            match find(self.catalog, Kind::Profile, self.profiles, |it| &it.name, it) {
+                Some(index) => Some(self.profiles[index].spec.name.clone()),
+                // Sessions under their own models run under profiles that nobody named.
+                None => self.catalog.profile(it).ok().filter(|_| self.is_open).map(|it| it.spec.name),
+            }
+        };
+        Some(NamedGuard {
+            guard: guard.clone(),
+            policy: policy(&guard.policy)?,
+            over: if_named(guard.over.as_ref(), policy)?,
+            scenarios: if_named(guard.scenario.as_ref(), |it| self.loads_of(it))?,
+            profile: if_named(guard.profile.as_ref(), profile)?,
+        })
+    }
+
+    /// Returns the loads that a name means: a single one, those of a scenario, or their sum.
+    fn loads_of(&self, name: &String) -> Option<Vec<String>> {
+        // A recording of several sessions makes a load of each, whose names are not known before it is opened.
+        let is_session = |it: &Loaded<ScenarioFile>| {
+            name.strip_prefix(&it.spec.name).is_some_and(|it| it.starts_with('/'))
+        };
+        if name == ALL || self.scenarios.iter().any(is_session) {
+            return Some(vec![name.clone()]);
+        }
+        let index = find(self.catalog, Kind::Scenario, self.scenarios, |it| &it.name, name)?;
+        Some(vec![self.scenarios[index].spec.name.clone()])
+    }
+}
+
+/// Returns nothing where something is named that is not there.
+fn if_named<T>(name: Option<&String>, find: impl FnOnce(&String) -> Option<T>) -> Option<Option<T>> {
+    name.map_or(Some(None), |it| find(it).map(Some))
+}
+
+/// Returns which input a name or a path means: that file, else the one that calls itself so.
+fn find<T>(
+    catalog: &Catalog,
+    kind: Kind,
+    loaded: &[Loaded<T>],
+    name: impl Fn(&T) -> &String,
+    wanted: &str,
+) -> Option<usize> {
+    let origin = catalog.find(kind, wanted).ok();
+    let by_file = origin.and_then(|origin| loaded.iter().position(|it| it.origin.is_same(&origin)));
+    by_file.or_else(|| loaded.iter().position(|it| name(&it.spec) == wanted))
+}

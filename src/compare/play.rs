@@ -1,0 +1,211 @@
+//! A load played under its policies and profiles.
+
+use std::sync::Arc;
+
+use super::played_recovery::PlayedRecovery;
+use super::simulations::{Ledgers, Simulations};
+use super::threads::in_order;
+use super::trials::{self, Kept, Played};
+use super::{Cell, Load, Progress};
+use crate::input::Profile;
+use crate::input::policy::Code;
+use crate::ledger::{Outcome, Rows, Sums};
+use crate::measure::trial::{Trial, TrialSink};
+use crate::measure::{Retention, Tally};
+use crate::price::{self, PriceIndex, PriceRows};
+use crate::projection::Threshold;
+use crate::projection::num::Known;
+use crate::quantity::UNLIMITED;
+use crate::report::{Assumed, Run, StageFacts};
+use crate::timeline::conversation;
+
+/// A ledger folded to what prices ask for, and what its run came to beside.
+pub(super) type Folded = (Sums, Option<PriceIndex>, Outcome);
+
+impl Load {
+    /// Returns its runs in the order of a report: by profile, then by policy.
+    pub(super) fn cells(&self) -> impl Iterator<Item = Cell> {
+        let n_policies = self.policies.len();
+        (0..self.profiles.len())
+            .flat_map(move |profile| (0..n_policies).map(move |policy| Cell { scenario: 0, profile, policy }))
+    }
+
+    /// Returns what has to be played.
+    pub(super) fn simulations(&self) -> Simulations<'_> {
+        Simulations::new(self)
+    }
+
+    /// Plays it and folds its runs.
+    pub(super) fn runs(&self, progress: Progress<'_>) -> Vec<Run> {
+        let simulations = self.simulations();
+        let ledgers = simulations.folded(progress);
+        let recovered = PlayedRecovery::of(&simulations, &ledgers, progress);
+        let other_models = self.other_models(&simulations);
+        let played = self.played(&simulations, progress);
+        let assumed: Vec<Arc<Assumed>> =
+            self.profiles.iter().map(|it| Arc::new(Assumed::new(&self.facts(), it))).collect();
+        let one = |cell: Cell| {
+            let profile = &self.profiles[cell.profile];
+            let (tally, retention) = match &played {
+                Some(played) => self.retained(cell, &simulations, played, profile),
+                None => {
+                    let has_needs = self.workload.has_needs();
+                    let mut tally = summed(self.tallies(cell, &simulations, &ledgers), profile);
+                    let bounds = ledgers.bounds_of(&simulations, cell).map(|it| {
+                        it.map(|(sums, ..)| price::recovery(&sums.needs, profile).unwrap_or(f64::NAN))
+                    });
+                    tally.recovery_interval = bounds.filter(|_| has_needs);
+                    recovered.replace(&simulations, cell, profile, &mut tally);
+                    if let Some(it) = &other_models {
+                        it.replace(&simulations, cell, &mut tally);
+                    }
+                    (tally, None)
+                }
+            };
+            Run {
+                policy: self.policies[cell.policy].name.clone(),
+                scenario: self.name.clone(),
+                profile: profile.name.clone(),
+                seed: self.seed,
+                trials: self.trials,
+                looks_ahead: self.policies[cell.policy].code == Some(Code::Clairvoyant),
+                tally,
+                retention: retention.map(Arc::new),
+                assumed: Arc::clone(&assumed[cell.profile]),
+                stages: self.stages(cell),
+            }
+        };
+        let cells: Vec<Cell> = self.cells().collect();
+        if played.is_none() {
+            return cells.into_iter().map(one).collect();
+        }
+        // To fold many trials is work, too; of other runs there is little to fold.
+        in_order(cells.len(), |index| one(cells[index]))
+    }
+
+    /// Plays its conversations and returns their trials, run by run; nothing where it has none.
+    #[must_use]
+    pub fn trials(&self, progress: Progress<'_>) -> Vec<(Cell, Vec<Trial>)> {
+        let simulations = self.simulations();
+        let Some(played) = self.played(&simulations, progress) else { return Vec::new() };
+        let of = |cell: Cell| played.of(simulations.within(cell)).map(|it| it.trial).collect();
+        self.cells().map(|cell| (cell, of(cell))).collect()
+    }
+
+    /// Plays it and returns what each trial came to; nothing where no needs are drawn.
+    #[must_use]
+    pub fn drawn(&self, progress: Progress<'_>) -> Vec<(Cell, Vec<Tally>)> {
+        if !self.is_sampled {
+            return Vec::new();
+        }
+        let simulations = self.simulations();
+        let ledgers = simulations.folded(progress);
+        self.cells().map(|cell| (cell, self.tallies(cell, &simulations, &ledgers).collect())).collect()
+    }
+
+    /// Plays it and keeps the rows of its first trial; conversations have none.
+    #[must_use]
+    pub fn rows(&self, progress: Progress<'_>) -> Vec<(Cell, Arc<Rows>)> {
+        if self.workload.conversations().is_some() {
+            return Vec::new();
+        }
+        let simulations = self.simulations().first_trials();
+        let ledgers = simulations.run::<Rows>(progress).map(|(rows, _)| Arc::new(rows));
+        let of = |cell| Some((cell, Arc::clone(ledgers.of(&simulations, cell).next()?)));
+        self.cells().filter_map(of).collect()
+    }
+
+    /// Prices what a run came to, trial by trial.
+    fn tallies(
+        &self,
+        cell: Cell,
+        simulations: &Simulations<'_>,
+        ledgers: &Ledgers<Folded>,
+    ) -> impl Iterator<Item = Tally> {
+        let profile = &self.profiles[cell.profile];
+        let has_needs = self.workload.has_needs();
+        let priced = move |(sums, index, outcome): &Folded| {
+            Tally::new(sums, index.as_ref(), outcome, has_needs, profile)
+        };
+        ledgers.of(simulations, cell).map(priced)
+    }
+
+    /// Plays the conversations, if it is some.
+    pub(super) fn played(
+        &self,
+        simulations: &Simulations<'_>,
+        progress: Progress<'_>,
+    ) -> Option<Kept<Played>> {
+        let conversation = self.workload.conversations()?;
+        let keys = &simulations.keys;
+        let keep = |made: &conversation::Trial, sink: TrialSink, index, outcome: Outcome| Played {
+            trial: sink.trial.of(made.length, made.trial, made.total_tokens, &outcome),
+            sums: sink.sums,
+            index,
+            outcome,
+        };
+        let trials = trials::Trials { load: self, conversation, keys, progress, in_full: false };
+        Some(if keys.is_flat {
+            trials.play(|made, sink, outcome| keep(made, sink, None, outcome))
+        } else {
+            trials.play(|made, (sink, rows): (TrialSink, PriceRows), outcome| {
+                keep(made, sink, Some(rows.into()), outcome)
+            })
+        })
+    }
+
+    /// Returns what a report says of the stages of a policy.
+    fn stages(&self, cell: Cell) -> Arc<[StageFacts]> {
+        // Each conversation has a limit of its own.
+        let known = self.workload.items().map(|it| Known {
+            limits: self.profiles[cell.profile].limits,
+            chars_per_token: it.chars_per_token,
+        });
+        let stages = self.policies[cell.policy].stages().iter().map(|stage| StageFacts {
+            name: stage.name.clone(),
+            has_trigger: stage.when.is_some(),
+            threshold: stage
+                .when
+                .as_ref()
+                .zip(known.as_ref())
+                .and_then(|(it, known)| Threshold::new(it, known)),
+        });
+        stages.collect()
+    }
+
+    /// Adds up the trials of a run, and compares them with those of the other policies.
+    fn retained(
+        &self,
+        cell: Cell,
+        simulations: &Simulations<'_>,
+        played: &Kept<Played>,
+        profile: &Profile,
+    ) -> (Tally, Option<Retention>) {
+        let of = |policy| {
+            let cell = Cell { policy, ..cell };
+            played.of(simulations.within(cell)).map(|it| &it.trial)
+        };
+        let tallies = played.of(simulations.within(cell)).map(|one| {
+            let mut tally = Tally::new(&one.sums, one.index.as_ref(), &one.outcome, false, profile);
+            // Each conversation has a budget of its own.
+            tally.limits.prompt = UNLIMITED;
+            tally
+        });
+        let own = of(cell.policy);
+        let mut retention = Retention::new(&own.clone().copied().collect::<Vec<_>>());
+        for (index, policy) in self.policies.iter().enumerate().filter(|(index, _)| *index != cell.policy) {
+            retention.pair(&policy.name, own.clone(), of(index));
+        }
+        (summed(tallies, profile), Some(retention))
+    }
+}
+
+/// Adds up the trials of a run.
+fn summed(trials: impl Iterator<Item = Tally>, profile: &Profile) -> Tally {
+    let both = |mut sum: Tally, more: Tally| {
+        sum.add(&more);
+        sum
+    };
+    let nothing = || Tally::new(&Sums::default(), None, &Outcome::default(), false, profile);
+    trials.reduce(both).unwrap_or_else(nothing)
+}

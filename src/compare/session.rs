@@ -1,0 +1,69 @@
+//! What a report says of a recorded session, and how well its bill is reproduced.
+
+use crate::calibrate::Calibration;
+use crate::engine;
+use crate::input::{Limits, Policy, Profile};
+use crate::ledger::{NeedRow, RequestRow, Sink};
+use crate::report::{BillCheck, Session};
+use crate::timeline::Timeline;
+
+use super::Load;
+
+/// Keeps the requests of a run.
+#[derive(Debug, Default)]
+struct Requests(Vec<RequestRow>);
+
+impl Sink for Requests {
+    fn request(&mut self, row: &RequestRow) {
+        self.0.push(*row);
+    }
+
+    fn need(&mut self, _row: &NeedRow) {}
+}
+
+impl Load {
+    /// Returns what a report says of it, where it is recorded.
+    pub(super) fn session(&self, as_recorded: &Policy) -> Option<Session> {
+        let timeline = self.workload.items().filter(|it| it.recorded.is_some())?;
+        let bill = || BillCheck::new(&calibration(timeline, as_recorded, self.profiles.first()?));
+        Some(Session {
+            name: self.name.clone(),
+            model: timeline.main_model().map(|it| it.name.clone()),
+            parent: timeline.spine.sessions.first().and_then(|it| it.parent.clone()),
+            is_under_own_model: self.is_under_own_model,
+            requests: timeline.spine.steps.len() as u64,
+            requests_of_others: timeline.models.iter().map(|it| it.requests).sum::<u64>()
+                - timeline.main_model().map_or(0, |it| it.requests),
+            bill: if self.is_under_own_model { bill() } else { None },
+        })
+    }
+
+    /// Says whose tokens the sizes are, where a profile is another maker's.
+    pub(super) fn note_on_tokens(&self) -> Option<String> {
+        let model = self.workload.items()?.main_model()?;
+        let family: String = model.name.chars().take_while(char::is_ascii_alphabetic).collect();
+        let is_other = |it: &&Profile| {
+            !it.name.contains(&family) && !it.models.iter().any(|pattern| pattern.contains(&family))
+        };
+        let others: Vec<&str> = self.profiles.iter().filter(is_other).map(|it| it.name.as_str()).collect();
+        (!family.is_empty() && !others.is_empty()).then(|| {
+            const SHOWN: usize = 4;
+            let more = if others.len() > SHOWN {
+                format!(" and {} more", others.len() - SHOWN)
+            } else {
+                String::new()
+            };
+            let names = others.iter().take(SHOWN).copied().collect::<Vec<_>>().join(", ");
+            format!(
+                "Recorded sizes are tokens as {family} models count them; {names}{more} would count others."
+            )
+        })
+    }
+}
+
+/// Compares a session's bill with what its profile makes of it when everything is kept; no limit stops what took place.
+fn calibration(timeline: &Timeline, as_recorded: &Policy, profile: &Profile) -> Calibration {
+    let mut requests = Requests::default();
+    engine::simulate(timeline, as_recorded, &Limits::NONE, &profile.cache, &mut requests);
+    Calibration::new(timeline, &requests.0, &profile.prices)
+}

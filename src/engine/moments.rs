@@ -1,0 +1,188 @@
+//! The loop over the moments of sessions, turns and steps: what happens, what the policy does, and what enters.
+
+use super::Run;
+use crate::input::policy::MemoryPlace;
+use crate::input::policy::Moment;
+use crate::ledger::{Failure, FailureKind, Sink};
+use crate::projection::{Editor, Projector};
+use crate::quantity::Tokens;
+use crate::timeline::{Due, EventKind, Kind, Phase, Session, StepIx, TurnIx, When};
+
+use super::fault::Fault;
+
+impl<'t, P: Projector, S: Sink> Run<'_, 't, P, S> {
+    pub(super) fn run(&mut self) {
+        let spine = &self.timeline.spine;
+        self.outcome.turns_requested = u32::try_from(spine.turns.len()).unwrap_or(u32::MAX);
+        for (nth, session) in spine.sessions.iter().enumerate() {
+            if let Err(failure) = self.play_session(nth, session) {
+                self.outcome.failure = Some(failure);
+                break;
+            }
+        }
+        self.outcome.end_tokens = self.prompt.tokens() - self.prompt.memory_tokens();
+        self.outcome.end_memory_tokens = self.remember();
+        self.ask(When::END);
+        self.memory_run.settle(self.prompt.active_turn(), self.sinks);
+        self.memory_run.tell(self.sinks);
+        for row in self.cache.stored() {
+            self.sinks.iter_mut().for_each(|sink| sink.stored(row));
+        }
+        self.outcome.tool_results = self.prompt.tool_results();
+        self.outcome.touched_slots = self.prompt.touched();
+        self.outcome.firings = self.projector.firings();
+    }
+
+    /// Plays one session.
+    fn play_session(&mut self, nth: usize, session: &'t Session) -> Result<(), Failure> {
+        let memory = (self.layout.memory != MemoryPlace::Tail && self.memory_run.remembers())
+            .then_some(self.layout.memory);
+        self.prompt.begin_session(session, memory);
+        self.log.begin_session();
+        if let Some(drawn) = &mut self.drawn {
+            drawn.begin_session(&self.timeline.spine, session);
+        }
+        let (first, last) = (session.turns.start, session.turns.end.saturating_sub(1));
+        let first_step = self.timeline.spine.step_at(When { turn_ix: first, phase: Phase::SessionStart });
+        self.at(first_step);
+        self.reach(first, Phase::SessionStart);
+        self.recall();
+        self.project(Moment::SessionStart, first, first_step);
+        for turn_ix in session.turns.clone() {
+            self.outcome.turns_started += 1;
+            self.play_turn(turn_ix).map_err(|kind| Failure { turn: turn_ix + 1, kind })?;
+            self.outcome.turns_completed += 1;
+        }
+        let next_step = self.timeline.spine.step_at(When { turn_ix: last, phase: Phase::SessionEnd });
+        let last_step = first_step.max(next_step.saturating_sub(1));
+        self.project(Moment::SessionEnd, last, last_step);
+        self.memory_run.session_end(&self.prompt, nth);
+        self.reach(last, Phase::SessionEnd);
+        self.ask(When { turn_ix: last, phase: Phase::SessionEnd });
+        Ok(())
+    }
+
+    /// Plays one turn, up to a request that goes over a limit.
+    fn play_turn(&mut self, turn_ix: TurnIx) -> Result<(), FailureKind> {
+        let row = &self.timeline.spine.turns[turn_ix as usize];
+        self.n_asking = 0;
+        self.prompt.begin_turn();
+        self.prompt.user(row.user.end);
+        self.at(row.steps.start);
+        self.reach(turn_ix, Phase::TurnStart);
+        self.project(Moment::TurnStart, turn_ix, row.steps.start);
+        self.needs(turn_ix, row.steps.start, Due::TurnStart)?;
+        for step in row.steps.clone() {
+            self.at(step);
+            self.reach(turn_ix, Phase::Request(step));
+            self.recall();
+            self.project(Moment::Request, turn_ix, step);
+            self.item_needs(turn_ix, step)?;
+            if step + 1 == row.steps.end {
+                self.needs(turn_ix, step, Due::Answer)?;
+            }
+            self.ask(When { turn_ix, phase: Phase::Request(step) });
+            self.n_asking += u32::from(!self.timeline.spine.steps[step as usize].results.is_empty());
+            self.request(turn_ix, step)?;
+            self.answer(turn_ix, step);
+        }
+        let last = row.steps.end.saturating_sub(1).max(row.steps.start);
+        self.project(Moment::TurnEnd, turn_ix, last);
+        self.needs(turn_ix, last, Due::TurnEnd)?;
+        self.ask(When { turn_ix, phase: Phase::TurnEnd });
+        self.memory_run.turn_end(&self.prompt, turn_ix);
+        self.send_unrecorded(turn_ix, row.steps.end.saturating_sub(1));
+        Ok(())
+    }
+
+    /// Lets happen what happened up to a moment, and answers what was asked before it.
+    #[inline]
+    fn reach(&mut self, turn_ix: TurnIx, phase: Phase) {
+        let at = When { turn_ix, phase };
+        while let Some(event) = self.timeline.events.get(self.n_events).filter(|it| it.at <= at) {
+            self.n_events += 1;
+            match &event.kind {
+                EventKind::Reset(items) => {
+                    let slots = self.prompt.history().slots_of(items);
+                    Editor::new(&mut self.prompt, &mut self.log, Moment::TurnStart).reset(slots);
+                }
+                EventKind::Change(setting, value) => self.settings.set(*setting, *value),
+                EventKind::Lifetime(ttl) => self.ttl = Some(*ttl),
+                EventKind::Memory(event) => self.memory_run.event(*event),
+            }
+        }
+    }
+
+    /// Answers what is asked up to a moment.
+    #[inline]
+    fn ask(&mut self, until: When) {
+        if self.memory_run.is_asked(until) {
+            let has_stopped = self.outcome.failure.is_some();
+            self.remember();
+            self.memory_run.probe(&self.prompt, until, has_stopped, self.sinks);
+        }
+    }
+
+    /// Moves the clock to a step.
+    #[inline]
+    fn at(&mut self, step: StepIx) {
+        let Some(row) = self.timeline.spine.steps.get(step as usize) else { return };
+        self.ambient.now_ms = row.at_ms;
+        let idle = self.last_ms.map_or(0, |last| row.at_ms.saturating_sub(last));
+        self.ambient.idle_ms = u64::try_from(idle).unwrap_or(0);
+    }
+
+    /// Lets the policy edit, and records the requests that it makes.
+    #[inline]
+    pub(super) fn project(&mut self, moment: Moment, turn_ix: TurnIx, step: StepIx) {
+        if !self.projector.acts_at(moment) {
+            return;
+        }
+        let mut edit = Editor::new(&mut self.prompt, &mut self.log, moment);
+        self.projector.project(moment, &self.ambient, &mut edit);
+        if let Some(fault) = self.log.fault() {
+            self.fail((turn_ix, step), Fault::Edit(fault));
+        }
+        let Some(requests) = self.log.take_requests() else { return };
+        for request in requests {
+            self.send_aside(request, turn_ix, step);
+        }
+    }
+
+    /// Brings the memory up to date; returns what it takes at the end of the prompt.
+    #[inline]
+    pub(super) fn remember(&mut self) -> Tokens {
+        self.memory_run.observe(&self.prompt);
+        self.memory_run.tokens()
+    }
+
+    /// Lets memory say what it recalls where a slot is reserved for it.
+    #[inline]
+    fn recall(&mut self) {
+        if self.prompt.memory().is_some() {
+            self.memory_run.observe(&self.prompt);
+            let it = self.memory_run.recall().unwrap_or_default();
+            Editor::new(&mut self.prompt, &mut self.log, Moment::Request).recall(it.tokens, it.digest);
+        }
+    }
+
+    /// Lets the reply and the results in; each result may be changed as it enters.
+    #[inline]
+    fn answer(&mut self, turn_ix: TurnIx, step: StepIx) {
+        let row = &self.timeline.spine.steps[step as usize];
+        self.prompt.begin_step();
+        self.prompt.arrive(row.reply.end);
+        let joined = if self.drawn.is_some() { self.join_reply() } else { Vec::new() };
+        if row.results.is_empty() && joined.is_empty() {
+            return;
+        }
+        self.prompt.begin_message();
+        for item in row.results.clone() {
+            self.prompt.enter();
+            if self.timeline.spine.items[item as usize].kind == Kind::ToolResult {
+                self.project(Moment::Entry, turn_ix, step);
+            }
+        }
+        self.join_results(joined, turn_ix);
+    }
+}

@@ -1,0 +1,185 @@
+//! The sending of a request: the cache divides its prompt, and the ledger gets its row.
+
+use super::Run;
+use super::fault::Fault;
+use crate::cache::RequestView;
+use crate::ledger::{CacheUse, FailureKind, RequestRow, Role, Sink};
+use crate::projection::chain::Chain;
+use crate::projection::{Projector, SideRequest};
+use crate::quantity::Tokens;
+use crate::timeline::{StepIx, TurnIx};
+
+/// How a request is answered.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Reply {
+    pub(super) response_ms: i64,
+    pub(super) end_ms: i64,
+    /// Tokens of the prompt behind its last breakpoint.
+    pub(super) tail: Tokens,
+    pub(super) output: Tokens,
+    /// Whether it asks for a tool.
+    pub(super) asks: bool,
+}
+
+impl<P: Projector, S: Sink> Run<'_, '_, P, S> {
+    /// Sends the prompt of a step.
+    #[inline]
+    pub(super) fn request(&mut self, turn_ix: TurnIx, step: StepIx) -> Result<(), FailureKind> {
+        let row = &self.timeline.spine.steps[step as usize];
+        let reply = Reply {
+            response_ms: row.response_ms,
+            end_ms: row.end_ms,
+            tail: self.timeline.tail(step),
+            output: row.output_tokens + self.riding_output(),
+            asks: !row.results.is_empty(),
+        };
+        self.send(turn_ix, step, &reply)
+    }
+
+    /// Sends the prompt, to be answered so.
+    #[inline]
+    pub(super) fn send(&mut self, turn_ix: TurnIx, step: StepIx, reply: &Reply) -> Result<(), FailureKind> {
+        if self.cache.needs_chain() {
+            self.chain.refresh(&mut self.prompt, self.log.identities());
+            self.chain.note_edits(self.log.change().first_slot);
+        }
+        let memory = if self.prompt.memory().is_none() { self.remember() } else { 0 };
+        let shown = self.prompt.tokens();
+        let view = RequestView {
+            prompt: shown,
+            intact_tokens: self.log.intact_tokens(&self.prompt),
+            chain: &self.chain,
+            layout: self.layout,
+            ttl: self.ttl,
+            tail: reply.tail,
+            now_ms: self.ambient.now_ms,
+            response_ms: reply.response_ms,
+            end_ms: reply.end_ms,
+            settings: self.settings,
+        };
+        let usage = self.cache.submit(&view);
+        let mut usage = self.checked(usage, shown, (turn_ix, step));
+        // At the tail, memory stands behind everything else, where no earlier prompt agrees.
+        usage.uncached += memory;
+        let prompt = shown + memory;
+        self.is_cold = shown - usage.read.min(shown) > self.timeline.harness.side_request_cold_tokens;
+        let row = RequestRow {
+            turn_ix,
+            step,
+            n: self.number(step),
+            at_ms: self.ambient.now_ms,
+            prompt,
+            usage,
+            output: reply.output,
+            change: self.log.change(),
+            ..RequestRow::default()
+        };
+        self.record(&row);
+        if let Some(seen) = &mut self.seen {
+            seen.look(&self.prompt);
+        }
+        self.last_read = usage.read;
+        self.memory_run.settle(turn_ix, self.sinks);
+        self.log.settle(&mut self.prompt);
+        self.last_ms = Some(self.ambient.now_ms);
+        self.ambient.idle_ms = 0;
+        let violations =
+            u32::from(prompt > self.limits.prompt) + u32::from(reply.output > self.limits.output);
+        self.outcome.limit_violations += violations;
+        if violations == 0 && self.fault.is_none() {
+            return Ok(());
+        }
+        Err(match (reply.asks, self.n_asking) {
+            (true, n) => FailureKind::ToolRequest(n),
+            (false, 0) => FailureKind::FinalNoTool,
+            (false, _) => FailureKind::FinalAfterTools,
+        })
+    }
+
+    /// Returns what a cache says of a prompt, if that adds up to it.
+    #[inline]
+    fn checked(&mut self, usage: CacheUse, prompt: Tokens, at: (TurnIx, StepIx)) -> CacheUse {
+        let Some(fault) = Fault::of_use(&usage, prompt) else { return usage };
+        self.fail(at, fault);
+        CacheUse { uncached: prompt, ..CacheUse::default() }
+    }
+
+    /// Records a request of the agent, with what each recovery is expected to carry in it.
+    #[inline]
+    fn record(&mut self, row: &RequestRow) {
+        // An edit that breaks a prompt in front of what is carried is played, not expected.
+        let is_other =
+            self.seen.is_some() && std::mem::replace(&mut self.sent_settings, self.settings) != self.settings;
+        let broke_at = row.usage.broke_at.filter(|_| is_other);
+        for (sink, way) in self.sinks.iter_mut().zip(&mut self.ways) {
+            match &mut way.carried {
+                None => sink.request(row),
+                Some(carried) => {
+                    let was_edited = row.change.by.is_some_and(|it| it != u16::MAX);
+                    self.outcome.reacts |= was_edited && carried.has_any();
+                    let stands = carried.stand(&self.prompt);
+                    let anew = carried.sent(&self.prompt, broke_at);
+                    sink.request(&RequestRow { carried: stands, carried_anew: anew, ..*row });
+                }
+            }
+        }
+    }
+
+    /// Sends the prompt with the reply once more, where the harness is known to; its bill is in no record.
+    pub(super) fn send_unrecorded(&mut self, turn_ix: TurnIx, step: StepIx) {
+        let Some(delay_ms) = self.timeline.harness.side_request_ms else { return };
+        let is_quiet = self.timeline.quiet_turns.binary_search(&turn_ix).is_ok();
+        if is_quiet || !self.cache.needs_chain() || self.is_cold {
+            return;
+        }
+        let steps = &self.timeline.spine.steps;
+        let now_ms = steps[step as usize].end_ms.saturating_add_unsigned(delay_ms);
+        if steps.get(step as usize + 1).is_none_or(|it| it.at_ms < now_ms) {
+            return;
+        }
+        let chain = Chain::aside(&mut self.prompt, self.log.identities());
+        let (prompt, usage) = (self.prompt.tokens(), self.submit_aside(self.prompt.tokens(), chain, now_ms));
+        self.checked(usage, prompt, (turn_ix, step));
+    }
+
+    /// Sends a request that the policy makes; the cache can serve what it shares with the agent's own prompt.
+    pub(super) fn send_aside(&mut self, request: SideRequest, turn_ix: TurnIx, step: StepIx) {
+        let usage = match request.chain {
+            Some(chain) => self.submit_aside(request.prompt, chain, self.ambient.now_ms),
+            None => CacheUse { uncached: request.prompt, ..CacheUse::default() },
+        };
+        let usage = self.checked(usage, request.prompt, (turn_ix, step));
+        let row = RequestRow {
+            turn_ix,
+            step,
+            n: self.number(step),
+            role: Role::Summariser,
+            at_ms: self.ambient.now_ms,
+            prompt: request.prompt,
+            usage,
+            output: request.output,
+            items: request.items,
+            ..RequestRow::default()
+        };
+        self.sinks.iter_mut().for_each(|sink| sink.request(&row));
+    }
+
+    /// Asks the cache for a request beside the agent's own, which begins with the agent's prompt.
+    fn submit_aside(&mut self, prompt: Tokens, mut chain: Chain, now_ms: i64) -> CacheUse {
+        chain.note_edits(self.log.change().first_slot);
+        self.cache.submit(&RequestView {
+            intact_tokens: self.log.intact_tokens(&self.prompt),
+            ttl: self.ttl,
+            settings: self.settings,
+            ..RequestView::of(prompt, &chain, self.layout, now_ms)
+        })
+    }
+
+    /// Numbers a request among those of its step.
+    #[inline]
+    fn number(&mut self, step: StepIx) -> u32 {
+        let n = if self.numbered.0 == step { self.numbered.1 } else { 0 };
+        self.numbered = (step, n + 1);
+        n
+    }
+}

@@ -1,0 +1,248 @@
+//! The rules of turns and patterns of them.
+
+use indexmap::{IndexMap, IndexSet};
+
+use super::size;
+use crate::diag::{Problems, nearest};
+use crate::input::scenario::{
+    Amount, Call, Generate, ITEM_TOKENS_MAX, Level, Places, ResultSizes, Revisit, ScenarioFile, Turn,
+};
+use crate::quantity::Tokens;
+
+/// No load is asked for more turns.
+pub(super) const TURNS_MAX: u64 = 1_000_000;
+/// No pattern is repeated more often.
+const SCALE_MAX: u64 = 10_000;
+/// No load has more items, needs and facts.
+const PARTS_MAX: u64 = 25_000_000;
+
+/// Checks turns that are written out.
+pub(super) fn written(spec: &ScenarioFile, turns: &[Turn], problems: &mut Problems) {
+    check_turns(spec, turns.iter().map(|it| (it, it.times)), problems);
+}
+
+/// Checks patterns and how often they are repeated.
+pub(super) fn generated(spec: &ScenarioFile, load: &Generate, problems: &mut Problems) {
+    match (load.turns, load.scale) {
+        (Some(turns), None) => problems.within("turns", |to| length(turns, TURNS_MAX, to)),
+        (None, Some(scale)) => problems.within("scale", |to| length(scale, SCALE_MAX, to)),
+        (given, _) => {
+            let message =
+                if given.is_some() { "`turns` and `scale` are both given" } else { "no length is given" };
+            let help =
+                format!("write either `turns`, from 1 to {TURNS_MAX}, or `scale`, from 1 to {SCALE_MAX}");
+            problems.push("generate-length", message, help);
+        }
+    }
+    problems.within("patterns", |problems| check_turns(spec, load.taken(), problems));
+}
+
+/// Checks how many of something there are.
+pub(super) fn length(length: u64, max: u64, problems: &mut Problems) {
+    if !(1..=max).contains(&length) {
+        problems.push(
+            "generate-length",
+            format!("{length} is out of range"),
+            format!("write from 1 to {max}"),
+        );
+    }
+}
+
+/// Checks turns, each with how many there are of it.
+fn check_turns<'a>(
+    spec: &ScenarioFile,
+    turns: impl Iterator<Item = (&'a Turn, u64)>,
+    problems: &mut Problems,
+) {
+    let mut n_parts = u64::try_from(spec.stable.len()).unwrap_or(u64::MAX);
+    let (mut tools, mut told) = (IndexSet::new(), IndexSet::new());
+    let mut turns = turns.enumerate().peekable();
+    if turns.peek().is_none() {
+        problems.push("load-empty", "there is no turn", "write at least one turn");
+    }
+    for (index, (turn, taken)) in turns {
+        problems.within(index, |problems| check_turn(turn, spec.call_overhead_tokens, problems));
+        n_parts = n_parts.saturating_add(parts(turn, taken));
+        tools.extend(turn.calls.iter().map(|it| it.tool.as_str()));
+        told.extend(turn.calls.iter().flat_map(|it| &it.plants).chain(&turn.plants).map(String::as_str));
+        problems.within(format_args!("{index}.asks"), |problems| check_asks(&turn.asks, &told, problems));
+    }
+    if n_parts > PARTS_MAX {
+        let message = format!("the load has {n_parts} items, needs and facts, more than {PARTS_MAX}");
+        problems.push("load-too-large", message, "write fewer turns, or split it into several scenarios");
+    }
+    if tools.len() >= usize::from(u16::MAX) {
+        problems.push("tools-too-many", format!("{} different tools", tools.len()), "use fewer names");
+    }
+}
+
+/// Returns how many items, revisits and facts so many turns have.
+fn parts(turn: &Turn, taken: u64) -> u64 {
+    let product = |factors: &[u64]| factors.iter().fold(1, |product: u64, it| product.saturating_mul(*it));
+    let count = |lists: &[usize]| u64::try_from(lists.iter().sum::<usize>()).unwrap_or(u64::MAX);
+    // A message and an answer; a call and a result.
+    let own = count(&[2, turn.revisits.len(), turn.plants.len(), turn.asks.len()]);
+    let of_calls = turn.calls.iter().map(|call| {
+        let made = call.turns.as_ref().map_or(taken, |it| it.among(taken));
+        product(&[made, turn.rounds, call.times, count(&[2, call.plants.len()])])
+    });
+    of_calls.fold(product(&[taken, own]), u64::saturating_add)
+}
+
+/// Checks that what is asked was told, in the same pattern or before it.
+fn check_asks(asks: &[String], told: &IndexSet<&str>, problems: &mut Problems) {
+    for (index, fact) in asks.iter().enumerate().filter(|(_, it)| !told.contains(it.as_str())) {
+        let help = match nearest(fact, told.iter().copied()) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => "name it in `plants` of a turn or a call before".to_owned(),
+        };
+        problems.push_at("fact-unknown", index, format!("nothing up to here tells `{fact}`"), help);
+    }
+}
+
+/// Checks one turn.
+fn check_turn(spec: &Turn, overhead: Tokens, problems: &mut Problems) {
+    problems.within("times", |problems| repeated(spec.times, problems));
+    problems.within("rounds", |problems| repeated(spec.rounds, problems));
+    problems.within("user_tokens", |problems| amount(spec.user_tokens, problems));
+    problems.within("answer_tokens", |problems| amount(spec.answer_tokens, problems));
+    for (index, call) in spec.calls.iter().enumerate() {
+        problems.within(format_args!("calls.{index}"), |problems| check_call(call, overhead, problems));
+    }
+    problems.within("answer_needs", |problems| check_weights(&spec.answer_needs, problems));
+    problems.within("follow_up_needs", |problems| check_weights(&spec.follow_up_needs, problems));
+    problems.within("talk_needs", |problems| check_weights(&spec.talk_needs, problems));
+    for (index, revisit) in spec.revisits.iter().enumerate() {
+        problems.within(format_args!("revisits.{index}"), |problems| check_revisit(revisit, problems));
+    }
+}
+
+/// Checks one call and its result.
+fn check_call(spec: &Call, overhead: Tokens, problems: &mut Problems) {
+    if spec.tool.is_empty() {
+        problems.push_at("tool-unnamed", "tool", "a call names its tool", "write the tool's name");
+    }
+    problems.within("times", |problems| repeated(spec.times, problems));
+    if let Some(places) = &spec.turns {
+        problems.within("turns", |problems| check_places(places, problems));
+    }
+    problems.within("purpose_tokens", |problems| amount(spec.purpose_tokens, problems));
+    problems.within("args_tokens", |problems| amount(spec.args_tokens, problems));
+    let parts = [spec.purpose_tokens.most(), spec.args_tokens.most(), overhead];
+    let parts_fit = parts.iter().all(|it| *it <= ITEM_TOKENS_MAX);
+    if parts_fit && call_tokens(spec, overhead) > ITEM_TOKENS_MAX {
+        let message = "purpose, arguments and overhead together are too large for one item";
+        problems.push("size-too-large", message, format!("keep their sum at or below {ITEM_TOKENS_MAX}"));
+    }
+    problems.within("result", |problems| {
+        let ResultSizes { raw, excerpt, summary, handle } = spec.result;
+        for (field, tokens) in
+            [("raw", Some(raw)), ("excerpt", excerpt), ("summary", summary), ("handle", handle)]
+        {
+            problems.within(field, |problems| amount(tokens.unwrap_or_default(), problems));
+        }
+    });
+    for (level, tokens) in &spec.recover {
+        problems.within(format_args!("recover.{}", level.name()), |problems| {
+            size(*tokens, problems);
+            if matches!(level, Level::None | Level::GlobalConclusion | Level::RawContent) {
+                problems.push(
+                    "recover-unused",
+                    "nothing asks for this number: a conclusion costs nothing, and the whole is fetched at its raw size",
+                    "leave it out",
+                );
+            }
+        });
+    }
+}
+
+/// Checks weights that are normalised later.
+fn check_weights(weights: &IndexMap<Level, f64>, problems: &mut Problems) {
+    for (level, weight) in weights {
+        problems.within(level.name(), |problems| check_weight(*weight, problems));
+    }
+    let total: f64 = weights.values().sum();
+    if weights.values().all(|it| it.is_finite()) && !total.is_finite() {
+        problems.push(
+            "weight-invalid",
+            "the weights add up to more than a number can hold",
+            "use smaller ones",
+        );
+    }
+}
+
+/// Checks one weight.
+fn check_weight(weight: f64, problems: &mut Problems) {
+    if !weight.is_finite() || weight < 0.0 {
+        problems.push("weight-invalid", format!("{weight} is no weight"), "write a number from 0 up");
+    }
+}
+
+/// Checks one revisit.
+fn check_revisit(spec: &Revisit, problems: &mut Problems) {
+    if spec.turns_back == 0 {
+        problems.push_at(
+            "revisit-of-itself",
+            "turns_back",
+            "a turn cannot come back to itself",
+            "write how many turns back, from 1 up",
+        );
+    }
+    problems.within("weight", |problems| check_weight(spec.weight, problems));
+    problems.within("recover_tokens", |problems| size(spec.recover_tokens.unwrap_or(0), problems));
+}
+
+/// Checks a size that may change.
+fn amount(amount: Amount, problems: &mut Problems) {
+    let Amount::Cycle(cycle) = amount else { return size(amount.most(), problems) };
+    if cycle.modulo == 0 {
+        problems.push_at(
+            "cycle-empty",
+            "modulo",
+            "a size cannot start over at 0",
+            "write the number at which it starts over, from 1 up",
+        );
+    }
+    for (field, tokens) in [
+        ("base", cycle.base),
+        ("per_turn", cycle.per_turn),
+        ("per_call", cycle.per_call),
+        ("modulo", cycle.modulo),
+    ] {
+        problems.within(field, |problems| size(tokens, problems));
+    }
+    if [cycle.base, cycle.modulo].iter().all(|it| *it <= ITEM_TOKENS_MAX) {
+        size(amount.most(), problems);
+    }
+}
+
+/// Checks how often something is repeated.
+fn repeated(times: u64, problems: &mut Problems) {
+    if times == 0 {
+        problems.push(
+            "times-zero",
+            "what comes 0 times is no part of the load",
+            "write from 1 up, or take it out",
+        );
+    }
+}
+
+/// Checks in which turns a call is made.
+fn check_places(spec: &Places, problems: &mut Problems) {
+    let wrong = if spec.at.is_empty() {
+        "no turn is named".to_owned()
+    } else {
+        let Some(place) = spec.at.iter().find(|it| **it >= spec.every) else { return };
+        format!("of {} turns none has the place {place}", spec.every)
+    };
+    problems.push(
+        "places-range",
+        wrong,
+        "count the places from 0 and keep them below `every`, as in `(every: 3, at: [2])`",
+    );
+}
+
+/// Returns the most tokens that a model writes for a call.
+fn call_tokens(spec: &Call, overhead: Tokens) -> Tokens {
+    spec.purpose_tokens.most().saturating_add(spec.args_tokens.most()).saturating_add(overhead)
+}

@@ -1,0 +1,64 @@
+//! What written turns come to: how many there are of each, and the sizes at their places.
+
+use super::{Amount, Call, Generate, Places, Turn};
+use crate::quantity::Tokens;
+
+impl Generate {
+    /// Returns the patterns with how many turns each has: so many times as often, or at the least scale that gives enough
+    /// turns and cut to these.
+    pub fn taken(&self) -> impl Iterator<Item = (&Turn, u64)> {
+        let n_turns = self.patterns.iter().fold(0_u64, |sum, it| sum.saturating_add(it.times));
+        let mut left = self.turns.unwrap_or(u64::MAX);
+        let scale = self.turns.map_or(self.scale.unwrap_or(1), |turns| turns.div_ceil(n_turns.max(1)));
+        self.patterns.iter().map(move |pattern| {
+            let taken = left.min(pattern.times.saturating_mul(scale));
+            left -= taken;
+            (pattern, taken)
+        })
+    }
+}
+
+impl Amount {
+    /// Returns the size in a turn of a pattern and a call of that turn, both counted from 0.
+    #[must_use]
+    pub fn at(&self, turn: u64, call: u64) -> Tokens {
+        match self {
+            Self::Fixed(tokens) => *tokens,
+            Self::Cycle(cycle) => {
+                let by_turn = turn.saturating_mul(cycle.per_turn);
+                let grown = by_turn.saturating_add(call.saturating_mul(cycle.per_call));
+                cycle.base.saturating_add(grown.checked_rem(cycle.modulo).unwrap_or(0))
+            }
+        }
+    }
+
+    /// Returns what the size never exceeds.
+    #[must_use]
+    pub fn most(&self) -> Tokens {
+        match self {
+            Self::Fixed(tokens) => *tokens,
+            Self::Cycle(cycle) => cycle.base.saturating_add(cycle.modulo.saturating_sub(1)),
+        }
+    }
+}
+
+impl Call {
+    /// Returns whether it is made in a turn of its pattern, counted from 0.
+    #[must_use]
+    pub fn is_made_in(&self, turn: u64) -> bool {
+        self.turns.as_ref().is_none_or(|it| it.has(turn))
+    }
+}
+
+impl Places {
+    /// Returns how many of so many turns, from the first on, are among them.
+    #[must_use]
+    pub fn among(&self, turns: u64) -> u64 {
+        let at = |place: &u64| turns.saturating_sub(*place).div_ceil(self.every.max(1));
+        self.at.iter().map(at).fold(0, u64::saturating_add)
+    }
+
+    fn has(&self, turn: u64) -> bool {
+        turn.checked_rem(self.every).is_some_and(|place| self.at.contains(&place))
+    }
+}

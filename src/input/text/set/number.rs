@@ -1,0 +1,32 @@
+//! Numbers as people type them on a command line: `100k`, `1.5M`, and `*2` for twice what is there.
+
+use crate::input::text::decode::Tree;
+use crate::quantity::Decimal;
+
+/// The suffixes of numbers, and how many places each shifts them.
+const SUFFIXES: [(char, u32); 3] = [('k', 3), ('K', 3), ('M', 6)];
+
+/// Returns a whole number that is written with a suffix.
+pub(super) fn suffixed(text: &str) -> Option<Tree> {
+    let (digits, places) =
+        SUFFIXES.iter().find_map(|(suffix, places)| Some((text.strip_suffix(*suffix)?, *places)))?;
+    let number = Decimal::parse(&digits.replace('_', ""))?.shifted(places)?;
+    Some(Tree::Integer(i64::try_from(number.scaled(0)?).ok()?))
+}
+
+/// Returns the factor that `*2` is.
+pub(super) fn factor(text: &str) -> Option<Decimal> {
+    Decimal::parse(text.strip_prefix('*')?.trim_start())
+}
+
+/// Multiplies a number; products of whole numbers floor, as everywhere.
+pub(super) fn times(present: &Tree, factor: Decimal) -> Option<Tree> {
+    match present {
+        Tree::Integer(number) => {
+            let product = factor.of(u64::try_from(*number).ok()?);
+            Some(Tree::Integer(i64::try_from(product).ok()?))
+        }
+        Tree::Float(number) => Some(Tree::Float(Decimal::from_f64(*number)?.times(factor)?.to_f64())),
+        _ => None,
+    }
+}

@@ -1,0 +1,163 @@
+//! What fills the prompts of a recorded session, and what carrying it from request to request costs.
+//!
+//! Nothing is simulated: where an item stands in a prompt says whether its tokens were read from the cache, written to it or
+//! plain input, by what the provider billed for that prompt.
+
+use std::collections::BTreeSet;
+
+use crate::input::profile::price::Prices;
+use crate::quantity::Tokens;
+use crate::timeline::{EventKind, Item, ItemIx, Kind, StepIx, Timeline, TurnIx, Usage};
+
+/// An item of a session, and what carrying it cost.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CarriedItem {
+    /// The item.
+    pub item: ItemIx,
+    /// The turn in which it came.
+    pub turn_ix: TurnIx,
+    /// The first request whose prompt held it.
+    pub first: StepIx,
+    /// What it is.
+    pub kind: Kind,
+    /// Its tokens.
+    pub tokens: Tokens,
+    /// How many further requests sent it again.
+    pub resent: u32,
+    /// What its first request cost, in US dollars.
+    pub entered_usd: f64,
+    /// What sending it again cost.
+    pub carried_usd: f64,
+    /// Whether a later call needed it; unknown for what is not a tool's result, and where needs are.
+    pub is_needed: Option<bool>,
+}
+
+/// Follows every item of a session through its billed prompts; a token that has no price costs what plain input does.
+#[must_use]
+pub fn carried(timeline: &Timeline, prices: &Prices) -> Vec<CarriedItem> {
+    let needed: BTreeSet<ItemIx> = timeline.needs.of_items().iter().map(|it| it.inferred.item).collect();
+    let spine = &timeline.spine;
+    let mut all: Vec<Option<CarriedItem>> = vec![None; spine.items.len()];
+    let mut window = Window::new(timeline);
+    for (session, row) in spine.sessions.iter().enumerate() {
+        window.begin(session);
+        for turn in row.turns.clone() {
+            for step in spine.turns[turn as usize].steps.clone() {
+                window.reach(step);
+                let Some(usage) = usage(timeline, step) else { continue };
+                let rates = Rates::new(timeline, prices, usage);
+                let mut at = 0;
+                for &item in &window.items {
+                    let of = &spine.items[item as usize];
+                    let cost = rates.cost(at, at + Tokens::from(of.raw));
+                    at += Tokens::from(of.raw);
+                    match &mut all[item as usize] {
+                        Some(carried) => {
+                            carried.resent += 1;
+                            carried.carried_usd += cost;
+                        }
+                        none => {
+                            *none = Some(entered(item, of, step, cost, &needed, !timeline.needs.is_empty()));
+                        }
+                    }
+                }
+            }
+        }
+    }
+    all.into_iter().flatten().collect()
+}
+
+/// Returns an item at its first request.
+fn entered(
+    item: ItemIx,
+    of: &Item,
+    first: StepIx,
+    cost: f64,
+    needed: &BTreeSet<ItemIx>,
+    knows: bool,
+) -> CarriedItem {
+    CarriedItem {
+        item,
+        turn_ix: of.turn_ix,
+        first,
+        kind: of.kind,
+        tokens: of.raw.into(),
+        resent: 0,
+        entered_usd: cost,
+        carried_usd: 0.0,
+        is_needed: (knows && of.kind == Kind::ToolResult).then(|| needed.contains(&item)),
+    }
+}
+
+fn usage(timeline: &Timeline, step: StepIx) -> Option<Usage> {
+    timeline.recorded.as_ref()?.usage.get(step as usize).copied().flatten()
+}
+
+/// The items of a prompt, in order.
+struct Window<'t> {
+    timeline: &'t Timeline,
+    items: Vec<ItemIx>,
+    stable: std::ops::Range<ItemIx>,
+    next: ItemIx,
+    n_events: usize,
+}
+
+impl<'t> Window<'t> {
+    fn new(timeline: &'t Timeline) -> Self {
+        Self { timeline, items: Vec::new(), stable: 0..timeline.spine.n_stable, next: 0, n_events: 0 }
+    }
+
+    /// Begins a session with its stable prefix, or with that of the session before.
+    fn begin(&mut self, session: usize) {
+        let own = &self.timeline.spine.sessions[session].stable;
+        if !own.is_empty() {
+            self.stable = own.clone();
+        }
+        self.items = self.stable.clone().collect();
+        self.next = self.next.max(self.stable.end);
+    }
+
+    /// Takes in what has arrived before a step's request, without what the harness took out.
+    fn reach(&mut self, step: StepIx) {
+        let end = self.timeline.spine.steps[step as usize].reply.start;
+        self.items.extend(self.next..end.max(self.next));
+        self.next = self.next.max(end);
+        while let Some(event) = self.timeline.events.get(self.n_events) {
+            if self.timeline.spine.step_at(event.at) > step {
+                break;
+            }
+            self.n_events += 1;
+            if let EventKind::Reset(gone) = &event.kind {
+                self.items.retain(|it| !gone.contains(it));
+            }
+        }
+    }
+}
+
+/// What the tokens of one prompt cost, by their place.
+struct Rates {
+    /// Where each part of the prompt ends, and what a token of it costs in US dollars: read, written, neither.
+    parts: [(Tokens, f64); 3],
+}
+
+impl Rates {
+    fn new(timeline: &Timeline, prices: &Prices, usage: Usage) -> Self {
+        let rates = prices.usual();
+        let class = timeline.harness.ttl.map_or(0, |it| it as usize);
+        let input = rates.input.usd();
+        let write = rates.write(class).map_or(input, |it| it.usd());
+        let (read, written) = (usage.cache_read, usage.cache_read + usage.cache_write);
+        Self { parts: [(read, rates.read().usd()), (written, write), (usage.prompt, input)] }
+    }
+
+    /// Returns what the tokens between two places cost; none is billed beyond the prompt's end.
+    fn cost(&self, from: Tokens, to: Tokens) -> f64 {
+        let mut start = 0;
+        let mut cost = 0.0;
+        for (end, rate) in self.parts {
+            cost += to.min(end).saturating_sub(from.max(start)) as f64 * rate;
+            start = end;
+        }
+        cost
+    }
+}

@@ -1,0 +1,108 @@
+//! How a change of cost is spread over sessions: one session may save what another loses.
+
+use serde::Serialize;
+
+use crate::rng::{Seed, Stream};
+
+/// The stream that says which sessions a resample takes.
+const PURPOSE: &str = "resampled sessions";
+/// How many times the sessions are resampled.
+const RESAMPLES: u64 = 1_000;
+/// The share of the resamples beyond each end of an interval, as one in so many.
+const TAIL: usize = 40;
+/// Sessions whose cost changes by less are the same.
+const SAME: f64 = 0.000_5;
+
+/// How the change of cost against another policy is spread over sessions; shares are of 1.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Spread {
+    /// How many sessions are compared: those in which both policies came equally far, at known costs.
+    pub sessions: usize,
+    /// The change of what they cost together.
+    pub change: f64,
+    /// The change of the median session.
+    pub median: f64,
+    /// The share of sessions that are cheaper.
+    pub cheaper: f64,
+    /// The share of sessions that cost the same, to a twentieth of a percent.
+    pub same: f64,
+    /// The share of sessions that are dearer.
+    pub dearer: f64,
+    /// The change of all together, from the 2.5th to the 97.5th of 100 resamples of the sessions; none for a single session.
+    pub interval: Option<[f64; 2]>,
+}
+
+impl Spread {
+    /// Compares costs with those of another policy on the same sessions: pairs of the cost and the other's, in order.
+    ///
+    /// Every policy is resampled alike, so that intervals of one table can be compared.
+    #[must_use]
+    pub fn new(pairs: &[(f64, f64)]) -> Option<Self> {
+        let pairs: Vec<(f64, f64)> = pairs.iter().copied().filter(|it| it.1 > 0.0).collect();
+        let (cost, other) = pairs.iter().fold((0.0, 0.0), |sum, it| (sum.0 + it.0, sum.1 + it.1));
+        let mut changes: Vec<f64> = pairs.iter().map(|(cost, other)| cost / other - 1.0).collect();
+        changes.sort_by(f64::total_cmp);
+        let share = |is: &dyn Fn(f64) -> bool| {
+            changes.iter().filter(|it| is(**it)).count() as f64 / changes.len() as f64
+        };
+        let (low, high) = (changes.get((changes.len().max(1) - 1) / 2)?, changes.get(changes.len() / 2)?);
+        Some(Self {
+            sessions: pairs.len(),
+            change: cost / other - 1.0,
+            median: (low + high) / 2.0,
+            cheaper: share(&|it| it <= -SAME),
+            same: share(&|it| it.abs() < SAME),
+            dearer: share(&|it| it >= SAME),
+            interval: (pairs.len() > 1).then(|| interval(&pairs)),
+        })
+    }
+}
+
+/// Returns the ends of the middle 95% of what resampled sessions come to.
+fn interval(pairs: &[(f64, f64)]) -> [f64; 2] {
+    let stream: Stream = Seed(0).stream(PURPOSE, 0);
+    let last = u64::try_from(pairs.len() - 1).unwrap_or(u64::MAX);
+    let resample = |n| {
+        let mut draw = stream.nth(0, n);
+        let (mut cost, mut other) = (0.0, 0.0);
+        for _ in pairs {
+            let pair = pairs[usize::try_from(draw.next_between(0, last)).unwrap_or(0)];
+            (cost, other) = (cost + pair.0, other + pair.1);
+        }
+        cost / other - 1.0
+    };
+    let mut changes: Vec<f64> = (0..RESAMPLES).map(resample).collect();
+    changes.sort_by(f64::total_cmp);
+    let beyond = changes.len() / TAIL;
+    [changes[beyond], changes[changes.len() - 1 - beyond]]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sessions_are_counted_by_what_becomes_of_each() {
+        let spread = Spread::new(&[(8.0, 10.0), (1.0, 1.0), (6.0, 5.0), (0.0, 0.0)]).unwrap();
+
+        assert_eq!(spread.sessions, 3, "what costs nothing has no change");
+        assert!((spread.change - (15.0 / 16.0 - 1.0)).abs() < 1e-12);
+        assert_eq!(spread.median, 0.0);
+        assert_eq!((spread.cheaper, spread.same, spread.dearer), (1.0 / 3.0, 1.0 / 3.0, 1.0 / 3.0));
+        let [low, high] = spread.interval.unwrap();
+        assert!(low < spread.change && spread.change < high && low >= -0.2 - 1e-12 && high <= 0.2 + 1e-12);
+        assert_eq!(Spread::new(&[]), None);
+        assert_eq!(Spread::new(&[(1.0, 2.0)]).unwrap().interval, None);
+    }
+
+    /// The standard error of a mean of equal shares is known: 1.96 of them lie on either side.
+    #[test]
+    fn an_interval_is_as_wide_as_the_standard_error_says() {
+        let pairs: Vec<(f64, f64)> = (0..100).map(|it| (if it % 2 == 0 { 0.8 } else { 1.0 }, 1.0)).collect();
+
+        let [low, high] = Spread::new(&pairs).unwrap().interval.unwrap();
+
+        let reach = 1.96 * 0.1 / 10.0;
+        assert!((low + 0.1 + reach).abs() < 0.003 && (high + 0.1 - reach).abs() < 0.003, "{low} {high}");
+    }
+}

@@ -1,0 +1,278 @@
+//! What fills the prompts of recorded sessions and what carrying it costs: by tool, and the most expensive items.
+
+use std::fmt::Write as _;
+
+use indexmap::IndexMap;
+use serde::Serialize;
+
+use super::fit::{Column, Fitted, draw, hidden_note};
+use super::numbers::{self, NONE, percent, thousands};
+use super::prose::wrap;
+use crate::measure::carried::CarriedItem;
+use crate::quantity::Tokens;
+use crate::timeline::{Kind, Timeline};
+
+/// How many items of a session are named.
+const SHOWN: usize = 10;
+/// How many letters of what an item is about are shown.
+const ABOUT: usize = 48;
+
+/// What fills the prompts of one session.
+#[derive(Clone, Debug, Serialize)]
+pub struct Carried {
+    /// The session.
+    pub session: String,
+    /// The profile whose prices say what it costs.
+    pub profile: String,
+    /// By tool, and by kind of what is not a tool's; the dearest first.
+    pub by_tool: Vec<Share>,
+    /// The items that cost most to carry.
+    pub items: Vec<CarriedRow>,
+}
+
+/// What the items of one tool or kind came to.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Share {
+    /// The tool, or the kind.
+    pub what: String,
+    /// How many items.
+    pub items: u64,
+    /// Their tokens, each once.
+    pub tokens: Tokens,
+    /// How many times they were sent again, over all of them.
+    pub resent: u64,
+    /// What their first requests cost, in US dollars.
+    pub entered_usd: f64,
+    /// What sending them again cost.
+    pub carried_usd: f64,
+    /// Of the tokens of results: those that no later call needed; none where nothing is known of needs.
+    pub never_needed_tokens: Option<Tokens>,
+}
+
+/// An item that is dear to carry.
+#[derive(Clone, Debug, Serialize)]
+pub struct CarriedRow {
+    /// The tool, or the kind.
+    pub what: String,
+    /// What it is about: the input of its call, or how it begins.
+    pub about: String,
+    /// The turn in which it came, from 1.
+    pub turn: u32,
+    /// The first request that sent it, from 1.
+    pub request: u32,
+    /// Its tokens.
+    pub tokens: Tokens,
+    /// How many further requests sent it again.
+    pub resent: u32,
+    /// What sending it again cost, in US dollars.
+    pub carried_usd: f64,
+    /// Whether a later call needed it; none where that is not known.
+    pub is_needed: Option<bool>,
+}
+
+impl Carried {
+    /// Adds up what items came to, and names those that cost most.
+    #[must_use]
+    pub fn new(session: &str, profile: &str, timeline: &Timeline, items: &[CarriedItem]) -> Self {
+        let mut by_tool: IndexMap<String, Share> = IndexMap::new();
+        for one in items {
+            let what = what(timeline, one);
+            let share = by_tool.entry(what.clone()).or_insert_with(|| Share { what, ..Share::default() });
+            let unneeded = one.is_needed.map(|it| if it { 0 } else { one.tokens });
+            share.add(&Share {
+                what: String::new(),
+                items: 1,
+                tokens: one.tokens,
+                resent: one.resent.into(),
+                entered_usd: one.entered_usd,
+                carried_usd: one.carried_usd,
+                never_needed_tokens: unneeded,
+            });
+        }
+        let mut dearest: Vec<&CarriedItem> = items.iter().filter(|it| it.kind != Kind::System).collect();
+        dearest.sort_by(|one, other| other.carried_usd.total_cmp(&one.carried_usd));
+        let rows = dearest.into_iter().take(SHOWN).map(|it| CarriedRow {
+            what: what(timeline, it),
+            about: about(timeline, it),
+            turn: it.turn_ix + 1,
+            request: it.first + 1,
+            tokens: it.tokens,
+            resent: it.resent,
+            carried_usd: it.carried_usd,
+            is_needed: it.is_needed,
+        });
+        Self {
+            session: session.to_owned(),
+            profile: profile.to_owned(),
+            by_tool: sorted(by_tool),
+            items: rows.collect(),
+        }
+    }
+}
+
+impl Share {
+    fn add(&mut self, more: &Self) {
+        self.items += more.items;
+        self.tokens += more.tokens;
+        self.resent += more.resent;
+        self.entered_usd += more.entered_usd;
+        self.carried_usd += more.carried_usd;
+        if let Some(tokens) = more.never_needed_tokens {
+            *self.never_needed_tokens.get_or_insert(0) += tokens;
+        }
+    }
+}
+
+/// Returns shares, the dearest first.
+fn sorted(shares: IndexMap<String, Share>) -> Vec<Share> {
+    let mut shares: Vec<Share> = shares.into_values().collect();
+    let cost = |it: &Share| it.entered_usd + it.carried_usd;
+    shares.sort_by(|one, other| cost(other).total_cmp(&cost(one)));
+    shares
+}
+
+/// Returns what an item is called: its tool where it is a result, else its kind.
+fn what(timeline: &Timeline, item: &CarriedItem) -> String {
+    let row = &timeline.spine.items[item.item as usize];
+    let tool = timeline.spine.tools.get_index(usize::from(row.tool)).map_or("", String::as_str);
+    match item.kind {
+        Kind::ToolResult if !tool.is_empty() => tool.to_owned(),
+        Kind::System => "system prompt and tools".to_owned(),
+        Kind::ToolSchema => "tool schemas".to_owned(),
+        Kind::User => "user messages".to_owned(),
+        Kind::Assistant => "answers".to_owned(),
+        Kind::Reasoning => "reasoning".to_owned(),
+        Kind::ToolCall => "tool calls".to_owned(),
+        Kind::ToolResult => "tool results".to_owned(),
+        Kind::Summary => "summaries".to_owned(),
+        Kind::Memory => "memory".to_owned(),
+        Kind::Approval => "approvals".to_owned(),
+    }
+}
+
+/// Returns what an item's call asked for, or how the item begins, on one line; of a path its end.
+fn about(timeline: &Timeline, item: &CarriedItem) -> String {
+    let row = &timeline.spine.items[item.item as usize];
+    let text = match item.kind {
+        Kind::ToolResult => timeline.texts.of(row.pair),
+        _ => timeline.texts.of(item.item),
+    };
+    let text = text.unwrap_or_default();
+    let arguments: Option<IndexMap<String, serde_json::Value>> = serde_json::from_str(text).ok();
+    let asked = arguments.and_then(|it| it.values().find_map(|it| it.as_str().map(str::to_owned)));
+    let line = asked.as_deref().unwrap_or(text).split_whitespace().collect::<Vec<_>>().join(" ");
+    let n = line.chars().count();
+    if n <= ABOUT {
+        return line;
+    }
+    if line.contains('/') && !line.contains(' ') {
+        return std::iter::once('…').chain(line.chars().skip(n + 1 - ABOUT)).collect();
+    }
+    line.chars().take(ABOUT - 1).chain(std::iter::once('…')).collect()
+}
+
+/// Returns sessions as one JSON document.
+///
+/// # Errors
+/// A value that JSON cannot hold.
+pub fn json(sessions: &[Carried]) -> Result<String, serde_json::Error> {
+    #[derive(Serialize)]
+    struct Document<'a> {
+        schema: &'static str,
+        by_tool: Vec<Share>,
+        sessions: &'a [Carried],
+    }
+    let document = Document { schema: "ctxsim.carried/1", by_tool: together(sessions), sessions };
+    Ok(serde_json::to_string_pretty(&document)? + "\n")
+}
+
+/// Adds up the tools of all sessions.
+fn together(sessions: &[Carried]) -> Vec<Share> {
+    let mut all: IndexMap<String, Share> = IndexMap::new();
+    for share in sessions.iter().flat_map(|it| &it.by_tool) {
+        let what = share.what.clone();
+        all.entry(what.clone()).or_insert_with(|| Share { what, ..Share::default() }).add(share);
+    }
+    sorted(all)
+}
+
+/// Returns sessions for people: all of them by tool, then the dearest items.
+#[must_use]
+pub fn tables(sessions: &[Carried], width: Option<usize>) -> String {
+    let mut text = String::new();
+    let title = match sessions {
+        [only] => format!("{} · {}", only.session, only.profile),
+        all => format!("{} sessions, each at its own model's prices", thousands(all.len() as u64)),
+    };
+    let by_tool = shares(&together(sessions), width);
+    let _ = writeln!(text, "{title}\n{}\n", by_tool.text);
+    let mut rows: Vec<(&str, &CarriedRow)> =
+        sessions.iter().flat_map(|of| of.items.iter().map(|it| (of.session.as_str(), it))).collect();
+    rows.sort_by(|one, other| other.1.carried_usd.total_cmp(&one.1.carried_usd));
+    rows.truncate(SHOWN);
+    let items = dearest(&rows, sessions.len() > 1, width);
+    let _ = writeln!(text, "The dearest items to carry\n{}", items.text);
+    if let Some(note) = hidden_note(by_tool.hidden.into_iter().chain(items.hidden)) {
+        text.push('\n');
+        wrap(&note, "Note: ", width, &mut text);
+    }
+    text
+}
+
+fn shares(shares: &[Share], width: Option<usize>) -> Fitted {
+    let columns = [
+        Column::new("what", None),
+        Column::new("items", Some(2)),
+        Column::new("tokens", None),
+        Column::new("mean resent", Some(3)),
+        Column::new("entering USD", Some(1)),
+        Column::new("carrying USD", None),
+        Column::new("of all", None),
+        Column::new("never needed", None),
+    ];
+    let all: f64 = shares.iter().map(|it| it.entered_usd + it.carried_usd).sum();
+    let decimals = numbers::decimals(all);
+    let row = |it: &Share| {
+        let cost = it.entered_usd + it.carried_usd;
+        vec![
+            it.what.clone(),
+            thousands(it.items),
+            thousands(it.tokens),
+            numbers::fixed(it.resent as f64 / it.items.max(1) as f64, 1),
+            numbers::fixed(it.entered_usd, decimals),
+            numbers::fixed(it.carried_usd, decimals),
+            percent(if all > 0.0 { cost / all } else { 0.0 }),
+            it.never_needed_tokens
+                .map_or_else(|| NONE.to_owned(), |tokens| percent(tokens as f64 / it.tokens.max(1) as f64)),
+        ]
+    };
+    let rows: Vec<Vec<String>> = shares.iter().map(row).collect();
+    draw(&columns, &rows, &vec![None; rows.len()], width)
+}
+
+fn dearest(rows: &[(&str, &CarriedRow)], names_session: bool, width: Option<usize>) -> Fitted {
+    let columns = [
+        Column::new("about", None),
+        Column::new("what", None),
+        Column::new("place", None),
+        Column::new("tokens", None),
+        Column::new("resent", Some(1)),
+        Column::new("carrying USD", None),
+        Column::new("needed", None),
+    ];
+    let decimals = numbers::decimals(rows.first().map_or(0.0, |it| it.1.carried_usd));
+    let cells = |(session, it): &(&str, &CarriedRow)| {
+        let at = format!("turn {}, request {}", it.turn, it.request);
+        vec![
+            it.about.clone(),
+            it.what.clone(),
+            if names_session { format!("{session}, {at}") } else { at },
+            thousands(it.tokens),
+            thousands(it.resent.into()),
+            numbers::fixed(it.carried_usd, decimals),
+            it.is_needed.map_or(NONE, |it| if it { "yes" } else { "no" }).to_owned(),
+        ]
+    };
+    let rows: Vec<Vec<String>> = rows.iter().map(cells).collect();
+    draw(&columns, &rows, &vec![None; rows.len()], width)
+}

@@ -1,0 +1,144 @@
+//! A legend, and names beside points, which never lie over one another.
+
+use super::ink::{self, Ink};
+use super::scene::{Anchor, LINE, Mark, Path, Scene, Text, WIDTH, fit, line, rectangle, shape, width};
+
+/// How wide what stands before a name is.
+const SAMPLE: f64 = 24.0;
+/// How far names stand apart.
+const GAP: f64 = 14.0;
+/// How long the dashes of a colour that is used for the second time are; each further time they are shorter.
+const DASH: usize = 12;
+
+/// What stands before a name.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Sample {
+    /// The shape of a policy.
+    Shape(usize),
+    /// The shape of a policy that is not compared.
+    Ring(usize),
+    /// The line of a policy.
+    Line(usize),
+    /// A colour.
+    Colour(Ink),
+    /// What marks the firing of a stage.
+    Firing,
+}
+
+impl Sample {
+    /// Draws it around a point.
+    fn marks(self, x: f64, y: f64) -> Vec<Mark> {
+        let path = match self {
+            Self::Shape(nth) => point(nth, [x, y], 5.0),
+            Self::Ring(nth) => ring(nth, [x, y]),
+            Self::Line(nth) => stroke(nth, line([[x - 9.0, y], [x + 9.0, y]])),
+            Self::Firing => firing([x, y]),
+            Self::Colour(ink) => Path::filled(rectangle([x - 6.0, y - 6.0], [x + 6.0, y + 6.0]), ink),
+        };
+        vec![path.into()]
+    }
+}
+
+/// Returns the point of a policy.
+pub(super) fn point(nth: usize, at: [f64; 2], reach: f64) -> Path {
+    Path::filled(shape(nth, at, reach), ink::policy(nth)).outlined(ink::PAPER, 1.0)
+}
+
+/// Returns the point of a policy that is not compared.
+pub(super) fn ring(nth: usize, at: [f64; 2]) -> Path {
+    Path::filled(shape(nth, at, 5.0), ink::PAPER).outlined(ink::policy(nth), 2.0)
+}
+
+/// Returns the mark of a stage that fired.
+pub(super) fn firing(at: [f64; 2]) -> Path {
+    Path::filled(shape(4, at, 3.6), ink::TEXT).outlined(ink::PAPER, 0.7)
+}
+
+/// Returns the line of a policy, dashed where its colour has been used before.
+pub(super) fn stroke(nth: usize, d: String) -> Path {
+    let dash =
+        DASH.checked_div(nth / ink::POLICIES.len()).map(|it| format!("{} {}", it.max(2), it.clamp(2, 5)));
+    Path::drawn(d, ink::policy(nth), 2.0).dashed(dash)
+}
+
+/// Draws names with samples from the top of a drawing on, line after line; returns where they end.
+pub(super) fn legend(scene: &mut Scene, entries: impl IntoIterator<Item = (Sample, String)>) -> f64 {
+    let (mut x, mut y) = (4.0, 14.0);
+    for (sample, name) in entries {
+        let name = fit(&name, WIDTH - SAMPLE - 8.0);
+        let needed = SAMPLE + width(&name);
+        if x > 4.0 && x + needed > WIDTH - 4.0 {
+            (x, y) = (4.0, y + LINE);
+        }
+        scene.marks.extend(sample.marks(x + 9.0, y - 4.5));
+        scene.add(Text::new(x + SAMPLE, y, name));
+        x += needed + GAP;
+    }
+    y + LINE / 2.0
+}
+
+/// A part of a drawing: left, top, right, bottom.
+pub(super) type Area = [f64; 4];
+
+/// Returns the part of a drawing that a line upright or across takes.
+pub(super) fn around([from, to]: [[f64; 2]; 2]) -> Area {
+    let [left, right] = [from[0].min(to[0]), from[0].max(to[0])];
+    let [top, bottom] = [from[1].min(to[1]), from[1].max(to[1])];
+    [left - 2.0, top - 2.0, right + 2.0, bottom + 2.0]
+}
+
+/// Writes a name beside a point, if there is room right, left, above or below it within the frame.
+pub(super) fn name_beside(
+    scene: &mut Scene,
+    taken: &mut Vec<Area>,
+    frame: Area,
+    [x, y]: [f64; 2],
+    name: &str,
+) {
+    let places = [
+        (x + 9.0, y + 4.5, Anchor::Start),
+        (x - 9.0, y + 4.5, Anchor::End),
+        (x, y - 10.0, Anchor::Middle),
+        (x, y + 20.0, Anchor::Middle),
+        (x + 4.0, y - 10.0, Anchor::Start),
+        (x - 4.0, y + 20.0, Anchor::End),
+        (x + 4.0, y + 20.0, Anchor::Start),
+        (x - 4.0, y - 10.0, Anchor::End),
+    ];
+    for (x, y, anchor) in places {
+        let text = Text::new(x, y, name).anchored(anchor);
+        let area = text.area();
+        let is_inside =
+            area[0] >= frame[0] && area[1] >= frame[1] && area[2] <= frame[2] && area[3] <= frame[3];
+        if is_inside && !taken.iter().any(|it| meet(*it, area)) {
+            scene.add(text);
+            taken.push(area);
+            return;
+        }
+    }
+}
+
+/// Returns whether two parts of a drawing lie over one another.
+pub(super) fn meet(one: Area, other: Area) -> bool {
+    one[0] < other[2] && other[0] < one[2] && one[1] < other[3] && other[1] < one[3]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_of_one_colour_are_told_apart_by_dashes() {
+        let [first, second, third] = [0, 7, 14].map(|nth| stroke(nth, String::new()));
+
+        assert_eq!(ink::policy(0), ink::policy(14));
+        assert!(first != second && second != third && first != third);
+    }
+
+    #[test]
+    fn policies_of_one_colour_have_other_shapes() {
+        let marks: Vec<Path> = (0..35).map(|nth| point(nth, [0.0, 0.0], 5.0)).collect();
+
+        assert!(marks.iter().enumerate().all(|(nth, it)| !marks[..nth].contains(it)));
+    }
+}

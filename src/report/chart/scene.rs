@@ -1,0 +1,230 @@
+//! What is drawn: paths and words, and spots that say what they stand for when they are pointed at or reached by keyboard.
+
+use serde::Serialize;
+
+use super::ink::{self, Ink};
+
+/// How wide every chart is; in half a page, or on a telephone, its words can still be read.
+pub(super) const WIDTH: f64 = 480.0;
+/// How large words are.
+pub(super) const FONT: f64 = 13.0;
+/// How high a line of words is.
+pub(super) const LINE: f64 = 18.0;
+/// How wide a character is at most, on average, as a share of the size of words: fonts differ.
+const CHARACTER: f64 = 0.6;
+
+/// A drawing.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Scene {
+    pub(super) width: f64,
+    pub(super) height: f64,
+    /// What is drawn first.
+    pub(super) marks: Vec<Mark>,
+    /// What is drawn over it.
+    pub(super) spots: Vec<Spot>,
+}
+
+/// A part of a drawing that says what it stands for.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(super) struct Spot {
+    pub(super) label: String,
+    /// The label as it fits at the foot of the drawing.
+    pub(super) tip: String,
+    /// Whether the keyboard reaches it.
+    pub(super) is_stop: bool,
+    pub(super) marks: Vec<Mark>,
+}
+
+/// One thing drawn.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(tag = "is", rename_all = "lowercase")]
+pub(super) enum Mark {
+    Path(Path),
+    Text(Text),
+}
+
+/// A path.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub(super) struct Path {
+    d: String,
+    fill: Option<&'static str>,
+    line: Option<&'static str>,
+    width: f64,
+    dash: Option<String>,
+    opacity: Option<f64>,
+}
+
+/// Words.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(super) struct Text {
+    x: f64,
+    y: f64,
+    fill: &'static str,
+    anchor: Anchor,
+    is_bold: bool,
+    words: String,
+}
+
+/// Which end of words stands at their place.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Anchor {
+    #[default]
+    Start,
+    Middle,
+    End,
+}
+
+impl Scene {
+    /// Returns an empty drawing.
+    pub(super) fn new(height: f64) -> Self {
+        Self { width: WIDTH, height, marks: Vec::new(), spots: Vec::new() }
+    }
+
+    pub(super) fn add(&mut self, mark: impl Into<Mark>) {
+        self.marks.push(mark.into());
+    }
+
+    /// Adds a part that says what it stands for.
+    pub(super) fn spot(&mut self, label: String, is_stop: bool, marks: Vec<Mark>) {
+        let tip = fit(&label, WIDTH - 8.0);
+        self.spots.push(Spot { label, tip, is_stop, marks });
+    }
+}
+
+impl Path {
+    /// Returns a filled path.
+    pub(super) fn filled(d: String, ink: Ink) -> Self {
+        Self { d, fill: Some(ink.light), ..Self::default() }
+    }
+
+    /// Returns a drawn path.
+    pub(super) fn drawn(d: String, ink: Ink, width: f64) -> Self {
+        Self { d, line: Some(ink.light), width, ..Self::default() }
+    }
+
+    /// Draws its border, too.
+    pub(super) fn outlined(self, ink: Ink, width: f64) -> Self {
+        Self { line: Some(ink.light), width, ..self }
+    }
+
+    /// Dashes its line.
+    pub(super) fn dashed(self, dash: Option<String>) -> Self {
+        Self { dash, ..self }
+    }
+
+    /// Lets what is behind it be seen.
+    pub(super) fn faded(self, opacity: f64) -> Self {
+        Self { opacity: Some(opacity), ..self }
+    }
+}
+
+impl Text {
+    pub(super) fn new(x: f64, y: f64, words: impl Into<String>) -> Self {
+        let (anchor, fill) = (Anchor::Start, ink::TEXT.light);
+        Self { x: round(x), y: round(y), fill, anchor, is_bold: false, words: words.into() }
+    }
+
+    /// Returns what it takes at most: left, top, right, bottom.
+    pub(super) fn area(&self) -> [f64; 4] {
+        let wide = width(&self.words);
+        let left = match self.anchor {
+            Anchor::Start => self.x,
+            Anchor::Middle => self.x - wide / 2.0,
+            Anchor::End => self.x - wide,
+        };
+        [left, self.y - 11.0, left + wide, self.y + 4.0]
+    }
+
+    pub(super) fn anchored(self, anchor: Anchor) -> Self {
+        Self { anchor, ..self }
+    }
+
+    pub(super) fn faint(self) -> Self {
+        Self { fill: ink::FAINT.light, ..self }
+    }
+
+    pub(super) fn bold(self) -> Self {
+        Self { is_bold: true, ..self }
+    }
+}
+
+impl From<Path> for Mark {
+    fn from(path: Path) -> Self {
+        Self::Path(path)
+    }
+}
+
+impl From<Text> for Mark {
+    fn from(text: Text) -> Self {
+        Self::Text(text)
+    }
+}
+
+/// Returns a place to a tenth of a unit: no eye sees more, and files stay small.
+pub(super) fn round(place: f64) -> f64 {
+    // No minus before a zero.
+    (place * 10.0).round() / 10.0 + 0.0
+}
+
+/// Returns a line through points.
+pub(super) fn line(points: impl IntoIterator<Item = [f64; 2]>) -> String {
+    let steps = points.into_iter().enumerate().map(|(nth, [x, y])| {
+        let pen = if nth == 0 { 'M' } else { 'L' };
+        format!("{pen}{} {}", round(x), round(y))
+    });
+    steps.collect()
+}
+
+/// Returns a box between two corners.
+pub(super) fn rectangle([left, top]: [f64; 2], [right, bottom]: [f64; 2]) -> String {
+    let [left, top, right, bottom] = [left, top, right, bottom].map(round);
+    format!("M{left} {top}H{right}V{bottom}H{left}Z")
+}
+
+/// Returns the shape of the n-th policy around a point; those of one colour differ in shape, too.
+pub(super) fn shape(nth: usize, [x, y]: [f64; 2], reach: f64) -> String {
+    let closed = |corners: &[[f64; 2]]| {
+        line(corners.iter().map(|[across, down]| [x + across * reach, y + down * reach])) + "Z"
+    };
+    match nth % 5 {
+        0 => {
+            let (reach, double) = (round(reach), round(2.0 * reach));
+            let (left, y) = (round(x - reach), round(y));
+            format!("M{left} {y}a{reach} {reach} 0 1 0 {double} 0a{reach} {reach} 0 1 0 -{double} 0Z")
+        }
+        1 => closed(&[[-0.9, -0.9], [0.9, -0.9], [0.9, 0.9], [-0.9, 0.9]]),
+        2 => closed(&[[0.0, -1.2], [1.15, 0.9], [-1.15, 0.9]]),
+        3 => closed(&[[0.0, -1.3], [1.3, 0.0], [0.0, 1.3], [-1.3, 0.0]]),
+        _ => closed(&[[0.0, 1.2], [1.15, -0.9], [-1.15, -0.9]]),
+    }
+}
+
+/// Returns how wide words are at most.
+pub(super) fn width(words: &str) -> f64 {
+    words.chars().count() as f64 * FONT * CHARACTER
+}
+
+/// Returns words that fit into a width: what does not is left out of their middle.
+pub(super) fn fit(words: &str, most: f64) -> String {
+    let n_chars = words.chars().count();
+    if width(words) <= most {
+        return words.to_owned();
+    }
+    let room = (most / FONT / CHARACTER).max(3.0) as usize - 1;
+    let (head, tail) = (room - room / 2, room / 2);
+    words.chars().take(head).chain(['…']).chain(words.chars().skip(n_chars - tail)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_that_do_not_fit_keep_both_ends() {
+        assert_eq!(fit("short", 100.0), "short");
+        let cut = fit("a/very/long/name_of_a_policy", 100.0);
+        assert!(cut.starts_with("a/very") && cut.contains('…') && cut.ends_with("licy"), "{cut}");
+        assert!(width(&cut) <= 100.0 && width(&fit("äöüß→ÄÖÜ", 20.0)) <= 40.0);
+    }
+}

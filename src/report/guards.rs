@@ -1,0 +1,134 @@
+//! Verdicts of guards, in words and as programs read them.
+
+use std::fmt;
+
+use indexmap::IndexMap;
+use serde::Serialize;
+
+use super::sections::Detail;
+use super::{Report, Run};
+
+/// A guard that holds on more runs than this takes one line, unless details are asked for.
+const RUNS_SHOWN: usize = 3;
+
+/// What a guard came to on one run.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct GuardVerdict {
+    /// The guard.
+    pub guard: String,
+    /// The run: policy, scenario, profile.
+    #[serde(skip)]
+    pub run: [String; 3],
+    /// The number's place in the JSON report.
+    pub metric: String,
+    /// The policy whose same number it is divided by.
+    pub over: Option<String>,
+    /// The number; nothing where nothing covers it.
+    pub value: Option<f64>,
+    /// What it had to be.
+    pub bound: String,
+    /// Whether it is.
+    pub holds: bool,
+    /// Why there is no number.
+    pub reason: Option<String>,
+}
+
+impl fmt::Display for GuardVerdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [policy, scenario, profile] = &self.run;
+        write!(f, "{}: {} ({policy} on {scenario} under {profile})", self.guard, self.finding())
+    }
+}
+
+impl GuardVerdict {
+    /// Says what was found, without guard and run.
+    fn finding(&self) -> String {
+        let is = if self.holds { "is" } else { "is not" };
+        match (self.value, &self.reason) {
+            (Some(value), _) => format!("{} {is} {}", short(value, &self.bound), self.bound),
+            (None, Some(reason)) => format!("no value of `{}` to be {}: {reason}", self.metric, self.bound),
+            (None, None) => format!("no value of `{}` to be {}", self.metric, self.bound),
+        }
+    }
+
+    fn is_of(&self, run: &Run) -> bool {
+        self.run == [&run.policy, &run.scenario, &run.profile].map(String::as_str)
+    }
+}
+
+/// Returns a number with four decimals, or with all where its bound begins with the same.
+fn short(value: f64, bound: &str) -> String {
+    let rounded = ((value * 1e4).round() / 1e4).to_string();
+    if rounded == "0" || bound.ends_with(&format!(" {rounded}")) { value.to_string() } else { rounded }
+}
+
+impl Report {
+    /// Returns the verdicts on a run; nothing where the report has none at all.
+    pub(super) fn verdicts_on(&self, run: &Run) -> Option<Vec<&GuardVerdict>> {
+        let of_run = || self.guard_verdicts.iter().filter(|it| it.is_of(run)).collect();
+        (!self.guard_verdicts.is_empty()).then(of_run)
+    }
+
+    /// Returns the verdicts on a run as one cell of a table.
+    pub(super) fn verdicts_in_a_cell(&self, run: &Run) -> Option<String> {
+        let word = |it: &GuardVerdict| match it.holds {
+            true => format!("holds: {}", it.guard),
+            false => format!("fails: {} ({})", it.guard, it.finding()),
+        };
+        Some(self.verdicts_on(run)?.into_iter().map(word).collect::<Vec<_>>().join("; "))
+    }
+
+    /// Says how many verdicts are good; nothing where there are none.
+    #[must_use]
+    pub fn guards_heading(&self) -> Option<String> {
+        let (n_all, n_held) =
+            (self.guard_verdicts.len(), self.guard_verdicts.iter().filter(|it| it.holds).count());
+        (n_all > 0).then(|| format!("Guards ({n_held} of {n_all} hold)"))
+    }
+
+    /// Returns the verdicts in words, those that fail first.
+    #[must_use]
+    pub fn guard_lines(&self, detail: Detail) -> Vec<String> {
+        let failed = self.guard_verdicts.iter().filter(|it| !it.holds).map(|it| format!("fails: {it}"));
+        let mut held: IndexMap<&str, Vec<&GuardVerdict>> = IndexMap::new();
+        for verdict in self.guard_verdicts.iter().filter(|it| it.holds) {
+            held.entry(&verdict.guard).or_default().push(verdict);
+        }
+        let held = held.into_iter().flat_map(|(guard, verdicts)| {
+            if detail == Detail::Groups && verdicts.len() > RUNS_SHOWN {
+                return vec![format!("holds: {guard} (on {} runs)", verdicts.len())];
+            }
+            verdicts.into_iter().map(|it| format!("holds: {it}")).collect()
+        });
+        failed.chain(held).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_verdict_says_the_number_or_why_there_is_none() {
+        let verdict = GuardVerdict {
+            guard: "it is kept".to_owned(),
+            run: ["p", "s", "m"].map(str::to_owned),
+            metric: "retention.gap".to_owned(),
+            over: None,
+            value: None,
+            bound: "above 0.5".to_owned(),
+            holds: false,
+            reason: Some("no fact is said in passing".to_owned()),
+        };
+
+        let told = "it is kept: no value of `retention.gap` to be above 0.5: no fact is said in passing (p on s under m)";
+        assert_eq!(verdict.to_string(), told);
+        let low = GuardVerdict { value: Some(0.25), reason: None, ..verdict };
+        assert_eq!(low.to_string(), "it is kept: 0.25 is not above 0.5 (p on s under m)");
+        let high = GuardVerdict { value: Some(0.75), holds: true, ..low };
+        assert_eq!(high.to_string(), "it is kept: 0.75 is above 0.5 (p on s under m)");
+        let near = GuardVerdict { value: Some(0.500_01), ..high.clone() };
+        assert_eq!(near.finding(), "0.50001 is above 0.5");
+        assert_eq!(GuardVerdict { value: Some(0.712_345_6), ..high }.finding(), "0.7123 is above 0.5");
+    }
+}

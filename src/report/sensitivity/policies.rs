@@ -1,0 +1,110 @@
+//! What each policy saves across the profiles, and what that costs in evidence, recovery and results cut short.
+
+use super::grids::title;
+use super::{Compared, Grid};
+use crate::measure::Label;
+use crate::measure::sensitivity::{Cell, Sensitivity};
+use crate::quantity::UNLIMITED;
+use crate::report::numbers::{self, NONE};
+
+/// The labels with their words.
+pub(super) const LABELS: [(Label, &str); 4] = [
+    (Label::Dominates, "dominates"),
+    (Label::SafeCostWin, "safe cost win"),
+    (Label::CostOnly, "cost only"),
+    (Label::Loses, "loses"),
+];
+
+/// Returns what a label is called; nothing for a run that cannot be compared, or is what others are measured against.
+pub(super) fn word(label: Option<Label>) -> &'static str {
+    LABELS.iter().find(|(it, _)| Some(*it) == label).map_or(NONE, |(_, word)| word)
+}
+
+/// Returns the share of tool output that prompts last showed; nothing where there is none.
+pub(super) fn results_shown(cell: &Cell) -> Option<f64> {
+    let results = &cell.tally.outcome.tool_results;
+    (results.raw_tokens > 0).then(|| results.visible_tokens as f64 / results.raw_tokens as f64)
+}
+
+/// Returns the longest prompt as a share of the limit; nothing without a limit.
+pub(super) fn of_limit(cell: &Cell) -> Option<f64> {
+    let limit = cell.tally.limits.prompt;
+    (limit != UNLIMITED && limit > 0).then(|| cell.tally.sums.main.prompt_max as f64 / limit as f64)
+}
+
+/// Returns the tokens that recovery reads and writes; nothing where nothing is known to be needed.
+pub(super) fn recovery_tokens(cell: &Cell) -> Option<f64> {
+    cell.tally.has_needs.then_some(cell.tally.recovery_input + cell.tally.recovery_output)
+}
+
+/// Returns a line for each policy.
+pub(super) fn table(all: &Sensitivity, grid: &Compared, letters: &[String]) -> Grid {
+    let columns = [
+        "policy",
+        "cheapest under",
+        "Δ cost",
+        "evidence kept",
+        "recovery tokens",
+        "results shown",
+        "of limit",
+        "labels",
+    ];
+    let rows = letters.iter().enumerate().map(|(policy, letter)| {
+        let cells: Vec<&Cell> = grid.rows.iter().filter_map(|it| it.cells.get(policy)).collect();
+        let priced =
+            grid.rows.iter().filter(|it| !it.is_free() && it.cells.iter().any(|it| it.rank.is_some()));
+        let n_cheapest = grid.rows.iter().filter(|it| it.cheapest() == Some(policy)).count();
+        let percent = |number: fn(&Cell) -> Option<f64>| range(&cells, number, numbers::percent);
+        let tokens = |it: f64| numbers::short(it.round() as u64);
+        vec![
+            letter.clone(),
+            format!("{n_cheapest} of {}", priced.count()),
+            if policy == 0 { NONE.to_owned() } else { median_change(grid, policy) },
+            percent(|it| it.tally.evidence_kept()),
+            range(&cells, recovery_tokens, tokens),
+            percent(results_shown),
+            percent(of_limit),
+            if policy == 0 { "baseline".to_owned() } else { labels(grid, policy) },
+        ]
+    });
+    Grid {
+        title: title(all, grid, "What each policy saves and loses"),
+        columns: columns.map(str::to_owned).to_vec(),
+        n_names: 1,
+        rows: rows.collect(),
+        chart: None,
+    }
+}
+
+/// Writes the least and the most of a number under all profiles; one number where these read the same.
+fn range(cells: &[&Cell], number: fn(&Cell) -> Option<f64>, written: impl Fn(f64) -> String) -> String {
+    let numbers = || cells.iter().filter_map(|it| number(it));
+    let (least, most) = (numbers().reduce(f64::min), numbers().reduce(f64::max));
+    match least.zip(most).map(|(least, most)| (written(least), written(most))) {
+        None => NONE.to_owned(),
+        Some((least, most)) if least == most => least,
+        Some((least, most)) => format!("{}–{most}", least.trim_end_matches('%')),
+    }
+}
+
+/// Writes the median of the changes of cost against the first policy.
+fn median_change(grid: &Compared, policy: usize) -> String {
+    let share = |cells: &[Cell]| {
+        let (cell, first) = (&cells[policy], &cells[0]);
+        let is_same_work = cell.tally.outcome.turns_completed == first.tally.outcome.turns_completed;
+        let share = cell.cost()? / first.cost()?;
+        Some(share).filter(|it| is_same_work && it.is_finite())
+    };
+    let mut shares: Vec<f64> = grid.rows.iter().filter_map(|it| share(&it.cells)).collect();
+    shares.sort_by(f64::total_cmp);
+    let median = shares.get(shares.len() / 2).copied();
+    median.and_then(|it| numbers::change(it, 1.0)).unwrap_or_else(|| NONE.to_owned())
+}
+
+/// Counts the profiles by how the policy stands against the first.
+fn labels(grid: &Compared, policy: usize) -> String {
+    let of = |label| grid.rows.iter().filter(|it| !it.is_free() && it.label(policy) == Some(label)).count();
+    let counts = LABELS.iter().map(|(label, word)| (of(*label), word)).filter(|(n, _)| *n > 0);
+    let words: Vec<String> = counts.map(|(n, word)| format!("{n} {word}")).collect();
+    if words.is_empty() { NONE.to_owned() } else { words.join(", ") }
+}

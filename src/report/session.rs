@@ -1,0 +1,164 @@
+//! The recorded sessions of a report: what was read, and how well the recorded bill itself is reproduced.
+
+use indexmap::IndexMap;
+use serde::Serialize;
+
+use super::numbers::{percent, thousands};
+use super::{Report, Skipped, numbers};
+use crate::calibrate::{Calibration, Class};
+use crate::quantity::Tokens;
+
+/// A recorded session that was run.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Session {
+    /// Its name: that of its runs' scenario.
+    pub name: String,
+    /// The model that was billed for most of its input; none where the recording names none.
+    pub model: Option<String>,
+    /// The session whose agent started it, where it is a sub-agent's.
+    pub parent: Option<String>,
+    /// Whether it runs under the profile of that model.
+    pub is_under_own_model: bool,
+    /// How many requests it holds.
+    pub requests: u64,
+    /// Of these: how many other models answered. Each model has a cache and prices of its own; one that no profile stands for is priced
+    /// as the session's.
+    pub requests_of_others: u64,
+    /// How well its bill is reproduced; none where it has none, or where it does not run under its own model's profile.
+    pub bill: Option<BillCheck>,
+}
+
+/// How well recorded bills are reproduced, when everything is kept as the harness kept it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct BillCheck {
+    /// How many requests are compared: all but the first of a session.
+    pub requests: usize,
+    /// Of these: the predicted cache read is what was billed.
+    pub exact: usize,
+    /// Of these: it is within 64 tokens or 0.5% of it.
+    pub close: usize,
+    /// By how many tokens the predicted reads differ from those billed.
+    pub token_error: Tokens,
+    /// The reads that were billed.
+    pub read_tokens: Tokens,
+    /// What their predicted input costs, in US dollars.
+    pub predicted_usd: f64,
+    /// What their billed input costs.
+    pub billed_usd: f64,
+}
+
+impl BillCheck {
+    /// Counts what a comparison found; nothing where it compared no request.
+    #[must_use]
+    pub fn new(found: &Calibration) -> Option<Self> {
+        let exact = found.count(Class::Exact);
+        let check = Self {
+            requests: found.pairs.len(),
+            exact,
+            close: exact + found.count(Class::Within),
+            token_error: found.pairs.iter().map(|it| it.predicted.read.abs_diff(it.billed.cache_read)).sum(),
+            read_tokens: found.pairs.iter().map(|it| it.billed.cache_read).sum(),
+            predicted_usd: found.predicted_cost.usd(),
+            billed_usd: found.billed_cost.usd(),
+        };
+        (check.requests > 0).then_some(check)
+    }
+
+    fn add(&mut self, more: &Self) {
+        self.requests += more.requests;
+        self.exact += more.exact;
+        self.close += more.close;
+        self.token_error += more.token_error;
+        self.read_tokens += more.read_tokens;
+        self.predicted_usd += more.predicted_usd;
+        self.billed_usd += more.billed_usd;
+    }
+}
+
+impl Report {
+    /// Returns how well the bills of all sessions are reproduced; nothing where none is compared.
+    #[must_use]
+    pub fn bill(&self) -> Option<BillCheck> {
+        let bills = self.sessions.iter().filter_map(|it| it.bill);
+        bills.reduce(|mut all, it| {
+            all.add(&it);
+            all
+        })
+    }
+
+    /// Says what was read and under which profiles, and how well the recorded bill itself is reproduced; nothing where nothing
+    /// is recorded.
+    #[must_use]
+    pub fn on_sessions(&self) -> Vec<String> {
+        let skipped = match self.skipped.len() {
+            0 => String::new(),
+            n => format!("; {} skipped: {}", thousands(n as u64), Skipped::counted(&self.skipped)),
+        };
+        let n_agents = self.sessions.iter().filter(|it| it.parent.is_some()).count();
+        let agents = match n_agents {
+            0 => String::new(),
+            1 => "; 1 is a sub-agent's".to_owned(),
+            n => format!("; {} are sub-agents'", thousands(n as u64)),
+        };
+        let counted = |n: usize| match n {
+            1 => "1 session".to_owned(),
+            n => format!("{} sessions", thousands(n as u64)),
+        };
+        let mut lines = Vec::new();
+        if !self.sessions.is_empty() {
+            let requests: u64 = self.sessions.iter().map(|it| it.requests).sum();
+            lines.push(format!(
+                "{} read ({} requests){agents}{skipped}. Under {}.",
+                counted(self.sessions.len()),
+                thousands(requests),
+                self.profiles_of_sessions()
+            ));
+            let others: u64 = self.sessions.iter().map(|it| it.requests_of_others).sum();
+            if others > 0 {
+                lines.push(format!(
+                    "{} requests used another model than the rest of their session; each is priced and cached under its own \
+                     model.",
+                    thousands(others)
+                ));
+            }
+        } else if !skipped.is_empty() {
+            lines.push(format!("No session read{skipped}."));
+        }
+        lines.extend(self.bill().map(|it| {
+            let dollars = numbers::change(it.predicted_usd, it.billed_usd).unwrap_or_else(|| "0.0%".to_owned());
+            let n = it.requests as f64;
+            format!(
+                "Checked against the recorded bill: cache reads match exactly on {} of the requests and closely on {}; tokens \
+                 read are off by {}, input dollars by {dollars}.",
+                percent(it.exact as f64 / n),
+                percent(it.close as f64 / n),
+                percent(it.token_error as f64 / it.read_tokens.max(1) as f64)
+            )
+        }));
+        lines
+    }
+
+    /// Returns the profiles that sessions run under, each with how many there are under it, most first.
+    fn profiles_of_sessions(&self) -> String {
+        const SHOWN: usize = 4;
+        let is_session = |name: &str| self.sessions.iter().any(|it| it.name == name);
+        let mut counts: IndexMap<&str, usize> = IndexMap::new();
+        let mut last = None;
+        for run in &self.runs {
+            // Runs of one session under one profile follow each other.
+            let cell = Some((run.scenario.as_str(), run.profile.as_str()));
+            if cell != last && is_session(&run.scenario) {
+                *counts.entry(&run.profile).or_default() += 1;
+            }
+            last = cell;
+        }
+        counts.sort_by(|_, one, _, other| other.cmp(one));
+        let names = counts.iter().take(SHOWN).map(|(name, n)| match (counts.len(), n) {
+            (1, _) => (*name).to_owned(),
+            (_, n) => format!("{name} ({})", thousands(*n as u64)),
+        });
+        let more = counts.len().saturating_sub(SHOWN);
+        let names = names.collect::<Vec<_>>().join(", ");
+        if more == 0 { names } else { format!("{names} and {more} more") }
+    }
+}

@@ -1,0 +1,207 @@
+//! A table's answer in words: which policy to take, why, and how far to trust it.
+
+use serde::Serialize;
+
+use super::Report;
+use super::fit::short_names;
+use super::numbers::{percent, signed};
+use super::sections::{Detail, Line, Section};
+use crate::measure::is_open;
+
+/// The share of the evidence that a policy must keep to be advised, unless something else is asked for.
+pub const MIN_EVIDENCE: f64 = 0.9;
+
+/// What a table says.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Verdict {
+    /// What was run.
+    pub load: String,
+    /// Under which profile.
+    pub profile: String,
+    /// The share of the evidence that a policy must keep to be advised.
+    pub min_evidence: f64,
+    /// The policy that the others are measured against.
+    pub baseline: String,
+    /// The cheapest of the policies that keep as much, the first one included; none where no cost is known.
+    pub cheapest: Option<Choice>,
+    /// Cheaper policies that lose more evidence, the cheapest first.
+    pub lossy: Vec<Choice>,
+    /// Whether anything says what is needed, so that losses are known.
+    pub knows_evidence: bool,
+    /// How many scenarios are added up.
+    pub scenarios: usize,
+}
+
+/// A policy against the first one.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Choice {
+    /// The policy.
+    pub policy: String,
+    /// By which share its cost differs from the first one's; none for the first one.
+    pub change: Option<f64>,
+    /// What the change comes to when the sessions are resampled.
+    pub interval: Option<[f64; 2]>,
+    /// The share of the sessions that are cheaper.
+    pub cheaper: Option<f64>,
+    /// The share of needed evidence that its prompts still held.
+    pub evidence_kept: Option<f64>,
+    /// Whether what is assumed of recovery decides if it is cheaper than the first one.
+    pub is_open: bool,
+}
+
+impl Report {
+    /// Returns what the tables say, those that are parts of others left out.
+    #[must_use]
+    pub fn verdicts(&self) -> Vec<Verdict> {
+        let sections = self.sections(Detail::Groups);
+        let whole = sections.iter().filter(|it| !it.is_part && it.lines.len() > 1);
+        whole.map(|it| Verdict::new(it, &self.oracles, self.min_evidence)).collect()
+    }
+
+    /// Returns the verdicts in words, each behind what it is about where there are several.
+    #[must_use]
+    pub fn verdict_lines(&self) -> Vec<String> {
+        let verdicts = self.verdicts();
+        let one = |it: &Verdict| match verdicts.len() {
+            1 => it.words(),
+            _ => format!(
+                "{} under {}: {}",
+                it.load.split(" (").next().unwrap_or_default(),
+                it.profile,
+                it.words()
+            ),
+        };
+        verdicts.iter().map(one).collect()
+    }
+
+    /// Returns all notes, those on what no scenario says and on oracles too.
+    #[must_use]
+    pub fn all_notes(&self) -> Vec<String> {
+        self.notes.iter().cloned().chain(self.note_on_needs()).chain(self.note_on_oracles()).collect()
+    }
+
+    /// Says what the oracles among the policies are; nothing where there is none.
+    #[must_use]
+    pub fn note_on_oracles(&self) -> Option<String> {
+        let is_run = |name: &&String| self.runs.iter().any(|it| it.policy == **name);
+        let names: Vec<&str> = self.oracles.iter().filter(is_run).map(String::as_str).collect();
+        (!names.is_empty()).then(|| {
+            format!(
+                "{} has full knowledge of later needs: an upper bound on what better selection could keep, not a lower bound on cost.",
+                names.join(", ")
+            )
+        })
+    }
+}
+
+impl Verdict {
+    /// Weighs the lines of a table; oracles cannot be taken, and what stopped at a limit did less.
+    fn new(section: &Section, oracles: &[String], min_evidence: f64) -> Self {
+        let baseline = section.lines.first();
+        let knows_evidence = section.lines.iter().any(|it| it.tally.evidence_kept().is_some());
+        let keeps = |it: &&Line| it.tally.evidence_kept().is_none_or(|it| it >= min_evidence);
+        let is_first = |it: &Line| baseline.is_some_and(|first| first.policy == it.policy);
+        let mut known: Vec<(f64, &Line)> = section
+            .lines
+            .iter()
+            .filter(|it| !oracles.contains(&it.policy) && it.stopped.is_none())
+            .filter_map(|it| Some((if is_first(it) { 0.0 } else { section.change(it)? }, it)))
+            .filter(|it| it.1.tally.costs.total().is_some())
+            .collect();
+        // Of equal costs the earlier stands first.
+        known.sort_by(|one, other| one.0.total_cmp(&other.0));
+        let choice = |it: &&Line| {
+            let own = !is_first(it);
+            Choice {
+                policy: it.policy.clone(),
+                change: own.then(|| section.change(it)).flatten(),
+                interval: it.spread.and_then(|it| it.interval),
+                cheaper: it.spread.map(|it| it.cheaper),
+                evidence_kept: it.tally.evidence_kept(),
+                is_open: own
+                    && baseline.is_some_and(|first| is_open(&first.tally.cost_ends(), &it.tally.cost_ends())),
+            }
+        };
+        let cheapest = known.iter().map(|it| it.1).find(|it| is_first(it) || keeps(it));
+        let below = |it: &f64| cheapest.is_some_and(|best| *it < section.change(best).unwrap_or(0.0));
+        let lossy = known.iter().filter(|(change, it)| !is_first(it) && !keeps(it) && below(change));
+        Self {
+            load: section.load.clone(),
+            profile: section.profile.clone(),
+            min_evidence,
+            baseline: baseline.map(|it| it.policy.clone()).unwrap_or_default(),
+            cheapest: cheapest.map(|it| choice(&it)),
+            lossy: lossy.map(|it| choice(&it.1)).collect(),
+            knows_evidence,
+            scenarios: section.scenarios,
+        }
+    }
+
+    /// Says it in a sentence or a few.
+    #[must_use]
+    pub fn words(&self) -> String {
+        let Some(best) = &self.cheapest else {
+            return "No policy finished with a known cost, so none is advised.".to_owned();
+        };
+        let kept = format!("at least {} of the evidence", percent_round(self.min_evidence));
+        let name = short_names(&[&best.policy])[0];
+        let mut words = match best.change {
+            None if self.knows_evidence => {
+                format!("Nothing that keeps {kept} is cheaper than {name}: keep it.")
+            }
+            None => format!("Nothing is cheaper than {name}: keep it."),
+            Some(change) => {
+                let asked = if self.knows_evidence {
+                    format!("Cheapest with {kept} kept")
+                } else {
+                    "Cheapest".to_owned()
+                };
+                format!("{asked}: {name}, {}{}.", signed(change), self.how_sure(best))
+            }
+        };
+        if best.change.is_some() && best.is_open {
+            words += &format!(
+                " Whether it is cheaper than {} is open: it hangs on what is assumed of recovery.",
+                self.baseline
+            );
+        }
+        if !self.knows_evidence {
+            words += " Nothing says what is needed later, so what it loses is unknown.";
+        }
+        if let Some(lossy) = self.lossy_words() {
+            words += &lossy;
+        }
+        words
+    }
+
+    /// Says how far a change holds for other sessions.
+    fn how_sure(&self, best: &Choice) -> String {
+        let Some([low, high]) = best.interval else { return String::new() };
+        let cheaper = best.cheaper.map_or_else(String::new, |it| {
+            format!("; cheaper in {} of {}", percent_round(it), self.scenarios)
+        });
+        let zero = if low < 0.0 && high > 0.0 { "; other sessions may say the opposite" } else { "" };
+        format!(" (95% interval {} to {}{cheaper}{zero})", signed(low), signed(high))
+    }
+
+    /// Names the policies that save by losing evidence.
+    fn lossy_words(&self) -> Option<String> {
+        const SHOWN: usize = 3;
+        let names: Vec<&str> = self.lossy.iter().map(|it| it.policy.as_str()).collect();
+        let said = self.lossy.iter().zip(short_names(&names)).take(SHOWN).map(|(it, name)| {
+            let kept = it.evidence_kept.map_or_else(String::new, percent);
+            let open = if it.is_open { "; whether it saves is open" } else { "" };
+            format!("{name} ({}, {kept} kept{open})", it.change.map_or_else(String::new, signed))
+        });
+        let said: Vec<String> = said.collect();
+        let more = self.lossy.len().saturating_sub(SHOWN);
+        let more = if more == 0 { String::new() } else { format!(" and {more} more") };
+        (!said.is_empty()).then(|| format!(" Cheaper by losing evidence: {}{more}.", said.join(", ")))
+    }
+}
+
+/// Returns a share as a percentage, without a fraction where it has none.
+fn percent_round(share: f64) -> String {
+    let text = format!("{:.1}", share * 100.0);
+    format!("{}%", text.strip_suffix(".0").unwrap_or(&text))
+}

@@ -1,0 +1,187 @@
+//! What harnesses are known to do to the provider's cache, by version: the rules of `assumptions/harnesses.toml`.
+
+mod conduct;
+
+use std::fmt;
+use std::sync::OnceLock;
+
+use indexmap::IndexMap;
+use serde::Deserialize;
+
+use crate::input::TtlClass;
+use crate::input::text::decode::{Format, decode};
+use crate::input::text::duration::Duration;
+use crate::quantity::{Decimal, Tokens};
+
+pub(super) use conduct::Conduct;
+
+/// The rules, with their sources.
+const TEXT: &str = include_str!("../../../assumptions/harnesses.toml");
+
+/// A version of a harness; numbers that it does not have are 0.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Version([u32; 3]);
+
+impl Version {
+    /// Reads `2.1.37`; nothing behind the third number counts.
+    pub(super) fn parse(text: &str) -> Self {
+        let mut version = Self::default();
+        for (number, digits) in version.0.iter_mut().zip(text.split('.')) {
+            let n_digits = digits.bytes().take_while(u8::is_ascii_digit).count();
+            *number = digits[..n_digits].parse().unwrap_or(0);
+        }
+        version
+    }
+}
+
+/// Something that a log tells between two requests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Occasion {
+    /// A skill was expanded.
+    Skill,
+    /// The session was left and taken up again.
+    Restart,
+}
+
+/// The rules of a harness.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Rules {
+    lifetimes: Vec<Lifetime>,
+    leads: Vec<Lead>,
+    rewrites: Vec<Rewrite>,
+}
+
+/// The versions that a rule is about, the first and the last one included.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct Versions {
+    from: Option<String>,
+    to: Option<String>,
+}
+
+impl Versions {
+    fn include(&self, version: Version) -> bool {
+        let bound = |text: &Option<String>| text.as_deref().map(Version::parse);
+        bound(&self.from).is_none_or(|it| it <= version) && bound(&self.to).is_none_or(|it| version <= it)
+    }
+}
+
+/// How long entries are asked to live.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Lifetime {
+    #[serde(default)]
+    versions: Versions,
+    ttl: Duration,
+    seen: Seen,
+}
+
+/// What share of the hidden part of the first prompt is tools and system prompt.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Lead {
+    #[serde(default)]
+    versions: Versions,
+    share: Decimal,
+    /// No more than so many tokens.
+    tokens_max: Tokens,
+    seen: Seen,
+}
+
+/// What makes a harness write the messages anew from the first on.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Rewrite {
+    #[serde(default)]
+    versions: Versions,
+    on: Trigger,
+    /// Of a call: the tools that count.
+    #[serde(default)]
+    tools: Vec<String>,
+    /// Whether only the first rewrite of a turn is one.
+    #[serde(default)]
+    once_a_turn: bool,
+    seen: Seen,
+}
+
+/// Before which request the messages are written anew.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Trigger {
+    /// The first after history was taken out.
+    Reset,
+    /// The one that first has an expanded skill.
+    Skill,
+    /// The first of the turn after one with a skill.
+    TurnAfterSkill,
+    /// The first of the turn after one that called a certain tool.
+    TurnAfterCall,
+    /// The first after the session was taken up again.
+    Restart,
+}
+
+/// In how many cases a rule held, and of how many.
+#[derive(Clone, Copy, Debug, Deserialize)]
+struct Seen(u32, u32);
+
+impl fmt::Display for Seen {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "seen in {} of {} cases", self.0, self.1)
+    }
+}
+
+impl Rules {
+    /// Returns what is known of a harness, if anything is.
+    fn of(harness: &str) -> Option<&'static Self> {
+        static RULES: OnceLock<IndexMap<String, Rules>> = OnceLock::new();
+        RULES.get_or_init(|| decode(TEXT, Format::Toml).unwrap_or_default()).get(harness)
+    }
+
+    /// Returns how long a version asks entries to live, and in how many cases that was seen.
+    fn lifetime(&self, version: Version) -> Option<(TtlClass, Seen)> {
+        let rule = self.lifetimes.iter().find(|it| it.versions.include(version))?;
+        Some((TtlClass::of(rule.ttl.0), rule.seen))
+    }
+
+    /// Returns how much of what the first prompt hides is likely to be tools and system prompt, and in how many cases it was.
+    fn lead(&self, version: Version, hidden: Tokens) -> Option<(Tokens, Seen)> {
+        let rule = self.leads.iter().find(|it| it.versions.include(version))?;
+        Some((rule.share.of(hidden).min(rule.tokens_max), rule.seen))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_version_is_compared_number_by_number() {
+        let versions = ["", "2", "2.0.76", "2.1.7", "2.1.12", "2.1.12-beta.9", "2.2"].map(Version::parse);
+
+        assert!(versions.is_sorted());
+        assert_eq!(versions[4], versions[5]);
+    }
+
+    #[test]
+    fn every_rule_of_the_file_was_seen_to_hold_five_times() {
+        let all: IndexMap<String, Rules> = decode(TEXT, Format::Toml).unwrap();
+
+        let rules = all.values();
+        let seen = rules.flat_map(|it| {
+            let lifetimes = it.lifetimes.iter().map(|it| it.seen);
+            lifetimes.chain(it.leads.iter().map(|it| it.seen)).chain(it.rewrites.iter().map(|it| it.seen))
+        });
+        assert!(seen.into_iter().all(|Seen(held, of)| (5..=of).contains(&held)));
+        assert!(all.contains_key("claude-code"));
+    }
+
+    #[test]
+    fn entries_live_for_an_hour_from_version_2_1_20_on() {
+        let rules = Rules::of("claude-code").unwrap();
+        let ttl = |version| rules.lifetime(Version::parse(version)).map(|it| it.0);
+
+        assert_eq!(["", "2.0.76", "2.1.7", "2.1.19"].map(ttl), [Some(TtlClass::Short); 4]);
+        assert_eq!(["2.1.20", "2.1.62", "2.2.0", "3.0"].map(ttl), [Some(TtlClass::Long); 4]);
+    }
+}

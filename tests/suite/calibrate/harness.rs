@@ -1,0 +1,358 @@
+//! What a harness does to the cache, by version: small logs as Claude Code writes them.
+
+use std::fmt::Write as _;
+
+use ctxsim::calibrate::Calibration;
+use ctxsim::explain::explain;
+use ctxsim::input::TtlClass;
+use ctxsim::input::profile::cache::Setting;
+use ctxsim::input::scenario::SideRequest;
+use ctxsim::timeline::{EventKind, Timeline};
+
+use super::{identity, profile, rows, timelines};
+
+/// A log that is being written: each record follows the one before, two seconds later.
+#[derive(Clone)]
+struct Log {
+    text: String,
+    version: &'static str,
+    n_records: usize,
+    parent: Option<usize>,
+    seconds: usize,
+    /// Whether writes are billed for an hour; nothing where the log does not say.
+    is_long: Option<bool>,
+    side_request: SideRequest,
+}
+
+impl Log {
+    fn new(version: &'static str) -> Self {
+        let side_request = SideRequest::Inferred;
+        let (n_records, seconds) = (0, 0);
+        Self {
+            text: String::new(),
+            version,
+            n_records,
+            parent: None,
+            seconds,
+            is_long: Some(true),
+            side_request,
+        }
+    }
+
+    fn record(mut self, kind: &str, fields: &str) -> Self {
+        let parent = self.parent.map_or("null".to_owned(), |it| format!("\"u{it}\""));
+        self.n_records += 1;
+        self.seconds += 2;
+        let (n, s) = (self.n_records, self.seconds);
+        let time = format!("2026-01-01T{:02}:{:02}:{:02}.000Z", s / 3_600, s / 60 % 60, s % 60);
+        writeln!(
+            self.text,
+            r#"{{"parentUuid":{parent},"isSidechain":false,"userType":"external","cwd":"/w","sessionId":"s","version":"{}","gitBranch":"main","type":"{kind}",{fields},"uuid":"u{n}","timestamp":"{time}"}}"#,
+            self.version
+        )
+        .unwrap();
+        self.parent = Some(n);
+        self
+    }
+
+    fn version(self, version: &'static str) -> Self {
+        Self { version, ..self }
+    }
+
+    fn wait(self, seconds: usize) -> Self {
+        Self { seconds: self.seconds + seconds, ..self }
+    }
+
+    /// The next record follows none.
+    fn root(self) -> Self {
+        Self { parent: None, ..self }
+    }
+
+    fn hook(self, name: &str) -> Self {
+        let fields = format!(
+            r#""data":{{"type":"hook_progress","hookEvent":"SessionStart","hookName":"{name}","command":"x"}},"toolUseID":"t""#
+        );
+        self.record("progress", &fields)
+    }
+
+    fn user(self, text: &str) -> Self {
+        self.record("user", &format!(r#""message":{{"role":"user","content":"{text}"}}"#))
+    }
+
+    /// A command that is a skill, and what it stands for.
+    fn skill_command(self) -> Self {
+        let command = r"<command-message>review</command-message>\n<command-name>/review</command-name>";
+        let text = r#"{"type":"text","text":"Base directory for this skill: /skills/review"}"#;
+        self.user(command)
+            .record("user", &format!(r#""message":{{"role":"user","content":[{text}]}},"isMeta":true"#))
+    }
+
+    /// The result of a call; of a skill's, with what it stands for.
+    fn result(self, call: &str, is_skill: bool) -> Self {
+        let block =
+            format!(r#"{{"tool_use_id":"{call}","type":"tool_result","content":"{}"}}"#, "line ".repeat(100));
+        let log = self.record("user", &format!(r#""message":{{"role":"user","content":[{block}]}}"#));
+        if !is_skill {
+            return log;
+        }
+        let text = r#"{"type":"text","text":"Base directory for this skill: /skills/review"}"#;
+        let fields = format!(
+            r#""message":{{"role":"user","content":[{text}]}},"isMeta":true,"sourceToolUseID":"{call}""#
+        );
+        log.record("user", &fields)
+    }
+
+    /// A reply that calls a tool, unless its name is empty; three tokens stand behind the last breakpoint.
+    fn reply(self, tool: &str, read: u64, write: u64) -> Self {
+        let n = self.n_records;
+        let block = match tool {
+            "" => r#"{"type":"text","text":"done"}"#.to_owned(),
+            tool => format!(r#"{{"type":"tool_use","id":"c{n}","name":"{tool}","input":{{}}}}"#),
+        };
+        let split = self.is_long.map_or(String::new(), |is_long| {
+            let (short, long) = if is_long { (0, write) } else { (write, 0) };
+            format!(
+                r#","cache_creation":{{"ephemeral_5m_input_tokens":{short},"ephemeral_1h_input_tokens":{long}}}"#
+            )
+        });
+        let usage = format!(
+            r#"{{"input_tokens":3,"cache_read_input_tokens":{read},"cache_creation_input_tokens":{write},"output_tokens":1{split}}}"#
+        );
+        let message = format!(
+            r#"{{"model":"claude-opus-4-5","id":"m{n}","role":"assistant","content":[{block}],"usage":{usage}}}"#
+        );
+        self.record("assistant", &format!(r#""message":{message}"#))
+    }
+
+    /// A reply that calls a tool, and the result.
+    fn called(self, tool: &str, read: u64, write: u64) -> Self {
+        let call = format!("c{}", self.n_records);
+        self.reply(tool, read, write).result(&call, tool == "Skill")
+    }
+
+    fn timeline(&self) -> Timeline {
+        timelines(&self.text, self.side_request).remove(0)
+    }
+
+    /// What is predicted to be read, and what was billed.
+    fn reads(&self) -> Vec<(u64, u64)> {
+        let timeline = self.timeline();
+        let billed = timeline.recorded.as_ref().unwrap().usage.iter().flatten();
+        let rows = rows(&timeline, &profile()).requests;
+        assert_eq!(rows.len(), billed.clone().count());
+        rows.iter().map(|it| it.usage.read).zip(billed.map(|it| it.cache_read)).collect()
+    }
+
+    /// Asserts that every request but the first reads what was billed.
+    fn is_predicted(&self) {
+        let reads = self.reads();
+        assert!(reads.iter().skip(1).all(|(predicted, billed)| predicted == billed), "{reads:?}");
+    }
+}
+
+/// What a log's prompts are when each request reads what the one before had cached.
+fn with_whole_reads(log: &Log) -> Vec<u64> {
+    let timeline = log.timeline();
+    let usage = timeline.recorded.unwrap().usage;
+    usage.windows(2).map(|it| it[0].unwrap().prompt - it[0].unwrap().uncached).collect()
+}
+
+/// A turn of two requests: tools and system prompt take 16,000 tokens.
+fn begun(version: &'static str) -> Log {
+    Log::new(version).user("hello").called("Read", 16_000, 14_000).reply("", 30_000, 1_000)
+}
+
+/// A skill is expanded by a command, another one by a call in the same turn; two turns follow.
+fn with_skills(version: &'static str) -> Log {
+    begun(version)
+        .skill_command()
+        .called("Skill", 16_000, 16_000)
+        .reply("", 32_000, 500)
+        .user("go on")
+        .reply("", 16_000, 17_000)
+        .user("go on")
+        .reply("", 33_000, 200)
+}
+
+#[test]
+fn a_skill_and_the_turn_after_it_read_tools_and_system_prompt_alone_in_some_versions() {
+    for version in ["2.1.14", "2.1.30", "2.1.37"] {
+        with_skills(version).is_predicted();
+    }
+    for version in ["2.0.76", "2.1.12", "2.1.42"] {
+        let log = with_skills(version);
+        let predicted: Vec<u64> = log.reads().iter().skip(1).map(|it| it.0).collect();
+        assert_eq!(predicted, with_whole_reads(&log), "{version}");
+    }
+}
+
+#[test]
+fn an_explanation_says_that_the_harness_wrote_the_messages_anew() {
+    let timeline = with_skills("2.1.30").timeline();
+    let settings = |request: usize| {
+        explain(&timeline, &identity(), &profile(), request).unwrap().prefix.unwrap().settings
+    };
+
+    assert_eq!(settings(3), [Setting::Preamble], "the skill's");
+    assert_eq!(settings(4), []);
+}
+
+#[test]
+fn the_first_skill_of_a_turn_that_a_call_expands_reads_tools_and_system_prompt_alone() {
+    begun("2.1.30")
+        .user("review it")
+        .called("Skill", 31_000, 200)
+        .called("Skill", 16_000, 16_000)
+        .reply("", 32_000, 500)
+        .is_predicted();
+}
+
+#[test]
+fn the_turn_after_a_task_was_created_reads_tools_and_system_prompt_alone_in_some_versions() {
+    let log = |version| {
+        begun(version)
+            .user("plan it")
+            .called("TaskCreate", 31_000, 200)
+            .called("TaskUpdate", 31_200, 200)
+            .reply("", 31_400, 200)
+            .user("go on")
+            .called("TaskUpdate", 16_000, 16_000)
+            .reply("", 32_000, 100)
+            .user("go on")
+            .reply("", 32_100, 200)
+    };
+
+    log("2.1.31").is_predicted();
+    log("2.1.37").is_predicted();
+    for version in ["2.1.30", "2.1.38"] {
+        let log = log(version);
+        let predicted: Vec<u64> = log.reads().iter().skip(1).map(|it| it.0).collect();
+        assert_eq!(predicted, with_whole_reads(&log), "{version}");
+    }
+}
+
+#[test]
+fn a_session_that_is_taken_up_again_reads_tools_and_system_prompt_alone() {
+    let log = begun("2.1.62").hook("SessionStart:resume").user("go on").reply("", 16_000, 15_500);
+    log.is_predicted();
+
+    let expired = begun("2.1.62").wait(4_000).hook("SessionStart:resume").user("go on").reply("", 0, 31_500);
+    expired.is_predicted();
+}
+
+#[test]
+fn a_session_that_was_cleared_goes_on_behind_a_reset_and_loses_no_request() {
+    let log = begun("2.1.12")
+        .hook("SessionStart:startup")
+        .root()
+        .hook("SessionStart:clear")
+        .hook("SessionStart:clear")
+        .user("Implement the following plan")
+        .called("Read", 16_000, 13_500)
+        .reply("", 29_500, 400);
+
+    let timeline = log.timeline();
+
+    assert_eq!(timeline.spine.steps.len(), 4, "those before the session was cleared, too");
+    assert_eq!(timeline.events.iter().filter(|it| matches!(it.kind, EventKind::Reset(_))).count(), 1);
+    log.is_predicted();
+}
+
+#[test]
+fn a_second_root_that_nothing_explains_is_where_the_session_begins() {
+    let log = begun("2.1.12").root().user("Something else").reply("", 16_000, 13_500);
+
+    assert_eq!(log.timeline().spine.steps.len(), 1);
+}
+
+#[test]
+fn results_that_the_harness_cleared_are_in_no_later_prompt() {
+    let metadata = r#""subtype":"microcompact_boundary","microcompactMetadata":{"compactedToolIds":["c1"]}"#;
+    let log = Log::new("2.1.12")
+        .user("hello")
+        .called("Read", 16_000, 14_000)
+        .called("Read", 30_000, 20_000)
+        .called("Read", 50_000, 20_000)
+        .record("system", metadata)
+        .reply("", 16_000, 36_000);
+
+    let timeline = log.timeline();
+
+    log.is_predicted();
+    let gone: Vec<u32> = timeline.events.iter().filter_map(|it| reset(&it.kind)).flatten().collect();
+    let gone: Vec<u32> = gone.iter().map(|it| timeline.spine.items[*it as usize].step_ix).collect();
+    assert_eq!(gone, [0], "the result of the first request's call, and nothing of the newest");
+    let prompts: Vec<u64> = rows(&timeline, &profile()).requests.iter().map(|it| it.prompt).collect();
+    assert_eq!(prompts, [30_003, 50_003, 70_003, 52_003]);
+}
+
+/// Returns the items that a reset takes out.
+fn reset(kind: &EventKind) -> Option<std::ops::Range<u32>> {
+    match kind {
+        EventKind::Reset(items) => Some(items.clone()),
+        _ => None,
+    }
+}
+
+#[test]
+fn entries_live_as_the_first_write_of_the_session_says_and_in_other_versions_as_these_do() {
+    let ttl = |version, is_long| {
+        let log = Log { is_long, ..Log::new(version) };
+        log.user("hello").reply("", 0, 30_000).timeline().harness.ttl
+    };
+    assert_eq!(ttl("2.1.17", Some(false)), Some(TtlClass::Short));
+    assert_eq!(ttl("2.1.17", Some(true)), Some(TtlClass::Long));
+    assert_eq!(ttl("2.1.17", None), Some(TtlClass::Short), "what the version is known for");
+    assert_eq!(ttl("2.1.20", None), Some(TtlClass::Long));
+
+    let short = Log { is_long: Some(false), side_request: SideRequest::None, ..Log::new("2.1.17") };
+    short
+        .user("hello")
+        .reply("", 0, 30_000)
+        .wait(400)
+        .user("go on")
+        .reply("", 0, 31_000)
+        .version("2.1.37")
+        .user("go on")
+        .reply("", 31_000, 200)
+        .wait(400)
+        .user("go on")
+        .reply("", 31_200, 200)
+        .is_predicted();
+}
+
+#[test]
+fn how_much_survives_a_rewrite_is_learned_from_the_one_before_and_from_no_later_one() {
+    let log = |reads: [u64; 3]| {
+        let mut log = Log::new("2.1.30").user("hello").reply("", 0, 30_000);
+        for (read, prompt) in reads.into_iter().zip([31_000, 32_000, 33_000]) {
+            log = log.hook("SessionStart:resume").user("go on").reply("", read, prompt - read);
+        }
+        log
+    };
+    let predicted = |reads| log(reads).reads().into_iter().map(|it| it.0).collect::<Vec<u64>>();
+
+    for told in [12_000, 22_000] {
+        let [first, one, two, three] = predicted([told, told, told])[..] else { panic!("four requests") };
+        assert_eq!([first, two, three], [0, told, told]);
+        assert!((19_000..20_000).contains(&one), "66% of what the log hides: {one}");
+    }
+    assert_eq!(predicted([12_000, 9_000, 9_000]), predicted([12_000, 12_000, 12_000]));
+    assert_eq!(predicted([0, 9_000, 9_000])[..3], predicted([0, 12_000, 12_000])[..3]);
+}
+
+#[test]
+fn billed_writes_are_priced_by_the_lifetime_that_the_log_gives_them() {
+    let billed = |is_long| {
+        let log = Log { is_long, ..Log::new("2.1.12") };
+        let log = log.user("hello").called("Read", 0, 30_000).reply("", 30_000, 1_000_000);
+        let (timeline, profile) = (log.timeline(), profile());
+        let rows = rows(&timeline, &profile).requests;
+        Calibration::new(&timeline, &rows, &profile.prices).billed_cost.usd()
+    };
+    let read_and_input = 0.015 + 0.000_015;
+
+    assert!((billed(Some(true)) - read_and_input - 10.0).abs() < 1e-9);
+    assert!((billed(Some(false)) - read_and_input - 6.25).abs() < 1e-9);
+    assert!((billed(None) - read_and_input - 6.25).abs() < 1e-9, "as the version asks");
+}

@@ -1,0 +1,161 @@
+//! Where results go: what stands there stays what it is, and nothing half-written stays behind.
+
+use std::fs::{self, Permissions};
+use std::os::unix::fs::{FileTypeExt, PermissionsExt, symlink};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::{ctxsim, out, refused};
+
+/// Writes a schema to a path; what is written does not matter.
+fn write_to(path: &Path) -> String {
+    let path = path.to_str().unwrap();
+    out(&ctxsim(&["convert", "policies/cap.ron", "--to", "toml", "--output", path]))
+}
+
+fn text() -> String {
+    out(&ctxsim(&["convert", "policies/cap.ron", "--to", "toml"]))
+}
+
+fn names(folder: &Path) -> Vec<String> {
+    let mut names: Vec<String> =
+        fs::read_dir(folder).unwrap().map(|it| it.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn a_pipe_is_written_to_and_stays_a_pipe() {
+    let folder = tempfile::tempdir().unwrap();
+    let pipe = folder.path().join("pipe.toml");
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let reader = Command::new("cat").arg(&pipe).stdout(Stdio::piped()).spawn().unwrap();
+
+    write_to(&pipe);
+
+    assert!(fs::metadata(&pipe).unwrap().file_type().is_fifo());
+    assert_eq!(String::from_utf8(reader.wait_with_output().unwrap().stdout).unwrap(), text());
+    assert_eq!(names(folder.path()), ["pipe.toml"]);
+}
+
+#[test]
+fn a_link_stays_a_link_to_a_file_to_a_device_or_to_nothing_yet() {
+    let folder = tempfile::tempdir().unwrap();
+    let below = folder.path().join("below");
+    fs::create_dir(&below).unwrap();
+    let link = |name: &str, to: &str| {
+        let path = below.join(name);
+        symlink(to, &path).unwrap();
+        path
+    };
+    fs::write(folder.path().join("there.toml"), "before").unwrap();
+
+    for path in [
+        link("to_file.toml", "../there.toml"),
+        link("to_link.toml", "to_nothing.toml"),
+        link("to_device.toml", "/dev/null"),
+        link("to_nothing.toml", "../new.toml"),
+    ] {
+        write_to(&path);
+        assert!(path.is_symlink(), "{}", path.display());
+    }
+
+    assert_eq!(fs::read_to_string(folder.path().join("there.toml")).unwrap(), text());
+    assert_eq!(fs::read_to_string(folder.path().join("new.toml")).unwrap(), text());
+    assert!(fs::metadata("/dev/null").unwrap().file_type().is_char_device());
+}
+
+#[test]
+fn a_file_keeps_its_permissions_and_one_that_is_protected_keeps_its_text() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("secret.toml");
+    fs::write(&path, "before").unwrap();
+    for mode in [0o600, 0o666, 0o640, 0o755] {
+        fs::set_permissions(&path, Permissions::from_mode(mode)).unwrap();
+        write_to(&path);
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o7777, mode);
+    }
+    assert_eq!(fs::read_to_string(&path).unwrap(), text());
+
+    fs::write(&path, "before").unwrap();
+    fs::set_permissions(&path, Permissions::from_mode(0o444)).unwrap();
+    // Nothing is protected from the superuser.
+    if fs::OpenOptions::new().write(true).open(&path).is_err() {
+        let output =
+            ctxsim(&["convert", "policies/cap.ron", "--to", "toml", "--output", path.to_str().unwrap()]);
+        assert!(refused(&output).contains("you may not write it"));
+        assert_eq!(fs::read_to_string(&path).unwrap(), "before");
+    }
+}
+
+#[test]
+fn a_dash_is_standard_output() {
+    assert_eq!(write_to(Path::new("-")), text());
+    assert_eq!(write_to(Path::new("/dev/stdout")), text());
+    assert!(!super::data("small/-").exists());
+}
+
+#[test]
+fn the_extension_says_the_format_in_any_case_and_where_a_verb_has_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let explain = ["explain", "--policy", "cap", "--scenario", "one", "--profile", "plain", "--request", "2"];
+    let run = ["run", "--policy", "cap", "--scenario", "one", "--profile", "plain"];
+
+    for (line, name, start) in [
+        (&explain[..], "request.JSON", "{"),
+        (&explain[..], "request.txt", "Request 2 of"),
+        (&run[..], "report.json", "{"),
+        (&run[..], "report.csv", "policy,"),
+        (&run[..], "report.md", "#"),
+        (&run[..], "report.htm", "<!"),
+        (&run[..], "report", "one "),
+    ] {
+        out(&ctxsim(&[line, &["--output", &at(name)]].concat()));
+        let text = fs::read_to_string(at(name)).unwrap();
+        assert!(text.starts_with(start), "{name}: {text}");
+    }
+}
+
+#[test]
+fn an_interrupt_leaves_no_temporary_file() {
+    const MODELS: usize = 800;
+    let folder = tempfile::tempdir().unwrap();
+    let models: Vec<String> = (0..MODELS)
+        .map(|it| {
+            let rates = r#""input_cost_per_token": 1e-06, "output_cost_per_token": 2e-06"#;
+            format!(r#""m{it}": {{"litellm_provider": "p", "mode": "chat", {rates}}}"#)
+        })
+        .collect();
+    let list = folder.path().join("list.json");
+    fs::write(&list, format!("{{{}}}", models.join(",\n"))).unwrap();
+    let mut n_interrupted = 0;
+
+    for round in 0..6 {
+        let written = folder.path().join(format!("imported{round}"));
+        let mut child = Command::new(env!("CARGO_BIN_EXE_ctxsim"))
+            .args(["prices", "import", "--as-of", "2026-11-21"])
+            .arg(&list)
+            .arg("--output")
+            .arg(&written)
+            .stdout(Stdio::null())
+            .spawn()
+            .unwrap();
+        let begun = Instant::now();
+        while !written.join("p").is_dir() && begun.elapsed() < Duration::from_secs(60) {
+            thread::sleep(Duration::from_millis(1));
+        }
+        thread::sleep(Duration::from_millis(5 * round));
+        Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+        let status = child.wait().unwrap();
+
+        n_interrupted += usize::from(status.code() == Some(130));
+        let left: Vec<String> =
+            names(&written.join("p")).into_iter().filter(|it| !it.ends_with(".toml")).collect();
+        assert_eq!(left, Vec::<String>::new());
+    }
+
+    assert!(n_interrupted > 0, "every import ended before it was interrupted");
+}

@@ -1,0 +1,154 @@
+//! Guards: what they match, what they need to hold, and where their verdicts stand.
+
+#![expect(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use tempfile::TempDir;
+
+const POLICY: &str = r#"(
+    name: "mine",
+    about: "Cuts the history.",
+    stages: [(name: "cut", when: prompt(above: tokens(2_000)), scope: (keep_recent: steps(1), by: steps(1)), apply: drop)],
+)"#;
+
+/// Makes a folder with a policy and a suite that has these guards.
+fn folder(guards: &str) -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("mine.ron"), POLICY).unwrap();
+    let suite = format!(
+        r#"
+name = "suite"
+about = "One's own policy, guarded."
+policies = ["identity", "mine.ron"]
+scenarios = ["duckagent/plain_chat"]
+profiles = ["unlimited"]
+{guards}"#
+    );
+    fs::write(folder.path().join("suite.toml"), suite).unwrap();
+    folder
+}
+
+fn ctxsim(folder: &Path, args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_ctxsim")).args(args).current_dir(folder).output().unwrap()
+}
+
+/// Returns a guard on the policy called so.
+fn guard(policy: &str, metric: &str, bound: &str) -> String {
+    format!("[[guards]]\nname = \"few requests\"\npolicy = \"{policy}\"\nmetric = \"{metric}\"\n{bound}\n")
+}
+
+const RUN: [&str; 3] = ["run", "--suite", "suite.toml"];
+
+#[test]
+fn a_guard_on_one_s_own_policy_is_judged_by_path_and_by_name() {
+    for name in ["mine.ron", "./mine.ron", "mine"] {
+        let folder = folder(&guard(name, "totals.requests", "below = 1.0"));
+        let output = ctxsim(folder.path(), &RUN);
+        let told = String::from_utf8(output.stderr).unwrap();
+
+        assert_eq!(output.status.code(), Some(1), "{name}: {told}");
+        assert!(
+            told.starts_with("guard failed: few requests: ") && told.contains(" is not below 1 (mine on"),
+            "{told}"
+        );
+    }
+}
+
+#[test]
+fn a_guard_that_matches_nothing_or_names_no_number_is_told_with_its_place() {
+    let cases = [
+        (guard("mien", "totals.requests", "below = 1.0"), "suite.toml:9:10", "did you mean `mine`?"),
+        (
+            guard("mine", "totals.requets", "below = 1.0"),
+            "suite.toml:10:10",
+            "did you mean `totals.requests`?",
+        ),
+        (
+            guard("mine", "totals.requests", "scenario = \"nope\"\nbelow = 1.0"),
+            "suite.toml:11:12",
+            "scenarios",
+        ),
+        (
+            guard("mine", "totals.requests", "profile = \"unlimitd\"\nbelow = 1.0"),
+            "suite.toml:11:11",
+            "`unlimited`?",
+        ),
+    ];
+    for (guards, place, help) in cases {
+        let folder = folder(&guards);
+        for args in [&RUN[..], &["validate", "suite.toml"]] {
+            let output = ctxsim(folder.path(), args);
+            let told = String::from_utf8(output.stderr).unwrap();
+            assert_eq!(output.status.code(), Some(2), "{told}");
+            assert!(told.contains(place) && told.contains(help), "{told}");
+        }
+    }
+}
+
+#[test]
+fn verdicts_stand_in_every_format_the_good_ones_too() {
+    let bad = guard("mine", "totals.requests", "below = 1.0").replace("few requests", "no requests");
+    let folder = folder(&[guard("mine.ron", "totals.requests", "above = 0.0"), bad].concat());
+    let with = |format: &str| {
+        let output = ctxsim(folder.path(), &[&RUN[..], &["--format", format]].concat());
+        assert_eq!(output.status.code(), Some(1));
+        String::from_utf8(output.stdout).unwrap()
+    };
+
+    for format in ["table", "markdown", "html"] {
+        let text = with(format);
+        assert!(text.contains("Guards (1 of 2 hold)"), "{text}");
+        assert!(text.contains("fails: no requests: ") && text.contains("holds: few requests: "), "{text}");
+    }
+    let document: serde_json::Value = serde_json::from_str(&with("json")).unwrap();
+    assert_eq!(document["runs"][0]["guards"], serde_json::json!([]), "nothing is asked of identity");
+    let of_mine = &document["runs"][1]["guards"];
+    assert_eq!((&of_mine[0]["guard"], &of_mine[0]["holds"]), (&"few requests".into(), &true.into()));
+    assert_eq!((&of_mine[1]["bound"], &of_mine[1]["holds"]), (&"below 1".into(), &false.into()));
+    let last: serde_json::Value = serde_json::from_str(with("jsonl").lines().last().unwrap()).unwrap();
+    assert_eq!(&last["guards"], of_mine);
+    let csv = with("csv");
+    assert_eq!(csv.lines().count(), 1 + 2, "verdicts are a column, not lines");
+    assert!(csv.lines().next().unwrap().ends_with(",guards"), "{csv}");
+    assert!(csv.contains("holds: few requests; fails: no requests ("), "{csv}");
+}
+
+#[test]
+fn a_number_that_nothing_covers_fails_its_guard_with_the_reason() {
+    let folder = tempfile::tempdir().unwrap();
+    let set = "scenario.load.conversation.implicit_ratio=0";
+    let args = ["run", "--suite", "context-decay", "--trials", "2", "--set", set];
+    let output = ctxsim(folder.path(), &args);
+    let told = String::from_utf8(output.stderr).unwrap();
+
+    assert_eq!(output.status.code(), Some(1), "{told}");
+    let failed = told.lines().filter(|it| it.contains("Facts said in passing are harder"));
+    let reasons: Vec<bool> = failed
+        .map(|it| it.contains("`retention.gap`") && it.contains("no fact is said in passing"))
+        .collect();
+    assert_eq!(reasons, [true; 3], "{told}");
+}
+
+#[test]
+fn a_run_that_leaves_out_what_a_guard_names_says_so() {
+    let folder = folder(&guard("mine", "totals.requests", "below = 1.0"));
+    let output = ctxsim(folder.path(), &[&RUN[..], &["--policy", "identity"]].concat());
+
+    assert!(output.status.success());
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.contains("Note: 1 guard of the suite is not judged"), "{text}");
+}
+
+#[test]
+fn the_cost_of_a_run_that_stopped_holds_no_guard() {
+    let folder = folder(&guard("mine", "totals.cost_usd.total", "at_most = 9.0"));
+    let output = ctxsim(folder.path(), &[&RUN[..], &["--set", "profile.limits.input_tokens=3000"]].concat());
+    let told = String::from_utf8(output.stderr).unwrap();
+
+    assert_eq!(output.status.code(), Some(1), "{told}");
+    assert!(told.contains("the run stopped at turn 1, and its cost is that of less work"), "{told}");
+    assert!(ctxsim(folder.path(), &RUN).status.success());
+}

@@ -1,0 +1,367 @@
+//! Patterns of turns: what they say, written out turn by turn, makes the same load.
+
+use std::fs;
+use std::path::Path;
+
+use ctxsim::catalog::Catalog;
+use ctxsim::compare::{Comparison, Plan};
+use ctxsim::input::scenario::{
+    Amount, Call, Cycle, Generate, Level, Load, Places, ResultSizes, Revisit, Turn,
+};
+use ctxsim::input::{Format, Scenario, ScenarioFile, Source};
+use ctxsim::timeline::facts::FactPlane;
+use ctxsim::timeline::load::load;
+use ctxsim::timeline::{Due, Kind, Phase, Timeline, TurnIx, When};
+use indexmap::IndexMap;
+use proptest::prelude::*;
+
+use super::decoded;
+
+/// Reads a load from TOML.
+fn scenario(load: &str) -> ScenarioFile {
+    let text = format!("name = \"it\"\nabout = \"\"\ncall_overhead_tokens = 28\n{load}");
+    Source::new("it.toml", Format::Toml, text).decode().unwrap_or_else(|it| panic!("{it}"))
+}
+
+/// Returns the patterns of a scenario.
+fn patterns(spec: &mut ScenarioFile) -> &mut Generate {
+    let Load::Generate(generate) = &mut spec.load else { panic!("{} has no patterns", spec.name) };
+    generate
+}
+
+/// Makes the timeline of a scenario that must be well-formed.
+fn made(spec: &ScenarioFile) -> Timeline {
+    let scenario = Scenario::new(spec).unwrap_or_else(|it| panic!("{it:#?}"));
+    load(&scenario, |path, _| panic!("{path} is recorded")).unwrap()
+}
+
+/// Returns the example of the reference as it would be written.
+fn example() -> ScenarioFile {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/reference/scenario.toml");
+    let text = fs::read_to_string(path).unwrap();
+    let lines = text.lines().skip_while(|it| !it.starts_with("# [load.generate]"));
+    let lines = lines.take_while(|it| !it.starts_with("# [load.random]"));
+    let lines: Vec<&str> = lines.map(|it| it.trim_start_matches("# ").trim_start_matches('#')).collect();
+    scenario(&lines.join("\n"))
+}
+
+/// Returns the tool and the size of each result of a turn.
+fn results(timeline: &Timeline, turn: usize) -> Vec<(&str, u32)> {
+    let row = &timeline.spine.turns[turn];
+    let items = &timeline.spine.items[row.items.start as usize..row.items.end as usize];
+    let results = items.iter().filter(|it| it.kind == Kind::ToolResult);
+    results.map(|it| (timeline.spine.tools[usize::from(it.tool)].as_str(), it.raw)).collect()
+}
+
+#[test]
+fn the_example_of_the_reference_does_what_it_says() {
+    let timeline = made(&example());
+
+    let user = |turn: usize| timeline.spine.items[timeline.spine.turns[turn].user.start as usize].raw;
+    assert_eq!(timeline.spine.turns.len(), 21);
+    assert_eq!([0, 1, 2, 3, 4, 5, 20].map(user), [110, 1_600, 1_640, 1_680, 1_720, 1_600, 90]);
+    assert_eq!(
+        results(&timeline, 1),
+        [
+            ("read_file", 7_200),
+            ("read_file", 8_899),
+            ("rg", 900 + 280),
+            ("read_file", 7_200 + 5_097),
+            ("read_file", 7_200 + 6_796),
+            ("rg", 900)
+        ]
+    );
+    assert_eq!(results(&timeline, 2), [], "the second of three turns calls nothing");
+    assert_eq!(results(&timeline, 3)[0], ("read_file", 7_200 + 2 * 997));
+    assert!(timeline.needs.due(1, Due::TurnStart).is_empty(), "nothing of the pattern went before");
+    assert_eq!(timeline.needs.due(2, Due::TurnStart)[0].source, 1);
+    assert_eq!(timeline.needs.due(1, Due::TurnEnd).len(), 1);
+    assert!(timeline.needs.due(2, Due::TurnEnd).is_empty(), "what was talked of is not needed");
+    let facts = timeline.facts.as_ref().unwrap();
+    let at = When { turn_ix: 20, phase: Phase::TurnStart };
+    assert!(facts.probes.len() == 2 && facts.probes.iter().all(|it| it.at == at));
+    // The first turn tells it; of the 19 that follow 13 search twice each.
+    let versions = facts.probes.iter().map(|it| facts.plants[it.plant as usize].version);
+    assert_eq!(versions.collect::<Vec<u16>>(), [1 + 13 * 2, 1]);
+}
+
+#[test]
+fn a_scale_repeats_each_pattern_and_a_number_of_turns_cuts_the_last_ones() {
+    let mut spec = example();
+    patterns(&mut spec).turns = Some(45);
+
+    let users = |spec: &ScenarioFile| -> Vec<usize> {
+        let load = made(spec);
+        let rows = load.spine.turns.iter().map(|it| load.spine.items[it.user.start as usize].raw);
+        let rows: Vec<u32> = rows.collect();
+        [110, 90].map(|tokens| rows.iter().filter(|it| **it == tokens).count()).to_vec()
+    };
+
+    assert_eq!(users(&spec), [3, 0], "three times 1 and 19, of which 42 are left");
+    *patterns(&mut spec) = Generate { turns: None, scale: Some(2), ..patterns(&mut spec).clone() };
+    assert_eq!(users(&spec), [2, 2]);
+    assert_eq!(made(&spec).spine.turns.len(), 42);
+}
+
+#[test]
+fn a_long_run_has_the_patterns_of_the_four_stress_scenarios() {
+    let mut scenarios = decoded::<ScenarioFile>("scenarios");
+    let names =
+        ["long_code_development", "many_tools_per_loop", "process_log_marathon", "fullstack_refactor"];
+
+    let parts = names
+        .map(|it| patterns(scenarios.get_mut(&format!("duckagent/stress_{it}")).unwrap()).patterns.clone());
+
+    assert_eq!(patterns(scenarios.get_mut("duckagent/long_run").unwrap()).patterns, parts.concat());
+}
+
+/// A grid of a live benchmark: requirements, turns that fill the window, look-ups with facts, a correction, questions.
+#[test]
+fn a_workload_of_fillers_look_ups_and_questions_can_be_said_in_patterns() {
+    let look_up = |name: &str| {
+        format!(
+            "[[load.generate.patterns]]\nuser_tokens = 50\nanswer_tokens = 268\n\
+             calls = [{{ tool = \"lookup_{name}\", args_tokens = 4, plants = [\"{name} 1\", \"{name} 2\"], result = {{ raw = 10_780 }} }}]\n"
+        )
+    };
+    let fillers = |n: u64| {
+        format!("[[load.generate.patterns]]\ntimes = {n}\nuser_tokens = 1_784\nanswer_tokens = 268\n")
+    };
+    let said =
+        |more: &str| format!("[[load.generate.patterns]]\nuser_tokens = 110\nanswer_tokens = 268\n{more}\n");
+    let turns = [
+        said("plants = [\"code\"]"),
+        look_up("early"),
+        fillers(6),
+        said("plants = [\"code\"]"),
+        look_up("mid"),
+        fillers(6),
+        said("asks = [\"code\", \"early 1\", \"early 2\", \"mid 1\", \"mid 2\"]"),
+    ];
+
+    let spec = scenario(&format!("[load.generate]\nscale = 1\n{}", turns.concat()));
+    let timeline = made(&spec);
+
+    let facts = timeline.facts.unwrap();
+    assert_eq!((timeline.spine.turns.len(), facts.plants.len(), facts.probes.len()), (17, 6, 5));
+    let asked: Vec<(u16, u32)> = facts
+        .probes
+        .iter()
+        .map(|it| &facts.plants[it.plant as usize])
+        .map(|it| (it.version, timeline.spine.items[it.item as usize].raw))
+        .collect();
+    assert_eq!(asked, [(2, 110), (1, 10_780), (1, 10_780), (1, 10_780), (1, 10_780)]);
+}
+
+#[test]
+fn a_pattern_of_ones_own_runs_from_its_file_and_takes_another_length() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("mine.toml");
+    let spec = ScenarioFile { name: "mine".to_owned(), ..example() };
+    fs::write(&path, ctxsim::input::text::decode::encode(&spec, Format::Toml).unwrap()).unwrap();
+    let turns = |set: &[&str]| {
+        let comparison = Comparison {
+            scenarios: vec![path.display().to_string()],
+            policies: vec!["identity".to_owned()],
+            profiles: vec!["anthropic/claude-sonnet-4.5".to_owned()],
+            set: set.iter().map(|it| (*it).to_owned()).collect(),
+            ..Comparison::default()
+        };
+        let report = Plan::new(&Catalog::bundled(), &comparison).unwrap().report(None, &|_, _| {}).unwrap();
+        report.runs[0].tally.outcome.turns_requested
+    };
+
+    assert_eq!(turns(&[]), 21);
+    assert_eq!(turns(&["scenario.load.generate.turns=30"]), 30);
+}
+
+/// Writes a load of patterns out, turn by turn and call by call, with sizes that are numbers.
+fn written_out(load: &Generate) -> Vec<Turn> {
+    let n_turns: u64 = load.patterns.iter().map(|it| it.times).sum();
+    let wanted = load.turns.unwrap_or(u64::MAX);
+    let scale = load.scale.unwrap_or_else(|| (0..).find(|it| it * n_turns >= wanted).unwrap());
+    let all = load.patterns.iter().flat_map(|it| (0..it.times * scale).map(move |turn| one(it, turn)));
+    all.take(usize::try_from(wanted).unwrap()).collect()
+}
+
+/// Writes one turn of a pattern out.
+fn one(pattern: &Turn, turn: u64) -> Turn {
+    let mut calls = Vec::new();
+    for _ in 0..pattern.rounds {
+        for call in &pattern.calls {
+            let is_made = call.turns.as_ref().is_none_or(|it| it.at.iter().any(|at| turn % it.every == *at));
+            for _ in 0..if is_made { call.times } else { 0 } {
+                let nth = calls.len() as u64;
+                let value = |it: Amount| value(it, turn, nth);
+                let ResultSizes { raw, excerpt, summary, handle } = call.result;
+                calls.push(Call {
+                    times: 1,
+                    turns: None,
+                    purpose_tokens: value(call.purpose_tokens),
+                    args_tokens: value(call.args_tokens),
+                    result: ResultSizes {
+                        raw: value(raw),
+                        excerpt: excerpt.map(value),
+                        summary: summary.map(value),
+                        handle: handle.map(value),
+                    },
+                    ..call.clone()
+                });
+            }
+        }
+    }
+    let is_talk = calls.is_empty() && !pattern.talk_needs.is_empty();
+    let follow_up_needs = if is_talk { &pattern.talk_needs } else { &pattern.follow_up_needs };
+    Turn {
+        times: 1,
+        rounds: 1,
+        user_tokens: value(pattern.user_tokens, turn, 0),
+        answer_tokens: value(pattern.answer_tokens, turn, 0),
+        follow_up_needs: follow_up_needs.clone(),
+        talk_needs: IndexMap::new(),
+        revisits: pattern.revisits.iter().filter(|it| it.turns_back <= turn).cloned().collect(),
+        calls,
+        ..pattern.clone()
+    }
+}
+
+/// Computes a size where nothing overflows.
+fn value(amount: Amount, turn: u64, nth: u64) -> Amount {
+    let Amount::Cycle(cycle) = amount else { return amount };
+    let grown = u128::from(turn) * u128::from(cycle.per_turn) + u128::from(nth) * u128::from(cycle.per_call);
+    Amount::Fixed(cycle.base + u64::try_from(grown % u128::from(cycle.modulo)).unwrap())
+}
+
+/// Everything of a timeline that its turns decide.
+fn told(timeline: &Timeline) -> String {
+    let Timeline { spine, needs, facts, .. } = timeline;
+    let turns = 0..TurnIx::try_from(spine.turns.len()).unwrap();
+    let due =
+        turns.flat_map(|turn| [Due::TurnStart, Due::Answer, Due::TurnEnd].map(|it| needs.due(turn, it)));
+    let due: Vec<_> = due.collect();
+    let facts = facts.as_ref().map(|FactPlane { plants, probes, .. }| (plants, probes));
+    format!("{spine:#?}\n{due:#?}\n{:#?}\n{facts:#?}", needs.evidence)
+}
+
+/// Numbers that are rarely meant.
+fn odd() -> impl Strategy<Value = u64> {
+    prop::sample::select(vec![0, 1 << 31, (1 << 31) - 1, 1 << 62, i64::MAX.unsigned_abs(), u64::MAX])
+}
+
+/// A number of a range; of `one_in`, one that is rarely meant.
+fn number(range: std::ops::Range<u64>, one_in: u32) -> BoxedStrategy<u64> {
+    if one_in == 0 { range.boxed() } else { prop_oneof![one_in - 1 => range, 1 => odd()].boxed() }
+}
+
+fn amount(odd: u32) -> impl Strategy<Value = Amount> {
+    let cycle = (number(0..5_000, odd), number(0..3_000, odd), number(0..3_000, odd), number(1..4_000, odd));
+    let cycle =
+        cycle.prop_map(|(base, per_turn, per_call, modulo)| Cycle { base, per_turn, per_call, modulo });
+    prop_oneof![number(0..5_000, odd).prop_map(Amount::Fixed), cycle.prop_map(Amount::Cycle)]
+}
+
+fn needs() -> impl Strategy<Value = IndexMap<Level, f64>> {
+    let level = prop::sample::select(vec![Level::None, Level::LocalDetail, Level::RawContent]);
+    prop::collection::vec((level, 0.0..2.0), 0..3).prop_map(|it| it.into_iter().collect())
+}
+
+fn facts() -> impl Strategy<Value = Vec<String>> {
+    prop::sample::subsequence(vec!["port".to_owned(), "name".to_owned()], 0..=1)
+}
+
+fn call(odd: u32) -> impl Strategy<Value = Call> {
+    let places = (1_u64..5, prop::collection::btree_set(0_u64..5, 1..3)).prop_map(|(every, at)| {
+        let mut at: Vec<u64> = at.into_iter().map(|it| it % every).collect();
+        at.dedup();
+        Places { every, at }
+    });
+    let sizes =
+        (amount(odd), prop::option::of(amount(odd)), prop::option::of(amount(odd)), Just(None::<Amount>));
+    let result =
+        sizes.prop_map(|(raw, excerpt, summary, handle)| ResultSizes { raw, excerpt, summary, handle });
+    let said = (amount(odd), amount(odd));
+    (number(1..4, odd), prop::option::of(places), said, result, facts()).prop_map(
+        |(times, turns, (purpose_tokens, args_tokens), result, plants)| Call {
+            name: String::new(),
+            tool: "rg".to_owned(),
+            times,
+            turns,
+            purpose_tokens,
+            args_tokens,
+            result,
+            plants,
+            preserve: Default::default(),
+            recover: IndexMap::from([(Level::LocalDetail, 7)]),
+        },
+    )
+}
+
+fn pattern(odd: u32) -> impl Strategy<Value = Turn> {
+    let revisit = (1_u64..6).prop_map(|turns_back| Revisit {
+        name: String::new(),
+        turns_back,
+        level: Level::ExactEvidence,
+        weight: 0.5,
+        recover_tokens: None,
+    });
+    let counts = (number(1..6, odd), number(1..4, odd));
+    let lists = (prop::collection::vec(call(odd), 0..4), prop::collection::vec(revisit, 0..3), facts());
+    (counts, (amount(odd), amount(odd)), lists, [needs(), needs(), needs()]).prop_map(
+        |((times, rounds), (user_tokens, answer_tokens), (calls, revisits, plants), needs)| {
+            let [answer_needs, follow_up_needs, talk_needs] = needs;
+            Turn {
+                name: String::new(),
+                times,
+                user_tokens,
+                answer_tokens,
+                rounds,
+                calls,
+                asks: plants.clone(),
+                plants,
+                answer_needs,
+                follow_up_needs,
+                talk_needs,
+                revisits,
+            }
+        },
+    )
+}
+
+/// A load of patterns; of `odd` numbers one is rarely meant, of 0 none.
+fn generate(odd: u32) -> impl Strategy<Value = Generate> {
+    let length = prop_oneof![
+        number(1..40, odd).prop_map(|it| (Some(it), None)),
+        number(1..4, odd).prop_map(|it| (None, Some(it)))
+    ];
+    (length, prop::collection::vec(pattern(odd), 1..4)).prop_map(|((turns, scale), patterns)| Generate {
+        turns,
+        scale,
+        patterns,
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 128, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn patterns_make_the_load_that_they_come_to_when_written_out(generate in generate(0)) {
+        let repeated = ScenarioFile { load: Load::Generate(generate.clone()), ..example() };
+        let written = ScenarioFile { load: Load::Turns(written_out(&generate)), ..example() };
+
+        prop_assert_eq!(told(&made(&repeated)), told(&made(&written)));
+    }
+
+    #[test]
+    fn patterns_of_any_numbers_are_refused_or_make_a_load_of_bounded_size(generate in generate(40)) {
+        let spec = ScenarioFile { load: Load::Generate(generate), ..example() };
+
+        match Scenario::new(&spec) {
+            Ok(_) => {
+                let spine = made(&spec).spine;
+                prop_assert!(spine.items.len() <= 25_000_000);
+                prop_assert!(spine.items.iter().all(|it| it.raw < 1 << 31));
+            }
+            Err(problems) => prop_assert!(problems.iter().all(|it| it.help.is_some())),
+        }
+    }
+}

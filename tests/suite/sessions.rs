@@ -1,0 +1,384 @@
+//! Folders of recorded sessions: what is found, what is skipped and why, what sessions are called and what they run under.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+
+use ctxsim::catalog::Catalog;
+use ctxsim::compare::{Comparison, Plan};
+use ctxsim::error::Error;
+use ctxsim::measure::carried::carried;
+use ctxsim::report::carried::Carried;
+use ctxsim::report::sections::Detail;
+use ctxsim::report::table::{self, Layout};
+use ctxsim::report::{Report, json};
+use tempfile::TempDir;
+
+/// A Claude Code session of some requests, a minute apart.
+#[derive(Clone, Copy)]
+struct Session<'a> {
+    day: &'a str,
+    models: &'a [&'a str],
+    result_letters: usize,
+    is_aside: bool,
+}
+
+const PLAIN: Session<'_> = Session {
+    day: "2026-02-01",
+    models: &["claude-opus-4-5-20251101"; 4],
+    result_letters: 9_000,
+    is_aside: false,
+};
+
+impl Session<'_> {
+    /// Writes it: one request a model, all but the last of which call a tool.
+    fn text(&self) -> String {
+        let (mut text, mut parent, mut read) = (String::new(), "null".to_owned(), 0);
+        let mut line = |minute: usize, kind: &str, message: String| {
+            let uuid = format!("{kind}{minute}");
+            let _ = writeln!(
+                text,
+                r#"{{"type":"{kind}","uuid":"{uuid}","parentUuid":{parent},"sessionId":"main","agentId":"helper","isSidechain":{},"timestamp":"{}T10:{minute:02}:00.000Z","version":"2.1.30","message":{message}}}"#,
+                self.is_aside, self.day
+            );
+            parent = format!("\"{uuid}\"");
+        };
+        line(0, "user", r#"{"role":"user","content":"Look for the header."}"#.to_owned());
+        for (nth, model) in self.models.iter().enumerate() {
+            let is_last = nth + 1 == self.models.len();
+            let content = if is_last {
+                r#"{"type":"text","text":"It is in line 40."}"#.to_owned()
+            } else {
+                format!(
+                    r#"{{"type":"tool_use","id":"t{nth}","name":"Read","input":{{"file_path":"f{nth}"}}}}"#
+                )
+            };
+            let written = 5_000 + nth * self.result_letters / 4;
+            let usage = format!(
+                r#"{{"input_tokens":4,"cache_read_input_tokens":{read},"cache_creation_input_tokens":{written},"output_tokens":50}}"#
+            );
+            read += written;
+            line(
+                2 * nth + 1,
+                "assistant",
+                format!(
+                    r#"{{"id":"m{nth}","role":"assistant","model":"{model}","content":[{content}],"usage":{usage}}}"#
+                ),
+            );
+            if !is_last {
+                let words = format!("header {nth} ").repeat(self.result_letters / 9);
+                let result =
+                    format!(r#"{{"type":"tool_result","tool_use_id":"t{nth}","content":"{words}"}}"#);
+                line(2 * nth + 2, "user", format!(r#"{{"role":"user","content":[{result}]}}"#));
+            }
+        }
+        text
+    }
+}
+
+const ID: &str = "-1111-4222-8333-444455556666.jsonl";
+
+/// Lays out sessions as Claude Code does, with everything that a folder may hold beside them.
+fn projects() -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let put = |path: &str, bytes: &[u8]| {
+        let path = folder.path().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, bytes).unwrap();
+    };
+    let sonnet = ["claude-sonnet-4-5-20250929"; 3];
+    put(&format!("-home-me-one/0a0a0a0a{ID}"), PLAIN.text().as_bytes());
+    put(&format!("-home-me-one/0b0b0b0b{ID}"), Session { result_letters: 18_000, ..PLAIN }.text().as_bytes());
+    let later = Session { day: "2026-03-05", models: &sonnet, ..PLAIN };
+    put(&format!("two/0a0a0a0a{ID}"), later.text().as_bytes());
+    put("two/agent-c0ffee.jsonl", Session { is_aside: true, ..later }.text().as_bytes());
+    put("two/copy.jsonl", later.text().as_bytes());
+    put("two/empty.jsonl", b"");
+    put("two/binary.jsonl", &[0, 159, 146, 150, 10, 255, 0, 7]);
+    put("two/notes.md", b"# Not looked at");
+    let unanswered = r#"{"type":"user","uuid":"u","timestamp":"2026-02-01T10:00:00Z","message":{"role":"user","content":"Hi"}}"#;
+    put("two/unanswered.jsonl", unanswered.as_bytes());
+    put("two/other.jsonl", Session { models: &["gpt-5.3-codex-spark"; 2], ..PLAIN }.text().as_bytes());
+    #[cfg(unix)]
+    {
+        std::os::unix::fs::symlink(folder.path(), folder.path().join("two/loop")).unwrap();
+        // What is no file has no end.
+        std::os::unix::net::UnixListener::bind(folder.path().join("two/socket.jsonl")).unwrap();
+    }
+    folder
+}
+
+fn comparison(scenarios: &[&str]) -> Comparison {
+    Comparison {
+        policies: ["identity", "truncate_oldest"].map(str::to_owned).to_vec(),
+        scenarios: scenarios.iter().map(|it| (*it).to_owned()).collect(),
+        ..Comparison::default()
+    }
+}
+
+fn report(comparison: &Comparison, threads: usize) -> Report {
+    let plan = Plan::new(&Catalog::bundled(), comparison).unwrap();
+    plan.report(Some(threads), &|_, _| {}).unwrap()
+}
+
+/// Returns each session with the profile that it runs under.
+fn sessions(report: &Report) -> Vec<(&str, &str)> {
+    let of_first = report.runs.iter().filter(|it| it.policy == report.runs[0].policy);
+    of_first.map(|it| (it.scenario.as_str(), it.profile.as_str())).collect()
+}
+
+/// Returns the codes and the words of what is wrong.
+fn refused(comparison: &Comparison) -> String {
+    let plan = Plan::new(&Catalog::bundled(), comparison);
+    match plan.and_then(|it| it.report(Some(1), &|_, _| {}).map(|_| ())) {
+        Err(Error::Invalid(problems)) => problems.iter().map(|it| format!("{it}\n")).collect(),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_folder_is_searched_and_what_cannot_be_used_is_skipped_with_its_reason() {
+    let folder = projects();
+
+    let report = report(&comparison(&[folder.path().to_str().unwrap()]), 2);
+
+    let (opus, sonnet) = ("anthropic/claude-opus-4.5", "anthropic/claude-sonnet-4.5");
+    assert_eq!(
+        sessions(&report),
+        [
+            ("home-me-one/0a0a0a0a", opus),
+            ("home-me-one/0b0b0b0b", opus),
+            ("two/0a0a0a0a", sonnet),
+            ("agent-c0ffee", sonnet)
+        ]
+    );
+    let mut skipped: Vec<(&str, &str)> = report
+        .skipped
+        .iter()
+        .map(|it| (Path::new(&it.file).file_name().unwrap().to_str().unwrap(), it.reason.as_str()))
+        .collect();
+    skipped.sort_unstable();
+    assert_eq!(
+        skipped,
+        [
+            ("binary.jsonl", "not a recorded session"),
+            ("copy.jsonl", "the same content"),
+            ("empty.jsonl", "no request"),
+            ("other.jsonl", "no profile stands for the model `gpt-5.3-codex-spark`"),
+            ("unanswered.jsonl", "no request"),
+        ]
+    );
+}
+
+#[test]
+fn a_folder_comes_to_what_its_files_come_to_on_any_number_of_threads() {
+    let folder = projects();
+    let path = |it: &str| folder.path().join(it).to_str().unwrap().to_owned();
+    let files = [
+        path(&format!("-home-me-one/0a0a0a0a{ID}")),
+        path(&format!("-home-me-one/0b0b0b0b{ID}")),
+        path(&format!("two/0a0a0a0a{ID}")),
+        path("two/agent-c0ffee.jsonl"),
+    ];
+
+    let of_folder = report(&comparison(&[folder.path().to_str().unwrap()]), 2);
+    let of_files = report(&comparison(&files.each_ref().map(String::as_str)), 1);
+    let of_pattern = report(&comparison(&[&path("*/*0a0a0a0a*")]), 2);
+    let of_all = report(&comparison(&[&path("**/*.jsonl")]), 2);
+
+    assert_eq!(json::lines(&of_folder).unwrap(), json::lines(&of_files).unwrap());
+    assert_eq!(json::lines(&of_folder).unwrap(), json::lines(&of_all).unwrap(), "links that lead back end");
+    assert_eq!(of_folder.skipped.len(), of_all.skipped.len());
+    assert_eq!(sessions(&of_pattern), [sessions(&of_files)[0], sessions(&of_files)[2]]);
+}
+
+#[test]
+fn the_file_of_a_sub_agent_is_a_session_with_a_parent() {
+    let folder = projects();
+    let path = folder.path().join("two/agent-c0ffee.jsonl");
+    let plan = Plan::new(&Catalog::bundled(), &comparison(&[path.to_str().unwrap()])).unwrap();
+
+    let load = plan.open(&plan.scenarios[0]).unwrap().remove(0);
+
+    let session = &load.workload.items().unwrap().spine.sessions[0];
+    assert_eq!((session.id.as_str(), session.parent.as_deref()), ("helper", Some("main")));
+}
+
+#[test]
+fn sessions_are_chosen_by_day_number_and_model() {
+    let folder = projects();
+    let all = comparison(&[folder.path().to_str().unwrap()]);
+    let names = |comparison: Comparison| {
+        sessions(&report(&comparison, 2)).into_iter().map(|it| it.0.to_owned()).collect::<Vec<_>>()
+    };
+
+    let since = names(Comparison { since: Some("2026-03-01".to_owned()), ..all.clone() });
+    assert_eq!(since, ["two/0a0a0a0a", "agent-c0ffee"]);
+    let newest = names(Comparison { limit: Some(1), ..all.clone() });
+    assert_eq!(newest, ["two/0a0a0a0a"]);
+    for model in ["opus", "claude-opus-*", "OPUS", "anthropic/claude-opus-4.5"] {
+        let of_model = names(Comparison { model: Some(model.to_owned()), ..all.clone() });
+        assert_eq!(of_model, ["home-me-one/0a0a0a0a", "home-me-one/0b0b0b0b"]);
+    }
+    let none = refused(&Comparison { model: Some("llama".to_owned()), ..all.clone() });
+    assert!(
+        none.contains("no recorded session is left to run")
+            && none.contains("2 of the model claude-opus-4-5-20251101"),
+        "{none}"
+    );
+    let opus = Some("opus".to_owned());
+    let newest_of_model = names(Comparison { limit: Some(1), model: opus.clone(), ..all.clone() });
+    assert_eq!(newest_of_model.len(), 1);
+    assert!(newest_of_model[0].starts_with("home-me-one/"), "{newest_of_model:?}");
+    let beside = refused(&Comparison { model: opus, ..comparison(&["duckagent/plain_chat"]) });
+    assert!(beside.contains("no recorded session is left to run"), "{beside}");
+}
+
+#[test]
+fn a_file_that_is_named_and_cannot_be_used_is_an_error_told_with_the_others() {
+    let folder = projects();
+    let path = |it: &str| folder.path().join(it).to_str().unwrap().to_owned();
+
+    let told = refused(&comparison(&[&path("two/empty.jsonl"), &path("two/other.jsonl")]));
+
+    assert!(told.contains("the file is empty"), "{told}");
+    assert!(told.contains("no profile stands for the model `gpt-5.3-codex-spark`"), "{told}");
+    assert!(told.contains("`--profile openai/gpt-5."), "the nearest is named: {told}");
+}
+
+#[test]
+fn a_session_runs_under_the_model_that_was_billed_for_most_unless_profiles_are_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("mixed.jsonl");
+    let models = ["claude-sonnet-4-5-20250929", "claude-opus-4-6", "claude-opus-4-6"];
+    fs::write(&path, Session { models: &models, ..PLAIN }.text()).unwrap();
+    let own = comparison(&[path.to_str().unwrap()]);
+    let named = Comparison { profiles: vec!["openai/gpt-5.4".to_owned()], ..own.clone() };
+    let default = Comparison::default();
+
+    assert_eq!(sessions(&report(&own, 1)), [("mixed", "anthropic/claude-opus-4.6")]);
+    assert_eq!(sessions(&report(&named, 1)), [("mixed", "openai/gpt-5.4")]);
+    let report = report(&default, 2);
+    let recorded: Vec<_> = sessions(&report).into_iter().filter(|it| it.0.starts_with("recorded")).collect();
+    assert_eq!(recorded, [("recorded/claude-code", "anthropic/claude-opus-4.5")]);
+}
+
+#[test]
+fn requests_of_another_model_pay_its_prices() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("mixed.jsonl");
+    let models = ["claude-opus-4-6", "claude-haiku-4-5-20251001", "claude-opus-4-6"];
+    fs::write(&path, Session { models: &models, ..PLAIN }.text()).unwrap();
+    let own = comparison(&[path.to_str().unwrap()]);
+    let alone = Comparison { profiles: vec!["anthropic/claude-opus-4.6".to_owned()], ..own.clone() };
+
+    let [own, alone] = [own, alone].map(|it| report(&it, 1));
+
+    assert_eq!(
+        (own.sessions[0].requests_of_others, own.runs[0].profile.as_str()),
+        (1, alone.runs[0].profile.as_str())
+    );
+    let [mixed, single] = [&own, &alone].map(|it| it.runs[0].tally.costs.total().unwrap());
+    // The second request writes what it sends, at a fifth of the price: no model reads what another has cached.
+    let prompt = own.runs[0].tally.sums.main.tokens.write[1];
+    assert!(prompt > 0 && mixed < single, "{mixed} {single}");
+}
+
+#[test]
+fn equal_inputs_run_once_and_different_ones_of_a_name_are_told_apart() {
+    let folder = tempfile::tempdir().unwrap();
+    let bundled =
+        fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("policies/clear_tool_results.ron"));
+    let bundled = bundled.unwrap();
+    let put = |path: &str, text: &str| {
+        let path = folder.path().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, text).unwrap();
+        path.to_str().unwrap().to_owned()
+    };
+    let same = put("same/clear_tool_results.ron", &bundled);
+    let other = put("other/clear_tool_results.ron", &bundled.replacen("about: \"", "about: \"My own: ", 1));
+    let [a, b] = ["one/a.jsonl", "two/a.jsonl"]
+        .map(|it| put(it, &Session { result_letters: if it < "p" { 9_000 } else { 900 }, ..PLAIN }.text()));
+    let policies = vec!["clear_tool_results".to_owned(), same, other];
+
+    let report = report(&Comparison { policies, ..comparison(&[&a, &b]) }, 1);
+
+    let runs: Vec<(&str, &str)> =
+        report.runs.iter().map(|it| (it.scenario.as_str(), it.policy.as_str())).collect();
+    let [one, two] = ["clear_tool_results", "clear_tool_results.ron"];
+    assert_eq!(runs, [("one/a", one), ("one/a", two), ("two/a", one), ("two/a", two)]);
+    assert!(report.runs.iter().all(|it| it.tally.sums.main.n == 4), "nothing is summed");
+}
+
+#[test]
+fn several_sessions_print_what_was_read_then_a_total_and_end_with_a_verdict() {
+    let folder = projects();
+    let report = report(&comparison(&[folder.path().to_str().unwrap()]), 2);
+
+    let text = table::report(&report, Layout { width: Some(100), detail: Detail::Groups });
+
+    let lines: Vec<&str> = text.lines().collect();
+    assert!(lines[0].starts_with("4 sessions read (14 requests); 1 is a sub-agent's; 5 skipped:"), "{text}");
+    assert!(text.contains("Checked against the recorded bill: "), "{text}");
+    assert!(text.contains("\n4 sessions (4 turns) · each under its own model's profile"), "{text}");
+    assert!(text.contains("\n2 sessions (2 turns) · anthropic/claude-opus-4.5"), "{text}");
+    assert!(lines.iter().any(|it| it.starts_with("Verdict: ")), "{text}");
+    assert!(lines.iter().all(|it| it.chars().count() <= 100), "{text}");
+    let sections = report.sections(Detail::Groups);
+    assert_eq!((sections[0].scenarios, sections[0].is_part), (4, false));
+    let cost: f64 = report.runs.iter().step_by(2).map(|it| it.tally.costs.total().unwrap()).sum();
+    assert!((sections[0].lines[0].tally.costs.total().unwrap() - cost).abs() < 1e-9);
+    let spread = sections[0].lines[1].spread.unwrap();
+    assert!(spread.sessions == 4 && (spread.cheaper + spread.same + spread.dearer - 1.0).abs() < 1e-9);
+    assert_eq!(report.verdicts().len(), 1, "parts of a total have none of their own");
+    let one_by_one = report.sections(Detail::Scenarios);
+    assert_eq!(one_by_one.len(), sections.len() + 4);
+}
+
+#[test]
+fn a_verdict_names_what_saves_by_losing_evidence_and_takes_no_oracle() {
+    let guarded = "duckagent/duckagent_recoverable_decay_guarded_mid";
+    let policies = ["identity", "duckagent/immediate_summary", guarded, "clairvoyant"];
+    let comparison = Comparison {
+        policies: policies.map(str::to_owned).to_vec(),
+        ..comparison(&["recorded/claude-code"])
+    };
+    let mut report = report(&comparison, 2);
+
+    let strict = report.verdicts().remove(0);
+    report.min_evidence = 0.0;
+    let loose = report.verdicts().remove(0);
+
+    assert_eq!(strict.cheapest.as_ref().unwrap().policy, "identity", "{strict:?}");
+    let lossy: Vec<&str> = strict.lossy.iter().map(|it| it.policy.as_str()).collect();
+    assert_eq!(lossy, [guarded, "duckagent/immediate_summary"]);
+    let told = "Cheaper by losing evidence: duckagent_recoverable_decay_guarded_mid (";
+    assert!(strict.words().contains(told), "{}", strict.words());
+    assert_eq!(loose.cheapest.unwrap().policy, guarded);
+    assert!(report.note_on_oracles().unwrap().starts_with("clairvoyant has full knowledge"));
+}
+
+#[test]
+fn what_items_cost_to_carry_adds_up_to_the_billed_input() {
+    let plan = Plan::new(&Catalog::bundled(), &comparison(&["recorded/claude-code"])).unwrap();
+    let load = plan.open(&plan.scenarios[0]).unwrap().remove(0);
+    let (timeline, profile) = (load.workload.items().unwrap(), &load.profiles[0]);
+
+    let items = carried(timeline, &profile.prices);
+
+    let rates = profile.prices.usual();
+    let class = timeline.harness.ttl.map_or(0, |it| it as usize);
+    let billed: f64 = timeline.recorded.as_ref().unwrap().usage.iter().flatten().fold(0.0, |sum, it| {
+        sum + it.cache_read as f64 * rates.read().usd()
+            + it.cache_write as f64 * rates.write(class).unwrap().usd()
+            + it.uncached as f64 * rates.input.usd()
+    });
+    let all: f64 = items.iter().map(|it| it.entered_usd + it.carried_usd).sum();
+    assert!((all / billed - 1.0).abs() < 0.01, "{all} of {billed}");
+    let told = Carried::new(&load.name, &profile.name, timeline, &items);
+    assert_eq!(told.items.len(), 10);
+    assert!(told.items.windows(2).all(|it| it[0].carried_usd >= it[1].carried_usd));
+    let read = told.by_tool.iter().find(|it| it.what == "read_file").unwrap();
+    assert!(read.never_needed_tokens.is_some_and(|it| it < read.tokens), "some of what was read was needed");
+}
