@@ -1,16 +1,24 @@
-//! Lists the bundled inputs, so that the binary carries them and `cargo install` alone gives a working tool.
+//! Lists the bundled files, so that the binary carries them and `cargo install` alone gives a working tool.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
-/// The folders whose files are embedded; their order is the order of `ctxsim list`.
-const FOLDERS: [&str; 4] = ["policies", "scenarios", "profiles", "suites"];
+/// The folders of inputs; their order is the order of `ctxsim list`.
+const INPUTS: [&str; 4] = ["policies", "scenarios", "profiles", "suites"];
+/// The folder with a table of each harness's tools.
+const TOOLS: [&str; 1] = ["assumptions/tools"];
 
 fn main() -> io::Result<()> {
+    embed(&INPUTS, "bundled.rs")?;
+    embed(&TOOLS, "tool_tables.rs")
+}
+
+/// Writes a list of the files below some folders, each with its text.
+fn embed(folders: &[&str], list: &str) -> io::Result<()> {
     let root = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default());
     let mut files = Vec::new();
-    for folder in FOLDERS {
+    for folder in folders {
         println!("cargo::rerun-if-changed={folder}");
         walk(&root.join(folder), &mut files)?;
     }
@@ -20,7 +28,7 @@ fn main() -> io::Result<()> {
         let _ = writeln!(code, "    ({name:?}, include_str!({:?})),", file.to_string_lossy());
     }
     code.push_str("]\n");
-    fs::write(Path::new(&env::var_os("OUT_DIR").unwrap_or_default()).join("bundled.rs"), code)
+    fs::write(Path::new(&env::var_os("OUT_DIR").unwrap_or_default()).join(list), code)
 }
 
 /// Collects the files below a folder, sorted by path.

@@ -150,7 +150,7 @@ impl<'t, P: Projector, S: Sink> Run<'_, 't, P, S> {
     }
 
     /// Brings the memory up to date; returns what it takes at the end of the prompt.
-    #[inline]
+    #[inline(always)]
     pub(super) fn remember(&mut self) -> Tokens {
         self.memory_run.observe(&self.prompt);
         self.memory_run.tokens()

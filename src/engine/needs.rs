@@ -46,13 +46,13 @@ impl<P: Projector, S: Sink> Run<'_, '_, P, S> {
     fn settle(&mut self, source: Source, meet: impl Fn(&CompiledRecovery) -> NeedRow) {
         let (rules, ttl) = (self.rules, self.ttl);
         for (sink, way) in self.sinks.iter_mut().zip(&mut self.ways) {
+            let row = meet(&way.recovery);
+            // A row that nobody changes is never made whole.
             match &mut way.carried {
-                // A row that nobody changes is never made whole.
-                None => sink.need(&meet(&way.recovery)),
+                None => sink.need(&row),
                 Some(carried) => {
-                    let mut row = meet(&way.recovery);
-                    carried.charge(&mut row, source, (rules.billing(ttl), self.last_read), &self.prompt);
-                    sink.need(&row);
+                    let billing = (rules.billing(ttl), self.last_read);
+                    sink.need(&carried.charged(row, source, billing, &self.prompt));
                 }
             }
         }

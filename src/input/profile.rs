@@ -4,6 +4,7 @@ pub mod cache;
 pub mod calendar;
 mod check;
 pub mod price;
+mod rules;
 pub mod written;
 
 use self::price::Prices;

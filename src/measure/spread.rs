@@ -33,12 +33,13 @@ pub struct Spread {
 }
 
 impl Spread {
-    /// Compares costs with those of another policy on the same sessions: pairs of the cost and the other's, in order.
+    /// Compares costs with those of another policy on the same sessions: pairs of the cost and the other's.
     ///
-    /// Every policy is resampled alike, so that intervals of one table can be compared.
+    /// Every policy is resampled alike, so that intervals of one table can be compared; the order of the sessions changes nothing.
     #[must_use]
     pub fn new(pairs: &[(f64, f64)]) -> Option<Self> {
-        let pairs: Vec<(f64, f64)> = pairs.iter().copied().filter(|it| it.1 > 0.0).collect();
+        let mut pairs: Vec<(f64, f64)> = pairs.iter().copied().filter(|it| it.1 > 0.0).collect();
+        pairs.sort_by(|a, b| a.1.total_cmp(&b.1).then(a.0.total_cmp(&b.0)));
         let (cost, other) = pairs.iter().fold((0.0, 0.0), |sum, it| (sum.0 + it.0, sum.1 + it.1));
         let mut changes: Vec<f64> = pairs.iter().map(|(cost, other)| cost / other - 1.0).collect();
         changes.sort_by(f64::total_cmp);
@@ -93,6 +94,14 @@ mod tests {
         assert!(low < spread.change && spread.change < high && low >= -0.2 - 1e-12 && high <= 0.2 + 1e-12);
         assert_eq!(Spread::new(&[]), None);
         assert_eq!(Spread::new(&[(1.0, 2.0)]).unwrap().interval, None);
+    }
+
+    #[test]
+    fn the_order_of_the_sessions_changes_nothing() {
+        let pairs: Vec<(f64, f64)> = (1..40).map(|it| (f64::from(it * 7 % 11), f64::from(it))).collect();
+        let turned: Vec<(f64, f64)> = pairs.iter().rev().copied().collect();
+
+        assert_eq!(Spread::new(&pairs), Spread::new(&turned));
     }
 
     /// The standard error of a mean of equal shares is known: 1.96 of them lie on either side.

@@ -125,7 +125,7 @@ impl<'p, 't> Editor<'p, 't> {
     }
 
     /// Shows an item in another way if that makes it smaller, or if it enters.
-    #[inline]
+    #[inline(always)]
     pub(super) fn shrink(&mut self, index: SlotIx, rendered: Rendered) -> bool {
         let before = *self.prompt.slot(index);
         let enters = self.manner.moment == Moment::Entry;
@@ -261,7 +261,7 @@ impl<'p, 't> Editor<'p, 't> {
     }
 
     /// Notes an edit for the report, for the undoing, and for what the cache knows the slot by.
-    #[inline]
+    #[inline(always)]
     fn note_edit(&mut self, index: SlotIx, before: Slot) {
         if !self.manner.is_plain() || self.log.remembers_any() {
             self.note_manner(index, before);

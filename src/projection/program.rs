@@ -162,22 +162,30 @@ impl Projector for Program {
 impl CompiledStage {
     #[inline]
     fn consider(&mut self, moment: Moment, ambient: &Ambient, edit: &mut Editor<'_, '_>) {
-        if self.when.at_a_glance(edit.prompt().tokens()) == Some(false) {
+        let holds = self.when.at_a_glance(edit.prompt().tokens());
+        if holds == Some(false) {
             if self.asks_every {
                 self.seen = edit.prompt().arrived();
             }
             return;
         }
-        self.consider_slowly(moment, ambient, edit);
+        self.consider_slowly(moment, ambient, edit, holds.is_some());
     }
 
-    fn consider_slowly(&mut self, moment: Moment, ambient: &Ambient, edit: &mut Editor<'_, '_>) {
+    /// Acts where its condition holds, which may be known already.
+    fn consider_slowly(
+        &mut self,
+        moment: Moment,
+        ambient: &Ambient,
+        edit: &mut Editor<'_, '_>,
+        is_known_to_hold: bool,
+    ) {
         let arrived = edit.prompt().arrived();
         let env = Env { start: edit.prompt().tokens(), input: 0 };
         let activation = Activation { env, arrived: [self.seen, arrived], ambient };
         self.seen = arrived;
         let Some(first) = self.rungs.first_mut() else { return };
-        if !first.holds(&self.when, &activation, edit) {
+        if !is_known_to_hold && !first.holds(&self.when, &activation, edit) {
             return;
         }
         let n_edits = edit.prompt().journal().len();

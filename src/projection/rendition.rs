@@ -136,7 +136,7 @@ impl Rows {
     }
 
     /// Returns what the first matching row makes of an item, charging the pool with what is exact.
-    #[inline]
+    #[inline(always)]
     #[must_use]
     pub fn of(&self, item: &Item, pool: Option<&mut Pool>) -> Option<Rendered> {
         let row = self.rows.iter().find(|it| it.matches(item))?;
@@ -170,7 +170,7 @@ impl Rows {
     }
 
     /// Returns what the first matching row makes of the item of a slot: as a template writes it, or by its sizes.
-    #[inline]
+    #[inline(always)]
     pub(super) fn at(&self, item: &Item, pool: Option<&mut Pool>) -> Option<Rendered> {
         match self.written.as_ref().and_then(|it| it.sizes(item.origin)) {
             Some(sizes) => self.in_writing(item, sizes, pool),

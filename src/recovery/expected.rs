@@ -171,17 +171,18 @@ impl Carried {
         calls.filter(|it| it.is_carried && it.level >= level).map(|it| 1.0 - it.probability).product()
     }
 
-    /// Turns the row of a need that the prompt does not meet into what is expected of it;
+    /// Makes of the row of a need that the prompt does not meet what is expected of it;
     /// `read` is what the request before read of its prompt.
-    pub fn charge(
+    #[must_use]
+    pub fn charged(
         &mut self,
-        row: &mut NeedRow,
+        mut row: NeedRow,
         source: Source,
         (billing, read): (Billing, Tokens),
         prompt: &Prompt<'_>,
-    ) {
+    ) -> NeedRow {
         if row.met >= 1.0 {
-            return;
+            return row;
         }
         let carried = self.stand(prompt);
         let left = self.unfetched(source, row.level);
@@ -189,7 +190,7 @@ impl Carried {
         let probability = (row.calls - row.repeats).clamp(0.0, 1.0);
         (row.calls, row.repeats, row.failed) = (row.calls * left, row.repeats * left, row.failed * left);
         if row.calls <= 0.0 {
-            return;
+            return row;
         }
         let brought = row.fetched as f64 + f64::from(self.terms.call_tokens);
         let resent = row.calls * self.terms.own_request * (prompt.tokens() as f64 + carried);
@@ -206,8 +207,9 @@ impl Carried {
             None => refetched.uncached += row.calls * brought,
         }
         row.refetched = Some(refetched);
-        let meets = source.meets(row, prompt.history().load());
+        let meets = source.meets(&row, prompt.history().load());
         self.carry(source, meets, (probability, row.calls * brought), prompt);
+        row
     }
 
     fn carry(

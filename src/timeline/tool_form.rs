@@ -13,13 +13,8 @@ use crate::input::text::decode::{Format, decode};
 
 pub use answer::Answer;
 
-/// The tables, by the name of the format of recordings that they are for.
-const TABLES: [(&str, &str); 4] = [
-    ("claude-code", include_str!("../../assumptions/tools/claude-code.toml")),
-    ("codex", include_str!("../../assumptions/tools/codex.toml")),
-    ("pi", include_str!("../../assumptions/tools/pi.toml")),
-    ("messages", include_str!("../../assumptions/tools/messages.toml")),
-];
+/// The tables by their files, each named after the format of recordings that it is for.
+const TABLES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/tool_tables.rs"));
 
 /// What a tool does, in a word that no harness has of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -189,13 +184,19 @@ pub fn of(harness: &str, tool: &str) -> Option<&'static ToolForm> {
     static READ: OnceLock<IndexMap<&'static str, Table>> = OnceLock::new();
     let tables = READ.get_or_init(|| {
         TABLES
-            .into_iter()
-            .map(|(name, text)| (name, decode(text, Format::Toml).unwrap_or_default()))
+            .iter()
+            .map(|(file, text)| (format_of(file), decode(text, Format::Toml).unwrap_or_default()))
             .collect()
     });
     let table = tables.get(harness)?;
     let others = table.also.iter().filter_map(|it| tables.get(it.as_str()));
     std::iter::once(table).chain(others).find_map(|it| it.tools.get(tool))
+}
+
+/// Returns the format of recordings that a table's file is named after.
+fn format_of(file: &str) -> &str {
+    let name = file.rsplit('/').next().unwrap_or(file);
+    name.strip_suffix(".toml").unwrap_or(name)
 }
 
 impl ToolForm {
@@ -266,10 +267,12 @@ mod tests {
 
     #[test]
     fn every_table_is_read_and_names_its_sources() {
+        let names: Vec<&str> = TABLES.iter().map(|(file, _)| format_of(file)).collect();
         for (name, text) in TABLES {
             let table: Table = decode(text, Format::Toml).unwrap();
             assert!(!table.tools.is_empty() && !table.sources.is_empty(), "{name}");
-            assert!(table.also.iter().all(|it| TABLES.iter().any(|(name, _)| name == it)), "{name}");
+            assert!(table.also.iter().all(|it| names.contains(&it.as_str())), "{name}");
+            assert!(crate::timeline::import::formats().any(|it| it == format_of(name)), "{name}");
         }
     }
 

@@ -192,6 +192,48 @@ fn a_folder_comes_to_what_its_files_come_to_on_any_number_of_threads() {
     assert_eq!(sessions(&of_pattern), [sessions(&of_files)[0], sessions(&of_files)[2]]);
 }
 
+/// The recordings are too large for the test data.
+#[test]
+fn the_reference_sessions_laid_out_as_projects_come_to_what_a_suite_of_their_paths_comes_to() {
+    let Some(root) = std::env::var_os("CTXSIM_REFERENCE").map(|it| Path::new(&it).join("recorded")) else {
+        return;
+    };
+    let folder = projects();
+    fs::remove_dir_all(folder.path().join("-home-me-one")).unwrap();
+    fs::remove_file(folder.path().join(format!("two/0a0a0a0a{ID}"))).unwrap();
+    fs::remove_file(folder.path().join("two/copy.jsonl")).unwrap();
+    let mut paths = vec![folder.path().join("two/agent-c0ffee.jsonl")];
+    for (nth, source) in ["claude-code", "claude-code-2"].into_iter().enumerate() {
+        for (at, file) in fs::read_dir(root.join(source)).unwrap().enumerate() {
+            let project = folder.path().join(format!("-home-{source}-{}", at % 3));
+            fs::create_dir_all(&project).unwrap();
+            let path = project.join(format!("{nth}{at:07}{ID}"));
+            fs::copy(file.unwrap().path(), &path).unwrap();
+            paths.push(path);
+        }
+    }
+    assert_eq!(paths.len(), 24);
+    let paths: Vec<String> = paths.iter().rev().map(|it| format!("{:?}", it.to_str().unwrap())).collect();
+    let suite = folder.path().join("all.toml");
+    let list = format!("policies = [\"identity\", \"truncate_oldest\"]\nscenarios = [{}]", paths.join(", "));
+    let head = "name = \"all\"\nabout = \"Each path.\"\nprofiles = []\nown_models = true\n";
+    fs::write(&suite, format!("{head}{list}\n")).unwrap();
+    let of_suite = Comparison { suite: suite.to_str().map(str::to_owned), ..Comparison::default() };
+
+    let of_folder = report(&comparison(&[folder.path().to_str().unwrap()]), 2);
+    let on_one_thread = report(&comparison(&[folder.path().to_str().unwrap()]), 1);
+    let of_suite = report(&of_suite, 2);
+
+    let totals = |it: &Report| {
+        let text = table::report(it, Layout { width: Some(100), detail: Detail::Groups });
+        text[text.find("24 sessions (").unwrap()..].to_owned()
+    };
+    assert_eq!(json::document(&of_folder).unwrap(), json::document(&on_one_thread).unwrap());
+    assert_eq!(of_folder.skipped.len(), 4, "{:?}", of_folder.skipped);
+    assert_eq!(of_folder.runs.len(), 2 * 24);
+    assert_eq!(totals(&of_folder), totals(&of_suite), "in whatever order they are listed");
+}
+
 #[test]
 fn the_file_of_a_sub_agent_is_a_session_with_a_parent() {
     let folder = projects();

@@ -1,33 +1,8 @@
-//! The well-formed rules of a provider's cache, with every number that they need.
+//! The numbers of a provider's cache rules, well formed.
 
+pub use super::rules::{Billing, CacheRules, Reads};
 pub use super::written::{Automatic, Level, LookbackUnit, Lookup, Readable, Setting, Touch};
 use crate::quantity::Tokens;
-
-/// Which cache rules, with their numbers.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum CacheRules {
-    /// No cache.
-    None,
-    /// The previous prompt, capped where the policy edited.
-    PrefixCap(Steps),
-    /// The longest common prefix with an earlier prompt.
-    PrefixInterval {
-        /// The lengths that are cached.
-        steps: Steps,
-        /// How long an entry lives after its last use, in milliseconds.
-        ttl_ms: Option<u64>,
-    },
-    /// Fixed blocks in a store.
-    Blocks(Blocks),
-    /// Entries at marked places.
-    Breakpoints(Breakpoints),
-    /// Whole units that earlier requests left.
-    Units(Units),
-    /// Contents that the harness stores.
-    ExplicitCache(ExplicitCache),
-    /// Any of the others, with what holds beside the content of a prompt.
-    Qualified(Box<Qualified>),
-}
 
 /// Rules with what holds beside the content of a prompt.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -237,100 +212,6 @@ pub struct Blocks {
     pub capacity_blocks: Option<u32>,
     /// In which order the blocks of a prompt count as used.
     pub touch: Touch,
-}
-
-impl CacheRules {
-    /// Returns how long an entry lives after its last use, in milliseconds, where the rule has a clock.
-    #[must_use]
-    pub fn ttl_ms(&self) -> Option<u64> {
-        match self {
-            Self::None | Self::PrefixCap(_) | Self::Blocks(_) => None,
-            Self::PrefixInterval { ttl_ms, .. } => *ttl_ms,
-            Self::Breakpoints(rules) => rules.ttl_ms[0].or(rules.ttl_ms[1]),
-            Self::Units(rules) => rules.ttl_ms,
-            Self::ExplicitCache(rules) => Some(rules.ttl_ms),
-            Self::Qualified(qualified) => qualified.rules.ttl_ms(),
-        }
-    }
-
-    /// Returns the shortest prefix that is cached, in tokens, where the rule has one above 0.
-    #[must_use]
-    pub fn min_tokens(&self) -> Option<Tokens> {
-        let min = match self {
-            Self::None | Self::Blocks(_) => 0,
-            Self::PrefixCap(steps) | Self::PrefixInterval { steps, .. } => steps.min,
-            Self::Breakpoints(rules) => rules.min_tokens,
-            Self::Units(rules) => rules.steps.min,
-            Self::ExplicitCache(rules) => rules.min_tokens,
-            Self::Qualified(qualified) => return qualified.rules.min_tokens(),
-        };
-        (min > 0).then_some(min)
-    }
-
-    /// Returns how prefixes grow, where they are cut to whole steps.
-    #[must_use]
-    pub fn steps(&self) -> Option<Steps> {
-        match self {
-            Self::PrefixCap(steps) | Self::PrefixInterval { steps, .. } => Some(*steps),
-            Self::Units(rules) => Some(rules.steps),
-            Self::None | Self::Blocks(_) | Self::Breakpoints(_) | Self::ExplicitCache(_) => None,
-            Self::Qualified(qualified) => qualified.rules.steps(),
-        }
-    }
-
-    /// Returns how they bill what is sent once more, and what is new; that lives as long as the harness asks.
-    #[must_use]
-    pub fn billing(&self, ttl: Option<TtlClass>) -> Billing {
-        match self {
-            Self::None => Billing { reads: Reads::Nothing, writes: None },
-            Self::ExplicitCache(_) => Billing { reads: Reads::Stored, writes: None },
-            Self::Breakpoints(rules) => {
-                Billing { reads: Reads::Prefixes, writes: Some(rules.class(ttl) as usize) }
-            }
-            Self::PrefixCap(_) | Self::PrefixInterval { .. } | Self::Blocks(_) | Self::Units(_) => {
-                Billing { reads: Reads::Prefixes, writes: None }
-            }
-            Self::Qualified(qualified) => qualified.rules.billing(ttl),
-        }
-    }
-
-    /// Returns the rules without what holds beside the content of a prompt.
-    #[must_use]
-    pub fn plain(&self) -> &Self {
-        match self {
-            Self::Qualified(qualified) => qualified.rules.plain(),
-            rules => rules,
-        }
-    }
-
-    /// Returns how probably a request is served, where it is not certain.
-    #[must_use]
-    pub fn hits(&self) -> Option<Hits> {
-        match self {
-            Self::Qualified(qualified) => qualified.hits,
-            _ => None,
-        }
-    }
-}
-
-/// How a cache bills what is fetched.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Billing {
-    /// What of a prompt that is sent again is read.
-    pub reads: Reads,
-    /// The lifetime class in which new tokens are written, where writes are billed as such.
-    pub writes: Option<usize>,
-}
-
-/// What a cache reads of a prompt that has just been sent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reads {
-    /// Nothing.
-    Nothing,
-    /// What the harness stored of it.
-    Stored,
-    /// All of it.
-    Prefixes,
 }
 
 /// The prefix lengths that a cache keeps: a minimum, then whole steps.

@@ -1,6 +1,6 @@
 //! The rules of a profile.
 
-mod cache;
+pub(super) mod cache;
 mod price;
 
 use super::written::RecoveryPrice;

@@ -49,7 +49,7 @@ impl OpenPool {
     }
 
     /// Returns the pool as it stands in front of a slot about to be shown.
-    #[inline]
+    #[inline(always)]
     pub(super) fn at(&mut self, slot: SlotIx, rung: &CompiledRung, edit: &mut Editor<'_, '_>) -> &mut Pool {
         let turn_ix = edit.prompt().item(slot).turn_ix;
         if self.budget.per_turn && self.turn_ix != Some(turn_ix) {

@@ -4,7 +4,7 @@ use crate::diag::Problems;
 use crate::input::profile::cache::{
     Blocks, Breakpoints, CacheRules, ExplicitCache, Hits, Invalidates, Qualified, Steps, TtlClass, Units,
 };
-use crate::input::profile::written::{self, Cache, Level, Lookup, Renewal, Rules, UnitEnd};
+use crate::input::profile::written::{self, Cache, Level, Lookup, Renewal, UnitEnd};
 
 /// Checks the rules of a profile's cache.
 pub(in crate::input) fn cache(spec: &Cache, problems: &mut Problems) -> CacheRules {
@@ -21,66 +21,12 @@ pub(in crate::input) fn cache(spec: &Cache, problems: &mut Problems) -> CacheRul
     }
     unused(spec, problems);
     let steps = Steps { min: spec.min_tokens.unwrap_or(0), step: spec.step_tokens.unwrap_or(1).max(1) };
-    let rules = match spec.rules {
-        Rules::None => CacheRules::None,
-        Rules::PrefixCap => CacheRules::PrefixCap(steps),
-        Rules::PrefixInterval => CacheRules::PrefixInterval { steps, ttl_ms: one_ttl(spec, problems) },
-        Rules::Blocks => CacheRules::Blocks(blocks(spec, problems)),
-        Rules::Breakpoints => CacheRules::Breakpoints(breakpoints(spec, problems)),
-        Rules::Units => CacheRules::Units(units(spec, steps, problems)),
-        Rules::ExplicitCache => CacheRules::ExplicitCache(explicit_cache(spec, problems)),
-    };
+    let rules = spec.rules.checked(spec, steps, problems);
     let (invalidates, hits) = (invalidates(&spec.invalidates), hits(spec, problems));
     if invalidates == Invalidates::default() && hits.is_none() {
         return rules;
     }
     CacheRules::Qualified(Box::new(Qualified { rules, invalidates, hits }))
-}
-
-/// Returns the fields that rules look at.
-fn looked_at(rules: Rules) -> &'static [&'static str] {
-    match rules {
-        Rules::None => &[],
-        Rules::PrefixCap => &["min_tokens", "step_tokens"],
-        Rules::PrefixInterval => {
-            &["min_tokens", "step_tokens", "ttl", "invalidates", "hit_probability", "hit_seed"]
-        }
-        Rules::Blocks => {
-            &["block_tokens", "capacity_blocks", "touch", "invalidates", "hit_probability", "hit_seed"]
-        }
-        Rules::Breakpoints => &[
-            "min_tokens",
-            "ttl",
-            "ttl_grace",
-            "breakpoints_max",
-            "lookback_positions",
-            "lookback_unit",
-            "lookup",
-            "automatic",
-            "implicit",
-            "clock",
-            "renewal",
-            "max_age",
-            "readable",
-            "readable_after",
-            "invalidates",
-            "hit_probability",
-            "hit_seed",
-        ],
-        Rules::Units => &[
-            "min_tokens",
-            "step_tokens",
-            "interval_tokens",
-            "units",
-            "ttl",
-            "readable",
-            "readable_after",
-            "invalidates",
-            "hit_probability",
-            "hit_seed",
-        ],
-        Rules::ExplicitCache => &["min_tokens", "ttl", "renewal", "invalidates"],
-    }
 }
 
 /// Reports fields that the rules do not look at.
@@ -110,7 +56,7 @@ fn unused(spec: &Cache, problems: &mut Problems) {
         ("hit_probability", spec.hit_probability.is_some()),
         ("hit_seed", spec.hit_seed.is_some()),
     ];
-    let of_rules = looked_at(spec.rules);
+    let of_rules = spec.rules.looks_at();
     for (field, _) in given.into_iter().filter(|(field, is_given)| *is_given && !of_rules.contains(field)) {
         problems.push_at(
             "cache-field-unused",
@@ -121,7 +67,7 @@ fn unused(spec: &Cache, problems: &mut Problems) {
     }
 }
 
-fn breakpoints(spec: &Cache, problems: &mut Problems) -> Breakpoints {
+pub(in crate::input::profile) fn breakpoints(spec: &Cache, problems: &mut Problems) -> Breakpoints {
     let usual = Breakpoints::default();
     if spec.lookup.is_some() {
         for (field, is_given) in [
@@ -182,14 +128,14 @@ fn ttls(spec: &Cache, usual: [Option<u64>; 2], problems: &mut Problems) -> [Opti
 }
 
 /// Returns the lifetime of rules that have no more than one.
-fn one_ttl(spec: &Cache, problems: &mut Problems) -> Option<u64> {
+pub(in crate::input::profile) fn one_ttl(spec: &Cache, problems: &mut Problems) -> Option<u64> {
     if spec.ttl.0.len() > 1 {
         problems.push_at("ttl-several", "ttl", "these rules have one lifetime", "write one duration");
     }
     spec.ttl.0.first().map(|it| it.0)
 }
 
-fn units(spec: &Cache, steps: Steps, problems: &mut Problems) -> Units {
+pub(in crate::input::profile) fn units(spec: &Cache, steps: Steps, problems: &mut Problems) -> Units {
     if spec.units.is_empty() && spec.interval_tokens.is_none() {
         problems.push_at(
             "units-nowhere",
@@ -211,7 +157,7 @@ fn units(spec: &Cache, steps: Steps, problems: &mut Problems) -> Units {
     }
 }
 
-fn explicit_cache(spec: &Cache, problems: &mut Problems) -> ExplicitCache {
+pub(in crate::input::profile) fn explicit_cache(spec: &Cache, problems: &mut Problems) -> ExplicitCache {
     let ttl_ms = one_ttl(spec, problems).filter(|it| *it > 0);
     if ttl_ms.is_none() {
         problems.push_at(
@@ -228,7 +174,7 @@ fn explicit_cache(spec: &Cache, problems: &mut Problems) -> ExplicitCache {
     }
 }
 
-fn blocks(spec: &Cache, problems: &mut Problems) -> Blocks {
+pub(in crate::input::profile) fn blocks(spec: &Cache, problems: &mut Problems) -> Blocks {
     let block_tokens = spec.block_tokens.unwrap_or(0);
     if block_tokens == 0 {
         problems.push_at(

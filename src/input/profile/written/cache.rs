@@ -1,4 +1,4 @@
-//! The rules of a provider's prompt cache as written; `profile/check/cache.rs` says which fields each rule looks at.
+//! The rules of a provider's prompt cache as written; `profile/rules.rs` says which fields each rule looks at.
 
 use std::fmt;
 
@@ -6,6 +6,8 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use crate::input::text::duration::Duration;
 use crate::quantity::{Decimal, Tokens};
+
+pub use crate::input::profile::rules::Rules;
 
 /// Which cache rules, and their numbers.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -305,29 +307,6 @@ impl<'de> de::Visitor<'de> for TtlsVisitor {
         }
         Ok(Ttls(all))
     }
-}
-
-/// The cache rules there are.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
-#[serde(rename_all = "snake_case")]
-pub enum Rules {
-    /// No cache.
-    #[default]
-    None,
-    /// The previous prompt, capped at the place where the policy edited: a reference simulator's rule.
-    PrefixCap,
-    /// The longest common prefix with an earlier prompt, in steps.
-    PrefixInterval,
-    /// Fixed blocks in a store of a given size, the least recently used leaving first.
-    Blocks,
-    /// Entries at the places that a request marks, looked up back from the places that a later one marks.
-    Breakpoints,
-    /// Whole units that earlier requests left; a prompt reads the longest that it begins with.
-    Units,
-    /// Contents that the harness stores for a time and pays for by the token-hour.
-    #[serde(rename = "stored")]
-    ExplicitCache,
 }
 
 /// In which order the blocks of a prompt count as used.

@@ -1,0 +1,215 @@
+//! The cache rules there are: what each is called in a file, which fields it looks at, and what it says of itself.
+
+use serde::{Deserialize, Serialize};
+
+use super::cache::{Blocks, Breakpoints, ExplicitCache, Hits, Qualified, Steps, TtlClass, Units};
+use super::check::cache as check;
+use super::written::Cache;
+use crate::diag::Problems;
+use crate::quantity::Tokens;
+
+/// The cache rules there are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Rules {
+    /// No cache.
+    #[default]
+    None,
+    /// The previous prompt, capped at the place where the policy edited: a reference simulator's rule.
+    PrefixCap,
+    /// The longest common prefix with an earlier prompt, in steps.
+    PrefixInterval,
+    /// Fixed blocks in a store of a given size, the least recently used leaving first.
+    Blocks,
+    /// Entries at the places that a request marks, looked up back from the places that a later one marks.
+    Breakpoints,
+    /// Whole units that earlier requests left; a prompt reads the longest that it begins with.
+    Units,
+    /// Contents that the harness stores for a time and pays for by the token-hour.
+    #[serde(rename = "stored")]
+    ExplicitCache,
+}
+
+impl Rules {
+    /// Returns the fields that the rules look at.
+    pub(super) fn looks_at(self) -> &'static [&'static str] {
+        match self {
+            Self::None => &[],
+            Self::PrefixCap => &["min_tokens", "step_tokens"],
+            Self::PrefixInterval => {
+                &["min_tokens", "step_tokens", "ttl", "invalidates", "hit_probability", "hit_seed"]
+            }
+            Self::Blocks => {
+                &["block_tokens", "capacity_blocks", "touch", "invalidates", "hit_probability", "hit_seed"]
+            }
+            Self::Breakpoints => &[
+                "min_tokens",
+                "ttl",
+                "ttl_grace",
+                "breakpoints_max",
+                "lookback_positions",
+                "lookback_unit",
+                "lookup",
+                "automatic",
+                "implicit",
+                "clock",
+                "renewal",
+                "max_age",
+                "readable",
+                "readable_after",
+                "invalidates",
+                "hit_probability",
+                "hit_seed",
+            ],
+            Self::Units => &[
+                "min_tokens",
+                "step_tokens",
+                "interval_tokens",
+                "units",
+                "ttl",
+                "readable",
+                "readable_after",
+                "invalidates",
+                "hit_probability",
+                "hit_seed",
+            ],
+            Self::ExplicitCache => &["min_tokens", "ttl", "renewal", "invalidates"],
+        }
+    }
+
+    /// Makes well-formed rules of the fields of a file.
+    pub(super) fn checked(self, spec: &Cache, steps: Steps, problems: &mut Problems) -> CacheRules {
+        match self {
+            Self::None => CacheRules::None,
+            Self::PrefixCap => CacheRules::PrefixCap(steps),
+            Self::PrefixInterval => {
+                CacheRules::PrefixInterval { steps, ttl_ms: check::one_ttl(spec, problems) }
+            }
+            Self::Blocks => CacheRules::Blocks(check::blocks(spec, problems)),
+            Self::Breakpoints => CacheRules::Breakpoints(check::breakpoints(spec, problems)),
+            Self::Units => CacheRules::Units(check::units(spec, steps, problems)),
+            Self::ExplicitCache => CacheRules::ExplicitCache(check::explicit_cache(spec, problems)),
+        }
+    }
+}
+
+/// Which cache rules, with their numbers.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum CacheRules {
+    /// No cache.
+    None,
+    /// The previous prompt, capped where the policy edited.
+    PrefixCap(Steps),
+    /// The longest common prefix with an earlier prompt.
+    PrefixInterval {
+        /// The lengths that are cached.
+        steps: Steps,
+        /// How long an entry lives after its last use, in milliseconds.
+        ttl_ms: Option<u64>,
+    },
+    /// Fixed blocks in a store.
+    Blocks(Blocks),
+    /// Entries at marked places.
+    Breakpoints(Breakpoints),
+    /// Whole units that earlier requests left.
+    Units(Units),
+    /// Contents that the harness stores.
+    ExplicitCache(ExplicitCache),
+    /// Any of the others, with what holds beside the content of a prompt.
+    Qualified(Box<Qualified>),
+}
+
+impl CacheRules {
+    /// Returns how long an entry lives after its last use, in milliseconds, where the rule has a clock.
+    #[must_use]
+    pub fn ttl_ms(&self) -> Option<u64> {
+        match self {
+            Self::None | Self::PrefixCap(_) | Self::Blocks(_) => None,
+            Self::PrefixInterval { ttl_ms, .. } => *ttl_ms,
+            Self::Breakpoints(rules) => rules.ttl_ms[0].or(rules.ttl_ms[1]),
+            Self::Units(rules) => rules.ttl_ms,
+            Self::ExplicitCache(rules) => Some(rules.ttl_ms),
+            Self::Qualified(qualified) => qualified.rules.ttl_ms(),
+        }
+    }
+
+    /// Returns the shortest prefix that is cached, in tokens, where the rule has one above 0.
+    #[must_use]
+    pub fn min_tokens(&self) -> Option<Tokens> {
+        let min = match self {
+            Self::None | Self::Blocks(_) => 0,
+            Self::PrefixCap(steps) | Self::PrefixInterval { steps, .. } => steps.min,
+            Self::Breakpoints(rules) => rules.min_tokens,
+            Self::Units(rules) => rules.steps.min,
+            Self::ExplicitCache(rules) => rules.min_tokens,
+            Self::Qualified(qualified) => return qualified.rules.min_tokens(),
+        };
+        (min > 0).then_some(min)
+    }
+
+    /// Returns how prefixes grow, where they are cut to whole steps.
+    #[must_use]
+    pub fn steps(&self) -> Option<Steps> {
+        match self {
+            Self::PrefixCap(steps) | Self::PrefixInterval { steps, .. } => Some(*steps),
+            Self::Units(rules) => Some(rules.steps),
+            Self::None | Self::Blocks(_) | Self::Breakpoints(_) | Self::ExplicitCache(_) => None,
+            Self::Qualified(qualified) => qualified.rules.steps(),
+        }
+    }
+
+    /// Returns how they bill what is sent once more, and what is new; that lives as long as the harness asks.
+    #[must_use]
+    pub fn billing(&self, ttl: Option<TtlClass>) -> Billing {
+        match self {
+            Self::None => Billing { reads: Reads::Nothing, writes: None },
+            Self::ExplicitCache(_) => Billing { reads: Reads::Stored, writes: None },
+            Self::Breakpoints(rules) => {
+                Billing { reads: Reads::Prefixes, writes: Some(rules.class(ttl) as usize) }
+            }
+            Self::PrefixCap(_) | Self::PrefixInterval { .. } | Self::Blocks(_) | Self::Units(_) => {
+                Billing { reads: Reads::Prefixes, writes: None }
+            }
+            Self::Qualified(qualified) => qualified.rules.billing(ttl),
+        }
+    }
+
+    /// Returns the rules without what holds beside the content of a prompt.
+    #[must_use]
+    pub fn plain(&self) -> &Self {
+        match self {
+            Self::Qualified(qualified) => qualified.rules.plain(),
+            rules => rules,
+        }
+    }
+
+    /// Returns how probably a request is served, where it is not certain.
+    #[must_use]
+    pub fn hits(&self) -> Option<Hits> {
+        match self {
+            Self::Qualified(qualified) => qualified.hits,
+            _ => None,
+        }
+    }
+}
+
+/// How a cache bills what is fetched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Billing {
+    /// What of a prompt that is sent again is read.
+    pub reads: Reads,
+    /// The lifetime class in which new tokens are written, where writes are billed as such.
+    pub writes: Option<usize>,
+}
+
+/// What a cache reads of a prompt that has just been sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reads {
+    /// Nothing.
+    Nothing,
+    /// What the harness stored of it.
+    Stored,
+    /// All of it.
+    Prefixes,
+}
