@@ -114,7 +114,7 @@ impl<'t, P: Projector, S: Sink> Run<'_, 't, P, S> {
     }
 
     /// Answers what is asked up to a moment.
-    #[inline]
+    #[inline(always)]
     fn ask(&mut self, until: When) {
         if self.memory_run.is_asked(until) {
             let has_stopped = self.outcome.failure.is_some();
