@@ -10,7 +10,7 @@ use super::models::ModelProfiles;
 use super::named::{Names, Scenario, tell_apart, tell_scenarios_apart};
 use super::selection::Selection;
 use super::set_policies::{self, Policies};
-use super::{Comparison, Entry, Plan, guards, load, notes, params};
+use super::{Comparison, Entry, Plan, guards, load, notes, params, set_paths};
 use crate::catalog::{Catalog, Kind, Loaded};
 use crate::diag::{Diagnostic, Place};
 use crate::error::Error;
@@ -92,7 +92,8 @@ pub(super) fn plan(catalog: &Catalog, comparison: &Comparison) -> Result<Plan, E
     let given = Given::read(catalog, comparison, suite.as_ref(), &mut found);
     let Given { policies, scenarios: loaded_scenarios, skipped, profiles: loaded_profiles, .. } = given;
     let (is_whole_suite, under_own_models) = (given.is_whole_suite, given.under_own_models);
-    let settings = settings(comparison, suite.as_ref(), is_whole_suite, &mut found);
+    let known_paths = || set_paths::known(&policies, &loaded_scenarios, &loaded_profiles, suite.as_ref());
+    let settings = settings(comparison, suite.as_ref(), is_whole_suite, known_paths, &mut found);
     let selection = Selection::new(comparison).map_err(|it| found.problems.push(*it)).unwrap_or_default();
     let is_complete = found.is_empty();
     let mut work = Inputs { catalog, policies, settings, found, is_complete };
@@ -206,6 +207,7 @@ fn settings(
     comparison: &Comparison,
     suite: Option<&Loaded<SuiteFile>>,
     is_whole_suite: bool,
+    known_paths: impl Fn() -> Vec<String>,
     found: &mut Found,
 ) -> Vec<Used> {
     let mut used = Vec::new();
@@ -220,7 +222,10 @@ fn settings(
     for text in &comparison.set {
         match Setting::parse(text) {
             Ok(setting) => push(setting, true),
-            Err(problem) => found.problems.push(*problem),
+            Err(mut problem) => {
+                Setting::suggest(&mut problem, &known_paths());
+                found.problems.push(*problem);
+            }
         }
     }
     used
@@ -258,7 +263,23 @@ impl Inputs<'_> {
     ) -> (Vec<Profile>, ModelProfiles) {
         let mut specs: Vec<ProfileFile> = named.iter().map(|it| it.spec.clone()).collect();
         specs.extend(of_models);
-        self.set(Target::Profile, &mut specs, |it| Profile::new(it).is_ok());
+        for used in self.settings.iter_mut().filter(|it| it.setting.target == Target::Profile) {
+            let name = used.setting.profile(|name| specs.iter().any(|it| it.name == name));
+            let passes = |it: &ProfileFile| Profile::new(it).is_ok();
+            let Some(name) = name else {
+                let names: Vec<&str> = specs.iter().map(|it| it.name.as_str()).collect();
+                match used.setting.unknown_profile(&names) {
+                    Some(problem) => used.note(Err(problem)),
+                    None => used.apply(&mut specs, passes),
+                }
+                continue;
+            };
+            used.setting = used.setting.of_profile(&name);
+            specs
+                .iter_mut()
+                .filter(|it| it.name == name)
+                .for_each(|it| used.apply(std::slice::from_mut(it), passes));
+        }
         let (specs, of_models) = specs.split_at(named.len());
         let mut profiles = Vec::with_capacity(specs.len());
         for (spec, loaded) in specs.iter().zip(named) {

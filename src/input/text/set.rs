@@ -1,6 +1,8 @@
 //! `--set PATH=VALUE`: one field of a decoded input, overridden by way of its tree.
 
 mod number;
+mod paths;
+mod profile;
 
 use serde::{Serialize, de::DeserializeOwned};
 
@@ -73,20 +75,27 @@ impl Setting {
         if let Some((_, rest)) = policies.first() {
             steps.clone_from(rest);
         }
+        if let Some(empty) = steps.iter().position(String::is_empty) {
+            return Err(problem("set-empty-step", path, missing_step(&steps, empty), no_root_help()));
+        }
         let Some((root, target)) = ROOTS.into_iter().find(|(root, _)| *root == steps[0]) else {
             let help = match nearest(&steps[0], ROOTS.map(|(root, _)| root)) {
-                Some(known) => format!("did you mean `{known}`?"),
-                None => format!(
-                    "a path begins with one of {}, or with a policy's name as in `NAME.params.trigger`",
-                    quoted(ROOTS.map(|(root, _)| root))
-                ),
+                Some(known) => {
+                    format!("did you mean `{}`?", [&[known.to_owned()], &steps[1..]].concat().join("."))
+                }
+                None => no_root_help(),
             };
-            let message = format!("`{}` is no beginning of a path", steps[0]);
+            let message = format!("no path begins with `{}`", steps[0]);
             return Err(problem("set-unknown-root", path, message, help));
         };
-        if steps.iter().any(String::is_empty) || (steps.len() < 2 && root != "recovery") {
+        if steps.len() < 2 && root != "recovery" {
             let help = format!("write every step, as in `{root}.NAME`");
-            return Err(problem("set-empty-step", path, "a step of the path is missing".to_owned(), help));
+            return Err(problem(
+                "set-empty-step",
+                path,
+                format!("what is meant of `{root}` is missing"),
+                help,
+            ));
         }
         if is_range(value) {
             let help = "write one value: a single run takes no grid".to_owned();
@@ -236,7 +245,7 @@ impl Setting {
                 Some(next) => place = next,
                 None if place.is_array() && known.is_empty() && depth > 0 => return self.of_list(depth),
                 None => {
-                    stop = Some(step);
+                    stop = Some((depth, step));
                     break;
                 }
             }
@@ -248,7 +257,7 @@ impl Setting {
         }
         // A field that is there by default is in no tree, yet its value may be wrong.
         let is_of_value = refused.as_ref().is_some_and(|it| it.starts_with("invalid"));
-        let Some(stop) = stop.filter(|_| !is_of_value) else {
+        let Some((depth, stop)) = stop.filter(|_| !is_of_value) else {
             let refused = refused.unwrap_or_default();
             let why = self
                 .too_long(&refused)
@@ -278,7 +287,7 @@ impl Setting {
         known.retain(|it| it != stop);
         let known: IndexSet<String> = known.into_iter().collect();
         let help = match nearest(stop, known.iter().map(String::as_str)) {
-            Some(near) => format!("did you mean `{near}`?"),
+            Some(near) => format!("did you mean `{}`?", self.with_step(depth, near)),
             None if known.is_empty() => "`ctxsim list` names the inputs".to_owned(),
             None => format!("there is {}", quoted(known.iter().map(String::as_str))),
         };
@@ -287,6 +296,15 @@ impl Setting {
             None => format!("no input of this run has `{stop}` there"),
         };
         self.named(Diagnostic::at("set-no-such-field", self.field(), message).help(help))
+    }
+
+    /// Returns the path as it was written, with another step at a depth.
+    fn with_step(&self, depth: usize, step: &str) -> String {
+        let mut written: Vec<&str> = self.field().split('.').collect();
+        if let Some(at) = (written.len() + depth).checked_sub(self.path.len()) {
+            written[at] = step;
+        }
+        written.join(".")
     }
 
     /// Says that a step stands where the elements of a list are numbered.
@@ -335,6 +353,23 @@ impl Setting {
         problem.place = self.place();
         Box::new(problem)
     }
+}
+
+/// Says where in a path a name is missing.
+fn missing_step(steps: &[String], empty: usize) -> String {
+    match empty {
+        0 if steps.len() == 1 => "the path is missing",
+        0 => "a name before the first dot is missing",
+        at if at + 1 == steps.len() => "a name after the last dot is missing",
+        _ => "a name between two dots is missing",
+    }
+    .to_owned()
+}
+
+/// Says what a path may begin with.
+fn no_root_help() -> String {
+    let roots = quoted(ROOTS.map(|(root, _)| root));
+    format!("a path begins with one of {roots}, or with a policy's name as in `NAME.params.trigger`")
 }
 
 /// Returns what stands in front of each step that is the root of a path into a policy, with the path from there on, the longest
