@@ -25,6 +25,7 @@ mod simulations;
 mod threads;
 mod trials;
 mod unpriced;
+mod used;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
