@@ -1,5 +1,6 @@
 //! The inputs by name: what the binary carries, and the user's folders over it.
 
+mod kind;
 mod load;
 mod search;
 
@@ -17,6 +18,7 @@ use crate::input::Format;
 use crate::input::policy::wildcard;
 use crate::input::text::source::{self, Source, read_text};
 
+pub use kind::kind_of;
 pub use load::Loaded;
 pub use search::Found;
 
@@ -285,22 +287,36 @@ impl Catalog {
         if !path.is_dir() && (path.exists() || Format::of(path).is_some() || is_recording) {
             return Ok(Origin::File(path.to_owned()));
         }
-        let is_folder = path.is_dir() && self.suggestions(kind, name).is_empty();
-        Err(if is_folder {
-            Error::Read { path: path.to_owned(), source: io::ErrorKind::IsADirectory.into() }
-        } else {
-            self.unknown_name(kind, name)
+        let is_like_none = self.suggestions(kind, name).is_empty() && self.kind_of_name(name).is_none();
+        let wrong_path = match path.is_dir() {
+            true => Some(io::ErrorKind::IsADirectory),
+            // No name begins or ends so; a pattern may mean names or paths.
+            false
+                if name.starts_with(['.', '/', '~']) || name.ends_with('/') || name.contains(['*', '?']) =>
+            {
+                Some(io::ErrorKind::NotFound)
+            }
+            false => None,
+        };
+        Err(match wrong_path.filter(|_| is_like_none) {
+            Some(source) => Error::Read { path: path.to_owned(), source: source.into() },
+            None => self.unknown_name(kind, name),
         })
+    }
+
+    /// Returns the first kind that has an input of this name.
+    #[must_use]
+    pub fn kind_of_name(&self, name: &str) -> Option<Kind> {
+        Kind::ALL.into_iter().find(|it| self.entries.contains_key(&(*it, name.to_owned())))
     }
 
     /// Says that a name is not in the catalog, and what it may mean.
     fn unknown_name(&self, kind: Kind, name: &str) -> Error {
-        let has = |it: &Kind| self.entries.contains_key(&(*it, name.to_owned()));
         Error::UnknownName {
             kind: kind.noun(),
             name: name.to_owned(),
             suggestions: self.suggestions(kind, name),
-            other_kind: Kind::ALL.into_iter().find(has).map(Kind::noun),
+            other_kind: self.kind_of_name(name).map(Kind::noun),
         }
     }
 

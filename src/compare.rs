@@ -15,20 +15,22 @@ mod other_models;
 mod params;
 mod play;
 mod played_recovery;
+mod recordings;
 mod selection;
 mod session;
 mod sensitivity;
+mod set_paths;
 mod set_policies;
 mod simulations;
 mod threads;
 mod trials;
 mod unpriced;
+mod used;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::catalog::Catalog;
-use crate::diag::Diagnostic;
 use crate::error::Error;
 use crate::guard::{self, NamedGuard};
 use crate::input::suite::{Habits, Reference};
@@ -37,14 +39,15 @@ use crate::ledger::Rows;
 use crate::measure::Tally;
 use crate::measure::probe::Probe;
 use crate::measure::trial::Trial;
-use crate::report::{Report, Skipped, distinct, numbers};
+use crate::report::{Report, Skipped, distinct};
 
 pub use convert::{convert, show, show_merged};
 pub use entry::{Entry, Load};
 use found::Found;
 pub use load::{Workload, check_recorded, recording};
 use models::ModelProfiles;
-use selection::{Candidate, LeftOut, Selection};
+pub use recordings::held;
+use selection::{LeftOut, Selection};
 use threads::{in_order, with_threads};
 pub use trials::{ConversationRows, conversation};
 
@@ -167,10 +170,23 @@ impl Plan {
         progress: Progress<'_>,
         one: impl Fn(&Load, Progress<'_>) -> T + Sync,
     ) -> Result<Vec<T>, Error> {
-        self.each_of(threads, progress, |entry| self.open(entry), one).map(|it| it.0)
+        self.each_counted(threads, progress, one).map(|it| it.0)
     }
 
-    /// The same, with scenarios opened in some way, and with what was left out.
+    /// The same, with what was left out.
+    ///
+    /// # Errors
+    /// What [`Plan::open`] says, of all scenarios.
+    pub fn each_counted<T: Send>(
+        &self,
+        threads: Option<usize>,
+        progress: Progress<'_>,
+        one: impl Fn(&Load, Progress<'_>) -> T + Sync,
+    ) -> Result<(Vec<T>, Vec<Skipped>), Error> {
+        self.each_of(threads, progress, |entry| self.open(entry), one)
+    }
+
+    /// The same, with scenarios opened in some way.
     fn each_of<T: Send>(
         &self,
         threads: Option<usize>,
@@ -212,12 +228,7 @@ impl Plan {
         found.stop()?;
         let has_none = self.selection.is_asked() && n_recorded.into_inner() == 0;
         if has_none || all.is_empty() && !skipped.is_empty() {
-            let problem = Diagnostic::at("nothing-to-run", "", "no recorded session is left to run");
-            let help = match skipped.len() {
-                0 => "name a recording or a folder of them".to_owned(),
-                _ => format!("skipped: {}", Skipped::counted(&skipped)),
-            };
-            return Err(vec![problem.help(help)].into());
+            return Err(selection::none_left(&skipped));
         }
         Ok((all, skipped))
     }
@@ -245,7 +256,7 @@ impl Plan {
         };
         let left_out = |nth: usize| match chosen {
             Some(chosen) => chosen.get(nth).cloned().flatten(),
-            None => self.selection.refusal(&loads[nth]),
+            None => self.selection.refusal_of(&loads[nth]),
         };
         Ok(in_order(loads.len(), |nth| match left_out(nth) {
             Some(reason) => Err(skipped(reason)),
@@ -258,29 +269,12 @@ impl Plan {
         &self,
         open: &(impl Fn(&Entry) -> Result<Vec<Load>, Error> + Sync),
     ) -> Option<Vec<Vec<LeftOut>>> {
-        let limit = self.selection.limit?;
-        let candidates: Vec<Vec<Candidate>> = in_order(self.scenarios.len(), |index| {
+        self.selection.limit?;
+        let candidates = in_order(self.scenarios.len(), |index| {
             let loads = open(&self.scenarios[index]).unwrap_or_default();
-            loads.iter().map(|it| self.selection.candidate(it)).collect()
+            loads.iter().map(|it| self.selection.of_load(it)).collect()
         });
-        let times = candidates.iter().flatten().filter_map(|it| match it {
-            Candidate::At(time) => Some(*time),
-            _ => None,
-        });
-        let mut is_new = self.selection.newest(&times.collect::<Vec<_>>()).into_iter();
-        let older = || Some(format!("older than the newest {}", numbers::thousands(limit as u64)));
-        let mut left_out = |it| match it {
-            Candidate::Always => None,
-            Candidate::Refused(reason) => Some(reason),
-            Candidate::At(_) => {
-                if is_new.next() == Some(true) {
-                    None
-                } else {
-                    older()
-                }
-            }
-        };
-        Some(candidates.into_iter().map(|it| it.into_iter().map(&mut left_out).collect()).collect())
+        Some(self.selection.left_out(candidates))
     }
 
     /// Runs everything and reports; `threads` of 1 stays on one, none takes all cores.

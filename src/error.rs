@@ -70,10 +70,16 @@ impl Error {
             Self::Read { path, source } => of_file(path, unread(path, source)),
             Self::Write { path, source } => of_file(path, unwritten(path, source)),
             Self::UnknownName { kind, name, suggestions, other_kind } => {
-                let problem = Diagnostic::at("unknown-name", "", format!("no {kind} is called `{name}`"));
+                let is_unlike = suggestions.is_empty() && other_kind.is_none();
+                let or_file = if is_unlike { ", and there is no such file or folder" } else { "" };
+                let message = format!("no {kind} is called `{name}`{or_file}");
+                let problem = Diagnostic::at("unknown-name", "", message);
                 let words = (suggestions.as_slice(), other_kind);
                 problem.help(match words {
                     ([], Some(other)) => format!("`{name}` is a {other}: use `--{other} {name}`"),
+                    ([], None) if name.contains(['/', '.']) => {
+                        "check the path; `ctxsim list` names what is bundled".to_owned()
+                    }
                     ([], None) => "`ctxsim list` names what there is".to_owned(),
                     ([one], _) => format!("did you mean `{one}`?"),
                     ([first, second, rest @ ..], _) => {
@@ -104,11 +110,15 @@ fn of_file(path: &Path, (message, help): Words) -> Diagnostic {
 fn unread(path: &Path, source: &io::Error) -> Words {
     let (message, help) = match source.kind() {
         ErrorKind::NotFound => {
+            if path.to_string_lossy().contains(['*', '?']) {
+                let help = "check the pattern; `**` stands for folders of any depth".to_owned();
+                return ("no file matches this pattern".to_owned(), help);
+            }
             let help = match beside(path) {
                 Some(near) => format!("did you mean `{}`?", near.display()),
                 None => "check the path".to_owned(),
             };
-            return ("there is no such file".to_owned(), help);
+            return ("no such file or folder".to_owned(), help);
         }
         ErrorKind::IsADirectory => ("this is a folder, and a file is wanted", "name a file in it"),
         ErrorKind::InvalidData => {
@@ -135,7 +145,14 @@ fn unwritten(path: &Path, source: &io::Error) -> Words {
             let help = format!("name a file in it, as in `{}`", inside.display());
             return ("this is a folder, and a file is wanted".to_owned(), help);
         }
-        ErrorKind::NotADirectory => ("its folder is a file", "name a file in a folder"),
+        // A folder was to be made where a file is, or a file was to be written below one.
+        ErrorKind::NotADirectory | ErrorKind::AlreadyExists => {
+            let blocking = path.ancestors().find(|it| it.is_file()).unwrap_or(path).display();
+            return (
+                format!("`{blocking}` is a file, and a folder is needed there"),
+                format!("choose another folder, or move `{blocking}` out of the way"),
+            );
+        }
         ErrorKind::PermissionDenied => {
             ("you may not write it", "name another file, or change the permissions")
         }

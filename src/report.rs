@@ -32,6 +32,7 @@ use std::sync::Arc;
 
 use indexmap::{IndexMap, IndexSet};
 
+use self::numbers::thousands;
 use crate::error::Error;
 use crate::input::Profile;
 use crate::input::profile::written::RecoveryPrice;
@@ -107,7 +108,8 @@ impl Skipped {
             *counts.entry(&one.reason).or_default() += 1;
         }
         counts.sort_by(|_, one, _, other| other.cmp(one));
-        let counts: Vec<String> = counts.iter().map(|(reason, n)| format!("{n} {reason}")).collect();
+        let counts: Vec<String> =
+            counts.iter().map(|(reason, n)| format!("{} {reason}", thousands(*n as u64))).collect();
         counts.join(", ")
     }
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde::de::DeserializeOwned;
 
-use super::{Catalog, Kind, Origin};
+use super::{Catalog, Kind, Origin, kind};
 use crate::diag::Diagnostic;
 use crate::error::Error;
 use crate::input::scenario::refetch::Refetch;
@@ -193,8 +193,15 @@ impl Catalog {
         origin: &Origin,
         name: impl Fn(&T) -> &String,
     ) -> Result<(Source, T), Error> {
+        if let Some(problem) = kind::recorded(kind, origin) {
+            return Err(vec![problem].into());
+        }
         let source = origin.source()?;
-        let spec: T = source.decode()?;
+        let spec: T = source.decode().map_err(|error| match kind::other_kind(kind, &source) {
+            // What every field lacks or has too much says less than what the file is.
+            Some(problem) => vec![problem].into(),
+            None => error,
+        })?;
         let given = name(&spec);
         let of_catalog =
             self.entries.iter().find(|((it, _), entry)| *it == kind && *entry == origin).map(|it| &it.0.1);

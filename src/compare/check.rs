@@ -1,17 +1,12 @@
 //! One input checked by itself, with every rule that a run would hold it to.
 
-use std::path::Path;
-
 use super::set_policies::Policies;
 use super::{guards, load, params};
 use crate::catalog::{Catalog, Kind, Loaded};
 use crate::diag::{Diagnostic, Place};
 use crate::error::Error;
-use crate::input::text::decode;
 use crate::input::text::set::{Setting, Target};
-use crate::input::{
-    Format, Policy, PolicyFile, Profile, ProfileFile, ScenarioFile, Source, Suite, SuiteFile,
-};
+use crate::input::{Policy, PolicyFile, Profile, Suite, SuiteFile};
 
 /// Checks an input, by its name or by its path.
 ///
@@ -83,29 +78,4 @@ fn unset(catalog: &Catalog, suite: &SuiteFile) -> Vec<Diagnostic> {
         Some(problem)
     });
     told.collect()
-}
-
-/// Returns the kind of a file: by the fields at its top; where these could be of several, by the nearest folder that is
-/// called after one.
-///
-/// # Errors
-/// The file cannot be read.
-pub fn kind_of(path: &Path) -> Result<Kind, Error> {
-    if Format::of(path).is_none() {
-        return Ok(Kind::Scenario);
-    }
-    let source = Source::read(path)?;
-    let keys = decode::keys(&source.text, source.format);
-    let n_known = |fields: &[&str]| keys.iter().filter(|it| fields.contains(&it.as_str())).count();
-    let known = [
-        (Kind::Policy, n_known(decode::fields::<PolicyFile>())),
-        (Kind::Scenario, n_known(decode::fields::<ScenarioFile>())),
-        (Kind::Profile, n_known(decode::fields::<ProfileFile>())),
-        (Kind::Suite, n_known(decode::fields::<SuiteFile>())),
-    ];
-    let most = known.iter().map(|(_, n)| *n).max().unwrap_or(0);
-    let likely: Vec<Kind> = known.into_iter().filter(|(_, n)| *n == most).map(|(kind, _)| kind).collect();
-    let folders: Vec<_> = path.components().map(|it| it.as_os_str().to_string_lossy()).collect();
-    let of_folder = folders.iter().rev().find_map(|it| likely.iter().find(|kind| kind.folder() == it));
-    Ok(*of_folder.or(likely.first()).unwrap_or(&Kind::Policy))
 }

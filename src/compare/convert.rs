@@ -5,8 +5,7 @@ use std::path::Path;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::check::kind_of;
-use crate::catalog::{Catalog, Kind, Origin};
+use crate::catalog::{Catalog, Kind, Origin, kind_of};
 use crate::diag::Diagnostic;
 use crate::error::Error;
 use crate::input::text::decode::{decode, encode};

@@ -9,14 +9,15 @@ use super::guards::Guards;
 use super::models::ModelProfiles;
 use super::named::{Names, Scenario, tell_apart, tell_scenarios_apart};
 use super::selection::Selection;
-use super::set_policies::{self, Policies};
-use super::{Comparison, Entry, Plan, guards, load, notes, params};
+use super::set_policies::Policies;
+use super::used::{Used, settings};
+use super::{Comparison, Entry, Plan, guards, load, notes, params, set_paths};
 use crate::catalog::{Catalog, Kind, Loaded};
 use crate::diag::{Diagnostic, Place};
 use crate::error::Error;
 use crate::input::policy::Size;
 use crate::input::scenario;
-use crate::input::text::set::{Setting, Target};
+use crate::input::text::set::Target;
 use crate::input::{Policy, PolicyFile, Profile, ProfileFile, ScenarioFile, Suite, SuiteFile};
 use crate::report::Skipped;
 
@@ -92,7 +93,8 @@ pub(super) fn plan(catalog: &Catalog, comparison: &Comparison) -> Result<Plan, E
     let given = Given::read(catalog, comparison, suite.as_ref(), &mut found);
     let Given { policies, scenarios: loaded_scenarios, skipped, profiles: loaded_profiles, .. } = given;
     let (is_whole_suite, under_own_models) = (given.is_whole_suite, given.under_own_models);
-    let settings = settings(comparison, suite.as_ref(), is_whole_suite, &mut found);
+    let known_paths = || set_paths::known(&policies, &loaded_scenarios, &loaded_profiles, suite.as_ref());
+    let settings = settings(comparison, suite.as_ref(), is_whole_suite, known_paths, &mut found);
     let selection = Selection::new(comparison).map_err(|it| found.problems.push(*it)).unwrap_or_default();
     let is_complete = found.is_empty();
     let mut work = Inputs { catalog, policies, settings, found, is_complete };
@@ -162,70 +164,6 @@ fn suite(catalog: &Catalog, comparison: &Comparison) -> Result<Option<Loaded<Sui
     }
 }
 
-/// An override with what became of it.
-struct Used {
-    setting: Setting,
-    /// Whether it must lead somewhere: an override of a suite need not when the run takes a part of the suite.
-    is_strict: bool,
-    is_applied: bool,
-    refused: Option<Box<Diagnostic>>,
-}
-
-impl Used {
-    /// Applies an override; what is wrong counts only if it leads to nothing anywhere.
-    fn apply<T: serde::Serialize + serde::de::DeserializeOwned>(
-        &mut self,
-        specs: &mut [T],
-        passes: impl Fn(&T) -> bool,
-    ) {
-        let applied = self.setting.apply(specs, passes);
-        self.note(applied);
-    }
-
-    /// Notes what became of it; a parameter of several policies must be said of one, wherever it is set.
-    fn note(&mut self, applied: Result<(), Box<Diagnostic>>) {
-        match applied {
-            Ok(()) => self.is_applied = true,
-            Err(problem) => {
-                self.is_strict |= problem.code == set_policies::AMBIGUOUS;
-                self.refused = self.refused.take().or(Some(problem));
-            }
-        }
-    }
-
-    /// Says why an override can lead to nothing.
-    fn refuse(&mut self, message: &str, help: &str) {
-        let mut problem = Diagnostic::at("set-no-such-field", &self.setting.text, message).help(help);
-        "--set".clone_into(&mut problem.place.file);
-        self.refused = Some(Box::new(problem));
-    }
-}
-
-/// Reads the overrides: the suite's first, then the comparison's.
-fn settings(
-    comparison: &Comparison,
-    suite: Option<&Loaded<SuiteFile>>,
-    is_whole_suite: bool,
-    found: &mut Found,
-) -> Vec<Used> {
-    let mut used = Vec::new();
-    let mut push = |setting, is_strict| {
-        used.push(Used { setting, is_strict, is_applied: false, refused: None });
-    };
-    if let Some(suite) = suite {
-        // Those that cannot be read are told when the suite is checked.
-        let parsed = suite.spec.set.iter().filter_map(|it| Setting::parse(it).ok());
-        parsed.for_each(|it| push(it, is_whole_suite));
-    }
-    for text in &comparison.set {
-        match Setting::parse(text) {
-            Ok(setting) => push(setting, true),
-            Err(problem) => found.problems.push(*problem),
-        }
-    }
-    used
-}
-
 /// What is checked together.
 struct Inputs<'a> {
     catalog: &'a Catalog,
@@ -258,7 +196,23 @@ impl Inputs<'_> {
     ) -> (Vec<Profile>, ModelProfiles) {
         let mut specs: Vec<ProfileFile> = named.iter().map(|it| it.spec.clone()).collect();
         specs.extend(of_models);
-        self.set(Target::Profile, &mut specs, |it| Profile::new(it).is_ok());
+        for used in self.settings.iter_mut().filter(|it| it.setting.target == Target::Profile) {
+            let name = used.setting.profile(|name| specs.iter().any(|it| it.name == name));
+            let passes = |it: &ProfileFile| Profile::new(it).is_ok();
+            let Some(name) = name else {
+                let names: Vec<&str> = specs.iter().map(|it| it.name.as_str()).collect();
+                match used.setting.unknown_profile(&names) {
+                    Some(problem) => used.note(Err(problem)),
+                    None => used.apply(&mut specs, passes),
+                }
+                continue;
+            };
+            used.setting = used.setting.of_profile(&name);
+            specs
+                .iter_mut()
+                .filter(|it| it.name == name)
+                .for_each(|it| used.apply(std::slice::from_mut(it), passes));
+        }
         let (specs, of_models) = specs.split_at(named.len());
         let mut profiles = Vec::with_capacity(specs.len());
         for (spec, loaded) in specs.iter().zip(named) {

@@ -2,8 +2,12 @@
 
 use super::{Comparison, Load};
 use crate::diag::Diagnostic;
+use crate::error::Error;
 use crate::input::policy::wildcard;
 use crate::input::profile::calendar;
+use crate::report::Skipped;
+use crate::report::numbers::thousands;
+use crate::timeline::Timeline;
 
 /// Which recorded sessions take part; other scenarios always do.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -52,9 +56,8 @@ impl Selection {
         *self != Self::default()
     }
 
-    /// Returns why a session takes no part; nothing where it does.
-    pub(super) fn refusal(&self, load: &Load) -> LeftOut {
-        let timeline = load.workload.items().filter(|it| it.recorded.is_some())?;
+    /// Returns why a session takes no part; nothing where it does. It is called by its model and by the profiles that stand for that.
+    fn refusal<'p>(&self, timeline: &'p Timeline, profiles: impl Iterator<Item = &'p str>) -> LeftOut {
         if let Some((since_ms, day)) = &self.since
             && timeline.last_ms().is_none_or(|it| it < *since_ms)
         {
@@ -63,7 +66,7 @@ impl Selection {
         let asked = self.model.as_ref()?.to_lowercase();
         let model = timeline.main_model().map_or("", |it| it.name.as_str());
         // Tables name the profile that stands for the model.
-        let names = std::iter::once(model).chain(load.profiles.iter().map(|it| it.name.as_str()));
+        let names = std::iter::once(model).chain(profiles);
         let fits =
             |name: &str| if asked.contains('*') { wildcard(&asked, name) } else { name.contains(&asked) };
         let is_asked = names.map(str::to_lowercase).any(|it| fits(&it));
@@ -72,23 +75,67 @@ impl Selection {
         })
     }
 
-    /// Returns what a load is where only the newest sessions are asked for.
-    pub(super) fn candidate(&self, load: &Load) -> Candidate {
-        match (self.refusal(load), load.workload.items().filter(|it| it.recorded.is_some())) {
-            (Some(reason), _) => Candidate::Refused(reason),
-            (None, Some(timeline)) => Candidate::At(timeline.last_ms()),
-            (None, None) => Candidate::Always,
+    /// Returns why a load takes no part as far as no other is asked; nothing where it does.
+    pub(super) fn refusal_of(&self, load: &Load) -> LeftOut {
+        match self.of_load(load) {
+            Candidate::Refused(reason) => Some(reason),
+            Candidate::Always | Candidate::At(_) => None,
         }
     }
 
-    /// Returns which of some sessions are the newest, by the times of their last requests; those without come last.
-    pub(super) fn newest(&self, times: &[Option<i64>]) -> Vec<bool> {
-        let mut order: Vec<usize> = (0..times.len()).collect();
-        order.sort_by_key(|it| std::cmp::Reverse(times[*it]));
-        let mut is_in = vec![false; times.len()];
-        for index in order.into_iter().take(self.limit.unwrap_or(usize::MAX)) {
-            is_in[index] = true;
+    /// Returns what a load is where only the newest sessions are asked for.
+    pub(super) fn of_load(&self, load: &Load) -> Candidate {
+        match load.workload.items().filter(|it| it.recorded.is_some()) {
+            Some(timeline) => self.candidate(timeline, load.profiles.iter().map(|it| it.name.as_str())),
+            None => Candidate::Always,
         }
-        is_in
     }
+
+    /// Returns what a session is where only the newest are asked for.
+    pub(super) fn candidate<'p>(
+        &self,
+        timeline: &'p Timeline,
+        profiles: impl Iterator<Item = &'p str>,
+    ) -> Candidate {
+        self.refusal(timeline, profiles).map_or_else(|| Candidate::At(timeline.last_ms()), Candidate::Refused)
+    }
+
+    /// Returns why sessions take no part, file by file. Where a limit is asked for, only the newest do, by the times of their last
+    /// requests; those without a time come last.
+    pub(super) fn left_out(&self, candidates: Vec<Vec<Candidate>>) -> Vec<Vec<LeftOut>> {
+        let times = candidates.iter().flatten().filter_map(|it| match it {
+            Candidate::At(time) => Some(*time),
+            _ => None,
+        });
+        let limit = self.limit.unwrap_or(usize::MAX);
+        let mut is_new = newest(limit, &times.collect::<Vec<_>>()).into_iter();
+        let older = || format!("older than the newest {}", thousands(limit as u64));
+        let mut left_out = |it| match it {
+            Candidate::Always => None,
+            Candidate::Refused(reason) => Some(reason),
+            Candidate::At(_) => (is_new.next() != Some(true)).then(older),
+        };
+        candidates.into_iter().map(|it| it.into_iter().map(&mut left_out).collect()).collect()
+    }
+}
+
+/// Returns which of some times are the latest.
+fn newest(limit: usize, times: &[Option<i64>]) -> Vec<bool> {
+    let mut order: Vec<usize> = (0..times.len()).collect();
+    order.sort_by_key(|it| std::cmp::Reverse(times[*it]));
+    let mut is_in = vec![false; times.len()];
+    for index in order.into_iter().take(limit) {
+        is_in[index] = true;
+    }
+    is_in
+}
+
+/// Says that no session takes part, and why.
+pub(super) fn none_left(skipped: &[Skipped]) -> Error {
+    let problem = Diagnostic::at("nothing-to-run", "", "no recorded session is left");
+    let help = match skipped.len() {
+        0 => "name a recording or a folder of them".to_owned(),
+        _ => format!("skipped: {}", Skipped::counted(skipped)),
+    };
+    vec![problem.help(help)].into()
 }

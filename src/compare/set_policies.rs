@@ -68,7 +68,7 @@ impl Policies<'_> {
     fn unknown(&self, setting: &Setting, name: &str) -> Box<Diagnostic> {
         let names = self.loaded.iter().map(|it| it.spec.name.as_str());
         let help = match nearest(name, names.clone()) {
-            Some(near) => format!("did you mean `{near}`?"),
+            Some(near) => format!("did you mean `{}`?", setting.field().replacen(name, near, 1)),
             None => format!("the policies of this run are {}", quoted(names)),
         };
         let message = format!("no policy of this run is called `{name}`");
@@ -97,7 +97,10 @@ fn no_reader<'a>(
     let known: IndexSet<&str> = policies.flat_map(|it| it.params.keys().map(String::as_str)).collect();
     let known = known.into_iter().filter(|it| *it != param);
     let help = match nearest(param, known.clone()) {
-        Some(near) => format!("did you mean `{near}`?"),
+        Some(near) => {
+            let (behind, rest) = setting.field().split_once("params.").unwrap_or_default();
+            format!("did you mean `{behind}params.{}`?", rest.replacen(param, near, 1))
+        }
         None if known.clone().next().is_none() => "these policies have no parameters".to_owned(),
         None => format!("their parameters are {}", quoted(known)),
     };

@@ -19,6 +19,16 @@ pub struct Disagreement {
     pub said: Vec<(&'static str, Option<Decimal>)>,
 }
 
+impl Disagreement {
+    /// Returns whether two lists give different prices; else a list that has the model lacks the price.
+    #[must_use]
+    pub fn differs(&self) -> bool {
+        let mut given = self.said.iter().filter_map(|it| it.1);
+        let first = given.next();
+        given.any(|it| Some(it) != first)
+    }
+}
+
 /// Returns how many models at least two lists have, and every price on which they disagree, by model.
 ///
 /// Of dated prices those count that hold on a day, `YYYY-MM-DD`; the latest, where none is given. A model without a price on

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use indexmap::IndexMap;
 use serde::Serialize;
 
+use super::Skipped;
 use super::fit::{Column, Fitted, draw, hidden_note};
 use super::numbers::{self, NONE, percent, thousands};
 use super::prose::wrap;
@@ -16,6 +17,18 @@ use crate::timeline::{Kind, Timeline};
 const SHOWN: usize = 10;
 /// How many letters of what an item is about are shown.
 const ABOUT: usize = 48;
+
+/// What the columns say.
+const NOTES: [&str; 4] = [
+    "tokens: each item counted once. mean resent: how many later requests sent an item again, on average.",
+    "entering USD: cost in the first request that sent the items. carrying USD: cost in all later requests. Both price the cache \
+     reads and writes that the provider billed; output is not included.",
+    "% of input: entering plus carrying USD, as a share of their total.",
+    "% never needed: share of these results' tokens that no later call was seen to need; – where unknown.",
+];
+
+/// What the sums of all rows are called.
+const TOTAL: &str = "total";
 
 /// What fills the prompts of one session.
 #[derive(Clone, Debug, Serialize)]
@@ -175,14 +188,15 @@ fn about(timeline: &Timeline, item: &CarriedItem) -> String {
 ///
 /// # Errors
 /// A value that JSON cannot hold.
-pub fn json(sessions: &[Carried]) -> Result<String, serde_json::Error> {
+pub fn json(sessions: &[Carried], skipped: &[Skipped]) -> Result<String, serde_json::Error> {
     #[derive(Serialize)]
     struct Document<'a> {
         schema: &'static str,
         by_tool: Vec<Share>,
+        skipped: &'a [Skipped],
         sessions: &'a [Carried],
     }
-    let document = Document { schema: "ctxsim.carried/1", by_tool: together(sessions), sessions };
+    let document = Document { schema: "ctxsim.carried/1", by_tool: together(sessions), skipped, sessions };
     Ok(serde_json::to_string_pretty(&document)? + "\n")
 }
 
@@ -198,25 +212,39 @@ fn together(sessions: &[Carried]) -> Vec<Share> {
 
 /// Returns sessions for people: all of them by tool, then the dearest items.
 #[must_use]
-pub fn tables(sessions: &[Carried], width: Option<usize>) -> String {
+pub fn tables(sessions: &[Carried], skipped: &[Skipped], width: Option<usize>) -> String {
     let mut text = String::new();
     let title = match sessions {
         [only] => format!("{} · {}", only.session, only.profile),
-        all => format!("{} sessions, each at its own model's prices", thousands(all.len() as u64)),
+        all => format!("{} sessions, {}", thousands(all.len() as u64), prices_of(all)),
+    };
+    let skipped = match skipped.len() {
+        0 => String::new(),
+        n => format!("; {} skipped: {}", thousands(n as u64), Skipped::counted(skipped)),
     };
     let by_tool = shares(&together(sessions), width);
-    let _ = writeln!(text, "{title}\n{}\n", by_tool.text);
+    wrap(&format!("{title}{skipped}"), "", width, &mut text);
+    let _ = writeln!(text, "{}\n", by_tool.text);
     let mut rows: Vec<(&str, &CarriedRow)> =
         sessions.iter().flat_map(|of| of.items.iter().map(|it| (of.session.as_str(), it))).collect();
     rows.sort_by(|one, other| other.1.carried_usd.total_cmp(&one.1.carried_usd));
     rows.truncate(SHOWN);
     let items = dearest(&rows, sessions.len() > 1, width);
     let _ = writeln!(text, "The dearest items to carry\n{}", items.text);
+    text.push('\n');
+    NOTES.iter().for_each(|it| wrap(it, "Note: ", width, &mut text));
     if let Some(note) = hidden_note(by_tool.hidden.into_iter().chain(items.hidden)) {
-        text.push('\n');
         wrap(&note, "Note: ", width, &mut text);
     }
     text
+}
+
+/// Says at which prices sessions are carried.
+fn prices_of(sessions: &[Carried]) -> String {
+    match sessions.first().filter(|first| sessions.iter().all(|it| it.profile == first.profile)) {
+        Some(first) => format!("at the prices of {}", first.profile),
+        None => "each at its own model's prices".to_owned(),
+    }
 }
 
 fn shares(shares: &[Share], width: Option<usize>) -> Fitted {
@@ -227,8 +255,8 @@ fn shares(shares: &[Share], width: Option<usize>) -> Fitted {
         Column::new("mean resent", Some(3)),
         Column::new("entering USD", Some(1)),
         Column::new("carrying USD", None),
-        Column::new("of all", None),
-        Column::new("never needed", None),
+        Column::new("% of input", None),
+        Column::new("% never needed", None),
     ];
     let all: f64 = shares.iter().map(|it| it.entered_usd + it.carried_usd).sum();
     let decimals = numbers::decimals(all);
@@ -246,8 +274,16 @@ fn shares(shares: &[Share], width: Option<usize>) -> Fitted {
                 .map_or_else(|| NONE.to_owned(), |tokens| percent(tokens as f64 / it.tokens.max(1) as f64)),
         ]
     };
-    let rows: Vec<Vec<String>> = shares.iter().map(row).collect();
+    let total = (shares.len() > 1).then(|| total(shares));
+    let rows: Vec<Vec<String>> = shares.iter().chain(&total).map(row).collect();
     draw(&columns, &rows, &vec![None; rows.len()], width)
+}
+
+/// Adds up all rows. Needs are of tool results alone, so that a share of all tokens would say nothing.
+fn total(shares: &[Share]) -> Share {
+    let mut all = Share { what: TOTAL.to_owned(), ..Share::default() };
+    shares.iter().for_each(|it| all.add(it));
+    Share { never_needed_tokens: None, ..all }
 }
 
 fn dearest(rows: &[(&str, &CarriedRow)], names_session: bool, width: Option<usize>) -> Fitted {

@@ -34,12 +34,12 @@ impl Column {
         Self { is_name, ..self }
     }
 
-    /// Returns the heading in two lines.
+    /// Returns the heading in two lines, parted where the longer one is shortest.
     fn lines(&self) -> [&str; 2] {
-        match self.heading.split_once(' ') {
-            Some((first, second)) => [first, second],
-            None => ["", &self.heading],
-        }
+        let letters = |it: &str| it.chars().count();
+        let halves =
+            self.heading.match_indices(' ').map(|(at, _)| [&self.heading[..at], &self.heading[at + 1..]]);
+        halves.min_by_key(|it| letters(it[0]).max(letters(it[1]))).unwrap_or(["", &self.heading])
     }
 }
 

@@ -20,8 +20,8 @@ pub struct Traces {
 
 /// What the template of the page is given.
 #[derive(Serialize)]
-struct Page<'r> {
-    title: &'r str,
+struct Page {
+    title: String,
     about: String,
     verdict: Vec<String>,
     sessions: Vec<String>,
@@ -74,7 +74,7 @@ pub fn report(report: &Report, detail: Detail, traces: &Traces) -> Result<String
     let references = report.references.iter().map(|it| format!("{}: {}", it.name, it.about));
     let notes = report.all_notes().into_iter().chain(references);
     let page = Page {
-        title: report.suite.as_deref().unwrap_or("comparison"),
+        title: title(report),
         about: about(report),
         verdict: report.verdict_lines(),
         sessions: report.on_sessions(),
@@ -105,6 +105,20 @@ fn left_out(source: &Source<'_>, traces: &Traces) -> Vec<String> {
     let tables = (source.n_left_out > 0)
         .then(|| format!("Charts are of the first {n_shown} tables; {} more have none.", source.n_left_out));
     tables.into_iter().chain(traces.left_out.clone()).collect()
+}
+
+/// Says what the page is, and of what.
+fn title(report: &Report) -> String {
+    let scenarios = distinct(report.runs.iter().map(|it| it.scenario.as_str()));
+    let is_recorded = scenarios.iter().all(|name| report.sessions.iter().any(|it| it.name == *name));
+    let subject = match (scenarios.as_slice(), &report.suite) {
+        ([only], _) if is_recorded => format!("recorded session {only}"),
+        ([only], _) => (*only).to_owned(),
+        (all, _) if is_recorded => format!("{} recorded sessions", numbers::thousands(all.len() as u64)),
+        (_, Some(suite)) => format!("suite {suite}"),
+        (all, None) => format!("{} scenarios", numbers::thousands(all.len() as u64)),
+    };
+    format!("Context policies compared: {subject}")
 }
 
 /// Says what was compared.

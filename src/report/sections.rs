@@ -81,7 +81,7 @@ pub(super) fn columns_of(has_spread: bool) -> Vec<Column> {
 
 /// The columns of a spread.
 const SPREAD: [(&str, Option<u8>); 3] =
-    [("95% interval", None), ("median session", Some(8)), ("−/=/+ %", Some(7))];
+    [("95% interval", None), ("median session", Some(8)), ("% cheaper / same / dearer", Some(7))];
 
 impl Section {
     /// Returns whether some line has a spread.

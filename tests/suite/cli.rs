@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
 
+mod import;
 #[cfg(unix)]
 mod output;
 mod store;
@@ -245,6 +246,8 @@ fn a_listing_is_narrowed_by_what_names_and_sentences_say() {
     let text = out(&ctxsim(&["list", "--filter", "TOOL RESULTS"]));
 
     assert!(text.contains("clear_tool_results") && !text.contains("sliding_window"), "{text}");
+    let told = refused(&ctxsim(&["list", "profiles", "--filter", "sonet"]));
+    assert!(told.contains("no profile has `sonet`") && told.contains("`--filter sonnet`"), "{told}");
 }
 
 #[test]
@@ -308,7 +311,7 @@ fn a_request_is_explained_or_refused_with_the_way_out() {
 
     let refusals = [
         (with(&["--request", "999"]), "there is no request 999: this run makes"),
-        (with(&["--request", "0"]), "0 is not in 1.."),
+        (with(&["--request", "0"]), "use a whole number from 1 up"),
         (with(&["--request", "2", "--policy", "keep"]), "cannot be used multiple times"),
         (with(&["--request", "2", "--session", "x"]), "has no session called `x`"),
     ];
@@ -371,6 +374,7 @@ fn a_run_is_drawn_as_a_page_or_as_the_chart_that_is_asked_for() {
     let cost = out(&ctxsim(&[&run[..], &["--chart", "cost"]].concat()));
     let missing = refused(&ctxsim(&[&run[..], &["--chart", "cost-2"]].concat()));
 
+    assert!(page.contains("<title>Context policies compared: one</title>"));
     for name in ["frontier", "cost", "requests"] {
         assert!(page.contains(&format!("<figure id=\"{name}\">")), "{name}");
     }

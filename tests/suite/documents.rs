@@ -6,6 +6,8 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
+use ctxsim::catalog::{Catalog, Kind};
+
 #[path = "../../examples/custom_projector.rs"]
 mod custom_projector;
 #[path = "../../examples/quickstart.rs"]
@@ -49,6 +51,16 @@ fn the_readme_shows_the_quickstart_and_the_examples_hold() {
     assert_eq!(between(&readme, "```rust", "```"), example.split_once("\n\n").unwrap().1.trim());
     quickstart::main().unwrap();
     custom_projector::main().unwrap();
+}
+
+#[test]
+fn the_readme_counts_the_bundled_profiles_as_there_are() {
+    let catalog = Catalog::bundled();
+    let providers = catalog.suite("sensitivity").unwrap().spec.profiles;
+    let n_profiles: usize = providers.iter().map(|it| catalog.expand(Kind::Profile, it).len()).sum();
+
+    let counted = format!("under {n_profiles} bundled profiles of {} providers", providers.len());
+    assert!(read("README.md").contains(&counted), "README.md should say \"{counted}\"");
 }
 
 #[test]

@@ -8,7 +8,7 @@ use ctxsim::catalog::Catalog;
 use ctxsim::compare::{Comparison, Plan};
 use ctxsim::report::sections::Detail;
 use ctxsim::report::table::Layout;
-use ctxsim::report::{Report, json, markdown, table};
+use ctxsim::report::{Report, Skipped, json, markdown, table};
 
 fn report() -> Report {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/small");
@@ -50,4 +50,13 @@ fn a_table_fits_its_terminal() {
         let hides = text.contains("Note: columns hidden to fit");
         assert!((width > 80 || hides) && (width < 200 || !hides), "{width} columns:\n{text}");
     }
+}
+
+#[test]
+fn counts_of_what_was_skipped_have_separators() {
+    let skipped =
+        |n: usize, reason: &str| vec![Skipped { file: String::new(), reason: reason.to_owned() }; n];
+    let all = [skipped(7, "the same content"), skipped(1_320, "no request")].concat();
+
+    assert_eq!(Skipped::counted(&all), "1,320 no request, 7 the same content");
 }

@@ -427,8 +427,7 @@ fn patterns_name_several_inputs_and_wrong_ones_are_refused() {
     };
     assert!(refused(&["sensitivity", "--suite", "three", "--profiles", "nobody/*"]).contains("nobody/*"));
     assert!(
-        refused(&["sensitivity", "--suite", "three", "--format", "jsonl"])
-            .contains("`--format` with `table`")
+        refused(&["sensitivity", "--suite", "three", "--format", "jsonl"]).contains("did you mean `json`?")
     );
     let zero = ["sensitivity", "--suite", "three", "--set", "break_even.compression=0"];
     assert!(refused(&zero).contains("break-even-value"));

@@ -122,11 +122,17 @@ fn a_sibling_comparison_replaces_the_one_that_is_written() {
 fn a_path_that_leads_nowhere_is_answered_with_what_is_there() {
     let told = |text: &str| set(text).unwrap_err();
 
-    assert!(told("stages.histroy.when.always=1").contains("did you mean `history`?"));
-    assert!(told("stages.history.untill.prompt.at_most.ratio=1").contains("did you mean `until`?"));
-    assert!(told("stages.history.until.prompt.at_most.ratoi=1").contains("did you mean `ratio`?"));
+    assert!(told("stages.histroy.when.always=1").contains("did you mean `stages.history.when.always`?"));
+    assert!(
+        told("stages.history.untill.prompt.at_most.ratio=1")
+            .contains("did you mean `stages.history.until.prompt.at_most.ratio`?")
+    );
+    assert!(
+        told("stages.history.until.prompt.at_most.ratoi=1")
+            .contains("did you mean `stages.history.until.prompt.at_most.ratio`?")
+    );
     assert!(told("stages.history.until.prompt.at_most.tokens=many").contains("a whole number belongs here"));
-    assert!(told("stage.history=1").contains("did you mean `stages`?"));
+    assert!(told("stage.history=1").contains("did you mean `stages.history`?"));
     assert!(told("stages.history").contains("has no value"));
     assert!(told("params.cap.tokens=1..9:2").contains("is a range"));
 }
@@ -194,16 +200,57 @@ fn a_policy_s_name_may_hold_dots_and_slashes_and_the_longest_that_is_known_wins(
 }
 
 #[test]
+fn a_profile_s_name_may_hold_dots_and_the_longest_that_is_known_wins() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::create_dir_all(folder.path().join("profiles")).unwrap();
+    let plain = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/small/profiles/plain.toml");
+    let plain = std::fs::read_to_string(plain).unwrap();
+    for name in ["gpt-5", "gpt-5.6"] {
+        let text = plain.replace("name = \"plain\"", &format!("name = \"{name}\"\nmodels = [\"{name}\"]"));
+        std::fs::write(folder.path().join(format!("profiles/{name}.toml")), text).unwrap();
+    }
+    let catalog = catalog().with_folder(folder.path()).unwrap();
+    let limits = |set: &str| {
+        let profiles = ["gpt-5", "gpt-5.6"].map(str::to_owned).to_vec();
+        let plan = Plan::new(&catalog, &Comparison { profiles, ..comparison("one", &[set]) });
+        plan.map(|it| it.profiles.iter().map(|it| it.limits.prompt).collect::<Vec<_>>())
+            .map_err(|it| it.to_string())
+    };
+    let usual = limits("scenario.seed=0").unwrap()[0];
+
+    assert_eq!(limits("profile.gpt-5.6.limits.input_tokens=3000"), Ok(vec![usual, 3_000]));
+    assert_eq!(limits("profile.gpt-5.limits.input_tokens=3000"), Ok(vec![3_000, usual]));
+    assert_eq!(limits("profile.limits.input_tokens=3000"), Ok(vec![3_000, 3_000]));
+    let told = limits("profile.gpt-5.7.limits.input_tokens=3000").unwrap_err();
+    assert!(told.contains("no profile of this run is called `gpt-5.7`"), "{told}");
+    assert!(told.contains("did you mean `profile.gpt-5.6.limits.input_tokens`?"), "{told}");
+}
+
+#[test]
+fn an_unfinished_path_is_answered_with_the_nearest_full_one() {
+    let told = |set: &str| problems(&comparison("one", &[set]));
+
+    assert!(told("cap.=3").contains("a name after the last dot is missing"));
+    let missing = told("cap_low..cap=3");
+    assert!(missing.contains("a name between two dots is missing"), "{missing}");
+    assert!(missing.contains("did you mean `cap_low.params.cap` or"), "{missing}");
+    let bare = told("context_tokens=3");
+    assert!(bare.contains("did you mean `profile.limits.context_tokens`"), "{bare}");
+    let several = told("tokens=3");
+    assert!(several.contains("`cap.params.cap.tokens`, `cap_low.params.cap.tokens` or 1 more?"), "{several}");
+}
+
+#[test]
 fn a_misspelt_parameter_is_answered_from_all_policies_and_a_misspelt_policy_with_its_name() {
     let default = |set: &str| {
         let comparison = Comparison { set: vec![set.to_owned()], ..Comparison::default() };
         Plan::new(&Catalog::bundled(), &comparison).map(|_| ()).unwrap_err().to_string()
     };
     let told = default("params.triger.tokens=1");
-    assert!(told.contains("did you mean `trigger`?"), "{told}");
+    assert!(told.contains("did you mean `params.trigger.tokens`?"), "{told}");
     let told = default("truncate_oldes.params.budget=1");
     assert!(told.contains("no policy of this run is called `truncate_oldes`"), "{told}");
-    assert!(told.contains("did you mean `truncate_oldest`?"), "{told}");
+    assert!(told.contains("did you mean `truncate_oldest.params.budget`?"), "{told}");
 }
 
 #[test]
@@ -219,7 +266,10 @@ fn a_parameter_that_nothing_reads_cannot_be_set() {
 fn a_parameter_that_no_policy_declares_is_a_problem() {
     let told = problems(&comparison("one", &["params.cab.tokens=1"]));
 
-    assert!(told.contains("`params.cab.tokens`") && told.contains("did you mean `cap`?"), "{told}");
+    assert!(
+        told.contains("`params.cab.tokens`") && told.contains("did you mean `params.cap.tokens`?"),
+        "{told}"
+    );
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use ctxsim::compare::Comparison;
 use ctxsim::report::verdict::MIN_EVIDENCE;
 
 /// The profile of what names no model.
@@ -26,15 +27,8 @@ pub(crate) struct RunArgs {
     /// A model profile, by name or path
     #[arg(long = "profile", value_name = "M")]
     pub(crate) profiles: Vec<String>,
-    /// Leave out recorded sessions that ended before this day
-    #[arg(long, value_name = "YYYY-MM-DD")]
-    pub(crate) since: Option<String>,
-    /// Take only the newest N recorded sessions
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
-    pub(crate) limit: Option<u64>,
-    /// Take only recorded sessions of a model: a part of its id, or a pattern
-    #[arg(long, value_name = "ID")]
-    pub(crate) model: Option<String>,
+    #[command(flatten)]
+    pub(crate) select: SelectArgs,
     #[command(flatten)]
     pub(crate) draw: DrawArgs,
     /// Override a field of the inputs for this run, as in `POLICY.params.trigger.tokens=20000`
@@ -65,6 +59,32 @@ fn share(text: &str) -> Result<f64, String> {
     let (number, unit) = text.strip_suffix('%').map_or((text, 1.0), |it| (it, 100.0));
     let share = number.trim().parse::<f64>().map(|it| it / unit).ok().filter(|it| (0.0..=1.0).contains(it));
     share.ok_or_else(|| "write a share from 0 to 1, as in `0.9`, or in percent, as in `90%`".to_owned())
+}
+
+/// Which recorded sessions take part.
+#[derive(Debug, Default, Args)]
+pub(crate) struct SelectArgs {
+    /// Leave out recorded sessions that ended before this day
+    #[arg(long, value_name = "YYYY-MM-DD")]
+    pub(crate) since: Option<String>,
+    /// Take only the newest N recorded sessions
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) limit: Option<u64>,
+    /// Take only recorded sessions of a model: a part of its id, or a pattern
+    #[arg(long, value_name = "ID")]
+    pub(crate) model: Option<String>,
+}
+
+impl SelectArgs {
+    /// Lays the selection over a comparison.
+    pub(crate) fn of(&self, comparison: Comparison) -> Comparison {
+        Comparison {
+            since: self.since.clone(),
+            limit: self.limit.map(|it| usize::try_from(it).unwrap_or(usize::MAX)),
+            model: self.model.clone(),
+            ..comparison
+        }
+    }
 }
 
 /// What is drawn, and by how many threads.

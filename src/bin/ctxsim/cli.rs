@@ -31,7 +31,7 @@ Examples:
   ctxsim convert my.ron --to toml                 the same input in the other format
   ctxsim schema policy                            what may stand in a policy, for editors
 
-Exit codes: 0 fine, 1 a guard failed or a cache vector differs, 2 bad input or usage.";
+Exit codes: 0 fine, 1 a guard failed or a cache vector differs, 2 bad input or usage, or nothing to run or list.";
 
 /// Shows what a context policy does to prompts, prompt cache, recovery and cost, before it ships.
 ///

@@ -15,6 +15,9 @@ use crate::args::{FALLBACK_PROFILE, FormatArg};
 use crate::format::Formats;
 use crate::output;
 
+/// What it can be written as.
+const FORMATS: Formats<'_> = Formats { of: "`explain`", known: &[FormatArg::Table, FormatArg::Json] };
+
 /// The arguments of `explain`.
 #[derive(Debug, Args)]
 pub(crate) struct ExplainArgs {
@@ -48,8 +51,8 @@ pub(crate) struct ExplainArgs {
     /// Print the prompt itself, where there is text; with `--format json` beside the rest
     #[arg(long)]
     pub(crate) render: bool,
-    /// How it is written: table or json [default: table, or what the output's extension says]
-    #[arg(long, value_enum)]
+    /// How it is written [default: table, or what the output's extension says]
+    #[arg(long, value_parser = FORMATS.parser())]
     pub(crate) format: Option<FormatArg>,
     /// Write to a file, all of it or nothing; `-` is standard output
     #[arg(long, value_name = "PATH")]
@@ -58,8 +61,7 @@ pub(crate) struct ExplainArgs {
 
 /// Explains and writes.
 pub(crate) fn explain(catalog: &Catalog, args: &ExplainArgs) -> Result<(), Error> {
-    let formats = Formats { of: "`explain`", known: &[FormatArg::Table, FormatArg::Json] };
-    let format = formats.choose(args.format, args.output.as_deref())?;
+    let format = FORMATS.choose(args.format, args.output.as_deref())?;
     let comparison = Comparison {
         policies: vec![args.policy.clone()],
         scenarios: vec![args.scenario.clone()],

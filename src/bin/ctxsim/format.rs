@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use clap::ValueEnum as _;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use ctxsim::diag::Diagnostic;
 use ctxsim::error::Error;
 
@@ -32,6 +33,12 @@ pub(crate) struct Formats<'a> {
 }
 
 impl Formats<'_> {
+    /// Returns what reads `--format` where it is one of these, so that help and completions name no other.
+    pub(crate) fn parser(&self) -> impl TypedValueParser<Value = FormatArg> + use<> {
+        let known = self.known.iter().filter_map(|it| it.to_possible_value());
+        PossibleValuesParser::new(known).try_map(|it| FormatArg::from_str(&it, true))
+    }
+
     /// Returns the format to write.
     ///
     /// # Errors

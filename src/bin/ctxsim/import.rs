@@ -4,18 +4,22 @@ use std::path::PathBuf;
 
 use clap::Args;
 use ctxsim::calibrate::Calibration;
-use ctxsim::catalog::{Catalog, Found};
+use ctxsim::catalog::Catalog;
 use ctxsim::compare::{self, Comparison, Plan};
 use ctxsim::error::Error;
 use ctxsim::measure;
 use ctxsim::report::carried::Carried;
-use ctxsim::report::recording::{self, Held};
+use ctxsim::report::numbers::thousands;
+use ctxsim::report::recording;
 use ctxsim::report::{self, Skipped, calibration};
 
-use crate::args::{FALLBACK_PROFILE, FormatArg};
+use crate::args::{FALLBACK_PROFILE, FormatArg, SelectArgs};
 use crate::format::Formats;
 use crate::output;
 use crate::run::{table_width, unwritable, with_progress};
+
+/// What it can be written as.
+const FORMATS: Formats<'_> = Formats { of: "`import`", known: &[FormatArg::Table, FormatArg::Json] };
 
 /// The arguments of `import`.
 #[derive(Debug, Args)]
@@ -29,14 +33,16 @@ pub(crate) struct ImportArgs {
     /// Show what fills the prompts and what carrying it costs: by tool, and the dearest items
     #[arg(long, conflicts_with = "report")]
     pub(crate) carried: bool,
+    #[command(flatten)]
+    pub(crate) select: SelectArgs,
     /// Model profile of `--report` and `--carried`, by name or path [default: that of the session's model]
     #[arg(long, value_name = "M")]
     pub(crate) profile: Option<String>,
     /// Override a field of the report's inputs, as in `scenario.load.recorded.assume.side_request=none`
     #[arg(long = "set", value_name = "PATH=VALUE")]
     pub(crate) set: Vec<String>,
-    /// How it is written: table or json [default: table, or what the output's extension says]
-    #[arg(long, value_enum)]
+    /// How it is written [default: table, or what the output's extension says]
+    #[arg(long, value_parser = FORMATS.parser())]
     pub(crate) format: Option<FormatArg>,
     /// Write to a file, all of it or nothing; `-` is standard output
     #[arg(long, value_name = "PATH")]
@@ -45,8 +51,7 @@ pub(crate) struct ImportArgs {
 
 /// Shows what recordings hold, or how well their bills are predicted.
 pub(crate) fn import(catalog: &Catalog, args: &ImportArgs) -> Result<(), Error> {
-    let formats = Formats { of: "`import`", known: &[FormatArg::Table, FormatArg::Json] };
-    let as_json = formats.choose(args.format, args.output.as_deref())? == FormatArg::Json;
+    let as_json = FORMATS.choose(args.format, args.output.as_deref())? == FormatArg::Json;
     let text = if args.report {
         calibrated(catalog, args, as_json)?
     } else if args.carried {
@@ -59,20 +64,8 @@ pub(crate) fn import(catalog: &Catalog, args: &ImportArgs) -> Result<(), Error> 
 
 /// Returns what recordings hold, and what of them is left out.
 fn held(catalog: &Catalog, args: &ImportArgs, as_json: bool) -> Result<String, Error> {
-    let mut files = Vec::with_capacity(args.files.len());
-    let mut skipped = Vec::new();
-    for given in &args.files {
-        for Found { name, is_searched } in catalog.search(given)? {
-            match compare::recording(catalog, &name) {
-                Ok(sessions) => files.push(Held::new(&name, &sessions)),
-                Err(error) if is_searched => skipped.push(Skipped::new(&name, error)),
-                Err(error) => return Err(error),
-            }
-        }
-    }
-    if !skipped.is_empty() {
-        anstream::eprintln!("{} skipped: {}", skipped.len(), Skipped::counted(&skipped));
-    }
+    let (files, skipped) = compare::held(catalog, &as_recorded(args, None))?;
+    tell(&skipped);
     if as_json { recording::json(&files).map_err(unwritable) } else { Ok(recording::table(&files)) }
 }
 
@@ -85,9 +78,10 @@ fn calibrated(catalog: &Catalog, args: &ImportArgs, as_json: bool) -> Result<Str
             .filter(|it| !it.is_searched)
             .try_for_each(|it| compare::check_recorded(catalog, &it.name))?;
     }
-    let as_recorded = calibrations(catalog, args, "none")?;
-    let with_side_requests = calibrations(catalog, args, "usual")?;
-    let with_inferred = calibrations(catalog, args, "inferred")?;
+    let (as_recorded, skipped) = calibrations(catalog, args, "none")?;
+    let (with_side_requests, _) = calibrations(catalog, args, "usual")?;
+    let (with_inferred, _) = calibrations(catalog, args, "inferred")?;
+    tell(&skipped);
     if as_json {
         calibration::json(&as_recorded, &with_side_requests, &with_inferred).map_err(unwritable)
     } else {
@@ -98,8 +92,8 @@ fn calibrated(catalog: &Catalog, args: &ImportArgs, as_json: bool) -> Result<Str
 /// Returns what fills the prompts of recordings, and what carrying it costs.
 fn carried(catalog: &Catalog, args: &ImportArgs, as_json: bool) -> Result<String, Error> {
     let plan = Plan::new(catalog, &as_recorded(args, None))?;
-    let sessions = with_progress(|it| {
-        plan.each(None, it, |load, _| {
+    let (sessions, skipped) = with_progress(|it| {
+        plan.each_counted(None, it, |load, _| {
             let (timeline, profile) = (load.workload.items()?, load.profiles.first()?);
             let items = measure::carried::carried(timeline, &profile.prices);
             Some(Carried::new(&load.name, &profile.name, timeline, &items))
@@ -107,33 +101,45 @@ fn carried(catalog: &Catalog, args: &ImportArgs, as_json: bool) -> Result<String
     })?;
     let sessions: Vec<Carried> = sessions.into_iter().flatten().collect();
     if as_json {
-        return report::carried::json(&sessions).map_err(unwritable);
+        return report::carried::json(&sessions, &skipped).map_err(unwritable);
     }
-    Ok(report::carried::tables(&sessions, Some(table_width(args.output.as_deref()))))
+    Ok(report::carried::tables(&sessions, &skipped, Some(table_width(args.output.as_deref()))))
 }
 
 /// Names recordings under the policy that keeps everything, and the profile that was asked for or those of their models.
 fn as_recorded(args: &ImportArgs, set: Option<String>) -> Comparison {
-    Comparison {
+    let comparison = Comparison {
         policies: vec!["identity".to_owned()],
         scenarios: args.files.clone(),
         profiles: vec![args.profile.clone().unwrap_or_else(|| FALLBACK_PROFILE.to_owned())],
         own_models: args.profile.is_none(),
         set: set.into_iter().chain(args.set.iter().cloned()).collect(),
         ..Comparison::default()
+    };
+    args.select.of(comparison)
+}
+
+/// Tells how many files and sessions are left out, by reason.
+fn tell(skipped: &[Skipped]) {
+    if !skipped.is_empty() {
+        anstream::eprintln!("{} skipped: {}", thousands(skipped.len() as u64), Skipped::counted(skipped));
     }
 }
 
 /// Compares under an assumption about requests of no record; a limit stops no session that took place.
-fn calibrations(catalog: &Catalog, args: &ImportArgs, side_request: &str) -> Result<Vec<Calibration>, Error> {
+fn calibrations(
+    catalog: &Catalog,
+    args: &ImportArgs,
+    side_request: &str,
+) -> Result<(Vec<Calibration>, Vec<Skipped>), Error> {
     let side_request = format!("scenario.load.recorded.assume.side_request={side_request}");
     let plan = Plan::new(catalog, &as_recorded(args, Some(side_request)))?.without_limits();
-    let of_loads = with_progress(|it| {
-        plan.each(None, it, |load, progress| {
+    let (of_loads, skipped) = with_progress(|it| {
+        plan.each_counted(None, it, |load, progress| {
             let timeline = load.workload.items()?;
             let (cell, rows) = load.rows(progress).pop()?;
             Some(Calibration::new(timeline, &rows.requests, &load.profiles[cell.profile].prices))
         })
     })?;
-    Ok(of_loads.into_iter().flatten().collect())
+    Ok((of_loads.into_iter().flatten().collect(), skipped))
 }

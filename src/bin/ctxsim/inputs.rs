@@ -3,9 +3,9 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use ctxsim::catalog::{Catalog, Kind, input_files};
+use ctxsim::catalog::{Catalog, Kind, input_files, kind_of};
 use ctxsim::compare::{self, check};
-use ctxsim::diag::Diagnostic;
+use ctxsim::diag::{Diagnostic, nearest};
 use ctxsim::error::Error;
 use ctxsim::input::Format;
 
@@ -22,14 +22,9 @@ pub(crate) fn list(catalog: &Catalog, args: &ListArgs) -> Result<(), Error> {
         Some(KindArg::Suites) => vec![Kind::Suite],
     };
     let mut text = String::new();
-    for kind in kinds {
-        let wanted = args.filter.to_lowercase();
-        let is_wanted = |name: &&str| {
-            wanted.is_empty()
-                || format!("{name} {}", about(catalog, kind, name)).to_lowercase().contains(&wanted)
-        };
-        let names: Vec<&str> = catalog.names(kind).filter(is_wanted).collect();
-        if names.is_empty() && !wanted.is_empty() {
+    for &kind in &kinds {
+        let names = filtered(catalog, kind, &args.filter);
+        if names.is_empty() && !args.filter.is_empty() {
             continue;
         }
         if !text.is_empty() {
@@ -42,7 +37,43 @@ pub(crate) fn list(catalog: &Catalog, args: &ListArgs) -> Result<(), Error> {
             let _ = writeln!(text, "{}", line.trim_end());
         }
     }
+    if text.is_empty() {
+        return Err(vec![nothing_listed(catalog, &kinds, &args.filter)].into());
+    }
     output::print(&text)
+}
+
+/// Returns the names of a kind that have a text in them or in their sentences.
+fn filtered<'c>(catalog: &'c Catalog, kind: Kind, filter: &str) -> Vec<&'c str> {
+    let wanted = filter.to_lowercase();
+    let has = |name: &&str| {
+        wanted.is_empty() || format!("{name} {}", about(catalog, kind, name)).to_lowercase().contains(&wanted)
+    };
+    catalog.names(kind).filter(has).collect()
+}
+
+/// Says that no input has a text in it: it may be of another kind, or misspelt.
+fn nothing_listed(catalog: &Catalog, kinds: &[Kind], filter: &str) -> Diagnostic {
+    let nouns: Vec<&str> = kinds.iter().map(|it| it.noun()).collect();
+    let nouns = match nouns.as_slice() {
+        [others @ .., last] if !others.is_empty() => format!("{} or {last}", others.join(", ")),
+        only => only.concat(),
+    };
+    let message = format!("no {nouns} has `{filter}` in its name or description");
+    let others = Kind::ALL.into_iter().filter(|it| !kinds.contains(it));
+    let of_others = others.map(|it| (it, filtered(catalog, it, filter).len())).filter(|it| it.1 > 0);
+    let of_others: Vec<String> = of_others
+        .map(|(it, n)| format!("{n} under `ctxsim list {} --filter {filter}`", it.folder()))
+        .collect();
+    let words = |kind: &Kind| {
+        catalog.names(*kind).flat_map(|it| std::iter::once(it).chain(it.split(['/', '_', '-'])))
+    };
+    let help = match nearest(&filter.to_lowercase(), kinds.iter().flat_map(words)) {
+        _ if !of_others.is_empty() => format!("there are {}", of_others.join(", ")),
+        Some(near) => format!("did you mean `--filter {near}`?"),
+        None => "leave out `--filter` to list everything".to_owned(),
+    };
+    Diagnostic::at("nothing-listed", "", message).help(help)
 }
 
 /// Returns an input's sentence; nothing when the file is broken, which `validate` tells.
@@ -176,6 +207,6 @@ fn check_below(catalog: &Catalog, folder: &Path, take: &mut impl FnMut(Result<()
 
 /// Checks one file.
 fn check_file(catalog: &Catalog, path: &Path) -> Result<(), Error> {
-    let kind = check::kind_of(path)?;
+    let kind = kind_of(path)?;
     check::check(catalog, kind, &path.to_string_lossy())
 }

@@ -9,9 +9,11 @@ use ctxsim::diag::Diagnostic;
 use ctxsim::error::Error;
 use ctxsim::input::profile::calendar;
 use ctxsim::input::text::source::read_text;
-use ctxsim::pricelist::compare::compare;
+use ctxsim::pricelist::compare::{Disagreement, compare};
 use ctxsim::pricelist::place::{Placed, Placing, place};
 use ctxsim::pricelist::{self, Found, PriceFile, Unplaced};
+use ctxsim::quantity::Decimal;
+use ctxsim::report::numbers::{NONE, thousands};
 use indexmap::map::Entry as Slot;
 use indexmap::{IndexMap, IndexSet};
 
@@ -211,22 +213,43 @@ fn disagreements(args: &CompareArgs) -> Result<(), Error> {
         return Err(vec![problem.help("name files or folders of at least two lists")].into());
     }
     let (n_models, rows) = compare(&lists, args.as_of.as_deref());
+    let (differing, lacking): (Vec<_>, Vec<_>) = rows.into_iter().partition(Disagreement::differs);
     let mut text = String::new();
-    for row in &rows {
-        let said: Vec<String> = row
-            .said
-            .iter()
-            .map(|(list, price)| format!("{list} {}", price.map_or("–".to_owned(), |it| it.to_string())))
-            .collect();
-        let _ = writeln!(text, "{}  {}: {}", row.model, row.field, said.join(", "));
+    for (heading, rows) in [
+        ("Prices that differ", &differing),
+        ("Prices that only some of the lists have (– marks the others)", &lacking),
+    ] {
+        if rows.is_empty() {
+            continue;
+        }
+        let _ = writeln!(text, "{heading}, in USD per million tokens");
+        rows.iter().for_each(|it| disagreement(it, &mut text));
+        text.push('\n');
     }
-    let n_disputed = rows.iter().map(|it| &it.model).collect::<IndexSet<_>>().len();
+    let n_of = |rows: &[Disagreement]| {
+        let n_models = rows.iter().map(|it| &it.model).collect::<IndexSet<_>>().len();
+        format!("{} of {}", counted(rows.len(), "price"), counted(n_models, "model"))
+    };
     let _ = writeln!(
         text,
-        "{n_models} models are in two lists or more; they disagree on {} prices of {n_disputed} of them.",
-        rows.len()
+        "In at least two lists: {}. Different: {}. In only some of the lists: {}.",
+        counted(n_models, "model"),
+        n_of(&differing),
+        n_of(&lacking)
     );
     output::print(&text)
+}
+
+/// Writes what each list says of a price.
+fn disagreement(row: &Disagreement, text: &mut String) {
+    let price = |it: &Option<Decimal>| it.map_or_else(|| NONE.to_owned(), |it| it.to_string());
+    let said: Vec<String> = row.said.iter().map(|(list, it)| format!("{list} {}", price(it))).collect();
+    let _ = writeln!(text, "  {}  {}: {}", row.model, row.field, said.join(", "));
+}
+
+/// Returns a number of things.
+fn counted(n: usize, one: &str) -> String {
+    format!("{} {one}{}", thousands(n as u64), if n == 1 { "" } else { "s" })
 }
 
 /// Reads the lists that files and folders hold.

@@ -34,14 +34,12 @@ pub(crate) fn run(catalog: &Catalog, args: &RunArgs) -> Result<bool, Error> {
         scenarios: args.paths.iter().chain(&args.scenarios).cloned().collect(),
         profiles: args.profiles.clone(),
         own_models: false,
-        since: args.since.clone(),
-        limit: args.limit.map(|it| usize::try_from(it).unwrap_or(usize::MAX)),
-        model: args.model.clone(),
         seed: args.draw.seed,
         trials: args.draw.trials,
         set: args.set.clone(),
+        ..Comparison::default()
     };
-    let plan = Plan::new(catalog, &comparison)?;
+    let plan = Plan::new(catalog, &args.select.of(comparison))?;
     let mut holds = true;
     let text = match args.rows {
         RowsArg::Runs => {

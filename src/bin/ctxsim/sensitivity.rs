@@ -26,6 +26,12 @@ Examples:
 
 Exit codes: 0 fine, 2 bad input or usage.";
 
+/// What it can be written as.
+const FORMATS: Formats<'_> = Formats {
+    of: "`sensitivity`",
+    known: &[FormatArg::Table, FormatArg::Json, FormatArg::Csv, FormatArg::Markdown],
+};
+
 /// The arguments of `sensitivity`.
 #[derive(Debug, Args)]
 pub(crate) struct SensitivityArgs {
@@ -52,8 +58,8 @@ pub(crate) struct SensitivityArgs {
     /// Show only the first N price lists of that order
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) top: Option<u32>,
-    /// How it is written: table, json, csv or markdown [default: table, or what the output's extension says]
-    #[arg(long, value_enum)]
+    /// How it is written [default: table, or what the output's extension says]
+    #[arg(long, value_parser = FORMATS.parser())]
     pub(crate) format: Option<FormatArg>,
     /// Write to a file, all of it or nothing; `-` is standard output
     #[arg(long, value_name = "PATH")]
@@ -90,9 +96,7 @@ const DEFAULT_SUITE: &str = "sensitivity";
 
 /// Runs and writes.
 pub(crate) fn sensitivity(catalog: &Catalog, args: &SensitivityArgs) -> Result<(), Error> {
-    use FormatArg::{Csv, Json, Markdown, Table};
-    let formats = Formats { of: "`sensitivity`", known: &[Table, Json, Csv, Markdown] };
-    let format = formats.choose(args.format, args.output.as_deref())?;
+    let format = FORMATS.choose(args.format, args.output.as_deref())?;
     let every = |names: &[String]| -> Vec<String> {
         names.iter().map(|it| if it == "all" { "*".to_owned() } else { it.clone() }).collect()
     };

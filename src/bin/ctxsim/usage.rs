@@ -20,7 +20,7 @@ pub(crate) fn parse(catalog: Option<&Catalog>) -> Result<Cli, std::process::Exit
         if !error.use_stderr() || error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
             error.exit();
         }
-        refuse(&Catalog::bundled(), &Error::from(vec![problem(&error, &words)]))
+        refuse(&Catalog::bundled(), &Error::from(vec![problem(&error, &words, catalog)]))
     })
 }
 
@@ -48,7 +48,7 @@ fn lossy(word: OsString) -> String {
 }
 
 /// Returns what is wrong with some words.
-fn problem(error: &clap::Error, words: &[String]) -> Diagnostic {
+fn problem(error: &clap::Error, words: &[String], catalog: Option<&Catalog>) -> Diagnostic {
     let text = error.render().to_string();
     let message = text.lines().next().unwrap_or_default().trim_start_matches("error: ");
     let names = |kind| listed(error.get(kind));
@@ -59,8 +59,15 @@ fn problem(error: &clap::Error, words: &[String]) -> Diagnostic {
             let word = names(ContextKind::InvalidSubcommand).concat();
             let root = Cli::command();
             let (command, _) = verb(&root, words);
+            if let Some(kind) = catalog.and_then(|it| it.kind_of_name(&word)) {
+                let noun = kind.noun();
+                let help = format!("run `ctxsim run --{noun} {word}`");
+                return Diagnostic::at("usage", "", format!("`{word}` is a {noun}, not a command"))
+                    .help(help);
+            }
             let near = nearest(&word, command.get_subcommands().map(clap::Command::get_name));
-            (format!("unknown command `{word}`"), near.map(meant))
+            let or_file = if near.is_none() { ", and there is no such file or folder" } else { "" };
+            (format!("unknown command `{word}`{or_file}"), near.map(meant))
         }
         ErrorKind::UnknownArgument => {
             let known = names(ContextKind::SuggestedArg).concat();
@@ -85,14 +92,33 @@ fn problem(error: &clap::Error, words: &[String]) -> Diagnostic {
         ErrorKind::ValueValidation => {
             let value = names(ContextKind::InvalidValue).concat();
             let source = std::error::Error::source(error).map(ToString::to_string).unwrap_or_default();
-            let is_number = !source.contains("invalid digit") && !source.is_empty();
-            let why = if is_number { format!(": {source}") } else { String::new() };
-            let help = (!is_number).then(|| "use a whole number from 0 up".to_owned());
-            (format!("`{value}` is not a value of `{more}`{why}"), help)
+            let message = format!("`{value}` is not a value of `{more}`");
+            match whole_number(&source) {
+                Some(help) => (message, Some(help)),
+                None => (format!("{message}: {source}"), None),
+            }
         }
         _ => (message.to_owned(), None),
     };
     Diagnostic::at("usage", "", message).help(help.unwrap_or_else(|| see(words)))
+}
+
+/// Returns which whole numbers may stand where another, or none, was written; nothing where it is no number that is wrong.
+fn whole_number(source: &str) -> Option<String> {
+    if source.is_empty() || source.contains("invalid digit") {
+        return Some("use a whole number from 0 up".to_owned());
+    }
+    if source.contains("too large") {
+        return Some(format!("use a whole number up to {}", u64::MAX));
+    }
+    // As clap says it: "0 is not in 1..=1024", the largest there is standing for no bound.
+    let (_, range) = source.split_once(" is not in ")?;
+    let (first, last) = range.split_once("..")?;
+    let last = last.trim_start_matches('=').parse::<u64>().ok().filter(|it| *it < u64::from(u32::MAX));
+    Some(match last {
+        Some(last) => format!("use a whole number from {first} to {last}"),
+        None => format!("use a whole number from {first} up"),
+    })
 }
 
 fn meant(known: &str) -> String {

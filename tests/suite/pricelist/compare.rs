@@ -19,6 +19,19 @@ fn lists_disagree_only_on_what_they_say_differently() {
 }
 
 #[test]
+fn a_price_that_a_list_lacks_is_told_apart_from_one_that_differs() {
+    let mut lists = vec![list("a.json", LITELLM), list("a.json", LITELLM)];
+    lists[1].list = "other";
+    let prices = &mut lists[1].entries.iter_mut().find(|it| it.model == "gpt-5.4").unwrap().prices[0];
+    prices.cache_read = None;
+    prices.output = Some(Decimal::parse("99").unwrap());
+
+    let rows = compare(&lists, None).1;
+    let told: Vec<_> = rows.iter().map(|it| (it.field.as_str(), it.differs())).collect();
+    assert_eq!(told, [("output", true), ("cache_read", false)]);
+}
+
+#[test]
 fn a_price_that_holds_from_a_day_on_counts_from_that_day_on() {
     let dated = |from: &str| {
         let mut lists = vec![list("a.json", LITELLM), list("a.json", LITELLM)];

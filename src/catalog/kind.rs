@@ -1,0 +1,62 @@
+//! Which kind of input a file is, by what stands in it.
+
+use std::path::Path;
+
+use super::{Kind, Origin};
+use crate::diag::Diagnostic;
+use crate::error::Error;
+use crate::input::text::decode;
+use crate::input::{Format, PolicyFile, ProfileFile, ScenarioFile, Source, SuiteFile};
+use crate::timeline::import;
+
+/// Returns the kind of a file: by the fields at its top; where these could be of several, by the nearest folder that is
+/// called after one.
+///
+/// # Errors
+/// The file cannot be read.
+pub fn kind_of(path: &Path) -> Result<Kind, Error> {
+    if Format::of(path).is_none() {
+        return Ok(Kind::Scenario);
+    }
+    let likely = likely(&Source::read(path)?);
+    let folders: Vec<_> = path.components().map(|it| it.as_os_str().to_string_lossy()).collect();
+    let of_folder = folders.iter().rev().find_map(|it| likely.iter().find(|kind| kind.folder() == it));
+    Ok(*of_folder.or(likely.first()).unwrap_or(&Kind::Policy))
+}
+
+/// Returns the kinds that have most of the fields at the top of a file.
+fn likely(source: &Source) -> Vec<Kind> {
+    let keys = decode::keys(&source.text, source.format);
+    let n_known = |fields: &[&str]| keys.iter().filter(|it| fields.contains(&it.as_str())).count();
+    let known = [
+        (Kind::Policy, n_known(decode::fields::<PolicyFile>())),
+        (Kind::Scenario, n_known(decode::fields::<ScenarioFile>())),
+        (Kind::Profile, n_known(decode::fields::<ProfileFile>())),
+        (Kind::Suite, n_known(decode::fields::<SuiteFile>())),
+    ];
+    let most = known.iter().map(|(_, n)| *n).max().unwrap_or(0);
+    known.into_iter().filter(|(_, n)| *n == most).map(|(kind, _)| kind).collect()
+}
+
+/// Says that a file holds another kind of input than was asked for; nothing where it may hold that one.
+pub(super) fn other_kind(asked: Kind, source: &Source) -> Option<Diagnostic> {
+    let likely = likely(source);
+    let found = *likely.first().filter(|_| !likely.contains(&asked))?;
+    let command = format!("ctxsim run --{} {}", found.noun(), source.file);
+    Some(wrong_kind(asked, found.noun(), &source.file, &command))
+}
+
+/// Says that a file is a recorded session where an input file was asked for; nothing where it is none.
+pub(super) fn recorded(asked: Kind, origin: &Origin) -> Option<Diagnostic> {
+    let is_recorded =
+        Format::of(origin.path()).is_none() && import::detect_from(origin.reader().ok()?.as_mut()).is_some();
+    let label = origin.label();
+    is_recorded.then(|| wrong_kind(asked, "recorded session", &label, &format!("ctxsim run {label}")))
+}
+
+fn wrong_kind(asked: Kind, found: &str, file: &str, command: &str) -> Diagnostic {
+    let message = format!("this file is a {found}, not a {}", asked.noun());
+    let mut problem = Diagnostic::at("file-kind", "", message).help(format!("run `{command}`"));
+    file.clone_into(&mut problem.place.file);
+    problem
+}

@@ -1,0 +1,49 @@
+//! What recordings hold, without a run: those that names stand for, as far as they are selected.
+
+use super::models::ModelProfiles;
+use super::selection::{Candidate, Selection, none_left};
+use super::{Comparison, recording};
+use crate::catalog::{Catalog, Found};
+use crate::error::Error;
+use crate::report::Skipped;
+use crate::report::recording::Held;
+use crate::timeline::Timeline;
+
+/// Reads what the recordings hold that a comparison names, with what is left out of them and why.
+///
+/// # Errors
+/// Every problem of a recording that was named itself, or no session is left.
+pub fn held(catalog: &Catalog, comparison: &Comparison) -> Result<(Vec<Held>, Vec<Skipped>), Error> {
+    let selection = Selection::new(comparison).map_err(|it| vec![*it])?;
+    let models = ModelProfiles::new(&ModelProfiles::read(catalog));
+    let candidate = |it: &Timeline| {
+        let profile = it.main_model().and_then(|it| models.of(&it.name).ok());
+        selection.candidate(it, profile.map(|it| it.name.as_str()).into_iter())
+    };
+    let (mut files, mut skipped) = (Vec::new(), Vec::new());
+    let mut candidates: Vec<Vec<Candidate>> = Vec::new();
+    for given in &comparison.scenarios {
+        for Found { name, is_searched } in catalog.search(given)? {
+            match recording(catalog, &name) {
+                Ok(sessions) => {
+                    candidates.push(sessions.iter().map(|it| candidate(&it.timeline)).collect());
+                    files.push(Held::new(&name, &sessions));
+                }
+                Err(error) if is_searched => skipped.push(Skipped::new(&name, error)),
+                Err(error) => return Err(error),
+            }
+        }
+    }
+    for (file, left_out) in files.iter_mut().zip(selection.left_out(candidates)) {
+        let mut reasons = left_out.into_iter();
+        file.sessions.retain(|_| match reasons.next().flatten() {
+            None => true,
+            Some(reason) => {
+                skipped.push(Skipped { file: file.file.clone(), reason });
+                false
+            }
+        });
+    }
+    files.retain(|it| !it.sessions.is_empty());
+    if files.is_empty() { Err(none_left(&skipped)) } else { Ok((files, skipped)) }
+}

@@ -1,0 +1,103 @@
+//! What is said of an override that leads nowhere or whose value does not belong there.
+
+use indexmap::IndexSet;
+
+use super::{Format, Setting, Tree, child, fault, names, number, quoted};
+use crate::diag::{Diagnostic, nearest};
+use crate::input::text::fault::Fault;
+
+impl Setting {
+    /// Says where the path stops and what it could have been.
+    pub(super) fn misfit(&self, tree: &Tree, refused: Option<String>) -> Box<Diagnostic> {
+        let (mut place, mut known) = (tree, Vec::new());
+        let mut stop = None;
+        for (depth, step) in self.path.iter().enumerate() {
+            known = names(place);
+            match child(place, step) {
+                Some(next) => place = next,
+                None if place.is_array() && known.is_empty() && depth > 0 => return self.of_list(depth),
+                None => {
+                    stop = Some((depth, step));
+                    break;
+                }
+            }
+        }
+        if self.value.as_str().and_then(number::factor).is_some() && refused.is_none() {
+            let message = "there is no number here to multiply";
+            let help = "write the number itself: what a file leaves to a default cannot be multiplied";
+            return self.named(Diagnostic::at("set-value", self.field(), message).help(help));
+        }
+        // A field that is there by default is in no tree, yet its value may be wrong.
+        let is_of_value = refused.as_ref().is_some_and(|it| it.starts_with("invalid"));
+        let Some((depth, stop)) = stop.filter(|_| !is_of_value) else {
+            let refused = refused.unwrap_or_default();
+            let why = self
+                .too_long(&refused)
+                .unwrap_or_else(|| fault::of_words(&refused, &self.value.to_string(), Format::Toml))
+                .of_field(&self.path.join("."), Format::Toml);
+            let mut help = match why.help {
+                Some(help) if help == fault::WHOLE_NUMBER => {
+                    "write a whole number, as in `100_000` or `100k`, or `*2` for twice what is there"
+                        .to_owned()
+                }
+                Some(help) => help,
+                None => "write it as in an input file".to_owned(),
+            };
+            if why.code == "unit-missing" && self.path[0] == "params" {
+                let (field, number) = (self.field(), &self.value);
+                help = format!(
+                    "write `{field}.tokens={number}` for a size, `{field}.count={number}` for a number of turns, steps or items"
+                );
+            }
+            if self.value.as_str().is_some_and(|it| it.starts_with('[')) {
+                // Most likely a shell took the quotes away.
+                help.push_str(", in single quotes for the shell");
+            }
+            return self.named(Diagnostic::at("set-value", self.field(), why.message).help(help));
+        };
+        known.extend(refused.iter().flat_map(|it| it.split('`').skip(1).step_by(2)).map(str::to_owned));
+        known.retain(|it| it != stop);
+        let known: IndexSet<String> = known.into_iter().collect();
+        let help = match nearest(stop, known.iter().map(String::as_str)) {
+            Some(near) => format!("did you mean `{}`?", self.with_step(depth, near)),
+            None if known.is_empty() => "`ctxsim list` names the inputs".to_owned(),
+            None => format!("there is {}", quoted(known.iter().map(String::as_str))),
+        };
+        let message = match refused {
+            Some(why) => fault::of_words(&why, &self.value.to_string(), Format::Toml).message,
+            None => format!("no input of this run has `{stop}` there"),
+        };
+        self.named(Diagnostic::at("set-no-such-field", self.field(), message).help(help))
+    }
+
+    /// Returns the path as it was written, with another step at a depth.
+    fn with_step(&self, depth: usize, step: &str) -> String {
+        let mut written: Vec<&str> = self.field().split('.').collect();
+        if let Some(at) = (written.len() + depth).checked_sub(self.path.len()) {
+            written[at] = step;
+        }
+        written.join(".")
+    }
+
+    /// Says that a step stands where the elements of a list are numbered.
+    fn of_list(&self, depth: usize) -> Box<Diagnostic> {
+        let written: Vec<&str> = self.field().split('.').collect();
+        let (list, rest) = written.split_at(written.len() - (self.path.len() - depth));
+        let message = format!("`{}` is a list", self.path[depth - 1]);
+        let help = format!("name an element: `{}.0.{}`", list.join("."), rest.join("."));
+        self.named(Diagnostic::at("set-no-such-field", self.field(), message).help(help))
+    }
+
+    /// Says that a value is a number too long for a tree, which holds it as text.
+    fn too_long(&self, refused: &str) -> Option<Fault> {
+        let (_, written) = self.text.split_once('=')?;
+        let written = written.trim();
+        let is_number = written.bytes().all(|it| it.is_ascii_digit() || it == b'_');
+        let (_, expected) = refused.rsplit_once("expected ")?;
+        let kind = match expected {
+            "u64" => "i64",
+            other => other,
+        };
+        (self.value.is_str() && is_number && kind != "f64").then(|| fault::out_of_range(written, kind))
+    }
+}

@@ -1,0 +1,138 @@
+//! Paths that an override may have: all that inputs have, and those nearest to a wrong one.
+
+use serde::Serialize;
+
+use super::{ROOTS, Setting, Target, Tree, decode, names};
+use crate::diag::{Diagnostic, nearest};
+
+/// No path is longer.
+const STEPS_MAX: usize = 10;
+
+impl Setting {
+    /// Returns all paths of overrides into an input, behind what is for it alone, as in `profile.NAME`.
+    #[must_use]
+    pub fn paths<T: Serialize>(target: Target, name: Option<&str>, spec: &T) -> Vec<String> {
+        let Ok(tree) = decode::to_tree(spec) else { return Vec::new() };
+        let named = |root: &str| name.map_or_else(|| root.to_owned(), |it| format!("{root}.{it}"));
+        match target {
+            Target::Policy => {
+                let behind = name.map_or_else(String::new, |it| format!("{it}."));
+                let roots = ROOTS.iter().filter(|it| it.1 == target);
+                let of_root = |root: &str| {
+                    tree.get(root).map(|it| all(&format!("{behind}{root}"), it)).unwrap_or_default()
+                };
+                roots.flat_map(|(root, _)| of_root(root)).collect()
+            }
+            _ => ROOTS
+                .iter()
+                .filter(|it| it.1 == target)
+                .flat_map(|(root, _)| all(&named(root), &tree))
+                .collect(),
+        }
+    }
+
+    /// Names in a problem of a path, whose way out says only how paths begin, those of known ones that may be meant.
+    pub fn suggest(problem: &mut Diagnostic, known: &[String]) {
+        if !matches!(problem.code, "set-unknown-root" | "set-empty-step") {
+            return;
+        }
+        let names = match like(&problem.place.field, known).as_slice() {
+            [] => return,
+            [one] => format!("`{one}`"),
+            [one, other] => format!("`{one}` or `{other}`"),
+            [one, other, more @ ..] => format!("`{one}`, `{other}` or {} more", more.len()),
+        };
+        problem.help = Some(format!("did you mean {names}?"));
+    }
+}
+
+/// Returns the paths of everything in a tree, behind a prefix; of a list without names, those of its first element.
+fn all(prefix: &str, tree: &Tree) -> Vec<String> {
+    let mut found = Vec::new();
+    collect(prefix, tree, STEPS_MAX, &mut found);
+    found
+}
+
+fn collect(path: &str, tree: &Tree, n_more: usize, found: &mut Vec<String>) {
+    found.push(path.to_owned());
+    if n_more == 0 {
+        return;
+    }
+    let mut steps = names(tree);
+    if steps.is_empty() && tree.as_array().is_some_and(|it| !it.is_empty()) {
+        steps.push("0".to_owned());
+    }
+    for step in steps {
+        if let Some(next) = super::child(tree, &step) {
+            collect(&format!("{path}.{step}"), next, n_more - 1, found);
+        }
+    }
+}
+
+/// Returns the known paths that a wrong one may mean, the shortest alone: those that end with it, else that have its steps in their
+/// order and end alike, else that have steps like its own, else those that are like what is left without its first step.
+fn like(wrong: &str, known: &[String]) -> Vec<String> {
+    let steps: Vec<&str> = wrong.split('.').filter(|it| !it.is_empty()).collect();
+    let whole = like_steps(&steps, known);
+    if !whole.is_empty() || steps.is_empty() {
+        return whole;
+    }
+    if let Some(rooted) = rooted(&steps.join("."), known) {
+        return vec![rooted];
+    }
+    let parts = (1..steps.len()).map(|it| like_steps(&steps[it..], known));
+    parts.into_iter().find(|it| !it.is_empty()).unwrap_or_default()
+}
+
+/// Returns a path behind the root that it lacks: a file may be silent on the field that it leads to.
+fn rooted(path: &str, known: &[String]) -> Option<String> {
+    let begun = known.iter().filter_map(|it| {
+        let (root, rest) = it.split_once('.')?;
+        path.strip_prefix(rest).filter(|it| it.starts_with('.')).map(|_| (rest.len(), root))
+    });
+    begun.max().map(|(_, root)| format!("{root}.{path}"))
+}
+
+fn like_steps(wanted: &[&str], known: &[String]) -> Vec<String> {
+    let n_steps = |it: &&String| it.split('.').count();
+    for likeness in [Likeness::End, Likeness::Equal, Likeness::Near] {
+        let is_like = |it: &&String| likeness.holds(wanted, &it.split('.').collect::<Vec<_>>());
+        let found: Vec<&String> = known.iter().filter(is_like).collect();
+        if let Some(least) = found.iter().map(n_steps).min() {
+            return found.into_iter().filter(|it| n_steps(it) == least).cloned().collect();
+        }
+    }
+    Vec::new()
+}
+
+/// How steps that were written are like those of a path.
+#[derive(Clone, Copy)]
+enum Likeness {
+    /// They are its last ones.
+    End,
+    /// They stand in it in their order, and the last one is its last.
+    Equal,
+    /// The same of steps that are nearly its own.
+    Near,
+}
+
+impl Likeness {
+    fn holds(self, wanted: &[&str], steps: &[&str]) -> bool {
+        let is_same = |one: &str, other: &str| match self {
+            Self::End | Self::Equal => one == other,
+            // One letter for another is no likeness of two numbers.
+            Self::Near => one == other || one.len() > 2 && nearest(one, [other]).is_some(),
+        };
+        let ends_alike = || wanted.last().zip(steps.last()).is_some_and(|(one, other)| is_same(one, other));
+        match self {
+            Self::End => steps.ends_with(wanted),
+            Self::Equal | Self::Near => ends_alike() && has_in_order(steps, wanted, is_same),
+        }
+    }
+}
+
+/// Returns whether steps hold others in their order, with further ones between.
+fn has_in_order(steps: &[&str], wanted: &[&str], is_same: impl Fn(&str, &str) -> bool) -> bool {
+    let mut rest = steps.iter();
+    wanted.iter().all(|one| rest.any(|it| is_same(one, it)))
+}
