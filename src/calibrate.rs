@@ -3,7 +3,6 @@
 use indexmap::IndexMap;
 use serde::Serialize;
 
-use crate::input::TtlClass;
 use crate::input::profile::cache::Setting;
 use crate::input::profile::price::Prices;
 use crate::ledger::{CacheUse, RequestRow, Role};
@@ -86,9 +85,7 @@ impl Calibration {
         let class = class(row.usage.read, billed.cache_read);
         let reason = if class == Class::Exact { "" } else { reason(timeline, before, row, billed) };
         self.pairs.push(Pair { step: row.step, predicted: row.usage, billed, class, reason });
-        let is_long = timeline.harness.ttl == Some(TtlClass::Long);
-        let long = billed.cache_write_long.unwrap_or(if is_long { billed.cache_write } else { 0 });
-        let write = [billed.cache_write.saturating_sub(long), long];
+        let write = billed.writes(timeline.harness.ttl);
         let as_billed =
             CacheUse { read: billed.cache_read, write, uncached: billed.uncached, broke_at: None };
         let input = |usage| price::request(&RequestRow { usage, output: 0, ..*row }, prices);

@@ -215,6 +215,17 @@ pub struct Usage {
     pub output: Tokens,
 }
 
+impl Usage {
+    /// Returns what was written to the cache by class of lifetime, short and long: as the recording says, else all in the
+    /// class that the harness asks for.
+    #[must_use]
+    pub fn writes(&self, asked: Option<TtlClass>) -> [Tokens; 2] {
+        let usual = if asked == Some(TtlClass::Long) { self.cache_write } else { 0 };
+        let long = self.cache_write_long.unwrap_or(usual).min(self.cache_write);
+        [self.cache_write - long, long]
+    }
+}
+
 impl Spine {
     /// Returns what a tool goes by, after its place: its name, and what it does.
     pub fn names(&self, tool: usize) -> impl Iterator<Item = &str> {

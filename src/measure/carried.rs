@@ -143,9 +143,11 @@ struct Rates {
 impl Rates {
     fn new(timeline: &Timeline, prices: &Prices, usage: Usage) -> Self {
         let rates = prices.usual();
-        let class = timeline.harness.ttl.map_or(0, |it| it as usize);
         let input = rates.input.usd();
-        let write = rates.write(class).map_or(input, |it| it.usd());
+        // Nothing says which of the written tokens live longer: each costs what they cost on average.
+        let written = usage.writes(timeline.harness.ttl).into_iter().enumerate();
+        let paid = written.map(|(class, it)| it as f64 * rates.write(class).map_or(input, |it| it.usd()));
+        let write = if usage.cache_write > 0 { paid.sum::<f64>() / usage.cache_write as f64 } else { input };
         let (read, written) = (usage.cache_read, usage.cache_read + usage.cache_write);
         Self { parts: [(read, rates.read().usd()), (written, write), (usage.prompt, input)] }
     }

@@ -28,7 +28,7 @@ pub struct Spread {
     pub same: f64,
     /// The share of sessions that are dearer.
     pub dearer: f64,
-    /// The change of all together, from the 2.5th to the 97.5th of 100 resamples of the sessions; none for a single session.
+    /// The change of all together: the middle 95% of what resampled sessions come to; none for a single session.
     pub interval: Option<[f64; 2]>,
 }
 

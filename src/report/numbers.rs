@@ -11,6 +11,12 @@ pub fn thousands(number: u64) -> String {
     separated(&number.to_string())
 }
 
+/// Returns a number of things: `1 turn`, `1,320 turns`.
+#[must_use]
+pub fn counted(n: usize, one: &str) -> String {
+    format!("{} {one}{}", thousands(n as u64), if n == 1 { "" } else { "s" })
+}
+
 /// Returns a number of tokens in at most five characters: `987`, `12.3k`, `4.56M`.
 #[must_use]
 pub fn short(tokens: Tokens) -> String {

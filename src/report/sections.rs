@@ -220,44 +220,60 @@ impl Report {
     fn group<'r>(&self, title: &str, scenarios: Vec<&'r str>) -> Group<'r> {
         let title = match scenarios.as_slice() {
             [only] => (*only).to_owned(),
-            all => format!("{title} ({} scenarios, {} turns)", all.len(), self.turns_of(all)),
+            all => format!("{title} ({}, {})", numbers::counted(all.len(), "scenario"), self.turns_of(all)),
         };
         Group { title, scenarios, under: Under::Each, is_part: false }
     }
 
-    /// Returns recorded sessions as one group, and by model where each runs under its own model's profile.
+    /// Returns recorded sessions as one group, and by model where each runs under its own model's profile; those that run
+    /// under several profiles are a group by themselves.
     fn groups_of_sessions<'r>(&'r self, sessions: &[&'r str]) -> Vec<Group<'r>> {
-        let members: IndexSet<&str> = sessions.iter().copied().collect();
-        let runs = self.runs.iter().filter(|it| members.contains(it.scenario.as_str()));
-        let cells: IndexSet<(&str, &str)> =
-            runs.map(|it| (it.scenario.as_str(), it.profile.as_str())).collect();
-        let group = |scenarios: Vec<&'r str>, under, is_part| {
-            let turns = self.turns_of(&scenarios);
-            let title = match scenarios.len() {
-                1 => format!("1 session ({turns} turns)"),
-                n => format!("{} sessions ({turns} turns)", numbers::thousands(n as u64)),
-            };
-            Group { title, scenarios, under, is_part }
-        };
-        if cells.len() > sessions.len() {
-            return vec![group(sessions.to_vec(), Under::Each, false)];
+        let mut profiles: IndexMap<&str, IndexSet<&str>> = IndexMap::new();
+        for run in &self.runs {
+            profiles.entry(&run.scenario).or_default().insert(&run.profile);
         }
         let mut by_profile: IndexMap<&str, Vec<&str>> = IndexMap::new();
-        for (scenario, profile) in cells {
-            by_profile.entry(profile).or_default().push(scenario);
+        let (mut under_one, mut under_several) = (Vec::new(), Vec::new());
+        for session in sessions {
+            let of_it = &profiles[session];
+            match of_it.first().filter(|_| of_it.len() == 1) {
+                Some(profile) => {
+                    under_one.push(*session);
+                    by_profile.entry(profile).or_default().push(*session);
+                }
+                None => under_several.push(*session),
+            }
         }
         by_profile.sort_by(|_, one, _, other| other.len().cmp(&one.len()));
-        if let (Some((profile, _)), 1) = (by_profile.first(), by_profile.len()) {
-            return vec![group(sessions.to_vec(), Under::One(profile), false)];
+        let mut groups = Vec::new();
+        match by_profile.first() {
+            Some((profile, _)) if by_profile.len() == 1 => {
+                groups.push(self.group_of_sessions(under_one, Under::One(profile), false));
+            }
+            Some(_) => {
+                groups.push(self.group_of_sessions(under_one, Under::Own, false));
+                let parts = by_profile.into_iter();
+                groups.extend(
+                    parts.map(|(profile, of_it)| self.group_of_sessions(of_it, Under::One(profile), true)),
+                );
+            }
+            None => {}
         }
-        let parts = by_profile.into_iter().map(|(profile, of_it)| group(of_it, Under::One(profile), true));
-        std::iter::once(group(sessions.to_vec(), Under::Own, false)).chain(parts).collect()
+        if !under_several.is_empty() {
+            groups.push(self.group_of_sessions(under_several, Under::Each, false));
+        }
+        groups
+    }
+
+    fn group_of_sessions<'r>(&self, sessions: Vec<&'r str>, under: Under<'r>, is_part: bool) -> Group<'r> {
+        let title = format!("{} ({})", numbers::counted(sessions.len(), "session"), self.turns_of(&sessions));
+        Group { title, scenarios: sessions, under, is_part }
     }
 
     /// Returns the user turns of some scenarios, as people read them.
     fn turns_of(&self, scenarios: &[&str]) -> String {
         let n_turns: u32 = scenarios.iter().filter_map(|it| self.turns(it)).sum();
-        numbers::thousands(n_turns.into())
+        numbers::counted(n_turns as usize, "turn")
     }
 
     /// Returns the user turns of a scenario.

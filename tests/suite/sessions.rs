@@ -379,6 +379,22 @@ fn several_sessions_print_what_was_read_then_a_total_and_end_with_a_verdict() {
 }
 
 #[test]
+fn sessions_of_no_known_model_have_tables_of_their_own() {
+    let folder = projects();
+    let nameless = Session { models: &[""; 3], ..PLAIN };
+    fs::write(folder.path().join(format!("two/0c0c0c0c{ID}")), nameless.text()).unwrap();
+
+    let report = report(&comparison(&[folder.path().to_str().unwrap()]), 2);
+
+    assert_eq!(report.sessions.len(), 5);
+    let sections = report.sections(Detail::Groups);
+    let whole: Vec<(&str, usize)> =
+        sections.iter().filter(|it| !it.is_part).map(|it| (it.load.as_str(), it.scenarios)).collect();
+    assert_eq!(whole[0], ("4 sessions (4 turns)", 4));
+    assert_eq!(whole[1..], [("1 session (1 turn)", 1); 3], "one table a profile of the suite");
+}
+
+#[test]
 fn a_verdict_names_what_saves_by_losing_evidence_and_takes_no_oracle() {
     let guarded = "duckagent/duckagent_recoverable_decay_guarded_mid";
     let policies = ["identity", "duckagent/immediate_summary", guarded, "clairvoyant"];

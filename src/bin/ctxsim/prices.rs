@@ -13,7 +13,7 @@ use ctxsim::pricelist::compare::{Disagreement, compare};
 use ctxsim::pricelist::place::{Placed, Placing, place};
 use ctxsim::pricelist::{self, Found, PriceFile, Unplaced};
 use ctxsim::quantity::Decimal;
-use ctxsim::report::numbers::{NONE, thousands};
+use ctxsim::report::numbers::{NONE, counted};
 use indexmap::map::Entry as Slot;
 use indexmap::{IndexMap, IndexSet};
 
@@ -245,11 +245,6 @@ fn disagreement(row: &Disagreement, text: &mut String) {
     let price = |it: &Option<Decimal>| it.map_or_else(|| NONE.to_owned(), |it| it.to_string());
     let said: Vec<String> = row.said.iter().map(|(list, it)| format!("{list} {}", price(it))).collect();
     let _ = writeln!(text, "  {}  {}: {}", row.model, row.field, said.join(", "));
-}
-
-/// Returns a number of things.
-fn counted(n: usize, one: &str) -> String {
-    format!("{} {one}{}", thousands(n as u64), if n == 1 { "" } else { "s" })
 }
 
 /// Reads the lists that files and folders hold.
