@@ -281,3 +281,19 @@ impl Timeline {
         self.spine.items[..self.spine.n_stable as usize].iter().map(|it| Tokens::from(it.raw)).sum()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn writes_are_split_as_the_recording_says_and_else_as_the_harness_asks() {
+        let usage = Usage { cache_write: 10, cache_write_long: Some(4), ..Usage::default() };
+        let silent = Usage { cache_write_long: None, ..usage };
+
+        assert_eq!(usage.writes(None), [6, 4]);
+        assert_eq!(usage.writes(Some(TtlClass::Long)), [6, 4]);
+        assert_eq!(silent.writes(Some(TtlClass::Long)), [0, 10]);
+        assert_eq!(silent.writes(None), [10, 0]);
+    }
+}

@@ -426,10 +426,11 @@ fn what_items_cost_to_carry_adds_up_to_the_billed_input() {
     let items = carried(timeline, &profile.prices);
 
     let rates = profile.prices.usual();
-    let class = timeline.harness.ttl.map_or(0, |it| it as usize);
     let billed: f64 = timeline.recorded.as_ref().unwrap().usage.iter().flatten().fold(0.0, |sum, it| {
+        let [short, long] = it.writes(timeline.harness.ttl);
         sum + it.cache_read as f64 * rates.read().usd()
-            + it.cache_write as f64 * rates.write(class).unwrap().usd()
+            + short as f64 * rates.write(0).unwrap().usd()
+            + long as f64 * rates.write(1).unwrap().usd()
             + it.uncached as f64 * rates.input.usd()
     });
     let all: f64 = items.iter().map(|it| it.entered_usd + it.carried_usd).sum();
