@@ -42,6 +42,11 @@ pub struct Tally {
     pub recovery_output: f64,
     /// US dollars of recovery at the lower and at the upper ends of what is assumed of it; none where nothing is.
     pub recovery_interval: Option<[f64; 2]>,
+    /// By how many US dollars recovery changes at either end of a single assumption, in the order of [`Assumption::ALL`]; none
+    /// where nothing is assumed.
+    ///
+    /// [`Assumption::ALL`]: crate::recovery::Assumption::ALL
+    pub recovery_by_assumption: Option<[[f64; 2]; 4]>,
     /// How many runs with drawn needs the recovery is the average of; none where it is the closed form.
     pub n_played: u32,
     /// Expected milliseconds of all requests, one after the other.
@@ -77,6 +82,7 @@ impl Tally {
             recovery_input: refetched.prompt(),
             recovery_output: refetched.output,
             recovery_interval: None,
+            recovery_by_assumption: None,
             n_played: 0,
             latency_ms: latency(&sums.main)
                 + latency(&sums.summariser)
@@ -114,6 +120,11 @@ impl Tally {
         let more = other.interval();
         let is_known = self.recovery_interval.is_some() || other.recovery_interval.is_some();
         self.recovery_interval = is_known.then(|| [own[0] + more[0], own[1] + more[1]]);
+        if let Some(more) = &other.recovery_by_assumption {
+            let own = self.recovery_by_assumption.get_or_insert_default();
+            let ends = own.iter_mut().flatten().zip(more.iter().flatten());
+            ends.for_each(|(own, more)| *own += more);
+        }
         self.costs += &other.costs;
         self.has_needs |= other.has_needs;
         self.n_played = self.n_played.max(other.n_played);
@@ -238,6 +249,7 @@ mod tests {
             recovery_input: 0.0,
             recovery_output: 0.0,
             recovery_interval: None,
+            recovery_by_assumption: None,
             n_played: 0,
             latency_ms: 1.5,
         }

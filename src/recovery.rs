@@ -13,7 +13,7 @@ use crate::projection::{Prompt, State};
 use crate::quantity::Tokens;
 use crate::timeline::{ItemIx, Level, Need, TurnEvidence, TurnIx};
 
-pub use crate::input::scenario::refetch::{Bound, Terms};
+pub use crate::input::scenario::refetch::{Assumption, Bound, Ends, Terms};
 pub use expected::{Carried, Source};
 
 /// How the agent recovers, made ready for one set of limits.
@@ -122,13 +122,15 @@ impl CompiledRecovery {
     }
 }
 
-/// Returns how probable a need is at one end of what is assumed. A weight that is known stays as it is; one that was measured
+/// Returns how probable a need is at some end of what is assumed. A weight that is known stays as it is; one that was measured
 /// holds for what the agent has seen.
 #[inline]
 fn weight(need: &Need, terms: &Terms, was_seen: bool) -> f64 {
     let [low, high] = need.interval;
-    let high = if was_seen || low >= high { high } else { high.max(terms.unseen_high) };
-    terms.bound.pick(need.weight, [low, high])
+    if was_seen || low >= high {
+        return terms.ends.of(Assumption::Weights).pick(need.weight, [low, high]);
+    }
+    terms.ends.of(Assumption::UnseenWeights).pick(need.weight, [low, high.max(terms.unseen_high)])
 }
 
 /// Returns what stands of one result, as of a turn that holds nothing else; an item that names what the result was fetched

@@ -51,10 +51,13 @@ impl Load {
                 None => {
                     let has_needs = self.workload.has_needs();
                     let mut tally = summed(self.tallies(cell, &simulations, &ledgers), profile);
-                    let bounds = ledgers.bounds_of(&simulations, cell).map(|it| {
+                    let ends = ledgers.bounds_of(&simulations, cell).filter(|_| has_needs).map(|it| {
                         it.map(|(sums, ..)| price::recovery(&sums.needs, profile).unwrap_or(f64::NAN))
                     });
-                    tally.recovery_interval = bounds.filter(|_| has_needs);
+                    tally.recovery_interval = ends.map(|it| it.all);
+                    let declared = tally.costs.recovery;
+                    tally.recovery_by_assumption =
+                        ends.map(|it| it.each.map(|it| it.map(|end| end - declared)));
                     recovered.replace(&simulations, cell, profile, &mut tally);
                     if let Some(it) = &other_models {
                         it.replace(&simulations, cell, &mut tally);

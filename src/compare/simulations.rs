@@ -13,7 +13,7 @@ use crate::input::profile::written::RecoveryPrice;
 use crate::input::{CacheRules, Limits, Profile};
 use crate::ledger::{Outcome, Sink, Sums};
 use crate::price::PriceRows;
-use crate::recovery::{Bound, CompiledRecovery};
+use crate::recovery::{Assumption, Bound, CompiledRecovery, Ends};
 use crate::rng::Seed;
 use crate::timeline::Timeline;
 
@@ -81,7 +81,23 @@ struct LedgerPlace {
     simulation: usize,
     ledger: usize,
     /// The ledgers at either end of what is assumed of recovery.
-    bounds: Option<[usize; 2]>,
+    bounds: Option<AtEnds<usize>>,
+}
+
+/// Something at the ends of what is assumed of recovery.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct AtEnds<T> {
+    /// At the lower ends of all intervals, and at the upper ends.
+    pub(super) all: [T; 2],
+    /// At the ends of one interval each, in the order of [`Assumption::ALL`].
+    pub(super) each: [[T; 2]; 4],
+}
+
+impl<T> AtEnds<T> {
+    /// Makes something else of each.
+    pub(super) fn map<U>(self, mut make: impl FnMut(T) -> U) -> AtEnds<U> {
+        AtEnds { all: self.all.map(&mut make), each: self.each.map(|it| it.map(&mut make)) }
+    }
 }
 
 impl<'a> Simulations<'a> {
@@ -149,7 +165,7 @@ impl<'a> Simulations<'a> {
         let it = &self.all[simulation];
         let Play::Items(timeline, compiled) = &it.play else { return Vec::new() };
         let recovery = it.recoveries[ledger];
-        if recovery.terms().is_none_or(|it| it.bound != Bound::Value) {
+        if recovery.terms().is_none_or(|it| it.ends != Ends::default()) {
             return Vec::new();
         }
         let seeds = (0..timeline.refetch.played_trials()).map(|n| it.seed.child("recovery trial", n));
@@ -178,7 +194,7 @@ impl<L> Ledgers<L> {
     }
 
     /// Returns what a run came to at either end of what is assumed of recovery, where anything is.
-    pub(super) fn bounds_of(&self, simulations: &Simulations<'_>, cell: Cell) -> Option<[&L; 2]> {
+    pub(super) fn bounds_of(&self, simulations: &Simulations<'_>, cell: Cell) -> Option<AtEnds<&L>> {
         let place = simulations.place(cell);
         let ledgers = self.of_simulation(place.simulation);
         place.bounds.map(|it| it.map(|ledger| &ledgers[ledger]))
@@ -202,9 +218,9 @@ fn find<'a>(load: &'a Load, distinct: &[Key<'a>], all: &mut Vec<Simulation<'a>>)
                 Workload::Items(timeline) => {
                     let compiled = CompiledPolicy::new(timeline, policy, limits);
                     let recoveries = recoveries(timeline, compiled.recovery(), price, load.is_sampled);
-                    (Play::Items(timeline, Box::new(compiled)), recoveries)
+                    (Play::Items(timeline, Box::new(compiled)), Some(recoveries))
                 }
-                Workload::Blocks(block_trace) => (Play::Blocks(block_trace), Vec::new()),
+                Workload::Blocks(block_trace) => (Play::Blocks(block_trace), None),
                 Workload::Conversations(_) => return places,
             };
             let same = all[first..].iter().position(|it| it.play.is_like(&play));
@@ -224,26 +240,33 @@ fn find<'a>(load: &'a Load, distinct: &[Key<'a>], all: &mut Vec<Simulation<'a>>)
                     is_drawn: load.is_sampled,
                 });
             }
-            let ledgers: Vec<usize> = recoveries.into_iter().map(|it| all[simulation].ledger(it)).collect();
-            let bounds = ledgers.get(1).copied().zip(ledgers.get(2).copied()).map(|(low, high)| [low, high]);
-            places.push(LedgerPlace { simulation, ledger: ledgers.first().copied().unwrap_or(0), bounds });
+            let Some((declared, at_ends)) = recoveries else {
+                places.push(LedgerPlace { simulation, ledger: 0, bounds: None });
+                continue;
+            };
+            let ledger = all[simulation].ledger(declared);
+            let bounds = at_ends.map(|it| it.map(|recovery| all[simulation].ledger(recovery)));
+            places.push(LedgerPlace { simulation, ledger, bounds });
         }
     }
     places
 }
 
-/// Returns how agents recover: as declared, and at either end of what is assumed, where calls are not all priced alike.
+/// Returns how agents recover: as declared, and at the ends of what is assumed, where calls are not all priced alike.
 fn recoveries(
     timeline: &Timeline,
     declared: CompiledRecovery,
     price: RecoveryPrice,
     is_drawn: bool,
-) -> Vec<CompiledRecovery> {
+) -> (CompiledRecovery, Option<AtEnds<CompiledRecovery>>) {
+    let at = |ends: Ends| declared.under(Some(timeline.refetch.terms(ends)));
+    let each = |it| [Bound::Low, Bound::High].map(|end| at(Ends::only(it, end)));
     match (price, is_drawn) {
-        (RecoveryPrice::Flat, _) => vec![declared.under(None)],
-        (RecoveryPrice::Requests, true) => vec![declared],
+        (RecoveryPrice::Flat, _) => (declared.under(None), None),
+        (RecoveryPrice::Requests, true) => (declared, None),
         (RecoveryPrice::Requests, false) => {
-            Bound::ALL.map(|it| declared.under(Some(timeline.refetch.terms(it)))).to_vec()
+            let all = [Bound::Low, Bound::High].map(|end| at(end.into()));
+            (at(Ends::default()), Some(AtEnds { all, each: Assumption::ALL.map(each) }))
         }
     }
 }

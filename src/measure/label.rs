@@ -77,6 +77,7 @@ mod tests {
             recovery_input: tokens,
             recovery_output: 0.0,
             recovery_interval: None,
+            recovery_by_assumption: None,
             n_played: 0,
             latency_ms: 0.0,
         }

@@ -13,6 +13,7 @@ pub mod requests;
 pub mod retention;
 pub mod scene;
 pub mod stacked;
+pub mod tornado;
 
 use serde::Serialize;
 
@@ -35,10 +36,11 @@ pub struct Kind {
 }
 
 /// The kinds, in the order in which they stand beside one another.
-pub const KINDS: [Kind; 6] = [
+pub const KINDS: [Kind; 7] = [
     kind("change", distribution::NEEDS, |it| boxed(distribution::all(it))),
     kind("frontier", frontier::NEEDS, |it| boxed(frontier::all(it))),
     kind("cost", stacked::NEEDS, |it| boxed(stacked::all(it))),
+    kind("tornado", tornado::NEEDS, |it| boxed(tornado::all(it))),
     kind("requests", requests::NEEDS, |it| boxed(requests::all(it))),
     kind("depth", retention::NEEDS, |it| boxed(retention::by_depth(it))),
     kind("length", retention::NEEDS, |it| boxed(retention::by_length(it))),

@@ -112,6 +112,7 @@ fn sample() -> Run {
         recovery_input: 0.0,
         recovery_output: 0.0,
         recovery_interval: Some([0.0; 2]),
+        recovery_by_assumption: None,
         n_played: 0,
         latency_ms: 0.0,
     };

@@ -8,7 +8,9 @@ use ctxsim::compare::{Cell, Comparison, Plan};
 use ctxsim::ledger::Rows;
 use ctxsim::report::Report;
 use ctxsim::report::chart::requests::Trace;
-use ctxsim::report::chart::{Figure, KINDS, Source, distribution, frontier, requests, retention, stacked};
+use ctxsim::report::chart::{
+    Figure, KINDS, Source, distribution, frontier, requests, retention, stacked, tornado,
+};
 use ctxsim::report::html::{self, Traces};
 use ctxsim::report::sections::Detail;
 use roxmltree::{Document, Node, ParsingOptions};
@@ -121,6 +123,25 @@ fn costs_are_divided_into_their_parts() {
         assert!((sum - bar.total).abs() <= 1e-9 * bar.total, "{bar:?}");
     }
     assert_shown("cost", &charts);
+}
+
+#[test]
+fn a_single_assumption_moves_a_cost_no_further_than_all_together() {
+    let ran = Ran::recorded(2);
+
+    for run in &ran.report.runs {
+        let Some(each) = run.tally.recovery_by_assumption else { continue };
+        let [low, declared, high] = run.tally.cost_ends();
+        for ends in each {
+            let [at_low, at_high] = ends.map(|it| declared + it);
+            assert!(at_low <= declared + 1e-12 && declared <= at_high + 1e-12, "{}: {ends:?}", run.policy);
+            assert!(low <= at_low + 1e-12 && at_high <= high + 1e-12, "{}: {ends:?}", run.policy);
+        }
+    }
+    let charts = tornado::all(&ran.source());
+    let bars = charts.iter().flat_map(|it| &it.lines).map(|it| &it.bars);
+    assert!(bars.clone().count() > 0 && bars.clone().all(|it| it.len() > 1), "{charts:?}");
+    assert_shown("tornado", &charts);
 }
 
 #[test]

@@ -74,11 +74,68 @@ impl Bound {
     }
 }
 
-/// What it takes to fetch something again, at one end of the intervals.
+/// Something that is assumed of recovery and has an interval.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Assumption {
+    /// How probably a later call needs a result.
+    Weights,
+    /// The same, where no request has shown the result whole.
+    UnseenWeights,
+    /// The share of calls that have a request of their own.
+    OwnRequest,
+    /// The most tokens that a call brings of one result.
+    FetchedTokens,
+}
+
+impl Assumption {
+    /// Every assumption.
+    pub const ALL: [Self; 4] = [Self::Weights, Self::UnseenWeights, Self::OwnRequest, Self::FetchedTokens];
+
+    /// Returns what it says, for people.
+    #[must_use]
+    pub fn about(self) -> &'static str {
+        match self {
+            Self::Weights => "how likely a result is needed again",
+            Self::UnseenWeights => "how likely a result never shown whole is needed",
+            Self::OwnRequest => "how many recovery calls have a request of their own",
+            Self::FetchedTokens => "how many tokens a recovery call brings back",
+        }
+    }
+}
+
+/// Which end of each interval is used; the declared values, when silent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Ends([Bound; 4]);
+
+impl Ends {
+    /// The declared values but for one assumption.
+    #[must_use]
+    pub fn only(assumption: Assumption, bound: Bound) -> Self {
+        let mut ends = Self::default();
+        ends.0[assumption as usize] = bound;
+        ends
+    }
+
+    /// Returns which end of an assumption's interval is used.
+    #[inline]
+    #[must_use]
+    pub fn of(self, assumption: Assumption) -> Bound {
+        self.0[assumption as usize]
+    }
+}
+
+impl From<Bound> for Ends {
+    /// The same end of every interval.
+    fn from(bound: Bound) -> Self {
+        Self([bound; 4])
+    }
+}
+
+/// What it takes to fetch something again, at some ends of the intervals.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Terms {
-    /// Which end of the intervals this is; weights of needs follow it.
-    pub bound: Bound,
+    /// Which ends these are; weights of needs follow theirs.
+    pub ends: Ends,
     /// The share of calls that have a request of their own.
     pub own_request: f64,
     /// The most tokens that a call brings of one result.
@@ -96,16 +153,21 @@ impl Refetch {
         *self == Self::default()
     }
 
-    /// Returns what is used at one end of the intervals; what is silent here stands in `assumptions/recovery.toml`.
+    /// Returns what is used at some ends of the intervals; what is silent here stands in `assumptions/recovery.toml`.
     #[must_use]
-    pub fn terms(&self, bound: Bound) -> Terms {
+    pub fn terms(&self, ends: impl Into<Ends>) -> Terms {
+        let ends = ends.into();
         let default = Self::defaults();
         let share = self.own_request.or(default.own_request).unwrap_or_default();
         let fetched = self.fetched_tokens_max.or(default.fetched_tokens_max).unwrap_or_default();
         Terms {
-            bound,
-            own_request: bound.pick(share.value, [share.low, share.high]).to_f64().clamp(0.0, 1.0),
-            fetched_max: bound.pick(fetched.value, [fetched.low, fetched.high]),
+            ends,
+            own_request: ends
+                .of(Assumption::OwnRequest)
+                .pick(share.value, [share.low, share.high])
+                .to_f64()
+                .clamp(0.0, 1.0),
+            fetched_max: ends.of(Assumption::FetchedTokens).pick(fetched.value, [fetched.low, fetched.high]),
             call_tokens: self.call_tokens.or(default.call_tokens).unwrap_or_default(),
             unseen_high: self
                 .unseen_weight_high

@@ -1,0 +1,189 @@
+//! What each assumption about recovery does to the change of cost: a bar from one end of its interval to the other.
+
+use serde::Serialize;
+
+use super::axis::Axis;
+use super::ink;
+use super::legend;
+use super::names::Policy;
+use super::scene::{Anchor, LINE, Path, Scene, Text, WIDTH, fit, line, rectangle};
+use super::{Picture, Source, Table};
+use crate::measure::Tally;
+use crate::recovery::Assumption;
+use crate::report::numbers;
+
+/// What a run must have for such a chart.
+pub(super) const NEEDS: &str = "two policies, and a cost of recovery that hangs on what is assumed";
+/// How high a bar is.
+const BAR: f64 = 10.0;
+/// Assumptions that move the change of cost by less than this, a twentieth of a percent, are left out.
+const NOTHING: f64 = 0.000_5;
+
+/// The policies of a table by what assumptions do to their cost.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Tornado {
+    /// Of what, and under which profile.
+    pub subject: String,
+    /// What the others are measured against.
+    pub baseline: String,
+    /// The policies on whose cost some assumption tells.
+    pub lines: Vec<Line>,
+}
+
+/// A policy by what assumptions do to its cost.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Line {
+    /// The policy.
+    pub policy: Policy,
+    /// By which share its cost differs from the first policy's as all is declared: −0.1 is a tenth less.
+    pub declared: f64,
+    /// The assumptions, from the one that does most.
+    pub bars: Vec<Bar>,
+}
+
+/// The ends of an assumption.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Bar {
+    /// What is assumed.
+    pub about: &'static str,
+    /// The difference at the lower end of its interval, all else as declared, and at the upper end.
+    pub ends: [f64; 2],
+}
+
+/// Returns a chart for each table in which an assumption tells.
+#[must_use]
+pub fn all(source: &Source<'_>) -> Vec<Tornado> {
+    let of_section = source.sections.iter().filter_map(|section| {
+        let (first, others) = section.lines.split_first()?;
+        let lines = others.iter().filter_map(|it| {
+            let policy = source.names.of(&it.policy);
+            Line::new(policy, &it.tally, &first.tally)
+        });
+        let lines: Vec<Line> = lines.collect();
+        let baseline = source.names.of(&first.policy).label;
+        (!lines.is_empty()).then(|| Tornado { subject: section.subject(), baseline, lines })
+    });
+    of_section.collect()
+}
+
+impl Line {
+    /// Measures a policy against the first one; nothing where no assumption tells, or where it did other work.
+    fn new(policy: Policy, tally: &Tally, first: &Tally) -> Option<Self> {
+        if tally.outcome.turns_completed != first.outcome.turns_completed {
+            return None;
+        }
+        let (cost, base) = tally.costs.total().zip(first.costs.total()).filter(|it| it.1 > 0.0)?;
+        let own = tally.recovery_by_assumption?;
+        // The first policy lives under the same assumption.
+        let others = first.recovery_by_assumption.unwrap_or_default();
+        let declared = cost / base - 1.0;
+        let bars = Assumption::ALL.into_iter().zip(own.into_iter().zip(others)).map(|(it, (own, other))| {
+            let end = |nth: usize| (cost + own[nth]) / (base + other[nth]) - 1.0;
+            Bar { about: it.about(), ends: [end(0), end(1)] }
+        });
+        let mut bars: Vec<Bar> = bars.filter(|it| it.reach() >= NOTHING).collect();
+        bars.sort_by(|one, other| other.reach().total_cmp(&one.reach()));
+        (!bars.is_empty()).then_some(Self { policy, declared, bars })
+    }
+
+    /// Returns the assumptions under which the order against the first policy turns.
+    fn turning(&self) -> impl Iterator<Item = &Bar> {
+        self.bars.iter().filter(|it| it.ends.iter().any(|end| (*end < 0.0) != (self.declared < 0.0)))
+    }
+}
+
+impl Bar {
+    /// Returns how far it moves the difference.
+    fn reach(&self) -> f64 {
+        (self.ends[1] - self.ends[0]).abs()
+    }
+}
+
+impl Tornado {
+    /// Returns the least and the largest difference, that of no change included.
+    fn ends(&self) -> [f64; 2] {
+        let bars = self.lines.iter().flat_map(|it| &it.bars).flat_map(|it| it.ends);
+        let all = bars.chain(self.lines.iter().map(|it| it.declared));
+        all.fold([0.0, 0.0], |[low, high]: [f64; 2], it| [low.min(it), high.max(it)])
+    }
+}
+
+impl Picture for Tornado {
+    fn title(&self) -> String {
+        "What each assumption does to the cost".to_owned()
+    }
+
+    fn subject(&self) -> String {
+        self.subject.clone()
+    }
+
+    fn summary(&self) -> String {
+        let said = self.lines.iter().map(|line| {
+            let turning: Vec<&str> = line.turning().map(|it| it.about).collect();
+            let order = match turning.as_slice() {
+                [] => "no single assumption turns the order".to_owned(),
+                turning => format!("the order turns with: {}", turning.join(", ")),
+            };
+            format!("{} {}; {order}", line.policy.label, numbers::signed(line.declared))
+        });
+        format!("{}.", said.collect::<Vec<_>>().join(". "))
+    }
+
+    fn table(&self) -> Table {
+        let rows = self.lines.iter().flat_map(|line| {
+            line.bars.iter().map(|bar| {
+                let [low, high] = bar.ends.map(numbers::signed);
+                let declared = numbers::signed(line.declared);
+                vec![line.policy.label.clone(), bar.about.to_owned(), low, declared, high]
+            })
+        });
+        let columns = ["policy", "assumption", "at its lower end", "as declared", "at its upper end"];
+        Table::new(2, &columns, rows)
+    }
+
+    fn scene(&self) -> Scene {
+        let mut scene = Scene::new(0.0);
+        let (left, right, top) = (24.0, WIDTH - 24.0, 4.0);
+        let [low, high] = self.ends();
+        let across = Axis::new(low, high, [left, right], 5.0);
+        let height = |line: &Line| LINE + (LINE + BAR) * line.bars.len() as f64 + 12.0;
+        let bottom = top + self.lines.iter().map(height).sum::<f64>() + 2.0;
+        let name = fit(&format!("change of cost against {}", self.baseline), right - left);
+        across.below(&mut scene, [top, bottom], &name, |it| numbers::signed(it).replace(".0%", "%"));
+        let zero = across.at(0.0);
+        scene.add(Path::drawn(line([[zero, top], [zero, bottom]]), ink::FAINT, 1.5));
+        let mut y = top;
+        for policy_line in &self.lines {
+            draw(&mut scene, policy_line, &across, [left, right], y);
+            y += height(policy_line);
+        }
+        scene.height = bottom + 62.0;
+        scene
+    }
+}
+
+/// Draws a policy with its bars from a height on.
+fn draw(scene: &mut Scene, of: &Line, across: &Axis, [left, right]: [f64; 2], top: f64) {
+    let policy = &of.policy;
+    // Lines of the axis do not run through words.
+    scene.add(Path::filled(rectangle([left, top], [right + 1.0, top + LINE]), ink::PAPER));
+    scene.add(legend::point(policy.nth, [left + 4.0, top + 9.5], 4.5));
+    scene.add(Text::new(left + 14.0, top + 14.0, fit(&policy.label, right - left - 90.0)));
+    let declared = numbers::signed(of.declared);
+    scene.add(Text::new(right, top + 14.0, declared).anchored(Anchor::End).bold());
+    for (nth, bar) in of.bars.iter().enumerate() {
+        let y = top + LINE + (LINE + BAR) * nth as f64;
+        scene.add(Path::filled(rectangle([left, y], [right + 1.0, y + LINE]), ink::PAPER));
+        scene.add(Text::new(left + 14.0, y + 13.0, fit(bar.about, right - left - 14.0)).faint());
+        let [from, to] = bar.ends.map(|it| across.at(it));
+        let (y, at) = (y + LINE, across.at(of.declared));
+        let reach = rectangle([from.min(to) - 0.5, y], [from.max(to) + 0.5, y + BAR]);
+        let mark = line([[at, y - 1.0], [at, y + BAR + 1.0]]);
+        let marks = vec![
+            Path::filled(reach, ink::policy(policy.nth)).into(),
+            Path::drawn(mark, ink::TEXT, 2.0).into(),
+        ];
+        let [low, high] = bar.ends.map(numbers::signed);
+        scene.spot(format!("{}: {low} to {high}, {}", policy.label, bar.about), true, marks);
+    }
+}
