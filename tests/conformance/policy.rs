@@ -160,7 +160,7 @@ fn compact(edit: &mut Editor<'_, '_>, policy: Compact) {
     if prompt < policy.at || u64::from(policy.summary) >= prompt - stable {
         return;
     }
-    let chain = (policy.prompt == SummaryPrompt::Aligned).then(|| edit.chain());
+    let chain = (policy.prompt == SummaryPrompt::Aligned).then(|| edit.chain().asking(policy.instruction));
     let before = if chain.is_some() { prompt } else { policy.own_system() + prompt - stable };
     let request = SideRequest { prompt: before + policy.instruction, chain, output: policy.output, items: 1 };
     edit.summarise(&gone, policy.summary, Some(request));

@@ -6,7 +6,7 @@ use std::path::Path;
 use ctxsim::catalog::Catalog;
 use ctxsim::compare::{Comparison, Plan};
 use ctxsim::input::scenario::{
-    Amount, Call, Cycle, Generate, Level, Load, Places, ResultSizes, Revisit, Turn,
+    Amount, Call, Cycle, Draws, Generate, Level, Load, Places, ResultSizes, Revisit, Turn,
 };
 use ctxsim::input::{Format, Scenario, ScenarioFile, Source};
 use ctxsim::timeline::facts::FactPlane;
@@ -187,23 +187,25 @@ fn written_out(load: &Generate) -> Vec<Turn> {
 /// Writes one turn of a pattern out.
 fn one(pattern: &Turn, turn: u64) -> Turn {
     let mut calls = Vec::new();
-    for _ in 0..pattern.rounds {
+    for _ in 0..pattern.rounds.most() {
         for call in &pattern.calls {
             let is_made = call.turns.as_ref().is_none_or(|it| it.at.iter().any(|at| turn % it.every == *at));
             for _ in 0..if is_made { call.times } else { 0 } {
                 let nth = calls.len() as u64;
-                let value = |it: Amount| value(it, turn, nth);
-                let ResultSizes { raw, excerpt, summary, handle } = call.result;
+                let value = |it: &Amount| value(it, turn, nth);
+                let ResultSizes { raw, excerpt, summary, handle } = &call.result;
                 calls.push(Call {
                     times: 1,
                     turns: None,
-                    purpose_tokens: value(call.purpose_tokens),
-                    args_tokens: value(call.args_tokens),
+                    text_tokens: value(&call.text_tokens),
+                    gap_ms: value(&call.gap_ms),
+                    purpose_tokens: value(&call.purpose_tokens),
+                    args_tokens: value(&call.args_tokens),
                     result: ResultSizes {
                         raw: value(raw),
-                        excerpt: excerpt.map(value),
-                        summary: summary.map(value),
-                        handle: handle.map(value),
+                        excerpt: excerpt.as_ref().map(value),
+                        summary: summary.as_ref().map(value),
+                        handle: handle.as_ref().map(value),
                     },
                     ..call.clone()
                 });
@@ -214,9 +216,10 @@ fn one(pattern: &Turn, turn: u64) -> Turn {
     let follow_up_needs = if is_talk { &pattern.talk_needs } else { &pattern.follow_up_needs };
     Turn {
         times: 1,
-        rounds: 1,
-        user_tokens: value(pattern.user_tokens, turn, 0),
-        answer_tokens: value(pattern.answer_tokens, turn, 0),
+        rounds: Amount::Fixed(1),
+        gap_ms: value(&pattern.gap_ms, turn, 0),
+        user_tokens: value(&pattern.user_tokens, turn, 0),
+        answer_tokens: value(&pattern.answer_tokens, turn, 0),
         follow_up_needs: follow_up_needs.clone(),
         talk_needs: IndexMap::new(),
         revisits: pattern.revisits.iter().filter(|it| it.turns_back <= turn).cloned().collect(),
@@ -226,8 +229,8 @@ fn one(pattern: &Turn, turn: u64) -> Turn {
 }
 
 /// Computes a size where nothing overflows.
-fn value(amount: Amount, turn: u64, nth: u64) -> Amount {
-    let Amount::Cycle(cycle) = amount else { return amount };
+fn value(amount: &Amount, turn: u64, nth: u64) -> Amount {
+    let Amount::Cycle(cycle) = amount else { return amount.clone() };
     let grown = u128::from(turn) * u128::from(cycle.per_turn) + u128::from(nth) * u128::from(cycle.per_call);
     Amount::Fixed(cycle.base + u64::try_from(grown % u128::from(cycle.modulo)).unwrap())
 }
@@ -279,16 +282,18 @@ fn call(odd: u32) -> impl Strategy<Value = Call> {
         (amount(odd), prop::option::of(amount(odd)), prop::option::of(amount(odd)), Just(None::<Amount>));
     let result =
         sizes.prop_map(|(raw, excerpt, summary, handle)| ResultSizes { raw, excerpt, summary, handle });
-    let said = (amount(odd), amount(odd));
+    let said = (amount(odd), amount(odd), amount(odd));
     (number(1..4, odd), prop::option::of(places), said, result, facts()).prop_map(
-        |(times, turns, (purpose_tokens, args_tokens), result, plants)| Call {
+        |(times, turns, (text_tokens, purpose_tokens, args_tokens), result, plants)| Call {
             name: String::new(),
             tool: "rg".to_owned(),
             times,
             turns,
+            text_tokens,
             purpose_tokens,
             args_tokens,
             result,
+            gap_ms: Amount::Fixed(3_000),
             plants,
             preserve: Default::default(),
             recover: IndexMap::from([(Level::LocalDetail, 7)]),
@@ -306,15 +311,17 @@ fn pattern(odd: u32) -> impl Strategy<Value = Turn> {
     });
     let counts = (number(1..6, odd), number(1..4, odd));
     let lists = (prop::collection::vec(call(odd), 0..4), prop::collection::vec(revisit, 0..3), facts());
-    (counts, (amount(odd), amount(odd)), lists, [needs(), needs(), needs()]).prop_map(
-        |((times, rounds), (user_tokens, answer_tokens), (calls, revisits, plants), needs)| {
+    (counts, (amount(odd), amount(odd), amount(odd)), lists, [needs(), needs(), needs()]).prop_map(
+        |((times, rounds), (user_tokens, answer_tokens, gap_ms), (calls, revisits, plants), needs)| {
             let [answer_needs, follow_up_needs, talk_needs] = needs;
             Turn {
                 name: String::new(),
                 times,
                 user_tokens,
                 answer_tokens,
-                rounds,
+                rounds: Amount::Fixed(rounds),
+                response_ms: Amount::Fixed(2_000),
+                gap_ms,
                 calls,
                 asks: plants.clone(),
                 plants,
@@ -336,6 +343,7 @@ fn generate(odd: u32) -> impl Strategy<Value = Generate> {
     (length, prop::collection::vec(pattern(odd), 1..4)).prop_map(|((turns, scale), patterns)| Generate {
         turns,
         scale,
+        random: Draws::Named,
         patterns,
     })
 }
