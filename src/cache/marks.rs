@@ -36,7 +36,7 @@ pub fn place(
 /// Returns the places of a prompt at which entries are looked for, the longest prefix first.
 #[must_use]
 pub fn look_ups(layout: &Layout, rules: &Breakpoints, lookup: &Lookup, chain: &Chain) -> Vec<usize> {
-    let links = chain.links();
+    let links = seen(rules, chain);
     let marks = places(layout, None, rules, chain, 0);
     let automatic = marks.iter().find(|it| it.1).map(|it| it.0.link);
     let explicit: Vec<usize> = marks.iter().filter(|it| !it.1).map(|it| it.0.link).collect();
@@ -56,7 +56,7 @@ pub fn look_ups(layout: &Layout, rules: &Breakpoints, lookup: &Lookup, chain: &C
 
 /// Returns all breakpoints of a prompt, in order, each with whether it is the automatic one.
 ///
-/// Those that a layout counts in messages are the agent's own; the provider's automatic one sees what is asked behind them.
+/// Those that a layout counts in messages are the agent's own; what is asked behind them can carry the automatic one alone.
 pub(super) fn places(
     layout: &Layout,
     asked: Option<TtlClass>,
@@ -64,7 +64,7 @@ pub(super) fn places(
     chain: &Chain,
     tail: Tokens,
 ) -> Vec<(Mark, bool)> {
-    let links = chain.links();
+    let links = seen(rules, chain);
     let mut marks: Vec<(Mark, bool)> = Vec::with_capacity(4);
     let implicit = [Breakpoint::at(Place::Automatic)];
     let is_implicit = layout.is_silent() && rules.is_implicit;
@@ -99,6 +99,11 @@ pub(super) fn places(
     }
     marks.sort_unstable_by_key(|it| it.0.link);
     marks
+}
+
+/// Returns the prefixes that can carry an automatic breakpoint.
+fn seen<'c>(rules: &Breakpoints, chain: &'c Chain) -> &'c [Link] {
+    if rules.marks_instruction { chain.links() } else { chain.own_links() }
 }
 
 /// Returns where an automatic breakpoint falls.

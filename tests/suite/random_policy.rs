@@ -215,7 +215,7 @@ fn scope_of(does: Does) -> BoxedStrategy<Scope> {
         return scope;
     }
     (scope, prop::option::of(Just(units_of(Unit::Turns, 1))))
-        .prop_map(|(scope, by)| Scope { by, ..scope })
+        .prop_map(|(scope, by)| Scope { whole: scope.whole && by.is_some(), by, ..scope })
         .boxed()
 }
 

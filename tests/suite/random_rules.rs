@@ -70,6 +70,7 @@ pub(crate) fn breakpoints() -> impl Strategy<Value = Breakpoints> {
         automatic: if places.1 { Automatic::LastBlock } else { Automatic::LastMessage },
         is_implicit: places.2,
         marks_lead: places.3,
+        marks_instruction: false,
         ttl_ms: ages.0,
         grace_ms: ages.1,
         max_age_ms: ages.2,

@@ -1,6 +1,5 @@
 //! Scopes, found by looking at every slot.
 
-use std::collections::BTreeSet;
 use std::ops::Range;
 
 use ctxsim::input::Scope;
@@ -104,7 +103,8 @@ impl<'p> Place<'p> {
         if let Some((unit, count)) = scope.by.as_ref().filter(|_| scope.whole).and_then(Extent::units) {
             let by = By::Units(unit, count);
             let slots = place.slots(history, world);
-            let keys: BTreeSet<usize> = slots.iter().map(|it| history.unit_of(*it, unit)).collect();
+            let mut keys: Vec<usize> = slots.iter().map(|it| history.unit_of(*it, unit)).collect();
+            keys.dedup();
             let mut left = keys.len() as u64 / count;
             let mut from = place.region.start;
             while left > 0 {
