@@ -1,12 +1,13 @@
 //! Patterns of turns: what they say, written out turn by turn, makes the same load.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
 use ctxsim::catalog::Catalog;
 use ctxsim::compare::{Comparison, Plan};
 use ctxsim::input::scenario::{
-    Amount, Call, Cycle, Draws, Generate, Level, Load, Places, ResultSizes, Revisit, Turn,
+    Amount, Call, Choice, Cycle, Draws, Generate, Level, Load, Places, Range, ResultSizes, Revisit, Turn,
 };
 use ctxsim::input::{Format, Scenario, ScenarioFile, Source};
 use ctxsim::timeline::facts::FactPlane;
@@ -175,6 +176,33 @@ fn a_pattern_of_ones_own_runs_from_its_file_and_takes_another_length() {
     assert_eq!(turns(&["scenario.load.generate.turns=30"]), 30);
 }
 
+#[test]
+fn drawn_numbers_keep_to_their_range_and_of_named_streams_a_longer_load_begins_as_a_shorter_one() {
+    let drawn = |times: u64, random: &str, seed: u64| {
+        let mut spec = scenario(&format!(
+            "[load.generate]\nscale = 1\nrandom = \"{random}\"\n[[load.generate.patterns]]\ntimes = {times}\n\
+             user_tokens = {{ first = 60, last = 140 }}\nrounds = {{ one_of = [1, 1, 4] }}\nanswer_tokens = 5\n\
+             gap_ms = {{ first = 10, last = 20 }}\n\
+             calls = [{{ tool = \"rg\", args_tokens = 1, result = {{ raw = {{ one_of = [7, 9] }} }} }}]"
+        ));
+        spec.seed = seed;
+        made(&spec)
+    };
+    let items = |it: &Timeline| it.spine.items.iter().map(|it| it.raw).collect::<Vec<u32>>();
+    let (short, long) = (drawn(10, "named", 3), drawn(40, "named", 3));
+
+    let users = long.spine.turns.iter().map(|it| long.spine.items[it.user.start as usize].raw);
+    let users: BTreeSet<u32> = users.collect();
+    assert!(users.len() > 10 && users.iter().all(|it| (60..=140).contains(it)), "{users:?}");
+    let rounds: BTreeSet<u32> = long.spine.turns.iter().map(|it| it.steps.end - it.steps.start - 1).collect();
+    assert_eq!(rounds, BTreeSet::from([1, 4]));
+    assert!(long.spine.steps.is_sorted_by_key(|it| it.at_ms) && long.spine.steps[79].at_ms >= 390);
+    assert!(items(&long).starts_with(&items(&short)));
+    for other in [drawn(10, "named", 4), drawn(10, "splitmix64", 3)] {
+        assert_ne!(items(&other), items(&short));
+    }
+}
+
 /// Writes a load of patterns out, turn by turn and call by call, with sizes that are numbers.
 fn written_out(load: &Generate) -> Vec<Turn> {
     let n_turns: u64 = load.patterns.iter().map(|it| it.times).sum();
@@ -260,7 +288,14 @@ fn amount(odd: u32) -> impl Strategy<Value = Amount> {
     let cycle = (number(0..5_000, odd), number(0..3_000, odd), number(0..3_000, odd), number(1..4_000, odd));
     let cycle =
         cycle.prop_map(|(base, per_turn, per_call, modulo)| Cycle { base, per_turn, per_call, modulo });
-    prop_oneof![number(0..5_000, odd).prop_map(Amount::Fixed), cycle.prop_map(Amount::Cycle)]
+    let ends = (number(0..3_000, odd), number(3_000..5_000, odd));
+    let list = prop::collection::vec(number(0..5_000, odd), usize::from(odd == 0)..4);
+    prop_oneof![
+        2 => number(0..5_000, odd).prop_map(Amount::Fixed),
+        2 => cycle.prop_map(Amount::Cycle),
+        1 => ends.prop_map(|(first, last)| Amount::Range(Range { first, last })),
+        1 => list.prop_map(|one_of| Amount::Choice(Choice { one_of })),
+    ]
 }
 
 fn needs() -> impl Strategy<Value = IndexMap<Level, f64>> {
