@@ -90,6 +90,11 @@ pub(super) fn places(
             Place::LastMessages { n, offset } => {
                 message_ends(chain.own_links()).skip(usize::from(offset)).take(usize::from(n)).for_each(push);
             }
+            Place::BeforeTurn(back) => {
+                if let Some(link) = before_turn(back, chain.own_links()) {
+                    push(link);
+                }
+            }
             Place::Automatic => {
                 if let Some(link) = automatic(rules.automatic, links) {
                     push(link);
@@ -160,6 +165,13 @@ fn message_ends(links: &[Link]) -> impl Iterator<Item = usize> {
         let is_end = later.replace(side) != Some(side);
         is_end.then_some(index)
     })
+}
+
+/// Returns the last prefix in front of a turn, counted back from the active one: turns begin where the user speaks.
+fn before_turn(back: u8, links: &[Link]) -> Option<usize> {
+    let is_user = |at: usize| links[at].kind == Kind::User;
+    let begins = |at: &usize| is_user(*at) && !at.checked_sub(1).is_some_and(is_user);
+    (0..links.len()).rev().filter(begins).nth(back.into())?.checked_sub(1)
 }
 
 /// Returns whether a kind is the model's side; `None` for what stands in no message.

@@ -125,6 +125,7 @@ pub(crate) fn layout() -> impl Strategy<Value = Option<Layout>> {
         Just(Place::EndOf(LevelEnd::System)),
         (1_u8..5, 0_u8..3).prop_map(|(n, offset)| Place::LastMessages { n, offset }),
         Just(Place::Automatic),
+        (0_u8..3).prop_map(Place::BeforeTurn),
     ];
     let ttl = prop::option::of(select(vec![Duration(300_000), Duration(3_600_000)]));
     let breakpoint = (at, ttl).prop_map(|(at, ttl)| Breakpoint { at, ttl });

@@ -3,7 +3,7 @@
 use ctxsim::catalog::Catalog;
 use ctxsim::compare::{Comparison, Plan};
 use ctxsim::input::scenario::Load;
-use ctxsim::input::{Policy, Profile, ScenarioFile};
+use ctxsim::input::{Format, Policy, PolicyFile, Profile, ScenarioFile, decode};
 use ctxsim::ledger::Role;
 use ctxsim::price;
 use ctxsim::timeline::Timeline;
@@ -81,4 +81,26 @@ fn in_longer_sessions_compaction_overtakes_the_prune() {
             assert!(compact < prune, "{seed}: {compact} and {prune} under {}", profile.name);
         }
     }
+}
+
+#[test]
+fn a_mark_in_front_of_the_turn_that_is_pruned_gives_back_what_long_turns_cost() {
+    let (profile, timeline) = (profile("sonnet-5"), drawn("long400", 1));
+    let marked = |name: &str, back: u8| {
+        let text = format!(
+            "(name: \"it\", about: \"it\", layout: (breakpoints: [(at: end_of(system)), (at: before_turn({back})), \
+             (at: last_messages(n: 2))]))"
+        );
+        let layout: PolicyFile = decode::decode(&text, Format::Ron).unwrap_or_else(|it| panic!("{it:?}"));
+        let mut spec =
+            Catalog::bundled().policy(&format!("field/{name}")).unwrap_or_else(|it| panic!("{it}")).spec;
+        spec.layout = layout.layout;
+        cost(&timeline, &Policy::new(&spec).unwrap_or_else(|it| panic!("{it:#?}")), &profile)
+    };
+    let usual = |name: &str| cost(&timeline, &policy(name), &profile);
+    let none = usual("none");
+
+    assert_eq!(marked("prune", 0), usual("prune"), "behind what is pruned it helps nothing");
+    assert!(marked("prune", 1) + none / 20 < usual("prune"));
+    assert!(usual("clear_100k") > none && marked("clear_100k", 0) * 10 < none * 6);
 }

@@ -131,6 +131,9 @@ pub enum Place {
         #[serde(default)]
         offset: u8,
     },
+    /// In front of a turn: of the active one at 0, of the one before it at 1. It keeps an entry there that edits of the turn
+    /// leave whole, however long the turn is.
+    BeforeTurn(u8),
     /// Behind the last item.
     Automatic,
 }

@@ -93,6 +93,13 @@ fn marks(rules: &Breakpoints, sent: &Sent<'_>) -> Vec<Mark> {
             Place::LastMessages { n, offset } => {
                 messages(prompt).into_iter().rev().skip(offset.into()).take(n.into()).collect()
             }
+            Place::BeforeTurn(back) => {
+                let said = |at: usize| prompt[at].kind == Kind::User;
+                let turns: Vec<usize> =
+                    (0..prompt.len()).filter(|it| said(*it) && (*it == 0 || !said(it - 1))).collect();
+                let turn = turns.len().checked_sub(1 + usize::from(back)).map(|it| turns[it]);
+                turn.and_then(|it| it.checked_sub(1)).into_iter().collect()
+            }
             Place::Automatic if rules.automatic == Automatic::LastBlock => {
                 prompt.iter().rposition(|it| it.kind != Kind::Reasoning).into_iter().collect()
             }
