@@ -165,6 +165,8 @@ struct Run<'r, 't, P, S> {
     sent_settings: Settings,
     /// How long the harness asks entries to live.
     ttl: Option<TtlClass>,
+    /// How many lines were written that are other ones in each request.
+    n_lines: u64,
     /// Whether the cache hardly served the last request.
     is_cold: bool,
     /// How many requests of the turn have asked for a tool.
@@ -215,6 +217,7 @@ impl<'r, 't, P: Projector, S: Sink> Run<'r, 't, P, S> {
             settings: Settings::default(),
             sent_settings: Settings::default(),
             ttl: timeline.harness.ttl,
+            n_lines: 0,
             is_cold: false,
             n_asking: 0,
             drawn: None,

@@ -1,6 +1,7 @@
 //! Named streams of draws from one seed: a draw in one place never shifts a draw in another.
 
 mod cpython;
+mod splitmix;
 
 use rand::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -8,6 +9,7 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 pub(crate) use cpython::Lookahead;
 pub use cpython::{Cpython, StrHash};
+pub use splitmix::SplitMix64;
 
 /// The source of all draws of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

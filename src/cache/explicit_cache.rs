@@ -38,7 +38,7 @@ impl ExplicitCache {
         if request.layout.is_silent() {
             lead_end(links)
         } else {
-            places(request.layout, None, &Breakpoints::default(), links, 0).last().map(|it| it.0.link)
+            places(request.layout, None, &Breakpoints::default(), request.chain, 0).last().map(|it| it.0.link)
         }
     }
 

@@ -3,7 +3,7 @@
 use crate::input::policy::{Breakpoint, Layout, LevelEnd, Place};
 use crate::input::profile::written::{Automatic, LookbackUnit, Lookup};
 use crate::input::{Breakpoints, TtlClass};
-use crate::projection::chain::Link;
+use crate::projection::chain::{Chain, Link};
 use crate::quantity::Tokens;
 use crate::timeline::Kind;
 
@@ -24,10 +24,10 @@ pub fn place(
     layout: &Layout,
     asked: Option<TtlClass>,
     rules: &Breakpoints,
-    links: &[Link],
+    chain: &Chain,
     tail: Tokens,
 ) -> Vec<Mark> {
-    let mut marks: Vec<Mark> = places(layout, asked, rules, links, tail).into_iter().map(|it| it.0).collect();
+    let mut marks: Vec<Mark> = places(layout, asked, rules, chain, tail).into_iter().map(|it| it.0).collect();
     let surplus = marks.len().saturating_sub(usize::from(rules.breakpoints_max));
     marks.drain(..surplus);
     marks
@@ -35,8 +35,9 @@ pub fn place(
 
 /// Returns the places of a prompt at which entries are looked for, the longest prefix first.
 #[must_use]
-pub fn look_ups(layout: &Layout, rules: &Breakpoints, lookup: &Lookup, links: &[Link]) -> Vec<usize> {
-    let marks = places(layout, None, rules, links, 0);
+pub fn look_ups(layout: &Layout, rules: &Breakpoints, lookup: &Lookup, chain: &Chain) -> Vec<usize> {
+    let links = seen(rules, chain);
+    let marks = places(layout, None, rules, chain, 0);
     let automatic = marks.iter().find(|it| it.1).map(|it| it.0.link);
     let explicit: Vec<usize> = marks.iter().filter(|it| !it.1).map(|it| it.0.link).collect();
     let n_earlier = explicit.len().saturating_sub(usize::from(lookup.latest));
@@ -54,16 +55,22 @@ pub fn look_ups(layout: &Layout, rules: &Breakpoints, lookup: &Lookup, links: &[
 }
 
 /// Returns all breakpoints of a prompt, in order, each with whether it is the automatic one.
+///
+/// Those that a layout counts in messages are the agent's own; what is asked behind them can carry the automatic one alone.
 pub(super) fn places(
     layout: &Layout,
     asked: Option<TtlClass>,
     rules: &Breakpoints,
-    links: &[Link],
+    chain: &Chain,
     tail: Tokens,
 ) -> Vec<(Mark, bool)> {
+    let links = seen(rules, chain);
     let mut marks: Vec<(Mark, bool)> = Vec::with_capacity(4);
     let implicit = [Breakpoint::at(Place::Automatic)];
     let is_implicit = layout.is_silent() && rules.is_implicit;
+    if let Some(link) = lead_end(links).filter(|_| is_implicit && rules.marks_lead) {
+        marks.push((Mark { link, tokens: links[link].tokens, ttl: rules.class(asked) }, false));
+    }
     for breakpoint in if is_implicit { &implicit[..] } else { layout.breakpoints() } {
         let ttl = rules.class(breakpoint.class().or(asked));
         let is_automatic = breakpoint.at == Place::Automatic;
@@ -81,7 +88,12 @@ pub(super) fn places(
                 }
             }
             Place::LastMessages { n, offset } => {
-                message_ends(links).skip(usize::from(offset)).take(usize::from(n)).for_each(push);
+                message_ends(chain.own_links()).skip(usize::from(offset)).take(usize::from(n)).for_each(push);
+            }
+            Place::BeforeTurn(back) => {
+                if let Some(link) = before_turn(back, chain.own_links()) {
+                    push(link);
+                }
             }
             Place::Automatic => {
                 if let Some(link) = automatic(rules.automatic, links) {
@@ -92,6 +104,11 @@ pub(super) fn places(
     }
     marks.sort_unstable_by_key(|it| it.0.link);
     marks
+}
+
+/// Returns the prefixes that can carry an automatic breakpoint.
+fn seen<'c>(rules: &Breakpoints, chain: &'c Chain) -> &'c [Link] {
+    if rules.marks_instruction { chain.links() } else { chain.own_links() }
 }
 
 /// Returns where an automatic breakpoint falls.
@@ -148,6 +165,13 @@ fn message_ends(links: &[Link]) -> impl Iterator<Item = usize> {
         let is_end = later.replace(side) != Some(side);
         is_end.then_some(index)
     })
+}
+
+/// Returns the last prefix in front of a turn, counted back from the active one: turns begin where the user speaks.
+fn before_turn(back: u8, links: &[Link]) -> Option<usize> {
+    let is_user = |at: usize| links[at].kind == Kind::User;
+    let begins = |at: &usize| is_user(*at) && !at.checked_sub(1).is_some_and(is_user);
+    (0..links.len()).rev().filter(begins).nth(back.into())?.checked_sub(1)
 }
 
 /// Returns whether a kind is the model's side; `None` for what stands in no message.

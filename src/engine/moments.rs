@@ -35,9 +35,8 @@ impl<'t, P: Projector, S: Sink> Run<'_, 't, P, S> {
 
     /// Plays one session.
     fn play_session(&mut self, nth: usize, session: &'t Session) -> Result<(), Failure> {
-        let memory = (self.layout.memory != MemoryPlace::Tail && self.memory_run.remembers())
-            .then_some(self.layout.memory);
-        self.prompt.begin_session(session, memory);
+        let remembers = self.layout.memory != MemoryPlace::Tail && self.memory_run.remembers();
+        self.prompt.begin_session(session, self.layout, remembers);
         self.log.begin_session();
         if let Some(drawn) = &mut self.drawn {
             drawn.begin_session(&self.timeline.spine, session);
@@ -163,6 +162,15 @@ impl<'t, P: Projector, S: Sink> Run<'_, 't, P, S> {
             self.memory_run.observe(&self.prompt);
             let it = self.memory_run.recall().unwrap_or_default();
             Editor::new(&mut self.prompt, &mut self.log, Moment::Request).recall(it.tokens, it.digest);
+        }
+    }
+
+    /// Writes another line for the next request, where the layout has one that is never the same.
+    #[inline]
+    pub(super) fn renew_line(&mut self) {
+        if self.layout.volatile.is_some() {
+            self.n_lines += 1;
+            Editor::new(&mut self.prompt, &mut self.log, Moment::Request).renew_line(self.n_lines);
         }
     }
 

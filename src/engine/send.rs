@@ -81,6 +81,7 @@ impl<P: Projector, S: Sink> Run<'_, '_, P, S> {
         self.last_read = usage.read;
         self.memory_run.settle(turn_ix, self.sinks);
         self.log.settle(&mut self.prompt);
+        self.renew_line();
         self.last_ms = Some(self.ambient.now_ms);
         self.ambient.idle_ms = 0;
         let violations =

@@ -27,8 +27,9 @@ pub fn simulate(
     rules: &CacheRules,
     sink: &mut impl Sink,
 ) -> Option<Outcome> {
-    let is_beside = |it: &Memory| policy.layout().memory == MemoryPlace::Tail && it.service.is_none();
-    if *rules != CacheRules::None || !policy.memory().is_none_or(is_beside) {
+    let layout = policy.layout();
+    let is_beside = |it: &Memory| layout.memory == MemoryPlace::Tail && it.service.is_none();
+    if *rules != CacheRules::None || layout.volatile.is_some() || !policy.memory().is_none_or(is_beside) {
         return None;
     }
     let window = Window::new(policy, &Known { limits: *limits, chars_per_token })?;

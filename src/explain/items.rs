@@ -97,7 +97,7 @@ impl Story<'_> {
                 item: index,
                 kind: item.kind,
                 tool: spine.tools.get_index(usize::from(item.tool)).cloned(),
-                turn_ix: (item.origin >= spine.n_stable && !is_recalled(item)).then_some(item.turn_ix),
+                turn_ix: (item.origin >= spine.n_stable && !is_in_front(item)).then_some(item.turn_ix),
                 step: item.step_ix,
                 raw: item.raw,
                 now: Stood::of(slot),
@@ -141,6 +141,11 @@ fn host(behind: &IndexMap<SlotIx, SlotIx>, of: SlotIx) -> Option<SlotIx> {
 /// Returns whether an item is what memory recalls, and none of the load's.
 pub(super) fn is_recalled(item: &Item) -> bool {
     item.kind == Kind::Memory && item.origin == NO_ITEM
+}
+
+/// Returns whether an item is the policy's own and stands in front of all turns: what memory recalls, or a volatile line.
+fn is_in_front(item: &Item) -> bool {
+    is_recalled(item) || item.kind == Kind::System && item.origin == NO_ITEM
 }
 
 /// Returns whether an edit puts an item behind a summary.

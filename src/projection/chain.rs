@@ -27,6 +27,8 @@ pub struct Chain {
     n_unchanged: usize,
     n_unedited: usize,
     is_aside: bool,
+    /// Whether the last prefix ends with what is asked of a summariser, behind the agent's prompt.
+    is_asked: bool,
 }
 
 impl Chain {
@@ -66,6 +68,25 @@ impl Chain {
         chain
     }
 
+    /// Returns the same with what a request beside the agent's own asks behind it, a message of so many tokens, if any; what
+    /// is asked in the same place in as many tokens is the same.
+    #[must_use]
+    pub fn asking(mut self, tokens: Tokens) -> Self {
+        if tokens > 0 {
+            let last = self.links.last().copied();
+            let (slot, before, digest) =
+                last.map_or((0, 0, 0), |it| (it.slot.saturating_add(1), it.tokens, it.digest));
+            let mut bytes = [0_u8; 25];
+            bytes[..16].copy_from_slice(&digest.to_le_bytes());
+            bytes[16..24].copy_from_slice(&tokens.to_le_bytes());
+            bytes[24] = Kind::User as u8;
+            let (tokens, digest) = (before.saturating_add(tokens), xxh3_128(&bytes));
+            self.links.push(Link { slot, tokens, digest, kind: Kind::User });
+            self.is_asked = true;
+        }
+        self
+    }
+
     /// Notes from which slot on the policy has edited since the request before.
     pub fn note_edits(&mut self, from: Option<SlotIx>) {
         self.n_unedited = self.links.partition_point(|it| from.is_none_or(|from| it.slot < from));
@@ -74,14 +95,14 @@ impl Chain {
     /// Returns a chain of prefixes that stand in no prompt of the engine's.
     #[must_use]
     pub fn of(links: Vec<Link>) -> Self {
-        Self { n_unedited: links.len(), links, n_unchanged: 0, is_aside: true }
+        Self { n_unedited: links.len(), links, n_unchanged: 0, is_aside: true, is_asked: false }
     }
 
     /// Returns the same prefixes as somebody tells them apart who looks at more than content.
     #[must_use]
     pub fn told_apart(&self, tell: impl Fn(&Link) -> Link) -> Self {
         let links = self.links.iter().map(tell).collect();
-        Self { n_unedited: self.n_unedited, ..Self::of(links) }
+        Self { n_unedited: self.n_unedited, is_asked: self.is_asked, ..Self::of(links) }
     }
 
     /// Returns whether [`Chain::n_unchanged`] says nothing of the request before.
@@ -94,6 +115,12 @@ impl Chain {
     #[must_use]
     pub fn links(&self) -> &[Link] {
         &self.links
+    }
+
+    /// Returns the prefixes without what is asked behind the agent's prompt.
+    #[must_use]
+    pub fn own_links(&self) -> &[Link] {
+        &self.links[..self.links.len() - usize::from(self.is_asked)]
     }
 
     /// Returns how many prefixes hold nothing that the policy has edited since the request before, what came since included.

@@ -205,6 +205,14 @@ impl<'p, 't> Editor<'p, 't> {
         self.log.keep_up_to(in_front);
     }
 
+    /// Writes another line where the layout has one that changes with each request; it is no stage's doing.
+    pub(crate) fn renew_line(&mut self, nth: u64) {
+        if let Some((index, in_front)) = self.prompt.renew_line(nth) {
+            self.log.note(index, 1, u16::MAX);
+            self.log.keep_up_to(in_front);
+        }
+    }
+
     /// Puts a model's summary into the first of these slots, and hides the others behind it.
     pub(crate) fn absorb(&mut self, slots: &[SlotIx], tokens: u32, request: Option<SideRequest>) {
         self.log.n_summaries = self.log.n_summaries.saturating_add(1);

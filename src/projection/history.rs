@@ -110,6 +110,11 @@ impl<'t> History<'t> {
         load
     }
 
+    /// Returns the next item of the load.
+    pub(super) fn next(&self) -> Option<&'t Item> {
+        self.load.items.get(self.cursor as usize)
+    }
+
     /// Lets an item of the load arrive at another place than it has there.
     #[inline(never)]
     fn pull_elsewhere(&mut self, load: &Item) {

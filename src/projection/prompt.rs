@@ -52,6 +52,8 @@ pub struct Prompt<'t> {
     /// The slot that is reserved for what memory recalls, where it stands in front of the messages; and the tokens in front
     /// of it.
     memory: Option<(SlotIx, Tokens)>,
+    /// The slot of the line that is another one in each request, and the tokens in front of it.
+    line: Option<(SlotIx, Tokens)>,
     tools: ToolResults,
     last_result: Option<SlotIx>,
     /// Slots that are no items behind the first stable prefix.
@@ -77,6 +79,7 @@ impl<'t> Prompt<'t> {
             total: 0,
             stable: 0,
             memory: None,
+            line: None,
             tools: ToolResults::default(),
             last_result: None,
             n_uncounted: 0,

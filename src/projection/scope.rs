@@ -24,6 +24,8 @@ pub struct CompiledScope {
     keep_recent: Option<Reach>,
     only_recent: Option<Reach>,
     by: Reach,
+    /// Of which units only complete ones are in the scope.
+    whole: Option<(Unit, u64)>,
 }
 
 /// Slots that are protected, with the bounds that hold during one activation.
@@ -55,6 +57,7 @@ impl CompiledScope {
             keep_recent: reach(&scope.keep_recent),
             only_recent: reach(&scope.only_recent),
             by: reach(&scope.by).unwrap_or(Reach::Units(Unit::Items, 1)),
+            whole: scope.by.as_ref().filter(|_| scope.whole).and_then(Extent::units),
         }
     }
 
@@ -65,6 +68,7 @@ impl CompiledScope {
             && self.keep_recent.is_none()
             && self.only_recent.is_none()
             && self.keep.is_empty()
+            && self.whole.is_none()
     }
 
     /// Returns whether single slots inside the region are protected.
@@ -100,7 +104,29 @@ impl CompiledScope {
         if let Some(reach) = &self.only_recent {
             region.from = self.ask(region, env).recent(edit, reach).max(region.from);
         }
+        if let Some((unit, count)) = self.whole {
+            region.to = self.end_of_whole(edit, region, unit, count);
+        }
         region
+    }
+
+    /// Returns where the last complete unit of a region ends; units are counted from its front.
+    fn end_of_whole(&self, edit: &mut Editor<'_, '_>, region: Region, unit: Unit, count: u64) -> SlotIx {
+        let (mut n, mut last, mut begun) = (0_u64, None, region.from);
+        let mut index = edit.visible_from(region.from);
+        while index < region.to {
+            edit.touch(1);
+            let key = self.has(edit.prompt(), index).then(|| unit_of(edit.prompt(), index, unit));
+            if key.is_some() && last != key {
+                if n.is_multiple_of(count) {
+                    begun = index;
+                }
+                n += 1;
+                last = key;
+            }
+            index = edit.visible_from(index + 1);
+        }
+        if n.is_multiple_of(count) { region.to } else { begun }
     }
 
     /// Returns the bounds of what is protected, to be put back by [`CompiledScope::restore`].

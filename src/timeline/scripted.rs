@@ -5,9 +5,10 @@ use indexmap::IndexMap;
 use super::evidence::{Recover, normalised, turns_back};
 use super::facts::Form;
 use super::{Due, Kind, Level, Need, NewItem, Sizes, Timeline, TimelineBuilder};
-use crate::input::scenario::{Amount, Call, Generate, ITEM_TOKENS_MAX, ResultSizes, Turn};
+use crate::input::scenario::{Amount, Call, Draws, Generate, ITEM_TOKENS_MAX, ResultSizes, Turn};
 use crate::input::{Scenario, ScenarioFile};
 use crate::quantity::Tokens;
+use crate::rng::{Seed, SplitMix64, Stream};
 
 /// The longest summary of a result that says nothing about its own.
 const SUMMARY_TOKENS_MAX: Tokens = 256;
@@ -18,7 +19,7 @@ const HANDLE_TOKENS_MAX: Tokens = 96;
 /// Makes a timeline of a scenario's written turns.
 #[must_use]
 pub fn timeline(scenario: &Scenario, turns: &[Turn]) -> Timeline {
-    let mut writer = Writer::new(scenario);
+    let mut writer = Writer::new(scenario, Draws::Named);
     for turn in turns {
         (0..turn.times).for_each(|index| writer.push(turn, index, u64::MAX));
     }
@@ -28,7 +29,7 @@ pub fn timeline(scenario: &Scenario, turns: &[Turn]) -> Timeline {
 /// Makes a timeline of a scenario's patterns.
 #[must_use]
 pub fn generated(scenario: &Scenario, load: &Generate) -> Timeline {
-    let mut writer = Writer::new(scenario);
+    let mut writer = Writer::new(scenario, load.random);
     for (pattern, n_turns) in load.taken() {
         // The first turns of a pattern have nothing to come back to, even where another one went before.
         (0..n_turns).for_each(|index| writer.push(pattern, index, index));
@@ -36,36 +37,84 @@ pub fn generated(scenario: &Scenario, load: &Generate) -> Timeline {
     writer.builder.finish()
 }
 
+/// The stream of each turn's draws, with the turn's place in the load.
+const STREAM: &str = "patterns";
+
+/// Where drawn numbers come from.
+#[derive(Debug)]
+enum Source {
+    Named(Seed, Stream),
+    InOrder(SplitMix64),
+}
+
+impl Source {
+    fn new(draws: Draws, seed: u64) -> Self {
+        match draws {
+            Draws::Named => Self::Named(Seed(seed), Seed(seed).stream(STREAM, 0)),
+            Draws::Splitmix64 => Self::InOrder(SplitMix64::new(seed)),
+        }
+    }
+
+    fn begin_turn(&mut self, index: u64) {
+        if let Self::Named(seed, stream) = self {
+            *stream = seed.stream(STREAM, index);
+        }
+    }
+
+    fn below(&mut self, count: u64) -> u64 {
+        match self {
+            Self::Named(_, stream) => stream.between(0, count.saturating_sub(1)),
+            Self::InOrder(words) => words.next_below(count),
+        }
+    }
+}
+
 /// Appends turns to a timeline: every call is a step of its own, and the answer is the last step.
 ///
-/// Written loads have no clock: every request starts at 0.
+/// Numbers are drawn in the order in which things happen: the message, how many rounds; of each call its text, purpose,
+/// arguments, result, response and gap; and last those of the answer.
 #[derive(Debug)]
 struct Writer {
     builder: TimelineBuilder,
     overhead: Tokens,
+    source: Source,
+    /// When the next request starts; a load without gaps is over at once.
+    at_ms: i64,
+    n_turns: u64,
 }
 
 impl Writer {
     /// Begins a timeline with the scenario's name and its stable prefix.
-    fn new(spec: &ScenarioFile) -> Self {
-        Self { builder: begin(spec), overhead: spec.call_overhead_tokens }
+    fn new(spec: &ScenarioFile, draws: Draws) -> Self {
+        let source = Source::new(draws, spec.seed);
+        Self { builder: begin(spec), overhead: spec.call_overhead_tokens, source, at_ms: 0, n_turns: 0 }
+    }
+
+    /// Returns a number at its place in its pattern and its turn.
+    fn value(&mut self, amount: &Amount, turn: u64, nth: u64) -> u64 {
+        amount.at(turn, nth, |count| self.source.below(count))
     }
 
     /// Appends a turn by its place in its pattern; it comes back to turns that are no more than `reach` before it.
     fn push(&mut self, spec: &Turn, turn: u64, reach: u64) {
-        self.builder.begin_turn(&[NewItem::plain(Kind::User, narrow(spec.user_tokens.at(turn, 0)))]);
+        self.source.begin_turn(self.n_turns);
+        self.n_turns += 1;
+        let user = narrow(self.value(&spec.user_tokens, turn, 0));
+        self.builder.begin_turn(&[NewItem::plain(Kind::User, user)]);
         self.plant(&spec.plants);
         spec.asks.iter().for_each(|it| self.builder.ask(it));
         self.revisits(spec, reach);
         let made: Vec<&Call> = spec.calls.iter().filter(|it| it.is_made_in(turn)).collect();
+        let rounds = self.value(&spec.rounds, turn, 0);
         if !made.is_empty() {
             let round = made.iter().flat_map(|call| (0..call.times).map(move |_| *call));
-            let calls = (0..spec.rounds).flat_map(|_| round.clone());
-            calls.zip(0..).for_each(|(call, nth)| self.call(call, turn, nth));
+            let calls = (0..rounds).flat_map(|_| round.clone());
+            calls.zip(0..).for_each(|(call, nth)| self.call(spec, call, (turn, nth)));
         }
-        let answer = narrow(spec.answer_tokens.at(turn, 0));
+        let answer = narrow(self.value(&spec.answer_tokens, turn, 0));
         let answer_item = NewItem::plain(Kind::Assistant, answer);
-        self.builder.step(0, Tokens::from(answer), &[answer_item], &[]);
+        self.builder.step(self.at_ms, Tokens::from(answer), &[answer_item], &[]);
+        self.wait([&spec.response_ms, &spec.gap_ms], (turn, 0));
         // An answer that called no tool has no results to need.
         if !made.is_empty() {
             self.needs(Due::Answer, &spec.answer_needs);
@@ -74,15 +123,26 @@ impl Writer {
         self.needs(Due::TurnEnd, if is_talk { &spec.talk_needs } else { &spec.follow_up_needs });
     }
 
-    /// Appends one call, by its place in its turn.
-    fn call(&mut self, spec: &Call, turn: u64, nth: u64) {
-        let said = [spec.purpose_tokens, spec.args_tokens].map(|it| it.at(turn, nth));
+    /// Appends one call, by its pattern's turn and its place in it.
+    fn call(&mut self, turn: &Turn, spec: &Call, at: (u64, u64)) {
+        let text = narrow(self.value(&spec.text_tokens, at.0, at.1));
+        let said = [&spec.purpose_tokens, &spec.args_tokens].map(|it| self.value(it, at.0, at.1));
         let tokens = narrow(said.into_iter().fold(self.overhead, Tokens::saturating_add));
-        let sizes = sizes(&spec.result, |it| it.at(turn, nth));
-        let reply = NewItem::call(&spec.tool, tokens);
+        let sizes = sizes(&spec.result, |it| self.value(it, at.0, at.1));
+        let reply = [NewItem::plain(Kind::Assistant, text), NewItem::call(&spec.tool, tokens)];
         let result = NewItem::result(&spec.tool, 0, sizes, spec.preserve, recover(spec));
-        self.builder.step(0, Tokens::from(tokens), &[reply], &[result]);
+        let output = Tokens::from(text) + Tokens::from(tokens);
+        self.builder.step(self.at_ms, output, &reply[usize::from(text == 0)..], &[result]);
+        self.wait([&turn.response_ms, &spec.gap_ms], at);
         self.plant(&spec.plants);
+    }
+
+    /// Says when the response to the last request starts, and waits for the next request.
+    fn wait(&mut self, [response_ms, gap_ms]: [&Amount; 2], at: (u64, u64)) {
+        let after = |ms: u64| i64::try_from(ms).unwrap_or(i64::MAX);
+        let response_ms = self.at_ms.saturating_add(after(self.value(response_ms, at.0, at.1)));
+        self.builder.response(response_ms, response_ms);
+        self.at_ms = self.at_ms.saturating_add(after(self.value(gap_ms, at.0, at.1)));
     }
 
     /// Says that the item that came last tells facts.
@@ -125,14 +185,15 @@ pub(super) fn begin(spec: &ScenarioFile) -> TimelineBuilder {
 }
 
 /// Returns the sizes of a result, filling in what it is silent about.
-fn sizes(spec: &ResultSizes, at: impl Fn(Amount) -> Tokens) -> Sizes {
-    let raw = at(spec.raw);
-    let summary = spec.summary.map_or(raw.min(SUMMARY_TOKENS_MAX), &at);
+fn sizes(spec: &ResultSizes, mut at: impl FnMut(&Amount) -> Tokens) -> Sizes {
+    let raw = at(&spec.raw);
+    let excerpt = spec.excerpt.as_ref().map(&mut at);
+    let summary = spec.summary.as_ref().map_or(raw.min(SUMMARY_TOKENS_MAX), &mut at);
     Sizes {
         raw: narrow(raw),
-        excerpt: narrow(spec.excerpt.map_or(summary, &at)),
+        excerpt: narrow(excerpt.unwrap_or(summary)),
         summary: narrow(summary),
-        handle: narrow(spec.handle.map_or(summary.min(HANDLE_TOKENS_MAX), &at)),
+        handle: narrow(spec.handle.as_ref().map_or(summary.min(HANDLE_TOKENS_MAX), &mut at)),
     }
 }
 

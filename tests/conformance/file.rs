@@ -80,6 +80,9 @@ pub(super) struct Boundaries {
     pub(super) ttl_ms: u64,
     /// How many earlier ends of user messages are looked at; 20, when silent.
     pub(super) lookback: Option<u16>,
+    /// Whether the last message of an aligned summary's request is its instruction; it stands behind all marks, when silent.
+    #[serde(default)]
+    pub(super) marks_instruction: bool,
 }
 
 /// A sentence that says what is played; any other is an error.

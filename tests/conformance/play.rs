@@ -3,7 +3,7 @@
 use ctxsim::cache::breakpoints::{Cache, Times};
 use ctxsim::cache::marks::Mark;
 use ctxsim::cache::{RequestView, cache};
-use ctxsim::input::{self, CacheRules, Limits};
+use ctxsim::input::{self, CacheRules, Layout, Limits};
 use ctxsim::ledger::{CacheUse, Rows};
 use ctxsim::projection::chain::Chain;
 use ctxsim::recovery::CompiledRecovery;
@@ -12,7 +12,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::file::{Expected, ExpectedRow, FORMAT, File, Request, Row, Run, Session};
-use super::policy::{Play, Ready, declared};
+use super::policy::{Play, Ready};
 use super::prompts;
 use super::rules::{self, BOUNDARIES, BREAKPOINTS, Rule};
 
@@ -74,7 +74,7 @@ impl Played {
         }
         for (policy, object) in file.policies.iter().filter(|_| !is_of_sentences) {
             // One that no run names has to be known, too.
-            let problem = Ready::new(object, "").err();
+            let problem = Ready::new(object).err();
             self.problems.extend(problem.map(|it| format!("{name}: {policy}: {it}")));
         }
         let silent = Run::default();
@@ -184,7 +184,7 @@ fn of_requests(
     let price = price(file, expected)?;
     let uses = match (&rule.cache, place.rule) {
         (CacheRules::Breakpoints(rules), BREAKPOINTS) => by_marks(&rule, *rules, requests)?,
-        _ => by_kinds(&rule, place.rule, requests)?,
+        _ => by_kinds(&rule, place.rule, requests),
     };
     let rows = requests.iter().zip(uses);
     Ok(rows.map(|(it, usage)| rule.row(price, it.prompt(), &usage, it.output_tokens)).collect())
@@ -211,22 +211,22 @@ fn by_marks(rule: &Rule, rules: input::Breakpoints, requests: &[Request]) -> Res
 }
 
 /// Submits listed prompts to a rule that finds its places by itself.
-fn by_kinds(rule: &Rule, name: &str, requests: &[Request]) -> Result<Vec<CacheUse>, String> {
-    let policy = declared("", rule.layout)?;
+fn by_kinds(rule: &Rule, name: &str, requests: &[Request]) -> Vec<CacheUse> {
+    let is_marked = matches!(&rule.cache, CacheRules::Breakpoints(it) if it.marks_instruction);
     let mut cache = cache(&rule.cache);
     let uses = requests.iter().map(|it| {
         let mut links = prompts::links(it);
-        if name == BOUNDARIES {
+        if name == BOUNDARIES && (!is_marked || it.marks.is_empty()) {
             // What stands behind the last mark is no part of the conversation; a prompt without marks asks for nothing.
             links.truncate(it.marks.iter().map(|it| it.0 + 1).max().unwrap_or(0));
         }
         cache.submit(&RequestView {
             response_ms: it.response_start_ms,
             end_ms: it.response_start_ms,
-            ..RequestView::of(it.prompt(), &Chain::of(links), policy.layout(), it.t_ms)
+            ..RequestView::of(it.prompt(), &Chain::of(links), &Layout::SILENT, it.t_ms)
         })
     });
-    Ok(uses.collect())
+    uses.collect()
 }
 
 /// Plays a session's trace under a policy.
@@ -238,7 +238,7 @@ fn of_trace(
 ) -> Result<Vec<Row>, String> {
     let rule = Rule::new(&file.rules, place.rule, std::iter::once(session.ttl.as_str()))?;
     let object = file.policies.get(place.policy).ok_or("there is no policy of this name")?;
-    let ready = Ready::new(object, rule.layout)?;
+    let ready = Ready::new(object)?;
     if let CacheRules::PrefixInterval { steps, .. } = &rule.cache
         && steps.floor(ready.own_system) > 0
     {
@@ -250,10 +250,18 @@ fn of_trace(
     let mut rows = Rows::default();
     match ready.play {
         Play::Declared(policy) => simulate(&trace, &policy, &Limits::NONE, &rule.cache, &mut rows),
-        Play::Coded(mut code, layout) => {
+        Play::Coded(mut code) => {
             let recovery = CompiledRecovery::one_shot(None);
-            play_projector(&trace, &mut code, &layout, recovery, &Limits::NONE, &rule.cache, &mut rows)
-                .map_err(|it| it.to_string())?
+            play_projector(
+                &trace,
+                &mut code,
+                &Layout::SILENT,
+                recovery,
+                &Limits::NONE,
+                &rule.cache,
+                &mut rows,
+            )
+            .map_err(|it| it.to_string())?
         }
     };
     let price = price(file, expected)?;

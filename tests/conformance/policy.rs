@@ -1,11 +1,9 @@
 //! The policies of a file as policies of the library: written in its language, in code where it has no words for them.
 
 use ctxsim::input::policy::Moment;
-use ctxsim::input::{Format, Layout, Policy, decode};
-use ctxsim::projection::prompt::{Shown, SlotIx};
-use ctxsim::projection::rendition::Rendered;
+use ctxsim::input::{Format, Policy, decode};
+use ctxsim::projection::prompt::SlotIx;
 use ctxsim::projection::{Ambient, Editor, Projector, SideRequest};
-use ctxsim::timeline::Kind;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -63,25 +61,25 @@ pub(super) struct Ready {
 /// How it is played.
 pub(super) enum Play {
     Declared(Box<Policy>),
-    Coded(Coded, Layout),
+    Coded(Compact),
 }
 
 impl Ready {
-    /// Makes a policy, with where its prompts ask for breakpoints.
-    pub(super) fn new(object: &Value, layout: &str) -> Result<Self, String> {
+    /// Makes a policy.
+    pub(super) fn new(object: &Value) -> Result<Self, String> {
         let record: Record = serde_json::from_value(object.clone()).map_err(|it| it.to_string())?;
         let own_system = if let Record::Compact(it) = &record { it.own_system() } else { 0 };
-        let play = match (Coded::new(&record), stage(&record)) {
-            (Some(coded), _) => Play::Coded(coded, declared("", layout)?.layout().clone()),
-            (None, stage) => Play::Declared(Box::new(declared(&stage, layout)?)),
+        let play = match record {
+            Record::Compact(it) if it.output != u64::from(it.summary) => Play::Coded(it),
+            _ => Play::Declared(Box::new(declared(&stage(&record))?)),
         };
         Ok(Self { play, own_system })
     }
 }
 
 /// Reads a policy of one stage, or of none.
-pub(super) fn declared(stage: &str, layout: &str) -> Result<Policy, String> {
-    let text = format!("(name: \"it\", about: \"it\", {layout}stages: [{stage}])");
+pub(super) fn declared(stage: &str) -> Result<Policy, String> {
+    let text = format!("(name: \"it\", about: \"it\", stages: [{stage}])");
     let policy = decode::decode(&text, Format::Ron).and_then(|it| Policy::new(&it));
     policy.map_err(|it| it.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))
 }
@@ -90,8 +88,9 @@ pub(super) fn declared(stage: &str, layout: &str) -> Result<Policy, String> {
 fn stage(record: &Record) -> String {
     match record {
         Record::AppendOnly {} => String::new(),
-        Record::Mask { keep, marker, .. } => format!(
-            "(name: \"mask\", scope: (kinds: [tool_result], keep_recent: tool_uses({keep})), apply: show(marker({marker})))"
+        Record::Mask { keep, batch, marker } => format!(
+            "(name: \"mask\", scope: (kinds: [tool_result], keep_recent: tool_uses({keep}), \
+             by: tool_uses({batch}), whole: true), apply: show(marker({marker})))"
         ),
         Record::PruneAtTurnStart { larger_than, to } => format!(
             "(name: \"prune\", at: [turn_start], scope: (part: completed, kinds: [tool_result], \
@@ -115,41 +114,12 @@ fn stage(record: &Record) -> String {
     }
 }
 
-/// A policy that the language has no words for.
-#[derive(Clone, Copy)]
-pub(super) enum Coded {
-    /// Masks in batches, which are counted from the first result and not from the last move.
-    Masks { keep: usize, batch: usize, marker: u32 },
-    /// A compaction of whose output only a part stays.
-    Compaction(Compact),
-}
-
-impl Coded {
-    fn new(record: &Record) -> Option<Self> {
-        match *record {
-            Record::Mask { keep, batch, marker } if batch > 1 => Some(Self::Masks { keep, batch, marker }),
-            Record::Compact(it) if it.output != u64::from(it.summary) => Some(Self::Compaction(it)),
-            _ => None,
-        }
-    }
-}
-
-impl Projector for Coded {
+/// A compaction of whose output only a part stays, which the language has no words for.
+impl Projector for Compact {
     fn project(&mut self, moment: Moment, _: &Ambient, edit: &mut Editor<'_, '_>) {
-        match *self {
-            _ if moment != Moment::Request => {}
-            Self::Masks { keep, batch, marker } => mask(edit, keep, batch, marker),
-            Self::Compaction(it) => compact(edit, it),
+        if moment == Moment::Request {
+            compact(edit, *self);
         }
-    }
-}
-
-fn mask(edit: &mut Editor<'_, '_>, keep: usize, batch: usize, marker: u32) {
-    let is_result = |at: &SlotIx| edit.prompt().kind(*at) == Kind::ToolResult;
-    let results: Vec<SlotIx> = (0..edit.prompt().len()).filter(is_result).collect();
-    let n_masked = results.len().saturating_sub(keep) / batch * batch;
-    for at in results.into_iter().take(n_masked) {
-        edit.show(at, Rendered::sized(Shown::Marker, marker, false));
     }
 }
 
@@ -160,7 +130,7 @@ fn compact(edit: &mut Editor<'_, '_>, policy: Compact) {
     if prompt < policy.at || u64::from(policy.summary) >= prompt - stable {
         return;
     }
-    let chain = (policy.prompt == SummaryPrompt::Aligned).then(|| edit.chain());
+    let chain = (policy.prompt == SummaryPrompt::Aligned).then(|| edit.chain().asking(policy.instruction));
     let before = if chain.is_some() { prompt } else { policy.own_system() + prompt - stable };
     let request = SideRequest { prompt: before + policy.instruction, chain, output: policy.output, items: 1 };
     edit.summarise(&gone, policy.summary, Some(request));

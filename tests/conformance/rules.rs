@@ -20,8 +20,6 @@ pub(super) const BOUNDARIES: &str = "boundaries";
 /// A rule ready to play.
 pub(super) struct Rule {
     pub(super) cache: CacheRules,
-    /// Where prompts ask for breakpoints, as a policy says it; empty where a silent policy is meant.
-    pub(super) layout: &'static str,
     /// What the file calls each class of lifetimes: the shorter one first.
     names: [Option<String>; 2],
 }
@@ -62,13 +60,13 @@ impl Rule {
                     ttl_ms: [0, 1].map(|n| class(n).map(|it| it.0)),
                     ..input::Breakpoints::default()
                 });
-                Ok(Self { cache, layout: "", names: [0, 1].map(|n| class(n).map(|it| it.1.to_owned())) })
+                Ok(Self { cache, names: [0, 1].map(|n| class(n).map(|it| it.1.to_owned())) })
             }
             (PREFIX_INTERVAL, _, Some(it), _) => {
                 // A prefix is cut to whole steps first and may then be too short: only whole steps are a minimum.
                 let steps = Steps { min: it.min_tokens.next_multiple_of(it.step), step: it.step };
                 let cache = CacheRules::PrefixInterval { steps, ttl_ms: Some(it.ttl_ms) };
-                Ok(Self { cache, layout: "", names: [None, None] })
+                Ok(Self { cache, names: [None, None] })
             }
             (BOUNDARIES, _, _, Some(it)) => {
                 let message_ends = it.lookback.unwrap_or(20);
@@ -76,12 +74,13 @@ impl Rule {
                     min_tokens: it.min_tokens,
                     lookup: Some(Lookup { first: 2, latest: 50, message_ends, lead: true }),
                     automatic: Automatic::LastMessage,
+                    is_implicit: true,
+                    marks_lead: true,
+                    marks_instruction: it.marks_instruction,
                     ttl_ms: [Some(it.ttl_ms), None],
                     ..input::Breakpoints::default()
                 });
-                let layout =
-                    "layout: (breakpoints: [(at: end_of(tools)), (at: end_of(system)), (at: automatic)]), ";
-                Ok(Self { cache, layout, names: [Some("30m".to_owned()), None] })
+                Ok(Self { cache, names: [Some("30m".to_owned()), None] })
             }
             _ => Err(format!("there is no rule `{name}`")),
         }

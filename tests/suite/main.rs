@@ -12,6 +12,7 @@ mod diagnostics;
 mod documents;
 mod duckagent;
 mod explain;
+mod field;
 mod firings;
 mod formats;
 mod fuzz;

@@ -70,8 +70,10 @@ fn scope(order: Order) -> BoxedStrategy<Scope> {
     let few = || prop::option::weighted(0.25, extent());
     let filters = (kinds(), tools(), tools(), preserve(), shown(), larger);
     let order = if order == Order::Oldest { Just(order).boxed() } else { orders().boxed() };
-    (part, filters, keep(), few(), prop::option::weighted(0.4, extent()), few(), order, by())
-        .prop_map(|(part, filters, keep, keep_first, keep_recent, only_recent, order, by)| {
+    let by = (by(), prop::bool::weighted(0.2));
+    (part, filters, keep(), few(), prop::option::weighted(0.4, extent()), few(), order, by)
+        .prop_map(|(part, filters, keep, keep_first, keep_recent, only_recent, order, (by, whole))| {
+            let whole = whole && by.as_ref().is_some_and(|it| it.units().is_some());
             let (kinds, tools, except_tools, preserve, shown, larger_than) = filters;
             Scope {
                 part,
@@ -87,6 +89,7 @@ fn scope(order: Order) -> BoxedStrategy<Scope> {
                 only_recent,
                 order,
                 by,
+                whole,
             }
         })
         .boxed()
@@ -212,7 +215,7 @@ fn scope_of(does: Does) -> BoxedStrategy<Scope> {
         return scope;
     }
     (scope, prop::option::of(Just(units_of(Unit::Turns, 1))))
-        .prop_map(|(scope, by)| Scope { by, ..scope })
+        .prop_map(|(scope, by)| Scope { whole: scope.whole && by.is_some(), by, ..scope })
         .boxed()
 }
 

@@ -58,7 +58,7 @@ fn lookup() -> impl Strategy<Value = Option<Lookup>> {
 
 pub(crate) fn breakpoints() -> impl Strategy<Value = Breakpoints> {
     let sizes = (select(vec![0_u64, 512, 2_048]), 1_u8..6, 1_u16..30, any::<bool>());
-    let places = (lookup(), any::<bool>(), any::<bool>());
+    let places = (lookup(), any::<bool>(), any::<bool>(), any::<bool>());
     let ttls = select(vec![[Some(300_000), None], [None, Some(3_600_000)], [Some(20_000), Some(3_600_000)]]);
     let ages = (ttls, select(vec![0_u64, 5_000]), prop::option::of(10_000_u64..600_000), any::<bool>());
     (sizes, places, ages, readable()).prop_map(|(sizes, places, ages, readable)| Breakpoints {
@@ -69,6 +69,8 @@ pub(crate) fn breakpoints() -> impl Strategy<Value = Breakpoints> {
         lookup: places.0,
         automatic: if places.1 { Automatic::LastBlock } else { Automatic::LastMessage },
         is_implicit: places.2,
+        marks_lead: places.3,
+        marks_instruction: false,
         ttl_ms: ages.0,
         grace_ms: ages.1,
         max_age_ms: ages.2,
@@ -123,11 +125,16 @@ pub(crate) fn layout() -> impl Strategy<Value = Option<Layout>> {
         Just(Place::EndOf(LevelEnd::System)),
         (1_u8..5, 0_u8..3).prop_map(|(n, offset)| Place::LastMessages { n, offset }),
         Just(Place::Automatic),
+        (0_u8..3).prop_map(Place::BeforeTurn),
     ];
     let ttl = prop::option::of(select(vec![Duration(300_000), Duration(3_600_000)]));
     let breakpoint = (at, ttl).prop_map(|(at, ttl)| Breakpoint { at, ttl });
     let breakpoints = prop::option::weighted(0.8, prop::collection::vec(breakpoint, 0..4));
     let memory = select(vec![MemoryPlace::Head, MemoryPlace::BehindSystem, MemoryPlace::Tail]);
-    let layout = (breakpoints, memory).prop_map(|(breakpoints, memory)| Layout { breakpoints, memory });
+    let layout = (breakpoints, memory).prop_map(|(breakpoints, memory)| Layout {
+        breakpoints,
+        memory,
+        volatile: None,
+    });
     prop::option::weighted(0.7, layout)
 }

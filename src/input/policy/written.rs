@@ -180,6 +180,9 @@ pub struct Scope {
     /// The unit that is taken whole, after which the goal is looked at; an item, when silent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<Extent>,
+    /// Whether a unit at the end that is not yet complete is left alone.
+    #[serde(default)]
+    pub whole: bool,
 }
 
 impl Scope {

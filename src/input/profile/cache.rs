@@ -103,6 +103,10 @@ pub struct Breakpoints {
     pub automatic: Automatic,
     /// Whether a silent policy gets the automatic breakpoint alone.
     pub is_implicit: bool,
+    /// Whether it gets one at the end of what stands before all messages, too.
+    pub marks_lead: bool,
+    /// Whether the automatic breakpoint of an aligned request falls behind what is asked there.
+    pub marks_instruction: bool,
     /// How long entries live after their last use, by class, in milliseconds.
     pub ttl_ms: [Option<u64>; 2],
     /// How much longer they were seen to live, in milliseconds.
@@ -128,6 +132,8 @@ impl Default for Breakpoints {
             lookup: None,
             automatic: Automatic::default(),
             is_implicit: false,
+            marks_lead: false,
+            marks_instruction: false,
             ttl_ms: [Some(300_000), None],
             grace_ms: 0,
             max_age_ms: None,

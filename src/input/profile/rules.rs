@@ -53,6 +53,8 @@ impl Rules {
                 "lookup",
                 "automatic",
                 "implicit",
+                "implicit_lead",
+                "marks_instruction",
                 "clock",
                 "renewal",
                 "max_age",

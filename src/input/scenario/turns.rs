@@ -1,7 +1,6 @@
 //! What written turns come to: how many there are of each, and the sizes at their places.
 
-use super::{Amount, Call, Generate, Places, Turn};
-use crate::quantity::Tokens;
+use super::{Amount, Call, Choice, Generate, Places, Turn};
 
 impl Generate {
     /// Returns the patterns with how many turns each has: so many times as often, or at the least scale that gives enough
@@ -19,11 +18,20 @@ impl Generate {
 }
 
 impl Amount {
-    /// Returns the size in a turn of a pattern and a call of that turn, both counted from 0.
+    /// Returns the number in a turn of a pattern and a call of that turn, both counted from 0; `draw` is asked for a number
+    /// below another one.
     #[must_use]
-    pub fn at(&self, turn: u64, call: u64) -> Tokens {
+    pub fn at(&self, turn: u64, call: u64, draw: impl FnOnce(u64) -> u64) -> u64 {
         match self {
             Self::Fixed(tokens) => *tokens,
+            Self::Range(range) => {
+                let count = range.last.saturating_sub(range.first).saturating_add(1);
+                range.first.saturating_add(draw(count))
+            }
+            Self::Choice(Choice { one_of }) => {
+                let place = draw(u64::try_from(one_of.len()).unwrap_or(u64::MAX));
+                usize::try_from(place).ok().and_then(|it| one_of.get(it)).copied().unwrap_or_default()
+            }
             Self::Cycle(cycle) => {
                 let by_turn = turn.saturating_mul(cycle.per_turn);
                 let grown = by_turn.saturating_add(call.saturating_mul(cycle.per_call));
@@ -32,12 +40,25 @@ impl Amount {
         }
     }
 
-    /// Returns what the size never exceeds.
+    /// Returns what the number never exceeds.
     #[must_use]
-    pub fn most(&self) -> Tokens {
+    pub fn most(&self) -> u64 {
         match self {
             Self::Fixed(tokens) => *tokens,
             Self::Cycle(cycle) => cycle.base.saturating_add(cycle.modulo.saturating_sub(1)),
+            Self::Range(range) => range.last,
+            Self::Choice(Choice { one_of }) => one_of.iter().copied().max().unwrap_or_default(),
+        }
+    }
+
+    /// Returns what the number never falls below.
+    #[must_use]
+    pub fn least(&self) -> u64 {
+        match self {
+            Self::Fixed(tokens) => *tokens,
+            Self::Cycle(cycle) => cycle.base,
+            Self::Range(range) => range.first,
+            Self::Choice(Choice { one_of }) => one_of.iter().copied().min().unwrap_or_default(),
         }
     }
 }

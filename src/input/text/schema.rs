@@ -8,7 +8,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use super::duration::Duration;
 use crate::input::policy::Count;
 use crate::input::profile::written::Ttls;
-use crate::input::scenario::{Amount, Cycle};
+use crate::input::scenario::{Amount, Choice, Cycle, Range};
 use crate::quantity::Decimal;
 
 /// Returns the schema of a kind of file, such as [`PolicyFile`](crate::input::PolicyFile), draft 2020-12, with what every field means.
@@ -74,7 +74,7 @@ impl JsonSchema for Count {
     }
 }
 
-/// A number, or the cycle that it follows.
+/// A number, or what it follows or is drawn from.
 impl JsonSchema for Amount {
     fn schema_name() -> Cow<'static, str> {
         "Amount".into()
@@ -82,9 +82,10 @@ impl JsonSchema for Amount {
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         let cycle = generator.subschema_for::<Cycle>();
+        let drawn = [generator.subschema_for::<Range>(), generator.subschema_for::<Choice>()];
         json_schema!({
-            "description": "A number of tokens, or a cycle of them.",
-            "oneOf": [{ "type": "integer", "format": "uint64", "minimum": 0 }, cycle]
+            "description": "A number, a cycle of them, or a range or a list that it is drawn from.",
+            "oneOf": [{ "type": "integer", "format": "uint64", "minimum": 0 }, cycle, drawn[0], drawn[1]]
         })
     }
 }

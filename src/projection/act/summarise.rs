@@ -61,7 +61,7 @@ pub(super) fn summarise(
         let input = if aligned { edit.prompt().tokens() } else { batch.input.saturating_add(batch.copied) };
         SideRequest {
             prompt: overhead.saturating_add(input),
-            chain: aligned.then(|| edit.chain()),
+            chain: aligned.then(|| edit.chain().asking(overhead)),
             output: output.saturating_add(batch.copied),
             items: batch.n_turns,
         }

@@ -1,14 +1,14 @@
 //! What comes into a prompt: sessions, turns, messages and items, each in its slot.
 
 use super::{Prompt, Slot, SlotIx, State, TurnState, UNDO};
-use crate::input::policy::MemoryPlace;
+use crate::input::policy::{Layout, LinePlace, MemoryPlace, Volatile};
 use crate::quantity::Tokens;
 use crate::timeline::{Item, ItemIx, Kind, NO_ITEM, Preserve, Session};
 
 impl Prompt<'_> {
     /// Begins a session: nothing of the one before is shown any more but the stable prefix, where the new one has none of
     /// its own. A slot is reserved for what memory recalls, where there is one that stands in front of the messages.
-    pub fn begin_session(&mut self, session: &Session, memory: Option<MemoryPlace>) {
+    pub fn begin_session(&mut self, session: &Session, layout: &Layout, remembers: bool) {
         let is_first = self.history.is_empty();
         let is_same = session.stable.is_empty() && !is_first;
         let from = if is_same { self.history.session_from() } else { 0 };
@@ -24,7 +24,8 @@ impl Prompt<'_> {
             self.turns.push(TurnState::default());
         }
         if !is_same {
-            self.begin_stable(session, memory);
+            let memory = Some(layout.memory).filter(|_| remembers);
+            self.begin_stable(session, memory, layout.volatile);
         }
         if is_first {
             self.turns.clear();
@@ -34,12 +35,20 @@ impl Prompt<'_> {
     }
 
     /// Lets the stable prefix of a session come, and reserves the slot of what memory recalls in front of it or behind it.
-    fn begin_stable(&mut self, session: &Session, memory: Option<MemoryPlace>) {
+    fn begin_stable(&mut self, session: &Session, memory: Option<MemoryPlace>, line: Option<Volatile>) {
+        let mut line = line;
         if memory == Some(MemoryPlace::Head) {
             self.reserve();
         }
         while self.history.cursor() < session.stable.end {
+            let is_system = self.history.next().is_some_and(|it| it.kind == Kind::System);
+            if let Some(line) = line.take_if(|it| is_system && it.at == LinePlace::FrontOfSystem) {
+                self.begin_line(line.tokens);
+            }
             self.enter();
+        }
+        if let Some(line) = line {
+            self.begin_line(line.tokens);
         }
         if memory == Some(MemoryPlace::BehindSystem) {
             self.reserve();
@@ -49,25 +58,34 @@ impl Prompt<'_> {
 
     /// Reserves the slot of what memory recalls; nothing stands there yet.
     fn reserve(&mut self) {
-        let none = NO_ITEM;
-        let item = Item {
+        let at = self.add_own(Kind::Memory, 0);
+        self.replace(at, Slot { state: State::Dropped, ..*self.slot(at) });
+        self.memory = Some((at, self.total));
+    }
+
+    /// Lets the line come that is another one in each request.
+    fn begin_line(&mut self, tokens: u32) {
+        let in_front = self.total;
+        self.line = Some((self.add_own(Kind::System, tokens), in_front));
+    }
+
+    /// Lets an item come that is the policy's own and no part of the load.
+    fn add_own(&mut self, kind: Kind, tokens: u32) -> SlotIx {
+        self.n_uncounted += 1;
+        self.add(Item {
             digest: 0,
-            raw: 0,
-            excerpt: 0,
-            summary: 0,
+            raw: tokens,
+            excerpt: tokens,
+            summary: tokens,
             handle: 0,
-            pair: none,
-            origin: none,
+            pair: NO_ITEM,
+            origin: NO_ITEM,
             turn_ix: 0,
             step_ix: 0,
             tool: u16::MAX,
-            kind: Kind::Memory,
+            kind,
             preserve: Preserve::None,
-        };
-        let at = self.add(item);
-        self.n_uncounted += 1;
-        self.replace(at, Slot { state: State::Dropped, ..*self.slot(at) });
-        self.memory = Some((at, self.total));
+        })
     }
 
     /// Begins the next turn: what has been active is completed.

@@ -14,6 +14,14 @@ impl Prompt<'_> {
         self.replace(index, after);
     }
 
+    /// Writes another line into its slot, as long as the one before; returns the slot and the tokens in front of it.
+    pub(in crate::projection) fn renew_line(&mut self, digest: u64) -> Option<(SlotIx, Tokens)> {
+        let (index, in_front) = self.line?;
+        self.history.rewrite(index, self.slot(index).tokens, digest);
+        self.dirty_from = self.dirty_from.min(index);
+        Some((index, in_front))
+    }
+
     /// Shows an item in another way that is no larger; every total follows.
     #[inline]
     pub fn rerender(&mut self, index: SlotIx, rendered: Rendered, by: Author) {

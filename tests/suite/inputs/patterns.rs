@@ -1,12 +1,13 @@
 //! Patterns of turns: what they say, written out turn by turn, makes the same load.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
 use ctxsim::catalog::Catalog;
 use ctxsim::compare::{Comparison, Plan};
 use ctxsim::input::scenario::{
-    Amount, Call, Cycle, Generate, Level, Load, Places, ResultSizes, Revisit, Turn,
+    Amount, Call, Choice, Cycle, Draws, Generate, Level, Load, Places, Range, ResultSizes, Revisit, Turn,
 };
 use ctxsim::input::{Format, Scenario, ScenarioFile, Source};
 use ctxsim::timeline::facts::FactPlane;
@@ -175,6 +176,33 @@ fn a_pattern_of_ones_own_runs_from_its_file_and_takes_another_length() {
     assert_eq!(turns(&["scenario.load.generate.turns=30"]), 30);
 }
 
+#[test]
+fn drawn_numbers_keep_to_their_range_and_of_named_streams_a_longer_load_begins_as_a_shorter_one() {
+    let drawn = |times: u64, random: &str, seed: u64| {
+        let mut spec = scenario(&format!(
+            "[load.generate]\nscale = 1\nrandom = \"{random}\"\n[[load.generate.patterns]]\ntimes = {times}\n\
+             user_tokens = {{ first = 60, last = 140 }}\nrounds = {{ one_of = [1, 1, 4] }}\nanswer_tokens = 5\n\
+             gap_ms = {{ first = 10, last = 20 }}\n\
+             calls = [{{ tool = \"rg\", args_tokens = 1, result = {{ raw = {{ one_of = [7, 9] }} }} }}]"
+        ));
+        spec.seed = seed;
+        made(&spec)
+    };
+    let items = |it: &Timeline| it.spine.items.iter().map(|it| it.raw).collect::<Vec<u32>>();
+    let (short, long) = (drawn(10, "named", 3), drawn(40, "named", 3));
+
+    let users = long.spine.turns.iter().map(|it| long.spine.items[it.user.start as usize].raw);
+    let users: BTreeSet<u32> = users.collect();
+    assert!(users.len() > 10 && users.iter().all(|it| (60..=140).contains(it)), "{users:?}");
+    let rounds: BTreeSet<u32> = long.spine.turns.iter().map(|it| it.steps.end - it.steps.start - 1).collect();
+    assert_eq!(rounds, BTreeSet::from([1, 4]));
+    assert!(long.spine.steps.is_sorted_by_key(|it| it.at_ms) && long.spine.steps[79].at_ms >= 390);
+    assert!(items(&long).starts_with(&items(&short)));
+    for other in [drawn(10, "named", 4), drawn(10, "splitmix64", 3)] {
+        assert_ne!(items(&other), items(&short));
+    }
+}
+
 /// Writes a load of patterns out, turn by turn and call by call, with sizes that are numbers.
 fn written_out(load: &Generate) -> Vec<Turn> {
     let n_turns: u64 = load.patterns.iter().map(|it| it.times).sum();
@@ -187,23 +215,25 @@ fn written_out(load: &Generate) -> Vec<Turn> {
 /// Writes one turn of a pattern out.
 fn one(pattern: &Turn, turn: u64) -> Turn {
     let mut calls = Vec::new();
-    for _ in 0..pattern.rounds {
+    for _ in 0..pattern.rounds.most() {
         for call in &pattern.calls {
             let is_made = call.turns.as_ref().is_none_or(|it| it.at.iter().any(|at| turn % it.every == *at));
             for _ in 0..if is_made { call.times } else { 0 } {
                 let nth = calls.len() as u64;
-                let value = |it: Amount| value(it, turn, nth);
-                let ResultSizes { raw, excerpt, summary, handle } = call.result;
+                let value = |it: &Amount| value(it, turn, nth);
+                let ResultSizes { raw, excerpt, summary, handle } = &call.result;
                 calls.push(Call {
                     times: 1,
                     turns: None,
-                    purpose_tokens: value(call.purpose_tokens),
-                    args_tokens: value(call.args_tokens),
+                    text_tokens: value(&call.text_tokens),
+                    gap_ms: value(&call.gap_ms),
+                    purpose_tokens: value(&call.purpose_tokens),
+                    args_tokens: value(&call.args_tokens),
                     result: ResultSizes {
                         raw: value(raw),
-                        excerpt: excerpt.map(value),
-                        summary: summary.map(value),
-                        handle: handle.map(value),
+                        excerpt: excerpt.as_ref().map(value),
+                        summary: summary.as_ref().map(value),
+                        handle: handle.as_ref().map(value),
                     },
                     ..call.clone()
                 });
@@ -214,9 +244,10 @@ fn one(pattern: &Turn, turn: u64) -> Turn {
     let follow_up_needs = if is_talk { &pattern.talk_needs } else { &pattern.follow_up_needs };
     Turn {
         times: 1,
-        rounds: 1,
-        user_tokens: value(pattern.user_tokens, turn, 0),
-        answer_tokens: value(pattern.answer_tokens, turn, 0),
+        rounds: Amount::Fixed(1),
+        gap_ms: value(&pattern.gap_ms, turn, 0),
+        user_tokens: value(&pattern.user_tokens, turn, 0),
+        answer_tokens: value(&pattern.answer_tokens, turn, 0),
         follow_up_needs: follow_up_needs.clone(),
         talk_needs: IndexMap::new(),
         revisits: pattern.revisits.iter().filter(|it| it.turns_back <= turn).cloned().collect(),
@@ -226,8 +257,8 @@ fn one(pattern: &Turn, turn: u64) -> Turn {
 }
 
 /// Computes a size where nothing overflows.
-fn value(amount: Amount, turn: u64, nth: u64) -> Amount {
-    let Amount::Cycle(cycle) = amount else { return amount };
+fn value(amount: &Amount, turn: u64, nth: u64) -> Amount {
+    let Amount::Cycle(cycle) = amount else { return amount.clone() };
     let grown = u128::from(turn) * u128::from(cycle.per_turn) + u128::from(nth) * u128::from(cycle.per_call);
     Amount::Fixed(cycle.base + u64::try_from(grown % u128::from(cycle.modulo)).unwrap())
 }
@@ -257,7 +288,14 @@ fn amount(odd: u32) -> impl Strategy<Value = Amount> {
     let cycle = (number(0..5_000, odd), number(0..3_000, odd), number(0..3_000, odd), number(1..4_000, odd));
     let cycle =
         cycle.prop_map(|(base, per_turn, per_call, modulo)| Cycle { base, per_turn, per_call, modulo });
-    prop_oneof![number(0..5_000, odd).prop_map(Amount::Fixed), cycle.prop_map(Amount::Cycle)]
+    let ends = (number(0..3_000, odd), number(3_000..5_000, odd));
+    let list = prop::collection::vec(number(0..5_000, odd), usize::from(odd == 0)..4);
+    prop_oneof![
+        2 => number(0..5_000, odd).prop_map(Amount::Fixed),
+        2 => cycle.prop_map(Amount::Cycle),
+        1 => ends.prop_map(|(first, last)| Amount::Range(Range { first, last })),
+        1 => list.prop_map(|one_of| Amount::Choice(Choice { one_of })),
+    ]
 }
 
 fn needs() -> impl Strategy<Value = IndexMap<Level, f64>> {
@@ -279,16 +317,18 @@ fn call(odd: u32) -> impl Strategy<Value = Call> {
         (amount(odd), prop::option::of(amount(odd)), prop::option::of(amount(odd)), Just(None::<Amount>));
     let result =
         sizes.prop_map(|(raw, excerpt, summary, handle)| ResultSizes { raw, excerpt, summary, handle });
-    let said = (amount(odd), amount(odd));
+    let said = (amount(odd), amount(odd), amount(odd));
     (number(1..4, odd), prop::option::of(places), said, result, facts()).prop_map(
-        |(times, turns, (purpose_tokens, args_tokens), result, plants)| Call {
+        |(times, turns, (text_tokens, purpose_tokens, args_tokens), result, plants)| Call {
             name: String::new(),
             tool: "rg".to_owned(),
             times,
             turns,
+            text_tokens,
             purpose_tokens,
             args_tokens,
             result,
+            gap_ms: Amount::Fixed(3_000),
             plants,
             preserve: Default::default(),
             recover: IndexMap::from([(Level::LocalDetail, 7)]),
@@ -306,15 +346,17 @@ fn pattern(odd: u32) -> impl Strategy<Value = Turn> {
     });
     let counts = (number(1..6, odd), number(1..4, odd));
     let lists = (prop::collection::vec(call(odd), 0..4), prop::collection::vec(revisit, 0..3), facts());
-    (counts, (amount(odd), amount(odd)), lists, [needs(), needs(), needs()]).prop_map(
-        |((times, rounds), (user_tokens, answer_tokens), (calls, revisits, plants), needs)| {
+    (counts, (amount(odd), amount(odd), amount(odd)), lists, [needs(), needs(), needs()]).prop_map(
+        |((times, rounds), (user_tokens, answer_tokens, gap_ms), (calls, revisits, plants), needs)| {
             let [answer_needs, follow_up_needs, talk_needs] = needs;
             Turn {
                 name: String::new(),
                 times,
                 user_tokens,
                 answer_tokens,
-                rounds,
+                rounds: Amount::Fixed(rounds),
+                response_ms: Amount::Fixed(2_000),
+                gap_ms,
                 calls,
                 asks: plants.clone(),
                 plants,
@@ -336,6 +378,7 @@ fn generate(odd: u32) -> impl Strategy<Value = Generate> {
     (length, prop::collection::vec(pattern(odd), 1..4)).prop_map(|((turns, scale), patterns)| Generate {
         turns,
         scale,
+        random: Draws::Named,
         patterns,
     })
 }

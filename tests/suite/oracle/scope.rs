@@ -100,6 +100,20 @@ impl<'p> Place<'p> {
         if let Some(extent) = &scope.only_recent {
             place.region.start = place.reach(history, world, env).start_of_recent(extent);
         }
+        if let Some((unit, count)) = scope.by.as_ref().filter(|_| scope.whole).and_then(Extent::units) {
+            let by = By::Units(unit, count);
+            let slots = place.slots(history, world);
+            let mut keys: Vec<usize> = slots.iter().map(|it| history.unit_of(*it, unit)).collect();
+            keys.dedup();
+            let mut left = keys.len() as u64 / count;
+            let mut from = place.region.start;
+            while left > 0 {
+                from = place.unit_from(from, by, history, world).last().map_or(from, |it| it + 1);
+                left -= 1;
+            }
+            let begun = place.unit_from(from, by, history, world).first().copied();
+            place.region.end = begun.unwrap_or(place.region.end);
+        }
         place
     }
 

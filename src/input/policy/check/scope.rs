@@ -32,6 +32,15 @@ impl Resolver<'_> {
             let message = "`by` takes a number of units from 1 up, a fraction, or `all`";
             problems.push_at("scope-by-not-counted", "by", message, "write `by: turns(1)`");
         }
+        if scope.whole && scope.by.as_ref().is_none_or(|it| it.units().is_none()) {
+            let message = "whole units are units of which `by` says how many there are in each";
+            problems.push_at(
+                "scope-whole-of-nothing",
+                "whole",
+                message,
+                "write `by: tool_uses(10)` too, or leave it out",
+            );
+        }
         self.size_in("larger_than", scope.larger_than.as_mut(), problems);
         for (index, keep) in scope.keep.iter_mut().enumerate() {
             problems.within(format_args!("keep.{index}"), |problems| {

@@ -16,6 +16,33 @@ pub struct Layout {
     /// Where what memory recalls stands.
     #[serde(default, skip_serializing_if = "MemoryPlace::is_tail")]
     pub memory: MemoryPlace,
+    /// A line that is another one in each request, such as the time; none, when silent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub volatile: Option<Volatile>,
+}
+
+/// A line that is another one in each request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Volatile {
+    /// How long it is.
+    pub tokens: u32,
+    /// Where it stands.
+    #[serde(default)]
+    pub at: LinePlace,
+}
+
+/// Where a line stands that is part of the system prompt.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum LinePlace {
+    /// In front of the rest of it, behind the tools where these come first.
+    #[default]
+    FrontOfSystem,
+    /// Behind the stable prefix, in front of the first message.
+    BehindSystem,
 }
 
 /// What Claude Code asks for: behind the tools, behind the system prompt, behind the last two messages.
@@ -27,7 +54,7 @@ const USUAL: [Breakpoint; 3] = [
 
 impl Layout {
     /// That of a policy that says nothing of it.
-    pub const SILENT: Self = Self { breakpoints: None, memory: MemoryPlace::Tail };
+    pub const SILENT: Self = Self { breakpoints: None, memory: MemoryPlace::Tail, volatile: None };
 
     /// Returns the breakpoints that a prompt asks for, in the order in which they are written.
     #[must_use]
@@ -104,6 +131,9 @@ pub enum Place {
         #[serde(default)]
         offset: u8,
     },
+    /// In front of a turn: of the active one at 0, of the one before it at 1. It keeps an entry there that edits of the turn
+    /// leave whole, however long the turn is.
+    BeforeTurn(u8),
     /// Behind the last item.
     Automatic,
 }

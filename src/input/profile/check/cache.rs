@@ -47,6 +47,8 @@ fn unused(spec: &Cache, problems: &mut Problems) {
         ("lookup", spec.lookup.is_some()),
         ("automatic", spec.automatic.is_some()),
         ("implicit", spec.implicit.is_some()),
+        ("implicit_lead", spec.implicit_lead.is_some()),
+        ("marks_instruction", spec.marks_instruction.is_some()),
         ("clock", spec.clock.is_some()),
         ("renewal", spec.renewal.is_some()),
         ("max_age", spec.max_age.is_some()),
@@ -84,6 +86,14 @@ pub(in crate::input::profile) fn breakpoints(spec: &Cache, problems: &mut Proble
             }
         }
     }
+    if spec.implicit_lead.is_some() && spec.implicit != Some(true) {
+        problems.push_at(
+            "implicit-lead-alone",
+            "implicit_lead",
+            "a policy that says nothing of breakpoints gets those of the harness here",
+            "write `implicit: true` too, or leave it out",
+        );
+    }
     if spec.lookup == Some(Lookup::default()) {
         problems.push_at(
             "lookup-nowhere",
@@ -100,6 +110,8 @@ pub(in crate::input::profile) fn breakpoints(spec: &Cache, problems: &mut Proble
         lookup: spec.lookup,
         automatic: spec.automatic.unwrap_or_default(),
         is_implicit: spec.implicit.unwrap_or_default(),
+        marks_lead: spec.implicit_lead.unwrap_or_default(),
+        marks_instruction: spec.marks_instruction.unwrap_or_default(),
         ttl_ms: ttls(spec, usual.ttl_ms, problems),
         grace_ms: spec.ttl_grace.map_or(0, |it| it.0),
         max_age_ms: spec.max_age.map(|it| it.0),

@@ -55,6 +55,12 @@ pub struct Cache {
     /// Whether a policy that says nothing of breakpoints gets the automatic one, and no other.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub implicit: Option<bool>,
+    /// Whether such a policy gets one at the end of what stands before all messages, too.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub implicit_lead: Option<bool>,
+    /// Whether the automatic breakpoint of a summariser's aligned request falls behind its instruction, not in front of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub marks_instruction: Option<bool>,
     /// From when on an entry ages.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clock: Option<Clock>,

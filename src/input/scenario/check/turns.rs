@@ -5,7 +5,8 @@ use indexmap::{IndexMap, IndexSet};
 use super::size;
 use crate::diag::{Problems, nearest};
 use crate::input::scenario::{
-    Amount, Call, Generate, ITEM_TOKENS_MAX, Level, Places, ResultSizes, Revisit, ScenarioFile, Turn,
+    Amount, Call, Choice, Cycle, Generate, ITEM_TOKENS_MAX, Level, Places, Range, ResultSizes, Revisit,
+    ScenarioFile, Turn,
 };
 use crate::quantity::Tokens;
 
@@ -13,6 +14,8 @@ use crate::quantity::Tokens;
 pub(super) const TURNS_MAX: u64 = 1_000_000;
 /// No pattern is repeated more often.
 const SCALE_MAX: u64 = 10_000;
+/// No request waits longer for the next one, in milliseconds: a year.
+const WAIT_MS_MAX: u64 = 31_536_000_000;
 /// No load has more items, needs and facts.
 const PARTS_MAX: u64 = 25_000_000;
 
@@ -84,7 +87,8 @@ fn parts(turn: &Turn, taken: u64) -> u64 {
     let own = count(&[2, turn.revisits.len(), turn.plants.len(), turn.asks.len()]);
     let of_calls = turn.calls.iter().map(|call| {
         let made = call.turns.as_ref().map_or(taken, |it| it.among(taken));
-        product(&[made, turn.rounds, call.times, count(&[2, call.plants.len()])])
+        let items = 2 + usize::from(call.text_tokens.most() > 0);
+        product(&[made, turn.rounds.most(), call.times, count(&[items, call.plants.len()])])
     });
     of_calls.fold(product(&[taken, own]), u64::saturating_add)
 }
@@ -103,9 +107,14 @@ fn check_asks(asks: &[String], told: &IndexSet<&str>, problems: &mut Problems) {
 /// Checks one turn.
 fn check_turn(spec: &Turn, overhead: Tokens, problems: &mut Problems) {
     problems.within("times", |problems| repeated(spec.times, problems));
-    problems.within("rounds", |problems| repeated(spec.rounds, problems));
-    problems.within("user_tokens", |problems| amount(spec.user_tokens, problems));
-    problems.within("answer_tokens", |problems| amount(spec.answer_tokens, problems));
+    problems.within("user_tokens", |problems| amount(&spec.user_tokens, Unit::Tokens, problems));
+    problems.within("answer_tokens", |problems| amount(&spec.answer_tokens, Unit::Tokens, problems));
+    problems.within("rounds", |problems| {
+        repeated(spec.rounds.least(), problems);
+        amount(&spec.rounds, Unit::Rounds, problems);
+    });
+    problems.within("response_ms", |problems| amount(&spec.response_ms, Unit::Milliseconds, problems));
+    problems.within("gap_ms", |problems| amount(&spec.gap_ms, Unit::Milliseconds, problems));
     for (index, call) in spec.calls.iter().enumerate() {
         problems.within(format_args!("calls.{index}"), |problems| check_call(call, overhead, problems));
     }
@@ -126,8 +135,14 @@ fn check_call(spec: &Call, overhead: Tokens, problems: &mut Problems) {
     if let Some(places) = &spec.turns {
         problems.within("turns", |problems| check_places(places, problems));
     }
-    problems.within("purpose_tokens", |problems| amount(spec.purpose_tokens, problems));
-    problems.within("args_tokens", |problems| amount(spec.args_tokens, problems));
+    for (field, tokens) in [
+        ("text_tokens", &spec.text_tokens),
+        ("purpose_tokens", &spec.purpose_tokens),
+        ("args_tokens", &spec.args_tokens),
+    ] {
+        problems.within(field, |problems| amount(tokens, Unit::Tokens, problems));
+    }
+    problems.within("gap_ms", |problems| amount(&spec.gap_ms, Unit::Milliseconds, problems));
     let parts = [spec.purpose_tokens.most(), spec.args_tokens.most(), overhead];
     let parts_fit = parts.iter().all(|it| *it <= ITEM_TOKENS_MAX);
     if parts_fit && call_tokens(spec, overhead) > ITEM_TOKENS_MAX {
@@ -135,11 +150,11 @@ fn check_call(spec: &Call, overhead: Tokens, problems: &mut Problems) {
         problems.push("size-too-large", message, format!("keep their sum at or below {ITEM_TOKENS_MAX}"));
     }
     problems.within("result", |problems| {
-        let ResultSizes { raw, excerpt, summary, handle } = spec.result;
-        for (field, tokens) in
-            [("raw", Some(raw)), ("excerpt", excerpt), ("summary", summary), ("handle", handle)]
-        {
-            problems.within(field, |problems| amount(tokens.unwrap_or_default(), problems));
+        let ResultSizes { raw, excerpt, summary, handle } = &spec.result;
+        let parts = [("excerpt", excerpt), ("summary", summary), ("handle", handle)];
+        let parts = parts.into_iter().filter_map(|(field, it)| Some((field, it.as_ref()?)));
+        for (field, tokens) in std::iter::once(("raw", raw)).chain(parts) {
+            problems.within(field, |problems| amount(tokens, Unit::Tokens, problems));
         }
     });
     for (level, tokens) in &spec.recover {
@@ -192,9 +207,62 @@ fn check_revisit(spec: &Revisit, problems: &mut Problems) {
     problems.within("recover_tokens", |problems| size(spec.recover_tokens.unwrap_or(0), problems));
 }
 
-/// Checks a size that may change.
-fn amount(amount: Amount, problems: &mut Problems) {
-    let Amount::Cycle(cycle) = amount else { return size(amount.most(), problems) };
+/// Checks a number that may change or be drawn.
+fn amount(amount: &Amount, unit: Unit, problems: &mut Problems) {
+    match amount {
+        Amount::Fixed(number) => unit.check(*number, problems),
+        Amount::Cycle(cycle) => check_cycle(cycle, unit, problems),
+        Amount::Range(Range { first, last }) => {
+            if first > last {
+                let message = format!("{first} is more than {last}");
+                problems.push("value-range", message, "write the smaller one as `first`");
+            }
+            problems.within("first", |problems| unit.check(*first, problems));
+            problems.within("last", |problems| unit.check(*last, problems));
+        }
+        Amount::Choice(Choice { one_of }) => problems.within("one_of", |problems| {
+            if one_of.is_empty() {
+                problems.push("value-none", "there is no number to choose", "write at least one");
+            }
+            for (index, number) in one_of.iter().enumerate() {
+                problems.within(index, |problems| unit.check(*number, problems));
+            }
+        }),
+    }
+}
+
+/// What a number counts.
+#[derive(Clone, Copy)]
+enum Unit {
+    Tokens,
+    Milliseconds,
+    Rounds,
+}
+
+impl Unit {
+    fn max(self) -> u64 {
+        match self {
+            Self::Tokens => ITEM_TOKENS_MAX,
+            Self::Milliseconds => WAIT_MS_MAX,
+            // How many items they make is counted over the whole load.
+            Self::Rounds => u64::MAX,
+        }
+    }
+
+    fn check(self, number: u64, problems: &mut Problems) {
+        match self {
+            Self::Tokens => size(number, problems),
+            Self::Milliseconds if number > WAIT_MS_MAX => {
+                let message = format!("{number} milliseconds are more than a year");
+                problems.push("wait-too-long", message, format!("write at most {WAIT_MS_MAX}"));
+            }
+            Self::Milliseconds | Self::Rounds => {}
+        }
+    }
+}
+
+/// Checks a number that starts over.
+fn check_cycle(cycle: &Cycle, unit: Unit, problems: &mut Problems) {
     if cycle.modulo == 0 {
         problems.push_at(
             "cycle-empty",
@@ -209,10 +277,10 @@ fn amount(amount: Amount, problems: &mut Problems) {
         ("per_call", cycle.per_call),
         ("modulo", cycle.modulo),
     ] {
-        problems.within(field, |problems| size(tokens, problems));
+        problems.within(field, |problems| unit.check(tokens, problems));
     }
-    if [cycle.base, cycle.modulo].iter().all(|it| *it <= ITEM_TOKENS_MAX) {
-        size(amount.most(), problems);
+    if [cycle.base, cycle.modulo].iter().all(|it| *it <= unit.max()) {
+        unit.check(Amount::Cycle(*cycle).most(), problems);
     }
 }
 

@@ -1,19 +1,24 @@
-//! Sizes that change from turn to turn and from call to call, and the turns in which something happens.
+//! Numbers that change from turn to turn and from call to call, or are drawn, and the turns in which something happens.
 
 use std::fmt;
 
-use serde::de::{self, value::MapAccessDeserializer};
+use serde::de::value::{MapAccessDeserializer, StringDeserializer};
+use serde::de::{self, DeserializeSeed, IntoDeserializer};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::quantity::Tokens;
 
-/// A number of tokens: `120`, or `(base: 120, per_turn: 32, modulo: 128)`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// A number: `120`, `(base: 120, per_turn: 32, modulo: 128)`, `(first: 60, last: 140)`, or `(one_of: [1, 1, 2])`.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Amount {
     /// Always the same.
     Fixed(Tokens),
     /// Grows and starts over.
     Cycle(Cycle),
+    /// Drawn from a range.
+    Range(Range),
+    /// Drawn from a list.
+    Choice(Choice),
 }
 
 /// A number that grows and starts over: `base + (turn × per_turn + call × per_call) mod modulo`.
@@ -34,6 +39,26 @@ pub struct Cycle {
     pub modulo: Tokens,
 }
 
+/// Any number of a range, each as probable as the others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Range {
+    /// The least.
+    pub first: u64,
+    /// The greatest.
+    pub last: u64,
+}
+
+/// Any number of a list, each place as probable as the others.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Choice {
+    /// The numbers; one that stands there twice is drawn twice as often.
+    pub one_of: Vec<u64>,
+}
+
 /// Some of the turns of a pattern.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
@@ -43,6 +68,13 @@ pub struct Places {
     pub every: u64,
     /// Those at these places, from 0.
     pub at: Vec<u64>,
+}
+
+impl Amount {
+    /// Returns whether it is as if nothing was said.
+    pub(super) fn is_silent(&self) -> bool {
+        *self == Self::default()
+    }
 }
 
 impl Default for Amount {
@@ -56,6 +88,8 @@ impl Serialize for Amount {
         match self {
             Self::Fixed(tokens) => tokens.serialize(serializer),
             Self::Cycle(cycle) => cycle.serialize(serializer),
+            Self::Range(range) => range.serialize(serializer),
+            Self::Choice(choice) => choice.serialize(serializer),
         }
     }
 }
@@ -66,14 +100,14 @@ impl<'de> Deserialize<'de> for Amount {
     }
 }
 
-/// Takes a number, or the fields of a cycle.
+/// Takes a number, or the fields of a cycle, a range or a list; the first field says which.
 struct AmountVisitor;
 
 impl<'de> de::Visitor<'de> for AmountVisitor {
     type Value = Amount;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a whole number from 0 up, or `(base: 100, per_turn: 10, modulo: 50)`")
+        f.write_str("a whole number from 0 up, or `(base: 100, per_turn: 10, modulo: 50)`, or `(first: 60, last: 140)`")
     }
 
     fn visit_u64<E: de::Error>(self, tokens: u64) -> Result<Amount, E> {
@@ -85,7 +119,34 @@ impl<'de> de::Visitor<'de> for AmountVisitor {
         tokens.map(Amount::Fixed).map_err(|_| E::invalid_value(de::Unexpected::Signed(value), &self))
     }
 
-    fn visit_map<A: de::MapAccess<'de>>(self, fields: A) -> Result<Amount, A::Error> {
-        Cycle::deserialize(MapAccessDeserializer::new(fields)).map(Amount::Cycle)
+    fn visit_map<A: de::MapAccess<'de>>(self, mut fields: A) -> Result<Amount, A::Error> {
+        let first: Option<String> = fields.next_key()?;
+        let kind = first.clone().unwrap_or_default();
+        let fields = MapAccessDeserializer::new(Again { first, rest: fields });
+        match kind.as_str() {
+            "first" | "last" => Range::deserialize(fields).map(Amount::Range),
+            "one_of" => Choice::deserialize(fields).map(Amount::Choice),
+            _ => Cycle::deserialize(fields).map(Amount::Cycle),
+        }
+    }
+}
+
+/// Fields of which the first key has been read.
+struct Again<A> {
+    first: Option<String>,
+    rest: A,
+}
+
+impl<'de, A: de::MapAccess<'de>> de::MapAccess<'de> for Again<A> {
+    type Error = A::Error;
+
+    fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, A::Error> {
+        let Some(first) = self.first.take() else { return self.rest.next_key_seed(seed) };
+        let key: StringDeserializer<A::Error> = first.into_deserializer();
+        seed.deserialize(key).map(Some)
+    }
+
+    fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, A::Error> {
+        self.rest.next_value_seed(seed)
     }
 }

@@ -18,8 +18,32 @@ pub struct Generate {
     /// How often each pattern is repeated before the next one begins.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scale: Option<u64>,
+    /// Where drawn numbers come from.
+    #[serde(default, skip_serializing_if = "Draws::is_named")]
+    pub random: Draws,
     /// What is repeated, in order; a turn of a pattern comes back to turns of the same pattern alone.
     pub patterns: Vec<Turn>,
+}
+
+/// Where the drawn numbers of patterns come from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Draws {
+    /// From named streams: each turn's draws depend on the seed and the turn's place alone.
+    #[default]
+    Named,
+    /// From splitmix64 begun at the seed, one after the other in the order in which things happen, so that others can
+    /// draw the same load in a few lines.
+    Splitmix64,
+}
+
+impl Draws {
+    /// Returns whether they come from named streams.
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks by reference")]
+    fn is_named(&self) -> bool {
+        *self == Self::Named
+    }
 }
 
 /// One turn, or a pattern of alike ones: a user message and everything up to the final answer.
@@ -38,8 +62,14 @@ pub struct Turn {
     /// Tokens of the final answer.
     pub answer_tokens: Amount,
     /// How many times its calls are made, from the first to the last; 1, when silent.
-    #[serde(default = "once", skip_serializing_if = "is_once")]
-    pub rounds: u64,
+    #[serde(default = "one_round", skip_serializing_if = "is_one_round")]
+    pub rounds: Amount,
+    /// Milliseconds from the start of each of its requests to that of the response; 0, when silent.
+    #[serde(default, skip_serializing_if = "Amount::is_silent")]
+    pub response_ms: Amount,
+    /// Milliseconds from the start of the answer's request to the next turn's first one; 0, when silent.
+    #[serde(default, skip_serializing_if = "Amount::is_silent")]
+    pub gap_ms: Amount,
     /// The tool calls, one request each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub calls: Vec<Call>,
@@ -79,6 +109,9 @@ pub struct Call {
     /// In which turns of its pattern it is made; in all, when silent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turns: Option<Places>,
+    /// Tokens of what the model says in front of the call, an item by itself; none, when silent.
+    #[serde(default, skip_serializing_if = "Amount::is_silent")]
+    pub text_tokens: Amount,
     /// Tokens of what the model says it wants.
     #[serde(default)]
     pub purpose_tokens: Amount,
@@ -86,6 +119,9 @@ pub struct Call {
     pub args_tokens: Amount,
     /// The result's sizes.
     pub result: ResultSizes,
+    /// Milliseconds from the start of its request to that of the next one; 0, when silent.
+    #[serde(default, skip_serializing_if = "Amount::is_silent")]
+    pub gap_ms: Amount,
     /// Facts that its result tells.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub plants: Vec<String>,
@@ -98,7 +134,7 @@ pub struct Call {
 }
 
 /// The sizes of a tool result in its renditions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct ResultSizes {
@@ -186,6 +222,16 @@ impl Revisit {
 /// One time.
 fn once() -> u64 {
     1
+}
+
+/// One round.
+fn one_round() -> Amount {
+    Amount::Fixed(1)
+}
+
+/// Whether calls are made once.
+fn is_one_round(rounds: &Amount) -> bool {
+    *rounds == one_round()
 }
 
 /// Whether nothing is repeated.

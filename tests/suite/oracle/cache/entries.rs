@@ -78,7 +78,12 @@ fn marks(rules: &Breakpoints, sent: &Sent<'_>) -> Vec<Mark> {
         sent.layout.breakpoints().iter().map(|it| (it.at, it.class())).collect()
     };
     let lead = n_lead(prompt);
+    let offered = |class: TtlClass| rules.ttl_ms[class as usize].is_some();
+    let usual = if offered(TtlClass::Short) { TtlClass::Short } else { TtlClass::Long };
     let mut marks: Vec<Mark> = Vec::new();
+    if sent.layout.is_silent() && rules.is_implicit && rules.marks_lead && lead > 0 {
+        marks.push(Mark { at: lead - 1, class: usual, is_automatic: false });
+    }
     for (place, ttl) in asked {
         let places: Vec<usize> = match place {
             Place::EndOf(level) => {
@@ -88,6 +93,13 @@ fn marks(rules: &Breakpoints, sent: &Sent<'_>) -> Vec<Mark> {
             Place::LastMessages { n, offset } => {
                 messages(prompt).into_iter().rev().skip(offset.into()).take(n.into()).collect()
             }
+            Place::BeforeTurn(back) => {
+                let said = |at: usize| prompt[at].kind == Kind::User;
+                let turns: Vec<usize> =
+                    (0..prompt.len()).filter(|it| said(*it) && (*it == 0 || !said(it - 1))).collect();
+                let turn = turns.len().checked_sub(1 + usize::from(back)).map(|it| turns[it]);
+                turn.and_then(|it| it.checked_sub(1)).into_iter().collect()
+            }
             Place::Automatic if rules.automatic == Automatic::LastBlock => {
                 prompt.iter().rposition(|it| it.kind != Kind::Reasoning).into_iter().collect()
             }
@@ -95,8 +107,6 @@ fn marks(rules: &Breakpoints, sent: &Sent<'_>) -> Vec<Mark> {
                 eligible(prompt).last().copied().or(lead.checked_sub(1)).into_iter().collect()
             }
         };
-        let offered = |class: TtlClass| rules.ttl_ms[class as usize].is_some();
-        let usual = if offered(TtlClass::Short) { TtlClass::Short } else { TtlClass::Long };
         let class = ttl.filter(|it| offered(*it)).unwrap_or(usual);
         for at in places {
             if marks.iter().all(|it| it.at != at) {

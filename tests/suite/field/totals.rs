@@ -1,0 +1,74 @@
+//! Every total of the oracle: requests, prompt, read, write, uncached, output, longest prompt, picodollars.
+
+use std::collections::BTreeMap;
+
+use ctxsim::ledger::Rows;
+
+use super::{folders, json, numbers, picodollars, play, policy, profile, timeline, workload};
+
+/// What the oracle calls a policy, and what it is called here.
+const POLICIES: [(&str, &str); 15] = [
+    ("none", "none"),
+    ("clear(30K,keep3,edited)", "clear"),
+    ("clear(30K,keep3,raw)", "clear_raw"),
+    ("clear(100K,keep3,edited)", "clear_100k"),
+    ("clear(100K,keep3,at_least20K,edited)", "clear_100k_min_20k"),
+    ("clear(100K,keep3,raw)", "clear_raw_100k"),
+    ("mask(10,1)", "mask"),
+    ("mask(10,10)", "mask_poll_10"),
+    ("prune(500,60)", "prune"),
+    ("opencode_prune", "opencode_prune"),
+    ("compact(80K,1100,aligned,200)", "compact"),
+    ("compact(80K,1100,separate,200)", "compact_separate"),
+    ("compact(150K,1100,aligned,200)", "compact_150k"),
+    ("cc_auto(167K,6000,restore5)", "cc_auto"),
+    ("volatile(25)", "volatile"),
+];
+
+/// What the oracle calls a cache rule, and the profile that has it with the oracle's prices.
+const RULES: [(&str, &str); 3] =
+    [("breakpoints", "sonnet-5"), ("prefix_interval", "gpt-5"), ("boundaries", "gpt-5.6-sol")];
+
+/// What a run comes to, in the oracle's columns.
+fn totals(rows: &Rows, picodollars: u128) -> Vec<u128> {
+    let sum = |of: &dyn Fn(&ctxsim::ledger::RequestRow) -> u64| rows.requests.iter().map(of).sum::<u64>();
+    let longest = rows.requests.iter().map(|it| it.prompt).max().unwrap_or(0);
+    let tokens = [
+        rows.requests.len() as u64,
+        sum(&|it| it.prompt),
+        sum(&|it| it.usage.read),
+        sum(&|it| it.usage.write[0] + it.usage.write[1]),
+        sum(&|it| it.usage.uncached),
+        sum(&|it| it.output),
+        longest,
+    ];
+    tokens.into_iter().map(u128::from).chain([picodollars]).collect()
+}
+
+#[test]
+fn every_total_of_the_oracle_is_equal_to_the_token_and_the_picodollar() {
+    let policies: BTreeMap<&str, _> = POLICIES.iter().map(|(theirs, ours)| (*theirs, policy(ours))).collect();
+    let profiles: BTreeMap<&str, _> = RULES.iter().map(|(theirs, ours)| (*theirs, profile(ours))).collect();
+    for folder in folders() {
+        let exact = json(&folder.join("exact.json"));
+        let expected = exact["totals"].as_object().unwrap();
+        let mut timelines = BTreeMap::new();
+        let mut wrong = Vec::new();
+        for (name, theirs) in expected {
+            let [load, seed, policy, rule] = name.split('/').collect::<Vec<_>>()[..] else {
+                panic!("{name}")
+            };
+            let timeline = timelines.entry((load, seed)).or_insert_with(|| {
+                timeline(&ctxsim::input::ScenarioFile { seed: seed.parse().unwrap(), ..workload(load) })
+            });
+            let rows = play(timeline, &policies[policy], &profiles[rule]);
+            let ours = totals(&rows, picodollars(&rows, &profiles[rule]));
+            if ours != numbers(theirs) {
+                wrong.push(format!("{name}: {ours:?}, expected {theirs}"));
+            }
+        }
+        let (n_wrong, n_all) = (wrong.len(), expected.len());
+        assert!(wrong.is_empty(), "{n_wrong} of {n_all} differ:\n{}", wrong.join("\n"));
+        assert!(n_all > 180, "{n_all}");
+    }
+}
