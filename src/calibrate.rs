@@ -132,6 +132,13 @@ impl Calibration {
         })
     }
 
+    /// Returns what was predicted of the compactions that can be scored, at either end of the interval.
+    #[must_use]
+    pub fn predicted_interval(&self, outcome: Outcome) -> [f64; 2] {
+        let scored = || self.compactions.iter().filter(|it| it.is_scored());
+        [1, 2].map(|bound| scored().map(|it| it.predicted(outcome)[bound]).sum())
+    }
+
     /// Returns how many pairs are of a class.
     #[must_use]
     pub fn count(&self, class: Class) -> usize {

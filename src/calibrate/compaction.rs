@@ -76,10 +76,10 @@ impl Aftermath {
         self.followed == self.window && !self.files.is_empty()
     }
 
-    /// Returns how many hidden files were expected to be read again: as declared, and at either end of the interval.
+    /// Returns to how many hidden files something was expected to happen: as declared, and at either end of the interval.
     #[must_use]
-    pub fn predicted(&self) -> [f64; 3] {
-        [0, 1, 2].map(|bound| self.files.iter().map(|it| it.chance.after[bound]).sum())
+    pub fn predicted(&self, outcome: Outcome) -> [f64; 3] {
+        [0, 1, 2].map(|bound| self.files.iter().map(|it| outcome.of(it).0.after[bound]).sum())
     }
 
     /// Returns to how many hidden files something happened.

@@ -27,6 +27,8 @@ pub(super) struct Part<'a> {
 /// How well the predictions of an outcome fit, and how well those would that know of no compaction.
 #[derive(Debug, Serialize)]
 struct ModelJson {
+    predicted_low: f64,
+    predicted_high: f64,
     model: ScoresJson,
     baseline: ScoresJson,
 }
@@ -91,7 +93,7 @@ impl From<&Scores> for ScoresJson {
 
 impl<'a> CompactionJson<'a> {
     fn new(session: &'a str, it: &'a Aftermath) -> Self {
-        let [predicted, low, high] = it.predicted();
+        let [predicted, low, high] = it.predicted(Outcome::Read);
         let file = |it: &'a HiddenFile| FileJson {
             path: &it.path,
             idle_requests: it.idle_requests,
@@ -128,7 +130,8 @@ impl<'a> Part<'a> {
         let all = together(sessions);
         let of = |outcome| {
             let [model, baseline] = all.scores(outcome).map(|it| ScoresJson::from(&it));
-            ModelJson { model, baseline }
+            let [predicted_low, predicted_high] = all.predicted_interval(outcome);
+            ModelJson { predicted_low, predicted_high, model, baseline }
         };
         Some(Self {
             window_requests,
@@ -173,8 +176,8 @@ fn lines(sessions: &[Calibration]) -> String {
     let row = |(session, it): (&str, &Aftermath)| {
         let read_again = match (it.files.is_empty(), it.is_scored()) {
             (true, _) => NONE.to_owned(),
-            (false, true) => format!("{:.1} → {}", it.predicted()[0], it.actual(Outcome::Read)),
-            (false, false) => format!("{:.1} → {NONE}", it.predicted()[0]),
+            (false, true) => format!("{:.1} → {}", it.predicted(Outcome::Read)[0], it.actual(Outcome::Read)),
+            (false, false) => format!("{:.1} → {NONE}", it.predicted(Outcome::Read)[0]),
         };
         let searched = it.actual(Outcome::Fetched) - it.actual(Outcome::Read);
         let usd = match it.files.is_empty() {
@@ -232,10 +235,10 @@ fn why_unknown(it: &Aftermath) -> Option<String> {
 /// Returns the scores of all compactions together, each beside that of the baseline.
 fn scores(all: &Calibration) -> String {
     let head = ["all scored", "predicted", "actual", "predicted / actual", "Poisson deviance", "Brier score"];
-    let row = |name: &str, it: &Scores| {
+    let row = |name: &str, interval: &str, it: &Scores| {
         [
             name.to_owned(),
-            format!("{:.1}", it.predicted),
+            format!("{:.1}{interval}", it.predicted),
             it.actual.to_string(),
             fixed_or_none(it.ratio(), 2),
             format!("{:.2}", it.deviance),
@@ -245,7 +248,9 @@ fn scores(all: &Calibration) -> String {
     let mut rows = vec![head.map(str::to_owned)];
     for (name, outcome) in [("read again", Outcome::Read), ("read or searched again", Outcome::Fetched)] {
         let [model, baseline] = all.scores(outcome);
-        rows.extend([row(name, &model), row("  without any effect", &baseline)]);
+        let [low, high] = all.predicted_interval(outcome);
+        let interval = format!(" ({low:.1}…{high:.1})");
+        rows.extend([row(name, &interval, &model), row("  without any effect", "", &baseline)]);
     }
     Aligned::new([Left(10), Right(9), Right(6), Right(18), Right(16), Right(11)], rows).text()
 }

@@ -167,7 +167,7 @@ fn nothing_that_follows_a_compaction_changes_its_prediction() {
     let of = |log: Log| {
         let calibration = log.calibration();
         let found = only(&calibration);
-        (found.predicted(), found.predicted_prompt, found.predicted_usd)
+        (found.predicted(Outcome::Read), found.predicted_prompt, found.predicted_usd)
     };
 
     let expected = of(whole());
@@ -232,5 +232,6 @@ fn the_report_shows_what_followed_and_how_little_it_proves() {
     let json: serde_json::Value = serde_json::from_str(&json).unwrap();
     let followed = &json["what_followed_compactions"];
     assert_eq!(followed["compactions"][0]["files"][2]["read_again_at"], 22);
+    assert!(shown.contains("0.8 (0.6…1.0)"), "{shown}");
     assert_eq!(followed["read_or_searched_again"]["model"]["actual"], 2);
 }
