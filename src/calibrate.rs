@@ -1,5 +1,10 @@
 //! A recorded session against its simulation: what the cache should have read, what the provider billed, and why they differ.
 
+pub mod compaction;
+mod files;
+pub mod forecast;
+pub mod scores;
+
 use indexmap::IndexMap;
 use serde::Serialize;
 
@@ -9,6 +14,10 @@ use crate::ledger::{CacheUse, RequestRow, Role};
 use crate::price;
 use crate::quantity::{Cost, Tokens};
 use crate::timeline::{EventKind, StepIx, Timeline, Usage};
+
+use compaction::{Aftermath, HiddenFile, Outcome};
+use forecast::Chance;
+use scores::Scores;
 
 /// Reads that differ by no more than this are close.
 pub const CLOSE_TOKENS: Tokens = 64;
@@ -55,13 +64,16 @@ pub struct Calibration {
     pub predicted_cost: Cost,
     /// What their billed input costs at the same prices.
     pub billed_cost: Cost,
+    /// Its compactions, each with what was predicted of it and what followed.
+    pub compactions: Vec<Aftermath>,
 }
 
 impl Calibration {
     /// Compares the agent's requests with what was recorded of them.
     #[must_use]
     pub fn new(timeline: &Timeline, rows: &[RequestRow], prices: &Prices) -> Self {
-        let mut calibration = Self { name: timeline.name.clone(), ..Self::default() };
+        let compactions = compaction::aftermaths(timeline, rows, prices);
+        let mut calibration = Self { name: timeline.name.clone(), compactions, ..Self::default() };
         let usages = timeline.recorded.as_ref().map_or(&[] as &[Option<Usage>], |it| it.usage.as_slice());
         let mut before: Option<&RequestRow> = None;
         for row in rows.iter().filter(|it| it.role == Role::Main) {
@@ -100,6 +112,28 @@ impl Calibration {
         self.pairs.extend(&other.pairs);
         self.predicted_cost += other.predicted_cost;
         self.billed_cost += other.billed_cost;
+        self.compactions.extend_from_slice(&other.compactions);
+    }
+
+    /// Scores the compactions that can be: what was predicted of hidden files, and the baseline as if nothing were compacted.
+    #[must_use]
+    pub fn scores(&self, outcome: Outcome) -> [Scores; 2] {
+        let probabilities: [fn(&Chance) -> f64; 2] = [|it| it.after[0], |it| it.baseline];
+        probabilities.map(|probability| {
+            let file = |it: &HiddenFile| {
+                let (chance, happened) = outcome.of(it);
+                (probability(&chance), happened)
+            };
+            let scored = self.compactions.iter().filter(|it| it.is_scored());
+            Scores::new(&scored.map(|it| it.files.iter().map(file).collect()).collect::<Vec<_>>())
+        })
+    }
+
+    /// Returns what was predicted of the compactions that can be scored, at either end of the interval.
+    #[must_use]
+    pub fn predicted_interval(&self, outcome: Outcome) -> [f64; 2] {
+        let scored = || self.compactions.iter().filter(|it| it.is_scored());
+        [1, 2].map(|bound| scored().map(|it| it.predicted(outcome)[bound]).sum())
     }
 
     /// Returns how many pairs are of a class.

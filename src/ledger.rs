@@ -77,13 +77,19 @@ impl RequestRow {
     #[must_use]
     pub fn carried_tokens(&self) -> TokenUse<f64> {
         let anew = if self.usage.read > 0 { self.carried_anew.min(self.carried) } else { self.carried };
-        let mut carried = TokenUse { read: self.carried - anew, ..TokenUse::default() };
+        TokenUse { read: self.carried - anew, ..self.added_tokens(anew) }
+    }
+
+    /// Returns how tokens are billed that its prompt holds for the first time: written as its own are, or plain.
+    #[must_use]
+    pub fn added_tokens(&self, tokens: f64) -> TokenUse<f64> {
+        let mut added = TokenUse::default();
         match self.usage.write {
-            [0, 0] => carried.uncached = anew,
-            [0, _] => carried.write[1] = anew,
-            _ => carried.write[0] = anew,
+            [0, 0] => added.uncached = tokens,
+            [0, _] => added.write[1] = tokens,
+            _ => added.write[0] = tokens,
         }
-        carried
+        added
     }
 }
 

@@ -7,7 +7,7 @@ use std::ops::AddAssign;
 
 use crate::input::Profile;
 use crate::input::profile::Assumptions;
-use crate::input::profile::price::Prices;
+use crate::input::profile::price::{Prices, Rates};
 use crate::input::profile::written::RecoveryPrice;
 use crate::ledger::{ExplicitCacheSums, NeedSums, RequestRow, Sums, TokenUse};
 use crate::quantity::{Cost, Rate};
@@ -117,18 +117,25 @@ pub fn refetched(needs: &NeedSums, assumptions: &Assumptions) -> TokenUse<f64> {
 /// their tokens have no price.
 #[must_use]
 pub fn recovery(needs: &NeedSums, profile: &Profile) -> Option<f64> {
-    let (rates, assumptions) = (profile.prices.usual(), &profile.assumptions);
-    let tokens = refetched(needs, assumptions);
+    let assumptions = &profile.assumptions;
+    let calls = expected(&refetched(needs, assumptions), profile.prices.usual())?;
+    Some(calls + needs.failed * assumptions.failure_penalty.usd())
+}
+
+/// Returns the US dollars of expected tokens; nothing where some of them have no price.
+#[must_use]
+pub fn expected(tokens: &TokenUse<f64>, rates: &Rates) -> Option<f64> {
     let priced = |tokens: f64, rate: Option<Rate>| match rate {
         Some(rate) => Some(tokens * rate.usd()),
         None => (tokens <= 0.0).then_some(0.0),
     };
-    let calls = priced(tokens.read, Some(rates.read()))?
-        + priced(tokens.write[0], rates.write(0))?
-        + priced(tokens.write[1], rates.write(1))?
-        + tokens.uncached * rates.input.usd()
-        + priced(tokens.output, rates.output)?;
-    Some(calls + needs.failed * assumptions.failure_penalty.usd())
+    Some(
+        priced(tokens.read, Some(rates.read()))?
+            + priced(tokens.write[0], rates.write(0))?
+            + priced(tokens.write[1], rates.write(1))?
+            + tokens.uncached * rates.input.usd()
+            + priced(tokens.output, rates.output)?,
+    )
 }
 
 #[cfg(test)]

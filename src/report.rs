@@ -3,6 +3,7 @@
 mod aligned;
 pub mod calibration;
 pub mod carried;
+mod compactions;
 pub mod sections;
 pub mod chart;
 pub mod csv;

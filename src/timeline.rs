@@ -58,6 +58,8 @@ pub struct Timeline {
     pub harness: Harness,
     /// Turns after which it makes no side request, in order.
     pub quiet_turns: Vec<TurnIx>,
+    /// The steps before whose request the recorded harness put a summary in the place of the history, in order.
+    pub compactions: Vec<StepIx>,
     /// What the provider billed, where the timeline was recorded.
     pub recorded: Option<Recorded>,
     /// The models that answered, where it was recorded; a change of [`Setting::Model`] is to a place in it.
@@ -237,6 +239,13 @@ impl Spine {
     #[must_use]
     pub fn is_one_of(&self, tool: u16, names: &[String]) -> bool {
         self.names(usize::from(tool)).any(|name| names.iter().any(|it| it == name))
+    }
+
+    /// Returns whether a result says more than its call, so that it brought something.
+    #[must_use]
+    pub fn brings(&self, result: ItemIx) -> bool {
+        let Some(item) = self.items.get(result as usize) else { return false };
+        self.items.get(item.pair as usize).is_none_or(|call| item.raw > call.raw)
     }
 
     /// Returns the step before whose request a moment is; the one that comes next, where it is none's.

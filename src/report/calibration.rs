@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use super::aligned::Aligned;
 use super::aligned::Column::{Left, Right};
+use super::compactions;
 use crate::calibrate::{CLOSE_TOKENS, Calibration, Class, Pair, together};
 use crate::quantity::Tokens;
 use crate::timeline::StepIx;
@@ -143,6 +144,8 @@ pub fn json(
         as_recorded: Part<'a>,
         with_side_requests: Part<'a>,
         with_inferred_side_requests: Part<'a>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        what_followed_compactions: Option<compactions::Part<'a>>,
     }
     let all = [as_recorded, with_side_requests, with_inferred].map(together);
     let document = Document {
@@ -150,6 +153,7 @@ pub fn json(
         as_recorded: Part::new(&all[0], as_recorded),
         with_side_requests: Part::new(&all[1], with_side_requests),
         with_inferred_side_requests: Part::new(&all[2], with_inferred),
+        what_followed_compactions: compactions::Part::new(as_recorded),
     };
     Ok(serde_json::to_string_pretty(&document)? + "\n")
 }
@@ -170,6 +174,9 @@ pub fn tables(
         let is_same = sessions.iter().zip(as_recorded).all(|(it, recorded)| it.pairs == recorded.pairs);
         let told = if is_same { "The same as recorded.\n".to_owned() } else { table(sessions) };
         let _ = write!(text, "\nWith {what}\n\n{told}");
+    }
+    if let Some(followed) = compactions::table(as_recorded) {
+        let _ = write!(text, "\n{followed}");
     }
     text
 }

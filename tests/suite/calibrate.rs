@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 
+mod compactions;
 mod harness;
 
 use std::path::PathBuf;

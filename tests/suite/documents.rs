@@ -53,6 +53,25 @@ fn the_readme_shows_the_quickstart_and_the_examples_hold() {
     custom_projector::main().unwrap();
 }
 
+/// The recordings are too large for the test data.
+#[test]
+fn the_document_on_calibration_shows_what_followed_the_shared_compactions() {
+    let Some(root) = std::env::var_os("CTXSIM_REFERENCE") else { return };
+    let output = Command::new(env!("CARGO_BIN_EXE_ctxsim"))
+        .args(["import", "--report"])
+        .arg(Path::new(&root).join("recorded/claude-code-2"))
+        .output()
+        .unwrap();
+    assert!(output.status.success());
+    let printed = String::from_utf8(output.stdout).unwrap();
+    let printed = printed.split_once("What followed compactions\n").unwrap().1.trim();
+
+    let document = read("docs/calibration.md");
+    let shown = between(&document, "<!-- followed -->", "<!-- /followed -->").trim_matches('`').trim();
+    assert_eq!(shown, printed, "paste what is printed between the marks of docs/calibration.md");
+    assert!(document.contains("**Four compactions prove nothing.**"));
+}
+
 #[test]
 fn the_readme_counts_the_bundled_profiles_as_there_are() {
     let catalog = Catalog::bundled();

@@ -41,6 +41,8 @@ pub(super) enum Occasion {
     Skill,
     /// The session was left and taken up again.
     Restart,
+    /// The history was cleared, and nothing stands for it.
+    Clear,
 }
 
 /// The rules of a harness.

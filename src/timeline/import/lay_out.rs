@@ -55,6 +55,7 @@ impl Transcript {
         let mut clock = Clock::default();
         builder.harness(assumed.harness(&self, &conduct));
         self.name_session(&mut builder);
+        builder.compactions(self.compacted());
         let mut tokens = allotment.tokens.iter().copied();
         let mut places: Vec<ItemIx> = (builder.next_item()..).take(self.stable.len()).collect();
         for item in assumed.items(&self.stable, &mut tokens) {

@@ -8,7 +8,7 @@ use super::content::{Content, Measured};
 use super::harness::{Occasion, Version};
 use crate::input::TtlClass;
 use crate::quantity::{Cost, Tokens};
-use crate::timeline::{Kind, Usage};
+use crate::timeline::{Kind, StepIx, Usage};
 
 /// A recording: its requests, in order.
 #[derive(Debug, Default)]
@@ -95,6 +95,12 @@ impl Transcript {
     pub(super) fn model_of<'e>(&self, exchange: &'e Exchange) -> &'e str {
         let is_named = exchange.usage.is_some() || self.exchanges.iter().all(|it| it.usage.is_none());
         if is_named { &exchange.model } else { "" }
+    }
+
+    /// Returns before which requests a summary takes the place of the history; a history that was cleared has none.
+    pub(super) fn compacted(&self) -> Vec<StepIx> {
+        let is_compacted = |it: &Exchange| it.compacts.is_some() && !it.before.contains(&Occasion::Clear);
+        (0..).zip(&self.exchanges).filter(|(_, it)| is_compacted(it)).map(|(step, _)| step).collect()
     }
 }
 

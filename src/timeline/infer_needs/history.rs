@@ -226,8 +226,7 @@ impl<'t> History<'t> {
 
     /// Returns whether a result says more than its call, so that it brought something.
     pub(super) fn brings(&self, result: ItemIx) -> bool {
-        let item = &self.spine.items[result as usize];
-        self.spine.items.get(item.pair as usize).is_none_or(|call| item.raw > call.raw)
+        self.spine.brings(result)
     }
 
     /// Returns the other items that name what a result was fetched by.

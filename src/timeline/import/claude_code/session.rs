@@ -201,7 +201,10 @@ impl Session<'_, '_> {
         }
         match told {
             Told::Nothing => {}
-            Told::Cleared => self.assembler.compacted(usize::MAX),
+            Told::Cleared => {
+                self.assembler.compacted(usize::MAX);
+                self.assembler.happened(Occasion::Clear);
+            }
             Told::Resumed => self.assembler.happened(Occasion::Restart),
             Told::SkillCommand => self.assembler.happened(Occasion::Skill),
             Told::Follows(call) if self.replies.skills.contains(call.as_str()) => {

@@ -1,0 +1,268 @@
+//! Real compactions as natural experiments: what is predicted of each without looking at what follows, and what did follow.
+
+use super::files::{self, Deed, FileUse, Hidden};
+use super::forecast::{Chance, Forecast};
+use crate::input::profile::price::{Prices, Rates};
+use crate::input::scenario::refetch::{Bound, Terms};
+use crate::ledger::{RequestRow, Role, TokenUse};
+use crate::price;
+use crate::quantity::Tokens;
+use crate::timeline::{Kind, StepIx, Timeline};
+
+/// One compaction: its prediction, and what followed.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Aftermath {
+    /// The step of the first request after it.
+    pub step: StepIx,
+    /// Tokens of the prompt before it, as billed.
+    pub prompt_before: Option<Tokens>,
+    /// Tokens of the first prompt after it: as predicted, where the session's first request has a bill.
+    pub predicted_prompt: Option<Tokens>,
+    /// As billed.
+    pub prompt_after: Option<Tokens>,
+    /// The files that the agent had read and that the compaction hid.
+    pub files: Vec<HiddenFile>,
+    /// How many requests followed before the session ended or its history went again; no more than the window has.
+    pub followed: u32,
+    /// How many the window has.
+    pub window: u32,
+    /// US dollars that reading files again was expected to take, to the end of the window.
+    pub predicted_usd: Option<f64>,
+    /// US dollars that it took; nothing where the window is cut short.
+    pub actual_usd: Option<f64>,
+}
+
+/// A file that a compaction hid.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct HiddenFile {
+    /// The file, as the agent's calls name it.
+    pub path: String,
+    /// Requests from its last use to the first after the compaction.
+    pub idle_requests: u32,
+    /// How probable it was to be read again within the window.
+    pub chance: Chance,
+    /// The step that read it again, within the window.
+    pub read_at: Option<StepIx>,
+    /// How probable it was to be read again or searched by its path.
+    pub fetch_chance: Chance,
+    /// The step that did either, within the window.
+    pub fetched_at: Option<StepIx>,
+}
+
+/// What is predicted of a hidden file, and happens or not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// A tool for reading files reads it again.
+    Read,
+    /// It is read again, or searched by its path.
+    Fetched,
+}
+
+impl Outcome {
+    /// Returns how probable it was for a file, and whether it happened.
+    #[must_use]
+    pub fn of(self, file: &HiddenFile) -> (Chance, bool) {
+        match self {
+            Self::Read => (file.chance, file.read_at.is_some()),
+            Self::Fetched => (file.fetch_chance, file.fetched_at.is_some()),
+        }
+    }
+}
+
+impl Aftermath {
+    /// Returns whether as many requests followed as the window has, and whether there was a file to predict.
+    #[must_use]
+    pub fn is_scored(&self) -> bool {
+        self.followed == self.window && !self.files.is_empty()
+    }
+
+    /// Returns to how many hidden files something was expected to happen: as declared, and at either end of the interval.
+    #[must_use]
+    pub fn predicted(&self, outcome: Outcome) -> [f64; 3] {
+        [0, 1, 2].map(|bound| self.files.iter().map(|it| outcome.of(it).0.after[bound]).sum())
+    }
+
+    /// Returns to how many hidden files something happened.
+    #[must_use]
+    pub fn actual(&self, outcome: Outcome) -> usize {
+        self.files.iter().filter(|it| outcome.of(it).1).count()
+    }
+}
+
+/// Predicts every compaction of a session, and finds what followed each.
+pub(super) fn aftermaths(timeline: &Timeline, rows: &[RequestRow], prices: &Prices) -> Vec<Aftermath> {
+    // What stands in front of the first request was written in another session.
+    let steps: Vec<StepIx> = timeline.compactions.iter().copied().filter(|it| *it > 0).collect();
+    if steps.is_empty() {
+        return Vec::new();
+    }
+    let study = Study {
+        timeline,
+        rows,
+        rates: prices.usual(),
+        terms: timeline.refetch.terms(Bound::Value),
+        forecast: Forecast::declared(),
+        uses: files::uses(timeline),
+        gone: files::gone_at(timeline),
+    };
+    steps.into_iter().map(|it| study.aftermath(it)).collect()
+}
+
+/// A session whose compactions are looked at.
+struct Study<'a> {
+    timeline: &'a Timeline,
+    rows: &'a [RequestRow],
+    rates: &'a Rates,
+    terms: Terms,
+    forecast: &'static Forecast,
+    uses: Vec<FileUse>,
+    gone: Vec<StepIx>,
+}
+
+/// A read of a hidden file, expected or seen, and what it takes.
+struct Read {
+    /// How probable it is.
+    chance: f64,
+    /// Tokens of the prompt that a request of its own sends once more.
+    sent: f64,
+    /// Tokens of the call.
+    call: f64,
+    /// Tokens of what it brings.
+    fetched: f64,
+    /// Requests that carry it after the one that sends it first.
+    carried_requests: u32,
+}
+
+impl Study<'_> {
+    fn aftermath(&self, step: StepIx) -> Aftermath {
+        let window = self.forecast.window_requests;
+        let hidden = files::hidden(self.timeline, &self.uses, &self.gone, step);
+        let predicted_prompt = self.first_prompt().map(|it| self.forecast.prompt_after(it));
+        let end = self.end(step);
+        let files: Vec<HiddenFile> = hidden.iter().map(|it| self.file(it, step, end)).collect();
+        let followed = end - step;
+        Aftermath {
+            step,
+            prompt_before: self.billed(step - 1),
+            predicted_prompt,
+            prompt_after: self.billed(step),
+            followed,
+            window,
+            predicted_usd: predicted_prompt.and_then(|it| self.predicted_usd(&hidden, it, step)),
+            actual_usd: (followed == window).then(|| self.actual_usd(&files, step)).flatten(),
+            files,
+        }
+    }
+
+    /// Returns the step at which the window of a compaction ends: it is over, the session is, or what the compaction left went too.
+    fn end(&self, step: StepIx) -> StepIx {
+        let spine = &self.timeline.spine;
+        let n_steps = StepIx::try_from(spine.steps.len()).unwrap_or(StepIx::MAX);
+        let first = spine.steps.get(step as usize).map_or(0, |it| it.reply.start);
+        let gone = self.gone.get(first as usize).copied().unwrap_or(StepIx::MAX);
+        let end = step.saturating_add(self.forecast.window_requests).min(n_steps).min(gone);
+        // What follows a second compaction follows that one.
+        self.timeline
+            .compactions
+            .iter()
+            .copied()
+            .find(|it| *it > step)
+            .map_or(end, |it| it.min(end))
+            .max(step)
+    }
+
+    fn file(&self, hidden: &Hidden<'_>, step: StepIx, end: StepIx) -> HiddenFile {
+        let first = |deeds: &[Deed]| {
+            let mut later = self.uses.iter().filter(|it| (step..end).contains(&it.step) && it.fetches(deeds));
+            later.find(|it| it.path == hidden.path).map(|it| it.step)
+        };
+        let chance = self.forecast.chance(hidden.idle_requests);
+        HiddenFile {
+            path: hidden.path.to_owned(),
+            idle_requests: hidden.idle_requests,
+            chance,
+            read_at: first(&[Deed::Read]),
+            fetch_chance: chance.and(self.forecast.searched_only),
+            fetched_at: first(&[Deed::Read, Deed::Search]),
+        }
+    }
+
+    /// Returns the tokens of a step's prompt, as billed.
+    fn billed(&self, step: StepIx) -> Option<Tokens> {
+        let usage = &self.timeline.recorded.as_ref()?.usage;
+        usage.get(step as usize).copied().flatten().map(|it| it.prompt)
+    }
+
+    /// Returns the tokens of the session's first prompt without what the user said: what any later one begins with.
+    fn first_prompt(&self) -> Option<Tokens> {
+        let spine = &self.timeline.spine;
+        let user = spine.turns.first().map_or(0..0, |it| it.user.start as usize..it.user.end as usize);
+        let said = spine.items.get(user).unwrap_or_default().iter().filter(|it| it.kind == Kind::User);
+        let said: Tokens = said.map(|it| Tokens::from(it.raw)).sum();
+        self.billed(0).map(|it| it.saturating_sub(said))
+    }
+
+    fn predicted_usd(&self, hidden: &[Hidden<'_>], prompt: Tokens, step: StepIx) -> Option<f64> {
+        let Terms { own_request, fetched_max, call_tokens, .. } = self.terms;
+        let reads = hidden.iter().map(|it| Read {
+            chance: self.forecast.chance(it.idle_requests).after[0],
+            sent: own_request * prompt as f64,
+            call: f64::from(call_tokens),
+            fetched: it.tokens.min(fetched_max.into()) as f64,
+            carried_requests: self.forecast.carried_requests(),
+        });
+        self.usd(reads, step)
+    }
+
+    fn actual_usd(&self, files: &[HiddenFile], step: StepIx) -> Option<f64> {
+        let reads = files.iter().filter_map(|file| {
+            let at = file.read_at?;
+            let is_it = |it: &&FileUse| it.step == at && it.path == file.path && it.fetches(&[Deed::Read]);
+            let read = self.uses.iter().find(is_it)?;
+            let result = self.timeline.spine.items.get(read.result? as usize)?;
+            let call = self.timeline.spine.items.get(result.pair as usize)?;
+            Some(Read {
+                chance: 1.0,
+                sent: self.sent_for(at, files),
+                call: f64::from(call.raw),
+                fetched: f64::from(result.raw),
+                carried_requests: (step + self.forecast.window_requests).saturating_sub(at + 2),
+            })
+        });
+        self.usd(reads, step)
+    }
+
+    /// Returns what a step's prompt adds to each of its reads: nothing where it calls something else, too; else they share it.
+    fn sent_for(&self, step: StepIx, files: &[HiddenFile]) -> f64 {
+        let spine = &self.timeline.spine;
+        let reply = spine.steps.get(step as usize).map_or(0..0, |it| it.reply.clone());
+        let items = spine.items.get(reply.start as usize..reply.end as usize).unwrap_or_default();
+        let n_calls = items.iter().filter(|it| it.kind == Kind::ToolCall).count();
+        let n_reads = files.iter().filter(|it| it.read_at == Some(step)).count();
+        if n_calls > n_reads {
+            return 0.0;
+        }
+        self.row(step).map_or(0, |it| it.prompt) as f64 / n_reads.max(1) as f64
+    }
+
+    /// Returns the US dollars of reads that follow a compaction: what is sent again is read from the cache, what is new is billed
+    /// as the request before the compaction was.
+    fn usd(&self, reads: impl Iterator<Item = Read>, step: StepIx) -> Option<f64> {
+        let before = self.row(step - 1)?;
+        let mut tokens = TokenUse::default();
+        for Read { chance, sent, call, fetched, carried_requests } in reads {
+            let new = call + fetched;
+            let carried = sent + new * f64::from(carried_requests);
+            tokens += TokenUse {
+                read: chance * carried,
+                output: chance * call,
+                ..before.added_tokens(chance * new)
+            };
+        }
+        price::expected(&tokens, self.rates)
+    }
+
+    fn row(&self, step: StepIx) -> Option<&RequestRow> {
+        self.rows.iter().find(|it| it.role == Role::Main && it.step == step)
+    }
+}

@@ -1,0 +1,278 @@
+//! What followed real compactions: predicted and actual, one line each, then all of them scored, as text and as JSON.
+
+use serde::Serialize;
+
+use super::aligned::Aligned;
+use super::aligned::Column::{Left, Right};
+use super::numbers::{NONE, fixed_or_none, thousands};
+use crate::calibrate::compaction::{Aftermath, HiddenFile, Outcome};
+use crate::calibrate::scores::Scores;
+use crate::calibrate::{Calibration, together};
+use crate::quantity::Tokens;
+use crate::timeline::StepIx;
+
+/// A ratio of predicted to actual counts within these bounds is good enough to plan with.
+const GOOD_RATIO: [f64; 2] = [0.8, 1.25];
+
+/// Compactions of some sessions.
+#[derive(Debug, Serialize)]
+pub(super) struct Part<'a> {
+    window_requests: u32,
+    compactions: Vec<CompactionJson<'a>>,
+    read_again: ModelJson,
+    read_or_searched_again: ModelJson,
+    trust: String,
+}
+
+/// How well the predictions of an outcome fit, and how well those would that know of no compaction.
+#[derive(Debug, Serialize)]
+struct ModelJson {
+    predicted_low: f64,
+    predicted_high: f64,
+    model: ScoresJson,
+    baseline: ScoresJson,
+}
+
+/// One compaction.
+#[derive(Debug, Serialize)]
+struct CompactionJson<'a> {
+    session: &'a str,
+    step: StepIx,
+    prompt_tokens_before: Option<Tokens>,
+    predicted_prompt_tokens: Option<Tokens>,
+    prompt_tokens: Option<Tokens>,
+    predicted_read_again: f64,
+    predicted_read_again_low: f64,
+    predicted_read_again_high: f64,
+    read_again: usize,
+    read_or_searched_again: usize,
+    requests_followed: u32,
+    scored: bool,
+    not_scored_because: Option<String>,
+    predicted_usd: Option<f64>,
+    usd: Option<f64>,
+    files: Vec<FileJson<'a>>,
+}
+
+/// A file that a compaction hid.
+#[derive(Debug, Serialize)]
+struct FileJson<'a> {
+    path: &'a str,
+    idle_requests: u32,
+    probability: f64,
+    baseline: f64,
+    read_again_at: Option<StepIx>,
+    read_or_searched_at: Option<StepIx>,
+}
+
+/// How well predictions fit.
+#[derive(Debug, Serialize)]
+struct ScoresJson {
+    compactions: usize,
+    files: usize,
+    predicted: f64,
+    actual: usize,
+    ratio: Option<f64>,
+    poisson_deviance: f64,
+    brier: f64,
+}
+
+impl From<&Scores> for ScoresJson {
+    fn from(it: &Scores) -> Self {
+        Self {
+            compactions: it.events,
+            files: it.chances,
+            predicted: it.predicted,
+            actual: it.actual,
+            ratio: it.ratio(),
+            poisson_deviance: it.deviance,
+            brier: it.brier,
+        }
+    }
+}
+
+impl<'a> CompactionJson<'a> {
+    fn new(session: &'a str, it: &'a Aftermath) -> Self {
+        let [predicted, low, high] = it.predicted(Outcome::Read);
+        let file = |it: &'a HiddenFile| FileJson {
+            path: &it.path,
+            idle_requests: it.idle_requests,
+            probability: it.chance.after[0],
+            baseline: it.chance.baseline,
+            read_again_at: it.read_at,
+            read_or_searched_at: it.fetched_at,
+        };
+        Self {
+            session,
+            step: it.step,
+            prompt_tokens_before: it.prompt_before,
+            predicted_prompt_tokens: it.predicted_prompt,
+            prompt_tokens: it.prompt_after,
+            predicted_read_again: predicted,
+            predicted_read_again_low: low,
+            predicted_read_again_high: high,
+            read_again: it.actual(Outcome::Read),
+            read_or_searched_again: it.actual(Outcome::Fetched),
+            requests_followed: it.followed,
+            scored: it.is_scored(),
+            not_scored_because: why_not_scored(it),
+            predicted_usd: it.predicted_usd,
+            usd: it.actual_usd,
+            files: it.files.iter().map(file).collect(),
+        }
+    }
+}
+
+impl<'a> Part<'a> {
+    /// Takes the compactions of some sessions; nothing where there are none.
+    pub(super) fn new(sessions: &'a [Calibration]) -> Option<Self> {
+        let window_requests = each(sessions).next()?.1.window;
+        let all = together(sessions);
+        let of = |outcome| {
+            let [model, baseline] = all.scores(outcome).map(|it| ScoresJson::from(&it));
+            let [predicted_low, predicted_high] = all.predicted_interval(outcome);
+            ModelJson { predicted_low, predicted_high, model, baseline }
+        };
+        Some(Self {
+            window_requests,
+            compactions: each(sessions).map(|(session, it)| CompactionJson::new(session, it)).collect(),
+            read_again: of(Outcome::Read),
+            read_or_searched_again: of(Outcome::Fetched),
+            trust: trust(&all.scores(Outcome::Read)[0]),
+        })
+    }
+}
+
+/// Returns every compaction with its session.
+fn each(sessions: &[Calibration]) -> impl Iterator<Item = (&str, &Aftermath)> {
+    sessions.iter().flat_map(|session| session.compactions.iter().map(|it| (session.name.as_str(), it)))
+}
+
+/// Returns the part as text; nothing where no session was compacted.
+pub(super) fn table(sessions: &[Calibration]) -> Option<String> {
+    let window = each(sessions).next()?.1.window;
+    let all = together(sessions);
+    let model = &all.scores(Outcome::Read)[0];
+    let intro = format!(
+        "What followed compactions\n\n\
+         Predicted → actual: the first prompt after each; how many of the files that the agent had read and the\n\
+         compaction hid are read again within {window} requests; how many are searched by their path instead;\n\
+         what the reads add to the bill.\n"
+    );
+    let mut parts = vec![intro, lines(sessions)];
+    parts.extend(notes(sessions));
+    if model.events > 0 {
+        parts.push(scores(&all));
+    }
+    parts.push(format!("{}\n", trust(model)));
+    Some(parts.join("\n"))
+}
+
+/// Returns one line a compaction.
+fn lines(sessions: &[Calibration]) -> String {
+    let head = ["session", "step", "before", "prompt after", "files", "read again", "searched", "USD"]
+        .map(str::to_owned);
+    let tokens = |it: Option<Tokens>| it.map_or(NONE.to_owned(), thousands);
+    let row = |(session, it): (&str, &Aftermath)| {
+        let read_again = match (it.files.is_empty(), it.is_scored()) {
+            (true, _) => NONE.to_owned(),
+            (false, true) => format!("{:.1} → {}", it.predicted(Outcome::Read)[0], it.actual(Outcome::Read)),
+            (false, false) => format!("{:.1} → {NONE}", it.predicted(Outcome::Read)[0]),
+        };
+        let searched = it.actual(Outcome::Fetched) - it.actual(Outcome::Read);
+        let usd = match it.files.is_empty() {
+            true => NONE.to_owned(),
+            false => format!("{} → {}", fixed_or_none(it.predicted_usd, 3), fixed_or_none(it.actual_usd, 3)),
+        };
+        [
+            session.to_owned(),
+            it.step.to_string(),
+            tokens(it.prompt_before),
+            format!("{} → {}", tokens(it.predicted_prompt), tokens(it.prompt_after)),
+            it.files.len().to_string(),
+            read_again,
+            if it.is_scored() { searched.to_string() } else { NONE.to_owned() },
+            usd,
+        ]
+    };
+    let rows = std::iter::once(head).chain(each(sessions).map(row));
+    Aligned::new([Left(7), Right(4), Right(7), Right(15), Right(5), Right(10), Right(8), Right(11)], rows)
+        .text()
+}
+
+/// Returns why some cells hold a dash.
+fn notes(sessions: &[Calibration]) -> Option<String> {
+    let note = |(session, it): (&str, &Aftermath)| {
+        let reasons: Vec<String> = why_not_scored(it).into_iter().chain(why_unknown(it)).collect();
+        (!reasons.is_empty()).then(|| format!("{session}, step {}: {}\n", it.step, reasons.join("; ")))
+    };
+    let notes: String = each(sessions).filter_map(note).collect();
+    (!notes.is_empty()).then_some(notes)
+}
+
+/// Says why a compaction is not scored.
+fn why_not_scored(it: &Aftermath) -> Option<String> {
+    if it.files.is_empty() {
+        return Some("not scored: no file was hidden that a tool for reading files had read".to_owned());
+    }
+    (it.followed < it.window).then(|| {
+        format!(
+            "not scored: {} of {} requests followed before the session or its history ended",
+            it.followed, it.window
+        )
+    })
+}
+
+/// Says why a prompt or a cost is not known.
+fn why_unknown(it: &Aftermath) -> Option<String> {
+    let is_billed = it.prompt_before.is_some() && it.prompt_after.is_some() && it.predicted_prompt.is_some();
+    if !is_billed {
+        return Some("a request has no recorded bill".to_owned());
+    }
+    it.predicted_usd.is_none().then(|| "the profile lacks a price".to_owned())
+}
+
+/// Returns the scores of all compactions together, each beside that of the baseline.
+fn scores(all: &Calibration) -> String {
+    let head = ["all scored", "predicted", "actual", "predicted / actual", "Poisson deviance", "Brier score"];
+    let row = |name: &str, interval: &str, it: &Scores| {
+        [
+            name.to_owned(),
+            format!("{:.1}{interval}", it.predicted),
+            it.actual.to_string(),
+            fixed_or_none(it.ratio(), 2),
+            format!("{:.2}", it.deviance),
+            format!("{:.3}", it.brier),
+        ]
+    };
+    let mut rows = vec![head.map(str::to_owned)];
+    for (name, outcome) in [("read again", Outcome::Read), ("read or searched again", Outcome::Fetched)] {
+        let [model, baseline] = all.scores(outcome);
+        let [low, high] = all.predicted_interval(outcome);
+        let interval = format!(" ({low:.1}…{high:.1})");
+        rows.extend([row(name, &interval, &model), row("  without any effect", "", &baseline)]);
+    }
+    Aligned::new([Left(10), Right(9), Right(6), Right(18), Right(16), Right(11)], rows).text()
+}
+
+/// Says how far the scores are to be trusted.
+fn trust(model: &Scores) -> String {
+    let n = model.events;
+    let compactions = if n == 1 { "1 compaction".to_owned() } else { format!("{n} compactions") };
+    if n == 0 {
+        return "No compaction could be scored, so this says nothing of the model.".to_owned();
+    }
+    let (low, high) = model.ratios_by_chance();
+    let is_enough = low >= GOOD_RATIO[0] && high.is_some_and(|it| it <= GOOD_RATIO[1]);
+    let proves = match (is_enough, n) {
+        (true, _) => "are enough to test the total, not which file",
+        (false, 1) => "proves nothing",
+        (false, _) => "prove nothing",
+    };
+    let high = high.map_or_else(|| "any number".to_owned(), |it| format!("{it:.2}"));
+    format!(
+        "{compactions} with {} files {proves}: even if every probability is right, chance alone puts\n\
+         predicted / actual between {low:.2} and {high} nineteen times in twenty.",
+        model.chances
+    )
+}
