@@ -185,6 +185,10 @@ pub struct Recorded {
     pub tails: Vec<Tokens>,
     /// By step, what the recording itself says that it cost; empty where it says nothing.
     pub costs: Vec<Option<Cost>>,
+    /// The steps before whose requests the harness compacted the history on its own account, in order; none where that is undone.
+    pub compactions: Vec<StepIx>,
+    /// The first step that has more in front of it than was recorded, because what the harness took out stays.
+    pub undone_from: Option<StepIx>,
 }
 
 /// A model of a recorded session, and what it was billed for.

@@ -9,6 +9,7 @@ mod inferred;
 mod messages;
 mod pi;
 mod tools;
+mod undo;
 
 use std::path::{Path, PathBuf};
 

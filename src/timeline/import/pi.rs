@@ -256,8 +256,8 @@ fn gather(entries: Vec<Entry>, path: &[usize], losses: &mut Losses) -> Transcrip
                     losses
                         .add(line, "compactions whose first kept entry is not on the branch; nothing stays");
                 }
-                assembler.compacted(stays.unwrap_or(usize::MAX));
-                assembler.said(line, at_ms, summary, true);
+                assembler.compacted(stays.unwrap_or(usize::MAX), false);
+                assembler.stood_in(line, at_ms, summary);
             }
         }
     }
