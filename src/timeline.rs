@@ -187,6 +187,8 @@ pub struct Recorded {
     pub costs: Vec<Option<Cost>>,
     /// The steps before whose requests the harness compacted the history on its own account, in order; none where that is undone.
     pub compactions: Vec<StepIx>,
+    /// What a prompt at the request before one of these has to stay below, so that it would not have come to it.
+    pub avoided_below: Tokens,
     /// The first step that has more in front of it than was recorded, because what the harness took out stays.
     pub undone_from: Option<StepIx>,
 }

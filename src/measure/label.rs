@@ -79,6 +79,7 @@ mod tests {
             recovery_interval: None,
             n_played: 0,
             latency_ms: 0.0,
+            resets: None,
         }
     }
 

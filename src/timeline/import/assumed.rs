@@ -22,6 +22,8 @@ pub(super) struct Assumed {
     pub(super) counting: Counting,
     /// What the calls say about which results were needed again.
     pub(super) needs: IndexMap<String, NeedRule>,
+    /// By which share a prompt has to be smaller than one that was compacted, so that it would not have been.
+    pub(super) compaction_margin: Decimal,
     /// Whether history stays that the harness took out on its own account.
     pub(super) undoes_resets: bool,
     summary_tokens_max: Tokens,
@@ -47,6 +49,7 @@ impl Assumed {
                 rewind_share_max: spec.rewind_share_max.unwrap_or(Decimal::ZERO),
             },
             needs: spec.needs.clone(),
+            compaction_margin: ratio(spec.compaction_margin),
             undoes_resets: spec.resets == Some(Resets::Undo),
             summary_tokens_max: spec.summary_tokens_max.unwrap_or_default(),
             exact_excerpt: spec.exact_excerpt.unwrap_or_default(),

@@ -10,7 +10,7 @@ use super::undo::Undone;
 use super::wrapped::unwrap;
 use crate::input::profile::cache::Setting;
 use crate::input::scenario::{Assume, TokenizerName};
-use crate::quantity::Tokens;
+use crate::quantity::{Decimal, Tokens};
 use crate::timeline::infer_needs::infer_needs;
 use crate::timeline::{ItemIx, Kind, NewItem, RecordedModel, StepIx, Timeline, TimelineBuilder};
 use crate::tokens;
@@ -102,12 +102,17 @@ impl Transcript {
             }
         }
         let mut timeline = finished(builder, models, clock.start, &assumed, file_tools);
-        if let Some(recorded) = &mut timeline.recorded {
-            let step = |it: usize| StepIx::try_from(it).unwrap_or(StepIx::MAX);
-            recorded.compactions = self.compacted().into_iter().map(step).collect();
-            recorded.undone_from = undone.first.map(step);
-        }
+        self.note_resets(&mut timeline, &undone, assumed.compaction_margin);
         timeline
+    }
+
+    /// Notes where the harness compacted the history, and from where on that is undone.
+    fn note_resets(&self, timeline: &mut Timeline, undone: &Undone, margin: Decimal) {
+        let Some(recorded) = &mut timeline.recorded else { return };
+        let step = |it: usize| StepIx::try_from(it).unwrap_or(StepIx::MAX);
+        recorded.compactions = self.compacted().into_iter().map(step).collect();
+        recorded.avoided_below = self.compacted_at(margin);
+        recorded.undone_from = undone.first.map(step);
     }
 
     /// Tells the builder what was billed for the request of the last step.

@@ -4,6 +4,7 @@
 
 use super::sizes::{Allotment, Reset};
 use super::transcript::{Exchange, Transcript};
+use crate::quantity::{Decimal, Tokens};
 
 /// What was taken back.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -46,6 +47,14 @@ impl Transcript {
     pub(super) fn compacted(&self) -> Vec<usize> {
         let exchanges = self.exchanges.iter().enumerate().skip(1);
         exchanges.filter(|(_, it)| it.follows_compaction()).map(|it| it.0).collect()
+    }
+
+    /// Returns the smallest billed prompt at which that happened, less a share.
+    pub(super) fn compacted_at(&self, margin: Decimal) -> Tokens {
+        let prompt =
+            |at: usize| self.exchanges[..at].iter().rev().find_map(|it| it.usage).map(|it| it.prompt);
+        let smallest = self.compacted().into_iter().filter_map(prompt).min().unwrap_or(0);
+        smallest.saturating_sub(margin.of(smallest))
     }
 
     /// Takes back what the harness did on its own account to make room.

@@ -1,6 +1,10 @@
 //! Compactions of recorded sessions that a scenario undoes.
 
-use ctxsim::input::scenario::{Assume, Resets};
+use ctxsim::catalog::Catalog;
+use ctxsim::compare::{Comparison, Plan};
+use ctxsim::input::scenario::{self, Assume};
+use ctxsim::measure::Resets;
+use ctxsim::report::Report;
 use ctxsim::timeline::EventKind;
 use ctxsim::timeline::import::import;
 
@@ -9,7 +13,7 @@ use super::*;
 
 /// Imports as recorded, and with the harness's resets undone.
 fn both(text: &str) -> [Timeline; 2] {
-    [Resets::Keep, Resets::Undo].map(|resets| {
+    [scenario::Resets::Keep, scenario::Resets::Undo].map(|resets| {
         let assume = Assume { resets: Some(resets), ..Assume::default() };
         let timeline = import(text, "test", &assume, &[]).unwrap().timeline;
         assert_well_formed(&timeline);
@@ -132,6 +136,61 @@ fn a_compaction_of_other_harnesses_is_undone_with_what_it_put_in_its_place() {
         assert_eq!(played(&kept)[..before], played(&undone)[..before]);
         assert_eq!(said(&kept).len() > said(&undone).len(), n > 0);
     }
+}
+
+/// Runs two policies on two sessions: one that is compacted, and one that is not.
+fn report(set: &[&str]) -> Report {
+    let folder = tempfile::tempdir().unwrap();
+    let put = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        path.to_str().unwrap().to_owned()
+    };
+    let plain = Session::default().user("hello").text("m1", "hi", &usage(3, 0, 1_000, 20));
+    let comparison = Comparison {
+        policies: ["identity", "duckagent/immediate_summary"].map(str::to_owned).to_vec(),
+        scenarios: vec![put("long.jsonl", &compacted(BY_ITSELF)), put("plain.jsonl", &plain.text)],
+        profiles: vec!["anthropic/claude-sonnet-4.5".to_owned()],
+        set: set.iter().map(|it| (*it).to_owned()).collect(),
+        ..Comparison::default()
+    };
+    let report = Plan::new(&Catalog::bundled(), &comparison).unwrap().report(Some(1), &|_, _| {}).unwrap();
+    assert_eq!(report.runs.len(), 4);
+    report
+}
+
+#[test]
+fn a_report_says_what_a_policy_that_avoids_a_compaction_costs_with_it_and_without() {
+    let report = report(&[]);
+    let undone = self::report(&["scenario.load.recorded.assume.resets=\"undo\""]);
+
+    let totals = |it: &Report| it.runs.iter().map(|it| it.tally.costs.total().unwrap()).collect::<Vec<f64>>();
+    let resets: Vec<Option<Resets>> = report.runs.iter().map(|it| it.tally.resets).collect();
+    let met = Resets { recorded: 1, ..Resets::default() };
+    let bills = Some([totals(&report)[1], totals(&undone)[1]]);
+    assert_eq!(resets, [Some(met), Some(Resets { avoided: 1, requests: 3, bills, ..met }), None, None]);
+    assert!((totals(&undone)[1] - totals(&report)[1]).abs() > 0.001, "the two bills differ");
+    let begins = "1 recorded compaction under anthropic/claude-sonnet-4.5: duckagent/immediate_summary would have avoided it; 3 \
+                  requests follow. The bill is 0.";
+    assert!(report.notes.iter().any(|it| it.starts_with(begins)), "{:?}", report.notes);
+}
+
+#[test]
+fn of_sessions_without_a_compaction_of_their_own_a_report_says_nothing() {
+    let undone = report(&["scenario.load.recorded.assume.resets=\"undo\""]);
+
+    assert!(undone.runs.iter().all(|it| it.tally.resets.is_none()));
+    assert!(!undone.notes.iter().any(|it| it.contains("recorded compaction")), "{:?}", undone.notes);
+}
+
+#[test]
+fn a_policy_avoids_a_compaction_only_below_the_margin() {
+    let avoided = |margin: &str| {
+        let report = report(&[&format!("scenario.load.recorded.assume.compaction_margin={margin}")]);
+        report.runs[1].tally.resets.unwrap().avoided
+    };
+
+    assert_eq!(["0.0", "0.5", "0.9"].map(avoided), [1, 1, 0]);
 }
 
 /// The recordings are too large for the test data.

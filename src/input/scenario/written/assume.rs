@@ -37,6 +37,9 @@ pub struct Assume {
     /// Whether history that the harness took out on its own account is gone for every policy.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resets: Option<Resets>,
+    /// A policy avoids a compaction where its prompt is smaller than what was compacted by at least this share, 0 to 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub compaction_margin: Option<Decimal>,
     /// What counts texts where the recording has no usage; their characters do, when silent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tokenizer: Option<TokenizerName>,
@@ -195,6 +198,7 @@ impl Assume {
             placeholder_output_tokens: self.placeholder_output_tokens.or(rest.placeholder_output_tokens),
             rewind_share_max: self.rewind_share_max.or(rest.rewind_share_max),
             resets: self.resets.or(rest.resets),
+            compaction_margin: self.compaction_margin.or(rest.compaction_margin),
             summary_tokens_max: self.summary_tokens_max.or(rest.summary_tokens_max),
             exact_excerpt: self.exact_excerpt.or(rest.exact_excerpt),
             handle_tokens_max: self.handle_tokens_max.or(rest.handle_tokens_max),
@@ -234,7 +238,7 @@ mod tests {
 
         let written = toml::Table::try_from(&spec).unwrap();
         // The tools are the session's own, the side request is the format's, and a tokenizer is a choice.
-        assert_eq!(written.len(), 14, "a field of `Assume` without a default");
+        assert_eq!(written.len(), 15, "a field of `Assume` without a default");
         assert!(spec.needs.values().all(|it| it.weight.is_some() && it.level.is_some()));
         assert_eq!(Assume::default().complete(), spec);
     }
