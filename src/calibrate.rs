@@ -69,14 +69,15 @@ pub struct Calibration {
 }
 
 impl Calibration {
-    /// Compares the agent's requests with what was recorded of them.
+    /// Compares the agent's requests with what was recorded of them, up to where the harness's own resets are undone.
     #[must_use]
     pub fn new(timeline: &Timeline, rows: &[RequestRow], prices: &Prices) -> Self {
         let compactions = compaction::aftermaths(timeline, rows, prices);
         let mut calibration = Self { name: timeline.name.clone(), compactions, ..Self::default() };
         let usages = timeline.recorded.as_ref().map_or(&[] as &[Option<Usage>], |it| it.usage.as_slice());
         let mut before: Option<&RequestRow> = None;
-        for row in rows.iter().filter(|it| it.role == Role::Main) {
+        let undone_from = timeline.recorded.as_ref().and_then(|it| it.undone_from).unwrap_or(StepIx::MAX);
+        for row in rows.iter().filter(|it| it.role == Role::Main && it.step < undone_from) {
             let usage = usages.get(row.step as usize).copied().flatten();
             if let (Some(before), Some(billed)) = (before, usage) {
                 calibration.add(timeline, before, row, billed, prices);

@@ -1,5 +1,6 @@
 //! What is simulated for a comparison, and its report: a scenario is opened when its turn comes, played, folded and forgotten.
 
+mod avoided;
 pub mod check;
 mod convert;
 mod entry;
@@ -304,6 +305,7 @@ impl Plan {
         let report = Report::new(self.suite.clone(), notes, runs, self.has_sum);
         let mut report = Report { references: self.references.clone(), skipped, sessions, oracles, ..report };
         report.notes.extend(notes::on_recovery(&report));
+        report.notes.extend(report.notes_on_resets());
         report.notes.extend(report.notes_on_stages());
         report.notes.extend(distinct(unpriced::notes(&report, &unpriced).into_iter()));
         report.guard_verdicts = guard::judge(&self.guards, &report);

@@ -4,6 +4,7 @@ pub mod break_even;
 pub mod carried;
 pub mod label;
 pub mod probe;
+pub mod resets;
 pub mod retention;
 pub mod sensitivity;
 pub mod spread;
@@ -16,6 +17,7 @@ use crate::price::{self, Costs, PriceIndex};
 
 pub use break_even::BreakEven;
 pub use label::Label;
+pub use resets::Resets;
 pub use retention::Retention;
 pub use sensitivity::Sensitivity;
 pub use spread::Spread;
@@ -51,6 +53,8 @@ pub struct Tally {
     pub n_played: u32,
     /// Expected milliseconds of all requests, one after the other.
     pub latency_ms: f64,
+    /// What it would have avoided of the compactions of a recorded session; none where there were none.
+    pub resets: Option<Resets>,
 }
 
 impl Tally {
@@ -88,6 +92,7 @@ impl Tally {
                 + latency(&sums.summariser)
                 + calls * assumed.recovery_latency_ms
                 + sums.memory.calls() as f64 * assumed.memory_latency_ms,
+            resets: None,
         }
     }
 
@@ -131,6 +136,9 @@ impl Tally {
         self.recovery_input += other.recovery_input;
         self.recovery_output += other.recovery_output;
         self.latency_ms += other.latency_ms;
+        if let Some(more) = &other.resets {
+            self.resets.get_or_insert_default().add(more);
+        }
     }
 
     /// Returns what recovery costs at either end of what is assumed of it.
@@ -252,6 +260,7 @@ mod tests {
             recovery_by_assumption: None,
             n_played: 0,
             latency_ms: 1.5,
+            resets: None,
         }
     }
 

@@ -18,6 +18,7 @@ pub mod metric;
 pub mod numbers;
 pub mod places;
 mod prose;
+mod resets;
 pub mod recording;
 pub mod retention;
 pub mod rows;

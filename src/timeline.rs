@@ -58,8 +58,6 @@ pub struct Timeline {
     pub harness: Harness,
     /// Turns after which it makes no side request, in order.
     pub quiet_turns: Vec<TurnIx>,
-    /// The steps before whose request the recorded harness put a summary in the place of the history, in order.
-    pub compactions: Vec<StepIx>,
     /// What the provider billed, where the timeline was recorded.
     pub recorded: Option<Recorded>,
     /// The models that answered, where it was recorded; a change of [`Setting::Model`] is to a place in it.
@@ -187,6 +185,14 @@ pub struct Recorded {
     pub tails: Vec<Tokens>,
     /// By step, what the recording itself says that it cost; empty where it says nothing.
     pub costs: Vec<Option<Cost>>,
+    /// The steps before whose requests the harness compacted the history on its own account, in order; none where that is undone.
+    pub compactions: Vec<StepIx>,
+    /// The steps before whose requests a summary took the place of the history, those that the user asked for included.
+    pub summarised: Vec<StepIx>,
+    /// What a prompt at the request before a compaction has to stay below, so that it would not have come to it.
+    pub avoided_below: Tokens,
+    /// The first step that has more in front of it than was recorded, because what the harness took out stays.
+    pub undone_from: Option<StepIx>,
 }
 
 /// A model of a recorded session, and what it was billed for.

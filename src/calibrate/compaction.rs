@@ -91,13 +91,13 @@ impl Aftermath {
 
 /// Predicts every compaction of a session, and finds what followed each.
 pub(super) fn aftermaths(timeline: &Timeline, rows: &[RequestRow], prices: &Prices) -> Vec<Aftermath> {
-    // What stands in front of the first request was written in another session.
-    let steps: Vec<StepIx> = timeline.compactions.iter().copied().filter(|it| *it > 0).collect();
+    let steps = timeline.recorded.as_ref().map_or(&[][..], |it| &it.summarised);
     if steps.is_empty() {
         return Vec::new();
     }
     let study = Study {
         timeline,
+        steps,
         rows,
         rates: prices.usual(),
         terms: timeline.refetch.terms(Bound::Value),
@@ -105,12 +105,14 @@ pub(super) fn aftermaths(timeline: &Timeline, rows: &[RequestRow], prices: &Pric
         uses: files::uses(timeline),
         gone: files::gone_at(timeline),
     };
-    steps.into_iter().map(|it| study.aftermath(it)).collect()
+    steps.iter().map(|it| study.aftermath(*it)).collect()
 }
 
 /// A session whose compactions are looked at.
 struct Study<'a> {
     timeline: &'a Timeline,
+    /// The requests before which a summary took the place of the history.
+    steps: &'a [StepIx],
     rows: &'a [RequestRow],
     rates: &'a Rates,
     terms: Terms,
@@ -162,13 +164,8 @@ impl Study<'_> {
         let gone = self.gone.get(first as usize).copied().unwrap_or(StepIx::MAX);
         let end = step.saturating_add(self.forecast.window_requests).min(n_steps).min(gone);
         // What follows a second compaction follows that one.
-        self.timeline
-            .compactions
-            .iter()
-            .copied()
-            .find(|it| *it > step)
-            .map_or(end, |it| it.min(end))
-            .max(step)
+        let next = self.steps.iter().copied().find(|it| *it > step);
+        next.map_or(end, |it| it.min(end)).max(step)
     }
 
     fn file(&self, hidden: &Hidden<'_>, step: StepIx, end: StepIx) -> HiddenFile {

@@ -8,7 +8,7 @@ use super::{Catalog, Kind, Origin, kind};
 use crate::diag::Diagnostic;
 use crate::error::Error;
 use crate::input::scenario::refetch::Refetch;
-use crate::input::scenario::{Assume, Load, RecoveryMode};
+use crate::input::scenario::{Load, RecoveryMode};
 use crate::input::text::place;
 use crate::input::{Format, PolicyFile, ProfileFile, ScenarioFile, Source, SuiteFile};
 
@@ -237,7 +237,7 @@ fn recording(origin: Origin) -> Loaded<ScenarioFile> {
         call_overhead_tokens: 0,
         file_tools: Vec::new(),
         chars_per_token: None,
-        load: Load::Recorded { path: file, assume: Assume::default() },
+        load: Load::Recorded { path: file, assume: Box::default() },
     };
     Loaded { spec, origin, source: None, bases: Vec::new() }
 }

@@ -6,7 +6,7 @@ use super::load::{self, Workload};
 use super::models::ModelProfiles;
 use crate::catalog::Loaded;
 use crate::error::Error;
-use crate::input::scenario::{self, RecoveryMode};
+use crate::input::scenario::{self, RecoveryMode, Resets};
 use crate::input::{Policy, Profile, ScenarioFile};
 use crate::report::LoadFacts;
 
@@ -54,13 +54,35 @@ pub struct Load {
     pub models: Vec<Profile>,
     /// Whether that is the profile of the model that it was recorded with.
     pub is_under_own_model: bool,
+    /// Where it was read, where its harness compacted it.
+    pub(super) recording: Option<Arc<Recording>>,
+}
+
+/// Where a recorded session was read.
+#[derive(Debug)]
+pub(super) struct Recording {
+    loaded: Loaded<ScenarioFile>,
+    spec: ScenarioFile,
+    /// Which session of the recording it is.
+    nth: usize,
 }
 
 impl Entry {
     /// Makes or reads what it plays.
     pub(super) fn open(&self, named: &[Profile], models: &ModelProfiles) -> Result<Vec<Load>, Error> {
         let workloads = load::workloads(&self.loaded, &self.spec)?;
-        workloads.into_iter().map(|it| self.ready(it, named, models)).collect()
+        let ready = |(nth, workload)| {
+            let recording = self.recording(&workload, nth);
+            Ok(Load { recording, ..self.ready(workload, named, models)? })
+        };
+        workloads.into_iter().enumerate().map(ready).collect()
+    }
+
+    /// Returns where a workload was read, where its harness compacted it.
+    fn recording(&self, workload: &Workload, nth: usize) -> Option<Arc<Recording>> {
+        let recorded = workload.items()?.recorded.as_ref();
+        recorded.filter(|it| !it.compactions.is_empty())?;
+        Some(Arc::new(Recording { loaded: self.loaded.clone(), spec: self.spec.clone(), nth }))
     }
 
     /// Returns whether it may have trials: what a recording needs is not known before it is read.
@@ -118,11 +140,35 @@ impl Entry {
             profiles,
             models: all_models,
             is_under_own_model: is_own,
+            recording: None,
         })
     }
 }
 
 impl Load {
+    /// Reads a session that its harness compacted once more, with that undone, for some policies; nothing where nothing was
+    /// compacted, or where the recording cannot be read again.
+    pub(super) fn with_resets_undone(&self, policies: Vec<Arc<Policy>>) -> Option<Self> {
+        let Recording { loaded, spec, nth } = self.recording.as_deref()?;
+        let mut spec = spec.clone();
+        if let scenario::Load::Recorded { assume, .. } = &mut spec.load {
+            assume.resets = Some(Resets::Undo);
+        }
+        let workload = load::workloads(loaded, &spec).ok()?.into_iter().nth(*nth)?;
+        Some(Self {
+            name: self.name.clone(),
+            seed: self.seed,
+            is_sampled: self.is_sampled,
+            trials: self.trials,
+            workload,
+            policies,
+            profiles: self.profiles.clone(),
+            models: self.models.clone(),
+            is_under_own_model: self.is_under_own_model,
+            recording: None,
+        })
+    }
+
     /// Returns what a report says of it.
     pub(super) fn facts(&self) -> LoadFacts<'_> {
         LoadFacts {

@@ -41,6 +41,7 @@ impl Load {
         let ledgers = simulations.folded(progress);
         let recovered = PlayedRecovery::of(&simulations, &ledgers, progress);
         let other_models = self.other_models(&simulations);
+        let avoided = self.avoided(&simulations);
         let played = self.played(&simulations, progress);
         let assumed: Vec<Arc<Assumed>> =
             self.profiles.iter().map(|it| Arc::new(Assumed::new(&self.facts(), it))).collect();
@@ -62,6 +63,8 @@ impl Load {
                     if let Some(it) = &other_models {
                         it.replace(&simulations, cell, &mut tally);
                     }
+                    let names = [profile.name.as_str(), self.policies[cell.policy].name.as_str()];
+                    tally.resets = avoided.as_ref().and_then(|it| it.of(cell, names, &tally));
                     (tally, None)
                 }
             };

@@ -80,6 +80,7 @@ mod tests {
             recovery_by_assumption: None,
             n_played: 0,
             latency_ms: 0.0,
+            resets: None,
         }
     }
 

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::numbers;
 use crate::ledger::{BlockHits, FailureKind};
-use crate::measure::Tally;
+use crate::measure::{Resets, Tally};
 use crate::quantity::{Cost, Tokens, UNLIMITED};
 
 /// The lifetime classes of cache writes, as reports name them.
@@ -63,6 +63,8 @@ const METRICS: &[Metric] = &[
     metric("blocks", |it| it.outcome.blocks.as_ref().map(blocks).into()),
     // What the harness stored for a price by the hour; null where it stored nothing.
     metric("stored", stored),
+    // Compactions that a recorded harness made on its own account; null where it made none.
+    metric("resets", |it| it.resets.as_ref().map(resets).into()),
     // Summaries written, the requests that wrote them, the turns that they replaced (an earlier summary counting as one),
     // and the tokens that the summariser read and wrote.
     metric("compaction.events", |it| it.sums.summariser.n.into()),
@@ -317,6 +319,22 @@ fn blocks(hits: &BlockHits) -> Value {
         ("hit_blocks", hits.n_hits.into()),
         ("block_hit_ratio", ratio.into()),
         ("subagents", hits.n_subagents.into()),
+    ])
+}
+
+/// Returns the recorded compactions, those that the policy would have avoided, the requests that follow these, the bills of the
+/// sessions of which all are avoided, as recorded and with them undone, how many of these have no bills to compare, and in how
+/// many the prompt comes to what the harness compacts at later.
+fn resets(resets: &Resets) -> Value {
+    let bill = |nth: usize| resets.bills.map(|it| it[nth]).into();
+    fields([
+        ("compactions", resets.recorded.into()),
+        ("avoided", resets.avoided.into()),
+        ("requests_after", resets.requests.into()),
+        ("cost_kept_usd", bill(0)),
+        ("cost_undone_usd", bill(1)),
+        ("not_compared", resets.n_open.into()),
+        ("reached_later", resets.n_reached.into()),
     ])
 }
 

@@ -10,7 +10,7 @@ use crate::ledger::{
     BlockHits, ExplicitCacheSums, Failure, FailureKind, MemorySums, NeedSums, Outcome, Sums,
 };
 use crate::measure::trial::{Hits, Trial};
-use crate::measure::{Retention, Statistic, Tally};
+use crate::measure::{Resets, Retention, Statistic, Tally};
 use crate::price::Costs;
 
 /// Fields whose own fields are called after what a run has: numbers of messages, policies.
@@ -115,6 +115,7 @@ fn sample() -> Run {
         recovery_by_assumption: None,
         n_played: 0,
         latency_ms: 0.0,
+        resets: Some(Resets { bills: Some([0.0; 2]), ..Resets::default() }),
     };
     Run {
         looks_ahead: false,

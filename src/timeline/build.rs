@@ -56,7 +56,6 @@ impl TimelineBuilder {
             events: Vec::new(),
             harness: Harness::default(),
             quiet_turns: Vec::new(),
-            compactions: Vec::new(),
             recorded: None,
             models: Vec::new(),
             began_ms: None,
@@ -228,11 +227,6 @@ impl TimelineBuilder {
             let step = self.next_step();
             self.events.push((step, EventKind::Reset(items)));
         }
-    }
-
-    /// Says before which steps' requests the recorded harness put a summary in the place of the history.
-    pub fn compactions(&mut self, steps: Vec<StepIx>) {
-        self.timeline.compactions = steps;
     }
 
     /// Says that a setting has another value from the request of the step that comes next on.

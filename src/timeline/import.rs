@@ -17,6 +17,7 @@ mod side_requests;
 mod sizes;
 mod times;
 mod transcript;
+mod undo;
 mod usage_csv;
 mod values;
 mod wrapped;

@@ -9,6 +9,7 @@ mod inferred;
 mod messages;
 mod pi;
 mod tools;
+mod undo;
 
 use std::path::{Path, PathBuf};
 
@@ -25,7 +26,7 @@ const SCENARIO: &str = include_str!("../../scenarios/recorded/claude-code.toml")
 fn bundled_assumptions() -> (Assume, Vec<String>) {
     let scenario: ScenarioFile = decode::decode(SCENARIO, Format::Toml).unwrap();
     match scenario.load {
-        Load::Recorded { assume, .. } => (assume, scenario.file_tools),
+        Load::Recorded { assume, .. } => (*assume, scenario.file_tools),
         _ => panic!("the bundled scenario is a recording"),
     }
 }

@@ -105,6 +105,6 @@ pub enum Load {
         path: String,
         /// What the recording does not say.
         #[serde(default)]
-        assume: Assume,
+        assume: Box<Assume>,
     },
 }

@@ -4,7 +4,7 @@ use indexmap::IndexMap;
 
 use super::harness::{Occasion, Version};
 use super::losses::Losses;
-use super::transcript::{Exchange, Named, Part, Transcript};
+use super::transcript::{Cause, Compaction, Exchange, Named, Part, Transcript};
 use crate::quantity::{Cost, Tokens};
 use crate::timeline::{Kind, Usage};
 
@@ -51,9 +51,18 @@ struct Pending {
     parts: Vec<Part>,
     line: usize,
     at_ms: Option<i64>,
-    compacts: Option<usize>,
+    compacts: Option<Compaction>,
+    /// How many of the parts came before that.
+    n_before: usize,
     cleared: Vec<usize>,
     before: Vec<Occasion>,
+}
+
+impl Pending {
+    /// Returns whether the harness compacted the history, and nobody has typed anything since.
+    fn is_replacing(&self) -> bool {
+        self.compacts.is_some() && self.parts[self.n_before..].iter().all(|it| it.stands_in)
+    }
 }
 
 /// A call: which request made it, which of its calls it is, and its tool.
@@ -82,8 +91,9 @@ impl Assembler {
     }
 
     /// Appends a part of the user's side: to a new turn, or to the results when the turn goes on and nobody typed it.
-    pub(super) fn said(&mut self, line: usize, at_ms: Option<i64>, part: Part, is_typed: bool) {
+    pub(super) fn said(&mut self, line: usize, at_ms: Option<i64>, mut part: Part, is_typed: bool) {
         self.n_parts += 1;
+        part.stands_in |= !is_typed && self.pending.is_replacing();
         match self.transcript.exchanges.last_mut().filter(|it| it.has_calls()) {
             Some(last) if !is_typed && self.pending.parts.is_empty() => {
                 last.results.push(part);
@@ -97,9 +107,16 @@ impl Assembler {
         }
     }
 
-    /// Says that the harness compacted what came before: only parts from this index on stay.
-    pub(super) fn compacted(&mut self, stays_from: usize) {
-        self.pending.compacts = Some(stays_from);
+    /// Appends a part that the harness put in the place of history; it begins a turn.
+    pub(super) fn stood_in(&mut self, line: usize, at_ms: Option<i64>, part: Part) {
+        self.said(line, at_ms, Part { stands_in: true, ..part }, true);
+    }
+
+    /// Says that history went before what comes: only parts from this index on stay.
+    pub(super) fn compacted(&mut self, stays_from: usize, cause: Cause) {
+        let before = self.pending.compacts.map_or(cause, |it| it.cause);
+        self.pending.compacts = Some(Compaction { stays_from, cause: cause.max(before) });
+        self.pending.n_before = self.pending.parts.len();
     }
 
     /// Says what the log tells before the next request.

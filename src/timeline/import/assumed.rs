@@ -8,7 +8,9 @@ use super::side_requests::{self, Inference};
 use super::sizes::Allotment;
 use super::transcript::{Exchange, Part, Transcript};
 use crate::input::policy::wildcard;
-use crate::input::scenario::{Assume, ExactExcerpt, NeedRule, SideRequest, TokenizerName, ToolAssume};
+use crate::input::scenario::{
+    Assume, ExactExcerpt, NeedRule, Resets, SideRequest, TokenizerName, ToolAssume,
+};
 use crate::quantity::{Decimal, Tokens};
 use crate::timeline::evidence::Recover;
 use crate::timeline::{Harness, Kind, NewItem, Preserve, Sizes, tool_form};
@@ -20,6 +22,10 @@ pub(super) struct Assumed {
     pub(super) counting: Counting,
     /// What the calls say about which results were needed again.
     pub(super) needs: IndexMap<String, NeedRule>,
+    /// By which share a prompt has to be smaller than one that was compacted, so that it would not have been.
+    pub(super) compaction_margin: Decimal,
+    /// Whether history stays that the harness took out on its own account.
+    pub(super) undoes_resets: bool,
     summary_tokens_max: Tokens,
     exact_excerpt: ExactExcerpt,
     handle_tokens_max: Tokens,
@@ -43,6 +49,8 @@ impl Assumed {
                 rewind_share_max: spec.rewind_share_max.unwrap_or(Decimal::ZERO),
             },
             needs: spec.needs.clone(),
+            compaction_margin: ratio(spec.compaction_margin),
+            undoes_resets: spec.resets == Some(Resets::Undo),
             summary_tokens_max: spec.summary_tokens_max.unwrap_or_default(),
             exact_excerpt: spec.exact_excerpt.unwrap_or_default(),
             handle_tokens_max: spec.handle_tokens_max.unwrap_or_default(),

@@ -8,7 +8,7 @@ use super::json;
 use super::lines::Lines;
 use super::losses::Losses;
 use super::times::milliseconds;
-use super::transcript::{Named, Part, Transcript};
+use super::transcript::{Cause, Named, Part, Transcript};
 use crate::timeline::{Kind, Usage};
 
 pub(super) use self::record::{ItemRecord, item_call, item_output, item_reasoning};
@@ -169,11 +169,11 @@ impl Rollout {
     fn compact(&mut self, line: usize, at_ms: Option<i64>, payload: ItemRecord<'_>, losses: &mut Losses) {
         self.close(None, losses);
         self.n_compactions += 1;
-        self.assembler.compacted(usize::MAX);
+        self.assembler.compacted(usize::MAX, Cause::Harness);
         let history = payload.replacement_history.unwrap_or_default();
         if history.is_empty() {
             let message = payload.message.unwrap_or_default();
-            return self.assembler.said(line, at_ms, Part::of(Kind::Summary, message), true);
+            return self.assembler.stood_in(line, at_ms, Part::of(Kind::Summary, message));
         }
         for item in history {
             let kind = match item.kind.0.as_ref() {
@@ -186,7 +186,7 @@ impl Rollout {
                 None if kind == Kind::Summary => item_reasoning(&item).with_kind(kind),
                 None => Part::of(kind, item.content.to_content()),
             };
-            self.assembler.said(line, at_ms, part, true);
+            self.assembler.stood_in(line, at_ms, part);
         }
     }
 

@@ -13,7 +13,7 @@ use crate::input::text::decode::{Format, decode};
 use crate::input::text::duration::Duration;
 use crate::quantity::{Decimal, Tokens};
 
-pub(super) use conduct::Conduct;
+pub(super) use conduct::{Conduct, Leads};
 
 /// The rules, with their sources.
 const TEXT: &str = include_str!("../../../assumptions/harnesses.toml");
@@ -41,8 +41,6 @@ pub(super) enum Occasion {
     Skill,
     /// The session was left and taken up again.
     Restart,
-    /// The history was cleared, and nothing stands for it.
-    Clear,
 }
 
 /// The rules of a harness.

@@ -3,15 +3,16 @@
 use std::iter::Peekable;
 
 use super::assumed::{Assumed, sentences};
-use super::harness::Conduct;
-use super::sizes::{Reset, allot};
-use super::transcript::Transcript;
+use super::harness::{Conduct, Leads};
+use super::sizes::{Allotment, Reset, allot};
+use super::transcript::{Exchange, Transcript};
+use super::undo::Undone;
 use super::wrapped::unwrap;
 use crate::input::profile::cache::Setting;
 use crate::input::scenario::{Assume, TokenizerName};
-use crate::quantity::Tokens;
+use crate::quantity::{Decimal, Tokens};
 use crate::timeline::infer_needs::infer_needs;
-use crate::timeline::{ItemIx, Kind, NewItem, RecordedModel, Timeline, TimelineBuilder};
+use crate::timeline::{ItemIx, Kind, NewItem, RecordedModel, StepIx, Timeline, TimelineBuilder};
 use crate::tokens;
 
 impl Transcript {
@@ -42,10 +43,12 @@ impl Transcript {
         unwrap(&mut self.exchanges, &assume.tools);
         let mut builder = TimelineBuilder::new(name, file_tools);
         builder.tokenizer(self.count(assume.tokenizer));
-        let allotment = allot(&self, assumed.counting);
+        let mut allotment = allot(&self, assumed.counting);
         let quiet = assumed.quiet(&self.exchanges);
+        let leads = Leads::new(&self, &allotment, assumed.asks_bills());
+        let undone = self.settle_resets(&assumed, &mut allotment);
         builder.chars_per_token(assumed.counting.chars_per_token);
-        let conduct = Conduct::new(&self, &allotment, assumed.asks_bills());
+        let conduct = Conduct::new(&self, &allotment, leads);
         for sentence in sentences(&self, &assumed, &allotment, &conduct) {
             builder.assume(sentence);
         }
@@ -55,7 +58,6 @@ impl Transcript {
         let mut clock = Clock::default();
         builder.harness(assumed.harness(&self, &conduct));
         self.name_session(&mut builder);
-        builder.compactions(self.compacted());
         let mut tokens = allotment.tokens.iter().copied();
         let mut places: Vec<ItemIx> = (builder.next_item()..).take(self.stable.len()).collect();
         for item in assumed.items(&self.stable, &mut tokens) {
@@ -92,20 +94,49 @@ impl Transcript {
                 &results,
             );
             builder.response(clock.place(exchange.response_ms), clock.place(exchange.end_ms));
-            if let Some(usage) = exchange.usage {
-                builder.usage(usage);
-                builder.tail(if self.has_breakpoints { usage.uncached } else { 0 });
-            }
-            if let Some(cost) = exchange.cost {
-                builder.cost(cost);
-            }
+            self.bill(exchange, &mut builder);
             if self.exchanges.get(index + 1).is_some_and(|it| it.begins.is_none()) {
                 let first = builder.next_item() - u32::from(resets.carries(index + 1));
                 resets.apply(index + 1, &mut builder, first, &places);
                 forgotten.apply(index + 1, &mut builder, &places);
             }
         }
-        finished(builder, models, clock.start, &assumed, file_tools)
+        let mut timeline = finished(builder, models, clock.start, &assumed, file_tools);
+        self.note_resets(&mut timeline, &undone, assumed.compaction_margin);
+        timeline
+    }
+
+    /// Notes where the harness compacted the history, and from where on that is undone.
+    fn note_resets(&self, timeline: &mut Timeline, undone: &Undone, margin: Decimal) {
+        let Some(recorded) = &mut timeline.recorded else { return };
+        let step = |it: usize| StepIx::try_from(it).unwrap_or(StepIx::MAX);
+        recorded.compactions = self.compacted().into_iter().map(step).collect();
+        recorded.summarised = self.summarised().into_iter().map(step).collect();
+        recorded.avoided_below = self.compacted_at(margin);
+        recorded.undone_from = undone.first.map(step);
+    }
+
+    /// Tells the builder what was billed for the request of the last step.
+    fn bill(&self, exchange: &Exchange, builder: &mut TimelineBuilder) {
+        if let Some(usage) = exchange.usage {
+            builder.usage(usage);
+            builder.tail(if self.has_breakpoints { usage.uncached } else { 0 });
+        }
+        if let Some(cost) = exchange.cost {
+            builder.cost(cost);
+        }
+    }
+
+    /// Undoes what the harness did to make room, where the scenario says so.
+    fn settle_resets(&mut self, assumed: &Assumed, allotment: &mut Allotment) -> Undone {
+        if !assumed.undoes_resets {
+            return Undone::default();
+        }
+        let undone = self.undo(allotment);
+        if undone.first.is_some() {
+            self.assumptions = undone.sentences();
+        }
+        undone
     }
 
     /// Says whose session it is, where it is a sub-agent's.

@@ -11,7 +11,7 @@ use super::json;
 use super::lines::Lines;
 use super::losses::Losses;
 use super::times::milliseconds;
-use super::transcript::{Named, Part, Transcript};
+use super::transcript::{Cause, Named, Part, Transcript};
 use super::values::{Block, Count, MessageContent, TOKENS_MAX};
 use crate::input::TtlClass;
 use crate::timeline::{Kind, Usage};
@@ -256,8 +256,8 @@ fn gather(entries: Vec<Entry>, path: &[usize], losses: &mut Losses) -> Transcrip
                     losses
                         .add(line, "compactions whose first kept entry is not on the branch; nothing stays");
                 }
-                assembler.compacted(stays.unwrap_or(usize::MAX));
-                assembler.said(line, at_ms, summary, true);
+                assembler.compacted(stays.unwrap_or(usize::MAX), Cause::Harness);
+                assembler.stood_in(line, at_ms, summary);
             }
         }
     }

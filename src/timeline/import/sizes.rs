@@ -66,7 +66,7 @@ pub(super) fn allot(transcript: &Transcript, counting: Counting) -> Allotment {
         state.arrive(exchange.user());
         state.n_user = if begins { exchange.user().len() } else { 0 };
         let tail = exchange.usage.filter(|_| transcript.has_breakpoints).map_or(0, |it| it.uncached);
-        let request = Request { index, begins, tail, compacts: exchange.compacts };
+        let request = Request { index, begins, tail, compacts: exchange.compacts.map(|it| it.stays_from) };
         match &exchange.usage {
             Some(usage) => state.settle(request, usage.prompt, stable_max),
             None if exchange.compacts.is_some() => state.compact(request),
@@ -93,7 +93,7 @@ fn stable_max(transcript: &Transcript, counting: &Counting) -> Tokens {
         if let Some(usage) = &exchange.usage {
             let tail = if transcript.has_breakpoints { usage.uncached } else { 0 };
             let user: Vec<u64> = exchange.user().iter().map(|it| it.characters).collect();
-            let kept = exchange.compacts.and_then(|it| characters.get(it..)).unwrap_or_default();
+            let kept = exchange.compacts.and_then(|it| characters.get(it.stays_from..)).unwrap_or_default();
             let kept = kept.iter().fold(0, |sum: u64, it| sum.saturating_add(*it));
             let shown = counting.user_tokens(&user, tail).saturating_add(counting.tokens(kept));
             rooms.push(usage.prompt.saturating_sub(shown));

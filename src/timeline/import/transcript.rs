@@ -8,7 +8,7 @@ use super::content::{Content, Measured};
 use super::harness::{Occasion, Version};
 use crate::input::TtlClass;
 use crate::quantity::{Cost, Tokens};
-use crate::timeline::{Kind, StepIx, Usage};
+use crate::timeline::{Kind, Usage};
 
 /// A recording: its requests, in order.
 #[derive(Debug, Default)]
@@ -33,7 +33,7 @@ pub(super) struct Transcript {
     pub(super) counts_output: bool,
     /// Whether reasoning leaves the prompts when the user speaks again.
     pub(super) forgets_reasoning: bool,
-    /// What reading it had to assume, in sentences.
+    /// What is assumed of the history that the harness took out, in sentences.
     pub(super) assumptions: Vec<String>,
 }
 
@@ -48,9 +48,8 @@ pub(super) struct Exchange {
     pub(super) response_ms: Option<i64>,
     /// The same, at which it ended.
     pub(super) end_ms: Option<i64>,
-    /// The first part, counted from the first of the transcript, that stays where the harness compacted the history
-    /// before this request; beyond all parts, when none does.
-    pub(super) compacts: Option<usize>,
+    /// What the log says of a compaction of the history before this request.
+    pub(super) compacts: Option<Compaction>,
     /// The results, by their places among the parts of the transcript, that the harness cleared before this request.
     pub(super) cleared: Vec<usize>,
     /// What else the log tells before this request.
@@ -71,6 +70,26 @@ pub(super) struct Exchange {
     pub(super) results: Vec<Part>,
 }
 
+/// A compaction of the history.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Compaction {
+    /// The first part, counted from the first of the transcript, that stays; beyond all parts, when none does.
+    pub(super) stays_from: usize,
+    /// Who wanted it.
+    pub(super) cause: Cause,
+}
+
+/// Who wanted history to go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Cause {
+    /// The harness, to make room.
+    Harness,
+    /// The user asked for a summary.
+    Asked,
+    /// The user began anew: nothing stands for what went.
+    Cleared,
+}
+
 /// One message part.
 #[derive(Clone, Debug)]
 pub(super) struct Part {
@@ -86,6 +105,8 @@ pub(super) struct Part {
     pub(super) tool: String,
     /// Of a result: which call of the reply it answers.
     pub(super) answers: usize,
+    /// Whether the harness put it in the place of history that it took out.
+    pub(super) stands_in: bool,
     /// Its text, where the recording has it; of a call, its input as JSON. Held once, however often the part is cloned.
     pub(super) text: Option<Arc<str>>,
 }
@@ -97,10 +118,11 @@ impl Transcript {
         if is_named { &exchange.model } else { "" }
     }
 
-    /// Returns before which requests a summary takes the place of the history; a history that was cleared has none.
-    pub(super) fn compacted(&self) -> Vec<StepIx> {
-        let is_compacted = |it: &Exchange| it.compacts.is_some() && !it.before.contains(&Occasion::Clear);
-        (0..).zip(&self.exchanges).filter(|(_, it)| is_compacted(it)).map(|(step, _)| step).collect()
+    /// Returns before which requests a summary took the place of a history that the recording shows, whoever wanted it.
+    pub(super) fn summarised(&self) -> Vec<usize> {
+        let exchanges = self.exchanges.iter().enumerate().skip(1);
+        let is_summarised = |it: &Exchange| it.compacts.is_some_and(|it| it.cause != Cause::Cleared);
+        exchanges.filter(|(_, it)| is_summarised(it)).map(|it| it.0).collect()
     }
 }
 
@@ -108,7 +130,8 @@ impl Part {
     /// A part with content of so many characters.
     pub(super) fn new(kind: Kind, characters: u64, content_digest: u64) -> Self {
         let digest = xxh3_64_with_seed(&content_digest.to_le_bytes(), label(kind));
-        Self { kind, characters, digest, tokens: None, tool: String::new(), answers: usize::MAX, text: None }
+        let (tool, answers) = (String::new(), usize::MAX);
+        Self { kind, characters, digest, tokens: None, tool, answers, stands_in: false, text: None }
     }
 
     /// A part with its content, and its text where that is known.

@@ -6,7 +6,7 @@ use super::claude_code::HARNESS;
 use super::harness::Version;
 use super::lines::Lines;
 use super::losses::Losses;
-use super::transcript::{Exchange, Part, Transcript};
+use super::transcript::{Cause, Compaction, Exchange, Part, Transcript};
 use crate::quantity::Tokens;
 use crate::timeline::{Kind, Usage};
 
@@ -173,7 +173,8 @@ impl<'a> Row<'a> {
             at_ms: Some(self.milliseconds("t_start")?),
             response_ms: self.milliseconds("t_first_line"),
             end_ms: self.milliseconds("t_last_line"),
-            compacts: (self.text("class") == Some(AFTER_COMPACTION)).then_some(usize::MAX),
+            compacts: (self.text("class") == Some(AFTER_COMPACTION))
+                .then_some(Compaction { stays_from: usize::MAX, cause: Cause::Harness }),
             version: Version::parse(self.text("version").unwrap_or_default()),
             model: self.text("model").unwrap_or_default().to_owned(),
             usage: Some(usage).filter(|it| it.prompt > 0),

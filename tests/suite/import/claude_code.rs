@@ -10,13 +10,13 @@ use super::*;
 
 /// Writes a line of a session, each following the one before.
 #[derive(Default)]
-struct Session {
-    text: String,
+pub(super) struct Session {
+    pub(super) text: String,
     n_lines: usize,
 }
 
 impl Session {
-    fn line(mut self, kind: &str, message: &str, more: &str) -> Self {
+    pub(super) fn line(mut self, kind: &str, message: &str, more: &str) -> Self {
         let parent = match self.n_lines {
             0 => "null".to_owned(),
             n => format!("\"u{n}\""),
@@ -32,11 +32,11 @@ impl Session {
         self
     }
 
-    fn user(self, text: &str) -> Self {
+    pub(super) fn user(self, text: &str) -> Self {
         self.line("user", &format!(r#"{{"role":"user","content":"{text}"}}"#), "")
     }
 
-    fn result(self, call: &str, text: &str) -> Self {
+    pub(super) fn result(self, call: &str, text: &str) -> Self {
         let block = format!(r#"{{"type":"tool_result","tool_use_id":"{call}","content":"{text}"}}"#);
         self.line("user", &format!(r#"{{"role":"user","content":[{block}]}}"#), "")
     }
@@ -46,11 +46,11 @@ impl Session {
         self.line("assistant", &message, "")
     }
 
-    fn text(self, id: &str, text: &str, usage: &str) -> Self {
+    pub(super) fn text(self, id: &str, text: &str, usage: &str) -> Self {
         self.reply(id, &format!(r#"{{"type":"text","text":"{text}"}}"#), usage)
     }
 
-    fn call(self, id: &str, call: &str, usage: &str) -> Self {
+    pub(super) fn call(self, id: &str, call: &str, usage: &str) -> Self {
         let block =
             format!(r#"{{"type":"tool_use","id":"{call}","name":"Bash","input":{{"command":"ls"}}}}"#);
         self.reply(id, &block, usage)
@@ -58,14 +58,14 @@ impl Session {
 }
 
 /// Writes what the provider billed.
-fn usage(input: u64, read: u64, write: u64, output: u64) -> String {
+pub(super) fn usage(input: u64, read: u64, write: u64, output: u64) -> String {
     format!(
         r#"{{"input_tokens":{input},"cache_read_input_tokens":{read},"cache_creation_input_tokens":{write},"output_tokens":{output}}}"#
     )
 }
 
 /// Returns how often the harness took something out.
-fn n_resets(timeline: &Timeline) -> usize {
+pub(super) fn n_resets(timeline: &Timeline) -> usize {
     timeline.events.iter().filter(|it| matches!(it.kind, EventKind::Reset(_))).count()
 }
 

@@ -19,6 +19,11 @@ pub(in crate::input::scenario) fn check(spec: &Assume, problems: &mut Problems) 
     }
     let shares = [
         ("rewind_share_max", spec.rewind_share_max, "no prompt shrinks by more than itself"),
+        (
+            "compaction_margin",
+            spec.compaction_margin,
+            "no prompt is smaller than another by more than that one",
+        ),
         ("side_request_share", spec.side_request_share, "no more turns have one than there are"),
     ];
     for (field, _, message) in shares.into_iter().filter(|it| it.1.is_some_and(|it| it > Decimal::ONE)) {

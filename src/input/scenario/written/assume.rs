@@ -34,6 +34,12 @@ pub struct Assume {
     /// A prompt that shrinks by less than this share, 0 to 1, lost its end; by more, all behind the stable prefix.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rewind_share_max: Option<Decimal>,
+    /// Whether history that the harness took out on its own account is gone for every policy.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resets: Option<Resets>,
+    /// A policy avoids a compaction where its prompt is smaller than what was compacted by at least this share, 0 to 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub compaction_margin: Option<Decimal>,
     /// What counts texts where the recording has no usage; their characters do, when silent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tokenizer: Option<TokenizerName>,
@@ -67,6 +73,19 @@ pub struct Assume {
     /// What the recording's calls say about which results were needed again, by rule.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub needs: IndexMap<String, NeedRule>,
+}
+
+/// What becomes of history that the harness took out on its own account: compactions that the log tells, and results that it
+/// cleared to make room. What the user cleared, compacted or went back from himself is gone whatever is said.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Resets {
+    /// It is gone, as recorded.
+    #[default]
+    Keep,
+    /// It stays, and what the harness put in its place goes.
+    Undo,
 }
 
 /// A published tokenizer.
@@ -178,6 +197,8 @@ impl Assume {
             user_message_tokens: self.user_message_tokens.or(rest.user_message_tokens),
             placeholder_output_tokens: self.placeholder_output_tokens.or(rest.placeholder_output_tokens),
             rewind_share_max: self.rewind_share_max.or(rest.rewind_share_max),
+            resets: self.resets.or(rest.resets),
+            compaction_margin: self.compaction_margin.or(rest.compaction_margin),
             summary_tokens_max: self.summary_tokens_max.or(rest.summary_tokens_max),
             exact_excerpt: self.exact_excerpt.or(rest.exact_excerpt),
             handle_tokens_max: self.handle_tokens_max.or(rest.handle_tokens_max),
@@ -217,7 +238,7 @@ mod tests {
 
         let written = toml::Table::try_from(&spec).unwrap();
         // The tools are the session's own, the side request is the format's, and a tokenizer is a choice.
-        assert_eq!(written.len(), 13, "a field of `Assume` without a default");
+        assert_eq!(written.len(), 15, "a field of `Assume` without a default");
         assert!(spec.needs.values().all(|it| it.weight.is_some() && it.level.is_some()));
         assert_eq!(Assume::default().complete(), spec);
     }

@@ -39,6 +39,8 @@ pub(super) enum Told {
     Nothing,
     /// The harness cleared the history, and began anew.
     Cleared,
+    /// The user asked for the history to be compacted.
+    AskedToCompact,
     /// The session was left and taken up again.
     Resumed,
     /// The harness cleared the results of these calls.
@@ -152,6 +154,9 @@ fn told(record: &Record<'_>) -> Told {
             "resume" => Told::Resumed,
             _ => Told::Nothing,
         };
+    }
+    if record.is_asked_to_compact() {
+        return Told::AskedToCompact;
     }
     let cleared = record.cleared();
     if cleared.is_empty() { Told::Nothing } else { Told::ClearedResults(cleared) }

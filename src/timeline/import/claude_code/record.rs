@@ -56,6 +56,9 @@ pub(super) struct Record<'a> {
     /// Of an `attachment` record.
     #[serde(borrow)]
     attachment: Option<&'a RawValue>,
+    /// Of a `system` record about compacted history.
+    #[serde(borrow)]
+    compact_metadata: Option<&'a RawValue>,
     /// Of a `system` record about cleared results.
     #[serde(borrow)]
     microcompact_metadata: Option<&'a RawValue>,
@@ -68,6 +71,15 @@ struct HookRecord<'a> {
     /// Its event and what caused it, as `SessionStart:clear`.
     #[serde(borrow)]
     hook_name: Text<'a>,
+}
+
+/// What a record says of compacted history.
+#[derive(Debug, Default, serde::Deserialize)]
+#[serde(default)]
+struct CompactedRecord<'a> {
+    /// What brought it about: `auto` or `manual`.
+    #[serde(borrow)]
+    trigger: Text<'a>,
 }
 
 /// What a record says of cleared results.
@@ -89,6 +101,13 @@ impl Record<'_> {
         }
         let hook: HookRecord<'_> = serde_json::from_str(text).ok()?;
         hook.hook_name.0.strip_prefix(SESSION_START).map(str::to_owned)
+    }
+
+    /// Returns whether the user asked for the history to be compacted.
+    pub(super) fn is_asked_to_compact(&self) -> bool {
+        let text = self.compact_metadata.map_or("null", RawValue::get);
+        let record: CompactedRecord<'_> = serde_json::from_str(text).unwrap_or_default();
+        record.trigger.0 == "manual"
     }
 
     /// Returns the calls whose results the harness cleared.

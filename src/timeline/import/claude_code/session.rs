@@ -6,7 +6,7 @@ use super::node::{Node, Said, Told};
 use crate::timeline::import::assemble::{Assembler, Reply};
 use crate::timeline::import::harness::Occasion;
 use crate::timeline::import::losses::Losses;
-use crate::timeline::import::transcript::{Named, Transcript};
+use crate::timeline::import::transcript::{Cause, Named, Transcript};
 use crate::timeline::{Kind, Usage};
 
 /// Gathers the requests of a branch.
@@ -22,6 +22,7 @@ pub(super) fn gather(nodes: &[Node], path: &[usize], losses: &mut Losses) -> Tra
         losses,
         assembler: Assembler::default(),
         late: Vec::new(),
+        is_asked: false,
         n_summaries: 0,
         n_cleared: 0,
     };
@@ -165,6 +166,8 @@ struct Session<'s, 'n> {
     assembler: Assembler,
     /// Of the last request, results on side branches that have not been brought to it yet.
     late: Vec<Late<'n>>,
+    /// Whether the user asked for the compaction whose summary comes next.
+    is_asked: bool,
     n_summaries: usize,
     /// How many results the harness cleared.
     n_cleared: usize,
@@ -180,12 +183,16 @@ impl Session<'_, '_> {
                 self.results_before(node.line);
                 if *is_summary {
                     self.n_summaries += 1;
-                    self.assembler.compacted(usize::MAX);
+                    let is_asked = std::mem::take(&mut self.is_asked);
+                    let cause = if is_asked { Cause::Asked } else { Cause::Harness };
+                    self.assembler.compacted(usize::MAX, cause);
                 }
                 let is_typed = !*is_meta && results(node).next().is_none();
                 for named in parts {
                     if named.part.kind == Kind::ToolResult {
                         self.result(node, named);
+                    } else if *is_summary {
+                        self.assembler.stood_in(node.line, node.at_ms, named.part.clone());
                     } else {
                         self.assembler.said(node.line, node.at_ms, named.part.clone(), is_typed);
                     }
@@ -201,10 +208,8 @@ impl Session<'_, '_> {
         }
         match told {
             Told::Nothing => {}
-            Told::Cleared => {
-                self.assembler.compacted(usize::MAX);
-                self.assembler.happened(Occasion::Clear);
-            }
+            Told::Cleared => self.assembler.compacted(usize::MAX, Cause::Cleared),
+            Told::AskedToCompact => self.is_asked = true,
             Told::Resumed => self.assembler.happened(Occasion::Restart),
             Told::SkillCommand => self.assembler.happened(Occasion::Skill),
             Told::Follows(call) if self.replies.skills.contains(call.as_str()) => {

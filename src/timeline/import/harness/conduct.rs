@@ -24,26 +24,16 @@ pub(in crate::timeline::import) struct Conduct {
 }
 
 impl Conduct {
-    /// Applies the rules of a session's harness; `asks_bills` says whether earlier requests' bills tell how much survives.
+    /// Applies the rules of a session's harness.
     pub(in crate::timeline::import) fn new(
         transcript: &Transcript,
         allotment: &Allotment,
-        asks_bills: bool,
+        leads: Leads,
     ) -> Self {
-        let hidden = allotment.overhead;
-        let mut conduct = Self::default();
+        let mut conduct = Self { front: leads.pieces(allotment.overhead), ..Self::default() };
         let exchanges = transcript.exchanges.as_slice();
-        let (Some(rules), Some(first)) = (Rules::of(transcript.harness), exchanges.first()) else {
-            conduct.front.extend((hidden > 0).then_some((Kind::System, hidden)));
-            return conduct;
-        };
+        let Some(rules) = Rules::of(transcript.harness) else { return conduct };
         let fired = fired(rules, exchanges, &allotment.resets);
-        let usual = rules.lead(first.version, hidden);
-        let mut leads = Leads { first: usual.map_or(hidden, |it| it.0), later: None };
-        if asks_bills {
-            leads.ask(exchanges, &fired, hidden);
-        }
-        conduct.front = leads.pieces(hidden);
         conduct.rewrites = fired.iter().map(|it| (it.0, leads.setting(it.0))).collect();
         let lifetimes = lifetimes(rules, exchanges);
         conduct.sentences = lifetimes.iter().map(Lifetime::sentence).chain(sentences(&fired)).collect();
@@ -80,7 +70,7 @@ impl Conduct {
 
 /// Where tools and system prompt end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Leads {
+pub(in crate::timeline::import) struct Leads {
     /// As the first request tells, or as is usual.
     first: Tokens,
     /// As a rewrite tells, for those after it.
@@ -88,6 +78,24 @@ struct Leads {
 }
 
 impl Leads {
+    /// Finds where they end in a session; `asks_bills` says whether earlier requests' bills tell how much survives.
+    pub(in crate::timeline::import) fn new(
+        transcript: &Transcript,
+        allotment: &Allotment,
+        asks_bills: bool,
+    ) -> Self {
+        let (hidden, exchanges) = (allotment.overhead, transcript.exchanges.as_slice());
+        let mut leads = Self { first: hidden, later: None };
+        let (Some(rules), Some(first)) = (Rules::of(transcript.harness), exchanges.first()) else {
+            return leads;
+        };
+        leads.first = rules.lead(first.version, hidden).map_or(hidden, |it| it.0);
+        if asks_bills {
+            leads.ask(exchanges, &fired(rules, exchanges, &allotment.resets), hidden);
+        }
+        leads
+    }
+
     /// Asks the bills: what the first request read, and what the first rewrite read that was served.
     fn ask(&mut self, exchanges: &[Exchange], fired: &[(usize, &Rewrite)], hidden: Tokens) {
         let read = |request: usize| {

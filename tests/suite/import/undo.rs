@@ -1,0 +1,217 @@
+//! Compactions of recorded sessions that a scenario undoes.
+
+use ctxsim::catalog::Catalog;
+use ctxsim::compare::{Comparison, Plan};
+use ctxsim::input::scenario::{self, Assume};
+use ctxsim::measure::Resets;
+use ctxsim::report::Report;
+use ctxsim::timeline::EventKind;
+use ctxsim::timeline::import::import;
+
+use super::claude_code::{Session, n_resets, usage};
+use super::*;
+
+/// Imports as recorded, and with the harness's resets undone.
+fn both(text: &str) -> [Timeline; 2] {
+    [scenario::Resets::Keep, scenario::Resets::Undo].map(|resets| {
+        let assume = Assume { resets: Some(resets), ..Assume::default() };
+        let timeline = import(text, "test", &assume, &[]).unwrap().timeline;
+        assert_well_formed(&timeline);
+        timeline
+    })
+}
+
+/// Returns what the items of a timeline say.
+fn said(timeline: &Timeline) -> Vec<&str> {
+    (0..timeline.spine.items.len()).filter_map(|it| timeline.texts.of(it as u32)).collect()
+}
+
+/// A turn that is compacted while its calls are open; the user speaks again after it.
+fn compacted(boundary: &str) -> String {
+    let session = Session::default()
+        .user("hello")
+        .call("m1", "c1", &usage(3, 0, 40_000, 20))
+        .result("c1", &"x".repeat(400))
+        .call("m2", "c2", &usage(3, 40_003, 100_000, 20))
+        .result("c2", &"y".repeat(400))
+        .line("system", "null", boundary)
+        .line("user", r#"{"content":"so far: hello"}"#, r#""isCompactSummary":true,"#)
+        .line("user", r#"{"content":"a file again"}"#, r#""isMeta":true,"#)
+        .call("m3", "c3", &usage(3, 30_000, 10_000, 20))
+        .result("c3", "z")
+        .text("m4", "done", &usage(3, 40_003, 1_000, 20))
+        .user("thanks")
+        .text("m5", "bye", &usage(3, 41_003, 100, 20));
+    session.text
+}
+
+const BY_ITSELF: &str =
+    r#""subtype":"compact_boundary","compactMetadata":{"trigger":"auto","preTokens":140100},"#;
+
+#[test]
+fn what_an_undone_compaction_took_out_stays_and_what_the_harness_put_in_its_place_goes() {
+    let [kept, undone] = both(&compacted(BY_ITSELF));
+
+    assert_eq!((n_resets(&kept), n_resets(&undone)), (1, 0));
+    let (as_recorded, prompts) = (played(&kept), played(&undone));
+    assert_eq!(as_recorded, [40_003, 140_006, 40_003, 41_006, 41_106]);
+    assert_eq!(prompts[..2], as_recorded[..2], "nothing changes before the compaction");
+    assert!(prompts.is_sorted() && prompts[2] > 140_006, "{prompts:?}");
+    let growth = |it: &[u64], at: usize| it[at + 1] - it[at];
+    assert_eq!([2, 3].map(|it| growth(&prompts, it)), [2, 3].map(|it| growth(&as_recorded, it)));
+    assert!(said(&kept).contains(&"so far: hello") && said(&kept).contains(&"a file again"));
+    assert!(!said(&undone).contains(&"so far: hello") && !said(&undone).contains(&"a file again"));
+    assert!(said(&undone).contains(&"thanks"), "what the user says stays");
+}
+
+#[test]
+fn an_undone_compaction_does_not_end_the_turn_that_it_came_in() {
+    let [kept, undone] = both(&compacted(BY_ITSELF));
+
+    assert_eq!((kept.spine.turns.len(), undone.spine.turns.len()), (3, 2));
+    let is_rewrite = |it: &&ctxsim::timeline::Event| matches!(it.kind, EventKind::Change(..));
+    assert_eq!(undone.events.iter().filter(is_rewrite).count(), 0, "the messages are not written anew");
+}
+
+#[test]
+fn the_report_says_how_many_compactions_are_undone_and_bills_behind_them_are_not_compared() {
+    let [kept, undone] = both(&compacted(BY_ITSELF)).map(|it| (it.assumptions, it.recorded.unwrap()));
+
+    let is_told = |sentences: &[String], words: &str| sentences.iter().any(|it| it.starts_with(words));
+    assert!(is_told(&undone.0, "Compactions by the harness that are undone: 1;"), "{:?}", undone.0);
+    assert!(is_told(&kept.0, "Summaries of compacted history that count as user text: 1."));
+    assert!(!is_told(&undone.0, "Summaries of compacted history"));
+    assert_eq!((kept.1.compactions, kept.1.undone_from), (vec![2], None));
+    assert_eq!((undone.1.compactions, undone.1.undone_from), (vec![], Some(2)));
+}
+
+#[test]
+fn what_the_user_asked_for_is_never_undone() {
+    let asked = r#""subtype":"compact_boundary","compactMetadata":{"trigger":"manual"},"#;
+    let cleared = Session::default()
+        .user("hello")
+        .text("m1", "hi", &usage(3, 0, 1_000, 20))
+        .line("progress", "null", r#""data":{"hookName":"SessionStart:clear"},"#)
+        .user("anew")
+        .text("m2", "yes", &usage(3, 0, 500, 20));
+    for text in [compacted(asked), cleared.text] {
+        let [kept, undone] = both(&text);
+
+        assert_eq!((n_resets(&kept), n_resets(&undone)), (1, 1));
+        assert_eq!(played(&kept), played(&undone));
+        assert_eq!(said(&kept), said(&undone));
+        assert!(kept.recorded.unwrap().compactions.is_empty(), "no trigger was reached");
+    }
+}
+
+#[test]
+fn results_that_the_harness_cleared_stay_too() {
+    let session = Session::default()
+        .user("hello")
+        .call("m1", "c1", &usage(3, 0, 40_000, 20))
+        .result("c1", &"x".repeat(400))
+        .text("m2", "hi", &usage(3, 40_003, 10_000, 20))
+        .line("system", "null", r#""microcompactMetadata":{"compactedToolIds":["c1"]},"#)
+        .user("again")
+        .text("m3", "yes", &usage(3, 40_003, 500, 20));
+
+    let [kept, undone] = both(&session.text);
+
+    assert_eq!((n_resets(&kept), n_resets(&undone)), (1, 0));
+    assert_eq!(played(&kept)[..2], played(&undone)[..2]);
+    assert!(played(&undone)[2] > 50_003);
+    assert_eq!(undone.recorded.unwrap().undone_from, Some(2));
+}
+
+#[test]
+fn a_compaction_of_other_harnesses_is_undone_with_what_it_put_in_its_place() {
+    let codex = include_str!("../../data/recorded/codex-rollout.jsonl");
+    let pi = include_str!("../../data/recorded/pi-session.jsonl");
+    for text in [codex, pi] {
+        let [kept, undone] = both(text);
+
+        let n = kept.recorded.as_ref().map_or(0, |it| it.compactions.len());
+        let first = kept.recorded.as_ref().and_then(|it| it.compactions.first().copied());
+        let before = first.map_or(usize::MAX, |it| it as usize).min(kept.spine.steps.len());
+        assert_eq!(played(&kept)[..before], played(&undone)[..before]);
+        assert_eq!(said(&kept).len() > said(&undone).len(), n > 0);
+    }
+}
+
+/// Runs two policies on two sessions: one that is compacted, and one that is not.
+fn report(set: &[&str]) -> Report {
+    let folder = tempfile::tempdir().unwrap();
+    let put = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        path.to_str().unwrap().to_owned()
+    };
+    let plain = Session::default().user("hello").text("m1", "hi", &usage(3, 0, 1_000, 20));
+    let comparison = Comparison {
+        policies: ["identity", "duckagent/immediate_summary"].map(str::to_owned).to_vec(),
+        scenarios: vec![put("long.jsonl", &compacted(BY_ITSELF)), put("plain.jsonl", &plain.text)],
+        profiles: vec!["anthropic/claude-sonnet-4.5".to_owned()],
+        set: set.iter().map(|it| (*it).to_owned()).collect(),
+        ..Comparison::default()
+    };
+    let report = Plan::new(&Catalog::bundled(), &comparison).unwrap().report(Some(1), &|_, _| {}).unwrap();
+    assert_eq!(report.runs.len(), 4);
+    report
+}
+
+#[test]
+fn a_report_says_what_a_policy_that_avoids_a_compaction_costs_with_it_and_without() {
+    let report = report(&[]);
+    let undone = self::report(&["scenario.load.recorded.assume.resets=\"undo\""]);
+
+    let totals = |it: &Report| it.runs.iter().map(|it| it.tally.costs.total().unwrap()).collect::<Vec<f64>>();
+    let resets: Vec<Option<Resets>> = report.runs.iter().map(|it| it.tally.resets).collect();
+    let met = Resets { recorded: 1, ..Resets::default() };
+    let bills = Some([totals(&report)[1], totals(&undone)[1]]);
+    assert_eq!(resets, [Some(met), Some(Resets { avoided: 1, requests: 3, bills, ..met }), None, None]);
+    assert!((totals(&undone)[1] - totals(&report)[1]).abs() > 0.001, "the two bills differ");
+    let begins = "1 recorded compaction under anthropic/claude-sonnet-4.5: duckagent/immediate_summary would have avoided it; 3 \
+                  requests follow. The bill is 0.";
+    assert!(report.notes.iter().any(|it| it.starts_with(begins)), "{:?}", report.notes);
+}
+
+#[test]
+fn of_sessions_without_a_compaction_of_their_own_a_report_says_nothing() {
+    let undone = report(&["scenario.load.recorded.assume.resets=\"undo\""]);
+
+    assert!(undone.runs.iter().all(|it| it.tally.resets.is_none()));
+    assert!(!undone.notes.iter().any(|it| it.contains("recorded compaction")), "{:?}", undone.notes);
+}
+
+#[test]
+fn a_policy_avoids_a_compaction_only_below_the_margin() {
+    let avoided = |margin: &str| {
+        let report = report(&[&format!("scenario.load.recorded.assume.compaction_margin={margin}")]);
+        report.runs[1].tally.resets.unwrap().avoided
+    };
+
+    assert_eq!(["0.0", "0.5", "0.9"].map(avoided), [1, 1, 0]);
+}
+
+/// The recordings are too large for the test data.
+#[test]
+fn identity_runs_past_the_compactions_of_the_reference_sessions() {
+    let Some(root) = std::env::var_os("CTXSIM_REFERENCE").map(|it| Path::new(&it).join("recorded")) else {
+        return;
+    };
+    let mut n_compactions = 0;
+    for file in std::fs::read_dir(root.join("claude-code-2")).unwrap() {
+        let text = std::fs::read_to_string(file.unwrap().path()).unwrap();
+        let [kept, undone] = both(&text);
+        let (as_recorded, prompts) = (played(&kept), played(&undone));
+        let compactions = kept.recorded.map_or_else(Vec::new, |it| it.compactions);
+        let from = undone.recorded.and_then(|it| it.undone_from).map_or(prompts.len(), |it| it as usize);
+        n_compactions += compactions.len();
+
+        assert_eq!(prompts[..from], as_recorded[..from]);
+        for at in compactions {
+            assert!(prompts[at as usize] >= prompts[at as usize - 1], "nothing went");
+        }
+    }
+    assert_eq!(n_compactions, 4);
+}
