@@ -96,7 +96,7 @@ fn avoided(policy: &str, resets: &Resets) -> String {
     }
     if resets.n_reached > 0 {
         text += &format!(
-            " With the history kept, its prompt reaches the size that was compacted at another request, in {}.",
+            " With the history kept, its prompt still grows to the compacted size later on, in {}.",
             sessions(resets.n_reached)
         );
     }

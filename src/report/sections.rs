@@ -99,7 +99,8 @@ impl Section {
     /// Returns what was run, and under which profile.
     #[must_use]
     pub fn subject(&self) -> String {
-        format!("{} under {}", self.load, self.profile)
+        let joint = if self.profile == OWN { "," } else { " under" };
+        format!("{}{joint} {}", self.load, self.profile)
     }
 
     /// Returns the cells, line by line, in the order of [`Section::headings`].

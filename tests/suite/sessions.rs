@@ -369,6 +369,7 @@ fn several_sessions_print_what_was_read_then_a_total_and_end_with_a_verdict() {
     assert!(lines.iter().all(|it| it.chars().count() <= 100), "{text}");
     let sections = report.sections(Detail::Groups);
     assert_eq!((sections[0].scenarios, sections[0].is_part), (4, false));
+    assert_eq!(sections[0].subject(), "4 sessions (4 turns), each under its own model's profile");
     let cost: f64 = report.runs.iter().step_by(2).map(|it| it.tally.costs.total().unwrap()).sum();
     assert!((sections[0].lines[0].tally.costs.total().unwrap() - cost).abs() < 1e-9);
     let spread = sections[0].lines[1].spread.unwrap();
