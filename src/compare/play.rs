@@ -37,11 +37,13 @@ impl Load {
 
     /// Plays it and folds its runs.
     pub(super) fn runs(&self, progress: Progress<'_>) -> Vec<Run> {
-        let simulations = self.simulations();
+        let simulations = Simulations::with_ends(self);
         let ledgers = simulations.folded(progress);
         let recovered = PlayedRecovery::of(&simulations, &ledgers, progress);
-        let other_models = self.other_models(&simulations);
-        let avoided = self.avoided(&simulations);
+        // Of single requests only those as all is declared are asked.
+        let as_declared = self.simulations();
+        let other_models = self.other_models(&as_declared);
+        let avoided = self.avoided(&as_declared);
         let played = self.played(&simulations, progress);
         let assumed: Vec<Arc<Assumed>> =
             self.profiles.iter().map(|it| Arc::new(Assumed::new(&self.facts(), it))).collect();
@@ -61,7 +63,7 @@ impl Load {
                         ends.map(|it| it.each.map(|it| it.map(|end| end - declared)));
                     recovered.replace(&simulations, cell, profile, &mut tally);
                     if let Some(it) = &other_models {
-                        it.replace(&simulations, cell, &mut tally);
+                        it.replace(&as_declared, cell, &mut tally);
                     }
                     let names = [profile.name.as_str(), self.policies[cell.policy].name.as_str()];
                     tally.resets = avoided.as_ref().and_then(|it| it.of(cell, names, &tally));

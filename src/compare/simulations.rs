@@ -101,11 +101,20 @@ impl<T> AtEnds<T> {
 }
 
 impl<'a> Simulations<'a> {
-    /// Finds what has to be played.
+    /// Finds what has to be played, with what is assumed of recovery as it is declared.
     pub(super) fn new(load: &'a Load) -> Self {
+        Self::of(load, false)
+    }
+
+    /// Finds what has to be played; what is assumed of recovery is at the ends of its intervals, too.
+    pub(super) fn with_ends(load: &'a Load) -> Self {
+        Self::of(load, true)
+    }
+
+    fn of(load: &'a Load, has_ends: bool) -> Self {
         let keys = Keys::new(&load.profiles);
         let mut all = Vec::new();
-        let places = find(load, &keys.distinct, &mut all);
+        let places = find(load, &keys.distinct, has_ends, &mut all);
         Self { all, places, keys, n_policies: load.policies.len() }
     }
 
@@ -209,7 +218,12 @@ impl<L> Ledgers<L> {
 }
 
 /// Adds the simulations that a load needs; returns where its runs find their ledgers.
-fn find<'a>(load: &'a Load, distinct: &[Key<'a>], all: &mut Vec<Simulation<'a>>) -> Vec<LedgerPlace> {
+fn find<'a>(
+    load: &'a Load,
+    distinct: &[Key<'a>],
+    has_ends: bool,
+    all: &mut Vec<Simulation<'a>>,
+) -> Vec<LedgerPlace> {
     let mut places = Vec::with_capacity(distinct.len() * load.policies.len());
     for &(limits, cache, price) in distinct {
         let first = all.len();
@@ -245,7 +259,8 @@ fn find<'a>(load: &'a Load, distinct: &[Key<'a>], all: &mut Vec<Simulation<'a>>)
                 continue;
             };
             let ledger = all[simulation].ledger(declared);
-            let bounds = at_ends.map(|it| it.map(|recovery| all[simulation].ledger(recovery)));
+            let bounds =
+                at_ends.filter(|_| has_ends).map(|it| it.map(|recovery| all[simulation].ledger(recovery)));
             places.push(LedgerPlace { simulation, ledger, bounds });
         }
     }

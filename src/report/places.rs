@@ -1,5 +1,7 @@
 //! The places of numbers in a run of the JSON report, which guards name.
 
+use std::sync::OnceLock;
+
 use serde_json::Value;
 
 use super::json::run_value;
@@ -52,10 +54,13 @@ fn is_at(known: &str, place: &str) -> bool {
 }
 
 /// Returns every place that can have a number.
-fn known() -> Vec<String> {
-    let mut places = Vec::new();
-    collect(&run_value(&sample()), String::new(), &mut places);
-    places
+fn known() -> &'static [String] {
+    static PLACES: OnceLock<Vec<String>> = OnceLock::new();
+    PLACES.get_or_init(|| {
+        let mut places = Vec::new();
+        collect(&run_value(&sample()), String::new(), &mut places);
+        places
+    })
 }
 
 /// Collects the places of numbers below a value.

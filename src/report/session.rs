@@ -116,8 +116,8 @@ impl Report {
             let others: u64 = self.sessions.iter().map(|it| it.requests_of_others).sum();
             if others > 0 {
                 lines.push(format!(
-                    "{} requests used another model than the rest of their session; each is priced and cached under its own \
-                     model.",
+                    "{} requests used another model than the rest of their session: each has its own model's prices and cache \
+                     entries, under the cache rules of the session's main model.",
                     thousands(others)
                 ));
             }
