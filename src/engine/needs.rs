@@ -1,9 +1,11 @@
 //! What is needed: met by the prompt, recovered, or failed; one row for each way to recover.
 
-use super::Run;
+use super::{Run, Way};
+use crate::input::profile::cache::Billing;
 use crate::ledger::{FailureKind, NeedRow, Sink};
-use crate::projection::Projector;
-use crate::recovery::{CompiledRecovery, Source, item_state};
+use crate::projection::{Projector, Prompt};
+use crate::quantity::Tokens;
+use crate::recovery::{Source, item_state};
 use crate::timeline::{Due, StepIx, TurnIx};
 
 impl<P: Projector, S: Sink> Run<'_, '_, P, S> {
@@ -14,10 +16,14 @@ impl<P: Projector, S: Sink> Run<'_, '_, P, S> {
         if self.drawn.is_some() {
             return self.draw_needs(needs, turn_ix, step, due);
         }
-        for need in needs {
-            let evidence = &self.timeline.needs.evidence[need.source as usize];
-            let stands = self.prompt.turn_state(need.source);
-            self.settle(Source::Turn(need.source), |it| it.meet(turn_ix, need, evidence, (&stands, true)));
+        let billing = (self.rules.billing(self.ttl), self.last_read);
+        for (sink, way) in self.sinks.iter_mut().zip(&mut self.ways) {
+            for need in needs {
+                let evidence = &self.timeline.needs.evidence[need.source as usize];
+                let stands = self.prompt.turn_state(need.source);
+                let row = way.recovery.meet(turn_ix, need, evidence, (&stands, true));
+                way.settle(row, Source::Turn(need.source), billing, &self.prompt, sink);
+            }
         }
         Ok(())
     }
@@ -29,32 +35,39 @@ impl<P: Projector, S: Sink> Run<'_, '_, P, S> {
         if self.drawn.is_some() {
             return self.draw_item_needs(needs, turn_ix, step);
         }
+        if needs.is_empty() {
+            return Ok(());
+        }
+        let billing = (self.rules.billing(self.ttl), self.last_read);
         for it in needs {
             let slot = self.prompt.history().slot_of(it.inferred.item);
             let stands = item_state(&self.prompt, slot, self.timeline.needs.mentions(it));
             let was_seen = self.seen.as_ref().zip(slot).is_some_and(|(seen, slot)| seen.has(slot));
-            self.settle(Source::Item(it.inferred.item), |recovery| NeedRow {
-                inferred: Some(it.inferred),
-                ..recovery.meet(turn_ix, &it.need, &it.evidence, (&stands, was_seen))
-            });
+            for (sink, way) in self.sinks.iter_mut().zip(&mut self.ways) {
+                let met = way.recovery.meet(turn_ix, &it.need, &it.evidence, (&stands, was_seen));
+                let row = NeedRow { inferred: Some(it.inferred), ..met };
+                way.settle(row, Source::Item(it.inferred.item), billing, &self.prompt, sink);
+            }
         }
         Ok(())
     }
+}
 
-    /// Records a need for each way to recover, with what that is expected to carry from now on.
+impl Way {
+    /// Records a need, with what it is expected to carry from now on.
     #[inline]
-    fn settle(&mut self, source: Source, meet: impl Fn(&CompiledRecovery) -> NeedRow) {
-        let (rules, ttl) = (self.rules, self.ttl);
-        for (sink, way) in self.sinks.iter_mut().zip(&mut self.ways) {
-            let row = meet(&way.recovery);
-            // A row that nobody changes is never made whole.
-            match &mut way.carried {
-                None => sink.need(&row),
-                Some(carried) => {
-                    let billing = (rules.billing(ttl), self.last_read);
-                    sink.need(&carried.charged(row, source, billing, &self.prompt));
-                }
-            }
+    fn settle(
+        &mut self,
+        row: NeedRow,
+        source: Source,
+        billing: (Billing, Tokens),
+        prompt: &Prompt<'_>,
+        sink: &mut impl Sink,
+    ) {
+        // A row that nobody changes is never made whole.
+        match &mut self.carried {
+            None => sink.need(&row),
+            Some(carried) => sink.need(&carried.charged(row, source, billing, prompt)),
         }
     }
 }
