@@ -1,6 +1,6 @@
 //! Full knowledge of later needs: keeps what some later need or probe of positive weight asks, at the level asked.
 //!
-//! No policy can know more, so it shows what better selection could keep. It is no lower bound on cost: each of its edits
+//! No policy can know more, so it shows what better selection could keep. It is not a lower bound on cost: each of its edits
 //! breaks the cached prefix, which can cost more than keeping everything.
 
 use crate::input::policy::Moment;

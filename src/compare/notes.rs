@@ -84,8 +84,7 @@ const OWN: &str = "their own models' profiles";
 
 /// Says of which policies the order against the first depends on what is assumed of recovery.
 fn open_orders(report: &Report) -> Vec<String> {
-    // Sessions that each run under their own model's profile are one question.
-    let is_total = report.sessions.len() > 1 && report.sessions.iter().all(|it| it.is_under_own_model);
+    let is_total = report.is_one_question();
     let mut ends: IndexMap<(&str, &str), Ends<'_>> = IndexMap::new();
     for run in &report.runs {
         if run.tally.costs.total().is_none() {

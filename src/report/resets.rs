@@ -22,8 +22,7 @@ impl Report {
     /// was compacted.
     #[must_use]
     pub fn notes_on_resets(&self) -> Vec<String> {
-        // Sessions that each run under their own model's profile are one question.
-        let is_own = self.sessions.len() > 1 && self.sessions.iter().all(|it| it.is_under_own_model);
+        let is_own = self.is_one_question();
         let profile = |run: &Run| if is_own { String::new() } else { format!(" under {}", run.profile) };
         let mut groups: IndexMap<String, Group<'_>> = IndexMap::new();
         for run in &self.runs {

@@ -76,6 +76,12 @@ impl BillCheck {
 }
 
 impl Report {
+    /// Returns whether it is about several sessions that each run under their own model's profile: they are one question.
+    #[must_use]
+    pub fn is_one_question(&self) -> bool {
+        self.sessions.len() > 1 && self.sessions.iter().all(|it| it.is_under_own_model)
+    }
+
     /// Returns how well the bills of all sessions are reproduced; nothing where none is compared.
     #[must_use]
     pub fn bill(&self) -> Option<BillCheck> {

@@ -239,23 +239,14 @@ pub fn turns_back(turn_ix: TurnIx, back: u64) -> Option<TurnIx> {
 #[must_use]
 pub fn normalised(weights: impl IntoIterator<Item = (Level, f64)>) -> Vec<(Level, f64)> {
     let weights: Vec<(Level, f64)> = weights.into_iter().collect();
-    let total: f64 = LEVELS.iter().map(|level| weight_of(&weights, *level)).sum();
+    // Expected values are summed in ascending order.
+    let total: f64 = Level::ALL.iter().map(|level| weight_of(&weights, *level)).sum();
     if total <= 0.0 {
         return Vec::new();
     }
-    let scaled = LEVELS.iter().map(|level| (*level, weight_of(&weights, *level) / total));
+    let scaled = Level::ALL.iter().map(|level| (*level, weight_of(&weights, *level) / total));
     scaled.filter(|(level, weight)| *level != Level::None && *weight > 0.0).collect()
 }
-
-/// The levels in ascending order, which is the order in which expected values are summed.
-const LEVELS: [Level; 6] = [
-    Level::None,
-    Level::GlobalConclusion,
-    Level::ContinuationHandle,
-    Level::LocalDetail,
-    Level::ExactEvidence,
-    Level::RawContent,
-];
 
 /// Returns the weight of a level.
 fn weight_of(weights: &[(Level, f64)], level: Level) -> f64 {

@@ -15,16 +15,6 @@ const TOOLS: [&str; 7] =
 /// Why results may be needed again.
 const PRESERVES: [Preserve; 3] = [Preserve::WorkingEvidence, Preserve::Reference, Preserve::None];
 
-/// The levels of needs.
-const LEVELS: [Level; 6] = [
-    Level::None,
-    Level::GlobalConclusion,
-    Level::ContinuationHandle,
-    Level::LocalDetail,
-    Level::ExactEvidence,
-    Level::RawContent,
-];
-
 /// Sizes of text: how probable a band is, and its ends.
 const TEXT: [(f64, u64, u64); 4] = [(0.05, 0, 0), (0.45, 1, 60), (0.40, 61, 600), (0.10, 601, 4_000)];
 
@@ -126,7 +116,7 @@ impl Writer {
         let own = self.builder.turn_ix();
         for _ in 0..banded(draws, &[(0.5, 0, 0), (0.5, 1, 3)]) {
             let back = banded(draws, &[(0.6, 1, 3), (0.4, 4, 40)]);
-            let level = draws.pick(&LEVELS[1..]).copied().unwrap_or(Level::ExactEvidence);
+            let level = draws.pick(&Level::ALL[1..]).copied().unwrap_or(Level::ExactEvidence);
             let weight = if draws.chance(0.2) { 1.0 } else { draws.unit() };
             let recover_tokens = draws.chance(0.3).then(|| narrow(banded(draws, &TEXT)));
             if let Some(source) = turns_back(own, back).filter(|_| weight > 0.0) {
@@ -134,7 +124,7 @@ impl Writer {
             }
         }
         for due in [Due::Answer, Due::TurnEnd] {
-            let weights: Vec<(Level, f64)> = LEVELS
+            let weights: Vec<(Level, f64)> = Level::ALL
                 .iter()
                 .map(|level| (*level, if draws.chance(0.4) { 0.0 } else { draws.unit() }))
                 .collect();

@@ -132,14 +132,7 @@ fn step() -> BoxedStrategy<StepPlan> {
 }
 
 fn level() -> impl Strategy<Value = Level> {
-    prop::sample::select(vec![
-        Level::None,
-        Level::GlobalConclusion,
-        Level::ContinuationHandle,
-        Level::LocalDetail,
-        Level::ExactEvidence,
-        Level::RawContent,
-    ])
+    prop::sample::select(&Level::ALL[..])
 }
 
 fn weight() -> impl Strategy<Value = f64> {

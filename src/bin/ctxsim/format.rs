@@ -42,7 +42,7 @@ impl Formats<'_> {
     /// Returns the format to write.
     ///
     /// # Errors
-    /// There is no such format here, or the output cannot be written.
+    /// The format is unknown, or the output cannot be written.
     pub(crate) fn choose(&self, asked: Option<FormatArg>, output: Option<&Path>) -> Result<FormatArg, Error> {
         let output = output::to_file(output);
         let usual = self.known.first().copied().unwrap_or(FormatArg::Table);
@@ -71,8 +71,11 @@ impl Formats<'_> {
         match format {
             Some((_, format)) => Ok(Some(*format)),
             None => {
-                let mut problem =
-                    Diagnostic::at("output-extension", "", format!("`.{found}` stands for no output format"));
+                let mut problem = Diagnostic::at(
+                    "output-extension",
+                    "",
+                    format!("`.{found}` is not the extension of an output format"),
+                );
                 problem.place.file = path.display().to_string();
                 let help = format!("use {}, or add `--format`", self.or(extension));
                 Err(vec![problem.help(help)].into())

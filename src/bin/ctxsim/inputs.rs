@@ -125,7 +125,7 @@ pub(crate) fn convert(args: &ConvertArgs) -> Result<(), Error> {
     output::put(args.output.as_deref(), &text)
 }
 
-/// Says that a file's extension stands for another format than is written, so that nobody could read it.
+/// Says that a file's extension promises another format than is written, so that nobody could read it.
 fn other_extension(path: &Path, to: InputFormatArg) -> Diagnostic {
     let (name, extension) = match to {
         InputFormatArg::Ron => ("RON", "ron"),

@@ -104,7 +104,7 @@ fn said(line: usize, message: Message<'_>, losses: &mut Losses) -> Said {
             Said::Result { call: message.tool_call_id.0.into_owned(), part }
         }
         "bashExecution" if message.exclude_from_context == Some(true) => {
-            losses.add(line, "commands that the user ran for himself, which no model has seen");
+            losses.add(line, "commands that the user ran, which no model has seen");
             Said::Nothing
         }
         "bashExecution" => {

@@ -24,7 +24,7 @@ impl Undone {
     pub(super) fn sentences(&self) -> Vec<String> {
         let asked = match self.n_asked {
             0 => String::new(),
-            n => format!(" What the user compacted or cleared himself stays as recorded: {n}."),
+            n => format!(" What the user compacted or cleared stays as recorded: {n}."),
         };
         vec![format!(
             "Compactions by the harness that are undone: {}; results that it cleared to make room and that stay: {}. What it took \

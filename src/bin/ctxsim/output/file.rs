@@ -108,7 +108,7 @@ fn replace(path: &Path, permissions: Option<Permissions>, text: &str) -> io::Res
 fn pending(folder: &Path, permissions: Option<&Permissions>) -> io::Result<NamedTempFile> {
     static HANDLER: Once = Once::new();
     HANDLER.call_once(|| {
-        // Without a handler a file may stay behind, which is no reason not to write.
+        // Without a handler, Ctrl-C may leave a temporary file behind; the output is still worth writing.
         let _ = ctrlc::set_handler(interrupted);
     });
     // An interrupt waits for the name of the file.

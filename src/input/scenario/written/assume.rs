@@ -76,7 +76,7 @@ pub struct Assume {
 }
 
 /// What becomes of history that the harness took out on its own account: compactions that the log tells, and results that it
-/// cleared to make room. What the user cleared, compacted or went back from himself is gone whatever is said.
+/// cleared to make room. What the user cleared, compacted or went back from is gone in any case.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]

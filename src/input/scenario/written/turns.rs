@@ -172,6 +172,16 @@ pub enum Level {
 }
 
 impl Level {
+    /// Every level, in ascending order.
+    pub const ALL: [Self; 6] = [
+        Self::None,
+        Self::GlobalConclusion,
+        Self::ContinuationHandle,
+        Self::LocalDetail,
+        Self::ExactEvidence,
+        Self::RawContent,
+    ];
+
     /// Returns it as files write it.
     #[must_use]
     pub fn name(self) -> &'static str {
