@@ -163,10 +163,7 @@ fn what_the_user_ran_stands_in_the_prompt_unless_it_was_for_himself() {
     let Imported { timeline, losses, .. } = read(&lines);
 
     assert_eq!(timeline.spine.turns[1].user.len(), 2);
-    assert_eq!(
-        losses[0].to_string(),
-        "line 4: commands that the user ran, which no model has seen"
-    );
+    assert_eq!(losses[0].to_string(), "line 4: commands that the user ran, which no model has seen");
 }
 
 /// What a session was billed against what is predicted.
