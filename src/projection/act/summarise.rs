@@ -4,13 +4,14 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::fold::extend;
 use super::{CompiledSummary, progress};
-use crate::input::policy::{Part, SummaryPrompt};
+use crate::input::policy::{Part, SummaryPrompt, SummaryWords};
+use crate::projection::Left;
 use crate::projection::change::SideRequest;
 use crate::projection::edit::Editor;
 use crate::projection::filter::ClassMask;
 use crate::projection::num::{Env, Num};
 use crate::projection::program::Activation;
-use crate::projection::prompt::{Prompt, SlotIx};
+use crate::projection::prompt::{Prompt, SlotIx, State};
 use crate::projection::region::Region;
 use crate::projection::rung::CompiledRung;
 use crate::projection::scope::UnitSize;
@@ -142,6 +143,21 @@ impl CompiledSummary {
 
     fn output_of(&self, batch: &Batch, activation: &Activation<'_>) -> Tokens {
         self.output.eval(&Env { input: batch.input, ..activation.env })
+    }
+
+    /// Returns how much it says of what stood in a slot.
+    pub(super) fn left(&self, prompt: &Prompt<'_>, slot: SlotIx) -> Option<Left> {
+        match self.says {
+            SummaryWords::Unknown => None,
+            SummaryWords::Facts => Some(Left::ALL),
+            SummaryWords::Head => {
+                let result = |it: &SlotIx| prompt.item(*it).kind == Kind::ToolResult;
+                let host = (0..=slot).rev().find(|it| prompt.slot(*it).state == State::Host)?;
+                let before = (host..slot).filter(result).map(|it| prompt.item(it).raw);
+                let room = before.fold(prompt.slot(host).tokens, u32::saturating_sub);
+                Some(Left { head: if result(&slot) { room } else { 0 }, tail: 0, has_handle: false })
+            }
+        }
     }
 
     /// Puts the summary in the place of what it replaces, if that makes it smaller; returns whether it does.
