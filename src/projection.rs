@@ -1,6 +1,7 @@
 //! What a policy lets the model see: the prompt, its editor, and the trait that every policy implements.
 
 pub mod chain;
+mod counter;
 pub mod change;
 pub mod edit;
 pub mod fault;
@@ -22,6 +23,7 @@ pub mod mark;
 mod slot;
 pub mod text;
 pub mod program;
+mod rung;
 pub mod window;
 mod writer;
 
