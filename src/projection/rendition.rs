@@ -58,6 +58,12 @@ impl Rendered {
 }
 
 impl Render {
+    /// An item as it came.
+    #[must_use]
+    pub fn raw() -> Self {
+        Self { shown: Shown::Raw, tokens: 0, head: 0, ranked: None, exact: None }
+    }
+
     /// Prepares a rendition; `exact` overrules its own rule.
     #[must_use]
     pub fn new(rendition: &Rendition, exact: Option<bool>, known: &Known) -> Self {
