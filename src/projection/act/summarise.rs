@@ -20,6 +20,7 @@ pub(super) fn summarise(
     activation: &Activation<'_>,
     edit: &mut Editor<'_, '_>,
 ) {
+    let region = rung.scope.of_whole_steps(edit, region);
     let size = rung.scope.unit_size(edit, region);
     let mut look = rung.look(activation, progress(rung, region, edit), edit);
     let (prompt, scope) = (look.prompt, look.scope.tokens);
