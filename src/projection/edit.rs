@@ -185,6 +185,7 @@ impl<'p, 't> Editor<'p, 't> {
     pub(crate) fn reset(&mut self, slots: Range<SlotIx>) {
         self.manner = Manner { author: UNDO, stage: u16::MAX, ..self.manner };
         let memory = self.prompt.memory();
+        self.prompt.note_reset(slots.clone());
         for index in slots.filter(|it| memory != Some(*it)) {
             self.hide(index);
         }

@@ -6,11 +6,13 @@ use super::act::Act;
 use super::act::pool::Spent;
 use super::edit::{Editor, Manner};
 use super::firing::Firing;
+use super::mark::{Mark, asks, marked};
 use super::num::{Env, Known};
 use super::prompt::{Arrived, Author, Prompt, Shown, SlotIx, State};
+use super::raw::RawTokens;
 use super::region::Region;
 use super::scope::CompiledScope;
-use super::test::{Look, Progress, Test};
+use super::test::{Activation, Context, Look, Progress, Test};
 use super::tracker::Tracker;
 use super::writer::Writer;
 use super::{Ambient, Projector, text_as_it_came};
@@ -33,6 +35,8 @@ pub struct Program {
     stages: Vec<CompiledStage>,
     /// Which stages are considered, by moment.
     by_moment: [Vec<usize>; 6],
+    /// By stage: how it last left the prompt, where some condition asks after it.
+    marks: Vec<Option<Mark>>,
 }
 
 /// A stage made ready.
@@ -47,6 +51,8 @@ struct CompiledStage {
     seen: Arrived,
     /// Whether any of its conditions asks that.
     asks_every: bool,
+    /// Whether some condition asks when it last acted.
+    is_marked: bool,
     /// How often it has fired.
     firing: Firing,
 }
@@ -61,6 +67,7 @@ pub(super) struct CompiledRung {
     pub(super) act: Act,
     pub(super) settled: Settled,
     tracker: Option<Tracker>,
+    raw: Option<Box<RawTokens>>,
     /// Whether the goal asks what the activation has taken.
     asks_progress: bool,
     pub(super) units: Vec<SlotIx>,
@@ -87,44 +94,42 @@ impl Settled {
     }
 }
 
-/// What stays the same during one activation.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Activation<'a> {
-    /// The prompt when the stage fired.
-    pub(super) env: Env,
-    arrived: [Arrived; 2],
-    ambient: &'a Ambient,
-}
-
 impl Program {
     /// Compiles a policy.
     #[must_use]
     pub fn new(policy: &Policy, timeline: &Timeline, known: &Known) -> Self {
         let (spine, writer) = (&timeline.spine, Writer::of(timeline, known));
         let mut author = 0;
-        let stage = |(index, stage): (usize, &Stage)| CompiledStage {
-            index: u16::try_from(index).unwrap_or(u16::MAX),
-            when: stage.when.as_ref().map_or(Test::Always, |it| Test::new(it, known)),
-            rungs: policy
-                .rungs(stage)
-                .map(|rung| {
-                    author += 1;
-                    CompiledRung::new(&rung, stage, author, policy, spine, known, writer.as_ref())
-                })
-                .collect(),
-            for_request: stage.lasts == Lasts::Request,
-            keeps_prefix: stage.prefix == Prefix::Keeps,
-            seen: Arrived::default(),
-            asks_every: asks_every(policy, stage, known),
-            firing: Firing::default(),
+        let stage = |(index, stage): (usize, &Stage)| {
+            let context = Context { known, stages: policy.stages(), own: index };
+            CompiledStage {
+                index: u16::try_from(index).unwrap_or(u16::MAX),
+                when: stage.when.as_ref().map_or(Test::Always, |it| Test::new(it, &context)),
+                rungs: policy
+                    .rungs(stage)
+                    .map(|rung| {
+                        author += 1;
+                        CompiledRung::new(&rung, stage, author, policy, spine, &context, writer.as_ref())
+                    })
+                    .collect(),
+                for_request: stage.lasts == Lasts::Request,
+                keeps_prefix: stage.prefix == Prefix::Keeps,
+                seen: Arrived::default(),
+                asks_every: asks(policy, stage, &context, |it| matches!(it, Test::Every(..))),
+                is_marked: false,
+                firing: Firing::default(),
+            }
         };
-        let stages = policy.stages().iter().enumerate().map(stage).collect();
+        let mut stages: Vec<CompiledStage> = policy.stages().iter().enumerate().map(stage).collect();
+        let marked = marked(policy, known);
+        stages.iter_mut().enumerate().for_each(|(index, it)| it.is_marked = marked.contains(&index));
+        let marks = if marked.is_empty() { Vec::new() } else { vec![None; stages.len()] };
         let considered = |moment: Moment| {
             let at = policy.stages().iter().enumerate().filter(|(_, it)| it.at.contains(&moment));
             at.map(|(index, _)| index).collect()
         };
         let by_moment = MOMENTS.map(considered);
-        Self { stages, by_moment }
+        Self { stages, by_moment, marks }
     }
 }
 
@@ -132,7 +137,7 @@ impl Projector for Program {
     #[inline]
     fn project(&mut self, moment: Moment, ambient: &Ambient, edit: &mut Editor<'_, '_>) {
         for index in &self.by_moment[moment as usize] {
-            self.stages[*index].consider(moment, ambient, edit);
+            self.stages[*index].consider(moment, ambient, &mut self.marks, edit);
         }
     }
 
@@ -161,7 +166,13 @@ impl Projector for Program {
 
 impl CompiledStage {
     #[inline]
-    fn consider(&mut self, moment: Moment, ambient: &Ambient, edit: &mut Editor<'_, '_>) {
+    fn consider(
+        &mut self,
+        moment: Moment,
+        ambient: &Ambient,
+        marks: &mut [Option<Mark>],
+        edit: &mut Editor<'_, '_>,
+    ) {
         let holds = self.when.at_a_glance(edit.prompt().tokens());
         if holds == Some(false) {
             if self.asks_every {
@@ -169,7 +180,7 @@ impl CompiledStage {
             }
             return;
         }
-        self.consider_slowly(moment, ambient, edit, holds.is_some());
+        self.consider_slowly(moment, ambient, marks, edit, holds.is_some());
     }
 
     /// Acts where its condition holds, which may be known already.
@@ -177,12 +188,14 @@ impl CompiledStage {
         &mut self,
         moment: Moment,
         ambient: &Ambient,
+        marks: &mut [Option<Mark>],
         edit: &mut Editor<'_, '_>,
         is_known_to_hold: bool,
     ) {
         let arrived = edit.prompt().arrived();
         let env = Env { start: edit.prompt().tokens(), input: 0 };
-        let activation = Activation { env, arrived: [self.seen, arrived], ambient };
+        let session = edit.prompt().history().session_from();
+        let activation = Activation { env, arrived: [self.seen, arrived], session, marks, ambient };
         self.seen = arrived;
         let Some(first) = self.rungs.first_mut() else { return };
         if !is_known_to_hold && !first.holds(&self.when, &activation, edit) {
@@ -206,18 +219,13 @@ impl CompiledStage {
                 super::act::apply(rung, &activation, edit);
             }
         }
-        self.firing.count(edit.prompt().journal().len() > n_edits);
+        let has_acted = edit.prompt().journal().len() > n_edits;
+        self.firing.count(has_acted);
+        if self.is_marked && has_acted {
+            let tokens = edit.prompt().tokens();
+            marks[usize::from(self.index)] = Some(Mark { session, tokens, arrived });
+        }
     }
-}
-
-/// Returns whether any condition of a stage asks what has come since it was last considered.
-fn asks_every(policy: &Policy, stage: &Stage, known: &Known) -> bool {
-    let mut asks = false;
-    let rungs = policy.rungs(stage).flat_map(|it| [it.when, it.until]);
-    for cond in rungs.chain([stage.when.as_ref()]).flatten() {
-        Test::new(cond, known).each(&mut |test| asks |= matches!(test, Test::Every(..)));
-    }
-    asks
 }
 
 impl CompiledRung {
@@ -227,15 +235,17 @@ impl CompiledRung {
         author: Author,
         policy: &Policy,
         spine: &Spine,
-        known: &Known,
+        context: &Context<'_>,
         writer: Option<&Arc<Writer>>,
     ) -> Self {
-        let when = rung.when.map_or(Test::Always, |it| Test::new(it, known));
-        let goal = rung.until.map(|it| Test::new(it, known));
-        let mut asks_scope = false;
+        let known = context.known;
+        let when = rung.when.map_or(Test::Always, |it| Test::new(it, context));
+        let goal = rung.until.map(|it| Test::new(it, context));
+        let (mut asks_scope, mut asks_raw) = (false, false);
         let mut units = Vec::new();
         let mut look = |test: &Test| match test {
             Test::Scope(..) | Test::Reclaimable(..) => asks_scope = true,
+            Test::Raw(..) => (asks_scope, asks_raw) = (true, true),
             Test::Count(unit, ..) => {
                 asks_scope = true;
                 if matches!(unit, Unit::Messages | Unit::Steps | Unit::Turns) && !units.contains(unit) {
@@ -245,7 +255,7 @@ impl CompiledRung {
             _ => {}
         };
         if let Some(cond) = &stage.when {
-            Test::new(cond, known).each(&mut look);
+            Test::new(cond, context).each(&mut look);
         }
         when.each(&mut look);
         let mut asks_progress = false;
@@ -262,6 +272,7 @@ impl CompiledRung {
             settled: Settled::default(),
             asks_progress,
             tracker: asks_scope.then(|| Tracker::new(&units)),
+            raw: asks_raw.then(Box::default),
             units: Vec::new(),
         }
     }
@@ -325,19 +336,18 @@ impl CompiledRung {
     #[inline]
     pub(super) fn look<'a>(
         &mut self,
-        activation: &Activation<'a>,
+        activation: &'a Activation<'a>,
         progress: Progress,
         edit: &mut Editor<'_, '_>,
     ) -> Look<'a> {
         let mut look = Look {
             prompt: edit.prompt().tokens(),
             stable: edit.prompt().stable_tokens(),
-            env: activation.env,
+            raw: 0,
             scope: super::tracker::Totals::default(),
             units: [0; 3],
             progress,
-            arrived: activation.arrived,
-            ambient: activation.ambient,
+            activation,
         };
         if self.tracker.is_some() {
             self.track(&mut look, edit);
@@ -347,7 +357,10 @@ impl CompiledRung {
 
     fn track(&mut self, look: &mut Look<'_>, edit: &mut Editor<'_, '_>) {
         let held = self.scope.bounds();
-        let region = self.scope.region(edit, &look.env);
+        if let Some(raw) = &mut self.raw {
+            look.raw = raw.of(edit);
+        }
+        let region = self.scope.region(edit, &look.activation.env);
         let rows = self.act.rows();
         let Some(tracker) = &mut self.tracker else { return };
         if self.scope.protects_slots() {

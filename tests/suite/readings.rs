@@ -329,7 +329,7 @@ fn a_summary_is_of_no_tool_that_is_left_alone() {
 #[test]
 fn a_summary_by_steps_leaves_a_step_whole_that_an_end_of_its_scope_cuts() {
     let load = turns(&[&[900, 800], &[700]]);
-    // The newest 755 tokens are the last result, 700, and 50 of the answer before; its call of 10 is not among them.
+    // Of the last step, 705 tokens hold the result and 710 the call, too; what the user said belongs to it.
     let stage = |kept: &str| {
         format!(
             r#"(name: "s", when: prompt(above: tokens(2_600)), scope: ({kept}, by: steps(1)),
@@ -345,4 +345,38 @@ fn a_summary_by_steps_leaves_a_step_whole_that_an_end_of_its_scope_cuts() {
         last("keep_first: messages(2), keep_recent: tokens(710)"),
         100 + 10 + 900 + 40 + 100 + 10 + 700
     );
+}
+
+#[test]
+fn what_is_sent_raw_grows_on_whatever_stages_clear() {
+    let clear = |basis: &str| {
+        format!(
+            r#"(name: "clear", when: {basis}(above: tokens(1_500)), scope: (keep_recent: tool_uses(1), kinds: [tool_result]),
+                apply: show(marker(10)))"#
+        )
+    };
+    let timeline = turns(&[&[900, 500, 40, 40]]);
+
+    // The second request with two results is past the trigger either way; after it only the raw prompt is.
+    assert_eq!(prompts(&clear("prompt"), &timeline), [100, 1_010, 630, 680, 730]);
+    assert_eq!(prompts(&clear("raw"), &timeline), [100, 1_010, 630, 190, 210]);
+}
+
+#[test]
+fn a_prompt_has_grown_since_its_stage_last_changed_it() {
+    let drop =
+        r#"(name: "drop", when: grown(above: tokens(1_000)), scope: (kinds: [tool_result]), apply: drop)"#;
+
+    // 1,010 behind no stable prefix, then 1,010 more than the 100 that the first drop left.
+    assert_eq!(prompts(drop, &turns(&[&[900, 900, 150]])), [100, 100, 1_010, 100]);
+}
+
+#[test]
+fn units_are_counted_from_where_a_stage_last_acted_and_before_that_there_are_enough() {
+    let stages = r#"
+        (name: "cut", when: since(stage: "cut", of: steps, at_least: 2), scope: (kinds: [tool_result]), apply: show(marker(10))),
+        (name: "quiet", when: since(stage: "cut", of: steps, below: 1), scope: (kinds: [user]), apply: drop)"#;
+
+    // Nothing to cut at first; cut at the second request, and again two steps later.
+    assert_eq!(prompts(stages, &turns(&[&[900, 900, 900, 900]])), [100, 20, 930, 60, 970]);
 }

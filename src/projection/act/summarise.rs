@@ -6,9 +6,10 @@ use crate::projection::change::SideRequest;
 use crate::projection::edit::Editor;
 use crate::projection::filter::ClassMask;
 use crate::projection::num::Env;
-use crate::projection::program::{Activation, CompiledRung};
+use crate::projection::program::CompiledRung;
 use crate::projection::prompt::{Prompt, SlotIx};
 use crate::projection::region::Region;
+use crate::projection::test::Activation;
 use crate::quantity::Tokens;
 use crate::timeline::{Kind, TurnIx};
 

@@ -7,7 +7,7 @@ use ctxsim::timeline::Kind;
 
 use super::Run;
 use super::apply::rendered;
-use super::history::{Counts, Manner, Stands};
+use super::history::{Counts, Left, Manner, Stands};
 use super::scope::Place;
 use super::size::Env;
 
@@ -18,6 +18,8 @@ pub(super) struct Activation {
     pub(super) manner: Manner,
     before: Counts,
     now: Counts,
+    /// The stage that asks.
+    stage: usize,
 }
 
 /// What a rung has taken.
@@ -57,18 +59,31 @@ impl Run<'_> {
             },
             before,
             now,
+            stage: index,
         };
         let first = policy.rungs(stage).next().unwrap();
         if !stage.when.as_ref().is_none_or(|it| self.holds_at_start(it, &first, &activation)) {
             return;
         }
         self.outcome.firings[index].fired += 1;
+        let n_edits = self.history.n_edits;
         for rung in policy.rungs(stage) {
             let is_met = |cond| self.holds_at_start(cond, &rung, &activation);
             if rung.when.is_none_or(is_met) && !rung.until.is_some_and(is_met) {
                 self.apply(&rung, &activation);
             }
         }
+        if self.history.n_edits > n_edits {
+            let (session, tokens) = (self.history.n_stable(), self.history.tokens());
+            self.left[index] = Some(Left { session, tokens, counts: now });
+        }
+    }
+
+    /// How a stage left a prompt of this session; of the one that asks, where none is named.
+    fn left(&self, name: Option<&String>, activation: &Activation) -> Option<&Left> {
+        let named = name.map(|name| self.policy.stages().iter().position(|it| it.name == *name).unwrap());
+        let left = self.left[named.unwrap_or(activation.stage)].as_ref();
+        left.filter(|it| it.session == self.history.n_stable())
     }
 
     fn holds_at_start(&self, cond: &Cond, rung: &Rung<'_>, activation: &Activation) -> bool {
@@ -107,6 +122,20 @@ impl Run<'_> {
             Cond::Always => true,
             Cond::Prompt(bound) => compare(bound, prompt),
             Cond::Body(bound) => compare(bound, prompt - self.history.stable_tokens()),
+            Cond::Raw(bound) => compare(bound, self.history.raw_tokens()),
+            Cond::Grown { stage, above, at_least, below, at_most } => {
+                let (relation, size) = given([above, at_least, below, at_most]).unwrap();
+                let left = self.left(stage.as_ref(), activation);
+                let left = left.map_or_else(|| self.history.stable_tokens(), |it| it.tokens);
+                relation.holds(prompt.saturating_sub(left), self.world.size(size, activation.env))
+            }
+            Cond::Since { stage, of, above, at_least, below, at_most } => {
+                let (relation, count) = given([above, at_least, below, at_most]).unwrap();
+                let left = self.left(stage.as_ref(), activation);
+                let come =
+                    left.map_or(u64::MAX, |it| of_unit(&activation.now, *of) - of_unit(&it.counts, *of));
+                relation.holds(come, count.get())
+            }
             Cond::Scope(bound) => {
                 let slots = self.scope_slots(rung, activation);
                 let tokens: u64 = slots.iter().map(|it| self.history.slots[*it].view.tokens).sum();
@@ -120,14 +149,8 @@ impl Run<'_> {
             Cond::Taken(extent) => self.has_taken(extent, activation, taken),
             Cond::Every(extent) => {
                 let (unit, count) = extent.units().unwrap();
-                let of = |counts: &Counts| match unit {
-                    Unit::Items => counts.items,
-                    Unit::ToolUses => counts.tool_uses,
-                    Unit::Messages => counts.messages,
-                    Unit::Steps => counts.steps,
-                    Unit::Turns => counts.turns,
-                };
-                (of(&activation.before) + 1..=of(&activation.now)).any(|it| it % count == 0)
+                let [before, now] = [&activation.before, &activation.now].map(|it| of_unit(it, unit));
+                (before + 1..=now).any(|it| it % count == 0)
             }
             Cond::Count { of, above, at_least, below, at_most } => {
                 let (relation, count) = given([above, at_least, below, at_most]).unwrap();
@@ -184,5 +207,16 @@ impl Run<'_> {
             Extent::Fraction(share) => taken.items >= share.of(taken.of),
             Extent::All => taken.items >= taken.of,
         }
+    }
+}
+
+/// How many units of a kind have come.
+fn of_unit(counts: &Counts, unit: Unit) -> u64 {
+    match unit {
+        Unit::Items => counts.items,
+        Unit::ToolUses => counts.tool_uses,
+        Unit::Messages => counts.messages,
+        Unit::Steps => counts.steps,
+        Unit::Turns => counts.turns,
     }
 }
