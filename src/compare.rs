@@ -1,5 +1,6 @@
 //! What is simulated for a comparison, and its report: a scenario is opened when its turn comes, played, folded and forgotten.
 
+mod applied;
 mod avoided;
 pub mod check;
 mod convert;

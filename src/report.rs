@@ -37,6 +37,7 @@ use indexmap::{IndexMap, IndexSet};
 use self::numbers::thousands;
 use crate::error::Error;
 use crate::input::Profile;
+use crate::input::policy::Apply;
 use crate::input::profile::written::RecoveryPrice;
 use crate::input::scenario::refetch::{Bound, Refetch};
 use crate::input::suite::Reference;
@@ -139,6 +140,8 @@ pub struct Run {
     pub assumed: Arc<Assumed>,
     /// The stages of the policy.
     pub stages: Arc<[StageFacts]>,
+    /// The setting that makes the real agent do it, where the policy has one.
+    pub apply: Option<Arc<Apply>>,
 }
 
 /// What of a load a report speaks of.

@@ -1,11 +1,14 @@
 //! The tables of a report: one a group of scenarios and a profile, one line a policy.
 
+use std::sync::Arc;
+
 use indexmap::{IndexMap, IndexSet};
 
 use super::fit::Column;
 use super::metric::{Digits, columns};
 use super::numbers::{self, NONE};
 use super::{ALL, Report, Run, distinct};
+use crate::input::policy::Apply;
 use crate::measure::{Spread, Tally};
 
 /// Up to so many scenarios are shown beside their sum.
@@ -49,6 +52,8 @@ pub struct Line {
     pub spread: Option<Spread>,
     /// Where it stopped at a limit.
     pub stopped: Option<String>,
+    /// The setting that makes the real agent do it, where it is the same everywhere.
+    pub apply: Option<Arc<Apply>>,
 }
 
 /// A group of scenarios.
@@ -336,7 +341,8 @@ fn line(runs: &[&Run]) -> Option<Line> {
     for run in more {
         tally.add(&run.tally);
     }
-    Some(Line { policy: first.policy.clone(), tally, spread: None, stopped: stopped(runs) })
+    let apply = first.apply.clone().filter(|it| more.iter().all(|run| run.apply.as_ref() == Some(it)));
+    Some(Line { policy: first.policy.clone(), tally, spread: None, stopped: stopped(runs), apply })
 }
 
 /// Says where a policy stopped at a limit, if it did.

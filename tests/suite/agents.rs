@@ -2,6 +2,7 @@
 
 mod first_edits;
 mod pairs;
+mod settings;
 
 use ctxsim::catalog::{Catalog, Kind};
 use ctxsim::compare::{Comparison, Load, Plan};
