@@ -10,6 +10,7 @@ pub mod firing;
 pub mod history;
 pub mod prompt;
 mod raw;
+mod same;
 pub mod reach;
 pub mod region;
 pub mod rendition;

@@ -221,6 +221,11 @@ impl<'p, 't> Editor<'p, 't> {
         self.absorb_as(slots, Text { tokens, content }, request);
     }
 
+    /// Sends a request beside the agent's own.
+    pub(crate) fn ask(&mut self, request: SideRequest) {
+        self.log.requests.push(request);
+    }
+
     fn absorb_as(&mut self, slots: &[SlotIx], text: Text, request: Option<SideRequest>) {
         let Some(host) = slots.first().copied() else { return };
         if self.manner.is_plain() && !self.log.remembers_any() && self.manner.moment != Moment::Entry {

@@ -17,7 +17,7 @@ use super::tracker::Tracker;
 use super::writer::Writer;
 use super::{Ambient, Projector, text_as_it_came};
 use crate::input::policy::{Lasts, Moment, Part, Policy, Prefix, Rung, Stage, Unit};
-use crate::timeline::{Spine, Texts, Timeline};
+use crate::timeline::{Texts, Timeline};
 
 /// Every moment, in the order of its number.
 const MOMENTS: [Moment; 6] = [
@@ -98,7 +98,7 @@ impl Program {
     /// Compiles a policy.
     #[must_use]
     pub fn new(policy: &Policy, timeline: &Timeline, known: &Known) -> Self {
-        let (spine, writer) = (&timeline.spine, Writer::of(timeline, known));
+        let writer = Writer::of(timeline, known);
         let mut author = 0;
         let stage = |(index, stage): (usize, &Stage)| {
             let context = Context { known, stages: policy.stages(), own: index };
@@ -109,7 +109,7 @@ impl Program {
                     .rungs(stage)
                     .map(|rung| {
                         author += 1;
-                        CompiledRung::new(&rung, stage, author, policy, spine, &context, writer.as_ref())
+                        CompiledRung::new(&rung, stage, author, policy, timeline, &context, writer.as_ref())
                     })
                     .collect(),
                 for_request: stage.lasts == Lasts::Request,
@@ -234,7 +234,7 @@ impl CompiledRung {
         stage: &Stage,
         author: Author,
         policy: &Policy,
-        spine: &Spine,
+        timeline: &Timeline,
         context: &Context<'_>,
         writer: Option<&Arc<Writer>>,
     ) -> Self {
@@ -267,8 +267,8 @@ impl CompiledRung {
             author,
             when,
             goal,
-            scope: CompiledScope::new(rung.scope, spine, known),
-            act: Act::new(rung.action, policy, spine, known, writer),
+            scope: CompiledScope::new(rung.scope, timeline, known),
+            act: Act::new(rung.action, policy, timeline, known, writer),
             settled: Settled::default(),
             asks_progress,
             tracker: asks_scope.then(|| Tracker::new(&units)),

@@ -52,6 +52,12 @@ impl Rendered {
 }
 
 impl Render {
+    /// An item as it came.
+    #[must_use]
+    pub fn raw() -> Self {
+        Self { shown: Shown::Raw, tokens: 0, exact: None }
+    }
+
     /// Prepares a rendition; `exact` overrules its own rule.
     #[must_use]
     pub fn new(rendition: &Rendition, exact: Option<bool>, known: &Known) -> Self {

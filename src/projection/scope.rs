@@ -1,14 +1,17 @@
 //! Where a stage acts: a region of slots, what is protected in it, and the units it is taken in.
 
+use std::sync::Arc;
+
 use super::edit::Editor;
 use super::filter::Filter;
 use super::num::{Env, Known};
 use super::prompt::{Prompt, SlotIx};
 use super::reach::{Ask, Reach};
 use super::region::Region;
+use super::same::Superseded;
 use super::tracker::unit_of;
 use crate::input::policy::{Extent, Order, Part, Scope, Unit};
-use crate::timeline::Spine;
+use crate::timeline::Timeline;
 
 /// A scope as a program holds it.
 #[derive(Clone, Debug, PartialEq)]
@@ -20,10 +23,14 @@ pub struct CompiledScope {
     /// Which unit goes first.
     pub order: Order,
     keep: Vec<Protected>,
+    /// Whether single slots are protected.
+    protects_slots: bool,
     keep_first: Option<Reach>,
     keep_recent: Option<Reach>,
     only_recent: Option<Reach>,
     by: Reach,
+    /// What later results supersede; nothing else is in the scope.
+    superseded: Option<Arc<Superseded>>,
     /// Of which units only complete ones are in the scope.
     whole: Option<(Unit, u64)>,
 }
@@ -40,7 +47,8 @@ struct Protected {
 impl CompiledScope {
     /// Prepares a scope.
     #[must_use]
-    pub fn new(scope: &Scope, spine: &Spine, known: &Known) -> Self {
+    pub fn new(scope: &Scope, timeline: &Timeline, known: &Known) -> Self {
+        let spine = &timeline.spine;
         let reach = |extent: &Option<Extent>| extent.as_ref().map(|it| Reach::new(it, known));
         let keep = scope.keep.iter().map(|it| Protected {
             filter: Filter::of(&it.kinds, &it.tools, spine),
@@ -53,10 +61,12 @@ impl CompiledScope {
             filter: Filter::new(scope, spine, known),
             order: scope.order,
             keep: keep.collect(),
+            protects_slots: !scope.keep.is_empty() || !scope.superseded_by.is_empty(),
             keep_first: reach(&scope.keep_first),
             keep_recent: reach(&scope.keep_recent),
             only_recent: reach(&scope.only_recent),
             by: reach(&scope.by).unwrap_or(Reach::Units(Unit::Items, 1)),
+            superseded: Superseded::new(&scope.superseded_by, timeline).map(Arc::new),
             whole: scope.by.as_ref().filter(|_| scope.whole).and_then(Extent::units),
         }
     }
@@ -67,14 +77,14 @@ impl CompiledScope {
         self.keep_first.is_none()
             && self.keep_recent.is_none()
             && self.only_recent.is_none()
-            && self.keep.is_empty()
+            && !self.protects_slots
             && self.whole.is_none()
     }
 
-    /// Returns whether single slots inside the region are protected.
+    /// Returns whether single slots inside the region are protected, as long as nothing comes behind them.
     #[must_use]
     pub fn protects_slots(&self) -> bool {
-        !self.keep.is_empty()
+        self.protects_slots
     }
 
     /// Returns the region in which the stage acts now.
@@ -177,11 +187,12 @@ impl CompiledScope {
     #[inline(always)]
     #[must_use]
     pub fn has(&self, prompt: &Prompt<'_>, index: SlotIx) -> bool {
-        self.filter.has(prompt, index) && (self.keep.is_empty() || !self.protects(prompt, index))
+        self.filter.has(prompt, index) && (!self.protects_slots || !self.protects(prompt, index))
     }
 
     fn protects(&self, prompt: &Prompt<'_>, index: SlotIx) -> bool {
         self.keep.iter().any(|it| it.holds(prompt, index))
+            || self.superseded.as_ref().is_some_and(|it| !it.has(prompt, index))
     }
 
     /// Collects the slots of the next unit from a place on; none are left when it stays empty.

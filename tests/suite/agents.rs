@@ -3,6 +3,7 @@
 mod first_edits;
 mod pairs;
 mod settings;
+mod targets;
 
 use ctxsim::catalog::{Catalog, Kind};
 use ctxsim::compare::{Comparison, Load, Plan};

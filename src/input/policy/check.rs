@@ -6,6 +6,7 @@ mod layout;
 mod memory;
 mod scope;
 mod size;
+mod summary;
 
 use indexmap::IndexMap;
 

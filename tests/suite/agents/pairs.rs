@@ -1,8 +1,11 @@
 //! No preset sends a result without its call, or a call without its result: no provider would take it.
+//!
+//! Files that come back behind a summary are no results any more, and may go without their calls.
 
 use ctxsim::cache::CacheRule;
 use ctxsim::engine::{Watch, simulate_watched};
-use ctxsim::input::policy::Moment;
+use ctxsim::input::Policy;
+use ctxsim::input::policy::{Action, Moment};
 use ctxsim::ledger::Rows;
 use ctxsim::projection::{Editor, Projector, State};
 use ctxsim::timeline::Kind;
@@ -14,6 +17,8 @@ use super::{loads, timeline};
 struct Pairs {
     n_requests: usize,
     torn: Option<String>,
+    /// Whether what a summary hides may come back.
+    restores: bool,
 }
 
 impl Watch for Pairs {
@@ -29,11 +34,19 @@ impl Watch for Pairs {
         let calls = (0..prompt.len()).filter(|it| prompt.kind(*it) == Kind::ToolCall);
         for call in calls {
             let result = prompt.item(call).pair;
-            if result < prompt.len() && is_shown(call) != is_shown(result) && self.torn.is_none() {
+            let comes_back = self.restores && prompt.slot(call).state == State::Absorbed;
+            let is_torn = result < prompt.len() && is_shown(call) != is_shown(result) && !comes_back;
+            if is_torn && self.torn.is_none() {
                 self.torn = Some(format!("request {}: items {call} and {result}", self.n_requests));
             }
         }
     }
+}
+
+/// Whether a summary of the policy brings files back.
+fn restores(policy: &Policy) -> bool {
+    let mut actions = policy.stages().iter().flat_map(|it| policy.rungs(it)).map(|it| it.action);
+    actions.any(|it| matches!(it, Action::Summarise(summary) if summary.restore.is_some()))
 }
 
 #[test]
@@ -43,7 +56,7 @@ fn a_call_and_its_result_are_sent_together() {
     for load in &loads {
         let profile = &load.profiles[0];
         for policy in &load.policies {
-            let mut pairs = Pairs::default();
+            let mut pairs = Pairs { restores: restores(policy), ..Pairs::default() };
             let same = |cache: Box<dyn CacheRule>| cache;
             let rules = &profile.cache;
             simulate_watched(

@@ -1,16 +1,13 @@
 //! What rungs do: show in another way, drop, summarise.
 
-use std::collections::BTreeSet;
-
 use ctxsim::input::policy::{
-    Action, Budget, Count, Counts, Extent, Moment, Order, Part, Rendition, Rung, Shown, Size, Summarise,
-    SummaryPrompt, TableRow, matches_any,
+    Action, Budget, Counts, Extent, Moment, Order, Part, Rendition, Rung, Shown, Size, TableRow, matches_any,
 };
 use ctxsim::timeline::{Item, Kind, Preserve};
 
 use super::Run;
 use super::ask::{Activation, Predicted, Taken};
-use super::history::{SideRequest, Stands, View};
+use super::history::{Stands, View};
 use super::scope::Place;
 use super::size::{Env, World};
 
@@ -249,65 +246,5 @@ impl Run<'_> {
         let after = View { tokens: 0, exact: false, stands, ..before };
         self.history.edit(slot, after, &activation.manner);
         1
-    }
-
-    fn summarise(
-        &mut self,
-        rung: &Rung<'_>,
-        summary: &Summarise,
-        place: &Place<'_>,
-        activation: &Activation,
-        taken: &mut Taken,
-    ) -> (u32, u32) {
-        let place = &place.of_whole_steps(&self.history, &self.world);
-        let by = place.by(&self.history, &self.world);
-        let (mut from, mut n_units) = (place.region.start, 0);
-        let (mut slots, mut input, mut copied) = (Vec::new(), 0_u64, 0_u64);
-        let mut output = 0;
-        loop {
-            let freed = input.saturating_sub(output);
-            let freed_in_scope = if place.has_summaries() { freed } else { input };
-            let predicted = Predicted { freed, freed_in_scope };
-            let is_met = |goal| self.holds(goal, rung, activation, taken, predicted);
-            if rung.until.is_some_and(is_met) {
-                break;
-            }
-            let unit = place.unit_from(from, by, &self.history, &self.world);
-            let Some(last) = unit.last() else { break };
-            from = last + 1;
-            n_units += 1;
-            for slot in unit {
-                self.take(taken, slot);
-                let tokens = self.history.slots[slot].view.tokens;
-                if summary.copy.contains(&self.history.kind(slot)) {
-                    copied += tokens;
-                } else {
-                    input += tokens;
-                    slots.push(slot);
-                }
-            }
-            output = self.world.size(&summary.output, Env { input, ..activation.env });
-        }
-        if slots.is_empty() || n_units < summary.at_least.as_ref().map_or(1, Count::get) || output >= input {
-            return (0, 0);
-        }
-        if summary.prompt != SummaryPrompt::Free {
-            let env = Env { input, ..activation.env };
-            let overhead = summary.overhead.as_ref().map_or(0, |it| self.world.size(it, env));
-            let turns: BTreeSet<u32> = slots.iter().map(|it| self.history.item(*it).turn_ix).collect();
-            self.history.requests.push(SideRequest {
-                prompt: overhead.saturating_add(input + copied),
-                output: output + copied,
-                n_turns: turns.len() as u32,
-            });
-        }
-        let serial = self.history.next_summary();
-        for (n, slot) in slots.iter().enumerate() {
-            let before = self.history.slots[*slot].view;
-            let (tokens, stands) =
-                if n == 0 { (output, Stands::Summary(serial)) } else { (0, Stands::Behind) };
-            self.history.edit(*slot, View { tokens, stands, ..before }, &activation.manner);
-        }
-        (slots.len() as u32, slots.len() as u32)
     }
 }

@@ -13,6 +13,7 @@ mod memory;
 mod needs;
 mod scope;
 mod size;
+mod summarise;
 
 use ctxsim::input::policy::MemoryPlace;
 use ctxsim::input::policy::Moment;
