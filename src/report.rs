@@ -18,6 +18,7 @@ pub mod metric;
 pub mod numbers;
 pub mod places;
 mod prose;
+mod reasons;
 mod resets;
 pub mod recording;
 pub mod retention;
@@ -76,6 +77,8 @@ pub struct Report {
     pub oracles: Vec<String>,
     /// The share of the evidence that a policy must keep to be advised.
     pub min_evidence: f64,
+    /// Whether tables rank the policies and say why each costs what it does.
+    pub is_ranked: bool,
 }
 
 /// A file that was named, or found where it was looked for, and that is not in a report.
@@ -193,6 +196,7 @@ impl Report {
             sessions: Vec::new(),
             oracles: Vec::new(),
             min_evidence: verdict::MIN_EVIDENCE,
+            is_ranked: false,
         }
     }
 

@@ -2,6 +2,8 @@
 
 mod first_edits;
 mod pairs;
+mod ranking;
+mod reality;
 mod settings;
 mod targets;
 
