@@ -29,6 +29,7 @@ pub(super) fn summarise(
     activation: &Activation<'_>,
     edit: &mut Editor<'_, '_>,
 ) {
+    let region = rung.scope.of_whole_steps(edit, region);
     if summary.per_unit {
         return summarise_each(rung, summary, region, activation, edit);
     }
