@@ -129,6 +129,7 @@ fn repeating(mut spec: ScenarioFile) -> ScenarioFile {
 fn policy(strategy: &str, scenario: &ScenarioFile) -> Policy {
     let name = match strategy {
         "none" => "identity".to_owned(),
+        "tool_result" => "agents/agent_framework/collapse_tool_results".to_owned(),
         other => format!("agents/agent_framework/{other}"),
     };
     let mut spec: PolicyFile = Catalog::bundled().policy(&name).unwrap().spec;

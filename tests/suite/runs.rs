@@ -80,7 +80,9 @@ fn runs(load: &str, set: &[&str], profiles: &[&str], policies: &[&str]) -> Vec<R
     let catalog = Catalog::bundled();
     let expanded = policies.iter().flat_map(|it| catalog.expand(Kind::Policy, it));
     let comparison = Comparison {
-        policies: expanded.filter(|it| !it.starts_with("field/") && !it.starts_with("agents/")).collect(),
+        policies: expanded
+            .filter(|it| !["field/", "agents/", "bases/"].iter().any(|folder| it.starts_with(folder)))
+            .collect(),
         scenarios: vec![load.to_owned()],
         profiles: owned(profiles),
         set: owned(set),
