@@ -1,6 +1,7 @@
 //! What a policy lets the model see: the prompt, its editor, and the trait that every policy implements.
 
 pub mod chain;
+mod counter;
 pub mod change;
 pub mod edit;
 pub mod fault;
@@ -22,6 +23,7 @@ pub mod mark;
 mod slot;
 pub mod text;
 pub mod program;
+mod rung;
 pub mod window;
 mod writer;
 
@@ -71,11 +73,33 @@ pub trait Projector {
         Vec::new()
     }
 
+    /// Returns how much of an item is left where its slot shows a part of it, or a summary that says a part; `None` where
+    /// that is not known, or where all of it stands or nothing.
+    fn left(&self, _prompt: &Prompt<'_>, _slot: SlotIx) -> Option<Left> {
+        None
+    }
+
     /// Returns the text of what stands in a slot; `None` where the load has no text, where a model wrote it, and for
     /// renditions that are known by their size alone. A policy that puts words of its own into the prompt says them.
     fn text(&self, prompt: &Prompt<'_>, texts: &Texts, slot: SlotIx) -> Option<String> {
         text_as_it_came(prompt.slot(slot), texts, prompt.item(slot).origin)
     }
+}
+
+/// What is left of an item.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Left {
+    /// Tokens of its beginning.
+    pub head: u32,
+    /// Tokens of its end.
+    pub tail: u32,
+    /// Whether the rest can be fetched by a handle.
+    pub has_handle: bool,
+}
+
+impl Left {
+    /// All that it said.
+    pub const ALL: Self = Self { head: u32::MAX, tail: 0, has_handle: false };
 }
 
 /// Returns the text of an item that is shown as it came.
@@ -99,6 +123,10 @@ impl<P: Projector + ?Sized> Projector for Box<P> {
 
     fn firings(&self) -> Vec<Firing> {
         (**self).firings()
+    }
+
+    fn left(&self, prompt: &Prompt<'_>, slot: SlotIx) -> Option<Left> {
+        (**self).left(prompt, slot)
     }
 
     fn text(&self, prompt: &Prompt<'_>, texts: &Texts, slot: SlotIx) -> Option<String> {

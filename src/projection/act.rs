@@ -18,19 +18,21 @@ use self::pool::OpenPool;
 use self::ranked::ranked;
 use self::stay::Stay;
 use self::summarise::summarise;
+use super::Left;
 use super::edit::Editor;
 use super::num::{Env, Known, Num};
-use super::program::CompiledRung;
-use super::prompt::{Prompt, SlotIx};
+use super::prompt::{Prompt, SlotIx, State};
 use super::region::Region;
 use super::rendition::Rows;
+use super::rung::CompiledRung;
 use super::scope;
 use super::test::{Activation, Progress};
 use super::tracker::unit_of;
 use super::writer::Writer;
 use crate::input::Policy;
 use crate::input::policy::{
-    Action, Budget, Count, Counts, Order, Part, Size, Summarise, SummaryPrompt, Unit,
+    Action, Budget, Count, Counts, Order, Part, Size, Summarise, SummaryPer, SummaryPrompt, SummaryWords,
+    Unit,
 };
 use crate::quantity::Tokens;
 use crate::timeline::{Kind, Timeline};
@@ -59,6 +61,8 @@ pub(super) struct CompiledSummary {
     copy: Vec<Kind>,
     overhead: Num,
     at_least: u64,
+    per_unit: bool,
+    says: SummaryWords,
     request: Option<SummaryPrompt>,
     /// The most that the summariser reads.
     reads: Option<Num>,
@@ -77,6 +81,8 @@ impl CompiledSummary {
             copy: summary.copy.clone(),
             overhead: size(summary.overhead.as_ref()),
             at_least: summary.at_least.as_ref().map_or(1, Count::get),
+            per_unit: summary.per == SummaryPer::Unit,
+            says: summary.says,
             request: Some(summary.prompt).filter(|it| *it != SummaryPrompt::Free),
             reads: summary.reads.as_ref().map(|it| Num::new(it, known)),
             again: summary.again.as_ref().map(|it| CompiledSecond::new(it, known)),
@@ -139,6 +145,27 @@ impl Act {
             Self::Show { rows, .. } => rows.text(prompt, slot, prompt.slot(slot).rendition),
             Self::Fold(fold) => fold.text(prompt, slot),
             Self::Drop | Self::Summarise(_) => None,
+        }
+    }
+
+    /// Returns how much is left of an item that it showed in part, or that it summed up.
+    pub(super) fn left(&self, prompt: &Prompt<'_>, slot: SlotIx) -> Option<Left> {
+        match (self, prompt.slot(slot).state) {
+            (Self::Show { rows, .. }, State::Shown) => rows.left(prompt, slot),
+            (Self::Summarise(summary), State::Host | State::Absorbed) => summary.left(prompt, slot),
+            _ => None,
+        }
+    }
+
+    /// Returns whether it would change what stands in a slot, as far as that is known before it acts.
+    pub(super) fn would_change(&self, prompt: &Prompt<'_>, slot: SlotIx) -> bool {
+        match self {
+            Self::Show { rows, .. } => {
+                let stands = prompt.slot(slot);
+                let rendered = rows.at(prompt.item(slot), None);
+                stands.state == State::Shown && rendered.is_some_and(|it| it.tokens < stands.tokens)
+            }
+            Self::Drop | Self::Summarise(_) | Self::Fold(_) => true,
         }
     }
 
@@ -216,18 +243,18 @@ impl Progress {
         self.items += 1;
         self.tool_uses += u64::from(prompt.kind(index) == Kind::ToolResult);
         self.tokens += Tokens::from(prompt.slot(index).tokens);
-        let now = [Unit::Messages, Unit::Steps, Unit::Turns].map(|unit| unit_of(prompt, index, unit) + 1);
-        for (n, counted) in [&mut self.messages, &mut self.steps, &mut self.turns].into_iter().enumerate() {
+        let now = Unit::GATHERED.map(|unit| unit_of(prompt, index, unit) + 1);
+        for (n, counted) in self.gathered.iter_mut().enumerate() {
             *counted += u64::from(self.last[n] != now[n]);
         }
         self.last = now;
     }
 
-    /// Counts messages, steps and turns once each where slots are not taken in order.
-    fn recount(&mut self, prompt: &Prompt<'_>, index: SlotIx, seen: &mut [BTreeSet<usize>; 3]) {
-        for (unit, seen) in [Unit::Messages, Unit::Steps, Unit::Turns].into_iter().zip(seen.iter_mut()) {
+    /// Counts messages, groups, steps and turns once each where slots are not taken in order.
+    fn recount(&mut self, prompt: &Prompt<'_>, index: SlotIx, seen: &mut [BTreeSet<usize>; 4]) {
+        for (unit, seen) in Unit::GATHERED.into_iter().zip(seen.iter_mut()) {
             seen.insert(unit_of(prompt, index, unit));
         }
-        [self.messages, self.steps, self.turns] = [&seen[0], &seen[1], &seen[2]].map(|it| it.len() as u64);
+        self.gathered = std::array::from_fn(|n| seen[n].len() as u64);
     }
 }

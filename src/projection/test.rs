@@ -24,6 +24,8 @@ pub enum Test {
     Grown(usize, Relation, Num),
     /// Units that have come since a stage last acted.
     Since(usize, Unit, Relation, u64),
+    /// The same as the harness counts it.
+    Counted(Relation, Num),
     /// Tokens in the scope.
     Scope(Relation, Num),
     /// Tokens that the stage would free.
@@ -55,18 +57,14 @@ pub struct Progress {
     pub items: u64,
     /// Tool results taken.
     pub tool_uses: u64,
-    /// Messages, steps, turns taken from.
-    pub messages: u64,
-    /// Steps taken from.
-    pub steps: u64,
-    /// Turns taken from.
-    pub turns: u64,
+    /// Messages, groups, steps and turns taken from.
+    pub gathered: [u64; 4],
     /// Tokens taken.
     pub tokens: Tokens,
     /// Items that the scope had when the activation began.
     pub of: u64,
-    /// The message, step and turn last taken from, counted from 1.
-    pub last: [usize; 3],
+    /// Those last taken from, counted from 1.
+    pub last: [usize; 4],
 }
 
 /// What stays the same during one activation.
@@ -98,12 +96,16 @@ pub struct Look<'a> {
     pub prompt: Tokens,
     /// Of these, the stable prefix.
     pub stable: Tokens,
+    /// What a size may ask.
+    pub env: Env,
     /// Tokens of the prompt as it came, where a condition asks.
     pub raw: Tokens,
+    /// What stands behind the stable prefix, as the harness counts it.
+    pub counted: Tokens,
     /// What stands in the scope.
     pub scope: Totals,
-    /// Messages, steps and turns that have an item in the scope.
-    pub units: [u64; 3],
+    /// Messages, groups, steps and turns that have an item in the scope.
+    pub units: [u64; 4],
     /// How far the activation has come.
     pub progress: Progress,
     /// What stays the same.
@@ -160,6 +162,7 @@ impl Test {
                 let (relation, count) = given.unwrap_or((Relation::AtLeast, &Count::Fixed(0)));
                 Self::Since(context.stage(stage.as_ref()), *of, relation, count.get())
             }
+            Cond::Counted(bound) => with(Self::Counted, bound),
             Cond::Scope(bound) => with(Self::Scope, bound),
             Cond::Reclaimable(bound) => with(Self::Reclaimable, bound),
             Cond::Freed(bound) => with(Self::Freed, bound),
@@ -176,6 +179,23 @@ impl Test {
             Cond::All(parts) => Self::All(all(parts)),
             Cond::Any(parts) => Self::Any(all(parts)),
             Cond::Not(part) => Self::Not(Box::new(Self::new(part, context))),
+        }
+    }
+
+    /// Returns the size that a bound compares with, if the condition is one.
+    #[must_use]
+    pub fn size(&self) -> Option<&Num> {
+        match self {
+            Self::Prompt(_, size)
+            | Self::Body(_, size)
+            | Self::Raw(_, size)
+            | Self::Grown(_, _, size)
+            | Self::Counted(_, size)
+            | Self::Scope(_, size)
+            | Self::Reclaimable(_, size)
+            | Self::Freed(_, size) => Some(size),
+            Self::Taken(Reach::Tokens(size)) => Some(size),
+            _ => None,
         }
     }
 
@@ -213,13 +233,13 @@ impl Test {
     pub fn holds(&self, look: &Look<'_>) -> bool {
         match self {
             Self::Always => true,
-            Self::Prompt(relation, size) => relation.holds(look.prompt, size.eval(&look.activation.env)),
+            Self::Prompt(relation, size) => relation.holds(look.prompt, size.eval(&look.env)),
             other => other.holds_otherwise(look),
         }
     }
 
     fn holds_otherwise(&self, look: &Look<'_>) -> bool {
-        let Activation { env, ambient, .. } = look.activation;
+        let (env, ambient) = (&look.env, look.activation.ambient);
         match self {
             Self::Always => true,
             Self::Prompt(relation, size) => relation.holds(look.prompt, size.eval(env)),
@@ -229,6 +249,7 @@ impl Test {
             Self::Raw(relation, size) => relation.holds(look.raw, size.eval(env)),
             Self::Grown(stage, relation, size) => relation.holds(grown(*stage, look), size.eval(env)),
             Self::Since(stage, unit, relation, count) => relation.holds(since(*stage, *unit, look), *count),
+            Self::Counted(relation, size) => relation.holds(look.counted, size.eval(env)),
             Self::Scope(relation, size) => relation.holds(look.scope.tokens, size.eval(env)),
             Self::Reclaimable(relation, size) => relation.holds(look.scope.reclaimable, size.eval(env)),
             Self::Freed(relation, size) => {
@@ -268,6 +289,7 @@ fn arrived(arrived: &Arrived, unit: Unit) -> u64 {
         Unit::ToolUses => arrived.tool_uses,
         Unit::Steps => arrived.steps,
         Unit::Messages => arrived.messages,
+        Unit::Groups => arrived.groups,
         Unit::Turns => arrived.turns,
     }
 }
@@ -278,8 +300,9 @@ fn counted(look: &Look<'_>, unit: Unit) -> u64 {
         Unit::Items => look.scope.items,
         Unit::ToolUses => look.scope.tool_uses,
         Unit::Messages => look.units[0],
-        Unit::Steps => look.units[1],
-        Unit::Turns => look.units[2],
+        Unit::Groups => look.units[1],
+        Unit::Steps => look.units[2],
+        Unit::Turns => look.units[3],
     }
 }
 
@@ -289,10 +312,11 @@ fn taken(reach: &Reach, look: &Look<'_>) -> bool {
     match reach {
         Reach::Units(Unit::Items, count) => progress.items >= *count,
         Reach::Units(Unit::ToolUses, count) => progress.tool_uses >= *count,
-        Reach::Units(Unit::Messages, count) => progress.messages >= *count,
-        Reach::Units(Unit::Steps, count) => progress.steps >= *count,
-        Reach::Units(Unit::Turns, count) => progress.turns >= *count,
-        Reach::Tokens(size) => progress.tokens >= size.eval(&look.activation.env),
+        Reach::Units(Unit::Messages, count) => progress.gathered[0] >= *count,
+        Reach::Units(Unit::Groups, count) => progress.gathered[1] >= *count,
+        Reach::Units(Unit::Steps, count) => progress.gathered[2] >= *count,
+        Reach::Units(Unit::Turns, count) => progress.gathered[3] >= *count,
+        Reach::Tokens(size) => progress.tokens >= size.eval(&look.env),
         Reach::Fraction(share) => progress.items >= share.of(progress.of),
         Reach::All => progress.items >= progress.of,
     }

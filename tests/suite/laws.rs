@@ -79,6 +79,7 @@ fn identity() -> Policy {
         recovery: None,
         memory: None,
         code: None,
+        counter: None,
         layout: None,
     };
     Policy::new(&spec).unwrap()

@@ -22,6 +22,7 @@ mod identity;
 mod import;
 mod inputs;
 mod laws;
+mod live_grid;
 mod memory;
 mod oracle;
 mod pictures;

@@ -13,7 +13,8 @@ use indexmap::IndexMap;
 use self::size::Resolver;
 use super::apply;
 use super::{
-    Action, Cond, Policy, PolicyFile, Recovery, Scope, Size, Stage, StageFile, Step, TableRow, Template,
+    Action, Cond, Lasts, Moment, Policy, PolicyFile, Recovery, Scope, Size, Stage, StageFile, Step, TableRow,
+    Template,
 };
 use crate::diag::{Problems, nearest};
 
@@ -25,6 +26,11 @@ pub(super) fn policy(mut file: PolicyFile, problems: &mut Problems) -> Policy {
     let stages = stages(&mut file, problems);
     if let Some(memory) = &file.memory {
         problems.within("memory", |to| memory::memory(memory, to));
+    }
+    let PolicyFile { params, counter, .. } = &mut file;
+    let resolver = Resolver { params, stages: &[] };
+    for (kind, size) in counter.iter_mut().flat_map(|it| &mut it.adds) {
+        problems.within(format_args!("counter.adds.{}", kind.name()), |to| resolver.size(size, to));
     }
     problems.within("layout", |to| layout::layout(file.layout.as_ref(), to));
     recovery(&mut file, problems);
@@ -140,6 +146,10 @@ impl StageCheck<'_> {
         if stage.at.is_empty() {
             let help = "write `at: [request]`, or leave `at` out";
             problems.push_at("stage-never", "at", "a stage needs a moment", help);
+        }
+        if stage.lasts == Lasts::TurnEnd && !stage.at.contains(&Moment::TurnEnd) {
+            let help = "write `at: [request, turn_end]`, or `lasts: request`";
+            problems.push_at("lasts-never", "lasts", "no edit of this stage would stay", help);
         }
         self.resolver.cond_in("when", stage.when.as_mut(), problems);
         self.resolver.cond_in("until", stage.until.as_mut(), problems);

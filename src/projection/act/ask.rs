@@ -37,28 +37,26 @@ pub(super) struct Made {
 }
 
 impl CompiledSummary {
-    /// Returns the requests that write a summary; none, where no model does.
-    pub(super) fn requests(&self, made: &Made, env: &Env, edit: &mut Editor<'_, '_>) -> Vec<SideRequest> {
-        let Some(prompt) = self.request else { return Vec::new() };
+    /// Sends the requests that write a summary; none, where no model does.
+    pub(super) fn ask(&self, made: &Made, env: &Env, edit: &mut Editor<'_, '_>) {
+        let Some(prompt) = self.request else { return };
         let is_aligned = prompt == SummaryPrompt::Aligned;
         let history = if is_aligned {
             edit.prompt().tokens()
         } else {
             self.reads.as_ref().map_or(made.read, |it| made.read.min(it.eval(env)))
         };
-        let mut ask = |overhead: Tokens, history: Option<Tokens>, output, items| SideRequest {
-            prompt: overhead.saturating_add(history.unwrap_or(0)),
-            chain: (is_aligned && history.is_some()).then(|| edit.chain().asking(overhead)),
-            output,
-            items,
+        let mut ask = |overhead: Tokens, history: Option<Tokens>, output, items| {
+            let chain = (is_aligned && history.is_some()).then(|| edit.chain().asking(overhead));
+            let prompt = overhead.saturating_add(history.unwrap_or(0));
+            edit.ask(SideRequest { prompt, chain, output, items });
         };
-        let mut requests = vec![ask(self.overhead.eval(env), Some(history), made.written, made.n_turns)];
+        ask(self.overhead.eval(env), Some(history), made.written, made.n_turns);
         if let Some(again) = &self.again {
             let overhead = again.overhead.eval(env).saturating_add(made.written);
             let history = (again.reads == SecondReads::History).then_some(history);
             let output = again.output.as_ref().map_or(made.written, |it| it.eval(env));
-            requests.push(ask(overhead, history, output, 0));
+            ask(overhead, history, output, 0);
         }
-        requests
     }
 }

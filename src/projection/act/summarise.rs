@@ -1,16 +1,23 @@
 //! Summaries: the shortest run of units whose predicted result meets the goal gives way to one text.
 
+use xxhash_rust::xxh3::xxh3_64;
+
 use super::ask::Made;
+use super::fold::extend;
 use super::stay::Left;
 use super::{CompiledSummary, progress};
-use crate::input::policy::Part;
+use crate::input::policy::{Part, SummaryWords};
+use crate::projection;
 use crate::projection::edit::Editor;
 use crate::projection::filter::ClassMask;
-use crate::projection::num::Env;
-use crate::projection::program::CompiledRung;
-use crate::projection::prompt::{Prompt, SlotIx};
+use crate::projection::num::{Env, Num};
+use crate::projection::prompt::{Prompt, SlotIx, State};
 use crate::projection::region::Region;
+use crate::projection::rung::CompiledRung;
+use crate::projection::scope::UnitSize;
 use crate::projection::test::Activation;
+use crate::projection::text::Text;
+use crate::projection::tracker::unit_of;
 use crate::quantity::Tokens;
 use crate::timeline::{Kind, TurnIx};
 
@@ -22,10 +29,15 @@ pub(super) fn summarise(
     activation: &Activation<'_>,
     edit: &mut Editor<'_, '_>,
 ) {
+    if summary.per_unit {
+        return summarise_each(rung, summary, region, activation, edit);
+    }
     let region = rung.scope.of_whole_steps(edit, region);
     let size = rung.scope.unit_size(edit, region);
+    let added = |rung: &CompiledRung, kind| rung.counter.as_ref().map_or(0, |it| it.added_to(kind));
+    let added_to_summary = added(rung, Kind::Summary);
     let mut look = rung.look(activation, progress(rung, region, edit), edit);
-    let (prompt, scope) = (look.prompt, look.scope.tokens);
+    let (prompt, counted, scope) = (look.prompt, look.counted, look.scope.tokens);
     let stays_in_scope = rung.scope.filter.has_summary();
     let mut batch = Batch::default();
     let mut units = std::mem::take(&mut rung.units);
@@ -36,6 +48,12 @@ pub(super) fn summarise(
         if rung.goal.as_ref().is_some_and(|goal| !goal.wants_less_than(look.prompt)) {
             let result = summary.result_of(&batch, activation, edit.prompt());
             look.prompt = prompt.saturating_sub(result.freed());
+            let more = if result.replaced(&batch).is_empty() { 0 } else { added_to_summary };
+            let less = match &result.left {
+                None => batch.added,
+                Some(it) => it.replaced.iter().map(|it| added(rung, edit.prompt().kind(*it))).sum(),
+            };
+            look.counted = (counted + more).saturating_sub(result.freed() + less);
             look.scope.tokens =
                 scope.saturating_sub(if stays_in_scope { result.freed() } else { result.taken() });
             if rung.goal.as_ref().is_some_and(|goal| goal.holds(&look)) {
@@ -51,30 +69,76 @@ pub(super) fn summarise(
             if rung.counts_progress() {
                 look.progress.take(edit.prompt(), *slot);
             }
+            let n_before = batch.slots.len();
             batch.add(edit.prompt(), *slot, &summary.copy);
+            if batch.slots.len() > n_before {
+                batch.added += added(rung, edit.prompt().kind(*slot));
+            }
         }
     }
     rung.units = units;
-    let result = summary.result_of(&batch, activation, edit.prompt());
-    let is_smaller = result.stands() < result.env.input;
-    if batch.n_units < summary.at_least || result.replaced(&batch).is_empty() || !is_smaller {
-        return;
+    let n = if batch.n_units >= summary.at_least { summary.replace(&batch, activation, edit) } else { 0 };
+    if n > 0 {
+        edit.note_pass(rung.scope.part == Part::Active, n, n);
     }
-    let made = Made {
-        read: batch.input.saturating_add(batch.copied),
-        written: result.output.saturating_add(batch.copied),
-        n_turns: batch.n_turns(result.left.as_ref(), edit.prompt()),
-    };
-    for request in summary.requests(&made, &result.env, edit) {
-        edit.ask(request);
+}
+
+/// Puts a summary of its own in the place of each unit, up to the goal.
+fn summarise_each(
+    rung: &mut CompiledRung,
+    summary: &CompiledSummary,
+    region: Region,
+    activation: &Activation<'_>,
+    edit: &mut Editor<'_, '_>,
+) {
+    let size = rung.scope.unit_size(edit, region);
+    let is_active = rung.scope.part == Part::Active;
+    let resumes = !is_active
+        && !rung.scope.protects_slots()
+        && size.divides_alike()
+        && !rung.counts_progress()
+        && summary.is_constant();
+    let mut at = if resumes { rung.resume(region, edit) } else { region.from };
+    at = begin_of_unit(edit, at, region, &size);
+    let mut begun = at;
+    let mut taken = progress(rung, region, edit);
+    let mut units = std::mem::take(&mut rung.units);
+    let mut n_replaced = 0;
+    while !rung.is_done(activation, taken, edit) {
+        rung.scope.next_unit(edit, &mut at, region.to, &size, &mut units);
+        let Some(first) = units.first() else { break };
+        begun = *first;
+        let mut batch = Batch::default();
+        for slot in &units {
+            if rung.counts_progress() {
+                taken.take(edit.prompt(), *slot);
+            }
+            batch.add(edit.prompt(), *slot, &summary.copy);
+        }
+        if batch.has_items {
+            n_replaced += summary.replace(&batch, activation, edit);
+        }
     }
-    for (slot, rendered) in result.left.iter().flat_map(|it| &it.shown) {
-        edit.resize(*slot, *rendered);
+    rung.units = units;
+    if resumes {
+        // The last unit may not be complete yet.
+        rung.settled.cursor = rung.settled.cursor.max(begun);
     }
-    let slots = result.replaced(&batch);
-    edit.absorb(slots, u32::try_from(result.stands()).unwrap_or(u32::MAX), None);
-    let n = u32::try_from(slots.len()).unwrap_or(u32::MAX);
-    edit.note_pass(rung.scope.part == Part::Active, n, n);
+    edit.note_pass(is_active, n_replaced, n_replaced);
+}
+
+/// Returns where the unit begins in whose middle a place is.
+fn begin_of_unit(edit: &mut Editor<'_, '_>, at: SlotIx, region: Region, size: &UnitSize) -> SlotIx {
+    let UnitSize::Of(unit, _) = size else { return at };
+    let mut begin = at;
+    while begin > region.from
+        && begin < edit.prompt().len()
+        && unit_of(edit.prompt(), begin - 1, *unit) == unit_of(edit.prompt(), at, *unit)
+    {
+        begin -= 1;
+    }
+    edit.touch(u64::from(at - begin));
+    begin
 }
 
 /// What a summary of a batch makes of the prompt.
@@ -88,10 +152,64 @@ struct Outcome {
 }
 
 impl CompiledSummary {
+    /// Returns whether it is as long whatever it replaces, and whenever, and nothing stays beside it.
+    fn is_constant(&self) -> bool {
+        matches!(self.output, Num::Const(_)) && self.stay.is_none()
+    }
+
     fn result_of(&self, batch: &Batch, activation: &Activation<'_>, prompt: &Prompt<'_>) -> Outcome {
         let left = self.stay.as_ref().map(|it| it.left(&batch.slots, prompt, &activation.env));
         let env = Env { input: left.as_ref().map_or(batch.input, |it| it.input), ..activation.env };
         Outcome { left, env, output: self.output.eval(&env), more: self.more.eval(&env) }
+    }
+
+    /// Returns how much it says of what stood in a slot.
+    pub(super) fn left(&self, prompt: &Prompt<'_>, slot: SlotIx) -> Option<projection::Left> {
+        match self.says {
+            SummaryWords::Unknown => None,
+            SummaryWords::Facts => Some(projection::Left::ALL),
+            SummaryWords::Head => {
+                let result = |it: &SlotIx| prompt.item(*it).kind == Kind::ToolResult;
+                let host = (0..=slot).rev().find(|it| prompt.slot(*it).state == State::Host)?;
+                let before = (host..slot).filter(result).map(|it| prompt.item(it).raw);
+                let room = before.fold(prompt.slot(host).tokens, u32::saturating_sub);
+                Some(projection::Left {
+                    head: if result(&slot) { room } else { 0 },
+                    tail: 0,
+                    has_handle: false,
+                })
+            }
+        }
+    }
+
+    /// Puts the summary in the place of what it replaces, if that makes it smaller; returns how many slots that are.
+    fn replace(&self, batch: &Batch, activation: &Activation<'_>, edit: &mut Editor<'_, '_>) -> u32 {
+        let result = self.result_of(batch, activation, edit.prompt());
+        let slots = result.replaced(batch);
+        if slots.is_empty() || result.stands() >= result.env.input {
+            return 0;
+        }
+        // What no model writes is the same whenever it is made of the same.
+        let content = self.request.is_none().then(|| {
+            let mut bytes = result.stands().to_le_bytes().to_vec();
+            slots.iter().for_each(|it| extend(&mut bytes, edit.prompt(), *it));
+            xxh3_64(&bytes)
+        });
+        let made = Made {
+            read: batch.input.saturating_add(batch.copied),
+            written: result.output.saturating_add(batch.copied),
+            n_turns: batch.n_turns(result.left.as_ref(), edit.prompt()),
+        };
+        self.ask(&made, &result.env, edit);
+        for (slot, rendered) in result.left.iter().flat_map(|it| &it.shown) {
+            edit.resize(*slot, *rendered);
+        }
+        let tokens = u32::try_from(result.stands()).unwrap_or(u32::MAX);
+        match content {
+            Some(digest) => edit.absorb_as(slots, Text::sized(tokens, digest), None),
+            None => edit.absorb(slots, tokens, None),
+        }
+        u32::try_from(slots.len()).unwrap_or(u32::MAX)
     }
 }
 
@@ -128,7 +246,11 @@ struct Batch {
     slots: Vec<SlotIx>,
     input: Tokens,
     copied: Tokens,
+    /// What the harness counts for it beside its tokens.
+    added: Tokens,
     n_units: u64,
+    /// Whether anything of it is no summary already.
+    has_items: bool,
     n_turns: u32,
     last_turn: Option<TurnIx>,
 }
@@ -151,6 +273,7 @@ impl Batch {
         let turn_ix = prompt.item(index).turn_ix;
         self.n_turns += u32::from(self.last_turn != Some(turn_ix));
         self.last_turn = Some(turn_ix);
+        self.has_items |= !prompt.slot(index).is_summary();
         self.input += tokens;
         self.slots.push(index);
     }

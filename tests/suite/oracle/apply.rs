@@ -13,7 +13,7 @@ use super::size::{Env, World};
 
 /// What a rendition makes of an item.
 pub(super) fn rendered(world: &World, rendition: &Rendition, exact: Option<bool>, item: &Item) -> View {
-    let size = |size: &Size| world.size(size, Env::default());
+    let size = |size: &Size| world.size(size, Env { rank: item.rank, ..Env::default() });
     let [raw, excerpt, summary, handle] = [item.raw, item.excerpt, item.summary, item.handle].map(u64::from);
     let cut = |head, tail: &Option<Size>| size(head).saturating_add(tail.as_ref().map_or(0, size));
     let (shown, tokens) = match rendition {

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use ctxsim::input::policy::{Action, Bound, Cond, Extent, Lasts, Moment, Prefix, Rung, Unit, given};
+use ctxsim::input::policy::{
+    Action, Bound, Cond, Extent, Lasts, Moment, Prefix, Relation, Rung, Size, Unit, given,
+};
 use ctxsim::timeline::Kind;
 
 use super::Run;
@@ -28,9 +30,8 @@ pub(super) struct Taken {
     items: u64,
     tool_uses: u64,
     tokens: u64,
-    messages: BTreeSet<usize>,
-    steps: BTreeSet<usize>,
-    turns: BTreeSet<usize>,
+    /// By gathered unit.
+    gathered: [BTreeSet<usize>; 4],
     /// What there was to take.
     of: u64,
 }
@@ -40,6 +41,8 @@ pub(super) struct Taken {
 pub(super) struct Predicted {
     pub(super) freed: u64,
     pub(super) freed_in_scope: u64,
+    /// What the harness counts beside the tokens for what would be replaced, and for the summary.
+    pub(super) added: [u64; 2],
 }
 
 impl Run<'_> {
@@ -50,11 +53,12 @@ impl Run<'_> {
         let now = self.history.counts();
         let before = std::mem::replace(&mut self.seen[index], now);
         let activation = Activation {
-            env: Env { start: self.history.tokens(), input: 0 },
+            env: Env { start: self.history.tokens(), ..Env::default() },
             manner: Manner {
                 moment,
                 stage: index as u16,
-                for_request: stage.lasts == Lasts::Request,
+                for_request: stage.lasts == Lasts::Request
+                    || (stage.lasts == Lasts::TurnEnd && moment == Moment::Request),
                 keeps_prefix: stage.prefix == Prefix::Keeps,
             },
             before,
@@ -99,9 +103,9 @@ impl Run<'_> {
         taken.items += 1;
         taken.tool_uses += u64::from(self.history.kind(slot) == Kind::ToolResult);
         taken.tokens += self.history.slots[slot].view.tokens;
-        taken.messages.insert(self.history.unit_of(slot, Unit::Messages));
-        taken.steps.insert(self.history.unit_of(slot, Unit::Steps));
-        taken.turns.insert(self.history.unit_of(slot, Unit::Turns));
+        for (unit, seen) in Unit::GATHERED.into_iter().zip(&mut taken.gathered) {
+            seen.insert(self.history.unit_of(slot, unit));
+        }
     }
 
     pub(super) fn holds(
@@ -113,9 +117,13 @@ impl Run<'_> {
         predicted: Predicted,
     ) -> bool {
         let holds = |part: &Cond| self.holds(part, rung, activation, taken, predicted);
+        let compare_with = |relation: Relation, size: &Size, value: u64| {
+            let env = Env { behind: self.behind(rung, activation), ..activation.env };
+            relation.holds(value, self.world.size(size, env))
+        };
         let compare = |bound: &Bound, value: u64| {
             let (relation, size) = bound.given().unwrap();
-            relation.holds(value, self.world.size(size, activation.env))
+            compare_with(relation, size, value)
         };
         let prompt = self.history.tokens() - predicted.freed;
         match cond {
@@ -127,7 +135,7 @@ impl Run<'_> {
                 let (relation, size) = given([above, at_least, below, at_most]).unwrap();
                 let left = self.left(stage.as_ref(), activation);
                 let left = left.map_or_else(|| self.history.stable_tokens(), |it| it.tokens);
-                relation.holds(prompt.saturating_sub(left), self.world.size(size, activation.env))
+                compare_with(relation, size, prompt.saturating_sub(left))
             }
             Cond::Since { stage, of, above, at_least, below, at_most } => {
                 let (relation, count) = given([above, at_least, below, at_most]).unwrap();
@@ -135,6 +143,11 @@ impl Run<'_> {
                 let come =
                     left.map_or(u64::MAX, |it| of_unit(&activation.now, *of) - of_unit(&it.counts, *of));
                 relation.holds(come, count.get())
+            }
+            Cond::Counted(bound) => {
+                let [less, more] = predicted.added;
+                let counted = prompt - self.history.stable_tokens() + self.added() + more - less;
+                compare(bound, counted)
             }
             Cond::Scope(bound) => {
                 let slots = self.scope_slots(rung, activation);
@@ -146,7 +159,7 @@ impl Run<'_> {
                 compare(bound, slots.into_iter().map(|it| self.reclaimable(rung, it)).sum())
             }
             Cond::Freed(bound) => compare(bound, activation.env.start.saturating_sub(prompt)),
-            Cond::Taken(extent) => self.has_taken(extent, activation, taken),
+            Cond::Taken(extent) => self.has_taken(extent, rung, activation, taken),
             Cond::Every(extent) => {
                 let (unit, count) = extent.units().unwrap();
                 let [before, now] = [&activation.before, &activation.now].map(|it| of_unit(it, unit));
@@ -177,6 +190,26 @@ impl Run<'_> {
         }
     }
 
+    /// What the harness counts for a kind of item beside its tokens.
+    pub(super) fn added_to(&self, kind: Kind) -> u64 {
+        let size = self.policy.counter.as_ref().and_then(|it| it.adds.get(&kind));
+        size.map_or(0, |it| self.world.size(it, Env::default()))
+    }
+
+    fn added(&self) -> u64 {
+        let slots = self.history.n_stable()..self.history.slots.len();
+        let visible = slots.filter(|it| self.history.slots[*it].view.is_visible());
+        visible.map(|it| self.added_to(self.history.kind(it))).sum()
+    }
+
+    /// What stands from the first slot on that a rung would change.
+    fn behind(&self, rung: &Rung<'_>, activation: &Activation) -> u64 {
+        let shows = matches!(rung.action, Action::Show(_) | Action::Table { .. });
+        let mut slots = self.scope_slots(rung, activation).into_iter();
+        let first = slots.find(|it| !shows || self.reclaimable(rung, *it) > 0);
+        first.map_or(0, |it| self.history.slots[it..].iter().map(|it| it.view.tokens).sum())
+    }
+
     /// What a rung would free of one slot.
     fn reclaimable(&self, rung: &Rung<'_>, slot: usize) -> u64 {
         let view = &self.history.slots[slot].view;
@@ -195,15 +228,19 @@ impl Run<'_> {
         }
     }
 
-    fn has_taken(&self, extent: &Extent, activation: &Activation, taken: &Taken) -> bool {
+    fn has_taken(&self, extent: &Extent, rung: &Rung<'_>, activation: &Activation, taken: &Taken) -> bool {
         match extent {
             Extent::Items(count) => taken.items >= count.get(),
             Extent::ToolUses(count) => taken.tool_uses >= count.get(),
-            Extent::Messages(count) => taken.messages.len() as u64 >= count.get(),
-            Extent::Steps(count) => taken.steps.len() as u64 >= count.get(),
-            Extent::Turns(count) => taken.turns.len() as u64 >= count.get(),
+            Extent::Messages(count) => taken.gathered[0].len() as u64 >= count.get(),
+            Extent::Groups(count) => taken.gathered[1].len() as u64 >= count.get(),
+            Extent::Steps(count) => taken.gathered[2].len() as u64 >= count.get(),
+            Extent::Turns(count) => taken.gathered[3].len() as u64 >= count.get(),
             Extent::Tokens(count) => taken.tokens >= count.get(),
-            Extent::Size(size) => taken.tokens >= self.world.size(size, activation.env),
+            Extent::Size(size) => {
+                let env = Env { behind: self.behind(rung, activation), ..activation.env };
+                taken.tokens >= self.world.size(size, env)
+            }
             Extent::Fraction(share) => taken.items >= share.of(taken.of),
             Extent::All => taken.items >= taken.of,
         }
@@ -216,6 +253,7 @@ fn of_unit(counts: &Counts, unit: Unit) -> u64 {
         Unit::Items => counts.items,
         Unit::ToolUses => counts.tool_uses,
         Unit::Messages => counts.messages,
+        Unit::Groups => counts.groups,
         Unit::Steps => counts.steps,
         Unit::Turns => counts.turns,
     }

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use ctxsim::input::policy::{
-    Count, Rendition, Restore, Rung, SecondCall, SecondReads, Shown, Size, Summarise, SummaryPrompt,
-    matches_any,
+    Count, Rendition, Restore, Rung, SecondCall, SecondReads, Shown, Size, Summarise, SummaryPer,
+    SummaryPrompt, matches_any,
 };
 use ctxsim::timeline::{Item, Kind, NO_ITEM};
 use serde_json::Value;
@@ -12,7 +12,7 @@ use serde_json::Value;
 use super::Run;
 use super::apply::rendered;
 use super::ask::{Activation, Predicted, Taken};
-use super::history::{History, SideRequest, Stands, View};
+use super::history::{History, Said, SideRequest, Stands, View};
 use super::scope::Place;
 use super::size::{Env, World};
 
@@ -146,16 +146,21 @@ impl Run<'_> {
         activation: &Activation,
         taken: &mut Taken,
     ) -> (u32, u32) {
+        if summary.per == SummaryPer::Unit {
+            return self.summarise_each(rung, summary, place, activation, taken);
+        }
         let place = &place.of_whole_steps(&self.history, &self.world);
         let by = place.by(&self.history, &self.world);
         let (mut from, mut n_units) = (place.region.start, 0);
-        let (mut slots, mut read, mut copied) = (Vec::new(), 0_u64, 0_u64);
-        let mut plan = Plan::default();
+        let (mut slots, mut copied) = (Vec::new(), 0_u64);
         loop {
+            let plan = self.plan_summary(&slots, summary, activation);
             let freed = plan.freed();
             let freed_in_scope =
                 if place.has_summaries() { freed } else { plan.input.saturating_sub(plan.added) };
-            let predicted = Predicted { freed, freed_in_scope };
+            let gone = plan.replaced.iter().map(|it| self.added_to(self.history.kind(*it))).sum();
+            let come = if plan.replaced.is_empty() { 0 } else { self.added_to(Kind::Summary) };
+            let predicted = Predicted { freed, freed_in_scope, added: [gone, come] };
             let is_met = |goal| self.holds(goal, rung, activation, taken, predicted);
             if rung.until.is_some_and(is_met) {
                 break;
@@ -166,30 +171,80 @@ impl Run<'_> {
             n_units += 1;
             for slot in unit {
                 self.take(taken, slot);
-                let tokens = self.history.slots[slot].view.tokens;
-                read += tokens;
                 if summary.copy.contains(&self.history.kind(slot)) {
-                    copied += tokens;
+                    copied += self.history.slots[slot].view.tokens;
                 } else {
                     slots.push(slot);
                 }
             }
-            plan = self.plan_summary(&slots, summary, activation);
         }
-        let is_enough = n_units >= summary.at_least.as_ref().map_or(1, Count::get);
-        if !is_enough || plan.replaced.is_empty() || plan.stands() >= plan.input {
+        if n_units < summary.at_least.as_ref().map_or(1, Count::get) {
+            return (0, 0);
+        }
+        self.put_summary(summary, &slots, copied, activation)
+    }
+
+    /// Puts a summary of its own in the place of each unit.
+    fn summarise_each(
+        &mut self,
+        rung: &Rung<'_>,
+        summary: &Summarise,
+        place: &Place<'_>,
+        activation: &Activation,
+        taken: &mut Taken,
+    ) -> (u32, u32) {
+        let by = place.by(&self.history, &self.world);
+        let (mut from, mut n) = (place.region.start, 0);
+        while !self.is_done(rung, activation, taken) {
+            let unit = place.unit_from(from, by, &self.history, &self.world);
+            let Some(last) = unit.last() else { break };
+            from = last + 1;
+            unit.iter().for_each(|it| self.take(taken, *it));
+            let is_copy = |it: &usize| summary.copy.contains(&self.history.kind(*it));
+            let (copies, slots): (Vec<usize>, Vec<usize>) = unit.into_iter().partition(is_copy);
+            let copied = copies.iter().map(|it| self.history.slots[*it].view.tokens).sum();
+            let is_item = |it: &usize| self.history.kind(*it) != Kind::Summary;
+            if slots.iter().any(is_item) {
+                n += self.put_summary(summary, &slots, copied, activation).0;
+            }
+        }
+        (n, n)
+    }
+
+    /// Puts a summary in the place of slots, if it is smaller.
+    fn put_summary(
+        &mut self,
+        summary: &Summarise,
+        slots: &[usize],
+        copied: u64,
+        activation: &Activation,
+    ) -> (u32, u32) {
+        let plan = self.plan_summary(slots, summary, activation);
+        if plan.replaced.is_empty() || plan.stands() >= plan.input {
             return (0, 0);
         }
         let env = Env { input: plan.input, ..activation.env };
-        if summary.prompt != SummaryPrompt::Free {
+        let is_free = summary.prompt == SummaryPrompt::Free;
+        if !is_free {
             let turns: BTreeSet<u32> =
                 plan.replaced.iter().map(|it| self.history.item(*it).turn_ix).collect();
+            let read = copied + slots.iter().map(|it| self.history.slots[*it].view.tokens).sum::<u64>();
             self.ask_for(summary, env, (read, plan.output + copied), turns.len() as u32);
         }
+        let serial = if is_free {
+            let told = |slot: &usize| {
+                let view = &self.history.slots[*slot].view;
+                (self.history.said(*slot, view), view.tokens, view.rendition, false)
+            };
+            let own = (Said::Item(0), plan.stands(), Shown::Raw, false);
+            let says = plan.replaced.iter().map(told).chain([own]).collect();
+            u64::MAX - self.history.number_fold(says)
+        } else {
+            self.history.next_summary()
+        };
         for (slot, after) in &plan.shown {
             self.history.edit(*slot, *after, &activation.manner);
         }
-        let serial = self.history.next_summary();
         for (n, slot) in plan.replaced.iter().enumerate() {
             let before = self.history.slots[*slot].view;
             let (tokens, stands) =

@@ -2,7 +2,7 @@
 
 use super::size::Resolver;
 use crate::diag::Problems;
-use crate::input::policy::{Count, Kind, Order, Scope, Summarise, SummaryPrompt};
+use crate::input::policy::{Count, Kind, Order, Scope, Summarise, SummaryPer, SummaryPrompt, SummaryWords};
 
 /// Checks a summary.
 pub(super) fn check(
@@ -25,10 +25,31 @@ pub(super) fn check(
             problems.within("at_least", |to| resolver.count(count, to));
         }
         resolver.size_in("reads", summary.reads.as_mut(), problems);
+        written(summary, problems);
         asked(summary, problems);
         kept(summary, problems);
         sizes(summary, resolver, problems);
     });
+}
+
+/// Checks what is said of how many there are and of their words.
+fn written(summary: &Summarise, problems: &mut Problems) {
+    if summary.per == SummaryPer::Unit && summary.at_least.is_some() {
+        problems.push_at(
+            "summary-at-least-of-one",
+            "at_least",
+            "a summary for each unit replaces one unit",
+            "leave `at_least` out, or `per`",
+        );
+    }
+    if summary.says == SummaryWords::Head && summary.prompt != SummaryPrompt::Free {
+        problems.push_at(
+            "summary-head-of-a-model",
+            "says",
+            "a summary that a model writes does not say what results begin with",
+            "write `prompt: free`, or leave `says` out",
+        );
+    }
 }
 
 /// Checks that what is said of requests is said of requests that are made.
