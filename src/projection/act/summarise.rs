@@ -29,10 +29,10 @@ pub(super) fn summarise(
     activation: &Activation<'_>,
     edit: &mut Editor<'_, '_>,
 ) {
+    let region = rung.scope.of_whole_steps(edit, region);
     if summary.per_unit {
         return summarise_each(rung, summary, region, activation, edit);
     }
-    let region = rung.scope.of_whole_steps(edit, region);
     let size = rung.scope.unit_size(edit, region);
     let added = |rung: &CompiledRung, kind| rung.counter.as_ref().map_or(0, |it| it.added_to(kind));
     let added_to_summary = added(rung, Kind::Summary);

@@ -146,10 +146,10 @@ impl Run<'_> {
         activation: &Activation,
         taken: &mut Taken,
     ) -> (u32, u32) {
+        let place = &place.of_whole_steps(&self.history, &self.world);
         if summary.per == SummaryPer::Unit {
             return self.summarise_each(rung, summary, place, activation, taken);
         }
-        let place = &place.of_whole_steps(&self.history, &self.world);
         let by = place.by(&self.history, &self.world);
         let (mut from, mut n_units) = (place.region.start, 0);
         let (mut slots, mut copied) = (Vec::new(), 0_u64);
