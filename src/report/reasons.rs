@@ -18,6 +18,9 @@ pub(super) fn of(line: &Line, first: &Line, runs: &[&Run]) -> Option<String> {
     let acted: u64 = line.tally.outcome.firings.iter().map(|it| it.acted).sum();
     if acted == 0 && parts.as_ref().is_none_or(Vec::is_empty) {
         let stages = &runs.first()?.stages;
+        if stages.is_empty() {
+            return Some("it has no stages".to_owned());
+        }
         let why =
             (0..stages.len()).filter_map(|nth| Some(format!("`{}` {}", stages[nth].name, idle(nth, runs)?)));
         let why: Vec<String> = why.collect();
