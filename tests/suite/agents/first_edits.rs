@@ -18,9 +18,6 @@ use indexmap::IndexMap;
 
 use super::{loads, timeline};
 
-/// How many requests with edits are looked at for a stage that has not acted yet.
-const LOOKED_AT: usize = 60;
-
 #[test]
 fn each_stage_of_each_preset_acts_and_what_it_first_does_is_locked() {
     let loads = loads();
@@ -60,7 +57,7 @@ fn first_edits(load: &Load, policy: &Policy) -> Option<String> {
     let mains: Vec<usize> =
         (0..rows.requests.len()).filter(|it| rows.requests[*it].role == Role::Main).collect();
     let sent = edited.in_front_of.iter().filter_map(|it| mains.get(*it));
-    for n in sent.map(|it| it + 1).take(LOOKED_AT) {
+    for n in sent.map(|it| it + 1) {
         let explained = explain(timeline(load), policy, profile, n).unwrap_or_else(|it| panic!("{it:?}"));
         let acted = explained.since.iter().filter_map(|it| match it.by {
             By::Stage(stage, _) => Some(stage),
@@ -77,21 +74,20 @@ fn first_edits(load: &Load, policy: &Policy) -> Option<String> {
     panic!("{}: stages {missing:?} act late", policy.name)
 }
 
-/// Notes in front of which of the agent's own requests something is edited, counted from 0.
+/// Notes in front of which of the agent's own requests a stage acts for the first time, counted from 0.
 #[derive(Default)]
 struct Edited {
     n_sent: usize,
-    n_seen: usize,
+    n_acting: usize,
     in_front_of: BTreeSet<usize>,
 }
 
 impl Watch for Edited {
-    fn before(&mut self, _: Moment, edit: &mut Editor<'_, '_>) {
-        self.n_seen = edit.prompt().journal().len();
-    }
+    fn before(&mut self, _: Moment, _: &mut Editor<'_, '_>) {}
 
-    fn after(&mut self, moment: Moment, _: &dyn Projector, edit: &mut Editor<'_, '_>) {
-        if edit.prompt().journal().len() > self.n_seen {
+    fn after(&mut self, moment: Moment, policy: &dyn Projector, _: &mut Editor<'_, '_>) {
+        let n_acting = policy.firings().iter().filter(|it| it.acted > 0).count();
+        if n_acting > std::mem::replace(&mut self.n_acting, n_acting) {
             self.in_front_of.insert(self.n_sent);
         }
         self.n_sent += usize::from(moment == Moment::Request);
