@@ -77,6 +77,7 @@ fn identity() -> Policy {
         stages: Vec::new(),
         recovery: None,
         memory: None,
+        aging: None,
         code: None,
         layout: None,
     };

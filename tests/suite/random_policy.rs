@@ -341,6 +341,7 @@ pub(crate) fn policy() -> BoxedStrategy<PolicyFile> {
                 stages,
                 recovery,
                 memory: None,
+                aging: None,
                 code: None,
                 layout: None,
             }

@@ -1,6 +1,7 @@
 //! A policy file as written.
 
 mod action;
+mod aging;
 mod fold;
 mod layout;
 pub mod memory;
@@ -12,6 +13,7 @@ use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
 pub use self::action::*;
+pub use self::aging::*;
 pub use self::fold::*;
 pub use self::layout::*;
 use self::memory::Memory;
@@ -64,6 +66,9 @@ pub struct PolicyFile {
     /// What is remembered beside the window.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory: Option<Memory>,
+    /// What is remembered from session to session, in loads of many sessions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub aging: Option<Aging>,
 }
 
 /// A policy that is code: each has its line in `src/builtin.rs`.

@@ -13,6 +13,8 @@ use crate::report::numbers::NONE;
 
 /// What a run must have for such a chart.
 pub(super) const NEEDS: &str = "a load that plants facts";
+/// What a run must have for a chart by session.
+pub(super) const NEEDS_SESSIONS: &str = "a load of many sessions";
 /// How high the frame is.
 const HEIGHT: f64 = 230.0;
 
@@ -50,6 +52,8 @@ pub enum Places {
     Depth,
     /// How long the conversation is.
     Length,
+    /// Which session it is.
+    Session,
 }
 
 /// Returns the charts by depth.
@@ -64,9 +68,15 @@ pub fn by_length(source: &Source<'_>) -> Vec<Lines> {
     all(source, Places::Length)
 }
 
-/// Returns the charts that the tables of planted facts make.
+/// Returns the charts of ageing memories, by session.
+#[must_use]
+pub fn by_session(source: &Source<'_>) -> Vec<Lines> {
+    all(source, Places::Session)
+}
+
+/// Returns the charts that the tables of planted facts make, or those of ageing memories.
 fn all(source: &Source<'_>, axis: Places) -> Vec<Lines> {
-    let charts = source.report.retention_grids().into_iter().filter_map(|it| it.chart);
+    let charts = source.report.grids().into_iter().filter_map(|it| it.chart);
     charts.filter(|it| it.axis == axis && !it.places.is_empty()).collect()
 }
 
@@ -76,6 +86,7 @@ impl Places {
         match self {
             Self::Depth => "depth of the fact, empty quarters left out",
             Self::Length => "messages of the conversation",
+            Self::Session => "session",
         }
     }
 }
