@@ -1,6 +1,7 @@
 //! What a policy lets the model see: the prompt, its editor, and the trait that every policy implements.
 
 pub mod chain;
+mod counter;
 pub mod change;
 pub mod edit;
 pub mod fault;
@@ -19,6 +20,7 @@ mod act;
 mod slot;
 pub mod text;
 pub mod program;
+mod rung;
 pub mod window;
 mod writer;
 

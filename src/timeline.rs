@@ -163,6 +163,8 @@ pub struct Item {
     pub kind: Kind,
     /// Why it may be needed again.
     pub preserve: Preserve,
+    /// Of a result: which of the session's results it is, from 1; 0 for all others.
+    pub rank: u32,
 }
 
 /// How a harness uses the provider's cache; not what it was billed.

@@ -224,7 +224,7 @@ impl<P: Projector, S: Sink> Run<'_, '_, P, S> {
             self.prompt.begin_step();
             self.prompt.begin_message();
             let asked = self.prompt.add(items[0]);
-            self.prompt.begin_message();
+            self.prompt.begin_results();
             self.enter_fetched(&call, asked, items[1], turn_ix);
             match due {
                 Due::Answer => self.project(Moment::Request, turn_ix, step),

@@ -184,7 +184,7 @@ impl<'t, P: Projector, S: Sink> Run<'_, 't, P, S> {
         if row.results.is_empty() && joined.is_empty() {
             return;
         }
-        self.prompt.begin_message();
+        self.prompt.begin_results();
         for item in row.results.clone() {
             self.prompt.enter();
             if self.timeline.spine.items[item as usize].kind == Kind::ToolResult {

@@ -16,16 +16,19 @@ use self::ranked::ranked;
 use self::summarise::summarise;
 use super::edit::Editor;
 use super::num::{Env, Known, Num};
-use super::program::{Activation, CompiledRung};
-use super::prompt::{Prompt, SlotIx};
+use super::program::Activation;
+use super::prompt::{Prompt, SlotIx, State};
 use super::region::Region;
 use super::rendition::Rows;
+use super::rung::CompiledRung;
 use super::scope;
 use super::test::Progress;
 use super::tracker::unit_of;
 use super::writer::Writer;
 use crate::input::Policy;
-use crate::input::policy::{Action, Budget, Count, Counts, Order, Part, Summarise, SummaryPrompt, Unit};
+use crate::input::policy::{
+    Action, Budget, Count, Counts, Order, Part, Summarise, SummaryPer, SummaryPrompt, SummaryWords, Unit,
+};
 use crate::quantity::Tokens;
 use crate::timeline::{Kind, Spine};
 
@@ -53,6 +56,8 @@ pub(super) struct CompiledSummary {
     copy: Vec<Kind>,
     overhead: Num,
     at_least: u64,
+    per_unit: bool,
+    says: SummaryWords,
     request: Option<SummaryPrompt>,
 }
 
@@ -84,12 +89,14 @@ impl Act {
             },
             Action::Drop => Self::Drop,
             Action::Fold(fold) => Self::Fold(Arc::new(CompiledFold::new(fold, policy, spine, known, writer))),
-            Action::Summarise(Summarise { output, copy, overhead, at_least, prompt }) => {
+            Action::Summarise(Summarise { output, copy, overhead, at_least, per, says, prompt }) => {
                 Self::Summarise(Arc::new(CompiledSummary {
                     output: Num::new(output, known),
                     copy: copy.clone(),
                     overhead: overhead.as_ref().map_or(Num::Const(0), |it| Num::new(it, known)),
                     at_least: at_least.as_ref().map_or(1, Count::get),
+                    per_unit: *per == SummaryPer::Unit,
+                    says: *says,
                     request: Some(*prompt).filter(|it| *it != SummaryPrompt::Free),
                 }))
             }
@@ -116,6 +123,18 @@ impl Act {
             Self::Show { rows, .. } => rows.text(prompt, slot, prompt.slot(slot).rendition),
             Self::Fold(fold) => fold.text(prompt, slot),
             Self::Drop | Self::Summarise(_) => None,
+        }
+    }
+
+    /// Returns whether it would change what stands in a slot, as far as that is known before it acts.
+    pub(super) fn would_change(&self, prompt: &Prompt<'_>, slot: SlotIx) -> bool {
+        match self {
+            Self::Show { rows, .. } => {
+                let stands = prompt.slot(slot);
+                let rendered = rows.at(prompt.item(slot), None);
+                stands.state == State::Shown && rendered.is_some_and(|it| it.tokens < stands.tokens)
+            }
+            Self::Drop | Self::Summarise(_) | Self::Fold(_) => true,
         }
     }
 
@@ -193,18 +212,18 @@ impl Progress {
         self.items += 1;
         self.tool_uses += u64::from(prompt.kind(index) == Kind::ToolResult);
         self.tokens += Tokens::from(prompt.slot(index).tokens);
-        let now = [Unit::Messages, Unit::Steps, Unit::Turns].map(|unit| unit_of(prompt, index, unit) + 1);
-        for (n, counted) in [&mut self.messages, &mut self.steps, &mut self.turns].into_iter().enumerate() {
+        let now = Unit::GATHERED.map(|unit| unit_of(prompt, index, unit) + 1);
+        for (n, counted) in self.gathered.iter_mut().enumerate() {
             *counted += u64::from(self.last[n] != now[n]);
         }
         self.last = now;
     }
 
-    /// Counts messages, steps and turns once each where slots are not taken in order.
-    fn recount(&mut self, prompt: &Prompt<'_>, index: SlotIx, seen: &mut [BTreeSet<usize>; 3]) {
-        for (unit, seen) in [Unit::Messages, Unit::Steps, Unit::Turns].into_iter().zip(seen.iter_mut()) {
+    /// Counts messages, groups, steps and turns once each where slots are not taken in order.
+    fn recount(&mut self, prompt: &Prompt<'_>, index: SlotIx, seen: &mut [BTreeSet<usize>; 4]) {
+        for (unit, seen) in Unit::GATHERED.into_iter().zip(seen.iter_mut()) {
             seen.insert(unit_of(prompt, index, unit));
         }
-        [self.messages, self.steps, self.turns] = [&seen[0], &seen[1], &seen[2]].map(|it| it.len() as u64);
+        self.gathered = std::array::from_fn(|n| seen[n].len() as u64);
     }
 }

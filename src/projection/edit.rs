@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use super::chain::Chain;
 use super::change::{ChangeLog, SideRequest, Undo};
+use super::counter::Counter;
 use super::fault::EditFault;
 use super::filter::Filter;
 use super::prompt::{Author, Prompt, Shown, Slot, SlotIx, State, UNDO};
@@ -12,6 +13,7 @@ use super::rendition::{Rendered, Rows};
 use super::text::{Content, Text};
 use super::tracker::Tracker;
 use crate::input::policy::Moment;
+use crate::quantity::Tokens;
 
 /// How a stage's edits are meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,6 +84,11 @@ impl<'p, 't> Editor<'p, 't> {
     /// Brings a tracker up to the prompt and to a region.
     pub fn track(&mut self, tracker: &mut Tracker, filter: &Filter, rows: Option<&Rows>, region: Region) {
         tracker.update(self.prompt, filter, rows, region.from, region.to);
+    }
+
+    /// Brings a harness's count up to the prompt.
+    pub(super) fn count(&mut self, counter: &mut Counter) -> Tokens {
+        counter.count(self.prompt)
     }
 
     /// Shows an item in another way if that makes it smaller; an item that enters is shown so whatever its size.
@@ -220,7 +227,8 @@ impl<'p, 't> Editor<'p, 't> {
         self.absorb_as(slots, Text { tokens, content }, request);
     }
 
-    fn absorb_as(&mut self, slots: &[SlotIx], text: Text, request: Option<SideRequest>) {
+    /// Puts a summary in these words into the first of these slots, and hides the others behind it.
+    pub(super) fn absorb_as(&mut self, slots: &[SlotIx], text: Text, request: Option<SideRequest>) {
         let Some(host) = slots.first().copied() else { return };
         if self.manner.is_plain() && !self.log.remembers_any() && self.manner.moment != Moment::Entry {
             self.log.note(host, u32::try_from(slots.len()).unwrap_or(u32::MAX), self.manner.stage);

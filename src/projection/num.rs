@@ -13,6 +13,10 @@ pub enum Num {
     Start,
     /// What a summary replaces.
     Input,
+    /// What stands from the first change on.
+    Behind,
+    /// A size divided by the rank of a result.
+    PerRank(Box<Num>),
     /// The sum.
     Sum(Vec<Num>),
     /// The first less the others, at least 0.
@@ -32,6 +36,10 @@ pub struct Env {
     pub start: Tokens,
     /// What a summary replaces.
     pub input: Tokens,
+    /// What stands from the first item on that the stage would change.
+    pub behind: Tokens,
+    /// The place of an item's result among the session's, from 1.
+    pub rank: u32,
 }
 
 /// What a run knows beforehand.
@@ -57,6 +65,8 @@ impl Num {
             Size::OutputLimit => Self::Const(known.limits.output),
             Size::Start => Self::Start,
             Size::Input => Self::Input,
+            Size::Behind => Self::Behind,
+            Size::PerRank(part) => Self::PerRank(Box::new(Self::new(part, known))),
             Size::Sum(parts) => Self::Sum(all(parts)),
             Size::Minus(parts) => Self::Minus(all(parts)),
             Size::Min(parts) => Self::Min(all(parts)),
@@ -85,11 +95,24 @@ impl Num {
     fn is_known(&self) -> bool {
         match self {
             Self::Const(_) => true,
-            Self::Start | Self::Input => false,
+            Self::Start | Self::Input | Self::Behind | Self::PerRank(_) => false,
             Self::Sum(parts) | Self::Minus(parts) | Self::Min(parts) | Self::Max(parts) => {
                 parts.iter().all(Self::is_known)
             }
             Self::Times(_, part) => part.is_known(),
+        }
+    }
+
+    /// Returns whether what stands behind the first change is asked.
+    #[must_use]
+    pub fn asks_behind(&self) -> bool {
+        match self {
+            Self::Behind => true,
+            Self::Const(_) | Self::Start | Self::Input => false,
+            Self::Sum(parts) | Self::Minus(parts) | Self::Min(parts) | Self::Max(parts) => {
+                parts.iter().any(Self::asks_behind)
+            }
+            Self::Times(_, part) | Self::PerRank(part) => part.asks_behind(),
         }
     }
 
@@ -108,6 +131,8 @@ impl Num {
             Self::Const(count) => *count,
             Self::Start => env.start,
             Self::Input => env.input,
+            Self::Behind => env.behind,
+            Self::PerRank(part) => part.eval(env) / Tokens::from(env.rank.max(1)),
             Self::Sum(parts) => parts.iter().fold(0, |sum: Tokens, it| sum.saturating_add(it.eval(env))),
             Self::Minus(parts) => {
                 let mut parts = parts.iter().map(|it| it.eval(env));

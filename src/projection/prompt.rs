@@ -28,6 +28,8 @@ pub struct Arrived {
     pub tool_uses: u64,
     /// User messages, replies, and messages of results.
     pub messages: u64,
+    /// The same without messages of results.
+    pub groups: u64,
     /// Replies.
     pub steps: u64,
     /// User messages.
@@ -59,6 +61,8 @@ pub struct Prompt<'t> {
     /// Slots that are no items behind the first stable prefix.
     n_uncounted: SlotIx,
     n_results: u64,
+    /// Which of the messages are results, counted from 0.
+    result_messages: Vec<usize>,
     dirty_from: SlotIx,
     touched: u64,
 }
@@ -84,6 +88,7 @@ impl<'t> Prompt<'t> {
             last_result: None,
             n_uncounted: 0,
             n_results: 0,
+            result_messages: Vec::new(),
             dirty_from: 0,
             touched: 0,
         }
@@ -240,9 +245,28 @@ impl<'t> Prompt<'t> {
             items: (self.len() - self.n_uncounted).into(),
             tool_uses: self.n_results,
             messages: self.messages.len() as u64,
+            groups: self.groups_among(self.messages.len()) as u64,
             steps: self.history.replies().len() as u64,
             turns: self.history.turns().len() as u64,
         }
+    }
+
+    /// Returns how many groups begin among so many messages: results belong to the group of their call.
+    #[must_use]
+    pub fn groups_among(&self, messages: usize) -> usize {
+        messages - self.result_messages.partition_point(|it| *it < messages)
+    }
+
+    /// Returns where a group begins, counted from 0.
+    #[must_use]
+    pub fn group_start(&self, nth: usize) -> Option<SlotIx> {
+        // Results never begin one, so the first message among which there are enough groups is its first.
+        let (mut low, mut high) = (nth, self.messages.len());
+        while low < high {
+            let middle = low + (high - low) / 2;
+            if self.groups_among(middle + 1) > nth { high = middle } else { low = middle + 1 }
+        }
+        self.messages.get(low).copied()
     }
 
     /// Returns every edit so far.

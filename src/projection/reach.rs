@@ -51,7 +51,7 @@ impl<F: Fn(&Prompt<'_>, SlotIx) -> bool> Ask<'_, F> {
         match reach {
             Reach::All => to,
             Reach::Units(_, 0) => from,
-            Reach::Units(unit @ (Unit::Turns | Unit::Steps | Unit::Messages), count) => {
+            Reach::Units(unit, count) if Unit::GATHERED.contains(unit) => {
                 let starts = Starts::new(edit.prompt(), *unit, self.region);
                 starts.at(starts.from.saturating_add(*count)).unwrap_or(to).clamp(from, to)
             }
@@ -70,7 +70,7 @@ impl<F: Fn(&Prompt<'_>, SlotIx) -> bool> Ask<'_, F> {
         match reach {
             Reach::All => from,
             Reach::Units(_, 0) => to,
-            Reach::Units(unit @ (Unit::Turns | Unit::Steps | Unit::Messages), count) => {
+            Reach::Units(unit, count) if Unit::GATHERED.contains(unit) => {
                 let starts = Starts::new(edit.prompt(), *unit, self.region);
                 match starts.to.checked_sub(*count) {
                     Some(n) if n >= starts.from => starts.at(n).unwrap_or(to).clamp(from, to),
@@ -150,7 +150,7 @@ impl Allowance {
     }
 }
 
-/// Where the timeline's turns, steps or messages begin; those of a region run from one to before another.
+/// Where the timeline's turns, steps, groups or messages begin; those of a region run from one to before another.
 struct Starts<'a> {
     prompt: &'a Prompt<'a>,
     unit: Unit,
@@ -171,8 +171,11 @@ impl<'a> Starts<'a> {
             Unit::Steps => (session.first_step.into(), steps, prompt.arrived().steps),
             _ => {
                 let messages = prompt.messages();
-                let middle = messages.partition_point(|it| *it < active) as u64;
-                (session.first_message as u64, middle, messages.len() as u64)
+                let middle = messages.partition_point(|it| *it < active);
+                let ends = [session.first_message, middle, messages.len()];
+                let [first, middle, end] =
+                    if unit == Unit::Groups { ends.map(|it| prompt.groups_among(it)) } else { ends };
+                (first as u64, middle as u64, end as u64)
             }
         };
         let mut starts = Self { prompt, unit, from: if is_active { middle } else { first }, to: end };
@@ -207,6 +210,7 @@ impl<'a> Starts<'a> {
         match self.unit {
             Unit::Turns => history.turns().get(n).map(|it| it.items.start),
             Unit::Steps => history.replies().get(n).copied(),
+            Unit::Groups => self.prompt.group_start(n),
             _ => self.prompt.messages().get(n).copied(),
         }
     }

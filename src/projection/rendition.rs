@@ -6,19 +6,24 @@
 use std::sync::Arc;
 
 use super::filter::{ClassMask, ToolMask};
-use super::num::{Known, Num};
+use super::num::{Env, Known, Num};
 use super::prompt::{Prompt, Shown, SlotIx};
 use super::text::{Content, Text};
 use super::writer::{Writer, Written, WrittenSizes};
-use crate::input::policy::{Rendition, TableRow, Template};
+use crate::input::policy::{Rendition, Size, TableRow, Template};
+use crate::quantity::Tokens;
 use crate::timeline::{Item, Kind, Preserve, Spine};
 
 /// A rendition as a program holds it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Render {
     shown: Shown,
     /// Of a marker, a preview, a cut: how much of the item stands.
     tokens: u32,
+    /// Of these, how much of its beginning.
+    head: u32,
+    /// Head and tail, where they depend on the item's rank.
+    ranked: Option<Arc<[Num; 2]>>,
     exact: Option<bool>,
 }
 
@@ -55,16 +60,31 @@ impl Render {
     /// Prepares a rendition; `exact` overrules its own rule.
     #[must_use]
     pub fn new(rendition: &Rendition, exact: Option<bool>, known: &Known) -> Self {
-        let size = |size| Num::fixed(size, known).unwrap_or(0);
-        let tokens = match rendition {
-            Rendition::Marker(tokens) => *tokens,
-            Rendition::Preview(head) => size(Some(head)),
+        let size = |size: Option<&Size>| size.map_or(Num::Const(0), |it| Num::new(it, known));
+        let [head, tail] = match rendition {
+            Rendition::Marker(tokens) => [Num::Const(0), Num::Const(*tokens)],
+            Rendition::Preview(head) => [size(Some(head)), Num::Const(0)],
             Rendition::Truncate { head, tail } | Rendition::Offload { head, tail } => {
-                size(Some(head)).saturating_add(size(tail.as_ref()))
+                [size(Some(head)), size(tail.as_ref())]
             }
-            _ => 0,
+            _ => [Num::Const(0), Num::Const(0)],
         };
-        Self { shown: rendition.shown(), tokens: u32::try_from(tokens).unwrap_or(u32::MAX), exact }
+        let [first, all] = narrow([&head, &tail].map(|it| it.eval(&Env::default())));
+        let is_known = matches!((&head, &tail), (Num::Const(_), Num::Const(_)));
+        let ranked = (!is_known).then(|| Arc::new([head, tail]));
+        Self { shown: rendition.shown(), tokens: all, head: first, ranked, exact }
+    }
+
+    /// Returns how much of an item's beginning stands, and how much of it in all.
+    #[inline]
+    fn cut(&self, item: &Item) -> [u32; 2] {
+        match &self.ranked {
+            None => [self.head, self.tokens],
+            Some(sizes) => {
+                let env = Env { rank: item.rank, ..Env::default() };
+                narrow([&sizes[0], &sizes[1]].map(|it| it.eval(&env)))
+            }
+        }
     }
 
     /// Returns what it makes of an item.
@@ -77,8 +97,8 @@ impl Render {
             Shown::Summary => item.summary.saturating_add(item.handle),
             Shown::Gist => item.summary,
             Shown::Handle => item.handle,
-            Shown::Marker | Shown::Truncate => self.tokens,
-            Shown::Preview | Shown::Offload => self.tokens.saturating_add(item.handle),
+            Shown::Marker | Shown::Truncate => self.cut(item)[1],
+            Shown::Preview | Shown::Offload => self.cut(item)[1].saturating_add(item.handle),
         };
         let tokens = wanted.min(item.raw);
         let by_rule = match self.shown {
@@ -89,6 +109,11 @@ impl Render {
         let exact = self.exact.unwrap_or(by_rule) && item.preserve == Preserve::WorkingEvidence;
         Rendered::sized(self.shown, tokens, exact)
     }
+}
+
+/// Returns the first of two sizes, and their sum.
+fn narrow([head, tail]: [Tokens; 2]) -> [u32; 2] {
+    [head, head.saturating_add(tail)].map(|it| u32::try_from(it).unwrap_or(u32::MAX))
 }
 
 /// The rows of a table as a program holds them.

@@ -222,6 +222,13 @@ pub enum UnitSize {
     All,
 }
 
+impl UnitSize {
+    /// Returns whether a scope falls into the same units wherever one begins to divide it.
+    pub fn divides_alike(&self) -> bool {
+        matches!(self, Self::All | Self::Of(_, 1))
+    }
+}
+
 impl Protected {
     #[inline]
     fn holds(&self, prompt: &Prompt<'_>, index: SlotIx) -> bool {

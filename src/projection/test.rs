@@ -17,6 +17,8 @@ pub enum Test {
     Prompt(Relation, Num),
     /// Tokens behind the stable prefix.
     Body(Relation, Num),
+    /// The same as the harness counts it.
+    Counted(Relation, Num),
     /// Tokens in the scope.
     Scope(Relation, Num),
     /// Tokens that the stage would free.
@@ -48,18 +50,14 @@ pub struct Progress {
     pub items: u64,
     /// Tool results taken.
     pub tool_uses: u64,
-    /// Messages, steps, turns taken from.
-    pub messages: u64,
-    /// Steps taken from.
-    pub steps: u64,
-    /// Turns taken from.
-    pub turns: u64,
+    /// Messages, groups, steps and turns taken from.
+    pub gathered: [u64; 4],
     /// Tokens taken.
     pub tokens: Tokens,
     /// Items that the scope had when the activation began.
     pub of: u64,
-    /// The message, step and turn last taken from, counted from 1.
-    pub last: [usize; 3],
+    /// Those last taken from, counted from 1.
+    pub last: [usize; 4],
 }
 
 /// What a condition may look at.
@@ -71,10 +69,12 @@ pub struct Look<'a> {
     pub stable: Tokens,
     /// What a size may ask.
     pub env: Env,
+    /// What stands behind the stable prefix, as the harness counts it.
+    pub counted: Tokens,
     /// What stands in the scope.
     pub scope: Totals,
-    /// Messages, steps and turns that have an item in the scope.
-    pub units: [u64; 3],
+    /// Messages, groups, steps and turns that have an item in the scope.
+    pub units: [u64; 4],
     /// How far the activation has come.
     pub progress: Progress,
     /// What had come when the stage was last considered, and what has come now.
@@ -96,6 +96,7 @@ impl Test {
             Cond::Always => Self::Always,
             Cond::Prompt(bound) => with(Self::Prompt, bound),
             Cond::Body(bound) => with(Self::Body, bound),
+            Cond::Counted(bound) => with(Self::Counted, bound),
             Cond::Scope(bound) => with(Self::Scope, bound),
             Cond::Reclaimable(bound) => with(Self::Reclaimable, bound),
             Cond::Freed(bound) => with(Self::Freed, bound),
@@ -112,6 +113,21 @@ impl Test {
             Cond::All(parts) => Self::All(all(parts)),
             Cond::Any(parts) => Self::Any(all(parts)),
             Cond::Not(part) => Self::Not(Box::new(Self::new(part, known))),
+        }
+    }
+
+    /// Returns the size that a bound compares with, if the condition is one.
+    #[must_use]
+    pub fn size(&self) -> Option<&Num> {
+        match self {
+            Self::Prompt(_, size)
+            | Self::Body(_, size)
+            | Self::Counted(_, size)
+            | Self::Scope(_, size)
+            | Self::Reclaimable(_, size)
+            | Self::Freed(_, size) => Some(size),
+            Self::Taken(Reach::Tokens(size)) => Some(size),
+            _ => None,
         }
     }
 
@@ -161,6 +177,7 @@ impl Test {
             Self::Body(relation, size) => {
                 relation.holds(look.prompt.saturating_sub(look.stable), size.eval(&look.env))
             }
+            Self::Counted(relation, size) => relation.holds(look.counted, size.eval(&look.env)),
             Self::Scope(relation, size) => relation.holds(look.scope.tokens, size.eval(&look.env)),
             Self::Reclaimable(relation, size) => relation.holds(look.scope.reclaimable, size.eval(&look.env)),
             Self::Freed(relation, size) => {
@@ -188,6 +205,7 @@ fn arrived(arrived: &Arrived, unit: Unit) -> u64 {
         Unit::ToolUses => arrived.tool_uses,
         Unit::Steps => arrived.steps,
         Unit::Messages => arrived.messages,
+        Unit::Groups => arrived.groups,
         Unit::Turns => arrived.turns,
     }
 }
@@ -198,8 +216,9 @@ fn counted(look: &Look<'_>, unit: Unit) -> u64 {
         Unit::Items => look.scope.items,
         Unit::ToolUses => look.scope.tool_uses,
         Unit::Messages => look.units[0],
-        Unit::Steps => look.units[1],
-        Unit::Turns => look.units[2],
+        Unit::Groups => look.units[1],
+        Unit::Steps => look.units[2],
+        Unit::Turns => look.units[3],
     }
 }
 
@@ -209,9 +228,10 @@ fn taken(reach: &Reach, look: &Look<'_>) -> bool {
     match reach {
         Reach::Units(Unit::Items, count) => progress.items >= *count,
         Reach::Units(Unit::ToolUses, count) => progress.tool_uses >= *count,
-        Reach::Units(Unit::Messages, count) => progress.messages >= *count,
-        Reach::Units(Unit::Steps, count) => progress.steps >= *count,
-        Reach::Units(Unit::Turns, count) => progress.turns >= *count,
+        Reach::Units(Unit::Messages, count) => progress.gathered[0] >= *count,
+        Reach::Units(Unit::Groups, count) => progress.gathered[1] >= *count,
+        Reach::Units(Unit::Steps, count) => progress.gathered[2] >= *count,
+        Reach::Units(Unit::Turns, count) => progress.gathered[3] >= *count,
         Reach::Tokens(size) => progress.tokens >= size.eval(&look.env),
         Reach::Fraction(share) => progress.items >= share.of(progress.of),
         Reach::All => progress.items >= progress.of,

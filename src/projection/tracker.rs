@@ -179,6 +179,12 @@ pub fn unit_of(prompt: &Prompt<'_>, index: SlotIx, unit: Unit) -> usize {
         }
         Unit::Steps => item.step_ix as usize,
         Unit::Turns => item.turn_ix as usize,
-        Unit::Messages => prompt.messages().partition_point(|start| *start <= index),
+        Unit::Messages => message_of(prompt, index),
+        Unit::Groups => prompt.groups_among(message_of(prompt, index)),
     }
+}
+
+/// Returns which message a slot belongs to, counted from 1; 0 is in front of all.
+fn message_of(prompt: &Prompt<'_>, index: SlotIx) -> usize {
+    prompt.messages().partition_point(|start| *start <= index)
 }

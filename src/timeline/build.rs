@@ -33,6 +33,8 @@ pub struct TimelineBuilder {
     /// Events at the start of a session.
     at_start: Vec<Event>,
     facts: facts::OpenFacts,
+    /// How many results the session has so far.
+    n_results: u32,
 }
 
 /// The turn that is being appended to.
@@ -76,6 +78,7 @@ impl TimelineBuilder {
             events: Vec::new(),
             at_start: Vec::new(),
             facts: facts::OpenFacts::default(),
+            n_results: 0,
         }
     }
 
@@ -121,6 +124,7 @@ impl TimelineBuilder {
     /// Begins a session, ending the one before; without a stable prefix of its own it begins with that of the one before.
     pub fn begin_session(&mut self, id: &str, parent: Option<&str>) {
         self.end_turn();
+        self.n_results = 0;
         let (at, turn_ix) = (self.next_item(), self.n_turns());
         self.session().turns.end = turn_ix;
         let session = Session { stable: at..at, turns: turn_ix..turn_ix, ..Session::default() };
@@ -328,6 +332,8 @@ impl TimelineBuilder {
 
     fn push(&mut self, new: &NewItem<'_>, pair: u32) {
         let index = self.next_item();
+        let is_result = new.kind == Kind::ToolResult;
+        self.n_results += u32::from(is_result);
         let spine = &mut self.timeline.spine;
         let tool = if new.tool.is_empty() {
             u16::MAX as usize
@@ -353,6 +359,7 @@ impl TimelineBuilder {
             tool: u16::try_from(tool).unwrap_or(u16::MAX),
             kind: new.kind,
             preserve: new.preserve,
+            rank: if is_result { self.n_results } else { 0 },
         };
         spine.items.push(item);
         if let Some(text) = new.text {

@@ -79,6 +79,7 @@ fn identity() -> Policy {
         memory: None,
         aging: None,
         code: None,
+        counter: None,
         layout: None,
     };
     Policy::new(&spec).unwrap()

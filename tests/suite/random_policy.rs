@@ -4,9 +4,9 @@ mod conditions;
 
 use ctxsim::input::PolicyFile;
 use ctxsim::input::policy::{
-    Action, Budget, Count, Counts, Extent, Fold, FoldedResults, Keep, Kind, Lasts, Moment, Order, Part,
-    Prefix, Preserve, Recovery, Rendition, Scope, Shown, Size, StageFile, Step, Summarise, SummaryPrompt,
-    TableRow, Unit,
+    Action, Budget, Count, Counter, Counts, Extent, Fold, FoldedResults, Keep, Kind, Lasts, Moment, Order,
+    Part, Prefix, Preserve, Recovery, Rendition, Scope, Shown, Size, StageFile, Step, Summarise, SummaryPer,
+    SummaryPrompt, SummaryWords, TableRow, Unit,
 };
 use proptest::prelude::*;
 use proptest::sample::{select, subsequence};
@@ -100,7 +100,13 @@ fn orders() -> impl Strategy<Value = Order> {
 }
 
 fn rendition() -> BoxedStrategy<Rendition> {
-    let cut = || (plain_small(), prop::option::of(plain_small()));
+    let ranked = || {
+        prop_oneof![
+            4 => plain_small(),
+            1 => (0_u64..9_000).prop_map(|it| Size::PerRank(Box::new(Size::Tokens(it)))),
+        ]
+    };
+    let cut = move || (ranked(), prop::option::of(ranked()));
     prop_oneof![
         2 => select(vec![Rendition::Raw, Rendition::Gist]),
         6 => select(vec![Rendition::Exact, Rendition::Summary, Rendition::Handle]),
@@ -161,9 +167,12 @@ fn summarise() -> BoxedStrategy<Action> {
     ]);
     let at_least = prop::option::of((0_u64..4).prop_map(Count::Fixed));
     let prompt = select(vec![SummaryPrompt::Separate, SummaryPrompt::Free]);
-    (output, copy, overhead, at_least, prompt)
-        .prop_map(|(output, copy, overhead, at_least, prompt)| {
-            Action::Summarise(Summarise { output, copy, overhead, at_least, prompt })
+    let per = select(vec![SummaryPer::All, SummaryPer::Unit]);
+    (output, copy, overhead, at_least, prompt, per)
+        .prop_map(|(output, copy, overhead, at_least, prompt, per)| {
+            let at_least = at_least.filter(|_| per == SummaryPer::All);
+            let says = SummaryWords::Unknown;
+            Action::Summarise(Summarise { output, copy, overhead, at_least, per, says, prompt })
         })
         .boxed()
 }
@@ -245,7 +254,12 @@ fn step() -> BoxedStrategy<Step> {
 }
 
 fn lasts() -> impl Strategy<Value = Lasts> {
-    prop_oneof![4 => Just(Lasts::History), 1 => Just(Lasts::Request)]
+    prop_oneof![4 => Just(Lasts::History), 1 => Just(Lasts::Request), 1 => Just(Lasts::TurnEnd)]
+}
+
+/// Edits that stay only from a turn's end on are made there.
+fn possible(lasts: Lasts, at: &[Moment]) -> Lasts {
+    if lasts == Lasts::TurnEnd && !at.contains(&Moment::TurnEnd) { Lasts::History } else { lasts }
 }
 
 fn prefix() -> impl Strategy<Value = Prefix> {
@@ -269,6 +283,7 @@ fn late_stage() -> BoxedStrategy<StageFile> {
                 prefix(),
             );
             parts.prop_map(|(at, when, scope, apply, until, then, lasts, prefix)| StageFile {
+                lasts: Some(possible(lasts, &at)),
                 name: String::new(),
                 at: Some(at),
                 when,
@@ -277,7 +292,6 @@ fn late_stage() -> BoxedStrategy<StageFile> {
                 until,
                 then,
                 ladder: None,
-                lasts: Some(lasts),
                 prefix: Some(prefix),
                 remove: Vec::new(),
             })
@@ -304,7 +318,7 @@ fn entry_stage() -> BoxedStrategy<StageFile> {
                 when: when.clone(),
                 scope: Some(scope.clone()),
                 apply: Some(apply),
-                lasts: Some(lasts),
+                lasts: Some(possible(lasts, &[Moment::Entry])),
                 prefix: Some(prefix),
                 ..StageFile::default()
             })
@@ -323,8 +337,11 @@ pub(crate) fn policy() -> BoxedStrategy<PolicyFile> {
     let stages =
         prop::collection::vec(prop_oneof![1 => entry_stage().boxed(), 4 => late_stage().boxed()], 1..=4);
     let table = || prop::collection::vec(row(), 1..=3);
-    (stages, table(), table(), 0_u64..20_000, 0_u64..5, recovery())
-        .prop_map(|(mut stages, first, second, a, n, recovery)| {
+    let kinds = vec![Kind::User, Kind::Assistant, Kind::ToolCall, Kind::ToolResult, Kind::Summary];
+    let adds = prop::collection::vec((select(kinds), (0_u64..200).prop_map(Size::Tokens)), 0..4);
+    let counter = prop::option::of(adds.prop_map(|it| Counter { adds: it.into_iter().collect() }));
+    (stages, table(), table(), 0_u64..20_000, 0_u64..5, recovery(), counter)
+        .prop_map(|(mut stages, first, second, a, n, recovery, counter)| {
             for (index, stage) in stages.iter_mut().enumerate() {
                 stage.name = format!("stage_{index}");
             }
@@ -343,6 +360,7 @@ pub(crate) fn policy() -> BoxedStrategy<PolicyFile> {
                 memory: None,
                 aging: None,
                 code: None,
+                counter,
                 layout: None,
             }
         })

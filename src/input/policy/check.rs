@@ -11,7 +11,10 @@ mod size;
 use indexmap::IndexMap;
 
 use self::size::Resolver;
-use super::{Action, Cond, Policy, PolicyFile, Recovery, Scope, Stage, StageFile, Step, TableRow, Template};
+use super::{
+    Action, Cond, Lasts, Moment, Policy, PolicyFile, Recovery, Scope, Stage, StageFile, Step, TableRow,
+    Template,
+};
 use crate::diag::{Problems, nearest};
 
 /// How many stages and steps a policy may have: each is the author of its edits.
@@ -25,6 +28,11 @@ pub(super) fn policy(mut file: PolicyFile, problems: &mut Problems) -> Policy {
     }
     if let Some(aging) = &file.aging {
         problems.within("aging", |to| aging::aging(aging, to));
+    }
+    let PolicyFile { params, counter, .. } = &mut file;
+    let resolver = Resolver { params };
+    for (kind, size) in counter.iter_mut().flat_map(|it| &mut it.adds) {
+        problems.within(format_args!("counter.adds.{}", kind.name()), |to| resolver.size(size, to));
     }
     problems.within("layout", |to| layout::layout(file.layout.as_ref(), to));
     recovery(&mut file, problems);
@@ -129,6 +137,10 @@ impl StageCheck<'_> {
         if stage.at.is_empty() {
             let help = "write `at: [request]`, or leave `at` out";
             problems.push_at("stage-never", "at", "a stage needs a moment", help);
+        }
+        if stage.lasts == Lasts::TurnEnd && !stage.at.contains(&Moment::TurnEnd) {
+            let help = "write `at: [request, turn_end]`, or `lasts: request`";
+            problems.push_at("lasts-never", "lasts", "no edit of this stage would stay", help);
         }
         self.resolver.cond_in("when", stage.when.as_mut(), problems);
         self.resolver.cond_in("until", stage.until.as_mut(), problems);

@@ -15,6 +15,7 @@ impl PolicyFile {
             merged.sources = self.sources;
         }
         merged.as_of = self.as_of.or(merged.as_of);
+        merged.counter = self.counter.or(merged.counter);
         merged.layout = self.layout.or(merged.layout);
         merged.recovery = self.recovery.or(merged.recovery);
         merged.memory = self.memory.or(merged.memory);

@@ -51,6 +51,9 @@ pub struct PolicyFile {
     /// Named text templates, for loads with text.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub templates: IndexMap<String, Template>,
+    /// How the harness counts what it shows, where it does not count as the provider bills; as billed, when silent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub counter: Option<Counter>,
     /// Where the prompt asks the provider's cache for breakpoints; where the harness puts them, when silent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub layout: Option<Layout>,
@@ -69,6 +72,16 @@ pub struct PolicyFile {
     /// What is remembered from session to session, in loads of many sessions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub aging: Option<Aging>,
+}
+
+/// A harness's own count of tokens, which the condition `counted` asks.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Counter {
+    /// By kind: what it counts for each item beside what is billed for it.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub adds: IndexMap<Kind, Size>,
 }
 
 /// A policy that is code: each has its line in `src/builtin.rs`.
@@ -127,6 +140,20 @@ pub enum Lasts {
     History,
     /// They are taken back after the request.
     Request,
+    /// Those made at a request are taken back after it; those made at the turn's end stay.
+    TurnEnd,
+}
+
+impl Lasts {
+    /// Returns whether edits made at a moment are taken back after the next request.
+    #[must_use]
+    pub fn is_taken_back(self, moment: Moment) -> bool {
+        match self {
+            Self::History => false,
+            Self::Request => true,
+            Self::TurnEnd => moment == Moment::Request,
+        }
+    }
 }
 
 /// Whether edits break the cached prefix.
@@ -239,6 +266,25 @@ pub enum Kind {
     Memory,
     /// A question whether a tool may run, or the answer to it.
     Approval,
+}
+
+impl Kind {
+    /// Returns the kind as files write it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::System => "system",
+            Self::ToolSchema => "tool_schema",
+            Self::User => "user",
+            Self::Assistant => "assistant",
+            Self::Reasoning => "reasoning",
+            Self::ToolCall => "tool_call",
+            Self::ToolResult => "tool_result",
+            Self::Summary => "summary",
+            Self::Memory => "memory",
+            Self::Approval => "approval",
+        }
+    }
 }
 
 /// Why an item may be needed again.

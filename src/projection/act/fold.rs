@@ -11,10 +11,11 @@ use crate::input::policy::{Fold, Part, Size, Template, Unit};
 use crate::projection::edit::Editor;
 use crate::projection::filter::ClassMask;
 use crate::projection::num::{Known, Num};
-use crate::projection::program::{Activation, CompiledRung};
+use crate::projection::program::Activation;
 use crate::projection::prompt::{Prompt, Shown, Slot, SlotIx, State};
 use crate::projection::region::Region;
 use crate::projection::rendition::{Rendered, Rows};
+use crate::projection::rung::CompiledRung;
 use crate::projection::scope::UnitSize;
 use crate::projection::text::Content;
 use crate::projection::writer::{Passage, Writer};
@@ -296,7 +297,7 @@ impl Draft {
 }
 
 /// Appends what a slot shows.
-fn extend(bytes: &mut Vec<u8>, prompt: &Prompt<'_>, slot: SlotIx) {
+pub(super) fn extend(bytes: &mut Vec<u8>, prompt: &Prompt<'_>, slot: SlotIx) {
     let stands = prompt.slot(slot);
     let digest = stands.content.map_or(prompt.item(slot).digest, Content::digest);
     bytes.extend(digest.to_le_bytes());

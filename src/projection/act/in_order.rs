@@ -4,9 +4,10 @@ use super::pool::{OpenPool, Spent};
 use super::{progress, touch_slot};
 use crate::input::policy::Part;
 use crate::projection::edit::Editor;
-use crate::projection::program::{Activation, CompiledRung};
+use crate::projection::program::Activation;
 use crate::projection::prompt::SlotIx;
 use crate::projection::region::Region;
+use crate::projection::rung::CompiledRung;
 use crate::projection::scope::UnitSize;
 
 /// Takes units from the oldest on; returns how many slots were visited and changed.
@@ -22,7 +23,7 @@ pub(super) fn in_order(
     let resumes = budget.is_none_or(|it| !it.counts_shown)
         && !rung.scope.protects_slots()
         && (!is_active || rung.scope.is_whole_part())
-        && divides_alike(&size)
+        && size.divides_alike()
         && rung.act.only_shrinks()
         && !rung.counts_progress();
     let mut at = if resumes { rung.resume(region, edit) } else { region.from };
@@ -113,9 +114,4 @@ impl Pass {
         self.n_left += u32::from(!stays);
         rung.settled.n_settled += u32::from(stays && self.counts_settled);
     }
-}
-
-/// Returns whether a scope falls into the same units wherever one begins to divide it.
-fn divides_alike(size: &UnitSize) -> bool {
-    matches!(size, UnitSize::All | UnitSize::Of(_, 1))
 }

@@ -2,10 +2,10 @@
 
 use super::CompiledBudget;
 use crate::projection::edit::Editor;
-use crate::projection::program::CompiledRung;
 use crate::projection::prompt::{SlotIx, State};
 use crate::projection::region::Region;
 use crate::projection::rendition::Pool;
+use crate::projection::rung::CompiledRung;
 use crate::timeline::TurnIx;
 
 /// What the settled slots of a scope have spent.

@@ -5,9 +5,10 @@ use std::collections::BTreeSet;
 use super::{progress, touch_slot};
 use crate::input::policy::Order;
 use crate::projection::edit::Editor;
-use crate::projection::program::{Activation, CompiledRung};
+use crate::projection::program::Activation;
 use crate::projection::prompt::SlotIx;
 use crate::projection::region::Region;
+use crate::projection::rung::CompiledRung;
 use crate::quantity::Tokens;
 
 /// Takes units from the newest or the largest on.
@@ -37,7 +38,7 @@ pub(super) fn ranked(
         Order::Newest | Order::Oldest => units.reverse(),
     }
     let (mut n_visited, mut n_changed) = (0, 0);
-    let mut seen: [BTreeSet<usize>; 3] = Default::default();
+    let mut seen: [BTreeSet<usize>; 4] = Default::default();
     for mut unit in units {
         // What went with its call, or with its result, is no longer there to be taken.
         unit.retain(|slot| rung.scope.has(edit.prompt(), *slot));

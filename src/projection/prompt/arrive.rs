@@ -85,6 +85,7 @@ impl Prompt<'_> {
             tool: u16::MAX,
             kind,
             preserve: Preserve::None,
+            rank: 0,
         })
     }
 
@@ -115,6 +116,13 @@ impl Prompt<'_> {
     #[inline]
     pub fn begin_message(&mut self) {
         self.messages.push(self.len());
+    }
+
+    /// Begins a message of results, which is no group of its own.
+    #[inline]
+    pub fn begin_results(&mut self) {
+        self.result_messages.push(self.messages.len());
+        self.begin_message();
     }
 
     /// Begins a step, with its reply.

@@ -4,19 +4,19 @@ use std::collections::BTreeSet;
 
 use ctxsim::input::policy::{
     Action, Budget, Count, Counts, Extent, Moment, Order, Part, Rendition, Rung, Shown, Size, Summarise,
-    SummaryPrompt, TableRow, matches_any,
+    SummaryPer, SummaryPrompt, TableRow, matches_any,
 };
 use ctxsim::timeline::{Item, Kind, Preserve};
 
 use super::Run;
 use super::ask::{Activation, Predicted, Taken};
-use super::history::{SideRequest, Stands, View};
+use super::history::{Said, SideRequest, Stands, View};
 use super::scope::Place;
 use super::size::{Env, World};
 
 /// What a rendition makes of an item.
 pub(super) fn rendered(world: &World, rendition: &Rendition, exact: Option<bool>, item: &Item) -> View {
-    let size = |size: &Size| world.size(size, Env::default());
+    let size = |size: &Size| world.size(size, Env { rank: item.rank, ..Env::default() });
     let [raw, excerpt, summary, handle] = [item.raw, item.excerpt, item.summary, item.handle].map(u64::from);
     let cut = |head, tail: &Option<Size>| size(head).saturating_add(tail.as_ref().map_or(0, size));
     let (shown, tokens) = match rendition {
@@ -259,14 +259,18 @@ impl Run<'_> {
         activation: &Activation,
         taken: &mut Taken,
     ) -> (u32, u32) {
+        if summary.per == SummaryPer::Unit {
+            return self.summarise_each(rung, summary, place, activation, taken);
+        }
         let by = place.by(&self.history, &self.world);
         let (mut from, mut n_units) = (place.region.start, 0);
         let (mut slots, mut input, mut copied) = (Vec::new(), 0_u64, 0_u64);
         let mut output = 0;
+        let mut added = [0, 0];
         loop {
             let freed = input.saturating_sub(output);
             let freed_in_scope = if place.has_summaries() { freed } else { input };
-            let predicted = Predicted { freed, freed_in_scope };
+            let predicted = Predicted { freed, freed_in_scope, added };
             let is_met = |goal| self.holds(goal, rung, activation, taken, predicted);
             if rung.until.is_some_and(is_met) {
                 break;
@@ -282,12 +286,57 @@ impl Run<'_> {
                     copied += tokens;
                 } else {
                     input += tokens;
+                    added[0] += self.added_to(self.history.kind(slot));
+                    added[1] = self.added_to(Kind::Summary);
                     slots.push(slot);
                 }
             }
             output = self.world.size(&summary.output, Env { input, ..activation.env });
         }
-        if slots.is_empty() || n_units < summary.at_least.as_ref().map_or(1, Count::get) || output >= input {
+        if n_units < summary.at_least.as_ref().map_or(1, Count::get) {
+            return (0, 0);
+        }
+        self.put_summary(summary, slots, copied, activation)
+    }
+
+    /// Puts a summary of its own in the place of each unit.
+    fn summarise_each(
+        &mut self,
+        rung: &Rung<'_>,
+        summary: &Summarise,
+        place: &Place<'_>,
+        activation: &Activation,
+        taken: &mut Taken,
+    ) -> (u32, u32) {
+        let by = place.by(&self.history, &self.world);
+        let (mut from, mut n) = (place.region.start, 0);
+        while !self.is_done(rung, activation, taken) {
+            let unit = place.unit_from(from, by, &self.history, &self.world);
+            let Some(last) = unit.last() else { break };
+            from = last + 1;
+            unit.iter().for_each(|it| self.take(taken, *it));
+            let is_copy = |it: &usize| summary.copy.contains(&self.history.kind(*it));
+            let (copies, slots): (Vec<usize>, Vec<usize>) = unit.into_iter().partition(is_copy);
+            let copied = copies.iter().map(|it| self.history.slots[*it].view.tokens).sum();
+            let is_item = |it: &usize| self.history.kind(*it) != Kind::Summary;
+            if slots.iter().any(is_item) {
+                n += self.put_summary(summary, slots, copied, activation).0;
+            }
+        }
+        (n, n)
+    }
+
+    /// Puts a summary in the place of slots, if it is smaller.
+    fn put_summary(
+        &mut self,
+        summary: &Summarise,
+        slots: Vec<usize>,
+        copied: u64,
+        activation: &Activation,
+    ) -> (u32, u32) {
+        let input: u64 = slots.iter().map(|it| self.history.slots[*it].view.tokens).sum();
+        let output = self.world.size(&summary.output, Env { input, ..activation.env });
+        if slots.is_empty() || output >= input {
             return (0, 0);
         }
         if summary.prompt != SummaryPrompt::Free {
@@ -300,7 +349,17 @@ impl Run<'_> {
                 n_turns: turns.len() as u32,
             });
         }
-        let serial = self.history.next_summary();
+        let serial = if summary.prompt == SummaryPrompt::Free {
+            let told = |slot: &usize| {
+                let view = &self.history.slots[*slot].view;
+                (self.history.said(*slot, view), view.tokens, view.rendition, false)
+            };
+            let own = (Said::Item(0), output, Shown::Raw, false);
+            let says = slots.iter().map(told).chain([own]).collect();
+            u64::MAX - self.history.number_fold(says)
+        } else {
+            self.history.next_summary()
+        };
         for (n, slot) in slots.iter().enumerate() {
             let before = self.history.slots[*slot].view;
             let (tokens, stands) =

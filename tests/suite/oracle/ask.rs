@@ -26,9 +26,8 @@ pub(super) struct Taken {
     items: u64,
     tool_uses: u64,
     tokens: u64,
-    messages: BTreeSet<usize>,
-    steps: BTreeSet<usize>,
-    turns: BTreeSet<usize>,
+    /// By gathered unit.
+    gathered: [BTreeSet<usize>; 4],
     /// What there was to take.
     of: u64,
 }
@@ -38,6 +37,8 @@ pub(super) struct Taken {
 pub(super) struct Predicted {
     pub(super) freed: u64,
     pub(super) freed_in_scope: u64,
+    /// What the harness counts beside the tokens for what would be replaced, and for the summary.
+    pub(super) added: [u64; 2],
 }
 
 impl Run<'_> {
@@ -48,11 +49,12 @@ impl Run<'_> {
         let now = self.history.counts();
         let before = std::mem::replace(&mut self.seen[index], now);
         let activation = Activation {
-            env: Env { start: self.history.tokens(), input: 0 },
+            env: Env { start: self.history.tokens(), ..Env::default() },
             manner: Manner {
                 moment,
                 stage: index as u16,
-                for_request: stage.lasts == Lasts::Request,
+                for_request: stage.lasts == Lasts::Request
+                    || (stage.lasts == Lasts::TurnEnd && moment == Moment::Request),
                 keeps_prefix: stage.prefix == Prefix::Keeps,
             },
             before,
@@ -84,9 +86,9 @@ impl Run<'_> {
         taken.items += 1;
         taken.tool_uses += u64::from(self.history.kind(slot) == Kind::ToolResult);
         taken.tokens += self.history.slots[slot].view.tokens;
-        taken.messages.insert(self.history.unit_of(slot, Unit::Messages));
-        taken.steps.insert(self.history.unit_of(slot, Unit::Steps));
-        taken.turns.insert(self.history.unit_of(slot, Unit::Turns));
+        for (unit, seen) in Unit::GATHERED.into_iter().zip(&mut taken.gathered) {
+            seen.insert(self.history.unit_of(slot, unit));
+        }
     }
 
     pub(super) fn holds(
@@ -100,13 +102,19 @@ impl Run<'_> {
         let holds = |part: &Cond| self.holds(part, rung, activation, taken, predicted);
         let compare = |bound: &Bound, value: u64| {
             let (relation, size) = bound.given().unwrap();
-            relation.holds(value, self.world.size(size, activation.env))
+            let env = Env { behind: self.behind(rung, activation), ..activation.env };
+            relation.holds(value, self.world.size(size, env))
         };
         let prompt = self.history.tokens() - predicted.freed;
         match cond {
             Cond::Always => true,
             Cond::Prompt(bound) => compare(bound, prompt),
             Cond::Body(bound) => compare(bound, prompt - self.history.stable_tokens()),
+            Cond::Counted(bound) => {
+                let [less, more] = predicted.added;
+                let counted = prompt - self.history.stable_tokens() + self.added() + more - less;
+                compare(bound, counted)
+            }
             Cond::Scope(bound) => {
                 let slots = self.scope_slots(rung, activation);
                 let tokens: u64 = slots.iter().map(|it| self.history.slots[*it].view.tokens).sum();
@@ -117,13 +125,14 @@ impl Run<'_> {
                 compare(bound, slots.into_iter().map(|it| self.reclaimable(rung, it)).sum())
             }
             Cond::Freed(bound) => compare(bound, activation.env.start.saturating_sub(prompt)),
-            Cond::Taken(extent) => self.has_taken(extent, activation, taken),
+            Cond::Taken(extent) => self.has_taken(extent, rung, activation, taken),
             Cond::Every(extent) => {
                 let (unit, count) = extent.units().unwrap();
                 let of = |counts: &Counts| match unit {
                     Unit::Items => counts.items,
                     Unit::ToolUses => counts.tool_uses,
                     Unit::Messages => counts.messages,
+                    Unit::Groups => counts.groups,
                     Unit::Steps => counts.steps,
                     Unit::Turns => counts.turns,
                 };
@@ -154,6 +163,26 @@ impl Run<'_> {
         }
     }
 
+    /// What the harness counts for a kind of item beside its tokens.
+    pub(super) fn added_to(&self, kind: Kind) -> u64 {
+        let size = self.policy.counter.as_ref().and_then(|it| it.adds.get(&kind));
+        size.map_or(0, |it| self.world.size(it, Env::default()))
+    }
+
+    fn added(&self) -> u64 {
+        let slots = self.history.n_stable()..self.history.slots.len();
+        let visible = slots.filter(|it| self.history.slots[*it].view.is_visible());
+        visible.map(|it| self.added_to(self.history.kind(it))).sum()
+    }
+
+    /// What stands from the first slot on that a rung would change.
+    fn behind(&self, rung: &Rung<'_>, activation: &Activation) -> u64 {
+        let shows = matches!(rung.action, Action::Show(_) | Action::Table { .. });
+        let mut slots = self.scope_slots(rung, activation).into_iter();
+        let first = slots.find(|it| !shows || self.reclaimable(rung, *it) > 0);
+        first.map_or(0, |it| self.history.slots[it..].iter().map(|it| it.view.tokens).sum())
+    }
+
     /// What a rung would free of one slot.
     fn reclaimable(&self, rung: &Rung<'_>, slot: usize) -> u64 {
         let view = &self.history.slots[slot].view;
@@ -172,15 +201,19 @@ impl Run<'_> {
         }
     }
 
-    fn has_taken(&self, extent: &Extent, activation: &Activation, taken: &Taken) -> bool {
+    fn has_taken(&self, extent: &Extent, rung: &Rung<'_>, activation: &Activation, taken: &Taken) -> bool {
         match extent {
             Extent::Items(count) => taken.items >= count.get(),
             Extent::ToolUses(count) => taken.tool_uses >= count.get(),
-            Extent::Messages(count) => taken.messages.len() as u64 >= count.get(),
-            Extent::Steps(count) => taken.steps.len() as u64 >= count.get(),
-            Extent::Turns(count) => taken.turns.len() as u64 >= count.get(),
+            Extent::Messages(count) => taken.gathered[0].len() as u64 >= count.get(),
+            Extent::Groups(count) => taken.gathered[1].len() as u64 >= count.get(),
+            Extent::Steps(count) => taken.gathered[2].len() as u64 >= count.get(),
+            Extent::Turns(count) => taken.gathered[3].len() as u64 >= count.get(),
             Extent::Tokens(count) => taken.tokens >= count.get(),
-            Extent::Size(size) => taken.tokens >= self.world.size(size, activation.env),
+            Extent::Size(size) => {
+                let env = Env { behind: self.behind(rung, activation), ..activation.env };
+                taken.tokens >= self.world.size(size, env)
+            }
             Extent::Fraction(share) => taken.items >= share.of(taken.of),
             Extent::All => taken.items >= taken.of,
         }

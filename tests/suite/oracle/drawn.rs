@@ -148,7 +148,7 @@ impl Run<'_> {
         self.history.begin_step();
         self.history.begin_message();
         let asked = self.history.add(Item { turn_ix: turn_ix as u32, ..call.asks });
-        self.history.begin_message();
+        self.history.begin_results();
         self.enter_fetched(&call, asked, turn_ix);
         match due {
             Due::TurnStart => {}

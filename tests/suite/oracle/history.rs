@@ -75,6 +75,7 @@ pub(super) struct Counts {
     pub(super) items: u64,
     pub(super) tool_uses: u64,
     pub(super) messages: u64,
+    pub(super) groups: u64,
     pub(super) steps: u64,
     pub(super) turns: u64,
 }
@@ -115,6 +116,8 @@ pub(super) struct History<'a> {
     places: Vec<usize>,
     pub(super) slots: Vec<Slot>,
     pub(super) messages: Vec<usize>,
+    /// Those that are no results, which belong to the group of their call.
+    pub(super) groups: Vec<usize>,
     /// Where each turn's items begin, and where the user's end.
     pub(super) turns: Vec<Range<usize>>,
     /// Where each step's reply begins.
@@ -145,6 +148,7 @@ impl<'a> History<'a> {
             places: Vec::new(),
             slots: Vec::new(),
             messages: Vec::new(),
+            groups: Vec::new(),
             turns: Vec::new(),
             steps: Vec::new(),
             step: 0,
@@ -238,6 +242,11 @@ impl<'a> History<'a> {
     }
 
     pub(super) fn begin_message(&mut self) {
+        self.groups.push(self.slots.len());
+        self.begin_results();
+    }
+
+    pub(super) fn begin_results(&mut self) {
         self.messages.push(self.slots.len());
     }
 
@@ -325,6 +334,7 @@ impl<'a> History<'a> {
             items: (self.slots.len() - n_stable) as u64,
             tool_uses: results.count() as u64,
             messages: self.messages.len() as u64,
+            groups: self.groups.len() as u64,
             steps: self.steps.len() as u64,
             turns: self.turns.len() as u64,
         }
@@ -360,6 +370,7 @@ impl<'a> History<'a> {
             }
             Unit::ToolUses => slot,
             Unit::Messages => self.messages.iter().filter(|start| **start <= slot).count(),
+            Unit::Groups => self.groups.iter().filter(|start| **start <= slot).count(),
             Unit::Steps => item.step_ix as usize,
             Unit::Turns => item.turn_ix as usize,
         }

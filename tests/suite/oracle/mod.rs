@@ -321,7 +321,7 @@ impl Run<'_> {
         self.history.arrive_message(row.reply.clone());
         let joined = self.join_reply();
         if !row.results.is_empty() || !joined.is_empty() {
-            self.history.begin_message();
+            self.history.begin_results();
         }
         for item in row.results.clone() {
             self.history.arrive(item);

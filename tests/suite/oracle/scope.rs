@@ -194,7 +194,7 @@ impl Reach<'_> {
     fn behind_first(&self, extent: &Extent) -> usize {
         let n = match extent.units() {
             Some((_, 0)) => return self.region.start,
-            Some((unit @ (Unit::Turns | Unit::Steps | Unit::Messages), count)) => {
+            Some((unit, count)) if Unit::GATHERED.contains(&unit) => {
                 let starts = self.starts(unit);
                 let start = usize::try_from(count).ok().and_then(|it| starts.get(it).copied());
                 return start.unwrap_or(self.region.end).max(self.region.start);
@@ -208,7 +208,7 @@ impl Reach<'_> {
     fn start_of_recent(&self, extent: &Extent) -> usize {
         let n = match extent.units() {
             Some((_, 0)) => return self.region.end,
-            Some((unit @ (Unit::Turns | Unit::Steps | Unit::Messages), count)) => {
+            Some((unit, count)) if Unit::GATHERED.contains(&unit) => {
                 let starts = self.starts(unit);
                 let nth = usize::try_from(count).ok().and_then(|it| starts.len().checked_sub(it));
                 return nth.map_or(self.region.start, |it| starts[it].max(self.region.start));
@@ -251,6 +251,7 @@ impl Reach<'_> {
         let units: Vec<Range<usize>> = match unit {
             Unit::Turns => up_to_next(self.history.turns.iter().map(|it| it.start).collect()),
             Unit::Steps => self.history.steps().collect(),
+            Unit::Groups => up_to_next(self.history.groups.clone()),
             _ => up_to_next(self.history.messages.clone()),
         };
         let reaches_in = |it: &Range<usize>| it.start < self.region.end && it.end > self.region.start;

@@ -16,6 +16,8 @@ pub(super) struct World {
 pub(super) struct Env {
     pub(super) start: u64,
     pub(super) input: u64,
+    pub(super) behind: u64,
+    pub(super) rank: u32,
 }
 
 impl World {
@@ -34,6 +36,8 @@ impl World {
             Size::OutputLimit => self.limits.output,
             Size::Start => env.start,
             Size::Input => env.input,
+            Size::Behind => env.behind,
+            Size::PerRank(part) => of(part) / u64::from(env.rank.max(1)),
             Size::Sum(parts) => parts.iter().map(of).fold(0, u64::saturating_add),
             Size::Minus(parts) => match of(&parts[0]) {
                 UNLIMITED => UNLIMITED,

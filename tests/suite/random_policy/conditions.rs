@@ -31,6 +31,7 @@ fn size() -> BoxedStrategy<Size> {
     prop_oneof![
         10 => plain_size(),
         3 => start,
+        1 => share().prop_map(|it| Size::Times(it, Box::new(Size::Behind))),
         1 => parts().prop_map(Size::Min),
         1 => parts().prop_map(Size::Max),
         1 => parts().prop_map(Size::Sum),
@@ -52,8 +53,8 @@ fn bound(most: impl Strategy<Value = Size>, starts: bool) -> impl Strategy<Value
 }
 
 pub(super) fn unit() -> impl Strategy<Value = Unit> {
-    use Unit::{Items, Messages, Steps, ToolUses, Turns};
-    select(vec![Items, ToolUses, Messages, Steps, Turns])
+    use Unit::{Groups, Items, Messages, Steps, ToolUses, Turns};
+    select(vec![Items, ToolUses, Messages, Groups, Steps, Turns])
 }
 
 fn count(starts: bool) -> BoxedStrategy<Cond> {
@@ -77,6 +78,7 @@ pub(super) fn units_of(unit: Unit, n: u64) -> Extent {
         Unit::Items => Extent::Items(n),
         Unit::ToolUses => Extent::ToolUses(n),
         Unit::Messages => Extent::Messages(n),
+        Unit::Groups => Extent::Groups(n),
         Unit::Steps => Extent::Steps(n),
         Unit::Turns => Extent::Turns(n),
     }
@@ -104,6 +106,7 @@ pub(super) fn when(reclaims: bool) -> BoxedStrategy<Cond> {
         prop_oneof![
             6 => bound(size(), true).prop_map(Cond::Prompt),
             1 => bound(size(), true).prop_map(Cond::Body),
+            1 => bound(size(), true).prop_map(Cond::Counted),
             2 => bound(size(), true).prop_map(Cond::Scope),
             1 => bound(size(), true).prop_map(move |it| {
                 if reclaims { Cond::Reclaimable(it) } else { Cond::Freed(it) }
@@ -144,6 +147,7 @@ pub(super) fn until(summarises: bool, reclaims: bool, is_alone: bool) -> BoxedSt
         prop_oneof![
             6 => bound(size(), false).prop_map(Cond::Prompt),
             1 => bound(size(), false).prop_map(Cond::Body),
+            1 => bound(size(), false).prop_map(Cond::Counted),
             2 => bound(size(), true).prop_map(Cond::Freed),
             3 => seen,
             2 => taken,

@@ -3,7 +3,10 @@
 use super::size::Resolver;
 use super::{StageCheck, fold, named};
 use crate::diag::Problems;
-use crate::input::policy::{Action, Budget, Extent, FoldedResults, Order, Rendition, Scope, TableRow, Unit};
+use crate::input::policy::{
+    Action, Budget, Extent, FoldedResults, Order, Rendition, Scope, SummaryPer, SummaryPrompt, SummaryWords,
+    TableRow, Unit,
+};
 
 impl StageCheck<'_> {
     pub(super) fn action(&self, action: &mut Action, scope: &Scope, problems: &mut Problems) {
@@ -26,6 +29,22 @@ impl StageCheck<'_> {
                     );
                 }
                 problems.within("summarise", |problems| {
+                    if summary.per == SummaryPer::Unit && summary.at_least.is_some() {
+                        problems.push_at(
+                            "summary-at-least-of-one",
+                            "at_least",
+                            "a summary for each unit replaces one unit",
+                            "leave `at_least` out, or `per`",
+                        );
+                    }
+                    if summary.says == SummaryWords::Head && summary.prompt != SummaryPrompt::Free {
+                        problems.push_at(
+                            "summary-head-of-a-model",
+                            "says",
+                            "a summary that a model writes does not say what results begin with",
+                            "write `prompt: free`, or leave `says` out",
+                        );
+                    }
                     self.resolver.size_in("output", Some(&mut summary.output), problems);
                     self.resolver.size_in("overhead", summary.overhead.as_mut(), problems);
                     if let Some(count) = &mut summary.at_least {

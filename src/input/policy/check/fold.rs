@@ -17,7 +17,7 @@ pub(super) fn check(fold: &Fold, scope: &Scope, problems: &mut Problems) {
         );
     }
     if let Some(kind) = fold.copy.iter().find(|it| fold.quote.contains(it)) {
-        let message = format!("{} both stays and is quoted", word(*kind));
+        let message = format!("`{}` both stays and is quoted", kind.name());
         problems.push_at("fold-kind-twice", "quote", message, "name each kind in one of the two lists");
     }
     if fold.quote.contains(&Kind::ToolResult) {
@@ -25,21 +25,5 @@ pub(super) fn check(fold: &Fold, scope: &Scope, problems: &mut Problems) {
             let message = "tool results are not quoted: they stand in the summary as `results` says";
             problems.push("fold-quotes-results", message, "take `tool_result` out of `quote`");
         });
-    }
-}
-
-/// Returns a kind as files write it.
-fn word(kind: Kind) -> &'static str {
-    match kind {
-        Kind::System => "`system`",
-        Kind::ToolSchema => "`tool_schema`",
-        Kind::User => "`user`",
-        Kind::Assistant => "`assistant`",
-        Kind::Reasoning => "`reasoning`",
-        Kind::ToolCall => "`tool_call`",
-        Kind::ToolResult => "`tool_result`",
-        Kind::Summary => "`summary`",
-        Kind::Memory => "`memory`",
-        Kind::Approval => "`approval`",
     }
 }

@@ -52,8 +52,10 @@ impl Resolver<'_> {
             | Size::Window
             | Size::OutputLimit
             | Size::Start
-            | Size::Input => {}
+            | Size::Input
+            | Size::Behind => {}
             Size::Times(_, size) => inner("times.1", size),
+            Size::PerRank(size) => inner("per_rank", size),
             Size::ByWindow { then, otherwise, .. } => {
                 inner("by_window.then", then);
                 inner("by_window.otherwise", otherwise);
@@ -119,6 +121,7 @@ impl Resolver<'_> {
             Cond::Always | Cond::Idle { .. } | Cond::CacheCold => {}
             Cond::Prompt(bound) => self.bound("prompt", bound, problems),
             Cond::Body(bound) => self.bound("body", bound, problems),
+            Cond::Counted(bound) => self.bound("counted", bound, problems),
             Cond::Scope(bound) => self.bound("scope", bound, problems),
             Cond::Reclaimable(bound) => self.bound("reclaimable", bound, problems),
             Cond::Freed(bound) => self.bound("freed", bound, problems),
@@ -182,6 +185,7 @@ impl Resolver<'_> {
             Extent::Items(count) => counted("items", count),
             Extent::ToolUses(count) => counted("tool_uses", count),
             Extent::Messages(count) => counted("messages", count),
+            Extent::Groups(count) => counted("groups", count),
             Extent::Steps(count) => counted("steps", count),
             Extent::Turns(count) => counted("turns", count),
             Extent::Tokens(count) => counted("tokens", count),

@@ -253,9 +253,41 @@ pub struct Summarise {
     /// With fewer units than this nothing happens; one item, when silent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at_least: Option<Count>,
+    /// Whether there is one for all units, or one for each.
+    #[serde(default)]
+    pub per: SummaryPer,
+    /// What is known of its words.
+    #[serde(default)]
+    pub says: SummaryWords,
     /// Who writes it.
     #[serde(default)]
     pub prompt: SummaryPrompt,
+}
+
+/// What a summary stands for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum SummaryPer {
+    /// All units that are taken.
+    #[default]
+    All,
+    /// Each unit has one of its own, in its own place.
+    Unit,
+}
+
+/// What is known of a summary's words.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum SummaryWords {
+    /// Nothing: no fact is taken to survive in it.
+    #[default]
+    Unknown,
+    /// It says what the results that it replaces begin with, as much as it has room for.
+    Head,
+    /// It says every fact that stood in what it replaces.
+    Facts,
 }
 
 /// The request that writes a summary.

@@ -30,6 +30,10 @@ pub enum Size {
     Start,
     /// What a summary replaces, verbatim copies excluded.
     Input,
+    /// What stands from the first item on that the stage would change, to the prompt's end.
+    Behind,
+    /// A size divided by the place of an item's result among the session's, from 1; rounded down.
+    PerRank(Box<Size>),
     /// A parameter of the policy.
     Param(String),
     /// The sum of its parts.
@@ -138,6 +142,8 @@ pub enum Unit {
     ToolUses,
     /// User messages, replies, and result messages.
     Messages,
+    /// Messages, a call and its results being one.
+    Groups,
     /// Steps: one model request, its reply and the results.
     Steps,
     /// Turns.
@@ -155,6 +161,8 @@ pub enum Cond {
     Prompt(Bound),
     /// The same without the stable prefix.
     Body(Bound),
+    /// The same as the harness's own `counter` counts it.
+    Counted(Bound),
     /// Tokens shown in the stage's own scope.
     Scope(Bound),
     /// Tokens that this stage would free; only for actions without a budget.
@@ -208,6 +216,8 @@ pub enum Extent {
     ToolUses(Count),
     /// So many messages of the timeline.
     Messages(Count),
+    /// So many groups of the timeline: messages, a call and its results being one.
+    Groups(Count),
     /// So many steps of the timeline.
     Steps(Count),
     /// So many turns of the timeline.
@@ -222,6 +232,11 @@ pub enum Extent {
     All,
 }
 
+impl Unit {
+    /// The units that items are gathered in, from the smallest up.
+    pub const GATHERED: [Self; 4] = [Self::Messages, Self::Groups, Self::Steps, Self::Turns];
+}
+
 impl Extent {
     /// Returns how many of which units it is, where it is a number of units.
     #[must_use]
@@ -230,6 +245,7 @@ impl Extent {
             Self::Items(count) => (Unit::Items, count),
             Self::ToolUses(count) => (Unit::ToolUses, count),
             Self::Messages(count) => (Unit::Messages, count),
+            Self::Groups(count) => (Unit::Groups, count),
             Self::Steps(count) => (Unit::Steps, count),
             Self::Turns(count) => (Unit::Turns, count),
             Self::Tokens(_) | Self::Size(_) | Self::Fraction(_) | Self::All => return None,
