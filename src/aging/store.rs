@@ -41,6 +41,8 @@ pub(super) struct Store<'a> {
     pub(super) passes: u32,
     /// How often its records have been put in another order.
     pub(super) order: u32,
+    /// The facts that are retracted in some session.
+    retracted: Vec<FactIx>,
     draws: Purposes,
 }
 
@@ -77,6 +79,9 @@ impl<'a> Store<'a> {
             words: None,
             passes: 0,
             order: 0,
+            retracted: (0..place(graph.facts.len()))
+                .filter(|it| graph.facts[*it as usize].invalidated_at.is_some())
+                .collect(),
             draws: Purposes {
                 extract: of("aging extract"),
                 head: of("aging head"),
@@ -213,8 +218,8 @@ impl<'a> Store<'a> {
     /// Lets go of the versions that a fact replaces.
     fn supersede(&mut self, fact: FactIx) {
         let graph = &self.stream.graph;
-        let earlier: Vec<FactIx> = graph.chain(fact).take_while(|it| *it != fact).collect();
-        if !earlier.is_empty() {
+        if graph.facts[fact as usize].replaces.is_some() {
+            let earlier: Vec<FactIx> = graph.chain(fact).take_while(|it| *it != fact).collect();
             self.release(|it| earlier.contains(&it));
         }
     }
@@ -222,12 +227,13 @@ impl<'a> Store<'a> {
     /// Lets go of what a session retracts, where the retraction is taken up.
     fn retract(&mut self, session: u32, extract: f64) {
         let facts = &self.stream.graph.facts;
-        let draws = self.draws.retract.clone();
-        let is_taken = |it: FactIx| {
-            facts[it as usize].invalidated_at == Some(session)
-                && (extract >= 1.0 || draws.nth(it.into(), 0).unit() < extract)
-        };
-        self.release(is_taken);
+        let draws = &self.draws.retract;
+        let is_due = |it: &FactIx| facts[*it as usize].invalidated_at == Some(session);
+        let is_taken = |it: &FactIx| extract >= 1.0 || draws.nth((*it).into(), 0).unit() < extract;
+        let gone: Vec<FactIx> = self.retracted.iter().copied().filter(is_due).filter(is_taken).collect();
+        if !gone.is_empty() {
+            self.release(|it| gone.contains(&it));
+        }
     }
 
     /// Lets go of the words of some facts.

@@ -53,6 +53,8 @@ impl Report {
             "slope",
             "half-life",
             "never halved",
+            "floor",
+            "ceiling",
             "error of totals",
             "USD a session",
         ];
@@ -66,6 +68,8 @@ impl Report {
                 written(it.mean("slope"), 4),
                 written(it.mean("half_life"), 1),
                 format!("{} of {}", it.half_life_infinite, run.trials),
+                written(it.floor.last().copied().flatten(), 3),
+                written(it.ceiling.last().copied().flatten(), 3),
                 written(it.mean("accumulator_error"), 1),
                 written(it.usd_per_session, 4),
             ]

@@ -1,6 +1,6 @@
 //! How large a memory is in a prompt, and what stands for its content.
 
-use xxhash_rust::xxh3::Xxh3;
+use xxhash_rust::xxh3::xxh3_64;
 
 use super::Store;
 use crate::input::policy::SessionKeep;
@@ -32,10 +32,8 @@ impl Store<'_> {
 
     /// Returns what stands for its content; a summary that is made again is written in other words.
     pub(in crate::aging) fn digest(&self) -> u64 {
-        let mut hash = Xxh3::new();
-        hash.update(&self.passes.to_le_bytes());
-        hash.update(&self.order.to_le_bytes());
-        self.exact.iter().chain(&self.records).for_each(|it| hash.update(&it.to_le_bytes()));
-        hash.digest()
+        let front = [self.passes, self.order];
+        let said = front.iter().chain(&self.exact).chain(&self.records);
+        xxh3_64(&said.flat_map(|it| it.to_le_bytes()).collect::<Vec<u8>>())
     }
 }
