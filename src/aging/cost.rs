@@ -9,6 +9,9 @@ use crate::memory::{Memory, Recalled};
 use crate::timeline::build::{NewItem, TimelineBuilder};
 use crate::timeline::{Kind, Timeline};
 
+/// No item is larger, so that sums of a few never leave 32 bits.
+const ITEM_MAX: u32 = (1 << 31) - 1;
+
 /// The requests of a stream under one memory.
 #[derive(Clone, Debug)]
 pub struct Requests {
@@ -104,6 +107,7 @@ impl Writer {
         if self.recalled.is_empty() || !self.is_one_session {
             self.recalled.push(memory.filter(|_| !self.is_one_session));
         }
+        let [said, answered] = [said, answered].map(|it| it.min(ITEM_MAX));
         self.builder.begin_turn(&[NewItem::plain(Kind::User, said)]);
         self.builder.step(self.at_ms, answered.into(), &[NewItem::plain(Kind::Assistant, answered)], &[]);
         self.n_requests += 1;
@@ -125,7 +129,7 @@ fn recalled(tokens: u64, digest: u64, policy: &Policy, stream: &Stream, session:
             tokens.saturating_mul(n.min(n_all)).checked_div(n_all).unwrap_or(0)
         }
     };
-    let tokens = u32::try_from(tokens).unwrap_or(u32::MAX);
+    let tokens = u32::try_from(tokens).unwrap_or(ITEM_MAX).min(ITEM_MAX);
     (tokens > 0).then_some(Recalled { tokens, digest })
 }
 

@@ -143,6 +143,8 @@ impl<'a> Player<'a> {
             error: None,
             has_overlay_fired: false,
             has_prompt_fired: false,
+            n_begun: 0,
+            open: Vec::new(),
         };
         for session in 0..self.stream.n_sessions() {
             run.session(session);
@@ -161,6 +163,10 @@ struct Run<'a> {
     error: Option<f64>,
     has_overlay_fired: bool,
     has_prompt_fired: bool,
+    /// How many probes have begun to be asked.
+    n_begun: usize,
+    /// Those of them that are still asked.
+    open: Vec<usize>,
 }
 
 impl Run<'_> {
@@ -182,13 +188,13 @@ impl Run<'_> {
     /// Asks what a session asks.
     fn ask(&mut self, session: u32) {
         let stream = self.player.stream;
-        for (nth, probe) in stream.probes.iter().enumerate() {
-            if probe.from > session {
-                break;
-            }
-            if session >= probe.until {
-                continue;
-            }
+        while stream.probes.get(self.n_begun).is_some_and(|it| it.from <= session) {
+            self.open.push(self.n_begun);
+            self.n_begun += 1;
+        }
+        self.open.retain(|it| session < stream.probes[*it].until);
+        for nth in self.open.clone() {
+            let probe = &stream.probes[nth];
             if let Some(answers) = self.answers(&probe.ask, (nth, session)) {
                 if let Ask::Total { accumulator, at } = probe.ask {
                     let gold = stream.graph.total(accumulator as usize, at) as f64;

@@ -43,12 +43,13 @@ pub(super) struct Store<'a> {
     pub(super) order: u32,
     /// The facts that are retracted in some session.
     retracted: Vec<FactIx>,
+    /// By fact: the one draw in its life that decides whether it is taken up; a history is taken up anew in every pass.
+    extract: Vec<f64>,
     draws: Purposes,
 }
 
 /// The draws of a memory: each is a function of the stream's seed, the purpose, the thing and the pass.
 pub(super) struct Purposes {
-    extract: Draws,
     head: Draws,
     noise: Draws,
     salience: Draws,
@@ -64,6 +65,8 @@ impl<'a> Store<'a> {
     pub(super) fn new(stream: &'a Stream, rules: Rules, numbers: &'a Numbers) -> Self {
         let of = |purpose: &str| stream.seed.stream(purpose, 0);
         let graph = &stream.graph;
+        let taken_up = of("aging extract");
+        let extract = (0..place(graph.facts.len())).map(|it| taken_up.nth(it.into(), 0).unit()).collect();
         let mut store = Self {
             stream,
             numbers,
@@ -82,8 +85,8 @@ impl<'a> Store<'a> {
             retracted: (0..place(graph.facts.len()))
                 .filter(|it| graph.facts[*it as usize].invalidated_at.is_some())
                 .collect(),
+            extract,
             draws: Purposes {
-                extract: of("aging extract"),
                 head: of("aging head"),
                 noise: of("aging noise"),
                 salience: of("aging salience"),
@@ -212,7 +215,7 @@ impl<'a> Store<'a> {
 
     /// Returns whether a statement is taken up at all: one draw in its life.
     fn is_extracted(&self, fact: FactIx, extract: f64) -> bool {
-        extract >= 1.0 || self.draws.extract.nth(fact.into(), 0).unit() < extract
+        extract >= 1.0 || self.extract[fact as usize] < extract
     }
 
     /// Lets go of the versions that a fact replaces.

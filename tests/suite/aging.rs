@@ -6,6 +6,7 @@ mod fixture;
 mod interventions;
 mod laws;
 mod own_scenario;
+mod reports;
 
 use ctxsim::aging::generate;
 use ctxsim::aging::{Log, Model, Numbers, Observed, Played, Player, Rules, Stream, Summary};

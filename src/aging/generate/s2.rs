@@ -28,7 +28,11 @@ pub(super) fn write(draft: &mut Draft<'_>) {
         }
         let mut draws = draft.draws("aging day");
         let record = draft.record(usize::try_from(draws.between(0, 5)).unwrap_or(0));
-        draft.bystanders(record, FIGURES, &mut draws);
+        // One thing of each day is asked for ever after, by how long ago it was; it does not count in the score.
+        let value = figure(&mut draws);
+        let fact = draft.value(record, value, true);
+        draft.ask(session + 1, u32::MAX, Ask::Any { facts: vec![fact], is_echoed: false }, false);
+        draft.bystanders(record, FIGURES - 1, &mut draws);
         if session > 0 {
             let spent = draws.chance(0.8);
             let amount = if spent { draws.between(20, 80) } else { draws.between(10, 40) };

@@ -53,7 +53,8 @@ impl Run<'_> {
     fn keywords(&self, session: u32, has_own: bool) -> Option<f64> {
         let facts = &self.player.stream.graph.facts;
         let is_said = |it: u32| facts[it as usize].session <= session;
-        let tracked = self.player.tracked.iter().filter(|it| is_said(it.0));
+        // Facts stand in the order of their sessions.
+        let tracked = self.player.tracked.iter().take_while(|it| is_said(it.0));
         let current = tracked.filter(|it| facts[it.0 as usize].replaced_by.is_none_or(|it| !is_said(it)));
         share(current.map(|(fact, is_hit_by_chance)| {
             let is_own = has_own && facts[*fact as usize].session == session;

@@ -270,11 +270,14 @@ fn binding(asked: &Asked) -> Binding {
     }
 }
 
-/// Returns by session how many recall questions were answered with each oracle, and how many there were.
+/// Returns by session how many questions were answered with each oracle, and how many there were: those that the score counts, or, where
+/// it counts none, all that ask for single facts.
 fn ladder(stream: &Stream, log: &Log) -> Vec<(u32, ([f64; 3], u32))> {
+    let has_scored = stream.probes.iter().any(|it| it.is_scored);
     let mut all: Vec<(u32, ([f64; 3], u32))> = Vec::new();
     for asked in &log.asked {
-        if !matches!(stream.probes[asked.probe].ask, Ask::Any { .. }) {
+        let probe = &stream.probes[asked.probe];
+        if !matches!(probe.ask, Ask::Any { .. }) || has_scored && !probe.is_scored {
             continue;
         }
         if all.last().is_none_or(|it| it.0 != asked.session) {

@@ -3,10 +3,12 @@
 use crate::diag::Problems;
 use crate::input::scenario::{AgingLoad, Happening};
 
-/// No load has more sessions: a stream of them is held as a whole.
-const SESSIONS_MAX: u64 = 10_000;
+/// No load has more sessions: what is asked grows with their square, and a history of them all has to fit a prompt's count.
+const SESSIONS_MAX: u64 = 2_000;
 /// No load has more trials.
 const TRIALS_MAX: u64 = 10_000;
+/// Nor more sessions in all trials: the score of each is held.
+const ALL_SESSIONS_MAX: u64 = 1_000_000;
 /// A session says no more.
 const TOKENS_MAX: u64 = 1_000_000;
 
@@ -24,6 +26,11 @@ pub(super) fn check(load: &AgingLoad, problems: &mut Problems) {
     range("max_chain_depth", load.max_chain_depth, 1, 4);
     range("confusable_pairs", load.confusable_pairs, 0, 12);
     range("curated_sessions", load.curated_sessions, 1, SESSIONS_MAX);
+    if load.sessions.saturating_mul(load.trials) > ALL_SESSIONS_MAX {
+        let message = format!("{} sessions in {} trials are too many", load.sessions, load.trials);
+        let help = format!("let sessions times trials be at most {ALL_SESSIONS_MAX}");
+        problems.push_at("aging-range", "trials", message, help);
+    }
     let shares = [
         ("dependency_density", load.dependency_density),
         ("update_rate", load.update_rate),
