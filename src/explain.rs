@@ -7,6 +7,8 @@ mod items;
 mod prefix;
 mod record;
 
+use std::iter::repeat_n;
+
 use crate::cache::{CacheRule, Finding};
 use crate::diag::Diagnostic;
 use crate::engine::{simulate, simulate_watched};
@@ -246,14 +248,14 @@ fn aside(
     (n_sent, nth): (usize, usize),
     asked: Option<&Asked>,
 ) -> (Sent, Option<By>) {
-    let asks = |noted: &Noted| {
+    let asked_for = |noted: &Noted| {
         let (stage, step) = rung(policy, noted.edit.after.by);
         let action = policy.stages().get(stage).and_then(|it| policy.rungs(it).nth(step)).map(|it| it.action);
-        noted.n_sent == n_sent
-            && items::is_new_summary(&noted.edit)
-            && action.is_some_and(items::makes_request)
+        let is_it = noted.n_sent == n_sent && items::is_new_summary(&noted.edit);
+        action.filter(|_| is_it).map_or(0, items::n_requests)
     };
-    let summary = (0..eyes.edits.len()).filter(|it| asks(&eyes.edits[*it])).nth(nth);
+    let mut summaries = (0..eyes.edits.len()).flat_map(|it| repeat_n(it, asked_for(&eyes.edits[it])));
+    let summary = summaries.nth(nth);
     let end = summary.unwrap_or(eyes.edits.len());
     // What a summary replaces is edited from its end on, and its own place last.
     let n_edits =

@@ -101,6 +101,7 @@ impl Tally {
         self.n_runs = self.n_runs.saturating_add(other.n_runs);
         add_requests(&mut self.sums.main, &other.sums.main);
         add_requests(&mut self.sums.summariser, &other.sums.summariser);
+        self.sums.compactions += other.sums.compactions;
         let (needs, more) = (&mut self.sums.needs, &other.sums.needs);
         needs.calls += more.calls;
         needs.repeats += more.repeats;

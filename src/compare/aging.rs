@@ -70,6 +70,7 @@ impl Load {
                 aging: Some(Arc::new(summary)),
                 assumed: Arc::new(Assumed::new(&self.facts(), profile)),
                 stages: self.stages(cell),
+                apply: self.applied(cell),
             }
         };
         let cells: Vec<Cell> = self.cells().collect();

@@ -85,6 +85,7 @@ impl Load {
                 aging: None,
                 assumed: Arc::clone(&assumed[cell.profile]),
                 stages: self.stages(cell),
+                apply: self.applied(cell),
             }
         };
         let cells: Vec<Cell> = self.cells().collect();

@@ -5,7 +5,7 @@ use crate::builtin;
 use crate::cache::CacheRule;
 use crate::input::policy::Moment;
 use crate::input::{CacheRules, Layout, Limits, Policy};
-use crate::ledger::{Outcome, Sink};
+use crate::ledger::{Firing, Outcome, Sink};
 use crate::projection::{Ambient, Editor, Projector};
 use crate::recovery::CompiledRecovery;
 use crate::timeline::Timeline;
@@ -29,6 +29,10 @@ impl<P: Projector, W: Watch> Projector for Watched<'_, P, W> {
         self.watch.before(moment, edit);
         self.policy.project(moment, ambient, edit);
         self.watch.after(moment, &self.policy, edit);
+    }
+
+    fn firings(&self) -> Vec<Firing> {
+        self.policy.firings()
     }
 }
 

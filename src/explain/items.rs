@@ -158,9 +158,12 @@ pub(super) fn is_new_summary(edit: &Edit) -> bool {
     edit.after.state == State::Host && edit.after.content != edit.before.content
 }
 
-/// Returns whether a model is asked for what an action does.
-pub(super) fn makes_request(action: &Action) -> bool {
-    matches!(action, Action::Summarise(it) if it.prompt != SummaryPrompt::Free)
+/// Returns how many requests an action makes each time.
+pub(super) fn n_requests(action: &Action) -> usize {
+    match action {
+        Action::Summarise(it) if it.prompt != SummaryPrompt::Free => 1 + usize::from(it.again.is_some()),
+        _ => 0,
+    }
 }
 
 /// Returns the first items, none of which anybody has changed.

@@ -81,6 +81,8 @@ pub struct Sums {
     pub main: RequestSums,
     /// The summariser's requests.
     pub summariser: RequestSums,
+    /// Summaries that replaced something; a second request that looks over one replaces nothing.
+    pub compactions: u64,
     /// The needs.
     pub needs: NeedSums,
     /// The stored contents.
@@ -119,7 +121,10 @@ impl Sink for Sums {
                     self.needs.refetched += row.carried_tokens();
                 }
             }
-            Role::Summariser => self.summariser.add(row),
+            Role::Summariser => {
+                self.compactions += u64::from(row.items > 0);
+                self.summariser.add(row);
+            }
         }
     }
 

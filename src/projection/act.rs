@@ -1,36 +1,41 @@
 //! What stages do: show in another way, drop, summarise, fold.
 
+mod ask;
 mod fold;
 mod in_order;
 pub(super) mod pool;
 mod ranked;
+mod stay;
 mod summarise;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use self::ask::CompiledSecond;
 use self::fold::CompiledFold;
 use self::in_order::in_order;
 use self::pool::OpenPool;
 use self::ranked::ranked;
+use self::stay::Stay;
 use self::summarise::summarise;
+use super::Left;
 use super::edit::Editor;
 use super::num::{Env, Known, Num};
-use super::program::Activation;
 use super::prompt::{Prompt, SlotIx, State};
 use super::region::Region;
 use super::rendition::Rows;
 use super::rung::CompiledRung;
 use super::scope;
-use super::test::Progress;
+use super::test::{Activation, Progress};
 use super::tracker::unit_of;
 use super::writer::Writer;
 use crate::input::Policy;
 use crate::input::policy::{
-    Action, Budget, Count, Counts, Order, Part, Summarise, SummaryPer, SummaryPrompt, SummaryWords, Unit,
+    Action, Budget, Count, Counts, Order, Part, Size, Summarise, SummaryPer, SummaryPrompt, SummaryWords,
+    Unit,
 };
 use crate::quantity::Tokens;
-use crate::timeline::{Kind, Spine};
+use crate::timeline::{Kind, Timeline};
 
 /// An action as a program holds it.
 #[derive(Clone, Debug, PartialEq)]
@@ -59,6 +64,32 @@ pub(super) struct CompiledSummary {
     per_unit: bool,
     says: SummaryWords,
     request: Option<SummaryPrompt>,
+    /// The most that the summariser reads.
+    reads: Option<Num>,
+    again: Option<CompiledSecond>,
+    stay: Option<Box<Stay>>,
+    /// What comes back beside files, as a part of the summary.
+    more: Num,
+}
+
+impl CompiledSummary {
+    fn new(summary: &Summarise, timeline: &Timeline, known: &Known) -> Self {
+        let size = |it: Option<&Size>| it.map_or(Num::Const(0), |it| Num::new(it, known));
+        let restore = summary.restore.as_ref();
+        Self {
+            output: Num::new(&summary.output, known),
+            copy: summary.copy.clone(),
+            overhead: size(summary.overhead.as_ref()),
+            at_least: summary.at_least.as_ref().map_or(1, Count::get),
+            per_unit: summary.per == SummaryPer::Unit,
+            says: summary.says,
+            request: Some(summary.prompt).filter(|it| *it != SummaryPrompt::Free),
+            reads: summary.reads.as_ref().map(|it| Num::new(it, known)),
+            again: summary.again.as_ref().map(|it| CompiledSecond::new(it, known)),
+            stay: Stay::new(summary.keeps.as_ref(), restore, timeline, known).map(Box::new),
+            more: size(restore.and_then(|it| it.more.as_ref())),
+        }
+    }
 }
 
 impl CompiledBudget {
@@ -75,10 +106,11 @@ impl Act {
     pub(super) fn new(
         action: &Action,
         policy: &Policy,
-        spine: &Spine,
+        timeline: &Timeline,
         known: &Known,
         writer: Option<&Arc<Writer>>,
     ) -> Self {
+        let spine = &timeline.spine;
         let rows = || Rows::new(&action.rows(&policy.tables), spine, known);
         match action {
             Action::Show(_) => Self::Show { rows: rows(), budget: None, grows: false },
@@ -89,17 +121,7 @@ impl Act {
             },
             Action::Drop => Self::Drop,
             Action::Fold(fold) => Self::Fold(Arc::new(CompiledFold::new(fold, policy, spine, known, writer))),
-            Action::Summarise(Summarise { output, copy, overhead, at_least, per, says, prompt }) => {
-                Self::Summarise(Arc::new(CompiledSummary {
-                    output: Num::new(output, known),
-                    copy: copy.clone(),
-                    overhead: overhead.as_ref().map_or(Num::Const(0), |it| Num::new(it, known)),
-                    at_least: at_least.as_ref().map_or(1, Count::get),
-                    per_unit: *per == SummaryPer::Unit,
-                    says: *says,
-                    request: Some(*prompt).filter(|it| *it != SummaryPrompt::Free),
-                }))
-            }
+            Action::Summarise(it) => Self::Summarise(Arc::new(CompiledSummary::new(it, timeline, known))),
         }
     }
 
@@ -123,6 +145,15 @@ impl Act {
             Self::Show { rows, .. } => rows.text(prompt, slot, prompt.slot(slot).rendition),
             Self::Fold(fold) => fold.text(prompt, slot),
             Self::Drop | Self::Summarise(_) => None,
+        }
+    }
+
+    /// Returns how much is left of an item that it showed in part, or that it summed up.
+    pub(super) fn left(&self, prompt: &Prompt<'_>, slot: SlotIx) -> Option<Left> {
+        match (self, prompt.slot(slot).state) {
+            (Self::Show { rows, .. }, State::Shown) => rows.left(prompt, slot),
+            (Self::Summarise(summary), State::Host | State::Absorbed) => summary.left(prompt, slot),
+            _ => None,
         }
     }
 

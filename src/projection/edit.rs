@@ -192,6 +192,7 @@ impl<'p, 't> Editor<'p, 't> {
     pub(crate) fn reset(&mut self, slots: Range<SlotIx>) {
         self.manner = Manner { author: UNDO, stage: u16::MAX, ..self.manner };
         let memory = self.prompt.memory();
+        self.prompt.note_reset(slots.clone());
         for index in slots.filter(|it| memory != Some(*it)) {
             self.hide(index);
         }
@@ -225,6 +226,11 @@ impl<'p, 't> Editor<'p, 't> {
         self.log.n_summaries = self.log.n_summaries.saturating_add(1);
         let content = Content::of_call(self.log.n_summaries);
         self.absorb_as(slots, Text { tokens, content }, request);
+    }
+
+    /// Sends a request beside the agent's own.
+    pub(crate) fn ask(&mut self, request: SideRequest) {
+        self.log.requests.push(request);
     }
 
     /// Puts a summary in these words into the first of these slots, and hides the others behind it.

@@ -1,7 +1,7 @@
 //! How often stages fire, and what they wait for.
 
 use super::num::{Known, Num};
-use super::test::Test;
+use super::test::{Context, Test};
 use crate::input::policy::{Cond, Relation};
 use crate::quantity::Tokens;
 
@@ -37,7 +37,7 @@ impl Threshold {
     /// Reads a trigger: a length that is known beforehand, by itself or as a part that must hold.
     #[must_use]
     pub fn new(cond: &Cond, known: &Known) -> Option<Self> {
-        Self::of(&Test::new(cond, known))
+        Self::of(&Test::new(cond, &Context::alone(known)))
     }
 
     fn of(test: &Test) -> Option<Self> {

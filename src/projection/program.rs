@@ -2,12 +2,13 @@
 
 use super::edit::{Editor, Manner};
 use super::firing::Firing;
+use super::mark::{Mark, asks, marked};
 use super::num::{Env, Known};
 use super::prompt::{Arrived, Prompt, Shown, SlotIx, State};
 use super::rung::{CompiledRung, Parts};
-use super::test::Test;
+use super::test::{Activation, Context, Test};
 use super::writer::Writer;
-use super::{Ambient, Projector, text_as_it_came};
+use super::{Ambient, Left, Projector, text_as_it_came};
 use crate::input::policy::{Lasts, Moment, Policy, Prefix, Stage};
 use crate::timeline::{Texts, Timeline};
 
@@ -27,6 +28,8 @@ pub struct Program {
     stages: Vec<CompiledStage>,
     /// Which stages are considered, by moment.
     by_moment: [Vec<usize>; 6],
+    /// By stage: how it last left the prompt, where some condition asks after it.
+    marks: Vec<Option<Mark>>,
 }
 
 /// A stage made ready.
@@ -41,52 +44,49 @@ struct CompiledStage {
     seen: Arrived,
     /// Whether any of its conditions asks that.
     asks_every: bool,
+    /// Whether some condition asks when it last acted.
+    is_marked: bool,
     /// How often it has fired.
     firing: Firing,
-}
-
-/// What stays the same during one activation.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Activation<'a> {
-    /// The prompt when the stage fired.
-    pub(super) env: Env,
-    pub(super) arrived: [Arrived; 2],
-    pub(super) ambient: &'a Ambient,
 }
 
 impl Program {
     /// Compiles a policy.
     #[must_use]
     pub fn new(policy: &Policy, timeline: &Timeline, known: &Known) -> Self {
-        let (spine, writer) = (&timeline.spine, Writer::of(timeline, known));
+        let writer = Writer::of(timeline, known);
         let mut author = 0;
-        let stage = |(index, stage): (usize, &Stage)| CompiledStage {
-            index: u16::try_from(index).unwrap_or(u16::MAX),
-            when: stage.when.as_ref().map_or(Test::Always, |it| Test::new(it, known)),
-            rungs: policy
-                .rungs(stage)
-                .map(|rung| {
-                    author += 1;
-                    CompiledRung::new(
-                        &rung,
-                        author,
-                        &Parts { stage, policy, spine, known, writer: writer.as_ref() },
-                    )
-                })
-                .collect(),
-            lasts: stage.lasts,
-            keeps_prefix: stage.prefix == Prefix::Keeps,
-            seen: Arrived::default(),
-            asks_every: asks_every(policy, stage, known),
-            firing: Firing::default(),
+        let stage = |(index, stage): (usize, &Stage)| {
+            let context = Context { known, stages: policy.stages(), own: index };
+            let parts = Parts { stage, policy, timeline, context, writer: writer.as_ref() };
+            CompiledStage {
+                index: u16::try_from(index).unwrap_or(u16::MAX),
+                when: stage.when.as_ref().map_or(Test::Always, |it| Test::new(it, &context)),
+                rungs: policy
+                    .rungs(stage)
+                    .map(|rung| {
+                        author += 1;
+                        CompiledRung::new(&rung, author, &parts)
+                    })
+                    .collect(),
+                lasts: stage.lasts,
+                keeps_prefix: stage.prefix == Prefix::Keeps,
+                seen: Arrived::default(),
+                asks_every: asks(policy, stage, &context, |it| matches!(it, Test::Every(..))),
+                is_marked: false,
+                firing: Firing::default(),
+            }
         };
-        let stages = policy.stages().iter().enumerate().map(stage).collect();
+        let mut stages: Vec<CompiledStage> = policy.stages().iter().enumerate().map(stage).collect();
+        let marked = marked(policy, known);
+        stages.iter_mut().enumerate().for_each(|(index, it)| it.is_marked = marked.contains(&index));
+        let marks = if marked.is_empty() { Vec::new() } else { vec![None; stages.len()] };
         let considered = |moment: Moment| {
             let at = policy.stages().iter().enumerate().filter(|(_, it)| it.at.contains(&moment));
             at.map(|(index, _)| index).collect()
         };
         let by_moment = MOMENTS.map(considered);
-        Self { stages, by_moment }
+        Self { stages, by_moment, marks }
     }
 }
 
@@ -94,7 +94,7 @@ impl Projector for Program {
     #[inline]
     fn project(&mut self, moment: Moment, ambient: &Ambient, edit: &mut Editor<'_, '_>) {
         for index in &self.by_moment[moment as usize] {
-            self.stages[*index].consider(moment, ambient, edit);
+            self.stages[*index].consider(moment, ambient, &mut self.marks, edit);
         }
     }
 
@@ -105,6 +105,11 @@ impl Projector for Program {
 
     fn firings(&self) -> Vec<Firing> {
         self.stages.iter().map(|it| it.firing).collect()
+    }
+
+    fn left(&self, prompt: &Prompt<'_>, slot: SlotIx) -> Option<Left> {
+        let by = prompt.slot(slot).by;
+        self.stages.iter().flat_map(|it| &it.rungs).find(|it| it.author == by)?.act.left(prompt, slot)
     }
 
     /// An item's own text, or the words of the template that wrote it.
@@ -123,7 +128,13 @@ impl Projector for Program {
 
 impl CompiledStage {
     #[inline]
-    fn consider(&mut self, moment: Moment, ambient: &Ambient, edit: &mut Editor<'_, '_>) {
+    fn consider(
+        &mut self,
+        moment: Moment,
+        ambient: &Ambient,
+        marks: &mut [Option<Mark>],
+        edit: &mut Editor<'_, '_>,
+    ) {
         let holds = self.when.at_a_glance(edit.prompt().tokens());
         if holds == Some(false) {
             if self.asks_every {
@@ -131,7 +142,7 @@ impl CompiledStage {
             }
             return;
         }
-        self.consider_slowly(moment, ambient, edit, holds.is_some());
+        self.consider_slowly(moment, ambient, marks, edit, holds.is_some());
     }
 
     /// Acts where its condition holds, which may be known already.
@@ -139,12 +150,14 @@ impl CompiledStage {
         &mut self,
         moment: Moment,
         ambient: &Ambient,
+        marks: &mut [Option<Mark>],
         edit: &mut Editor<'_, '_>,
         is_known_to_hold: bool,
     ) {
         let arrived = edit.prompt().arrived();
         let env = Env { start: edit.prompt().tokens(), ..Env::default() };
-        let activation = Activation { env, arrived: [self.seen, arrived], ambient };
+        let session = edit.prompt().history().session_from();
+        let activation = Activation { env, arrived: [self.seen, arrived], session, marks, ambient };
         self.seen = arrived;
         let Some(first) = self.rungs.first_mut() else { return };
         if !is_known_to_hold && !first.holds(&self.when, &activation, edit) {
@@ -168,16 +181,11 @@ impl CompiledStage {
                 super::act::apply(rung, &activation, edit);
             }
         }
-        self.firing.count(edit.prompt().journal().len() > n_edits);
+        let has_acted = edit.prompt().journal().len() > n_edits;
+        self.firing.count(has_acted);
+        if self.is_marked && has_acted {
+            let tokens = edit.prompt().tokens();
+            marks[usize::from(self.index)] = Some(Mark { session, tokens, arrived });
+        }
     }
-}
-
-/// Returns whether any condition of a stage asks what has come since it was last considered.
-fn asks_every(policy: &Policy, stage: &Stage, known: &Known) -> bool {
-    let mut asks = false;
-    let rungs = policy.rungs(stage).flat_map(|it| [it.when, it.until]);
-    for cond in rungs.chain([stage.when.as_ref()]).flatten() {
-        Test::new(cond, known).each(&mut |test| asks |= matches!(test, Test::Every(..)));
-    }
-    asks
 }

@@ -3,6 +3,8 @@
 mod arrive;
 mod edits;
 
+use std::ops::Range;
+
 use super::history::History;
 pub use super::slot::{Author, Edit, Shown, Slot, SlotIx, State, TurnState, UNDO};
 use crate::quantity::Tokens;
@@ -49,6 +51,8 @@ pub struct Prompt<'t> {
     turns: Vec<TurnState>,
     messages: Vec<SlotIx>,
     journal: Vec<Edit>,
+    /// What a recorded harness took out.
+    resets: Vec<Range<SlotIx>>,
     total: Tokens,
     stable: Tokens,
     /// The slot that is reserved for what memory recalls, where it stands in front of the messages; and the tokens in front
@@ -80,6 +84,7 @@ impl<'t> Prompt<'t> {
             turns: Vec::with_capacity(load.turns.len()),
             messages: Vec::new(),
             journal: Vec::with_capacity(2 * n_items),
+            resets: Vec::new(),
             total: 0,
             stable: 0,
             memory: None,
@@ -274,6 +279,17 @@ impl<'t> Prompt<'t> {
     #[must_use]
     pub fn journal(&self) -> &[Edit] {
         &self.journal
+    }
+
+    /// Returns which slots a recorded harness took out, whatever stood there.
+    #[must_use]
+    pub fn resets(&self) -> &[Range<SlotIx>] {
+        &self.resets
+    }
+
+    /// Notes that a recorded harness took slots out.
+    pub(super) fn note_reset(&mut self, slots: Range<SlotIx>) {
+        self.resets.push(slots);
     }
 
     /// Returns what became of the tool results.

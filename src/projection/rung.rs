@@ -6,25 +6,25 @@ use super::act::Act;
 use super::act::pool::Spent;
 use super::counter::Counter;
 use super::edit::Editor;
-use super::num::{Env, Known, Num};
-use super::program::Activation;
+use super::num::{Env, Num};
 use super::prompt::{Author, SlotIx, UNDO};
+use super::raw::RawTokens;
 use super::region::Region;
 use super::scope::{CompiledScope, UnitSize};
-use super::test::{Look, Progress, Test};
+use super::test::{Activation, Context, Look, Progress, Test};
 use super::tracker::{Totals, Tracker};
 use super::writer::Writer;
 use crate::input::policy::{Part, Policy, Rung, Stage, Unit};
 use crate::quantity::Tokens;
-use crate::timeline::Spine;
+use crate::timeline::Timeline;
 
 /// What a rung is made of beside what it says itself.
 #[derive(Clone, Copy)]
 pub(super) struct Parts<'a> {
     pub(super) stage: &'a Stage,
     pub(super) policy: &'a Policy,
-    pub(super) spine: &'a Spine,
-    pub(super) known: &'a Known,
+    pub(super) timeline: &'a Timeline,
+    pub(super) context: Context<'a>,
     pub(super) writer: Option<&'a Arc<Writer>>,
 }
 
@@ -35,6 +35,7 @@ struct Asked {
     units: Vec<Unit>,
     counter: bool,
     behind: bool,
+    raw: bool,
 }
 
 impl Asked {
@@ -43,6 +44,8 @@ impl Asked {
         match test {
             Test::Scope(..) | Test::Reclaimable(..) => self.scope = true,
             Test::Counted(..) => self.counter = true,
+            // Looked up with the scope, so that those who ask neither pay for neither.
+            Test::Raw(..) => (self.scope, self.raw) = (true, true),
             Test::Count(unit, ..) => {
                 self.scope = true;
                 if Unit::GATHERED.contains(unit) && !self.units.contains(unit) {
@@ -64,6 +67,7 @@ pub(super) struct CompiledRung {
     pub(super) act: Act,
     pub(super) settled: Settled,
     tracker: Option<Tracker>,
+    raw: Option<Box<RawTokens>>,
     /// What the harness counts, if any condition asks.
     pub(super) counter: Option<Counter>,
     /// Whether any condition asks what stands behind the first change.
@@ -96,12 +100,13 @@ impl Settled {
 
 impl CompiledRung {
     pub(super) fn new(rung: &Rung<'_>, author: Author, of: &Parts<'_>) -> Self {
-        let Parts { stage, policy, spine, known, writer } = *of;
-        let when = rung.when.map_or(Test::Always, |it| Test::new(it, known));
-        let goal = rung.until.map(|it| Test::new(it, known));
+        let Parts { stage, policy, timeline, ref context, writer } = *of;
+        let known = context.known;
+        let when = rung.when.map_or(Test::Always, |it| Test::new(it, context));
+        let goal = rung.until.map(|it| Test::new(it, context));
         let mut asked = Asked::default();
         if let Some(cond) = &stage.when {
-            Test::new(cond, known).each(&mut |it| asked.look(it));
+            Test::new(cond, context).each(&mut |it| asked.look(it));
         }
         when.each(&mut |it| asked.look(it));
         let mut asks_progress = false;
@@ -113,11 +118,12 @@ impl CompiledRung {
             author,
             when,
             goal,
-            scope: CompiledScope::new(rung.scope, spine, known),
-            act: Act::new(rung.action, policy, spine, known, writer),
+            scope: CompiledScope::new(rung.scope, timeline, known),
+            act: Act::new(rung.action, policy, timeline, known, writer),
             settled: Settled::default(),
             asks_progress,
             tracker: asked.scope.then(|| Tracker::new(&asked.units)),
+            raw: asked.raw.then(Box::default),
             counter: asked.counter.then(|| Counter::new(policy.counter.as_ref(), known)),
             asks_behind: asked.behind,
             units: Vec::new(),
@@ -188,7 +194,7 @@ impl CompiledRung {
     #[inline]
     pub(super) fn look<'a>(
         &mut self,
-        activation: &Activation<'a>,
+        activation: &'a Activation<'a>,
         progress: Progress,
         edit: &mut Editor<'_, '_>,
     ) -> Look<'a> {
@@ -196,12 +202,12 @@ impl CompiledRung {
             prompt: edit.prompt().tokens(),
             stable: edit.prompt().stable_tokens(),
             env: activation.env,
+            raw: 0,
             counted: 0,
             scope: Totals::default(),
             units: [0; 4],
             progress,
-            arrived: activation.arrived,
-            ambient: activation.ambient,
+            activation,
         };
         if self.tracker.is_some() {
             self.track(&mut look, edit);
@@ -237,6 +243,9 @@ impl CompiledRung {
     }
 
     fn track(&mut self, look: &mut Look<'_>, edit: &mut Editor<'_, '_>) {
+        if let Some(raw) = &mut self.raw {
+            look.raw = raw.of(edit);
+        }
         let held = self.scope.bounds();
         let region = self.scope.region(edit, &look.env);
         let rows = self.act.rows();

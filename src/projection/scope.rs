@@ -1,14 +1,17 @@
 //! Where a stage acts: a region of slots, what is protected in it, and the units it is taken in.
 
+use std::sync::Arc;
+
 use super::edit::Editor;
 use super::filter::Filter;
 use super::num::{Env, Known};
 use super::prompt::{Prompt, SlotIx};
 use super::reach::{Ask, Reach};
 use super::region::Region;
+use super::same::Superseded;
 use super::tracker::unit_of;
 use crate::input::policy::{Extent, Order, Part, Scope, Unit};
-use crate::timeline::Spine;
+use crate::timeline::Timeline;
 
 /// A scope as a program holds it.
 #[derive(Clone, Debug, PartialEq)]
@@ -20,10 +23,14 @@ pub struct CompiledScope {
     /// Which unit goes first.
     pub order: Order,
     keep: Vec<Protected>,
+    /// Whether single slots are protected.
+    protects_slots: bool,
     keep_first: Option<Reach>,
     keep_recent: Option<Reach>,
     only_recent: Option<Reach>,
     by: Reach,
+    /// What later results supersede; nothing else is in the scope.
+    superseded: Option<Arc<Superseded>>,
     /// Of which units only complete ones are in the scope.
     whole: Option<(Unit, u64)>,
 }
@@ -40,7 +47,8 @@ struct Protected {
 impl CompiledScope {
     /// Prepares a scope.
     #[must_use]
-    pub fn new(scope: &Scope, spine: &Spine, known: &Known) -> Self {
+    pub fn new(scope: &Scope, timeline: &Timeline, known: &Known) -> Self {
+        let spine = &timeline.spine;
         let reach = |extent: &Option<Extent>| extent.as_ref().map(|it| Reach::new(it, known));
         let keep = scope.keep.iter().map(|it| Protected {
             filter: Filter::of(&it.kinds, &it.tools, spine),
@@ -53,10 +61,12 @@ impl CompiledScope {
             filter: Filter::new(scope, spine, known),
             order: scope.order,
             keep: keep.collect(),
+            protects_slots: !scope.keep.is_empty() || !scope.superseded_by.is_empty(),
             keep_first: reach(&scope.keep_first),
             keep_recent: reach(&scope.keep_recent),
             only_recent: reach(&scope.only_recent),
             by: reach(&scope.by).unwrap_or(Reach::Units(Unit::Items, 1)),
+            superseded: Superseded::new(&scope.superseded_by, timeline).map(Arc::new),
             whole: scope.by.as_ref().filter(|_| scope.whole).and_then(Extent::units),
         }
     }
@@ -67,14 +77,14 @@ impl CompiledScope {
         self.keep_first.is_none()
             && self.keep_recent.is_none()
             && self.only_recent.is_none()
-            && self.keep.is_empty()
+            && !self.protects_slots
             && self.whole.is_none()
     }
 
-    /// Returns whether single slots inside the region are protected.
+    /// Returns whether single slots inside the region are protected, as long as nothing comes behind them.
     #[must_use]
     pub fn protects_slots(&self) -> bool {
-        !self.keep.is_empty()
+        self.protects_slots
     }
 
     /// Returns the region in which the stage acts now.
@@ -129,6 +139,33 @@ impl CompiledScope {
         if n.is_multiple_of(count) { region.to } else { begun }
     }
 
+    /// Returns a region without the steps that one of its ends cuts, where it is taken by steps or turns: what a summary leaves
+    /// of a step would be a call without its result, or a result without its call.
+    pub fn of_whole_steps(&self, edit: &mut Editor<'_, '_>, region: Region) -> Region {
+        let Region { mut from, mut to } = region;
+        if !matches!(self.by, Reach::Units(Unit::Steps | Unit::Turns, _)) || from >= to {
+            return region;
+        }
+        let whole = part(edit.prompt(), self.part);
+        let step_of = |prompt: &Prompt<'_>, at: SlotIx| prompt.item(at).step_ix;
+        let prompt = edit.prompt();
+        let behind = (to..whole.to).find(|it| self.has(prompt, *it));
+        let before = (whole.from..from).rev().find(|it| self.has(prompt, *it));
+        if let Some(cut) = behind.map(|it| step_of(prompt, it)) {
+            while to > from && step_of(prompt, to - 1) == cut {
+                to -= 1;
+            }
+        }
+        if let Some(cut) = before.map(|it| step_of(prompt, it)) {
+            while from < to && step_of(prompt, from) == cut {
+                from += 1;
+            }
+        }
+        let looked_at = behind.unwrap_or(whole.to) - to + from - before.unwrap_or(whole.from);
+        edit.touch(looked_at.into());
+        Region { from, to }
+    }
+
     /// Returns the bounds of what is protected, to be put back by [`CompiledScope::restore`].
     #[must_use]
     pub fn bounds(&self) -> Vec<Region> {
@@ -150,11 +187,12 @@ impl CompiledScope {
     #[inline(always)]
     #[must_use]
     pub fn has(&self, prompt: &Prompt<'_>, index: SlotIx) -> bool {
-        self.filter.has(prompt, index) && (self.keep.is_empty() || !self.protects(prompt, index))
+        self.filter.has(prompt, index) && (!self.protects_slots || !self.protects(prompt, index))
     }
 
     fn protects(&self, prompt: &Prompt<'_>, index: SlotIx) -> bool {
         self.keep.iter().any(|it| it.holds(prompt, index))
+            || self.superseded.as_ref().is_some_and(|it| !it.has(prompt, index))
     }
 
     /// Collects the slots of the next unit from a place on; none are left when it stays empty.

@@ -1,11 +1,12 @@
 //! Conditions as a program holds them.
 
 use super::Ambient;
+use super::mark::Mark;
 use super::num::{Env, Known, Num};
-use super::prompt::Arrived;
+use super::prompt::{Arrived, SlotIx};
 use super::reach::Reach;
 use super::tracker::Totals;
-use crate::input::policy::{Bound, Cond, Relation, Size, Unit, given};
+use crate::input::policy::{Bound, Cond, Count, Relation, Size, Stage, Unit, given};
 use crate::quantity::Tokens;
 
 /// A condition.
@@ -17,6 +18,12 @@ pub enum Test {
     Prompt(Relation, Num),
     /// Tokens behind the stable prefix.
     Body(Relation, Num),
+    /// Tokens of the prompt as it came.
+    Raw(Relation, Num),
+    /// Tokens by which the prompt has grown since a stage last acted.
+    Grown(usize, Relation, Num),
+    /// Units that have come since a stage last acted.
+    Since(usize, Unit, Relation, u64),
     /// The same as the harness counts it.
     Counted(Relation, Num),
     /// Tokens in the scope.
@@ -60,6 +67,28 @@ pub struct Progress {
     pub last: [usize; 4],
 }
 
+/// What stays the same during one activation.
+#[derive(Clone, Copy, Debug)]
+pub struct Activation<'a> {
+    /// The prompt when the stage fired.
+    pub env: Env,
+    /// What had come when the stage was last considered, and what has come now.
+    pub arrived: [Arrived; 2],
+    /// Where the session begins.
+    pub session: SlotIx,
+    /// By stage: how it last left the prompt; of those that some condition asks after.
+    pub marks: &'a [Option<Mark>],
+    /// Time and cache facts.
+    pub ambient: &'a Ambient,
+}
+
+impl Activation<'_> {
+    /// Returns how a stage last left a prompt of this session.
+    fn mark(&self, stage: usize) -> Option<&Mark> {
+        self.marks.get(stage)?.as_ref().filter(|it| it.session == self.session)
+    }
+}
+
 /// What a condition may look at.
 #[derive(Clone, Copy, Debug)]
 pub struct Look<'a> {
@@ -69,6 +98,8 @@ pub struct Look<'a> {
     pub stable: Tokens,
     /// What a size may ask.
     pub env: Env,
+    /// Tokens of the prompt as it came, where a condition asks.
+    pub raw: Tokens,
     /// What stands behind the stable prefix, as the harness counts it.
     pub counted: Tokens,
     /// What stands in the scope.
@@ -77,25 +108,60 @@ pub struct Look<'a> {
     pub units: [u64; 4],
     /// How far the activation has come.
     pub progress: Progress,
-    /// What had come when the stage was last considered, and what has come now.
-    pub arrived: [Arrived; 2],
-    /// Time and cache facts.
-    pub ambient: &'a Ambient,
+    /// What stays the same.
+    pub activation: &'a Activation<'a>,
+}
+
+/// What a condition is compiled with.
+#[derive(Clone, Copy, Debug)]
+pub struct Context<'a> {
+    /// What a run knows beforehand.
+    pub known: &'a Known,
+    /// The stages of the policy.
+    pub stages: &'a [Stage],
+    /// The one that asks.
+    pub own: usize,
+}
+
+impl<'a> Context<'a> {
+    /// That of a condition by itself, which can ask after no stage.
+    #[must_use]
+    pub fn alone(known: &'a Known) -> Self {
+        Self { known, stages: &[], own: 0 }
+    }
+
+    /// Returns the place of a stage; of the one that asks, where none is named.
+    fn stage(&self, name: Option<&String>) -> usize {
+        let named = name.and_then(|name| self.stages.iter().position(|it| it.name == *name));
+        named.unwrap_or(self.own)
+    }
 }
 
 impl Test {
     /// Prepares a condition.
     #[must_use]
-    pub fn new(cond: &Cond, known: &Known) -> Self {
+    pub fn new(cond: &Cond, context: &Context<'_>) -> Self {
+        let known = context.known;
         let with = |test: fn(Relation, Num) -> Self, bound: &Bound| {
             let (relation, size) = bound.given().unwrap_or((Relation::Above, &Size::Limit));
             test(relation, Num::new(size, known))
         };
-        let all = |parts: &[Cond]| parts.iter().map(|it| Self::new(it, known)).collect();
+        let all = |parts: &[Cond]| parts.iter().map(|it| Self::new(it, context)).collect();
         match cond {
             Cond::Always => Self::Always,
             Cond::Prompt(bound) => with(Self::Prompt, bound),
             Cond::Body(bound) => with(Self::Body, bound),
+            Cond::Raw(bound) => with(Self::Raw, bound),
+            Cond::Grown { stage, above, at_least, below, at_most } => {
+                let (relation, size) =
+                    given([above, at_least, below, at_most]).unwrap_or((Relation::Above, &Size::Limit));
+                Self::Grown(context.stage(stage.as_ref()), relation, Num::new(size, known))
+            }
+            Cond::Since { stage, of, above, at_least, below, at_most } => {
+                let given = given([above, at_least, below, at_most]);
+                let (relation, count) = given.unwrap_or((Relation::AtLeast, &Count::Fixed(0)));
+                Self::Since(context.stage(stage.as_ref()), *of, relation, count.get())
+            }
             Cond::Counted(bound) => with(Self::Counted, bound),
             Cond::Scope(bound) => with(Self::Scope, bound),
             Cond::Reclaimable(bound) => with(Self::Reclaimable, bound),
@@ -112,7 +178,7 @@ impl Test {
             Cond::CacheCold => Self::CacheCold,
             Cond::All(parts) => Self::All(all(parts)),
             Cond::Any(parts) => Self::Any(all(parts)),
-            Cond::Not(part) => Self::Not(Box::new(Self::new(part, known))),
+            Cond::Not(part) => Self::Not(Box::new(Self::new(part, context))),
         }
     }
 
@@ -122,6 +188,8 @@ impl Test {
         match self {
             Self::Prompt(_, size)
             | Self::Body(_, size)
+            | Self::Raw(_, size)
+            | Self::Grown(_, _, size)
             | Self::Counted(_, size)
             | Self::Scope(_, size)
             | Self::Reclaimable(_, size)
@@ -171,31 +239,47 @@ impl Test {
     }
 
     fn holds_otherwise(&self, look: &Look<'_>) -> bool {
+        let (env, ambient) = (&look.env, look.activation.ambient);
         match self {
             Self::Always => true,
-            Self::Prompt(relation, size) => relation.holds(look.prompt, size.eval(&look.env)),
+            Self::Prompt(relation, size) => relation.holds(look.prompt, size.eval(env)),
             Self::Body(relation, size) => {
-                relation.holds(look.prompt.saturating_sub(look.stable), size.eval(&look.env))
+                relation.holds(look.prompt.saturating_sub(look.stable), size.eval(env))
             }
-            Self::Counted(relation, size) => relation.holds(look.counted, size.eval(&look.env)),
-            Self::Scope(relation, size) => relation.holds(look.scope.tokens, size.eval(&look.env)),
-            Self::Reclaimable(relation, size) => relation.holds(look.scope.reclaimable, size.eval(&look.env)),
+            Self::Raw(relation, size) => relation.holds(look.raw, size.eval(env)),
+            Self::Grown(stage, relation, size) => relation.holds(grown(*stage, look), size.eval(env)),
+            Self::Since(stage, unit, relation, count) => relation.holds(since(*stage, *unit, look), *count),
+            Self::Counted(relation, size) => relation.holds(look.counted, size.eval(env)),
+            Self::Scope(relation, size) => relation.holds(look.scope.tokens, size.eval(env)),
+            Self::Reclaimable(relation, size) => relation.holds(look.scope.reclaimable, size.eval(env)),
             Self::Freed(relation, size) => {
-                relation.holds(look.env.start.saturating_sub(look.prompt), size.eval(&look.env))
+                relation.holds(env.start.saturating_sub(look.prompt), size.eval(env))
             }
             Self::Taken(reach) => taken(reach, look),
             Self::Every(unit, count) => {
-                let [before, now] = look.arrived.map(|it| arrived(&it, *unit) / count);
+                let [before, now] = look.activation.arrived.map(|it| arrived(&it, *unit) / count);
                 now > before
             }
             Self::Count(unit, relation, count) => relation.holds(counted(look, *unit), *count),
-            Self::Idle(longer_than) => look.ambient.idle_ms > *longer_than,
-            Self::CacheCold => look.ambient.ttl_ms.is_some_and(|ttl| look.ambient.idle_ms > ttl),
+            Self::Idle(longer_than) => ambient.idle_ms > *longer_than,
+            Self::CacheCold => ambient.ttl_ms.is_some_and(|ttl| ambient.idle_ms > ttl),
             Self::All(parts) => parts.iter().all(|it| it.holds(look)),
             Self::Any(parts) => parts.iter().any(|it| it.holds(look)),
             Self::Not(part) => !part.holds(look),
         }
     }
+}
+
+/// Returns by how many tokens the prompt has grown since a stage last acted.
+fn grown(stage: usize, look: &Look<'_>) -> Tokens {
+    let left = look.activation.mark(stage).map_or(look.stable, |it| it.tokens);
+    look.prompt.saturating_sub(left)
+}
+
+/// Returns how many units have come since a stage last acted; more than any number, where it never has.
+fn since(stage: usize, unit: Unit, look: &Look<'_>) -> u64 {
+    let now = arrived(&look.activation.arrived[1], unit);
+    look.activation.mark(stage).map_or(u64::MAX, |it| now - arrived(&it.arrived, unit))
 }
 
 /// Returns how many units have come.

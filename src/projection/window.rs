@@ -1,7 +1,7 @@
 //! A policy that does nothing but drop the oldest items: where its prompt begins is all that it decides.
 
 use super::num::{Known, Num};
-use super::test::Test;
+use super::test::{Context, Test};
 use crate::input::Policy;
 use crate::input::policy::{Action, Cond, Lasts, Moment, Relation, Scope, Unit};
 use crate::quantity::Tokens;
@@ -67,7 +67,7 @@ impl Window {
 
 impl Bound {
     fn new(cond: &Cond, known: &Known) -> Option<Self> {
-        let (comparison, size, is_of_body) = match Test::new(cond, known) {
+        let (comparison, size, is_of_body) = match Test::new(cond, &Context::alone(known)) {
             Test::Prompt(comparison, Num::Const(size)) => (comparison, size, false),
             Test::Body(comparison, Num::Const(size)) => (comparison, size, true),
             _ => return None,

@@ -67,7 +67,7 @@ const METRICS: &[Metric] = &[
     metric("resets", |it| it.resets.as_ref().map(resets).into()),
     // Summaries written, the requests that wrote them, the turns that they replaced (an earlier summary counting as one),
     // and the tokens that the summariser read and wrote.
-    metric("compaction.events", |it| it.sums.summariser.n.into()),
+    metric("compaction.events", |it| it.sums.compactions.into()),
     metric("compaction.requests", |it| it.sums.summariser.n.into()),
     metric("compaction.items", |it| it.sums.summariser.items.into()),
     metric("compaction.input_tokens", |it| it.sums.summariser.tokens.prompt().into()),

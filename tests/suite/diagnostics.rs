@@ -196,6 +196,8 @@ fn mistaken_lines() -> Vec<Vec<&'static str>> {
         [&plain[..], &["--rows", "trials"]].concat(),
         [&plain[..], &["--rows", "cards"]].concat(),
         vec!["run", "--suite", "aging-lite", "--rows", "requests"],
+        vec!["run", "--scenario", "live_grid/gpt-6-luna/fill_0.9", "--profile", "unlimited"],
+        vec!["run", "recorded/claude-code", "--set", "scenario.load.recorded.assume.resets=perhaps"],
         [&plain[..], &["--chart", "cost", "--format", "html"]].concat(),
         [&plain[..], &["--chart", "change"]].concat(),
         [&plain[..], &["--chart", "costs"]].concat(),

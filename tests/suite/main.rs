@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test stops at what it did not expect")]
 
 mod aging;
+mod agents;
 mod block_trace;
 mod cache;
 mod calibrate;
@@ -22,6 +23,7 @@ mod identity;
 mod import;
 mod inputs;
 mod laws;
+mod live_grid;
 mod memory;
 mod oracle;
 mod pictures;

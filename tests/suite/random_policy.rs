@@ -4,9 +4,9 @@ mod conditions;
 
 use ctxsim::input::PolicyFile;
 use ctxsim::input::policy::{
-    Action, Budget, Count, Counter, Counts, Extent, Fold, FoldedResults, Keep, Kind, Lasts, Moment, Order,
-    Part, Prefix, Preserve, Recovery, Rendition, Scope, Shown, Size, StageFile, Step, Summarise, SummaryPer,
-    SummaryPrompt, SummaryWords, TableRow, Unit,
+    Action, Budget, Count, Counter, Counts, Extent, Fold, FoldedResults, Keep, Kept, Kind, Lasts, Moment,
+    Order, Part, Prefix, Preserve, Recovery, Rendition, Restore, Scope, SecondCall, SecondReads, Shown, Size,
+    StageFile, Step, Summarise, SummaryPer, SummaryPrompt, SummaryWords, Supersedes, TableRow, Unit,
 };
 use proptest::prelude::*;
 use proptest::sample::{select, subsequence};
@@ -68,13 +68,13 @@ fn scope(order: Order) -> BoxedStrategy<Scope> {
     let part = select(vec![Part::History, Part::Active, Part::Completed]);
     let larger = prop::option::weighted(0.2, plain_small());
     let few = || prop::option::weighted(0.25, extent());
-    let filters = (kinds(), tools(), tools(), preserve(), shown(), larger);
+    let filters = (kinds(), tools(), tools(), preserve(), shown(), larger, superseded_by());
     let order = if order == Order::Oldest { Just(order).boxed() } else { orders().boxed() };
     let by = (by(), prop::bool::weighted(0.2));
     (part, filters, keep(), few(), prop::option::weighted(0.4, extent()), few(), order, by)
         .prop_map(|(part, filters, keep, keep_first, keep_recent, only_recent, order, (by, whole))| {
             let whole = whole && by.as_ref().is_some_and(|it| it.units().is_some());
-            let (kinds, tools, except_tools, preserve, shown, larger_than) = filters;
+            let (kinds, tools, except_tools, preserve, shown, larger_than, superseded_by) = filters;
             Scope {
                 part,
                 kinds,
@@ -82,6 +82,7 @@ fn scope(order: Order) -> BoxedStrategy<Scope> {
                 except_tools,
                 preserve,
                 shown,
+                superseded_by,
                 larger_than,
                 keep,
                 keep_first,
@@ -93,6 +94,11 @@ fn scope(order: Order) -> BoxedStrategy<Scope> {
             }
         })
         .boxed()
+}
+
+fn superseded_by() -> BoxedStrategy<Vec<Supersedes>> {
+    let ways = subsequence(vec![Supersedes::SameCall, Supersedes::SameFile], 1..=2);
+    prop_oneof![8 => Just(Vec::new()), 1 => ways].boxed()
 }
 
 fn orders() -> impl Strategy<Value = Order> {
@@ -168,12 +174,62 @@ fn summarise() -> BoxedStrategy<Action> {
     let at_least = prop::option::of((0_u64..4).prop_map(Count::Fixed));
     let prompt = select(vec![SummaryPrompt::Separate, SummaryPrompt::Free]);
     let per = select(vec![SummaryPer::All, SummaryPer::Unit]);
-    (output, copy, overhead, at_least, prompt, per)
-        .prop_map(|(output, copy, overhead, at_least, prompt, per)| {
+    (output, copy, overhead, at_least, prompt, per, beside())
+        .prop_map(|(output, copy, overhead, at_least, prompt, per, (reads, keeps, again, restore))| {
+            let is_asked = prompt == SummaryPrompt::Separate;
+            let (reads, again) = (reads.filter(|_| is_asked), again.filter(|_| is_asked));
+            let keeps = keeps.filter(|it| !it.kinds.iter().any(|kind| copy.contains(kind)));
             let at_least = at_least.filter(|_| per == SummaryPer::All);
             let says = SummaryWords::Unknown;
-            Action::Summarise(Summarise { output, copy, overhead, at_least, per, says, prompt })
+            Action::Summarise(Summarise {
+                output,
+                copy,
+                overhead,
+                at_least,
+                reads,
+                keeps,
+                restore,
+                again,
+                per,
+                says,
+                prompt,
+            })
         })
+        .boxed()
+}
+
+/// What may go with a summary: a cap on what is read, what is kept, a second request, files that come back.
+type Beside = (Option<Size>, Option<Kept>, Option<SecondCall>, Option<Restore>);
+
+fn beside() -> BoxedStrategy<Beside> {
+    let some = |most: u64| prop::option::weighted(0.5, (0..most).prop_map(Size::Tokens));
+    let kinds = subsequence(vec![Kind::User, Kind::Assistant, Kind::ToolResult, Kind::Reasoning], 1..=2);
+    let keeps =
+        (kinds, 0_u64..3_000).prop_map(|(kinds, tokens)| Kept { kinds, tokens: Size::Tokens(tokens) });
+    let reads = select(vec![SecondReads::History, SecondReads::Summary]);
+    let again = (reads, some(500), some(900)).prop_map(|(reads, overhead, output)| SecondCall {
+        reads,
+        overhead,
+        output,
+    });
+    let tools = select(vec![vec!["read_file".to_owned()], vec!["*".to_owned()]]);
+    let restore = (1_u64..4, tools, some(3_000), some(5_000), some(40), some(200)).prop_map(
+        |(files, tools, each, all, name, more)| Restore {
+            files: Count::Fixed(files),
+            tools,
+            each,
+            all,
+            name,
+            more,
+        },
+    );
+    let few = 0.25;
+    (
+        prop::option::weighted(few, (0_u64..4_000).prop_map(Size::Tokens)),
+        prop::option::weighted(few, keeps),
+        prop::option::weighted(few, again),
+        prop::option::weighted(few, restore),
+    )
         .boxed()
 }
 
@@ -346,6 +402,7 @@ pub(crate) fn policy() -> BoxedStrategy<PolicyFile> {
                 stage.name = format!("stage_{index}");
             }
             PolicyFile {
+                apply: None,
                 name: "random".to_owned(),
                 about: "Random.".to_owned(),
                 sources: Vec::new(),

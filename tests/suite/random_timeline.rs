@@ -1,14 +1,19 @@
 //! Random small timelines: a few turns with calls, pauses, handles and needs at every moment.
 
+use std::sync::Arc;
+
 use ctxsim::quantity::Decimal;
 use ctxsim::timeline::build::{NewItem, Sizes, TimelineBuilder};
 use ctxsim::timeline::evidence::Recover;
 use ctxsim::timeline::facts::Form;
-use ctxsim::timeline::{Due, Inferred, ItemIx, Kind, Level, Lifecycle, Need, Preserve, Timeline};
+use ctxsim::timeline::{Due, Inferred, ItemIx, Kind, Level, Lifecycle, Need, Preserve, Timeline, tool_form};
 use proptest::prelude::*;
 
 /// The tools of random timelines; the first reads files.
 pub(crate) const TOOLS: [&str; 4] = ["read_file", "grep", "process_read", "process_start"];
+
+/// What calls say that name a file, as a harness writes it.
+const FILES: [&str; 2] = [r#"{"file_path": "a.rs"}"#, r#"{"file_path": "b.rs", "offset": 3}"#];
 
 /// A timeline that can still be shrunk.
 #[derive(Clone, Debug)]
@@ -72,6 +77,9 @@ struct CallPlan {
     preserve: Preserve,
     recover: Recover,
     digest: Option<u64>,
+    /// Which of a few calls it is, and which file it names.
+    call_again: Option<u64>,
+    file: Option<usize>,
 }
 
 #[derive(Clone, Debug)]
@@ -105,14 +113,17 @@ fn call() -> BoxedStrategy<CallPlan> {
         exact,
     });
     let digest = prop_oneof![8 => Just(None), 1 => (0_u64..3).prop_map(Some)];
-    (0..TOOLS.len(), 1_u32..200, sizes, preserve, recover, digest)
-        .prop_map(|(tool, call, sizes, preserve, recover, digest)| CallPlan {
+    let again = (prop::option::weighted(0.3, 0_u64..3), prop::option::weighted(0.4, 0..FILES.len()));
+    (0..TOOLS.len(), 1_u32..200, sizes, preserve, recover, digest, again)
+        .prop_map(|(tool, call, sizes, preserve, recover, digest, (call_again, file))| CallPlan {
             tool,
             call,
             sizes,
             preserve,
             recover,
             digest,
+            call_again,
+            file,
         })
         .boxed()
 }
@@ -302,7 +313,14 @@ impl StepPlan {
         let text = self.text.map(|(is_reasoning, tokens)| {
             NewItem::plain(if is_reasoning { Kind::Reasoning } else { Kind::Assistant }, tokens)
         });
-        let calls = self.calls.iter().map(|it| NewItem::call(TOOLS[it.tool], it.call));
+        let inputs: Vec<Option<Arc<str>>> =
+            self.calls.iter().map(|it| it.file.map(|it| FILES[it].into())).collect();
+        let calls = self.calls.iter().zip(&inputs).map(|(it, input)| NewItem {
+            digest: it.call_again,
+            text: input.as_ref(),
+            form: tool_form::of("claude-code", "Read"),
+            ..NewItem::call(TOOLS[it.tool], it.call)
+        });
         let mut reply: Vec<_> = text.into_iter().chain(calls).collect();
         if reply.is_empty() {
             reply.push(NewItem::plain(Kind::Assistant, 40));

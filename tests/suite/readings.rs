@@ -4,7 +4,7 @@ use ctxsim::engine::simulate;
 use ctxsim::input::profile::Steps;
 use ctxsim::input::{CacheRules, Format, Limits, Policy, decode};
 use ctxsim::ledger::{FailureKind, Outcome, Role, Rows};
-use ctxsim::timeline::{Kind, NewItem, Preserve, Sizes, Timeline, TimelineBuilder};
+use ctxsim::timeline::{Kind, NewItem, Preserve, Sizes, Timeline, TimelineBuilder, tool_form};
 
 use crate::oracle;
 
@@ -324,4 +324,155 @@ fn a_summary_is_of_no_tool_that_is_left_alone() {
         (name: "drop", at: [turn_start], scope: (part: completed, except_tools: ["read"]), apply: drop)"#;
 
     assert_eq!(prompts(stages, &turns(&[&[1_000], &[]])).last(), Some(&100));
+}
+
+#[test]
+fn a_summary_by_steps_leaves_a_step_whole_that_an_end_of_its_scope_cuts() {
+    let load = turns(&[&[900, 800], &[700]]);
+    // Of the last step, 705 tokens hold the result and 710 the call, too; what the user said belongs to it.
+    let stage = |kept: &str| {
+        format!(
+            r#"(name: "s", when: prompt(above: tokens(2_600)), scope: ({kept}, by: steps(1)),
+                apply: summarise(output: tokens(40), prompt: free))"#
+        )
+    };
+    let last = |kept: &str| *prompts(&stage(kept), &load).last().unwrap();
+
+    assert_eq!(last("keep_recent: tokens(705)"), 40 + 100 + 10 + 700);
+    assert_eq!(last("keep_recent: tokens(710)"), 40 + 100 + 10 + 700);
+    // The first reply is a call; its result stays with it.
+    assert_eq!(
+        last("keep_first: messages(2), keep_recent: tokens(710)"),
+        100 + 10 + 900 + 40 + 100 + 10 + 700
+    );
+}
+
+#[test]
+fn what_is_sent_raw_grows_on_whatever_stages_clear() {
+    let clear = |basis: &str| {
+        format!(
+            r#"(name: "clear", when: {basis}(above: tokens(1_500)), scope: (keep_recent: tool_uses(1), kinds: [tool_result]),
+                apply: show(marker(10)))"#
+        )
+    };
+    let timeline = turns(&[&[900, 500, 40, 40]]);
+
+    // The second request with two results is past the trigger either way; after it only the raw prompt is.
+    assert_eq!(prompts(&clear("prompt"), &timeline), [100, 1_010, 630, 680, 730]);
+    assert_eq!(prompts(&clear("raw"), &timeline), [100, 1_010, 630, 190, 210]);
+}
+
+#[test]
+fn a_prompt_has_grown_since_its_stage_last_changed_it() {
+    let drop =
+        r#"(name: "drop", when: grown(above: tokens(1_000)), scope: (kinds: [tool_result]), apply: drop)"#;
+
+    // 1,010 behind no stable prefix, then 1,010 more than the 100 that the first drop left.
+    assert_eq!(prompts(drop, &turns(&[&[900, 900, 150]])), [100, 100, 1_010, 100]);
+}
+
+#[test]
+fn units_are_counted_from_where_a_stage_last_acted_and_before_that_there_are_enough() {
+    let stages = r#"
+        (name: "cut", when: since(stage: "cut", of: steps, at_least: 2), scope: (kinds: [tool_result]), apply: show(marker(10))),
+        (name: "quiet", when: since(stage: "cut", of: steps, below: 1), scope: (kinds: [user]), apply: drop)"#;
+
+    // Nothing to cut at first; cut at the second request, and again two steps later.
+    assert_eq!(prompts(stages, &turns(&[&[900, 900, 900, 900]])), [100, 20, 930, 60, 970]);
+}
+
+/// The prompts and the outputs of the policy's own requests.
+fn asked(stages: &str, timeline: &Timeline) -> Vec<(u64, u64)> {
+    let rows = rows(stages, timeline).requests;
+    rows.iter().filter(|it| it.role == Role::Summariser).map(|it| (it.prompt, it.output)).collect()
+}
+
+#[test]
+fn a_summariser_reads_no_more_than_it_is_given_and_a_second_request_looks_over_what_it_wrote() {
+    let summarise = |more: &str| {
+        format!(
+            r#"(name: "s", at: [turn_end], when: scope(above: tokens(1_000)),
+                apply: summarise(output: tokens(20), overhead: tokens(7), reads: tokens(400), {more}))"#
+        )
+    };
+    let timeline = turns(&[&[900], &[]]);
+
+    assert_eq!(asked(&summarise(""), &timeline), [(407, 20)]);
+    let again = "again: (overhead: tokens(3), output: tokens(5))";
+    assert_eq!(asked(&summarise(again), &timeline), [(407, 20), (3 + 20 + 400, 5)]);
+    let merge = "again: (reads: summary)";
+    assert_eq!(asked(&summarise(merge), &timeline), [(407, 20), (20, 20)]);
+    assert_eq!(prompts(&summarise(merge), &timeline).last(), Some(&(20 + 100)));
+}
+
+#[test]
+fn the_newest_of_what_the_user_said_stays_beside_a_summary_and_the_oldest_of_it_is_cut() {
+    let summarise = |tokens: u64| {
+        format!(
+            r#"(name: "s", at: [turn_start], when: every(turns(4)), scope: (part: completed),
+                apply: summarise(output: tokens(20), keeps: (kinds: [user], tokens: tokens({tokens}))))"#
+        )
+    };
+    let timeline = turns(&[&[], &[], &[], &[]]);
+    let last = |tokens| *prompts(&summarise(tokens), &timeline).last().unwrap();
+
+    // Three messages of 100; the summariser reads them and the answers, and writes the summary alone.
+    assert_eq!([0, 100, 130, 300].map(last), [120, 220, 250, 420]);
+    assert_eq!(asked(&summarise(130), &timeline), [(450, 20)]);
+}
+
+#[test]
+fn the_last_files_come_back_behind_a_summary_whole_or_by_name() {
+    let summarise = |restore: &str| {
+        format!(
+            r#"(name: "cut", at: [turn_end], scope: (kinds: [tool_result]), apply: show(marker(1))),
+            (name: "s", at: [turn_end], apply: summarise(output: tokens(20), restore: (tools: ["read"], {restore})))"#
+        )
+    };
+    let timeline = turns(&[&[100, 200, 900, 300], &[]]);
+    let last = |restore: &str| *prompts(&summarise(restore), &timeline).last().unwrap() - 100 - 20;
+
+    assert_eq!(last("files: 2, each: tokens(500)"), 300);
+    assert_eq!(last("files: 2, each: tokens(500), name: tokens(8), more: tokens(50)"), 300 + 8 + 50);
+    assert_eq!(last("files: 4, each: tokens(500), all: tokens(450)"), 300 + 100);
+}
+
+#[test]
+fn a_result_that_came_back_is_in_the_scope_again() {
+    let stages = r#"(name: "s", at: [turn_end], when: scope(above: tokens(500)),
+        apply: summarise(output: tokens(20), restore: (files: 1, tools: ["read"])))"#;
+    let timeline = turns(&[&[100, 400], &[]]);
+
+    assert_eq!(prompts(stages, &timeline).last(), Some(&(20 + 400 + 100)));
+    // The summariser read all of it; the second time, the result that came back too.
+    assert_eq!(asked(stages, &timeline), [(670, 20), (570, 20)]);
+}
+
+#[test]
+fn a_result_is_superseded_once_its_call_or_its_file_has_come_again() {
+    let mut timeline = TimelineBuilder::new("case", &[]);
+    timeline.begin_turn(&[NewItem::plain(Kind::User, 100)]);
+    let mut read = |tool: &str, file: &str, digest: u64, tokens: u32| {
+        let input = format!(r#"{{"file_path": "{file}"}}"#).into();
+        let form = tool_form::of("claude-code", "Read");
+        let call = NewItem { digest: Some(digest), text: Some(&input), form, ..NewItem::call(tool, 10) };
+        let result =
+            NewItem::result(tool, 0, Sizes::whole(tokens), Preserve::WorkingEvidence, Default::default());
+        timeline.step(0, 10, &[call], &[result]);
+    };
+    read("read_file", "a.rs", 1, 1_000);
+    read("grep", "a.rs", 2, 2_000);
+    read("read_file", "b.rs", 3, 4_000);
+    read("read_file", "a.rs", 4, 8_000);
+    read("grep", "a.rs", 2, 16_000);
+    timeline.step(0, 50, &[NewItem::plain(Kind::Assistant, 50)], &[]);
+    let timeline = timeline.finish();
+    let drop = |ways: &str| {
+        format!(r#"(name: "drop", scope: (kinds: [tool_result], superseded_by: [{ways}]), apply: drop)"#)
+    };
+
+    // The read of a.rs supersedes the first and the search in it; the search again only the search before.
+    assert_eq!(prompts(&drop("same_file"), &timeline), [100, 1_110, 3_120, 7_130, 12_120, 28_130]);
+    assert_eq!(prompts(&drop("same_call"), &timeline), [100, 1_110, 3_120, 7_130, 15_140, 29_140]);
+    assert_eq!(prompts(&drop("same_file, same_call"), &timeline).last(), Some(&28_130));
 }

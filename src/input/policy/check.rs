@@ -7,12 +7,14 @@ mod layout;
 mod memory;
 mod scope;
 mod size;
+mod summary;
 
 use indexmap::IndexMap;
 
 use self::size::Resolver;
+use super::apply;
 use super::{
-    Action, Cond, Lasts, Moment, Policy, PolicyFile, Recovery, Scope, Stage, StageFile, Step, TableRow,
+    Action, Cond, Lasts, Moment, Policy, PolicyFile, Recovery, Scope, Size, Stage, StageFile, Step, TableRow,
     Template,
 };
 use crate::diag::{Problems, nearest};
@@ -30,19 +32,22 @@ pub(super) fn policy(mut file: PolicyFile, problems: &mut Problems) -> Policy {
         problems.within("aging", |to| aging::aging(aging, to));
     }
     let PolicyFile { params, counter, .. } = &mut file;
-    let resolver = Resolver { params };
+    let resolver = Resolver { params, stages: &[] };
     for (kind, size) in counter.iter_mut().flat_map(|it| &mut it.adds) {
         problems.within(format_args!("counter.adds.{}", kind.name()), |to| resolver.size(size, to));
     }
     problems.within("layout", |to| layout::layout(file.layout.as_ref(), to));
     recovery(&mut file, problems);
+    problems.within("apply", |to| apply::check(&file, to));
+    file.params = resolved(&file.params);
     Policy { file, stages }
 }
 
 /// Checks everything that stages are made of, and makes them.
 fn stages(policy: &mut PolicyFile, problems: &mut Problems) -> Vec<Stage> {
     let PolicyFile { params, tables, ladders, templates, stages, code, .. } = policy;
-    let resolver = Resolver { params };
+    let names: Vec<&str> = stages.iter().map(|it| it.name.as_str()).collect();
+    let resolver = Resolver { params, stages: &names };
     for (name, size) in &*params {
         problems.within(format_args!("params.{name}"), |to| resolver.size(&mut size.clone(), to));
     }
@@ -83,9 +88,17 @@ fn stages(policy: &mut PolicyFile, problems: &mut Problems) -> Vec<Stage> {
     checked
 }
 
+/// Returns parameters without those in them; what is wrong with them has been told.
+fn resolved(params: &IndexMap<String, Size>) -> IndexMap<String, Size> {
+    let resolver = Resolver { params, stages: &[] };
+    let mut values = params.clone();
+    values.values_mut().for_each(|it| resolver.size(it, &mut Problems::default()));
+    values
+}
+
 /// Checks how the agent recovers.
 fn recovery(policy: &mut PolicyFile, problems: &mut Problems) {
-    let resolver = Resolver { params: &policy.params };
+    let resolver = Resolver { params: &policy.params, stages: &[] };
     let Some(Recovery::NaiveReread { limit, fits }) = &mut policy.recovery else { return };
     problems.within("recovery.naive_reread", |problems| {
         if *limit == 0 {
@@ -179,10 +192,15 @@ impl StageCheck<'_> {
 
 /// Reports a name that nothing declares.
 fn named<T>(kind: &str, name: &str, known: &IndexMap<String, T>, problems: &mut Problems) {
-    if known.contains_key(name) {
+    among(kind, name, &known.keys().map(String::as_str).collect::<Vec<_>>(), problems);
+}
+
+/// Reports a name that is not among those that are declared.
+fn among(kind: &str, name: &str, known: &[&str], problems: &mut Problems) {
+    if known.contains(&name) {
         return;
     }
-    let help = match nearest(name, known.keys().map(String::as_str)) {
+    let help = match nearest(name, known.iter().copied()) {
         Some(near) => format!("did you mean `{near}`?"),
         None => format!("declare it under `{kind}s`"),
     };
@@ -191,22 +209,16 @@ fn named<T>(kind: &str, name: &str, known: &IndexMap<String, T>, problems: &mut 
 
 /// Checks that a condition asks what a step would free only where that is known beforehand.
 fn foresees(action: &Action, field: &str, cond: Option<&Cond>, problems: &mut Problems) {
-    if !action.is_foreseen() && cond.is_some_and(reclaims) {
+    let mut reclaims = false;
+    if let Some(cond) = cond {
+        cond.each(&mut |it| reclaims |= matches!(it, Cond::Reclaimable(_)));
+    }
+    if reclaims && !action.is_foreseen() {
         problems.push_at(
             "reclaimable-with-budget",
             field,
             "what a budget, a template or a summary would free is not known beforehand",
             "use `scope(…)`",
         );
-    }
-}
-
-/// Returns whether a condition asks what the stage would free.
-fn reclaims(cond: &Cond) -> bool {
-    match cond {
-        Cond::Reclaimable(_) => true,
-        Cond::All(parts) | Cond::Any(parts) => parts.iter().any(reclaims),
-        Cond::Not(part) => reclaims(part),
-        _ => false,
     }
 }

@@ -2,11 +2,13 @@
 
 mod action;
 mod aging;
+mod apply;
 mod fold;
 mod layout;
 pub mod memory;
 mod size;
 mod stage;
+mod summary;
 mod template;
 
 use indexmap::IndexMap;
@@ -14,11 +16,13 @@ use serde::{Deserialize, Serialize};
 
 pub use self::action::*;
 pub use self::aging::*;
+pub use self::apply::*;
 pub use self::fold::*;
 pub use self::layout::*;
 use self::memory::Memory;
 pub use self::size::*;
 pub use self::stage::*;
+pub use self::summary::*;
 pub use self::template::*;
 
 /// A policy: what part of a growing history the model gets to see.
@@ -36,6 +40,9 @@ pub struct PolicyFile {
     /// The day on which the sources were read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub as_of: Option<String>,
+    /// The setting that makes the real agent do it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub apply: Option<Apply>,
     /// The policy whose fields this one starts from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub base: Option<String>,
@@ -191,6 +198,9 @@ pub struct Scope {
     /// How the item is shown now.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub shown: Vec<Shown>,
+    /// Only results, and calls with them, of which something later says the same again, in one of these ways.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub superseded_by: Vec<Supersedes>,
     /// The raw item has more than this.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub larger_than: Option<Size>,
@@ -223,6 +233,17 @@ impl Scope {
     pub fn kinds(&self) -> &[Kind] {
         if self.part == Part::Entering { &[Kind::ToolResult] } else { &self.kinds }
     }
+}
+
+/// What makes an earlier result superfluous.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Supersedes {
+    /// The result of a later call of the same tool with the same arguments.
+    SameCall,
+    /// A later read of the file that the result is about, or of another part of it.
+    SameFile,
 }
 
 /// A part of the prompt.

@@ -4,11 +4,11 @@ use super::pool::{OpenPool, Spent};
 use super::{progress, touch_slot};
 use crate::input::policy::Part;
 use crate::projection::edit::Editor;
-use crate::projection::program::Activation;
 use crate::projection::prompt::SlotIx;
 use crate::projection::region::Region;
 use crate::projection::rung::CompiledRung;
 use crate::projection::scope::UnitSize;
+use crate::projection::test::Activation;
 
 /// Takes units from the oldest on; returns how many slots were visited and changed.
 pub(super) fn in_order(

@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 use super::{progress, touch_slot};
 use crate::input::policy::Order;
 use crate::projection::edit::Editor;
-use crate::projection::program::Activation;
 use crate::projection::prompt::SlotIx;
 use crate::projection::region::Region;
 use crate::projection::rung::CompiledRung;
+use crate::projection::test::Activation;
 use crate::quantity::Tokens;
 
 /// Takes units from the newest or the largest on.

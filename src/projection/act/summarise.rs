@@ -2,18 +2,20 @@
 
 use xxhash_rust::xxh3::xxh3_64;
 
+use super::ask::Made;
 use super::fold::extend;
+use super::stay::Left;
 use super::{CompiledSummary, progress};
-use crate::input::policy::{Part, SummaryPrompt};
-use crate::projection::change::SideRequest;
+use crate::input::policy::{Part, SummaryWords};
+use crate::projection;
 use crate::projection::edit::Editor;
 use crate::projection::filter::ClassMask;
 use crate::projection::num::{Env, Num};
-use crate::projection::program::Activation;
-use crate::projection::prompt::{Prompt, SlotIx};
+use crate::projection::prompt::{Prompt, SlotIx, State};
 use crate::projection::region::Region;
 use crate::projection::rung::CompiledRung;
 use crate::projection::scope::UnitSize;
+use crate::projection::test::Activation;
 use crate::projection::text::Text;
 use crate::projection::tracker::unit_of;
 use crate::quantity::Tokens;
@@ -27,6 +29,7 @@ pub(super) fn summarise(
     activation: &Activation<'_>,
     edit: &mut Editor<'_, '_>,
 ) {
+    let region = rung.scope.of_whole_steps(edit, region);
     if summary.per_unit {
         return summarise_each(rung, summary, region, activation, edit);
     }
@@ -43,11 +46,16 @@ pub(super) fn summarise(
         // No summary frees more than its input: the length of the output is asked only when the goal is within reach.
         look.prompt = prompt.saturating_sub(batch.input);
         if rung.goal.as_ref().is_some_and(|goal| !goal.wants_less_than(look.prompt)) {
-            let freed = batch.input.saturating_sub(summary.output_of(&batch, activation));
-            look.prompt = prompt.saturating_sub(freed);
-            let more = if batch.slots.is_empty() { 0 } else { added_to_summary };
-            look.counted = (counted + more).saturating_sub(freed + batch.added);
-            look.scope.tokens = scope.saturating_sub(if stays_in_scope { freed } else { batch.input });
+            let result = summary.result_of(&batch, activation, edit.prompt());
+            look.prompt = prompt.saturating_sub(result.freed());
+            let more = if result.replaced(&batch).is_empty() { 0 } else { added_to_summary };
+            let less = match &result.left {
+                None => batch.added,
+                Some(it) => it.replaced.iter().map(|it| added(rung, edit.prompt().kind(*it))).sum(),
+            };
+            look.counted = (counted + more).saturating_sub(result.freed() + less);
+            look.scope.tokens =
+                scope.saturating_sub(if stays_in_scope { result.freed() } else { result.taken() });
             if rung.goal.as_ref().is_some_and(|goal| goal.holds(&look)) {
                 break;
             }
@@ -69,9 +77,8 @@ pub(super) fn summarise(
         }
     }
     rung.units = units;
-    let is_made = batch.n_units >= summary.at_least && summary.replace(&batch, activation, edit);
-    if is_made {
-        let n = batch.n_slots();
+    let n = if batch.n_units >= summary.at_least { summary.replace(&batch, activation, edit) } else { 0 };
+    if n > 0 {
         edit.note_pass(rung.scope.part == Part::Active, n, n);
     }
 }
@@ -108,8 +115,8 @@ fn summarise_each(
             }
             batch.add(edit.prompt(), *slot, &summary.copy);
         }
-        if batch.has_items && summary.replace(&batch, activation, edit) {
-            n_replaced += batch.n_slots();
+        if batch.has_items {
+            n_replaced += summary.replace(&batch, activation, edit);
         }
     }
     rung.units = units;
@@ -134,41 +141,102 @@ fn begin_of_unit(edit: &mut Editor<'_, '_>, at: SlotIx, region: Region, size: &U
     begin
 }
 
+/// What a summary of a batch makes of the prompt.
+struct Outcome {
+    /// What stays of the batch, where anything can.
+    left: Option<Left>,
+    env: Env,
+    output: Tokens,
+    /// What stands behind it as a part of it.
+    more: Tokens,
+}
+
 impl CompiledSummary {
-    /// Returns whether it is as long whatever it replaces, and whenever.
+    /// Returns whether it is as long whatever it replaces, and whenever, and nothing stays beside it.
     fn is_constant(&self) -> bool {
-        matches!(self.output, Num::Const(_))
+        matches!(self.output, Num::Const(_)) && self.stay.is_none()
     }
 
-    fn output_of(&self, batch: &Batch, activation: &Activation<'_>) -> Tokens {
-        self.output.eval(&Env { input: batch.input, ..activation.env })
+    fn result_of(&self, batch: &Batch, activation: &Activation<'_>, prompt: &Prompt<'_>) -> Outcome {
+        let left = self.stay.as_ref().map(|it| it.left(&batch.slots, prompt, &activation.env));
+        let env = Env { input: left.as_ref().map_or(batch.input, |it| it.input), ..activation.env };
+        Outcome { left, env, output: self.output.eval(&env), more: self.more.eval(&env) }
     }
 
-    /// Puts the summary in the place of what it replaces, if that makes it smaller; returns whether it does.
-    fn replace(&self, batch: &Batch, activation: &Activation<'_>, edit: &mut Editor<'_, '_>) -> bool {
-        let output = self.output_of(batch, activation);
-        if batch.slots.is_empty() || output >= batch.input {
-            return false;
+    /// Returns how much it says of what stood in a slot.
+    pub(super) fn left(&self, prompt: &Prompt<'_>, slot: SlotIx) -> Option<projection::Left> {
+        match self.says {
+            SummaryWords::Unknown => None,
+            SummaryWords::Facts => Some(projection::Left::ALL),
+            SummaryWords::Head => {
+                let result = |it: &SlotIx| prompt.item(*it).kind == Kind::ToolResult;
+                let host = (0..=slot).rev().find(|it| prompt.slot(*it).state == State::Host)?;
+                let before = (host..slot).filter(result).map(|it| prompt.item(it).raw);
+                let room = before.fold(prompt.slot(host).tokens, u32::saturating_sub);
+                Some(projection::Left {
+                    head: if result(&slot) { room } else { 0 },
+                    tail: 0,
+                    has_handle: false,
+                })
+            }
         }
-        let tokens = u32::try_from(output).unwrap_or(u32::MAX);
-        let Some(prompt) = self.request else {
-            // What no model writes is the same whenever it is made of the same.
-            let mut bytes = output.to_le_bytes().to_vec();
-            batch.slots.iter().for_each(|it| extend(&mut bytes, edit.prompt(), *it));
-            edit.absorb_as(&batch.slots, Text::sized(tokens, xxh3_64(&bytes)), None);
-            return true;
+    }
+
+    /// Puts the summary in the place of what it replaces, if that makes it smaller; returns how many slots that are.
+    fn replace(&self, batch: &Batch, activation: &Activation<'_>, edit: &mut Editor<'_, '_>) -> u32 {
+        let result = self.result_of(batch, activation, edit.prompt());
+        let slots = result.replaced(batch);
+        if slots.is_empty() || result.stands() >= result.env.input {
+            return 0;
+        }
+        // What no model writes is the same whenever it is made of the same.
+        let content = self.request.is_none().then(|| {
+            let mut bytes = result.stands().to_le_bytes().to_vec();
+            slots.iter().for_each(|it| extend(&mut bytes, edit.prompt(), *it));
+            xxh3_64(&bytes)
+        });
+        let made = Made {
+            read: batch.input.saturating_add(batch.copied),
+            written: result.output.saturating_add(batch.copied),
+            n_turns: batch.n_turns(result.left.as_ref(), edit.prompt()),
         };
-        let aligned = prompt == SummaryPrompt::Aligned;
-        let overhead = self.overhead.eval(&Env { input: batch.input, ..activation.env });
-        let input = if aligned { edit.prompt().tokens() } else { batch.input.saturating_add(batch.copied) };
-        let request = SideRequest {
-            prompt: overhead.saturating_add(input),
-            chain: aligned.then(|| edit.chain().asking(overhead)),
-            output: output.saturating_add(batch.copied),
-            items: batch.n_turns,
-        };
-        edit.absorb(&batch.slots, tokens, Some(request));
-        true
+        self.ask(&made, &result.env, edit);
+        for (slot, rendered) in result.left.iter().flat_map(|it| &it.shown) {
+            edit.resize(*slot, *rendered);
+        }
+        let tokens = u32::try_from(result.stands()).unwrap_or(u32::MAX);
+        match content {
+            Some(digest) => edit.absorb_as(slots, Text::sized(tokens, digest), None),
+            None => edit.absorb(slots, tokens, None),
+        }
+        u32::try_from(slots.len()).unwrap_or(u32::MAX)
+    }
+}
+
+impl Outcome {
+    /// Returns how large the summary stands in the prompt.
+    fn stands(&self) -> Tokens {
+        self.output.saturating_add(self.more)
+    }
+
+    /// Returns what comes back into the prompt beside it.
+    fn added(&self) -> Tokens {
+        self.left.as_ref().map_or(0, |it| it.added)
+    }
+
+    /// Returns by how much it makes the prompt smaller.
+    fn freed(&self) -> Tokens {
+        self.env.input.saturating_sub(self.stands().saturating_add(self.added()))
+    }
+
+    /// Returns by how much it makes the scope smaller where the summary is not in it.
+    fn taken(&self) -> Tokens {
+        self.env.input.saturating_sub(self.added())
+    }
+
+    /// Returns the slots that it takes the place of.
+    fn replaced<'o>(&'o self, batch: &'o Batch) -> &'o [SlotIx] {
+        self.left.as_ref().map_or(&batch.slots, |it| &it.replaced)
     }
 }
 
@@ -188,8 +256,12 @@ struct Batch {
 }
 
 impl Batch {
-    fn n_slots(&self) -> u32 {
-        u32::try_from(self.slots.len()).unwrap_or(u32::MAX)
+    /// Returns how many turns a summary replaces, with what stays left out.
+    fn n_turns(&self, left: Option<&Left>, prompt: &Prompt<'_>) -> u32 {
+        let Some(left) = left else { return self.n_turns };
+        let mut turns: Vec<TurnIx> = left.replaced.iter().map(|it| prompt.item(*it).turn_ix).collect();
+        turns.dedup();
+        u32::try_from(turns.len()).unwrap_or(u32::MAX)
     }
 
     fn add(&mut self, prompt: &Prompt<'_>, index: SlotIx, copy: &[Kind]) {

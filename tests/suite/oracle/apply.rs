@@ -1,16 +1,13 @@
 //! What rungs do: show in another way, drop, summarise.
 
-use std::collections::BTreeSet;
-
 use ctxsim::input::policy::{
-    Action, Budget, Count, Counts, Extent, Moment, Order, Part, Rendition, Rung, Shown, Size, Summarise,
-    SummaryPer, SummaryPrompt, TableRow, matches_any,
+    Action, Budget, Counts, Extent, Moment, Order, Part, Rendition, Rung, Shown, Size, TableRow, matches_any,
 };
 use ctxsim::timeline::{Item, Kind, Preserve};
 
 use super::Run;
 use super::ask::{Activation, Predicted, Taken};
-use super::history::{Said, SideRequest, Stands, View};
+use super::history::{Stands, View};
 use super::scope::Place;
 use super::size::{Env, World};
 
@@ -249,123 +246,5 @@ impl Run<'_> {
         let after = View { tokens: 0, exact: false, stands, ..before };
         self.history.edit(slot, after, &activation.manner);
         1
-    }
-
-    fn summarise(
-        &mut self,
-        rung: &Rung<'_>,
-        summary: &Summarise,
-        place: &Place<'_>,
-        activation: &Activation,
-        taken: &mut Taken,
-    ) -> (u32, u32) {
-        if summary.per == SummaryPer::Unit {
-            return self.summarise_each(rung, summary, place, activation, taken);
-        }
-        let by = place.by(&self.history, &self.world);
-        let (mut from, mut n_units) = (place.region.start, 0);
-        let (mut slots, mut input, mut copied) = (Vec::new(), 0_u64, 0_u64);
-        let mut output = 0;
-        let mut added = [0, 0];
-        loop {
-            let freed = input.saturating_sub(output);
-            let freed_in_scope = if place.has_summaries() { freed } else { input };
-            let predicted = Predicted { freed, freed_in_scope, added };
-            let is_met = |goal| self.holds(goal, rung, activation, taken, predicted);
-            if rung.until.is_some_and(is_met) {
-                break;
-            }
-            let unit = place.unit_from(from, by, &self.history, &self.world);
-            let Some(last) = unit.last() else { break };
-            from = last + 1;
-            n_units += 1;
-            for slot in unit {
-                self.take(taken, slot);
-                let tokens = self.history.slots[slot].view.tokens;
-                if summary.copy.contains(&self.history.kind(slot)) {
-                    copied += tokens;
-                } else {
-                    input += tokens;
-                    added[0] += self.added_to(self.history.kind(slot));
-                    added[1] = self.added_to(Kind::Summary);
-                    slots.push(slot);
-                }
-            }
-            output = self.world.size(&summary.output, Env { input, ..activation.env });
-        }
-        if n_units < summary.at_least.as_ref().map_or(1, Count::get) {
-            return (0, 0);
-        }
-        self.put_summary(summary, slots, copied, activation)
-    }
-
-    /// Puts a summary of its own in the place of each unit.
-    fn summarise_each(
-        &mut self,
-        rung: &Rung<'_>,
-        summary: &Summarise,
-        place: &Place<'_>,
-        activation: &Activation,
-        taken: &mut Taken,
-    ) -> (u32, u32) {
-        let by = place.by(&self.history, &self.world);
-        let (mut from, mut n) = (place.region.start, 0);
-        while !self.is_done(rung, activation, taken) {
-            let unit = place.unit_from(from, by, &self.history, &self.world);
-            let Some(last) = unit.last() else { break };
-            from = last + 1;
-            unit.iter().for_each(|it| self.take(taken, *it));
-            let is_copy = |it: &usize| summary.copy.contains(&self.history.kind(*it));
-            let (copies, slots): (Vec<usize>, Vec<usize>) = unit.into_iter().partition(is_copy);
-            let copied = copies.iter().map(|it| self.history.slots[*it].view.tokens).sum();
-            let is_item = |it: &usize| self.history.kind(*it) != Kind::Summary;
-            if slots.iter().any(is_item) {
-                n += self.put_summary(summary, slots, copied, activation).0;
-            }
-        }
-        (n, n)
-    }
-
-    /// Puts a summary in the place of slots, if it is smaller.
-    fn put_summary(
-        &mut self,
-        summary: &Summarise,
-        slots: Vec<usize>,
-        copied: u64,
-        activation: &Activation,
-    ) -> (u32, u32) {
-        let input: u64 = slots.iter().map(|it| self.history.slots[*it].view.tokens).sum();
-        let output = self.world.size(&summary.output, Env { input, ..activation.env });
-        if slots.is_empty() || output >= input {
-            return (0, 0);
-        }
-        if summary.prompt != SummaryPrompt::Free {
-            let env = Env { input, ..activation.env };
-            let overhead = summary.overhead.as_ref().map_or(0, |it| self.world.size(it, env));
-            let turns: BTreeSet<u32> = slots.iter().map(|it| self.history.item(*it).turn_ix).collect();
-            self.history.requests.push(SideRequest {
-                prompt: overhead.saturating_add(input + copied),
-                output: output + copied,
-                n_turns: turns.len() as u32,
-            });
-        }
-        let serial = if summary.prompt == SummaryPrompt::Free {
-            let told = |slot: &usize| {
-                let view = &self.history.slots[*slot].view;
-                (self.history.said(*slot, view), view.tokens, view.rendition, false)
-            };
-            let own = (Said::Item(0), output, Shown::Raw, false);
-            let says = slots.iter().map(told).chain([own]).collect();
-            u64::MAX - self.history.number_fold(says)
-        } else {
-            self.history.next_summary()
-        };
-        for (n, slot) in slots.iter().enumerate() {
-            let before = self.history.slots[*slot].view;
-            let (tokens, stands) =
-                if n == 0 { (output, Stands::Summary(serial)) } else { (0, Stands::Behind) };
-            self.history.edit(*slot, View { tokens, stands, ..before }, &activation.manner);
-        }
-        (slots.len() as u32, slots.len() as u32)
     }
 }

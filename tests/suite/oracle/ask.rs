@@ -2,12 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use ctxsim::input::policy::{Action, Bound, Cond, Extent, Lasts, Moment, Prefix, Rung, Unit, given};
+use ctxsim::input::policy::{
+    Action, Bound, Cond, Extent, Lasts, Moment, Prefix, Relation, Rung, Size, Unit, given,
+};
 use ctxsim::timeline::Kind;
 
 use super::Run;
 use super::apply::rendered;
-use super::history::{Counts, Manner, Stands};
+use super::history::{Counts, Left, Manner, Stands};
 use super::scope::Place;
 use super::size::Env;
 
@@ -18,6 +20,8 @@ pub(super) struct Activation {
     pub(super) manner: Manner,
     before: Counts,
     now: Counts,
+    /// The stage that asks.
+    stage: usize,
 }
 
 /// What a rung has taken.
@@ -59,18 +63,31 @@ impl Run<'_> {
             },
             before,
             now,
+            stage: index,
         };
         let first = policy.rungs(stage).next().unwrap();
         if !stage.when.as_ref().is_none_or(|it| self.holds_at_start(it, &first, &activation)) {
             return;
         }
         self.outcome.firings[index].fired += 1;
+        let n_edits = self.history.n_edits;
         for rung in policy.rungs(stage) {
             let is_met = |cond| self.holds_at_start(cond, &rung, &activation);
             if rung.when.is_none_or(is_met) && !rung.until.is_some_and(is_met) {
                 self.apply(&rung, &activation);
             }
         }
+        if self.history.n_edits > n_edits {
+            let (session, tokens) = (self.history.n_stable(), self.history.tokens());
+            self.left[index] = Some(Left { session, tokens, counts: now });
+        }
+    }
+
+    /// How a stage left a prompt of this session; of the one that asks, where none is named.
+    fn left(&self, name: Option<&String>, activation: &Activation) -> Option<&Left> {
+        let named = name.map(|name| self.policy.stages().iter().position(|it| it.name == *name).unwrap());
+        let left = self.left[named.unwrap_or(activation.stage)].as_ref();
+        left.filter(|it| it.session == self.history.n_stable())
     }
 
     fn holds_at_start(&self, cond: &Cond, rung: &Rung<'_>, activation: &Activation) -> bool {
@@ -100,16 +117,33 @@ impl Run<'_> {
         predicted: Predicted,
     ) -> bool {
         let holds = |part: &Cond| self.holds(part, rung, activation, taken, predicted);
-        let compare = |bound: &Bound, value: u64| {
-            let (relation, size) = bound.given().unwrap();
+        let compare_with = |relation: Relation, size: &Size, value: u64| {
             let env = Env { behind: self.behind(rung, activation), ..activation.env };
             relation.holds(value, self.world.size(size, env))
+        };
+        let compare = |bound: &Bound, value: u64| {
+            let (relation, size) = bound.given().unwrap();
+            compare_with(relation, size, value)
         };
         let prompt = self.history.tokens() - predicted.freed;
         match cond {
             Cond::Always => true,
             Cond::Prompt(bound) => compare(bound, prompt),
             Cond::Body(bound) => compare(bound, prompt - self.history.stable_tokens()),
+            Cond::Raw(bound) => compare(bound, self.history.raw_tokens()),
+            Cond::Grown { stage, above, at_least, below, at_most } => {
+                let (relation, size) = given([above, at_least, below, at_most]).unwrap();
+                let left = self.left(stage.as_ref(), activation);
+                let left = left.map_or_else(|| self.history.stable_tokens(), |it| it.tokens);
+                compare_with(relation, size, prompt.saturating_sub(left))
+            }
+            Cond::Since { stage, of, above, at_least, below, at_most } => {
+                let (relation, count) = given([above, at_least, below, at_most]).unwrap();
+                let left = self.left(stage.as_ref(), activation);
+                let come =
+                    left.map_or(u64::MAX, |it| of_unit(&activation.now, *of) - of_unit(&it.counts, *of));
+                relation.holds(come, count.get())
+            }
             Cond::Counted(bound) => {
                 let [less, more] = predicted.added;
                 let counted = prompt - self.history.stable_tokens() + self.added() + more - less;
@@ -128,15 +162,8 @@ impl Run<'_> {
             Cond::Taken(extent) => self.has_taken(extent, rung, activation, taken),
             Cond::Every(extent) => {
                 let (unit, count) = extent.units().unwrap();
-                let of = |counts: &Counts| match unit {
-                    Unit::Items => counts.items,
-                    Unit::ToolUses => counts.tool_uses,
-                    Unit::Messages => counts.messages,
-                    Unit::Groups => counts.groups,
-                    Unit::Steps => counts.steps,
-                    Unit::Turns => counts.turns,
-                };
-                (of(&activation.before) + 1..=of(&activation.now)).any(|it| it % count == 0)
+                let [before, now] = [&activation.before, &activation.now].map(|it| of_unit(it, unit));
+                (before + 1..=now).any(|it| it % count == 0)
             }
             Cond::Count { of, above, at_least, below, at_most } => {
                 let (relation, count) = given([above, at_least, below, at_most]).unwrap();
@@ -217,5 +244,17 @@ impl Run<'_> {
             Extent::Fraction(share) => taken.items >= share.of(taken.of),
             Extent::All => taken.items >= taken.of,
         }
+    }
+}
+
+/// How many units of a kind have come.
+fn of_unit(counts: &Counts, unit: Unit) -> u64 {
+    match unit {
+        Unit::Items => counts.items,
+        Unit::ToolUses => counts.tool_uses,
+        Unit::Messages => counts.messages,
+        Unit::Groups => counts.groups,
+        Unit::Steps => counts.steps,
+        Unit::Turns => counts.turns,
     }
 }

@@ -63,13 +63,17 @@ impl Drawn {
             self.n_calls += 1;
             let (summary, handle) = (item.summary.min(raw), item.handle.min(raw));
             let digest = xxh3_64(&self.n_calls.to_le_bytes());
-            Item { digest, raw, excerpt: raw, summary, handle, pair: NO_ITEM, ..item }
+            Item { digest, raw, excerpt: raw, summary, handle, pair: NO_ITEM, origin: NO_ITEM, ..item }
         };
+        let is_whole = row.fetched >= u64::from(old.raw);
         let mut one = || Call {
             source,
             meets: meets(timeline, row, source),
             asks: new(call, timeline.refetch.terms(Bound::Value).call_tokens),
-            brings: new(old, row.fetched as u32),
+            brings: Item {
+                origin: if is_whole { old.origin } else { NO_ITEM },
+                ..new(old, row.fetched as u32)
+            },
             has_own_request: is_own,
         };
         (0..row.calls as u64).map(|_| one()).collect()

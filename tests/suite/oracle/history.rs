@@ -62,6 +62,8 @@ pub(super) struct Slot {
     pub(super) view: View,
     /// What the cache knows it by.
     pub(super) identity: View,
+    /// Whether a recorded harness took it out.
+    is_reset: bool,
     /// What returns after the request.
     before_request: Option<(View, View, u64)>,
     /// Tokens of the item's last rendition.
@@ -78,6 +80,15 @@ pub(super) struct Counts {
     pub(super) groups: u64,
     pub(super) steps: u64,
     pub(super) turns: u64,
+}
+
+/// How a stage left a prompt that it changed.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Left {
+    /// Behind the stable prefix of its session.
+    pub(super) session: usize,
+    pub(super) tokens: u64,
+    pub(super) counts: Counts,
 }
 
 /// A pass of a stage.
@@ -138,6 +149,8 @@ pub(super) struct History<'a> {
     pub(super) visits: Vec<Visit>,
     pub(super) requests: Vec<SideRequest>,
     pub(super) change: Change,
+    /// How many edits there were so far.
+    pub(super) n_edits: u64,
 }
 
 impl<'a> History<'a> {
@@ -161,6 +174,7 @@ impl<'a> History<'a> {
             visits: Vec::new(),
             requests: Vec::new(),
             change: Change::default(),
+            n_edits: 0,
         }
     }
 
@@ -222,6 +236,7 @@ impl<'a> History<'a> {
         let place = |item| self.place_of(item).unwrap_or(self.slots.len());
         for index in place(items.start)..place(items.end) {
             let view = self.slots[index].view;
+            self.slots[index].is_reset = true;
             if view.is_visible() {
                 let stands = if view.stands == Stands::Shown { Stands::Dropped } else { Stands::Behind };
                 self.edit(index, View { tokens: 0, exact: false, stands, ..view }, &manner);
@@ -281,6 +296,7 @@ impl<'a> History<'a> {
         self.slots.push(Slot {
             view,
             identity: view,
+            is_reset: false,
             before_request: None,
             last_tokens: view.tokens,
             was_compressed: false,
@@ -319,6 +335,12 @@ impl<'a> History<'a> {
 
     pub(super) fn stable_tokens(&self) -> u64 {
         self.recalled.0 + self.slots[..self.n_stable()].iter().map(|it| it.view.tokens).sum::<u64>()
+    }
+
+    /// The prompt if no stage had ever edited anything.
+    pub(super) fn raw_tokens(&self) -> u64 {
+        let sent = (self.n_stable()..self.slots.len()).filter(|it| !self.slots[*it].is_reset);
+        self.stable_tokens() + sent.map(|it| u64::from(self.item(it).raw)).sum::<u64>()
     }
 
     /// Tokens in front of the active turn's first reply.
@@ -393,6 +415,7 @@ impl<'a> History<'a> {
 
     pub(super) fn edit(&mut self, index: usize, after: View, manner: &Manner) {
         let raw = u64::from(self.item(index).raw);
+        self.n_edits += 1;
         let slot = &mut self.slots[index];
         if manner.for_request {
             slot.before_request.get_or_insert((slot.view, slot.identity, slot.last_tokens));

@@ -13,6 +13,7 @@ mod memory;
 mod needs;
 mod scope;
 mod size;
+mod summarise;
 
 use ctxsim::input::policy::MemoryPlace;
 use ctxsim::input::policy::Moment;
@@ -25,7 +26,7 @@ use ctxsim::timeline::{Due, EventKind, Kind, Phase, Session, StepRow, Timeline, 
 
 use cache::Cache;
 use drawn::Drawn;
-use history::{Counts, History};
+use history::{Counts, History, Left};
 use memory::Memory;
 use needs::Source;
 use size::World;
@@ -68,6 +69,7 @@ fn play(
         n_asked: 0,
         cache: Cache::new(rules),
         seen: vec![Counts::default(); policy.stages().len()],
+        left: vec![None; policy.stages().len()],
         clock: Clock { ttl_ms: rules.ttl_ms(), ..Clock::default() },
         last_request_ms: None,
         next_n: vec![0; timeline.spine.steps.len() + 1],
@@ -111,6 +113,8 @@ struct Run<'a> {
     cache: Cache,
     /// What had come when each stage was last considered.
     seen: Vec<Counts>,
+    /// How each stage left the last prompt that it changed.
+    left: Vec<Option<Left>>,
     clock: Clock,
     last_request_ms: Option<i64>,
     /// How many requests each step has made.

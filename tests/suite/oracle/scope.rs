@@ -3,11 +3,12 @@
 use std::ops::Range;
 
 use ctxsim::input::Scope;
-use ctxsim::input::policy::{Extent, Keep, Part, Unit, matches_any};
-use ctxsim::timeline::{Item, Kind, Preserve, Timeline};
+use ctxsim::input::policy::{Extent, Keep, Part, Supersedes, Unit, matches_any};
+use ctxsim::timeline::{Item, Kind, NO_ITEM, Preserve, Timeline};
 
 use super::history::{History, Stands};
 use super::size::{Env, World};
+use super::summarise::{goes_by, path_of};
 
 /// A scope with its bounds as they were when it was looked at.
 #[derive(Clone, Debug)]
@@ -29,6 +30,11 @@ fn has_or_empty<T: PartialEq>(list: &[T], value: &T) -> bool {
 /// Whether the filters of a scope hold for a slot.
 pub(super) fn passes(scope: &Scope, history: &History<'_>, world: &World, slot: usize) -> bool {
     let (item, view) = (history.item(slot), &history.slots[slot].view);
+    if !scope.superseded_by.is_empty()
+        && !scope.superseded_by.iter().any(|it| is_superseded(*it, history, slot))
+    {
+        return false;
+    }
     match view.stands {
         Stands::Dropped | Stands::Behind | Stands::Told | Stands::Past => false,
         Stands::Summary(_) | Stands::Fold(_) => {
@@ -49,6 +55,38 @@ pub(super) fn passes(scope: &Scope, history: &History<'_>, world: &World, slot: 
                     .is_none_or(|size| u64::from(item.raw) > world.size(size, Env::default()))
         }
     }
+}
+
+/// Whether something that has come says the same again as a result, or as that of a call.
+fn is_superseded(way: Supersedes, history: &History<'_>, slot: usize) -> bool {
+    let items = &history.timeline().spine.items;
+    let item = history.item(slot);
+    let result = match item.kind {
+        Kind::ToolResult => item.origin,
+        Kind::ToolCall if (item.pair as usize) < history.slots.len() => {
+            history.item(item.pair as usize).origin
+        }
+        _ => return false,
+    };
+    if result == NO_ITEM {
+        return false;
+    }
+    let call_of = |result: u32| items.get(items[result as usize].pair as usize);
+    let is_like = |later: u32| match way {
+        Supersedes::SameCall => {
+            let calls = [result, later].map(|it| call_of(it).map(|it| (it.tool, it.digest)));
+            calls[0].is_some() && calls[0] == calls[1]
+        }
+        Supersedes::SameFile => {
+            let paths = [result, later].map(|it| path_of(history, items[it as usize].pair));
+            paths[0].is_some()
+                && paths[0] == paths[1]
+                && goes_by(&["read_file".to_owned()], &items[later as usize], history)
+        }
+    };
+    let has_come = |it: &u32| history.place_of(*it).is_some();
+    let later = (result + 1..items.len() as u32).filter(has_come);
+    later.filter(|it| items[*it as usize].kind == Kind::ToolResult).any(is_like)
 }
 
 /// Whether a keep is about a slot.
@@ -151,6 +189,26 @@ impl<'p> Place<'p> {
             }
         }
         slots
+    }
+
+    /// The place without the steps that one of its ends cuts, where it is taken by steps or turns.
+    pub(super) fn of_whole_steps(&self, history: &History<'_>, world: &World) -> Self {
+        let mut whole = self.clone();
+        let units = self.scope.by.as_ref().and_then(Extent::units).map(|it| it.0);
+        if !matches!(units, Some(Unit::Steps | Unit::Turns)) || self.region.is_empty() {
+            return whole;
+        }
+        let all = Self { region: part(history, self.scope.part), ..self.clone() }.slots(history, world);
+        let step_of = |slot: usize| history.item(slot).step_ix;
+        let behind = all.iter().find(|it| **it >= self.region.end).map(|it| step_of(*it));
+        let before = all.iter().rev().find(|it| **it < self.region.start).map(|it| step_of(*it));
+        let is_cut = |slot: &usize| Some(step_of(*slot)) == behind || Some(step_of(*slot)) == before;
+        let rest: Vec<usize> = self.region.clone().filter(|it| !is_cut(it)).collect();
+        whole.region = match (rest.first(), rest.last()) {
+            (Some(first), Some(last)) => *first..last + 1,
+            _ => self.region.start..self.region.start,
+        };
+        whole
     }
 
     /// How the scope is divided.

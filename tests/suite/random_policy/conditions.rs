@@ -72,6 +72,20 @@ fn count(starts: bool) -> BoxedStrategy<Cond> {
         .boxed()
 }
 
+/// A bound on what has grown since the policy's first stage or the one that asks acted.
+fn grown(bound: Bound) -> Cond {
+    let Bound { above, at_least, below, at_most } = bound;
+    let stage = at_least.is_some().then(|| "stage_0".to_owned());
+    Cond::Grown { stage, above, at_least, below, at_most }
+}
+
+/// A bound on what has come since.
+fn since(count: Cond) -> Cond {
+    let Cond::Count { of, above, at_least, below, at_most } = count else { return count };
+    let stage = above.is_some().then(|| "stage_0".to_owned());
+    Cond::Since { stage, of, above, at_least, below, at_most }
+}
+
 pub(super) fn units_of(unit: Unit, n: u64) -> Extent {
     let n = Count::Fixed(n);
     match unit {
@@ -106,6 +120,9 @@ pub(super) fn when(reclaims: bool) -> BoxedStrategy<Cond> {
         prop_oneof![
             6 => bound(size(), true).prop_map(Cond::Prompt),
             1 => bound(size(), true).prop_map(Cond::Body),
+            1 => bound(size(), true).prop_map(Cond::Raw),
+            1 => bound(size(), true).prop_map(grown),
+            1 => count(true).prop_map(since),
             1 => bound(size(), true).prop_map(Cond::Counted),
             2 => bound(size(), true).prop_map(Cond::Scope),
             1 => bound(size(), true).prop_map(move |it| {

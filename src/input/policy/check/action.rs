@@ -1,12 +1,9 @@
 //! The rules of what is done to the items of a scope: actions, renditions, tables, budgets, summaries.
 
 use super::size::Resolver;
-use super::{StageCheck, fold, named};
+use super::{StageCheck, fold, named, summary};
 use crate::diag::Problems;
-use crate::input::policy::{
-    Action, Budget, Extent, FoldedResults, Order, Rendition, Scope, SummaryPer, SummaryPrompt, SummaryWords,
-    TableRow, Unit,
-};
+use crate::input::policy::{Action, Budget, Extent, FoldedResults, Order, Rendition, Scope, TableRow, Unit};
 
 impl StageCheck<'_> {
     pub(super) fn action(&self, action: &mut Action, scope: &Scope, problems: &mut Problems) {
@@ -20,38 +17,7 @@ impl StageCheck<'_> {
                 self.template(template.as_ref(), problems);
             }),
             Action::Drop => {}
-            Action::Summarise(summary) => {
-                if scope.order != Order::Oldest {
-                    problems.push(
-                        "summary-order",
-                        "a summary stands in the first slot that it replaces, so it is taken from the oldest unit on",
-                        "leave `order` out",
-                    );
-                }
-                problems.within("summarise", |problems| {
-                    if summary.per == SummaryPer::Unit && summary.at_least.is_some() {
-                        problems.push_at(
-                            "summary-at-least-of-one",
-                            "at_least",
-                            "a summary for each unit replaces one unit",
-                            "leave `at_least` out, or `per`",
-                        );
-                    }
-                    if summary.says == SummaryWords::Head && summary.prompt != SummaryPrompt::Free {
-                        problems.push_at(
-                            "summary-head-of-a-model",
-                            "says",
-                            "a summary that a model writes does not say what results begin with",
-                            "write `prompt: free`, or leave `says` out",
-                        );
-                    }
-                    self.resolver.size_in("output", Some(&mut summary.output), problems);
-                    self.resolver.size_in("overhead", summary.overhead.as_mut(), problems);
-                    if let Some(count) = &mut summary.at_least {
-                        problems.within("at_least", |to| self.resolver.count(count, to));
-                    }
-                });
-            }
+            Action::Summarise(it) => summary::check(it, scope, &self.resolver, problems),
             Action::Fold(it) => problems.within("fold", |problems| {
                 fold::check(it, scope, problems);
                 self.resolver.size_in("frame", it.frame.as_mut(), problems);

@@ -2,6 +2,7 @@
 
 use indexmap::IndexMap;
 
+use super::among;
 use crate::diag::{Problems, nearest};
 use crate::input::policy::{Bound, Cond, Count, Extent, Size};
 use crate::quantity::Decimal;
@@ -10,6 +11,8 @@ use crate::quantity::Decimal;
 #[derive(Debug)]
 pub(super) struct Resolver<'a> {
     pub(super) params: &'a IndexMap<String, Size>,
+    /// The names of all stages.
+    pub(super) stages: &'a [&'a str],
 }
 
 /// How deep parameters and expressions may nest.
@@ -121,6 +124,11 @@ impl Resolver<'_> {
             Cond::Always | Cond::Idle { .. } | Cond::CacheCold => {}
             Cond::Prompt(bound) => self.bound("prompt", bound, problems),
             Cond::Body(bound) => self.bound("body", bound, problems),
+            Cond::Raw(bound) => self.bound("raw", bound, problems),
+            Cond::Grown { stage, above, at_least, below, at_most } => {
+                problems.within("grown.stage", |to| self.stage(stage.as_deref(), to));
+                self.sizes("grown", [above, at_least, below, at_most], problems);
+            }
             Cond::Counted(bound) => self.bound("counted", bound, problems),
             Cond::Scope(bound) => self.bound("scope", bound, problems),
             Cond::Reclaimable(bound) => self.bound("reclaimable", bound, problems),
@@ -137,15 +145,22 @@ impl Resolver<'_> {
                 }
             }),
             Cond::Count { above, at_least, below, at_most, .. } => {
-                let mut given = [above, at_least, below, at_most].into_iter().flatten();
-                match (given.next(), given.next()) {
-                    (Some(count), None) => problems.within("count", |to| self.count(count, to)),
-                    _ => one_relation("count", problems),
-                }
+                self.counts("count", [above, at_least, below, at_most], problems);
+            }
+            Cond::Since { stage, of: _, above, at_least, below, at_most } => {
+                problems.within("since.stage", |to| self.stage(stage.as_deref(), to));
+                self.counts("since", [above, at_least, below, at_most], problems);
             }
             Cond::All(parts) => self.conds("all", parts, problems),
             Cond::Any(parts) => self.conds("any", parts, problems),
             Cond::Not(part) => problems.within("not", |to| self.cond(part, to)),
+        }
+    }
+
+    /// Checks the name of a stage, where there is one.
+    fn stage(&self, name: Option<&str>, problems: &mut Problems) {
+        if let Some(name) = name {
+            among("stage", name, self.stages, problems);
         }
     }
 
@@ -156,13 +171,25 @@ impl Resolver<'_> {
     }
 
     fn bound(&self, name: &str, bound: &mut Bound, problems: &mut Problems) {
-        let given = [
-            ("above", &mut bound.above),
-            ("at_least", &mut bound.at_least),
-            ("below", &mut bound.below),
-            ("at_most", &mut bound.at_most),
-        ];
-        let mut given = given.into_iter().filter_map(|(field, size)| Some((field, size.as_mut()?)));
+        let Bound { above, at_least, below, at_most } = bound;
+        self.sizes(name, [above, at_least, below, at_most], problems);
+    }
+
+    /// Resolves the one count that is given, of four fields in the order of [`Relation`].
+    ///
+    /// [`Relation`]: crate::input::policy::Relation
+    fn counts(&self, name: &str, fields: [&mut Option<Count>; 4], problems: &mut Problems) {
+        let mut given = fields.into_iter().flatten();
+        match (given.next(), given.next()) {
+            (Some(count), None) => problems.within(name, |to| self.count(count, to)),
+            _ => one_relation(name, problems),
+        }
+    }
+
+    /// Resolves the one size that is given, of four fields in that order.
+    fn sizes(&self, name: &str, fields: [&mut Option<Size>; 4], problems: &mut Problems) {
+        let fields = ["above", "at_least", "below", "at_most"].into_iter().zip(fields);
+        let mut given = fields.filter_map(|(field, size)| Some((field, size.as_mut()?)));
         match (given.next(), given.next()) {
             (Some((field, size)), None) => {
                 self.size_in(&format!("{name}.{field}"), Some(size), problems);

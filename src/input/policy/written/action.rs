@@ -6,7 +6,7 @@ use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
 use super::memory::State;
-use super::{Count, Extent, Fold, Kind, Preserve, Size};
+use super::{Count, Extent, Fold, Kept, Kind, Preserve, Restore, SecondCall, Size};
 
 /// What a stage does to the items of its scope.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -253,6 +253,18 @@ pub struct Summarise {
     /// With fewer units than this nothing happens; one item, when silent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at_least: Option<Count>,
+    /// The most that the summariser reads of what it is given, the newest of it; all, when silent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reads: Option<Size>,
+    /// What the harness keeps beside it, cut to fit; the summariser reads it, but does not write it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub keeps: Option<Kept>,
+    /// Files that come back once the summary stands.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub restore: Option<Restore>,
+    /// A second request, which looks over the summary.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub again: Option<SecondCall>,
     /// Whether there is one for all units, or one for each.
     #[serde(default)]
     pub per: SummaryPer,

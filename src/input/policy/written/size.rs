@@ -161,6 +161,47 @@ pub enum Cond {
     Prompt(Bound),
     /// The same without the stable prefix.
     Body(Bound),
+    /// Tokens of that request as it would be if no stage had ever edited anything: what a client sends whose provider edits.
+    Raw(Bound),
+    /// Tokens by which the prompt has grown since a stage last changed anything in this session; where it never has, all that
+    /// stands behind the stable prefix.
+    Grown {
+        /// Which stage; this one, when silent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        stage: Option<String>,
+        /// Strictly more than.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        above: Option<Size>,
+        /// That much or more.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        at_least: Option<Size>,
+        /// Strictly less than.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        below: Option<Size>,
+        /// That much or less.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        at_most: Option<Size>,
+    },
+    /// How many units have come since a stage last changed anything in this session; more than any number, where it never has.
+    Since {
+        /// Which stage; this one, when silent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        stage: Option<String>,
+        /// The unit.
+        of: Unit,
+        /// Strictly more than.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        above: Option<Count>,
+        /// That many or more.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        at_least: Option<Count>,
+        /// Strictly fewer than.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        below: Option<Count>,
+        /// That many or fewer.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        at_most: Option<Count>,
+    },
     /// The same as the harness's own `counter` counts it.
     Counted(Bound),
     /// Tokens shown in the stage's own scope.
@@ -203,6 +244,18 @@ pub enum Cond {
     Any(Vec<Cond>),
     /// The part does not hold.
     Not(Box<Cond>),
+}
+
+impl Cond {
+    /// Calls a function with this condition and every part of it.
+    pub fn each<'c>(&'c self, visit: &mut impl FnMut(&'c Self)) {
+        visit(self);
+        match self {
+            Self::All(parts) | Self::Any(parts) => parts.iter().for_each(|it| it.each(visit)),
+            Self::Not(part) => part.each(visit),
+            _ => {}
+        }
+    }
 }
 
 /// How far a keep, a protection or a progress reaches. Whole units, while they fit.
