@@ -8,10 +8,13 @@ use std::{env, fs, io};
 const INPUTS: [&str; 4] = ["policies", "scenarios", "profiles", "suites"];
 /// The folder with a table of each harness's tools.
 const TOOLS: [&str; 1] = ["assumptions/tools"];
+/// The folder with the numbers of the model of ageing.
+const AGING: [&str; 1] = ["assumptions/aging"];
 
 fn main() -> io::Result<()> {
     embed(&INPUTS, "bundled.rs")?;
-    embed(&TOOLS, "tool_tables.rs")
+    embed(&TOOLS, "tool_tables.rs")?;
+    embed(&AGING, "aging_numbers.rs")
 }
 
 /// Writes a list of the files below some folders, each with its text.

@@ -1,5 +1,6 @@
 //! What is simulated for a comparison, and its report: a scenario is opened when its turn comes, played, folded and forgotten.
 
+mod aging;
 mod applied;
 mod avoided;
 pub mod check;
@@ -35,7 +36,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use crate::catalog::Catalog;
 use crate::error::Error;
 use crate::guard::{self, NamedGuard};
-use crate::input::suite::{Habits, Reference};
+use crate::input::suite::{Figure, Habits, Reference};
 use crate::input::{Limits, Policy, Profile};
 use crate::ledger::Rows;
 use crate::measure::Tally;
@@ -98,6 +99,8 @@ pub struct Plan {
     pub guards: Vec<NamedGuard>,
     /// Figures of others that stand beside ours.
     pub references: Vec<Reference>,
+    /// Published figures that stand beside ours, in a table of their own.
+    pub figures: Vec<Figure>,
     /// What break-even points are asked about.
     pub break_even: Option<Habits>,
     /// Whether the report adds up the scenarios.
@@ -307,8 +310,15 @@ impl Plan {
         let oracles = distinct(oracles.map(|it| it.name.clone()));
         let report = Report::new(self.suite.clone(), notes, runs, self.has_sum);
         let is_ranked = self.is_ranked;
-        let references = self.references.clone();
-        let mut report = Report { references, skipped, sessions, oracles, is_ranked, ..report };
+        let mut report = Report {
+            references: self.references.clone(),
+            figures: self.figures.clone(),
+            skipped,
+            sessions,
+            oracles,
+            is_ranked,
+            ..report
+        };
         report.notes.extend(notes::on_recovery(&report));
         report.notes.extend(report.notes_on_resets());
         if !is_ranked {

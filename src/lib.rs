@@ -44,6 +44,7 @@ pub mod price;
 pub mod calibrate;
 pub mod explain;
 pub mod measure;
+pub mod aging;
 pub mod report;
 pub mod pricelist;
 pub mod guard;

@@ -1,7 +1,9 @@
 //! The runs of a comparison with what they were run under, in the forms that people and programs read.
 
+mod aging;
 mod aligned;
 pub mod calibration;
+mod card;
 pub mod carried;
 mod compactions;
 pub mod sections;
@@ -9,6 +11,7 @@ pub mod chart;
 pub mod csv;
 pub mod explain;
 pub mod firings;
+mod figures;
 mod fit;
 pub mod guards;
 pub mod html;
@@ -36,15 +39,17 @@ use std::sync::Arc;
 use indexmap::{IndexMap, IndexSet};
 
 use self::numbers::thousands;
+use crate::aging::Summary;
 use crate::error::Error;
 use crate::input::Profile;
 use crate::input::policy::Apply;
 use crate::input::profile::written::RecoveryPrice;
 use crate::input::scenario::refetch::{Bound, Refetch};
-use crate::input::suite::Reference;
+use crate::input::suite::{Figure, Reference};
 use crate::measure::{Label, Retention, Tally};
 use crate::quantity::Cost;
 
+pub use figures::FigureLine;
 pub use firings::StageFacts;
 pub use guards::GuardVerdict;
 pub use metric::Totals;
@@ -63,6 +68,8 @@ pub struct Report {
     pub notes: Vec<String>,
     /// Figures of others that stand beside ours.
     pub references: Vec<Reference>,
+    /// Published figures that stand beside ours, in a table of their own.
+    pub figures: Vec<Figure>,
     /// The runs: by scenario, then by profile, then by policy.
     pub runs: Vec<Run>,
     /// The scenarios added up, by profile, then by policy; none unless asked for.
@@ -135,6 +142,8 @@ pub struct Run {
     pub trials: u64,
     /// What was kept of planted facts, where the load has any.
     pub retention: Option<Arc<Retention>>,
+    /// How a memory ages, where the load has many sessions.
+    pub aging: Option<Arc<Summary>>,
     /// Whether the policy knows what will be needed, as no real policy does.
     pub looks_ahead: bool,
     /// The numbers.
@@ -158,6 +167,8 @@ pub struct LoadFacts<'a> {
     pub is_recorded: bool,
     /// Whether it is a conversation that plants facts.
     pub is_conversation: bool,
+    /// Whether it is sessions over which a memory ages.
+    pub is_aging: bool,
     /// Where its needs are drawn: from which seed.
     pub drawn_from: Option<u64>,
     /// How many times each load of it is drawn; 1 where nothing is.
@@ -189,6 +200,7 @@ impl Report {
             suite,
             notes,
             references: Vec::new(),
+            figures: Vec::new(),
             runs,
             sums,
             guard_verdicts: Vec::new(),
@@ -212,6 +224,12 @@ impl Report {
                 (run, label)
             })
         })
+    }
+
+    /// Returns the tables that loads of some kinds have besides: of planted facts, of ageing memories.
+    #[must_use]
+    pub fn grids(&self) -> Vec<retention::Grid> {
+        self.retention_grids().into_iter().chain(self.aging_grids()).collect()
     }
 
     /// Returns everything that the runs assume, each sentence once, with the profiles that it does not hold for all of.
@@ -241,7 +259,16 @@ impl Assumed {
     pub fn new(load: &LoadFacts<'_>, profile: &Profile) -> Self {
         let assumed = &profile.assumptions;
         let mut sentences = load.assumptions.to_vec();
-        if load.is_conversation {
+        if load.is_aging {
+            sentences.extend(
+                [
+                    "What a memory loses is drawn by the numbers of `assumptions/aging`; no model ran.",
+                    "Costs are of the first stream. Each request has the system prompt and the memory in front of it; what a memory \
+                     keeps whole is one growing history.",
+                ]
+                .map(str::to_owned),
+            );
+        } else if load.is_conversation {
             sentences.extend(
                 [
                     "A conversation's budget is its prompt limit; a memory stands at the end of the prompt, where no cache reads it.",
@@ -308,7 +335,9 @@ fn sums(runs: &[Run]) -> Vec<Run> {
                         }
                     }
                 }
-                None => sums.push(Run { scenario: ALL.to_owned(), retention: None, ..run.clone() }),
+                None => {
+                    sums.push(Run { scenario: ALL.to_owned(), retention: None, aging: None, ..run.clone() });
+                }
             }
         }
     }

@@ -2,6 +2,7 @@
 
 use super::set_policies::Policies;
 use super::{guards, load, params};
+use crate::aging::Rules;
 use crate::catalog::{Catalog, Kind, Loaded};
 use crate::diag::{Diagnostic, Place};
 use crate::error::Error;
@@ -16,7 +17,7 @@ pub fn check(catalog: &Catalog, kind: Kind, name: &str) -> Result<(), Error> {
     match kind {
         Kind::Policy => {
             let policy = catalog.policy(name)?;
-            Policy::new(&policy.spec).map_err(|it| policy.locate(it))?;
+            checked(&policy.spec).map_err(|it| policy.locate(it))?;
             let unread = params::unread(&policy);
             if unread.is_empty() { Ok(()) } else { Err(unread.into()) }
         }
@@ -37,6 +38,13 @@ pub fn check(catalog: &Catalog, kind: Kind, name: &str) -> Result<(), Error> {
         }
         Kind::Suite => check_suite(catalog, &catalog.suite(name)?),
     }
+}
+
+/// Checks a policy, and that the prompts that it names are declared.
+pub(super) fn checked(spec: &PolicyFile) -> Result<Policy, Vec<Diagnostic>> {
+    let policy = Policy::new(spec)?;
+    let unknown = spec.aging.as_ref().map(Rules::check).unwrap_or_default();
+    if unknown.is_empty() { Ok(policy) } else { Err(unknown) }
 }
 
 /// Checks that a suite's names lead somewhere and that its overrides can be read.

@@ -89,7 +89,7 @@ impl Entry {
 
     /// Returns whether it may have trials: what a recording needs is not known before it is read.
     pub(super) fn may_have_trials(&self) -> bool {
-        matches!(self.spec.load, scenario::Load::Conversation(_))
+        matches!(self.spec.load, scenario::Load::Conversation(_) | scenario::Load::Aging(_))
             || self.spec.recovery == RecoveryMode::Sampled
     }
 
@@ -111,9 +111,10 @@ impl Entry {
     /// Puts it together with what it plays.
     fn ready(&self, workload: Workload, named: &[Profile], models: &ModelProfiles) -> Result<Load, Error> {
         let is_sampled = self.spec.recovery == RecoveryMode::Sampled && workload.has_needs();
-        let trials = match workload.conversations() {
-            Some(conversations) => conversations.trials_per_length(),
-            None => self.spec.trials.filter(|_| is_sampled).unwrap_or(1),
+        let trials = match &workload {
+            Workload::Conversations(conversations) => conversations.trials_per_length(),
+            Workload::Aging(aging) => aging.n_trials(),
+            _ => self.spec.trials.filter(|_| is_sampled).unwrap_or(1),
         };
         let mut policies = self.policies.clone();
         if workload.blocks().is_some() && self.replays_once {
@@ -193,6 +194,7 @@ impl Load {
             has_needs: self.workload.has_needs(),
             is_recorded: self.workload.items().is_some_and(|it| it.recorded.is_some()),
             is_conversation: self.workload.conversations().is_some(),
+            is_aging: self.workload.aging().is_some(),
             drawn_from: self.is_sampled.then_some(self.seed),
             trials: self.trials,
             refetch: self.workload.refetch(),

@@ -3,7 +3,7 @@
 use crate::catalog::{Catalog, Kind, Loaded};
 use crate::diag::{Diagnostic, Problems, nearest};
 use crate::guard::NamedGuard;
-use crate::input::suite::Guard;
+use crate::input::suite::{Figure, Guard};
 use crate::input::{PolicyFile, ProfileFile, ScenarioFile, SuiteFile};
 use crate::report::{ALL, places};
 
@@ -13,7 +13,39 @@ pub(super) fn check(catalog: &Catalog, suite: &SuiteFile) -> Vec<Diagnostic> {
     for (index, guard) in suite.guards.iter().enumerate() {
         problems.within(format_args!("guards.{index}"), |to| check_one(catalog, suite, guard, to));
     }
+    for (index, figure) in suite.figures.iter().enumerate() {
+        problems.within(format_args!("figures.{index}"), |to| {
+            check_one(catalog, suite, &as_guard(figure), to);
+            for (field, name) in [("minus", &figure.minus), ("minus_scenario", &figure.minus_scenario)] {
+                let own = if field == "minus" { &suite.policies } else { &suite.scenarios };
+                let kind = if field == "minus" { Kind::Policy } else { Kind::Scenario };
+                let own = || own.iter().flat_map(|it| catalog.expand(kind, it));
+                if let Some(name) = name.as_ref().filter(|name| !own().any(|it| it == **name)) {
+                    let message = format!("the suite does not run `{name}`");
+                    let help = format!("name one of the suite's {}", kind.folder());
+                    to.push_at("guard-matches-nothing", field, message, help);
+                }
+            }
+        });
+    }
     problems.into_result(()).err().unwrap_or_default()
+}
+
+/// Returns a guard that names what a figure names.
+fn as_guard(figure: &Figure) -> Guard {
+    Guard {
+        name: figure.name.clone(),
+        policy: figure.policy.clone(),
+        // Each model of a scenario makes a load of its own behind the scenario's name.
+        scenario: Some(figure.scenario.clone()),
+        profile: None,
+        metric: figure.metric.clone(),
+        over: figure.over.clone(),
+        above: None,
+        at_least: None,
+        below: None,
+        at_most: None,
+    }
 }
 
 fn check_one(catalog: &Catalog, suite: &SuiteFile, guard: &Guard, problems: &mut Problems) {

@@ -11,7 +11,7 @@ use super::named::{Names, Scenario, tell_apart, tell_scenarios_apart};
 use super::selection::Selection;
 use super::set_policies::Policies;
 use super::used::{Used, settings};
-use super::{Comparison, Entry, Plan, guards, load, notes, params, set_paths};
+use super::{Comparison, Entry, Plan, check, guards, load, notes, params, set_paths};
 use crate::catalog::{Catalog, Kind, Loaded};
 use crate::diag::{Diagnostic, Place};
 use crate::error::Error;
@@ -139,6 +139,7 @@ pub(super) fn plan(catalog: &Catalog, comparison: &Comparison) -> Result<Plan, E
             .collect(),
         guards: guards.named,
         references: checked.as_ref().map(|it| it.references.clone()).unwrap_or_default(),
+        figures: checked.as_ref().map(|it| it.figures.clone()).unwrap_or_default(),
         break_even: checked.as_ref().and_then(|it| it.break_even),
         is_ranked: checked.as_ref().is_some_and(|it| it.ranked),
         has_sum: checked.is_some_and(|it| it.sum),
@@ -177,7 +178,7 @@ struct Inputs<'a> {
 
 /// Lays a problem of how many trials there are at the argument that says so.
 fn blame_trials(problem: &mut Diagnostic) {
-    if matches!(problem.place.field.as_str(), "load.conversation.trials" | "trials") {
+    if matches!(problem.place.field.as_str(), "load.conversation.trials" | "load.aging.trials" | "trials") {
         problem.place = Place { file: "--trials".to_owned(), ..Place::default() };
     }
 }
@@ -274,6 +275,7 @@ impl Inputs<'_> {
             if let Some(trials) = trials {
                 match &mut spec.load {
                     scenario::Load::Conversation(load) => load.trials = trials,
+                    scenario::Load::Aging(load) => load.trials = trials,
                     _ => spec.trials = Some(trials),
                 }
             }
@@ -324,7 +326,7 @@ impl Inputs<'_> {
         }
         let mut models = Vec::with_capacity(specs.len());
         for (spec, loaded) in specs.iter().zip(&self.policies) {
-            match Policy::new(spec) {
+            match check::checked(spec) {
                 Ok(policy) => models.push(Arc::new(policy)),
                 Err(problems) => self.found.problems.extend(loaded.locate(problems)),
             }

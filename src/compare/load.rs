@@ -1,5 +1,6 @@
 //! The workload of a scenario, with recordings found beside the scenario's own file.
 
+use crate::aging::{self, Aging};
 use crate::block_trace::{self, BlockTrace};
 use crate::catalog::{Catalog, Loaded, Origin};
 use crate::diag::Diagnostic;
@@ -17,6 +18,8 @@ pub enum Workload {
     Items(Timeline),
     /// Conversations, made one by one while they are played.
     Conversations(Conversation),
+    /// Sessions over which a memory ages, made one stream after the other while they are played.
+    Aging(Box<Aging>),
     /// Recorded prompts as block ids, which no policy changes.
     Blocks(BlockTrace),
 }
@@ -27,7 +30,7 @@ impl Workload {
     pub fn items(&self) -> Option<&Timeline> {
         match self {
             Self::Items(timeline) => Some(timeline),
-            Self::Conversations(_) | Self::Blocks(_) => None,
+            Self::Conversations(_) | Self::Aging(_) | Self::Blocks(_) => None,
         }
     }
 
@@ -36,8 +39,14 @@ impl Workload {
     pub fn conversations(&self) -> Option<&Conversation> {
         match self {
             Self::Conversations(conversations) => Some(conversations),
-            Self::Items(_) | Self::Blocks(_) => None,
+            Self::Items(_) | Self::Aging(_) | Self::Blocks(_) => None,
         }
+    }
+
+    /// Returns the sessions over which a memory ages, if it is some.
+    #[must_use]
+    pub fn aging(&self) -> Option<&Aging> {
+        if let Self::Aging(aging) = self { Some(aging) } else { None }
     }
 
     /// Returns the recorded prompts, if it is some.
@@ -45,7 +54,7 @@ impl Workload {
     pub fn blocks(&self) -> Option<&BlockTrace> {
         match self {
             Self::Blocks(block_trace) => Some(block_trace),
-            Self::Items(_) | Self::Conversations(_) => None,
+            Self::Items(_) | Self::Conversations(_) | Self::Aging(_) => None,
         }
     }
 
@@ -55,6 +64,7 @@ impl Workload {
         match self {
             Self::Items(timeline) => &timeline.name,
             Self::Conversations(conversations) => conversations.name(),
+            Self::Aging(aging) => &aging.name,
             Self::Blocks(block_trace) => &block_trace.name,
         }
     }
@@ -70,7 +80,7 @@ impl Workload {
     pub fn refetch(&self) -> Refetch {
         match self {
             Self::Items(timeline) => timeline.refetch,
-            Self::Conversations(_) | Self::Blocks(_) => Refetch::default(),
+            Self::Conversations(_) | Self::Aging(_) | Self::Blocks(_) => Refetch::default(),
         }
     }
 
@@ -79,7 +89,7 @@ impl Workload {
     pub fn assumptions(&self) -> &[String] {
         match self {
             Self::Items(timeline) => &timeline.assumptions,
-            Self::Conversations(_) => &[],
+            Self::Conversations(_) | Self::Aging(_) => &[],
             Self::Blocks(block_trace) => &block_trace.assumptions,
         }
     }
@@ -90,7 +100,9 @@ impl Workload {
 /// # Errors
 /// Every problem of the scenario.
 pub(super) fn check(scenario: &Loaded<ScenarioFile>, spec: &ScenarioFile) -> Result<Scenario, Error> {
-    Ok(Scenario::new(spec).map_err(|problems| scenario.locate(problems))?)
+    let checked = Scenario::new(spec).map_err(|problems| scenario.locate(problems))?;
+    let unknown = if let Load::Aging(load) = &spec.load { aging::check(load) } else { Vec::new() };
+    if unknown.is_empty() { Ok(checked) } else { Err(scenario.locate(unknown).into()) }
 }
 
 /// The same, with what only the place of its recording can tell.
@@ -132,6 +144,10 @@ pub(super) fn workloads(
     let checked = check(scenario, spec)?;
     if let Load::Conversation(conversation) = &spec.load {
         return Ok(vec![Workload::Conversations(Conversation::new(&checked, conversation))]);
+    }
+    if let Load::Aging(load) = &spec.load {
+        let all = Aging::all(&checked, load).into_iter().map(Box::new);
+        return Ok(all.map(Workload::Aging).collect());
     }
     let mut others = Vec::new();
     let first = timeline(scenario, &checked, &mut others)?;

@@ -3,6 +3,7 @@
 use indexmap::{IndexMap, IndexSet};
 
 use super::{Comparison, Load};
+use crate::aging::Aging;
 use crate::input::Policy;
 use crate::measure::is_open;
 use crate::report::Report;
@@ -18,7 +19,8 @@ impl Load {
             )
         });
         let strays = self.policies.iter().filter_map(|it| strays(it, self));
-        blocks.into_iter().chain(self.note_on_tokens()).chain(strays).collect()
+        let vacuous = self.workload.aging().map(Aging::notes).unwrap_or_default();
+        blocks.into_iter().chain(self.note_on_tokens()).chain(strays).chain(vacuous).collect()
     }
 }
 

@@ -37,6 +37,9 @@ impl Load {
 
     /// Plays it and folds its runs.
     pub(super) fn runs(&self, progress: Progress<'_>) -> Vec<Run> {
+        if let Some(runs) = self.aged(progress) {
+            return runs;
+        }
         let simulations = Simulations::with_ends(self);
         let ledgers = simulations.folded(progress);
         let recovered = PlayedRecovery::of(&simulations, &ledgers, progress);
@@ -79,6 +82,7 @@ impl Load {
                 looks_ahead: self.policies[cell.policy].code == Some(Code::Clairvoyant),
                 tally,
                 retention: retention.map(Arc::new),
+                aging: None,
                 assumed: Arc::clone(&assumed[cell.profile]),
                 stages: self.stages(cell),
                 apply: self.applied(cell),
@@ -115,7 +119,7 @@ impl Load {
     /// Plays it and keeps the rows of its first trial; conversations have none.
     #[must_use]
     pub fn rows(&self, progress: Progress<'_>) -> Vec<(Cell, Arc<Rows>)> {
-        if self.workload.conversations().is_some() {
+        if self.workload.conversations().is_some() || self.workload.aging().is_some() {
             return Vec::new();
         }
         let simulations = self.simulations().first_trials();
@@ -164,7 +168,7 @@ impl Load {
     }
 
     /// Returns what a report says of the stages of a policy.
-    fn stages(&self, cell: Cell) -> Arc<[StageFacts]> {
+    pub(super) fn stages(&self, cell: Cell) -> Arc<[StageFacts]> {
         // Each conversation has a limit of its own.
         let known = self.workload.items().map(|it| Known {
             limits: self.profiles[cell.profile].limits,

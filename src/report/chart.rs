@@ -36,7 +36,7 @@ pub struct Kind {
 }
 
 /// The kinds, in the order in which they stand beside one another.
-pub const KINDS: [Kind; 7] = [
+pub const KINDS: [Kind; 8] = [
     kind("change", distribution::NEEDS, |it| boxed(distribution::all(it))),
     kind("frontier", frontier::NEEDS, |it| boxed(frontier::all(it))),
     kind("cost", stacked::NEEDS, |it| boxed(stacked::all(it))),
@@ -44,6 +44,7 @@ pub const KINDS: [Kind; 7] = [
     kind("requests", requests::NEEDS, |it| boxed(requests::all(it))),
     kind("depth", retention::NEEDS, |it| boxed(retention::by_depth(it))),
     kind("length", retention::NEEDS, |it| boxed(retention::by_length(it))),
+    kind("aging", retention::NEEDS_SESSIONS, |it| boxed(retention::by_session(it))),
 ];
 
 /// Of so many tables charts are drawn; who wants those of more names fewer scenarios or profiles.

@@ -70,7 +70,7 @@ struct Drawn {
 pub fn report(report: &Report, detail: Detail, traces: &Traces) -> Result<String, template::Error> {
     let source = Source::new(report, detail, &traces.runs);
     let sections = report.sections(detail).into_iter().map(Titled::from);
-    let grids = report.retention_grids().into_iter().map(Titled::from);
+    let grids = report.grids().into_iter().map(Titled::from);
     let references = report.references.iter().map(|it| format!("{}: {}", it.name, it.about));
     let notes = report.all_notes().into_iter().chain(references);
     let page = Page {

@@ -8,7 +8,8 @@ use serde_json::Value;
 use super::firings::StageJson;
 use super::retention::RetentionCost;
 use super::sections::{Detail, Section};
-use super::{BillCheck, GuardVerdict, Report, Run, Session, Skipped, Totals, Verdict};
+use super::{BillCheck, FigureLine, GuardVerdict, Report, Run, Session, Skipped, Totals, Verdict};
+use crate::aging::Summary;
 use crate::input::suite::Reference;
 use crate::ledger::MemorySums;
 use crate::measure::{Label, Retention, Spread, Tally};
@@ -28,10 +29,19 @@ struct ReportJson<'a> {
     sessions: &'a [Session],
     skipped: &'a [Skipped],
     bill: Option<BillCheck>,
+    /// Where a suite speaks of published figures of ageing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    aging: Option<AgingJson>,
     /// Tables of several scenarios, added up.
     totals: Vec<TotalJson>,
     verdicts: Vec<VerdictJson>,
     runs: Vec<RunJson<'a>>,
+}
+
+/// Published figures beside ours.
+#[derive(Debug, Serialize)]
+struct AgingJson {
+    figures: Vec<FigureLine>,
 }
 
 /// A table as programs read it.
@@ -95,7 +105,7 @@ struct RunJson<'a> {
     totals: Totals,
     retention: Option<&'a Retention>,
     retention_cost: Option<RetentionCost>,
-    aging: Option<()>,
+    aging: Option<&'a Summary>,
     memory_calls: Option<MemoryCalls>,
     assumptions: &'a [String],
     stages: Vec<StageJson<'a>>,
@@ -135,7 +145,7 @@ impl<'a> RunJson<'a> {
             totals: Totals::new(&run.tally),
             retention: run.retention.as_deref(),
             retention_cost: RetentionCost::new(run),
-            aging: None,
+            aging: run.aging.as_deref(),
             memory_calls: MemoryCalls::new(&run.tally),
             assumptions: &run.assumed.sentences,
             stages: run.stages_json(),
@@ -170,6 +180,7 @@ pub fn document(report: &Report) -> Result<String, serde_json::Error> {
         sessions: &report.sessions,
         skipped: &report.skipped,
         bill: report.bill(),
+        aging: Some(AgingJson { figures: report.figure_lines() }).filter(|it| !it.figures.is_empty()),
         totals: sections.iter().filter(|it| it.scenarios > 1).map(TotalJson::new).collect(),
         verdicts: verdicts.map(|it| VerdictJson { words: it.words(), verdict: it }).collect(),
         runs,

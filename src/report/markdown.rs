@@ -16,7 +16,7 @@ pub fn report(report: &Report, detail: Detail) -> String {
     for section in report.sections(detail) {
         write_section(&section, &mut text);
     }
-    for grid in report.retention_grids() {
+    for grid in report.grids() {
         retention::markdown(&grid, &mut text);
     }
     if let Some(heading) = report.guards_heading() {

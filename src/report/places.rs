@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::json::run_value;
 use super::{Assumed, Run};
+use crate::aging::Summary;
 use crate::diag::nearest;
 use crate::input::Limits;
 use crate::ledger::{
@@ -16,7 +17,8 @@ use crate::measure::{Resets, Retention, Statistic, Tally};
 use crate::price::Costs;
 
 /// Fields whose own fields are called after what a run has: numbers of messages, policies.
-const OPEN: [&str; 2] = ["by_length", "paired"];
+const OPEN: [&str; 6] =
+    ["by_length", "paired", "aging.span", "aging.span_all_hops", "aging.depth", "aging.hop"];
 /// A field of any name.
 const ANY: &str = "*";
 
@@ -130,6 +132,7 @@ fn sample() -> Run {
         seed: 0,
         trials: 1,
         retention: Some(std::sync::Arc::new(retention)),
+        aging: Some(std::sync::Arc::new(Summary::sample())),
         tally,
         assumed: std::sync::Arc::new(Assumed::default()),
         stages: std::sync::Arc::new([]),

@@ -213,6 +213,14 @@ pub fn probes(run: RunName<'_>, probes: &[Probe]) -> Result<Vec<String>, serde_j
     probes.iter().map(|it| run.before(&serde_json::to_string(it)?)).collect()
 }
 
+/// Writes what a stream of sessions asked a run, each question with its run in front.
+///
+/// # Errors
+/// A value that JSON cannot hold.
+pub fn trace(run: RunName<'_>, questions: &[serde_json::Value]) -> Result<Vec<String>, serde_json::Error> {
+    questions.iter().map(|it| run.before(&it.to_string())).collect()
+}
+
 impl Context<'_> {
     /// Writes a row, with its run in front where there are several.
     fn line(&self, row: &impl Serialize) -> Result<String, serde_json::Error> {

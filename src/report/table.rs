@@ -41,7 +41,7 @@ pub fn report(report: &Report, layout: Layout) -> String {
         hidden.extend(drawn.hidden);
         let _ = writeln!(text, "{}\n", drawn.text);
     }
-    for grid in report.retention_grids() {
+    for grid in report.grids() {
         let _ = writeln!(text, "{}\n{}\n", grid.title, drawn(&grid, layout.width));
     }
     if let Some(heading) = report.guards_heading() {

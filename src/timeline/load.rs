@@ -1,11 +1,12 @@
 //! A scenario's load as a timeline, wherever its items come from.
 
+use super::build::TimelineBuilder;
 use super::{Conversation, Timeline, random, scripted};
 use crate::error::Error;
 use crate::input::Scenario;
 use crate::input::scenario::{Assume, Load};
 
-/// Makes the timeline of a scenario, of conversations that of the first; it has the scenario's name, one of several sessions its
+/// Makes the timeline of a scenario, of conversations that of the first, of sessions over which a memory ages none; it has the scenario's name, one of several sessions its
 /// own behind that.
 ///
 /// Recorded sessions are left to the caller, who knows where the scenario's folder is: `recorded` gets the path
@@ -35,6 +36,8 @@ fn made(
             let conversation = Conversation::new(spec, conversation);
             Ok(conversation.timeline(&conversation.trial(0)))
         }
+        // What is asked of a memory depends on the memory, and so do the requests.
+        Load::Aging(_) => Ok(TimelineBuilder::new(&spec.name, &[]).finish()),
         Load::Recorded { path, assume } => {
             let mut timeline = recorded(path, assume)?;
             if !timeline.name.starts_with(&format!("{}/", spec.name)) {

@@ -8,11 +8,17 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Codes that neither a broken file nor a command line can show, and where they are shown instead.
-const ELSEWHERE: [(&str, &str); 9] = [
+const ELSEWHERE: [(&str, &str); 15] = [
     (
         "block-trace-unknown",
         "of the library's `block_trace::read`, which the binary asks only for timelines that it knows",
     ),
+    ("domain-unknown", "of a graph of facts made in code: tests/suite/aging/laws.rs"),
+    ("fact-circle", "of a graph of facts made in code: tests/suite/aging/laws.rs"),
+    ("fact-invalidated", "of a graph of facts made in code: tests/suite/aging/laws.rs"),
+    ("fact-order", "of a graph of facts made in code"),
+    ("fact-replaced", "of a graph of facts made in code: tests/suite/aging/laws.rs"),
+    ("fact-unknown", "of a graph of facts made in code"),
     ("invalid", "stands for several others"),
     ("list-empty", "of a comparison of the library; a suite that lists nothing runs nothing"),
     ("recording-empty", "of a recording: tests/suite/import/claude_code.rs"),
@@ -188,6 +194,8 @@ fn mistaken_lines() -> Vec<Vec<&'static str>> {
     vec![
         [&plain[..], &["--rows", "requests", "--format", "table"]].concat(),
         [&plain[..], &["--rows", "trials"]].concat(),
+        [&plain[..], &["--rows", "cards"]].concat(),
+        vec!["run", "--suite", "aging-lite", "--rows", "requests"],
         vec!["run", "--scenario", "live_grid/gpt-6-luna/fill_0.9", "--profile", "unlimited"],
         vec!["run", "recorded/claude-code", "--set", "scenario.load.recorded.assume.resets=perhaps"],
         [&plain[..], &["--chart", "cost", "--format", "html"]].concat(),

@@ -78,6 +78,7 @@ fn identity() -> Policy {
         stages: Vec::new(),
         recovery: None,
         memory: None,
+        aging: None,
         code: None,
         counter: None,
         layout: None,

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test stops at what it did not expect")]
 
+mod aging;
 mod agents;
 mod block_trace;
 mod cache;

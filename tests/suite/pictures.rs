@@ -181,7 +181,12 @@ fn a_policy_has_one_colour_in_all_charts() {
 #[test]
 fn every_chart_of_every_kind_is_a_drawing_with_a_title_and_an_alternative() {
     let mut seen = Vec::new();
-    for ran in [Ran::small(), Ran::recorded(2), Ran::named("context-decay", &[], &[])] {
+    for ran in [
+        Ran::small(),
+        Ran::recorded(2),
+        Ran::named("context-decay", &[], &[]),
+        Ran::named("aging-lite", &[], &[]),
+    ] {
         for figure in ran.figures() {
             let text = figure.document().unwrap();
             let document = parsed(&text);

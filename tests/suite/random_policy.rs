@@ -415,6 +415,7 @@ pub(crate) fn policy() -> BoxedStrategy<PolicyFile> {
                 stages,
                 recovery,
                 memory: None,
+                aging: None,
                 code: None,
                 counter,
                 layout: None,

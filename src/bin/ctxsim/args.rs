@@ -120,8 +120,12 @@ pub(crate) enum RowsArg {
     Needs,
     /// A conversation with what was kept of its facts, or one drawing of all needs with its totals
     Trials,
-    /// A question about one fact of a conversation, with what became of the fact
+    /// A question about a fact, with what became of the fact
     Probes,
+    /// An aging card: a run over many sessions, in AgingBench's schema
+    Cards,
+    /// The facts of a stream of sessions, with what depends on them
+    Facts,
 }
 
 /// How a report is written.

@@ -84,6 +84,15 @@ pub(crate) fn explain(catalog: &Catalog, args: &ExplainArgs) -> Result<(), Error
             (made, profile.limits) = compare::conversation(all, args.length, args.trial, &profile.limits)?;
             &made
         }
+        Workload::Aging(_) => {
+            return Err(refused(
+                format!(
+                    "{} is a stream of sessions: what it requests depends on what the memory kept",
+                    load.name
+                ),
+                "name a scenario of items",
+            ));
+        }
         Workload::Blocks(_) => {
             return Err(refused(
                 format!("{} is a block trace: its prompts are ids, and no policy changes them", load.name),

@@ -52,6 +52,16 @@ pub(crate) fn run(catalog: &Catalog, args: &RunArgs) -> Result<bool, Error> {
             written(&plan, &report, args, format)?
         }
         RowsArg::Trials | RowsArg::Probes => trials(&plan, args, format)?,
+        RowsArg::Cards => {
+            let report = with_progress(|it| plan.report(args.draw.threads(), it))?;
+            let cards: Vec<String> = report.aging_cards().iter().map(ToString::to_string).collect();
+            of_sessions(&cards, format)?
+        }
+        RowsArg::Facts => {
+            let graphs = with_progress(|it| plan.each(args.draw.threads(), it, |load, _| load.fact_graph()))?;
+            let graphs: Vec<String> = graphs.iter().flatten().map(ToString::to_string).collect();
+            of_sessions(&graphs, format)?
+        }
         RowsArg::Requests | RowsArg::Needs => ledger(&plan, args, format)?,
     };
     output::put(args.output.as_deref(), &text)?;
@@ -69,6 +79,8 @@ fn format(args: &RunArgs) -> Result<FormatArg, Error> {
         (RowsArg::Needs, _) => ("`--rows needs`", &ROWS),
         (RowsArg::Trials, _) => ("`--rows trials`", &ROWS),
         (RowsArg::Probes, _) => ("`--rows probes`", &ROWS),
+        (RowsArg::Cards, _) => ("`--rows cards`", &ROWS[..2]),
+        (RowsArg::Facts, _) => ("`--rows facts`", &ROWS[..2]),
     };
     Formats { of, known }.choose(args.format, args.output.as_deref())
 }
@@ -91,6 +103,15 @@ fn written(plan: &Plan, report: &Report, args: &RunArgs, format: FormatArg) -> R
         FormatArg::Jsonl => json::lines(report).map_err(unwritable),
         FormatArg::Csv => csv::report(report).map_err(unwritable),
     }
+}
+
+/// Puts together what only streams of sessions have.
+fn of_sessions(lines: &[String], format: FormatArg) -> Result<String, Error> {
+    if lines.is_empty() {
+        let problem = Diagnostic::at("rows-sessions", "", "no scenario of this run has many sessions");
+        return Err(vec![problem.help("name one whose load is `aging`")].into());
+    }
+    joined(lines, format)
 }
 
 /// Returns how wide a table may be: as the terminal is, where it goes to one.
@@ -129,6 +150,11 @@ fn ledger(plan: &Plan, args: &RunArgs, format: FormatArg) -> Result<String, Erro
 
 /// Refuses rows that a load does not have, or has of many trials.
 fn refuse_rows(load: &Load, rows: RowsArg) -> Result<(), Error> {
+    if load.workload.aging().is_some() {
+        let message = format!("{} has no rows of requests: its streams are summed up", load.name);
+        let help = "write `--rows probes` for one row a question, or `--rows runs`";
+        return Err(vec![Diagnostic::at("rows-aging", "", message).help(help)].into());
+    }
     if load.workload.conversations().is_some() && rows == RowsArg::Needs {
         let message = format!("{} has no needs: its facts are asked for by probes", load.name);
         let help = "write `--rows probes` for one row a fact, or `--rows trials` for one a conversation";
@@ -162,7 +188,10 @@ fn trials(plan: &Plan, args: &RunArgs, format: FormatArg) -> Result<String, Erro
             if args.rows == RowsArg::Probes {
                 let runs = load.probes(progress);
                 let lines = runs.iter().map(|(cell, probes)| rows::probes(name(*cell), probes));
-                return Ok([lines.collect::<Result<Vec<_>, _>>()?.concat(), Vec::new()]);
+                let traces = load.trace();
+                let of_sessions = traces.iter().map(|(cell, all)| rows::trace(name(*cell), all));
+                let of_sessions = of_sessions.collect::<Result<Vec<_>, _>>()?.concat();
+                return Ok([lines.collect::<Result<Vec<_>, _>>()?.concat(), of_sessions]);
             }
             let runs = load.trials(progress);
             let conversations = runs.iter().map(|(cell, trials)| rows::trials(name(*cell), trials));

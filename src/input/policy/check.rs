@@ -1,6 +1,7 @@
 //! The rules of a policy; on the way every parameter gives way to its value.
 
 mod action;
+mod aging;
 mod fold;
 mod layout;
 mod memory;
@@ -26,6 +27,9 @@ pub(super) fn policy(mut file: PolicyFile, problems: &mut Problems) -> Policy {
     let stages = stages(&mut file, problems);
     if let Some(memory) = &file.memory {
         problems.within("memory", |to| memory::memory(memory, to));
+    }
+    if let Some(aging) = &file.aging {
+        problems.within("aging", |to| aging::aging(aging, to));
     }
     let PolicyFile { params, counter, .. } = &mut file;
     let resolver = Resolver { params, stages: &[] };

@@ -20,6 +20,7 @@ impl PolicyFile {
         merged.layout = self.layout.or(merged.layout);
         merged.recovery = self.recovery.or(merged.recovery);
         merged.memory = self.memory.or(merged.memory);
+        merged.aging = self.aging.or(merged.aging);
         merged.code = self.code.or(merged.code);
         merged.params.extend(self.params);
         merged.tables.extend(self.tables);

@@ -1,6 +1,7 @@
 //! A policy file as written.
 
 mod action;
+mod aging;
 mod apply;
 mod fold;
 mod layout;
@@ -14,6 +15,7 @@ use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
 pub use self::action::*;
+pub use self::aging::*;
 pub use self::apply::*;
 pub use self::fold::*;
 pub use self::layout::*;
@@ -74,6 +76,9 @@ pub struct PolicyFile {
     /// What is remembered beside the window.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory: Option<Memory>,
+    /// What is remembered from session to session, in loads of many sessions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub aging: Option<Aging>,
 }
 
 /// A harness's own count of tokens, which the condition `counted` asks.

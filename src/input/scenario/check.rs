@@ -1,5 +1,6 @@
 //! The rules of a scenario.
 
+mod aging;
 pub(super) mod assume;
 mod conversation;
 mod refetch;
@@ -24,6 +25,7 @@ pub(super) fn scenario(scenario: &ScenarioFile, problems: &mut Problems) {
             problems.within("random.turns", |to| turns::length(*turns, turns::TURNS_MAX, to));
         }
         Load::Conversation(load) => problems.within("conversation", |to| conversation::check(load, to)),
+        Load::Aging(load) => problems.within("aging", |to| aging::check(load, to)),
         Load::Recorded { assume, .. } => problems.within("recorded.assume", |to| assume::check(assume, to)),
     });
 }
@@ -35,6 +37,11 @@ fn check_frame(spec: &ScenarioFile, problems: &mut Problems) {
             "trials-unused",
             "conversations say themselves how many there are",
             "write it as `load.conversation.trials`",
+        ),
+        (Some(_), Load::Aging(_)) => problems.push(
+            "trials-unused",
+            "loads of many sessions say themselves how many streams are drawn",
+            "write it as `load.aging.trials`",
         ),
         (trials, _) => check_trials(trials.unwrap_or(1), problems),
     });

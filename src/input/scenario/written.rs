@@ -7,11 +7,13 @@ use super::refetch::Refetch;
 use crate::input::policy::{Kind, Size};
 use crate::quantity::{Decimal, Tokens};
 
+mod aging;
 mod amount;
 mod assume;
 mod conversation;
 mod turns;
 
+pub use self::aging::*;
 pub use self::amount::*;
 pub use self::assume::*;
 pub use self::conversation::*;
@@ -123,6 +125,8 @@ pub enum Load {
     },
     /// Synthetic conversations with planted facts.
     Conversation(Conversations),
+    /// Sessions over which a memory ages.
+    Aging(Box<AgingLoad>),
     /// A recorded session.
     Recorded {
         /// The file, relative to the scenario's own folder.

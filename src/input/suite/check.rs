@@ -1,6 +1,6 @@
 //! The rules of a suite.
 
-use super::{Guard, Habits, SuiteFile};
+use super::{Figure, Guard, Habits, SuiteFile};
 use crate::diag::Problems;
 use crate::input::text::set::Setting;
 use crate::quantity::Decimal;
@@ -11,6 +11,7 @@ pub(super) fn suite(suite: &SuiteFile, problems: &mut Problems) {
         check_habits(habits, problems);
     }
     check_guards(&suite.guards, problems);
+    check_figures(&suite.figures, problems);
     for (index, text) in suite.set.iter().enumerate() {
         if let Err(problem) = Setting::parse(text) {
             problems.within(format_args!("set.{index}"), |to| {
@@ -56,6 +57,23 @@ fn check_guards(guards: &[Guard], problems: &mut Problems) {
                     format!("`{}` has {} bounds", guard.name, guard.bounds().len()),
                     "write one of `above`, `at_least`, `below`, `at_most`",
                 );
+            }
+        });
+    }
+}
+
+/// Checks published figures: each has a name of its own, and its number is set against one other at most.
+fn check_figures(figures: &[Figure], problems: &mut Problems) {
+    for (index, figure) in figures.iter().enumerate() {
+        problems.within(format_args!("figures.{index}"), |problems| {
+            if figures[..index].iter().any(|it| it.name == figure.name) {
+                let message = format!("two figures are called `{}`", figure.name);
+                problems.push_at("figure-duplicate", "name", message, "name each once");
+            }
+            let is_less = figure.minus.is_some() || figure.minus_scenario.is_some();
+            if is_less && figure.over.is_some() {
+                let message = "a number is taken off and divided by";
+                problems.push_at("figure-twice", "over", message, "write `over`, or `minus`");
             }
         });
     }

@@ -1,7 +1,9 @@
 //! A suite file as written.
 
+mod figure;
 mod guard;
 
+pub use self::figure::*;
 pub use self::guard::*;
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
@@ -54,6 +56,9 @@ pub struct SuiteFile {
     /// Figures of others that stand beside ours.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub references: Vec<Reference>,
+    /// Published figures that stand beside ours, in a table of their own.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub figures: Vec<Figure>,
     /// What break-even points are asked about.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub break_even: Option<Habits>,

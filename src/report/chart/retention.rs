@@ -13,6 +13,10 @@ use crate::report::numbers::NONE;
 
 /// What a run must have for such a chart.
 pub(super) const NEEDS: &str = "a load that plants facts";
+/// What a run must have for a chart by session.
+pub(super) const NEEDS_SESSIONS: &str = "a load of many sessions";
+/// The least room for the name of a place.
+const LABEL: f64 = 26.0;
 /// How high the frame is.
 const HEIGHT: f64 = 230.0;
 
@@ -50,6 +54,8 @@ pub enum Places {
     Depth,
     /// How long the conversation is.
     Length,
+    /// Which session it is.
+    Session,
 }
 
 /// Returns the charts by depth.
@@ -64,9 +70,15 @@ pub fn by_length(source: &Source<'_>) -> Vec<Lines> {
     all(source, Places::Length)
 }
 
-/// Returns the charts that the tables of planted facts make.
+/// Returns the charts of ageing memories, by session.
+#[must_use]
+pub fn by_session(source: &Source<'_>) -> Vec<Lines> {
+    all(source, Places::Session)
+}
+
+/// Returns the charts that the tables of planted facts make, or those of ageing memories.
 fn all(source: &Source<'_>, axis: Places) -> Vec<Lines> {
-    let charts = source.report.retention_grids().into_iter().filter_map(|it| it.chart);
+    let charts = source.report.grids().into_iter().filter_map(|it| it.chart);
     charts.filter(|it| it.axis == axis && !it.places.is_empty()).collect()
 }
 
@@ -76,6 +88,15 @@ impl Places {
         match self {
             Self::Depth => "depth of the fact, empty quarters left out",
             Self::Length => "messages of the conversation",
+            Self::Session => "session",
+        }
+    }
+
+    /// Returns what the numbers are.
+    fn number(self) -> &'static str {
+        match self {
+            Self::Depth | Self::Length => "share of facts found",
+            Self::Session => "score",
         }
     }
 }
@@ -136,11 +157,12 @@ impl Picture for Lines {
                     format!("{} {first:.3} at {from}, {last:.3} at {to}", it.name)
                 }
                 (Some((from, first)), _) => format!("{} {first:.3} at {from}", it.name),
-                _ => format!("{} has no such facts", it.name),
+                _ => format!("{} has none", it.name),
             }
         };
         let said: Vec<String> = self.lines.iter().map(ends).collect();
-        format!("Share of facts found: {}.", said.join("; "))
+        let number = self.axis.number();
+        format!("{}{}: {}.", number[..1].to_uppercase(), &number[1..], said.join("; "))
     }
 
     fn table(&self) -> Table {
@@ -158,14 +180,23 @@ impl Picture for Lines {
         let top = legend::legend(&mut scene, entries) + 34.0;
         let (left, right, bottom) = (52.0, WIDTH - 12.0, top + HEIGHT);
         let up = Axis::new(0.0, 1.0, [bottom, top], 5.0);
-        up.beside(&mut scene, [left, right], "share of facts found (bars: 95%)", |it| format!("{it:.1}"));
+        up.beside(&mut scene, [left, right], &format!("{} (bars: 95%)", self.axis.number()), |it| {
+            format!("{it:.1}")
+        });
         let pitch = (right - left) / self.places.len().max(1) as f64;
         let middle = |at: usize| left + (at as f64 + 0.5) * pitch;
         let mut foot = bottom;
-        for (at, name) in self.places.iter().enumerate() {
-            for (nth, part) in in_two(name, pitch - 4.0).into_iter().enumerate() {
+        // Where places lie close together, not each has room for its name.
+        let every = (LABEL / pitch).ceil().max(1.0) as usize;
+        let pitch_of_names = pitch * every as f64;
+        for (at, name) in self.places.iter().enumerate().step_by(every) {
+            for (nth, part) in in_two(name, pitch_of_names - 4.0).into_iter().enumerate() {
                 let y = bottom + 15.0 + LINE * nth as f64;
-                scene.add(Text::new(middle(at), y, fit(part, pitch - 4.0)).anchored(Anchor::Middle).faint());
+                scene.add(
+                    Text::new(middle(at), y, fit(part, pitch_of_names - 4.0))
+                        .anchored(Anchor::Middle)
+                        .faint(),
+                );
                 foot = y.max(foot);
             }
         }

@@ -1,5 +1,6 @@
 //! What a fuzzer may call: every reader of the library, given any bytes; shared with `fuzz/`.
 
+use ctxsim::aging::Aging;
 use ctxsim::block_trace;
 use ctxsim::engine::simulate;
 use ctxsim::input::scenario::{Assume, Load, Turn};
@@ -82,6 +83,10 @@ fn scenario(bytes: &[u8]) {
         (Ok(_), Load::Turns(turns)) if turns.iter().any(|it| is_much(it, it.times)) => {}
         (Ok(scenario), Load::Conversation(conversation)) => {
             let _ = Conversation::new(&scenario, conversation);
+        }
+        (Ok(scenario), Load::Aging(load)) => {
+            let few = |it: &Aging| it.load.sessions <= 20;
+            Aging::all(&scenario, load).iter().filter(|it| few(it)).for_each(|it| drop(it.stream(0)));
         }
         (Ok(scenario), Load::Turns(_) | Load::Generate(_) | Load::Recorded { .. }) => {
             let _ = load::load(&scenario, |_, _| Err(Vec::new().into()));

@@ -1,0 +1,20 @@
+//! How a memory ages over the sessions of a deployed agent: what is said, what is kept, what is asked, and how well.
+
+mod assumed;
+mod attribution;
+pub mod cost;
+pub mod generate;
+pub mod graph;
+pub mod metric;
+mod play;
+mod rules;
+pub mod stream;
+mod store;
+mod summary;
+
+pub use assumed::{MODELS, Model, Numbers, check};
+pub use attribution::{Attribution, Ladder, Stage};
+pub use play::{Answer, Asked, Log, Oracle, Player, SessionLog};
+pub use rules::Rules;
+pub use stream::{Aging, Stream};
+pub use summary::{LAGS, NAMES, Numbered, Observed, Played, Summary};

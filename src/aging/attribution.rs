@@ -1,0 +1,149 @@
+//! Which stage of the memory pipeline is a candidate for repair: accuracy as it is, with perfect retrieval, and with perfect context.
+
+use serde::Serialize;
+
+/// How much write errors must change across a session to count as a discontinuity.
+const DISCONTINUITY: f64 = 0.10;
+
+/// A session's accuracy with none, one and two parts replaced by oracles: P1, P2, P3.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Ladder {
+    /// The session.
+    pub session: u32,
+    /// The three accuracies.
+    pub accuracy: [f64; 3],
+    /// How many questions they are of.
+    pub n: u32,
+}
+
+/// A stage of the pipeline.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Stage {
+    /// What was not written, or not kept.
+    Write,
+    /// What was kept and not found.
+    Read,
+    /// What was found and not used.
+    Use,
+    /// One of the first two, where there is no retrieval to tell them apart by.
+    WriteOrRead,
+}
+
+/// Shares of the error by stage: a diagnosis of where to look, not of a cause.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Attribution {
+    /// Error that is left with perfect context.
+    pub use_error: f64,
+    /// Error that perfect context takes away beyond perfect retrieval; none where there is no retrieval step.
+    pub write_error: Option<f64>,
+    /// Error that perfect retrieval takes away; none where there is no retrieval step.
+    pub read_error: Option<f64>,
+    /// Both, where there is no retrieval step.
+    pub write_or_read_error: Option<f64>,
+    /// All of it.
+    pub total_error: f64,
+    /// The stage with the largest share.
+    pub candidate: Option<Stage>,
+    /// Sessions in which an oracle made answers worse, so that shares say nothing.
+    pub anomalies: Vec<u32>,
+    /// Sessions across which the write error jumps, and by how much.
+    pub discontinuities: Vec<(u32, f64)>,
+}
+
+impl Ladder {
+    /// Returns the errors of use, write and read, none below 0.
+    #[must_use]
+    pub fn errors(&self) -> [f64; 3] {
+        let [p1, p2, p3] = self.accuracy;
+        [1.0 - p3, p3 - p2, p2 - p1].map(|it| it.max(0.0))
+    }
+
+    /// Returns whether an oracle made answers worse.
+    #[must_use]
+    pub fn is_anomaly(&self) -> bool {
+        let [p1, p2, p3] = self.accuracy;
+        p1 > p2 || p2 > p3
+    }
+}
+
+impl Attribution {
+    /// Divides the error of sessions, each weighted by its questions; none where nothing was asked. Without a retrieval step,
+    /// what was not written and what was not found are told together.
+    #[must_use]
+    pub fn new(sessions: &[Ladder], has_retrieval: bool) -> Option<Self> {
+        let weight = |it: &Ladder| f64::from(it.n.max(1));
+        let all: f64 = sessions.iter().map(weight).sum();
+        if sessions.is_empty() {
+            return None;
+        }
+        let [used, write, read] = [0, 1, 2]
+            .map(|stage| sessions.iter().map(|it| it.errors()[stage] * weight(it)).sum::<f64>() / all);
+        let shares = if has_retrieval {
+            vec![(Stage::Use, used), (Stage::Write, write), (Stage::Read, read)]
+        } else {
+            vec![(Stage::Use, used), (Stage::WriteOrRead, write + read)]
+        };
+        let largest =
+            shares.into_iter().filter(|it| it.1 > 0.0).max_by(|one, other| one.1.total_cmp(&other.1));
+        Some(Self {
+            use_error: used,
+            write_error: has_retrieval.then_some(write),
+            read_error: has_retrieval.then_some(read),
+            write_or_read_error: (!has_retrieval).then_some(write + read),
+            total_error: used + write + read,
+            candidate: largest.map(|it| it.0),
+            anomalies: sessions.iter().filter(|it| it.is_anomaly()).map(|it| it.session).collect(),
+            discontinuities: discontinuities(sessions),
+        })
+    }
+}
+
+/// Returns the sessions across which the write error jumps: maintenance, told apart from gradual loss by time alone.
+fn discontinuities(sessions: &[Ladder]) -> Vec<(u32, f64)> {
+    let jump = |it: &[Ladder]| (it[1].session, it[2].errors()[1] - it[0].errors()[1]);
+    sessions.windows(3).map(jump).filter(|it| it.1.abs() >= DISCONTINUITY).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ladder(session: u32, accuracy: [f64; 3]) -> Ladder {
+        Ladder { session, accuracy, n: 4 }
+    }
+
+    #[test]
+    fn the_error_is_divided_and_the_largest_share_names_a_candidate() {
+        let all =
+            Attribution::new(&[ladder(0, [0.25, 0.5, 1.0]), ladder(1, [0.25, 0.5, 0.75])], true).unwrap();
+
+        assert_eq!((all.use_error, all.write_error, all.read_error), (0.125, Some(0.375), Some(0.25)));
+        assert_eq!((all.total_error, all.candidate), (0.75, Some(Stage::Write)));
+        assert_eq!(Attribution::new(&[], true), None);
+        assert_eq!(Attribution::new(&[ladder(0, [1.0; 3])], true).unwrap().candidate, None);
+    }
+
+    #[test]
+    fn an_oracle_that_makes_answers_worse_is_an_anomaly() {
+        let all = Attribution::new(&[ladder(3, [0.6, 0.5, 1.0]), ladder(4, [0.5, 0.5, 1.0])], true).unwrap();
+
+        assert_eq!(all.anomalies, [3]);
+    }
+
+    #[test]
+    fn without_a_retrieval_step_write_and_read_are_told_together() {
+        let all = Attribution::new(&[ladder(0, [0.25, 0.5, 1.0])], false).unwrap();
+
+        assert_eq!((all.write_error, all.read_error, all.write_or_read_error), (None, None, Some(0.75)));
+        assert_eq!(all.candidate, Some(Stage::WriteOrRead));
+    }
+
+    #[test]
+    fn a_jump_of_the_write_error_is_told_by_its_session() {
+        let sessions = [ladder(0, [0.9, 0.9, 1.0]), ladder(1, [0.9, 0.9, 1.0]), ladder(2, [0.5, 0.5, 1.0])];
+
+        assert_eq!(discontinuities(&sessions), [(1, 0.4)]);
+        assert_eq!(discontinuities(&sessions[..2]), []);
+    }
+}

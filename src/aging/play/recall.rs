@@ -1,0 +1,100 @@
+//! Which records a question brings back.
+
+use super::Run;
+use crate::aging::graph::RecordIx;
+use crate::aging::store::compact::normal;
+use crate::input::policy::memory::Part;
+use crate::input::policy::{SessionKeep, SessionRecall};
+
+/// What a question brings back.
+pub(super) enum View {
+    /// All that is held.
+    All,
+    /// These records alone.
+    Records(Vec<RecordIx>),
+    /// The files of these domains alone.
+    Domains(Vec<u16>),
+}
+
+impl View {
+    /// Returns whether a record of a domain is in view.
+    pub(super) fn has(&self, record: RecordIx, domain: u16) -> bool {
+        match self {
+            Self::All => true,
+            Self::Records(records) => records.contains(&record),
+            Self::Domains(domains) => domains.contains(&domain),
+        }
+    }
+}
+
+impl Run<'_> {
+    /// Returns what a question brings back that needs some records; `twins` are those that are as much like it as the target.
+    pub(super) fn view(
+        &self,
+        needed: &[RecordIx],
+        twins: &[RecordIx],
+        (probe, session): (usize, u32),
+    ) -> View {
+        let rules = &self.store.rules;
+        if rules.is_oracle(Part::Read) {
+            return View::All;
+        }
+        let is_files = rules.keep == SessionKeep::Files;
+        let n = match rules.recall {
+            SessionRecall::All => return View::All,
+            SessionRecall::Last(n) if is_files => return View::Domains(self.last_domains(n)),
+            SessionRecall::Last(n) => {
+                let n = usize::try_from(n).unwrap_or(usize::MAX).min(self.store.records.len());
+                return View::Records(self.store.records[self.store.records.len() - n..].to_vec());
+            }
+            SessionRecall::Top { n, .. } => usize::try_from(n).unwrap_or(usize::MAX),
+        };
+        // A question that is asked again in another session, or after records were put in another order, meets other noise.
+        let id = ((probe as u64) << 32) | u64::from(session);
+        let draws = self.player.stream.seed.stream("aging similarity", id);
+        let noise = |place: u64| normal(draws.nth(place, self.store.order.into()));
+        let fitted = self.player.numbers.fitted.similarity_margin;
+        if is_files {
+            let domains = 0..u16::try_from(self.player.stream.graph.domains.len()).unwrap_or(u16::MAX);
+            let domain = |it: &RecordIx| self.player.stream.graph.records[*it as usize].domain;
+            let wanted: Vec<u16> = needed.iter().map(domain).collect();
+            let margin = |it: u16| if wanted.contains(&it) { fitted } else { 0.0 };
+            return View::Domains(best(domains.map(|it| (noise(it.into()) + margin(it), it)).collect(), n));
+        }
+        let crowds = matches!(rules.recall, SessionRecall::Top { crowding: true, .. });
+        let confusable = self.player.numbers.assumed.confusable_margin;
+        let margin = |it: RecordIx| match (needed.contains(&it), twins.contains(&it)) {
+            (true, _) if !twins.is_empty() => confusable,
+            (true, _) => fitted,
+            (_, true) if crowds => confusable,
+            _ => 0.0,
+        };
+        let scored = self.store.records.iter().map(|it| (noise(u64::from(*it)) + margin(*it), *it));
+        View::Records(best(scored.collect(), n))
+    }
+
+    /// Returns the domains that were written last.
+    fn last_domains(&self, n: u64) -> Vec<u16> {
+        let mut last = Vec::new();
+        for record in self.store.records.iter().rev() {
+            let domain = self.player.stream.graph.records[*record as usize].domain;
+            if last.len() as u64 == n {
+                break;
+            }
+            if !last.contains(&domain) {
+                last.push(domain);
+            }
+        }
+        last
+    }
+}
+
+/// Returns the n that score most.
+fn best<T: Copy + Ord>(mut scored: Vec<(f64, T)>, n: usize) -> Vec<T> {
+    if n > 0 && n < scored.len() {
+        scored
+            .select_nth_unstable_by(n - 1, |one, other| other.0.total_cmp(&one.0).then(one.1.cmp(&other.1)));
+        scored.truncate(n);
+    }
+    scored.into_iter().map(|it| it.1).collect()
+}

@@ -1,0 +1,169 @@
+//! How a policy's memory loses things when a model answers: the policy's words with the declared numbers in their place.
+
+use super::assumed::{self, Exact, Model, Numbers, Prompt};
+use crate::diag::{Diagnostic, Problems};
+use crate::input::policy::memory::Part;
+use crate::input::policy::{Aging, Compaction, Controller, SessionKeep, SessionRecall, Totals};
+
+/// A memory as it works.
+#[derive(Clone, Debug)]
+pub struct Rules {
+    /// What is kept.
+    pub keep: SessionKeep,
+    /// What comes back.
+    pub recall: SessionRecall,
+    /// How totals are carried.
+    pub totals: Totals,
+    /// The share of changes that stand in the overlay; none, where there is no overlay.
+    pub overlay: Option<f64>,
+    /// What changes it.
+    pub controller: Option<Controller>,
+    /// The prompt that makes its summaries.
+    pub prompt: Option<String>,
+    /// The model that answers.
+    pub model: &'static Model,
+    oracle: Vec<Part>,
+}
+
+/// What one pass over a summary leaves.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Pass {
+    /// Exact statements.
+    pub exact: usize,
+    /// Gists beside them.
+    pub gists: usize,
+    /// A new statement is taken up.
+    pub extract: f64,
+    /// What a new record is about is taken up.
+    pub heads: f64,
+    /// An exact statement survives, beside what the capacity takes.
+    pub survival: f64,
+    /// How much a statement's own importance counts beside chance.
+    pub salience: f64,
+    /// By how much the session's own statements come first.
+    pub recency: f64,
+}
+
+/// A memory that keeps nothing.
+static NOTHING: Aging = Aging {
+    keep: SessionKeep::Nothing,
+    recall: SessionRecall::All,
+    totals: Totals::Fold,
+    overlay: None,
+    controller: None,
+    oracle: Vec::new(),
+};
+
+impl Rules {
+    /// Takes what a policy declares; a policy that declares nothing keeps nothing.
+    #[must_use]
+    pub fn new(spec: Option<&Aging>, model: &'static Model) -> Self {
+        let spec = spec.unwrap_or(&NOTHING);
+        Self {
+            keep: spec.keep.clone(),
+            recall: spec.recall,
+            totals: spec.totals,
+            overlay: spec.overlay.map(|it| it.marked),
+            controller: spec.controller.clone(),
+            prompt: spec.keep.compaction().map(|it| it.prompt.clone()),
+            model,
+            oracle: spec.oracle.clone(),
+        }
+    }
+
+    /// A memory that keeps everything and reads all of it.
+    #[must_use]
+    pub fn ceiling(model: &'static Model) -> Self {
+        let spec = Aging { keep: SessionKeep::Everything, ..NOTHING.clone() };
+        Self::new(Some(&spec), model)
+    }
+
+    /// Reports prompts of a policy that nothing declares.
+    #[must_use]
+    pub fn check(spec: &Aging) -> Vec<Diagnostic> {
+        let mut problems = Problems::default();
+        let prompts = assumed::prompts();
+        if let Some(compaction) = spec.keep.compaction() {
+            let field = format!("aging.keep.{}.prompt", spec.keep.name());
+            problems.within(field, |to| assumed::named("prompt", &compaction.prompt, &prompts, to));
+        }
+        if let Some(controller) = &spec.controller {
+            problems.within("aging.controller.prompt", |to| {
+                assumed::named("prompt", &controller.prompt, &prompts, to);
+            });
+        }
+        problems.into_result(()).err().unwrap_or_default()
+    }
+
+    /// Returns whether a part loses nothing.
+    #[must_use]
+    pub fn is_oracle(&self, part: Part) -> bool {
+        self.oracle.contains(&part)
+    }
+
+    /// Returns how probably a fact in view is stated.
+    #[must_use]
+    pub fn utilisation(&self) -> f64 {
+        if self.is_oracle(Part::Use) { 1.0 } else { self.model.utilisation }
+    }
+
+    /// Returns the odds of stating something that could be confused with the target beside it.
+    #[must_use]
+    pub fn confusion(&self, numbers: &Numbers) -> f64 {
+        if self.is_oracle(Part::Use) { 0.0 } else { numbers.fitted.confusion_odds }
+    }
+
+    /// Returns how probably the overlay's total is used.
+    #[must_use]
+    pub fn header_use(&self, numbers: &Numbers) -> f64 {
+        if self.is_oracle(Part::Use) { 1.0 } else { numbers.fitted.header_use }
+    }
+
+    /// Returns what a pass leaves in some session, with the words that an event left; nothing is lost by an oracle.
+    #[must_use]
+    pub fn pass(&self, spec: &Compaction, session: u32, words: Option<u64>, numbers: &Numbers) -> Pass {
+        let prompt = self.prompt.as_ref().and_then(|it| numbers.prompts.get(it));
+        if self.is_oracle(Part::Write) {
+            let all = usize::MAX;
+            return Pass {
+                exact: all,
+                gists: all,
+                extract: 1.0,
+                heads: 1.0,
+                survival: 1.0,
+                salience: 0.0,
+                recency: 0.0,
+            };
+        }
+        let least = numbers.assumed.words_per_statement.max(1);
+        let less = spec.words_less_per_session.saturating_mul(u64::from(session));
+        let own = spec.words.or(prompt.and_then(|it| it.words));
+        let words = words.or(own).map(|it| it.saturating_sub(less).max(least));
+        let followed = prompt.map_or(1.0, |it| followed(it, self.model, numbers));
+        let places = words.map_or(usize::MAX, |it| count((it / least) as f64));
+        let exact = match prompt.map(|it| it.exact) {
+            Some(Exact::Careful) => count(numbers.fitted.careful_statements as f64 * followed).min(places),
+            _ => count(numbers.fitted.lossy_exact_share * places as f64),
+        };
+        Pass {
+            exact,
+            gists: places.saturating_sub(exact),
+            extract: numbers.fitted.extract * followed,
+            heads: followed,
+            survival: spec.survival.unwrap_or(1.0),
+            salience: spec.salience,
+            recency: spec.recency,
+        }
+    }
+}
+
+/// Returns the share of a prompt's work that a model does: an agent that uses less of what it is given follows fewer instructions.
+fn followed(prompt: &Prompt, model: &Model, numbers: &Numbers) -> f64 {
+    let ratio = model.utilisation / numbers.assumed.reference_utilisation;
+    (0..prompt.instructions).fold(1.0, |all: f64, _| all * ratio).min(1.0)
+}
+
+/// Returns a count of statements, rounded.
+fn count(number: f64) -> usize {
+    number.round() as usize
+}

@@ -1,0 +1,204 @@
+//! The numbers of a memory over all streams of a load: each with its mean, spread and confidence.
+
+mod observe;
+
+use std::collections::BTreeMap;
+
+use indexmap::IndexMap;
+use serde::Serialize;
+
+use super::attribution::{Attribution, Ladder};
+use super::generate::Pressure;
+use super::play::Log;
+use super::stream::Stream;
+use crate::measure::Statistic;
+
+pub use observe::{LAGS, NAMES};
+
+/// Numbers by name; a dot parts a group from its member.
+pub type Numbered = IndexMap<String, Statistic>;
+
+/// What a memory came to over one stream, with what stands beside it.
+#[derive(Clone, Copy)]
+pub struct Played<'a> {
+    /// The stream.
+    pub stream: &'a Stream,
+    /// The memory.
+    pub log: &'a Log,
+    /// The same memory without what happens to it, where something does.
+    pub control: Option<&'a Log>,
+    /// The session of the first event.
+    pub event: Option<u32>,
+}
+
+/// What was observed over streams, before it is summed up.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Observed {
+    /// Numbers by name, one a stream or one a question.
+    values: IndexMap<String, Vec<f64>>,
+    /// By place in the curve: the scores of the streams.
+    curve: Vec<Vec<f64>>,
+    /// By session: how many questions there were, and how many were answered with each oracle.
+    ladders: BTreeMap<u32, ([f64; 3], u32)>,
+    /// How many half-lives are infinite.
+    infinite: u64,
+}
+
+/// The numbers of a memory over all streams.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Summary {
+    /// What makes the sessions.
+    pub generator: String,
+    /// How many sessions there are.
+    pub sessions: u64,
+    /// The model that answers.
+    pub model: String,
+    /// What the score is called.
+    pub metric: String,
+    /// How hard the load presses.
+    pub pressure: Pressure,
+    /// How many half-lives are infinite; the mean is of the others.
+    pub half_life_infinite: u64,
+    /// The numbers.
+    #[serde(flatten, serialize_with = "nested")]
+    pub numbers: Numbered,
+    /// The score by session.
+    pub curve: Vec<Option<Statistic>>,
+    /// The curve of a memory that keeps nothing: the floor.
+    pub floor: Vec<Option<f64>>,
+    /// The curve of one that keeps everything: the ceiling.
+    pub ceiling: Vec<Option<f64>>,
+    /// Which stage is a candidate for repair.
+    pub attribution: Option<Attribution>,
+    /// Dollars of a session, under the run's profile; none where a price is unknown.
+    pub usd_per_session: Option<f64>,
+    /// Tokens of a session's requests.
+    pub tokens_per_session: f64,
+    /// Requests of the whole stream, and those of them that make summaries.
+    pub calls: u64,
+    /// Requests that make summaries.
+    pub compaction_calls: u64,
+}
+
+impl Observed {
+    /// Notes a number.
+    fn note(&mut self, name: impl Into<String>, value: f64) {
+        self.values.entry(name.into()).or_default().push(value);
+    }
+
+    /// Notes a number, where there is one.
+    fn note_some(&mut self, name: &str, value: Option<f64>) {
+        if let Some(value) = value {
+            self.note(name, value);
+        }
+    }
+
+    /// Adds what was observed over other streams.
+    pub fn add(&mut self, other: Self) {
+        for (name, values) in other.values {
+            self.values.entry(name).or_default().extend(values);
+        }
+        let n = self.curve.len().max(other.curve.len());
+        self.curve.resize_with(n, Vec::new);
+        for (own, more) in self.curve.iter_mut().zip(other.curve) {
+            own.extend(more);
+        }
+        for (session, (right, n)) in other.ladders {
+            let own = self.ladders.entry(session).or_default();
+            own.0.iter_mut().zip(right).for_each(|(own, more)| *own += more);
+            own.1 += n;
+        }
+        self.infinite += other.infinite;
+    }
+
+    /// Returns the mean score by session.
+    #[must_use]
+    pub fn means(&self) -> Vec<Option<f64>> {
+        self.curve.iter().map(|it| super::metric::mean(it.iter().copied())).collect()
+    }
+
+    /// Returns the accuracies by session.
+    #[must_use]
+    pub fn ladders(&self) -> Vec<Ladder> {
+        let one = |(session, (right, n)): (&u32, &([f64; 3], u32))| Ladder {
+            session: *session,
+            accuracy: right.map(|it| it / f64::from((*n).max(1))),
+            n: *n,
+        };
+        self.ladders.iter().map(one).collect()
+    }
+
+    /// Sums up; the numbers stand in the order of [`NAMES`], those of groups behind them.
+    #[must_use]
+    pub fn summary(&self, has_retrieval: bool) -> Summary {
+        let statistic = |it: &Vec<f64>| Statistic::new(it.iter().copied());
+        let mut numbers: Numbered =
+            self.values.iter().filter_map(|(name, it)| Some((name.clone(), statistic(it)?))).collect();
+        let place = |name: &String| NAMES.iter().position(|it| it == name).unwrap_or(NAMES.len());
+        numbers.sort_by(|one, _, other, _| place(one).cmp(&place(other)).then_with(|| one.cmp(other)));
+        Summary {
+            half_life_infinite: self.infinite,
+            numbers,
+            curve: self.curve.iter().map(statistic).collect(),
+            attribution: Attribution::new(&self.ladders(), has_retrieval),
+            ..Summary::default()
+        }
+    }
+}
+
+impl Summary {
+    /// Returns numbers that have all that such numbers can have.
+    #[must_use]
+    pub fn sample() -> Self {
+        let groups = ["span.1", "span_all_hops.1", "depth.1", "hop.0", "probes.chain", "probes.long_span"];
+        let lags = LAGS.iter().map(|it| format!("lag.{}", it.0));
+        let names = NAMES.iter().chain(&groups).map(|it| (*it).to_owned()).chain(lags);
+        let numbers = names.filter_map(|it| Some((it, Statistic::new([0.0].into_iter())?))).collect();
+        let attribution = Attribution {
+            write_error: Some(0.0),
+            read_error: Some(0.0),
+            write_or_read_error: Some(0.0),
+            ..Attribution::default()
+        };
+        Self { numbers, attribution: Some(attribution), usd_per_session: Some(0.0), ..Self::default() }
+    }
+
+    /// Returns a number by its name.
+    #[must_use]
+    pub fn number(&self, name: &str) -> Option<&Statistic> {
+        self.numbers.get(name)
+    }
+
+    /// Returns the mean of a number.
+    #[must_use]
+    pub fn mean(&self, name: &str) -> Option<f64> {
+        self.number(name).map(|it| it.mean)
+    }
+}
+
+/// Writes numbers, those of a group within it.
+fn nested<S: serde::Serializer>(numbers: &Numbered, to: S) -> Result<S::Ok, S::Error> {
+    let mut all: IndexMap<&str, Nested<'_>> = IndexMap::new();
+    for (name, number) in numbers {
+        match name.split_once('.') {
+            None => {
+                all.insert(name, Nested::Number(number));
+            }
+            Some((group, member)) => {
+                let entry = all.entry(group).or_insert_with(|| Nested::Group(IndexMap::new()));
+                if let Nested::Group(members) = entry {
+                    members.insert(member, number);
+                }
+            }
+        }
+    }
+    all.serialize(to)
+}
+
+/// A number, or a group of them.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Nested<'a> {
+    Number(&'a Statistic),
+    Group(IndexMap<&'a str, &'a Statistic>),
+}

@@ -1,0 +1,152 @@
+//! Loads of many sessions: each stream is made once, remembered by every policy, and forgotten.
+
+mod trace;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use super::simulations::Keys;
+use super::threads::in_order;
+use super::{Cell, Load, Progress};
+use crate::aging::cost::Requests;
+use crate::aging::generate::Pressure;
+use crate::aging::{Aging, Log, Numbers, Observed, Played, Player, Rules, Stream, Summary};
+use crate::engine;
+use crate::input::policy::{SessionKeep, SessionRecall};
+use crate::input::{Policy, Profile};
+use crate::ledger::Sums;
+use crate::measure::Tally;
+use crate::price::{PriceIndex, PriceRows};
+use crate::report::{Assumed, Run};
+
+/// What all streams of a load came to: by policy, and at the floor and the ceiling.
+struct Observations {
+    policies: Vec<Observed>,
+    floor: Observed,
+    ceiling: Observed,
+}
+
+/// The first stream as requests, priced: a ledger for each pair of limits and cache rules.
+struct Priced {
+    requests: Requests,
+    n_requests: u64,
+}
+
+impl Load {
+    /// Plays its streams and sums up its runs; nothing where it has none.
+    pub(super) fn aged(&self, progress: Progress<'_>) -> Option<Vec<Run>> {
+        let aging = self.workload.aging()?;
+        let observed = self.observed(aging, progress);
+        let stream = aging.stream(0);
+        let player = Player::new(aging, &stream, true);
+        let priced: Vec<Priced> = in_order(self.policies.len(), |at| {
+            let log = player.policy(&self.policies[at], aging.model);
+            let requests = Requests::new(&stream, &log, &self.policies[at], Numbers::declared());
+            Priced { n_requests: requests.timeline.spine.steps.len() as u64, requests }
+        });
+        let keys = Keys::new(&self.profiles);
+        let of = |cell: Cell| {
+            let (policy, profile) = (&self.policies[cell.policy], &self.profiles[cell.profile]);
+            let one = &priced[cell.policy];
+            let tally = tally(one, policy, profile, &keys);
+            let summary = self.summary(aging, &observed, cell.policy);
+            let n_sessions = stream.sessions.len().max(1) as f64;
+            let summary = Summary {
+                usd_per_session: tally.costs.total().map(|it| it / n_sessions),
+                tokens_per_session: tally.expected_total_tokens() / n_sessions,
+                calls: one.n_requests,
+                compaction_calls: one.requests.n_compactions,
+                ..summary
+            };
+            Run {
+                policy: policy.name.clone(),
+                scenario: self.name.clone(),
+                profile: profile.name.clone(),
+                seed: self.seed,
+                trials: self.trials,
+                looks_ahead: false,
+                tally,
+                retention: None,
+                aging: Some(Arc::new(summary)),
+                assumed: Arc::new(Assumed::new(&self.facts(), profile)),
+                stages: self.stages(cell),
+                apply: self.applied(cell),
+            }
+        };
+        let cells: Vec<Cell> = self.cells().collect();
+        Some(in_order(cells.len(), |at| of(cells[at])))
+    }
+
+    /// Plays every stream under every policy.
+    fn observed(&self, aging: &Aging, progress: Progress<'_>) -> Observations {
+        let n_trials = usize::try_from(aging.n_trials()).unwrap_or(usize::MAX);
+        let n_done = AtomicUsize::new(0);
+        let of_trials = in_order(n_trials, |trial| {
+            let one = self.observe(aging, &aging.stream(trial as u64));
+            progress(n_done.fetch_add(1, Ordering::Relaxed) + 1, n_trials);
+            one
+        });
+        let mut all = Observations {
+            policies: vec![Observed::default(); self.policies.len()],
+            floor: Observed::default(),
+            ceiling: Observed::default(),
+        };
+        for one in of_trials {
+            all.policies.iter_mut().zip(one.policies).for_each(|(own, more)| own.add(more));
+            all.floor.add(one.floor);
+            all.ceiling.add(one.ceiling);
+        }
+        all
+    }
+
+    /// Plays one stream under every policy, and beside them with no memory and with all of it.
+    fn observe(&self, aging: &Aging, stream: &Stream) -> Observations {
+        let player = Player::new(aging, stream, true);
+        let calm = (!aging.events().is_empty()).then(|| Player::new(aging, stream, false));
+        let first = aging.events().iter().map(|it| it.session).min();
+        let event = first.and_then(|it| u32::try_from(it).ok());
+        let played = |log: &Log, control: Option<&Log>| Observed::new(Played { stream, log, control, event });
+        let of_policy = |policy: &Arc<Policy>| {
+            let control = calm.as_ref().map(|it| it.policy(policy, aging.model));
+            played(&player.policy(policy, aging.model), control.as_ref())
+        };
+        let quiet = Player::new(aging, stream, false);
+        Observations {
+            policies: self.policies.iter().map(of_policy).collect(),
+            floor: played(&quiet.play(Rules::new(None, aging.model)), None),
+            ceiling: played(&quiet.play(Rules::ceiling(aging.model)), None),
+        }
+    }
+
+    /// Sums up what a policy came to.
+    fn summary(&self, aging: &Aging, observed: &Observations, policy: usize) -> Summary {
+        let spec = self.policies[policy].aging.as_ref();
+        let has_retrieval = spec.is_some_and(|it| {
+            matches!(it.keep, SessionKeep::Entries { .. } | SessionKeep::Files)
+                && it.recall != SessionRecall::All
+        });
+        let metric = aging.stream(0).scoring.metric(&aging.load.generator);
+        Summary {
+            generator: aging.load.generator.clone(),
+            sessions: aging.load.sessions,
+            model: aging.model.name.clone(),
+            metric: metric.to_owned(),
+            pressure: Pressure::of(&aging.load),
+            floor: observed.floor.means(),
+            ceiling: observed.ceiling.means(),
+            ..observed.policies[policy].summary(has_retrieval)
+        }
+    }
+}
+
+/// Plays the requests of a stream and prices them.
+fn tally(priced: &Priced, policy: &Policy, profile: &Profile, keys: &Keys<'_>) -> Tally {
+    let Requests { timeline, .. } = &priced.requests;
+    let mut sink: (Sums, PriceRows) = Default::default();
+    let memory = |_| priced.requests.memory();
+    let outcome =
+        engine::simulate_with_memory(timeline, policy, &profile.limits, &profile.cache, memory, &mut sink);
+    let (sums, rows) = sink;
+    let index: Option<PriceIndex> = (!keys.is_flat).then(|| rows.into());
+    Tally::new(&sums, index.as_ref(), &outcome, false, profile)
+}

@@ -1,0 +1,70 @@
+//! The first stream of a load in detail: its graph of facts, and every question with its answers.
+
+use serde_json::{Value, json};
+
+use crate::aging::graph::{Graph, export};
+use crate::aging::stream::Ask;
+use crate::aging::{Asked, Player, Stream};
+use crate::compare::{Cell, Load};
+
+impl Load {
+    /// Returns the graph of facts of its first stream; nothing where it has none.
+    #[must_use]
+    pub fn fact_graph(&self) -> Option<Value> {
+        let aging = self.workload.aging()?;
+        let graph = export(&aging.stream(0).graph);
+        Some(json!({ "scenario": self.name, "trial": 0, "dependency_graph": graph }))
+    }
+
+    /// Returns what the first stream asks each policy, with its answers; nothing where it has none.
+    #[must_use]
+    pub fn trace(&self) -> Vec<(Cell, Vec<Value>)> {
+        let Some(aging) = self.workload.aging() else { return Vec::new() };
+        let stream = aging.stream(0);
+        let player = Player::new(aging, &stream, true);
+        let of = |cell: Cell| {
+            let log = player.policy(&self.policies[cell.policy], aging.model);
+            log.asked.iter().map(|it| row(&stream, it)).collect()
+        };
+        self.cells().filter(|it| it.profile == 0).map(|cell| (cell, of(cell))).collect()
+    }
+}
+
+/// Returns a question with its answers: as the agent is, with perfect retrieval, with perfect context.
+fn row(stream: &Stream, asked: &Asked) -> Value {
+    let probe = &stream.probes[asked.probe];
+    let (kind, about) = describe(&stream.graph, &probe.ask);
+    let [p1, p2, p3] = &asked.answers;
+    json!({
+        "event": "probe",
+        "session": asked.session,
+        "probe": asked.probe,
+        "asks": kind,
+        "facts": about,
+        "is_scored": probe.is_scored,
+        "p1": p1.is_right,
+        "p2": p2.is_right,
+        "p3": p3.is_right,
+        "hops": p1.hops,
+        "is_stale": p1.is_stale,
+        "is_confused": p1.is_confused,
+        "stated_total": p1.total,
+        "gold_total": match probe.ask {
+            Ask::Total { accumulator, at } => Some(stream.graph.total(accumulator as usize, at)),
+            _ => None,
+        },
+    })
+}
+
+/// Returns what a question asks, and which facts it is about.
+fn describe(graph: &Graph, ask: &Ask) -> (&'static str, Vec<u32>) {
+    match ask {
+        Ask::Any { facts, .. } => ("fact", facts.clone()),
+        Ask::Chain(edge) => ("chain", graph.edges[*edge as usize].facts.clone()),
+        Ask::Binding { fact } => ("binding", vec![*fact]),
+        Ask::Total { accumulator, at } => {
+            let deltas = &graph.accumulators[*accumulator as usize].deltas;
+            ("total", deltas.iter().filter(|it| it.session <= *at).map(|it| it.fact).collect())
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! The rules of a memory that lasts from session to session; which prompts there are is for a higher floor to say.
+
+use super::super::written::{Aging, Compaction, SessionKeep, SessionRecall};
+use crate::diag::Problems;
+
+/// Checks a memory of many sessions.
+pub(super) fn aging(spec: &Aging, problems: &mut Problems) {
+    if let Some(compaction) = spec.keep.compaction() {
+        problems.within(format_args!("keep.{}", spec.keep.name()), |to| check_compaction(compaction, to));
+    }
+    if spec.keep == (SessionKeep::Entries { capacity_tokens: Some(0) }) {
+        let help = "leave it out, or write 1 or more";
+        problems.push_at("capacity-zero", "keep.entries.capacity_tokens", "nothing fits", help);
+    }
+    check_recall(spec, problems);
+    if let Some(overlay) = &spec.overlay {
+        problems.within("overlay", |to| share("marked", overlay.marked, to));
+    }
+    if let Some(controller) = &spec.controller {
+        problems.within("controller", |problems| {
+            for (field, value) in
+                [("error_above", controller.error_above), ("score_below", controller.score_below)]
+            {
+                if !value.is_finite() || value < 0.0 {
+                    let help = "write 0 or more";
+                    problems.push_at("threshold-range", field, "no signal is ever there", help);
+                }
+            }
+        });
+        if spec.keep.compaction().is_none() {
+            let help = "take out `controller`, or keep a `summary`, a `history` or `episodes`";
+            problems.push_at("controller-unused", "controller", "there is no prompt to change", help);
+        }
+    }
+}
+
+fn check_recall(spec: &Aging, problems: &mut Problems) {
+    let n = match spec.recall {
+        SessionRecall::All => return,
+        SessionRecall::Last(n) | SessionRecall::Top { n, .. } => n,
+    };
+    if n == 0 {
+        problems.push_at("read-nothing", "recall", "nothing is ever read", "read 1 or more");
+    }
+    if !matches!(spec.keep, SessionKeep::Entries { .. } | SessionKeep::Files) {
+        let help = "write `recall: all`, or keep `entries` or `files`";
+        problems.push_at("recall-whole", "recall", "this memory is one text, which is read whole", help);
+    }
+}
+
+fn check_compaction(spec: &Compaction, problems: &mut Problems) {
+    if spec.words == Some(0) {
+        problems.push_at("capacity-zero", "words", "a summary without words", "write 1 or more");
+    }
+    share("survival", spec.survival.unwrap_or(1.0), problems);
+    share("salience", spec.salience, problems);
+    if !(-100.0..=100.0).contains(&spec.recency) {
+        problems.push_at("recency-range", "recency", "that is beyond all chance", "write from -100 to 100");
+    }
+}
+
+fn share(field: &str, value: f64, problems: &mut Problems) {
+    if !(0.0..=1.0).contains(&value) {
+        let help = "write a number from 0.0 to 1.0";
+        problems.push_at("probability-range", field, "a share is from 0 to 1", help);
+    }
+}

@@ -1,0 +1,68 @@
+//! The rules of a load of many sessions; which generators, prompts and models there are is for a higher floor to say.
+
+use crate::diag::Problems;
+use crate::input::scenario::{AgingLoad, Happening};
+
+/// No load has more sessions: what is asked grows with their square, and a history of them all has to fit a prompt's count.
+const SESSIONS_MAX: u64 = 2_000;
+/// No load has more trials.
+const TRIALS_MAX: u64 = 10_000;
+/// Nor more sessions in all trials: the score of each is held.
+const ALL_SESSIONS_MAX: u64 = 1_000_000;
+/// A session says no more.
+const TOKENS_MAX: u64 = 1_000_000;
+
+/// Checks a load of many sessions.
+pub(super) fn check(load: &AgingLoad, problems: &mut Problems) {
+    let mut range = |field: &str, value: Option<u64>, first: u64, last: u64| {
+        if value.is_some_and(|it| !(first..=last).contains(&it)) {
+            let message = format!("{} is too few or too many", value.unwrap_or_default());
+            problems.push_at("aging-range", field, message, format!("write from {first} to {last}"));
+        }
+    };
+    range("sessions", Some(load.sessions), 2, SESSIONS_MAX);
+    range("trials", Some(load.trials), 1, TRIALS_MAX);
+    range("tokens_per_session", load.tokens_per_session, 1, TOKENS_MAX);
+    range("max_chain_depth", load.max_chain_depth, 1, 4);
+    range("confusable_pairs", load.confusable_pairs, 0, 12);
+    range("curated_sessions", load.curated_sessions, 1, SESSIONS_MAX);
+    if load.sessions.saturating_mul(load.trials) > ALL_SESSIONS_MAX {
+        let message = format!("{} sessions in {} trials are too many", load.sessions, load.trials);
+        let help = format!("let sessions times trials be at most {ALL_SESSIONS_MAX}");
+        problems.push_at("aging-range", "trials", message, help);
+    }
+    let shares = [
+        ("dependency_density", load.dependency_density),
+        ("update_rate", load.update_rate),
+        ("forget_rate", load.forget_rate),
+    ];
+    for (field, value) in shares {
+        if value.is_some_and(|it| !(0.0..=1.0).contains(&it)) {
+            let help = "write a number from 0.0 to 1.0";
+            problems.push_at("probability-range", field, "a share is from 0 to 1", help);
+        }
+    }
+    if load.models.is_empty() {
+        problems.push_at("models-empty", "models", "no model answers", "write `models = [\"mid\"]`");
+    }
+    for (index, event) in load.events.iter().enumerate() {
+        problems.within(format_args!("events.{index}"), |problems| {
+            if !(1..load.sessions).contains(&event.session) {
+                let last = load.sessions.saturating_sub(1);
+                let message = format!("there is no session {} to precede", event.session);
+                problems.push_at("event-session", "session", message, format!("write from 1 to {last}"));
+            }
+            match &event.what {
+                Happening::PartialReset { share } if !(0.0..=1.0).contains(share) => {
+                    let help = "write a number from 0.0 to 1.0";
+                    problems.push_at("probability-range", "what", "a share is from 0 to 1", help);
+                }
+                Happening::ReduceBudget { words: 0 } | Happening::MemoryCompaction { words: 0 } => {
+                    let help = "write 1 or more, or `flush_history`";
+                    problems.push_at("capacity-zero", "what", "a memory without words", help);
+                }
+                _ => {}
+            }
+        });
+    }
+}

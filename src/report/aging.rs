@@ -1,0 +1,165 @@
+//! How memories age as tables: curves with half-life and cost, and mechanisms by policy and model.
+
+use super::chart::names::Names;
+use super::chart::retention::{Line, Lines, Places};
+use super::numbers::{NONE, thousands};
+use super::retention::Grid;
+use super::{Report, Run, distinct};
+use crate::aging::Summary;
+
+/// A run with how its memory ages.
+type Aged<'r> = (&'r Run, &'r Summary);
+
+/// A column of the diagnostic matrix: its heading, the names of its number, the most telling first, and its decimals.
+type Mechanism = (&'static str, &'static [&'static str], usize);
+
+/// The mechanisms, each by the number that speaks of it first.
+const MECHANISMS: [Mechanism; 5] = [
+    ("compression: final", &["final"], 3),
+    ("interference: binding", &["binding"], 3),
+    ("revision: version accuracy", &["version_accuracy", "rev_ex"], 3),
+    ("revision: error of totals", &["accumulator_error"], 1),
+    ("maintenance: shock", &["shock"], 3),
+];
+
+impl Report {
+    /// Returns the tables of loads of many sessions.
+    #[must_use]
+    pub fn aging_grids(&self) -> Vec<Grid> {
+        let aged: Vec<Aged<'_>> =
+            self.runs.iter().filter_map(|run| Some((run, run.aging.as_deref()?))).collect();
+        let is_group = |one: &Aged<'_>, other: &Aged<'_>| {
+            one.0.scenario == other.0.scenario && one.0.profile == other.0.profile
+        };
+        let of_group = |it: &[Aged<'_>]| [self.curves(it), costs(it)];
+        let mut grids: Vec<Grid> = aged.chunk_by(is_group).flat_map(of_group).collect();
+        let scenarios = distinct(aged.iter().map(|it| it.0.scenario.as_str()));
+        if !scenarios.is_empty() {
+            grids.push(matrix(&aged));
+        }
+        grids.extend(self.figures_grid());
+        grids
+    }
+
+    /// Returns a line for each policy of a scenario, with its curve as a chart.
+    fn curves(&self, runs: &[Aged<'_>]) -> Grid {
+        let subject =
+            runs.first().map(|it| format!("{} under {}", it.0.scenario, it.0.profile)).unwrap_or_default();
+        let columns = [
+            "policy",
+            "first",
+            "final",
+            "± 95%",
+            "slope",
+            "half-life",
+            "never halved",
+            "floor",
+            "ceiling",
+            "error of totals",
+            "USD a session",
+        ];
+        let rows = runs.iter().map(|(run, it)| {
+            let reach = it.number("final").and_then(crate::measure::Statistic::reach);
+            vec![
+                run.policy.clone(),
+                written(it.mean("m0"), 3),
+                written(it.mean("final"), 3),
+                written(reach, 3),
+                written(it.mean("slope"), 4),
+                written(it.mean("half_life"), 1),
+                format!("{} of {}", it.half_life_infinite, run.trials),
+                written(it.floor.last().copied().flatten(), 3),
+                written(it.ceiling.last().copied().flatten(), 3),
+                written(it.mean("accumulator_error"), 1),
+                written(it.usd_per_session, 4),
+            ]
+        });
+        let metric = runs.first().map_or("", |it| it.1.metric.as_str());
+        let title = format!("Aging by {metric}: {subject}");
+        Grid {
+            title: title.clone(),
+            columns: columns.map(str::to_owned).to_vec(),
+            n_names: 1,
+            rows: rows.collect(),
+            chart: Some(self.chart(title, subject, runs)),
+        }
+    }
+
+    /// Returns the curves of the policies, with the floor and the ceiling between which they lie.
+    fn chart(&self, title: String, subject: String, runs: &[Aged<'_>]) -> Lines {
+        let names = Names::new(self);
+        let n_places = runs.iter().map(|it| it.1.curve.len()).max().unwrap_or(0);
+        let lines = runs.iter().map(|(run, it)| Line {
+            policy: names.of(&run.policy),
+            name: run.policy.clone(),
+            numbers: it.curve.clone(),
+        });
+        Lines {
+            axis: Places::Session,
+            title,
+            subject,
+            places: (0..n_places).map(|it| it.to_string()).collect(),
+            lines: lines.collect(),
+        }
+    }
+}
+
+/// Returns a line for each policy of a scenario: what it takes to remember.
+fn costs(runs: &[Aged<'_>]) -> Grid {
+    let subject =
+        runs.first().map(|it| format!("{} under {}", it.0.scenario, it.0.profile)).unwrap_or_default();
+    let columns = [
+        "policy",
+        "memory tokens",
+        "tokens a session",
+        "cache hit",
+        "requests",
+        "of them summaries",
+        "USD a session",
+    ];
+    let rows = runs.iter().map(|(run, it)| {
+        vec![
+            run.policy.clone(),
+            written(it.mean("memory_tokens"), 0),
+            thousands(it.tokens_per_session.round() as u64),
+            super::numbers::percent(run.tally.cache_hit_ratio()),
+            thousands(it.calls),
+            thousands(it.compaction_calls),
+            written(it.usd_per_session, 4),
+        ]
+    });
+    Grid {
+        title: format!("Cost of remembering: {subject}"),
+        columns: columns.map(str::to_owned).to_vec(),
+        n_names: 1,
+        rows: rows.collect(),
+        chart: None,
+    }
+}
+
+/// Returns a line for each policy, scenario and model: what each mechanism of ageing did to it.
+fn matrix(runs: &[Aged<'_>]) -> Grid {
+    let row = |(run, it): &Aged<'_>| {
+        let numbers = MECHANISMS
+            .iter()
+            .map(|(_, names, decimals)| written(names.iter().find_map(|name| it.mean(name)), *decimals));
+        let candidate = it.attribution.as_ref().and_then(|it| it.candidate);
+        let candidate = candidate.and_then(|it| Some(serde_json::to_value(it).ok()?.as_str()?.to_owned()));
+        let front = [run.policy.clone(), run.scenario.clone(), it.model.clone()];
+        front.into_iter().chain(numbers).chain([candidate.unwrap_or_else(|| NONE.to_owned())]).collect()
+    };
+    let front = ["policy", "scenario", "model"].into_iter();
+    let columns = front.chain(MECHANISMS.iter().map(|it| it.0)).chain(["candidate stage"]);
+    Grid {
+        title: "Diagnostic matrix".to_owned(),
+        columns: columns.map(str::to_owned).collect(),
+        n_names: 3,
+        rows: runs.iter().map(row).collect(),
+        chart: None,
+    }
+}
+
+/// Writes a number with some decimals.
+fn written(number: Option<f64>, decimals: usize) -> String {
+    number.map_or_else(|| NONE.to_owned(), |it| format!("{it:.decimals$}"))
+}

@@ -1,0 +1,125 @@
+//! Published figures beside our own: paper, ours, difference, what ours rests on, and whether it lies in its band.
+
+use serde::Serialize;
+
+use super::json::Numbers;
+use super::numbers::NONE;
+use super::retention::Grid;
+use super::{Report, Run};
+use crate::input::suite::{Figure, FigureKind};
+use crate::measure::Statistic;
+
+/// A published figure beside ours.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct FigureLine {
+    /// What it is called.
+    pub name: String,
+    /// What it says.
+    pub about: String,
+    /// The published number.
+    pub paper: Option<f64>,
+    /// Ours; none where nothing covers it.
+    pub ours: Option<f64>,
+    /// The deviation of ours over streams; none of a difference or a ratio of two.
+    pub sd: Option<f64>,
+    /// The bounds that hold our mean with 95% confidence.
+    pub ci95: Option<[f64; 2]>,
+    /// Ours less the published number.
+    pub difference: Option<f64>,
+    /// What ours rests on.
+    pub kind: FigureKind,
+    /// The band in which ours should lie.
+    pub band: [Option<f64>; 2],
+    /// Whether it does; none where there is no band.
+    pub within: Option<bool>,
+}
+
+impl FigureLine {
+    /// Looks our number up in the runs of a report.
+    fn new(figure: &Figure, runs: &[Run]) -> Self {
+        let run = |policy: &str, scenario: &str| {
+            runs.iter().find(|it| it.policy == policy && it.scenario == scenario)
+        };
+        let at = |run: Option<&Run>| Numbers::new(run?, None).at(&figure.metric);
+        let own = run(&figure.policy, &figure.scenario);
+        let other = |policy: Option<&String>, scenario: Option<&String>| {
+            let policy = policy.unwrap_or(&figure.policy);
+            at(run(policy, scenario.unwrap_or(&figure.scenario)))
+        };
+        let is_less = figure.minus.is_some() || figure.minus_scenario.is_some();
+        let ours = match (is_less, &figure.over) {
+            (true, _) => {
+                let less = other(figure.minus.as_ref(), figure.minus_scenario.as_ref());
+                at(own).zip(less).map(|(own, less)| own - less)
+            }
+            (_, Some(over)) => at(own).zip(other(Some(over), None)).map(|(own, over)| own / over),
+            _ => at(own),
+        };
+        let is_alone = !is_less && figure.over.is_none();
+        let statistic = own.filter(|_| is_alone).and_then(|it| statistic(it, &figure.metric));
+        let bounds = [figure.at_least, figure.at_most];
+        let within = ours
+            .filter(|_| bounds.iter().any(Option::is_some))
+            .map(|it| bounds[0].is_none_or(|low| it >= low) && bounds[1].is_none_or(|high| it <= high));
+        Self {
+            name: figure.name.clone(),
+            about: figure.about.clone(),
+            paper: figure.paper,
+            ours,
+            sd: statistic.map(|it| it.sd),
+            ci95: statistic.and_then(|it| it.ci95),
+            difference: ours.zip(figure.paper).map(|(ours, paper)| ours - paper),
+            kind: figure.kind,
+            band: bounds,
+            within,
+        }
+    }
+}
+
+/// Returns the statistic of which a place is the mean.
+fn statistic(run: &Run, place: &str) -> Option<Statistic> {
+    let name = place.strip_prefix("aging.")?.strip_suffix(".mean")?;
+    run.aging.as_deref()?.number(name).copied()
+}
+
+impl Report {
+    /// Returns the published figures of the suite beside our own.
+    #[must_use]
+    pub fn figure_lines(&self) -> Vec<FigureLine> {
+        self.figures.iter().map(|it| FigureLine::new(it, &self.runs)).collect()
+    }
+
+    /// Returns them as a table; none where there are none.
+    #[must_use]
+    pub fn figures_grid(&self) -> Option<Grid> {
+        let lines = self.figure_lines();
+        let written = |it: Option<f64>| it.map_or_else(|| NONE.to_owned(), |it| format!("{it:.3}"));
+        let rows = lines.iter().map(|it| {
+            let reach = it.ci95.map(|[low, high]| (high - low) / 2.0);
+            let band = match it.band {
+                [None, None] => NONE.to_owned(),
+                [low, high] => format!("{} to {}", written(low), written(high)),
+            };
+            let within = it.within.map_or(NONE, |it| if it { "yes" } else { "no" });
+            let difference = it.difference.map_or_else(|| NONE.to_owned(), |it| format!("{it:+.3}"));
+            vec![
+                it.name.clone(),
+                it.kind.word().to_owned(),
+                written(it.paper),
+                written(it.ours),
+                written(reach),
+                difference,
+                band,
+                within.to_owned(),
+            ]
+        });
+        let columns = ["figure", "kind", "paper", "ours", "± 95%", "difference", "band", "within"];
+        (!lines.is_empty()).then(|| Grid {
+            title: "Published figures beside ours".to_owned(),
+            columns: columns.map(str::to_owned).to_vec(),
+            n_names: 2,
+            rows: rows.collect(),
+            chart: None,
+        })
+    }
+}

@@ -1,0 +1,63 @@
+//! How memories age: metrics against AgingBench's own code, losses and where they come from, interventions, and published figures.
+
+mod attribution;
+mod figures;
+mod fixture;
+mod interventions;
+mod laws;
+mod own_scenario;
+mod reports;
+
+use ctxsim::aging::generate;
+use ctxsim::aging::{Log, Model, Numbers, Observed, Played, Player, Rules, Stream, Summary};
+use ctxsim::catalog::Catalog;
+use ctxsim::input::policy::Aging as Spec;
+use ctxsim::input::scenario::{AgingEvent, AgingLoad, Happening, Load};
+use ctxsim::rng::Seed;
+
+/// Returns the load of a bundled scenario.
+pub(crate) fn load(name: &str) -> AgingLoad {
+    let scenario = Catalog::bundled().scenario(&format!("aging/{name}")).unwrap();
+    let Load::Aging(load) = scenario.spec.load else { panic!("{name} has no sessions") };
+    *load
+}
+
+/// Returns how a bundled policy remembers.
+pub(crate) fn memory(name: &str) -> Spec {
+    let policy = Catalog::bundled().policy(&format!("aging/{name}")).unwrap();
+    policy.spec.aging.unwrap()
+}
+
+/// Returns a stream of a load.
+pub(crate) fn stream(load: &AgingLoad, trial: u64) -> Stream {
+    generate::stream(load, Seed(42).child("aging stream", trial), Numbers::declared())
+}
+
+/// Returns a model.
+pub(crate) fn model(name: &str) -> &'static Model {
+    Model::named(name).unwrap()
+}
+
+/// Plays a memory over a stream.
+pub(crate) fn play(stream: &Stream, events: &[AgingEvent], spec: &Spec) -> Log {
+    Player::of(stream, Numbers::declared(), events, false).play(Rules::new(Some(spec), model("mid")))
+}
+
+/// Plays a memory over several streams of a load and sums up.
+pub(crate) fn summary(load: &AgingLoad, trials: u64, spec: &Spec, by: &'static Model) -> Summary {
+    let mut all = Observed::default();
+    for trial in 0..trials {
+        let stream = stream(load, trial);
+        let player = |events| Player::of(&stream, Numbers::declared(), events, false);
+        let log = player(&load.events).play(Rules::new(Some(spec), by));
+        let control = player(&[]).play(Rules::new(Some(spec), by));
+        let event = load.events.first().map(|it| u32::try_from(it.session).unwrap());
+        all.add(Observed::new(Played { stream: &stream, log: &log, control: Some(&control), event }));
+    }
+    all.summary(!matches!(spec.recall, ctxsim::input::policy::SessionRecall::All))
+}
+
+/// Something that happens before a session.
+pub(crate) fn event(session: u64, what: Happening) -> AgingEvent {
+    AgingEvent { session, what }
+}
