@@ -30,6 +30,10 @@ impl<P: Projector, W: Watch> Projector for Watched<'_, P, W> {
         self.policy.project(moment, ambient, edit);
         self.watch.after(moment, &self.policy, edit);
     }
+
+    fn next_pause(&self, idle_ms: u64) -> Option<u64> {
+        self.policy.next_pause(idle_ms)
+    }
 }
 
 /// Plays a timeline under any projector with a cache of the caller's own; the rules only tell policies how long entries live.

@@ -69,6 +69,7 @@ impl StageFile {
         Self {
             name: self.name,
             at: self.at.or(base.at),
+            pause: self.pause.or(base.pause),
             when: self.when.or(base.when),
             scope: self.scope.or(base.scope),
             apply: self.apply.or(base.apply),
@@ -86,6 +87,7 @@ impl StageFile {
     pub fn gives(&self, field: StageField) -> bool {
         match field {
             StageField::At => self.at.is_some(),
+            StageField::Pause => self.pause.is_some(),
             StageField::When => self.when.is_some(),
             StageField::Scope => self.scope.is_some(),
             StageField::Until => self.until.is_some(),
@@ -99,6 +101,7 @@ impl StageFile {
     fn clear(&mut self, field: StageField) {
         match field {
             StageField::At => self.at = None,
+            StageField::Pause => self.pause = None,
             StageField::When => self.when = None,
             StageField::Scope => self.scope = None,
             StageField::Until => self.until = None,
