@@ -1,5 +1,6 @@
 //! What is simulated for a comparison, and its report: a scenario is opened when its turn comes, played, folded and forgotten.
 
+mod applied;
 mod avoided;
 pub mod check;
 mod convert;
@@ -101,6 +102,8 @@ pub struct Plan {
     pub break_even: Option<Habits>,
     /// Whether the report adds up the scenarios.
     pub has_sum: bool,
+    /// Whether tables rank the policies and say why each costs what it does.
+    pub is_ranked: bool,
     /// What was named and takes no part.
     pub skipped: Vec<Skipped>,
     /// The policy that keeps everything, as the recorded harness did.
@@ -303,10 +306,14 @@ impl Plan {
         let oracles = self.scenarios.iter().flat_map(|it| &it.policies).filter(|it| it.code.is_some());
         let oracles = distinct(oracles.map(|it| it.name.clone()));
         let report = Report::new(self.suite.clone(), notes, runs, self.has_sum);
-        let mut report = Report { references: self.references.clone(), skipped, sessions, oracles, ..report };
+        let is_ranked = self.is_ranked;
+        let references = self.references.clone();
+        let mut report = Report { references, skipped, sessions, oracles, is_ranked, ..report };
         report.notes.extend(notes::on_recovery(&report));
         report.notes.extend(report.notes_on_resets());
-        report.notes.extend(report.notes_on_stages());
+        if !is_ranked {
+            report.notes.extend(report.notes_on_stages());
+        }
         report.notes.extend(distinct(unpriced::notes(&report, &unpriced).into_iter()));
         report.guard_verdicts = guard::judge(&self.guards, &report);
         Ok(report)

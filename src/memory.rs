@@ -4,6 +4,7 @@ mod declared;
 pub mod export;
 mod memory_run;
 mod read;
+mod shown;
 mod store;
 mod r#use;
 mod write;
@@ -12,10 +13,11 @@ use crate::input::policy::memory::{Memory as Rules, Part, State};
 use crate::ledger::{KeptRow, Loss, MemoryKind};
 use crate::projection::Prompt;
 use crate::quantity::Tokens;
-use crate::timeline::facts::Plant;
+use crate::timeline::facts::{Plant, Share};
 use crate::timeline::{ItemIx, Lifecycle, TurnIx};
 
 pub use memory_run::{AnyMemory, MemoryRun};
+pub(crate) use shown::Edited;
 
 /// What a policy remembers beside the window; only what it recalls must be said.
 pub trait Memory {
@@ -82,6 +84,10 @@ pub trait View {
     fn n_items(&self) -> ItemIx;
     /// Returns how the prompt shows what an item says; an item that never came is lost.
     fn standing(&self, item: ItemIx) -> State;
+    /// Returns how the prompt shows what stands at a place of an item.
+    fn standing_at(&self, item: ItemIx, _place: Share) -> State {
+        self.standing(item)
+    }
     /// Returns whether it is known without a look that all items that came are shown as they are, from this one on.
     fn shows_all_since(&self, _item: ItemIx) -> bool {
         false

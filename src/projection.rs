@@ -90,11 +90,33 @@ pub trait Projector {
         Vec::new()
     }
 
+    /// Returns how much of an item is left where its slot shows a part of it, or a summary that says a part; `None` where
+    /// that is not known, or where all of it stands or nothing.
+    fn left(&self, _prompt: &Prompt<'_>, _slot: SlotIx) -> Option<Left> {
+        None
+    }
+
     /// Returns the text of what stands in a slot; `None` where the load has no text, where a model wrote it, and for
     /// renditions that are known by their size alone. A policy that puts words of its own into the prompt says them.
     fn text(&self, prompt: &Prompt<'_>, texts: &Texts, slot: SlotIx) -> Option<String> {
         text_as_it_came(prompt.slot(slot), texts, prompt.item(slot).origin)
     }
+}
+
+/// What is left of an item.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Left {
+    /// Tokens of its beginning.
+    pub head: u32,
+    /// Tokens of its end.
+    pub tail: u32,
+    /// Whether the rest can be fetched by a handle.
+    pub has_handle: bool,
+}
+
+impl Left {
+    /// All that it said.
+    pub const ALL: Self = Self { head: u32::MAX, tail: 0, has_handle: false };
 }
 
 /// Returns the text of an item that is shown as it came.
@@ -122,6 +144,10 @@ impl<P: Projector + ?Sized> Projector for Box<P> {
 
     fn firings(&self) -> Vec<Firing> {
         (**self).firings()
+    }
+
+    fn left(&self, prompt: &Prompt<'_>, slot: SlotIx) -> Option<Left> {
+        (**self).left(prompt, slot)
     }
 
     fn text(&self, prompt: &Prompt<'_>, texts: &Texts, slot: SlotIx) -> Option<String> {

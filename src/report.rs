@@ -18,6 +18,7 @@ pub mod metric;
 pub mod numbers;
 pub mod places;
 mod prose;
+mod reasons;
 mod resets;
 pub mod recording;
 pub mod retention;
@@ -37,6 +38,7 @@ use indexmap::{IndexMap, IndexSet};
 use self::numbers::thousands;
 use crate::error::Error;
 use crate::input::Profile;
+use crate::input::policy::Apply;
 use crate::input::profile::written::RecoveryPrice;
 use crate::input::scenario::refetch::{Bound, Refetch};
 use crate::input::suite::Reference;
@@ -75,6 +77,8 @@ pub struct Report {
     pub oracles: Vec<String>,
     /// The share of the evidence that a policy must keep to be advised.
     pub min_evidence: f64,
+    /// Whether tables rank the policies and say why each costs what it does.
+    pub is_ranked: bool,
 }
 
 /// A file that was named, or found where it was looked for, and that is not in a report.
@@ -139,6 +143,8 @@ pub struct Run {
     pub assumed: Arc<Assumed>,
     /// The stages of the policy.
     pub stages: Arc<[StageFacts]>,
+    /// The setting that makes the real agent do it, where the policy has one.
+    pub apply: Option<Arc<Apply>>,
 }
 
 /// What of a load a report speaks of.
@@ -190,6 +196,7 @@ impl Report {
             sessions: Vec::new(),
             oracles: Vec::new(),
             min_evidence: verdict::MIN_EVIDENCE,
+            is_ranked: false,
         }
     }
 

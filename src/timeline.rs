@@ -176,6 +176,8 @@ pub struct Harness {
     pub side_request_ms: Option<u64>,
     /// None follows a request of which more tokens than this were not read from the cache.
     pub side_request_cold_tokens: Tokens,
+    /// So many tokens stand behind the last message of each of its requests; they are billed, and no later prompt reads them.
+    pub unread_tokens: Tokens,
 }
 
 /// What the provider billed for a recorded session.

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use super::load::{self, Workload};
 use super::models::ModelProfiles;
 use crate::catalog::Loaded;
+use crate::diag::Diagnostic;
 use crate::error::Error;
+use crate::input::policy::matches_any;
 use crate::input::scenario::{self, RecoveryMode, Resets};
 use crate::input::{Policy, Profile, ScenarioFile};
 use crate::report::LoadFacts;
@@ -91,6 +93,21 @@ impl Entry {
             || self.spec.recovery == RecoveryMode::Sampled
     }
 
+    /// Returns the profiles that the scenario is made for, of those that are named.
+    fn fitting(&self, named: &[Profile]) -> Result<Vec<Profile>, Error> {
+        let made_for = &self.spec.profiles;
+        let fits = |it: &&Profile| made_for.is_empty() || matches_any(made_for, &it.name);
+        let fitting: Vec<Profile> = named.iter().filter(fits).cloned().collect();
+        if fitting.is_empty() && !named.is_empty() {
+            let message = format!("`{}` is made for other profiles than those named", self.spec.name);
+            let mut problem = Diagnostic::at("profile-unfit", "profiles", message)
+                .help(format!("name one of these with `--profile`: {}", made_for.join(", ")));
+            problem.place.file = self.loaded.origin.label();
+            return Err(vec![problem].into());
+        }
+        Ok(fitting)
+    }
+
     /// Puts it together with what it plays.
     fn ready(&self, workload: Workload, named: &[Profile], models: &ModelProfiles) -> Result<Load, Error> {
         let is_sampled = self.spec.recovery == RecoveryMode::Sampled && workload.has_needs();
@@ -112,7 +129,7 @@ impl Entry {
                 })?;
                 vec![found.clone()]
             }
-            None => named.to_vec(),
+            None => self.fitting(named)?,
         };
         // A model that no profile stands for is priced as the session's own.
         let all = workload.items().filter(|it| is_own && it.models.len() > 1);

@@ -140,6 +140,7 @@ pub(super) fn plan(catalog: &Catalog, comparison: &Comparison) -> Result<Plan, E
         guards: guards.named,
         references: checked.as_ref().map(|it| it.references.clone()).unwrap_or_default(),
         break_even: checked.as_ref().and_then(|it| it.break_even),
+        is_ranked: checked.as_ref().is_some_and(|it| it.ranked),
         has_sum: checked.is_some_and(|it| it.sum),
         skipped,
         as_recorded: Arc::new(as_recorded),

@@ -81,6 +81,7 @@ impl Load {
                 retention: retention.map(Arc::new),
                 assumed: Arc::clone(&assumed[cell.profile]),
                 stages: self.stages(cell),
+                apply: self.applied(cell),
             }
         };
         let cells: Vec<Cell> = self.cells().collect();

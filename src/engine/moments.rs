@@ -4,6 +4,7 @@ use super::Run;
 use crate::input::policy::MemoryPlace;
 use crate::input::policy::Moment;
 use crate::ledger::{Failure, FailureKind, Sink};
+use crate::memory::Edited;
 use crate::projection::{Editor, Projector};
 use crate::quantity::Tokens;
 use crate::timeline::{Due, EventKind, Kind, Phase, Session, StepIx, TurnIx, When};
@@ -140,7 +141,8 @@ impl<'t, P: Projector, S: Sink> Run<'_, 't, P, S> {
         if self.memory_run.is_asked(until) {
             let has_stopped = self.outcome.failure.is_some();
             self.remember();
-            self.memory_run.probe(&self.prompt, until, has_stopped, self.sinks);
+            let view = Edited { prompt: &self.prompt, projector: &*self.projector };
+            self.memory_run.probe(&view, until, has_stopped, self.sinks);
         }
     }
 

@@ -60,9 +60,10 @@ impl<P: Projector, S: Sink> Run<'_, '_, P, S> {
         };
         let usage = self.cache.submit(&view);
         let mut usage = self.checked(usage, shown, (turn_ix, step));
-        // At the tail, memory stands behind everything else, where no earlier prompt agrees.
-        usage.uncached += memory;
-        let prompt = shown + memory;
+        // At the tail, memory and what the harness puts there stand behind everything else, where no earlier prompt agrees.
+        let unread = memory + self.timeline.harness.unread_tokens;
+        usage.uncached += unread;
+        let prompt = shown + unread;
         self.is_cold = shown - usage.read.min(shown) > self.timeline.harness.side_request_cold_tokens;
         let row = RequestRow {
             turn_ix,

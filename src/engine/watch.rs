@@ -5,7 +5,7 @@ use crate::builtin;
 use crate::cache::CacheRule;
 use crate::input::policy::Moment;
 use crate::input::{CacheRules, Layout, Limits, Policy};
-use crate::ledger::{Outcome, Sink};
+use crate::ledger::{Firing, Outcome, Sink};
 use crate::projection::{Ambient, Editor, Projector};
 use crate::recovery::CompiledRecovery;
 use crate::timeline::Timeline;
@@ -33,6 +33,10 @@ impl<P: Projector, W: Watch> Projector for Watched<'_, P, W> {
 
     fn next_pause(&self, idle_ms: u64) -> Option<u64> {
         self.policy.next_pause(idle_ms)
+    }
+
+    fn firings(&self) -> Vec<Firing> {
+        self.policy.firings()
     }
 }
 

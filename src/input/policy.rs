@@ -1,5 +1,6 @@
 //! A policy: what part of a growing history the model gets to see.
 
+pub mod apply;
 mod check;
 pub mod memory;
 mod merge;

@@ -5,8 +5,8 @@ use super::{Memory, Recalled, View, r#use};
 use crate::input::policy::memory::{Memory as Rules, State};
 use crate::ledger::{Loss, MemoryRow, ProbeRow, Sink};
 use crate::quantity::Tokens;
-use crate::timeline::facts::{FactPlane, Form, Plant, Probe};
-use crate::timeline::{Lifecycle, TurnIx, When};
+use crate::timeline::facts::{FactPlane, Form, Plant, Probe, Share};
+use crate::timeline::{ItemIx, Lifecycle, TurnIx, When};
 
 /// A memory at work.
 #[expect(
@@ -24,6 +24,8 @@ pub enum AnyMemory<'t> {
 pub struct MemoryRun<'t> {
     plants: &'t [Plant],
     probes: &'t [Probe],
+    places: &'t [Option<Share>],
+    repeats: &'t [(u32, ItemIx)],
     memory: Option<AnyMemory<'t>>,
     /// How many probes have been answered.
     n_asked: usize,
@@ -49,8 +51,12 @@ impl<'t> MemoryRun<'t> {
     /// Begins to remember; without a memory, what the prompt shows is all that is known.
     #[must_use]
     pub fn new(plane: Option<&'t FactPlane>, memory: Option<AnyMemory<'t>>) -> Self {
-        let (plants, probes): (&[Plant], &[Probe]) = plane.map_or((&[], &[]), |it| (&it.plants, &it.probes));
-        Self { plants, probes, memory, n_asked: 0 }
+        let mut run = Self { plants: &[], probes: &[], places: &[], repeats: &[], memory, n_asked: 0 };
+        if let Some(plane) = plane {
+            (run.plants, run.probes) = (&plane.plants, &plane.probes);
+            (run.places, run.repeats) = (&plane.places, &plane.repeats);
+        }
+        run
     }
 
     /// Returns whether there is a memory.
@@ -144,7 +150,7 @@ impl<'t> MemoryRun<'t> {
 
     fn answer(&mut self, probe: &Probe, view: &impl View, has_stopped: bool) -> ProbeRow {
         let plant = &self.plants[probe.plant as usize];
-        let mut state = view.standing(plant.item);
+        let mut state = self.standing(probe.plant, view);
         let mut loss = None;
         let mut is_found = r#use::answers(None, state);
         if let Some(memory) = self.memory.as_mut().map(AnyMemory::any) {
@@ -169,6 +175,17 @@ impl<'t> MemoryRun<'t> {
             is_found,
             loss,
         }
+    }
+
+    /// Returns how the prompt shows what a plant says, there or where it is said again.
+    fn standing(&self, plant: u32, view: &impl View) -> State {
+        let item = self.plants[plant as usize].item;
+        let first = match self.places.get(plant as usize).copied().flatten() {
+            Some(place) => view.standing_at(item, place),
+            None => view.standing(item),
+        };
+        let again = self.repeats.iter().filter(|it| it.0 == plant);
+        again.fold(first, |state, (_, item)| r#use::nearer(state, view.standing(*item)))
     }
 
     /// Tells what the memory holds when the load is over.

@@ -18,6 +18,7 @@ use self::pool::OpenPool;
 use self::ranked::ranked;
 use self::stay::Stay;
 use self::summarise::summarise;
+use super::Left;
 use super::edit::Editor;
 use super::num::{Env, Known, Num};
 use super::prompt::{Prompt, SlotIx, State};
@@ -148,6 +149,15 @@ impl Act {
             Self::Show { rows, .. } => rows.text(prompt, slot, prompt.slot(slot).rendition),
             Self::Fold(fold) => fold.text(prompt, slot),
             Self::Drop | Self::Summarise(_) | Self::Ping(_) => None,
+        }
+    }
+
+    /// Returns how much is left of an item that it showed in part, or that it summed up.
+    pub(super) fn left(&self, prompt: &Prompt<'_>, slot: SlotIx) -> Option<Left> {
+        match (self, prompt.slot(slot).state) {
+            (Self::Show { rows, .. }, State::Shown) => rows.left(prompt, slot),
+            (Self::Summarise(summary), State::Host | State::Absorbed) => summary.left(prompt, slot),
+            _ => None,
         }
     }
 

@@ -91,6 +91,15 @@ impl Num {
         size.map(|it| Self::new(it, known).eval(&Env::default()))
     }
 
+    /// Returns a size that no state of a stage changes and no missing limit leaves open.
+    #[must_use]
+    pub fn known(size: &Size, known: &Known) -> Option<Tokens> {
+        match Self::new(size, known) {
+            Self::Const(count) if count != UNLIMITED => Some(count),
+            _ => None,
+        }
+    }
+
     /// Returns whether no state of a stage is asked.
     fn is_known(&self) -> bool {
         match self {

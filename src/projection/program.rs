@@ -8,7 +8,7 @@ use super::prompt::{Arrived, Prompt, Shown, SlotIx, State};
 use super::rung::{CompiledRung, Parts};
 use super::test::{Activation, Context, Test};
 use super::writer::Writer;
-use super::{Ambient, Projector, text_as_it_came};
+use super::{Ambient, Left, Projector, text_as_it_came};
 use crate::input::policy::{Lasts, Moment, Pause, Policy, Prefix, Stage};
 use crate::timeline::{Texts, Timeline};
 
@@ -118,6 +118,11 @@ impl Projector for Program {
 
     fn firings(&self) -> Vec<Firing> {
         self.stages.iter().map(|it| it.firing).collect()
+    }
+
+    fn left(&self, prompt: &Prompt<'_>, slot: SlotIx) -> Option<Left> {
+        let by = prompt.slot(slot).by;
+        self.stages.iter().flat_map(|it| &it.rungs).find(|it| it.author == by)?.act.left(prompt, slot)
     }
 
     /// An item's own text, or the words of the template that wrote it.

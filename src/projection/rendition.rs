@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use super::Left;
 use super::filter::{ClassMask, ToolMask};
 use super::num::{Env, Known, Num};
 use super::prompt::{Prompt, Shown, SlotIx};
@@ -225,6 +226,20 @@ impl Rows {
         }
         pool.used += u64::from(exact);
         Some(shown)
+    }
+
+    /// Returns how much is left of the item of a slot that is cut.
+    pub(super) fn left(&self, prompt: &Prompt<'_>, slot: SlotIx) -> Option<Left> {
+        let (item, shown) = (prompt.item(slot), prompt.slot(slot).rendition);
+        let has_handle = match shown {
+            Shown::Truncate => false,
+            Shown::Preview | Shown::Offload => item.handle > 0,
+            _ => return None,
+        };
+        let row = self.rows.iter().find(|it| it.matches(item))?;
+        let render = [&row.render, &row.over_budget].into_iter().find(|it| it.shown == shown)?;
+        let [head, all] = render.cut(item);
+        Some(Left { head, tail: all - head, has_handle })
     }
 
     /// Returns what a template writes of a slot that is shown so.

@@ -139,6 +139,33 @@ impl CompiledScope {
         if n.is_multiple_of(count) { region.to } else { begun }
     }
 
+    /// Returns a region without the steps that one of its ends cuts, where it is taken by steps or turns: what a summary leaves
+    /// of a step would be a call without its result, or a result without its call.
+    pub fn of_whole_steps(&self, edit: &mut Editor<'_, '_>, region: Region) -> Region {
+        let Region { mut from, mut to } = region;
+        if !matches!(self.by, Reach::Units(Unit::Steps | Unit::Turns, _)) || from >= to {
+            return region;
+        }
+        let whole = part(edit.prompt(), self.part);
+        let step_of = |prompt: &Prompt<'_>, at: SlotIx| prompt.item(at).step_ix;
+        let prompt = edit.prompt();
+        let behind = (to..whole.to).find(|it| self.has(prompt, *it));
+        let before = (whole.from..from).rev().find(|it| self.has(prompt, *it));
+        if let Some(cut) = behind.map(|it| step_of(prompt, it)) {
+            while to > from && step_of(prompt, to - 1) == cut {
+                to -= 1;
+            }
+        }
+        if let Some(cut) = before.map(|it| step_of(prompt, it)) {
+            while from < to && step_of(prompt, from) == cut {
+                from += 1;
+            }
+        }
+        let looked_at = behind.unwrap_or(whole.to) - to + from - before.unwrap_or(whole.from);
+        edit.touch(looked_at.into());
+        Region { from, to }
+    }
+
     /// Returns the bounds of what is protected, to be put back by [`CompiledScope::restore`].
     #[must_use]
     pub fn bounds(&self) -> Vec<Region> {

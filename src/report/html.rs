@@ -141,8 +141,8 @@ impl From<Section> for Titled {
     fn from(section: Section) -> Self {
         let mut rows = section.cells(numbers::thousands);
         for (cells, line) in rows.iter_mut().zip(&section.lines) {
-            if let Some(stopped) = &line.stopped {
-                cells[0] = format!("{} ({stopped})", cells[0]);
+            if let Some(note) = line.note() {
+                cells[0] = format!("{} ({note})", cells[0]);
             }
         }
         let columns = section.headings();

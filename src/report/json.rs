@@ -52,6 +52,8 @@ struct TotalLine {
     change: Option<f64>,
     spread: Option<Spread>,
     stopped: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<String>,
 }
 
 /// A verdict, and how people read it.
@@ -69,6 +71,7 @@ impl TotalJson {
             change: (nth > 0).then(|| section.change(it)).flatten(),
             spread: it.spread,
             stopped: it.stopped.clone(),
+            reason: it.reason.clone(),
         });
         Self {
             load: section.load.clone(),

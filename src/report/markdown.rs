@@ -36,8 +36,8 @@ fn write_section(section: &Section, text: &mut String) {
     let _ = writeln!(text, "| {} |", section.headings().join(" | "));
     let _ = writeln!(text, "|---|{}", "---:|".repeat(section.headings().len() - 1));
     for (mut cells, line) in section.cells(numbers::thousands).into_iter().zip(&section.lines) {
-        if let Some(stopped) = &line.stopped {
-            let _ = write!(cells[0], " ({stopped})");
+        if let Some(note) = line.note() {
+            let _ = write!(cells[0], " ({note})");
         }
         let cells: Vec<String> = cells.iter().map(|it| it.replace('|', "\\|")).collect();
         let _ = writeln!(text, "| {} |", cells.join(" | "));

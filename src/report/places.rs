@@ -133,6 +133,7 @@ fn sample() -> Run {
         tally,
         assumed: std::sync::Arc::new(Assumed::default()),
         stages: std::sync::Arc::new([]),
+        apply: None,
     }
 }
 

@@ -1,11 +1,14 @@
 //! The tables of a report: one a group of scenarios and a profile, one line a policy.
 
+use std::sync::Arc;
+
 use indexmap::{IndexMap, IndexSet};
 
 use super::fit::Column;
 use super::metric::{Digits, columns};
 use super::numbers::{self, NONE};
-use super::{ALL, Report, Run, distinct};
+use super::{ALL, Report, Run, distinct, reasons};
+use crate::input::policy::Apply;
 use crate::measure::{Spread, Tally};
 
 /// Up to so many scenarios are shown beside their sum.
@@ -49,6 +52,20 @@ pub struct Line {
     pub spread: Option<Spread>,
     /// Where it stopped at a limit.
     pub stopped: Option<String>,
+    /// Why its cost is not the first policy's, where that is asked for.
+    pub reason: Option<String>,
+    /// The setting that makes the real agent do it, where it is the same everywhere.
+    pub apply: Option<Arc<Apply>>,
+}
+
+impl Line {
+    /// Returns what stands below or beside it: where it stopped, and why its cost is not the first policy's.
+    #[must_use]
+    pub fn note(&self) -> Option<String> {
+        let notes: Vec<&str> =
+            [&self.stopped, &self.reason].into_iter().flatten().map(String::as_str).collect();
+        (!notes.is_empty()).then(|| notes.join("; "))
+    }
 }
 
 /// A group of scenarios.
@@ -123,6 +140,22 @@ impl Section {
         }
         let (cost, other) = tally.costs.total().zip(first.costs.total())?;
         (other > 0.0).then(|| cost / other - 1.0)
+    }
+
+    /// Puts the policies behind the first in the order of their costs; those that cannot be compared with it are last.
+    fn rank(&mut self) {
+        let mut keyed: Vec<(f64, Line)> = std::mem::take(&mut self.lines)
+            .into_iter()
+            .enumerate()
+            .map(|(nth, line)| (if nth == 0 { f64::NEG_INFINITY } else { 0.0 }, line))
+            .collect();
+        self.lines = keyed.iter().map(|it| it.1.clone()).collect();
+        for (key, line) in keyed.iter_mut().skip(1) {
+            *key = self.change(line).unwrap_or(f64::INFINITY);
+        }
+        // Equal costs stay in the order in which they are listed.
+        keyed.sort_by(|one, other| one.0.total_cmp(&other.0));
+        self.lines = keyed.into_iter().map(|it| it.1).collect();
     }
 
     fn line(&self, index: usize, line: &Line, digits: Digits, decimals: usize) -> Vec<String> {
@@ -294,9 +327,14 @@ impl Report {
             by_policy.entry(&run.policy).or_default().push(run);
         }
         let first = by_policy.first().map(|it| it.1.clone()).unwrap_or_default();
+        let baseline = line(&first);
         let lines = by_policy.values().enumerate().filter_map(|(nth, runs)| {
             let spread = (nth > 0 && first.len() > 1).then(|| spread(runs, &first)).flatten();
-            Some(Line { spread, ..line(runs)? })
+            let mut line = Line { spread, ..line(runs)? };
+            if self.is_ranked && nth > 0 {
+                line.reason = baseline.as_ref().and_then(|it| reasons::of(&line, it, runs));
+            }
+            Some(line)
         });
         let days: IndexSet<&str> = first.iter().map(|it| it.assumed.as_of.as_str()).collect();
         let as_of = match (days.iter().min(), days.iter().max()) {
@@ -304,14 +342,18 @@ impl Report {
             (Some(day), _) => (*day).to_owned(),
             _ => String::new(),
         };
-        Section {
+        let mut section = Section {
             load: group.title.clone(),
             profile: profile.unwrap_or(OWN).to_owned(),
             as_of,
             scenarios: first.len(),
             is_part: group.is_part,
             lines: lines.collect(),
+        };
+        if self.is_ranked {
+            section.rank();
         }
+        section
     }
 }
 
@@ -336,7 +378,15 @@ fn line(runs: &[&Run]) -> Option<Line> {
     for run in more {
         tally.add(&run.tally);
     }
-    Some(Line { policy: first.policy.clone(), tally, spread: None, stopped: stopped(runs) })
+    let apply = first.apply.clone().filter(|it| more.iter().all(|run| run.apply.as_ref() == Some(it)));
+    Some(Line {
+        policy: first.policy.clone(),
+        tally,
+        spread: None,
+        stopped: stopped(runs),
+        reason: None,
+        apply,
+    })
 }
 
 /// Says where a policy stopped at a limit, if it did.

@@ -6,7 +6,7 @@ use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Table, Ta
 
 use super::fit::{Fitted, draw, fits, hidden_note, short_names};
 use super::prose::wrap;
-use super::sections::{Detail, Section, columns_of};
+use super::sections::{Detail, Line, Section, columns_of};
 use super::{Report, numbers};
 
 /// How a table is drawn.
@@ -106,7 +106,7 @@ fn fitted(section: &Section, width: Option<usize>) -> Fitted {
     if !fits(&columns, &rows, width) {
         rows = named(section.cells(numbers::short));
     }
-    let notes: Vec<Option<String>> = section.lines.iter().map(|it| it.stopped.clone()).collect();
+    let notes: Vec<Option<String>> = section.lines.iter().map(Line::note).collect();
     draw(&columns, &rows, &notes, width)
 }
 

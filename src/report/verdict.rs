@@ -6,6 +6,7 @@ use super::Report;
 use super::fit::short_names;
 use super::numbers::{percent, signed};
 use super::sections::{Detail, Line, Section};
+use crate::input::policy::Apply;
 use crate::measure::is_open;
 
 /// The share of the evidence that a policy must keep to be advised, unless something else is asked for.
@@ -47,6 +48,9 @@ pub struct Choice {
     pub evidence_kept: Option<f64>,
     /// Whether what is assumed of recovery decides if it is cheaper than the first one.
     pub is_open: bool,
+    /// The setting that makes the real agent do it, with the numbers that it ran with.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub apply: Option<Apply>,
 }
 
 impl Report {
@@ -120,6 +124,7 @@ impl Verdict {
                 evidence_kept: it.tally.evidence_kept(),
                 is_open: own
                     && baseline.is_some_and(|first| is_open(&first.tally.cost_ends(), &it.tally.cost_ends())),
+                apply: it.apply.as_deref().cloned(),
             }
         };
         let cheapest = known.iter().map(|it| it.1).find(|it| is_first(it) || keeps(it));
@@ -170,6 +175,9 @@ impl Verdict {
         }
         if let Some(lossy) = self.lossy_words() {
             words += &lossy;
+        }
+        if let Some(Apply { at, write }) = &best.apply {
+            words += &format!(" To have {name} in {at}: {write}");
         }
         words
     }

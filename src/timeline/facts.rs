@@ -15,6 +15,10 @@ pub struct FactPlane {
     pub facts: Vec<Fact>,
     /// Where they stand in the load, by item.
     pub plants: Vec<Plant>,
+    /// Where in its item each plant stands, by plant, as far as that is known.
+    pub places: Vec<Option<Share>>,
+    /// Items that say again what a plant said, by plant.
+    pub repeats: Vec<(u32, ItemIx)>,
     /// What is asked, in the order of the moments at which it is due.
     pub probes: Vec<Probe>,
     /// The categories that facts are of.
@@ -43,6 +47,24 @@ pub struct Plant {
     pub version: u16,
     /// By how much it changes a running total, where the fact is one.
     pub delta: i32,
+}
+
+/// A place in an item: behind so many of its equal parts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Share {
+    /// How many parts stand in front of it.
+    pub behind: u32,
+    /// How many there are.
+    pub of: u32,
+}
+
+impl Share {
+    /// Returns the token at which the place is in an item of so many.
+    #[must_use]
+    pub fn in_tokens(self, tokens: u32) -> u32 {
+        let at = u64::from(tokens) * u64::from(self.behind) / u64::from(self.of.max(1));
+        u32::try_from(at).unwrap_or(u32::MAX)
+    }
 }
 
 /// How a fact is said.

@@ -107,6 +107,13 @@ fn found(history: &History<'_>, step: usize, rules: &[ActiveRule<'_>]) -> Vec<(I
     by_item.into_iter().collect()
 }
 
+/// What no weight of a need knows; docs/counterfactual.md has more of it.
+const UNKNOWN: [&str; 3] = [
+    "Not known: how much more is fetched where a policy leaves no summary; weights were measured behind a harness's summaries, in the sessions of few projects.",
+    "Not known: what agents get wrong because they go on without fetching; evidence kept says where they could.",
+    "Not known: what a shorter prompt does to replies by itself; they are as recorded under every policy.",
+];
+
 /// Says in a sentence which needs were found.
 fn say(timeline: &mut Timeline, rules: &[ActiveRule<'_>]) {
     let found: Vec<String> = rules
@@ -124,6 +131,7 @@ fn say(timeline: &mut Timeline, rules: &[ActiveRule<'_>]) {
             "Results that later calls needed, as far as the calls repeat what those say: {}.",
             found.join(", ")
         ));
+        timeline.assumptions.extend(UNKNOWN.map(str::to_owned));
     }
 }
 

@@ -19,6 +19,7 @@ pub fn load(
 ) -> Result<Timeline, Error> {
     let mut timeline = made(scenario, recorded)?;
     timeline.refetch = scenario.refetch;
+    timeline.harness.unread_tokens = scenario.unread_tokens;
     Ok(timeline)
 }
 

@@ -3,7 +3,7 @@
 use indexmap::IndexMap;
 
 use super::evidence::{Recover, normalised, turns_back};
-use super::facts::Form;
+use super::facts::{Form, Share};
 use super::{Due, Kind, Level, Need, NewItem, Sizes, Timeline, TimelineBuilder};
 use crate::input::scenario::{Amount, Call, Draws, Generate, ITEM_TOKENS_MAX, ResultSizes, Turn};
 use crate::input::{Scenario, ScenarioFile};
@@ -77,6 +77,7 @@ impl Source {
 struct Writer {
     builder: TimelineBuilder,
     overhead: Tokens,
+    answer_overhead: u32,
     source: Source,
     /// When the next request starts; a load without gaps is over at once.
     at_ms: i64,
@@ -87,7 +88,14 @@ impl Writer {
     /// Begins a timeline with the scenario's name and its stable prefix.
     fn new(spec: &ScenarioFile, draws: Draws) -> Self {
         let source = Source::new(draws, spec.seed);
-        Self { builder: begin(spec), overhead: spec.call_overhead_tokens, source, at_ms: 0, n_turns: 0 }
+        Self {
+            builder: begin(spec),
+            overhead: spec.call_overhead_tokens,
+            answer_overhead: narrow(spec.answer_overhead_tokens),
+            source,
+            at_ms: 0,
+            n_turns: 0,
+        }
     }
 
     /// Returns a number at its place in its pattern and its turn.
@@ -112,8 +120,13 @@ impl Writer {
             calls.zip(0..).for_each(|(call, nth)| self.call(spec, call, (turn, nth)));
         }
         let answer = narrow(self.value(&spec.answer_tokens, turn, 0));
-        let answer_item = NewItem::plain(Kind::Assistant, answer);
+        let shown = answer.saturating_add(self.answer_overhead);
+        let answer_item = NewItem::plain(Kind::Assistant, shown);
         self.builder.step(self.at_ms, Tokens::from(answer), &[answer_item], &[]);
+        if spec.repeats {
+            let results = made.iter().flat_map(|it| it.told()).map(|it| it.0);
+            results.chain(spec.plants.iter().cloned()).for_each(|it| self.builder.repeat(&it));
+        }
         self.wait([&spec.response_ms, &spec.gap_ms], (turn, 0));
         // An answer that called no tool has no results to need.
         if !made.is_empty() {
@@ -134,7 +147,12 @@ impl Writer {
         let output = Tokens::from(text) + Tokens::from(tokens);
         self.builder.step(self.at_ms, output, &reply[usize::from(text == 0)..], &[result]);
         self.wait([&turn.response_ms, &spec.gap_ms], at);
-        self.plant(&spec.plants);
+        for (fact, place) in spec.told() {
+            self.builder.plant(&fact, Form::Explicit, 0);
+            if let Some((behind, of)) = place {
+                self.builder.placed(Share { behind, of });
+            }
+        }
     }
 
     /// Says when the response to the last request starts, and waits for the next request.
@@ -175,6 +193,9 @@ impl Writer {
 /// Begins a timeline with a scenario's name and its stable prefix.
 pub(super) fn begin(spec: &ScenarioFile) -> TimelineBuilder {
     let mut builder = TimelineBuilder::new(&spec.name, &spec.file_tools);
+    if spec.asks_at_end {
+        builder.ask_at_end();
+    }
     if let Some(ratio) = spec.chars_per_token {
         builder.chars_per_token(ratio);
     }

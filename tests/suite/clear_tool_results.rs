@@ -11,7 +11,7 @@ use ctxsim::timeline::{Kind, NewItem, Preserve, Sizes, TimelineBuilder};
 
 /// The prompts of a run of requests, each with a result of so many tokens, behind a system prompt.
 fn prompts(system: u32, results: &[u32]) -> Vec<u64> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("policies/clear_tool_results.ron");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("policies/agents/anthropic/clear_tool_uses.ron");
     let policy = Policy::new(&Source::read(&path).unwrap().decode::<PolicyFile>().unwrap()).unwrap();
     let mut timeline = TimelineBuilder::new("results", &[]);
     timeline.stable(Kind::System, system);

@@ -188,6 +188,8 @@ fn mistaken_lines() -> Vec<Vec<&'static str>> {
     vec![
         [&plain[..], &["--rows", "requests", "--format", "table"]].concat(),
         [&plain[..], &["--rows", "trials"]].concat(),
+        vec!["run", "--scenario", "live_grid/gpt-6-luna/fill_0.9", "--profile", "unlimited"],
+        vec!["run", "recorded/claude-code", "--set", "scenario.load.recorded.assume.resets=perhaps"],
         [&plain[..], &["--chart", "cost", "--format", "html"]].concat(),
         [&plain[..], &["--chart", "change"]].concat(),
         [&plain[..], &["--chart", "costs"]].concat(),

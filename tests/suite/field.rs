@@ -23,7 +23,12 @@ use serde_json::Value;
 
 /// A policy of the field, by the last part of its name.
 fn policy(name: &str) -> Policy {
-    let loaded = Catalog::bundled().policy(&format!("field/{name}")).unwrap_or_else(|it| panic!("{it}"));
+    named(&format!("field/{name}"))
+}
+
+/// A policy by its whole name.
+fn named(name: &str) -> Policy {
+    let loaded = Catalog::bundled().policy(name).unwrap_or_else(|it| panic!("{it}"));
     Policy::new(&loaded.spec).unwrap_or_else(|it| panic!("{it:#?}"))
 }
 

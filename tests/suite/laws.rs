@@ -65,6 +65,7 @@ fn told(spec: &PolicyFile, timeline: &TimelinePlan, limits: &Limits, rules: &Cac
 
 fn identity() -> Policy {
     let spec = PolicyFile {
+        apply: None,
         name: "identity".to_owned(),
         about: "Keeps everything.".to_owned(),
         sources: Vec::new(),

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test stops at what it did not expect")]
 
+mod agents;
 mod block_trace;
 mod cache;
 mod calibrate;
@@ -21,6 +22,7 @@ mod identity;
 mod import;
 mod inputs;
 mod laws;
+mod live_grid;
 mod memory;
 mod oracle;
 mod pictures;

@@ -424,6 +424,7 @@ pub(crate) fn policy() -> BoxedStrategy<PolicyFile> {
                 stage.name = format!("stage_{index}");
             }
             PolicyFile {
+                apply: None,
                 name: "random".to_owned(),
                 about: "Random.".to_owned(),
                 sources: Vec::new(),

@@ -327,6 +327,27 @@ fn a_summary_is_of_no_tool_that_is_left_alone() {
 }
 
 #[test]
+fn a_summary_by_steps_leaves_a_step_whole_that_an_end_of_its_scope_cuts() {
+    let load = turns(&[&[900, 800], &[700]]);
+    // Of the last step, 705 tokens hold the result and 710 the call, too; what the user said belongs to it.
+    let stage = |kept: &str| {
+        format!(
+            r#"(name: "s", when: prompt(above: tokens(2_600)), scope: ({kept}, by: steps(1)),
+                apply: summarise(output: tokens(40), prompt: free))"#
+        )
+    };
+    let last = |kept: &str| *prompts(&stage(kept), &load).last().unwrap();
+
+    assert_eq!(last("keep_recent: tokens(705)"), 40 + 100 + 10 + 700);
+    assert_eq!(last("keep_recent: tokens(710)"), 40 + 100 + 10 + 700);
+    // The first reply is a call; its result stays with it.
+    assert_eq!(
+        last("keep_first: messages(2), keep_recent: tokens(710)"),
+        100 + 10 + 900 + 40 + 100 + 10 + 700
+    );
+}
+
+#[test]
 fn what_is_sent_raw_grows_on_whatever_stages_clear() {
     let clear = |basis: &str| {
         format!(

@@ -12,8 +12,9 @@ mod summary;
 use indexmap::IndexMap;
 
 use self::size::Resolver;
+use super::apply;
 use super::{
-    Action, Cond, Lasts, Moment, Policy, PolicyFile, Recovery, Scope, Stage, StageFile, Step, TableRow,
+    Action, Cond, Lasts, Moment, Policy, PolicyFile, Recovery, Scope, Size, Stage, StageFile, Step, TableRow,
     Template,
 };
 use crate::diag::{Problems, nearest};
@@ -34,6 +35,8 @@ pub(super) fn policy(mut file: PolicyFile, problems: &mut Problems) -> Policy {
     }
     problems.within("layout", |to| layout::layout(file.layout.as_ref(), to));
     recovery(&mut file, problems);
+    problems.within("apply", |to| apply::check(&file, to));
+    file.params = resolved(&file.params);
     Policy { file, stages }
 }
 
@@ -80,6 +83,14 @@ fn stages(policy: &mut PolicyFile, problems: &mut Problems) -> Vec<Stage> {
         problems.push_at("code-with-stages", "code", "a policy is code or stages", help);
     }
     checked
+}
+
+/// Returns parameters without those in them; what is wrong with them has been told.
+fn resolved(params: &IndexMap<String, Size>) -> IndexMap<String, Size> {
+    let resolver = Resolver { params, stages: &[] };
+    let mut values = params.clone();
+    values.values_mut().for_each(|it| resolver.size(it, &mut Problems::default()));
+    values
 }
 
 /// Checks how the agent recovers.

@@ -1,6 +1,7 @@
 //! A policy file as written.
 
 mod action;
+mod apply;
 mod fold;
 mod layout;
 pub mod memory;
@@ -13,6 +14,7 @@ use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
 pub use self::action::*;
+pub use self::apply::*;
 pub use self::fold::*;
 pub use self::layout::*;
 use self::memory::Memory;
@@ -36,6 +38,9 @@ pub struct PolicyFile {
     /// The day on which the sources were read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub as_of: Option<String>,
+    /// The setting that makes the real agent do it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub apply: Option<Apply>,
     /// The policy whose fields this one starts from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub base: Option<String>,

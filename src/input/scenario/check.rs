@@ -51,6 +51,9 @@ fn check_frame(spec: &ScenarioFile, problems: &mut Problems) {
             }
         });
     }
+    check_asks_at_end(spec, problems);
+    problems.within("answer_overhead_tokens", |problems| size(spec.answer_overhead_tokens, problems));
+    problems.within("unread_tokens", |problems| size(spec.unread_tokens, problems));
     problems.within("call_overhead_tokens", |problems| size(spec.call_overhead_tokens, problems));
     if spec.chars_per_token.is_some_and(|it| it <= Decimal::ZERO) {
         problems.push_at(
@@ -58,6 +61,18 @@ fn check_frame(spec: &ScenarioFile, problems: &mut Problems) {
             "chars_per_token",
             "a token has more than no characters",
             "leave it out, or write `4.0`",
+        );
+    }
+}
+
+/// Checks that facts are asked for where a load can plant them.
+fn check_asks_at_end(spec: &ScenarioFile, problems: &mut Problems) {
+    if spec.asks_at_end && !matches!(spec.load, Load::Turns(_) | Load::Generate(_)) {
+        problems.push_at(
+            "asks-nothing",
+            "asks_at_end",
+            "only turns that are written out, or patterns of them, plant facts that can be asked for",
+            "leave it out",
         );
     }
 }

@@ -47,9 +47,21 @@ pub struct ScenarioFile {
     /// Items at the front of every prompt.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stable: Vec<StableItem>,
+    /// Tokens behind the last message of each of the agent's requests, which are billed and which no later prompt reads; 0, when silent.
+    #[serde(default, skip_serializing_if = "is_none_of")]
+    pub unread_tokens: Tokens,
+    /// Whether every fact that was told is asked for when the load is over, beside what turns ask.
+    #[serde(default, skip_serializing_if = "is_no")]
+    pub asks_at_end: bool,
+    /// The profiles that it is made for, `*` is any run of characters: it runs under no other. Any, when silent.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub profiles: Vec<String>,
     /// Tokens that a tool call takes beside its purpose and its arguments.
     #[serde(default)]
     pub call_overhead_tokens: Tokens,
+    /// Tokens that an answer takes in later prompts beside what is billed for it as output; 0, when silent.
+    #[serde(default, skip_serializing_if = "is_none_of")]
+    pub answer_overhead_tokens: Tokens,
     /// Tools whose results are files that can be read again by range.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub file_tools: Vec<String>,
@@ -58,6 +70,18 @@ pub struct ScenarioFile {
     pub chars_per_token: Option<Decimal>,
     /// Where the items come from.
     pub load: Load,
+}
+
+/// Returns whether a flag is not set.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks by reference")]
+fn is_no(flag: &bool) -> bool {
+    !flag
+}
+
+/// Returns whether there are no tokens.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks by reference")]
+fn is_none_of(tokens: &Tokens) -> bool {
+    *tokens == 0
 }
 
 /// How what a prompt does not show is fetched.

@@ -41,6 +41,10 @@ pub struct SuiteFile {
     /// Whether reports add, per policy and profile, a row that sums the scenarios.
     #[serde(default)]
     pub sum: bool,
+    /// Whether tables rank the policies: the first stays in front, then they stand from the cheapest to the dearest, each with the
+    /// reason for its change of cost.
+    #[serde(default)]
+    pub ranked: bool,
     /// Sentences that a reader of the table must know; left out where a run takes other scenarios or profiles.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,

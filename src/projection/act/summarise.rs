@@ -6,11 +6,12 @@ use super::ask::Made;
 use super::fold::extend;
 use super::stay::Left;
 use super::{CompiledSummary, progress};
-use crate::input::policy::Part;
+use crate::input::policy::{Part, SummaryWords};
+use crate::projection;
 use crate::projection::edit::Editor;
 use crate::projection::filter::ClassMask;
 use crate::projection::num::{Env, Num};
-use crate::projection::prompt::{Prompt, SlotIx};
+use crate::projection::prompt::{Prompt, SlotIx, State};
 use crate::projection::region::Region;
 use crate::projection::rung::CompiledRung;
 use crate::projection::scope::UnitSize;
@@ -28,6 +29,7 @@ pub(super) fn summarise(
     activation: &Activation<'_>,
     edit: &mut Editor<'_, '_>,
 ) {
+    let region = rung.scope.of_whole_steps(edit, region);
     if summary.per_unit {
         return summarise_each(rung, summary, region, activation, edit);
     }
@@ -159,6 +161,25 @@ impl CompiledSummary {
         let left = self.stay.as_ref().map(|it| it.left(&batch.slots, prompt, &activation.env));
         let env = Env { input: left.as_ref().map_or(batch.input, |it| it.input), ..activation.env };
         Outcome { left, env, output: self.output.eval(&env), more: self.more.eval(&env) }
+    }
+
+    /// Returns how much it says of what stood in a slot.
+    pub(super) fn left(&self, prompt: &Prompt<'_>, slot: SlotIx) -> Option<projection::Left> {
+        match self.says {
+            SummaryWords::Unknown => None,
+            SummaryWords::Facts => Some(projection::Left::ALL),
+            SummaryWords::Head => {
+                let result = |it: &SlotIx| prompt.item(*it).kind == Kind::ToolResult;
+                let host = (0..=slot).rev().find(|it| prompt.slot(*it).state == State::Host)?;
+                let before = (host..slot).filter(result).map(|it| prompt.item(it).raw);
+                let room = before.fold(prompt.slot(host).tokens, u32::saturating_sub);
+                Some(projection::Left {
+                    head: if result(&slot) { room } else { 0 },
+                    tail: 0,
+                    has_handle: false,
+                })
+            }
+        }
     }
 
     /// Puts the summary in the place of what it replaces, if that makes it smaller; returns how many slots that are.

@@ -136,6 +136,8 @@ impl Writer {
             facts: FactPlane {
                 facts: Vec::with_capacity(n_needles),
                 plants: Vec::with_capacity(n_needles),
+                places: Vec::new(),
+                repeats: Vec::new(),
                 probes: Vec::with_capacity(n_needles),
                 categories: Arc::clone(&of.category_names),
                 draws: DrawSource::Named(crate::rng::Seed(0)),

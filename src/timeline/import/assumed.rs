@@ -85,7 +85,12 @@ impl Assumed {
             Some(SideRequest::AfterTurn { delay }) => Some(delay.0),
         };
         let ttl = conduct.ttl().or(transcript.ttl);
-        Harness { ttl, side_request_ms, side_request_cold_tokens: self.inference.cold_tokens }
+        Harness {
+            ttl,
+            side_request_ms,
+            side_request_cold_tokens: self.inference.cold_tokens,
+            unread_tokens: 0,
+        }
     }
 
     /// Returns whether the bills of a session's earlier requests are asked.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use ctxsim::ledger::Rows;
 
-use super::{folders, json, numbers, picodollars, play, policy, profile, timeline, workload};
+use super::{folders, json, named, numbers, picodollars, play, policy, profile, timeline, workload};
 
 /// What the oracle calls a policy, and what it is called here.
 const POLICIES: [(&str, &str); 15] = [
@@ -23,6 +23,15 @@ const POLICIES: [(&str, &str); 15] = [
     ("compact(150K,1100,aligned,200)", "compact_150k"),
     ("cc_auto(167K,6000,restore5)", "cc_auto"),
     ("volatile(25)", "volatile"),
+];
+
+/// What the oracle calls a policy, and the preset of an agent that is the same: its totals hold with it in place.
+const PRESETS: [(&str, &str); 5] = [
+    ("clear(100K,keep3,edited)", "agents/anthropic/clear_tool_uses"),
+    ("clear(100K,keep3,raw)", "agents/anthropic/clear_tool_uses_each_request"),
+    ("mask(10,1)", "agents/complexity_trap/mask"),
+    ("prune(500,60)", "agents/anthropic/boundary_prune"),
+    ("opencode_prune", "agents/opencode/prune"),
 ];
 
 /// What the oracle calls a cache rule, and the profile that has it with the oracle's prices.
@@ -47,7 +56,11 @@ fn totals(rows: &Rows, picodollars: u128) -> Vec<u128> {
 
 #[test]
 fn every_total_of_the_oracle_is_equal_to_the_token_and_the_picodollar() {
-    let policies: BTreeMap<&str, _> = POLICIES.iter().map(|(theirs, ours)| (*theirs, policy(ours))).collect();
+    let mut policies: BTreeMap<&str, Vec<_>> =
+        POLICIES.iter().map(|(theirs, ours)| (*theirs, vec![policy(ours)])).collect();
+    for (theirs, preset) in PRESETS {
+        policies.get_mut(theirs).unwrap().push(named(preset));
+    }
     let profiles: BTreeMap<&str, _> = RULES.iter().map(|(theirs, ours)| (*theirs, profile(ours))).collect();
     for folder in folders() {
         let exact = json(&folder.join("exact.json"));
@@ -61,10 +74,12 @@ fn every_total_of_the_oracle_is_equal_to_the_token_and_the_picodollar() {
             let timeline = timelines.entry((load, seed)).or_insert_with(|| {
                 timeline(&ctxsim::input::ScenarioFile { seed: seed.parse().unwrap(), ..workload(load) })
             });
-            let rows = play(timeline, &policies[policy], &profiles[rule]);
-            let ours = totals(&rows, picodollars(&rows, &profiles[rule]));
-            if ours != numbers(theirs) {
-                wrong.push(format!("{name}: {ours:?}, expected {theirs}"));
+            for policy in &policies[policy] {
+                let rows = play(timeline, policy, &profiles[rule]);
+                let ours = totals(&rows, picodollars(&rows, &profiles[rule]));
+                if ours != numbers(theirs) {
+                    wrong.push(format!("{name} by {}: {ours:?}, expected {theirs}", policy.name));
+                }
             }
         }
         let (n_wrong, n_all) = (wrong.len(), expected.len());

@@ -191,6 +191,26 @@ impl<'p> Place<'p> {
         slots
     }
 
+    /// The place without the steps that one of its ends cuts, where it is taken by steps or turns.
+    pub(super) fn of_whole_steps(&self, history: &History<'_>, world: &World) -> Self {
+        let mut whole = self.clone();
+        let units = self.scope.by.as_ref().and_then(Extent::units).map(|it| it.0);
+        if !matches!(units, Some(Unit::Steps | Unit::Turns)) || self.region.is_empty() {
+            return whole;
+        }
+        let all = Self { region: part(history, self.scope.part), ..self.clone() }.slots(history, world);
+        let step_of = |slot: usize| history.item(slot).step_ix;
+        let behind = all.iter().find(|it| **it >= self.region.end).map(|it| step_of(*it));
+        let before = all.iter().rev().find(|it| **it < self.region.start).map(|it| step_of(*it));
+        let is_cut = |slot: &usize| Some(step_of(*slot)) == behind || Some(step_of(*slot)) == before;
+        let rest: Vec<usize> = self.region.clone().filter(|it| !is_cut(it)).collect();
+        whole.region = match (rest.first(), rest.last()) {
+            (Some(first), Some(last)) => *first..last + 1,
+            _ => self.region.start..self.region.start,
+        };
+        whole
+    }
+
     /// How the scope is divided.
     pub(super) fn by(&self, history: &History<'_>, world: &World) -> By {
         match &self.scope.by {

@@ -146,6 +146,7 @@ impl Run<'_> {
         activation: &Activation,
         taken: &mut Taken,
     ) -> (u32, u32) {
+        let place = &place.of_whole_steps(&self.history, &self.world);
         if summary.per == SummaryPer::Unit {
             return self.summarise_each(rung, summary, place, activation, taken);
         }

@@ -16,6 +16,8 @@ pub(super) const TURNS_MAX: u64 = 1_000_000;
 const SCALE_MAX: u64 = 10_000;
 /// No request waits longer for the next one, in milliseconds: a year.
 const WAIT_MS_MAX: u64 = 31_536_000_000;
+/// No result tells more facts of one name.
+const SPREAD_MAX: u32 = 10_000;
 /// No load has more items, needs and facts.
 const PARTS_MAX: u64 = 25_000_000;
 
@@ -67,7 +69,9 @@ fn check_turns<'a>(
         problems.within(index, |problems| check_turn(turn, spec.call_overhead_tokens, problems));
         n_parts = n_parts.saturating_add(parts(turn, taken));
         tools.extend(turn.calls.iter().map(|it| it.tool.as_str()));
-        told.extend(turn.calls.iter().flat_map(|it| &it.plants).chain(&turn.plants).map(String::as_str));
+        told.extend(
+            turn.calls.iter().flat_map(|it| it.told().map(|it| it.0)).chain(turn.plants.iter().cloned()),
+        );
         problems.within(format_args!("{index}.asks"), |problems| check_asks(&turn.asks, &told, problems));
     }
     if n_parts > PARTS_MAX {
@@ -87,16 +91,22 @@ fn parts(turn: &Turn, taken: u64) -> u64 {
     let own = count(&[2, turn.revisits.len(), turn.plants.len(), turn.asks.len()]);
     let of_calls = turn.calls.iter().map(|call| {
         let made = call.turns.as_ref().map_or(taken, |it| it.among(taken));
+        let spread = call.spreads.values().fold(0, |sum: u64, it| sum.saturating_add((*it).into()));
         let items = 2 + usize::from(call.text_tokens.most() > 0);
-        product(&[made, turn.rounds.most(), call.times, count(&[items, call.plants.len()])])
+        product(&[
+            made,
+            turn.rounds.most(),
+            call.times,
+            count(&[items, call.plants.len()]).saturating_add(spread),
+        ])
     });
     of_calls.fold(product(&[taken, own]), u64::saturating_add)
 }
 
 /// Checks that what is asked was told, in the same pattern or before it.
-fn check_asks(asks: &[String], told: &IndexSet<&str>, problems: &mut Problems) {
+fn check_asks(asks: &[String], told: &IndexSet<String>, problems: &mut Problems) {
     for (index, fact) in asks.iter().enumerate().filter(|(_, it)| !told.contains(it.as_str())) {
-        let help = match nearest(fact, told.iter().copied()) {
+        let help = match nearest(fact, told.iter().map(String::as_str)) {
             Some(near) => format!("did you mean `{near}`?"),
             None => "name it in `plants` of a turn or a call before".to_owned(),
         };
@@ -143,6 +153,17 @@ fn check_call(spec: &Call, overhead: Tokens, problems: &mut Problems) {
         problems.within(field, |problems| amount(tokens, Unit::Tokens, problems));
     }
     problems.within("gap_ms", |problems| amount(&spec.gap_ms, Unit::Milliseconds, problems));
+    for (name, count) in &spec.spreads {
+        if !(1..=SPREAD_MAX).contains(count) {
+            let message = format!("{count} facts of one result are too few or too many");
+            problems.push_at(
+                "spread-range",
+                format_args!("spreads.{name}"),
+                message,
+                format!("write from 1 to {SPREAD_MAX}"),
+            );
+        }
+    }
     let parts = [spec.purpose_tokens.most(), spec.args_tokens.most(), overhead];
     let parts_fit = parts.iter().all(|it| *it <= ITEM_TOKENS_MAX);
     if parts_fit && call_tokens(spec, overhead) > ITEM_TOKENS_MAX {

@@ -3,7 +3,7 @@
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
-use super::{Amount, Places};
+use super::{Amount, Places, is_no};
 use crate::input::policy::Preserve;
 use crate::quantity::Tokens;
 
@@ -76,6 +76,9 @@ pub struct Turn {
     /// Facts that the user tells, by name; what was told before changes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub plants: Vec<String>,
+    /// Whether the answer says again what this turn's user and results told.
+    #[serde(default, skip_serializing_if = "is_no")]
+    pub repeats: bool,
     /// Facts that the user asks for as they were told last.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub asks: Vec<String>,
@@ -125,6 +128,9 @@ pub struct Call {
     /// Facts that its result tells.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub plants: Vec<String>,
+    /// Facts that stand at the beginnings of its result's equal parts, by a name that their number is put behind: so many.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub spreads: IndexMap<String, u32>,
     /// Why it may be needed again.
     #[serde(default)]
     pub preserve: Preserve,
@@ -169,6 +175,16 @@ pub enum Level {
     ExactEvidence,
     /// The whole.
     RawContent,
+}
+
+impl Call {
+    /// Returns the facts that its result tells, each with its place where that is known.
+    pub fn told(&self) -> impl Iterator<Item = (String, Option<(u32, u32)>)> {
+        let spread = self.spreads.iter().flat_map(|(name, count)| {
+            (0..*count).map(move |nth| (format!("{name}.{}", nth + 1), Some((nth, *count))))
+        });
+        self.plants.iter().map(|it| (it.clone(), None)).chain(spread)
+    }
 }
 
 impl Level {

@@ -28,7 +28,10 @@ impl Setting {
             return self.named(Diagnostic::at("set-value", self.field(), message).help(help));
         }
         // A field that is there by default is in no tree, yet its value may be wrong.
-        let is_of_value = refused.as_ref().is_some_and(|it| it.starts_with("invalid"));
+        let is_choice = self.value.as_str().map(|it| format!("unknown variant `{it}`"));
+        let is_of_value = refused.as_ref().is_some_and(|it| {
+            it.starts_with("invalid") || is_choice.is_some_and(|choice| it.starts_with(&choice))
+        });
         let Some((depth, stop)) = stop.filter(|_| !is_of_value) else {
             let refused = refused.unwrap_or_default();
             let why = self

@@ -1,0 +1,40 @@
+//! The settings that make real agents do what a policy does, with the numbers that it ran with.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use minijinja::value::Value;
+
+use super::{Cell, Load};
+use crate::input::policy::{Apply, Size};
+use crate::projection::num::{Known, Num};
+
+impl Load {
+    /// Returns the setting of a run's policy, where it has one and all its numbers are known.
+    pub(super) fn applied(&self, cell: Cell) -> Option<Arc<Apply>> {
+        let policy = &self.policies[cell.policy];
+        let apply = policy.apply.as_ref()?;
+        let known = Known {
+            limits: self.profiles[cell.profile].limits,
+            chars_per_token: self.workload.items()?.chars_per_token,
+        };
+        let limits = [("limit", Size::Limit), ("window", Size::Window), ("output_limit", Size::OutputLimit)];
+        let limits = limits.map(|(name, size)| (name.to_owned(), size));
+        let params = policy.params.iter().map(|(name, size)| (name.clone(), size.clone()));
+        let numbers: BTreeMap<String, Value> = limits
+            .into_iter()
+            .chain(params)
+            .filter_map(|(name, it)| Some((name, number(&it, &known)?)))
+            .collect();
+        apply.filled(numbers).map(Arc::new)
+    }
+}
+
+/// Returns what a setting says for a size, in the unit in which it is given.
+fn number(size: &Size, known: &Known) -> Option<Value> {
+    match size {
+        Size::Ratio(share) => share.to_string().parse::<f64>().ok().map(Value::from),
+        Size::Chars(count) => Some(Value::from(*count)),
+        other => Num::known(other, known).map(Value::from),
+    }
+}

@@ -1,0 +1,51 @@
+//! What a memory sees of a prompt whose policy says how much it left of an item.
+
+use super::{View, r#use};
+use crate::input::policy::memory::State;
+use crate::projection::{Left, Projector, Prompt};
+use crate::timeline::ItemIx;
+use crate::timeline::facts::Share;
+
+/// A prompt, and the policy that edits it.
+pub(crate) struct Edited<'a, 't, P> {
+    /// The prompt.
+    pub(crate) prompt: &'a Prompt<'t>,
+    /// The policy.
+    pub(crate) projector: &'a P,
+}
+
+impl<P: Projector> Edited<'_, '_, P> {
+    fn left(&self, item: ItemIx) -> Option<Left> {
+        self.projector.left(self.prompt, self.prompt.history().slot_of(item)?)
+    }
+}
+
+impl<P: Projector> View for Edited<'_, '_, P> {
+    fn n_items(&self) -> ItemIx {
+        self.prompt.n_items()
+    }
+
+    fn standing(&self, item: ItemIx) -> State {
+        let standing = r#use::standing(self.prompt, item);
+        if standing == State::Lost && self.left(item) == Some(Left::ALL) {
+            State::Summarised
+        } else {
+            standing
+        }
+    }
+
+    fn standing_at(&self, item: ItemIx, place: Share) -> State {
+        let standing = self.standing(item);
+        if matches!(standing, State::Exact | State::Summarised) {
+            return standing;
+        }
+        let raw = self.prompt.history().slot_of(item).map_or(0, |it| self.prompt.item(it).raw);
+        let at = place.in_tokens(raw);
+        match self.left(item) {
+            Some(left) if at < left.head || at >= raw.saturating_sub(left.tail) => State::Exact,
+            Some(left) if left.has_handle => State::Recoverable,
+            Some(_) => State::Lost,
+            None => standing,
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! Why a policy costs something else than the first: how often it acted, and which parts of the bill moved.
+
+use super::Run;
+use super::firings::idle;
+use super::numbers::{listed, signed, thousands};
+use super::sections::Line;
+use crate::measure::Tally;
+
+/// Parts that move the cost by less than this share of it are not told.
+const TOLD_FROM: f64 = 0.000_5;
+
+/// Up to so many parts are told, the largest first.
+const TOLD: usize = 4;
+
+/// Says why a line's cost is not the first line's; nothing where the two cannot be compared.
+pub(super) fn of(line: &Line, first: &Line, runs: &[&Run]) -> Option<String> {
+    let parts = parts(&line.tally, &first.tally);
+    let acted: u64 = line.tally.outcome.firings.iter().map(|it| it.acted).sum();
+    if acted == 0 && parts.as_ref().is_none_or(Vec::is_empty) {
+        let stages = &runs.first()?.stages;
+        let why =
+            (0..stages.len()).filter_map(|nth| Some(format!("`{}` {}", stages[nth].name, idle(nth, runs)?)));
+        let why: Vec<String> = why.collect();
+        return (!why.is_empty()).then(|| why.join("; "));
+    }
+    let parts = parts?;
+    let times = if acted == 1 { "once".to_owned() } else { format!("{} times", thousands(acted)) };
+    let lead = if acted == 0 { String::new() } else { format!("acted {times}: ") };
+    let said = match parts.as_slice() {
+        [] => "no part of the bill moved".to_owned(),
+        parts => listed(
+            &parts
+                .iter()
+                .take(TOLD)
+                .map(|(name, share)| format!("{name} {}", signed(*share)))
+                .collect::<Vec<_>>(),
+        ),
+    };
+    Some(format!("{lead}{said}"))
+}
+
+/// Returns the parts of the bill that moved, as shares of the first one's cost, the largest first; nothing where the two did not do
+/// the same work, or some cost is not known.
+fn parts(tally: &Tally, first: &Tally) -> Option<Vec<(String, f64)>> {
+    let whole = first.costs.total().filter(|it| *it > 0.0)?;
+    if tally.costs.total().is_none() || tally.outcome.turns_completed != first.outcome.turns_completed {
+        return None;
+    }
+    let summaries = tally.sums.summariser.n;
+    let summaries = match summaries {
+        0 => "no summaries".to_owned(),
+        1 => "1 summary request".to_owned(),
+        n => format!("{} summary requests", thousands(n)),
+    };
+    let (own, other) = (&tally.costs, &first.costs);
+    let parts = [
+        ("cache reads", own.main.read.usd() - other.main.read.usd()),
+        ("cache writes", own.main.write.usd() - other.main.write.usd()),
+        ("uncached input", own.main.uncached.usd() - other.main.uncached.usd()),
+        ("output", own.main.output.usd() - other.main.output.usd()),
+        (summaries.as_str(), own.compaction.usd() - other.compaction.usd()),
+        ("recovery", own.recovery - other.recovery),
+        ("stored contents", own.storage.usd() - other.storage.usd()),
+        ("memory", own.memory.usd() - other.memory.usd()),
+        ("penalties", own.penalty.usd() - other.penalty.usd()),
+    ];
+    let shares = parts.into_iter().map(|(name, usd)| (name.to_owned(), usd / whole));
+    let mut moved: Vec<(String, f64)> = shares.filter(|it| it.1.abs() >= TOLD_FROM).collect();
+    moved.sort_by(|one, other| other.1.abs().total_cmp(&one.1.abs()));
+    Some(moved)
+}

@@ -1,0 +1,57 @@
+//! Policies of the field: each names its sources, each of its stages acts on a bundled load, and what it does there is locked.
+
+mod first_edits;
+mod pairs;
+mod ranking;
+mod reality;
+mod settings;
+mod targets;
+
+use ctxsim::catalog::{Catalog, Kind};
+use ctxsim::compare::{Comparison, Load, Plan};
+use ctxsim::timeline::Timeline;
+
+/// The loads on which they are tried, in this order; the second has reasoning.
+const LOADS: [&str; 2] = ["agents/coding_day", "recorded/claude-code"];
+
+/// The profile under which they are tried: a window of 200,000 tokens.
+const PROFILE: &str = "anthropic/claude-sonnet-4.5";
+
+/// The names of all presets.
+fn names() -> Vec<String> {
+    let catalog = Catalog::bundled();
+    catalog.names(Kind::Policy).filter(|it| it.starts_with("agents/")).map(str::to_owned).collect()
+}
+
+/// The loads, each with all presets in the order of their names.
+fn loads() -> Vec<Load> {
+    let comparison = Comparison {
+        policies: names(),
+        scenarios: LOADS.map(str::to_owned).to_vec(),
+        profiles: vec![PROFILE.to_owned()],
+        ..Comparison::default()
+    };
+    let plan = Plan::new(&Catalog::bundled(), &comparison).unwrap_or_else(|it| panic!("{it}"));
+    let opened = plan.scenarios.iter().map(|it| plan.open(it).unwrap_or_else(|it| panic!("{it}")));
+    opened.flatten().collect()
+}
+
+/// The timeline of a load.
+fn timeline(load: &Load) -> &Timeline {
+    load.workload.items().unwrap_or_else(|| panic!("{} has no items", load.name))
+}
+
+#[test]
+fn there_are_fifty_of_them_and_each_says_where_it_comes_from_and_how_well_that_is_known() {
+    let loads = loads();
+    let presets = &loads[0].policies;
+    assert!(presets.len() >= 50, "{}", presets.len());
+    for policy in presets {
+        let name = &policy.name;
+        assert!(!policy.sources.is_empty() && policy.as_of.is_some(), "{name} names no source or no day");
+        let tag = policy.about.strip_suffix(']').and_then(|it| it.rsplit_once('[')).map(|it| it.1);
+        let known = ["S", "D", "R", "2", "G", "PR", "measured"];
+        let is_known = tag.is_some_and(|it| it.split(['/', ',']).all(|it| known.contains(&it.trim())));
+        assert!(is_known, "{name} does not end with a tag of evidence: {}", policy.about);
+    }
+}

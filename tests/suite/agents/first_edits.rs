@@ -1,0 +1,147 @@
+//! Each stage of each preset acts on a bundled load; when it first does, on what, and what that does to the prefix, is locked.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+
+use ctxsim::cache::CacheRule;
+use ctxsim::compare::Load;
+use ctxsim::engine::{Watch, simulate_watched};
+use ctxsim::explain::{By, Explanation, Same, explain};
+use ctxsim::input::Policy;
+use ctxsim::input::policy::Moment;
+use ctxsim::ledger::{RequestRow, Role, Rows};
+use ctxsim::projection::{Editor, Projector};
+use ctxsim::report::numbers::thousands;
+use indexmap::IndexMap;
+
+use super::{loads, timeline};
+
+/// How many requests with edits are looked at for a stage that has not acted yet.
+const LOOKED_AT: usize = 60;
+
+#[test]
+fn each_stage_of_each_preset_acts_and_what_it_first_does_is_locked() {
+    let loads = loads();
+    let mut of_agents: IndexMap<String, String> = IndexMap::new();
+    for nth in 0..loads[0].policies.len() {
+        let name = loads[0].policies[nth].name.clone();
+        let told = loads.iter().find_map(|load| first_edits(load, &load.policies[nth]));
+        let told = told.unwrap_or_else(|| panic!("{name}: some stage acts on none of the loads"));
+        let agent = name.split('/').nth(1).unwrap_or_default().to_owned();
+        writeln!(of_agents.entry(agent).or_default(), "{name}\n{told}").unwrap();
+    }
+    let mut settings = insta::Settings::clone_current();
+    settings.set_snapshot_path("../../../snapshots/agents");
+    settings.set_prepend_module_to_snapshot(false);
+    settings.set_omit_expression(true);
+    for (agent, told) in &of_agents {
+        settings.bind(|| insta::assert_snapshot!(agent.as_str(), told));
+    }
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("snapshots/agents");
+    let kept = fs::read_dir(folder).unwrap().map(|it| it.unwrap().file_name().into_string().unwrap());
+    let written: BTreeSet<String> = of_agents.keys().map(|it| format!("{it}.snap")).collect();
+    assert_eq!(kept.collect::<BTreeSet<_>>(), written, "what an agent did that is gone stays behind");
+}
+
+/// Says what each stage of a policy first does on a load; nothing, where one does not act.
+fn first_edits(load: &Load, policy: &Policy) -> Option<String> {
+    let profile = &load.profiles[0];
+    let (mut rows, mut edited) = (Rows::default(), Edited::default());
+    let same = |cache: Box<dyn CacheRule>| cache;
+    let (limits, cache) = (&profile.limits, &profile.cache);
+    let outcome = simulate_watched(timeline(load), policy, limits, cache, (&mut edited, same), &mut rows);
+    if outcome.firings.iter().any(|it| it.acted == 0) {
+        return None;
+    }
+    let mut told = format!("  on {}, {} requests", load.name, rows.requests.len());
+    let mut missing: BTreeSet<usize> = (0..policy.stages().len()).collect();
+    let mains: Vec<usize> =
+        (0..rows.requests.len()).filter(|it| rows.requests[*it].role == Role::Main).collect();
+    let sent = edited.in_front_of.iter().filter_map(|it| mains.get(*it));
+    for n in sent.map(|it| it + 1).take(LOOKED_AT) {
+        let explained = explain(timeline(load), policy, profile, n).unwrap_or_else(|it| panic!("{it:?}"));
+        let acted = explained.since.iter().filter_map(|it| match it.by {
+            By::Stage(stage, _) => Some(stage),
+            _ => None,
+        });
+        let first: Vec<usize> = acted.filter(|it| missing.remove(it)).collect();
+        if !first.is_empty() {
+            told += &words(&explained, policy, &rows.requests);
+        }
+        if missing.is_empty() {
+            return Some(told);
+        }
+    }
+    panic!("{}: stages {missing:?} act late", policy.name)
+}
+
+/// Notes in front of which of the agent's own requests something is edited, counted from 0.
+#[derive(Default)]
+struct Edited {
+    n_sent: usize,
+    n_seen: usize,
+    in_front_of: BTreeSet<usize>,
+}
+
+impl Watch for Edited {
+    fn before(&mut self, _: Moment, edit: &mut Editor<'_, '_>) {
+        self.n_seen = edit.prompt().journal().len();
+    }
+
+    fn after(&mut self, moment: Moment, _: &dyn Projector, edit: &mut Editor<'_, '_>) {
+        if edit.prompt().journal().len() > self.n_seen {
+            self.in_front_of.insert(self.n_sent);
+        }
+        self.n_sent += usize::from(moment == Moment::Request);
+    }
+}
+
+/// Says what a request was sent after.
+fn words(it: &Explanation, policy: &Policy, rows: &[RequestRow]) -> String {
+    let mut told = format!("\n  request {}: ", it.n);
+    let of_stage = it.since.iter().filter_map(|done| {
+        let By::Stage(stage, step) = done.by else { return None };
+        let step = if step == 0 { String::new() } else { format!(" (step {})", step + 1) };
+        let [before, after] = done.tokens.map(thousands);
+        let items = if done.n_items == 1 { "item" } else { "items" };
+        Some(format!(
+            "`{}`{step} edits {} {items}, {before} tokens become {after}",
+            policy.stages()[stage].name,
+            done.n_items
+        ))
+    });
+    told += &of_stage.collect::<Vec<_>>().join("; ");
+    let summaries = rows[..it.n - 1].iter().rev().take_while(|it| it.role == Role::Summariser);
+    for row in summaries {
+        let (prompt, read) = (thousands(row.prompt), thousands(row.usage.read));
+        write!(
+            told,
+            "\n    summary request: {prompt} tokens, {read} read, {} written",
+            thousands(row.output)
+        )
+        .unwrap();
+    }
+    let usage = &it.row.usage;
+    let written = usage.write[0] + usage.write[1];
+    write!(
+        told,
+        "\n    prompt: {} tokens, {} read, {} written to the cache",
+        thousands(it.row.prompt),
+        thousands(usage.read),
+        thousands(written)
+    )
+    .unwrap();
+    if let Some(prefix) = &it.prefix {
+        let same = match &prefix.same {
+            Same::All => "begins with all of the request before".to_owned(),
+            Same::Until { .. } => {
+                format!("begins with {} tokens of the request before", thousands(prefix.same_tokens))
+            }
+        };
+        let before = thousands(prefix.tokens);
+        write!(told, "\n    prefix: {same} ({before} tokens)").unwrap();
+    }
+    told
+}

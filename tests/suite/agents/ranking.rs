@@ -1,0 +1,53 @@
+//! The suite `field` ranks every preset and says why each costs what it does.
+
+use ctxsim::catalog::Catalog;
+use ctxsim::compare::{Comparison, Plan};
+use ctxsim::report::Report;
+use ctxsim::report::sections::Detail;
+use ctxsim::report::{json, markdown};
+
+use super::names;
+
+/// Runs the suite on one of its scenarios.
+fn report(scenario: &str, profiles: &[&str]) -> Report {
+    let comparison = Comparison {
+        suite: Some("field".to_owned()),
+        scenarios: vec![scenario.to_owned()],
+        profiles: profiles.iter().map(|it| (*it).to_owned()).collect(),
+        ..Comparison::default()
+    };
+    let plan = Plan::new(&Catalog::bundled(), &comparison).unwrap_or_else(|it| panic!("{it}"));
+    plan.report(None, &|_, _| {}).unwrap_or_else(|it| panic!("{it}"))
+}
+
+#[test]
+fn every_preset_is_ranked_by_its_cost_and_has_one_line_of_reason() {
+    for report in [report("recorded/claude-code", &[]), report("field/triage_long", &["field/sonnet-5"])] {
+        let [section] = &report.sections(Detail::Groups)[..] else { panic!("one table is expected") };
+
+        assert_eq!(section.lines[0].policy, "identity");
+        assert_eq!(section.lines.len(), 1 + names().len());
+        let changes: Vec<f64> = section.lines[1..].iter().filter_map(|it| section.change(it)).collect();
+        assert!(changes.is_sorted() && changes[0] < 0.0, "{changes:?}");
+        for line in &section.lines[1..] {
+            let note = line.note().unwrap_or_else(|| panic!("{} has no reason", line.policy));
+            let says = ["acted ", "never fired", "changed nothing"];
+            assert!(says.iter().any(|it| note.contains(it)), "{}: {note}", line.policy);
+        }
+        assert!(section.lines[0].note().is_none());
+    }
+}
+
+#[test]
+fn the_parts_that_a_reason_names_make_up_the_change() {
+    let report = report("field/triage_long", &["field/sonnet-5"]);
+    let [section] = &report.sections(Detail::Groups)[..] else { panic!("one table is expected") };
+    let line = section.lines.iter().find(|it| it.policy == "agents/anthropic/boundary_prune").unwrap();
+
+    // The oracle's prune: 4,016,994 tokens read become 1,562,622, and 166,718 written become 169,356.
+    assert_eq!(line.reason.as_deref(), Some("acted 19 times: cache reads −37.7% and cache writes +0.5%"));
+    assert_eq!(section.change(line).map(ctxsim::report::numbers::signed).as_deref(), Some("−37.2%"));
+    let text = markdown::report(&report, Detail::Groups);
+    assert!(text.contains("boundary_prune (acted 19 times: cache reads −37.7%"), "{text}");
+    assert!(json::document(&report).unwrap().contains("\"acted 19 times: cache reads"));
+}
