@@ -7,8 +7,6 @@ mod items;
 mod prefix;
 mod record;
 
-use std::iter::repeat_n;
-
 use crate::cache::{CacheRule, Finding};
 use crate::diag::Diagnostic;
 use crate::engine::{simulate, simulate_watched};
@@ -44,6 +42,8 @@ pub struct Explanation {
     pub items: Vec<Standing>,
     /// Tokens of the prompt that no item has: what is remembered, or a summariser's instructions and what it copies.
     pub beside: Tokens,
+    /// Tokens of the items that a summariser does not read, because that is too much for it; those of the oldest.
+    pub unread: Tokens,
     /// The agent's request before it: which row, and how this prompt begins in comparison.
     pub prefix: Option<Prefix>,
     /// What stages and others did since that request, in order.
@@ -116,10 +116,14 @@ pub fn explain(
     simulate_watched(timeline, policy, &profile.limits, &profile.cache, (&mut eyes, look), &mut sink);
     let row = sink.row.unwrap_or(rows[wanted]);
     let asked = shared.take(&row);
-    let nth = rows[..wanted].iter().rev().take_while(|it| it.role != Role::Main).count();
+    let aside_before = rows[..wanted].iter().rev().take_while(|it| it.role != Role::Main);
+    let nth = aside_before.filter(|it| it.role == Role::Summariser).count();
     let [before, this] = std::mem::take(&mut eyes.sent);
     let (this, asked_by) = match this {
         Some(sent) => (sent, None),
+        None if row.role == Role::KeepAlive => {
+            (kept_alive(timeline, &eyes, (n_before, row.prompt), asked.as_ref()), None)
+        }
         None => aside(timeline, policy, &eyes, (n_before, nth), asked.as_ref()),
     };
     let story =
@@ -142,6 +146,7 @@ pub fn explain(
         recorded: recorded.and_then(|it| *it.usage.get(row.step as usize)?),
         items,
         beside: row.prompt.saturating_sub(shown),
+        unread: shown.saturating_sub(row.prompt),
         prefix,
         since,
         finding: asked.map(|it| it.finding),
@@ -239,6 +244,32 @@ fn rung(policy: &Policy, author: u8) -> (usize, usize) {
     (policy.stages().len(), 0)
 }
 
+/// Returns the agent's prompt, of so many tokens, as it stood when a policy sent it to keep it in the cache: behind the first of
+/// the edits since so many requests of the agent that leave as much.
+fn kept_alive(
+    timeline: &Timeline,
+    eyes: &Eyes<'_>,
+    (n_sent, prompt): (usize, Tokens),
+    asked: Option<&Asked>,
+) -> Sent {
+    let links: Vec<Link> = asked.map(|it| it.links.clone()).unwrap_or_default();
+    let mut slots = items::as_they_came(&eyes.items, links.last().map_or(0, |it| it.slot + 1));
+    let mut n_edits = 0;
+    for noted in eyes.edits.iter().take_while(|it| it.n_sent <= n_sent) {
+        let stands: Tokens = slots.iter().map(|it| Tokens::from(it.tokens)).sum();
+        if noted.n_sent == n_sent && stands == prompt {
+            break;
+        }
+        n_edits += 1;
+        if let Some(slot) = slots.get_mut(noted.edit.slot as usize) {
+            *slot = noted.edit.after;
+        }
+    }
+    let shown = eyes.items.iter().zip(&slots);
+    let texts = shown.map(|(item, slot)| text_as_it_came(slot, &timeline.texts, item.origin)).collect();
+    Sent { slots, links, n_edits, only: None, texts }
+}
+
 /// Returns the agent's prompt as it stood when a policy made the n-th request of its own since the agent's last, and the
 /// stage that made it.
 fn aside(
@@ -252,11 +283,11 @@ fn aside(
         let (stage, step) = rung(policy, noted.edit.after.by);
         let action = policy.stages().get(stage).and_then(|it| policy.rungs(it).nth(step)).map(|it| it.action);
         let is_it = noted.n_sent == n_sent && items::is_new_summary(&noted.edit);
-        action.filter(|_| is_it).map_or(0, items::n_requests)
+        action.filter(|_| is_it).map_or(&[] as &[bool], items::requests)
     };
-    let mut summaries = (0..eyes.edits.len()).flat_map(|it| repeat_n(it, asked_for(&eyes.edits[it])));
-    let summary = summaries.nth(nth);
-    let end = summary.unwrap_or(eyes.edits.len());
+    let mut requests =
+        (0..eyes.edits.len()).flat_map(|it| asked_for(&eyes.edits[it]).iter().map(move |reads| (it, *reads)));
+    let (end, reads_items) = requests.nth(nth).unwrap_or((eyes.edits.len(), true));
     // What a summary replaces is edited from its end on, and its own place last.
     let n_edits =
         (0..end).rev().take_while(|it| items::goes_behind(&eyes.edits[*it].edit)).last().unwrap_or(end);
@@ -271,7 +302,7 @@ fn aside(
     let texts = shown.map(|(item, slot)| text_as_it_came(slot, &timeline.texts, item.origin)).collect();
     let links: Vec<Link> = asked.map(|it| it.links.clone()).unwrap_or_default();
     let replaced = eyes.edits.get(n_edits..=end).unwrap_or_default().iter().map(|it| it.edit.slot);
-    let only = asked.is_none().then(|| replaced.collect());
+    let only = asked.is_none().then(|| replaced.filter(|_| reads_items).collect());
     let by = eyes.edits.get(end).map(|it| rung(policy, it.edit.after.by));
     (Sent { slots, links, n_edits, only, texts }, by.map(|(stage, step)| By::Stage(stage, step)))
 }

@@ -20,6 +20,8 @@ pub enum Role {
     Main,
     /// The model that writes summaries.
     Summariser,
+    /// The agent's model, asked for nothing but to keep the prompt in its provider's cache.
+    KeepAlive,
 }
 
 /// How the cache divides a prompt; the parts always sum to it.

@@ -101,6 +101,7 @@ impl Tally {
         self.n_runs = self.n_runs.saturating_add(other.n_runs);
         add_requests(&mut self.sums.main, &other.sums.main);
         add_requests(&mut self.sums.summariser, &other.sums.summariser);
+        add_requests(&mut self.sums.keep_alive, &other.sums.keep_alive);
         self.sums.compactions += other.sums.compactions;
         let (needs, more) = (&mut self.sums.needs, &other.sums.needs);
         needs.calls += more.calls;
@@ -190,10 +191,9 @@ impl Tally {
     /// Returns the expected tokens of everything that was asked and answered.
     #[must_use]
     pub fn expected_total_tokens(&self) -> f64 {
-        let (main, summariser) = (&self.sums.main.tokens, &self.sums.summariser.tokens);
-        (main.prompt() + main.output + summariser.prompt() + summariser.output) as f64
-            + self.recovery_input
-            + self.recovery_output
+        let Sums { main, summariser, keep_alive, .. } = &self.sums;
+        let asked = [main, summariser, keep_alive].map(|it| it.tokens.prompt() + it.tokens.output);
+        asked.into_iter().sum::<u64>() as f64 + self.recovery_input + self.recovery_output
     }
 }
 

@@ -22,6 +22,8 @@ pub struct Costs {
     pub main: Bill,
     /// The summariser's requests, both ways.
     pub compaction: Cost,
+    /// Requests that keep the prompt in the cache, both ways.
+    pub keep_alive: Cost,
     /// Stored contents: the calls that made them, and keeping them.
     pub storage: Cost,
     /// Calls of a memory to the service that holds it.
@@ -41,12 +43,16 @@ impl Costs {
     #[must_use]
     pub fn new(sums: &Sums, index: Option<&PriceIndex>, limit_violations: u32, profile: &Profile) -> Self {
         let unknown = Bill { is_incomplete: true, ..Bill::default() };
-        let (main, summariser) = match (profile.prices.flat(), index) {
+        let [main, summariser, keep_alive] = match (profile.prices.flat(), index) {
             (Some(rates), _) => {
-                (Bill::at(rates, &sums.main.tokens), Bill::at(rates, &sums.summariser.tokens))
+                [&sums.main, &sums.summariser, &sums.keep_alive].map(|it| Bill::at(rates, &it.tokens))
             }
-            (None, Some(index)) => (index.main(&profile.prices), index.summariser(&profile.prices)),
-            (None, None) => (unknown, unknown),
+            (None, Some(index)) => [
+                index.main(&profile.prices),
+                index.summariser(&profile.prices),
+                index.keep_alive(&profile.prices),
+            ],
+            (None, None) => [unknown; 3],
         };
         let stored = match (profile.prices.flat(), index) {
             _ if sums.stored == ExplicitCacheSums::default() => Some(Cost::default()),
@@ -57,12 +63,13 @@ impl Costs {
         Self {
             main,
             compaction: summariser.known(),
+            keep_alive: keep_alive.known(),
             storage: stored.unwrap_or_default(),
             memory: profile.assumptions.memory_call * sums.memory.calls(),
             penalty: profile.assumptions.failure_penalty * u64::from(limit_violations),
             recovery: recovery.unwrap_or_default(),
             is_recovery_unknown: recovery.is_none(),
-            is_unknown: main.is_incomplete || summariser.is_incomplete || stored.is_none(),
+            is_unknown: [main, summariser, keep_alive].iter().any(|it| it.is_incomplete) || stored.is_none(),
         }
     }
 
@@ -75,7 +82,8 @@ impl Costs {
     /// Returns everything in US dollars, or nothing when a price is unknown; the exact parts are summed first.
     #[must_use]
     pub fn total(&self) -> Option<f64> {
-        let exact = (self.base() + self.compaction + self.storage + self.memory + self.penalty).usd();
+        let parts = [self.compaction, self.keep_alive, self.storage, self.memory, self.penalty];
+        let exact = parts.into_iter().fold(self.base(), |sum, it| sum + it).usd();
         (!self.is_unknown && !self.is_recovery_unknown).then_some(exact + self.recovery)
     }
 }
@@ -84,6 +92,7 @@ impl AddAssign<&Self> for Costs {
     fn add_assign(&mut self, other: &Self) {
         self.main += other.main;
         self.compaction += other.compaction;
+        self.keep_alive += other.keep_alive;
         self.storage += other.storage;
         self.memory += other.memory;
         self.penalty += other.penalty;

@@ -49,6 +49,17 @@ pub struct Ambient {
     pub idle_ms: u64,
     /// How long a cache entry lives after its last use, where the provider says so.
     pub ttl_ms: Option<u64>,
+    /// When the policy last sent the prompt to keep it in the cache.
+    pub pinged_ms: i64,
+}
+
+impl Ambient {
+    /// Returns whether the provider's cache has had the time to forget the last prompt.
+    #[must_use]
+    pub fn is_cold(&self) -> bool {
+        let since_ping = u64::try_from(self.now_ms.saturating_sub(self.pinged_ms)).unwrap_or(0);
+        self.ttl_ms.is_some_and(|ttl| self.idle_ms.min(since_ping) > ttl)
+    }
 }
 
 /// A policy: it looks at the prompt at each moment and edits it.
@@ -66,6 +77,12 @@ pub trait Projector {
     /// Returns whether the policy ever acts at a moment; where it does not, it is not asked.
     fn acts_at(&self, _moment: Moment) -> bool {
         true
+    }
+
+    /// Returns the next time since the last request at which the policy acts while nothing is asked, behind one; never, where it
+    /// does not.
+    fn next_pause(&self, _idle_ms: u64) -> Option<u64> {
+        None
     }
 
     /// Returns how often each of its stages has fired, in their order; code has none.
@@ -119,6 +136,10 @@ impl<P: Projector + ?Sized> Projector for Box<P> {
 
     fn acts_at(&self, moment: Moment) -> bool {
         (**self).acts_at(moment)
+    }
+
+    fn next_pause(&self, idle_ms: u64) -> Option<u64> {
+        (**self).next_pause(idle_ms)
     }
 
     fn firings(&self) -> Vec<Firing> {

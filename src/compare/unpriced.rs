@@ -26,7 +26,7 @@ fn parts(runs: &[&Run], profile: &Profile) -> String {
     let uses_write = |class: usize| {
         runs.iter().any(|it| {
             let sums = &it.tally.sums;
-            sums.main.tokens.write[class] + sums.summariser.tokens.write[class] > 0
+            [&sums.main, &sums.summariser, &sums.keep_alive].iter().any(|it| it.tokens.write[class] > 0)
                 || sums.needs.refetched.write[class] > 0.0
         })
     };

@@ -52,6 +52,9 @@ impl<'t, P: Projector, S: Sink> Run<'_, 't, P, S> {
             self.outcome.turns_started += 1;
             self.play_turn(turn_ix).map_err(|kind| Failure { turn: turn_ix + 1, kind })?;
             self.outcome.turns_completed += 1;
+            if turn_ix < last {
+                self.idle(turn_ix);
+            }
         }
         let next_step = self.timeline.spine.step_at(When { turn_ix: last, phase: Phase::SessionEnd });
         let last_step = first_step.max(next_step.saturating_sub(1));
@@ -93,6 +96,25 @@ impl<'t, P: Projector, S: Sink> Run<'_, 't, P, S> {
         self.memory_run.turn_end(&self.prompt, turn_ix);
         self.send_unrecorded(turn_ix, row.steps.end.saturating_sub(1));
         Ok(())
+    }
+
+    /// Lets the policy act while nothing is asked, up to the first request of the next turn.
+    fn idle(&mut self, turn_ix: TurnIx) {
+        let Some(first) = self.projector.next_pause(0) else { return };
+        let (turns, steps) = (&self.timeline.spine.turns, &self.timeline.spine.steps);
+        let next = turns.get(turn_ix as usize + 1).and_then(|it| steps.get(it.steps.start as usize));
+        let (Some(next), Some(last_ms)) = (next, self.last_ms) else { return };
+        let row = &turns[turn_ix as usize];
+        let step = row.steps.end.saturating_sub(1).max(row.steps.start);
+        let mut pause = Some(first);
+        while let Some(idle_ms) = pause
+            && let now_ms = last_ms.saturating_add_unsigned(idle_ms)
+            && now_ms < next.at_ms
+        {
+            (self.ambient.now_ms, self.ambient.idle_ms) = (now_ms, idle_ms);
+            self.project(Moment::Idle, turn_ix, step);
+            pause = self.projector.next_pause(idle_ms);
+        }
     }
 
     /// Lets happen what happened up to a moment, and answers what was asked before it.

@@ -5,6 +5,7 @@ use super::fault::Fault;
 use crate::cache::RequestView;
 use crate::ledger::{CacheUse, FailureKind, RequestRow, Role, Sink};
 use crate::projection::chain::Chain;
+use crate::projection::change::Purpose;
 use crate::projection::{Projector, SideRequest};
 use crate::quantity::Tokens;
 use crate::timeline::{StepIx, TurnIx};
@@ -151,11 +152,18 @@ impl<P: Projector, S: Sink> Run<'_, '_, P, S> {
             None => CacheUse { uncached: request.prompt, ..CacheUse::default() },
         };
         let usage = self.checked(usage, request.prompt, (turn_ix, step));
+        let role = match request.purpose {
+            Purpose::Summary => Role::Summariser,
+            Purpose::KeepAlive => {
+                self.ambient.pinged_ms = self.ambient.now_ms;
+                Role::KeepAlive
+            }
+        };
         let row = RequestRow {
             turn_ix,
             step,
             n: self.number(step),
-            role: Role::Summariser,
+            role,
             at_ms: self.ambient.now_ms,
             prompt: request.prompt,
             usage,

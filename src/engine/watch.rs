@@ -31,6 +31,10 @@ impl<P: Projector, W: Watch> Projector for Watched<'_, P, W> {
         self.watch.after(moment, &self.policy, edit);
     }
 
+    fn next_pause(&self, idle_ms: u64) -> Option<u64> {
+        self.policy.next_pause(idle_ms)
+    }
+
     fn firings(&self) -> Vec<Firing> {
         self.policy.firings()
     }

@@ -4,7 +4,7 @@ use indexmap::IndexMap;
 
 use super::record::Sent;
 use super::{Cause, Story};
-use crate::input::policy::{Action, SummaryPrompt};
+use crate::input::policy::{Action, SecondReads, SummaryPrompt};
 use crate::ledger::RequestRow;
 use crate::projection::prompt::{Edit, Shown};
 use crate::projection::{Slot, SlotIx, State};
@@ -158,11 +158,17 @@ pub(super) fn is_new_summary(edit: &Edit) -> bool {
     edit.after.state == State::Host && edit.after.content != edit.before.content
 }
 
-/// Returns how many requests an action makes each time.
-pub(super) fn n_requests(action: &Action) -> usize {
+/// Returns of each request that an action makes each time whether it reads what the action is done to.
+pub(super) fn requests(action: &Action) -> &'static [bool] {
     match action {
-        Action::Summarise(it) if it.prompt != SummaryPrompt::Free => 1 + usize::from(it.again.is_some()),
-        _ => 0,
+        Action::Summarise(it) if it.prompt != SummaryPrompt::Free => {
+            match it.again.as_ref().map(|it| it.reads) {
+                None => &[true],
+                Some(SecondReads::History) => &[true, true],
+                Some(SecondReads::Summary) => &[true, false],
+            }
+        }
+        _ => &[],
     }
 }
 

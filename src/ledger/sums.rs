@@ -81,6 +81,8 @@ pub struct Sums {
     pub main: RequestSums,
     /// The summariser's requests.
     pub summariser: RequestSums,
+    /// Requests that keep the prompt in the provider's cache.
+    pub keep_alive: RequestSums,
     /// Summaries that replaced something; a second request that looks over one replaces nothing.
     pub compactions: u64,
     /// The needs.
@@ -121,6 +123,7 @@ impl Sink for Sums {
                     self.needs.refetched += row.carried_tokens();
                 }
             }
+            Role::KeepAlive => self.keep_alive.add(row),
             Role::Summariser => {
                 self.compactions += u64::from(row.items > 0);
                 self.summariser.add(row);

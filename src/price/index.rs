@@ -10,6 +10,7 @@ use crate::quantity::{Cost, Tokens};
 pub struct PriceRows {
     main: Vec<Row>,
     summariser: Vec<Row>,
+    keep_alive: Vec<Row>,
     stored: Vec<ExplicitCacheRow>,
 }
 
@@ -26,6 +27,7 @@ impl Sink for PriceRows {
         let rows = match row.role {
             Role::Main => &mut self.main,
             Role::Summariser => &mut self.summariser,
+            Role::KeepAlive => &mut self.keep_alive,
         };
         let tokens = row.tokens();
         rows.push(Row { prompt: tokens.prompt(), at_ms: row.at_ms, tokens });
@@ -43,6 +45,7 @@ impl Sink for PriceRows {
 pub struct PriceIndex {
     main: Side,
     summariser: Side,
+    keep_alive: Side,
     stored: Vec<ExplicitCacheRow>,
 }
 
@@ -57,7 +60,8 @@ struct Side {
 
 impl From<PriceRows> for PriceIndex {
     fn from(rows: PriceRows) -> Self {
-        Self { main: Side::new(rows.main), summariser: Side::new(rows.summariser), stored: rows.stored }
+        let [main, summariser, keep_alive] = [rows.main, rows.summariser, rows.keep_alive].map(Side::new);
+        Self { main, summariser, keep_alive, stored: rows.stored }
     }
 }
 
@@ -72,6 +76,12 @@ impl PriceIndex {
     #[must_use]
     pub fn summariser(&self, prices: &Prices) -> Bill {
         self.summariser.bill(prices)
+    }
+
+    /// Prices the requests that keep the prompt in the cache.
+    #[must_use]
+    pub fn keep_alive(&self, prices: &Prices) -> Bill {
+        self.keep_alive.bill(prices)
     }
 
     /// Prices the stored contents, each by its own length when it was made; nothing when some part has no price.

@@ -44,6 +44,7 @@ pub(super) enum Act {
     Drop,
     Summarise(Arc<CompiledSummary>),
     Fold(Arc<CompiledFold>),
+    Ping(Num),
 }
 
 /// A pool of exact tokens.
@@ -121,6 +122,9 @@ impl Act {
             },
             Action::Drop => Self::Drop,
             Action::Fold(fold) => Self::Fold(Arc::new(CompiledFold::new(fold, policy, spine, known, writer))),
+            Action::Ping { output } => {
+                Self::Ping(output.as_ref().map_or(Num::Const(1), |it| Num::new(it, known)))
+            }
             Action::Summarise(it) => Self::Summarise(Arc::new(CompiledSummary::new(it, timeline, known))),
         }
     }
@@ -130,7 +134,7 @@ impl Act {
     pub(super) fn budget(&self) -> Option<CompiledBudget> {
         match self {
             Self::Show { budget, .. } => *budget,
-            Self::Drop | Self::Summarise(_) | Self::Fold(_) => None,
+            Self::Drop | Self::Summarise(_) | Self::Fold(_) | Self::Ping(_) => None,
         }
     }
 
@@ -144,7 +148,7 @@ impl Act {
         match self {
             Self::Show { rows, .. } => rows.text(prompt, slot, prompt.slot(slot).rendition),
             Self::Fold(fold) => fold.text(prompt, slot),
-            Self::Drop | Self::Summarise(_) => None,
+            Self::Drop | Self::Summarise(_) | Self::Ping(_) => None,
         }
     }
 
@@ -166,6 +170,7 @@ impl Act {
                 stands.state == State::Shown && rendered.is_some_and(|it| it.tokens < stands.tokens)
             }
             Self::Drop | Self::Summarise(_) | Self::Fold(_) => true,
+            Self::Ping(_) => false,
         }
     }
 
@@ -173,7 +178,7 @@ impl Act {
     pub(super) fn rows(&self) -> Option<&Rows> {
         match self {
             Self::Show { rows, .. } => Some(rows),
-            Self::Drop | Self::Summarise(_) | Self::Fold(_) => None,
+            Self::Drop | Self::Summarise(_) | Self::Fold(_) | Self::Ping(_) => None,
         }
     }
 }
@@ -190,6 +195,7 @@ pub(super) fn apply(rung: &mut CompiledRung, activation: &Activation<'_>, edit: 
             let fold = Arc::clone(fold);
             return fold::fold(rung, &fold, region, activation, edit);
         }
+        Act::Ping(output) => return ask::ping(output.eval(&activation.env), edit),
         Act::Show { .. } | Act::Drop => match rung.scope.order {
             Order::Oldest => in_order(rung, region, activation, edit),
             Order::Newest | Order::Largest => ranked(rung, region, activation, edit),
@@ -225,7 +231,7 @@ fn touch_slot(
             u32::from(if *grows { edit.resize(slot, rendered) } else { edit.shrink(slot, rendered) })
         }
         Act::Drop => edit.take_out(slot),
-        Act::Summarise(_) | Act::Fold(_) => 0,
+        Act::Summarise(_) | Act::Fold(_) | Act::Ping(_) => 0,
     }
 }
 

@@ -54,6 +54,18 @@ pub struct SideRequest {
     pub output: Tokens,
     /// Turns that its summary replaces, an earlier summary counting as one.
     pub items: u32,
+    /// What it is for.
+    pub purpose: Purpose,
+}
+
+/// What a policy makes a request for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Purpose {
+    /// To have something written.
+    #[default]
+    Summary,
+    /// To keep the prompt in the provider's cache.
+    KeepAlive,
 }
 
 /// What a policy did since the last request.

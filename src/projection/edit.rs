@@ -228,6 +228,11 @@ impl<'p, 't> Editor<'p, 't> {
         self.absorb_as(slots, Text { tokens, content }, request);
     }
 
+    /// Returns how many requests beside the agent's own are to be sent.
+    pub(super) fn n_asked(&self) -> usize {
+        self.log.requests.len()
+    }
+
     /// Sends a request beside the agent's own.
     pub(crate) fn ask(&mut self, request: SideRequest) {
         self.log.requests.push(request);

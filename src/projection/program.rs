@@ -9,17 +9,18 @@ use super::rung::{CompiledRung, Parts};
 use super::test::{Activation, Context, Test};
 use super::writer::Writer;
 use super::{Ambient, Left, Projector, text_as_it_came};
-use crate::input::policy::{Lasts, Moment, Policy, Prefix, Stage};
+use crate::input::policy::{Lasts, Moment, Pause, Policy, Prefix, Stage};
 use crate::timeline::{Texts, Timeline};
 
 /// Every moment, in the order of its number.
-const MOMENTS: [Moment; 6] = [
+const MOMENTS: [Moment; 7] = [
     Moment::Entry,
     Moment::TurnStart,
     Moment::Request,
     Moment::TurnEnd,
     Moment::SessionStart,
     Moment::SessionEnd,
+    Moment::Idle,
 ];
 
 /// A policy made ready.
@@ -27,7 +28,7 @@ const MOMENTS: [Moment; 6] = [
 pub struct Program {
     stages: Vec<CompiledStage>,
     /// Which stages are considered, by moment.
-    by_moment: [Vec<usize>; 6],
+    by_moment: [Vec<usize>; 7],
     /// By stage: how it last left the prompt, where some condition asks after it.
     marks: Vec<Option<Mark>>,
 }
@@ -36,6 +37,8 @@ pub struct Program {
 #[derive(Clone, Debug, PartialEq)]
 struct CompiledStage {
     index: u16,
+    /// After how long a pause it is considered; such a stage is never looked at in a glance.
+    pause: Option<Pause>,
     when: Test,
     rungs: Vec<CompiledRung>,
     lasts: Lasts,
@@ -61,7 +64,12 @@ impl Program {
             let parts = Parts { stage, policy, timeline, context, writer: writer.as_ref() };
             CompiledStage {
                 index: u16::try_from(index).unwrap_or(u16::MAX),
-                when: stage.when.as_ref().map_or(Test::Always, |it| Test::new(it, &context)),
+                pause: stage.pause,
+                when: match (&stage.when, stage.pause) {
+                    (None, None) => Test::Always,
+                    (Some(when), None) => Test::new(when, &context),
+                    (when, Some(_)) => Test::All(when.iter().map(|it| Test::new(it, &context)).collect()),
+                },
                 rungs: policy
                     .rungs(stage)
                     .map(|rung| {
@@ -101,6 +109,11 @@ impl Projector for Program {
     #[inline]
     fn acts_at(&self, moment: Moment) -> bool {
         !self.by_moment[moment as usize].is_empty()
+    }
+
+    fn next_pause(&self, idle_ms: u64) -> Option<u64> {
+        let idle = self.by_moment[Moment::Idle as usize].iter();
+        idle.filter_map(|it| self.stages[*it].pause?.next(idle_ms)).min()
     }
 
     fn firings(&self) -> Vec<Firing> {
@@ -154,6 +167,9 @@ impl CompiledStage {
         edit: &mut Editor<'_, '_>,
         is_known_to_hold: bool,
     ) {
+        if self.pause.is_some_and(|it| !it.is_at(ambient.idle_ms)) {
+            return;
+        }
         let arrived = edit.prompt().arrived();
         let env = Env { start: edit.prompt().tokens(), ..Env::default() };
         let session = edit.prompt().history().session_from();
@@ -163,7 +179,7 @@ impl CompiledStage {
         if !is_known_to_hold && !first.holds(&self.when, &activation, edit) {
             return;
         }
-        let n_edits = edit.prompt().journal().len();
+        let (n_edits, n_asked) = (edit.prompt().journal().len(), edit.n_asked());
         for (n, rung) in self.rungs.iter_mut().enumerate() {
             if n > 0 && (!rung.is_due(&activation, edit) || rung.begins_done(&activation, edit)) {
                 continue;
@@ -181,9 +197,9 @@ impl CompiledStage {
                 super::act::apply(rung, &activation, edit);
             }
         }
-        let has_acted = edit.prompt().journal().len() > n_edits;
-        self.firing.count(has_acted);
-        if self.is_marked && has_acted {
+        let has_edited = edit.prompt().journal().len() > n_edits;
+        self.firing.count(has_edited || edit.n_asked() > n_asked);
+        if self.is_marked && has_edited {
             let tokens = edit.prompt().tokens();
             marks[usize::from(self.index)] = Some(Mark { session, tokens, arrived });
         }

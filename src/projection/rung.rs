@@ -141,7 +141,7 @@ impl CompiledRung {
     pub(super) fn takes_one(&self) -> bool {
         self.goal.is_none()
             && self.scope.is_whole_part()
-            && !matches!(self.act, Act::Summarise(_) | Act::Fold(_))
+            && !matches!(self.act, Act::Summarise(_) | Act::Fold(_) | Act::Ping(_))
     }
 
     pub(super) fn is_due(&mut self, activation: &Activation<'_>, edit: &mut Editor<'_, '_>) -> bool {

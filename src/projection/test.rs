@@ -262,7 +262,7 @@ impl Test {
             }
             Self::Count(unit, relation, count) => relation.holds(counted(look, *unit), *count),
             Self::Idle(longer_than) => ambient.idle_ms > *longer_than,
-            Self::CacheCold => ambient.ttl_ms.is_some_and(|ttl| ambient.idle_ms > ttl),
+            Self::CacheCold => ambient.is_cold(),
             Self::All(parts) => parts.iter().all(|it| it.holds(look)),
             Self::Any(parts) => parts.iter().any(|it| it.holds(look)),
             Self::Not(part) => !part.holds(look),

@@ -33,7 +33,15 @@ struct Document<'a> {
     stages: Vec<DoneJson>,
     recoveries: Vec<NeedJson>,
     tokens_beside_items: Tokens,
+    #[serde(skip_serializing_if = "is_none")]
+    tokens_unread: Tokens,
     items: Vec<ItemJson<'a>>,
+}
+
+/// Returns whether there are no tokens.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+fn is_none(tokens: &Tokens) -> bool {
+    *tokens == 0
 }
 
 /// What the cache did.
@@ -171,6 +179,7 @@ pub fn json(it: &Explanation, context: Context<'_>, has_texts: bool) -> Result<S
             })
             .collect(),
         tokens_beside_items: it.beside,
+        tokens_unread: it.unread,
         items: it.items.iter().map(|it| item(it, changes(&it.causes), has_texts)).collect(),
     };
     Ok(serde_json::to_string_pretty(&document)? + "\n")

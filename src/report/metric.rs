@@ -72,6 +72,11 @@ const METRICS: &[Metric] = &[
     metric("compaction.items", |it| it.sums.summariser.items.into()),
     metric("compaction.input_tokens", |it| it.sums.summariser.tokens.prompt().into()),
     metric("compaction.output_tokens", |it| it.sums.summariser.tokens.output.into()),
+    // Requests that keep the prompt in the provider's cache while nothing is asked, and what of their prompts was read there.
+    metric("keep_alive.requests", |it| it.sums.keep_alive.n.into()),
+    metric("keep_alive.input_tokens", |it| it.sums.keep_alive.tokens.prompt().into()),
+    metric("keep_alive.cache_read_tokens", |it| it.sums.keep_alive.tokens.read.into()),
+    metric("keep_alive.output_tokens", |it| it.sums.keep_alive.tokens.output.into()),
     // Fetching needed evidence again: calls, those beyond the first for one need, the tokens that they read (overheads
     // included) and write, and needs that nothing could recover; null where the timeline has no needs.
     metric("recovery.expected_calls", |it| if_needed(it, it.sums.needs.calls))
@@ -91,6 +96,8 @@ const METRICS: &[Metric] = &[
     metric("cost_usd.recovery", |it| it.costs.recovery.into()),
     // The summariser's requests.
     metric("cost_usd.compaction", |it| usd(it, it.costs.compaction)),
+    // Requests that keep the prompt in the cache.
+    metric("cost_usd.keep_alive", |it| usd(it, it.costs.keep_alive)),
     // Stored contents: the calls that made them, and keeping them.
     metric("cost_usd.storage", |it| usd(it, it.costs.storage)),
     // Requests over a limit.

@@ -62,6 +62,7 @@ fn parts(tally: &Tally, first: &Tally) -> Option<Vec<(String, f64)>> {
         ("uncached input", own.main.uncached.usd() - other.main.uncached.usd()),
         ("output", own.main.output.usd() - other.main.output.usd()),
         (summaries.as_str(), own.compaction.usd() - other.compaction.usd()),
+        ("requests that keep the cache", own.keep_alive.usd() - other.keep_alive.usd()),
         ("recovery", own.recovery - other.recovery),
         ("stored contents", own.storage.usd() - other.storage.usd()),
         ("memory", own.memory.usd() - other.memory.usd()),

@@ -267,6 +267,7 @@ pub(super) fn request<'a>(
         role: match row.role {
             Role::Main => "main",
             Role::Summariser => "summariser",
+            Role::KeepAlive => "keep_alive",
         },
         t_s: row.at_ms as f64 / 1_000.0,
         prompt_tokens: row.prompt,

@@ -2,6 +2,7 @@
 
 use ctxsim::input::policy::Moment;
 use ctxsim::input::{Format, Policy, decode};
+use ctxsim::projection::change::Purpose;
 use ctxsim::projection::prompt::SlotIx;
 use ctxsim::projection::{Ambient, Editor, Projector, SideRequest};
 use serde::Deserialize;
@@ -132,6 +133,12 @@ fn compact(edit: &mut Editor<'_, '_>, policy: Compact) {
     }
     let chain = (policy.prompt == SummaryPrompt::Aligned).then(|| edit.chain().asking(policy.instruction));
     let before = if chain.is_some() { prompt } else { policy.own_system() + prompt - stable };
-    let request = SideRequest { prompt: before + policy.instruction, chain, output: policy.output, items: 1 };
+    let request = SideRequest {
+        prompt: before + policy.instruction,
+        chain,
+        output: policy.output,
+        items: 1,
+        purpose: Purpose::Summary,
+    };
     edit.summarise(&gone, policy.summary, Some(request));
 }

@@ -8,7 +8,7 @@ use ctxsim::explain::{Explanation, explain};
 use ctxsim::input::scenario::Assume;
 use ctxsim::input::text::decode::decode;
 use ctxsim::input::{Format, Limits, Policy, PolicyFile, Profile, ProfileFile, Source};
-use ctxsim::ledger::Rows;
+use ctxsim::ledger::{Role, Rows};
 use ctxsim::price;
 use ctxsim::quantity::UNLIMITED;
 use ctxsim::report::explain::{json, rendered, table};
@@ -260,7 +260,8 @@ fn found(it: &Explanation) -> Result<(), TestCaseError> {
 /// What must hold of every explanation.
 fn adds_up(it: &Explanation) -> Result<(), TestCaseError> {
     let shown: u64 = it.items.iter().map(|it| u64::from(it.now.tokens)).sum();
-    prop_assert_eq!(shown + it.beside, it.row.prompt);
+    prop_assert_eq!(shown + it.beside - it.unread, it.row.prompt);
+    prop_assert!(it.unread == 0 || it.row.role == Role::Summariser);
     let read: u64 = it.items.iter().map(|it| it.cached.read).sum();
     let written: u64 = it.items.iter().map(|it| it.cached.written).sum();
     prop_assert_eq!(read, it.row.usage.read);

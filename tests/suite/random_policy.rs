@@ -4,9 +4,10 @@ mod conditions;
 
 use ctxsim::input::PolicyFile;
 use ctxsim::input::policy::{
-    Action, Budget, Count, Counter, Counts, Extent, Fold, FoldedResults, Keep, Kept, Kind, Lasts, Moment,
-    Order, Part, Prefix, Preserve, Recovery, Rendition, Restore, Scope, SecondCall, SecondReads, Shown, Size,
-    StageFile, Step, Summarise, SummaryPer, SummaryPrompt, SummaryWords, Supersedes, TableRow, Unit,
+    Action, Budget, Cond, Count, Counter, Counts, Duration, Extent, Fold, FoldedResults, Keep, Kept, Kind,
+    Lasts, Moment, Order, Part, Pause, Prefix, Preserve, Recovery, Rendition, Restore, Scope, SecondCall,
+    SecondReads, Shown, Size, StageFile, Step, Summarise, SummaryPer, SummaryPrompt, SummaryWords,
+    Supersedes, TableRow, Unit,
 };
 use proptest::prelude::*;
 use proptest::sample::{select, subsequence};
@@ -342,6 +343,7 @@ fn late_stage() -> BoxedStrategy<StageFile> {
                 lasts: Some(possible(lasts, &at)),
                 name: String::new(),
                 at: Some(at),
+                pause: None,
                 when,
                 scope: Some(scope),
                 apply: Some(apply),
@@ -382,6 +384,26 @@ fn entry_stage() -> BoxedStrategy<StageFile> {
         .boxed()
 }
 
+/// A stage that acts while nothing is asked, or only sends the prompt then.
+fn idle_stage() -> BoxedStrategy<StageFile> {
+    let pause = (select(vec![2_000, 60_000, 299_000, 301_000]), 1_u64..4)
+        .prop_map(|(after, times)| Pause { after: Duration(after), times });
+    let ping = prop::option::of((0_u64..9).prop_map(Size::Tokens)).prop_map(|output| StageFile {
+        apply: Some(Action::Ping { output }),
+        when: Some(Cond::Always),
+        ..StageFile::default()
+    });
+    let stage = prop_oneof![1 => ping.boxed(), 1 => late_stage()];
+    (pause, stage)
+        .prop_map(|(pause, stage)| StageFile {
+            at: Some(vec![Moment::Idle]),
+            pause: Some(pause),
+            lasts: stage.lasts.filter(|it| *it == Lasts::Request),
+            ..stage
+        })
+        .boxed()
+}
+
 fn recovery() -> BoxedStrategy<Option<Recovery>> {
     let reread = (1_u64..4, prop::option::of(plain_size()))
         .prop_map(|(limit, fits)| Some(Recovery::NaiveReread { limit, fits }));
@@ -391,7 +413,7 @@ fn recovery() -> BoxedStrategy<Option<Recovery>> {
 /// A policy of up to four stages, of which `Policy::new` has nothing to complain.
 pub(crate) fn policy() -> BoxedStrategy<PolicyFile> {
     let stages =
-        prop::collection::vec(prop_oneof![1 => entry_stage().boxed(), 4 => late_stage().boxed()], 1..=4);
+        prop::collection::vec(prop_oneof![2 => entry_stage(), 8 => late_stage(), 1 => idle_stage()], 1..=4);
     let table = || prop::collection::vec(row(), 1..=3);
     let kinds = vec![Kind::User, Kind::Assistant, Kind::ToolCall, Kind::ToolResult, Kind::Summary];
     let adds = prop::collection::vec((select(kinds), (0_u64..200).prop_map(Size::Tokens)), 0..4);

@@ -3,7 +3,7 @@
 use ctxsim::engine::simulate;
 use ctxsim::input::profile::Steps;
 use ctxsim::input::{CacheRules, Format, Limits, Policy, decode};
-use ctxsim::ledger::{FailureKind, Outcome, Role, Rows};
+use ctxsim::ledger::{FailureKind, Outcome, RequestRow, Role, Rows};
 use ctxsim::timeline::{Kind, NewItem, Preserve, Sizes, Timeline, TimelineBuilder, tool_form};
 
 use crate::oracle;
@@ -475,4 +475,56 @@ fn a_result_is_superseded_once_its_call_or_its_file_has_come_again() {
     assert_eq!(prompts(&drop("same_file"), &timeline), [100, 1_110, 3_120, 7_130, 12_120, 28_130]);
     assert_eq!(prompts(&drop("same_call"), &timeline), [100, 1_110, 3_120, 7_130, 15_140, 29_140]);
     assert_eq!(prompts(&drop("same_file, same_call"), &timeline).last(), Some(&28_130));
+}
+
+/// Whole prefixes that are forgotten after five minutes; ten pass between two turns.
+const MINUTES: CacheRules = CacheRules::PrefixInterval { steps: STEPS, ttl_ms: Some(300_000) };
+
+#[test]
+fn a_prompt_that_is_sent_while_nothing_is_asked_is_still_in_the_cache_when_the_user_comes_back() {
+    let ping = |times: u64| {
+        format!(r#"(name: "p", at: [idle], pause: (after: "4m", times: {times}), apply: ping())"#)
+    };
+    let timeline = turns(&[&[], &[], &[]]);
+    let of = |times| {
+        let (rows, outcome) = play(&ping(times), &timeline, &Limits::NONE, &MINUTES);
+        let is_ping = |it: &&RequestRow| it.role == Role::KeepAlive;
+        let pings: Vec<_> = rows.requests.iter().filter(is_ping).map(|it| it.at_ms / 60_000).collect();
+        let read: Vec<_> =
+            rows.requests.iter().filter(|it| it.role == Role::Main).map(|it| it.usage.read).collect();
+        (pings, read, outcome.firings[0].acted)
+    };
+
+    // Nobody comes back after the last turn as far as the load says.
+    assert_eq!(of(1), (vec![14, 24], vec![0, 0, 0], 2));
+    assert_eq!(of(2), (vec![14, 18, 24, 28], vec![0, 150, 300], 4));
+    assert_eq!(of(9), (vec![14, 18, 24, 28], vec![0, 150, 300], 4));
+}
+
+#[test]
+fn a_cache_that_was_kept_is_not_cold() {
+    let stages = r#"
+        (name: "p", at: [idle], pause: (after: "4m", times: 2), apply: ping()),
+        (name: "cut", at: [turn_start], when: cache_cold, apply: drop)"#;
+    let (rows, outcome) = play(stages, &turns(&[&[], &[]]), &Limits::NONE, &MINUTES);
+
+    assert_eq!(outcome.firings[1].fired, 0);
+    assert_eq!(rows.requests.last().map(|it| it.prompt), Some(250));
+}
+
+#[test]
+fn a_history_is_summarised_inside_a_pause_when_there_is_enough_of_it() {
+    let stages = r#"(name: "s", at: [idle], pause: (after: "9m"), when: prompt(above: tokens(200)),
+        apply: summarise(output: tokens(20), prompt: aligned, overhead: tokens(5)))"#;
+    let timeline = turns(&[&[], &[], &[]]);
+    let spec =
+        decode::decode(&format!("(name: \"case\", about: \"A case.\", stages: [{stages}])"), Format::Ron)
+            .unwrap();
+    let mut rows = Rows::default();
+    simulate(&timeline, &Policy::new(&spec).unwrap(), &Limits::NONE, &INTERVAL, &mut rows);
+
+    let told: Vec<_> = rows.requests.iter().map(|it| (it.role, it.at_ms / 60_000, it.prompt)).collect();
+    let main = |at_min, prompt| (Role::Main, at_min, prompt);
+    assert_eq!(told, [main(10, 100), main(20, 250), (Role::Summariser, 29, 305), main(30, 120)]);
+    assert_eq!(rows.requests[2].usage.read, 250, "the cache still knows what the agent sent");
 }

@@ -5,6 +5,7 @@ mod aging;
 mod fold;
 mod layout;
 mod memory;
+mod moment;
 mod scope;
 mod size;
 mod summary;
@@ -155,6 +156,7 @@ impl StageCheck<'_> {
             let help = "write `at: [request, turn_end]`, or `lasts: request`";
             problems.push_at("lasts-never", "lasts", "no edit of this stage would stay", help);
         }
+        moment::check(stage, problems);
         self.resolver.cond_in("when", stage.when.as_mut(), problems);
         self.resolver.cond_in("until", stage.until.as_mut(), problems);
         problems.within("scope", |to| self.resolver.scope(&mut stage.scope, &stage.at, to));

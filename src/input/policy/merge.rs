@@ -71,6 +71,7 @@ impl StageFile {
         Self {
             name: self.name,
             at: self.at.or(base.at),
+            pause: self.pause.or(base.pause),
             when: self.when.or(base.when),
             scope: self.scope.or(base.scope),
             apply: self.apply.or(base.apply),
@@ -88,6 +89,7 @@ impl StageFile {
     pub fn gives(&self, field: StageField) -> bool {
         match field {
             StageField::At => self.at.is_some(),
+            StageField::Pause => self.pause.is_some(),
             StageField::When => self.when.is_some(),
             StageField::Scope => self.scope.is_some(),
             StageField::Until => self.until.is_some(),
@@ -101,6 +103,7 @@ impl StageFile {
     fn clear(&mut self, field: StageField) {
         match field {
             StageField::At => self.at = None,
+            StageField::Pause => self.pause = None,
             StageField::When => self.when = None,
             StageField::Scope => self.scope = None,
             StageField::Until => self.until = None,

@@ -1,6 +1,6 @@
 //! A stage with every field that its file may leave out.
 
-use super::{Action, Cond, Lasts, Moment, Prefix, Scope, StageFile, Step};
+use super::{Action, Cond, Lasts, Moment, Pause, Prefix, Scope, StageFile, Step};
 
 /// A stage: when it fires, where it acts, and until what goal.
 #[derive(Clone, Debug, PartialEq)]
@@ -9,6 +9,8 @@ pub struct Stage {
     pub name: String,
     /// The moments at which it is considered.
     pub at: Vec<Moment>,
+    /// After how long a pause between two turns it is considered, where it is while nothing is asked.
+    pub pause: Option<Pause>,
     /// The trigger, looked at once; always, when silent.
     pub when: Option<Cond>,
     /// Which items it acts on.
@@ -34,6 +36,7 @@ impl Stage {
         Some(Self {
             name: file.name,
             at: file.at.unwrap_or_else(|| vec![Moment::Request]),
+            pause: file.pause,
             when: file.when,
             scope: file.scope.unwrap_or_default(),
             apply: file.apply?,

@@ -135,6 +135,8 @@ pub enum Moment {
     SessionStart,
     /// A session's last turn is over.
     SessionEnd,
+    /// Nothing has been asked for some time between two turns; the stage's `pause` says for how long.
+    Idle,
 }
 
 /// Whether edits stay in the history or hold for one request.

@@ -2,7 +2,7 @@
 
 use super::CompiledSummary;
 use crate::input::policy::{SecondCall, SecondReads, SummaryPrompt};
-use crate::projection::change::SideRequest;
+use crate::projection::change::{Purpose, SideRequest};
 use crate::projection::edit::Editor;
 use crate::projection::num::{Env, Known, Num};
 use crate::quantity::Tokens;
@@ -23,6 +23,12 @@ impl CompiledSecond {
             output: again.output.as_ref().map(|it| Num::new(it, known)),
         }
     }
+}
+
+/// Sends the prompt as it stands, for a short answer.
+pub(super) fn ping(output: Tokens, edit: &mut Editor<'_, '_>) {
+    let (prompt, chain) = (edit.prompt().tokens(), Some(edit.chain()));
+    edit.ask(SideRequest { prompt, chain, output, items: 0, purpose: Purpose::KeepAlive });
 }
 
 /// What a summary is made of, in tokens.
@@ -49,7 +55,7 @@ impl CompiledSummary {
         let mut ask = |overhead: Tokens, history: Option<Tokens>, output, items| {
             let chain = (is_aligned && history.is_some()).then(|| edit.chain().asking(overhead));
             let prompt = overhead.saturating_add(history.unwrap_or(0));
-            edit.ask(SideRequest { prompt, chain, output, items });
+            edit.ask(SideRequest { prompt, chain, output, items, purpose: Purpose::Summary });
         };
         ask(self.overhead.eval(env), Some(history), made.written, made.n_turns);
         if let Some(again) = &self.again {

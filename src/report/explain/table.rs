@@ -112,13 +112,15 @@ fn head(it: &Explanation, context: Context<'_>, style: Style, text: &mut String)
     let _ = writeln!(text, "{}", style.paint(Colour::Heading, lines.trim_end()));
     let who = match (it.row.role, it.asked_by) {
         (Role::Main, _) => "of the agent".to_owned(),
+        (Role::KeepAlive, _) => "to keep the prompt in the cache".to_owned(),
         (Role::Summariser, None) => "of a summariser".to_owned(),
         (Role::Summariser, Some(by)) => format!("of a summariser for {}", words::by(by, context.policy)),
     };
     let n_visible = it.items.iter().filter(|it| it.now.tokens > 0).count();
-    let beside = match it.beside {
-        0 => String::new(),
-        n => format!(" and {} beside them", words::tokens(n)),
+    let beside = match (it.beside, it.unread) {
+        (0, 0) => String::new(),
+        (0, n) => format!(", {} of which it does not read", words::tokens(n)),
+        (n, _) => format!(" and {} beside them", words::tokens(n)),
     };
     let place = format!(
         "{who}, turn {}, step {}, at {}: {} in {}{beside}; answered with {}",

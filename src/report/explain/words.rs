@@ -182,7 +182,7 @@ pub(super) fn prefix(it: &Explanation, policy: &Policy) -> String {
     let Some(prefix) = &it.prefix else {
         return match it.row.role {
             Role::Main => "This is the agent's first request.".to_owned(),
-            Role::Summariser => {
+            Role::Summariser | Role::KeepAlive => {
                 "It is compared with no request: it is the first, or has a prompt of its own.".to_owned()
             }
         };

@@ -7,7 +7,7 @@ use ctxsim::timeline::{Item, Kind, Preserve};
 
 use super::Run;
 use super::ask::{Activation, Predicted, Taken};
-use super::history::{Stands, View};
+use super::history::{SideRequest, Stands, View};
 use super::scope::Place;
 use super::size::{Env, World};
 
@@ -71,6 +71,13 @@ impl Run<'_> {
         let (n_visited, n_changed) = match rung.action {
             Action::Summarise(summary) => self.summarise(rung, summary, &place, activation, &mut taken),
             Action::Fold(fold) => self.fold(rung, fold, &place, activation, &mut taken),
+            Action::Ping { output } => {
+                let output = output.as_ref().map_or(1, |it| self.world.size(it, activation.env));
+                let prompt = self.history.tokens();
+                let ping = Some(Box::new(self.history.clone()));
+                self.history.requests.push(SideRequest { prompt, output, n_turns: 0, ping });
+                return;
+            }
             _ if rung.scope.order == Order::Oldest => self.in_order(rung, &place, activation, &mut taken),
             _ => self.ranked(rung, &place, activation, &mut taken),
         };
@@ -164,7 +171,7 @@ impl Run<'_> {
                 self.show(after, grows, slot, activation)
             }
             Action::Drop => self.drop(slot, activation),
-            Action::Summarise(_) | Action::Fold(_) => 0,
+            Action::Summarise(_) | Action::Fold(_) | Action::Ping { .. } => 0,
         }
     }
 

@@ -170,7 +170,10 @@ impl Run<'_> {
                 relation.holds(self.count(*of, rung, activation), count.get())
             }
             Cond::Idle { longer_than } => self.clock.idle_ms > longer_than.0,
-            Cond::CacheCold => self.clock.ttl_ms.is_some_and(|ttl| self.clock.idle_ms > ttl),
+            Cond::CacheCold => {
+                let since_ping = self.last_ping_ms.map_or(u64::MAX, |it| (self.clock.now_ms - it) as u64);
+                self.clock.ttl_ms.is_some_and(|ttl| self.clock.idle_ms > ttl && since_ping > ttl)
+            }
             Cond::All(parts) => parts.iter().all(holds),
             Cond::Any(parts) => parts.iter().any(holds),
             Cond::Not(part) => !holds(part),
@@ -224,7 +227,7 @@ impl Run<'_> {
                 }
             }
             Action::Show(_) | Action::Table { .. } => 0,
-            Action::Drop | Action::Summarise(_) | Action::Fold(_) => view.tokens,
+            Action::Drop | Action::Summarise(_) | Action::Fold(_) | Action::Ping { .. } => view.tokens,
         }
     }
 

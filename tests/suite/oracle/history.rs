@@ -101,11 +101,13 @@ pub(super) struct Visit {
 }
 
 /// A summariser's request.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct SideRequest {
+#[derive(Clone, Debug)]
+pub(super) struct SideRequest<'a> {
     pub(super) prompt: u64,
     pub(super) output: u64,
     pub(super) n_turns: u32,
+    /// The agent's prompt as it stood, where that is sent to keep it in the cache.
+    pub(super) ping: Option<Box<History<'a>>>,
 }
 
 /// How edits are meant.
@@ -147,7 +149,7 @@ pub(super) struct History<'a> {
     /// What folded summaries have said.
     folds: Vec<Vec<Told>>,
     pub(super) visits: Vec<Visit>,
-    pub(super) requests: Vec<SideRequest>,
+    pub(super) requests: Vec<SideRequest<'a>>,
     pub(super) change: Change,
     /// How many edits there were so far.
     pub(super) n_edits: u64,

@@ -16,7 +16,7 @@ mod size;
 mod summarise;
 
 use ctxsim::input::policy::MemoryPlace;
-use ctxsim::input::policy::Moment;
+use ctxsim::input::policy::{Moment, Pause};
 use ctxsim::input::{CacheRules, Limits, Policy};
 use ctxsim::ledger::{
     CacheUse, Change, Failure, FailureKind, Firing, NeedRow, Outcome, RequestRow, Role, Rows, ToolResults,
@@ -72,6 +72,7 @@ fn play(
         left: vec![None; policy.stages().len()],
         clock: Clock { ttl_ms: rules.ttl_ms(), ..Clock::default() },
         last_request_ms: None,
+        last_ping_ms: None,
         next_n: vec![0; timeline.spine.steps.len() + 1],
         rows: Rows::default(),
         rules,
@@ -117,6 +118,7 @@ struct Run<'a> {
     left: Vec<Option<Left>>,
     clock: Clock,
     last_request_ms: Option<i64>,
+    last_ping_ms: Option<i64>,
     /// How many requests each step has made.
     next_n: Vec<u32>,
     rows: Rows,
@@ -162,6 +164,9 @@ impl Run<'_> {
                 return Some(Failure { turn: turn_ix + 1, kind });
             }
             self.outcome.turns_completed += 1;
+            if turn_ix + 1 < session.turns.end {
+                self.idle(turn_ix as usize);
+            }
         }
         let last = session.turns.end.saturating_sub(1);
         self.reach(last, Phase::SessionEnd);
@@ -240,21 +245,60 @@ impl Run<'_> {
         self.clock.idle_ms = u64::try_from(idle).unwrap_or(0);
     }
 
+    /// Lets each moment of the pause behind a turn come, millisecond by millisecond where any stage waits for one.
+    fn idle(&mut self, turn_ix: usize) {
+        let turns = &self.timeline.spine.turns;
+        let next = self.timeline.spine.steps.get(turns[turn_ix + 1].steps.start as usize);
+        let (Some(next), Some(last_ms)) = (next, self.last_request_ms) else { return };
+        let steps = turns[turn_ix].steps.clone();
+        let step = steps.end.saturating_sub(1).max(steps.start) as usize;
+        let pauses = self.policy.stages().iter().filter_map(|it| it.pause);
+        let moments = pauses.flat_map(|it| (1..=it.times).map(move |nth| nth * it.after.0));
+        let mut moments: Vec<u64> = moments.filter(|it| last_ms + (*it as i64) < next.at_ms).collect();
+        moments.sort_unstable();
+        moments.dedup();
+        for idle_ms in moments {
+            self.clock.now_ms = last_ms + idle_ms as i64;
+            self.clock.idle_ms = idle_ms;
+            self.project(Moment::Idle, turn_ix, step);
+        }
+    }
+
     fn project(&mut self, moment: Moment, turn_ix: usize, step: usize) {
+        let idle_ms = self.clock.idle_ms;
         for index in 0..self.policy.stages().len() {
-            if self.policy.stages()[index].at.contains(&moment) {
+            let stage = &self.policy.stages()[index];
+            let is_due = |it: Pause| (1..=it.times).any(|nth| nth * it.after.0 == idle_ms);
+            if stage.at.contains(&moment) && stage.pause.is_none_or(is_due) {
                 self.consider(index, moment);
             }
         }
         for request in std::mem::take(&mut self.history.requests) {
+            let mut usage = CacheUse { uncached: request.prompt, ..CacheUse::default() };
+            let role = if request.ping.is_some() { Role::KeepAlive } else { Role::Summariser };
+            if let Some(mut sent) = request.ping {
+                // All that the moment has edited counts as edited by then.
+                (sent.change, sent.visits) = (self.history.change, self.history.visits.clone());
+                let now_ms = self.clock.now_ms;
+                let row = StepRow {
+                    at_ms: now_ms,
+                    response_ms: now_ms,
+                    end_ms: now_ms,
+                    reply: 0..0,
+                    results: 0..0,
+                    output_tokens: request.output,
+                };
+                usage = self.cache.submit(&sent, &row, self.policy.layout());
+                self.last_ping_ms = Some(now_ms);
+            }
             let row = RequestRow {
                 turn_ix: turn_ix as u32,
                 step: step as u32,
                 n: self.number(step),
-                role: Role::Summariser,
+                role,
                 at_ms: self.clock.now_ms,
                 prompt: request.prompt,
-                usage: CacheUse { uncached: request.prompt, ..CacheUse::default() },
+                usage,
                 output: request.output,
                 change: Change::default(),
                 items: request.n_turns,

@@ -261,12 +261,12 @@ impl Run<'_> {
         let overhead = size(&self.world, &summary.overhead, 0);
         let history = read.min(size(&self.world, &summary.reads, u64::MAX));
         let prompt = overhead.saturating_add(history);
-        self.history.requests.push(SideRequest { prompt, output: written, n_turns });
+        self.history.requests.push(SideRequest { prompt, output: written, n_turns, ping: None });
         if let Some(SecondCall { reads, overhead, output }) = &summary.again {
             let history = if *reads == SecondReads::History { history } else { 0 };
             let prompt = size(&self.world, overhead, 0).saturating_add(written).saturating_add(history);
             let output = size(&self.world, output, written);
-            self.history.requests.push(SideRequest { prompt, output, n_turns: 0 });
+            self.history.requests.push(SideRequest { prompt, output, n_turns: 0, ping: None });
         }
     }
 }

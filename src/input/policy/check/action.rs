@@ -17,6 +17,7 @@ impl StageCheck<'_> {
                 self.template(template.as_ref(), problems);
             }),
             Action::Drop => {}
+            Action::Ping { output } => self.resolver.size_in("ping.output", output.as_mut(), problems),
             Action::Summarise(it) => summary::check(it, scope, &self.resolver, problems),
             Action::Fold(it) => problems.within("fold", |problems| {
                 fold::check(it, scope, problems);

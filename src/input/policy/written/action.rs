@@ -33,6 +33,12 @@ pub enum Action {
     Drop,
     /// Replaces all by one summary, which a model writes.
     Summarise(Summarise),
+    /// Changes nothing: sends the prompt as it stands, so that the provider's cache keeps it.
+    Ping {
+        /// What the model answers; 1 token, when silent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        output: Option<Size>,
+    },
     /// Replaces each turn by what stays of it and one summary from a template, without a model.
     Fold(Fold),
 }
@@ -44,7 +50,7 @@ impl Action {
         match self {
             Self::Show(_) | Self::Drop => true,
             Self::Table { budget, template, grows, .. } => budget.is_none() && template.is_none() && !grows,
-            Self::Summarise(_) | Self::Fold(_) => false,
+            Self::Summarise(_) | Self::Fold(_) | Self::Ping { .. } => false,
         }
     }
 
@@ -54,7 +60,7 @@ impl Action {
         match self {
             Self::Show(rendition) => Cow::Owned(vec![TableRow::of_all(rendition.clone())]),
             Self::Table { rows, .. } => Cow::Borrowed(tables.get(rows).map_or(&[], Vec::as_slice)),
-            Self::Drop | Self::Summarise(_) | Self::Fold(_) => Cow::Borrowed(&[]),
+            Self::Drop | Self::Summarise(_) | Self::Fold(_) | Self::Ping { .. } => Cow::Borrowed(&[]),
         }
     }
 }

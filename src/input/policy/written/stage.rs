@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Action, Cond, Lasts, Moment, Prefix, Scope, Step};
+use super::{Action, Cond, Duration, Lasts, Moment, Prefix, Scope, Step};
 
 /// A stage: when it fires, where it acts, and until what goal.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -14,6 +14,9 @@ pub struct StageFile {
     /// The moments at which it is considered; before each request, when silent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at: Option<Vec<Moment>>,
+    /// After how long a pause between two turns it is considered, where its moment is `idle`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pause: Option<Pause>,
     /// The trigger, looked at once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub when: Option<Cond>,
@@ -43,6 +46,45 @@ pub struct StageFile {
     pub remove: Vec<StageField>,
 }
 
+/// A time since the last request, in which no other has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Pause {
+    /// How long it is.
+    pub after: Duration,
+    /// How often it is taken in one pause, each time as long after the last; once, when silent.
+    #[serde(default = "Pause::once", skip_serializing_if = "Pause::is_once")]
+    pub times: u64,
+}
+
+impl Pause {
+    fn once() -> u64 {
+        1
+    }
+
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+    fn is_once(times: &u64) -> bool {
+        *times == 1
+    }
+
+    /// Returns whether a time since the last request is one of those meant.
+    #[must_use]
+    pub fn is_at(&self, idle_ms: u64) -> bool {
+        self.after.0 > 0
+            && idle_ms > 0
+            && idle_ms.is_multiple_of(self.after.0)
+            && idle_ms / self.after.0 <= self.times
+    }
+
+    /// Returns the first of those meant behind a time since the last request.
+    #[must_use]
+    pub fn next(&self, idle_ms: u64) -> Option<u64> {
+        let nth = idle_ms.checked_div(self.after.0)?.checked_add(1)?;
+        if nth <= self.times { nth.checked_mul(self.after.0) } else { None }
+    }
+}
+
 /// A field that a stage may do without.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
@@ -50,6 +92,8 @@ pub struct StageFile {
 pub enum StageField {
     /// The moments.
     At,
+    /// The pause.
+    Pause,
     /// The trigger.
     When,
     /// The items.
@@ -72,6 +116,7 @@ impl StageField {
     pub fn name(self) -> &'static str {
         match self {
             Self::At => "at",
+            Self::Pause => "pause",
             Self::When => "when",
             Self::Scope => "scope",
             Self::Until => "until",
