@@ -106,7 +106,11 @@ fn every_suite_names_inputs_that_exist_and_parameters_that_someone_declares() {
         };
         assert_eq!(missing(&suite.scenarios, &scenarios), Vec::<String>::new(), "{name}");
         assert_eq!(missing(&suite.profiles, &profiles), Vec::<String>::new(), "{name}");
-        let merged: Vec<PolicyFile> = suite.policies.iter().map(|it| merged(&policies, it)).collect();
+        let named = suite.policies.iter().flat_map(|it| match it.strip_suffix('*') {
+            Some(start) => policies.keys().filter(|it| it.starts_with(start)).collect(),
+            None => vec![it],
+        });
+        let merged: Vec<PolicyFile> = named.map(|it| merged(&policies, it)).collect();
         for param in suite.params.keys() {
             assert!(
                 merged.iter().any(|it| it.params.contains_key(param)),
