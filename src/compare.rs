@@ -2,6 +2,7 @@
 
 mod avoided;
 pub mod check;
+mod contrast;
 mod convert;
 mod entry;
 mod found;
@@ -85,6 +86,8 @@ pub struct Comparison {
 pub struct Plan {
     /// The policies' names, in the order of the report.
     pub policies: Vec<String>,
+    /// What names each of them on a command line, with what is overridden.
+    arguments: Vec<String>,
     /// The scenarios, in the order of the report; a recording is read when its turn comes.
     pub scenarios: Vec<Entry>,
     /// The profiles that were named, in the order of the report; a recorded session may have its own model's instead.

@@ -6,6 +6,7 @@ pub mod carried;
 mod compactions;
 pub mod sections;
 pub mod chart;
+pub mod contrast;
 pub mod csv;
 pub mod explain;
 pub mod firings;

@@ -178,12 +178,16 @@ impl Catalog {
 
     /// Returns where a base stands: a name of the catalog, else a file beside the variant's.
     fn base(&self, variant: &Origin, name: &str) -> Option<Origin> {
+        if let Some(origin) = variant.named_in_revision(name) {
+            return Some(origin);
+        }
         if let Some(origin) = self.entries.get(&(Kind::Policy, name.to_owned())) {
             return Some(origin.clone());
         }
         let last = name.rsplit('/').next().unwrap_or(name);
         let beside = |extension: &str| variant.beside(&format!("{last}.{extension}"));
-        ["ron", "toml"].into_iter().filter_map(beside).find(|it| it.path().is_file())
+        let is_there = |it: &Origin| matches!(it, Origin::Revision(..)) || it.path().is_file();
+        ["ron", "toml"].into_iter().filter_map(beside).find(is_there)
     }
 
     /// Reads one file and checks that its name is its path.
@@ -203,8 +207,11 @@ impl Catalog {
             None => error,
         })?;
         let given = name(&spec);
+        // A policy of another revision is in the catalog under a name that no file gives.
+        let is_named = !matches!(origin, Origin::Revision(..));
+        let is_it = |entry: &Origin| is_named && entry == origin;
         let of_catalog =
-            self.entries.iter().find(|((it, _), entry)| *it == kind && *entry == origin).map(|it| &it.0.1);
+            self.entries.iter().find(|((it, _), entry)| *it == kind && is_it(entry)).map(|it| &it.0.1);
         let stem = stem(origin.path());
         let expected = of_catalog.map_or(stem.as_str(), String::as_str);
         let is_named = match of_catalog {

@@ -11,7 +11,7 @@ use super::named::{Names, Scenario, tell_apart, tell_scenarios_apart};
 use super::selection::Selection;
 use super::set_policies::Policies;
 use super::used::{Used, settings};
-use super::{Comparison, Entry, Plan, guards, load, notes, params, set_paths};
+use super::{Comparison, Entry, Plan, contrast, guards, load, notes, params, set_paths};
 use crate::catalog::{Catalog, Kind, Loaded};
 use crate::diag::{Diagnostic, Place};
 use crate::error::Error;
@@ -128,6 +128,7 @@ pub(super) fn plan(catalog: &Catalog, comparison: &Comparison) -> Result<Plan, E
     let as_recorded = Policy::new(&Catalog::bundled().policy(AS_RECORDED)?.spec)?;
     Ok(Plan {
         policies: work.policies.iter().map(|it| it.spec.name.clone()).collect(),
+        arguments: contrast::arguments(catalog, &work.policies, &comparison.set),
         scenarios,
         profiles,
         suite: checked.as_ref().map(|it| it.name.clone()),

@@ -77,7 +77,7 @@ impl Report {
 }
 
 /// Says of a stage under which profiles it never fired, or never changed anything, and why.
-fn idle(stage: usize, runs: &[&Run]) -> Option<String> {
+pub(super) fn idle(stage: usize, runs: &[&Run]) -> Option<String> {
     let profiles = distinct(runs.iter().map(|it| it.profile.as_str()));
     let under =
         |profile: &str| -> Vec<&Run> { runs.iter().copied().filter(|it| it.profile == profile).collect() };

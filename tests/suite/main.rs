@@ -8,6 +8,7 @@ mod calibrate;
 mod clear_tool_results;
 mod cli;
 mod context_decay;
+mod contrast;
 mod diagnostics;
 mod documents;
 mod duckagent;

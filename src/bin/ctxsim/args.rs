@@ -141,6 +141,8 @@ pub(crate) enum FormatArg {
     Html,
     /// One chart: the first, or the one that `--chart` names
     Svg,
+    /// Markdown for the summary of a GitHub workflow run, details folded
+    Github,
 }
 
 /// The arguments of `list`.

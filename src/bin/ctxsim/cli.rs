@@ -5,6 +5,7 @@ use clap::{Parser, Subcommand};
 use crate::args::{
     CompletionsArgs, ConvertArgs, ListArgs, ManArgs, RunArgs, SchemaArgs, ShowArgs, ValidateArgs,
 };
+use crate::compare::{self, CompareArgs};
 use crate::explain::ExplainArgs;
 use crate::import::ImportArgs;
 use crate::prices::PricesArgs;
@@ -50,6 +51,9 @@ pub(crate) enum Command {
     /// Compare policies on scenarios under model profiles
     #[command(after_help = EXAMPLES)]
     Run(RunArgs),
+    /// Show what changes from one policy to another, and why
+    #[command(after_help = compare::EXAMPLES)]
+    Compare(CompareArgs),
     /// Compare policies across price lists: cost, order, break-even points, elasticities
     #[command(after_help = sensitivity::EXAMPLES)]
     Sensitivity(SensitivityArgs),

@@ -2,8 +2,10 @@
 
 mod args;
 mod cli;
+mod compare;
 mod explain;
 mod format;
+mod git;
 mod import;
 mod inputs;
 mod output;
@@ -41,6 +43,7 @@ fn main() -> ExitCode {
     };
     let result = match cli.command {
         Command::Run(args) => run::run(&catalog, &args),
+        Command::Compare(args) => compare::compare(&catalog, &args).map(|()| true),
         Command::Sensitivity(args) => sensitivity::sensitivity(&catalog, &args).map(|()| true),
         Command::Explain(args) => explain::explain(&catalog, &args).map(|()| true),
         Command::Import(args) => import::import(&catalog, &args).map(|()| true),

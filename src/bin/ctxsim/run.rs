@@ -15,7 +15,7 @@ use ctxsim::report::{Report, csv, html, json, markdown, rows, table};
 
 use crate::args::{FormatArg, RowsArg, RunArgs};
 use crate::format::Formats;
-use crate::{output, pictures};
+use crate::{git, output, pictures};
 
 /// Work that is over sooner shows no progress.
 const QUIET: Duration = Duration::from_secs(1);
@@ -39,6 +39,7 @@ pub(crate) fn run(catalog: &Catalog, args: &RunArgs) -> Result<bool, Error> {
         set: args.set.clone(),
         ..Comparison::default()
     };
+    let catalog = &git::with_revisions(catalog, &comparison.policies)?;
     let plan = Plan::new(catalog, &args.select.of(comparison))?;
     let mut holds = true;
     let text = match args.rows {
@@ -60,11 +61,11 @@ pub(crate) fn run(catalog: &Catalog, args: &RunArgs) -> Result<bool, Error> {
 
 /// Returns the format: as asked for, as the output's extension says, or the usual one.
 fn format(args: &RunArgs) -> Result<FormatArg, Error> {
-    use FormatArg::{Csv, Html, Json, Jsonl, Markdown, Svg, Table};
+    use FormatArg::{Csv, Github, Html, Json, Jsonl, Markdown, Svg, Table};
     let of_chart = [Svg];
     let (of, known): (_, &[FormatArg]) = match (args.rows, &args.chart) {
         (RowsArg::Runs, Some(_)) => ("a chart", &of_chart),
-        (RowsArg::Runs, None) => ("a comparison", &[Table, Json, Jsonl, Csv, Markdown, Html, Svg]),
+        (RowsArg::Runs, None) => ("a comparison", &[Table, Json, Jsonl, Csv, Markdown, Html, Svg, Github]),
         (RowsArg::Requests, _) => ("`--rows requests`", &ROWS),
         (RowsArg::Needs, _) => ("`--rows needs`", &ROWS),
         (RowsArg::Trials, _) => ("`--rows trials`", &ROWS),
@@ -84,7 +85,7 @@ fn written(plan: &Plan, report: &Report, args: &RunArgs, format: FormatArg) -> R
             let width = Some(table_width(args.output.as_deref()));
             Ok(table::report(report, Layout { width, detail }))
         }
-        FormatArg::Markdown => Ok(markdown::report(report, detail)),
+        FormatArg::Markdown | FormatArg::Github => Ok(markdown::report(report, detail)),
         FormatArg::Html => html::report(report, detail, &pictures::traces(plan, args)?).map_err(unwritable),
         FormatArg::Svg => pictures::chart(plan, report, detail, args),
         FormatArg::Json => json::document(report).map_err(unwritable),
