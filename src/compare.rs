@@ -6,6 +6,7 @@ mod contrast;
 mod convert;
 mod entry;
 mod found;
+pub mod grid;
 mod guards;
 mod inputs;
 mod load;
@@ -24,10 +25,12 @@ mod sensitivity;
 mod set_paths;
 mod set_policies;
 mod simulations;
+mod sweep;
 mod threads;
 mod trials;
 mod unpriced;
 mod used;
+mod variants;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -49,6 +52,7 @@ use found::Found;
 pub use load::{Workload, check_recorded, recording};
 use models::ModelProfiles;
 pub use recordings::held;
+pub use sweep::{SweptLoad, sweep};
 use selection::{LeftOut, Selection};
 use threads::{in_order, with_threads};
 pub use trials::{ConversationRows, conversation};
@@ -79,6 +83,8 @@ pub struct Comparison {
     pub trials: Option<u64>,
     /// Overrides, `PATH=VALUE`.
     pub set: Vec<String>,
+    /// Overrides of the last policy, which make variants that take its place, one each.
+    pub variants: Vec<Vec<String>>,
 }
 
 /// Inputs that have passed every rule, ready to run.

@@ -6,6 +6,7 @@ pub mod carried;
 mod compactions;
 pub mod sections;
 pub mod chart;
+pub mod checkup;
 pub mod contrast;
 pub mod csv;
 pub mod explain;
@@ -25,6 +26,8 @@ pub mod retention;
 pub mod rows;
 pub mod sensitivity;
 pub mod session;
+pub mod shot;
+pub mod sweep;
 #[cfg(feature = "cli")]
 pub mod table;
 pub mod verdict;
@@ -192,6 +195,12 @@ impl Report {
             oracles: Vec::new(),
             min_evidence: verdict::MIN_EVIDENCE,
         }
+    }
+
+    /// Returns the scenarios added up, by profile, then by policy, whether or not its tables show that.
+    #[must_use]
+    pub fn added_up(&self) -> Vec<Run> {
+        sums(&self.runs)
     }
 
     /// Returns every run with its verdict, the sums last.

@@ -5,7 +5,7 @@ use std::path::Path;
 use serde::de::DeserializeOwned;
 
 use super::{Catalog, Kind, Origin, kind};
-use crate::diag::Diagnostic;
+use crate::diag::{Diagnostic, Place};
 use crate::error::Error;
 use crate::input::scenario::refetch::Refetch;
 use crate::input::scenario::{Load, RecoveryMode};
@@ -33,6 +33,12 @@ impl<T> Loaded<T> {
     #[must_use]
     pub fn locate(&self, problems: Vec<Diagnostic>) -> Vec<Diagnostic> {
         problems.into_iter().map(|it| self.locate_one(it)).collect()
+    }
+
+    /// Returns the place of a field: in its own file, or in the base that gives it.
+    #[must_use]
+    pub fn place_of(&self, field: String) -> Place {
+        self.locate_one(Diagnostic::at("", field, "")).place
     }
 
     fn locate_one(&self, mut problem: Diagnostic) -> Diagnostic {

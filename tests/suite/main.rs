@@ -5,6 +5,7 @@
 mod block_trace;
 mod cache;
 mod calibrate;
+mod checks;
 mod clear_tool_results;
 mod cli;
 mod context_decay;

@@ -143,6 +143,10 @@ pub(crate) enum FormatArg {
     Svg,
     /// Markdown for the summary of a GitHub workflow run, details folded
     Github,
+    /// JUnit's XML
+    Junit,
+    /// SARIF 2.1.0
+    Sarif,
 }
 
 /// The arguments of `list`.

@@ -1,6 +1,7 @@
 //! Reads arguments, calls the library, prints, sets the exit code.
 
 mod args;
+mod check;
 mod cli;
 mod compare;
 mod explain;
@@ -16,6 +17,7 @@ mod render;
 mod run;
 mod sensitivity;
 mod store;
+mod sweep;
 mod usage;
 
 use std::path::Path;
@@ -44,6 +46,9 @@ fn main() -> ExitCode {
     let result = match cli.command {
         Command::Run(args) => run::run(&catalog, &args),
         Command::Compare(args) => compare::compare(&catalog, &args).map(|()| true),
+        Command::Check(args) => check::check(&catalog, &args),
+        Command::Sweep(args) => sweep::sweep(&catalog, &args).map(|()| true),
+        Command::Merge(args) => sweep::merge(&args).map(|()| true),
         Command::Sensitivity(args) => sensitivity::sensitivity(&catalog, &args).map(|()| true),
         Command::Explain(args) => explain::explain(&catalog, &args).map(|()| true),
         Command::Import(args) => import::import(&catalog, &args).map(|()| true),

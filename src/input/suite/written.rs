@@ -1,7 +1,9 @@
 //! A suite file as written.
 
+mod bound;
 mod guard;
 
+pub use self::bound::*;
 pub use self::guard::*;
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
