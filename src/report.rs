@@ -30,6 +30,7 @@ pub mod shot;
 pub mod sweep;
 #[cfg(feature = "cli")]
 pub mod table;
+pub mod tune;
 pub mod verdict;
 mod template;
 

@@ -56,6 +56,8 @@ pub struct Load {
     pub is_under_own_model: bool,
     /// What names it on the command line of `explain`.
     pub arguments: String,
+    /// The folder of its recording; empty for what was not recorded.
+    pub project: String,
     /// Where it was read, where its harness compacted it.
     pub(super) recording: Option<Arc<Recording>>,
 }
@@ -79,9 +81,17 @@ impl Entry {
             let load = self.ready(workload, named, models)?;
             let session =
                 if has_several { format!(" --session {}", quoted(&load.name)) } else { String::new() };
-            Ok(Load { recording, arguments: format!("{}{session}", self.argument()), ..load })
+            let arguments = format!("{}{session}", self.argument());
+            Ok(Load { recording, arguments, project: self.project(), ..load })
         };
         workloads.into_iter().enumerate().map(ready).collect()
+    }
+
+    /// Returns the folder of its recording.
+    fn project(&self) -> String {
+        let is_recorded = matches!(self.spec.load, scenario::Load::Recorded { .. });
+        let folder = self.loaded.origin.path().parent().filter(|_| is_recorded);
+        folder.map_or_else(String::new, |it| it.display().to_string())
     }
 
     /// Returns what names it on a command line.
@@ -156,6 +166,7 @@ impl Entry {
             models: all_models,
             is_under_own_model: is_own,
             arguments: String::new(),
+            project: String::new(),
             recording: None,
         })
     }
@@ -182,6 +193,7 @@ impl Load {
             models: self.models.clone(),
             is_under_own_model: self.is_under_own_model,
             arguments: self.arguments.clone(),
+            project: self.project.clone(),
             recording: None,
         })
     }

@@ -84,8 +84,7 @@ impl Grid {
             rest /= axis.values.len();
         }
         set.reverse();
-        let is_of_policy =
-            |text: &String| Setting::parse(text).is_ok_and(|it| it.target == Target::Policy);
+        let is_of_policy = |text: &String| Setting::parse(text).is_ok_and(|it| it.target == Target::Policy);
         let (of_policy, of_load) = set.into_iter().partition(is_of_policy);
         GridPoint { index, of_load, of_policy }
     }
@@ -120,7 +119,8 @@ fn range(from: &str, rest: &str) -> Option<Vec<String>> {
     if step == Decimal::ZERO || to < from {
         return None;
     }
-    let places = [from, to, step].iter().map(|it| it.to_string().split_once('.').map_or(0, |it| it.1.len())).max()?;
+    let places =
+        [from, to, step].iter().map(|it| it.to_string().split_once('.').map_or(0, |it| it.1.len())).max()?;
     let places = u32::try_from(places).ok()?;
     let [from, to, step] = [from.scaled(places)?, to.scaled(places)?, step.scaled(places)?];
     let n = (to - from) / step;

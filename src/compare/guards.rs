@@ -1,7 +1,7 @@
 //! The guards of a suite: what their names and metrics lead to.
 
 use crate::catalog::{Catalog, Kind, Loaded};
-use crate::diag::{Diagnostic, Problems, nearest};
+use crate::diag::{Diagnostic, Place, Problems, nearest};
 use crate::guard::NamedGuard;
 use crate::input::suite::Guard;
 use crate::input::{PolicyFile, ProfileFile, ScenarioFile, SuiteFile};
@@ -167,7 +167,7 @@ impl Runs<'_> {
             policy: self.policies[own].spec.name.clone(),
             over: if_named(guard.over.as_ref(), policy)?.or(first.filter(|_| is_change)),
             place: self.suite.map(|it| it.place_of(format!("guards.{index}"))).unwrap_or_default(),
-            policy_place: self.policies[own].place_of(stage),
+            policy_place: own_place(&self.policies[own], stage),
             scenarios: if_named(guard.scenario.as_ref(), |it| self.loads_of(it))?,
             profile: if_named(guard.profile.as_ref(), profile)?,
         })
@@ -185,6 +185,12 @@ impl Runs<'_> {
         let index = find(self.catalog, Kind::Scenario, self.scenarios, |it| &it.name, name)?;
         Some(vec![self.scenarios[index].spec.name.clone()])
     }
+}
+
+/// Returns the place of a field in a policy's own file, or of the policy where a base gives the field.
+fn own_place(policy: &Loaded<PolicyFile>, field: String) -> Place {
+    let place = policy.place_of(field);
+    if place.file == policy.origin.label() { place } else { policy.place_of("name".to_owned()) }
 }
 
 /// Returns nothing where something is named that is not there.

@@ -11,7 +11,7 @@ use super::named::{Names, Scenario, tell_apart, tell_scenarios_apart};
 use super::selection::Selection;
 use super::set_policies::Policies;
 use super::used::{Used, settings};
-use super::{Comparison, Entry, Plan, contrast, variants, guards, load, notes, params, set_paths};
+use super::{Comparison, Entry, Plan, contrast, guards, load, notes, params, set_paths, variants};
 use crate::catalog::{Catalog, Kind, Loaded};
 use crate::diag::{Diagnostic, Place};
 use crate::error::Error;

@@ -18,6 +18,10 @@ const TOGETHER: usize = 128;
 pub struct SweptLoad {
     /// The load and its profile.
     pub name: [String; 2],
+    /// The folder of its recording; empty for what was not recorded.
+    pub project: String,
+    /// When its last request was, in milliseconds since 1970, where the recording says so.
+    pub last_ms: Option<i64>,
     /// The runs: the base's, then those of the variants.
     pub runs: Vec<Run>,
 }
@@ -68,6 +72,8 @@ impl Plan {
             let by_profile = runs.chunks(load.policies.len().max(1));
             let one = |runs: &[Run]| SweptLoad {
                 name: [runs[0].scenario.clone(), runs[0].profile.clone()],
+                project: load.project.clone(),
+                last_ms: load.workload.items().and_then(|it| it.last_ms()),
                 runs: runs.to_vec(),
             };
             by_profile.map(one).collect::<Vec<_>>()

@@ -169,7 +169,9 @@ impl Sweep {
             .filter(|(_, own)| !known.iter().any(|(_, other)| beats(other, own)))
             .cloned()
             .collect();
-        front.sort_by(|a, b| a.1.iter().zip(&b.1).map(|(a, b)| a.total_cmp(b)).find(|it| it.is_ne()).unwrap_or(a.0.cmp(&b.0)));
+        front.sort_by(|a, b| {
+            a.1.iter().zip(&b.1).map(|(a, b)| a.total_cmp(b)).find(|it| it.is_ne()).unwrap_or(a.0.cmp(&b.0))
+        });
         // Points of equal numbers are one.
         front.dedup_by(|a, b| a.1 == b.1);
         let knee = knee(&front);
@@ -204,19 +206,27 @@ impl Sweep {
 
 /// Returns whether numbers are as good in all, and better in one; less is better.
 fn beats(one: &[f64], other: &[f64]) -> bool {
-    one.iter().zip(other).all(|(one, other)| one <= other) && one.iter().zip(other).any(|(one, other)| one < other)
+    one.iter().zip(other).all(|(one, other)| one <= other)
+        && one.iter().zip(other).any(|(one, other)| one < other)
 }
 
 /// Returns the point of a front that is nearest to being best at everything, each number from the front's best to its worst.
 fn knee(front: &[(usize, Vec<f64>)]) -> Option<usize> {
     let n = front.first()?.1.len();
     let ends: Vec<[f64; 2]> = (0..n)
-        .map(|at| front.iter().map(|it| it.1[at]).fold([f64::INFINITY, f64::NEG_INFINITY], |[low, high], it| [low.min(it), high.max(it)]))
+        .map(|at| {
+            front
+                .iter()
+                .map(|it| it.1[at])
+                .fold([f64::INFINITY, f64::NEG_INFINITY], |[low, high], it| [low.min(it), high.max(it)])
+        })
         .collect();
     let distance = |numbers: &[f64]| -> f64 {
-        let parts = numbers.iter().zip(&ends).map(|(it, [low, high])| {
-            if high > low { (it - low) / (high - low) } else { 0.0 }
-        });
+        let parts = numbers.iter().zip(&ends).map(
+            |(it, [low, high])| {
+                if high > low { (it - low) / (high - low) } else { 0.0 }
+            },
+        );
         parts.map(|it| it * it).sum()
     };
     front.iter().min_by(|a, b| distance(&a.1).total_cmp(&distance(&b.1))).map(|it| it.0)

@@ -62,6 +62,31 @@ pub(crate) struct CheckArgs {
     output: Option<PathBuf>,
 }
 
+impl CheckArgs {
+    /// Accepts the numbers of a suite in the usual folder.
+    pub(crate) fn of_suite(name: &str) -> Self {
+        Self {
+            suites: vec![name.to_owned()],
+            snapshots: PathBuf::from("snapshots"),
+            bless: true,
+            threads: None,
+            format: None,
+            output: None,
+        }
+    }
+}
+
+/// Accepts the numbers of suites; returns how many snapshots were written, in words.
+pub(crate) fn bless(catalog: &Catalog, args: &CheckArgs) -> Result<String, Error> {
+    let mut n = 0;
+    for name in &args.suites {
+        let (_, report) = report(catalog, name, args)?;
+        let suite = report.suite.clone().unwrap_or_else(|| name.clone());
+        n += snapshots::held(&args.snapshots, &suite, &report, true)?.len();
+    }
+    Ok(ctxsim::report::numbers::counted(n, "snapshot"))
+}
+
 /// Checks and writes; returns whether everything holds.
 pub(crate) fn check(catalog: &Catalog, args: &CheckArgs) -> Result<bool, Error> {
     let format = FORMATS.choose(args.format, args.output.as_deref())?;

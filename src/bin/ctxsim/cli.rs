@@ -9,10 +9,12 @@ use crate::check::{self, CheckArgs};
 use crate::compare::{self, CompareArgs};
 use crate::explain::ExplainArgs;
 use crate::import::ImportArgs;
+use crate::init::InitArgs;
 use crate::prices::PricesArgs;
 use crate::sensitivity::{self, SensitivityArgs};
 use crate::store::StoreArgs;
 use crate::sweep::{self, MergeArgs, SweepArgs};
+use crate::tune::{self, TuneArgs};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -64,6 +66,11 @@ pub(crate) enum Command {
     Sweep(SweepArgs),
     /// Put the shards of a sweep together
     Merge(MergeArgs),
+    /// Find the cheapest parameters under a floor of evidence, held against sessions that they were not chosen on
+    #[command(after_help = tune::EXAMPLES)]
+    Tune(TuneArgs),
+    /// Write the files that a repository begins with
+    Init(InitArgs),
     /// Compare policies across price lists: cost, order, break-even points, elasticities
     #[command(after_help = sensitivity::EXAMPLES)]
     Sensitivity(SensitivityArgs),

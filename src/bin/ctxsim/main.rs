@@ -8,6 +8,7 @@ mod explain;
 mod format;
 mod git;
 mod import;
+mod init;
 mod inputs;
 mod output;
 mod pages;
@@ -18,6 +19,7 @@ mod run;
 mod sensitivity;
 mod store;
 mod sweep;
+mod tune;
 mod usage;
 
 use std::path::Path;
@@ -49,6 +51,8 @@ fn main() -> ExitCode {
         Command::Check(args) => check::check(&catalog, &args),
         Command::Sweep(args) => sweep::sweep(&catalog, &args).map(|()| true),
         Command::Merge(args) => sweep::merge(&args).map(|()| true),
+        Command::Tune(args) => tune::tune(&catalog, &args).map(|()| true),
+        Command::Init(args) => init::init(&catalog, &args).map(|()| true),
         Command::Sensitivity(args) => sensitivity::sensitivity(&catalog, &args).map(|()| true),
         Command::Explain(args) => explain::explain(&catalog, &args).map(|()| true),
         Command::Import(args) => import::import(&catalog, &args).map(|()| true),

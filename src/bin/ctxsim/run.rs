@@ -243,7 +243,11 @@ pub(crate) fn with_progress<T>(work: impl FnOnce(&(dyn Fn(usize, usize) + Sync))
         if let Ok(mut last) = shown.try_lock()
             && last.is_none_or(|it| it.elapsed() >= BEAT)
         {
-            anstream::eprint!("\r{} {done} of {all}{}", bar(done, all), time_left(start.elapsed(), done, all));
+            anstream::eprint!(
+                "\r{} {done} of {all}{}",
+                bar(done, all),
+                time_left(start.elapsed(), done, all)
+            );
             *last = Some(Instant::now());
         }
     });

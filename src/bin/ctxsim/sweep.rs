@@ -202,7 +202,8 @@ pub(crate) fn sweep(catalog: &Catalog, args: &SweepArgs) -> Result<(), Error> {
 pub(crate) fn merge(args: &MergeArgs) -> Result<(), Error> {
     let format = FORMATS.choose(args.shown.format, args.shown.output.as_deref())?;
     let read = |path: &PathBuf| {
-        let text = std::fs::read_to_string(path).map_err(|source| Error::Read { path: path.clone(), source })?;
+        let text =
+            std::fs::read_to_string(path).map_err(|source| Error::Read { path: path.clone(), source })?;
         Ok((path.display().to_string(), text))
     };
     let files: Vec<(String, String)> = args.files.iter().map(read).collect::<Result<_, Error>>()?;
@@ -216,7 +217,8 @@ fn show(sweep: &Sweep, format: FormatArg, shown: &ShownArgs) -> Result<(), Error
         FormatArg::Svg => match sweep.figure() {
             Some(figure) => figure.document().map_err(unwritable)?,
             None => {
-                let problem = Diagnostic::at("chart-missing", "", "cost and evidence of these points are unknown");
+                let problem =
+                    Diagnostic::at("chart-missing", "", "cost and evidence of these points are unknown");
                 return Err(vec![problem.help("name scenarios that say what is needed later")].into());
             }
         },

@@ -44,7 +44,11 @@ pub fn document(sweep: &Sweep) -> Result<String, serde_json::Error> {
 ///
 /// # Errors
 /// A value that JSON cannot hold.
-pub fn shard(shard: [usize; 2], sweep: SweepHead, points: Vec<SweepPoint>) -> Result<String, serde_json::Error> {
+pub fn shard(
+    shard: [usize; 2],
+    sweep: SweepHead,
+    points: Vec<SweepPoint>,
+) -> Result<String, serde_json::Error> {
     let document = Shard { schema: SCHEMA.to_owned(), shard, sweep, points };
     serde_json::to_string_pretty(&document).map(|it| it + "\n")
 }
@@ -66,7 +70,11 @@ pub fn merged(files: &[(String, String)]) -> Result<Sweep, Vec<Diagnostic>> {
         let shard: Shard = match serde_json::from_str(text) {
             Ok(shard) => shard,
             Err(error) => {
-                problem(file, format!("not a shard of a sweep: {error}"), "name files that `ctxsim sweep --shard` wrote");
+                problem(
+                    file,
+                    format!("not a shard of a sweep: {error}"),
+                    "name files that `ctxsim sweep --shard` wrote",
+                );
                 continue;
             }
         };

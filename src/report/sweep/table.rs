@@ -33,7 +33,9 @@ pub fn sweep(it: &Sweep, shows_all: bool, width: Option<usize>) -> String {
         let mut row = vec![name];
         row.extend(objectives.iter().map(|of| cell(*of, numbers, decimals)));
         let change = numbers.get(metric::COST).zip(base.get(metric::COST));
-        row.push(change.and_then(|(own, base)| numbers::change(own, base)).unwrap_or_else(|| NONE.to_owned()));
+        row.push(
+            change.and_then(|(own, base)| numbers::change(own, base)).unwrap_or_else(|| NONE.to_owned()),
+        );
         row.push(label);
         row
     };
