@@ -67,8 +67,8 @@ struct Load {
     units: Vec<Unit>,
     /// By unit: the item that is dropped.
     items: Vec<ItemIx>,
-    /// How many units stand in front of all turns.
-    n_stable: usize,
+    /// How many units stand in front of all messages.
+    n_system: usize,
     steps: Range<usize>,
 }
 
@@ -78,13 +78,17 @@ impl Load {
         let gone = gone(timeline);
         let all = (0..spine.items.len()).filter_map(|it| ItemIx::try_from(it).ok());
         let is_there = |it: &ItemIx| first_shown(spine, *it) < steps.end && gone[*it as usize] > steps.start;
-        let mut load = Self { units: Vec::new(), items: Vec::new(), n_stable: 0, steps: steps.clone() };
+        let mut load = Self { units: Vec::new(), items: Vec::new(), n_system: 0, steps: steps.clone() };
         for index in all.filter(is_there) {
             let item = &spine.items[index as usize];
             // A call goes with its result, and stands in front of it.
             let result = Some(item.pair).filter(|it| item.kind == Kind::ToolCall && *it != NO_ITEM);
             let dead_at = dead[result.unwrap_or(index) as usize];
-            load.n_stable += usize::from(index < spine.n_stable);
+            // What stands behind the system prompt and the tools may be no entry's end, although no turn takes it away.
+            let is_first = load.n_system == load.units.len();
+            load.n_system += usize::from(
+                is_first && index < spine.n_stable && matches!(item.kind, Kind::System | Kind::ToolSchema),
+            );
             load.units.push(Unit {
                 arrives: first_shown(spine, index).saturating_sub(steps.start),
                 dead: dead_at.saturating_sub(steps.start),
@@ -104,7 +108,7 @@ impl Load {
             |nth: usize| nth.checked_sub(1).map_or(0, |it| steps[nth].at_ms.saturating_sub(steps[it].at_ms));
         let is_cold = |nth: usize| u64::try_from(idle(nth)).is_ok_and(|it| it > prices.ttl.0);
         let kept = (0..steps.len()).map(|it| if is_cold(it) { write } else { read }).collect();
-        Prices { kept, write, breaks_at: prices.rewrites_all.then_some(self.n_stable) }
+        Prices { kept, write, breaks_at: prices.rewrites_all.then_some(self.n_system) }
     }
 
     /// Returns the items that a clear drops, each once.

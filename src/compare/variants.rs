@@ -9,11 +9,9 @@ use crate::input::text::set::Setting;
 
 /// Puts so many copies in the place of the last policy.
 pub(super) fn laid_out(mut policies: Vec<Loaded<PolicyFile>>, n: usize) -> Vec<Loaded<PolicyFile>> {
-    if n > 0
-        && let Some(last) = policies.pop()
-    {
-        policies.extend((0..n).map(|_| last.clone()));
-    }
+    // A policy that is varied against itself stands there once.
+    let last = if policies.len() > 1 && n > 0 { policies.pop() } else { policies.last().cloned() };
+    policies.extend(last.into_iter().flat_map(|last| (0..n).map(move |_| last.clone())));
     policies
 }
 

@@ -8,11 +8,18 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Codes that neither a broken file nor a command line can show, and where they are shown instead.
-const ELSEWHERE: [(&str, &str); 12] = [
+const ELSEWHERE: [(&str, &str); 19] = [
     (
         "block-trace-unknown",
         "of the library's `block_trace::read`, which the binary asks only for timelines that it knows",
     ),
+    ("init-exists", "of a folder: tests/suite/guide.rs"),
+    ("shard", "of files of a sweep: tests/suite/sweep.rs"),
+    ("tune-loads", "of a grid: src/compare/tune.rs"),
+    ("tune-params", "of a grid: src/compare/tune.rs"),
+    ("vary-too-many", "of a grid: src/compare/grid.rs"),
+    ("vary-twice", "of a grid: src/compare/grid.rs"),
+    ("vary-values", "of a grid: src/compare/grid.rs"),
     ("git-failed", "of a repository: tests/suite/contrast.rs"),
     ("invalid", "stands for several others"),
     ("list-empty", "of a comparison of the library; a suite that lists nothing runs nothing"),
