@@ -223,11 +223,11 @@ pub fn bound(timeline: &Timeline, profile: &Profile) -> Option<f64> {
                 () if is_asked(needed.handle) => item.handle.min(item.raw),
                 () => break,
             };
-            cost = cost + u64::from(tokens) * if request == first { new } else { read };
+            cost += u64::from(tokens) * if request == first { new } else { read };
         }
     }
     for step in &spine.steps {
-        cost = cost + step.output_tokens * rates.output?;
+        cost += step.output_tokens * rates.output?;
     }
     Some(cost.usd())
 }

@@ -208,10 +208,13 @@ impl<'u> Program<'u> {
     fn deepest(&self, table: &Table, [start, end]: [usize; 2], place: usize) -> (u128, Option<usize>) {
         let last = self.places.len() - 1;
         let mut best = (self.waiting([start, end], [place, last]), None);
-        for at in start + 1..end {
-            let sum = table[start][at][place] + self.rewrites[at][place] + table[at][end][place];
-            if sum < best.0 {
-                best = (sum, Some(at));
+        let sums = (start + 1..end).map(|at| {
+            let rest = table[at][end][place];
+            (table[start][at][place] + self.rewrites[at][place] + rest, Some(at))
+        });
+        for sum in sums {
+            if sum.0 < best.0 {
+                best = sum;
             }
         }
         best
@@ -231,9 +234,8 @@ impl<'u> Program<'u> {
             for start in 0..n_times - length {
                 let window = [start, start + length];
                 let deepest: Vec<u128> = (0..n_places).map(|it| self.deepest(&table, window, it).0).collect();
-                for place in 0..n_places {
-                    table[start][start + length][place] = self.best_place(&deepest, window, place).0;
-                }
+                let row = (0..n_places).map(|it| self.best_place(&deepest, window, it).0).collect();
+                table[start][start + length] = row;
             }
         }
         table
