@@ -2,6 +2,7 @@
 
 mod kind;
 mod load;
+mod revision;
 mod search;
 
 use std::borrow::Cow;
@@ -9,6 +10,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::io::{self, BufRead};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use serde::Deserialize;
 
@@ -20,6 +22,7 @@ use crate::input::text::source::{self, Source, read_text};
 
 pub use kind::kind_of;
 pub use load::Loaded;
+pub use revision::Revision;
 pub use search::Found;
 
 /// The files that the binary carries: path and text, sorted by path within each folder.
@@ -78,6 +81,8 @@ pub enum Origin {
     Bundled(&'static str),
     /// On disk.
     File(PathBuf),
+    /// In another revision of the user's repository, at this path below its folder.
+    Revision(Arc<Revision>, PathBuf),
 }
 
 impl Origin {
@@ -86,7 +91,7 @@ impl Origin {
     pub fn path(&self) -> &Path {
         match self {
             Self::Bundled(path) => Path::new(path),
-            Self::File(path) => path,
+            Self::File(path) | Self::Revision(_, path) => path,
         }
     }
 
@@ -96,6 +101,7 @@ impl Origin {
         match self {
             Self::Bundled(path) => format!("{BUNDLED_MARK}{path}"),
             Self::File(path) => path.display().to_string(),
+            Self::Revision(revision, path) => revision.label(path),
         }
     }
 
@@ -109,6 +115,10 @@ impl Origin {
                 bundled_text(path).map(Cow::Borrowed).ok_or_else(|| missing(Path::new(path)))
             }
             Self::File(path) => read_text(path).map(Cow::Owned),
+            Self::Revision(revision, path) => {
+                let text = revision.text(path).ok_or_else(|| missing(path))?;
+                Ok(Cow::Owned(text.to_owned()))
+            }
         }
     }
 
@@ -123,6 +133,7 @@ impl Origin {
                 Ok(Box::new(text.as_bytes()))
             }
             Self::File(path) => source::open(path),
+            Self::Revision(..) => Ok(Box::new(io::Cursor::new(self.text()?.into_owned()))),
         }
     }
 
@@ -136,6 +147,10 @@ impl Origin {
                 BUNDLED.iter().find(|(path, _)| *path == wanted).map(|(path, _)| Self::Bundled(path))
             }
             Self::File(_) => Some(Self::File(folder.join(relative))),
+            Self::Revision(revision, _) => {
+                let wanted = PathBuf::from(plain(&folder.join(relative)));
+                revision.text(&wanted).map(|_| Self::Revision(Arc::clone(revision), wanted))
+            }
         }
     }
 
@@ -154,8 +169,8 @@ impl Origin {
     /// Reads the file as an input with a format.
     fn source(&self) -> Result<Source, Error> {
         match self {
-            Self::Bundled(path) => {
-                let format = Format::of(Path::new(path)).unwrap_or(Format::Ron);
+            Self::Bundled(_) | Self::Revision(..) => {
+                let format = Format::of(self.path()).unwrap_or(Format::Ron);
                 Ok(Source::new(self.label(), format, self.text()?))
             }
             Self::File(path) => Source::read(path),
@@ -239,9 +254,19 @@ impl Catalog {
         if problems.is_empty() { Ok(self) } else { Err(problems.into()) }
     }
 
+    /// Adds a policy of another revision under a name of its own, which no listing has and no pattern means.
+    #[must_use]
+    pub fn with_revision(mut self, name: &str, revision: &Arc<Revision>, path: &Path) -> Self {
+        let origin = Origin::Revision(Arc::clone(revision), path.to_owned());
+        self.entries.insert((Kind::Policy, name.to_owned()), origin);
+        self
+    }
+
     /// Returns the names of a kind, sorted.
     pub fn names(&self, kind: Kind) -> impl Iterator<Item = &str> {
-        self.entries.keys().filter(move |(it, _)| *it == kind).map(|(_, name)| name.as_str())
+        let listed = |(_, origin): &(_, &Origin)| !matches!(origin, Origin::Revision(..));
+        let of_kind = self.entries.iter().filter(move |((it, _), _)| *it == kind);
+        of_kind.filter(listed).map(|((_, name), _)| name.as_str())
     }
 
     /// Returns what a pattern means: names, where `*` stands for anything, or the files of a folder; the pattern itself
@@ -271,6 +296,13 @@ impl Catalog {
             }
             _ => name.to_owned(),
         }
+    }
+
+    /// Returns what names an input on a command line: its name in the catalog, else its path.
+    #[must_use]
+    pub fn argument(&self, kind: Kind, origin: &Origin) -> String {
+        let entry = self.entries.iter().find(|((it, _), entry)| *it == kind && *entry == origin);
+        entry.map_or_else(|| origin.label(), |((_, name), _)| name.clone())
     }
 
     /// Returns where an input stands, by its name or by its path.
@@ -337,8 +369,17 @@ impl Catalog {
     pub fn text_of(&self, file: &str) -> Option<Cow<'static, str>> {
         match file.strip_prefix(BUNDLED_MARK) {
             Some(path) => bundled_text(path).map(Cow::Borrowed),
-            None => read_text(Path::new(file)).ok().map(Cow::Owned),
+            None => self.text_of_revision(file).or_else(|| read_text(Path::new(file)).ok()).map(Cow::Owned),
         }
+    }
+
+    /// Returns the text of a file of another revision.
+    fn text_of_revision(&self, label: &str) -> Option<String> {
+        let mut revisions = self.entries.values().filter_map(|it| match it {
+            Origin::Revision(revision, _) => Some(revision),
+            _ => None,
+        });
+        revisions.find_map(|it| it.labelled(label)).map(str::to_owned)
     }
 }
 

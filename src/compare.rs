@@ -4,9 +4,11 @@ mod aging;
 mod applied;
 mod avoided;
 pub mod check;
+mod contrast;
 mod convert;
 mod entry;
 mod found;
+pub mod grid;
 mod guards;
 mod inputs;
 mod load;
@@ -25,10 +27,13 @@ mod sensitivity;
 mod set_paths;
 mod set_policies;
 mod simulations;
+mod sweep;
 mod threads;
 mod trials;
+pub mod tune;
 mod unpriced;
 mod used;
+mod variants;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -36,6 +41,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use crate::catalog::Catalog;
 use crate::error::Error;
 use crate::guard::{self, NamedGuard};
+use crate::input::policy::Code;
 use crate::input::suite::{Figure, Habits, Reference};
 use crate::input::{Limits, Policy, Profile};
 use crate::ledger::Rows;
@@ -51,6 +57,7 @@ pub use load::{Workload, check_recorded, recording};
 use models::ModelProfiles;
 pub use recordings::held;
 use selection::{LeftOut, Selection};
+pub use sweep::{SweptLoad, sweep};
 use threads::{in_order, with_threads};
 pub use trials::{ConversationRows, conversation};
 
@@ -80,6 +87,8 @@ pub struct Comparison {
     pub trials: Option<u64>,
     /// Overrides, `PATH=VALUE`.
     pub set: Vec<String>,
+    /// Overrides of the last policy, which make variants that take its place, one each.
+    pub variants: Vec<Vec<String>>,
 }
 
 /// Inputs that have passed every rule, ready to run.
@@ -87,6 +96,8 @@ pub struct Comparison {
 pub struct Plan {
     /// The policies' names, in the order of the report.
     pub policies: Vec<String>,
+    /// What names each of them on a command line, with what is overridden.
+    arguments: Vec<String>,
     /// The scenarios, in the order of the report; a recording is read when its turn comes.
     pub scenarios: Vec<Entry>,
     /// The profiles that were named, in the order of the report; a recorded session may have its own model's instead.
@@ -308,6 +319,9 @@ impl Plan {
         notes.extend(distinct(of_loads.into_iter()));
         let oracles = self.scenarios.iter().flat_map(|it| &it.policies).filter(|it| it.code.is_some());
         let oracles = distinct(oracles.map(|it| it.name.clone()));
+        let schedules = self.scenarios.iter().flat_map(|it| &it.policies);
+        let schedules = schedules.filter(|it| matches!(it.code, Some(Code::Hindsight(_))));
+        let schedules = distinct(schedules.map(|it| it.name.clone()));
         let report = Report::new(self.suite.clone(), notes, runs, self.has_sum);
         let is_ranked = self.is_ranked;
         let mut report = Report {
@@ -324,6 +338,7 @@ impl Plan {
         if !is_ranked {
             report.notes.extend(report.notes_on_stages());
         }
+        report.notes.extend(notes::on_hindsight(&report, &schedules));
         report.notes.extend(distinct(unpriced::notes(&report, &unpriced).into_iter()));
         report.guard_verdicts = guard::judge(&self.guards, &report);
         Ok(report)

@@ -3,6 +3,7 @@
 //! The run is played twice: once for its rows, and once up to the request with a policy and a cache that are watched.
 //! A run that nobody asks about pays for none of it.
 
+pub mod breaks;
 mod items;
 mod prefix;
 mod record;

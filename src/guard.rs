@@ -1,13 +1,21 @@
 //! Rules on reports: a result that breaks one fails a build.
 
-use crate::input::suite::Guard;
+use crate::diag::Place;
+use crate::input::suite::{Bound, BoundOf, Guard, Rule};
+use crate::measure::delta::Pairs;
+use crate::measure::{Better, Tally};
+use crate::quantity::UNLIMITED;
 use crate::report::json::Numbers;
-use crate::report::{Report, Run};
+use crate::report::{ALL, Report, Run, metric};
 
 pub use crate::report::guards::GuardVerdict;
 
 /// The places of costs, which are of less work where a run has stopped.
 const COSTS: &str = "totals.cost_usd.";
+/// What the place of a number of `totals` begins with.
+const TOTALS: &str = "totals.";
+/// The number whose interval is that of what is assumed of recovery.
+const COST: &str = "totals.cost_usd.total";
 
 /// A guard whose names are those that a report gives its runs.
 #[derive(Clone, Debug, PartialEq)]
@@ -16,33 +24,38 @@ pub struct NamedGuard {
     pub guard: Guard,
     /// The policy whose number it is.
     pub policy: String,
-    /// The policy whose same number it is divided by.
+    /// The policy whose same number it is divided by, or compared with.
     pub over: Option<String>,
     /// The scenarios on which it is judged; all, when silent.
     pub scenarios: Option<Vec<String>>,
     /// The profile under which it is judged; all, when silent.
     pub profile: Option<String>,
+    /// Where the guard stands in the suite's file.
+    pub place: Place,
+    /// What it is about in the policy's file: the first stage that has to fire, or the policy.
+    pub policy_place: Place,
+}
+
+/// A number that a guard is about, and the ends between which it lies.
+#[derive(Clone, Copy, Debug)]
+struct Found {
+    value: f64,
+    interval: Option<[f64; 2]>,
+}
+
+/// The runs of a report, and those that a guard compares them with.
+struct Judge<'a> {
+    guard: &'a NamedGuard,
+    runs: &'a [Numbers<'a>],
 }
 
 impl NamedGuard {
     fn is_about(&self, run: &Run) -> bool {
-        run.policy == self.policy
-            && self.scenarios.as_ref().is_none_or(|it| it.iter().any(|it| is_of(&run.scenario, it)))
-            && self.profile.as_ref().is_none_or(|it| *it == run.profile)
-    }
-
-    /// Returns the number that it is about, or why there is none.
-    fn number(&self, own: &Numbers<'_>, all: &[Numbers<'_>]) -> Result<f64, String> {
-        let value = covered(own, &self.guard.metric)?;
-        let Some(over) = &self.over else { return Ok(value) };
-        let is_other = |it: &&Numbers<'_>| {
-            it.run.policy == *over && it.run.scenario == own.run.scenario && it.run.profile == own.run.profile
+        let is_scenario = match &self.scenarios {
+            Some(names) => names.iter().any(|it| is_of(&run.scenario, it)),
+            None => run.scenario != ALL || self.guard.rules().iter().all(|it| !matches!(it, Rule::Fired(_))),
         };
-        let other = all.iter().find(is_other).ok_or_else(|| format!("{over} has no such run"))?;
-        match covered(other, &self.guard.metric).map_err(|it| format!("{over}: {it}"))? {
-            0.0 => Err(format!("{over} has 0 there, and nothing is divided by that")),
-            divisor => Ok(value / divisor),
-        }
+        run.policy == self.policy && is_scenario && self.profile.as_ref().is_none_or(|it| *it == run.profile)
     }
 }
 
@@ -63,29 +76,203 @@ fn covered(numbers: &Numbers<'_>, metric: &str) -> Result<f64, String> {
     numbers.at(metric).filter(|it| it.is_finite()).ok_or_else(|| "it is unknown for this run".to_owned())
 }
 
+/// Returns the ends between which a number lies: what is assumed of recovery, or the trials' bounds; nothing where none is known.
+fn interval(numbers: &Numbers<'_>, metric: &str) -> Option<[f64; 2]> {
+    if metric == COST {
+        return numbers.run.tally.cost_interval();
+    }
+    let statistic = metric.strip_suffix(".mean")?;
+    let end = |nth: usize| numbers.at_end(&format!("{statistic}.ci95"), nth);
+    Some([end(0)?, end(1)?])
+}
+
+impl Judge<'_> {
+    /// Returns the run that a run is compared with.
+    fn other(&self, own: &Numbers<'_>, over: &str) -> Result<&Numbers<'_>, String> {
+        let is_other = |it: &&Numbers<'_>| {
+            it.run.policy == *over && it.run.scenario == own.run.scenario && it.run.profile == own.run.profile
+        };
+        self.runs.iter().find(is_other).ok_or_else(|| format!("{over} has no such run"))
+    }
+
+    /// Returns the number of a run, divided by that of another policy where the guard says so.
+    fn number(&self, own: &Numbers<'_>, metric: &str) -> Result<Found, String> {
+        let value = covered(own, metric)?;
+        let Some(over) = &self.guard.over else {
+            return Ok(Found { value, interval: interval(own, metric) });
+        };
+        match covered(self.other(own, over)?, metric).map_err(|it| format!("{over}: {it}"))? {
+            0.0 => Err(format!("{over} has 0 there, and nothing is divided by that")),
+            divisor => Ok(Found { value: value / divisor, interval: None }),
+        }
+    }
+
+    /// Returns by which share the number of a run exceeds the base's.
+    fn increase(&self, own: &Numbers<'_>, metric: &str) -> Result<Found, String> {
+        let over = self.guard.over.as_deref().unwrap_or_default();
+        let value = covered(own, metric)?;
+        let other = self.other(own, over)?;
+        let base = covered(other, metric).map_err(|it| format!("{over}: {it}"))?;
+        if own.run.tally.outcome.turns_completed != other.run.tally.outcome.turns_completed {
+            return Err(format!("it did not come as far as {over}"));
+        }
+        match base {
+            0.0 if value == 0.0 => Ok(Found { value: 0.0, interval: None }),
+            0.0 => Err(format!("{over} has 0 there, and no share exceeds that")),
+            base => {
+                let interval = if self.guard.guard.surely { self.spread(own, other, metric) } else { None };
+                Ok(Found { value: value / base - 1.0, interval })
+            }
+        }
+    }
+
+    /// Returns the ends of an increase: over resampled scenarios where they are added up, else over what is assumed of recovery.
+    fn spread(&self, own: &Numbers<'_>, other: &Numbers<'_>, place: &str) -> Option<[f64; 2]> {
+        if own.run.scenario != ALL {
+            let ends = [own, other].map(|it| it.run.tally.cost_interval().filter(|_| place == COST));
+            let [own, other] = [ends[0]?, ends[1]?];
+            let changes = [own[0] / other[0] - 1.0, own[1] / other[1] - 1.0];
+            return Some([changes[0].min(changes[1]), changes[0].max(changes[1])]);
+        }
+        let metric = metric::at(place.strip_prefix(TOTALS)?)?;
+        let single = |it: &&Numbers<'_>| it.run.scenario != ALL && it.run.profile == own.run.profile;
+        let singles = self.runs.iter().filter(single).filter(|it| it.run.policy == own.run.policy);
+        let pairs: Vec<[Tally; 2]> = singles
+            .filter_map(|it| {
+                Some([self.other(it, &other.run.policy).ok()?.run.tally.clone(), it.run.tally.clone()])
+            })
+            .collect();
+        let delta = Pairs::new(&pairs).delta(Better::Neither, |it| metric.number(it))?;
+        delta.interval.map(|it| it.map(|it| it / delta.base.abs()))
+    }
+
+    /// Judges a run by the guard's rules.
+    fn verdicts(&self, own: &Numbers<'_>) -> Vec<GuardVerdict> {
+        let metric = self.guard.guard.metric.as_deref().unwrap_or_default();
+        let mut verdicts = Vec::new();
+        for rule in self.guard.guard.rules() {
+            match rule {
+                Rule::Bound(word, bound, compare, is_lower) => {
+                    let limit = limit(bound, own.run);
+                    let found = self.number(own, metric);
+                    let found = found.and_then(|it| limit.map(|limit| (it, limit)));
+                    let holds =
+                        found.as_ref().is_ok_and(|(it, limit)| compare(&self.end(it, is_lower), limit));
+                    verdicts.push(self.verdict(
+                        own,
+                        metric,
+                        found.map(|it| it.0),
+                        format!("{word} {bound}"),
+                        holds,
+                    ));
+                }
+                Rule::MaxIncrease(share) => {
+                    let found = self.increase(own, metric);
+                    let holds = found.as_ref().is_ok_and(|it| self.end(it, false) <= share.share());
+                    let over = self.guard.over.as_deref().unwrap_or_default();
+                    let bound = format!("at most {share} more than that of {over}");
+                    verdicts.push(GuardVerdict {
+                        is_change: true,
+                        ..self.verdict(own, metric, found, bound, holds)
+                    });
+                }
+                Rule::MaxDecrease(share) => {
+                    let found = self.increase(own, metric);
+                    let holds = found.as_ref().is_ok_and(|it| self.end(it, true) >= -share.share());
+                    let over = self.guard.over.as_deref().unwrap_or_default();
+                    let bound = format!("at most {share} less than that of {over}");
+                    verdicts.push(GuardVerdict {
+                        is_change: true,
+                        ..self.verdict(own, metric, found, bound, holds)
+                    });
+                }
+                Rule::Fired(stages) => verdicts.extend(stages.iter().map(|it| self.fired(own, it))),
+            }
+        }
+        verdicts
+    }
+
+    /// Returns the number that has to be within the bound: the number, or the end of its interval that is nearer to it.
+    fn end(&self, found: &Found, is_lower: bool) -> f64 {
+        match found.interval.filter(|_| self.guard.guard.surely) {
+            Some([low, high]) => {
+                if is_lower {
+                    low.min(found.value)
+                } else {
+                    high.max(found.value)
+                }
+            }
+            None => found.value,
+        }
+    }
+
+    /// Says whether a stage fired.
+    fn fired(&self, own: &Numbers<'_>, stage: &str) -> GuardVerdict {
+        let place = own.run.stages.iter().position(|it| it.name == stage);
+        let firing = place.and_then(|it| own.run.tally.outcome.firings.get(it));
+        let found = firing.map(|it| Found { value: it.fired as f64, interval: None });
+        let found = found.ok_or_else(|| "no policy acts on this load".to_owned());
+        let holds = found.as_ref().is_ok_and(|it| it.value > 0.0);
+        self.verdict(own, &format!("stages.{stage}.fired"), found, "at least 1".to_owned(), holds)
+    }
+
+    fn verdict(
+        &self,
+        own: &Numbers<'_>,
+        metric: &str,
+        found: Result<Found, String>,
+        bound: String,
+        holds: bool,
+    ) -> GuardVerdict {
+        let Run { policy, scenario, profile, .. } = own.run;
+        let surely = self.guard.guard.surely;
+        GuardVerdict {
+            guard: self.guard.guard.name.clone(),
+            run: [policy, scenario, profile].map(String::clone),
+            metric: metric.to_owned(),
+            over: self.guard.over.clone(),
+            value: found.as_ref().ok().map(|it| it.value),
+            interval: found.as_ref().ok().and_then(|it| it.interval).filter(|_| surely),
+            is_change: false,
+            bound,
+            holds,
+            reason: found.err(),
+            place: self.guard.place.clone(),
+            policy_place: self.guard.policy_place.clone(),
+        }
+    }
+}
+
+/// Returns the number that a bound stands for under a run's limits, or why it stands for none.
+fn limit(bound: Bound, run: &Run) -> Result<f64, String> {
+    let limits = &run.tally.limits;
+    let (tokens, name) = match bound.of {
+        BoundOf::One | BoundOf::Percent => return Ok(bound.share()),
+        BoundOf::Window => (limits.window, "context window"),
+        BoundOf::Limit => (limits.prompt, "prompt limit"),
+    };
+    if tokens == UNLIMITED {
+        return Err(format!("{} has no {name}", run.profile));
+    }
+    Ok(bound.number * tokens as f64)
+}
+
 /// Holds a report against guards.
 #[must_use]
 pub fn judge(guards: &[NamedGuard], report: &Report) -> Vec<GuardVerdict> {
-    let runs: Vec<Numbers<'_>> = report.labelled().map(|(run, label)| Numbers::new(run, label)).collect();
-    let pairs = guards
-        .iter()
-        .flat_map(|guard| runs.iter().filter(|it| guard.is_about(it.run)).map(move |it| (guard, it)));
+    let is_summed = |it: &NamedGuard| it.scenarios.as_ref().is_some_and(|it| it.iter().any(|it| it == ALL));
+    let sums =
+        if report.sums.is_empty() && guards.iter().any(is_summed) { report.added_up() } else { Vec::new() };
+    let labelled = report.labelled().map(|(run, label)| Numbers::new(run, label));
+    let runs: Vec<Numbers<'_>> = labelled.chain(sums.iter().map(|it| Numbers::new(it, None))).collect();
     let mut verdicts = Vec::new();
-    for (guard, numbers) in pairs {
-        let number = guard.number(numbers, &runs);
-        for (word, bound, compare) in guard.guard.bounds() {
-            let Run { policy, scenario, profile, .. } = numbers.run;
-            verdicts.push(GuardVerdict {
-                guard: guard.guard.name.clone(),
-                run: [policy, scenario, profile].map(String::clone),
-                metric: guard.guard.metric.clone(),
-                over: guard.over.clone(),
-                value: number.as_ref().ok().copied(),
-                bound: format!("{word} {bound}"),
-                holds: number.as_ref().is_ok_and(|it| compare(it, &bound)),
-                reason: number.as_ref().err().cloned(),
-            });
-        }
+    for guard in guards {
+        let judge = Judge { guard, runs: &runs };
+        // What is added up for a guard that asks for it is nothing to the others.
+        let is_asked =
+            |it: &&Numbers<'_>| it.run.scenario != ALL || !report.sums.is_empty() || is_summed(guard);
+        let about = runs.iter().filter(is_asked).filter(|it| guard.is_about(it.run));
+        verdicts.extend(about.flat_map(|it| judge.verdicts(it)));
     }
     verdicts
 }

@@ -2,6 +2,7 @@
 
 pub mod break_even;
 pub mod carried;
+pub mod delta;
 pub mod label;
 pub mod probe;
 pub mod resets;
@@ -16,6 +17,7 @@ use crate::ledger::{Firing, Outcome, RequestSums, Sums};
 use crate::price::{self, Costs, PriceIndex};
 
 pub use break_even::BreakEven;
+pub use delta::{Better, Delta, Standing};
 pub use label::Label;
 pub use resets::Resets;
 pub use retention::Retention;

@@ -8,6 +8,8 @@ pub mod carried;
 mod compactions;
 pub mod sections;
 pub mod chart;
+pub mod checkup;
+pub mod contrast;
 pub mod csv;
 pub mod explain;
 pub mod firings;
@@ -28,8 +30,11 @@ pub mod retention;
 pub mod rows;
 pub mod sensitivity;
 pub mod session;
+pub mod shot;
+pub mod sweep;
 #[cfg(feature = "cli")]
 pub mod table;
+pub mod tune;
 pub mod verdict;
 mod template;
 
@@ -210,6 +215,12 @@ impl Report {
             min_evidence: verdict::MIN_EVIDENCE,
             is_ranked: false,
         }
+    }
+
+    /// Returns the scenarios added up, by profile, then by policy, whether or not its tables show that.
+    #[must_use]
+    pub fn added_up(&self) -> Vec<Run> {
+        sums(&self.runs)
     }
 
     /// Returns every run with its verdict, the sums last.

@@ -5,7 +5,7 @@ use std::path::Path;
 use serde::de::DeserializeOwned;
 
 use super::{Catalog, Kind, Origin, kind};
-use crate::diag::Diagnostic;
+use crate::diag::{Diagnostic, Place};
 use crate::error::Error;
 use crate::input::scenario::refetch::Refetch;
 use crate::input::scenario::{Load, RecoveryMode};
@@ -33,6 +33,12 @@ impl<T> Loaded<T> {
     #[must_use]
     pub fn locate(&self, problems: Vec<Diagnostic>) -> Vec<Diagnostic> {
         problems.into_iter().map(|it| self.locate_one(it)).collect()
+    }
+
+    /// Returns the place of a field: in its own file, or in the base that gives it.
+    #[must_use]
+    pub fn place_of(&self, field: String) -> Place {
+        self.locate_one(Diagnostic::at("", field, "")).place
     }
 
     fn locate_one(&self, mut problem: Diagnostic) -> Diagnostic {
@@ -178,12 +184,16 @@ impl Catalog {
 
     /// Returns where a base stands: a name of the catalog, else a file beside the variant's.
     fn base(&self, variant: &Origin, name: &str) -> Option<Origin> {
+        if let Some(origin) = variant.named_in_revision(name) {
+            return Some(origin);
+        }
         if let Some(origin) = self.entries.get(&(Kind::Policy, name.to_owned())) {
             return Some(origin.clone());
         }
         let last = name.rsplit('/').next().unwrap_or(name);
         let beside = |extension: &str| variant.beside(&format!("{last}.{extension}"));
-        ["ron", "toml"].into_iter().filter_map(beside).find(|it| it.path().is_file())
+        let is_there = |it: &Origin| matches!(it, Origin::Revision(..)) || it.path().is_file();
+        ["ron", "toml"].into_iter().filter_map(beside).find(is_there)
     }
 
     /// Reads one file and checks that its name is its path.
@@ -203,8 +213,11 @@ impl Catalog {
             None => error,
         })?;
         let given = name(&spec);
+        // A policy of another revision is in the catalog under a name that no file gives.
+        let is_named = !matches!(origin, Origin::Revision(..));
+        let is_it = |entry: &Origin| is_named && entry == origin;
         let of_catalog =
-            self.entries.iter().find(|((it, _), entry)| *it == kind && *entry == origin).map(|it| &it.0.1);
+            self.entries.iter().find(|((it, _), entry)| *it == kind && is_it(entry)).map(|it| &it.0.1);
         let stem = stem(origin.path());
         let expected = of_catalog.map_or(stem.as_str(), String::as_str);
         let is_named = match of_catalog {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::load::{self, Workload};
 use super::models::ModelProfiles;
-use crate::catalog::Loaded;
+use crate::catalog::{Loaded, Origin};
 use crate::diag::Diagnostic;
 use crate::error::Error;
 use crate::input::policy::matches_any;
@@ -56,6 +56,10 @@ pub struct Load {
     pub models: Vec<Profile>,
     /// Whether that is the profile of the model that it was recorded with.
     pub is_under_own_model: bool,
+    /// What names it on the command line of `explain`.
+    pub arguments: String,
+    /// The folder of its recording; empty for what was not recorded.
+    pub project: String,
     /// Where it was read, where its harness compacted it.
     pub(super) recording: Option<Arc<Recording>>,
 }
@@ -73,11 +77,32 @@ impl Entry {
     /// Makes or reads what it plays.
     pub(super) fn open(&self, named: &[Profile], models: &ModelProfiles) -> Result<Vec<Load>, Error> {
         let workloads = load::workloads(&self.loaded, &self.spec)?;
+        let has_several = workloads.len() > 1;
         let ready = |(nth, workload)| {
             let recording = self.recording(&workload, nth);
-            Ok(Load { recording, ..self.ready(workload, named, models)? })
+            let load = self.ready(workload, named, models)?;
+            let session =
+                if has_several { format!(" --session {}", quoted(&load.name)) } else { String::new() };
+            let arguments = format!("{}{session}", self.argument());
+            Ok(Load { recording, arguments, project: self.project(), ..load })
         };
         workloads.into_iter().enumerate().map(ready).collect()
+    }
+
+    /// Returns the folder of its recording.
+    fn project(&self) -> String {
+        let is_recorded = matches!(self.spec.load, scenario::Load::Recorded { .. });
+        let folder = self.loaded.origin.path().parent().filter(|_| is_recorded);
+        folder.map_or_else(String::new, |it| it.display().to_string())
+    }
+
+    /// Returns what names it on a command line.
+    fn argument(&self) -> String {
+        let name = match &self.loaded.origin {
+            Origin::Bundled(_) => self.loaded.spec.name.clone(),
+            origin => origin.path().display().to_string(),
+        };
+        format!("--scenario {}", quoted(&name))
     }
 
     /// Returns where a workload was read, where its harness compacted it.
@@ -158,6 +183,8 @@ impl Entry {
             profiles,
             models: all_models,
             is_under_own_model: is_own,
+            arguments: String::new(),
+            project: String::new(),
             recording: None,
         })
     }
@@ -183,6 +210,8 @@ impl Load {
             profiles: self.profiles.clone(),
             models: self.models.clone(),
             is_under_own_model: self.is_under_own_model,
+            arguments: self.arguments.clone(),
+            project: self.project.clone(),
             recording: None,
         })
     }
@@ -201,4 +230,13 @@ impl Load {
             assumptions: self.workload.assumptions(),
         }
     }
+}
+
+/// Returns a word as a shell takes it.
+pub(super) fn quoted(word: &str) -> String {
+    let is_plain = |it: char| it.is_ascii_alphanumeric() || "_./:=@%+,-".contains(it);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', r"'\''"))
 }

@@ -1,7 +1,7 @@
 //! The guards of a suite: what their names and metrics lead to.
 
 use crate::catalog::{Catalog, Kind, Loaded};
-use crate::diag::{Diagnostic, Problems, nearest};
+use crate::diag::{Diagnostic, Place, Problems, nearest};
 use crate::guard::NamedGuard;
 use crate::input::suite::{Figure, Guard};
 use crate::input::{PolicyFile, ProfileFile, ScenarioFile, SuiteFile};
@@ -39,12 +39,16 @@ fn as_guard(figure: &Figure) -> Guard {
         // Each model of a scenario makes a load of its own behind the scenario's name.
         scenario: Some(figure.scenario.clone()),
         profile: None,
-        metric: figure.metric.clone(),
+        metric: Some(figure.metric.clone()),
         over: figure.over.clone(),
         above: None,
         at_least: None,
         below: None,
         at_most: None,
+        max_increase: None,
+        max_decrease: None,
+        fired: Vec::new(),
+        surely: false,
     }
 }
 
@@ -62,7 +66,7 @@ fn check_one(catalog: &Catalog, suite: &SuiteFile, guard: &Guard, problems: &mut
             Kind::Scenario => &suite.scenarios,
             _ => &suite.profiles,
         };
-        let is_sum = kind == Kind::Scenario && suite.sum && name == ALL;
+        let is_sum = kind == Kind::Scenario && name == ALL;
         let own: Vec<String> = own.iter().flat_map(|it| catalog.expand(kind, it)).collect();
         if is_sum || own.contains(name) || own.iter().any(|it| is_file(catalog, kind, it, name)) {
             continue;
@@ -81,7 +85,9 @@ fn check_one(catalog: &Catalog, suite: &SuiteFile, guard: &Guard, problems: &mut
         };
         problems.push_at("guard-matches-nothing", field, format!("the suite does not run `{name}`"), help);
     }
-    if let Err(meant) = places::check(&guard.metric) {
+    check_stages(catalog, suite, guard, problems);
+    let Some(metric) = &guard.metric else { return };
+    if let Err(meant) = places::check(metric) {
         let help = match meant {
             Some(meant) => format!("did you mean `{meant}`?"),
             None => {
@@ -89,7 +95,31 @@ fn check_one(catalog: &Catalog, suite: &SuiteFile, guard: &Guard, problems: &mut
                     .to_owned()
             }
         };
-        problems.push_at("guard-metric", "metric", format!("unknown metric `{}`", guard.metric), help);
+        problems.push_at("guard-metric", "metric", format!("unknown metric `{metric}`"), help);
+    }
+}
+
+/// Reports stages that have to fire and that the policy does not have.
+fn check_stages(catalog: &Catalog, suite: &SuiteFile, guard: &Guard, problems: &mut Problems) {
+    if guard.fired.is_empty() {
+        return;
+    }
+    let own = suite.policies.iter().flat_map(|it| catalog.expand(Kind::Policy, it));
+    let mut own = own.filter_map(|it| Some((catalog.policy(&it).ok()?, it)));
+    let is_it = |(policy, name): &(Loaded<PolicyFile>, String)| {
+        *name == guard.policy || policy.spec.name == guard.policy
+    };
+    // What is wrong with a policy's name is told where that is checked.
+    let Some((policy, _)) = own.find(is_it) else { return };
+    let known: Vec<&str> = policy.spec.stages.iter().map(|it| it.name.as_str()).collect();
+    for (nth, stage) in guard.fired.iter().enumerate().filter(|(_, it)| !known.contains(&it.as_str())) {
+        let help = match nearest(stage, known.iter().copied()) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None if known.is_empty() => format!("{} has no stages", guard.policy),
+            None => format!("its stages are {}", known.join(", ")),
+        };
+        let message = format!("{} has no stage `{stage}`", guard.policy);
+        problems.push_at("guard-stage", format_args!("fired.{nth}"), message, help);
     }
 }
 
@@ -113,6 +143,8 @@ fn names(catalog: &Catalog, kind: Kind, own: &[String]) -> Vec<String> {
 /// What of a plan guards can name.
 pub(super) struct Runs<'a> {
     pub(super) catalog: &'a Catalog,
+    /// The suite's file.
+    pub(super) suite: Option<&'a Loaded<SuiteFile>>,
     pub(super) policies: &'a [Loaded<PolicyFile>],
     pub(super) scenarios: &'a [Loaded<ScenarioFile>],
     pub(super) profiles: &'a [Loaded<ProfileFile>],
@@ -136,7 +168,7 @@ impl Runs<'_> {
     pub(super) fn guards(&self, guards: &[Guard]) -> Guards {
         let mut found = Guards::default();
         for (index, guard) in guards.iter().enumerate() {
-            if let Some(named) = self.named(guard) {
+            if let Some(named) = self.named(index, guard) {
                 found.named.push(named);
                 continue;
             }
@@ -150,7 +182,7 @@ impl Runs<'_> {
     }
 
     /// Finds the runs that a guard is about; nothing, where this plan leaves out what it names.
-    fn named(&self, guard: &Guard) -> Option<NamedGuard> {
+    fn named(&self, index: usize, guard: &Guard) -> Option<NamedGuard> {
         let policy = |it: &String| {
             let index = find(self.catalog, Kind::Policy, self.policies, |it| &it.name, it)?;
             Some(self.policies[index].spec.name.clone())
@@ -162,10 +194,16 @@ impl Runs<'_> {
                 None => self.catalog.profile(it).ok().filter(|_| self.is_open).map(|it| it.spec.name),
             }
         };
+        let is_change = guard.max_increase.or(guard.max_decrease).is_some();
+        let first = self.policies.first().map(|it| it.spec.name.clone());
+        let stage = guard.fired.first().map_or_else(|| "name".to_owned(), |it| format!("stages.{it}"));
+        let own = find(self.catalog, Kind::Policy, self.policies, |it| &it.name, &guard.policy)?;
         Some(NamedGuard {
             guard: guard.clone(),
-            policy: policy(&guard.policy)?,
-            over: if_named(guard.over.as_ref(), policy)?,
+            policy: self.policies[own].spec.name.clone(),
+            over: if_named(guard.over.as_ref(), policy)?.or(first.filter(|_| is_change)),
+            place: self.suite.map(|it| it.place_of(format!("guards.{index}"))).unwrap_or_default(),
+            policy_place: own_place(&self.policies[own], stage),
             scenarios: if_named(guard.scenario.as_ref(), |it| self.loads_of(it))?,
             profile: if_named(guard.profile.as_ref(), profile)?,
         })
@@ -183,6 +221,12 @@ impl Runs<'_> {
         let index = find(self.catalog, Kind::Scenario, self.scenarios, |it| &it.name, name)?;
         Some(vec![self.scenarios[index].spec.name.clone()])
     }
+}
+
+/// Returns the place of a field in a policy's own file, or of the policy where a base gives the field.
+fn own_place(policy: &Loaded<PolicyFile>, field: String) -> Place {
+    let place = policy.place_of(field);
+    if place.file == policy.origin.label() { place } else { policy.place_of("name".to_owned()) }
 }
 
 /// Returns nothing where something is named that is not there.

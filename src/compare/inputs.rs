@@ -11,13 +11,13 @@ use super::named::{Names, Scenario, tell_apart, tell_scenarios_apart};
 use super::selection::Selection;
 use super::set_policies::Policies;
 use super::used::{Used, settings};
-use super::{Comparison, Entry, Plan, check, guards, load, notes, params, set_paths};
+use super::{Comparison, Entry, Plan, check, contrast, guards, load, notes, params, set_paths, variants};
 use crate::catalog::{Catalog, Kind, Loaded};
 use crate::diag::{Diagnostic, Place};
 use crate::error::Error;
 use crate::input::policy::Size;
 use crate::input::scenario;
-use crate::input::text::set::Target;
+use crate::input::text::set::{Setting, Target};
 use crate::input::{Policy, PolicyFile, Profile, ProfileFile, ScenarioFile, Suite, SuiteFile};
 use crate::report::Skipped;
 
@@ -62,7 +62,7 @@ impl Given {
         let is_whole_suite = [&policies, &scenarios, &profiles].iter().all(|it| it.by.is_some());
         let mut read = catalog.policies();
         let policies = policies.load(catalog, found, |name| read.policy(name));
-        let policies = tell_apart(policies, |it| &mut it.name);
+        let policies = variants::laid_out(tell_apart(policies, |it| &mut it.name), comparison.variants.len());
         let (scenarios, skipped) = tell_scenarios_apart(scenarios.load_scenarios(catalog, found));
         // A list that was asked for holds for recordings, too.
         let of_suite = suite.is_some_and(|it| it.spec.own_models);
@@ -97,7 +97,8 @@ pub(super) fn plan(catalog: &Catalog, comparison: &Comparison) -> Result<Plan, E
     let settings = settings(comparison, suite.as_ref(), is_whole_suite, known_paths, &mut found);
     let selection = Selection::new(comparison).map_err(|it| found.problems.push(*it)).unwrap_or_default();
     let is_complete = found.is_empty();
-    let mut work = Inputs { catalog, policies, settings, found, is_complete };
+    let variants = variants::settings(&comparison.variants, &mut found);
+    let mut work = Inputs { catalog, policies, settings, variants, found, is_complete };
     let models = if under_own_models && loaded_scenarios.iter().any(is_recorded) {
         ModelProfiles::read(catalog)
     } else {
@@ -120,7 +121,8 @@ pub(super) fn plan(catalog: &Catalog, comparison: &Comparison) -> Result<Plan, E
     work.blame_used();
     work.check_used();
     work.check_trials(&scenarios, comparison.trials);
-    let guards = work.guards(checked.as_ref(), &loaded_scenarios, &loaded_profiles, under_own_models);
+    let files = (suite.as_ref(), checked.as_ref());
+    let guards = work.guards(files, &loaded_scenarios, &loaded_profiles, under_own_models);
     if let Some(suite) = suite.as_ref().filter(|_| is_whole_suite && work.found.is_empty()) {
         work.found.problems.extend(suite.locate(guards.about_nothing));
     }
@@ -128,6 +130,7 @@ pub(super) fn plan(catalog: &Catalog, comparison: &Comparison) -> Result<Plan, E
     let as_recorded = Policy::new(&Catalog::bundled().policy(AS_RECORDED)?.spec)?;
     Ok(Plan {
         policies: work.policies.iter().map(|it| it.spec.name.clone()).collect(),
+        arguments: contrast::arguments(catalog, &work.policies, &comparison.set),
         scenarios,
         profiles,
         suite: checked.as_ref().map(|it| it.name.clone()),
@@ -171,6 +174,8 @@ struct Inputs<'a> {
     catalog: &'a Catalog,
     policies: Vec<Loaded<PolicyFile>>,
     settings: Vec<Used>,
+    /// The overrides of the last policies, one list each.
+    variants: Vec<Vec<Setting>>,
     found: Found,
     /// Whether all files could be read; what one file needs of another is checked only then.
     is_complete: bool,
@@ -248,14 +253,14 @@ impl Inputs<'_> {
     /// Finds the runs that the guards of a suite are about.
     fn guards(
         &self,
-        suite: Option<&Suite>,
+        (file, suite): (Option<&Loaded<SuiteFile>>, Option<&Suite>),
         scenarios: &[Scenario],
         profiles: &[Loaded<ProfileFile>],
         is_open: bool,
     ) -> Guards {
         let (catalog, policies) = (self.catalog, &self.policies);
         let scenarios: Vec<_> = scenarios.iter().map(|it| it.loaded.clone()).collect();
-        let runs = guards::Runs { catalog, policies, scenarios: &scenarios, profiles, is_open };
+        let runs = guards::Runs { catalog, suite: file, policies, scenarios: &scenarios, profiles, is_open };
         runs.guards(suite.map(|it| it.guards.as_slice()).unwrap_or_default())
     }
 
@@ -323,6 +328,10 @@ impl Inputs<'_> {
         for used in self.settings.iter_mut().filter(|it| it.setting.target == Target::Policy) {
             let applied = policies.set(&used.setting, &mut specs);
             used.note(applied);
+        }
+        if self.found.is_empty() {
+            let applied = variants::apply(self.catalog, &self.policies, &self.variants, &mut specs);
+            self.found.problems.extend(applied.err().map(|it| *it));
         }
         let mut models = Vec::with_capacity(specs.len());
         for (spec, loaded) in specs.iter().zip(&self.policies) {

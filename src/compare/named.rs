@@ -147,6 +147,7 @@ fn choices(origin: &Origin, name: &str) -> Choices {
     match origin {
         Origin::Bundled(_) => Choices::fixed(name),
         Origin::File(path) => Choices::of_file(name, path),
+        Origin::Revision(revision, _) => Choices::fixed(&format!("{name}@{}", revision.name())),
     }
 }
 

@@ -7,6 +7,8 @@ use crate::aging::Aging;
 use crate::input::Policy;
 use crate::measure::is_open;
 use crate::report::Report;
+use crate::report::numbers::percent;
+use crate::report::sections::{Detail, Line, Section};
 
 impl Load {
     /// Returns what a reader must know of it and the policies that it is played under.
@@ -39,6 +41,48 @@ pub(super) fn on_guards(n_unjudged: usize) -> Option<String> {
         format!("{n_unjudged} {guards} of the suite {are} not judged: this run leaves out what they name.")
     })
 }
+
+/// Says how much of what the best schedule in hindsight saves each policy takes, table by table.
+pub(super) fn on_hindsight(report: &Report, schedules: &[String]) -> Vec<String> {
+    let sections = report.sections(Detail::Groups);
+    sections.iter().filter(|it| !it.is_part).filter_map(|it| of_section(it, report, schedules)).collect()
+}
+
+fn of_section(section: &Section, report: &Report, schedules: &[String]) -> Option<String> {
+    let first = section.lines.first()?;
+    let best = section.lines.iter().find(|it| schedules.contains(&it.policy))?;
+    let saved = |line: &Line| {
+        let is_same = line.tally.outcome.turns_completed == first.tally.outcome.turns_completed;
+        let costs = first.tally.costs.total().zip(line.tally.costs.total()).filter(|_| is_same);
+        costs.map(|(base, own)| (base - own) / base).filter(|it| it.is_finite())
+    };
+    let most = saved(best)?;
+    let subject = section.subject();
+    if most < SAVED_MIN {
+        return Some(format!("{subject}: even {} saves nothing against {}.", best.policy, first.policy));
+    }
+    let is_real = |it: &&Line| it.policy != first.policy && !report.oracles.contains(&it.policy);
+    let taken = section.lines.iter().filter(is_real).filter_map(|it| {
+        let share = saved(it)? / most;
+        let is_dearer = share < 0.0;
+        Some(if is_dearer {
+            format!("{} costs more than {}", it.policy, first.policy)
+        } else {
+            format!("{} takes {:.0}% of that", it.policy, share * 100.0)
+        })
+    });
+    let taken: Vec<String> = taken.collect();
+    let taken = if taken.is_empty() { String::new() } else { format!("; {}", taken.join(", ")) };
+    Some(format!(
+        "{subject}: {} would save {} of {}'s cost{taken}.",
+        best.policy,
+        percent(most),
+        first.policy
+    ))
+}
+
+/// A smaller share of the cost is nothing.
+const SAVED_MIN: f64 = 0.000_5;
 
 /// Says for which categories of a scenario's facts a policy has no bank, and where these facts go.
 fn strays(policy: &Policy, load: &Load) -> Option<String> {

@@ -8,7 +8,6 @@ use super::threads::in_order;
 use super::trials::{self, Kept, Played};
 use super::{Cell, Load, Progress};
 use crate::input::Profile;
-use crate::input::policy::Code;
 use crate::ledger::{Outcome, Rows, Sums};
 use crate::measure::trial::{Trial, TrialSink};
 use crate::measure::{Retention, Tally};
@@ -79,7 +78,7 @@ impl Load {
                 profile: profile.name.clone(),
                 seed: self.seed,
                 trials: self.trials,
-                looks_ahead: self.policies[cell.policy].code == Some(Code::Clairvoyant),
+                looks_ahead: self.policies[cell.policy].code.is_some(),
                 tally,
                 retention: retention.map(Arc::new),
                 aging: None,

@@ -1,11 +1,11 @@
 //! How a run stands against the first policy of its group: a lower cost alone is not a win.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::Tally;
 
 /// A verdict on a run against its baseline.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Label {
     /// It is what the others are measured against.

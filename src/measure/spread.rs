@@ -11,7 +11,7 @@ const RESAMPLES: u64 = 1_000;
 /// The share of the resamples beyond each end of an interval, as one in so many.
 const TAIL: usize = 40;
 /// Sessions whose cost changes by less are the same.
-const SAME: f64 = 0.000_5;
+pub(super) const SAME: f64 = 0.000_5;
 
 /// How the change of cost against another policy is spread over sessions; shares are of 1.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -61,21 +61,32 @@ impl Spread {
 
 /// Returns the ends of the middle 95% of what resampled sessions come to.
 fn interval(pairs: &[(f64, f64)]) -> [f64; 2] {
-    let stream: Stream = Seed(0).stream(PURPOSE, 0);
-    let last = u64::try_from(pairs.len() - 1).unwrap_or(u64::MAX);
-    let resample = |n| {
-        let mut draw = stream.nth(0, n);
-        let (mut cost, mut other) = (0.0, 0.0);
-        for _ in pairs {
-            let pair = pairs[usize::try_from(draw.next_between(0, last)).unwrap_or(0)];
-            (cost, other) = (cost + pair.0, other + pair.1);
-        }
-        cost / other - 1.0
+    let change = |sessions: Resample<'_>| {
+        let sum = sessions.fold((0.0, 0.0), |sum, it| (sum.0 + pairs[it].0, sum.1 + pairs[it].1));
+        sum.0 / sum.1 - 1.0
     };
-    let mut changes: Vec<f64> = (0..RESAMPLES).map(resample).collect();
-    changes.sort_by(f64::total_cmp);
-    let beyond = changes.len() / TAIL;
-    [changes[beyond], changes[changes.len() - 1 - beyond]]
+    middle(resampled(pairs.len(), change))
+}
+
+/// The places of the sessions that a resample takes.
+pub(super) type Resample<'a> = &'a mut dyn Iterator<Item = usize>;
+
+/// Resamples so many sessions, always in the same way, and returns what each resample comes to.
+pub(super) fn resampled<T>(n: usize, mut one: impl FnMut(Resample<'_>) -> T) -> Vec<T> {
+    let stream: Stream = Seed(0).stream(PURPOSE, 0);
+    let last = u64::try_from(n.saturating_sub(1)).unwrap_or(u64::MAX);
+    let resample = |nth| {
+        let mut draw = stream.nth(0, nth);
+        one(&mut (0..n).map(|_| usize::try_from(draw.next_between(0, last)).unwrap_or(0)))
+    };
+    (0..RESAMPLES).map(resample).collect()
+}
+
+/// Returns the ends of the middle 95% of what resamples come to.
+pub(super) fn middle(mut all: Vec<f64>) -> [f64; 2] {
+    all.sort_by(f64::total_cmp);
+    let beyond = all.len() / TAIL;
+    [all[beyond], all[all.len() - 1 - beyond]]
 }
 
 #[cfg(test)]

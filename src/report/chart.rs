@@ -144,15 +144,21 @@ impl<'r> Source<'r> {
         let pictures = KINDS
             .iter()
             .flat_map(|kind| (kind.all)(self).into_iter().enumerate().map(|(nth, it)| (kind.name, nth, it)));
-        let figures = pictures.map(|(kind, nth, it)| Figure {
-            name: if nth == 0 { kind.to_owned() } else { format!("{kind}-{}", nth + 1) },
-            title: it.title(),
-            subject: it.subject(),
-            summary: it.summary(),
-            table: it.table(),
-            scene: it.scene(),
-        });
-        figures.collect()
+        let name = |kind: &str, nth| if nth == 0 { kind.to_owned() } else { format!("{kind}-{}", nth + 1) };
+        pictures.map(|(kind, nth, it)| figure(&name(kind, nth), &*it)).collect()
+    }
+}
+
+/// Makes a chart of a picture.
+#[must_use]
+pub fn figure(name: &str, it: &dyn Picture) -> Figure {
+    Figure {
+        name: name.to_owned(),
+        title: it.title(),
+        subject: it.subject(),
+        summary: it.summary(),
+        table: it.table(),
+        scene: it.scene(),
     }
 }
 

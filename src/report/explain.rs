@@ -10,11 +10,24 @@ use serde::Serialize;
 
 use super::rows::{self, Context, RequestJson};
 use crate::cache::{EntryFound, MarkFound};
-use crate::explain::{Cause, Explanation, Prefix, Same, Standing};
+use crate::explain::{By, Cause, Explanation, Prefix, Same, Standing};
+use crate::input::Policy;
 use crate::quantity::{Cost, Tokens};
 use crate::timeline::Level;
 
 pub use render::rendered;
+
+/// Returns who broke a prefix; nobody where a line changed that changes with every request.
+#[must_use]
+pub fn who(by: Option<By>, policy: &Policy) -> String {
+    match by {
+        Some(By::Memory) => "what memory recalls".to_owned(),
+        Some(By::TakenBack) => "edits taken back after one request".to_owned(),
+        Some(By::Harness) => "the recorded harness".to_owned(),
+        Some(by) => words::by(by, policy),
+        None => "other content".to_owned(),
+    }
+}
 
 /// The document.
 #[derive(Debug, Serialize)]

@@ -5,8 +5,10 @@ use std::fmt;
 use indexmap::IndexMap;
 use serde::Serialize;
 
+use super::numbers;
 use super::sections::Detail;
 use super::{Report, Run};
+use crate::diag::Place;
 
 /// A guard that holds on more runs than this takes one line, unless details are asked for.
 const RUNS_SHOWN: usize = 3;
@@ -25,12 +27,24 @@ pub struct GuardVerdict {
     pub over: Option<String>,
     /// The number; nothing where nothing covers it.
     pub value: Option<f64>,
+    /// The ends between which the number lies, where the bound has to hold for all of them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub interval: Option<[f64; 2]>,
+    /// Whether the number is a change by a share.
+    #[serde(skip)]
+    pub is_change: bool,
     /// What it had to be.
     pub bound: String,
     /// Whether it is.
     pub holds: bool,
     /// Why there is no number.
     pub reason: Option<String>,
+    /// Where the guard stands in the suite's file.
+    #[serde(skip)]
+    pub place: Place,
+    /// What it is about in the policy's file.
+    #[serde(skip)]
+    pub policy_place: Place,
 }
 
 impl fmt::Display for GuardVerdict {
@@ -42,11 +56,17 @@ impl fmt::Display for GuardVerdict {
 
 impl GuardVerdict {
     /// Says what was found, without guard and run.
-    fn finding(&self) -> String {
+    #[must_use]
+    pub fn finding(&self) -> String {
         let is = if self.holds { "is" } else { "is not" };
+        let number = |it: f64| if self.is_change { numbers::signed(it) } else { short(it, &self.bound) };
         match (self.value, &self.reason) {
-            (Some(value), _) => format!("{} {is} {}", short(value, &self.bound), self.bound),
-            (None, Some(reason)) => format!("no value of `{}` to be {}: {reason}", self.metric, self.bound),
+            (Some(value), None) => {
+                let ends = |[low, high]: [f64; 2]| format!(" ({} to {})", number(low), number(high));
+                let ends = self.interval.map_or_else(String::new, ends);
+                format!("{}{ends} {is} {}", number(value), self.bound)
+            }
+            (_, Some(reason)) => format!("no value of `{}` to be {}: {reason}", self.metric, self.bound),
             (None, None) => format!("no value of `{}` to be {}", self.metric, self.bound),
         }
     }
@@ -116,9 +136,13 @@ mod tests {
             metric: "retention.gap".to_owned(),
             over: None,
             value: None,
+            interval: None,
+            is_change: false,
             bound: "above 0.5".to_owned(),
             holds: false,
             reason: Some("no fact is said in passing".to_owned()),
+            place: Place::default(),
+            policy_place: Place::default(),
         };
 
         let told = "it is kept: no value of `retention.gap` to be above 0.5: no fact is said in passing (p on s under m)";

@@ -210,10 +210,18 @@ impl<'a> Numbers<'a> {
     pub fn at(&self, place: &str) -> Option<f64> {
         // What the tables look up needs no JSON.
         let retention = place.strip_prefix("retention.").zip(self.run.retention.as_deref());
-        retention.and_then(|(place, it)| it.number(place)).or_else(|| {
-            let make = || serde_json::to_value(RunJson::new(self.run, self.label)).unwrap_or_default();
-            place.split('.').try_fold(self.json.get_or_init(make), |at, step| at.get(step))?.as_f64()
-        })
+        retention.and_then(|(place, it)| it.number(place)).or_else(|| self.value(place)?.as_f64())
+    }
+
+    /// Returns one of the numbers of a list at a place.
+    #[must_use]
+    pub fn at_end(&self, place: &str, nth: usize) -> Option<f64> {
+        self.value(place)?.get(nth)?.as_f64()
+    }
+
+    fn value(&self, place: &str) -> Option<&Value> {
+        let make = || serde_json::to_value(RunJson::new(self.run, self.label)).unwrap_or_default();
+        place.split('.').try_fold(self.json.get_or_init(make), |at, step| at.get(step))
     }
 }
 

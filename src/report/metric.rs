@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::numbers;
 use crate::ledger::{BlockHits, FailureKind};
-use crate::measure::{Resets, Tally};
+use crate::measure::{Better, Resets, Tally};
 use crate::quantity::{Cost, Tokens, UNLIMITED};
 
 /// The lifetime classes of cache writes, as reports name them.
@@ -23,20 +23,26 @@ const METRICS: &[Metric] = &[
     metric("failure_turn", |it| it.outcome.failure.map(|it| it.turn).into()),
     metric("failure_kind", |it| it.outcome.failure.map(|it| failure_kind(it.kind)).into()),
     // The agent's own requests, and the tokens of their prompts.
-    metric("requests", |it| it.sums.main.n.into()).column(1, "requests", Format::Count).leaves(4),
+    metric("requests", |it| it.sums.main.n.into())
+        .column(1, "requests", Format::Count)
+        .leaves(4)
+        .compared(Better::Neither),
     metric("input_tokens", |it| it.sums.main.tokens.prompt().into()),
     // Of these, read from the cache, billed as written to it, and billed as plain input.
     metric("cache_read_tokens", |it| it.sums.main.tokens.read.into())
         .column(4, "read", Format::Tokens)
-        .leaves(3),
+        .leaves(3)
+        .compared(Better::Neither),
     metric("cache_write_tokens", |it| (it.sums.main.tokens.write[0] + it.sums.main.tokens.write[1]).into())
         .column(5, "write", Format::Tokens)
-        .leaves(2),
+        .leaves(2)
+        .compared(Better::Neither),
     // Writes by the entry's lifetime; only classes that were written to.
     metric("cache_write_by_ttl", write_by_ttl),
     metric("uncached_tokens", |it| it.sums.main.tokens.uncached.into())
         .column(6, "uncached", Format::Tokens)
-        .leaves(1),
+        .leaves(1)
+        .compared(Better::Neither),
     // Tokens that the agent wrote.
     metric("output_tokens", |it| it.sums.main.tokens.output.into()),
     // Input and output of the agent, of recovery and of compaction.
@@ -44,17 +50,19 @@ const METRICS: &[Metric] = &[
     // `cache_read_tokens` over `input_tokens`.
     metric("cache_hit_ratio", |it| it.cache_hit_ratio().into())
         .column(3, "cache hit", Format::Percent)
-        .leaves(9),
+        .leaves(9)
+        .compared(Better::Higher),
     // The longest prompt and output, and the longest that the profile allows: null without a limit, and for conversations,
     // each of which has its own.
     metric("prompt_tokens_max", |it| it.sums.main.prompt_max.into())
         .column(2, "prompt max", Format::Tokens)
-        .leaves(5),
+        .leaves(5)
+        .compared(Better::Lower),
     metric("prompt_limit_tokens", |it| limit(it.limits.prompt)),
     metric("output_tokens_max", |it| it.sums.main.output_max.into()),
     metric("output_limit_tokens", |it| limit(it.limits.output)),
     // Limits that requests went over.
-    metric("limit_violations", |it| it.outcome.limit_violations.into()),
+    metric("limit_violations", |it| it.outcome.limit_violations.into()).compared(Better::Lower),
     // Tool results: tokens as they came, tokens of each result's last rendition, results ever shown smaller than raw.
     metric("tool_results.raw_tokens", |it| it.outcome.tool_results.raw_tokens.into()),
     metric("tool_results.visible_tokens", |it| it.outcome.tool_results.visible_tokens.into()),
@@ -68,7 +76,7 @@ const METRICS: &[Metric] = &[
     // Summaries written, the requests that wrote them, the turns that they replaced (an earlier summary counting as one),
     // and the tokens that the summariser read and wrote.
     metric("compaction.events", |it| it.sums.compactions.into()),
-    metric("compaction.requests", |it| it.sums.summariser.n.into()),
+    metric("compaction.requests", |it| it.sums.summariser.n.into()).compared(Better::Neither),
     metric("compaction.items", |it| it.sums.summariser.items.into()),
     metric("compaction.input_tokens", |it| it.sums.summariser.tokens.prompt().into()),
     metric("compaction.output_tokens", |it| it.sums.summariser.tokens.output.into()),
@@ -81,7 +89,8 @@ const METRICS: &[Metric] = &[
     // included) and write, and needs that nothing could recover; null where the timeline has no needs.
     metric("recovery.expected_calls", |it| if_needed(it, it.sums.needs.calls))
         .column(7, "recovery calls", Format::Expected)
-        .leaves(6),
+        .leaves(6)
+        .compared(Better::Lower),
     metric("recovery.expected_repeat_calls", |it| if_needed(it, it.sums.needs.repeats)),
     metric("recovery.expected_input_tokens", |it| if_needed(it, it.recovery_input)),
     metric("recovery.expected_output_tokens", |it| if_needed(it, it.recovery_output)),
@@ -102,14 +111,17 @@ const METRICS: &[Metric] = &[
     metric("cost_usd.storage", |it| usd(it, it.costs.storage)),
     // Requests over a limit.
     metric("cost_usd.penalty", |it| it.costs.penalty.usd().into()),
-    metric("cost_usd.total", |it| it.costs.total().into()).column(9, "cost USD", Format::Usd),
+    metric("cost_usd.total", |it| it.costs.total().into())
+        .column(9, "cost USD", Format::Usd)
+        .compared(Better::Lower),
     // Everything, at the lower and the upper ends of what is assumed of recovery; null where nothing is.
     metric("cost_usd.total_low", |it| it.cost_interval().map(|it| it[0]).into()),
     metric("cost_usd.total_high", |it| it.cost_interval().map(|it| it[1]).into()),
     // The share of needed evidence that prompts still held; null without needs.
     metric("evidence_kept", |it| it.evidence_kept().into())
         .column(8, "evidence kept", Format::Percent)
-        .leaves(10),
+        .leaves(10)
+        .compared(Better::Higher),
     // Milliseconds of all requests, one after the other.
     metric("latency_ms", |it| it.latency_ms.into()),
     // The expected share of scenarios that end without a failure.
@@ -123,6 +135,8 @@ pub struct Metric {
     place: &'static str,
     value: fn(&Tally) -> Value,
     column: Option<Column>,
+    /// Which way it should go, where two policies are compared by it.
+    better: Option<Better>,
 }
 
 /// How tables show a number.
@@ -150,7 +164,7 @@ enum Format {
 pub type Digits = fn(Tokens) -> String;
 
 const fn metric(place: &'static str, value: fn(&Tally) -> Value) -> Metric {
-    Metric { place, value, column: None }
+    Metric { place, value, column: None, better: None }
 }
 
 impl Metric {
@@ -164,6 +178,46 @@ impl Metric {
             column.leaves = Some(nth);
         }
         self
+    }
+
+    const fn compared(mut self, better: Better) -> Self {
+        self.better = Some(better);
+        self
+    }
+
+    /// Returns its place in `totals`.
+    #[must_use]
+    pub fn place(&self) -> &'static str {
+        self.place
+    }
+
+    /// Returns which way it should go.
+    #[must_use]
+    pub fn better(&self) -> Better {
+        self.better.unwrap_or(Better::Neither)
+    }
+
+    /// Returns the number of a tally; nothing where it is unknown.
+    #[must_use]
+    pub fn number(&self, tally: &Tally) -> Option<f64> {
+        (self.value)(tally).number()
+    }
+
+    /// Returns whether it is a share, which differs by percentage points.
+    #[must_use]
+    pub fn is_share(&self) -> bool {
+        self.column.is_some_and(|it| matches!(it.format, Format::Percent))
+    }
+
+    /// Returns a number as people read it, with so many decimals of a dollar.
+    #[must_use]
+    pub fn written(&self, number: f64, decimals: usize) -> String {
+        match self.column.map(|it| it.format) {
+            Some(Format::Percent) => numbers::percent(number),
+            Some(Format::Usd) => numbers::fixed(number, decimals),
+            Some(Format::Count | Format::Tokens) => numbers::fixed(number, 0),
+            Some(Format::Expected) | None => numbers::expected(number),
+        }
     }
 
     /// Returns in which order its column leaves where there is no room for all; nothing where it never does.
@@ -191,6 +245,24 @@ impl Metric {
         }
     }
 }
+
+/// Returns the metrics by which policies are compared, cost first, then by column.
+#[must_use]
+pub fn compared() -> Vec<&'static Metric> {
+    let mut all: Vec<&Metric> = METRICS.iter().filter(|it| it.better.is_some()).collect();
+    let nth = |it: &Metric| it.column.map_or(u8::MAX, |it| it.nth);
+    all.sort_by_key(|it| (it.place != COST, nth(it)));
+    all
+}
+
+/// Returns the metric of a place.
+#[must_use]
+pub fn at(place: &str) -> Option<&'static Metric> {
+    METRICS.iter().find(|it| it.place == place)
+}
+
+/// The place of what a run costs in all.
+pub const COST: &str = "cost_usd.total";
 
 /// Returns the metrics that tables show, from left to right.
 #[must_use]
@@ -246,9 +318,16 @@ impl Totals {
             (Value::Fields(fields), Some(name)) => fields.get(name)?,
             (value, _) => value,
         };
-        match value {
-            Value::Count(count) => Some(*count as f64),
-            Value::Real(number) => Some(*number).filter(|it| !it.is_nan()),
+        value.number()
+    }
+}
+
+impl Value {
+    /// Returns the number that it is, if it is one.
+    fn number(&self) -> Option<f64> {
+        match self {
+            Self::Count(count) => Some(*count as f64),
+            Self::Real(number) => Some(*number).filter(|it| !it.is_nan()),
             _ => None,
         }
     }

@@ -358,7 +358,7 @@ impl Report {
 }
 
 /// What the profile of a table is called whose sessions each run under their own.
-const OWN: &str = "each under its own model's profile";
+pub const OWN: &str = "each under its own model's profile";
 
 /// Compares the costs of runs with those of others on the same scenarios, where both came equally far.
 fn spread(runs: &[&Run], others: &[&Run]) -> Option<Spread> {

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Codes that neither a broken file nor a command line can show, and where they are shown instead.
-const ELSEWHERE: [(&str, &str); 15] = [
+const ELSEWHERE: [(&str, &str); 25] = [
     (
         "block-trace-unknown",
         "of the library's `block_trace::read`, which the binary asks only for timelines that it knows",
@@ -19,10 +19,20 @@ const ELSEWHERE: [(&str, &str); 15] = [
     ("fact-order", "of a graph of facts made in code"),
     ("fact-replaced", "of a graph of facts made in code: tests/suite/aging/laws.rs"),
     ("fact-unknown", "of a graph of facts made in code"),
+    ("init-exists", "of a folder: tests/suite/guide.rs"),
+    ("shard", "of files of a sweep: tests/suite/sweep.rs"),
+    ("tune-loads", "of a grid: src/compare/tune.rs"),
+    ("tune-params", "of a grid: src/compare/tune.rs"),
+    ("vary-too-many", "of a grid: src/compare/grid.rs"),
+    ("vary-twice", "of a grid: src/compare/grid.rs"),
+    ("vary-values", "of a grid: src/compare/grid.rs"),
+    ("git-failed", "of a repository: tests/suite/contrast.rs"),
     ("invalid", "stands for several others"),
     ("list-empty", "of a comparison of the library; a suite that lists nothing runs nothing"),
     ("recording-empty", "of a recording: tests/suite/import/claude_code.rs"),
     ("recording-several", "of the library's `import`, which takes one session"),
+    ("revision-policy", "of a repository: tests/suite/contrast.rs"),
+    ("scenario-not-run", "of a folder: tests/suite/checks.rs"),
     ("store-differs", "of a folder: tests/suite/cli.rs"),
     ("store-input-missing", "of a folder: tests/suite/cli.rs"),
     ("tools-too-many", "needs 65,535 tools"),
@@ -192,6 +202,7 @@ fn mistaken_lines() -> Vec<Vec<&'static str>> {
     let plain =
         ["run", "--scenario", "duckagent/plain_chat", "--policy", "identity", "--profile", "unlimited"];
     vec![
+        vec!["compare", "--base", "rev:main", "--candidate", "identity"],
         [&plain[..], &["--rows", "requests", "--format", "table"]].concat(),
         [&plain[..], &["--rows", "trials"]].concat(),
         [&plain[..], &["--rows", "cards"]].concat(),
@@ -297,7 +308,7 @@ fn mistaken_outputs() -> Vec<Vec<&'static str>> {
     let explain = ["explain", "--policy", "identity", "--scenario", "duckagent/plain_chat", "--request", "1"];
     vec![
         [&plain[..], &["--rows", "needs", "--output", "needs.md"]].concat(),
-        [&plain[..], &["--output", "report.xml"]].concat(),
+        [&plain[..], &["--output", "report.doc"]].concat(),
         [&plain[..], &["--output", "nowhere/report.csv"]].concat(),
         [&plain[..], &["--output", "../data"]].concat(),
         [&plain[..], &["--output", "policy.params.ron/report"]].concat(),

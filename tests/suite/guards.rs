@@ -152,3 +152,120 @@ fn the_cost_of_a_run_that_stopped_holds_no_guard() {
     assert!(told.contains("the run stopped at turn 1, and its cost is that of less work"), "{told}");
     assert!(ctxsim(folder.path(), &RUN).status.success());
 }
+
+/// Returns a guard on the policy of the folder with these fields.
+fn ruled(fields: &str) -> String {
+    format!("[[guards]]\nname = \"a rule\"\npolicy = \"mine\"\n{fields}\n")
+}
+
+/// Runs a suite with a guard; returns the exit code and what is told.
+fn judged(fields: &str) -> (Option<i32>, String) {
+    let folder = folder(&ruled(fields));
+    let output = ctxsim(folder.path(), &["check", "--suite", "suite.toml"]);
+    let told = [output.stdout, output.stderr].concat();
+    (output.status.code(), String::from_utf8(told).unwrap())
+}
+
+#[test]
+fn each_kind_of_rule_holds_and_breaks_with_its_figure_and_its_place() {
+    let cases = [
+        ("metric = \"totals.requests\"", "at_least = 1", "at_least = 100", "is not at least 100"),
+        (
+            "metric = \"totals.prompt_tokens_max\"\nprofile = \"anthropic/claude-sonnet-4.5\"",
+            "below = \"0.9 window\"",
+            "below = \"0.001 limit\"",
+            "is not below 0.001 limit",
+        ),
+        (
+            "metric = \"totals.cost_usd.total\"\nover = \"identity\"",
+            "max_increase = 9.0",
+            "max_increase = \"-0%\"",
+            "",
+        ),
+        (
+            "metric = \"totals.input_tokens\"",
+            "max_decrease = \"99%\"",
+            "max_decrease = \"1%\"",
+            "is not at most 1% less than that of identity",
+        ),
+        (
+            "metric = \"totals.uncached_tokens\"\nscenario = \"ALL\"",
+            "above = 0",
+            "above = 1e9",
+            "(mine on ALL under",
+        ),
+        ("scenario = \"ALL\"", "fired = [\"cut\"]", "fired = [\"cut\"]\nscenario = \"duckagent/none\"", ""),
+    ];
+    for (metric, good, bad, told) in cases {
+        let profile = if metric.contains("sonnet") { "anthropic/claude-sonnet-4.5" } else { "unlimited" };
+        let with = |bound: &str| {
+            let folder = folder(&ruled(&format!("{metric}\n{bound}")));
+            let path = folder.path().join("suite.toml");
+            let text = fs::read_to_string(&path).unwrap().replacen(
+                "[\"unlimited\"]",
+                &format!("[\"{profile}\"]"),
+                1,
+            );
+            fs::write(&path, text).unwrap();
+            let output = ctxsim(folder.path(), &["check", "--suite", "suite.toml"]);
+            (output.status.code(), String::from_utf8([output.stdout, output.stderr].concat()).unwrap())
+        };
+        let (code, text) = with(good);
+        assert_eq!(code, Some(0), "{metric} {good}: {text}");
+        assert!(
+            text.contains("suite passed: 1 of 1 guard verdict") && text.contains("  ok   a rule: "),
+            "{text}"
+        );
+        if !told.is_empty() {
+            let (code, text) = with(bad);
+            assert_eq!(code, Some(1), "{metric} {bad}: {text}");
+            let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
+            assert!(
+                flat.contains("FAIL a rule: ") && flat.contains(told) && flat.contains("suite.toml:7:1"),
+                "{text}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_stage_that_never_fires_breaks_its_guard_and_one_that_is_not_there_is_told() {
+    let (code, text) = judged("fired = [\"cut\"]\nprofile = \"unlimited\"");
+    assert_eq!(code, Some(0), "{text}");
+    let folder = folder(&ruled("fired = [\"cut\"]"));
+    let policy = POLICY.replace("2_000", "900_000");
+    fs::write(folder.path().join("mine.ron"), policy).unwrap();
+    let output = ctxsim(folder.path(), &["check", "--suite", "suite.toml"]);
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(text.contains("0 is not at least 1"), "{text}");
+
+    let (code, text) = judged("fired = [\"cutt\"]");
+    assert_eq!(code, Some(2));
+    assert!(text.contains("suite.toml:10:10") && text.contains("did you mean `cut`?"), "{text}");
+}
+
+#[test]
+fn a_rule_that_has_to_hold_surely_is_held_against_the_whole_interval() {
+    let suite = |surely: &str, bound: &str| {
+        let folder = folder("");
+        let text = format!(
+            "name = \"suite\"\nabout = \"x\"\npolicies = [\"identity\", \"clear_tool_results_at_40k_min_5k\"]\n\
+             scenarios = [\"duckagent/incremental_workspace_audit\", \"duckagent/long_log_debug\"]\n\
+             profiles = [\"anthropic/claude-sonnet-5.5\"]\n[[guards]]\nname = \"a rule\"\n\
+             policy = \"clear_tool_results_at_40k_min_5k\"\nscenario = \"ALL\"\nmetric = \"totals.cost_usd.total\"\n\
+             max_increase = \"{bound}\"\n{surely}\n"
+        );
+        fs::write(folder.path().join("suite.toml"), text).unwrap();
+        let output = ctxsim(folder.path(), &["check", "--suite", "suite.toml"]);
+        (output.status.code(), String::from_utf8(output.stdout).unwrap())
+    };
+
+    // One session costs 43% more and the other the same, so that both together cost some 30% more.
+    let (code, text) = suite("", "40%");
+    assert_eq!(code, Some(0), "{text}");
+    let (code, text) = suite("surely = true", "40%");
+    assert_eq!(code, Some(1), "{text}");
+    assert!(text.contains(" to +"), "the interval is told: {text}");
+    assert_eq!(suite("surely = true", "60%").0, Some(0));
+}

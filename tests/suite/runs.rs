@@ -6,8 +6,8 @@ use std::path::Path;
 
 use ctxsim::catalog::Kind;
 use ctxsim::report::Run;
-use ctxsim::report::numbers::{NONE, fixed, thousands};
-use ctxsim::{Catalog, Comparison, Plan, Totals};
+use ctxsim::report::shot::table;
+use ctxsim::{Catalog, Comparison, Plan};
 
 /// A profile for each kind of cache rule but blocks: none, prefix interval, prefix cap, units, breakpoints, stored.
 const PROFILES: [&str; 6] = [
@@ -40,18 +40,6 @@ const FEW: &[&str] = &[
 /// A policy that seldom breaks its prefix: the store of blocks takes minutes over the others of a long load.
 const STEADY: &[&str] = &["duckagent/immediate_summary"];
 
-/// What a line says, behind the policy's name.
-const HEADS: [&str; 8] = [
-    "requests",
-    "longest prompt",
-    "cache read",
-    "cache write",
-    "uncached",
-    "recovery calls",
-    "evidence kept",
-    "US dollars",
-];
-
 /// Runs policies on a load under profiles, and holds each profile's table against its snapshot.
 fn assert_runs(load: &str, set: &[&str], what: &[(&[&str], &[&str])]) {
     let kind = if set.contains(&"scenario.recovery=sampled") { "-sampled" } else { "" };
@@ -80,8 +68,11 @@ fn runs(load: &str, set: &[&str], profiles: &[&str], policies: &[&str]) -> Vec<R
     let catalog = Catalog::bundled();
     let expanded = policies.iter().flat_map(|it| catalog.expand(Kind::Policy, it));
     let comparison = Comparison {
+        // A schedule in hindsight is held against its bound and brute force (`hindsight.rs`).
         policies: expanded
-            .filter(|it| !["field/", "agents/", "bases/"].iter().any(|folder| it.starts_with(folder)))
+            .filter(|it| {
+                !["field/", "agents/", "bases/", "hindsight"].iter().any(|name| it.starts_with(name))
+            })
             .collect(),
         scenarios: vec![load.to_owned()],
         profiles: owned(profiles),
@@ -89,46 +80,6 @@ fn runs(load: &str, set: &[&str], profiles: &[&str], policies: &[&str]) -> Vec<R
         ..Comparison::default()
     };
     Plan::new(&catalog, &comparison).unwrap().report(Some(1), &|_, _| {}).unwrap().runs
-}
-
-/// Returns a table of runs, one a line, its columns aligned.
-fn table(runs: &[&Run]) -> String {
-    let mut heads = HEADS;
-    if runs.iter().any(|it| it.retention.is_some()) {
-        heads[6] = "accuracy";
-    }
-    let lines: Vec<[String; 8]> = runs.iter().map(|it| line(it)).collect();
-    let longest = runs.iter().map(|it| it.policy.len()).max().unwrap_or_default();
-    let widths: Vec<usize> = (0..heads.len())
-        .map(|nth| lines.iter().map(|it| it[nth].chars().count()).fold(heads[nth].len(), usize::max))
-        .collect();
-    let aligned = |name: &str, cells: &[String]| {
-        let cells = cells.iter().zip(&widths).map(|(cell, width)| format!("  {cell:>width$}"));
-        format!("{name:longest$}{}\n", cells.collect::<String>())
-    };
-    let head = aligned("policy", &heads.map(str::to_owned));
-    head + &runs.iter().zip(&lines).map(|(run, line)| aligned(&run.policy, line)).collect::<String>()
-}
-
-/// Returns what a line says of a run.
-fn line(run: &Run) -> [String; 8] {
-    let totals = Totals::new(&run.tally);
-    let share = match &run.retention {
-        Some(retention) => Some(retention.accuracy.mean),
-        None => totals.number("evidence_kept"),
-    };
-    let known = |value: Option<f64>| value.map_or_else(|| NONE.to_owned(), |it| fixed(it, 6));
-    let tokens = |place| thousands(totals.number(place).unwrap_or_default() as u64);
-    [
-        tokens("requests"),
-        tokens("prompt_tokens_max"),
-        tokens("cache_read_tokens"),
-        tokens("cache_write_tokens"),
-        tokens("uncached_tokens"),
-        known(totals.number("recovery.expected_calls")),
-        known(share),
-        known(totals.number("cost_usd.total")),
-    ]
 }
 
 #[test]

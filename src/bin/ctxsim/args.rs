@@ -55,7 +55,7 @@ pub(crate) struct RunArgs {
 }
 
 /// Reads a share, as `0.9` or `90%`.
-fn share(text: &str) -> Result<f64, String> {
+pub(crate) fn share(text: &str) -> Result<f64, String> {
     let (number, unit) = text.strip_suffix('%').map_or((text, 1.0), |it| (it, 100.0));
     let share = number.trim().parse::<f64>().map(|it| it / unit).ok().filter(|it| (0.0..=1.0).contains(it));
     share.ok_or_else(|| "write a share from 0 to 1, as in `0.9`, or in percent, as in `90%`".to_owned())
@@ -145,6 +145,12 @@ pub(crate) enum FormatArg {
     Html,
     /// One chart: the first, or the one that `--chart` names
     Svg,
+    /// Markdown for the summary of a GitHub workflow run, details folded
+    Github,
+    /// JUnit's XML
+    Junit,
+    /// SARIF 2.1.0
+    Sarif,
 }
 
 /// The arguments of `list`.

@@ -5,11 +5,16 @@ use clap::{Parser, Subcommand};
 use crate::args::{
     CompletionsArgs, ConvertArgs, ListArgs, ManArgs, RunArgs, SchemaArgs, ShowArgs, ValidateArgs,
 };
+use crate::check::{self, CheckArgs};
+use crate::compare::{self, CompareArgs};
 use crate::explain::ExplainArgs;
 use crate::import::ImportArgs;
+use crate::init::InitArgs;
 use crate::prices::PricesArgs;
 use crate::sensitivity::{self, SensitivityArgs};
 use crate::store::StoreArgs;
+use crate::sweep::{self, MergeArgs, SweepArgs};
+use crate::tune::{self, TuneArgs};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -31,7 +36,7 @@ Examples:
   ctxsim convert my.ron --to toml                 the same input in the other format
   ctxsim schema policy                            what may stand in a policy, for editors
 
-Exit codes: 0 fine, 1 a guard failed or a cache vector differs, 2 bad input or usage, or nothing to run or list.";
+Exit codes: 0 fine, 1 a guard failed or a number moved, 2 bad input or usage, or nothing to run or list.";
 
 /// Shows what a context policy does to prompts, prompt cache, recovery and cost, before it ships.
 ///
@@ -50,6 +55,22 @@ pub(crate) enum Command {
     /// Compare policies on scenarios under model profiles
     #[command(after_help = EXAMPLES)]
     Run(RunArgs),
+    /// Show what changes from one policy to another, and why
+    #[command(after_help = compare::EXAMPLES)]
+    Compare(CompareArgs),
+    /// Hold suites against their guards and snapshots
+    #[command(after_help = check::EXAMPLES)]
+    Check(CheckArgs),
+    /// Run a grid of variants of a policy and show which no other beats
+    #[command(after_help = sweep::EXAMPLES)]
+    Sweep(SweepArgs),
+    /// Put the shards of a sweep together
+    Merge(MergeArgs),
+    /// Find the cheapest parameters under a floor of evidence, held against sessions that they were not chosen on
+    #[command(after_help = tune::EXAMPLES)]
+    Tune(TuneArgs),
+    /// Write the files that a repository begins with
+    Init(InitArgs),
     /// Compare policies across price lists: cost, order, break-even points, elasticities
     #[command(after_help = sensitivity::EXAMPLES)]
     Sensitivity(SensitivityArgs),

@@ -13,7 +13,7 @@ use ctxsim::report::rows::Context;
 
 use crate::args::{FALLBACK_PROFILE, FormatArg};
 use crate::format::Formats;
-use crate::output;
+use crate::{git, output};
 
 /// What it can be written as.
 const FORMATS: Formats<'_> = Formats { of: "`explain`", known: &[FormatArg::Table, FormatArg::Json] };
@@ -70,6 +70,7 @@ pub(crate) fn explain(catalog: &Catalog, args: &ExplainArgs) -> Result<(), Error
         set: args.set.clone(),
         ..Comparison::default()
     };
+    let catalog = &git::with_revisions(catalog, &comparison.policies)?;
     let plan = Plan::new(catalog, &comparison)?;
     let mut loads = Vec::new();
     for entry in &plan.scenarios {

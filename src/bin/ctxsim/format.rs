@@ -11,7 +11,7 @@ use crate::args::FormatArg;
 use crate::output;
 
 /// The extensions of output files, and the formats that they stand for.
-const EXTENSIONS: [(&str, FormatArg); 10] = [
+const EXTENSIONS: [(&str, FormatArg); 12] = [
     ("txt", FormatArg::Table),
     ("json", FormatArg::Json),
     ("jsonl", FormatArg::Jsonl),
@@ -22,6 +22,8 @@ const EXTENSIONS: [(&str, FormatArg); 10] = [
     ("html", FormatArg::Html),
     ("htm", FormatArg::Html),
     ("svg", FormatArg::Svg),
+    ("xml", FormatArg::Junit),
+    ("sarif", FormatArg::Sarif),
 ];
 
 /// What can be written, the usual format first, and what a person calls it.

@@ -1,10 +1,14 @@
 //! Reads arguments, calls the library, prints, sets the exit code.
 
 mod args;
+mod check;
 mod cli;
+mod compare;
 mod explain;
 mod format;
+mod git;
 mod import;
+mod init;
 mod inputs;
 mod output;
 mod pages;
@@ -14,6 +18,8 @@ mod render;
 mod run;
 mod sensitivity;
 mod store;
+mod sweep;
+mod tune;
 mod usage;
 
 use std::path::Path;
@@ -41,6 +47,12 @@ fn main() -> ExitCode {
     };
     let result = match cli.command {
         Command::Run(args) => run::run(&catalog, &args),
+        Command::Compare(args) => compare::compare(&catalog, &args).map(|()| true),
+        Command::Check(args) => check::check(&catalog, &args),
+        Command::Sweep(args) => sweep::sweep(&catalog, &args).map(|()| true),
+        Command::Merge(args) => sweep::merge(&args).map(|()| true),
+        Command::Tune(args) => tune::tune(&catalog, &args).map(|()| true),
+        Command::Init(args) => init::init(&catalog, &args).map(|()| true),
         Command::Sensitivity(args) => sensitivity::sensitivity(&catalog, &args).map(|()| true),
         Command::Explain(args) => explain::explain(&catalog, &args).map(|()| true),
         Command::Import(args) => import::import(&catalog, &args).map(|()| true),

@@ -15,7 +15,7 @@ use ctxsim::report::{Report, csv, html, json, markdown, rows, table};
 
 use crate::args::{FormatArg, RowsArg, RunArgs};
 use crate::format::Formats;
-use crate::{output, pictures};
+use crate::{git, output, pictures};
 
 /// Work that is over sooner shows no progress.
 const QUIET: Duration = Duration::from_secs(1);
@@ -39,6 +39,7 @@ pub(crate) fn run(catalog: &Catalog, args: &RunArgs) -> Result<bool, Error> {
         set: args.set.clone(),
         ..Comparison::default()
     };
+    let catalog = &git::with_revisions(catalog, &named(catalog, &comparison)?)?;
     let plan = Plan::new(catalog, &args.select.of(comparison))?;
     let mut holds = true;
     let text = match args.rows {
@@ -68,13 +69,20 @@ pub(crate) fn run(catalog: &Catalog, args: &RunArgs) -> Result<bool, Error> {
     Ok(holds)
 }
 
+/// Returns the policies that a run names, itself or by its suite.
+fn named(catalog: &Catalog, comparison: &Comparison) -> Result<Vec<String>, Error> {
+    let suite = comparison.suite.as_ref().map(|it| catalog.suite(it)).transpose()?;
+    let of_suite = suite.map(|it| it.spec.policies).unwrap_or_default();
+    Ok(comparison.policies.iter().cloned().chain(of_suite).collect())
+}
+
 /// Returns the format: as asked for, as the output's extension says, or the usual one.
 fn format(args: &RunArgs) -> Result<FormatArg, Error> {
-    use FormatArg::{Csv, Html, Json, Jsonl, Markdown, Svg, Table};
+    use FormatArg::{Csv, Github, Html, Json, Jsonl, Markdown, Svg, Table};
     let of_chart = [Svg];
     let (of, known): (_, &[FormatArg]) = match (args.rows, &args.chart) {
         (RowsArg::Runs, Some(_)) => ("a chart", &of_chart),
-        (RowsArg::Runs, None) => ("a comparison", &[Table, Json, Jsonl, Csv, Markdown, Html, Svg]),
+        (RowsArg::Runs, None) => ("a comparison", &[Table, Json, Jsonl, Csv, Markdown, Html, Svg, Github]),
         (RowsArg::Requests, _) => ("`--rows requests`", &ROWS),
         (RowsArg::Needs, _) => ("`--rows needs`", &ROWS),
         (RowsArg::Trials, _) => ("`--rows trials`", &ROWS),
@@ -92,11 +100,11 @@ const ROWS: [FormatArg; 3] = [FormatArg::Jsonl, FormatArg::Json, FormatArg::Csv]
 fn written(plan: &Plan, report: &Report, args: &RunArgs, format: FormatArg) -> Result<String, Error> {
     let detail = if args.details { Detail::Scenarios } else { Detail::Groups };
     match format {
-        FormatArg::Table => {
+        FormatArg::Table | FormatArg::Junit | FormatArg::Sarif => {
             let width = Some(table_width(args.output.as_deref()));
             Ok(table::report(report, Layout { width, detail }))
         }
-        FormatArg::Markdown => Ok(markdown::report(report, detail)),
+        FormatArg::Markdown | FormatArg::Github => Ok(markdown::report(report, detail)),
         FormatArg::Html => html::report(report, detail, &pictures::traces(plan, args)?).map_err(unwritable),
         FormatArg::Svg => pictures::chart(plan, report, detail, args),
         FormatArg::Json => json::document(report).map_err(unwritable),
@@ -238,6 +246,18 @@ fn bar(done: usize, all: usize) -> String {
     format!("{}{}", "█".repeat(full), "░".repeat(CELLS - full))
 }
 
+/// Says how long the rest takes if it goes on like this; nothing before a twentieth is done.
+fn time_left(elapsed: Duration, done: usize, all: usize) -> String {
+    if done == 0 || done * 20 < all || done >= all {
+        return String::new();
+    }
+    let rest = elapsed.as_secs_f64() * (all - done) as f64 / done as f64;
+    match rest {
+        it if it < 90.0 => format!(", about {it:.0} s left  "),
+        it => format!(", about {:.0} min left  ", it / 60.0),
+    }
+}
+
 /// Shows how far long work has come, where someone may be watching.
 pub(crate) fn with_progress<T>(work: impl FnOnce(&(dyn Fn(usize, usize) + Sync)) -> T) -> T {
     if !std::io::stderr().is_terminal() {
@@ -252,12 +272,16 @@ pub(crate) fn with_progress<T>(work: impl FnOnce(&(dyn Fn(usize, usize) + Sync))
         if let Ok(mut last) = shown.try_lock()
             && last.is_none_or(|it| it.elapsed() >= BEAT)
         {
-            anstream::eprint!("\r{} {done} of {all}", bar(done, all));
+            anstream::eprint!(
+                "\r{} {done} of {all}{}",
+                bar(done, all),
+                time_left(start.elapsed(), done, all)
+            );
             *last = Some(Instant::now());
         }
     });
     if shown.into_inner().is_ok_and(|it| it.is_some()) {
-        anstream::eprint!("\r{:60}\r", "");
+        anstream::eprint!("\r{:80}\r", "");
     }
     result
 }

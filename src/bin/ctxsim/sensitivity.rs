@@ -118,9 +118,7 @@ pub(crate) fn sensitivity(catalog: &Catalog, args: &SensitivityArgs) -> Result<(
         FormatArg::Json => document(&found).map_err(unwritable)?,
         FormatArg::Csv => values(&found).map_err(unwritable)?,
         FormatArg::Markdown => markdown(&found, args.details),
-        FormatArg::Table | FormatArg::Jsonl | FormatArg::Html | FormatArg::Svg => {
-            table(&found, args.details, Some(table_width(args.output.as_deref())))
-        }
+        _ => table(&found, args.details, Some(table_width(args.output.as_deref()))),
     };
     output::put(args.output.as_deref(), &text)
 }

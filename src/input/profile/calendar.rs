@@ -26,6 +26,18 @@ pub fn day(text: &str) -> Option<i64> {
     Some(days(year, month, day) * DAY_MS)
 }
 
+/// Returns the day of a moment, `YYYY-MM-DD`.
+#[must_use]
+pub fn written(ms: i64) -> String {
+    let wanted = ms.div_euclid(86_400_000);
+    let mut year = 1970 + wanted / 366;
+    while days(year + 1, 1, 1) <= wanted {
+        year += 1;
+    }
+    let month = (1..=12).rev().find(|it| days(year, *it, 1) <= wanted).unwrap_or(1);
+    format!("{year:04}-{month:02}-{:02}", wanted - days(year, month, 1) + 1)
+}
+
 /// Returns the days from 1970 to a day of the Gregorian calendar.
 #[must_use]
 pub fn days(year: i64, month: i64, day: i64) -> i64 {

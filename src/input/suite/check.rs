@@ -1,6 +1,6 @@
 //! The rules of a suite.
 
-use super::{Figure, Guard, Habits, SuiteFile};
+use super::{BoundOf, Figure, Guard, Habits, Rule, SuiteFile};
 use crate::diag::Problems;
 use crate::input::text::set::Setting;
 use crate::quantity::Decimal;
@@ -47,18 +47,45 @@ fn check_habits(asked: &Habits, problems: &mut Problems) {
     }
 }
 
-/// Checks guards: each has one bound. Whether their names lead to anything is for the catalog to say.
+/// Checks guards: each has one bound, of a number where it needs one. Whether their names lead to anything is for the catalog to
+/// say.
 fn check_guards(guards: &[Guard], problems: &mut Problems) {
     for (index, guard) in guards.iter().enumerate() {
-        problems.within(format_args!("guards.{index}"), |problems| {
-            if guard.bounds().len() != 1 {
+        problems.within(format_args!("guards.{index}"), |problems| check_guard(guard, problems));
+    }
+}
+
+fn check_guard(guard: &Guard, problems: &mut Problems) {
+    let rules = guard.rules();
+    let [rule] = rules.as_slice() else {
+        let message = format!("`{}` has {} bounds", guard.name, rules.len());
+        let help =
+            "write one of `above`, `at_least`, `below`, `at_most`, `max_increase`, `max_decrease`, `fired`";
+        problems.push("guard-bound", message, help);
+        return;
+    };
+    match rule {
+        Rule::Fired(_) if guard.metric.is_some() || guard.over.is_some() || guard.surely => {
+            let message =
+                format!("`{}` asks for stages, which have no `metric`, `over` or `surely`", guard.name);
+            problems.push("guard-bound", message, "leave these fields out, or write another bound");
+        }
+        Rule::Fired(_) => {}
+        _ if guard.metric.is_none() => {
+            let help = "name a number of the JSON report, as in `totals.cost_usd.total`";
+            problems.push("guard-metric", format!("`{}` names no number", guard.name), help);
+        }
+        Rule::MaxIncrease(share) | Rule::MaxDecrease(share) => {
+            if matches!(share.of, BoundOf::Window | BoundOf::Limit) || share.number < 0.0 {
+                let message = format!("`{}` allows a change by {share}", guard.name);
                 problems.push(
                     "guard-bound",
-                    format!("`{}` has {} bounds", guard.name, guard.bounds().len()),
-                    "write one of `above`, `at_least`, `below`, `at_most`",
+                    message,
+                    "write a share of the base's number, as in \"3%\" or 0.03",
                 );
             }
-        });
+        }
+        Rule::Bound(..) => {}
     }
 }
 
@@ -82,6 +109,7 @@ fn check_figures(figures: &[Figure], problems: &mut Problems) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::input::suite::Bound;
 
     fn guard() -> Guard {
         Guard {
@@ -89,18 +117,24 @@ mod tests {
             policy: "p".to_owned(),
             scenario: None,
             profile: None,
-            metric: "retention.accuracy.mean".to_owned(),
+            metric: Some("retention.accuracy.mean".to_owned()),
             over: None,
-            above: Some(0.5),
+            above: Some(Bound { number: 0.5, of: BoundOf::One }),
             at_least: None,
             below: None,
             at_most: None,
+            max_increase: None,
+            max_decrease: None,
+            fired: Vec::new(),
+            surely: false,
         }
     }
 
     #[test]
     fn a_guard_has_one_bound() {
-        let twice = Guard { below: Some(1.0), ..guard() };
+        let bound = |number, of| Some(Bound { number, of });
+        let twice = Guard { below: bound(1.0, BoundOf::One), ..guard() };
+        let fires = Guard { above: None, metric: None, fired: vec!["cut".to_owned()], ..guard() };
         let codes_of = |guard: Guard| -> Vec<(&str, String)> {
             let mut problems = Problems::default();
             check_guards(&[guard], &mut problems);
@@ -109,6 +143,16 @@ mod tests {
         };
 
         assert_eq!(codes_of(guard()), []);
-        assert_eq!(codes_of(twice), [("guard-bound", "guards.0".to_owned())]);
+        assert_eq!(codes_of(fires.clone()), []);
+        let wrong = [
+            twice,
+            Guard { surely: true, ..fires },
+            Guard { above: None, max_increase: bound(0.9, BoundOf::Window), ..guard() },
+            Guard { above: None, max_increase: bound(-1.0, BoundOf::Percent), ..guard() },
+        ];
+        for guard in wrong {
+            assert_eq!(codes_of(guard), [("guard-bound", "guards.0".to_owned())]);
+        }
+        assert_eq!(codes_of(Guard { metric: None, ..guard() }), [("guard-metric", "guards.0".to_owned())]);
     }
 }

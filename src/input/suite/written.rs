@@ -1,8 +1,10 @@
 //! A suite file as written.
 
+mod bound;
 mod figure;
 mod guard;
 
+pub use self::bound::*;
 pub use self::figure::*;
 pub use self::guard::*;
 use indexmap::IndexMap;

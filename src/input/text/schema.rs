@@ -9,6 +9,7 @@ use super::duration::Duration;
 use crate::input::policy::Count;
 use crate::input::profile::written::Ttls;
 use crate::input::scenario::{Amount, Choice, Cycle, Range};
+use crate::input::suite::Bound;
 use crate::quantity::Decimal;
 
 /// Returns the schema of a kind of file, such as [`PolicyFile`](crate::input::PolicyFile), draft 2020-12, with what every field means.
@@ -48,6 +49,23 @@ impl JsonSchema for Ttls {
         json_schema!({
             "description": "One duration or a list of them.",
             "oneOf": [one, { "type": "array", "items": one }]
+        })
+    }
+}
+
+/// A number, or a text that says what it is a part of.
+impl JsonSchema for Bound {
+    fn schema_name() -> Cow<'static, str> {
+        "Bound".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "description": "A number, a share in percent, or a share of the profile's window or prompt limit.",
+            "oneOf": [
+                { "type": "number" },
+                { "type": "string", "pattern": "^ *-?[0-9.eE+-]+ *(%| +window| +limit) *$" }
+            ]
         })
     }
 }

@@ -61,8 +61,7 @@ pub fn all(source: &Source<'_>) -> Vec<Frontier> {
                 None => left_out.push(policy.name),
             }
         }
-        mark_efficient(&mut points);
-        Frontier { subject: section.subject(), points, left_out }
+        Frontier::new(section.subject(), points, left_out)
     });
     of_section.filter(|it| it.points.len() > 1).collect()
 }
@@ -79,6 +78,13 @@ fn mark_efficient(points: &mut [Point]) {
 }
 
 impl Frontier {
+    /// Finds the points that no other beats.
+    #[must_use]
+    pub fn new(subject: String, mut points: Vec<Point>, left_out: Vec<String>) -> Self {
+        mark_efficient(&mut points);
+        Self { subject, points, left_out }
+    }
+
     /// Returns how many decimals its amounts have.
     fn decimals(&self) -> usize {
         numbers::decimals(self.points.iter().map(|it| it.usd).fold(0.0, f64::max))

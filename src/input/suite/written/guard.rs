@@ -3,7 +3,9 @@
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
-/// A rule on one number of a report; exactly one bound is given.
+use super::Bound;
+
+/// A rule on one number of a report, or on stages that must fire; exactly one bound is given.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
@@ -12,45 +14,75 @@ pub struct Guard {
     pub name: String,
     /// The policy whose number it is.
     pub policy: String,
-    /// Only on this scenario; on each, when silent.
+    /// Only on this scenario; on each, when silent. `ALL` is all of them added up.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scenario: Option<String>,
     /// Only under this profile; under each, when silent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub profile: Option<String>,
-    /// The number's place in a run of the JSON report, as in `retention.accuracy.mean`.
-    pub metric: String,
-    /// The policy whose same number it is divided by.
+    /// The number's place in a run of the JSON report, as in `retention.accuracy.mean`; every bound but `fired` has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub metric: Option<String>,
+    /// The policy whose same number it is divided by; of `max_increase` and `max_decrease`, the base, which is the suite's first
+    /// policy when silent. `rev:main:mine`, where the suite names that policy, is `mine` as git's `main` has it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub over: Option<String>,
     /// Strictly more than.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub above: Option<f64>,
+    pub above: Option<Bound>,
     /// That much or more.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub at_least: Option<f64>,
+    pub at_least: Option<Bound>,
     /// Strictly less than.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub below: Option<f64>,
+    pub below: Option<Bound>,
     /// That much or less.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub at_most: Option<f64>,
+    pub at_most: Option<Bound>,
+    /// The largest share by which it may exceed the base's, as in `"3%"`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_increase: Option<Bound>,
+    /// The largest share by which it may fall short of the base's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_decrease: Option<Bound>,
+    /// The stages of the policy that have to fire at least once.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub fired: Vec<String>,
+    /// Whether the bound has to hold for the whole interval of the number, where it has one; false, when silent.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub surely: bool,
 }
 
 /// A comparison that a guard makes.
-type Compare = fn(&f64, &f64) -> bool;
+pub type Compare = fn(&f64, &f64) -> bool;
+
+/// What a guard asks for.
+#[derive(Clone, Copy, Debug)]
+pub enum Rule<'g> {
+    /// A number on one side of a bound: the word for it, the bound, the comparison, and whether it bounds from below.
+    Bound(&'static str, Bound, Compare, bool),
+    /// A number that exceeds the base's by no more than a share.
+    MaxIncrease(Bound),
+    /// A number that falls short of the base's by no more than a share.
+    MaxDecrease(Bound),
+    /// Stages that fire.
+    Fired(&'g [String]),
+}
 
 impl Guard {
-    /// Returns the bounds that it gives, in words and as comparisons; exactly one, in a checked suite.
+    /// Returns what it asks for; exactly one rule, in a checked suite.
     #[must_use]
-    pub fn bounds(&self) -> Vec<(&'static str, f64, Compare)> {
-        let all: [(&str, Option<f64>, Compare); 4] = [
-            ("above", self.above, f64::gt),
-            ("at least", self.at_least, f64::ge),
-            ("below", self.below, f64::lt),
-            ("at most", self.at_most, f64::le),
+    pub fn rules(&self) -> Vec<Rule<'_>> {
+        let bounds = [
+            self.above.map(|it| Rule::Bound("above", it, f64::gt, true)),
+            self.at_least.map(|it| Rule::Bound("at least", it, f64::ge, true)),
+            self.below.map(|it| Rule::Bound("below", it, f64::lt, false)),
+            self.at_most.map(|it| Rule::Bound("at most", it, f64::le, false)),
+            self.max_increase.map(Rule::MaxIncrease),
+            self.max_decrease.map(Rule::MaxDecrease),
+            (!self.fired.is_empty()).then_some(Rule::Fired(&self.fired)),
         ];
-        all.into_iter().filter_map(|(word, bound, compare)| Some((word, bound?, compare))).collect()
+        bounds.into_iter().flatten().collect()
     }
 }
 

@@ -1,0 +1,161 @@
+//! `ctxsim check`: the guards and the snapshots of suites, for continuous integration.
+
+mod snapshots;
+
+use std::path::PathBuf;
+
+use clap::Args;
+use ctxsim::catalog::{Catalog, Kind, Origin};
+use ctxsim::compare::{Comparison, Plan};
+use ctxsim::diag::Diagnostic;
+use ctxsim::error::Error;
+use ctxsim::report::Report;
+use ctxsim::report::checkup::{self, CheckUp, github, junit, sarif};
+
+use crate::args::FormatArg;
+use crate::format::Formats;
+use crate::run::{table_width, unwritable, with_progress};
+use crate::{git, output};
+
+/// Shown below the options.
+pub(crate) const EXAMPLES: &str = "\
+Examples:
+  ctxsim check                                every suite of your folders
+  ctxsim check --suite mine --bless           accept the numbers of one
+  ctxsim check --format junit --output check.xml
+  ctxsim check --format github --output \"$GITHUB_STEP_SUMMARY\"
+
+Snapshots stand in snapshots/SUITE/SCENARIO/PROFILE.snap, in insta's format: `cargo insta review` works on them. Without `CI` in the
+environment, numbers that moved are also written beside them as .snap.new.
+
+Exit codes: 0 all hold, 1 a guard failed or a number moved, 2 bad input or usage, or a scenario could not be run.";
+
+/// What it can be written as.
+const FORMATS: Formats<'_> = Formats {
+    of: "`check`",
+    known: &[FormatArg::Table, FormatArg::Json, FormatArg::Github, FormatArg::Junit, FormatArg::Sarif],
+};
+
+/// Why files of a folder may be left out: they are no recordings, or nothing happened in them.
+const NO_SESSION: [&str; 3] = ["not a recorded session", "no request", "the same content"];
+
+/// The arguments of `check`.
+#[derive(Debug, Args)]
+pub(crate) struct CheckArgs {
+    /// Suites by name or path [default: those of your folders]
+    #[arg(long = "suite", value_name = "S", num_args = 1..)]
+    suites: Vec<String>,
+    /// Folder of the snapshots
+    #[arg(long, value_name = "DIR", default_value = "snapshots")]
+    snapshots: PathBuf,
+    /// Accept all numbers: write the snapshots
+    #[arg(long)]
+    bless: bool,
+    /// Number of threads; the result is the same with any number [default: one per core]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    threads: Option<u16>,
+    /// Output format [default: table, or what the output's extension says]
+    #[arg(long, value_parser = FORMATS.parser())]
+    format: Option<FormatArg>,
+    /// Write to a file atomically; `-` is standard output
+    #[arg(long, value_name = "PATH")]
+    output: Option<PathBuf>,
+}
+
+impl CheckArgs {
+    /// Accepts the numbers of a suite in the usual folder.
+    pub(crate) fn of_suite(name: &str) -> Self {
+        Self {
+            suites: vec![name.to_owned()],
+            snapshots: PathBuf::from("snapshots"),
+            bless: true,
+            threads: None,
+            format: None,
+            output: None,
+        }
+    }
+}
+
+/// Accepts the numbers of suites; returns how many snapshots were written, in words.
+pub(crate) fn bless(catalog: &Catalog, args: &CheckArgs) -> Result<String, Error> {
+    let mut n = 0;
+    for name in &args.suites {
+        let (_, report) = report(catalog, name, args)?;
+        let suite = report.suite.clone().unwrap_or_else(|| name.clone());
+        n += snapshots::held(&args.snapshots, &suite, &report, true)?.len();
+    }
+    Ok(ctxsim::report::numbers::counted(n, "snapshot"))
+}
+
+/// Checks and writes; returns whether everything holds.
+pub(crate) fn check(catalog: &Catalog, args: &CheckArgs) -> Result<bool, Error> {
+    let format = FORMATS.choose(args.format, args.output.as_deref())?;
+    let suites = suites(catalog, args)?;
+    // Nothing is written before everything has run.
+    let reports: Vec<(String, Report)> =
+        suites.iter().map(|it| report(catalog, it, args)).collect::<Result<_, _>>()?;
+    let mut all = Vec::with_capacity(reports.len());
+    for (name, (file, report)) in suites.iter().zip(reports) {
+        let name = report.suite.clone().unwrap_or_else(|| name.clone());
+        let snapshots = snapshots::held(&args.snapshots, &name, &report, args.bless)?;
+        all.push(CheckUp { suite: name, file, verdicts: report.guard_verdicts, snapshots });
+    }
+    let text = match format {
+        FormatArg::Json => checkup::document(&all).map_err(unwritable)?,
+        FormatArg::Junit => junit::document(&all).map_err(unwritable)?,
+        FormatArg::Sarif => sarif::document(&all).map_err(unwritable)?,
+        FormatArg::Github => github::summary(&all),
+        _ => checkup::text(&all, Some(table_width(args.output.as_deref()))),
+    };
+    output::put(args.output.as_deref(), &text)?;
+    if format == FormatArg::Github {
+        output::print(&github::annotations(&all))?;
+    }
+    Ok(all.iter().all(CheckUp::holds))
+}
+
+/// Returns the suites that are named, or those of the user's folders.
+fn suites(catalog: &Catalog, args: &CheckArgs) -> Result<Vec<String>, Error> {
+    if !args.suites.is_empty() {
+        return Ok(args.suites.iter().flat_map(|it| catalog.expand(Kind::Suite, it)).collect());
+    }
+    let is_own = |it: &&str| matches!(catalog.find(Kind::Suite, it), Ok(Origin::File(_)));
+    let own: Vec<String> = catalog.names(Kind::Suite).filter(is_own).map(str::to_owned).collect();
+    if own.is_empty() {
+        let problem = Diagnostic::at("usage", "", "there are no suites of your own here");
+        let help = "name one with `--suite`, or let `ctxsim init` make one";
+        return Err(vec![problem.help(help)].into());
+    }
+    Ok(own)
+}
+
+/// Runs a suite; returns its file and its report. A scenario that cannot be run is an error.
+fn report(catalog: &Catalog, name: &str, args: &CheckArgs) -> Result<(String, Report), Error> {
+    let suite = catalog.suite(name)?;
+    let catalog = git::with_revisions(catalog, &suite.spec.policies)?;
+    let comparison = Comparison { suite: Some(name.to_owned()), ..Comparison::default() };
+    let mut plan = Plan::new(&catalog, &comparison)?;
+    let suite_name = plan.suite.clone().unwrap_or_default();
+    // A price list of a later day moves nothing by itself.
+    let days = snapshots::days(&args.snapshots, &suite_name).filter(|_| !args.bless);
+    if let Some(set) = days.map(|it| it.pins(&plan.profiles)).filter(|it| !it.is_empty()) {
+        plan = Plan::new(&catalog, &Comparison { set, ..comparison })?;
+    }
+    let threads = args.threads.map(usize::from);
+    let report = with_progress(|it| plan.report(threads, it))?;
+    let problems: Vec<Diagnostic> = report
+        .skipped
+        .iter()
+        .filter(|it| !NO_SESSION.contains(&it.reason.as_str()))
+        .map(|it| {
+            let mut problem = Diagnostic::at("scenario-not-run", "", it.reason.clone());
+            problem.place.file.clone_from(&it.file);
+            problem
+                .help("a check needs every session: repair the file, or take it out of the suite's scenarios")
+        })
+        .collect();
+    if !problems.is_empty() {
+        return Err(problems.into());
+    }
+    Ok((suite.origin.label(), report))
+}

@@ -1,0 +1,151 @@
+//! Snapshots on disk, in insta's format: read, compared, accepted.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use ctxsim::error::Error;
+use ctxsim::input::Profile;
+use ctxsim::report::Report;
+use ctxsim::report::checkup::{Snapshot, SnapshotState};
+use ctxsim::report::shot::{self, Shot};
+
+use crate::output;
+
+/// What parts the header of a snapshot from its content.
+const RULE: &str = "---\n";
+/// What the header says in front of the day of the prices.
+const DAY: &str = "description: prices of ";
+/// What a snapshot's file ends in, and one that waits for a review.
+const EXTENSIONS: [&str; 2] = ["snap", "snap.new"];
+
+/// The days of the prices that snapshots were made with, by the file's stem, which is the profile's name.
+pub(super) struct Days(BTreeMap<String, String>);
+
+impl Days {
+    /// Returns overrides that take a plan's profiles back to the days of their snapshots.
+    pub(super) fn pins(&self, profiles: &[Profile]) -> Vec<String> {
+        let pinned = profiles.iter().filter_map(|it| {
+            let day = self.0.get(&stem(&it.name))?;
+            (*day < it.as_of).then(|| format!("profile.{}.assumptions.starts_at=\"{day}\"", it.name))
+        });
+        pinned.collect()
+    }
+}
+
+/// Returns the days of a suite's snapshots; nothing where it has none.
+pub(super) fn days(root: &Path, suite: &str) -> Option<Days> {
+    let mut days = BTreeMap::new();
+    for path in kept(&folder(root, suite)).ok()? {
+        let text = fs::read_to_string(&path).unwrap_or_default();
+        let day = text.lines().find_map(|it| it.strip_prefix(DAY));
+        let name = path.file_stem().map(|it| it.to_string_lossy().into_owned());
+        if let Some((name, day)) = name.zip(day) {
+            days.entry(name).or_insert_with(|| day.to_owned());
+        }
+    }
+    (!days.is_empty()).then_some(Days(days))
+}
+
+/// Holds a report against a suite's snapshots, or accepts its numbers; nothing where none are kept yet.
+pub(super) fn held(root: &Path, suite: &str, report: &Report, bless: bool) -> Result<Vec<Snapshot>, Error> {
+    let folder = folder(root, suite);
+    if !bless && !folder.is_dir() {
+        return Ok(Vec::new());
+    }
+    let mut known: BTreeSet<PathBuf> = BTreeSet::new();
+    let mut all = Vec::new();
+    for it in report.shots() {
+        let path = folder.join(&it.path[0]).join(format!("{}.{}", it.path[1], EXTENSIONS[0]));
+        all.push(if bless { accepted(&path, suite, &it)? } else { compared(&path, suite, &it)? });
+        known.insert(path);
+    }
+    for path in kept(&folder)?.into_iter().filter(|it| !known.contains(it)) {
+        if bless {
+            fs::remove_file(&path).map_err(|source| Error::Write { path, source })?;
+        } else {
+            all.push(Snapshot { file: name(&path), state: SnapshotState::Orphan, moved: Vec::new() });
+        }
+    }
+    Ok(all)
+}
+
+/// Compares a table with its snapshot; what moved waits for a review beside it, where someone may look.
+fn compared(path: &Path, suite: &str, shot: &Shot) -> Result<Snapshot, Error> {
+    let pending = path.with_extension(EXTENSIONS[1]);
+    let snapshot = |state, moved| Snapshot { file: name(path), state, moved };
+    let old = match fs::read_to_string(path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            wait(&pending, suite, shot)?;
+            return Ok(snapshot(SnapshotState::Missing, Vec::new()));
+        }
+        Err(source) => return Err(Error::Read { path: path.to_owned(), source }),
+    };
+    let old = content(&old);
+    if old.trim_end() == shot.text.trim_end() {
+        let _ = fs::remove_file(&pending);
+        return Ok(snapshot(SnapshotState::Same, Vec::new()));
+    }
+    wait(&pending, suite, shot)?;
+    Ok(snapshot(SnapshotState::Moved, shot::moved(old, &shot.text)))
+}
+
+/// Writes a snapshot.
+fn accepted(path: &Path, suite: &str, shot: &Shot) -> Result<Snapshot, Error> {
+    write(path, suite, shot)?;
+    let _ = fs::remove_file(path.with_extension(EXTENSIONS[1]));
+    Ok(Snapshot { file: name(path), state: SnapshotState::Blessed, moved: Vec::new() })
+}
+
+/// Leaves a snapshot for a review; nobody reviews what a build machine leaves.
+fn wait(path: &Path, suite: &str, shot: &Shot) -> Result<(), Error> {
+    if std::env::var_os("CI").is_some() { Ok(()) } else { write(path, suite, shot) }
+}
+
+fn write(path: &Path, suite: &str, shot: &Shot) -> Result<(), Error> {
+    if let Some(folder) = path.parent() {
+        output::make_folder(folder)?;
+    }
+    let Shot { as_of, text, .. } = shot;
+    output::write(
+        path,
+        &format!("{RULE}source: ctxsim check\n{DAY}{as_of}\nexpression: {suite}\n{RULE}{text}"),
+    )
+}
+
+/// Returns what stands behind the header of a snapshot.
+fn content(text: &str) -> &str {
+    let below = text.strip_prefix(RULE).and_then(|it| it.split_once(&format!("\n{RULE}")));
+    below.map_or(text, |it| it.1)
+}
+
+/// Returns the snapshots below a folder.
+fn kept(folder: &Path) -> Result<BTreeSet<PathBuf>, Error> {
+    let failed = |source| Error::Read { path: folder.to_owned(), source };
+    let mut found = BTreeSet::new();
+    if !folder.is_dir() {
+        return Ok(found);
+    }
+    for scenario in fs::read_dir(folder).map_err(failed)? {
+        let scenario = scenario.map_err(failed)?.path();
+        for file in fs::read_dir(scenario).into_iter().flatten() {
+            let path = file.map_err(failed)?.path();
+            found.extend(path.extension().is_some_and(|it| it == EXTENSIONS[0]).then_some(path));
+        }
+    }
+    Ok(found)
+}
+
+fn folder(root: &Path, suite: &str) -> PathBuf {
+    root.join(stem(suite))
+}
+
+fn stem(name: &str) -> String {
+    name.replace(['/', '\\', ':'], "-")
+}
+
+fn name(path: &Path) -> String {
+    path.display().to_string()
+}

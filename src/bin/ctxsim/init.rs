@@ -1,0 +1,121 @@
+//! `ctxsim init`: the files with which a repository begins, each commented; their commands pass at once.
+
+use std::path::{Path, PathBuf};
+
+use clap::{Args, Subcommand};
+use ctxsim::catalog::{Catalog, Kind};
+use ctxsim::compare;
+use ctxsim::diag::Diagnostic;
+use ctxsim::error::Error;
+
+use crate::check::{self, CheckArgs};
+use crate::output;
+
+/// The scenario that the example is a copy of.
+const EXAMPLE: &str = "duckagent/incremental_workspace_audit";
+/// The files that are written, and their texts.
+const CONFIG: (&str, &str) = ("ctxsim.toml", include_str!("init/ctxsim.toml"));
+const POLICY: (&str, &str) = ("ctx/policies/mine.ron", include_str!("init/mine.ron"));
+const SUITE: (&str, &str) = ("ctx/suites/mine.toml", include_str!("init/suite.toml"));
+const WORKFLOW: (&str, &str) = (".github/workflows/ctxsim.yml", include_str!("init/workflow.yml"));
+/// Where the example stands.
+const SCENARIO: &str = "ctx/scenarios/example.ron";
+
+/// The arguments of `init`.
+#[derive(Debug, Args)]
+pub(crate) struct InitArgs {
+    /// Folder of recorded sessions for the suite, in place of an example
+    #[arg(long, value_name = "DIR")]
+    sessions: Option<PathBuf>,
+    #[command(subcommand)]
+    command: Option<InitCommand>,
+}
+
+/// What else can be begun.
+#[derive(Debug, Subcommand)]
+enum InitCommand {
+    /// Write a policy file that stands on another policy
+    Policy(PolicyArgs),
+}
+
+/// The arguments of `init policy`.
+#[derive(Debug, Args)]
+struct PolicyArgs {
+    /// File to write, .ron
+    #[arg(value_name = "FILE")]
+    path: PathBuf,
+    /// Policy to stand on
+    #[arg(long, value_name = "P")]
+    from: String,
+}
+
+/// Writes files that are not there yet.
+pub(crate) fn init(catalog: &Catalog, args: &InitArgs) -> Result<(), Error> {
+    match &args.command {
+        Some(InitCommand::Policy(of)) => policy(catalog, of),
+        None => repository(catalog, args.sessions.as_deref()),
+    }
+}
+
+/// Writes a policy that stands on another, with the parameters that it may change.
+fn policy(catalog: &Catalog, args: &PolicyArgs) -> Result<(), Error> {
+    let base = catalog.policy(&args.from)?;
+    let name = args.path.file_stem().map(|it| it.to_string_lossy().into_owned()).unwrap_or_default();
+    let params: Vec<&str> = base.spec.params.keys().map(String::as_str).collect();
+    let params = if params.is_empty() { "none".to_owned() } else { params.join(", ") };
+    let text = format!(
+        "// Stands on {from}: what this file does not say is said there. `ctxsim show policy {from} --merged` shows it.\n(\n    \
+         name: \"{name}\",\n    about: \"What {from} does, with our own numbers.\",\n    base: \"{from}\",\n    // Its parameters: {params}.\n    \
+         params: {{}},\n)\n",
+        from = base.spec.name
+    );
+    refuse_existing(&[&args.path])?;
+    write(&args.path, &text)?;
+    output::print(&format!("Wrote {}. Next: ctxsim validate {0}\n", args.path.display()))
+}
+
+/// Writes what a repository needs for its first check.
+fn repository(catalog: &Catalog, sessions: Option<&Path>) -> Result<(), Error> {
+    let example = compare::show(catalog, Kind::Scenario, EXAMPLE)?.replacen(EXAMPLE, "example", 1);
+    let (scenario, evidence) = match sessions {
+        Some(folder) => (folder.display().to_string(), "0.5"),
+        None => ("example".to_owned(), "0.85"),
+    };
+    let suite = SUITE.1.replace("SCENARIO", &scenario).replace("EVIDENCE", evidence);
+    let mut files = vec![(CONFIG.0, CONFIG.1), (POLICY.0, POLICY.1), (SUITE.0, suite.as_str())];
+    files.extend(sessions.is_none().then_some((SCENARIO, example.as_str())));
+    files.push(WORKFLOW);
+    let paths: Vec<&Path> = files.iter().map(|it| Path::new(it.0)).collect();
+    refuse_existing(&paths)?;
+    for (path, text) in &files {
+        write(Path::new(path), text)?;
+    }
+    let opened = Catalog::open(Path::new(""))?;
+    let snapshots = check::bless(&opened, &CheckArgs::of_suite("mine"))?;
+    let mut text = String::from("Wrote:\n");
+    files.iter().for_each(|(path, _)| text += &format!("  {path}\n"));
+    text += &format!("  snapshots/ ({snapshots})\n\nNext:\n");
+    text += "  ctxsim check\n";
+    text += &format!("  ctxsim compare --base identity --candidate mine --scenario {scenario}\n");
+    output::print(&text)
+}
+
+/// Refuses to write over files.
+fn refuse_existing(paths: &[&(impl AsRef<Path> + ?Sized)]) -> Result<(), Error> {
+    let there = paths.iter().map(|it| it.as_ref()).filter(|it| it.exists());
+    let problems: Vec<Diagnostic> = there
+        .map(|path| {
+            let mut problem = Diagnostic::at("init-exists", "", "this file is already there");
+            problem.place.file = path.display().to_string();
+            problem.help("move it away, or begin in another folder")
+        })
+        .collect();
+    if problems.is_empty() { Ok(()) } else { Err(problems.into()) }
+}
+
+fn write(path: &Path, text: &str) -> Result<(), Error> {
+    if let Some(folder) = path.parent().filter(|it| !it.as_os_str().is_empty()) {
+        output::make_folder(folder)?;
+    }
+    output::write(path, text)
+}

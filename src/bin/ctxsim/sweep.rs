@@ -1,0 +1,228 @@
+//! `ctxsim sweep` and `ctxsim merge`: a grid of variants of a policy, on one machine or on many.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use ctxsim::catalog::Catalog;
+use ctxsim::compare::grid::Grid;
+use ctxsim::compare::{self, Comparison};
+use ctxsim::diag::Diagnostic;
+use ctxsim::error::Error;
+use ctxsim::report::sweep::{Objective, Sweep, SweepHead, json, table};
+
+use crate::args::{DrawArgs, FormatArg};
+use crate::format::Formats;
+use crate::run::{table_width, unwritable, with_progress};
+use crate::{git, output};
+
+/// Shown below the options.
+pub(crate) const EXAMPLES: &str = "\
+Examples:
+  ctxsim sweep --policy mine.ron --vary params.trigger.ratio=0.4..0.8:0.05 --vary params.keep=2,4,8
+  ctxsim sweep --policy mine.ron --vary params.trigger.tokens=20000..90000:10000 --profile 'anthropic/*' ~/.claude/projects
+  ctxsim sweep … --shard 3/16 --output shard-3.json       one part of sixteen, on any machine
+  ctxsim merge shard-*.json --format json                 the bytes that one machine writes
+
+A GitHub matrix, a Slurm array or a Kubernetes indexed job runs the shards: see docs/guide.md.
+
+Exit codes: 0 fine, 2 bad input or usage.";
+
+/// What it can be written as.
+const FORMATS: Formats<'_> =
+    Formats { of: "`sweep`", known: &[FormatArg::Table, FormatArg::Json, FormatArg::Svg] };
+
+/// The arguments of `sweep`.
+#[derive(Debug, Args)]
+pub(crate) struct SweepArgs {
+    #[command(flatten)]
+    pub(crate) what: GridArgs,
+    /// What points should be good at
+    #[arg(long = "objective", value_enum, num_args = 1.., default_values_t = [ObjectiveArg::Cost, ObjectiveArg::Evidence])]
+    objectives: Vec<ObjectiveArg>,
+    /// Run one part of several, as in `3/16`, and write it as JSON for `ctxsim merge`
+    #[arg(long, value_name = "I/N", value_parser = shard)]
+    shard: Option<[usize; 2]>,
+    #[command(flatten)]
+    shown: ShownArgs,
+}
+
+/// What is varied, and on what.
+#[derive(Debug, Args)]
+pub(crate) struct GridArgs {
+    /// Recorded sessions, folders of them, quoted patterns, or scenarios by name or path
+    #[arg(value_name = "PATH")]
+    pub(crate) paths: Vec<String>,
+    /// Policy to vary, by name or path
+    #[arg(long, value_name = "P")]
+    pub(crate) policy: String,
+    /// Base policy, by name or path
+    #[arg(long, value_name = "P", default_value = "identity")]
+    pub(crate) base: String,
+    /// Path with its values: `PATH=LO..HI:STEP` or `PATH=A,B,C`; several make a grid
+    #[arg(long = "vary", value_name = "PATH=VALUES", required = true)]
+    pub(crate) vary: Vec<String>,
+    /// Scenarios by name or path, or recorded sessions
+    #[arg(long = "scenario", visible_alias = "scenarios", value_name = "S", num_args = 1..)]
+    pub(crate) scenarios: Vec<String>,
+    /// Model profiles by name or path
+    #[arg(long = "profile", visible_alias = "profiles", value_name = "M", num_args = 1..)]
+    pub(crate) profiles: Vec<String>,
+    /// Suite that supplies the scenarios and profiles that you omit [default: default]
+    #[arg(long, value_name = "S")]
+    pub(crate) suite: Option<String>,
+    /// Override a field of the inputs for all points
+    #[arg(long = "set", value_name = "PATH=VALUE")]
+    pub(crate) set: Vec<String>,
+    #[command(flatten)]
+    pub(crate) draw: DrawArgs,
+}
+
+impl GridArgs {
+    /// Returns what is run: the base, then the policy that is varied.
+    pub(crate) fn comparison(&self) -> Comparison {
+        Comparison {
+            suite: self.suite.clone(),
+            policies: vec![self.base.clone(), self.policy.clone()],
+            scenarios: self.paths.iter().chain(&self.scenarios).cloned().collect(),
+            profiles: self.profiles.clone(),
+            seed: self.draw.seed,
+            trials: self.draw.trials,
+            set: self.set.clone(),
+            ..Comparison::default()
+        }
+    }
+
+    /// Returns the grid; a path that begins with the policy's name is of that policy.
+    pub(crate) fn grid(&self) -> Result<Grid, Error> {
+        Ok(Grid::parse(&self.vary).map_err(|mut problems| {
+            problems.iter_mut().for_each(|it| "--vary".clone_into(&mut it.place.file));
+            problems
+        })?)
+    }
+
+    /// Returns what the grid is of, in words that two machines share.
+    pub(crate) fn head(&self, grid: &Grid, objectives: &[Objective]) -> SweepHead {
+        let seed = self.draw.seed.map(|it| format!("seed {it}"));
+        let trials = self.draw.trials.map(|it| format!("{it} trials"));
+        let suite = self.suite.as_ref().map(|it| format!("suite {it}"));
+        SweepHead {
+            base: self.base.clone(),
+            policy: self.policy.clone(),
+            scenarios: self.paths.iter().chain(&self.scenarios).cloned().collect(),
+            profiles: self.profiles.clone(),
+            set: self.set.iter().cloned().chain(suite).chain(seed).chain(trials).collect(),
+            vary: grid.axes.iter().map(|it| (it.path.clone(), it.values.clone())).collect(),
+            objectives: objectives.to_vec(),
+            points: grid.len(),
+        }
+    }
+}
+
+/// How a sweep is shown.
+#[derive(Debug, Args)]
+pub(crate) struct ShownArgs {
+    /// Output format [default: table, or what the output's extension says]
+    #[arg(long, value_parser = FORMATS.parser())]
+    format: Option<FormatArg>,
+    /// Write to a file atomically; `-` is standard output
+    #[arg(long, value_name = "PATH")]
+    output: Option<PathBuf>,
+    /// Show every point of the front
+    #[arg(long)]
+    details: bool,
+}
+
+/// The arguments of `merge`.
+#[derive(Debug, Args)]
+pub(crate) struct MergeArgs {
+    /// Files that `ctxsim sweep --shard` wrote
+    #[arg(value_name = "FILE", required = true)]
+    files: Vec<PathBuf>,
+    #[command(flatten)]
+    shown: ShownArgs,
+}
+
+/// What points should be good at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ObjectiveArg {
+    /// Low cost
+    Cost,
+    /// Much of the needed evidence kept
+    Evidence,
+    /// Many planted facts found
+    Retention,
+    /// A short longest prompt
+    Prompt,
+    /// Few recovery calls
+    Recovery,
+}
+
+impl From<ObjectiveArg> for Objective {
+    fn from(it: ObjectiveArg) -> Self {
+        match it {
+            ObjectiveArg::Cost => Self::Cost,
+            ObjectiveArg::Evidence => Self::Evidence,
+            ObjectiveArg::Retention => Self::Retention,
+            ObjectiveArg::Prompt => Self::Prompt,
+            ObjectiveArg::Recovery => Self::Recovery,
+        }
+    }
+}
+
+/// Reads which part of how many.
+fn shard(text: &str) -> Result<[usize; 2], String> {
+    let parts = text.split_once('/').and_then(|(i, n)| Some([i.parse().ok()?, n.parse().ok()?]));
+    let is_part = |[i, n]: &[usize; 2]| (1..=*n).contains(i);
+    parts.filter(is_part).ok_or_else(|| "write which part of how many, as in `3/16`".to_owned())
+}
+
+/// Runs a sweep, or a part of it, and writes.
+pub(crate) fn sweep(catalog: &Catalog, args: &SweepArgs) -> Result<(), Error> {
+    let format = FORMATS.choose(args.shown.format, args.shown.output.as_deref())?;
+    let grid = args.what.grid()?;
+    let comparison = args.what.comparison();
+    let catalog = git::with_revisions(catalog, &comparison.policies)?;
+    let objectives: Vec<Objective> = args.objectives.iter().map(|it| (*it).into()).collect();
+    let head = args.what.head(&grid, &objectives);
+    let [part, of] = args.shard.unwrap_or([1, 1]);
+    // Neighbours differ little, so every machine gets a share of each region.
+    let indices: Vec<usize> = (part - 1..grid.len()).step_by(of).collect();
+    let threads = args.what.draw.threads();
+    let points = with_progress(|it| compare::sweep(&catalog, &comparison, &grid, &indices, threads, it))?;
+    match args.shard {
+        Some(shard) => {
+            let text = json::shard(shard, head, points).map_err(unwritable)?;
+            output::put(args.shown.output.as_deref(), &text)
+        }
+        None => show(&Sweep::new(head, points), format, &args.shown),
+    }
+}
+
+/// Puts shards together and writes what one machine would have written.
+pub(crate) fn merge(args: &MergeArgs) -> Result<(), Error> {
+    let format = FORMATS.choose(args.shown.format, args.shown.output.as_deref())?;
+    let read = |path: &PathBuf| {
+        let text =
+            std::fs::read_to_string(path).map_err(|source| Error::Read { path: path.clone(), source })?;
+        Ok((path.display().to_string(), text))
+    };
+    let files: Vec<(String, String)> = args.files.iter().map(read).collect::<Result<_, Error>>()?;
+    show(&json::merged(&files)?, format, &args.shown)
+}
+
+/// Writes a whole sweep.
+fn show(sweep: &Sweep, format: FormatArg, shown: &ShownArgs) -> Result<(), Error> {
+    let text = match format {
+        FormatArg::Json => json::document(sweep).map_err(unwritable)?,
+        FormatArg::Svg => match sweep.figure() {
+            Some(figure) => figure.document().map_err(unwritable)?,
+            None => {
+                let problem =
+                    Diagnostic::at("chart-missing", "", "cost and evidence of these points are unknown");
+                return Err(vec![problem.help("name scenarios that say what is needed later")].into());
+            }
+        },
+        _ => table::sweep(sweep, shown.details, Some(table_width(shown.output.as_deref()))),
+    };
+    output::put(shown.output.as_deref(), &text)
+}

@@ -1,0 +1,102 @@
+//! `ctxsim tune`: the parameters that are cheapest under a floor of evidence, held against sessions that they were not chosen on.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use ctxsim::catalog::Catalog;
+use ctxsim::compare::tune::{around, tune as tuned, tuned_policy};
+use ctxsim::diag::Diagnostic;
+use ctxsim::error::Error;
+use ctxsim::input::Format;
+use ctxsim::report::verdict::MIN_EVIDENCE;
+
+use crate::args::{DrawArgs, share};
+use crate::output;
+use crate::run::{table_width, unwritable, with_progress};
+use crate::sweep::GridArgs;
+
+/// Shown below the options.
+pub(crate) const EXAMPLES: &str = "\
+Examples:
+  ctxsim tune --policy clear_tool_results --output tuned.ron ~/.claude/projects
+  ctxsim tune --policy mine.ron --vary params.trigger.tokens=40000..160000:20000 sessions/
+
+Sessions are parted by project (the folder of the recording) where there are several, else by time. The choice is made on one part; what it saves is
+told of the other. What does not surely cost less there is not recommended, and no file is written.
+
+Exit codes: 0 fine, 2 bad input or usage.";
+
+/// The arguments of `tune`.
+#[derive(Debug, Args)]
+pub(crate) struct TuneArgs {
+    /// Recorded sessions, folders of them, quoted patterns, or scenarios by name or path
+    #[arg(value_name = "PATH")]
+    paths: Vec<String>,
+    /// Policy to tune, by name or path
+    #[arg(long, value_name = "P")]
+    policy: String,
+    /// Base policy, by name or path
+    #[arg(long, value_name = "P", default_value = "identity")]
+    base: String,
+    /// Path with its values to try [default: half to twice the numbers of `params`]
+    #[arg(long = "vary", value_name = "PATH=VALUES")]
+    vary: Vec<String>,
+    /// Scenarios by name or path, or recorded sessions
+    #[arg(long = "scenario", visible_alias = "scenarios", value_name = "S", num_args = 1..)]
+    scenarios: Vec<String>,
+    /// Model profiles by name or path [default: that of each session's own model]
+    #[arg(long = "profile", visible_alias = "profiles", value_name = "M", num_args = 1..)]
+    profiles: Vec<String>,
+    /// Override a field of the inputs for all variants
+    #[arg(long = "set", value_name = "PATH=VALUE")]
+    set: Vec<String>,
+    #[command(flatten)]
+    draw: DrawArgs,
+    /// Share of the needed evidence that has to be kept
+    #[arg(long, value_name = "SHARE", value_parser = share, default_value_t = MIN_EVIDENCE)]
+    min_evidence: f64,
+    /// Print the result as JSON
+    #[arg(long)]
+    json: bool,
+    /// Write the policy file that is recommended, .ron or .toml, atomically
+    #[arg(long, value_name = "PATH")]
+    output: Option<PathBuf>,
+}
+
+/// Tunes, prints, and writes what is recommended.
+pub(crate) fn tune(catalog: &Catalog, args: &TuneArgs) -> Result<(), Error> {
+    let format = args.output.as_deref().map(|path| Format::of(path).ok_or(path)).transpose();
+    let format = format.map_err(|path| {
+        let mut problem = Diagnostic::at("output-extension", "", "a policy file ends in `.ron` or `.toml`");
+        problem.place.file = path.display().to_string();
+        vec![problem.help("name it so")]
+    })?;
+    args.output.as_deref().map_or(Ok(()), output::check)?;
+    let what = GridArgs {
+        paths: args.paths.clone(),
+        policy: args.policy.clone(),
+        base: args.base.clone(),
+        vary: args.vary.clone(),
+        scenarios: args.scenarios.clone(),
+        profiles: args.profiles.clone(),
+        suite: None,
+        set: args.set.clone(),
+        draw: DrawArgs { seed: None, ..args.draw },
+    };
+    let grid = if args.vary.is_empty() { around(catalog, &args.policy)? } else { what.grid()? };
+    let choice = (args.min_evidence, args.draw.seed.unwrap_or(0));
+    let threads = args.draw.threads();
+    let (found, day) = with_progress(|it| tuned(catalog, &what.comparison(), &grid, choice, threads, it))?;
+    if let (Some(path), Some(format)) = (&args.output, format) {
+        let name = path.file_stem().map(|it| it.to_string_lossy().into_owned()).unwrap_or_default();
+        if let Some(text) = tuned_policy(catalog, &args.policy, &name, (&found, day.as_deref()), format)? {
+            output::write(path, &text)?;
+        }
+    }
+    let text = if args.json {
+        serde_json::to_string_pretty(&found).map_err(unwritable)? + "\n"
+    } else {
+        found.text(Some(table_width(None)))
+    };
+    output::print(&text)
+}

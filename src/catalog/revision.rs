@@ -1,0 +1,57 @@
+//! Policies as another revision of the user's repository has them: texts that were read there, not files that were checked out.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use super::Origin;
+
+/// The policy files of a folder in a revision.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Revision {
+    /// What the user calls it: a branch, a tag, a commit.
+    name: String,
+    /// The folder, as the user's paths begin.
+    folder: PathBuf,
+    /// The texts, by path below the folder.
+    files: BTreeMap<PathBuf, String>,
+}
+
+impl Revision {
+    /// Takes the texts of a folder, by path below it.
+    #[must_use]
+    pub fn new(name: &str, folder: &Path, files: BTreeMap<PathBuf, String>) -> Self {
+        Self { name: name.to_owned(), folder: folder.to_owned(), files }
+    }
+
+    /// Returns what the user calls it.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Returns the text of a file.
+    #[must_use]
+    pub fn text(&self, path: &Path) -> Option<&str> {
+        self.files.get(path).map(String::as_str)
+    }
+
+    /// Returns what diagnostics call a file, as git does: the revision, a colon, the path.
+    pub(super) fn label(&self, path: &Path) -> String {
+        format!("{}:{}", self.name, self.folder.join(path).display())
+    }
+
+    /// Returns the text of the file that diagnostics call so.
+    pub(super) fn labelled(&self, label: &str) -> Option<&str> {
+        self.files.iter().find(|(path, _)| self.label(path) == label).map(|(_, text)| text.as_str())
+    }
+}
+
+impl Origin {
+    /// Returns the policy of the same revision that has a name; nothing outside revisions.
+    pub(super) fn named_in_revision(&self, name: &str) -> Option<Self> {
+        let Self::Revision(revision, _) = self else { return None };
+        let paths = ["ron", "toml"].map(|it| PathBuf::from(format!("{name}.{it}")));
+        let path = paths.into_iter().find(|it| revision.text(it).is_some())?;
+        Some(Self::Revision(revision.clone(), path))
+    }
+}

@@ -1,0 +1,295 @@
+//! Two policies of a plan on each of its loads: paired runs, and what of them explains the difference.
+
+use indexmap::IndexMap;
+
+use super::entry::quoted;
+use super::{Cell, Load, Plan, Progress};
+use crate::catalog::{Catalog, Kind, Loaded};
+use crate::error::Error;
+use crate::explain::breaks::breaks;
+use crate::input::{Policy, PolicyFile, Profile};
+use crate::ledger::{NeedRow, RequestRow, Role, Rows};
+use crate::measure::Tally;
+use crate::measure::probe::Probe;
+use crate::price;
+use crate::report::Run;
+use crate::report::contrast::{
+    Broken, ChangedStage, Contrast, FactChange, FieldChange, NeedChange, Part, RequestChange,
+};
+use crate::report::explain::who;
+use crate::report::sections::OWN;
+use crate::timeline::Timeline;
+
+/// So many requests of a load are kept: no more are shown of all.
+const REQUESTS_KEPT: usize = 5;
+/// Fields of a policy that say nothing of what it does.
+const SILENT: [&str; 5] = ["name", "about", "base", "sources", "as_of"];
+
+/// Returns what names each policy on a command line, with what is overridden.
+pub(super) fn arguments(catalog: &Catalog, policies: &[Loaded<PolicyFile>], set: &[String]) -> Vec<String> {
+    let set: String = set.iter().map(|it| format!(" --set {}", quoted(it))).collect();
+    let one = |it: &Loaded<PolicyFile>| {
+        format!("--policy {}{set}", quoted(&catalog.argument(Kind::Policy, &it.origin)))
+    };
+    policies.iter().map(one).collect()
+}
+
+impl Plan {
+    /// Compares pairs of the plan's policies, each a base and a candidate by index, under each profile, or over all sessions where
+    /// each runs under its own model's.
+    ///
+    /// # Errors
+    /// What [`Plan::open`] says, of all scenarios.
+    pub fn contrasts(
+        &self,
+        pairs: &[[usize; 2]],
+        threads: Option<usize>,
+        progress: Progress<'_>,
+    ) -> Result<Vec<Contrast>, Error> {
+        let of_loads = self.each(threads, progress, |load, progress| {
+            let played = Played::new(load, progress);
+            let cells =
+                (0..load.profiles.len()).flat_map(|profile| pairs.iter().map(move |it| (profile, *it)));
+            let parts = cells.filter_map(|(profile, pair)| {
+                let under = if load.is_under_own_model { OWN } else { &load.profiles[profile].name };
+                Some(((pair, under.to_owned()), played.part(profile, pair, &self.arguments)?))
+            });
+            parts.collect::<Vec<_>>()
+        })?;
+        let mut groups: IndexMap<([usize; 2], String), Vec<Part>> = IndexMap::new();
+        for (key, part) in of_loads.into_iter().flatten() {
+            groups.entry(key).or_default().push(part);
+        }
+        Ok(groups.into_iter().filter_map(|((_, profile), parts)| Contrast::new(&parts, profile)).collect())
+    }
+}
+
+/// A load played, run by run, with what explains its runs.
+struct Played<'l> {
+    load: &'l Load,
+    runs: Vec<Run>,
+    drawn: Vec<(Cell, Vec<Tally>)>,
+    rows: Vec<(Cell, std::sync::Arc<Rows>)>,
+    probes: Vec<(Cell, Vec<Probe>)>,
+}
+
+impl<'l> Played<'l> {
+    fn new(load: &'l Load, progress: Progress<'_>) -> Self {
+        Self {
+            load,
+            runs: load.runs(progress),
+            drawn: load.drawn(progress),
+            rows: load.rows(progress),
+            probes: load.probes(progress),
+        }
+    }
+
+    /// Returns what something has of a run.
+    fn of<T>(all: &[(Cell, T)], profile: usize, policy: usize) -> Option<&T> {
+        all.iter().find(|(cell, _)| cell.profile == profile && cell.policy == policy).map(|it| &it.1)
+    }
+
+    /// Compares two policies under a profile; nothing where the load takes only one of them.
+    fn part(&self, profile: usize, pair: [usize; 2], arguments: &[String]) -> Option<Part> {
+        let load = self.load;
+        if pair.iter().any(|it| *it >= load.policies.len()) {
+            return None;
+        }
+        let runs = pair.map(|it| self.runs[profile * load.policies.len() + it].clone());
+        let [base, candidate] = pair.map(|it| Self::of(&self.drawn, profile, it));
+        let pairs = match base.zip(candidate) {
+            Some((base, candidate)) => {
+                base.iter().cloned().zip(candidate.iter().cloned()).map(Into::into).collect()
+            }
+            None => vec![runs.each_ref().map(|it| it.tally.clone())],
+        };
+        let policies = pair.map(|it| &*load.policies[it]);
+        let prices = &load.profiles[profile];
+        let at = if load.is_under_own_model {
+            String::new()
+        } else {
+            format!(" --profile {}", quoted(&prices.name))
+        };
+        // What was drawn, `explain` does not draw again.
+        let command = |side: usize, row: usize| {
+            let front = arguments.get(pair[side]).filter(|_| !load.is_sampled)?;
+            Some(format!("ctxsim explain {front} {}{at} --request {row}", load.arguments))
+        };
+        let [base, candidate] = pair.map(|it| Self::of(&self.rows, profile, it));
+        let rows = base.zip(candidate).map(|(base, candidate)| [&**base, &**candidate]);
+        let [base, candidate] = pair.map(|it| Self::of(&self.probes, profile, it));
+        let timeline = load.workload.items();
+        Some(Part {
+            runs,
+            pairs,
+            arguments: load.arguments.clone(),
+            breaks: timeline.map(|it| broken(it, policies, prices)).unwrap_or_default(),
+            requests: rows.map(|it| requests(&load.name, it, prices, command)).unwrap_or_default(),
+            needs: rows.zip(timeline).map(|(rows, it)| needs(&load.name, rows, it)).unwrap_or_default(),
+            facts: base.zip(candidate).map(|(base, it)| facts(base, it)).unwrap_or_default(),
+            stages: stages(policies),
+            changed: fields(policies),
+        })
+    }
+}
+
+/// Returns prefixes that broke, by who broke them.
+fn broken(timeline: &Timeline, policies: [&Policy; 2], profile: &Profile) -> IndexMap<String, [Broken; 2]> {
+    let mut all: IndexMap<String, [Broken; 2]> = IndexMap::new();
+    for (side, policy) in policies.into_iter().enumerate() {
+        for it in breaks(timeline, policy, profile) {
+            let sum = &mut all.entry(who(it.by, policy)).or_default()[side];
+            sum.times += 1;
+            sum.tokens += it.tokens;
+        }
+    }
+    all
+}
+
+/// What tells a request from the others of its run, whatever the policy.
+type RequestKey = (u32, u32, u32, bool);
+
+/// Returns the requests whose costs differ most.
+fn requests(
+    scenario: &str,
+    rows: [&Rows; 2],
+    profile: &Profile,
+    command: impl Fn(usize, usize) -> Option<String>,
+) -> Vec<RequestChange> {
+    let mut all: IndexMap<RequestKey, [Option<(usize, f64)>; 2]> = IndexMap::new();
+    let key = |it: &RequestRow| (it.turn_ix, it.step, it.n, it.role == Role::Main);
+    for (side, rows) in rows.into_iter().enumerate() {
+        for (nth, row) in rows.requests.iter().enumerate() {
+            let usd = price::request(row, &profile.prices).map_or(0.0, |it| it.usd());
+            all.entry(key(row)).or_default()[side] = Some((nth + 1, usd));
+        }
+    }
+    let difference = |it: &[Option<(usize, f64)>; 2]| {
+        let [base, candidate] = it.map(|it| it.map_or(0.0, |it| it.1));
+        (candidate - base).abs()
+    };
+    all.retain(|_, it| difference(it) > 0.0);
+    all.sort_by(|_, a, _, b| difference(b).total_cmp(&difference(a)));
+    let kept = all.into_iter().take(REQUESTS_KEPT);
+    let one = |((turn, step, ..), sides): (RequestKey, [Option<(usize, f64)>; 2])| RequestChange {
+        scenario: scenario.to_owned(),
+        turn,
+        step,
+        rows: sides.map(|it| it.map(|it| it.0)),
+        usd: sides.map(|it| it.map_or(0.0, |it| it.1)),
+        commands: [0, 1].map(|side| command(side, sides[side]?.0)),
+    };
+    kept.map(one).collect()
+}
+
+/// Returns the needs that are met otherwise; a run that stopped early has fewer, and drawn needs have none in common.
+fn needs(scenario: &str, [base, candidate]: [&Rows; 2], timeline: &Timeline) -> Vec<NeedChange> {
+    let is_same = |(one, other): &(&NeedRow, &NeedRow)| {
+        (one.turn_ix, one.level, one.inferred) == (other.turn_ix, other.level, other.inferred)
+    };
+    let pairs = base.needs.iter().zip(&candidate.needs).filter(is_same);
+    let changed = pairs.filter(|(one, other)| one.weight > 0.0 && one.met != other.met);
+    let one = |(base, candidate): (&NeedRow, &NeedRow)| NeedChange {
+        scenario: scenario.to_owned(),
+        turn: base.turn_ix,
+        what: what(base, timeline),
+        weight: base.weight,
+        met: [base.met, candidate.met],
+    };
+    changed.map(one).collect()
+}
+
+/// Says what is needed.
+fn what(need: &NeedRow, timeline: &Timeline) -> String {
+    let level = serde_json::to_value(need.level).ok();
+    let level = level.as_ref().and_then(|it| it.as_str()).unwrap_or_default().to_owned();
+    let Some(inferred) = need.inferred else { return level };
+    let item = timeline.spine.items.get(inferred.item as usize);
+    let tool = item.and_then(|it| timeline.spine.tools.get_index(usize::from(it.tool)));
+    let tool = tool.map_or_else(String::new, |it| format!(" of {it}"));
+    format!("{level} of item {}{tool} ({})", inferred.item, inferred.rule)
+}
+
+/// Returns facts whose state is another one.
+fn facts(base: &[Probe], candidate: &[Probe]) -> IndexMap<[&'static str; 2], FactChange> {
+    let mut all: IndexMap<[&'static str; 2], FactChange> = IndexMap::new();
+    let pairs = base.iter().zip(candidate).filter(|(one, other)| one.state != other.state);
+    for (one, other) in pairs {
+        let sum = all.entry([one.state, other.state]).or_default();
+        if sum.n == 0 {
+            sum.example = format!("`{}` of message {} of {}", one.needle, one.message, one.conv_length);
+        }
+        sum.n += 1;
+    }
+    all
+}
+
+/// Returns the stages that are not the same in both policies.
+fn stages(policies: [&Policy; 2]) -> Vec<ChangedStage> {
+    let place = |policy: &Policy, name: &str| policy.stages().iter().position(|it| it.name == name);
+    let names = policies.iter().flat_map(|it| it.stages()).map(|it| it.name.as_str());
+    let names = crate::report::distinct(names);
+    let all = names.into_iter().map(|name| {
+        let places = policies.map(|it| place(it, name));
+        ChangedStage { name: name.to_owned(), places }
+    });
+    let is_changed = |it: &ChangedStage| match it.places {
+        [Some(base), Some(candidate)] => !is_same_stage(policies, [base, candidate]),
+        _ => true,
+    };
+    all.filter(is_changed).collect()
+}
+
+/// Returns whether two stages do the same, with the tables and the ladders that they use.
+fn is_same_stage(policies: [&Policy; 2], places: [usize; 2]) -> bool {
+    let [base, candidate] = [0, 1].map(|side| {
+        let stage = &policies[side].stages()[places[side]];
+        let rungs = policies[side].rungs(stage).map(|it| format!("{it:?}")).collect::<Vec<_>>();
+        (stage, rungs)
+    });
+    let has_same_tables =
+        policies[0].tables == policies[1].tables && policies[0].templates == policies[1].templates;
+    base == candidate && has_same_tables
+}
+
+/// Returns the fields that the policies say otherwise; a stage's field is left out where a parameter says the same.
+fn fields(policies: [&Policy; 2]) -> Vec<FieldChange> {
+    let [base, candidate] = policies.map(|it| {
+        let mut leaves = IndexMap::new();
+        if let Ok(serde_json::Value::Object(mut fields)) = serde_json::to_value(&**it) {
+            fields.retain(|name, _| !SILENT.contains(&name.as_str()));
+            collect(&serde_json::Value::Object(fields), String::new(), &mut leaves);
+        }
+        leaves
+    });
+    let paths = crate::report::distinct(base.keys().chain(candidate.keys()));
+    let changed = paths.into_iter().filter(|it| base.get(*it) != candidate.get(*it)).map(|it| FieldChange {
+        field: it.clone(),
+        says: [base.get(it).cloned(), candidate.get(it).cloned()],
+    });
+    let (params, others): (Vec<_>, Vec<_>) = changed.partition(|it| it.field.starts_with("params."));
+    let is_said = |it: &FieldChange| params.iter().any(|param| param.says == it.says);
+    let others: Vec<FieldChange> = others.into_iter().filter(|it| !is_said(it)).collect();
+    params.into_iter().chain(others).collect()
+}
+
+/// Collects what stands at the ends of a tree; elements of a list go by name, where they have one.
+fn collect(value: &serde_json::Value, at: String, leaves: &mut IndexMap<String, String>) {
+    let below = |step: &str| if at.is_empty() { step.to_owned() } else { format!("{at}.{step}") };
+    match value {
+        serde_json::Value::Object(fields) => {
+            fields.iter().for_each(|(name, inner)| collect(inner, below(name), leaves));
+        }
+        serde_json::Value::Array(all) if all.iter().any(serde_json::Value::is_object) => {
+            for (nth, inner) in all.iter().enumerate() {
+                let name =
+                    inner.get("name").and_then(|it| it.as_str()).map_or(nth.to_string(), str::to_owned);
+                collect(inner, below(&name), leaves);
+            }
+        }
+        serde_json::Value::Null => {}
+        leaf => {
+            leaves.insert(at, leaf.to_string());
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! A grid of overrides: every value of each varied path with every value of the others.
+
+use serde::{Deserialize, Serialize};
+
+use crate::diag::{Diagnostic, Problems};
+use crate::input::text::set::{Setting, Target};
+use crate::quantity::Decimal;
+
+/// No grid has more points.
+const POINTS_MAX: usize = 1_000_000;
+
+/// A path that is varied, and its values.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Axis {
+    /// The path, as `--set` takes it.
+    pub path: String,
+    /// The values, as `--set` takes them.
+    pub values: Vec<String>,
+}
+
+/// A grid of overrides.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Grid {
+    /// What is varied; the last path varies fastest.
+    pub axes: Vec<Axis>,
+}
+
+/// A point of a grid.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GridPoint {
+    /// Its place in the grid, from 0.
+    pub index: usize,
+    /// Overrides of scenarios and profiles.
+    pub of_load: Vec<String>,
+    /// Overrides of the policy.
+    pub of_policy: Vec<String>,
+}
+
+impl Grid {
+    /// Reads `PATH=LO..HI:STEP` and `PATH=A,B,C`.
+    ///
+    /// # Errors
+    /// Every one that cannot be read, a path that is varied twice, or too many points.
+    pub fn parse(texts: &[String]) -> Result<Self, Vec<Diagnostic>> {
+        let mut problems = Problems::default();
+        let mut grid = Self::default();
+        for text in texts {
+            match Axis::parse(text) {
+                Ok(axis) if grid.axes.iter().any(|it| it.path == axis.path) => {
+                    let message = format!("`{}` is varied twice", axis.path);
+                    problems.push("vary-twice", message, "write all of its values behind one `--vary`");
+                }
+                Ok(axis) => grid.axes.push(axis),
+                Err((message, help)) => problems.push("vary-values", message, help),
+            }
+        }
+        let n = grid.axes.iter().try_fold(1_usize, |n, it| n.checked_mul(it.values.len()));
+        if n.is_none_or(|it| it > POINTS_MAX) {
+            let message = format!("more than {POINTS_MAX} points");
+            problems.push("vary-too-many", message, "vary fewer paths, or in larger steps");
+        }
+        problems.into_result(grid)
+    }
+
+    /// Returns how many points it has.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.axes.iter().map(|it| it.values.len()).product()
+    }
+
+    /// Returns whether it has no points.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Returns a point.
+    #[must_use]
+    pub fn point(&self, index: usize) -> GridPoint {
+        let mut rest = index;
+        let mut set: Vec<String> = Vec::with_capacity(self.axes.len());
+        for axis in self.axes.iter().rev() {
+            set.push(format!("{}={}", axis.path, axis.values[rest % axis.values.len()]));
+            rest /= axis.values.len();
+        }
+        set.reverse();
+        let is_of_policy = |text: &String| Setting::parse(text).is_ok_and(|it| it.target == Target::Policy);
+        let (of_policy, of_load) = set.into_iter().partition(is_of_policy);
+        GridPoint { index, of_load, of_policy }
+    }
+}
+
+impl Axis {
+    fn parse(text: &str) -> Result<Self, (String, String)> {
+        let Some((path, values)) = text.split_once('=') else {
+            let help = "write `--vary PATH=LO..HI:STEP` or `--vary PATH=A,B,C`";
+            return Err((format!("`{text}` has no values"), help.to_owned()));
+        };
+        let values = match values.split_once("..") {
+            Some((from, rest)) => range(from, rest).ok_or_else(|| {
+                let help = "write a range from the lower end up, as in `0.4..0.8:0.05`";
+                (format!("`{values}` is not a range of numbers"), help.to_owned())
+            })?,
+            None => values.split(',').map(|it| it.trim().to_owned()).collect(),
+        };
+        if values.iter().any(String::is_empty) {
+            let help = format!("write values with commas between them, as in `{path}=2,4,8`");
+            return Err((format!("`{text}` has an empty value"), help));
+        }
+        Ok(Self { path: path.trim().to_owned(), values })
+    }
+}
+
+/// Returns the numbers of a range, both ends included, without a rounding error.
+fn range(from: &str, rest: &str) -> Option<Vec<String>> {
+    let (to, step) = rest.split_once(':').unwrap_or((rest, "1"));
+    let number = |text: &str| Decimal::from_f64(text.trim().replace('_', "").parse().ok()?);
+    let (from, to, step) = (number(from)?, number(to)?, number(step)?);
+    if step == Decimal::ZERO || to < from {
+        return None;
+    }
+    let places =
+        [from, to, step].iter().map(|it| it.to_string().split_once('.').map_or(0, |it| it.1.len())).max()?;
+    let places = u32::try_from(places).ok()?;
+    let [from, to, step] = [from.scaled(places)?, to.scaled(places)?, step.scaled(places)?];
+    let n = (to - from) / step;
+    if n >= POINTS_MAX as u64 {
+        return None;
+    }
+    let unit = 10_u64.checked_pow(places)?;
+    let written = |digits: u64| match places {
+        0 => digits.to_string(),
+        _ => format!("{}.{:0width$}", digits / unit, digits % unit, width = places as usize),
+    };
+    Some((0..=n).map(|it| written(from + it * step)).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn grid(texts: &[&str]) -> Result<Grid, Vec<&'static str>> {
+        let texts: Vec<String> = texts.iter().map(|it| (*it).to_owned()).collect();
+        Grid::parse(&texts).map_err(|it| it.iter().map(|it| it.code).collect())
+    }
+
+    #[test]
+    fn a_range_has_both_ends_and_no_rounding_errors() {
+        let axis = |text| grid(&[text]).unwrap().axes.remove(0).values;
+
+        assert_eq!(axis("params.x.ratio=0.4..0.8:0.1"), ["0.4", "0.5", "0.6", "0.7", "0.8"]);
+        assert_eq!(axis("params.x=2,4, 8"), ["2", "4", "8"]);
+        assert_eq!(axis("params.x.tokens=10_000..30_000:10000"), ["10000", "20000", "30000"]);
+        assert_eq!(axis("params.x=1..3"), ["1", "2", "3"]);
+        assert_eq!(axis("params.x=0.05..0.16:0.05"), ["0.05", "0.10", "0.15"]);
+    }
+
+    #[test]
+    fn a_grid_counts_its_last_axis_fastest_and_knows_what_is_of_the_policy() {
+        let grid = grid(&["params.a=1,2", "profile.limits.input_tokens=7", "stages.s.when=1,2,3"]).unwrap();
+
+        assert_eq!(grid.len(), 6);
+        let point = grid.point(4);
+        assert_eq!(point.of_policy, ["params.a=2", "stages.s.when=2"]);
+        assert_eq!(point.of_load, ["profile.limits.input_tokens=7"]);
+    }
+
+    #[test]
+    fn what_cannot_be_varied_is_refused() {
+        assert_eq!(grid(&["params.a"]), Err(vec!["vary-values"]));
+        assert_eq!(grid(&["params.a=2..1"]), Err(vec!["vary-values"]));
+        assert_eq!(grid(&["params.a=1..2:0"]), Err(vec!["vary-values"]));
+        assert_eq!(grid(&["params.a=1,,2"]), Err(vec!["vary-values"]));
+        assert_eq!(grid(&["params.a=1", "params.a=2"]), Err(vec!["vary-twice"]));
+        assert_eq!(grid(&["params.a=0..99999", "params.b=0..99999"]), Err(vec!["vary-too-many"]));
+    }
+}

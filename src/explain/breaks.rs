@@ -1,0 +1,161 @@
+//! Where the prefixes of a run broke: how many tokens of the prompt before no longer stood at the front, and whose edit that was.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use super::{By, rung};
+use crate::cache::{CacheRule, RequestView};
+use crate::engine::{Watch, simulate_watched};
+use crate::input::policy::Moment;
+use crate::input::{Policy, Profile};
+use crate::ledger::{CacheUse, ExplicitCacheRow, NeedRow, RequestRow, Sink};
+use crate::projection::chain::{Chain, Link};
+use crate::projection::prompt::Edit;
+use crate::projection::{Editor, Projector, SlotIx};
+use crate::quantity::Tokens;
+use crate::timeline::Timeline;
+
+/// A request of the agent whose prompt does not begin with all of the one before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Break {
+    /// Who edited the first item that differs; nothing where no edit did, as a line that changes with each request.
+    pub by: Option<By>,
+    /// Tokens of the prompt before that no longer stood at the front.
+    pub tokens: Tokens,
+}
+
+/// Plays a run before the eyes of someone who compares each prompt with the one before.
+#[must_use]
+pub fn breaks(timeline: &Timeline, policy: &Policy, profile: &Profile) -> Vec<Break> {
+    let notes = Rc::new(RefCell::new(Notes::default()));
+    let mut eyes = Edits { n_seen: 0, notes: Rc::clone(&notes) };
+    let look = |inner| -> Box<dyn CacheRule> { Box::new(Compared { inner, notes: Rc::clone(&notes) }) };
+    simulate_watched(timeline, policy, &profile.limits, &profile.cache, (&mut eyes, look), &mut Nothing);
+    let found = std::mem::take(&mut notes.borrow_mut().found);
+    let by = |edit: Option<Made>| {
+        let (at, edit) = edit?;
+        Some(match (at, edit.after.is_visible()) {
+            (Some(_), _) => {
+                let (stage, step) = rung(policy, edit.after.by);
+                By::Stage(stage, step)
+            }
+            (None, true) => By::TakenBack,
+            (None, false) => By::Harness,
+        })
+    };
+    found.into_iter().map(|(edit, tokens)| Break { by: by(edit), tokens }).collect()
+}
+
+/// An edit, and the moment at which a stage made it.
+type Made = (Option<Moment>, Edit);
+
+/// What the policy's watcher and the cache's tell each other.
+#[derive(Default)]
+struct Notes {
+    /// The edits since the agent's last request, with the moment at which a stage made them.
+    edits: Vec<Made>,
+    /// The prefixes of the agent's last request.
+    links: Vec<Link>,
+    /// Tokens of its prompt.
+    prompt: Tokens,
+    /// The edit of the first item that differs, and what no longer stands at the front, break by break.
+    found: Vec<(Option<Made>, Tokens)>,
+}
+
+impl Notes {
+    /// Returns what of the agent's last prompt does not stand at the front of these prefixes, and the first slot that differs.
+    fn differs(&self, links: &[Link]) -> (Tokens, Option<SlotIx>) {
+        // Most prompts only grow; of others, prefixes that once differ never agree again.
+        let same = match self.links.last() {
+            None => return (0, None),
+            Some(last) if links.get(self.links.len() - 1).is_some_and(|it| it.digest == last.digest) => {
+                return (0, None);
+            }
+            Some(_) => self.links.iter().zip(links).take_while(|(a, b)| a.digest == b.digest).count(),
+        };
+        let kept = same.checked_sub(1).map_or(0, |it| self.links[it].tokens);
+        let first = [self.links.get(same), links.get(same)].into_iter().flatten().map(|it| it.slot).min();
+        (self.prompt.saturating_sub(kept), first)
+    }
+
+    /// Compares a prompt with the agent's last.
+    fn sent(&mut self, prompt: Tokens, chain: &Chain, intact: Option<Tokens>) {
+        let (tokens, slot) = match intact {
+            Some(intact) => {
+                let first = self.edits.iter().map(|(_, it)| it.slot).min();
+                (self.prompt.saturating_sub(intact), first)
+            }
+            None => self.differs(chain.links()),
+        };
+        if tokens > 0 {
+            let edit = self.edits.iter().rev().find(|(_, it)| Some(it.slot) == slot);
+            self.found.push((edit.copied(), tokens));
+        }
+        self.edits.clear();
+        self.links.clear();
+        self.links.extend_from_slice(chain.links());
+        self.prompt = prompt;
+    }
+}
+
+/// Notes what a policy edits.
+struct Edits {
+    n_seen: usize,
+    notes: Rc<RefCell<Notes>>,
+}
+
+impl Edits {
+    fn note(&mut self, at: Option<Moment>, edit: &Editor<'_, '_>) {
+        let journal = edit.prompt().journal();
+        let new = journal.get(self.n_seen..).unwrap_or_default();
+        self.notes.borrow_mut().edits.extend(new.iter().map(|it| (at, *it)));
+        self.n_seen = journal.len();
+    }
+}
+
+impl Watch for Edits {
+    fn before(&mut self, _: Moment, edit: &mut Editor<'_, '_>) {
+        self.note(None, edit);
+    }
+
+    fn after(&mut self, moment: Moment, _: &dyn Projector, edit: &mut Editor<'_, '_>) {
+        self.note(Some(moment), edit);
+    }
+}
+
+/// A cache whose prompts are compared.
+struct Compared {
+    inner: Box<dyn CacheRule>,
+    notes: Rc<RefCell<Notes>>,
+}
+
+impl CacheRule for Compared {
+    fn needs_chain(&self) -> bool {
+        self.inner.needs_chain()
+    }
+
+    fn submit(&mut self, request: &RequestView<'_>) -> CacheUse {
+        if !request.chain.is_aside() {
+            let intact = (!self.inner.needs_chain()).then_some(request.intact_tokens);
+            self.notes.borrow_mut().sent(request.prompt, request.chain, intact);
+        }
+        self.inner.submit(request)
+    }
+
+    fn unserved(&self, usage: &CacheUse) -> CacheUse {
+        self.inner.unserved(usage)
+    }
+
+    fn stored(&self) -> &[ExplicitCacheRow] {
+        self.inner.stored()
+    }
+}
+
+/// Takes rows that nobody asks for.
+struct Nothing;
+
+impl Sink for Nothing {
+    fn request(&mut self, _: &RequestRow) {}
+
+    fn need(&mut self, _: &NeedRow) {}
+}

@@ -1,0 +1,119 @@
+//! A bound of a guard as written: a number, a share in percent, or a share of what the model takes.
+
+use std::fmt;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+
+/// A bound: a number, `"3%"`, or a share of a limit of the profile, as in `"0.9 window"`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Bound {
+    /// The number.
+    pub number: f64,
+    /// What it is a part of.
+    pub of: BoundOf,
+}
+
+/// What the number of a bound is a part of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BoundOf {
+    /// Nothing: it is the bound.
+    One,
+    /// A hundred.
+    Percent,
+    /// The profile's context window.
+    Window,
+    /// The longest prompt that the profile takes.
+    Limit,
+}
+
+impl Bound {
+    /// Returns the share that it says; of nothing but a hundred, in a checked suite.
+    #[must_use]
+    pub fn share(self) -> f64 {
+        if self.of == BoundOf::Percent { self.number / 100.0 } else { self.number }
+    }
+
+    fn parse(text: &str) -> Option<Self> {
+        let text = text.trim();
+        let (number, of) = match text.strip_suffix('%') {
+            Some(number) => (number, BoundOf::Percent),
+            None => match text.split_once(char::is_whitespace)? {
+                (number, of) if of.trim() == "window" => (number, BoundOf::Window),
+                (number, of) if of.trim() == "limit" => (number, BoundOf::Limit),
+                _ => return None,
+            },
+        };
+        let number = number.trim().parse::<f64>().ok().filter(|it| it.is_finite())?;
+        Some(Self { number, of })
+    }
+}
+
+impl fmt::Display for Bound {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.of {
+            BoundOf::One => write!(f, "{}", self.number),
+            BoundOf::Percent => write!(f, "{}%", self.number),
+            BoundOf::Window => write!(f, "{} window", self.number),
+            BoundOf::Limit => write!(f, "{} limit", self.number),
+        }
+    }
+}
+
+impl Serialize for Bound {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.of {
+            BoundOf::One => serializer.serialize_f64(self.number),
+            _ => serializer.collect_str(self),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Bound {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(BoundVisitor)
+    }
+}
+
+/// Takes a number, or a text that says what it is a part of.
+struct BoundVisitor;
+
+impl de::Visitor<'_> for BoundVisitor {
+    type Value = Bound;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a number, `\"3%\"`, `\"0.9 window\"` or `\"0.9 limit\"`")
+    }
+
+    fn visit_f64<E: de::Error>(self, number: f64) -> Result<Bound, E> {
+        Ok(Bound { number, of: BoundOf::One })
+    }
+
+    fn visit_u64<E: de::Error>(self, number: u64) -> Result<Bound, E> {
+        self.visit_f64(number as f64)
+    }
+
+    fn visit_i64<E: de::Error>(self, number: i64) -> Result<Bound, E> {
+        self.visit_f64(number as f64)
+    }
+
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<Bound, E> {
+        Bound::parse(text).ok_or_else(|| E::invalid_value(de::Unexpected::Str(text), &self))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bound_says_what_it_is_a_part_of() {
+        let bound = |text: &str| Bound::parse(text).map(|it| (it.number, it.of));
+
+        assert_eq!(bound("3%"), Some((3.0, BoundOf::Percent)));
+        assert_eq!(bound("0.9 window"), Some((0.9, BoundOf::Window)));
+        assert_eq!(bound("1 limit"), Some((1.0, BoundOf::Limit)));
+        assert_eq!(bound("3"), None, "a number needs no quotes");
+        assert_eq!(bound("0.9 windows"), None);
+        assert_eq!(Bound::parse("3%").unwrap().to_string(), "3%");
+    }
+}

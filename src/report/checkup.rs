@@ -1,0 +1,235 @@
+//! What a suite came to in continuous integration: its guards, and how its numbers compare with their snapshots.
+
+pub mod github;
+pub mod junit;
+pub mod sarif;
+
+use std::fmt::Write as _;
+
+use serde::Serialize;
+
+use super::guards::GuardVerdict;
+use super::numbers::{counted, signed};
+use super::prose::wrap;
+use super::shot::Moved;
+use crate::diag::Place;
+
+/// So many numbers that moved are shown of one snapshot.
+const MOVED_SHOWN: usize = 12;
+
+/// What a suite came to.
+#[derive(Clone, Debug)]
+pub struct CheckUp {
+    /// The suite.
+    pub suite: String,
+    /// Its file.
+    pub file: String,
+    /// What its guards came to.
+    pub verdicts: Vec<GuardVerdict>,
+    /// Its snapshots; none where none are kept.
+    pub snapshots: Vec<Snapshot>,
+}
+
+/// A table of numbers against its snapshot.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Snapshot {
+    /// The file of the snapshot.
+    pub file: String,
+    /// How it stands.
+    pub state: SnapshotState,
+    /// The numbers that moved.
+    pub moved: Vec<Moved>,
+}
+
+/// How a table stands against its snapshot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SnapshotState {
+    /// It is the same.
+    Same,
+    /// Numbers moved.
+    Moved,
+    /// There is no snapshot of it.
+    Missing,
+    /// The suite has no such run any more.
+    Orphan,
+    /// It was accepted.
+    Blessed,
+}
+
+impl Snapshot {
+    /// Returns whether nothing has to be looked at.
+    #[must_use]
+    pub fn holds(&self) -> bool {
+        matches!(self.state, SnapshotState::Same | SnapshotState::Blessed)
+    }
+
+    /// Says how it stands, in a few words.
+    #[must_use]
+    pub fn words(&self) -> String {
+        match self.state {
+            SnapshotState::Same => "unchanged".to_owned(),
+            SnapshotState::Moved => format!("{} moved", counted(self.moved.len(), "number")),
+            SnapshotState::Missing => "no snapshot yet".to_owned(),
+            SnapshotState::Orphan => "the suite has no such run".to_owned(),
+            SnapshotState::Blessed => "accepted".to_owned(),
+        }
+    }
+
+    /// Returns the numbers that moved, one a line.
+    #[must_use]
+    pub fn lines(&self) -> Vec<String> {
+        let mut lines: Vec<String> = self.moved.iter().take(MOVED_SHOWN).map(Moved::words).collect();
+        let more = self.moved.len().saturating_sub(MOVED_SHOWN);
+        lines.extend((more > 0).then(|| format!("and {more} more")));
+        lines
+    }
+}
+
+impl Moved {
+    /// Says what moved.
+    #[must_use]
+    pub fn words(&self) -> String {
+        let [old, new] = self.values.each_ref().map(|it| it.as_deref().unwrap_or("(none)"));
+        let relative = self.relative.map_or_else(String::new, |it| format!(" ({})", signed(it)));
+        format!("{}, {}: {old} → {new}{relative}", self.policy, self.column)
+    }
+}
+
+impl GuardVerdict {
+    /// Returns where the guard stands: the file, the line and the column.
+    #[must_use]
+    pub fn at(&self) -> String {
+        let line = self.place.line_column.map_or(String::new(), |(line, column)| format!(":{line}:{column}"));
+        format!("{}{line}", self.place.file)
+    }
+
+    /// Returns the line to mark: what it is about in the policy's file, or the guard where the policy is bundled.
+    #[must_use]
+    pub fn marked(&self) -> &Place {
+        let is_own = self.policy_place.line_column.is_some() && !self.policy_place.file.contains(':');
+        if is_own { &self.policy_place } else { &self.place }
+    }
+
+    /// Returns which run it is about.
+    #[must_use]
+    pub fn on(&self) -> String {
+        let [policy, scenario, profile] = &self.run;
+        format!("{policy} on {scenario} under {profile}")
+    }
+}
+
+impl CheckUp {
+    /// Returns whether every guard holds and every number is where it was.
+    #[must_use]
+    pub fn holds(&self) -> bool {
+        self.verdicts.iter().all(|it| it.holds) && self.snapshots.iter().all(Snapshot::holds)
+    }
+
+    /// Says how many guards hold and how many snapshots are unchanged.
+    #[must_use]
+    pub fn heading(&self) -> String {
+        let n_held = self.verdicts.iter().filter(|it| it.holds).count();
+        let n_same = self.snapshots.iter().filter(|it| it.holds()).count();
+        let snapshots = match (
+            self.snapshots.len(),
+            self.snapshots.iter().any(|it| it.state == SnapshotState::Blessed),
+        ) {
+            (0, _) => "no snapshots".to_owned(),
+            (n, true) => format!("{n_same} of {} accepted", counted(n, "snapshot")),
+            (n, false) => format!("{n_same} of {} unchanged", counted(n, "snapshot")),
+        };
+        let word = if self.holds() { "passed" } else { "failed" };
+        format!(
+            "{} {word}: {n_held} of {} hold, {snapshots}",
+            self.suite,
+            counted(self.verdicts.len(), "guard verdict")
+        )
+    }
+}
+
+/// Returns what suites came to, as a person reads it: failures first, then what passed.
+#[must_use]
+pub fn text(all: &[CheckUp], width: Option<usize>) -> String {
+    let mut text = String::new();
+    for it in all {
+        let _ = writeln!(text, "{}", it.heading());
+        for verdict in it.verdicts.iter().filter(|it| !it.holds) {
+            wrap(
+                &format!("{}: {} ({})", verdict.guard, verdict.finding(), verdict.on()),
+                "  FAIL ",
+                width,
+                &mut text,
+            );
+            let _ = writeln!(text, "       {}", verdict.at());
+        }
+        for snapshot in it.snapshots.iter().filter(|it| !it.holds()) {
+            wrap(&format!("{}: {}", snapshot.file, snapshot.words()), "  FAIL ", width, &mut text);
+            snapshot.lines().iter().for_each(|line| wrap(line, "       ", width, &mut text));
+        }
+        for verdict in it.verdicts.iter().filter(|it| it.holds) {
+            wrap(
+                &format!("{}: {} ({})", verdict.guard, verdict.finding(), verdict.on()),
+                "  ok   ",
+                width,
+                &mut text,
+            );
+        }
+        let n_same = it.snapshots.iter().filter(|it| it.holds()).count();
+        if n_same > 0 {
+            let _ = writeln!(text, "  ok   {}", counted(n_same, "snapshot"));
+        }
+        if it.snapshots.iter().any(|it| !it.holds()) {
+            wrap("`ctxsim check --bless` accepts these numbers.", "  ", width, &mut text);
+        }
+    }
+    text
+}
+
+#[derive(Serialize)]
+struct Document<'a> {
+    schema: &'static str,
+    suites: Vec<SuiteJson<'a>>,
+}
+
+#[derive(Serialize)]
+struct SuiteJson<'a> {
+    suite: &'a str,
+    file: &'a str,
+    holds: bool,
+    guards: Vec<VerdictJson<'a>>,
+    snapshots: &'a [Snapshot],
+}
+
+#[derive(Serialize)]
+struct VerdictJson<'a> {
+    policy: &'a str,
+    scenario: &'a str,
+    profile: &'a str,
+    place: String,
+    #[serde(flatten)]
+    verdict: &'a GuardVerdict,
+}
+
+fn verdict_json(it: &GuardVerdict) -> VerdictJson<'_> {
+    let [policy, scenario, profile] = &it.run;
+    VerdictJson { policy, scenario, profile, place: it.at(), verdict: it }
+}
+
+/// The schema; fields are added, never renamed without a new version.
+pub const SCHEMA: &str = "ctxsim.check/1";
+
+/// Returns one JSON document.
+///
+/// # Errors
+/// A value that JSON cannot hold.
+pub fn document(all: &[CheckUp]) -> Result<String, serde_json::Error> {
+    let suites = all.iter().map(|it| SuiteJson {
+        suite: &it.suite,
+        file: &it.file,
+        holds: it.holds(),
+        guards: it.verdicts.iter().map(verdict_json).collect(),
+        snapshots: &it.snapshots,
+    });
+    serde_json::to_string_pretty(&Document { schema: SCHEMA, suites: suites.collect() }).map(|it| it + "\n")
+}

@@ -1,0 +1,78 @@
+//! What suites came to as a workflow of GitHub shows it: the summary in Markdown, and commands that mark lines of files.
+
+use std::fmt::Write as _;
+
+use super::{CheckUp, SnapshotState};
+use crate::diag::Place;
+
+/// Returns the summary.
+#[must_use]
+pub fn summary(all: &[CheckUp]) -> String {
+    let mut text = String::new();
+    for it in all {
+        let mark = if it.holds() { "✅" } else { "❌" };
+        let _ = writeln!(text, "### {mark} {}\n", it.heading());
+        let failed: Vec<_> = it.verdicts.iter().filter(|it| !it.holds).collect();
+        if !failed.is_empty() {
+            let _ = writeln!(text, "| guard | found | run | place |\n|---|---|---|---|");
+            for it in failed {
+                let cells = [it.guard.clone(), it.finding(), it.on(), format!("`{}`", it.at())];
+                let _ = writeln!(text, "| {} |", cells.map(|it| it.replace('|', "\\|")).join(" | "));
+            }
+            text.push('\n');
+        }
+        for snapshot in it.snapshots.iter().filter(|it| !it.holds()) {
+            let _ = writeln!(text, "`{}`: {}\n", snapshot.file, snapshot.words());
+            snapshot.lines().iter().for_each(|line| {
+                let _ = writeln!(text, "- {line}");
+            });
+            text.push('\n');
+        }
+        if it.verdicts.iter().any(|it| it.holds) {
+            text.push_str("<details><summary>What passed</summary>\n\n");
+            for it in it.verdicts.iter().filter(|it| it.holds) {
+                let _ = writeln!(text, "- {}: {} ({})", it.guard, it.finding(), it.on());
+            }
+            text.push_str("\n</details>\n\n");
+        }
+    }
+    text
+}
+
+/// Returns the commands that mark the lines of files where something failed, for standard output of a workflow's step.
+#[must_use]
+pub fn annotations(all: &[CheckUp]) -> String {
+    let mut text = String::new();
+    for verdict in all.iter().flat_map(|it| &it.verdicts).filter(|it| !it.holds) {
+        let message = format!("{} ({}); guard at {}", verdict.finding(), verdict.on(), verdict.at());
+        let _ = writeln!(text, "{}", annotation(verdict.marked(), &verdict.guard, &message));
+    }
+    for it in all {
+        for snapshot in it.snapshots.iter().filter(|it| !it.holds()) {
+            let place = match snapshot.state {
+                SnapshotState::Missing => Place { file: it.file.clone(), ..Place::default() },
+                _ => Place { file: snapshot.file.clone(), ..Place::default() },
+            };
+            let lines = [vec![snapshot.words()], snapshot.lines()].concat();
+            let _ = writeln!(text, "{}", annotation(&place, "Numbers moved", &lines.join("\n")));
+        }
+    }
+    text
+}
+
+/// Returns one command.
+fn annotation(place: &Place, title: &str, message: &str) -> String {
+    let line = place.line_column.map_or(String::new(), |(line, column)| format!(",line={line},col={column}"));
+    let (file, title) = (property(&place.file), property(title));
+    format!("::error file={file}{line},title={title}::{}", data(message))
+}
+
+/// Returns a message as a command takes it.
+fn data(text: &str) -> String {
+    text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
+}
+
+/// Returns a property as a command takes it.
+fn property(text: &str) -> String {
+    data(text).replace(':', "%3A").replace(',', "%2C")
+}

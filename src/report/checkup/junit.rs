@@ -1,0 +1,82 @@
+//! What suites came to as JUnit's XML: a test case a verdict, and one a snapshot.
+
+use serde::Serialize;
+
+use super::{CheckUp, Snapshot};
+use crate::report::guards::GuardVerdict;
+use crate::report::template;
+
+#[derive(Serialize)]
+struct Document {
+    tests: usize,
+    failures: usize,
+    suites: Vec<Suite>,
+}
+
+#[derive(Serialize)]
+struct Suite {
+    name: String,
+    file: String,
+    failures: usize,
+    cases: Vec<Case>,
+}
+
+#[derive(Serialize)]
+struct Case {
+    name: String,
+    class: String,
+    /// Why it failed, in a line.
+    failure: Option<String>,
+    /// What failed.
+    r#type: &'static str,
+    text: String,
+}
+
+/// Returns the document.
+///
+/// # Errors
+/// What the template says.
+pub fn document(all: &[CheckUp]) -> Result<String, template::Error> {
+    let suites: Vec<Suite> = all.iter().map(suite).collect();
+    let document = Document {
+        tests: suites.iter().map(|it| it.cases.len()).sum(),
+        failures: suites.iter().map(|it| it.failures).sum(),
+        suites,
+    };
+    template::write("junit.xml", include_str!("junit.xml"), document).map(|it| it + "\n")
+}
+
+fn suite(it: &CheckUp) -> Suite {
+    let cases: Vec<Case> = it.verdicts.iter().map(guard).chain(it.snapshots.iter().map(snapshot)).collect();
+    let failures = cases.iter().filter(|it| it.failure.is_some()).count();
+    Suite { name: it.suite.clone(), file: it.file.clone(), failures, cases }
+}
+
+fn guard(it: &GuardVerdict) -> Case {
+    let marked = it.marked();
+    let line = marked.line_column.map_or(String::new(), |(line, column)| format!(":{line}:{column}"));
+    let [policy, scenario, profile] = &it.run;
+    Case {
+        name: format!("{} ({})", it.guard, it.on()),
+        class: format!("{scenario}.{profile}.{policy}"),
+        failure: (!it.holds).then(|| it.finding()),
+        r#type: "guard",
+        text: format!(
+            "{}{line}: {} ({}); the guard stands at {}",
+            marked.file,
+            it.finding(),
+            it.on(),
+            it.at()
+        ),
+    }
+}
+
+fn snapshot(it: &Snapshot) -> Case {
+    Case {
+        name: it.file.clone(),
+        class: "snapshots".to_owned(),
+        failure: (!it.holds()).then(|| it.words()),
+        r#type: "snapshot",
+        text: it.lines().join("\n"),
+    }
+}

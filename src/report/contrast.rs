@@ -1,0 +1,422 @@
+//! What changes from one policy to another, and why: paired numbers, where the cost goes, whose edits, which requests and needs.
+
+pub mod json;
+pub mod lines;
+pub mod markdown;
+#[cfg(feature = "cli")]
+pub mod table;
+
+use indexmap::IndexMap;
+use serde::Serialize;
+
+use super::metric::{self, Metric};
+use super::{Run, distinct, firings, numbers};
+use crate::measure::delta::Pairs;
+use crate::measure::{Better, Delta, Tally};
+use crate::price::Costs;
+
+/// So many requests are shown, and so many needs.
+const SHOWN: usize = 5;
+/// A number that changes by less is shown as the same.
+const NOTHING: f64 = 1e-12;
+
+/// What two policies came to on one load under one profile.
+#[derive(Clone, Debug)]
+pub struct Part {
+    /// The runs, the base's first.
+    pub runs: [Run; 2],
+    /// The runs trial by trial, where needs are drawn; else the runs.
+    pub pairs: Vec<[Tally; 2]>,
+    /// What the load is called on the command line of `explain`, and the profile, where the load does not say it.
+    pub arguments: String,
+    /// Prefixes that broke, by who broke them, in the base and in the candidate.
+    pub breaks: IndexMap<String, [Broken; 2]>,
+    /// The requests that cost most more or less.
+    pub requests: Vec<RequestChange>,
+    /// What was needed and is met otherwise.
+    pub needs: Vec<NeedChange>,
+    /// Facts by their state in the base and in the candidate, where it is another one.
+    pub facts: IndexMap<[&'static str; 2], FactChange>,
+    /// Stages that are not the same in both.
+    pub stages: Vec<ChangedStage>,
+    /// What the policy files say otherwise.
+    pub changed: Vec<FieldChange>,
+}
+
+/// Prefixes that someone broke.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Broken {
+    /// How many.
+    pub times: u64,
+    /// Tokens that no longer stood at the front.
+    pub tokens: u64,
+}
+
+/// A request that costs more or less.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct RequestChange {
+    /// The load.
+    pub scenario: String,
+    /// The turn, from 0.
+    pub turn: u32,
+    /// The step, from 0.
+    pub step: u32,
+    /// Which row it is in the base and in the candidate, from 1, where there is one.
+    pub rows: [Option<usize>; 2],
+    /// What it costs in the base and in the candidate, in US dollars.
+    pub usd: [f64; 2],
+    /// What explains it in the base and in the candidate.
+    pub commands: [Option<String>; 2],
+}
+
+impl RequestChange {
+    /// Returns by how much its cost changes.
+    #[must_use]
+    pub fn difference(&self) -> f64 {
+        self.usd[1] - self.usd[0]
+    }
+}
+
+/// A need that is met otherwise.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct NeedChange {
+    /// The load.
+    pub scenario: String,
+    /// The turn in which it is due, from 0.
+    pub turn: u32,
+    /// What is needed, in a word, and of which item.
+    pub what: String,
+    /// How probable it is.
+    pub weight: f64,
+    /// The share that the prompt meets, in the base and in the candidate.
+    pub met: [f64; 2],
+}
+
+impl NeedChange {
+    /// Returns by how much it is met more, by its weight.
+    #[must_use]
+    pub fn difference(&self) -> f64 {
+        self.weight * (self.met[1] - self.met[0])
+    }
+}
+
+/// Facts that change from one state to another.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct FactChange {
+    /// How many.
+    pub n: u64,
+    /// One of them.
+    pub example: String,
+}
+
+/// A field that the two policies have otherwise.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct FieldChange {
+    /// Its path.
+    pub field: String,
+    /// What the base and the candidate say; nothing where one says nothing.
+    pub says: [Option<String>; 2],
+}
+
+/// A stage that is not the same in both policies.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ChangedStage {
+    /// Its name.
+    pub name: String,
+    /// Which stage it is of the base and of the candidate, where it has one.
+    pub places: [Option<usize>; 2],
+}
+
+/// A number of two policies.
+#[derive(Clone, Debug, Serialize)]
+pub struct Number {
+    /// Its place in a run of the JSON report.
+    pub place: String,
+    /// What tables call it.
+    pub heading: String,
+    /// Which way it should go.
+    pub better: Better,
+    /// Both, and how they differ.
+    #[serde(flatten)]
+    pub delta: Delta,
+    #[serde(skip)]
+    metric: Option<&'static Metric>,
+}
+
+/// A part of the cost, in US dollars.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct CostPart {
+    /// What it pays for.
+    pub name: &'static str,
+    /// The base's and the candidate's.
+    pub usd: [f64; 2],
+}
+
+/// How often a changed stage fired.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct StageChange {
+    /// Its name.
+    pub name: String,
+    /// How often it fired in the base and in the candidate; nothing where it is not.
+    pub fired: [Option<u64>; 2],
+    /// Of these, how often it edited anything.
+    pub acted: [Option<u64>; 2],
+    /// Why it never fired in the candidate, or changed nothing.
+    pub idle: Option<String>,
+}
+
+/// What changes from a base to a candidate, over loads under one profile or each under its own.
+#[derive(Clone, Debug, Serialize)]
+pub struct Contrast {
+    /// The base.
+    pub base: String,
+    /// The candidate.
+    pub candidate: String,
+    /// What was run.
+    pub load: String,
+    /// Under which profile, or that each session is under its own model's.
+    pub profile: String,
+    /// The day of the profile's prices.
+    pub as_of: String,
+    /// How many sessions or trials are paired.
+    pub pairs: usize,
+    /// Whether these are trials of one load rather than loads.
+    pub are_trials: bool,
+    /// What the policy files say otherwise.
+    pub changed: Vec<FieldChange>,
+    /// The numbers.
+    pub numbers: Vec<Number>,
+    /// The cost difference in US dollars at the lower and at the upper ends of what is assumed of recovery; nothing where
+    /// nothing is.
+    pub cost_difference_assumed: Option<[f64; 2]>,
+    /// The cost by what it pays for; the differences add up to that of the total.
+    pub split: Vec<CostPart>,
+    /// Prefixes that broke, by who broke them, in the base and in the candidate.
+    pub breaks: IndexMap<String, [Broken; 2]>,
+    /// The requests that cost most more or less.
+    pub requests: Vec<RequestChange>,
+    /// How many needs are met less, and how many more.
+    pub needs_changed: [usize; 2],
+    /// Those that matter most.
+    pub needs: Vec<NeedChange>,
+    /// Facts by their states in the base and in the candidate.
+    pub facts: Vec<FactsChanged>,
+    /// The stages that are not the same in both.
+    pub stages: Vec<StageChange>,
+    /// What a reader must know.
+    pub notes: Vec<String>,
+}
+
+/// Facts that are in another state.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct FactsChanged {
+    /// The state in the base.
+    pub from: &'static str,
+    /// The state in the candidate.
+    pub to: &'static str,
+    /// How many, and one of them.
+    #[serde(flatten)]
+    pub facts: FactChange,
+}
+
+impl Contrast {
+    /// Puts parts together that are of the same two policies.
+    #[must_use]
+    pub fn new(parts: &[Part], profile: String) -> Option<Self> {
+        let first = parts.first()?;
+        let [base, candidate] = [0, 1].map(|it| first.runs[it].policy.clone());
+        let is_same_work = |[base, candidate]: &[Tally; 2]| {
+            base.outcome.turns_completed == candidate.outcome.turns_completed
+        };
+        let all: Vec<&[Tally; 2]> = parts.iter().flat_map(|it| &it.pairs).collect();
+        let kept: Vec<[Tally; 2]> =
+            all.iter().filter(|it| is_same_work(it)).map(|it| (*it).clone()).collect();
+        let pairs = Pairs::new(&kept);
+        let mut notes = notes_on_stops(parts);
+        if kept.len() < all.len() && !kept.is_empty() {
+            let n = all.len() - kept.len();
+            notes.push(format!(
+                "{n} of {} pairs are left out of the numbers: one policy stopped earlier.",
+                all.len()
+            ));
+        }
+        let mut breaks: IndexMap<String, [Broken; 2]> = IndexMap::new();
+        for (who, both) in parts.iter().flat_map(|it| &it.breaks) {
+            let sums = breaks.entry(who.clone()).or_default();
+            for (sum, more) in sums.iter_mut().zip(both) {
+                sum.times += more.times;
+                sum.tokens += more.tokens;
+            }
+        }
+        breaks.sort_by(|_, a, _, b| b[1].tokens.max(b[0].tokens).cmp(&a[1].tokens.max(a[0].tokens)));
+        let mut needs: Vec<NeedChange> = parts.iter().flat_map(|it| it.needs.clone()).collect();
+        let n_less = needs.iter().filter(|it| it.difference() < 0.0).count();
+        let needs_changed = [n_less, needs.len() - n_less];
+        needs.sort_by(|a, b| b.difference().abs().total_cmp(&a.difference().abs()));
+        needs.truncate(SHOWN);
+        let mut requests: Vec<RequestChange> = parts.iter().flat_map(|it| it.requests.clone()).collect();
+        requests.sort_by(|a, b| b.difference().abs().total_cmp(&a.difference().abs()));
+        requests.truncate(SHOWN);
+        let scenarios = distinct(parts.iter().map(|it| it.runs[0].scenario.as_str()));
+        let days = distinct(parts.iter().map(|it| it.runs[0].assumed.as_of.as_str()));
+        Some(Self {
+            base,
+            candidate,
+            load: match scenarios.as_slice() {
+                [only] => (*only).to_owned(),
+                all => numbers::counted(all.len(), "scenario"),
+            },
+            profile,
+            as_of: match (days.iter().min(), days.iter().max()) {
+                (Some(first), Some(last)) if first != last => format!("{first} to {last}"),
+                (Some(day), _) => (*day).to_owned(),
+                _ => String::new(),
+            },
+            pairs: kept.len(),
+            are_trials: scenarios.len() == 1 && all.len() > 1,
+            changed: first.changed.clone(),
+            numbers: numbers_of(&pairs, parts),
+            cost_difference_assumed: pairs.sums().and_then(assumed),
+            split: pairs.sums().map(|[base, it]| split([&base.costs, &it.costs])).unwrap_or_default(),
+            breaks,
+            requests,
+            needs_changed,
+            needs,
+            facts: facts(parts),
+            stages: first.stages.iter().map(|it| stage(it, parts)).collect(),
+            notes,
+        })
+    }
+
+    /// Returns a number by its place.
+    #[must_use]
+    pub fn number(&self, place: &str) -> Option<&Number> {
+        self.numbers.iter().find(|it| it.place == place)
+    }
+
+    /// Returns how many decimals its amounts have.
+    fn decimals(&self) -> usize {
+        let cost = self.number(&format!("totals.{}", metric::COST)).map(|it| &it.delta);
+        numbers::decimals(cost.map_or(0.0, |it| it.base.max(it.candidate)))
+    }
+}
+
+impl Number {
+    /// Compares a number of reports.
+    fn of(metric: &'static Metric, pairs: &Pairs) -> Option<Self> {
+        let delta = pairs.delta(metric.better(), |it| metric.number(it))?;
+        let is_silent = delta.base.abs() < NOTHING && delta.candidate.abs() < NOTHING;
+        let place = format!("totals.{}", metric.place());
+        let heading = metric.heading().to_owned();
+        (!is_silent).then_some(Self { place, heading, better: metric.better(), delta, metric: Some(metric) })
+    }
+
+    /// Returns a number of it as people read it.
+    #[must_use]
+    pub fn written(&self, number: f64, decimals: usize) -> String {
+        match self.metric {
+            Some(metric) => metric.written(number, decimals),
+            None => numbers::percent(number),
+        }
+    }
+
+    /// Returns whether it is a share, which differs by percentage points.
+    #[must_use]
+    pub fn is_share(&self) -> bool {
+        self.metric.is_none_or(Metric::is_share)
+    }
+}
+
+/// Returns the numbers that are known of both policies.
+fn numbers_of(pairs: &Pairs, parts: &[Part]) -> Vec<Number> {
+    let mut numbers: Vec<Number> =
+        metric::compared().into_iter().filter_map(|it| Number::of(it, pairs)).collect();
+    // What is kept of planted facts is compared trial by trial, on the same draws.
+    let retained = parts.iter().find_map(|it| {
+        let [base, candidate] = [&it.runs[0], &it.runs[1]];
+        let (kept, of_base) = (candidate.retention.as_ref()?, base.retention.as_ref()?);
+        let differences = kept.paired.get(&base.policy)?;
+        Some(Delta::of_trials([of_base.accuracy.mean, kept.accuracy.mean], differences, Better::Higher))
+    });
+    if let Some(delta) = retained {
+        let place = "retention.accuracy.mean".to_owned();
+        let heading = "facts found".to_owned();
+        numbers.insert(
+            1.min(numbers.len()),
+            Number { place, heading, better: Better::Higher, delta, metric: None },
+        );
+    }
+    numbers
+}
+
+/// Returns the cost difference at the lower and at the upper ends of what is assumed of recovery.
+fn assumed([base, candidate]: &[Tally; 2]) -> Option<[f64; 2]> {
+    if base.cost_interval().is_none() && candidate.cost_interval().is_none() {
+        return None;
+    }
+    let (base, candidate) = (base.cost_ends(), candidate.cost_ends());
+    let ends = [candidate[0] - base[0], candidate[2] - base[2]];
+    ends.iter().all(|it| it.is_finite()).then_some(ends)
+}
+
+/// Returns a part of the cost.
+type PartOf = fn(&Costs) -> f64;
+
+/// Returns the cost by what it pays for.
+fn split(costs: [&Costs; 2]) -> Vec<CostPart> {
+    let parts: [(&str, PartOf); 9] = [
+        ("cache reads", |it| it.main.read.usd()),
+        ("cache writes", |it| it.main.write.usd()),
+        ("uncached input", |it| it.main.uncached.usd()),
+        ("output", |it| it.main.output.usd()),
+        ("recovery", |it| it.recovery),
+        ("compaction", |it| it.compaction.usd()),
+        ("stored caches", |it| it.storage.usd()),
+        ("memory", |it| it.memory.usd()),
+        ("penalties", |it| it.penalty.usd()),
+    ];
+    if costs.iter().any(|it| it.total().is_none()) {
+        return Vec::new();
+    }
+    let both = parts.map(|(name, part)| CostPart { name, usd: costs.map(part) });
+    both.into_iter().filter(|it| it.usd.iter().any(|it| it.abs() > NOTHING)).collect()
+}
+
+/// Adds up facts by their states.
+fn facts(parts: &[Part]) -> Vec<FactsChanged> {
+    let mut all: IndexMap<[&'static str; 2], FactChange> = IndexMap::new();
+    for (states, change) in parts.iter().flat_map(|it| &it.facts) {
+        let sum = all.entry(*states).or_insert_with(|| FactChange { n: 0, example: change.example.clone() });
+        sum.n += change.n;
+    }
+    all.sort_by(|_, a, _, b| b.n.cmp(&a.n));
+    all.into_iter().map(|([from, to], facts)| FactsChanged { from, to, facts }).collect()
+}
+
+/// Says how often a changed stage fired over all parts.
+fn stage(it: &ChangedStage, parts: &[Part]) -> StageChange {
+    let sum = |side: usize, n: fn(&crate::ledger::Firing) -> u64| {
+        let place = it.places[side]?;
+        Some(parts.iter().filter_map(|it| it.runs[side].tally.outcome.firings.get(place)).map(n).sum())
+    };
+    let runs: Vec<&Run> = parts.iter().map(|it| &it.runs[1]).collect();
+    let idle = it.places[1].filter(|_| runs.iter().all(|it| !it.tally.outcome.firings.is_empty()));
+    StageChange {
+        name: it.name.clone(),
+        fired: [0, 1].map(|side| sum(side, |it| it.fired)),
+        acted: [0, 1].map(|side| sum(side, |it| it.acted)),
+        idle: idle.and_then(|place| firings::idle(place, &runs)),
+    }
+}
+
+/// Says where a policy stopped at a limit.
+fn notes_on_stops(parts: &[Part]) -> Vec<String> {
+    let stops = parts.iter().flat_map(|it| &it.runs).filter_map(|run| {
+        let failure = run.tally.outcome.failure?;
+        Some(format!(
+            "{} stopped at turn {} of {} in {} (limit).",
+            run.policy, failure.turn, run.tally.outcome.turns_requested, run.scenario
+        ))
+    });
+    stops.take(SHOWN).collect()
+}

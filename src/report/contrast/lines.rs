@@ -1,0 +1,296 @@
+//! What changes between two policies in words: the verdict, the causes, the rows of a table.
+
+use super::{Broken, Contrast, FieldChange, Number, RequestChange, StageChange};
+use crate::measure::Standing;
+use crate::report::metric;
+use crate::report::numbers::{self, NONE, percent, signed, thousands};
+
+/// What the columns of the numbers are called.
+pub(super) const HEADINGS: [&str; 7] =
+    ["", "base", "candidate", "difference", "relative", "95% interval", "verdict"];
+/// So many changed fields are shown.
+const FIELDS_SHOWN: usize = 8;
+/// Policies that differ in more fields have little in common.
+const FIELDS_MAX: usize = 40;
+
+/// A cause: what it is about, and its lines.
+pub(super) struct Cause {
+    pub(super) heading: &'static str,
+    pub(super) lines: Vec<String>,
+}
+
+impl Contrast {
+    /// Returns what was compared, on what, under which profile.
+    #[must_use]
+    pub fn subject(&self) -> String {
+        let pairs = match (self.pairs, self.are_trials) {
+            (0 | 1, _) => String::new(),
+            (n, true) => format!(", {} paired trials", thousands(n as u64)),
+            (n, false) => format!(", {} paired sessions", thousands(n as u64)),
+        };
+        format!(
+            "{} against {} · {} · {} ({}){pairs}",
+            self.candidate, self.base, self.load, self.profile, self.as_of
+        )
+    }
+
+    /// Returns the rows of the numbers, in the order of the headings.
+    #[must_use]
+    pub fn rows(&self) -> Vec<[String; 7]> {
+        let decimals = self.decimals();
+        self.numbers.iter().map(|it| it.row(decimals)).collect()
+    }
+
+    /// Says in a sentence whether the candidate is cheaper, and what else gets better or worse.
+    #[must_use]
+    pub fn verdict(&self) -> String {
+        let cost = self.number(&format!("totals.{}", metric::COST));
+        let mut words = match cost {
+            None => "The costs cannot be compared.".to_owned(),
+            Some(it) => {
+                let change = it.delta.relative.map_or_else(String::new, |it| format!(" ({})", signed(it)));
+                let name = &self.candidate;
+                match it.delta.standing {
+                    Standing::Better => format!("{name} is cheaper{change}."),
+                    Standing::Worse | Standing::Differs => format!("{name} costs more{change}."),
+                    Standing::Same => format!("{name} costs the same."),
+                    Standing::WithinNoise => {
+                        format!(
+                            "{name} costs the same within noise{change}: other sessions may say the opposite."
+                        )
+                    }
+                }
+            }
+        };
+        if let Some([low, high]) = self.cost_difference_assumed
+            && low * high < 0.0
+        {
+            words += " The order hangs on what is assumed of recovery.";
+        }
+        for (standing, verb) in [(Standing::Better, "Better"), (Standing::Worse, "Worse")] {
+            let others = self.numbers.iter().filter(|it| it.delta.standing == standing);
+            let others = others.filter(|it| cost.is_none_or(|cost| cost.place != it.place));
+            let named: Vec<String> = others.map(|it| format!("{} ({})", it.heading, it.change())).collect();
+            if !named.is_empty() {
+                words += &format!(" {verb}: {}.", named.join(", "));
+            }
+        }
+        let idle: Vec<String> = self.idle_stages().map(|it| format!("`{}`", it.name)).collect();
+        match idle.as_slice() {
+            [] => {}
+            [only] => words += &format!(" The changed stage {only} did nothing here."),
+            all => words += &format!(" The changed stages {} did nothing here.", numbers::listed(all)),
+        }
+        words
+    }
+
+    /// Returns the changed stages that did nothing; new ones beside others that did something are of another policy.
+    fn idle_stages(&self) -> impl Iterator<Item = &StageChange> {
+        let are_all_idle = self.stages.iter().all(|it| it.idle.is_some());
+        self.stages.iter().filter(move |it| it.idle.is_some() && (are_all_idle || it.fired[0].is_some()))
+    }
+
+    /// Returns what causes the differences.
+    pub(super) fn causes(&self) -> Vec<Cause> {
+        let all = [
+            Cause { heading: "Changed in the policy", lines: self.changed_lines() },
+            Cause { heading: "Changed stages", lines: self.stages.iter().map(stage).collect() },
+            Cause { heading: "Cost difference", lines: self.split_line().into_iter().collect() },
+            Cause { heading: "Prefixes broken", lines: self.breaks.iter().filter_map(broken).collect() },
+            Cause { heading: "Requests that differ most", lines: self.request_lines() },
+            Cause { heading: "Needs met otherwise", lines: self.need_lines() },
+            Cause { heading: "Facts in another state", lines: self.fact_lines() },
+        ];
+        all.into_iter().filter(|it| !it.lines.is_empty()).collect()
+    }
+
+    fn changed_lines(&self) -> Vec<String> {
+        if self.changed.len() > FIELDS_MAX {
+            return vec![format!("{} fields: these are different policies", self.changed.len())];
+        }
+        let mut lines: Vec<String> = self.changed.iter().take(FIELDS_SHOWN).map(field).collect();
+        let more = self.changed.len().saturating_sub(FIELDS_SHOWN);
+        lines.extend((more > 0).then(|| format!("and {more} more")));
+        lines
+    }
+
+    /// Splits the cost difference.
+    fn split_line(&self) -> Option<String> {
+        let decimals = self.decimals();
+        let total: f64 = self.split.iter().map(|it| it.usd[1] - it.usd[0]).sum();
+        let parts: Vec<String> = self
+            .split
+            .iter()
+            .map(|it| (it.name, it.usd[1] - it.usd[0]))
+            .filter(|it| numbers::fixed(it.1.abs(), decimals) != numbers::fixed(0.0, decimals))
+            .map(|(name, usd)| format!("{name} {}", plus(usd, decimals)))
+            .collect();
+        let assumed = self.cost_difference_assumed.map_or_else(String::new, |[low, high]| {
+            format!(
+                "; {} and {} at the ends of what is assumed of recovery",
+                plus(low, decimals),
+                plus(high, decimals)
+            )
+        });
+        (!parts.is_empty()).then(|| format!("{} USD: {}{assumed}", plus(total, decimals), parts.join(", ")))
+    }
+
+    fn request_lines(&self) -> Vec<String> {
+        let decimals = numbers::decimals(self.requests.iter().flat_map(|it| it.usd).fold(0.0, f64::max));
+        self.requests.iter().map(|it| request(it, decimals)).collect()
+    }
+
+    fn need_lines(&self) -> Vec<String> {
+        let [less, more] = self.needs_changed;
+        if less + more == 0 {
+            return Vec::new();
+        }
+        let head = format!("{} met less, {} met more", thousands(less as u64), thousands(more as u64));
+        let needs = self.needs.iter().map(|it| {
+            let [base, candidate] = it.met.map(percent);
+            let weight = numbers::expected(it.weight);
+            format!(
+                "{}, turn {}: {} of weight {weight}: met {base} → {candidate}",
+                it.scenario, it.turn, it.what
+            )
+        });
+        std::iter::once(head).chain(needs).collect()
+    }
+
+    fn fact_lines(&self) -> Vec<String> {
+        let line = |it: &super::FactsChanged| {
+            format!(
+                "{} → {}: {} (as {})",
+                it.from,
+                it.to,
+                numbers::counted(it.facts.n as usize, "fact"),
+                it.facts.example
+            )
+        };
+        self.facts.iter().map(line).collect()
+    }
+}
+
+impl Number {
+    /// Returns its cells.
+    fn row(&self, decimals: usize) -> [String; 7] {
+        let it = &self.delta;
+        [
+            self.heading.clone(),
+            self.written(it.base, decimals),
+            self.written(it.candidate, decimals),
+            self.difference(it.difference, decimals),
+            it.relative.filter(|_| !self.is_share()).map_or_else(|| NONE.to_owned(), signed),
+            it.interval.map_or_else(
+                || NONE.to_owned(),
+                |[low, high]| {
+                    format!("{} … {}", self.difference(low, decimals), self.difference(high, decimals))
+                },
+            ),
+            verdict(it.standing).to_owned(),
+        ]
+    }
+
+    /// Returns a difference as people read it.
+    fn difference(&self, difference: f64, decimals: usize) -> String {
+        if self.is_share() {
+            return points(difference);
+        }
+        let size = self.written(difference.abs(), decimals);
+        if size.chars().all(|it| matches!(it, '0' | '.')) {
+            size
+        } else {
+            format!("{}{size}", sign(difference))
+        }
+    }
+
+    /// Returns its change in a few letters.
+    fn change(&self) -> String {
+        match self.delta.relative {
+            Some(relative) if !self.is_share() => signed(relative),
+            _ => self.difference(self.delta.difference, 6),
+        }
+    }
+}
+
+/// Returns what a standing is called.
+fn verdict(standing: Standing) -> &'static str {
+    match standing {
+        Standing::Better => "better",
+        Standing::Worse => "worse",
+        Standing::Same => "same",
+        Standing::WithinNoise => "same within noise",
+        Standing::Differs => NONE,
+    }
+}
+
+/// Returns the sign that a difference is written with.
+fn sign(difference: f64) -> &'static str {
+    if difference < 0.0 { "−" } else { "+" }
+}
+
+/// Returns a difference of shares in percentage points.
+fn points(difference: f64) -> String {
+    let size = format!("{:.1}", difference.abs() * 100.0);
+    if size == "0.0" { "0.0 pp".to_owned() } else { format!("{}{size} pp", sign(difference)) }
+}
+
+/// Returns an amount with its sign.
+fn plus(usd: f64, decimals: usize) -> String {
+    format!("{}{}", sign(usd), numbers::fixed(usd.abs(), decimals))
+}
+
+/// Says what a field says otherwise.
+fn field(it: &FieldChange) -> String {
+    let [base, candidate] = it.says.each_ref().map(|it| it.as_deref().unwrap_or("(nothing)"));
+    format!("`{}`: {base} → {candidate}", it.field)
+}
+
+/// Says what became of a changed stage.
+fn stage(it: &StageChange) -> String {
+    let times = |n: u64| match n {
+        0 => "never".to_owned(),
+        1 => "once".to_owned(),
+        n => format!("{} times", thousands(n)),
+    };
+    let name = &it.name;
+    match (it.fired, &it.idle) {
+        ([base, Some(_)], Some(idle)) => {
+            let base = match base {
+                Some(0) => {
+                    "; it never fired in the base either, so this change changes nothing here".to_owned()
+                }
+                Some(n) => format!("; in the base it fired {}", times(n)),
+                None => "; the base does not have it".to_owned(),
+            };
+            format!("`{name}` {idle}{base}")
+        }
+        ([None, Some(n)], None) => format!("`{name}` is new and fired {}", times(n)),
+        ([Some(n), None], _) => format!("`{name}` is gone; in the base it fired {}", times(n)),
+        ([Some(base), Some(n)], None) => format!("`{name}` fired {} (base: {})", times(n), times(base)),
+        ([None, _], _) => format!("`{name}`"),
+    }
+}
+
+/// Says how many prefixes someone broke; nothing where it is the same in both.
+fn broken((who, both): (&String, &[Broken; 2])) -> Option<String> {
+    let [base, candidate] = both;
+    let words = |it: &Broken| {
+        format!("{}, {} tokens", numbers::counted(it.times as usize, "break"), thousands(it.tokens))
+    };
+    (base != candidate).then(|| format!("{who}: {} (base: {})", words(candidate), words(base)))
+}
+
+/// Says what a request costs, and what explains it.
+fn request(it: &RequestChange, decimals: usize) -> String {
+    let [base, candidate] = [0, 1].map(|side| {
+        it.rows[side].map_or_else(|| NONE.to_owned(), |_| numbers::fixed(it.usd[side], decimals))
+    });
+    let difference = plus(it.difference(), decimals);
+    let command = it.commands[1].as_ref().or(it.commands[0].as_ref());
+    let command = command.map_or_else(String::new, |it| format!(": `{it}`"));
+    format!(
+        "{}, turn {}, step {}: {base} → {candidate} USD ({difference}){command}",
+        it.scenario, it.turn, it.step
+    )
+}

@@ -1,0 +1,163 @@
+//! The numbers of a report as snapshots keep them: a table a load and a profile, a line a policy; and what moved between two tables.
+
+use indexmap::IndexMap;
+use serde::Serialize;
+
+use super::numbers::{NONE, fixed, thousands};
+use super::{Report, Run, Totals};
+
+/// What a line says, behind the policy's name.
+const HEADS: [&str; 8] = [
+    "requests",
+    "longest prompt",
+    "cache read",
+    "cache write",
+    "uncached",
+    "recovery calls",
+    "evidence kept",
+    "US dollars",
+];
+
+/// What parts two cells at least.
+const GAP: &str = "  ";
+
+/// A table as a snapshot keeps it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Shot {
+    /// The scenario and the profile, as folders and files may be called.
+    pub path: [String; 2],
+    /// The day of the prices.
+    pub as_of: String,
+    /// The table.
+    pub text: String,
+}
+
+/// A number that is another one than before.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Moved {
+    /// The policy.
+    pub policy: String,
+    /// The column.
+    pub column: String,
+    /// What it was, and what it is; nothing where the line is new or gone.
+    pub values: [Option<String>; 2],
+    /// By which share it moved, where both are numbers.
+    pub relative: Option<f64>,
+}
+
+impl Report {
+    /// Returns its numbers as snapshots keep them.
+    #[must_use]
+    pub fn shots(&self) -> Vec<Shot> {
+        let is_one = |a: &Run, b: &Run| a.scenario == b.scenario && a.profile == b.profile;
+        let shot = |runs: &[Run]| Shot {
+            path: [&runs[0].scenario, &runs[0].profile].map(|it| it.replace(['/', '\\', ':'], "-")),
+            as_of: runs[0].assumed.as_of.clone(),
+            text: table(&runs.iter().collect::<Vec<_>>()),
+        };
+        self.runs.chunk_by(is_one).map(shot).collect()
+    }
+}
+
+/// Returns a table of runs, one a line, its columns aligned.
+#[must_use]
+pub fn table(runs: &[&Run]) -> String {
+    let mut heads = HEADS;
+    if runs.iter().any(|it| it.retention.is_some()) {
+        heads[6] = "accuracy";
+    }
+    let lines: Vec<[String; 8]> = runs.iter().map(|it| line(it)).collect();
+    let longest = runs.iter().map(|it| it.policy.chars().count()).chain([6]).max().unwrap_or_default();
+    let widths: Vec<usize> = (0..heads.len())
+        .map(|nth| lines.iter().map(|it| it[nth].chars().count()).fold(heads[nth].len(), usize::max))
+        .collect();
+    let aligned = |name: &str, cells: &[String]| {
+        let cells = cells.iter().zip(&widths).map(|(cell, width)| format!("{GAP}{cell:>width$}"));
+        format!("{name:longest$}{}\n", cells.collect::<String>())
+    };
+    let head = aligned("policy", &heads.map(str::to_owned));
+    head + &runs.iter().zip(&lines).map(|(run, line)| aligned(&run.policy, line)).collect::<String>()
+}
+
+/// Returns what a line says of a run.
+fn line(run: &Run) -> [String; 8] {
+    let totals = Totals::new(&run.tally);
+    let share = match &run.retention {
+        Some(retention) => Some(retention.accuracy.mean),
+        None => totals.number("evidence_kept"),
+    };
+    let known = |value: Option<f64>| value.map_or_else(|| NONE.to_owned(), |it| fixed(it, 6));
+    let tokens = |place| thousands(totals.number(place).unwrap_or_default() as u64);
+    [
+        tokens("requests"),
+        tokens("prompt_tokens_max"),
+        tokens("cache_read_tokens"),
+        tokens("cache_write_tokens"),
+        tokens("uncached_tokens"),
+        known(totals.number("recovery.expected_calls")),
+        known(share),
+        known(totals.number("cost_usd.total")),
+    ]
+}
+
+/// Returns the numbers that moved from one table to another, in the order of the new one.
+#[must_use]
+pub fn moved(old: &str, new: &str) -> Vec<Moved> {
+    let (old, new) = (cells(old), cells(new));
+    let lines: Vec<&String> = super::distinct(new.keys().chain(old.keys()));
+    let mut moved = Vec::new();
+    for policy in lines {
+        let columns = super::distinct(
+            [&new, &old].into_iter().filter_map(|it| it.get(policy)).flat_map(IndexMap::keys),
+        );
+        for column in columns {
+            let values = [&old, &new].map(|it| it.get(policy).and_then(|it| it.get(column)).cloned());
+            if values[0] != values[1] {
+                let number = |it: &Option<String>| it.as_ref()?.replace(',', "").parse::<f64>().ok();
+                let both = number(&values[0]).zip(number(&values[1])).filter(|it| it.0 != 0.0);
+                let relative = both.map(|(old, new)| new / old - 1.0);
+                moved.push(Moved { policy: policy.clone(), column: column.clone(), values, relative });
+            }
+        }
+    }
+    moved
+}
+
+/// Returns the cells of a table by policy and column.
+fn cells(table: &str) -> IndexMap<String, IndexMap<String, String>> {
+    let split = |line: &str| -> Vec<String> {
+        line.split(GAP).map(str::trim).filter(|it| !it.is_empty()).map(str::to_owned).collect()
+    };
+    let mut lines = table.lines().map(split).filter(|it| !it.is_empty());
+    let heads = lines.next().unwrap_or_default();
+    let named = |line: Vec<String>| {
+        let cells = heads.iter().skip(1).cloned().zip(line.iter().skip(1).cloned()).collect();
+        (line[0].clone(), cells)
+    };
+    lines.map(named).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_moved_is_told_by_policy_and_column() {
+        let old =
+            "policy  requests  US dollars\nmine          10    0.500000\ngone           1    0.100000\n";
+        let new =
+            "policy  requests  US dollars\nmine          10    0.600000\nfresh      1,000           –\n";
+
+        let all = moved(old, new);
+
+        let told: Vec<_> = all.iter().map(|it| (it.policy.as_str(), it.column.as_str())).collect();
+        let gone = [("gone", "requests"), ("gone", "US dollars")];
+        assert_eq!(
+            told,
+            [&[("mine", "US dollars"), ("fresh", "requests"), ("fresh", "US dollars")][..], &gone].concat()
+        );
+        assert!((all[0].relative.unwrap() - 0.2).abs() < 1e-9);
+        assert_eq!(all[1].values, [None, Some("1,000".to_owned())]);
+        assert_eq!(moved(old, old), []);
+    }
+}

@@ -1,0 +1,280 @@
+//! A sweep: the points of a grid by what they cost and keep, which of them no other beats, and where more keeps costing more.
+
+pub mod json;
+#[cfg(feature = "cli")]
+pub mod table;
+
+use indexmap::IndexMap;
+use serde::{Deserialize, Serialize};
+
+use super::Run;
+use super::chart::frontier::{self, Frontier};
+use super::chart::names::Policy;
+use super::chart::{Figure, figure};
+use super::metric::{self, COST};
+use crate::measure::{Label, Tally};
+
+/// The number that says how far a run came.
+const COMPLETED: &str = "turns_completed";
+/// The number of found facts.
+const ACCURACY: &str = "retention.accuracy.mean";
+/// The numbers of a point beside that of found facts, by their place in `totals`.
+const PLACES: [&str; 9] = [
+    COST,
+    "cost_usd.total_low",
+    "cost_usd.total_high",
+    "evidence_kept",
+    "prompt_tokens_max",
+    "recovery.expected_calls",
+    "cache_hit_ratio",
+    "requests",
+    COMPLETED,
+];
+
+/// What a point should be good at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Objective {
+    /// Low cost.
+    Cost,
+    /// Much of the needed evidence kept.
+    Evidence,
+    /// Many planted facts found.
+    Retention,
+    /// A short longest prompt.
+    Prompt,
+    /// Few recovery calls.
+    Recovery,
+}
+
+impl Objective {
+    /// All, in the order of tables.
+    pub const ALL: [Self; 5] = [Self::Cost, Self::Evidence, Self::Retention, Self::Prompt, Self::Recovery];
+
+    /// Returns the place of its number.
+    #[must_use]
+    pub fn place(self) -> &'static str {
+        match self {
+            Self::Cost => COST,
+            Self::Evidence => "evidence_kept",
+            Self::Retention => ACCURACY,
+            Self::Prompt => "prompt_tokens_max",
+            Self::Recovery => "recovery.expected_calls",
+        }
+    }
+
+    /// Returns the number so that less is better.
+    fn badness(self, number: f64) -> f64 {
+        match self {
+            Self::Cost | Self::Prompt | Self::Recovery => number,
+            Self::Evidence | Self::Retention => -number,
+        }
+    }
+}
+
+/// The numbers of a point, by their place; nothing where a number is unknown.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Numbers(pub IndexMap<String, Option<f64>>);
+
+impl Numbers {
+    /// Takes the numbers of runs that are added up.
+    pub fn new<'r>(tally: &Tally, runs: impl Iterator<Item = &'r Run>) -> Self {
+        let of_totals = |place: &&str| {
+            let number = metric::at(place).and_then(|it| it.number(tally));
+            ((*place).to_owned(), number.filter(|it| it.is_finite()))
+        };
+        let mut numbers: IndexMap<String, Option<f64>> = PLACES.iter().map(of_totals).collect();
+        // Facts are found load by load: each counts as often as it has facts.
+        let kept = runs.filter_map(|it| it.retention.as_ref());
+        let (found, all) = kept.fold((0, 0), |sum, it| (sum.0 + it.needles_found, sum.1 + it.needles_total));
+        numbers.insert(ACCURACY.to_owned(), (all > 0).then(|| found as f64 / all as f64));
+        Self(numbers)
+    }
+
+    /// Returns a number.
+    #[must_use]
+    pub fn get(&self, place: &str) -> Option<f64> {
+        self.0.get(place).copied().flatten()
+    }
+}
+
+/// A point of a grid, and what it came to.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SweepPoint {
+    /// Its place in the grid, from 0.
+    pub index: usize,
+    /// Its overrides.
+    pub set: Vec<String>,
+    /// Its numbers.
+    pub numbers: Numbers,
+    /// The base's under the same overrides of loads.
+    pub base: Numbers,
+    /// How it stands against the base.
+    pub label: Option<Label>,
+}
+
+/// What a sweep is of.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SweepHead {
+    /// The base.
+    pub base: String,
+    /// The policy that is varied.
+    pub policy: String,
+    /// The scenarios, as they were named.
+    pub scenarios: Vec<String>,
+    /// The profiles, as they were named.
+    pub profiles: Vec<String>,
+    /// What is the same for all points: overrides, seed, trials.
+    pub set: Vec<String>,
+    /// The varied paths with their values.
+    pub vary: Vec<(String, Vec<String>)>,
+    /// What points should be good at.
+    pub objectives: Vec<Objective>,
+    /// How many points the grid has.
+    pub points: usize,
+}
+
+/// A sweep of all points of a grid.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sweep {
+    /// What it is of.
+    pub head: SweepHead,
+    /// The points, in the order of the grid.
+    pub points: Vec<SweepPoint>,
+    /// The points that no other beats, cheapest first, by index.
+    pub front: Vec<usize>,
+    /// Of these, the one that is nearest to being best at everything.
+    pub knee: Option<usize>,
+}
+
+impl Sweep {
+    /// Finds the front and the knee.
+    #[must_use]
+    pub fn new(head: SweepHead, mut points: Vec<SweepPoint>) -> Self {
+        points.sort_by_key(|it| it.index);
+        let asked = |it: &&Objective| points.iter().any(|point| point.numbers.get(it.place()).is_some());
+        let objectives: Vec<Objective> = head.objectives.iter().filter(asked).copied().collect();
+        let known: Vec<(usize, Vec<f64>)> = points
+            .iter()
+            .enumerate()
+            .filter(|(_, it)| it.numbers.get(COMPLETED) == it.base.get(COMPLETED))
+            .filter_map(|(nth, it)| {
+                let numbers = objectives.iter().map(|of| Some(of.badness(it.numbers.get(of.place())?)));
+                Some((nth, numbers.collect::<Option<Vec<f64>>>()?))
+            })
+            .collect();
+        let mut front: Vec<(usize, Vec<f64>)> = known
+            .iter()
+            .filter(|(_, own)| !known.iter().any(|(_, other)| beats(other, own)))
+            .cloned()
+            .collect();
+        front.sort_by(|a, b| {
+            a.1.iter().zip(&b.1).map(|(a, b)| a.total_cmp(b)).find(|it| it.is_ne()).unwrap_or(a.0.cmp(&b.0))
+        });
+        // Points of equal numbers are one.
+        front.dedup_by(|a, b| a.1 == b.1);
+        let knee = knee(&front);
+        Self { head, front: front.into_iter().map(|it| it.0).collect(), knee, points }
+    }
+
+    /// Draws the front with the base.
+    #[must_use]
+    pub fn figure(&self) -> Option<Figure> {
+        let first = self.points.first()?;
+        let named = |nth, name: String| Policy { label: name.clone(), name, nth, looks_ahead: false };
+        let front = self.front.iter().enumerate().map(|(nth, it)| {
+            let point = &self.points[*it];
+            (named(nth + 1, short(&point.set)), &point.numbers)
+        });
+        let all = std::iter::once((named(0, self.head.base.clone()), &first.base)).chain(front);
+        let points = all.filter_map(|(policy, it)| {
+            let usd_interval = it.get("cost_usd.total_low").zip(it.get("cost_usd.total_high"));
+            Some(frontier::Point {
+                policy,
+                usd: it.get(COST)?,
+                usd_interval: usd_interval.map(Into::into),
+                kept: it.get("evidence_kept")?,
+                is_efficient: false,
+            })
+        });
+        let subject = format!("{} varied, {} points", self.head.policy, self.points.len());
+        let frontier = Frontier::new(subject, points.collect(), Vec::new());
+        (frontier.points.len() > 1).then(|| figure("frontier", &frontier))
+    }
+}
+
+/// Returns whether numbers are as good in all, and better in one; less is better.
+fn beats(one: &[f64], other: &[f64]) -> bool {
+    one.iter().zip(other).all(|(one, other)| one <= other)
+        && one.iter().zip(other).any(|(one, other)| one < other)
+}
+
+/// Returns the point of a front that is nearest to being best at everything, each number from the front's best to its worst.
+fn knee(front: &[(usize, Vec<f64>)]) -> Option<usize> {
+    let n = front.first()?.1.len();
+    let ends: Vec<[f64; 2]> = (0..n)
+        .map(|at| {
+            front
+                .iter()
+                .map(|it| it.1[at])
+                .fold([f64::INFINITY, f64::NEG_INFINITY], |[low, high], it| [low.min(it), high.max(it)])
+        })
+        .collect();
+    let distance = |numbers: &[f64]| -> f64 {
+        let parts = numbers.iter().zip(&ends).map(
+            |(it, [low, high])| {
+                if high > low { (it - low) / (high - low) } else { 0.0 }
+            },
+        );
+        parts.map(|it| it * it).sum()
+    };
+    front.iter().min_by(|a, b| distance(&a.1).total_cmp(&distance(&b.1))).map(|it| it.0)
+}
+
+/// Returns overrides by the last steps of their paths.
+#[must_use]
+pub fn short(set: &[String]) -> String {
+    let one = |text: &String| {
+        let (path, value) = text.split_once('=').unwrap_or((text, ""));
+        let path = path.split_once("params.").map_or(path, |it| it.1);
+        format!("{path}={value}")
+    };
+    set.iter().map(one).collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn point(index: usize, cost: f64, kept: f64) -> SweepPoint {
+        let numbers = [(COST, cost), ("evidence_kept", kept), (COMPLETED, 3.0)];
+        let numbers = Numbers(numbers.iter().map(|(place, it)| ((*place).to_owned(), Some(*it))).collect());
+        let base = Numbers([(COMPLETED.to_owned(), Some(3.0))].into_iter().collect());
+        SweepPoint { index, set: Vec::new(), numbers, base, label: None }
+    }
+
+    #[test]
+    fn the_front_has_what_no_point_beats_and_the_knee_is_its_best_bargain() {
+        let head = SweepHead {
+            base: "identity".to_owned(),
+            policy: "mine".to_owned(),
+            scenarios: Vec::new(),
+            profiles: Vec::new(),
+            set: Vec::new(),
+            vary: Vec::new(),
+            objectives: vec![Objective::Cost, Objective::Evidence, Objective::Retention],
+            points: 6,
+        };
+        let mut points = [(10.0, 1.0), (5.0, 0.95), (4.0, 0.5), (6.0, 0.9), (5.0, 0.95)].iter().enumerate();
+        let mut points: Vec<SweepPoint> = points.by_ref().map(|(nth, it)| point(nth, it.0, it.1)).collect();
+        let mut stopped = point(5, 0.1, 1.0);
+        stopped.numbers.0.insert(COMPLETED.to_owned(), Some(1.0));
+        points.push(stopped);
+
+        let sweep = Sweep::new(head, points);
+
+        assert_eq!(sweep.front, [2, 1, 0], "cheapest first, equal ones once, none that stopped");
+        assert_eq!(sweep.knee, Some(1));
+    }
+}

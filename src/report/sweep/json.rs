@@ -1,0 +1,110 @@
+//! A sweep as programs read it, whole or a shard of it; shards that are merged give the bytes of the whole.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Sweep, SweepHead, SweepPoint};
+use crate::diag::Diagnostic;
+
+/// The schema; fields are added, never renamed without a new version.
+pub const SCHEMA: &str = "ctxsim.sweep/1";
+
+#[derive(Serialize)]
+struct Document<'a> {
+    schema: &'static str,
+    sweep: &'a SweepHead,
+    front: &'a [usize],
+    knee: Option<usize>,
+    points: &'a [SweepPoint],
+}
+
+/// A shard of a sweep.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Shard {
+    schema: String,
+    /// Which of how many, from 1.
+    pub shard: [usize; 2],
+    /// What the sweep is of.
+    pub sweep: SweepHead,
+    /// The points of this shard.
+    pub points: Vec<SweepPoint>,
+}
+
+/// Returns a whole sweep.
+///
+/// # Errors
+/// A value that JSON cannot hold.
+pub fn document(sweep: &Sweep) -> Result<String, serde_json::Error> {
+    let Sweep { head, points, front, knee } = sweep;
+    let document = Document { schema: SCHEMA, sweep: head, front, knee: *knee, points };
+    serde_json::to_string_pretty(&document).map(|it| it + "\n")
+}
+
+/// Returns a shard.
+///
+/// # Errors
+/// A value that JSON cannot hold.
+pub fn shard(
+    shard: [usize; 2],
+    sweep: SweepHead,
+    points: Vec<SweepPoint>,
+) -> Result<String, serde_json::Error> {
+    let document = Shard { schema: SCHEMA.to_owned(), shard, sweep, points };
+    serde_json::to_string_pretty(&document).map(|it| it + "\n")
+}
+
+/// Puts shards together, each with the file that it was read from.
+///
+/// # Errors
+/// A file is no shard, is of another sweep, or a point is missing or there twice.
+pub fn merged(files: &[(String, String)]) -> Result<Sweep, Vec<Diagnostic>> {
+    let mut problems = Vec::new();
+    let mut problem = |file: &str, message: String, help: &str| {
+        let mut it = Diagnostic::at("shard", "", message).help(help);
+        file.clone_into(&mut it.place.file);
+        problems.push(it);
+    };
+    let mut head: Option<SweepHead> = None;
+    let mut points: Vec<Option<SweepPoint>> = Vec::new();
+    for (file, text) in files {
+        let shard: Shard = match serde_json::from_str(text) {
+            Ok(shard) => shard,
+            Err(error) => {
+                problem(
+                    file,
+                    format!("not a shard of a sweep: {error}"),
+                    "name files that `ctxsim sweep --shard` wrote",
+                );
+                continue;
+            }
+        };
+        let own = head.get_or_insert_with(|| shard.sweep.clone());
+        if *own != shard.sweep {
+            problem(file, "a shard of another sweep".to_owned(), "merge shards of one command line");
+            continue;
+        }
+        points.resize(own.points, None);
+        for point in shard.points {
+            match points.get_mut(point.index) {
+                Some(place @ None) => *place = Some(point),
+                Some(Some(_)) => {
+                    problem(file, format!("point {} is there twice", point.index), "name each shard once");
+                    break;
+                }
+                None => {
+                    problem(file, format!("there is no point {}", point.index), "run the shard again");
+                    break;
+                }
+            }
+        }
+    }
+    if let Some(missing) = points.iter().position(Option::is_none).filter(|_| problems.is_empty()) {
+        let message = format!("point {missing} is missing");
+        let help = "name every shard; a machine that failed has to run its shard again";
+        problems.push(Diagnostic::at("shard", "", message).help(help));
+    }
+    match head {
+        Some(head) if problems.is_empty() => Ok(Sweep::new(head, points.into_iter().flatten().collect())),
+        _ => Err(problems),
+    }
+}

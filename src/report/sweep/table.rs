@@ -1,0 +1,99 @@
+//! A sweep for a terminal: the front, the knee, and how many points are what.
+
+use std::fmt::Write as _;
+
+use indexmap::IndexMap;
+
+use super::{COMPLETED, Numbers, Objective, Sweep, short};
+use crate::report::fit::{Column, draw};
+use crate::report::metric;
+use crate::report::numbers::{self, NONE, counted, percent};
+use crate::report::prose::wrap;
+
+/// So many points of the front are shown, unless all are asked for.
+const SHOWN: usize = 20;
+
+/// Returns a sweep as text.
+#[must_use]
+pub fn sweep(it: &Sweep, shows_all: bool, width: Option<usize>) -> String {
+    let mut text = String::new();
+    let head = &it.head;
+    let what = format!("{} varied against {}: {}", head.policy, head.base, counted(it.points.len(), "point"));
+    wrap(&format!("{what}, {} on the front", it.front.len()), "", width, &mut text);
+    let decimals = it.points.iter().filter_map(|it| it.numbers.get(metric::COST)).fold(0.0, f64::max);
+    let decimals = numbers::decimals(decimals);
+    let objectives: Vec<Objective> = Objective::ALL
+        .into_iter()
+        .filter(|of| it.points.iter().any(|it| it.numbers.get(of.place()).is_some()))
+        .collect();
+    let mut columns = vec![Column::new("", None)];
+    columns.extend(objectives.iter().map(|it| Column::new(heading(*it), None)));
+    columns.extend([Column::new("Δ cost", None), Column::new("against base", None).left(true)]);
+    let row = |name: String, numbers: &Numbers, base: &Numbers, label: String| {
+        let mut row = vec![name];
+        row.extend(objectives.iter().map(|of| cell(*of, numbers, decimals)));
+        let change = numbers.get(metric::COST).zip(base.get(metric::COST));
+        row.push(
+            change.and_then(|(own, base)| numbers::change(own, base)).unwrap_or_else(|| NONE.to_owned()),
+        );
+        row.push(label);
+        row
+    };
+    let mut rows = Vec::new();
+    if let Some(first) = it.points.first() {
+        rows.push(row(head.base.clone(), &first.base, &first.base, "base".to_owned()));
+    }
+    let n_shown = if shows_all { it.front.len() } else { SHOWN };
+    for at in it.front.iter().take(n_shown) {
+        let point = &it.points[*at];
+        let mark = if it.knee == Some(*at) { " (knee)" } else { "" };
+        rows.push(row(format!("{}{mark}", short(&point.set)), &point.numbers, &point.base, label(point)));
+    }
+    let drawn = draw(&columns, &rows, &vec![None; rows.len()], width);
+    let _ = writeln!(text, "{}", drawn.text);
+    let more = it.front.len().saturating_sub(n_shown);
+    if more > 0 {
+        let _ = writeln!(text, "… and {more} more on the front: --details shows all");
+    }
+    text.push('\n');
+    let mut counts: IndexMap<String, usize> = IndexMap::new();
+    it.points.iter().for_each(|it| *counts.entry(label(it)).or_default() += 1);
+    counts.sort_by(|_, a, _, b| b.cmp(a));
+    let counts: Vec<String> = counts.iter().map(|(label, n)| format!("{n} {label}")).collect();
+    wrap(&format!("Against {}: {}.", head.base, counts.join(", ")), "", width, &mut text);
+    if let Some(knee) = it.knee {
+        let set = it.points[knee].set.iter().map(|it| format!("--set '{it}'")).collect::<Vec<_>>().join(" ");
+        wrap("Knee: nearest to being best at everything on the front.", "", width, &mut text);
+        let _ = writeln!(text, "  ctxsim compare --base {} --candidate {} {set}", head.base, head.policy);
+    }
+    text
+}
+
+fn heading(objective: Objective) -> &'static str {
+    match objective {
+        Objective::Cost => "cost USD",
+        Objective::Evidence => "evidence kept",
+        Objective::Retention => "facts found",
+        Objective::Prompt => "prompt max",
+        Objective::Recovery => "recovery calls",
+    }
+}
+
+fn cell(objective: Objective, numbers: &Numbers, decimals: usize) -> String {
+    let Some(number) = numbers.get(objective.place()) else { return NONE.to_owned() };
+    match objective {
+        Objective::Cost => numbers::fixed(number, decimals),
+        Objective::Evidence | Objective::Retention => percent(number),
+        Objective::Prompt => numbers::fixed(number, 0),
+        Objective::Recovery => numbers::expected(number),
+    }
+}
+
+/// Says how a point stands against the base.
+fn label(point: &super::SweepPoint) -> String {
+    if point.numbers.get(COMPLETED) != point.base.get(COMPLETED) {
+        return "stopped elsewhere".to_owned();
+    }
+    let word = point.label.and_then(|it| serde_json::to_value(it).ok());
+    word.as_ref().and_then(|it| it.as_str()).map_or_else(|| NONE.to_owned(), |it| it.replace('_', " "))
+}

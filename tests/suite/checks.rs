@@ -1,0 +1,237 @@
+//! Suites in continuous integration: guards and snapshots, what passes, what fails, and how it ends.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+const POLICY: &str = r#"(
+    name: "mine",
+    about: "Clears tool results above a budget.",
+    base: "clear_tool_results",
+    params: { "trigger": tokens(40_000) },
+    stages: [
+        (name: "clear"),
+    ],
+)"#;
+
+const SUITE: &str = r#"
+name = "suite"
+about = "One's own policy, guarded."
+policies = ["identity", "mine.ron"]
+scenarios = ["duckagent/incremental_workspace_audit", "session.jsonl"]
+profiles = ["anthropic/claude-sonnet-5.5"]
+[[guards]]
+name = "it clears"
+policy = "mine"
+scenario = "ALL"
+fired = ["clear"]
+[[guards]]
+name = "evidence stays"
+policy = "mine"
+metric = "totals.evidence_kept"
+at_least = 0.7
+"#;
+
+/// Makes a folder with a policy, a session and a suite.
+fn folder() -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("mine.ron"), POLICY).unwrap();
+    fs::write(folder.path().join("suite.toml"), SUITE).unwrap();
+    let session = Path::new(env!("CARGO_MANIFEST_DIR")).join("scenarios/recorded/claude-code-session.jsonl");
+    fs::copy(session, folder.path().join("session.jsonl")).unwrap();
+    folder
+}
+
+fn check(folder: &Path, args: &[&str]) -> Output {
+    let command = [&["check", "--suite", "suite.toml"][..], args].concat();
+    let mut it = Command::new(env!("CARGO_BIN_EXE_ctxsim"));
+    it.args(command).current_dir(folder).env_remove("CI").output().unwrap()
+}
+
+fn told(output: &Output) -> String {
+    let text = [output.stdout.clone(), output.stderr.clone()].concat();
+    String::from_utf8(text).unwrap().split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Returns the snapshots of the suite and those that wait for a review.
+fn kept(folder: &Path) -> Vec<String> {
+    let mut found = Vec::new();
+    for scenario in fs::read_dir(folder.join("snapshots/suite")).unwrap() {
+        let scenario = scenario.unwrap();
+        for file in fs::read_dir(scenario.path()).unwrap() {
+            let names = [scenario.file_name(), file.unwrap().file_name()];
+            found.push(names.map(|it| it.into_string().unwrap()).join("/"));
+        }
+    }
+    found.sort();
+    found
+}
+
+#[test]
+fn an_unchanged_tree_passes_and_a_changed_budget_shows_which_numbers_moved() {
+    let folder = folder();
+    let path = folder.path();
+    assert_eq!(check(path, &["--bless"]).status.code(), Some(0));
+    let names = ["duckagent-incremental_workspace_audit", "session"];
+    assert_eq!(kept(path), names.map(|it| format!("{it}/anthropic-claude-sonnet-5.5.snap")));
+
+    let unchanged = check(path, &[]);
+    let text = told(&unchanged);
+    assert_eq!(unchanged.status.code(), Some(0), "{text}");
+    assert!(text.contains("suite passed: 3 of 3 guard verdicts hold, 2 of 2 snapshots unchanged"), "{text}");
+
+    fs::write(path.join("mine.ron"), POLICY.replace("40_000", "50_000")).unwrap();
+    let changed = check(path, &[]);
+    let text = told(&changed);
+    assert_eq!(changed.status.code(), Some(1));
+    assert!(text.contains("mine, longest prompt: 39,958 → 4"), "{text}");
+    assert!(
+        text.contains("mine, US dollars: 0.301") && text.contains("%)") && text.contains("--bless"),
+        "{text}"
+    );
+    let waiting = kept(path).into_iter().filter(|it| it.ends_with(".snap.new")).count();
+    assert_eq!(waiting, 2, "`cargo insta review` finds them");
+    assert_eq!(check(path, &["--bless"]).status.code(), Some(0));
+    assert!(kept(path).iter().all(|it| it.ends_with(".snap")), "nothing waits any more");
+    assert_eq!(check(path, &[]).status.code(), Some(0));
+}
+
+#[test]
+fn a_build_machine_leaves_nothing_for_review() {
+    let folder = folder();
+    check(folder.path(), &["--bless"]);
+    fs::write(folder.path().join("mine.ron"), POLICY.replace("40_000", "50_000")).unwrap();
+
+    let mut command = Command::new(env!("CARGO_BIN_EXE_ctxsim"));
+    let output =
+        command.args(["check", "--suite", "suite.toml"]).current_dir(folder.path()).env("CI", "1").output();
+
+    assert_eq!(output.unwrap().status.code(), Some(1));
+    assert!(kept(folder.path()).iter().all(|it| it.ends_with(".snap")));
+}
+
+#[test]
+fn runs_without_a_snapshot_and_snapshots_without_a_run_fail() {
+    let folder = folder();
+    check(folder.path(), &["--bless"]);
+    let snapshots = folder.path().join("snapshots/suite");
+    fs::rename(snapshots.join("session"), snapshots.join("other")).unwrap();
+
+    let output = check(folder.path(), &[]);
+
+    let text = told(&output);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(text.contains("no snapshot yet") && text.contains("the suite has no such run"), "{text}");
+}
+
+#[test]
+fn a_check_never_passes_where_a_scenario_could_not_be_run() {
+    let folder = folder();
+    fs::create_dir(folder.path().join("sessions")).unwrap();
+    let broken = "{\"type\":\"user\",\"message\":{\"role\":\"user\",\"content\":3}}\n{";
+    fs::write(folder.path().join("sessions/broken.jsonl"), broken).unwrap();
+    fs::copy(folder.path().join("session.jsonl"), folder.path().join("sessions/good.jsonl")).unwrap();
+    let suite = |scenario: &str| {
+        let text = SUITE.replace("\"session.jsonl\"", &format!("\"{scenario}\""));
+        fs::write(folder.path().join("suite.toml"), text).unwrap();
+        check(folder.path(), &[])
+    };
+
+    assert_eq!(suite("nowhere.jsonl").status.code(), Some(2));
+    assert_eq!(suite("sessions/broken.jsonl").status.code(), Some(2));
+    fs::write(folder.path().join("sessions/scenario.toml"), "load = 3\nname = \"scenario\"\n").unwrap();
+    let output = suite("sessions");
+    assert_eq!(output.status.code(), Some(2), "{}", told(&output));
+}
+
+#[test]
+fn prices_of_a_later_day_move_nothing_by_themselves() {
+    let folder = folder();
+    let path = folder.path().join("priced.toml");
+    let day = |day: &str| {
+        let text = format!(
+            "name = \"priced\"\nabout = \"Dated prices.\"\nas_of = \"{day}\"\nsources = [\"none\"]\n[cache]\nrules = \"none\"\n\
+             [[prices]]\ninput = 1.0\noutput = 2.0\n[[prices]]\nfrom = \"2026-06-01\"\ninput = 5.0\noutput = 9.0\n"
+        );
+        fs::write(&path, text).unwrap();
+    };
+    day("2026-05-01");
+    let suite = SUITE.replace("anthropic/claude-sonnet-5.5", "priced.toml");
+    fs::write(folder.path().join("suite.toml"), suite).unwrap();
+    assert_eq!(check(folder.path(), &["--bless"]).status.code(), Some(0));
+
+    day("2026-07-01");
+
+    let output = check(folder.path(), &[]);
+    assert_eq!(output.status.code(), Some(0), "{}", told(&output));
+    assert_eq!(check(folder.path(), &["--bless"]).status.code(), Some(0));
+    let text = fs::read_to_string(folder.path().join("snapshots/suite/session/priced.snap")).unwrap();
+    assert!(text.contains("prices of 2026-07-01"), "{text}");
+}
+
+/// Makes a folder in which a guard is broken.
+fn broken() -> TempDir {
+    let folder = folder();
+    fs::write(folder.path().join("mine.ron"), POLICY.replace("40_000", "900_000")).unwrap();
+    folder
+}
+
+#[test]
+fn junit_has_a_case_a_verdict_and_a_failure_with_both_places() {
+    let folder = broken();
+    let output = check(folder.path(), &["--format", "junit"]);
+    assert_eq!(output.status.code(), Some(1));
+    let text = String::from_utf8(output.stdout).unwrap();
+    let document = roxmltree::Document::parse(&text).unwrap();
+
+    let root = document.root_element();
+    assert_eq!(
+        (root.tag_name().name(), root.attribute("tests"), root.attribute("failures")),
+        ("testsuites", Some("3"), Some("1"))
+    );
+    let failure = document.descendants().find(|it| it.has_tag_name("failure")).unwrap();
+    assert_eq!(failure.attribute("type"), Some("guard"));
+    let place = failure.text().unwrap();
+    assert!(
+        place.starts_with("mine.ron:7:9: 0 is not at least 1") && place.contains("suite.toml:7:1"),
+        "{place}"
+    );
+    let known = ["name", "classname", "message", "type", "tests", "failures", "errors", "file"];
+    let all = document.descendants().flat_map(|it| it.attributes()).map(|it| it.name());
+    assert!(all.into_iter().all(|it| known.contains(&it)), "only what the schema of Jenkins has");
+}
+
+#[test]
+fn sarif_points_at_the_line_of_the_policy_file() {
+    let folder = broken();
+    let output = check(folder.path(), &["--format", "sarif"]);
+    let log: Value = serde_json::from_slice(&output.stdout).unwrap();
+
+    assert_eq!((&log["version"], log["runs"].as_array().unwrap().len()), (&"2.1.0".into(), 1));
+    let results = log["runs"][0]["results"].as_array().unwrap();
+    assert_eq!(results.len(), 1);
+    let place = &results[0]["locations"][0]["physicalLocation"];
+    assert_eq!(
+        (&place["artifactLocation"]["uri"], &place["region"]["startLine"]),
+        (&"mine.ron".into(), &7.into())
+    );
+    let rules = log["runs"][0]["tool"]["driver"]["rules"].as_array().unwrap();
+    assert!(rules.iter().any(|it| it["id"] == results[0]["ruleId"]), "{log}");
+}
+
+#[test]
+fn a_workflow_gets_a_summary_and_marks_at_lines() {
+    let folder = broken();
+    let output = check(folder.path(), &["--format", "github", "--output", "summary.md"]);
+    let marks = String::from_utf8(output.stdout).unwrap();
+    let summary = fs::read_to_string(folder.path().join("summary.md")).unwrap();
+
+    assert!(
+        marks.starts_with("::error file=mine.ron,line=7,col=9,title=it clears::0 is not at least 1"),
+        "{marks}"
+    );
+    assert!(summary.contains("❌ suite failed: 2 of 3") && summary.contains("<details>"), "{summary}");
+}

@@ -1,0 +1,253 @@
+//! What changes from one policy to another: numbers, causes, and policies of other revisions.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use ctxsim::{Catalog, Comparison, Plan};
+use serde_json::Value;
+use tempfile::TempDir;
+
+const MINE: &str = r#"(
+    name: "mine",
+    about: "Clears tool results above a budget.",
+    base: "clear_tool_results",
+    params: { "trigger": tokens(BUDGET) },
+)"#;
+
+/// A scenario in whose prompts a budget of 40,000 tokens is exceeded.
+const SCENARIO: &str = "duckagent/incremental_workspace_audit";
+
+fn ctxsim(folder: &Path, args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_ctxsim")).args(args).current_dir(folder).output().unwrap()
+}
+
+fn out(output: &Output) -> String {
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+fn refused(output: &Output) -> String {
+    assert_eq!(output.status.code(), Some(2), "{}", String::from_utf8_lossy(&output.stdout));
+    String::from_utf8(output.stderr.clone()).unwrap()
+}
+
+fn git(folder: &Path, args: &[&str]) {
+    let settings = ["-c", "user.name=t", "-c", "user.email=t@example.org", "-c", "init.defaultBranch=main"];
+    let output = Command::new("git").args(settings).args(args).current_dir(folder).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+/// Makes a folder with two budgets as policies.
+fn budgets(base: &str, candidate: &str) -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("mine.ron"), MINE.replace("BUDGET", candidate)).unwrap();
+    let base = MINE.replace("BUDGET", base).replace("\"mine\"", "\"base\"");
+    fs::write(folder.path().join("base.ron"), base).unwrap();
+    folder
+}
+
+const COMPARE: [&str; 9] = [
+    "compare",
+    "--base",
+    "base.ron",
+    "--candidate",
+    "mine.ron",
+    "--scenario",
+    SCENARIO,
+    "--profile",
+    "anthropic/claude-sonnet-5.5",
+];
+
+fn compared(folder: &Path, more: &[&str]) -> Value {
+    let args = [&COMPARE[..], more, &["--format", "json"]].concat();
+    serde_json::from_str(&out(&ctxsim(folder, &args))).unwrap()
+}
+
+/// Returns a number of a comparison.
+fn number<'v>(compared: &'v Value, place: &str) -> &'v Value {
+    let numbers = compared["comparisons"][0]["numbers"].as_array().unwrap();
+    numbers.iter().find(|it| it["place"] == place).unwrap()
+}
+
+#[test]
+fn a_changed_budget_is_told_with_its_numbers_and_its_causes() {
+    let folder = budgets("100_000", "40_000");
+    let text = out(&ctxsim(folder.path(), &COMPARE));
+
+    for line in [
+        "`params.trigger.tokens`: 100000 → 40000",
+        "`clear` fired 2 times (base: never)",
+        "stage `clear`: 2 breaks",
+        "cache writes +",
+        "Verdict: mine costs more (+",
+        "Worse: cache hit (−",
+        "ctxsim explain --policy mine.ron --scenario duckagent/incremental_workspace_audit --profile",
+    ] {
+        assert!(text.contains(line), "{line}\n{text}");
+    }
+    let command = text.lines().find_map(|it| it.trim().strip_prefix("ctxsim explain ")).unwrap();
+    let words: Vec<&str> = std::iter::once("explain").chain(command.split(' ')).collect();
+    assert!(out(&ctxsim(folder.path(), &words)).contains("stage `clear`"), "{command}");
+}
+
+#[test]
+fn the_numbers_are_those_of_a_run_and_the_parts_add_up() {
+    let folder = budgets("100_000", "40_000");
+    let compared = compared(folder.path(), &[]);
+    let args = ["run", "--policy", "base.ron", "--policy", "mine.ron", "--scenario", SCENARIO];
+    let args = [&args[..], &["--profile", "anthropic/claude-sonnet-5.5", "--format", "json"]].concat();
+    let run: Value = serde_json::from_str(&out(&ctxsim(folder.path(), &args))).unwrap();
+
+    for (place, pointer) in [
+        ("totals.cost_usd.total", "/totals/cost_usd/total"),
+        ("totals.cache_hit_ratio", "/totals/cache_hit_ratio"),
+        ("totals.evidence_kept", "/totals/evidence_kept"),
+        ("totals.prompt_tokens_max", "/totals/prompt_tokens_max"),
+    ] {
+        let delta = number(&compared, place);
+        for (side, nth) in [("base", 0), ("candidate", 1)] {
+            let of_run = run["runs"][nth].pointer(pointer).unwrap().as_f64();
+            assert_eq!(delta[side].as_f64(), of_run, "{place} of the {side}");
+        }
+    }
+    let parts = compared["comparisons"][0]["split"].as_array().unwrap();
+    let differences = parts.iter().map(|it| it["usd"][1].as_f64().unwrap() - it["usd"][0].as_f64().unwrap());
+    let total = number(&compared, "totals.cost_usd.total")["difference"].as_f64().unwrap();
+    assert!((differences.sum::<f64>() - total).abs() < 1e-9);
+}
+
+#[test]
+fn a_changed_stage_that_never_fires_is_said_to_do_nothing() {
+    let folder = budgets("100_000", "90_000");
+    let text = out(&ctxsim(folder.path(), &COMPARE));
+
+    let told = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    for line in [
+        "`clear` never fired: no prompt exceeded 90,000; the longest was 58,634",
+        "it never fired in the base either, so this change changes nothing here",
+        "mine costs the same. The changed stage `clear` did nothing here.",
+    ] {
+        assert!(told.contains(line), "{line}\n{text}");
+    }
+}
+
+#[test]
+fn drawn_trials_are_paired_and_give_intervals() {
+    let folder = budgets("100_000", "40_000");
+    let more = ["--set", "scenario.recovery=sampled", "--trials", "40"];
+    let compared = compared(folder.path(), &more);
+
+    assert_eq!(
+        (&compared["comparisons"][0]["pairs"], &compared["comparisons"][0]["are_trials"]),
+        (&40.into(), &true.into())
+    );
+    let cost = number(&compared, "totals.cost_usd.total");
+    let [low, high] = [0, 1].map(|it| cost["interval"][it].as_f64().unwrap());
+    let difference = cost["difference"].as_f64().unwrap();
+    assert!(low < difference && difference < high, "{cost}");
+    assert_eq!(cost["standing"], "worse");
+}
+
+#[test]
+fn a_comparison_has_the_same_bytes_on_any_number_of_threads() {
+    let folder = budgets("100_000", "40_000");
+    let with = |n| {
+        out(&ctxsim(
+            folder.path(),
+            &["compare", "--base", "base.ron", "--candidate", "mine.ron", "--threads", n],
+        ))
+    };
+
+    assert_eq!(with("1"), with("2"));
+}
+
+#[test]
+fn whose_edits_broke_prefixes_adds_up_to_what_the_rows_say_was_not_read() {
+    let comparison = Comparison {
+        policies: vec!["identity".into(), "clear_tool_results_at_40k_min_5k".into()],
+        scenarios: vec![SCENARIO.into()],
+        profiles: vec!["anthropic/claude-sonnet-5.5".into()],
+        ..Comparison::default()
+    };
+    let plan = Plan::new(&Catalog::bundled(), &comparison).unwrap();
+    let contrast = plan.contrasts(&[[0, 1]], None, &|_, _| {}).unwrap().remove(0);
+
+    let [identity, cleared] = contrast.breaks["stage `clear`"];
+    assert_eq!((identity.times, identity.tokens), (0, 0), "what edits nothing breaks nothing");
+    assert_eq!(cleared.times, 2);
+    // What stood behind the first cleared result is written again, less what was taken out of it.
+    let written = contrast.number("totals.cache_write_tokens").unwrap().delta;
+    assert!(cleared.tokens as f64 > written.difference && written.difference > 0.0);
+}
+
+/// Makes a repository whose main branch has a budget of 100,000 tokens, and whose tree has another.
+fn repository(budget: &str) -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let policies = folder.path().join("ctx/policies/team");
+    fs::create_dir_all(&policies).unwrap();
+    fs::write(folder.path().join("ctxsim.toml"), "folders = [\"ctx\"]\n").unwrap();
+    let own = MINE.replace("\"mine\"", "\"team/mine\"").replace("BUDGET", "100_000");
+    fs::write(policies.join("mine.ron"), &own).unwrap();
+    let variant = "(name: \"team/variant\", about: \"Stands on mine.\", base: \"team/mine\")";
+    fs::write(policies.join("variant.ron"), variant).unwrap();
+    git(folder.path(), &["init", "--quiet"]);
+    git(folder.path(), &["add", "."]);
+    git(folder.path(), &["commit", "--quiet", "--message", "as it was"]);
+    git(folder.path(), &["branch", "--force", "old"]);
+    fs::write(policies.join("mine.ron"), own.replace("100_000", budget)).unwrap();
+    folder
+}
+
+#[test]
+fn a_policy_is_compared_with_what_another_revision_has_and_the_tree_stays_as_it_is() {
+    let folder = repository("40_000");
+    let path = folder.path().join("ctx/policies/team/mine.ron");
+    let before = fs::read_to_string(&path).unwrap();
+    let on = ["--scenario", SCENARIO, "--profile", "anthropic/claude-sonnet-5.5"];
+
+    for candidate in ["team/mine", "ctx/policies/team/mine.ron"] {
+        let args = [&["compare", "--base", "rev:old", "--candidate", candidate][..], &on].concat();
+        let text = out(&ctxsim(folder.path(), &args));
+        assert!(text.starts_with("team/mine against team/mine@old"), "{text}");
+        assert!(text.contains("`params.trigger.tokens`: 100000 → 40000"), "{text}");
+    }
+    // A variant stands on its base of the same revision.
+    let args = [&["compare", "--base", "rev:old", "--candidate", "team/variant"][..], &on].concat();
+    assert!(out(&ctxsim(folder.path(), &args)).contains("`params.trigger.tokens`: 100000 → 40000"));
+    // All that differ.
+    let all = out(&ctxsim(folder.path(), &[&["compare", "--base", "rev:old"][..], &on].concat()));
+    assert!(all.contains("team/mine against team/mine@old") && all.contains("team/variant against"), "{all}");
+    assert_eq!(fs::read_to_string(&path).unwrap(), before);
+    let status =
+        Command::new("git").args(["status", "--porcelain"]).current_dir(folder.path()).output().unwrap();
+    assert_eq!(String::from_utf8(status.stdout).unwrap(), " M ctx/policies/team/mine.ron\n");
+}
+
+#[test]
+fn an_unchanged_policy_changes_nothing() {
+    let folder = repository("100_000");
+
+    let text = out(&ctxsim(folder.path(), &["compare", "--base", "rev:old"]));
+
+    assert!(text.contains("nothing changes"), "{text}");
+}
+
+#[test]
+fn a_revision_that_is_not_there_is_told_with_what_to_do() {
+    let folder = repository("40_000");
+    let with = |base: &str, candidate: &str| {
+        refused(&ctxsim(folder.path(), &["compare", "--base", base, "--candidate", candidate]))
+    };
+
+    assert!(with("rev:nope", "team/mine").contains("git fetch"));
+    assert!(with("rev:old", "identity").contains("`identity` is bundled"));
+    let alone = refused(&ctxsim(folder.path(), &["compare", "--base", "identity"]));
+    assert!(alone.contains("`--candidate` is missing"), "{alone}");
+    fs::write(
+        folder.path().join("ctx/policies/team/new.ron"),
+        MINE.replace("\"mine\"", "\"team/new\"").replace("BUDGET", "1"),
+    )
+    .unwrap();
+    assert!(with("rev:old", "team/new").contains("`old` has no `"));
+}

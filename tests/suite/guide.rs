@@ -1,0 +1,110 @@
+//! The guide: its commands are run, and what they print is what it shows.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+/// The words that open a block of commands, and one that is a file.
+const CONSOLE: &str = "```console";
+const FILE: &str = "```ron ";
+
+/// Returns the guide with what its commands print now.
+fn played(guide: &str, folder: &Path) -> String {
+    let mut text = String::new();
+    let mut lines = guide.lines();
+    while let Some(line) = lines.next() {
+        text += &format!("{line}\n");
+        if let Some(path) = line.strip_prefix(FILE) {
+            let body: Vec<&str> = lines.by_ref().take_while(|it| *it != "```").collect();
+            let path = folder.join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, body.join("\n") + "\n").unwrap();
+            text += &format!("{}\n```\n", body.join("\n"));
+        } else if line == CONSOLE {
+            let commands: Vec<&str> =
+                lines.by_ref().take_while(|it| *it != "```").filter(|it| it.starts_with("$ ")).collect();
+            for command in commands {
+                text += &format!("{command}\n{}", printed(&command[2..], folder));
+            }
+            text += "```\n";
+        }
+    }
+    text
+}
+
+/// Returns what a command prints.
+fn printed(command: &str, folder: &Path) -> String {
+    let binary = Path::new(env!("CARGO_BIN_EXE_ctxsim")).parent().unwrap();
+    let command = &format!("PATH='{}':\"$PATH\"\n{command}", binary.display());
+    let mut shell = Command::new("sh");
+    shell.args(["-c", command]).current_dir(folder).env_remove("CI").env("NO_COLOR", "1");
+    for role in ["AUTHOR", "COMMITTER"] {
+        shell.env(format!("GIT_{role}_NAME"), "t").env(format!("GIT_{role}_EMAIL"), "t@example.org");
+    }
+    let output = shell.output().unwrap();
+    assert!(
+        output.status.code().is_some_and(|it| it < 2),
+        "{command}: {}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    String::from_utf8(output.stdout).unwrap()
+}
+
+#[cfg(unix)]
+#[test]
+fn the_guide_shows_what_its_commands_print() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/guide.md");
+    let guide = fs::read_to_string(&path).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+
+    let now = played(&guide, folder.path());
+
+    if std::env::var_os("CTXSIM_BLESS").is_some() {
+        fs::write(&path, &now).unwrap();
+        return;
+    }
+    assert_eq!(guide, now, "set CTXSIM_BLESS to write what the commands print");
+}
+
+#[cfg(unix)]
+#[test]
+fn the_action_checks_and_posts_a_summary() {
+    let folder = tempfile::tempdir().unwrap();
+    printed(
+        "ctxsim init && git init --quiet --initial-branch main && git add . && git commit --quiet -m begin",
+        folder.path(),
+    );
+    let action = Path::new(env!("CARGO_MANIFEST_DIR")).join("action.sh");
+    let run = |base: &str| {
+        let mut shell = Command::new("sh");
+        shell.arg(&action).current_dir(folder.path()).env("CI", "1").env("CTXSIM_BASE", base);
+        shell
+            .env("CTXSIM", env!("CARGO_BIN_EXE_ctxsim"))
+            .env("GITHUB_STEP_SUMMARY", folder.path().join("summary.md"));
+        shell.output().unwrap()
+    };
+
+    assert!(run("main").status.success());
+    let policy = folder.path().join("ctx/policies/mine.ron");
+    let text = fs::read_to_string(&policy).unwrap();
+    fs::write(&policy, text.replace("40_000", "90_000")).unwrap();
+    let failed = run("main");
+    let summary = fs::read_to_string(folder.path().join("summary.md")).unwrap();
+
+    assert_eq!(failed.status.code(), Some(1));
+    assert!(String::from_utf8(failed.stdout).unwrap().contains("::error file=ctx/policies/mine.ron"));
+    assert!(summary.contains("✅ mine passed") && summary.contains("❌ mine failed"), "{summary}");
+    assert!(summary.contains("mine against mine@main") && summary.contains("did nothing here"), "{summary}");
+}
+
+#[test]
+fn nothing_is_written_over() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("ctxsim.toml"), "folders = []\n").unwrap();
+
+    let output =
+        Command::new(env!("CARGO_BIN_EXE_ctxsim")).arg("init").current_dir(folder.path()).output().unwrap();
+
+    assert_eq!(output.status.code(), Some(2));
+    assert!(!folder.path().join("ctx").exists());
+}
