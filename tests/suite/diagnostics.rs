@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Codes that neither a broken file nor a command line can show, and where they are shown instead.
-const ELSEWHERE: [(&str, &str); 15] = [
+const ELSEWHERE: [(&str, &str); 14] = [
     (
         "block-trace-unknown",
         "of the library's `block_trace::read`, which the binary asks only for timelines that it knows",
@@ -18,7 +18,6 @@ const ELSEWHERE: [(&str, &str); 15] = [
     ("fact-invalidated", "of a graph of facts made in code: tests/suite/aging/laws.rs"),
     ("fact-order", "of a graph of facts made in code"),
     ("fact-replaced", "of a graph of facts made in code: tests/suite/aging/laws.rs"),
-    ("fact-unknown", "of a graph of facts made in code"),
     ("invalid", "stands for several others"),
     ("list-empty", "of a comparison of the library; a suite that lists nothing runs nothing"),
     ("recording-empty", "of a recording: tests/suite/import/claude_code.rs"),
