@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Codes that neither a broken file nor a command line can show, and where they are shown instead.
-const ELSEWHERE: [(&str, &str); 25] = [
+const ELSEWHERE: [(&str, &str); 24] = [
     (
         "block-trace-unknown",
         "of the library's `block_trace::read`, which the binary asks only for timelines that it knows",
@@ -18,7 +18,6 @@ const ELSEWHERE: [(&str, &str); 25] = [
     ("fact-invalidated", "of a graph of facts made in code: tests/suite/aging/laws.rs"),
     ("fact-order", "of a graph of facts made in code"),
     ("fact-replaced", "of a graph of facts made in code: tests/suite/aging/laws.rs"),
-    ("fact-unknown", "of a graph of facts made in code"),
     ("init-exists", "of a folder: tests/suite/guide.rs"),
     ("shard", "of files of a sweep: tests/suite/sweep.rs"),
     ("tune-loads", "of a grid: src/compare/tune.rs"),
