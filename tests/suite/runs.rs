@@ -71,7 +71,9 @@ fn runs(load: &str, set: &[&str], profiles: &[&str], policies: &[&str]) -> Vec<R
         // A schedule in hindsight is held against its bound and brute force (`hindsight.rs`).
         policies: expanded
             .filter(|it| {
-                !["field/", "agents/", "bases/", "hindsight"].iter().any(|name| it.starts_with(name))
+                !["field/", "agents/", "aging/", "bases/", "hindsight"]
+                    .iter()
+                    .any(|name| it.starts_with(name))
             })
             .collect(),
         scenarios: vec![load.to_owned()],

@@ -51,7 +51,7 @@ impl Run<'_> {
         };
         // A question that is asked again in another session, or after records were put in another order, meets other noise.
         let id = ((probe as u64) << 32) | u64::from(session);
-        let draws = self.player.stream.seed.stream("aging similarity", id);
+        let draws = self.player.stream.seed.child("aging similarity", id).stream("record", 0);
         let noise = |place: u64| normal(draws.nth(place, self.store.order.into()));
         let fitted = self.player.numbers.fitted.similarity_margin;
         if is_files {
