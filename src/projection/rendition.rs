@@ -83,19 +83,17 @@ impl Render {
     }
 
     /// Returns how much of an item's beginning stands, and how much of it in all.
-    #[inline]
+    #[inline(always)]
     fn cut(&self, item: &Item) -> [u32; 2] {
         match &self.ranked {
             None => [self.head, self.tokens],
-            Some(sizes) => {
-                let env = Env { rank: item.rank, ..Env::default() };
-                narrow([&sizes[0], &sizes[1]].map(|it| it.eval(&env)))
-            }
+            Some(sizes) => cut_by_rank(sizes, item),
         }
     }
 
     /// Returns what it makes of an item.
-    #[inline]
+    // Every result that is shown in another way comes here: the common case belongs where it is asked.
+    #[inline(always)]
     #[must_use]
     pub fn of(&self, item: &Item) -> Rendered {
         let wanted = match self.shown {
@@ -116,6 +114,13 @@ impl Render {
         let exact = self.exact.unwrap_or(by_rule) && item.preserve == Preserve::WorkingEvidence;
         Rendered::sized(self.shown, tokens, exact)
     }
+}
+
+/// Returns how much of an item's beginning stands, and how much of it in all, where that depends on its rank.
+#[inline(never)]
+fn cut_by_rank(sizes: &[Num; 2], item: &Item) -> [u32; 2] {
+    let env = Env { rank: item.rank, ..Env::default() };
+    narrow([&sizes[0], &sizes[1]].map(|it| it.eval(&env)))
 }
 
 /// Returns the first of two sizes, and their sum.

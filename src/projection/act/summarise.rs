@@ -264,6 +264,7 @@ impl Batch {
         u32::try_from(turns.len()).unwrap_or(u32::MAX)
     }
 
+    #[inline]
     fn add(&mut self, prompt: &Prompt<'_>, index: SlotIx, copy: &[Kind]) {
         let tokens = Tokens::from(prompt.slot(index).tokens);
         if !copy.is_empty() && ClassMask::of_kinds(copy).has_kind(prompt.kind(index)) {
