@@ -250,7 +250,7 @@ impl<'t> Prompt<'t> {
             items: (self.len() - self.n_uncounted).into(),
             tool_uses: self.n_results,
             messages: self.messages.len() as u64,
-            groups: self.groups_among(self.messages.len()) as u64,
+            groups: (self.messages.len() - self.result_messages.len()) as u64,
             steps: self.history.replies().len() as u64,
             turns: self.history.turns().len() as u64,
         }

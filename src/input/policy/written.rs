@@ -170,7 +170,7 @@ pub enum Lasts {
     History,
     /// They are taken back after the request.
     Request,
-    /// Those made at a request are taken back after it; those made at the turn's end stay.
+    /// Those made at the turn's end stay; all others are taken back after the request.
     TurnEnd,
 }
 
@@ -181,7 +181,7 @@ impl Lasts {
         match self {
             Self::History => false,
             Self::Request => true,
-            Self::TurnEnd => moment == Moment::Request,
+            Self::TurnEnd => moment != Moment::TurnEnd,
         }
     }
 }

@@ -58,7 +58,7 @@ impl Run<'_> {
                 moment,
                 stage: index as u16,
                 for_request: stage.lasts == Lasts::Request
-                    || (stage.lasts == Lasts::TurnEnd && moment == Moment::Request),
+                    || (stage.lasts == Lasts::TurnEnd && moment != Moment::TurnEnd),
                 keeps_prefix: stage.prefix == Prefix::Keeps,
             },
             before,
