@@ -38,17 +38,9 @@ fn as_guard(figure: &Figure) -> Guard {
         policy: figure.policy.clone(),
         // Each model of a scenario makes a load of its own behind the scenario's name.
         scenario: Some(figure.scenario.clone()),
-        profile: None,
         metric: Some(figure.metric.clone()),
         over: figure.over.clone(),
-        above: None,
-        at_least: None,
-        below: None,
-        at_most: None,
-        max_increase: None,
-        max_decrease: None,
-        fired: Vec::new(),
-        surely: false,
+        ..Guard::default()
     }
 }
 

@@ -144,7 +144,7 @@ pub struct Sweep {
     pub points: Vec<SweepPoint>,
     /// The points that no other beats, cheapest first, by index.
     pub front: Vec<usize>,
-    /// Of these, the one that is nearest to being best at everything.
+    /// Of these, the one that is nearest to being best at everything; none, where none is cheaper than the base.
     pub knee: Option<usize>,
 }
 
@@ -174,7 +174,8 @@ impl Sweep {
         });
         // Points of equal numbers are one.
         front.dedup_by(|a, b| a.1 == b.1);
-        let knee = knee(&front);
+        let pays = |it: &&(usize, Vec<f64>)| points[it.0].label != Some(Label::Loses);
+        let knee = knee(&front.iter().filter(pays).collect::<Vec<_>>());
         Self { head, front: front.into_iter().map(|it| it.0).collect(), knee, points }
     }
 
@@ -210,8 +211,8 @@ fn beats(one: &[f64], other: &[f64]) -> bool {
         && one.iter().zip(other).any(|(one, other)| one < other)
 }
 
-/// Returns the point of a front that is nearest to being best at everything, each number from the front's best to its worst.
-fn knee(front: &[(usize, Vec<f64>)]) -> Option<usize> {
+/// Returns the point that is nearest to being best at everything, each number from the best of these points to the worst.
+fn knee(front: &[&(usize, Vec<f64>)]) -> Option<usize> {
     let n = front.first()?.1.len();
     let ends: Vec<[f64; 2]> = (0..n)
         .map(|at| {
@@ -276,5 +277,9 @@ mod tests {
 
         assert_eq!(sweep.front, [2, 1, 0], "cheapest first, equal ones once, none that stopped");
         assert_eq!(sweep.knee, Some(1));
+
+        let losing = |it: &SweepPoint| SweepPoint { label: Some(Label::Loses), ..it.clone() };
+        let sweep = Sweep::new(sweep.head, sweep.points.iter().map(losing).collect());
+        assert_eq!((sweep.front.len(), sweep.knee), (3, None), "nobody is sent to a point that does not pay");
     }
 }

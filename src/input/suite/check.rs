@@ -115,18 +115,9 @@ mod tests {
         Guard {
             name: "it is kept".to_owned(),
             policy: "p".to_owned(),
-            scenario: None,
-            profile: None,
             metric: Some("retention.accuracy.mean".to_owned()),
-            over: None,
             above: Some(Bound { number: 0.5, of: BoundOf::One }),
-            at_least: None,
-            below: None,
-            at_most: None,
-            max_increase: None,
-            max_decrease: None,
-            fired: Vec::new(),
-            surely: false,
+            ..Guard::default()
         }
     }
 

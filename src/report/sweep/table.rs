@@ -65,6 +65,8 @@ pub fn sweep(it: &Sweep, shows_all: bool, width: Option<usize>) -> String {
         let set = it.points[knee].set.iter().map(|it| format!("--set '{it}'")).collect::<Vec<_>>().join(" ");
         wrap("Knee: nearest to being best at everything on the front.", "", width, &mut text);
         let _ = writeln!(text, "  ctxsim compare --base {} --candidate {} {set}", head.base, head.policy);
+    } else {
+        wrap(&format!("No point is cheaper than {}: keep it.", head.base), "", width, &mut text);
     }
     text
 }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::Bound;
 
 /// A rule on one number of a report, or on stages that must fire; exactly one bound is given.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Guard {
