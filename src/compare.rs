@@ -320,7 +320,7 @@ impl Plan {
         let oracles = self.scenarios.iter().flat_map(|it| &it.policies).filter(|it| it.code.is_some());
         let oracles = distinct(oracles.map(|it| it.name.clone()));
         let schedules = self.scenarios.iter().flat_map(|it| &it.policies);
-        let schedules = schedules.filter(|it| matches!(it.code, Some(Code::Hindsight(_))));
+        let schedules = schedules.filter(|it| it.code == Some(Code::Hindsight));
         let schedules = distinct(schedules.map(|it| it.name.clone()));
         let report = Report::new(self.suite.clone(), notes, runs, self.has_sum);
         let is_ranked = self.is_ranked;

@@ -44,7 +44,7 @@ impl Load {
             let requests = Requests::new(&stream, &log, &self.policies[at], Numbers::declared());
             Priced { n_requests: requests.timeline.spine.steps.len() as u64, requests }
         });
-        let keys = Keys::new(&self.profiles);
+        let keys = Keys::new(&self.profiles, &self.policies);
         let of = |cell: Cell| {
             let (policy, profile) = (&self.policies[cell.policy], &self.profiles[cell.profile]);
             let one = &priced[cell.policy];
@@ -52,6 +52,7 @@ impl Load {
             let summary = self.summary(aging, &observed, cell.policy);
             let n_sessions = stream.sessions.len().max(1) as f64;
             let summary = Summary {
+                metric: stream.scoring.metric(&aging.load.generator).to_owned(),
                 usd_per_session: tally.costs.total().map(|it| it / n_sessions),
                 tokens_per_session: tally.expected_total_tokens() / n_sessions,
                 calls: one.n_requests,
@@ -125,12 +126,10 @@ impl Load {
             matches!(it.keep, SessionKeep::Entries { .. } | SessionKeep::Files)
                 && it.recall != SessionRecall::All
         });
-        let metric = aging.stream(0).scoring.metric(&aging.load.generator);
         Summary {
             generator: aging.load.generator.clone(),
             sessions: aging.load.sessions,
             model: aging.model.name.clone(),
-            metric: metric.to_owned(),
             pressure: Pressure::of(&aging.load),
             floor: observed.floor.means(),
             ceiling: observed.ceiling.means(),

@@ -1,5 +1,6 @@
 //! The simulations of a load: runs whose requests are bound to be the same share one.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use indexmap::IndexSet;
@@ -9,8 +10,10 @@ use super::threads::in_order;
 use super::{Cell, Load, Progress, Workload};
 use crate::block_trace;
 use crate::engine::{self, CompiledPolicy};
+use crate::hindsight;
+use crate::input::policy::Code;
 use crate::input::profile::written::RecoveryPrice;
-use crate::input::{CacheRules, Limits, Profile};
+use crate::input::{CacheRules, Limits, Policy, Profile};
 use crate::ledger::{Outcome, Sink, Sums};
 use crate::price::PriceRows;
 use crate::recovery::{Assumption, Bound, CompiledRecovery, Ends};
@@ -28,8 +31,17 @@ pub(super) struct Simulations<'a> {
     n_policies: usize,
 }
 
-/// What a simulation asks of a profile: its limits, its cache rules, and whether it prices every recovery call alike.
-pub(super) type Key<'a> = (&'a Limits, &'a CacheRules, RecoveryPrice);
+/// What a simulation asks of a profile.
+pub(super) struct Key<'a> {
+    /// Its limits.
+    pub(super) limits: &'a Limits,
+    /// Its cache rules.
+    pub(super) cache: &'a CacheRules,
+    /// Whether it prices every recovery call alike.
+    recovery: RecoveryPrice,
+    /// The first such profile; of some policies the prices decide what they do, and then it is the only one.
+    pub(super) profile: &'a Profile,
+}
 
 /// What the profiles of a load ask of its simulations.
 pub(super) struct Keys<'a> {
@@ -42,13 +54,23 @@ pub(super) struct Keys<'a> {
 }
 
 impl<'a> Keys<'a> {
-    /// Collects the distinct pairs of profiles.
-    pub(super) fn new(profiles: &'a [Profile]) -> Self {
-        let mut distinct: IndexSet<Key<'_>> = IndexSet::new();
-        let key = |it: &'a Profile| (&it.limits, &it.cache, it.assumptions.recovery);
-        let of_profile = profiles.iter().map(|it| distinct.insert_full(key(it)).0).collect();
+    /// Collects what the profiles ask of the simulations of some policies, each thing once.
+    pub(super) fn new(profiles: &'a [Profile], policies: &[Arc<Policy>]) -> Self {
+        let asks_prices = policies.iter().any(|it| it.code == Some(Code::Hindsight));
+        let mut found = IndexSet::new();
+        let mut distinct = Vec::new();
+        let mut place = |(nth, profile): (usize, &'a Profile)| {
+            let Profile { limits, cache, assumptions, .. } = profile;
+            let own = (limits, cache, assumptions.recovery, asks_prices.then_some(nth));
+            let (place, is_new) = found.insert_full(own);
+            if is_new {
+                distinct.push(Key { limits, cache, recovery: assumptions.recovery, profile });
+            }
+            place
+        };
+        let of_profile = profiles.iter().enumerate().map(&mut place).collect();
         let is_flat = profiles.iter().all(|it| it.prices.flat().is_some());
-        Self { of_profile, distinct: distinct.into_iter().collect(), is_flat }
+        Self { of_profile, distinct, is_flat }
     }
 }
 
@@ -112,7 +134,7 @@ impl<'a> Simulations<'a> {
     }
 
     fn of(load: &'a Load, has_ends: bool) -> Self {
-        let keys = Keys::new(&load.profiles);
+        let keys = Keys::new(&load.profiles, &load.policies);
         let mut all = Vec::new();
         let places = find(load, &keys.distinct, has_ends, &mut all);
         Self { all, places, keys, n_policies: load.policies.len() }
@@ -225,12 +247,13 @@ fn find<'a>(
     all: &mut Vec<Simulation<'a>>,
 ) -> Vec<LedgerPlace> {
     let mut places = Vec::with_capacity(distinct.len() * load.policies.len());
-    for &(limits, cache, price) in distinct {
+    for &Key { limits, cache, recovery: price, profile } in distinct {
         let first = all.len();
         for policy in &load.policies {
             let (play, recoveries) = match &load.workload {
                 Workload::Items(timeline) => {
-                    let compiled = CompiledPolicy::new(timeline, policy, limits);
+                    let code = hindsight::code(policy, timeline, profile, limits);
+                    let compiled = CompiledPolicy::new(timeline, policy, limits).with_code(code);
                     let recoveries = recoveries(timeline, compiled.recovery(), price, load.is_sampled);
                     (Play::Items(timeline, Box::new(compiled)), Some(recoveries))
                 }

@@ -57,6 +57,13 @@ impl Policy {
         problems.into_result(policy)
     }
 
+    /// Returns the policy with other code in its place, or with none.
+    #[must_use]
+    pub fn with_code(mut self, code: Option<Code>) -> Self {
+        self.file.code = code;
+        self
+    }
+
     /// Returns what is done, in order.
     #[must_use]
     pub fn stages(&self) -> &[Stage] {
