@@ -69,7 +69,8 @@ impl<'a> Keys<'a> {
             place
         };
         let of_profile = profiles.iter().enumerate().map(&mut place).collect();
-        let is_flat = profiles.iter().all(|it| it.prices.flat().is_some());
+        let summarisers = policies.iter().filter_map(|it| it.summariser());
+        let is_flat = profiles.iter().chain(summarisers).all(|it| it.prices.flat().is_some());
         Self { of_profile, distinct, is_flat }
     }
 }

@@ -81,6 +81,7 @@ fn identity() -> Policy {
         aging: None,
         code: None,
         counter: None,
+        summariser: None,
         layout: None,
     };
     Policy::new(&spec).unwrap()

@@ -440,6 +440,7 @@ pub(crate) fn policy() -> BoxedStrategy<PolicyFile> {
                 aging: None,
                 code: None,
                 counter,
+                summariser: None,
                 layout: None,
             }
         })
