@@ -349,7 +349,7 @@ mod tests {
                 "{units:?} {prices:?} {clears:?}"
             );
         }
-        assert!(n_cleared > 1_000, "most traces have something worth dropping: {n_cleared}");
+        assert!(n_cleared > 500, "many traces have something worth dropping: {n_cleared}");
     }
 
     #[test]

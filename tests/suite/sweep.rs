@@ -145,32 +145,54 @@ fn tuning_holds_out_a_project_and_writes_only_what_it_recommends() {
     }
 }
 
+/// Writes loads whose last request needs every result that there was.
+fn needed_to_the_end(folder: &Path) -> Vec<String> {
+    let one = |nth: u64| {
+        let n_turns = 3 + nth % 3;
+        let read = |turn: u64| {
+            let revisits: Vec<String> = (1..=turn)
+                .filter(|_| turn + 1 == n_turns)
+                .map(|it| format!("{{ turns_back = {it}, level = \"raw_content\", weight = 1.0 }}"))
+                .collect();
+            format!(
+                "[[load.turns]]\nuser_tokens = 60\nanswer_tokens = 300\nrevisits = [{}]\n\
+                 calls = [{{ tool = \"read_file\", args_tokens = 20, times = 4, result = {{ raw = {} }} }}]\n",
+                revisits.join(", "),
+                9_000 + 500 * nth
+            )
+        };
+        let turns: String = (0..n_turns).map(read).collect();
+        let name = format!("needed_{nth}");
+        let text = format!(
+            "name = \"{name}\"\nabout = \"All of it is needed.\"\nstable = [{{ kind = \"system\", tokens = 2_000 }}]\n{turns}"
+        );
+        fs::write(folder.join(format!("{name}.toml")), text).unwrap();
+        format!("{name}.toml")
+    };
+    (0..12).map(one).collect()
+}
+
 #[test]
-fn where_everything_is_needed_nothing_is_recommended() {
+fn where_everything_is_needed_to_the_end_nothing_is_recommended() {
     let folder = tempfile::tempdir().unwrap();
-    // Whatever is cleared of these loads is needed again, so that no variant keeps everything and saves.
+    let loads = needed_to_the_end(folder.path());
+    let vary = "params.trigger.tokens=20000,40000,80000,900000";
     let args = [
         "tune",
         "--policy",
         "clear_tool_results",
         "--vary",
-        "params.trigger.tokens=20000,40000",
-        "--min-evidence",
-        "100%",
+        vary,
+        "--profile",
+        "anthropic/claude-sonnet-5.5",
     ];
-    let more = [
-        "--scenario",
-        "duckagent/validation_exact_revisit_work",
-        "duckagent/code_compare_two_files",
-        "duckagent/fix_test_loop",
-    ];
-    let output = ctxsim(
-        folder.path(),
-        &[&args[..], &["--profile", "anthropic/claude-sonnet-5.5"], &more, &["--output", "tuned.ron"]]
-            .concat(),
-    );
+    let loads: Vec<&str> = loads.iter().map(String::as_str).collect();
+    let output =
+        ctxsim(folder.path(), &[&args[..], &["--output", "tuned.ron", "--scenario"], &loads].concat());
 
-    assert!(out(&output).contains("Nothing is recommended: "));
+    let text = out(&output).split_whitespace().collect::<Vec<_>>().join(" ");
+    let told = "Nothing is recommended: no variant that surely keeps 90.0% of the evidence costs less than identity.";
+    assert!(text.contains(told), "{text}");
     assert!(!folder.path().join("tuned.ron").exists());
 }
 
