@@ -17,6 +17,8 @@ pub use hindsight::Hindsight;
 pub fn projector(code: Code, timeline: &Timeline) -> Box<dyn Projector> {
     match code {
         Code::Clairvoyant => Box::new(Clairvoyant::new(timeline)),
-        Code::Hindsight(prices) => Box::new(Hindsight::new(timeline, &prices)),
+        // Without a profile's prices no schedule is known to be cheaper than keeping everything.
+        Code::Hindsight => Box::new(Hindsight::default()),
+        Code::Schedule(made_for) => Box::new(Hindsight::new(timeline, &made_for)),
     }
 }

@@ -11,6 +11,7 @@ mod found;
 pub mod grid;
 mod guards;
 mod inputs;
+mod ledgers;
 mod load;
 mod models;
 mod named;
@@ -44,10 +45,6 @@ use crate::guard::{self, NamedGuard};
 use crate::input::policy::Code;
 use crate::input::suite::{Figure, Habits, Reference};
 use crate::input::{Limits, Policy, Profile};
-use crate::ledger::Rows;
-use crate::measure::Tally;
-use crate::measure::probe::Probe;
-use crate::measure::trial::Trial;
 use crate::report::{Report, Skipped, distinct};
 
 pub use convert::{convert, show, show_merged};
@@ -320,7 +317,7 @@ impl Plan {
         let oracles = self.scenarios.iter().flat_map(|it| &it.policies).filter(|it| it.code.is_some());
         let oracles = distinct(oracles.map(|it| it.name.clone()));
         let schedules = self.scenarios.iter().flat_map(|it| &it.policies);
-        let schedules = schedules.filter(|it| matches!(it.code, Some(Code::Hindsight(_))));
+        let schedules = schedules.filter(|it| it.code == Some(Code::Hindsight));
         let schedules = distinct(schedules.map(|it| it.name.clone()));
         let report = Report::new(self.suite.clone(), notes, runs, self.has_sum);
         let is_ranked = self.is_ranked;
@@ -343,61 +340,4 @@ impl Plan {
         report.guard_verdicts = guard::judge(&self.guards, &report);
         Ok(report)
     }
-
-    /// Runs every conversation and returns its trials, run by run; other scenarios have none.
-    ///
-    /// # Errors
-    /// What [`Plan::open`] says, of all scenarios.
-    pub fn trials(
-        &self,
-        threads: Option<usize>,
-        progress: Progress<'_>,
-    ) -> Result<Vec<(Cell, Vec<Trial>)>, Error> {
-        self.each(threads, progress, Load::trials).map(numbered)
-    }
-
-    /// Runs every scenario with drawn needs and returns what each trial came to, run by run; others have none.
-    ///
-    /// # Errors
-    /// What [`Plan::open`] says, of all scenarios.
-    pub fn drawn(
-        &self,
-        threads: Option<usize>,
-        progress: Progress<'_>,
-    ) -> Result<Vec<(Cell, Vec<Tally>)>, Error> {
-        self.each(threads, progress, Load::drawn).map(numbered)
-    }
-
-    /// Runs everything and keeps the rows, run by run; runs that share a simulation share its rows. Conversations have
-    /// none, and what has drawn needs has those of its first trial.
-    ///
-    /// # Errors
-    /// What [`Plan::open`] says, of all scenarios.
-    pub fn rows(
-        &self,
-        threads: Option<usize>,
-        progress: Progress<'_>,
-    ) -> Result<Vec<(Cell, Arc<Rows>)>, Error> {
-        self.each(threads, progress, Load::rows).map(numbered)
-    }
-
-    /// Runs every conversation and returns its probes, run by run; other scenarios have none.
-    ///
-    /// # Errors
-    /// What [`Plan::open`] says, of all scenarios.
-    pub fn probes(
-        &self,
-        threads: Option<usize>,
-        progress: Progress<'_>,
-    ) -> Result<Vec<(Cell, Vec<Probe>)>, Error> {
-        self.each(threads, progress, Load::probes).map(numbered)
-    }
-}
-
-/// Puts what all loads came to together, each cell with its load.
-fn numbered<T>(of_loads: Vec<Vec<(Cell, T)>>) -> Vec<(Cell, T)> {
-    let with_load = |(scenario, of_load): (usize, Vec<(Cell, T)>)| {
-        of_load.into_iter().map(move |(cell, it)| (Cell { scenario, ..cell }, it))
-    };
-    of_loads.into_iter().enumerate().flat_map(with_load).collect()
 }

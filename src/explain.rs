@@ -11,6 +11,7 @@ mod record;
 use crate::cache::{CacheRule, Finding};
 use crate::diag::Diagnostic;
 use crate::engine::{simulate, simulate_watched};
+use crate::hindsight;
 use crate::input::policy::Moment;
 use crate::input::{Policy, Profile};
 use crate::ledger::{NeedRow, RequestRow, Role, Rows};
@@ -102,6 +103,7 @@ pub fn explain(
     profile: &Profile,
     n: usize,
 ) -> Result<Explanation, Box<Diagnostic>> {
+    let policy = &*hindsight::under(policy, timeline, profile, &profile.limits);
     let mut rows = Rows::default();
     simulate(timeline, policy, &profile.limits, &profile.cache, &mut rows);
     let rows = rows.requests;

@@ -41,6 +41,7 @@ pub mod builtin;
 pub mod engine;
 pub mod block_trace;
 pub mod price;
+pub mod hindsight;
 pub mod calibrate;
 pub mod explain;
 pub mod measure;

@@ -58,9 +58,32 @@ pub struct Tally {
     pub latency_ms: f64,
     /// What it would have avoided of the compactions of a recorded session; none where there were none.
     pub resets: Option<Resets>,
+    /// What nothing that keeps every needed item can cost less than, in US dollars; known of schedules in hindsight alone.
+    pub bound: Option<f64>,
 }
 
 impl Tally {
+    /// Returns a run of nothing.
+    #[cfg(test)]
+    pub(crate) fn empty() -> Self {
+        Self {
+            n_runs: 1,
+            sums: Sums::default(),
+            outcome: Outcome::default(),
+            costs: Costs::default(),
+            limits: Limits::NONE,
+            has_needs: true,
+            recovery_input: 0.0,
+            recovery_output: 0.0,
+            recovery_interval: None,
+            recovery_by_assumption: None,
+            n_played: 0,
+            latency_ms: 0.0,
+            resets: None,
+            bound: None,
+        }
+    }
+
     /// Counts one run and prices it; prices that are not flat ask for the requests by length.
     #[must_use]
     pub fn new<'a>(
@@ -98,6 +121,7 @@ impl Tally {
                 + calls * assumed.recovery_latency_ms
                 + sums.memory.calls() as f64 * assumed.memory_latency_ms,
             resets: None,
+            bound: None,
         }
     }
 
@@ -146,6 +170,7 @@ impl Tally {
         if let Some(more) = &other.resets {
             self.resets.get_or_insert_default().add(more);
         }
+        self.bound = self.bound.zip(other.bound).map(|(own, more)| own + more);
     }
 
     /// Returns what recovery costs at either end of what is assumed of it.
@@ -254,19 +279,10 @@ mod tests {
         let main = RequestSums { n: n_requests, tokens, prompt_max, ..Default::default() };
         let needs = NeedSums { failed, weight: 2.0, met: 1.0, ..NeedSums::default() };
         Tally {
-            n_runs: 1,
             sums: Sums { main, needs, ..Sums::default() },
             outcome: Outcome { turns_requested: 3, ..Outcome::default() },
-            costs: Costs::default(),
-            limits: Limits::NONE,
-            has_needs: true,
-            recovery_input: 0.0,
-            recovery_output: 0.0,
-            recovery_interval: None,
-            recovery_by_assumption: None,
-            n_played: 0,
             latency_ms: 1.5,
-            resets: None,
+            ..Tally::empty()
         }
     }
 

@@ -47,11 +47,9 @@ impl Stream {
     /// Returns the next draw.
     #[inline]
     pub fn draw(&mut self) -> Draw {
-        let mut place = [0; 16];
-        place[..8].copy_from_slice(&self.id.to_le_bytes());
-        place[8..].copy_from_slice(&self.n.to_le_bytes());
+        let seed = self.seed();
         self.n = self.n.wrapping_add(1);
-        Draw(Xoshiro256PlusPlus::seed_from_u64(xxh3_64_with_seed(&place, self.key)))
+        Draw(Xoshiro256PlusPlus::seed_from_u64(seed))
     }
 
     /// Returns the n-th draw, from 0, that any thing makes for the same purpose.
@@ -59,6 +57,33 @@ impl Stream {
     #[must_use]
     pub fn nth(&self, id: u64, n: u64) -> Draw {
         Self { id, n, ..*self }.draw()
+    }
+
+    /// Returns the bits of the n-th draw, from 0, that any thing makes for the same purpose, without the rest of the draw.
+    #[inline]
+    #[must_use]
+    pub fn bits_of(&self, id: u64, n: u64) -> u64 {
+        // The first word of the generator takes the first and the last of the four words that it is seeded with.
+        let seed = Self { id, n, ..*self }.seed();
+        let first = SplitMix64::new(seed).next_bits();
+        let last = SplitMix64::new(seed.wrapping_add(SplitMix64::STEP.wrapping_mul(3))).next_bits();
+        first.wrapping_add(last).rotate_left(23).wrapping_add(first)
+    }
+
+    /// Returns the same as a number from 0 up to, but without, 1.
+    #[inline]
+    #[must_use]
+    pub fn unit_of(&self, id: u64, n: u64) -> f64 {
+        unit(self.bits_of(id, n))
+    }
+
+    /// Returns what the draw at this place is made from.
+    #[inline]
+    fn seed(&self) -> u64 {
+        let mut place = [0; 16];
+        place[..8].copy_from_slice(&self.id.to_le_bytes());
+        place[8..].copy_from_slice(&self.n.to_le_bytes());
+        xxh3_64_with_seed(&place, self.key)
     }
 
     /// Draws a number from 0 up to, but without, 1.
@@ -84,6 +109,13 @@ impl Stream {
     }
 }
 
+/// Returns bits as a number from 0 up to, but without, 1.
+#[inline]
+fn unit(bits: u64) -> f64 {
+    // The 53 highest bits fill the fraction of a float exactly.
+    (bits >> 11) as f64 * (1.0 / 9_007_199_254_740_992.0)
+}
+
 /// One draw; however many words it takes, the next draw of its stream is the same.
 #[derive(Clone, Debug)]
 pub struct Draw(Xoshiro256PlusPlus);
@@ -98,8 +130,7 @@ impl Draw {
     /// Returns the draw as a number from 0 up to, but without, 1.
     #[must_use]
     pub fn unit(self) -> f64 {
-        // The 53 highest bits fill the fraction of a float exactly.
-        (self.bits() >> 11) as f64 * (1.0 / 9_007_199_254_740_992.0)
+        unit(self.bits())
     }
 
     /// Returns the draw as a whole number between two, both included; the first one, if they are the wrong way round.
@@ -117,7 +148,7 @@ impl Draw {
     /// Takes the next number from 0 up to, but without, 1 of a draw that has many parts.
     #[inline]
     pub fn next_unit(&mut self) -> f64 {
-        (self.next_bits() >> 11) as f64 * (1.0 / 9_007_199_254_740_992.0)
+        unit(self.next_bits())
     }
 
     /// Takes the next whole number between two, both included, of a draw that has many parts.
@@ -174,6 +205,15 @@ mod tests {
         let out_of_turn: Vec<u64> = (0..5).rev().map(|n| Seed(1).nth("order", 3, n).bits()).collect();
 
         assert!(in_turn.iter().eq(out_of_turn.iter().rev()));
+    }
+
+    #[test]
+    fn the_bits_of_a_draw_are_the_same_without_the_rest_of_it() {
+        let stream = Seed(77).stream("bits", 0);
+        for (id, n) in (0..100).flat_map(|id| [(id, 0), (id, u64::MAX - id), (u64::MAX, id)]) {
+            assert_eq!(stream.bits_of(id, n), stream.nth(id, n).bits());
+            assert_eq!(stream.unit_of(id, n).to_bits(), stream.nth(id, n).unit().to_bits());
+        }
     }
 
     #[test]

@@ -43,6 +43,8 @@ pub struct Attribution {
     pub write_or_read_error: Option<f64>,
     /// All of it.
     pub total_error: f64,
+    /// The share of use in it; none where there is no error.
+    pub use_share: Option<f64>,
     /// The stage with the largest share.
     pub candidate: Option<Stage>,
     /// Sessions in which an oracle made answers worse, so that shares say nothing.
@@ -92,6 +94,7 @@ impl Attribution {
             read_error: has_retrieval.then_some(read),
             write_or_read_error: (!has_retrieval).then_some(write + read),
             total_error: used + write + read,
+            use_share: Some(used / (used + write + read)).filter(|it| it.is_finite()),
             candidate: largest.map(|it| it.0),
             anomalies: sessions.iter().filter(|it| it.is_anomaly()).map(|it| it.session).collect(),
             discontinuities: discontinuities(sessions),
@@ -120,6 +123,7 @@ mod tests {
 
         assert_eq!((all.use_error, all.write_error, all.read_error), (0.125, Some(0.375), Some(0.25)));
         assert_eq!((all.total_error, all.candidate), (0.75, Some(Stage::Write)));
+        assert_eq!(all.use_share, Some(0.125 / 0.75));
         assert_eq!(Attribution::new(&[], true), None);
         assert_eq!(Attribution::new(&[ladder(0, [1.0; 3])], true).unwrap().candidate, None);
     }

@@ -5,13 +5,14 @@ mod recall;
 mod score;
 
 use super::assumed::{Model, Numbers};
-use super::graph::FactIx;
+use super::graph::{FactIx, RecordIx, Says};
 use super::rules::Rules;
-use super::store::Store;
+use super::store::{Said, Store};
 use super::stream::{Aging, Ask, Stream};
 use crate::input::Policy;
 use crate::input::policy::Aging as Spec;
 use crate::input::scenario::AgingEvent;
+use crate::rng::{Seed, Stream as Draws};
 
 /// Which parts of the pipeline are replaced by ones that lose nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,10 +90,56 @@ pub struct Player<'a> {
     pub events: &'a [AgingEvent],
     /// Whether a score is 1 before anything is asked.
     pub begins_at_one: bool,
-    /// The tracked facts, each with whether it is in a text by chance.
-    tracked: Vec<(FactIx, bool)>,
+    /// The facts that scores count.
+    tracked: Vec<Tracked>,
     /// The facts that are retracted.
     retracted: Vec<FactIx>,
+    /// What sessions say.
+    said: Said,
+    draws: Purposes,
+}
+
+/// A fact that scores count.
+#[derive(Clone, Copy, Debug)]
+struct Tracked {
+    fact: FactIx,
+    /// The session that says it.
+    session: u32,
+    /// The session that says another value; beyond all, where none does.
+    replaced: u32,
+    /// The record that it stands in, where the gist of that tells it, too.
+    subject_of: Option<RecordIx>,
+    /// Whether it is in a text by chance.
+    is_hit: bool,
+}
+
+/// The draws of answers: each is a function of the stream's seed, the purpose, and what is decided: a question or a fact, and the session.
+struct Purposes {
+    use_of_fact: Draws,
+    header: Draws,
+    mark: Draws,
+    cite: Draws,
+    mention: Draws,
+    similarity: Draws,
+}
+
+impl Purposes {
+    fn new(seed: Seed) -> Self {
+        let of = |purpose: &str| seed.stream(purpose, 0);
+        Self {
+            use_of_fact: of("aging use"),
+            header: of("aging header"),
+            mark: of("aging mark"),
+            cite: of("aging cite"),
+            mention: of("aging mention"),
+            similarity: of("aging similarity"),
+        }
+    }
+}
+
+/// Returns which asking of a question it is: one that is asked again in another session is another thing to decide.
+fn asking((probe, session): (usize, u32)) -> u64 {
+    ((probe as u64) << 32) | u64::from(session)
 }
 
 impl<'a> Player<'a> {
@@ -114,11 +161,21 @@ impl<'a> Player<'a> {
         let facts = &stream.graph.facts;
         let places = || 0..u32::try_from(facts.len()).unwrap_or(u32::MAX);
         let draws = stream.seed.stream("aging chance hit", 0);
-        let is_hit = |it: FactIx| draws.nth(it.into(), 0).unit() < numbers.counted.chance_hit;
-        let tracked = places().filter(|it| facts[*it as usize].is_tracked).map(|it| (it, is_hit(it)));
+        let said_in = |it: FactIx| facts[it as usize].session;
+        let tracked = places().filter(|it| facts[*it as usize].is_tracked).map(|it| {
+            let fact = &facts[it as usize];
+            Tracked {
+                fact: it,
+                session: fact.session,
+                replaced: fact.replaced_by.map_or(u32::MAX, said_in),
+                subject_of: (fact.says == Says::Subject).then_some(fact.record),
+                is_hit: draws.unit_of(it.into(), 0) < numbers.counted.chance_hit,
+            }
+        });
         let retracted = places().filter(|it| facts[*it as usize].invalidated_at.is_some());
         let (tracked, retracted) = (tracked.collect(), retracted.collect());
-        Self { stream, numbers, events, begins_at_one, tracked, retracted }
+        let (said, draws) = (Said::new(stream), Purposes::new(stream.seed));
+        Self { stream, numbers, events, begins_at_one, tracked, retracted, said, draws }
     }
 
     /// Plays the memory of a policy.
@@ -137,7 +194,7 @@ impl<'a> Player<'a> {
     #[must_use]
     pub fn play(&self, rules: Rules) -> Log {
         let mut run = Run {
-            store: Store::new(self.stream, rules, self.numbers),
+            store: Store::new(self.stream, &self.said, rules, self.numbers),
             player: self,
             log: Log::default(),
             error: None,

@@ -14,9 +14,32 @@ use crate::input::policy::memory::Part;
 use crate::input::policy::{SessionKeep, Totals};
 use crate::rng::Stream as Draws;
 
+/// What sessions say: where the facts and the records of each begin, and behind the last where they end.
+pub(super) struct Said {
+    facts: Vec<FactIx>,
+    records: Vec<RecordIx>,
+}
+
+impl Said {
+    /// Looks where each session of a stream begins.
+    pub(super) fn new(stream: &Stream) -> Self {
+        let graph = &stream.graph;
+        let facts = |at: u32| place(graph.facts.partition_point(|it| it.session < at));
+        let records = |at: u32| place(graph.records.partition_point(|it| it.session < at));
+        let sessions = 0..=stream.n_sessions();
+        Self { facts: sessions.clone().map(facts).collect(), records: sessions.map(records).collect() }
+    }
+
+    fn of(places: &[u32], session: u32) -> Range<u32> {
+        let at = |it: usize| places.get(it).or(places.last()).copied().unwrap_or_default();
+        at(session as usize)..at(session as usize + 1)
+    }
+}
+
 /// A memory over the sessions of a stream.
 pub(super) struct Store<'a> {
     pub(super) stream: &'a Stream,
+    said: &'a Said,
     pub(super) numbers: &'a Numbers,
     pub(super) rules: Rules,
     /// By fact: whether its words are held.
@@ -62,13 +85,14 @@ pub(super) struct Purposes {
 
 impl<'a> Store<'a> {
     /// Begins with what stands in the agent's profile, word for word.
-    pub(super) fn new(stream: &'a Stream, rules: Rules, numbers: &'a Numbers) -> Self {
+    pub(super) fn new(stream: &'a Stream, said: &'a Said, rules: Rules, numbers: &'a Numbers) -> Self {
         let of = |purpose: &str| stream.seed.stream(purpose, 0);
         let graph = &stream.graph;
         let taken_up = of("aging extract");
-        let extract = (0..place(graph.facts.len())).map(|it| taken_up.nth(it.into(), 0).unit()).collect();
+        let extract = (0..place(graph.facts.len())).map(|it| taken_up.unit_of(it.into(), 0)).collect();
         let mut store = Self {
             stream,
+            said,
             numbers,
             rules,
             is_exact: vec![false; graph.facts.len()],
@@ -113,16 +137,12 @@ impl<'a> Store<'a> {
 
     /// Returns the facts that a session says.
     pub(super) fn facts_of(&self, session: u32) -> Range<FactIx> {
-        let facts = &self.stream.graph.facts;
-        let at = |session: u32| facts.partition_point(|it| it.session < session);
-        place(at(session))..place(at(session.saturating_add(1)))
+        Said::of(&self.said.facts, session)
     }
 
     /// Returns the records that a session says.
     fn records_of(&self, session: u32) -> Range<RecordIx> {
-        let records = &self.stream.graph.records;
-        let at = |session: u32| records.partition_point(|it| it.session < session);
-        place(at(session))..place(at(session.saturating_add(1)))
+        Said::of(&self.said.records, session)
     }
 
     /// Holds the words of a fact.
@@ -146,13 +166,17 @@ impl<'a> Store<'a> {
     /// Returns whether a fact can be read off what is held: its words, or, of what a record is about, its gist.
     pub(super) fn holds(&self, fact: FactIx) -> bool {
         let it = &self.stream.graph.facts[fact as usize];
-        let by_gist = it.says == Says::Subject
-            && self.gists_name_subjects()
-            && (self.has_gist[it.record as usize] || self.n_exact[it.record as usize] > 0);
-        self.is_exact[fact as usize] || by_gist
+        let by_gist = || it.says == Says::Subject && self.gists_name_subjects() && self.mentions(it.record);
+        self.is_exact[fact as usize] || by_gist()
     }
 
-    fn gists_name_subjects(&self) -> bool {
+    /// Returns whether anything of a record is held.
+    pub(super) fn mentions(&self, record: RecordIx) -> bool {
+        self.has_gist[record as usize] || self.n_exact[record as usize] > 0
+    }
+
+    /// Returns whether a gist says what its record is about.
+    pub(super) fn gists_name_subjects(&self) -> bool {
         let compaction = self.rules.keep.compaction();
         compaction.and_then(|it| it.gists_name_subjects).unwrap_or(true)
     }
@@ -232,7 +256,7 @@ impl<'a> Store<'a> {
         let facts = &self.stream.graph.facts;
         let draws = &self.draws.retract;
         let is_due = |it: &FactIx| facts[*it as usize].invalidated_at == Some(session);
-        let is_taken = |it: &FactIx| extract >= 1.0 || draws.nth((*it).into(), 0).unit() < extract;
+        let is_taken = |it: &FactIx| extract >= 1.0 || draws.unit_of((*it).into(), 0) < extract;
         let gone: Vec<FactIx> = self.retracted.iter().copied().filter(is_due).filter(is_taken).collect();
         if !gone.is_empty() {
             self.release(|it| gone.contains(&it));
@@ -259,7 +283,7 @@ impl<'a> Store<'a> {
         for (total, accumulator) in self.stream.graph.accumulators.iter().enumerate() {
             for (nth, delta) in accumulator.deltas.iter().enumerate() {
                 if delta.session == session {
-                    let draw = self.draws.fold.nth(total as u64, nth as u64).unit();
+                    let draw = self.draws.fold.unit_of(total as u64, nth as u64);
                     self.folded[total][nth] = draw < fold;
                 }
             }

@@ -158,6 +158,7 @@ impl Summary {
             write_error: Some(0.0),
             read_error: Some(0.0),
             write_or_read_error: Some(0.0),
+            use_share: Some(0.0),
             ..Attribution::default()
         };
         Self { numbers, attribution: Some(attribution), usd_per_session: Some(0.0), ..Self::default() }

@@ -1,24 +1,21 @@
-//! The best schedule in hindsight: drops what will never be asked again when that is cheapest, behind the place where that is cheapest.
+//! A schedule in hindsight: drops what will never be asked again when that is cheapest, behind the place where that is cheapest.
 //!
-//! It assumes that what is asked later is all that is needed, and that entries live for so long after their last use. Where a clear is
-//! taken to break all behind the stable prefix, it clears only where that pays whatever entries the cache has. It keeps every item that is needed as it came,
-//! and never shortens one.
+//! It assumes that what is asked later is all that is needed, and that entries live for so long after their last use. It keeps every item that is needed as
+//! it came, and never shortens one. What it assumes of the cache may be wrong of a profile: [`crate::hindsight`] plays several schedules and
+//! takes the cheapest.
 
 use std::ops::Range;
 
 use super::asked::{Asked, REQUEST, Time, asked};
 use super::schedule::{Clear, Prices, Unit, cheapest};
 use crate::input::Profile;
-use crate::input::policy::{HindsightPrices, Moment};
+use crate::input::policy::{Moment, ScheduleFor};
 use crate::projection::{Ambient, Editor, Projector};
-use crate::quantity::{Cost, Decimal};
+use crate::quantity::Cost;
 use crate::timeline::{EventKind, ItemIx, Kind, NO_ITEM, Spine, StepIx, Timeline};
 
-/// In how many decimals shares of prices count.
-const PLACES: u32 = 6;
-
-/// Knows all needs, and clears by a schedule that was made for them.
-#[derive(Clone, Debug)]
+/// Knows all needs, and clears by a schedule that was made for them; the default keeps everything.
+#[derive(Clone, Debug, Default)]
 pub struct Hindsight {
     /// By step: the items to drop before its request.
     drops: Vec<Vec<ItemIx>>,
@@ -29,12 +26,12 @@ pub struct Hindsight {
 impl Hindsight {
     /// Finds the schedule, session by session.
     #[must_use]
-    pub fn new(timeline: &Timeline, prices: &HindsightPrices) -> Self {
+    pub fn new(timeline: &Timeline, made_for: &ScheduleFor) -> Self {
         let mut drops = vec![Vec::new(); timeline.spine.steps.len()];
         let dead = deaths(&timeline.spine, &asked(timeline));
         for steps in segments(timeline) {
             let load = Load::new(timeline, &dead, steps.clone());
-            for clear in cheapest(&load.units, &load.prices(timeline, prices)) {
+            for clear in cheapest(&load.units, &load.prices(timeline, made_for)) {
                 let request = steps.start + clear.request;
                 drops[request].extend(load.cleared(clear));
             }
@@ -100,15 +97,17 @@ impl Load {
     }
 
     /// Returns what is paid: the cache has lost a prompt that was sent too long ago.
-    fn prices(&self, timeline: &Timeline, prices: &HindsightPrices) -> Prices {
-        let price = |it: Decimal| it.scaled(PLACES).unwrap_or(0);
-        let (read, write) = (price(prices.read), price(prices.write));
+    fn prices(&self, timeline: &Timeline, made_for: &ScheduleFor) -> Prices {
+        let ScheduleFor { read, write, ttl_ms, rewrites_all } = *made_for;
         let steps = &timeline.spine.steps[self.steps.clone()];
         let idle =
             |nth: usize| nth.checked_sub(1).map_or(0, |it| steps[nth].at_ms.saturating_sub(steps[it].at_ms));
-        let is_cold = |nth: usize| u64::try_from(idle(nth)).is_ok_and(|it| it > prices.ttl.0);
+        let is_cold = |nth: usize| {
+            let idle = u64::try_from(idle(nth)).unwrap_or(0);
+            ttl_ms.is_some_and(|it| idle > it)
+        };
         let kept = (0..steps.len()).map(|it| if is_cold(it) { write } else { read }).collect();
-        Prices { kept, write, breaks_at: prices.rewrites_all.then_some(self.n_system) }
+        Prices { kept, write, breaks_at: rewrites_all.then_some(self.n_system) }
     }
 
     /// Returns the items that a clear drops, each once.

@@ -281,7 +281,7 @@ mod tests {
     use super::*;
     use crate::rng::Seed;
 
-    /// Looks at every set of units that may have been dropped by each request.
+    /// Looks at every set of units that may have been dropped by each request; knows nothing of clears.
     fn brute_force(units: &[Unit], prices: &Prices) -> u128 {
         let sets = 1_usize << units.len();
         let mut best = vec![None::<u128>; sets];
@@ -296,8 +296,8 @@ mod tests {
                     if !new.iter().all(|it| may_go(*it)) {
                         continue;
                     }
-                    let broken =
-                        new.iter().find(|it| units[**it].arrives < request).copied().unwrap_or(usize::MAX);
+                    let first = new.iter().find(|it| units[**it].arrives < request).copied();
+                    let broken = first.map_or(usize::MAX, |it| prices.breaks_at.map_or(it, |at| at.min(it)));
                     let shown =
                         (0..units.len()).filter(|it| after >> it & 1 == 0 && units[*it].arrives <= request);
                     let price = |it: usize| {
@@ -335,7 +335,10 @@ mod tests {
             };
             let units: Vec<Unit> = arrives.into_iter().map(|it| unit(it, &mut below)).collect();
             let kept = (0..n).map(|_| if below(6) == 0 { 25 } else { 2 }).collect();
-            let prices = Prices { kept, write: 25, breaks_at: None };
+            // What always stands in front is no part of what a clear breaks.
+            let n_stable = units.iter().take_while(|it| it.dead >= n).count();
+            let breaks_at = (nth % 2 == 1).then(|| below(n_stable as u64 + 1));
+            let prices = Prices { kept, write: 25, breaks_at };
 
             let clears = cheapest(&units, &prices);
 
@@ -346,7 +349,7 @@ mod tests {
                 "{units:?} {prices:?} {clears:?}"
             );
         }
-        assert!(n_cleared > 1_000, "most traces have something worth dropping: {n_cleared}");
+        assert!(n_cleared > 500, "many traces have something worth dropping: {n_cleared}");
     }
 
     #[test]

@@ -52,6 +52,7 @@ impl Load {
             let summary = self.summary(aging, &observed, cell.policy);
             let n_sessions = stream.sessions.len().max(1) as f64;
             let summary = Summary {
+                metric: stream.scoring.metric(&aging.load.generator).to_owned(),
                 usd_per_session: tally.costs.total().map(|it| it / n_sessions),
                 tokens_per_session: tally.expected_total_tokens() / n_sessions,
                 calls: one.n_requests,
@@ -125,12 +126,10 @@ impl Load {
             matches!(it.keep, SessionKeep::Entries { .. } | SessionKeep::Files)
                 && it.recall != SessionRecall::All
         });
-        let metric = aging.stream(0).scoring.metric(&aging.load.generator);
         Summary {
             generator: aging.load.generator.clone(),
             sessions: aging.load.sessions,
             model: aging.model.name.clone(),
-            metric: metric.to_owned(),
             pressure: Pressure::of(&aging.load),
             floor: observed.floor.means(),
             ceiling: observed.ceiling.means(),

@@ -38,6 +38,7 @@ fn as_guard(figure: &Figure) -> Guard {
         policy: figure.policy.clone(),
         // Each model of a scenario makes a load of its own behind the scenario's name.
         scenario: Some(figure.scenario.clone()),
+        profile: figure.profile.clone(),
         metric: Some(figure.metric.clone()),
         over: figure.over.clone(),
         ..Guard::default()

@@ -1,5 +1,7 @@
 //! From names to a plan: everything that is wrong is found before anything runs.
 
+mod unused;
+
 use std::sync::Arc;
 
 use indexmap::IndexMap;
@@ -353,53 +355,6 @@ impl Inputs<'_> {
     ) {
         for used in self.settings.iter_mut().filter(|it| it.setting.target == target) {
             used.apply(specs, &passes);
-        }
-    }
-
-    /// Reports parameters that nothing declares.
-    fn check_params<T>(&mut self, by: &Loaded<T>, given: &IndexMap<String, Size>) {
-        if given.is_empty() || !self.is_complete {
-            return;
-        }
-        let policies: Vec<PolicyFile> = self.policies.iter().map(|it| it.spec.clone()).collect();
-        self.found.problems.extend(by.locate(params::undeclared(given, &policies, self.catalog)));
-    }
-
-    /// Reports parameters of policies that nothing reads, unless something else is wrong that may be why.
-    fn check_unread(&mut self) {
-        if self.found.is_empty() {
-            self.found.problems.extend(self.policies.iter().flat_map(params::unread));
-        }
-    }
-
-    /// Reports a number of trials where nothing has trials; what could not be read may have some.
-    fn check_trials(&mut self, scenarios: &[Entry], trials: Option<u64>) {
-        let has_trials = scenarios.iter().any(Entry::may_have_trials);
-        if trials.is_some() && !has_trials && self.found.is_empty() {
-            let message = "no scenario of this run draws conversations";
-            let mut problem = Diagnostic::at("trials-unused", "", message);
-            "--trials".clone_into(&mut problem.place.file);
-            let help = "leave it out, or name a scenario whose load is `conversation`";
-            self.found.problems.push(problem.help(help));
-        }
-    }
-
-    /// Lays problems of fields that were overridden at the override: the file says something else there.
-    fn blame_used(&mut self) {
-        for problem in &mut self.found.problems {
-            let mut applied = self.settings.iter().filter(|it| it.is_applied);
-            if let Some(used) = applied.rfind(|it| it.setting.covers(&problem.place.field)) {
-                problem.place = used.setting.place();
-            }
-        }
-    }
-
-    /// Reports overrides that led to nothing anywhere.
-    fn check_used(&mut self) {
-        for used in &mut self.settings {
-            if used.is_strict && !used.is_applied && self.is_complete {
-                self.found.problems.extend(used.refused.take().map(|it| *it));
-            }
         }
     }
 }

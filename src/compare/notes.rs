@@ -58,8 +58,15 @@ fn of_section(section: &Section, report: &Report, schedules: &[String]) -> Optio
     };
     let most = saved(best)?;
     let subject = section.subject();
+    let bound = best.tally.bound.zip(first.tally.costs.total()).map(|(bound, base)| (base - bound) / base);
+    let bound = bound.map_or_else(String::new, |it| {
+        format!(", and nothing that keeps every needed item more than {}", percent(it))
+    });
     if most < SAVED_MIN {
-        return Some(format!("{subject}: even {} saves nothing against {}.", best.policy, first.policy));
+        return Some(format!(
+            "{subject}: even {} saves nothing against {}{bound}.",
+            best.policy, first.policy
+        ));
     }
     let is_real = |it: &&Line| it.policy != first.policy && !report.oracles.contains(&it.policy);
     let taken = section.lines.iter().filter(is_real).filter_map(|it| {
@@ -68,13 +75,13 @@ fn of_section(section: &Section, report: &Report, schedules: &[String]) -> Optio
         Some(if is_dearer {
             format!("{} costs more than {}", it.policy, first.policy)
         } else {
-            format!("{} takes {:.0}% of that", it.policy, share * 100.0)
+            format!("{} takes {:.0}% of what {} saves", it.policy, share * 100.0, best.policy)
         })
     });
     let taken: Vec<String> = taken.collect();
     let taken = if taken.is_empty() { String::new() } else { format!("; {}", taken.join(", ")) };
     Some(format!(
-        "{subject}: {} would save {} of {}'s cost{taken}.",
+        "{subject}: {} would save {} of {}'s cost{bound}{taken}.",
         best.policy,
         percent(most),
         first.policy

@@ -7,7 +7,9 @@ use super::simulations::{Ledgers, Simulations};
 use super::threads::in_order;
 use super::trials::{self, Kept, Played};
 use super::{Cell, Load, Progress};
+use crate::builtin::hindsight;
 use crate::input::Profile;
+use crate::input::policy::Code;
 use crate::ledger::{Outcome, Rows, Sums};
 use crate::measure::trial::{Trial, TrialSink};
 use crate::measure::{Retention, Tally};
@@ -69,6 +71,7 @@ impl Load {
                     }
                     let names = [profile.name.as_str(), self.policies[cell.policy].name.as_str()];
                     tally.resets = avoided.as_ref().and_then(|it| it.of(cell, names, &tally));
+                    tally.bound = self.bound(cell, &tally);
                     (tally, None)
                 }
             };
@@ -93,6 +96,13 @@ impl Load {
         }
         // To fold many trials is work, too; of other runs there is little to fold.
         in_order(cells.len(), |index| one(cells[index]))
+    }
+
+    /// Returns what a schedule in hindsight is read against: the least that a run to the end can cost, all trials together.
+    fn bound(&self, cell: Cell, tally: &Tally) -> Option<f64> {
+        let is_schedule = self.policies[cell.policy].code == Some(Code::Hindsight);
+        let timeline = self.workload.items().filter(|_| is_schedule && tally.outcome.failure.is_none())?;
+        Some(hindsight::bound(timeline, &self.profiles[cell.profile])? * f64::from(tally.n_runs))
     }
 
     /// Plays its conversations and returns their trials, run by run; nothing where it has none.

@@ -10,6 +10,8 @@ use super::threads::in_order;
 use super::{Cell, Load, Progress, Workload};
 use crate::block_trace;
 use crate::engine::{self, CompiledPolicy};
+use crate::hindsight;
+use crate::input::policy::Code;
 use crate::input::profile::written::RecoveryPrice;
 use crate::input::{CacheRules, Limits, Policy, Profile};
 use crate::ledger::{Outcome, Sink, Sums};
@@ -29,8 +31,17 @@ pub(super) struct Simulations<'a> {
     n_policies: usize,
 }
 
-/// What a simulation asks of a profile: its limits, its cache rules, and whether it prices every recovery call alike.
-pub(super) type Key<'a> = (&'a Limits, &'a CacheRules, RecoveryPrice);
+/// What a simulation asks of a profile.
+pub(super) struct Key<'a> {
+    /// Its limits.
+    pub(super) limits: &'a Limits,
+    /// Its cache rules.
+    pub(super) cache: &'a CacheRules,
+    /// Whether it prices every recovery call alike.
+    recovery: RecoveryPrice,
+    /// The first such profile; of some policies the prices decide what they do, and then it is the only one.
+    pub(super) profile: &'a Profile,
+}
 
 /// What the profiles of a load ask of its simulations.
 pub(super) struct Keys<'a> {
@@ -43,14 +54,24 @@ pub(super) struct Keys<'a> {
 }
 
 impl<'a> Keys<'a> {
-    /// Collects the distinct pairs of profiles, under which these policies are played.
+    /// Collects what the profiles ask of the simulations of some policies, each thing once.
     pub(super) fn new(profiles: &'a [Profile], policies: &[Arc<Policy>]) -> Self {
-        let mut distinct: IndexSet<Key<'_>> = IndexSet::new();
-        let key = |it: &'a Profile| (&it.limits, &it.cache, it.assumptions.recovery);
-        let of_profile = profiles.iter().map(|it| distinct.insert_full(key(it)).0).collect();
+        let asks_prices = policies.iter().any(|it| it.code == Some(Code::Hindsight));
+        let mut found = IndexSet::new();
+        let mut distinct = Vec::new();
+        let mut place = |(nth, profile): (usize, &'a Profile)| {
+            let Profile { limits, cache, assumptions, .. } = profile;
+            let own = (limits, cache, assumptions.recovery, asks_prices.then_some(nth));
+            let (place, is_new) = found.insert_full(own);
+            if is_new {
+                distinct.push(Key { limits, cache, recovery: assumptions.recovery, profile });
+            }
+            place
+        };
+        let of_profile = profiles.iter().enumerate().map(&mut place).collect();
         let summarisers = policies.iter().filter_map(|it| it.summariser());
         let is_flat = profiles.iter().chain(summarisers).all(|it| it.prices.flat().is_some());
-        Self { of_profile, distinct: distinct.into_iter().collect(), is_flat }
+        Self { of_profile, distinct, is_flat }
     }
 }
 
@@ -227,12 +248,13 @@ fn find<'a>(
     all: &mut Vec<Simulation<'a>>,
 ) -> Vec<LedgerPlace> {
     let mut places = Vec::with_capacity(distinct.len() * load.policies.len());
-    for &(limits, cache, price) in distinct {
+    for &Key { limits, cache, recovery: price, profile } in distinct {
         let first = all.len();
         for policy in &load.policies {
             let (play, recoveries) = match &load.workload {
                 Workload::Items(timeline) => {
-                    let compiled = CompiledPolicy::new(timeline, policy, limits);
+                    let code = hindsight::code(policy, timeline, profile, limits);
+                    let compiled = CompiledPolicy::new(timeline, policy, limits).with_code(code);
                     let recoveries = recoveries(timeline, compiled.recovery(), price, load.is_sampled);
                     (Play::Items(timeline, Box::new(compiled)), Some(recoveries))
                 }

@@ -1,8 +1,11 @@
 //! The points of a grid, played: one plan for all variants of a policy, one more for each change of the loads.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use indexmap::IndexMap;
 
 use super::grid::{Grid, GridPoint};
+use super::threads::{in_order, with_threads};
 use super::{Comparison, Plan, Progress};
 use crate::catalog::Catalog;
 use crate::error::Error;
@@ -10,8 +13,8 @@ use crate::measure::{Label, Tally};
 use crate::report::Run;
 use crate::report::sweep::{Numbers, SweepPoint};
 
-/// So many variants are played together: their runs are kept until all are done.
-const TOGETHER: usize = 128;
+/// So many variants are played together: a load is opened once for all of them, and their runs are kept until all are done.
+const TOGETHER: usize = 64;
 
 /// One session of a point: its runs by policy, the base first.
 #[derive(Clone, Debug)]
@@ -43,20 +46,25 @@ pub fn sweep(
         let point = grid.point(*index);
         groups.entry(point.of_load.clone()).or_default().push(point);
     }
-    let mut points = Vec::with_capacity(indices.len());
-    for (of_load, group) in groups {
-        for chunk in group.chunks(TOGETHER) {
-            let set = comparison.set.iter().cloned().chain(of_load.iter().cloned()).collect();
-            let variants = chunk.iter().map(|it| it.of_policy.clone()).collect();
-            let plan = Plan::new(catalog, &Comparison { set, variants, ..comparison.clone() })?;
-            let done = points.len();
-            // A chunk is done load by load.
-            let within = |n: usize, of: usize| progress(done * of + n * chunk.len(), indices.len() * of);
-            let loads = plan.swept(threads, &within)?;
-            let with_point = chunk.iter().enumerate();
-            points.extend(with_point.map(|(nth, it)| point(it, nth + 1, &loads)));
+    let chunks: Vec<&[GridPoint]> = groups.values().flat_map(|it| it.chunks(TOGETHER)).collect();
+    let n_done = AtomicUsize::new(0);
+    let one = |chunk: &[GridPoint]| -> Result<Vec<SweepPoint>, Error> {
+        let of_load = chunk.first().map(|it| it.of_load.clone()).unwrap_or_default();
+        let set = comparison.set.iter().cloned().chain(of_load).collect();
+        let variants = chunk.iter().map(|it| it.of_policy.clone()).collect();
+        let plan = Plan::new(catalog, &Comparison { set, variants, ..comparison.clone() })?;
+        // What a single chunk does is shown load by load.
+        let within: Progress<'_> = if chunks.len() == 1 { progress } else { &|_, _| {} };
+        let loads = plan.swept(None, within)?;
+        let points = in_order(chunk.len(), |nth| point(&chunk[nth], nth + 1, &loads));
+        if chunks.len() > 1 {
+            progress(n_done.fetch_add(chunk.len(), Ordering::Relaxed) + chunk.len(), indices.len());
         }
-    }
+        Ok(points)
+    };
+    // Chunks go side by side, so that no thread waits while the next one is read.
+    let done = with_threads(threads, || in_order(chunks.len(), |nth| one(chunks[nth])));
+    let mut points = done.into_iter().collect::<Result<Vec<_>, _>>()?.concat();
     points.sort_by_key(|it| it.index);
     Ok(points)
 }

@@ -6,11 +6,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use indexmap::IndexMap;
 
-use super::simulations::Keys;
+use super::simulations::{Key, Keys};
 use super::{Cell, Load, Plan, Progress, in_order};
 use crate::diag::Diagnostic;
 use crate::engine::{self, window};
 use crate::error::Error;
+use crate::hindsight;
 use crate::input::Limits;
 use crate::ledger::{KeptRow, NeedRow, Outcome, ProbeRow, RequestRow, Rows, Sink, Sums};
 use crate::measure::probe::Probe;
@@ -83,7 +84,7 @@ fn play_one<S: Sink + Default, T>(
     // Only what cannot go the short way needs a timeline.
     let timeline = OnceCell::new();
     let mut all = Vec::with_capacity(keys.distinct.len() * load.policies.len());
-    for (limits, cache, _) in &keys.distinct {
+    for Key { limits, cache, profile, .. } in &keys.distinct {
         let limits = Limits { prompt: limits.prompt.min(made.budget_tokens), ..**limits };
         for policy in &load.policies {
             let mut sink = S::default();
@@ -93,7 +94,8 @@ fn play_one<S: Sink + Default, T>(
                 None => {
                     sink = S::default();
                     let timeline = timeline.get_or_init(|| conversation.timeline(&made));
-                    engine::simulate(timeline, policy, &limits, cache, &mut sink)
+                    let policy = hindsight::under(policy, timeline, profile, &limits);
+                    engine::simulate(timeline, &policy, &limits, cache, &mut sink)
                 }
             };
             all.push(keep(&made, sink, outcome));
@@ -220,7 +222,7 @@ impl Plan {
         }
         let index = place(conversation, length, trial)?;
         let one = Load { policies: vec![Arc::clone(policy)], ..load.clone() };
-        let keys = Keys::new(std::slice::from_ref(profile), &[]);
+        let keys = Keys::new(std::slice::from_ref(profile), &one.policies);
         let in_words = |made: &timeline::conversation::Trial, mut asked: Asked, _| {
             asked.kept.sort_unstable();
             let mut banks: IndexMap<String, IndexMap<String, String>> = IndexMap::new();

@@ -38,6 +38,12 @@ impl<'p> CompiledPolicy<'p> {
         }
     }
 
+    /// Puts other code in the place of the policy's, or none.
+    #[must_use]
+    pub fn with_code(self, code: Option<Code>) -> Self {
+        Self { code, ..self }
+    }
+
     /// Returns whether the two differ in recovery at most: their prompts are the same, whatever they are called.
     #[must_use]
     pub fn shows_like(&self, other: &Self) -> bool {

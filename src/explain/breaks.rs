@@ -6,6 +6,7 @@ use std::rc::Rc;
 use super::{By, rung};
 use crate::cache::{CacheRule, RequestView};
 use crate::engine::{Watch, simulate_watched};
+use crate::hindsight;
 use crate::input::policy::Moment;
 use crate::input::{Policy, Profile};
 use crate::ledger::{CacheUse, ExplicitCacheRow, NeedRow, RequestRow, Sink};
@@ -27,6 +28,7 @@ pub struct Break {
 /// Plays a run before the eyes of someone who compares each prompt with the one before.
 #[must_use]
 pub fn breaks(timeline: &Timeline, policy: &Policy, profile: &Profile) -> Vec<Break> {
+    let policy = &*hindsight::under(policy, timeline, profile, &profile.limits);
     let notes = Rc::new(RefCell::new(Notes::default()));
     let mut eyes = Edits { n_seen: 0, notes: Rc::clone(&notes) };
     let look = |inner| -> Box<dyn CacheRule> { Box::new(Compared { inner, notes: Rc::clone(&notes) }) };

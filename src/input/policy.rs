@@ -61,6 +61,13 @@ impl Policy {
         problems.into_result(policy)
     }
 
+    /// Returns the policy with other code in its place, or with none.
+    #[must_use]
+    pub fn with_code(mut self, code: Option<Code>) -> Self {
+        self.file.code = code;
+        self
+    }
+
     /// Has its summaries written by the model that its file names.
     #[must_use]
     pub fn summarised_by(self, model: Profile) -> Self {

@@ -139,27 +139,11 @@ impl Pairs {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::input::Limits;
-    use crate::ledger::{Outcome, Sums};
     use crate::measure::Spread;
     use crate::price::Costs;
 
     fn run(cost: f64) -> Tally {
-        Tally {
-            n_runs: 1,
-            sums: Sums::default(),
-            outcome: Outcome::default(),
-            costs: Costs { recovery: cost, ..Costs::default() },
-            limits: Limits::NONE,
-            has_needs: true,
-            recovery_input: 0.0,
-            recovery_output: 0.0,
-            recovery_interval: None,
-            recovery_by_assumption: None,
-            n_played: 0,
-            latency_ms: 0.0,
-            resets: None,
-        }
+        Tally { costs: Costs { recovery: cost, ..Costs::default() }, ..Tally::empty() }
     }
 
     #[test]

@@ -62,25 +62,15 @@ fn recovery_tokens(run: &Tally) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::input::Limits;
-    use crate::ledger::{NeedSums, Outcome, Sums};
+    use crate::ledger::{NeedSums, Sums};
     use crate::price::Costs;
 
     fn run(cost: f64, tokens: f64, calls: f64) -> Tally {
         Tally {
-            n_runs: 1,
             sums: Sums { needs: NeedSums { calls, ..NeedSums::default() }, ..Sums::default() },
-            outcome: Outcome::default(),
             costs: Costs { recovery: cost, ..Costs::default() },
-            limits: Limits::NONE,
-            has_needs: true,
             recovery_input: tokens,
-            recovery_output: 0.0,
-            recovery_interval: None,
-            recovery_by_assumption: None,
-            n_played: 0,
-            latency_ms: 0.0,
-            resets: None,
+            ..Tally::empty()
         }
     }
 

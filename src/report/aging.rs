@@ -43,8 +43,7 @@ impl Report {
 
     /// Returns a line for each policy of a scenario, with its curve as a chart.
     fn curves(&self, runs: &[Aged<'_>]) -> Grid {
-        let subject =
-            runs.first().map(|it| format!("{} under {}", it.0.scenario, it.0.profile)).unwrap_or_default();
+        let subject = subject(runs);
         let columns = [
             "policy",
             "first",
@@ -104,10 +103,13 @@ impl Report {
     }
 }
 
+/// Says which scenario runs are of, and under which profile.
+fn subject(runs: &[Aged<'_>]) -> String {
+    runs.first().map(|it| format!("{} under {}", it.0.scenario, it.0.profile)).unwrap_or_default()
+}
+
 /// Returns a line for each policy of a scenario: what it takes to remember.
 fn costs(runs: &[Aged<'_>]) -> Grid {
-    let subject =
-        runs.first().map(|it| format!("{} under {}", it.0.scenario, it.0.profile)).unwrap_or_default();
     let columns = [
         "policy",
         "memory tokens",
@@ -129,7 +131,7 @@ fn costs(runs: &[Aged<'_>]) -> Grid {
         ]
     });
     Grid {
-        title: format!("Cost of remembering: {subject}"),
+        title: format!("Cost of remembering: {}", subject(runs)),
         columns: columns.map(str::to_owned).to_vec(),
         n_names: 1,
         rows: rows.collect(),

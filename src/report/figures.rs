@@ -38,7 +38,8 @@ impl FigureLine {
     /// Looks our number up in the runs of a report.
     fn new(figure: &Figure, runs: &[Run]) -> Self {
         let run = |policy: &str, scenario: &str| {
-            runs.iter().find(|it| it.policy == policy && it.scenario == scenario)
+            let is_profile = |it: &Run| figure.profile.as_ref().is_none_or(|name| *name == it.profile);
+            runs.iter().find(|it| it.policy == policy && it.scenario == scenario && is_profile(it))
         };
         let at = |run: Option<&Run>| Numbers::new(run?, None).at(&figure.metric);
         let own = run(&figure.policy, &figure.scenario);

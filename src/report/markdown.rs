@@ -20,13 +20,41 @@ pub fn report(report: &Report, detail: Detail) -> String {
         retention::markdown(&grid, &mut text);
     }
     if let Some(heading) = report.guards_heading() {
-        write_list(&heading, report.guard_lines(detail).iter().map(String::as_str), &mut text);
+        write_list(&heading, report.guard_lines(detail).iter(), &mut text);
     }
     let references = report.references.iter().map(|it| format!("{}: {}", it.name, it.about));
     let notes: Vec<String> = report.all_notes().into_iter().chain(references).collect();
-    write_list("Notes", notes.iter().map(String::as_str), &mut text);
-    write_list("Assumptions", report.assumptions().iter().map(String::as_str), &mut text);
-    write_list("Verdict", report.verdict_lines().iter().map(String::as_str), &mut text);
+    write_list("Notes", notes.iter(), &mut text);
+    write_list("Assumptions", report.assumptions().iter(), &mut text);
+    write_list("Verdict", report.verdict_lines().iter(), &mut text);
+    text
+}
+
+/// Returns the report as the summary of a workflow run: verdict and tables in the open, each scenario, notes and assumptions behind a fold.
+#[must_use]
+pub fn summary(report: &Report) -> String {
+    let mut text = String::new();
+    for line in report.on_sessions().into_iter().chain(report.verdict_lines()) {
+        let _ = writeln!(text, "{line}\n");
+    }
+    let sections = report.sections(Detail::Groups);
+    sections.iter().for_each(|it| write_section(it, &mut text));
+    for grid in report.grids() {
+        retention::markdown(&grid, &mut text);
+    }
+    if let Some(heading) = report.guards_heading() {
+        let failed = report.guard_verdicts.iter().filter(|it| !it.holds).map(|it| format!("❌ {it}"));
+        let _ = writeln!(text, "**{heading}**\n");
+        write_items(failed, &mut text);
+    }
+    text.push_str("<details><summary>Each scenario, notes and assumptions</summary>\n\n");
+    let single = report.sections(Detail::Scenarios);
+    single.iter().filter(|it| !sections.contains(it)).for_each(|it| write_section(it, &mut text));
+    let held = report.guard_verdicts.iter().filter(|it| it.holds).map(ToString::to_string);
+    write_list("Guards that hold", held, &mut text);
+    write_list("Notes", report.all_notes().into_iter(), &mut text);
+    write_list("Assumptions", report.assumptions().into_iter(), &mut text);
+    text.push_str("</details>\n");
     text
 }
 
@@ -46,14 +74,21 @@ fn write_section(section: &Section, text: &mut String) {
 }
 
 /// Writes a list under its heading, if there is anything in it.
-fn write_list<'a>(heading: &str, items: impl Iterator<Item = &'a str>, text: &mut String) {
+fn write_list(heading: &str, items: impl Iterator<Item = impl AsRef<str>>, text: &mut String) {
     let mut items = items.peekable();
-    if items.peek().is_none() {
-        return;
+    if items.peek().is_some() {
+        let _ = writeln!(text, "{heading}:\n");
+        write_items(items, text);
     }
-    let _ = writeln!(text, "{heading}:\n");
-    for item in items {
-        let _ = writeln!(text, "- {item}");
+}
+
+/// Writes the items of a list, if there are any.
+fn write_items(items: impl Iterator<Item = impl AsRef<str>>, text: &mut String) {
+    let mut items = items.peekable();
+    if items.peek().is_some() {
+        items.for_each(|it| {
+            let _ = writeln!(text, "- {}", it.as_ref());
+        });
+        text.push('\n');
     }
-    text.push('\n');
 }

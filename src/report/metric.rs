@@ -2,6 +2,8 @@
 //!
 //! JSON, CSV, guards and tables all read this list. Places and meanings are a contract.
 
+mod value;
+
 use indexmap::IndexMap;
 use serde::Serialize;
 
@@ -9,6 +11,8 @@ use super::numbers;
 use crate::ledger::{BlockHits, FailureKind};
 use crate::measure::{Better, Resets, Tally};
 use crate::quantity::{Cost, Tokens, UNLIMITED};
+
+pub use value::Value;
 
 /// The lifetime classes of cache writes, as reports name them.
 pub const TTL_CLASSES: [&str; 2] = ["5m", "1h"];
@@ -272,22 +276,6 @@ pub fn columns() -> Vec<&'static Metric> {
     shown
 }
 
-/// A value of a metric.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(untagged)]
-pub enum Value {
-    /// Unknown, or without meaning for the run.
-    None,
-    /// A whole number.
-    Count(u64),
-    /// Any other number; none when a price is unknown.
-    Real(f64),
-    /// A word.
-    Text(String),
-    /// Several values that are null together.
-    Fields(IndexMap<&'static str, Value>),
-}
-
 /// What a run came to, as programs read it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Totals(IndexMap<&'static str, Value>);
@@ -319,47 +307,6 @@ impl Totals {
             (value, _) => value,
         };
         value.number()
-    }
-}
-
-impl Value {
-    /// Returns the number that it is, if it is one.
-    fn number(&self) -> Option<f64> {
-        match self {
-            Self::Count(count) => Some(*count as f64),
-            Self::Real(number) => Some(*number).filter(|it| !it.is_nan()),
-            _ => None,
-        }
-    }
-}
-
-impl From<u64> for Value {
-    fn from(count: u64) -> Self {
-        Self::Count(count)
-    }
-}
-
-impl From<u32> for Value {
-    fn from(count: u32) -> Self {
-        Self::Count(count.into())
-    }
-}
-
-impl From<f64> for Value {
-    fn from(number: f64) -> Self {
-        Self::Real(number)
-    }
-}
-
-impl From<String> for Value {
-    fn from(text: String) -> Self {
-        Self::Text(text)
-    }
-}
-
-impl<T: Into<Self>> From<Option<T>> for Value {
-    fn from(value: Option<T>) -> Self {
-        value.map_or(Self::None, Into::into)
     }
 }
 

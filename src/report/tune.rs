@@ -1,14 +1,21 @@
 //! The cheapest parameters under a floor of evidence, chosen on one part of the sessions and held against the other.
 
+mod part;
+
 use std::fmt::Write as _;
 
 use serde::Serialize;
 
-use super::numbers::{counted, interval, percent, signed};
+use super::numbers::{counted, percent, signed};
 use super::prose::wrap;
 use super::sweep::short;
 use crate::measure::{Spread, Tally};
 use crate::rng::Seed;
+
+pub use part::Part;
+
+/// So many sessions have to be held out: were saving and losing equally likely, fewer of them would all save once in sixteen times.
+const HELD_OUT_MIN: usize = 5;
 
 /// The stream that parts projects.
 const PURPOSE: &str = "projects held out";
@@ -34,17 +41,6 @@ pub enum SplitBy {
     Project,
     /// The newest sessions are held out.
     Time,
-}
-
-/// A variant on one part of the sessions.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Part {
-    /// How many sessions.
-    pub sessions: usize,
-    /// How its cost differs from the base's.
-    pub spread: Option<Spread>,
-    /// The share of needed evidence that it keeps.
-    pub evidence_kept: Option<f64>,
 }
 
 /// What tuning came to.
@@ -99,27 +95,22 @@ impl Tuned {
             is_recommended: false,
             reason: None,
         };
-        if own.is_empty() || held_out.len() < 2 {
+        if own.is_empty() || held_out.len() < HELD_OUT_MIN {
             let n = counted(sessions.len(), "session");
-            tuned.reason = Some(format!("{n} cannot be parted: at least two have to be held out"));
+            tuned.reason = Some(format!("{n} cannot be parted: at least {HELD_OUT_MIN} have to be held out"));
             return tuned;
         }
-        let tried: Vec<Part> = (0..points.len()).map(|it| tried(&own, it)).collect();
-        let keeps = |it: &Part| it.evidence_kept.is_none_or(|it| it >= min_evidence);
-        let change = |it: &Part| it.spread.filter(|spread| spread.sessions == own.len()).map(|it| it.change);
-        let cheaper =
-            tried.iter().enumerate().filter(|it| keeps(it.1) && change(it.1).is_some_and(|it| it < 0.0));
-        let best = cheaper.min_by(|a, b| {
-            let changes = [a.1, b.1].map(|it| change(it).unwrap_or_default());
-            changes[0].total_cmp(&changes[1]).then(a.0.cmp(&b.0))
-        });
-        let Some((nth, in_sample)) = best.map(|(nth, it)| (nth, *it)) else {
+        let mut cheaper: Vec<(f64, usize)> =
+            (0..points.len()).filter_map(|nth| Some((saved(&own, nth)?, nth))).collect();
+        cheaper.sort_by(|one, other| one.0.total_cmp(&other.0).then(one.1.cmp(&other.1)));
+        let tried = cheaper.into_iter().map(|(_, nth)| (nth, Part::new(&own, nth)));
+        let Some((nth, in_sample)) = tried.into_iter().find(|(_, it)| it.surely_keeps(min_evidence)) else {
             let floor = percent(min_evidence);
             tuned.reason =
-                Some(format!("no variant that keeps {floor} of the evidence costs less than {base}"));
+                Some(format!("no variant that surely keeps {floor} of the evidence costs less than {base}"));
             return tuned;
         };
-        let out = self::tried(&held_out, nth);
+        let out = Part::new(&held_out, nth);
         tuned.reason = refusal(&out, &held_out, nth, min_evidence, base);
         tuned.is_recommended = tuned.reason.is_none();
         tuned.optimism = in_sample.spread.zip(out.spread).map(|(own, out)| out.change - own.change);
@@ -139,7 +130,7 @@ impl Tuned {
             counted(own.sessions, "session"),
             out.sessions,
             self.split_words(),
-            part_words(out)
+            out.words()
         )
     }
 
@@ -163,12 +154,12 @@ impl Tuned {
                 width,
                 &mut text,
             );
-            let _ = writeln!(text, "  chosen on  {:>4} sessions: {}", own.sessions, part_words(own));
+            let _ = writeln!(text, "  chosen on  {:>4} sessions: {}", own.sessions, own.words());
             let _ = writeln!(
                 text,
                 "  held out   {:>4} sessions: {} ({})",
                 out.sessions,
-                part_words(out),
+                out.words(),
                 self.split_words()
             );
             if let Some(optimism) = self.optimism {
@@ -190,17 +181,6 @@ impl Tuned {
     }
 }
 
-/// Says what a variant saves and keeps.
-fn part_words(it: &Part) -> String {
-    let saved = it.spread.map_or_else(String::new, |it| {
-        let ends = it.interval.map_or_else(String::new, |it| format!(" (95% interval {}%)", interval(it)));
-        format!("cost {}{ends}", signed(it.change))
-    });
-    let kept =
-        it.evidence_kept.map_or_else(String::new, |it| format!(", {} of the evidence kept", percent(it)));
-    format!("{saved}{kept}")
-}
-
 /// Says why a variant is not recommended; nothing where it is.
 fn refusal(out: &Part, held_out: &[&TunedSession], nth: usize, floor: f64, base: &str) -> Option<String> {
     let Some(Spread { sessions, interval: Some([_, high]), .. }) = out.spread else {
@@ -212,11 +192,13 @@ fn refusal(out: &Part, held_out: &[&TunedSession], nth: usize, floor: f64, base:
     if high >= 0.0 {
         return Some(format!("on the sessions held out it does not surely cost less than {base}"));
     }
-    if out.evidence_kept.is_some_and(|it| it < floor) {
-        return Some(format!(
-            "on the sessions held out it keeps less than {} of the evidence",
-            percent(floor)
-        ));
+    if out.without_best.is_none_or(|it| it >= 0.0) {
+        let one = if out.projects > 1 { "project" } else { "session" };
+        return Some(format!("without the {one} held out that saves most it does not cost less than {base}"));
+    }
+    if !out.surely_keeps(floor) {
+        let floor = percent(floor);
+        return Some(format!("on the sessions held out it does not surely keep {floor} of the evidence"));
     }
     let ends = |of: &dyn Fn(&TunedSession) -> [f64; 3]| {
         held_out
@@ -229,22 +211,11 @@ fn refusal(out: &Part, held_out: &[&TunedSession], nth: usize, floor: f64, base:
     (!is_sure).then(|| format!("whether it costs less than {base} hangs on what is assumed of recovery"))
 }
 
-/// Returns what a variant comes to on some sessions.
-fn tried(sessions: &[&TunedSession], nth: usize) -> Part {
-    let pairs = sessions.iter().filter_map(|it| {
-        let own = &it.variants[nth];
-        let is_same = own.outcome.turns_completed == it.base.outcome.turns_completed;
-        own.costs.total().zip(it.base.costs.total()).filter(|_| is_same)
-    });
-    let (weight, met) = sessions
-        .iter()
-        .map(|it| &it.variants[nth].sums.needs)
-        .fold((0.0, 0.0), |sum, it| (sum.0 + it.weight, sum.1 + it.met));
-    Part {
-        sessions: sessions.len(),
-        spread: Spread::new(&pairs.collect::<Vec<_>>()),
-        evidence_kept: (weight > 0.0).then(|| met / weight),
-    }
+/// Returns the change of what a variant costs on all of some sessions, where it costs less.
+fn saved(sessions: &[&TunedSession], nth: usize) -> Option<f64> {
+    let costs: Option<Vec<(f64, f64)>> = sessions.iter().map(|it| it.costs(nth)).collect();
+    let (own, base) = costs?.iter().fold((0.0, 0.0), |sum, it| (sum.0 + it.0, sum.1 + it.1));
+    Some(own / base - 1.0).filter(|it| *it < 0.0)
 }
 
 /// Parts sessions: whole projects where there are several, else by time; returns which are held out.

@@ -5,6 +5,9 @@
 pub struct SplitMix64(u64);
 
 impl SplitMix64 {
+    /// By how much its state grows with each word.
+    pub(super) const STEP: u64 = 0x9E37_79B9_7F4A_7C15;
+
     /// Begins a sequence.
     #[must_use]
     pub fn new(seed: u64) -> Self {
@@ -12,8 +15,9 @@ impl SplitMix64 {
     }
 
     /// Takes the next 64 bits.
+    #[inline]
     pub fn next_bits(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        self.0 = self.0.wrapping_add(Self::STEP);
         let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
         let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
         mixed ^ (mixed >> 31)

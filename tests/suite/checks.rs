@@ -199,9 +199,74 @@ fn junit_has_a_case_a_verdict_and_a_failure_with_both_places() {
         place.starts_with("mine.ron:7:9: 0 is not at least 1") && place.contains("suite.toml:7:1"),
         "{place}"
     );
-    let known = ["name", "classname", "message", "type", "tests", "failures", "errors", "file"];
-    let all = document.descendants().flat_map(|it| it.attributes()).map(|it| it.name());
-    assert!(all.into_iter().all(|it| known.contains(&it)), "only what the schema of Jenkins has");
+    for node in document.descendants().filter(roxmltree::Node::is_element) {
+        let of = |text: &str| text.split(' ').filter(|it| !it.is_empty()).map(str::to_owned).collect();
+        let Some((_, attributes, required, children)) =
+            JUNIT.iter().find(|it| it.0 == node.tag_name().name())
+        else {
+            panic!("{node:?} is not an element of the schema");
+        };
+        let [attributes, required, children]: [Vec<String>; 3] = [*attributes, *required, *children].map(of);
+        assert!(node.attributes().all(|it| attributes.iter().any(|known| known == it.name())), "{node:?}");
+        assert!(required.iter().all(|it| node.attribute(it.as_str()).is_some()), "{node:?}");
+        let own = node.children().filter(roxmltree::Node::is_element);
+        assert!(own.into_iter().all(|it| children.iter().any(|known| known == it.tag_name().name())));
+    }
+}
+
+/// What Jenkins' schema (junit-10.xsd of its xUnit plugin) says of each element that is written: the attributes that it may have and must
+/// have, and the elements within it.
+const JUNIT: [(&str, &str, &str, &str); 4] = [
+    ("testsuites", "name time tests failures errors", "", "testsuite"),
+    (
+        "testsuite",
+        "name tests failures errors group time skipped timestamp hostname id package file log url",
+        "name tests failures errors",
+        "testsuite properties testcase system-out system-err",
+    ),
+    ("testcase", "name time classname group", "name", "skipped error failure system-out system-err"),
+    ("failure", "type message", "", ""),
+];
+
+/// What the schema of SARIF 2.1.0 says of each object that is written: where it stands, the properties that it must have, and others that it
+/// may have. The schema allows no others than it names.
+const SARIF: [(&str, &str, &str); 12] = [
+    ("", "version runs", "$schema"),
+    ("/runs/*", "tool", "results"),
+    ("/runs/*/tool", "driver", ""),
+    ("/runs/*/tool/driver", "name", "semanticVersion rules informationUri"),
+    ("/runs/*/tool/driver/rules/*", "id", "shortDescription"),
+    ("/runs/*/tool/driver/rules/*/shortDescription", "text", ""),
+    ("/runs/*/results/*", "message", "ruleId level locations relatedLocations"),
+    ("/runs/*/results/*/message", "text", ""),
+    ("/location", "", "physicalLocation message"),
+    ("/location/physicalLocation", "artifactLocation", "region"),
+    ("/location/physicalLocation/artifactLocation", "uri", ""),
+    ("/location/physicalLocation/region", "startLine", "startColumn"),
+];
+
+/// Holds an object and all below it against the schema of SARIF.
+fn assert_sarif(value: &Value, place: &str) {
+    let place = match place.strip_suffix("/locations/*").or(place.strip_suffix("/relatedLocations/*")) {
+        Some(_) => "/location".to_owned(),
+        None => place.to_owned(),
+    };
+    match value {
+        Value::Array(all) => all.iter().for_each(|it| assert_sarif(it, &format!("{place}/*"))),
+        Value::Object(fields) if !place.ends_with("/location/message") => {
+            let of = SARIF.iter().find(|it| it.0 == place);
+            let (_, required, optional) = of.unwrap_or_else(|| panic!("an object at {place}"));
+            let is_in = |name: &str, names: &str| names.split(' ').any(|it| it == name);
+            for name in required.split(' ').filter(|it| !it.is_empty()) {
+                assert!(fields.contains_key(name), "{place} has no {name}");
+            }
+            for (name, value) in fields {
+                assert!(is_in(name, required) || is_in(name, optional), "{place} has {name}");
+                assert_sarif(value, &format!("{place}/{name}"));
+            }
+        }
+        _ => {}
+    }
 }
 
 #[test]
@@ -210,7 +275,9 @@ fn sarif_points_at_the_line_of_the_policy_file() {
     let output = check(folder.path(), &["--format", "sarif"]);
     let log: Value = serde_json::from_slice(&output.stdout).unwrap();
 
+    assert_sarif(&log, "");
     assert_eq!((&log["version"], log["runs"].as_array().unwrap().len()), (&"2.1.0".into(), 1));
+    assert_eq!(log["runs"][0]["results"][0]["level"], "error");
     let results = log["runs"][0]["results"].as_array().unwrap();
     assert_eq!(results.len(), 1);
     let place = &results[0]["locations"][0]["physicalLocation"];
@@ -234,4 +301,26 @@ fn a_workflow_gets_a_summary_and_marks_at_lines() {
         "{marks}"
     );
     assert!(summary.contains("❌ suite failed: 2 of 3") && summary.contains("<details>"), "{summary}");
+}
+
+#[test]
+fn a_run_as_the_summary_of_a_workflow_folds_the_detail_and_marks_what_failed() {
+    let folder = broken();
+    let args = ["run", "--suite", "suite.toml", "--format", "github", "--output", "summary.md"];
+    let mut command = Command::new(env!("CARGO_BIN_EXE_ctxsim"));
+    let output = command.args(args).current_dir(folder.path()).output().unwrap();
+    let marks = String::from_utf8(output.stdout).unwrap();
+    let summary = fs::read_to_string(folder.path().join("summary.md")).unwrap();
+
+    assert_eq!(output.status.code(), Some(1));
+    assert!(
+        marks.starts_with("::error file=mine.ron,line=7,col=9,title=it clears::0 is not at least 1"),
+        "{marks}"
+    );
+    let (open, folded) = summary.split_once("<details>").unwrap();
+    assert!(
+        open.contains("| policy |") && open.contains("Δ cost") && open.contains("❌ it clears"),
+        "{open}"
+    );
+    assert!(folded.contains("Notes:") && folded.contains("Assumptions:") && folded.contains("</details>"));
 }

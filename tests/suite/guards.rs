@@ -176,11 +176,20 @@ fn each_kind_of_rule_holds_and_breaks_with_its_figure_and_its_place() {
             "below = \"0.001 limit\"",
             "is not below 0.001 limit",
         ),
+        ("metric = \"totals.requests\"", "at_most = 100", "at_most = 1", "is not at most 1"),
+        ("metric = \"totals.requests\"", "above = 0", "above = 100", "is not above 100"),
         (
-            "metric = \"totals.cost_usd.total\"\nover = \"identity\"",
-            "max_increase = 9.0",
-            "max_increase = \"-0%\"",
-            "",
+            "metric = \"totals.requests\"\nover = \"identity\"",
+            "at_most = 1.0",
+            "below = 1.0",
+            "1 is not below 1",
+        ),
+        ("metric = \"totals.limit_violations\"", "at_most = 0", "at_least = 1", "0 is not at least 1"),
+        (
+            "metric = \"totals.cache_hit_ratio\"\nprofile = \"anthropic/claude-sonnet-4.5\"",
+            "at_least = \"1%\"",
+            "at_least = \"99%\"",
+            "is not at least 99%",
         ),
         (
             "metric = \"totals.input_tokens\"",
@@ -268,4 +277,11 @@ fn a_rule_that_has_to_hold_surely_is_held_against_the_whole_interval() {
     assert_eq!(code, Some(1), "{text}");
     assert!(text.contains(" to +"), "the interval is told: {text}");
     assert_eq!(suite("surely = true", "60%").0, Some(0));
+    let (code, text) = suite("", "20%");
+    let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert_eq!(code, Some(1), "{text}");
+    assert!(
+        flat.contains("is not at most 20% more than that of identity") && flat.contains("suite.toml:6:1"),
+        "{flat}"
+    );
 }

@@ -109,6 +109,30 @@ fn the_action_checks_and_posts_a_summary() {
     assert!(summary.contains("mine against mine@main") && summary.contains("did nothing here"), "{summary}");
 }
 
+#[cfg(unix)]
+#[test]
+fn the_commands_that_init_prints_pass_in_an_empty_repository() {
+    let folder = tempfile::tempdir().unwrap();
+    printed("git init --quiet", folder.path());
+    let run = |args: &[&str]| {
+        Command::new(env!("CARGO_BIN_EXE_ctxsim")).args(args).current_dir(folder.path()).output().unwrap()
+    };
+    let text = String::from_utf8(run(&["init"]).stdout).unwrap();
+    let (_, next) = text.split_once("Next:\n").unwrap();
+    let commands: Vec<Vec<&str>> = next.lines().map(|it| it.split_whitespace().collect()).collect();
+
+    assert_eq!(commands.len(), 2, "{text}");
+    for command in commands {
+        let (program, args) = command.split_first().unwrap();
+        assert_eq!(*program, "ctxsim");
+        let output = run(args);
+        assert_eq!(output.status.code(), Some(0), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
+    }
+    let begun = run(&["init", "policy", "ours.ron", "--from", "clear_tool_results"]);
+    assert_eq!(begun.status.code(), Some(0));
+    assert_eq!(run(&["validate", "ours.ron"]).status.code(), Some(0));
+}
+
 #[test]
 fn nothing_is_written_over() {
     let folder = tempfile::tempdir().unwrap();

@@ -92,8 +92,8 @@ fn sessions() -> tempfile::TempDir {
     let lines: Vec<&str> = text.lines().collect();
     for project in ["one", "two"] {
         fs::create_dir(folder.path().join(project)).unwrap();
-        for nth in 0..4 {
-            let n = lines.len() * (6 + nth) / 10 + usize::from(project == "two");
+        for nth in 0..6 {
+            let n = lines.len() * (8 + nth) / 14 + usize::from(project == "two");
             fs::write(
                 folder.path().join(project).join(format!("s{nth}.jsonl")),
                 lines[..n].join("\n") + "\n",
@@ -145,31 +145,138 @@ fn tuning_holds_out_a_project_and_writes_only_what_it_recommends() {
     }
 }
 
+/// Writes loads whose last request needs every result that there was.
+fn needed_to_the_end(folder: &Path) -> Vec<String> {
+    let one = |nth: u64| {
+        let n_turns = 3 + nth % 3;
+        let read = |turn: u64| {
+            let revisits: Vec<String> = (1..=turn)
+                .filter(|_| turn + 1 == n_turns)
+                .map(|it| format!("{{ turns_back = {it}, level = \"raw_content\", weight = 1.0 }}"))
+                .collect();
+            format!(
+                "[[load.turns]]\nuser_tokens = 60\nanswer_tokens = 300\nrevisits = [{}]\n\
+                 calls = [{{ tool = \"read_file\", args_tokens = 20, times = 4, result = {{ raw = {} }} }}]\n",
+                revisits.join(", "),
+                9_000 + 500 * nth
+            )
+        };
+        let turns: String = (0..n_turns).map(read).collect();
+        let name = format!("needed_{nth}");
+        let text = format!(
+            "name = \"{name}\"\nabout = \"All of it is needed.\"\nstable = [{{ kind = \"system\", tokens = 2_000 }}]\n{turns}"
+        );
+        fs::write(folder.join(format!("{name}.toml")), text).unwrap();
+        format!("{name}.toml")
+    };
+    (0..12).map(one).collect()
+}
+
 #[test]
-fn where_everything_is_needed_nothing_is_recommended() {
+fn where_everything_is_needed_to_the_end_nothing_is_recommended() {
     let folder = tempfile::tempdir().unwrap();
-    // Whatever is cleared of these loads is needed again, so that no variant keeps everything and saves.
+    let loads = needed_to_the_end(folder.path());
+    let vary = "params.trigger.tokens=20000,40000,80000,900000";
     let args = [
         "tune",
         "--policy",
         "clear_tool_results",
         "--vary",
-        "params.trigger.tokens=20000,40000",
-        "--min-evidence",
-        "100%",
+        vary,
+        "--profile",
+        "anthropic/claude-sonnet-5.5",
     ];
-    let more = [
-        "--scenario",
-        "duckagent/validation_exact_revisit_work",
-        "duckagent/code_compare_two_files",
-        "duckagent/fix_test_loop",
-    ];
-    let output = ctxsim(
-        folder.path(),
-        &[&args[..], &["--profile", "anthropic/claude-sonnet-5.5"], &more, &["--output", "tuned.ron"]]
-            .concat(),
-    );
+    let loads: Vec<&str> = loads.iter().map(String::as_str).collect();
+    let output =
+        ctxsim(folder.path(), &[&args[..], &["--output", "tuned.ron", "--scenario"], &loads].concat());
 
-    assert!(out(&output).contains("Nothing is recommended: "));
+    let text = out(&output).split_whitespace().collect::<Vec<_>>().join(" ");
+    let told = "Nothing is recommended: no variant that surely keeps 90.0% of the evidence costs less than identity.";
+    assert!(text.contains(told), "{text}");
     assert!(!folder.path().join("tuned.ron").exists());
+}
+
+#[test]
+fn what_cannot_be_tuned_is_told_with_the_way_out() {
+    let folder = tempfile::tempdir().unwrap();
+    let told = |args: &[&str]| {
+        let output =
+            ctxsim(folder.path(), &[&["tune"], args, &["--scenario", "duckagent/plain_chat"]].concat());
+        assert_eq!(output.status.code(), Some(2));
+        String::from_utf8(output.stderr).unwrap()
+    };
+
+    let text = told(&["--policy", "truncate_oldest"]);
+    assert!(
+        text.contains("error[tune-params]") && text.contains("`--vary stages.NAME.FIELD=1,2,4`"),
+        "{text}"
+    );
+    let text = told(&["--policy", "clear_tool_results", "--vary", "scenario.seed=1,2"]);
+    assert!(text.contains("error[tune-loads]") && text.contains("`ctxsim sweep` varies others"), "{text}");
+    let text = told(&["--policy", "clear_tool_results", "--output", "tuned.txt"]);
+    assert!(text.contains("error[output-extension]") && text.contains("tuned.txt"), "{text}");
+}
+
+#[test]
+fn tuning_on_the_reference_sessions_recommends_what_saves_on_those_held_out_or_says_why_not() {
+    let Some(root) = std::env::var_os("CTXSIM_REFERENCE").map(std::path::PathBuf::from) else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let sessions =
+        ["claude-code", "claude-code-2"].map(|it| root.join("recorded").join(it).display().to_string());
+    for policy in ["clear_tool_results", "duckagent/duckagent_recoverable_decay_guarded_mid"] {
+        let args = ["tune", "--policy", policy, "--json", &sessions[0], &sessions[1]];
+        let found: Value = serde_json::from_str(&out(&ctxsim(folder.path(), &args))).unwrap();
+        assert_eq!(found["split"], "project");
+        assert_ne!(found["is_recommended"].as_bool().unwrap(), found["reason"].is_string(), "{found}");
+        if found["is_recommended"] == true {
+            let out = &found["parts"][1];
+            assert!(out["spread"]["interval"][1].as_f64().unwrap() < 0.0, "{found}");
+            assert!(out["without_best"].as_f64().unwrap() < 0.0, "{found}");
+            assert!(out["evidence_low"].as_f64().unwrap() >= 0.9, "{found}");
+        }
+    }
+}
+
+/// Returns the files of a folder that are not hidden.
+#[cfg(unix)]
+fn files(folder: &Path) -> Vec<String> {
+    let names = fs::read_dir(folder).unwrap().map(|it| it.unwrap().file_name().into_string().unwrap());
+    names.filter(|it| !it.starts_with('.')).collect()
+}
+
+/// A process that is killed runs no more of its own code, so that nothing but the rename can keep its file whole.
+#[cfg(unix)]
+#[test]
+fn a_sweep_that_is_killed_while_it_writes_leaves_a_whole_file_or_none() {
+    let folder = tempfile::tempdir().unwrap();
+    let grid = [&SWEEP[..7], &["--scenario", "duckagent/plain_chat"], &SWEEP[9..]].concat();
+    let args = [&grid[..], &["--format", "json", "--output", "swept.json"]].concat();
+    let target = folder.path().join("swept.json");
+    let begun = std::time::Instant::now();
+    out(&ctxsim(folder.path(), &args));
+    let took = begun.elapsed();
+    let whole = fs::read(&target).unwrap();
+    let mut draw = ctxsim::rng::Seed(9).stream("killed at", 0);
+    let mut left = [0, 0];
+    for nth in 0..30 {
+        fs::remove_dir_all(folder.path()).unwrap();
+        fs::create_dir(folder.path()).unwrap();
+        let mut command = Command::new(env!("CARGO_BIN_EXE_ctxsim"));
+        let mut child = command.args(&args).current_dir(folder.path()).spawn().unwrap();
+        if nth % 2 == 0 {
+            std::thread::sleep(took.mul_f64(draw.unit() * 1.2));
+        } else {
+            // As soon as anything is in the folder, the file is being written.
+            while fs::read_dir(folder.path()).unwrap().next().is_none() && child.try_wait().unwrap().is_none()
+            {
+            }
+        }
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let is_there = target.exists();
+        left[usize::from(is_there)] += 1;
+        assert!(!is_there || fs::read(&target).unwrap() == whole, "half a file is left");
+        assert!(files(folder.path()).iter().all(|it| it == "swept.json"), "{:?}", files(folder.path()));
+    }
+    assert!(left[0] > 0, "some were killed before they had written: {left:?}");
 }

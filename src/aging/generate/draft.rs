@@ -265,6 +265,9 @@ impl<'a> Draft<'a> {
         is_open: impl Fn(&Graph, FactIx) -> bool,
         draws: &mut Draws,
     ) -> Vec<FactIx> {
+        if rate == 0.0 {
+            return Vec::new();
+        }
         let (session, graph) = (self.session(), self.graph());
         let is_live = |it: &FactIx| {
             let fact = &graph.facts[*it as usize];

@@ -1,7 +1,7 @@
 //! How a question is answered: from what it brings back, by a model that does not use all of it; the same draws with every oracle.
 
 use super::recall::View;
-use super::{Answer, Oracle, Run};
+use super::{Answer, Oracle, Run, asking};
 use crate::aging::graph::{FactIx, RecordIx, Relation};
 use crate::aging::stream::Ask;
 use crate::input::policy::{SessionKeep, Totals};
@@ -90,8 +90,8 @@ impl Run<'_> {
     fn marked(&self, total: usize, at: u32) -> Option<f64> {
         let marked = self.store.rules.overlay?;
         let accumulator = &self.player.stream.graph.accumulators[total];
-        let draws = self.player.stream.seed.stream("aging mark", total as u64);
-        let is_marked = |nth: usize| marked >= 1.0 || draws.nth(nth as u64, 0).unit() < marked;
+        let draws = &self.player.draws.mark;
+        let is_marked = |nth: usize| marked >= 1.0 || draws.unit_of(total as u64, nth as u64) < marked;
         let due =
             accumulator.deltas.iter().enumerate().filter(|(nth, it)| it.session <= at && is_marked(*nth));
         Some((accumulator.initial + due.map(|it| it.1.amount).sum::<i64>()) as f64)
@@ -100,8 +100,7 @@ impl Run<'_> {
     /// Returns whether the total in front of the memory is used.
     fn reads_header(&self, (probe, session): (usize, u32)) -> bool {
         let p = self.store.rules.header_use(self.player.numbers);
-        let draws = self.player.stream.seed.stream("aging header", probe as u64);
-        p >= 1.0 || draws.nth(session.into(), 0).unit() < p
+        p >= 1.0 || self.player.draws.header.unit_of(probe as u64, session.into()) < p
     }
 
     /// Returns whether balances are carried, rather than added up when they are asked.
@@ -136,12 +135,11 @@ impl Run<'_> {
     }
 
     /// Returns whether the model states a fact that it sees, beside others that could be confused with it.
-    fn uses(&self, fact: FactIx, n_beside: usize, (probe, session): (usize, u32)) -> bool {
+    fn uses(&self, fact: FactIx, n_beside: usize, asked: (usize, u32)) -> bool {
         let rules = &self.store.rules;
         let odds = 1.0 + rules.confusion(self.player.numbers) * n_beside as f64;
         let p = rules.utilisation() / odds;
-        let draws = self.player.stream.seed.stream("aging use", probe as u64);
-        p >= 1.0 || draws.nth(fact.into(), session.into()).unit() < p
+        p >= 1.0 || self.player.draws.use_of_fact.unit_of(asking(asked), fact.into()) < p
     }
 
     /// Returns the records of facts.
@@ -152,11 +150,12 @@ impl Run<'_> {
     /// Returns the share of what was retracted before a session that the session does not mention; none where nothing was.
     pub(super) fn forgotten(&self, session: u32) -> Option<f64> {
         let graph = &self.player.stream.graph;
-        let draws = self.player.stream.seed.stream("aging mention", session.into());
+        let draws = &self.player.draws.mention;
         let mention = self.player.numbers.assumed.mention_share;
         let is_due = |it: &FactIx| graph.facts[*it as usize].invalidated_at.is_some_and(|it| it < session);
-        let is_mentioned =
-            |it: FactIx| self.store.is_exact[it as usize] && draws.nth(it.into(), 0).unit() < mention;
+        let is_mentioned = |it: FactIx| {
+            self.store.is_exact[it as usize] && draws.unit_of(it.into(), session.into()) < mention
+        };
         share(self.player.retracted.iter().copied().filter(is_due).map(|it| !is_mentioned(it)))
     }
 }

@@ -1,10 +1,11 @@
 //! Which records a question brings back.
 
-use super::Run;
+use super::{Run, asking};
 use crate::aging::graph::RecordIx;
 use crate::aging::store::compact::normal;
 use crate::input::policy::memory::Part;
 use crate::input::policy::{SessionKeep, SessionRecall};
+use crate::rng::Seed;
 
 /// What a question brings back.
 pub(super) enum View {
@@ -29,12 +30,7 @@ impl View {
 
 impl Run<'_> {
     /// Returns what a question brings back that needs some records; `twins` are those that are as much like it as the target.
-    pub(super) fn view(
-        &self,
-        needed: &[RecordIx],
-        twins: &[RecordIx],
-        (probe, session): (usize, u32),
-    ) -> View {
+    pub(super) fn view(&self, needed: &[RecordIx], twins: &[RecordIx], asked: (usize, u32)) -> View {
         let rules = &self.store.rules;
         if rules.is_oracle(Part::Read) {
             return View::All;
@@ -50,9 +46,8 @@ impl Run<'_> {
             SessionRecall::Top { n, .. } => usize::try_from(n).unwrap_or(usize::MAX),
         };
         // A question that is asked again in another session, or after records were put in another order, meets other noise.
-        let id = ((probe as u64) << 32) | u64::from(session);
-        let draws = self.player.stream.seed.child("aging similarity", id).stream("record", 0);
-        let noise = |place: u64| normal(draws.nth(place, self.store.order.into()));
+        let draws = Seed(self.player.draws.similarity.bits_of(asking(asked), 0)).stream("record", 0);
+        let noise = |place: u64| normal(draws.bits_of(place, self.store.order.into()));
         let fitted = self.player.numbers.fitted.similarity_margin;
         if is_files {
             let domains = 0..u16::try_from(self.player.stream.graph.domains.len()).unwrap_or(u16::MAX);

@@ -1,7 +1,7 @@
 //! The score of a session, by the scenario's own metric.
 
 use super::answer::share;
-use super::{Asked, Run, SessionLog};
+use super::{Asked, Run, SessionLog, Tracked};
 use crate::aging::stream::Scoring;
 
 /// Of the last session's keywords, the share that makes the best score.
@@ -51,14 +51,13 @@ impl Run<'_> {
 
     /// Returns the share of current tracked facts that stand in the memory's text or in the session's own.
     fn keywords(&self, session: u32, has_own: bool) -> Option<f64> {
-        let facts = &self.player.stream.graph.facts;
-        let is_said = |it: u32| facts[it as usize].session <= session;
         // Facts stand in the order of their sessions.
-        let tracked = self.player.tracked.iter().take_while(|it| is_said(it.0));
-        let current = tracked.filter(|it| facts[it.0 as usize].replaced_by.is_none_or(|it| !is_said(it)));
-        share(current.map(|(fact, is_hit_by_chance)| {
-            let is_own = has_own && facts[*fact as usize].session == session;
-            is_own || *is_hit_by_chance || self.store.holds(*fact)
+        let tracked = self.player.tracked.iter().take_while(|it| it.session <= session);
+        let gists_tell = self.store.gists_name_subjects();
+        share(tracked.filter(|it| it.replaced > session).map(|it| {
+            let is_own = has_own && it.session == session;
+            let by_gist = || gists_tell && it.subject_of.is_some_and(|it| self.store.mentions(it));
+            is_own || it.is_hit || self.store.is_exact[it.fact as usize] || by_gist()
         }))
     }
 
@@ -66,7 +65,7 @@ impl Run<'_> {
     fn fidelity(&self, session: u32) -> Option<f64> {
         let graph = &self.player.stream.graph;
         let mut held: Vec<Option<bool>> = vec![None; graph.records.len()];
-        for (fact, _) in &self.player.tracked {
+        for Tracked { fact, .. } in &self.player.tracked {
             if graph.facts[*fact as usize].session <= session {
                 let first = graph.chain(*fact).next().unwrap_or(*fact);
                 let record = graph.facts[first as usize].record as usize;
@@ -78,9 +77,10 @@ impl Run<'_> {
 
     /// Returns how far enough of the last session's keywords were cited.
     fn dependencies(&self, session: u32, first: usize) -> Option<f64> {
-        let draws = self.player.stream.seed.stream("aging cite", session.into());
+        let draws = &self.player.draws.cite;
         let cites = self.player.numbers.assumed.cited_share;
-        let is_cited = |it: &&Asked| it.answers[0].is_right && draws.nth(it.probe as u64, 0).unit() < cites;
+        let is_drawn = |it: &Asked| draws.unit_of(it.probe as u64, session.into()) < cites;
+        let is_cited = |it: &&Asked| it.answers[0].is_right && is_drawn(it);
         let n_all = self.scored(first).count() as f64;
         let n_cited = self.scored(first).filter(is_cited).count() as f64;
         if n_all == 0.0 { self.before_first() } else { Some((n_cited / (ENOUGH * n_all).max(1.0)).min(1.0)) }

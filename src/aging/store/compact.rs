@@ -4,7 +4,6 @@ use super::Store;
 use crate::aging::graph::{FactIx, RecordIx};
 use crate::aging::rules::Pass;
 use crate::input::policy::Compaction;
-use crate::rng::Draw;
 
 impl Store<'_> {
     /// Makes the summary anew from itself and a session, or, without one, from itself alone.
@@ -72,7 +71,7 @@ impl Store<'_> {
     fn heads_of(&self, session: u32, pass: &Pass) -> impl Iterator<Item = RecordIx> + use<'_> {
         let heads = pass.heads;
         self.records_of(session)
-            .filter(move |it| heads >= 1.0 || self.draws.head.nth((*it).into(), 0).unit() < heads)
+            .filter(move |it| heads >= 1.0 || self.draws.head.unit_of((*it).into(), 0) < heads)
     }
 
     /// Takes up what a session says.
@@ -88,7 +87,7 @@ impl Store<'_> {
 
     /// Returns whether an exact statement survives a pass, beside what the capacity takes.
     fn survives(&self, fact: FactIx, pass: &Pass) -> bool {
-        let draw = || self.draws.survive.nth(fact.into(), self.passes.into()).unit();
+        let draw = || self.draws.survive.unit_of(fact.into(), self.passes.into());
         pass.survival >= 1.0 || draw() < pass.survival
     }
 
@@ -112,13 +111,13 @@ impl Store<'_> {
 
     /// Returns how strongly a statement asks to stay: chance, its own importance, and whether it is new.
     fn score(&self, fact: FactIx, session: u32, pass: &Pass) -> f64 {
-        let noise = normal(self.draws.noise.nth(fact.into(), self.passes.into()));
+        let noise = normal(self.draws.noise.bits_of(fact.into(), self.passes.into()));
         let is_new = self.stream.graph.facts[fact as usize].session == session;
         let recency = if is_new { pass.recency } else { 0.0 };
         if pass.salience == 0.0 {
             return noise + recency;
         }
-        let own = normal(self.draws.salience.nth(fact.into(), 0));
+        let own = normal(self.draws.salience.bits_of(fact.into(), 0));
         (1.0 - pass.salience) * noise + pass.salience * own + recency
     }
 
@@ -130,7 +129,7 @@ impl Store<'_> {
         let needed = |it: &RecordIx| self.n_exact[*it as usize] == 0;
         let mut open: Vec<RecordIx> = heads.iter().copied().filter(needed).collect();
         if open.len() > pass.gists {
-            let draw = |it: RecordIx| self.draws.gist.nth(it.into(), self.passes.into()).bits();
+            let draw = |it: RecordIx| self.draws.gist.bits_of(it.into(), self.passes.into());
             let mut drawn: Vec<(u64, RecordIx)> = open.iter().map(|it| (draw(*it), *it)).collect();
             if pass.gists > 0 {
                 drawn.select_nth_unstable(pass.gists - 1);
@@ -144,9 +143,8 @@ impl Store<'_> {
     }
 }
 
-/// Returns a draw as a number that is distributed almost normally: the sum of four even ones, which is the same on any machine.
-pub(in crate::aging) fn normal(draw: Draw) -> f64 {
-    let bits = draw.bits();
+/// Returns the bits of a draw as a number that is distributed almost normally: the sum of four even ones, which is the same on any machine.
+pub(in crate::aging) fn normal(bits: u64) -> f64 {
     let parts = [bits & 0xffff, bits >> 16 & 0xffff, bits >> 32 & 0xffff, bits >> 48];
     let sum: u64 = parts.iter().sum();
     // Four even numbers from 0 to 1 have the mean 2 and the variance 1/3.

@@ -87,13 +87,13 @@ impl Store<'_> {
         let extract = self.numbers.fitted.extract;
         let draws = self.draws.event.clone();
         let at = u64::from(session);
-        self.release(|it| draws.nth(it.into(), at).unit() >= extract);
+        self.release(|it| draws.unit_of(it.into(), at) >= extract);
         let draws = &self.draws.event;
         for (total, folded) in self.folded.iter_mut().enumerate() {
             for (nth, is_folded) in folded.iter_mut().enumerate() {
                 // Facts and changes have draws of their own.
                 let id = u64::MAX - ((total as u64) << 32 | nth as u64);
-                *is_folded &= draws.nth(id, at).unit() < extract;
+                *is_folded &= draws.unit_of(id, at) < extract;
             }
         }
     }

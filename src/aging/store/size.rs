@@ -34,6 +34,8 @@ impl Store<'_> {
     pub(in crate::aging) fn digest(&self) -> u64 {
         let front = [self.passes, self.order];
         let said = front.iter().chain(&self.exact).chain(&self.records);
-        xxh3_64(&said.flat_map(|it| it.to_le_bytes()).collect::<Vec<u8>>())
+        let mut bytes = Vec::with_capacity(4 * (front.len() + self.exact.len() + self.records.len()));
+        said.for_each(|it| bytes.extend_from_slice(&it.to_le_bytes()));
+        xxh3_64(&bytes)
     }
 }

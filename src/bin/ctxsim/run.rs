@@ -9,6 +9,7 @@ use ctxsim::catalog::Catalog;
 use ctxsim::compare::{Cell, Comparison, Load, Plan};
 use ctxsim::diag::Diagnostic;
 use ctxsim::error::Error;
+use ctxsim::report::checkup::github;
 use ctxsim::report::sections::Detail;
 use ctxsim::report::table::Layout;
 use ctxsim::report::{Report, csv, html, json, markdown, rows, table};
@@ -41,7 +42,7 @@ pub(crate) fn run(catalog: &Catalog, args: &RunArgs) -> Result<bool, Error> {
     };
     let catalog = &git::with_revisions(catalog, &named(catalog, &comparison)?)?;
     let plan = Plan::new(catalog, &args.select.of(comparison))?;
-    let mut holds = true;
+    let (mut holds, mut marks) = (true, String::new());
     let text = match args.rows {
         RowsArg::Runs => {
             let mut report = with_progress(|it| plan.report(args.draw.threads(), it))?;
@@ -49,6 +50,9 @@ pub(crate) fn run(catalog: &Catalog, args: &RunArgs) -> Result<bool, Error> {
             for verdict in report.guard_verdicts.iter().filter(|it| !it.holds) {
                 holds = false;
                 anstream::eprintln!("guard failed: {verdict}");
+            }
+            if format == FormatArg::Github {
+                marks = github::marks(&report.guard_verdicts);
             }
             written(&plan, &report, args, format)?
         }
@@ -66,6 +70,7 @@ pub(crate) fn run(catalog: &Catalog, args: &RunArgs) -> Result<bool, Error> {
         RowsArg::Requests | RowsArg::Needs => ledger(&plan, args, format)?,
     };
     output::put(args.output.as_deref(), &text)?;
+    output::print(&marks)?;
     Ok(holds)
 }
 
@@ -104,7 +109,8 @@ fn written(plan: &Plan, report: &Report, args: &RunArgs, format: FormatArg) -> R
             let width = Some(table_width(args.output.as_deref()));
             Ok(table::report(report, Layout { width, detail }))
         }
-        FormatArg::Markdown | FormatArg::Github => Ok(markdown::report(report, detail)),
+        FormatArg::Markdown => Ok(markdown::report(report, detail)),
+        FormatArg::Github => Ok(markdown::summary(report)),
         FormatArg::Html => html::report(report, detail, &pictures::traces(plan, args)?).map_err(unwritable),
         FormatArg::Svg => pictures::chart(plan, report, detail, args),
         FormatArg::Json => json::document(report).map_err(unwritable),

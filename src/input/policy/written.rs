@@ -24,7 +24,6 @@ pub use self::size::*;
 pub use self::stage::*;
 pub use self::summary::*;
 pub use self::template::*;
-use crate::quantity::Decimal;
 
 /// A policy: what part of a growing history the model gets to see.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -103,25 +102,25 @@ pub struct Counter {
 pub enum Code {
     /// Keeps what will be asked, at the level asked: full knowledge of later needs, not the lowest cost.
     Clairvoyant,
-    /// Drops what will never be asked again when that is cheapest, behind the place where that is cheapest: the best schedule in
-    /// hindsight, at these prices.
-    Hindsight(HindsightPrices),
+    /// Drops what will never be asked again when that is cheapest, behind the place where that is cheapest: of several schedules the one that is
+    /// cheapest under the profile's own rules and prices. Keeps everything where none is cheaper than that, and where no profile is asked.
+    Hindsight,
+    /// The same by one schedule: what `hindsight` becomes under a profile. No file can name it.
+    #[serde(skip)]
+    Schedule(ScheduleFor),
 }
 
-/// What a schedule in hindsight is made for; prices are shares of the price of plain input.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields)]
-pub struct HindsightPrices {
+/// What a schedule in hindsight is made for; prices are in any one unit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ScheduleFor {
     /// What a token costs that is read from the cache.
-    pub read: Decimal,
+    pub read: u64,
     /// What a token costs that is written to it, or plain where nothing is billed as written.
-    pub write: Decimal,
-    /// How long entries live after their last use.
-    pub ttl: Duration,
+    pub write: u64,
+    /// How long entries live after their last use, in milliseconds; forever, when silent.
+    pub ttl_ms: Option<u64>,
     /// Whether a clear is taken to write everything behind the stable prefix again, as it does where entries stand at breakpoints alone, and not
-    /// only what stands behind its place; false, when silent.
-    #[serde(default)]
+    /// only what stands behind its place.
     pub rewrites_all: bool,
 }
 

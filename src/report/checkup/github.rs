@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use super::{CheckUp, SnapshotState};
 use crate::diag::Place;
+use crate::report::guards::GuardVerdict;
 
 /// Returns the summary.
 #[must_use]
@@ -42,11 +43,7 @@ pub fn summary(all: &[CheckUp]) -> String {
 /// Returns the commands that mark the lines of files where something failed, for standard output of a workflow's step.
 #[must_use]
 pub fn annotations(all: &[CheckUp]) -> String {
-    let mut text = String::new();
-    for verdict in all.iter().flat_map(|it| &it.verdicts).filter(|it| !it.holds) {
-        let message = format!("{} ({}); guard at {}", verdict.finding(), verdict.on(), verdict.at());
-        let _ = writeln!(text, "{}", annotation(verdict.marked(), &verdict.guard, &message));
-    }
+    let mut text: String = all.iter().map(|it| marks(&it.verdicts)).collect();
     for it in all {
         for snapshot in it.snapshots.iter().filter(|it| !it.holds()) {
             let place = match snapshot.state {
@@ -56,6 +53,17 @@ pub fn annotations(all: &[CheckUp]) -> String {
             let lines = [vec![snapshot.words()], snapshot.lines()].concat();
             let _ = writeln!(text, "{}", annotation(&place, "Numbers moved", &lines.join("\n")));
         }
+    }
+    text
+}
+
+/// Returns the commands that mark the lines where guards are broken.
+#[must_use]
+pub fn marks(verdicts: &[GuardVerdict]) -> String {
+    let mut text = String::new();
+    for verdict in verdicts.iter().filter(|it| !it.holds) {
+        let message = format!("{} ({}); guard at {}", verdict.finding(), verdict.on(), verdict.at());
+        let _ = writeln!(text, "{}", annotation(verdict.marked(), &verdict.guard, &message));
     }
     text
 }

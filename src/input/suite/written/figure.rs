@@ -20,6 +20,9 @@ pub struct Figure {
     pub policy: String,
     /// The scenario.
     pub scenario: String,
+    /// The profile; the first of the suite, when silent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub profile: Option<String>,
     /// The number's place in a run of the JSON report, as in `aging.final.mean`.
     pub metric: String,
     /// The policy whose same number is taken off.

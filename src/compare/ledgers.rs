@@ -1,0 +1,69 @@
+//! What lies below the numbers of a plan's runs: rows, trials and probes, run by run.
+
+use std::sync::Arc;
+
+use super::{Cell, Load, Plan, Progress};
+use crate::error::Error;
+use crate::ledger::Rows;
+use crate::measure::Tally;
+use crate::measure::probe::Probe;
+use crate::measure::trial::Trial;
+
+impl Plan {
+    /// Runs every conversation and returns its trials, run by run; other scenarios have none.
+    ///
+    /// # Errors
+    /// What [`Plan::open`] says, of all scenarios.
+    pub fn trials(
+        &self,
+        threads: Option<usize>,
+        progress: Progress<'_>,
+    ) -> Result<Vec<(Cell, Vec<Trial>)>, Error> {
+        self.each(threads, progress, Load::trials).map(numbered)
+    }
+
+    /// Runs every scenario with drawn needs and returns what each trial came to, run by run; others have none.
+    ///
+    /// # Errors
+    /// What [`Plan::open`] says, of all scenarios.
+    pub fn drawn(
+        &self,
+        threads: Option<usize>,
+        progress: Progress<'_>,
+    ) -> Result<Vec<(Cell, Vec<Tally>)>, Error> {
+        self.each(threads, progress, Load::drawn).map(numbered)
+    }
+
+    /// Runs everything and keeps the rows, run by run; runs that share a simulation share its rows. Conversations have
+    /// none, and what has drawn needs has those of its first trial.
+    ///
+    /// # Errors
+    /// What [`Plan::open`] says, of all scenarios.
+    pub fn rows(
+        &self,
+        threads: Option<usize>,
+        progress: Progress<'_>,
+    ) -> Result<Vec<(Cell, Arc<Rows>)>, Error> {
+        self.each(threads, progress, Load::rows).map(numbered)
+    }
+
+    /// Runs every conversation and returns its probes, run by run; other scenarios have none.
+    ///
+    /// # Errors
+    /// What [`Plan::open`] says, of all scenarios.
+    pub fn probes(
+        &self,
+        threads: Option<usize>,
+        progress: Progress<'_>,
+    ) -> Result<Vec<(Cell, Vec<Probe>)>, Error> {
+        self.each(threads, progress, Load::probes).map(numbered)
+    }
+}
+
+/// Puts what all loads came to together, each cell with its load.
+fn numbered<T>(of_loads: Vec<Vec<(Cell, T)>>) -> Vec<(Cell, T)> {
+    let with_load = |(scenario, of_load): (usize, Vec<(Cell, T)>)| {
+        of_load.into_iter().map(move |(cell, it)| (Cell { scenario, ..cell }, it))
+    };
+    of_loads.into_iter().enumerate().flat_map(with_load).collect()
+}

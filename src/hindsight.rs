@@ -1,0 +1,90 @@
+//! The best schedule in hindsight under a profile's own rules: several are played, and the cheapest is taken.
+//!
+//! A schedule is made for a simple cache (`builtin/schedule.rs`), and a provider's may differ: entries at marks alone, steps, smallest prefixes, prices by length. So
+//! each candidate is played as any policy is, and billed. Keeping everything is one of them, so none that is dearer than that is ever taken.
+
+use std::borrow::Cow;
+
+use crate::engine::{self, CompiledPolicy};
+use crate::input::policy::{Code, ScheduleFor};
+use crate::input::profile::written::RecoveryPrice;
+use crate::input::{CacheRules, Limits, Policy, Profile};
+use crate::ledger::Sums;
+use crate::price::{Costs, PriceRows};
+use crate::timeline::Timeline;
+
+/// Returns a policy as it runs on a timeline under a profile with these limits: where it is `hindsight`, with the schedule that is cheapest there.
+#[must_use]
+pub fn under<'p>(
+    policy: &'p Policy,
+    timeline: &Timeline,
+    profile: &Profile,
+    limits: &Limits,
+) -> Cow<'p, Policy> {
+    match policy.code {
+        Some(Code::Hindsight) => {
+            Cow::Owned(policy.clone().with_code(code(policy, timeline, profile, limits)))
+        }
+        _ => Cow::Borrowed(policy),
+    }
+}
+
+/// Returns the code that a policy runs on a timeline under a profile with these limits.
+#[must_use]
+pub fn code(policy: &Policy, timeline: &Timeline, profile: &Profile, limits: &Limits) -> Option<Code> {
+    if policy.code != Some(Code::Hindsight) {
+        return policy.code;
+    }
+    let compiled = CompiledPolicy::new(timeline, policy, limits);
+    let schedules = candidates(profile).into_iter().map(|it| Some(Code::Schedule(it)));
+    let all = std::iter::once(policy.code).chain(schedules);
+    let billed = all.map(|code| (played(timeline, compiled.clone().with_code(code), profile, limits), code));
+    // The first of equals, so that nothing is dropped for nothing.
+    billed.min_by(|(one, _), (other, _)| one.0.cmp(&other.0).then(one.1.total_cmp(&other.1)))?.1
+}
+
+/// Returns what schedules are made for: each price of what is written, with the lifetime that it buys, where entries are dense and where they are not.
+fn candidates(profile: &Profile) -> Vec<ScheduleFor> {
+    let rates = profile.prices.usual();
+    let ttl_ms = lifetimes(&profile.cache);
+    let writes = [Some((rates.input, ttl_ms[0])), rates.write(0).zip(Some(ttl_ms[0]))];
+    let writes = writes.into_iter().chain([rates.write(1).zip(Some(ttl_ms[1]))]).flatten();
+    let mut all = Vec::new();
+    for (write, ttl_ms) in writes {
+        for rewrites_all in [false, true] {
+            let made_for = ScheduleFor { read: rates.read().0, write: write.0, ttl_ms, rewrites_all };
+            if !all.contains(&made_for) {
+                all.push(made_for);
+            }
+        }
+    }
+    all
+}
+
+/// Returns how long entries live, by class, in milliseconds.
+fn lifetimes(rules: &CacheRules) -> [Option<u64>; 2] {
+    match rules.plain() {
+        CacheRules::Breakpoints(it) => [it.ttl_ms[0].or(it.ttl_ms[1]), it.ttl_ms[1].or(it.ttl_ms[0])],
+        rules => [rules.ttl_ms(); 2],
+    }
+}
+
+/// Plays and bills a candidate: how many turns are missing at its end, and US dollars.
+fn played(
+    timeline: &Timeline,
+    compiled: CompiledPolicy<'_>,
+    profile: &Profile,
+    limits: &Limits,
+) -> (u32, f64) {
+    let mut sink: (Sums, PriceRows) = Default::default();
+    let recovery = match profile.assumptions.recovery {
+        RecoveryPrice::Flat => compiled.recovery().under(None),
+        RecoveryPrice::Requests => compiled.recovery(),
+    };
+    let sinks = std::slice::from_mut(&mut sink);
+    let outcome = engine::simulate_each(timeline, &compiled, &[recovery], limits, &profile.cache, sinks);
+    let (sums, rows) = sink;
+    let costs = Costs::new(&sums, Some(&rows.into()), outcome.limit_violations, profile);
+    let missing = outcome.turns_requested.saturating_sub(outcome.turns_completed);
+    (missing, costs.total().unwrap_or(f64::INFINITY))
+}

@@ -1,0 +1,142 @@
+//! Which scenarios share a table: folders, recorded sessions, sums, and the single ones.
+
+use indexmap::{IndexMap, IndexSet};
+
+use super::Detail;
+use crate::report::{ALL, Report, distinct, numbers};
+
+/// Up to so many scenarios are shown beside their sum.
+const FEW_SCENARIOS: usize = 3;
+
+/// A group of scenarios.
+pub(super) struct Group<'r> {
+    pub(super) title: String,
+    pub(super) scenarios: Vec<&'r str>,
+    pub(super) under: Under<'r>,
+    pub(super) is_part: bool,
+}
+
+/// Under which profiles a group ran.
+#[derive(Clone, Copy)]
+pub(super) enum Under<'r> {
+    /// Under each profile of the report, one table each.
+    Each,
+    /// Under one.
+    One(&'r str),
+    /// Each scenario under its own model's.
+    Own,
+}
+
+impl Report {
+    /// Returns groups of scenarios with their titles.
+    pub(super) fn groups(&self, detail: Detail) -> Vec<Group<'_>> {
+        // Loads with planted facts have tables of their own.
+        let shown = self.runs.iter().filter(|it| it.retention.is_none() && it.aging.is_none());
+        let scenarios = distinct(shown.map(|it| it.scenario.as_str()));
+        if scenarios.is_empty() {
+            return Vec::new();
+        }
+        let recorded: IndexSet<&str> = self.sessions.iter().map(|it| it.name.as_str()).collect();
+        let (mut sessions, others): (Vec<&str>, Vec<&str>) = match self.sums.is_empty() {
+            true => scenarios.iter().partition(|it| recorded.contains(**it)),
+            false => (Vec::new(), Vec::new()),
+        };
+        let mut groups = Vec::new();
+        let mut singles: Vec<&str> = Vec::new();
+        let is_whole = detail == Detail::Scenarios;
+        if !self.sums.is_empty() {
+            groups.push(self.group(ALL, scenarios.clone()));
+            if scenarios.len() > 1 && (is_whole || scenarios.len() <= FEW_SCENARIOS) {
+                singles.clone_from(&scenarios);
+            }
+        } else if sessions.len() > 1 {
+            groups.extend(self.groups_of_sessions(&sessions));
+            singles.extend(sessions.iter().filter(|_| is_whole));
+            sessions.clear();
+        }
+        let rest: Vec<&str> =
+            scenarios.into_iter().filter(|it| others.contains(it) || sessions.contains(it)).collect();
+        for name in distinct(rest.iter().map(|it| folder(it))) {
+            let members: Vec<&str> = rest.iter().copied().filter(|it| folder(it) == name).collect();
+            if is_whole && members.len() > 1 {
+                singles.extend(&members);
+            }
+            groups.push(self.group(name, members));
+        }
+        for name in singles {
+            groups.push(Group { is_part: true, ..self.group(name, vec![name]) });
+        }
+        groups
+    }
+
+    /// Makes a group of scenarios; one of a single scenario is called by it.
+    fn group<'r>(&self, title: &str, scenarios: Vec<&'r str>) -> Group<'r> {
+        let title = match scenarios.as_slice() {
+            [only] => (*only).to_owned(),
+            all => format!("{title} ({}, {})", numbers::counted(all.len(), "scenario"), self.turns_of(all)),
+        };
+        Group { title, scenarios, under: Under::Each, is_part: false }
+    }
+
+    /// Returns recorded sessions as one group, and by model where each runs under its own model's profile; those that run
+    /// under several profiles are a group by themselves.
+    fn groups_of_sessions<'r>(&'r self, sessions: &[&'r str]) -> Vec<Group<'r>> {
+        let mut profiles: IndexMap<&str, IndexSet<&str>> = IndexMap::new();
+        for run in &self.runs {
+            profiles.entry(&run.scenario).or_default().insert(&run.profile);
+        }
+        let mut by_profile: IndexMap<&str, Vec<&str>> = IndexMap::new();
+        let (mut under_one, mut under_several) = (Vec::new(), Vec::new());
+        for session in sessions {
+            let of_it = &profiles[session];
+            match of_it.first().filter(|_| of_it.len() == 1) {
+                Some(profile) => {
+                    under_one.push(*session);
+                    by_profile.entry(profile).or_default().push(*session);
+                }
+                None => under_several.push(*session),
+            }
+        }
+        by_profile.sort_by(|_, one, _, other| other.len().cmp(&one.len()));
+        let mut groups = Vec::new();
+        match by_profile.first() {
+            Some((profile, _)) if by_profile.len() == 1 => {
+                groups.push(self.group_of_sessions(under_one, Under::One(profile), false));
+            }
+            Some(_) => {
+                groups.push(self.group_of_sessions(under_one, Under::Own, false));
+                let parts = by_profile.into_iter();
+                groups.extend(
+                    parts.map(|(profile, of_it)| self.group_of_sessions(of_it, Under::One(profile), true)),
+                );
+            }
+            None => {}
+        }
+        if !under_several.is_empty() {
+            groups.push(self.group_of_sessions(under_several, Under::Each, false));
+        }
+        groups
+    }
+
+    fn group_of_sessions<'r>(&self, sessions: Vec<&'r str>, under: Under<'r>, is_part: bool) -> Group<'r> {
+        let title = format!("{} ({})", numbers::counted(sessions.len(), "session"), self.turns_of(&sessions));
+        Group { title, scenarios: sessions, under, is_part }
+    }
+
+    /// Returns the user turns of some scenarios, as people read them.
+    fn turns_of(&self, scenarios: &[&str]) -> String {
+        let n_turns: u32 = scenarios.iter().filter_map(|it| self.turns(it)).sum();
+        numbers::counted(n_turns as usize, "turn")
+    }
+
+    /// Returns the user turns of a scenario.
+    fn turns(&self, scenario: &str) -> Option<u32> {
+        let run = self.runs.iter().find(|it| it.scenario == scenario)?;
+        Some(run.tally.outcome.turns_requested)
+    }
+}
+
+/// Returns the first part of a scenario's path; a name without a folder stands for itself.
+fn folder(scenario: &str) -> &str {
+    scenario.split('/').next().unwrap_or(scenario)
+}
