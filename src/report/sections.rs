@@ -201,7 +201,7 @@ impl Report {
         let unknown = self
             .runs
             .iter()
-            .filter(|it| !it.tally.has_needs && it.retention.is_none() && it.aging.is_none())
+            .filter(|it| !it.tally.has_needs && !it.has_tables_of_its_own())
             .map(|it| it.scenario.as_str());
         let names = distinct(unknown).join(", ");
         (!names.is_empty()).then(|| {
@@ -212,7 +212,7 @@ impl Report {
     /// Returns groups of scenarios with their titles.
     fn groups(&self, detail: Detail) -> Vec<Group<'_>> {
         // Loads with planted facts have tables of their own.
-        let shown = self.runs.iter().filter(|it| it.retention.is_none() && it.aging.is_none());
+        let shown = self.runs.iter().filter(|it| !it.has_tables_of_its_own());
         let scenarios = distinct(shown.map(|it| it.scenario.as_str()));
         if scenarios.is_empty() {
             return Vec::new();

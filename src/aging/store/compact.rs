@@ -3,8 +3,8 @@
 use super::Store;
 use crate::aging::graph::{FactIx, RecordIx};
 use crate::aging::rules::Pass;
+use crate::aging::similar::normal;
 use crate::input::policy::Compaction;
-use crate::rng::Draw;
 
 impl Store<'_> {
     /// Makes the summary anew from itself and a session, or, without one, from itself alone.
@@ -142,13 +142,4 @@ impl Store<'_> {
         open.iter().for_each(|it| self.has_gist[*it as usize] = true);
         self.records = open;
     }
-}
-
-/// Returns a draw as a number that is distributed almost normally: the sum of four even ones, which is the same on any machine.
-pub(in crate::aging) fn normal(draw: Draw) -> f64 {
-    let bits = draw.bits();
-    let parts = [bits & 0xffff, bits >> 16 & 0xffff, bits >> 32 & 0xffff, bits >> 48];
-    let sum: u64 = parts.iter().sum();
-    // Four even numbers from 0 to 1 have the mean 2 and the variance 1/3.
-    (sum as f64 / 65_535.0 - 2.0) * 1.732_050_807_568_877_2
 }
