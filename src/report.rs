@@ -371,7 +371,13 @@ fn sums(runs: &[Run]) -> Vec<Run> {
                     }
                 }
                 None => {
-                    sums.push(Run { scenario: ALL.to_owned(), retention: None, aging: None, runner: None, ..run.clone() });
+                    sums.push(Run {
+                        scenario: ALL.to_owned(),
+                        retention: None,
+                        aging: None,
+                        runner: None,
+                        ..run.clone()
+                    });
                 }
             }
         }

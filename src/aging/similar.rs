@@ -2,9 +2,13 @@
 
 use crate::rng::Draw;
 
-/// Returns a draw as a number that is distributed almost normally: the sum of four even ones, which is the same on any machine.
+/// Returns a draw as a number that is distributed almost normally.
 pub(crate) fn normal(draw: Draw) -> f64 {
-    let bits = draw.bits();
+    normal_of(draw.bits())
+}
+
+/// Returns 64 random bits as such a number: the sum of four even ones, which is the same on any machine.
+pub(crate) fn normal_of(bits: u64) -> f64 {
     let parts = [bits & 0xffff, bits >> 16 & 0xffff, bits >> 32 & 0xffff, bits >> 48];
     let sum: u64 = parts.iter().sum();
     // Four even numbers from 0 to 1 have the mean 2 and the variance 1/3.

@@ -115,7 +115,8 @@ impl Entry {
     /// Returns whether it may have trials: what a recording needs is not known before it is read.
     pub(super) fn may_have_trials(&self) -> bool {
         use scenario::Load::{Aging, Chats, Conversation};
-        matches!(self.spec.load, Conversation(_) | Aging(_) | Chats(_)) || self.spec.recovery == RecoveryMode::Sampled
+        matches!(self.spec.load, Conversation(_) | Aging(_) | Chats(_))
+            || self.spec.recovery == RecoveryMode::Sampled
     }
 
     /// Returns the profiles that the scenario is made for, of those that are named.

@@ -183,7 +183,10 @@ struct Inputs<'a> {
 
 /// Lays a problem of how many trials there are at the argument that says so.
 fn blame_trials(problem: &mut Diagnostic) {
-    if matches!(problem.place.field.as_str(), "load.conversation.trials" | "load.aging.trials" | "load.chats.trials" | "trials") {
+    if matches!(
+        problem.place.field.as_str(),
+        "load.conversation.trials" | "load.aging.trials" | "load.chats.trials" | "trials"
+    ) {
         problem.place = Place { file: "--trials".to_owned(), ..Place::default() };
     }
 }

@@ -301,5 +301,6 @@ fn origin_of(scenario: &Loaded<ScenarioFile>, path: &str, field: &'static str) -
 
 /// Says that a file that a field of a scenario names is not beside it.
 fn missing(path: &str, field: &'static str) -> Diagnostic {
-    Diagnostic::at("recording-missing", field, format!("there is no `{path}` beside the scenario")).help("write a path relative to the scenario's own folder")
+    Diagnostic::at("recording-missing", field, format!("there is no `{path}` beside the scenario"))
+        .help("write a path relative to the scenario's own folder")
 }

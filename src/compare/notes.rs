@@ -33,7 +33,10 @@ impl Load {
         let (written, others): (Vec<_>, Vec<_>) =
             self.policies.iter().filter(|it| it.runner.is_some()).partition(|it| self.is_written_by(it));
         let nothing = others.iter().map(|it| {
-            format!("{}: nothing is said here that is asked for, so `{}` is played without its runner.", self.name, it.name)
+            format!(
+                "{}: nothing is said here that is asked for, so `{}` is played without its runner.",
+                self.name, it.name
+            )
         });
         let has_events = self.workload.aging().is_some_and(|it| !it.events().is_empty());
         let unreached = (has_events && !written.is_empty()).then(|| {

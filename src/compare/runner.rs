@@ -134,7 +134,8 @@ impl Load {
     pub fn runner_logs(&self) -> Vec<(Cell, Chats, Log)> {
         let chats = self.chats(0);
         let player = Player { chats: &chats, numbers: self.runner_numbers() };
-        let cells = self.cells().filter(|it| it.profile == 0 && self.is_written_by(&self.policies[it.policy]));
+        let cells =
+            self.cells().filter(|it| it.profile == 0 && self.is_written_by(&self.policies[it.policy]));
         cells.map(|it| (it, chats.clone(), player.play(self.policies[it.policy].runner.as_ref()))).collect()
     }
 

@@ -217,8 +217,7 @@ pub fn flips(orderings: &[Ordering]) -> Grid {
         let cells = [number(first.declared), at(Wins::Entries), at(Wins::Open), at(Wins::Document)];
         rows.push(names.into_iter().chain(cells).collect());
     }
-    let columns =
-        ["number", "type", "against", "declared", "entries win at", "open at", "document wins at"];
+    let columns = ["number", "type", "against", "declared", "entries win at", "open at", "document wins at"];
     Grid {
         title: "Where the order of the runners flips".to_owned(),
         columns: columns.map(str::to_owned).to_vec(),
@@ -256,7 +255,8 @@ fn beside(runs: &[Written<'_>]) -> Option<Grid> {
             let ratio = |own: u64, base: u64| format!("{:.1}×", base as f64 / own.max(1) as f64);
             let less = |own: u64, base: u64| percent(1.0 - own as f64 / base.max(1) as f64);
             let overall = |it: &Summary| it.accuracy.get("overall").map(|it| it.mean);
-            let share = overall(own).zip(overall(base)).filter(|it| it.1 > 0.0).map(|it| percent(it.0 / it.1));
+            let share =
+                overall(own).zip(overall(base)).filter(|it| it.1 > 0.0).map(|it| percent(it.0 / it.1));
             rows.push(vec![
                 named(&run.policy, runs),
                 named(&other.policy, runs),

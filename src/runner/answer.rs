@@ -25,7 +25,9 @@ struct Draws {
 /// Answers what is asked of a user by now.
 pub(super) fn due(desk: &mut Desk<'_, '_>) {
     let user = desk.user;
-    while let Some(question) = user.questions.get(desk.state.n_asked).filter(|it| it.after <= desk.state.session) {
+    while let Some(question) =
+        user.questions.get(desk.state.n_asked).filter(|it| it.after <= desk.state.session)
+    {
         let nth = desk.state.n_asked;
         desk.state.n_asked += 1;
         answer(desk, question, nth);
@@ -160,9 +162,10 @@ fn abstains(
 ) -> Result<(), Option<Loss>> {
     let numbers = &desk.rules.numbers.r#use;
     let reads = desk.rules.spec.is_some();
-    let takes_near = question.near.iter().any(|it| {
-        reading.has(*it) && draws.uses.nth((*it).into(), 0).unit() < numbers.takes_near
-    });
+    let takes_near = question
+        .near
+        .iter()
+        .any(|it| reading.has(*it) && draws.uses.nth((*it).into(), 0).unit() < numbers.takes_near);
     let invents = draws.own.nth(1, 0).unit() < numbers.invents;
     if reads && (takes_near || invents) { Err(None) } else { Ok(()) }
 }
@@ -178,10 +181,9 @@ fn is_dated(desk: &Desk<'_, '_>, fact: FactIx, draws: &Draws) -> bool {
 /// Returns what lost a fact that was not read.
 fn where_lost(desk: &Desk<'_, '_>, fact: FactIx) -> Loss {
     let vault = desk.service.vault(desk.user_ix);
-    let in_entry = vault.entries.iter().any(|it| it.facts.contains(&fact));
-    let in_shard = vault.shards.iter().any(|it| it.facts.contains(&fact));
+    let holders = vault.holders(fact);
     let is_alone = desk.rules.spec.as_ref().is_some_and(|it| it.search.document_alone);
-    match (in_entry || in_shard, is_alone) {
+    match (!holders.entries.is_empty() || !holders.shards.is_empty(), is_alone) {
         (false, _) => Loss::Write,
         (true, true) => Loss::Store,
         (true, false) => Loss::Read,

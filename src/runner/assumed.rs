@@ -399,7 +399,8 @@ fn change(tree: &mut Value, name: &str, value: f64, problems: &mut Problems) {
 /// Returns whether a number is a probability rather than a margin, a time or a ratio.
 #[must_use]
 pub(super) fn is_probability(name: &str) -> bool {
-    let is_ratio = ["margin", "_ms", "per_token", "per_word", "per_message"].iter().any(|it| name.contains(it));
+    let is_ratio =
+        ["margin", "_ms", "per_token", "per_word", "per_message"].iter().any(|it| name.contains(it));
     !is_ratio && !name.starts_with("sizes.")
 }
 
@@ -441,7 +442,8 @@ mod tests {
 
     #[test]
     fn every_wrong_change_is_told_at_once() {
-        let changes = [("document.kept", 0.5), ("use.states", 1.5), ("entries.words", 1.5), ("model.request_ms", -1.0)];
+        let changes =
+            [("document.kept", 0.5), ("use.states", 1.5), ("entries.words", 1.5), ("model.request_ms", -1.0)];
         let changes = changes.iter().map(|it| (it.0.to_owned(), it.1)).collect();
         let codes: Vec<&str> = check(&changes).iter().map(|it| it.code).collect();
 

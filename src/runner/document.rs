@@ -103,8 +103,7 @@ impl Document {
         let Some(section) = self.section(news.section) else { return };
         let holds = Holds::Statement { subject: news.subject, fact: news.fact };
         if let Some(same) = self.items.iter_mut().find(|it| it.holds == holds) {
-            same.references = same.references.saturating_add(1);
-            same.session = now;
+            same.again(now);
             return;
         }
         let mut references = 1;
@@ -119,10 +118,7 @@ impl Document {
     /// Notes that something is said again that stands in it already.
     pub fn mention(&mut self, subject_of: FactIx, now: u32) {
         for it in self.items.iter_mut().filter(|it| subject(it) == Some(subject_of)) {
-            it.references = it.references.saturating_add(1);
-            if it.section != Section::Timeline {
-                it.session = now;
-            }
+            it.again(now);
         }
     }
 
@@ -171,6 +167,16 @@ impl Document {
     /// Returns the place behind a section's last line.
     fn end_of(&self, section: Section) -> usize {
         self.items.partition_point(|it| it.section <= section)
+    }
+}
+
+impl Item {
+    /// Notes that it is said again; what stands in the timeline keeps its place there.
+    fn again(&mut self, now: u32) {
+        self.references = self.references.saturating_add(1);
+        if self.section != Section::Timeline {
+            self.session = now;
+        }
     }
 }
 

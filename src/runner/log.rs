@@ -125,7 +125,8 @@ impl Log {
     /// Returns how many calls of a kind there were in a phase.
     #[must_use]
     pub fn calls(&self, phase: Phase, call: ServiceCall) -> u64 {
-        let is_one = |it: &&Event| it.phase == phase && matches!(it.what, What::Call(kind, _) if kind == call);
+        let is_one =
+            |it: &&Event| it.phase == phase && matches!(it.what, What::Call(kind, _) if kind == call);
         self.events.iter().filter(is_one).count() as u64
     }
 

@@ -59,7 +59,7 @@ impl Player<'_> {
         let rules = Rules::new(spec, self.numbers);
         let runner = runner(spec);
         let users = &self.chats.users;
-        let mut service = Service::new(&rules.service, users.len());
+        let mut service = Service::new(&rules.service, users);
         let mut log = Log { storage: vec![Storage::default(); self.chats.n_sessions()], ..Log::default() };
         let mut states: Vec<desk::State> =
             (0..users.len()).map(|user| desk::State::new(self.chats, user, &rules)).collect();
@@ -67,7 +67,8 @@ impl Player<'_> {
             desk(user, state, &mut service, &rules, &mut log, self.chats).note(0, What::Initialised);
         }
         // Whoever's clock stands earliest goes on, so that writes reach the one indexer nearly in order.
-        let is_left = |user: usize, state: &desk::State| (state.session as usize) < users[user].sessions.len();
+        let is_left =
+            |user: usize, state: &desk::State| (state.session as usize) < users[user].sessions.len();
         while let Some(user) = (0..users.len())
             .filter(|it| is_left(*it, &states[*it]))
             .min_by_key(|it| (states[*it].now_ms, *it))

@@ -1,6 +1,7 @@
 //! A memory service: what it holds for each user, when a search finds it, and what a call takes.
 
 use super::assumed::ServiceSpec;
+use super::chats::User;
 use super::document::Document;
 use crate::aging::graph::FactIx;
 
@@ -37,8 +38,27 @@ pub struct Vault {
     pub entries: Vec<Entry>,
     /// The versions of the document, in order.
     pub shards: Vec<Shard>,
+    /// By fact: what holds it.
+    holders: Vec<Holders>,
     /// When everything written can be found.
     consistent_ms: u64,
+}
+
+/// What holds a fact, by its place.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Holders {
+    /// Entries.
+    pub entries: Vec<usize>,
+    /// Versions of the document.
+    pub shards: Vec<usize>,
+}
+
+impl Vault {
+    /// Returns what holds a fact.
+    #[must_use]
+    pub fn holders(&self, fact: FactIx) -> &Holders {
+        &self.holders[fact as usize]
+    }
 }
 
 /// A memory service.
@@ -54,8 +74,10 @@ pub struct Service<'a> {
 impl<'a> Service<'a> {
     /// Opens a service for some users.
     #[must_use]
-    pub fn new(spec: &'a ServiceSpec, n_users: usize) -> Self {
-        Self { spec, vaults: vec![Vault::default(); n_users], busy: Vec::new() }
+    pub fn new(spec: &'a ServiceSpec, users: &[User]) -> Self {
+        let vault =
+            |it: &User| Vault { holders: vec![Holders::default(); it.graph.facts.len()], ..Vault::default() };
+        Self { spec, vaults: users.iter().map(vault).collect(), busy: Vec::new() }
     }
 
     /// Returns what it holds for a user: no other user's calls reach it.
@@ -67,14 +89,19 @@ impl<'a> Service<'a> {
     /// Adds an entry.
     pub fn add_entry(&mut self, user: usize, session: u32, facts: Vec<FactIx>, words: u64, now_ms: u64) {
         let visible_ms = self.index(user, now_ms);
-        self.vaults[user].entries.push(Entry { session, facts, words, visible_ms });
+        let vault = &mut self.vaults[user];
+        facts.iter().for_each(|it| vault.holders[*it as usize].entries.push(vault.entries.len()));
+        vault.entries.push(Entry { session, facts, words, visible_ms });
     }
 
     /// Adds a version of the document.
     pub fn put_context(&mut self, user: usize, session: u32, document: &Document, now_ms: u64) {
         let visible_ms = self.index(user, now_ms);
-        let (facts, words) = (document.facts().collect(), document.words());
-        self.vaults[user].shards.push(Shard { session, facts, words, visible_ms });
+        let facts: Vec<FactIx> = document.facts().collect();
+        let words = document.words();
+        let vault = &mut self.vaults[user];
+        facts.iter().for_each(|it| vault.holders[*it as usize].shards.push(vault.shards.len()));
+        vault.shards.push(Shard { session, facts, words, visible_ms });
     }
 
     /// Returns how long a user waits until everything written can be found.

@@ -170,7 +170,8 @@ impl Observed {
     pub fn less(&self, other: &Self) -> IndexMap<&'static str, Statistic> {
         let of = |name: &'static str| {
             let pairs = self.accuracy.iter().zip(&other.accuracy);
-            let values: Vec<f64> = pairs.filter_map(|(one, two)| Some(one.get(name)? - two.get(name)?)).collect();
+            let values: Vec<f64> =
+                pairs.filter_map(|(one, two)| Some(one.get(name)? - two.get(name)?)).collect();
             Some((name, Statistic::new(values.into_iter())?))
         };
         Self::names().filter_map(of).collect()
@@ -235,10 +236,8 @@ impl Summary {
 
 impl ModelCalls {
     fn new(log: &Log, numbers: &Numbers) -> Self {
-        let mut all = Self {
-            by_role: ModelRole::ALL.iter().map(|it| (it.name(), 0)).collect(),
-            ..Self::default()
-        };
+        let mut all =
+            Self { by_role: ModelRole::ALL.iter().map(|it| (it.name(), 0)).collect(), ..Self::default() };
         for event in &log.events {
             if let What::Model { role, said, document_words, output, .. } = event.what {
                 *all.by_role.entry(role.name()).or_default() += 1;

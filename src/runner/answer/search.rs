@@ -1,7 +1,7 @@
 //! What one pass of a search finds, and what has been read.
 
 use crate::aging::graph::FactIx;
-use crate::aging::similar::{best, normal};
+use crate::aging::similar::{best, normal_of};
 use crate::input::policy::Found;
 use crate::rng::Stream;
 use crate::runner::chats::Question;
@@ -62,34 +62,6 @@ impl Reading {
     }
 }
 
-/// What a question is like: the facts that it needs in any version, and those that are near.
-struct Wanted {
-    /// By fact: which of the needed things it is about, from 1; 0 for none.
-    subjects: Vec<u32>,
-    n_subjects: u32,
-}
-
-impl Wanted {
-    fn new(desk: &Desk<'_, '_>, question: &Question) -> Self {
-        let graph = &desk.user.graph;
-        let mut subjects = vec![0; graph.facts.len()];
-        let mut n_subjects = 0;
-        for need in &question.needs {
-            n_subjects += 1;
-            graph.chain(*need).for_each(|it| subjects[it as usize] = n_subjects);
-        }
-        Self { subjects, n_subjects }
-    }
-
-    /// Returns the share of the needed things that some facts are about.
-    fn share(&self, facts: &[FactIx]) -> f64 {
-        let mut seen = vec![false; self.n_subjects as usize + 1];
-        facts.iter().for_each(|it| seen[self.subjects[*it as usize] as usize] = true);
-        let n = seen.iter().skip(1).filter(|it| **it).count();
-        n as f64 / f64::from(self.n_subjects.max(1))
-    }
-}
-
 /// Searches once; returns the words of what is new. What was found before is not found again.
 pub(super) fn pass(
     desk: &Desk<'_, '_>,
@@ -100,28 +72,19 @@ pub(super) fn pass(
 ) -> u64 {
     let vault = desk.service.vault(desk.user_ix);
     let now_ms = desk.state.now_ms;
-    let numbers = &desk.rules.numbers.search;
-    // An entry about an older version is about the same thing.
-    let wanted = Wanted::new(desk, question);
-    let share = |facts: &[FactIx]| wanted.share(facts);
-    let is_near = |facts: &[FactIx]| facts.iter().any(|it| question.near.contains(it));
-    let noise = |kind: u64, at: usize| normal(draws.nth(2 + kind + 2 * u64::from(nth), at as u64));
-    let entries = vault.entries.iter().enumerate().filter(|(at, it)| {
-        it.visible_ms <= now_ms && !reading.entries.contains(at)
-    });
-    let scored = entries.map(|(at, it)| {
-        let margin = match (share(&it.facts) > 0.0, is_near(&it.facts)) {
-            (true, _) => numbers.entry_margin,
-            (false, true) => numbers.near_margin,
-            (false, false) => 0.0,
-        };
-        (noise(0, at) + margin, at)
-    });
+    let [entry_margins, shard_margins] = margins(desk, question);
+    // One draw of many parts: the n-th part is of the n-th entry, or version, whatever else there is.
+    let noisy = |kind: u64, margins: Vec<f64>| {
+        let mut draw = draws.nth(2 + kind, nth.into());
+        margins.into_iter().map(move |it| it + normal_of(draw.next_bits())).enumerate()
+    };
+    let open =
+        |(at, _): &(usize, f64)| vault.entries[*at].visible_ms <= now_ms && !reading.entries.contains(at);
+    let scored = noisy(0, entry_margins).filter(open).map(|(at, score)| (score, at));
     let entries = best(scored.collect(), count(found.entries));
-    let shards = vault.shards.iter().enumerate().filter(|(at, it)| {
-        it.visible_ms <= now_ms && !reading.shards.contains(at)
-    });
-    let scored = shards.map(|(at, it)| (noise(1, at) + numbers.shard_margin * share(&it.facts), at));
+    let open =
+        |(at, _): &(usize, f64)| vault.shards[*at].visible_ms <= now_ms && !reading.shards.contains(at);
+    let scored = noisy(1, shard_margins).filter(open).map(|(at, score)| (score, at));
     let shards = best(scored.collect(), count(found.shards));
     let mut words = 0;
     for at in entries {
@@ -135,6 +98,33 @@ pub(super) fn pass(
         reading.shards.push(at);
     }
     words
+}
+
+/// Returns by how much each entry and each version of the document is more like a question than any other.
+fn margins(desk: &Desk<'_, '_>, question: &Question) -> [Vec<f64>; 2] {
+    let vault = desk.service.vault(desk.user_ix);
+    let numbers = &desk.rules.numbers.search;
+    let mut of_entries = vec![0.0; vault.entries.len()];
+    let mut of_shards = vec![0.0; vault.shards.len()];
+    for near in &question.near {
+        vault.holders(*near).entries.iter().for_each(|it| of_entries[*it] = numbers.near_margin);
+    }
+    let share = numbers.shard_margin / question.needs.len().max(1) as f64;
+    let mut seen = vec![usize::MAX; vault.shards.len()];
+    for (nth, need) in question.needs.iter().enumerate() {
+        // What says an older version is about the same thing.
+        for version in desk.user.graph.chain(*need) {
+            let holders = vault.holders(version);
+            holders.entries.iter().for_each(|it| of_entries[*it] = numbers.entry_margin);
+            for at in &holders.shards {
+                if seen[*at] != nth {
+                    seen[*at] = nth;
+                    of_shards[*at] += share;
+                }
+            }
+        }
+    }
+    [of_entries, of_shards]
 }
 
 fn count(n: u64) -> usize {

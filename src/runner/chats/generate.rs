@@ -77,8 +77,7 @@ impl Writer<'_> {
         let workload = &self.numbers.workload;
         let earlier: Vec<FactIx> = self.current().collect();
         let draws = |purpose: &str| self.seed.stream(purpose, session.into());
-        let [again, update, end] =
-            ["runner again", "runner update", "runner end"].map(draws);
+        let [again, update, end] = ["runner again", "runner update", "runner end"].map(draws);
         let is_drawn = |of: &Stream, it: FactIx, p: f64| of.nth(it.into(), session.into()).unit() < p;
         let mut place = draws("runner update message");
         for fact in earlier {

@@ -69,11 +69,17 @@ fn check(written: &Written, problems: &mut Problems) {
     if !TYPES.iter().any(|it| it.0 == written.question_type) {
         let names: Vec<&str> = TYPES.iter().map(|it| it.0).collect();
         let message = format!("there is no type of question called `{}`", written.question_type);
-        problems.push_at("chats-type", "question_type", message, format!("write one of `{}`", names.join("`, `")));
+        problems.push_at(
+            "chats-type",
+            "question_type",
+            message,
+            format!("write one of `{}`", names.join("`, `")),
+        );
     }
     let (ids, sessions) = (written.haystack_session_ids.len(), written.haystack_sessions.len());
     if ids != sessions || (!written.haystack_dates.is_empty() && written.haystack_dates.len() != sessions) {
-        let message = format!("{sessions} sessions have {ids} ids and {} dates", written.haystack_dates.len());
+        let message =
+            format!("{sessions} sessions have {ids} ids and {} dates", written.haystack_dates.len());
         let help = "give each session one id and one date, or no dates at all";
         problems.push_at("chats-sessions", "haystack_session_ids", message, help);
     }
@@ -82,7 +88,8 @@ fn check(written: &Written, problems: &mut Problems) {
     }
     let is_abstention = written.question_id.ends_with(ABSTENTION);
     if written.answer_session_ids.is_empty() && !is_abstention {
-        let help = format!("name the sessions that answer it, or let the question's id end with `{ABSTENTION}`");
+        let help =
+            format!("name the sessions that answer it, or let the question's id end with `{ABSTENTION}`");
         problems.push_at("chats-evidence", "answer_session_ids", "nothing answers the question", help);
     }
     for id in &written.answer_session_ids {
@@ -96,8 +103,7 @@ fn check(written: &Written, problems: &mut Problems) {
 
 /// Returns the user of a question, with the sessions in the order of their dates.
 fn user(written: &Written, numbers: &Numbers) -> User {
-    let (_, kind, statement) =
-        *TYPES.iter().find(|it| it.0 == written.question_type).unwrap_or(&TYPES[0]);
+    let (_, kind, statement) = *TYPES.iter().find(|it| it.0 == written.question_type).unwrap_or(&TYPES[0]);
     let is_abstention = written.question_id.ends_with(ABSTENTION);
     let mut draft = Draft::new(written.question_id.clone());
     let mut evidence: Vec<FactIx> = Vec::new();

@@ -58,7 +58,9 @@ fn question(stream: &Stream, probe: &Probe) -> Option<Question> {
         return None;
     }
     let of = |kind, needs: Vec<FactIx>| Question::new(kind, after, needs);
-    let is_changed = |it: &FactIx| graph.facts[*it as usize].version > 1 || graph.facts[*it as usize].replaced_by.is_some();
+    let is_changed = |it: &FactIx| {
+        graph.facts[*it as usize].version > 1 || graph.facts[*it as usize].replaced_by.is_some()
+    };
     Some(match &probe.ask {
         Ask::Any { facts, is_echoed } => {
             let kind = match facts.iter().any(is_changed) {

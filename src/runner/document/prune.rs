@@ -62,7 +62,9 @@ impl Document {
         // Sessions since it was last said, for each time that it was said: the most go first. Equal ones go in the document's order.
         let age = |at: &usize| u64::from(now.saturating_sub(self.items[*at].session).saturating_add(1));
         let said = |at: &usize| u64::from(self.items[*at].references.max(1));
-        open.sort_by(|one, other| (age(other) * said(one)).cmp(&(age(one) * said(other))).then(one.cmp(other)));
+        open.sort_by(|one, other| {
+            (age(other) * said(one)).cmp(&(age(one) * said(other))).then(one.cmp(other))
+        });
         let mut taken = vec![false; self.items.len()];
         for at in open {
             if words <= cap_words {

@@ -96,7 +96,8 @@ impl Desk<'_, '_> {
     pub fn start(&mut self) {
         self.state.n_messages = 0;
         self.state.n_written = 0;
-        let calls: Vec<ServiceCall> = self.rules.spec.iter().flat_map(|it| it.starts_with()).copied().collect();
+        let calls: Vec<ServiceCall> =
+            self.rules.spec.iter().flat_map(|it| it.starts_with()).copied().collect();
         calls.into_iter().for_each(|it| self.call(it));
     }
 
@@ -186,7 +187,8 @@ impl Desk<'_, '_> {
         self.model(ModelRole::Synthesis, said, before, output);
         self.state.version += 1;
         if let Some(it) = overflow {
-            let what = What::ProtectedOverCap { protected_words: it.protected_words, cap_words: it.cap_words };
+            let what =
+                What::ProtectedOverCap { protected_words: it.protected_words, cap_words: it.cap_words };
             self.note(0, what);
         }
     }
@@ -198,7 +200,12 @@ impl Desk<'_, '_> {
         let State { session: now, document, version, n_messages, n_written, draws, .. } = &mut *self.state;
         let (now, nth) = (*now, u64::from(*version));
         let keeps = numbers.document.keeps;
-        document.lose(|fact| draws.keep.nth(fact.into(), nth).unit() >= keeps);
+        if keeps < 1.0 {
+            // One draw of many parts: the n-th part is of the n-th fact, whether it is held or not.
+            let mut draw = draws.keep.nth(0, nth);
+            let lost: Vec<bool> = user.said.iter().map(|_| draw.next_unit() >= keeps).collect();
+            document.lose(|fact| lost[fact as usize]);
+        }
         for fact in session.again.iter().filter(|_| *n_written == 0) {
             document.mention(user.subject(*fact), now);
         }
@@ -213,7 +220,8 @@ impl Desk<'_, '_> {
                 _ => numbers.document.takes,
             };
             if draws.take.nth(fact.into(), 0).unit() < p {
-                let sees = draws.contradiction.nth(fact.into(), 0).unit() < numbers.document.sees_contradiction;
+                let sees =
+                    draws.contradiction.nth(fact.into(), 0).unit() < numbers.document.sees_contradiction;
                 let section = said.kind.section(spec.lists_details);
                 let (subject, words) = (user.subject(fact), said.words);
                 document.say(&News { section, subject, fact, words, sees_contradiction: sees }, now);

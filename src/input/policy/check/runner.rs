@@ -58,7 +58,12 @@ fn sections(sections: &[Section], problems: &mut Problems) {
     for (index, section) in sections.iter().enumerate() {
         if sections[..index].contains(section) {
             let help = "name each section once";
-            problems.push_at("section-twice", format!("sections.{index}"), "a section that is there already", help);
+            problems.push_at(
+                "section-twice",
+                format!("sections.{index}"),
+                "a section that is there already",
+                help,
+            );
         }
     }
 }

@@ -49,7 +49,8 @@ fn generated(made: &GeneratedChats, trials: u64, problems: &mut Problems) {
     let each = made.sessions.saturating_mul(made.messages).saturating_mul(made.users);
     if each.saturating_mul(trials) > ALL_MESSAGES_MAX {
         let message = "that many messages in all trials are too many";
-        let help = format!("let sessions times messages times users times trials be at most {ALL_MESSAGES_MAX}");
+        let help =
+            format!("let sessions times messages times users times trials be at most {ALL_MESSAGES_MAX}");
         problems.push_at("chats-range", "sessions", message, help);
     }
 }
