@@ -1,6 +1,6 @@
 //! A timeline with facts, as chats: its messages are those of its users and agents, its probes are asked when their session is over.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 use super::{Draft, Question, QuestionKind, Said, StatementKind, User};
 use crate::runner::Numbers;
@@ -23,8 +23,8 @@ pub(super) fn user(timeline: &Timeline, numbers: &Numbers) -> Option<User> {
 }
 
 /// Begins the sessions; returns each item's session and message.
-fn messages(timeline: &Timeline, draft: &mut Draft, numbers: &Numbers) -> HashMap<ItemIx, (u32, u32)> {
-    let mut places = HashMap::new();
+fn messages(timeline: &Timeline, draft: &mut Draft, numbers: &Numbers) -> BTreeMap<ItemIx, (u32, u32)> {
+    let mut places = BTreeMap::new();
     for session in &timeline.spine.sessions {
         let (mut n, mut tokens) = (0, 0_u64);
         for turn in session.turns.clone() {
@@ -44,12 +44,12 @@ fn messages(timeline: &Timeline, draft: &mut Draft, numbers: &Numbers) -> HashMa
 /// Says the plants; returns the first version of each fact.
 fn said(
     plane: &FactPlane,
-    messages: &HashMap<ItemIx, (u32, u32)>,
+    messages: &BTreeMap<ItemIx, (u32, u32)>,
     draft: &mut Draft,
     numbers: &Numbers,
-) -> HashMap<u32, u32> {
-    let mut first: HashMap<u32, u32> = HashMap::new();
-    let mut last: HashMap<u32, u32> = HashMap::new();
+) -> BTreeMap<u32, u32> {
+    let mut first: BTreeMap<u32, u32> = BTreeMap::new();
+    let mut last: BTreeMap<u32, u32> = BTreeMap::new();
     for plant in &plane.plants {
         let Some(&(session, message)) = messages.get(&plant.item) else { continue };
         let kind = if plant.form == Form::Explicit { StatementKind::Fact } else { StatementKind::Detail };

@@ -12,7 +12,9 @@ fn reports() -> &'static [Report; 2] {
     static REPORTS: OnceLock<[Report; 2]> = OnceLock::new();
     let policies =
         ["memory_runners/entries", "memory_runners/context_only", "memory_runners/context_only_listed"];
-    REPORTS.get_or_init(|| ["spec", "spec_dated"].map(|it| report(&format!("memory_runners/{it}"), &policies, &[])))
+    REPORTS.get_or_init(|| {
+        ["spec", "spec_dated"].map(|it| report(&format!("memory_runners/{it}"), &policies, &[]))
+    })
 }
 
 /// Returns what one of the policies came to.

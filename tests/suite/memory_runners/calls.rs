@@ -8,7 +8,6 @@ use serde_json::Value;
 
 use super::{chats, few, lines_of, play, report, runner};
 
-
 /// Plays the case of the specification: 50 sessions of 10 messages.
 fn counts(policy: &str, sessions: u64, messages: u64) -> [u64; 7] {
     let log = play(&chats(few(sessions, messages), &[]), &runner(policy));
@@ -85,14 +84,16 @@ fn the_calls_of_any_memory_with_a_service_are_rows_too() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/chats");
     let policy = format!("{folder}/banks_with_service.ron");
     let scenario = format!("{folder}/plants.toml");
-    let args = ["run", "--scenario", &scenario, "--policy", &policy, "--profile", "unlimited", "--rows", "calls"];
+    let args =
+        ["run", "--scenario", &scenario, "--policy", &policy, "--profile", "unlimited", "--rows", "calls"];
     let calls = lines_of(&args);
     assert!(!calls.is_empty() && calls.iter().all(|it| it["service"] == "notes" && it["tokens"].is_u64()));
 }
 
 #[test]
 fn calls_of_ingestion_and_of_questions_are_counted_apart_in_the_report() {
-    let report = report("memory_runners/spec", &["memory_runners/context_only"], &["scenario.load.chats.trials=2"]);
+    let report =
+        report("memory_runners/spec", &["memory_runners/context_only"], &["scenario.load.chats.trials=2"]);
     let runs = ctxsim::report::json::lines(&report).unwrap();
     let run: Value = serde_json::from_str(runs.lines().next().unwrap()).unwrap();
     let calls = &run["memory_calls"];
@@ -102,7 +103,9 @@ fn calls_of_ingestion_and_of_questions_are_counted_apart_in_the_report() {
     assert!(calls["qa"]["search"].as_u64().unwrap() >= 50 && calls["qa"]["put_context"] == 0);
     assert_eq!(calls["model_calls"]["synthesis"], 50);
     assert_eq!(calls["model_calls"]["answer"], 50);
-    assert!(calls["latency_ms"]["total"].as_u64().unwrap() > calls["latency_ms"]["ingestion"].as_u64().unwrap());
+    assert!(
+        calls["latency_ms"]["total"].as_u64().unwrap() > calls["latency_ms"]["ingestion"].as_u64().unwrap()
+    );
     assert_eq!(calls["storage"]["shards"], 50);
     // The ledger that is priced has the same calls.
     let sums = &report.runs[0].tally.sums.memory;

@@ -55,14 +55,7 @@ fn tables(scenario: &str, titles: &[&str]) -> String {
 
 #[test]
 fn the_document_shows_the_tables_of_the_specifications_case() {
-    let all = [
-        "Calls",
-        "Time",
-        "Models",
-        "Right answers",
-        "Where entries",
-        "What the specification",
-    ];
+    let all = ["Calls", "Time", "Models", "Right answers", "Where entries", "What the specification"];
     assert_shown("dated", &tables("memory_runners/spec_dated", &all));
     assert_shown("undated", &tables("memory_runners/spec", &["Right answers", "Where entries"]));
 }
@@ -122,8 +115,11 @@ fn the_document_says_of_savings_what_is_computed() {
     assert_eq!(saved(150, 600), "75%");
     assert_eq!(saved(context.n_ingestion(), entries.n_ingestion()), "82%");
     assert_eq!(saved(250, 850), "71%");
-    assert!(document.contains("150 calls for 50 sessions; 600 for the specification's own baseline, 75% fewer"));
+    assert!(
+        document.contains("150 calls for 50 sessions; 600 for the specification's own baseline, 75% fewer")
+    );
     let ratio = entries.latency_ms.ingestion as f64 / context.latency_ms.ingestion as f64;
     assert!((2.0..5.0).contains(&ratio), "{ratio}");
+    assert_eq!(saved(context.storage.document_words, entries.storage.words()), "98%");
     assert!(context.storage.shard_words > entries.storage.entry_words, "versions are larger than entries");
 }

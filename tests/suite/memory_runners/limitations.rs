@@ -12,12 +12,7 @@ use super::{LOSSLESS, runner};
 
 /// Answers the questions of one user, by numbers of which some are changed.
 fn ask(user: User, runner: &Runner, numbers: &[(&str, f64)]) -> Vec<Answered> {
-    let chats = Chats {
-        users: vec![user].into(),
-        conversation_time: false,
-        session_ms: 0,
-        seed: Seed(1),
-    };
+    let chats = Chats { users: vec![user].into(), conversation_time: false, session_ms: 0, seed: Seed(1) };
     let changes = numbers.iter().map(|it| (it.0.to_owned(), it.1)).collect();
     let numbers = Numbers::declared().with(&changes).unwrap();
     Player { chats: &chats, numbers: &numbers }.play(Some(runner)).answers
@@ -40,7 +35,8 @@ fn without_entries_single_messages_cannot_be_searched_for_what_the_document_does
         let (mut draft, facts) = user(StatementKind::Detail, 5);
         draft.ask(Question::new(QuestionKind::Counting, 5, facts));
         // A summary of a session leaves out what is said in passing; nothing else is ever lost.
-        let numbers = [&LOSSLESS[..], &[("document.takes_detail", 0.0), ("search.entry_margin", 100.0)]].concat();
+        let numbers =
+            [&LOSSLESS[..], &[("document.takes_detail", 0.0), ("search.entry_margin", 100.0)]].concat();
         ask(draft.finish(), runner, &numbers)[0]
     };
     let without = things(&runner("context_only"));
@@ -66,7 +62,10 @@ fn without_entries_there_is_no_trail_of_what_was_said_before_it_changed() {
     };
     let without = history(&runner("context_only"));
 
-    assert!(!without.is_right && without.loss == Some(Loss::Write), "the value in between stands in no version");
+    assert!(
+        !without.is_right && without.loss == Some(Loss::Write),
+        "the value in between stands in no version"
+    );
     assert!(history(&runner("entries")).is_right, "each message is an entry of its own");
 }
 
@@ -76,7 +75,8 @@ fn without_entries_details_are_lost_when_the_document_is_full() {
         let (mut draft, facts) = user(StatementKind::Detail, 60);
         draft.ask(Question::new(QuestionKind::SingleFact, 60, vec![facts[0]]));
         // Nothing is lost but by the cap; one detail is found among 600 entries, and among 60 versions of the document none in particular.
-        let numbers = [&LOSSLESS[..], &[("search.entry_margin", 100.0), ("search.shard_margin", 0.0)]].concat();
+        let numbers =
+            [&LOSSLESS[..], &[("search.entry_margin", 100.0), ("search.shard_margin", 0.0)]].concat();
         let mut small = runner.clone();
         small.document.cap = ctxsim::input::policy::Cap::Words(600);
         small.search.first.shards = 0;
@@ -85,7 +85,10 @@ fn without_entries_details_are_lost_when_the_document_is_full() {
     };
     let without = detail(&runner("context_only"));
 
-    assert!(!without.is_right && without.loss == Some(Loss::Read), "only versions that nobody finds still hold it");
+    assert!(
+        !without.is_right && without.loss == Some(Loss::Read),
+        "only versions that nobody finds still hold it"
+    );
     assert!(detail(&runner("entries")).is_right);
 }
 

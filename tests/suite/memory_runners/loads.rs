@@ -11,14 +11,18 @@ const BOTH: [&str; 2] = ["memory_runners/entries", "memory_runners/context_only"
 
 #[test]
 fn one_more_user_of_a_service_changes_nobodys_answers() {
-    let users = |users: u64| chats(GeneratedChats { users, ..few(10, 10) }, &[("search.refines_complete", 0.5)]);
+    let users =
+        |users: u64| chats(GeneratedChats { users, ..few(10, 10) }, &[("search.refines_complete", 0.5)]);
     let [one, three] = [1, 3].map(|n| play(&users(n), &runner("entries")));
     let own = |log: &ctxsim::runner::Log| -> Vec<bool> {
         log.answers.iter().filter(|it| it.user == 0).map(|it| it.is_right).collect()
     };
 
     assert_eq!(own(&one), own(&three));
-    assert_eq!(three.calls(Phase::Ingestion, ServiceCall::AddEntry), 3 * one.calls(Phase::Ingestion, ServiceCall::AddEntry));
+    assert_eq!(
+        three.calls(Phase::Ingestion, ServiceCall::AddEntry),
+        3 * one.calls(Phase::Ingestion, ServiceCall::AddEntry)
+    );
     let users: std::collections::BTreeSet<u32> = three.answers.iter().map(|it| it.user).collect();
     assert_eq!(users.len(), 3);
 }
@@ -50,7 +54,8 @@ fn chats_in_the_shape_of_longmemeval_are_read_with_their_evidence() {
 }
 
 #[test]
-fn four_of_the_five_questions_of_the_specification_are_answered_from_context_when_a_summary_leaves_out_details() {
+fn four_of_the_five_questions_of_the_specification_are_answered_from_context_when_a_summary_leaves_out_details()
+ {
     let numbers: Vec<String> = LOSSLESS
         .iter()
         .filter(|it| it.0 != "document.takes_detail")
@@ -59,9 +64,8 @@ fn four_of_the_five_questions_of_the_specification_are_answered_from_context_whe
         .collect();
     let set = format!("scenario.load.chats.numbers={{ {} }}", numbers.join(", "));
     let report = report("memory_runners/spec_questions", &BOTH, &[&set, "scenario.load.chats.trials=3"]);
-    let accuracy = |at: usize, kind: QuestionKind| {
-        report.runs[at].runner.as_deref().unwrap().accuracy[kind.name()].mean
-    };
+    let accuracy =
+        |at: usize, kind: QuestionKind| report.runs[at].runner.as_deref().unwrap().accuracy[kind.name()].mean;
     let right = |at: usize| QuestionKind::ALL.iter().filter(|it| accuracy(at, **it) == 1.0).count();
 
     assert_eq!((right(0), right(1)), (5, 4));
@@ -115,7 +119,11 @@ fn a_policy_without_a_runner_keeps_nothing_and_answers_only_what_was_never_said(
 
 #[test]
 fn what_loses_nothing_answers_everything() {
-    let lossless = [&LOSSLESS[..], &[("search.entry_margin", 100.0), ("dates.in_text", 1.0), ("document.keeps_date", 1.0)]].concat();
+    let lossless = [
+        &LOSSLESS[..],
+        &[("search.entry_margin", 100.0), ("dates.in_text", 1.0), ("document.keeps_date", 1.0)],
+    ]
+    .concat();
     for name in ["entries", "context_only"] {
         let load = chats(GeneratedChats { questions: Default::default(), ..few(30, 10) }, &lossless);
         let log = play(&load, &runner(name));
