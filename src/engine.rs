@@ -12,6 +12,7 @@ pub mod window;
 
 use crate::builtin;
 use crate::cache::{CacheRule, cache, cache_with_settings};
+use crate::input::policy::DynamicPlace;
 use crate::input::{CacheRules, Layout, Limits, Policy, Settings, TtlClass};
 use crate::ledger::{Outcome, Sink};
 use crate::memory::{AnyMemory, Memory, MemoryRun};
@@ -165,8 +166,8 @@ struct Run<'r, 't, P, S> {
     sent_settings: Settings,
     /// How long the harness asks entries to live.
     ttl: Option<TtlClass>,
-    /// How many lines were written that are other ones in each request.
-    n_lines: u64,
+    /// What the layout puts behind everything else.
+    tail_tokens: Tokens,
     /// Whether the cache hardly served the last request.
     is_cold: bool,
     /// How many requests of the turn have asked for a tool.
@@ -217,7 +218,7 @@ impl<'r, 't, P: Projector, S: Sink> Run<'r, 't, P, S> {
             settings: Settings::default(),
             sent_settings: Settings::default(),
             ttl: timeline.harness.ttl,
-            n_lines: 0,
+            tail_tokens: layout.dynamic_at(DynamicPlace::Tail).map(|it| Tokens::from(it.tokens)).sum(),
             is_cold: false,
             n_asking: 0,
             drawn: None,

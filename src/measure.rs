@@ -12,9 +12,10 @@ pub mod spread;
 pub mod statistic;
 pub mod trial;
 
-use crate::input::{Limits, Profile};
+use crate::input::Limits;
+use crate::input::profile::Assumptions;
 use crate::ledger::{Firing, Outcome, RequestSums, Sums};
-use crate::price::{self, Costs, PriceIndex};
+use crate::price::{self, Costs, Models, PriceIndex};
 
 pub use break_even::BreakEven;
 pub use delta::{Better, Delta, Standing};
@@ -62,17 +63,19 @@ pub struct Tally {
 impl Tally {
     /// Counts one run and prices it; prices that are not flat ask for the requests by length.
     #[must_use]
-    pub fn new(
+    pub fn new<'a>(
         sums: &Sums,
         index: Option<&PriceIndex>,
         outcome: &Outcome,
         has_needs: bool,
-        profile: &Profile,
+        models: impl Into<Models<'a>>,
     ) -> Self {
+        let models = models.into();
+        let profile = models.session;
         let assumed = &profile.assumptions;
         let (calls, _) = sums.needs.unsent();
         let refetched = price::refetched(&sums.needs, assumed);
-        let latency = |requests: &RequestSums| {
+        let latency = |requests: &RequestSums, assumed: &Assumptions| {
             let not_read = requests.tokens.prompt() - requests.tokens.read;
             requests.n as f64 * assumed.request_latency_ms
                 + not_read as f64 * assumed.latency_ms_per_uncached_token
@@ -82,7 +85,7 @@ impl Tally {
             n_runs: 1,
             sums: *sums,
             outcome: outcome.clone(),
-            costs: Costs::new(sums, index, outcome.limit_violations, profile),
+            costs: Costs::new(sums, index, outcome.limit_violations, models),
             limits: profile.limits,
             has_needs,
             recovery_input: refetched.prompt(),
@@ -90,8 +93,8 @@ impl Tally {
             recovery_interval: None,
             recovery_by_assumption: None,
             n_played: 0,
-            latency_ms: latency(&sums.main)
-                + latency(&sums.summariser)
+            latency_ms: latency(&sums.main, assumed)
+                + latency(&sums.summariser, &models.summariser.assumptions)
                 + calls * assumed.recovery_latency_ms
                 + sums.memory.calls() as f64 * assumed.memory_latency_ms,
             resets: None,

@@ -5,11 +5,12 @@ pub mod index;
 
 use std::ops::AddAssign;
 
+use self::index::Side;
 use crate::input::Profile;
 use crate::input::profile::Assumptions;
 use crate::input::profile::price::{Prices, Rates};
 use crate::input::profile::written::RecoveryPrice;
-use crate::ledger::{ExplicitCacheSums, NeedSums, RequestRow, Sums, TokenUse};
+use crate::ledger::{ExplicitCacheSums, NeedSums, RequestRow, RequestSums, Sums, TokenUse};
 use crate::quantity::{Cost, Rate};
 
 pub use bill::{Bill, storage};
@@ -38,22 +39,51 @@ pub struct Costs {
     pub is_unknown: bool,
 }
 
+/// At whose prices a run is billed.
+#[derive(Clone, Copy, Debug)]
+pub struct Models<'a> {
+    /// The session's model.
+    pub session: &'a Profile,
+    /// The model that writes summaries.
+    pub summariser: &'a Profile,
+}
+
+impl<'a> From<&'a Profile> for Models<'a> {
+    fn from(session: &'a Profile) -> Self {
+        Self { session, summariser: session }
+    }
+}
+
+impl<'a> Models<'a> {
+    /// The session's model, and the one that writes summaries where that is another.
+    #[must_use]
+    pub fn new(session: &'a Profile, summariser: Option<&'a Profile>) -> Self {
+        Self { session, summariser: summariser.unwrap_or(session) }
+    }
+}
+
+/// Returns what the requests of one role cost, from their sums where prices are flat and from their lengths where they are not.
+fn billed(prices: &Prices, sums: &RequestSums, by_length: Option<&Side>) -> Bill {
+    match (prices.flat(), by_length) {
+        (Some(rates), _) => Bill::at(rates, &sums.tokens),
+        (None, Some(rows)) => rows.bill(prices),
+        (None, None) => Bill { is_incomplete: true, ..Bill::default() },
+    }
+}
+
 impl Costs {
     /// Prices a folded ledger; prices that are not flat are unknown without the requests by length.
     #[must_use]
-    pub fn new(sums: &Sums, index: Option<&PriceIndex>, limit_violations: u32, profile: &Profile) -> Self {
-        let unknown = Bill { is_incomplete: true, ..Bill::default() };
-        let [main, summariser, keep_alive] = match (profile.prices.flat(), index) {
-            (Some(rates), _) => {
-                [&sums.main, &sums.summariser, &sums.keep_alive].map(|it| Bill::at(rates, &it.tokens))
-            }
-            (None, Some(index)) => [
-                index.main(&profile.prices),
-                index.summariser(&profile.prices),
-                index.keep_alive(&profile.prices),
-            ],
-            (None, None) => [unknown; 3],
-        };
+    pub fn new<'a>(
+        sums: &Sums,
+        index: Option<&PriceIndex>,
+        limit_violations: u32,
+        models: impl Into<Models<'a>>,
+    ) -> Self {
+        let Models { session: profile, summariser } = models.into();
+        let main = billed(&profile.prices, &sums.main, index.map(|it| &it.main));
+        let keep_alive = billed(&profile.prices, &sums.keep_alive, index.map(|it| &it.keep_alive));
+        let summariser = billed(&summariser.prices, &sums.summariser, index.map(|it| &it.summariser));
         let stored = match (profile.prices.flat(), index) {
             _ if sums.stored == ExplicitCacheSums::default() => Some(Cost::default()),
             (Some(rates), _) => bill::stored(rates, sums.stored.tokens, sums.stored.token_ms),

@@ -37,6 +37,7 @@ pub use text::Text;
 pub use window::Window;
 
 use crate::input::policy::Moment;
+use crate::quantity::Tokens;
 use crate::timeline::{ItemIx, Texts};
 use prompt::Shown;
 
@@ -74,8 +75,8 @@ pub trait Projector {
     /// Edits the prompt at a moment; [`Editor::prompt`] shows what stands there.
     fn project(&mut self, moment: Moment, ambient: &Ambient, edit: &mut Editor<'_, '_>);
 
-    /// Returns whether the policy ever acts at a moment; where it does not, it is not asked.
-    fn acts_at(&self, _moment: Moment) -> bool {
+    /// Returns whether the policy may act at a moment on a prompt of so many tokens; where it never does, it is not asked.
+    fn may_act(&self, _moment: Moment, _prompt: Tokens) -> bool {
         true
     }
 
@@ -134,8 +135,8 @@ impl<P: Projector + ?Sized> Projector for Box<P> {
         (**self).project(moment, ambient, edit);
     }
 
-    fn acts_at(&self, moment: Moment) -> bool {
-        (**self).acts_at(moment)
+    fn may_act(&self, moment: Moment, prompt: Tokens) -> bool {
+        (**self).may_act(moment, prompt)
     }
 
     fn next_pause(&self, idle_ms: u64) -> Option<u64> {

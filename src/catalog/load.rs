@@ -42,6 +42,10 @@ impl<T> Loaded<T> {
     }
 
     fn locate_one(&self, mut problem: Diagnostic) -> Diagnostic {
+        // It is in another file, which this one names.
+        if !problem.place.file.is_empty() {
+            return problem;
+        }
         let Some(own) = &self.source else {
             problem.place.file = self.origin.label();
             return problem;

@@ -16,7 +16,7 @@ use crate::input::policy::{SessionKeep, SessionRecall};
 use crate::input::{Policy, Profile};
 use crate::ledger::Sums;
 use crate::measure::Tally;
-use crate::price::{PriceIndex, PriceRows};
+use crate::price::{Models, PriceIndex, PriceRows};
 use crate::report::{Assumed, Run};
 
 /// What all streams of a load came to: by policy, and at the floor and the ceiling.
@@ -44,7 +44,7 @@ impl Load {
             let requests = Requests::new(&stream, &log, &self.policies[at], Numbers::declared());
             Priced { n_requests: requests.replayed.timeline.spine.steps.len() as u64, requests }
         });
-        let keys = Keys::new(&self.profiles);
+        let keys = Keys::new(&self.profiles, &self.policies);
         let of = |cell: Cell| {
             let (policy, profile) = (&self.policies[cell.policy], &self.profiles[cell.profile]);
             let one = &priced[cell.policy];
@@ -149,5 +149,5 @@ fn tally(priced: &Priced, policy: &Policy, profile: &Profile, keys: &Keys<'_>) -
         engine::simulate_with_memory(timeline, policy, &profile.limits, &profile.cache, memory, &mut sink);
     let (sums, rows) = sink;
     let index: Option<PriceIndex> = (!keys.is_flat).then(|| rows.into());
-    Tally::new(&sums, index.as_ref(), &outcome, false, profile)
+    Tally::new(&sums, index.as_ref(), &outcome, false, Models::new(profile, policy.summariser()))
 }

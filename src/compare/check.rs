@@ -18,7 +18,7 @@ pub fn check(catalog: &Catalog, kind: Kind, name: &str) -> Result<(), Error> {
     match kind {
         Kind::Policy => {
             let policy = catalog.policy(name)?;
-            checked(&policy.spec).map_err(|it| policy.locate(it))?;
+            checked(catalog, &policy.spec).map_err(|it| policy.locate(it))?;
             let unread = params::unread(&policy);
             if unread.is_empty() { Ok(()) } else { Err(unread.into()) }
         }
@@ -41,12 +41,22 @@ pub fn check(catalog: &Catalog, kind: Kind, name: &str) -> Result<(), Error> {
     }
 }
 
-/// Checks a policy, and that the prompts and the service that it names are declared.
-pub(super) fn checked(spec: &PolicyFile) -> Result<Policy, Vec<Diagnostic>> {
+/// Checks a policy, that the prompts and the service that it names are declared, and that there is the model that it names.
+pub(super) fn checked(catalog: &Catalog, spec: &PolicyFile) -> Result<Policy, Vec<Diagnostic>> {
     let policy = Policy::new(spec)?;
     let mut unknown = spec.aging.as_ref().map(Rules::check).unwrap_or_default();
     unknown.extend(spec.runner.as_ref().map(runner::check_policy).unwrap_or_default());
-    if unknown.is_empty() { Ok(policy) } else { Err(unknown) }
+    if !unknown.is_empty() {
+        return Err(unknown);
+    }
+    let Some(name) = &spec.summariser else { return Ok(policy) };
+    if catalog.find(Kind::Profile, name).is_err() {
+        return Err(vec![catalog.unknown(Kind::Profile, "summariser", name)]);
+    }
+    // What is wrong inside the profile is told at its own place.
+    let model =
+        catalog.profile(name).and_then(|it| Ok(Profile::new(&it.spec).map_err(|found| it.locate(found))?));
+    model.map(|it| policy.summarised_by(it)).map_err(|it| vec![it.into_problem()])
 }
 
 /// Checks that a suite's names lead somewhere and that its overrides can be read.

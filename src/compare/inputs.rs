@@ -339,7 +339,7 @@ impl Inputs<'_> {
         }
         let mut models = Vec::with_capacity(specs.len());
         for (spec, loaded) in specs.iter().zip(&self.policies) {
-            match check::checked(spec) {
+            match check::checked(self.catalog, spec) {
                 Ok(policy) => models.push(Arc::new(policy)),
                 Err(problems) => self.found.problems.extend(loaded.locate(problems)),
             }

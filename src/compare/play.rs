@@ -11,7 +11,7 @@ use crate::input::Profile;
 use crate::ledger::{Outcome, Rows, Sums};
 use crate::measure::trial::{Trial, TrialSink};
 use crate::measure::{Retention, Tally};
-use crate::price::{self, PriceIndex, PriceRows};
+use crate::price::{self, Models, PriceIndex, PriceRows};
 use crate::projection::Threshold;
 use crate::projection::num::Known;
 use crate::quantity::UNLIMITED;
@@ -63,7 +63,7 @@ impl Load {
                     let declared = tally.costs.recovery;
                     tally.recovery_by_assumption =
                         ends.map(|it| it.each.map(|it| it.map(|end| end - declared)));
-                    recovered.replace(&simulations, cell, profile, &mut tally);
+                    recovered.replace(&simulations, cell, self.models_of(cell), &mut tally);
                     if let Some(it) = &other_models {
                         it.replace(&as_declared, cell, &mut tally);
                     }
@@ -129,6 +129,11 @@ impl Load {
         self.cells().filter_map(of).collect()
     }
 
+    /// Returns at whose prices a run is billed.
+    pub(super) fn models_of(&self, cell: Cell) -> Models<'_> {
+        Models::new(&self.profiles[cell.profile], self.policies[cell.policy].summariser())
+    }
+
     /// Prices what a run came to, trial by trial.
     fn tallies(
         &self,
@@ -136,10 +141,10 @@ impl Load {
         simulations: &Simulations<'_>,
         ledgers: &Ledgers<Folded>,
     ) -> impl Iterator<Item = Tally> {
-        let profile = &self.profiles[cell.profile];
         let has_needs = self.workload.has_needs();
+        let models = self.models_of(cell);
         let priced = move |(sums, index, outcome): &Folded| {
-            Tally::new(sums, index.as_ref(), outcome, has_needs, profile)
+            Tally::new(sums, index.as_ref(), outcome, has_needs, models)
         };
         ledgers.of(simulations, cell).map(priced)
     }
@@ -200,7 +205,8 @@ impl Load {
             played.of(simulations.within(cell)).map(|it| &it.trial)
         };
         let tallies = played.of(simulations.within(cell)).map(|one| {
-            let mut tally = Tally::new(&one.sums, one.index.as_ref(), &one.outcome, false, profile);
+            let (index, models) = (one.index.as_ref(), self.models_of(cell));
+            let mut tally = Tally::new(&one.sums, index, &one.outcome, false, models);
             // Each conversation has a budget of its own.
             tally.limits.prompt = UNLIMITED;
             tally

@@ -7,10 +7,9 @@ use super::play::Folded;
 use super::simulations::{Ledgers, Simulations};
 use super::threads::in_order;
 use super::{Cell, Progress};
-use crate::input::Profile;
 use crate::ledger::{NeedSums, Outcome, Sink, Sums};
 use crate::measure::Tally;
-use crate::price::PriceRows;
+use crate::price::{Models, PriceRows};
 
 /// By simulation and ledger: what the runs with drawn needs came to; nothing where the closed form stands.
 pub(super) struct PlayedRecovery(Vec<Vec<Vec<Folded>>>);
@@ -53,7 +52,7 @@ impl PlayedRecovery {
         &self,
         simulations: &Simulations<'_>,
         cell: Cell,
-        profile: &Profile,
+        models: Models<'_>,
         tally: &mut Tally,
     ) {
         let (simulation, ledger) = simulations.ledger_of(cell);
@@ -61,7 +60,7 @@ impl PlayedRecovery {
         let finished =
             runs.iter().filter(|(.., outcome)| outcome.failure.is_none() || tally.outcome.failure.is_some());
         let drawn: Vec<Tally> = finished
-            .map(|(sums, index, outcome)| Tally::new(sums, index.as_ref(), outcome, true, profile))
+            .map(|(sums, index, outcome)| Tally::new(sums, index.as_ref(), outcome, true, models))
             .collect();
         let Some(n) = u32::try_from(drawn.len()).ok().filter(|it| *it > 0) else { return };
         let mean = |of: &dyn Fn(&Tally) -> f64| drawn.iter().map(of).sum::<f64>() / f64::from(n);

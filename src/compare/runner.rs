@@ -13,7 +13,7 @@ use crate::input::{Policy, Profile};
 use crate::ledger::Sums;
 use crate::measure::Tally;
 use crate::memory::requests::Replayed;
-use crate::price::{PriceIndex, PriceRows};
+use crate::price::{Models, PriceIndex, PriceRows};
 use crate::report::{Assumed, Run};
 use crate::rng::Seed;
 use crate::runner::{self, Chats, Log, Numbers, Observed, Ordering, Player, Source, Summary, cost};
@@ -71,7 +71,7 @@ impl Load {
             let log = player.play(self.policies[at].runner.as_ref());
             Priced { requests: cost::requests(&log, &self.policies[at], numbers), log }
         });
-        let keys = Keys::new(&self.profiles);
+        let keys = Keys::new(&self.profiles, &self.policies);
         let count = |of: fn(&runner::Session) -> u64| -> u64 {
             chats.users.iter().flat_map(|it| &it.sessions).map(of).sum()
         };
@@ -199,7 +199,8 @@ fn tally((log, requests): (&Log, &Replayed), policy: &Policy, profile: &Profile,
         engine::simulate_with_memory(timeline, policy, &profile.limits, &profile.cache, memory, &mut sink);
     let (sums, rows) = sink;
     let index: Option<PriceIndex> = (!keys.is_flat).then(|| rows.into());
-    let mut tally = Tally::new(&sums, index.as_ref(), &outcome, false, profile);
+    let mut tally =
+        Tally::new(&sums, index.as_ref(), &outcome, false, Models::new(profile, policy.summariser()));
     tally.costs.memory = cost::of_service(log, policy);
     tally.latency_ms = log.wall_ms as f64;
     tally

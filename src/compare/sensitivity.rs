@@ -101,6 +101,7 @@ impl Load {
 impl Played<'_> {
     /// Prices the ledgers of one run.
     fn priced(&self, cell: Cell, variations: &Variations<'_>) -> sensitivity::Cell {
+        let summariser = self.load.policies[cell.policy].summariser();
         let Some(trials) = &self.trials else {
             let has_needs = self.load.workload.has_needs();
             let ledgers = self.ledgers.of(self.simulations, cell);
@@ -109,6 +110,7 @@ impl Played<'_> {
                 index: index.as_ref(),
                 outcome,
                 has_needs,
+                summariser,
             });
             return summed(ledgers, variations);
         };
@@ -117,6 +119,7 @@ impl Played<'_> {
             index: it.index.as_ref(),
             outcome: &it.outcome,
             has_needs: false,
+            summariser,
         });
         summed(ledgers, variations)
     }
@@ -128,8 +131,8 @@ fn summed<'a>(trials: impl Iterator<Item = Ledger<'a>>, variations: &Variations<
         sum.add(&more);
         sum
     };
-    let nothing =
-        Ledger { sums: &Default::default(), index: None, outcome: &Default::default(), has_needs: false };
+    let (sums, outcome) = Default::default();
+    let nothing = Ledger { sums: &sums, index: None, outcome: &outcome, has_needs: false, summariser: None };
     let priced = trials.map(|it| sensitivity::Cell::new(&it, variations));
     priced.reduce(both).unwrap_or_else(|| sensitivity::Cell::new(&nothing, variations))
 }

@@ -1,5 +1,6 @@
 //! The simulations of a load: runs whose requests are bound to be the same share one.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use indexmap::IndexSet;
@@ -10,7 +11,7 @@ use super::{Cell, Load, Progress, Workload};
 use crate::block_trace;
 use crate::engine::{self, CompiledPolicy};
 use crate::input::profile::written::RecoveryPrice;
-use crate::input::{CacheRules, Limits, Profile};
+use crate::input::{CacheRules, Limits, Policy, Profile};
 use crate::ledger::{Outcome, Sink, Sums};
 use crate::price::PriceRows;
 use crate::recovery::{Assumption, Bound, CompiledRecovery, Ends};
@@ -42,12 +43,13 @@ pub(super) struct Keys<'a> {
 }
 
 impl<'a> Keys<'a> {
-    /// Collects the distinct pairs of profiles.
-    pub(super) fn new(profiles: &'a [Profile]) -> Self {
+    /// Collects the distinct pairs of profiles, under which these policies are played.
+    pub(super) fn new(profiles: &'a [Profile], policies: &[Arc<Policy>]) -> Self {
         let mut distinct: IndexSet<Key<'_>> = IndexSet::new();
         let key = |it: &'a Profile| (&it.limits, &it.cache, it.assumptions.recovery);
         let of_profile = profiles.iter().map(|it| distinct.insert_full(key(it)).0).collect();
-        let is_flat = profiles.iter().all(|it| it.prices.flat().is_some());
+        let summarisers = policies.iter().filter_map(|it| it.summariser());
+        let is_flat = profiles.iter().chain(summarisers).all(|it| it.prices.flat().is_some());
         Self { of_profile, distinct: distinct.into_iter().collect(), is_flat }
     }
 }
@@ -112,7 +114,7 @@ impl<'a> Simulations<'a> {
     }
 
     fn of(load: &'a Load, has_ends: bool) -> Self {
-        let keys = Keys::new(&load.profiles);
+        let keys = Keys::new(&load.profiles, &load.policies);
         let mut all = Vec::new();
         let places = find(load, &keys.distinct, has_ends, &mut all);
         Self { all, places, keys, n_policies: load.policies.len() }

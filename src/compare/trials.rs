@@ -220,7 +220,7 @@ impl Plan {
         }
         let index = place(conversation, length, trial)?;
         let one = Load { policies: vec![Arc::clone(policy)], ..load.clone() };
-        let keys = Keys::new(std::slice::from_ref(profile));
+        let keys = Keys::new(std::slice::from_ref(profile), &[]);
         let in_words = |made: &timeline::conversation::Trial, mut asked: Asked, _| {
             asked.kept.sort_unstable();
             let mut banks: IndexMap<String, IndexMap<String, String>> = IndexMap::new();

@@ -1,8 +1,7 @@
 //! The loop over the moments of sessions, turns and steps: what happens, what the policy does, and what enters.
 
 use super::Run;
-use crate::input::policy::MemoryPlace;
-use crate::input::policy::Moment;
+use crate::input::policy::{Changes, MemoryPlace, Moment};
 use crate::ledger::{Failure, FailureKind, Sink};
 use crate::memory::Edited;
 use crate::projection::{Editor, Projector};
@@ -42,6 +41,9 @@ impl<'t, P: Projector, S: Sink> Run<'_, 't, P, S> {
         if let Some(drawn) = &mut self.drawn {
             drawn.begin_session(&self.timeline.spine, session);
         }
+        if nth > 0 && session.stable.is_empty() {
+            self.renew(Changes::Session);
+        }
         let (first, last) = (session.turns.start, session.turns.end.saturating_sub(1));
         let first_step = self.timeline.spine.step_at(When { turn_ix: first, phase: Phase::SessionStart });
         self.at(first_step);
@@ -50,6 +52,9 @@ impl<'t, P: Projector, S: Sink> Run<'_, 't, P, S> {
         self.project(Moment::SessionStart, first, first_step);
         for turn_ix in session.turns.clone() {
             self.outcome.turns_started += 1;
+            if turn_ix > 0 {
+                self.renew(Changes::Turn);
+            }
             self.play_turn(turn_ix).map_err(|kind| Failure { turn: turn_ix + 1, kind })?;
             self.outcome.turns_completed += 1;
             if turn_ix < last {
@@ -158,7 +163,7 @@ impl<'t, P: Projector, S: Sink> Run<'_, 't, P, S> {
     /// Lets the policy edit, and records the requests that it makes.
     #[inline]
     pub(super) fn project(&mut self, moment: Moment, turn_ix: TurnIx, step: StepIx) {
-        if !self.projector.acts_at(moment) {
+        if !self.projector.may_act(moment, self.prompt.tokens()) {
             return;
         }
         let mut edit = Editor::new(&mut self.prompt, &mut self.log, moment);
@@ -189,12 +194,11 @@ impl<'t, P: Projector, S: Sink> Run<'_, 't, P, S> {
         }
     }
 
-    /// Writes another line for the next request, where the layout has one that is never the same.
+    /// Writes the dynamic content anew that changes so often.
     #[inline]
-    pub(super) fn renew_line(&mut self) {
-        if self.layout.volatile.is_some() {
-            self.n_lines += 1;
-            Editor::new(&mut self.prompt, &mut self.log, Moment::Request).renew_line(self.n_lines);
+    pub(super) fn renew(&mut self, changes: Changes) {
+        if !self.layout.dynamic.is_empty() {
+            Editor::new(&mut self.prompt, &mut self.log, Moment::Request).renew(changes);
         }
     }
 

@@ -3,6 +3,7 @@
 use super::Run;
 use super::fault::Fault;
 use crate::cache::RequestView;
+use crate::input::policy::Changes;
 use crate::ledger::{CacheUse, FailureKind, RequestRow, Role, Sink};
 use crate::projection::chain::Chain;
 use crate::projection::change::Purpose;
@@ -61,7 +62,7 @@ impl<P: Projector, S: Sink> Run<'_, '_, P, S> {
         let usage = self.cache.submit(&view);
         let mut usage = self.checked(usage, shown, (turn_ix, step));
         // At the tail, memory and what the harness puts there stand behind everything else, where no earlier prompt agrees.
-        let unread = memory + self.timeline.harness.unread_tokens;
+        let unread = memory + self.timeline.harness.unread_tokens + self.tail_tokens;
         usage.uncached += unread;
         let prompt = shown + unread;
         self.is_cold = shown - usage.read.min(shown) > self.timeline.harness.side_request_cold_tokens;
@@ -83,7 +84,7 @@ impl<P: Projector, S: Sink> Run<'_, '_, P, S> {
         self.last_read = usage.read;
         self.memory_run.settle(turn_ix, self.sinks);
         self.log.settle(&mut self.prompt);
-        self.renew_line();
+        self.renew(Changes::Request);
         self.last_ms = Some(self.ambient.now_ms);
         self.ambient.idle_ms = 0;
         let violations =

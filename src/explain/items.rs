@@ -143,9 +143,9 @@ pub(super) fn is_recalled(item: &Item) -> bool {
     item.kind == Kind::Memory && item.origin == NO_ITEM
 }
 
-/// Returns whether an item is the policy's own and stands in front of all turns: what memory recalls, or a volatile line.
+/// Returns whether an item is the policy's own and stands in front of all turns: what memory recalls, or dynamic content.
 fn is_in_front(item: &Item) -> bool {
-    is_recalled(item) || item.kind == Kind::System && item.origin == NO_ITEM
+    is_recalled(item) || matches!(item.kind, Kind::System | Kind::User) && item.origin == NO_ITEM
 }
 
 /// Returns whether an edit puts an item behind a summary.

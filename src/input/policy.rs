@@ -11,18 +11,22 @@ mod template;
 pub mod written;
 
 use std::ops::Deref;
+use std::sync::Arc;
 
 use self::memory::Memory;
 pub use self::pattern::{matches_any, wildcard};
 pub use self::stage::Stage;
 pub use self::written::*;
 use crate::diag::{Diagnostic, Problems};
+use crate::input::Profile;
 
 /// A policy whose names and numbers are all known: what its file says, with the value of each parameter in its place.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Policy {
     file: PolicyFile,
     stages: Vec<Stage>,
+    /// The model that writes its summaries, where it is not the session's.
+    summariser_model: Option<Arc<Profile>>,
 }
 
 impl Deref for Policy {
@@ -57,6 +61,18 @@ impl Policy {
         problems.into_result(policy)
     }
 
+    /// Has its summaries written by the model that its file names.
+    #[must_use]
+    pub fn summarised_by(self, model: Profile) -> Self {
+        Self { summariser_model: Some(Arc::new(model)), ..self }
+    }
+
+    /// Returns the model that writes its summaries, where it is not the session's and has been found.
+    #[must_use]
+    pub fn summariser(&self) -> Option<&Profile> {
+        self.summariser_model.as_deref()
+    }
+
     /// Returns what is done, in order.
     #[must_use]
     pub fn stages(&self) -> &[Stage] {
@@ -66,7 +82,7 @@ impl Policy {
     /// Returns where prompts ask for cache breakpoints.
     #[must_use]
     pub fn layout(&self) -> &Layout {
-        self.file.layout.as_ref().unwrap_or(&Layout::SILENT)
+        self.file.layout.as_ref().unwrap_or(Layout::silent())
     }
 
     /// Returns what is remembered beside the window.

@@ -5,7 +5,7 @@ use crate::input::Profile;
 use crate::input::profile::price::Part;
 use crate::input::suite::Habits;
 use crate::ledger::{Outcome, Sums};
-use crate::price::{Costs, PriceIndex};
+use crate::price::{Costs, Models, PriceIndex};
 
 /// How many rates are varied.
 pub const N_PARTS: usize = Part::ALL.len();
@@ -143,6 +143,8 @@ pub struct Ledger<'a> {
     pub outcome: &'a Outcome,
     /// Whether anything needs anything.
     pub has_needs: bool,
+    /// The model that writes summaries, where it is not the session's.
+    pub summariser: Option<&'a Profile>,
 }
 
 /// A profile with its variations: by rate a tenth lower and a tenth higher, all money tenfold.
@@ -172,10 +174,12 @@ impl Cell {
     /// Prices a ledger under a profile and under all its variations.
     #[must_use]
     pub fn new(ledger: &Ledger<'_>, variations: &Variations<'_>) -> Self {
-        let Ledger { sums, index, outcome, has_needs } = *ledger;
-        let costs = |profile: &Profile| Costs::new(sums, index, outcome.limit_violations, profile);
+        let Ledger { sums, index, outcome, has_needs, summariser } = *ledger;
+        let costs = |profile: &Profile| {
+            Costs::new(sums, index, outcome.limit_violations, Models::new(profile, summariser))
+        };
         Self {
-            tally: Tally::new(sums, index, outcome, has_needs, variations.profile),
+            tally: Tally::new(sums, index, outcome, has_needs, Models::new(variations.profile, summariser)),
             rank: None,
             varied: variations.varied.each_ref().map(|it| it.each_ref().map(costs)),
         }

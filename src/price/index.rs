@@ -43,15 +43,15 @@ impl Sink for PriceRows {
 /// A ledger ready to be priced under any number of price lists.
 #[derive(Clone, Debug, Default)]
 pub struct PriceIndex {
-    main: Side,
-    summariser: Side,
-    keep_alive: Side,
+    pub(super) main: Side,
+    pub(super) summariser: Side,
+    pub(super) keep_alive: Side,
     stored: Vec<ExplicitCacheRow>,
 }
 
 /// The requests of one role.
 #[derive(Clone, Debug, Default)]
-struct Side {
+pub(super) struct Side {
     /// By length of the prompt.
     rows: Vec<Row>,
     /// What the first so many rows consumed.
@@ -66,24 +66,6 @@ impl From<PriceRows> for PriceIndex {
 }
 
 impl PriceIndex {
-    /// Prices the agent's own requests.
-    #[must_use]
-    pub fn main(&self, prices: &Prices) -> Bill {
-        self.main.bill(prices)
-    }
-
-    /// Prices the summariser's requests.
-    #[must_use]
-    pub fn summariser(&self, prices: &Prices) -> Bill {
-        self.summariser.bill(prices)
-    }
-
-    /// Prices the requests that keep the prompt in the cache.
-    #[must_use]
-    pub fn keep_alive(&self, prices: &Prices) -> Bill {
-        self.keep_alive.bill(prices)
-    }
-
     /// Prices the stored contents, each by its own length when it was made; nothing when some part has no price.
     #[must_use]
     pub fn stored(&self, prices: &Prices) -> Option<Cost> {
@@ -108,7 +90,7 @@ impl Side {
         Self { rows, sums }
     }
 
-    fn bill(&self, prices: &Prices) -> Bill {
+    pub(super) fn bill(&self, prices: &Prices) -> Bill {
         match prices.timeless() {
             Some(list) if list.reach == Reach::WholeRequest || list.tiers.is_empty() => self.by_length(list),
             _ => self.by_request(prices),

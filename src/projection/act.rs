@@ -65,6 +65,8 @@ pub(super) struct CompiledSummary {
     per_unit: bool,
     says: SummaryWords,
     request: Option<SummaryPrompt>,
+    /// Whether another model than the session's writes it, which finds none of the session's cache.
+    is_elsewhere: bool,
     /// The most that the summariser reads.
     reads: Option<Num>,
     again: Option<CompiledSecond>,
@@ -74,7 +76,7 @@ pub(super) struct CompiledSummary {
 }
 
 impl CompiledSummary {
-    fn new(summary: &Summarise, timeline: &Timeline, known: &Known) -> Self {
+    fn new(summary: &Summarise, policy: &Policy, timeline: &Timeline, known: &Known) -> Self {
         let size = |it: Option<&Size>| it.map_or(Num::Const(0), |it| Num::new(it, known));
         let restore = summary.restore.as_ref();
         Self {
@@ -85,6 +87,7 @@ impl CompiledSummary {
             per_unit: summary.per == SummaryPer::Unit,
             says: summary.says,
             request: Some(summary.prompt).filter(|it| *it != SummaryPrompt::Free),
+            is_elsewhere: policy.summariser.is_some(),
             reads: summary.reads.as_ref().map(|it| Num::new(it, known)),
             again: summary.again.as_ref().map(|it| CompiledSecond::new(it, known)),
             stay: Stay::new(summary.keeps.as_ref(), restore, timeline, known).map(Box::new),
@@ -125,7 +128,9 @@ impl Act {
             Action::Ping { output } => {
                 Self::Ping(output.as_ref().map_or(Num::Const(1), |it| Num::new(it, known)))
             }
-            Action::Summarise(it) => Self::Summarise(Arc::new(CompiledSummary::new(it, timeline, known))),
+            Action::Summarise(it) => {
+                Self::Summarise(Arc::new(CompiledSummary::new(it, policy, timeline, known)))
+            }
         }
     }
 

@@ -12,7 +12,7 @@ use super::region::Region;
 use super::rendition::{Rendered, Rows};
 use super::text::{Content, Text};
 use super::tracker::Tracker;
-use crate::input::policy::Moment;
+use crate::input::policy::{Changes, Moment};
 use crate::quantity::Tokens;
 
 /// How a stage's edits are meant.
@@ -213,11 +213,11 @@ impl<'p, 't> Editor<'p, 't> {
         self.log.keep_up_to(in_front);
     }
 
-    /// Writes another line where the layout has one that changes with each request; it is no stage's doing.
-    pub(crate) fn renew_line(&mut self, nth: u64) {
-        if let Some((index, in_front)) = self.prompt.renew_line(nth) {
-            self.log.note(index, 1, u16::MAX);
-            self.log.keep_up_to(in_front);
+    /// Writes the layout's dynamic content anew that changes so often; it is no stage's doing.
+    pub(crate) fn renew(&mut self, changes: Changes) {
+        if let Some(first) = self.prompt.renew(changes) {
+            self.log.note(first, 1, u16::MAX);
+            self.log.keep_up_to(self.prompt.tokens_before(first));
         }
     }
 

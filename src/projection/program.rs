@@ -10,6 +10,7 @@ use super::test::{Activation, Context, Test};
 use super::writer::Writer;
 use super::{Ambient, Left, Projector, text_as_it_came};
 use crate::input::policy::{Lasts, Moment, Pause, Policy, Prefix, Stage};
+use crate::quantity::Tokens;
 use crate::timeline::{Texts, Timeline};
 
 /// Every moment, in the order of its number.
@@ -29,6 +30,8 @@ pub struct Program {
     stages: Vec<CompiledStage>,
     /// Which stages are considered, by moment.
     by_moment: [Vec<usize>; 7],
+    /// The smallest prompt at which any of them acts, by moment.
+    wakes: [Tokens; 7],
     /// By stage: how it last left the prompt, where some condition asks after it.
     marks: Vec<Option<Mark>>,
 }
@@ -91,10 +94,14 @@ impl Program {
         let marks = if marked.is_empty() { Vec::new() } else { vec![None; stages.len()] };
         let considered = |moment: Moment| {
             let at = policy.stages().iter().enumerate().filter(|(_, it)| it.at.contains(&moment));
-            at.map(|(index, _)| index).collect()
+            at.map(|(index, _)| index).collect::<Vec<usize>>()
         };
         let by_moment = MOMENTS.map(considered);
-        Self { stages, by_moment, marks }
+        let wakes = std::array::from_fn(|moment| {
+            let stages = by_moment[moment].iter().map(|it| stages[*it].wakes_at());
+            stages.min().unwrap_or(Tokens::MAX)
+        });
+        Self { stages, by_moment, wakes, marks }
     }
 }
 
@@ -107,8 +114,8 @@ impl Projector for Program {
     }
 
     #[inline]
-    fn acts_at(&self, moment: Moment) -> bool {
-        !self.by_moment[moment as usize].is_empty()
+    fn may_act(&self, moment: Moment, prompt: Tokens) -> bool {
+        prompt >= self.wakes[moment as usize]
     }
 
     fn next_pause(&self, idle_ms: u64) -> Option<u64> {
@@ -140,6 +147,11 @@ impl Projector for Program {
 }
 
 impl CompiledStage {
+    /// Returns the smallest prompt at which it does anything, as far as that is known beforehand.
+    fn wakes_at(&self) -> Tokens {
+        if self.asks_every { 0 } else { self.when.least_prompt() }
+    }
+
     #[inline]
     fn consider(
         &mut self,

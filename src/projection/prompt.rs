@@ -7,6 +7,7 @@ use std::ops::Range;
 
 use super::history::History;
 pub use super::slot::{Author, Edit, Shown, Slot, SlotIx, State, TurnState, UNDO};
+use crate::input::policy::Changes;
 use crate::quantity::Tokens;
 use crate::timeline::{Item, Kind, Spine, TurnIx};
 
@@ -58,8 +59,10 @@ pub struct Prompt<'t> {
     /// The slot that is reserved for what memory recalls, where it stands in front of the messages; and the tokens in front
     /// of it.
     memory: Option<(SlotIx, Tokens)>,
-    /// The slot of the line that is another one in each request, and the tokens in front of it.
-    line: Option<(SlotIx, Tokens)>,
+    /// The slots of the layout's dynamic content in the stable prefix, and with what each changes.
+    dynamic: Vec<(SlotIx, Changes)>,
+    /// How often any of it has been written.
+    n_written: u64,
     tools: ToolResults,
     last_result: Option<SlotIx>,
     /// Slots that are no items behind the first stable prefix.
@@ -88,7 +91,8 @@ impl<'t> Prompt<'t> {
             total: 0,
             stable: 0,
             memory: None,
-            line: None,
+            dynamic: Vec::new(),
+            n_written: 0,
             tools: ToolResults::default(),
             last_result: None,
             n_uncounted: 0,

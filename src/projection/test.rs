@@ -220,6 +220,16 @@ impl Test {
         }
     }
 
+    /// Returns the smallest prompt for which the condition may hold, as far as that is known beforehand.
+    #[must_use]
+    pub fn least_prompt(&self) -> Tokens {
+        match self {
+            Self::Prompt(Relation::Above, Num::Const(size)) => size.saturating_add(1),
+            Self::Prompt(Relation::AtLeast, Num::Const(size)) => *size,
+            _ => 0,
+        }
+    }
+
     /// Returns whether this asks for a prompt below a known size, which a prompt of so many tokens is not.
     #[inline]
     #[must_use]

@@ -168,6 +168,7 @@ impl Tracker {
 }
 
 /// Returns which unit a slot belongs to, counted in the timeline.
+#[inline(always)]
 #[must_use]
 pub fn unit_of(prompt: &Prompt<'_>, index: SlotIx, unit: Unit) -> usize {
     let item = prompt.item(index);
@@ -180,11 +181,18 @@ pub fn unit_of(prompt: &Prompt<'_>, index: SlotIx, unit: Unit) -> usize {
         Unit::Steps => item.step_ix as usize,
         Unit::Turns => item.turn_ix as usize,
         Unit::Messages => message_of(prompt, index),
-        Unit::Groups => prompt.groups_among(message_of(prompt, index)),
+        Unit::Groups => group_of(prompt, index),
     }
 }
 
 /// Returns which message a slot belongs to, counted from 1; 0 is in front of all.
+#[inline(never)]
 fn message_of(prompt: &Prompt<'_>, index: SlotIx) -> usize {
     prompt.messages().partition_point(|start| *start <= index)
+}
+
+/// Returns which group a slot belongs to.
+#[inline(never)]
+fn group_of(prompt: &Prompt<'_>, index: SlotIx) -> usize {
+    prompt.groups_among(message_of(prompt, index))
 }

@@ -28,7 +28,8 @@ pub(super) fn of(line: &Line, first: &Line, runs: &[&Run]) -> Option<String> {
     }
     let parts = parts?;
     let times = if acted == 1 { "once".to_owned() } else { format!("{} times", thousands(acted)) };
-    let lead = if acted == 0 { String::new() } else { format!("acted {times}: ") };
+    // What moved then is due to its layout or its memory.
+    let lead = if acted == 0 { "no stage acted: ".to_owned() } else { format!("acted {times}: ") };
     let said = match parts.as_slice() {
         [] => "no part of the bill moved".to_owned(),
         parts => listed(

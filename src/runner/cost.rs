@@ -1,5 +1,4 @@
-//! What the models of a runner cost: their requests laid out for the engine, with the document in front of them and the calls to the
-//! service beside.
+//! What the models of a runner cost: their requests laid out for the engine, the document in front and calls to the service beside.
 
 use xxhash_rust::xxh3::xxh3_64;
 

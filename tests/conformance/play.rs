@@ -223,7 +223,7 @@ fn by_kinds(rule: &Rule, name: &str, requests: &[Request]) -> Vec<CacheUse> {
         cache.submit(&RequestView {
             response_ms: it.response_start_ms,
             end_ms: it.response_start_ms,
-            ..RequestView::of(it.prompt(), &Chain::of(links), &Layout::SILENT, it.t_ms)
+            ..RequestView::of(it.prompt(), &Chain::of(links), Layout::silent(), it.t_ms)
         })
     });
     uses.collect()
@@ -255,7 +255,7 @@ fn of_trace(
             play_projector(
                 &trace,
                 &mut code,
-                &Layout::SILENT,
+                Layout::silent(),
                 recovery,
                 &Limits::NONE,
                 &rule.cache,

@@ -4,6 +4,7 @@
 //!
 //! `tests/data/field` holds a part of its totals and a trace; `CTXSIM_REFERENCE` names a folder that has all in `field`.
 
+mod editing_65k;
 mod formulas;
 mod guards;
 mod totals;

@@ -1,4 +1,4 @@
-//! The guide: its commands are run, and what they print is what it shows.
+//! Documents with commands: they are run, and what they print is what the documents show.
 
 use std::fs;
 use std::path::Path;
@@ -50,20 +50,32 @@ fn printed(command: &str, folder: &Path) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-#[cfg(unix)]
-#[test]
-fn the_guide_shows_what_its_commands_print() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/guide.md");
-    let guide = fs::read_to_string(&path).unwrap();
+/// Holds a document against what its commands print.
+fn holds(document: &str) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(document);
+    let shown = fs::read_to_string(&path).unwrap();
     let folder = tempfile::tempdir().unwrap();
 
-    let now = played(&guide, folder.path());
+    let now = played(&shown, folder.path());
 
     if std::env::var_os("CTXSIM_BLESS").is_some() {
         fs::write(&path, &now).unwrap();
         return;
     }
-    assert_eq!(guide, now, "set CTXSIM_BLESS to write what the commands print");
+    assert!(shown == now, "{document}: set CTXSIM_BLESS to write what the commands print");
+}
+
+#[cfg(unix)]
+#[test]
+fn the_guide_shows_what_its_commands_print() {
+    holds("docs/guide.md");
+}
+
+#[cfg(unix)]
+#[test]
+fn the_field_notes_show_what_their_commands_print() {
+    holds("docs/field-notes.md");
+    holds("docs/duckagent-runtime.md");
 }
 
 #[cfg(unix)]

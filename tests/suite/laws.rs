@@ -82,6 +82,7 @@ fn identity() -> Policy {
         runner: None,
         code: None,
         counter: None,
+        summariser: None,
         layout: None,
     };
     Policy::new(&spec).unwrap()

@@ -50,6 +50,7 @@ mod sensitivity;
 mod sessions;
 mod set;
 mod short_way;
+mod summariser;
 mod sums;
 mod sweep;
 mod tidy;

@@ -341,9 +341,8 @@ proptest! {
 
         let of = |role| rows.iter().filter(|it| it.role == role).copied().collect::<Vec<_>>();
         let main = one_by_one(&profile, &of(Role::Main));
-        prop_assert_eq!(index.main(&profile.prices), main);
-        prop_assert_eq!(index.summariser(&profile.prices), one_by_one(&profile, &of(Role::Summariser)));
         let costs = Costs::new(&sums, Some(&index), 0, &profile);
-        prop_assert_eq!(Some(costs.base()), main.total());
+        prop_assert_eq!(costs.main, main);
+        prop_assert_eq!(Some(costs.compaction), one_by_one(&profile, &of(Role::Summariser)).total());
     }
 }

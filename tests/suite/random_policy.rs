@@ -441,6 +441,7 @@ pub(crate) fn policy() -> BoxedStrategy<PolicyFile> {
                 runner: None,
                 code: None,
                 counter,
+                summariser: None,
                 layout: None,
             }
         })

@@ -1,7 +1,7 @@
 //! Random cache rules of every kind, and random layouts.
 
 use ctxsim::input::CacheRules;
-use ctxsim::input::policy::written::{Breakpoint, Layout, MemoryPlace};
+use ctxsim::input::policy::written::{Breakpoint, Changes, Dynamic, DynamicPlace, Layout, MemoryPlace};
 use ctxsim::input::policy::{Duration, LevelEnd, Place};
 use ctxsim::input::profile::cache::{
     Blocks, Breakpoints, ExplicitCache, Hits, Invalidates, Qualified, Steps, Touch, Units,
@@ -131,10 +131,19 @@ pub(crate) fn layout() -> impl Strategy<Value = Option<Layout>> {
     let breakpoint = (at, ttl).prop_map(|(at, ttl)| Breakpoint { at, ttl });
     let breakpoints = prop::option::weighted(0.8, prop::collection::vec(breakpoint, 0..4));
     let memory = select(vec![MemoryPlace::Head, MemoryPlace::BehindSystem, MemoryPlace::Tail]);
-    let layout = (breakpoints, memory).prop_map(|(breakpoints, memory)| Layout {
+    let places = vec![DynamicPlace::FrontOfSystem, DynamicPlace::BehindSystem, DynamicPlace::Tail];
+    let changes = select(vec![Changes::Request, Changes::Turn, Changes::Session]);
+    let dynamic = (1_u32..300, select(places), changes).prop_map(|(tokens, at, changes)| Dynamic {
+        name: None,
+        tokens,
+        at,
+        changes: if at == DynamicPlace::Tail { Changes::default() } else { changes },
+    });
+    let dynamic = prop_oneof![3 => Just(Vec::new()), 2 => prop::collection::vec(dynamic, 1..4)];
+    let layout = (breakpoints, memory, dynamic).prop_map(|(breakpoints, memory, dynamic)| Layout {
         breakpoints,
         memory,
-        volatile: None,
+        dynamic,
     });
     prop::option::weighted(0.7, layout)
 }

@@ -45,7 +45,9 @@ pub(super) fn policy(mut file: PolicyFile, problems: &mut Problems) -> Policy {
     recovery(&mut file, problems);
     problems.within("apply", |to| apply::check(&file, to));
     file.params = resolved(&file.params);
-    Policy { file, stages }
+    let policy = Policy { file, stages, summariser_model: None };
+    summary::summariser(&policy, problems);
+    policy
 }
 
 /// Checks everything that stages are made of, and makes them.

@@ -16,6 +16,7 @@ impl PolicyFile {
         }
         merged.as_of = self.as_of.or(merged.as_of);
         merged.counter = self.counter.or(merged.counter);
+        merged.summariser = self.summariser.or(merged.summariser);
         merged.apply = self.apply.or(merged.apply);
         merged.layout = self.layout.or(merged.layout);
         merged.recovery = self.recovery.or(merged.recovery);

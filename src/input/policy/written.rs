@@ -64,6 +64,10 @@ pub struct PolicyFile {
     /// How the harness counts what it shows, where it does not count as the provider bills; as billed, when silent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub counter: Option<Counter>,
+    /// The profile of the model that writes its summaries, by name: their requests have its prices and find nothing in the cache
+    /// of the session's model. The session's own model, when silent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub summariser: Option<String>,
     /// Where the prompt asks the provider's cache for breakpoints; where the harness puts them, when silent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub layout: Option<Layout>,

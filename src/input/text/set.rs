@@ -27,7 +27,7 @@ pub struct Setting {
 /// The kind of file that an override is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Target {
-    /// `params.…`, `stages.…`, `tables.…`, `ladders.…`, `recovery…`, `memory.…`, each also behind a policy's name.
+    /// `params.…`, `stages.…`, `tables.…`, `ladders.…`, `recovery…`, `memory.…`, `layout.…`, `summariser`, each also behind a policy's name.
     Policy,
     /// `scenario.…`.
     Scenario,
@@ -41,13 +41,15 @@ pub enum Target {
 const PARAMS: &str = "params";
 
 /// The first words of paths, and where they lead.
-const ROOTS: [(&str, Target); 9] = [
+const ROOTS: [(&str, Target); 11] = [
     (PARAMS, Target::Policy),
     ("stages", Target::Policy),
     ("tables", Target::Policy),
     ("ladders", Target::Policy),
     ("recovery", Target::Policy),
     ("memory", Target::Policy),
+    ("layout", Target::Policy),
+    ("summariser", Target::Policy),
     ("scenario", Target::Scenario),
     ("profile", Target::Profile),
     ("break_even", Target::BreakEven),
@@ -87,7 +89,7 @@ impl Setting {
             let message = format!("no path begins with `{}`", steps[0]);
             return Err(problem("set-unknown-root", path, message, help));
         };
-        if steps.len() < 2 && root != "recovery" {
+        if steps.len() < 2 && !["recovery", "summariser"].contains(&root) {
             let help = format!("write every step, as in `{root}.NAME`");
             return Err(problem(
                 "set-empty-step",
@@ -214,9 +216,9 @@ impl Setting {
     /// Returns how many steps must exist, because people named what they lead to.
     fn n_named(&self) -> usize {
         match (self.target, self.path[0].as_str()) {
-            (Target::Policy, "recovery") => 0,
-            // A policy without a memory has none to change; a part that it is silent on is its default.
-            (Target::Policy, "memory") => 1,
+            (Target::Policy, "recovery" | "summariser") => 0,
+            // A policy without a memory or a layout has none to change; a part that it is silent on is its default.
+            (Target::Policy, "memory" | "layout") => 1,
             (Target::Policy, _) => 2,
             _ => 0,
         }

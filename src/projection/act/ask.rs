@@ -53,7 +53,8 @@ impl CompiledSummary {
             self.reads.as_ref().map_or(made.read, |it| made.read.min(it.eval(env)))
         };
         let mut ask = |overhead: Tokens, history: Option<Tokens>, output, items| {
-            let chain = (is_aligned && history.is_some()).then(|| edit.chain().asking(overhead));
+            let finds = is_aligned && !self.is_elsewhere && history.is_some();
+            let chain = finds.then(|| edit.chain().asking(overhead));
             let prompt = overhead.saturating_add(history.unwrap_or(0));
             edit.ask(SideRequest { prompt, chain, output, items, purpose: Purpose::Summary });
         };

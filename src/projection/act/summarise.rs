@@ -65,15 +65,14 @@ pub(super) fn summarise(
             break;
         }
         batch.n_units += 1;
-        for slot in &units {
-            if rung.counts_progress() {
-                look.progress.take(edit.prompt(), *slot);
-            }
-            let n_before = batch.slots.len();
-            batch.add(edit.prompt(), *slot, &summary.copy);
-            if batch.slots.len() > n_before {
-                batch.added += added(rung, edit.prompt().kind(*slot));
-            }
+        let n_before = batch.slots.len();
+        batch.extend(edit.prompt(), &units, &summary.copy);
+        if rung.counter.is_some() {
+            let kinds = batch.slots[n_before..].iter().map(|it| edit.prompt().kind(*it));
+            batch.added += kinds.map(|it| added(rung, it)).sum::<Tokens>();
+        }
+        if rung.counts_progress() {
+            units.iter().for_each(|it| look.progress.take(edit.prompt(), *it));
         }
     }
     rung.units = units;
@@ -109,11 +108,9 @@ fn summarise_each(
         let Some(first) = units.first() else { break };
         begun = *first;
         let mut batch = Batch::default();
-        for slot in &units {
-            if rung.counts_progress() {
-                taken.take(edit.prompt(), *slot);
-            }
-            batch.add(edit.prompt(), *slot, &summary.copy);
+        batch.extend(edit.prompt(), &units, &summary.copy);
+        if rung.counts_progress() {
+            units.iter().for_each(|it| taken.take(edit.prompt(), *it));
         }
         if batch.has_items {
             n_replaced += summary.replace(&batch, activation, edit);
@@ -264,18 +261,21 @@ impl Batch {
         u32::try_from(turns.len()).unwrap_or(u32::MAX)
     }
 
-    #[inline]
-    fn add(&mut self, prompt: &Prompt<'_>, index: SlotIx, copy: &[Kind]) {
-        let tokens = Tokens::from(prompt.slot(index).tokens);
-        if !copy.is_empty() && ClassMask::of_kinds(copy).has_kind(prompt.kind(index)) {
-            self.copied += tokens;
-            return;
+    /// Adds the slots of a unit; what is copied stays as it is.
+    fn extend(&mut self, prompt: &Prompt<'_>, unit: &[SlotIx], copy: &[Kind]) {
+        let (copies, copied) = (!copy.is_empty(), ClassMask::of_kinds(copy));
+        self.slots.reserve(unit.len());
+        for index in unit.iter().copied() {
+            let (item, slot) = (prompt.item(index), prompt.slot(index));
+            if copies && copied.has_kind(prompt.kind(index)) {
+                self.copied += Tokens::from(slot.tokens);
+                continue;
+            }
+            self.n_turns += u32::from(self.last_turn != Some(item.turn_ix));
+            self.last_turn = Some(item.turn_ix);
+            self.has_items |= !slot.is_summary();
+            self.input += Tokens::from(slot.tokens);
+            self.slots.push(index);
         }
-        let turn_ix = prompt.item(index).turn_ix;
-        self.n_turns += u32::from(self.last_turn != Some(turn_ix));
-        self.last_turn = Some(turn_ix);
-        self.has_items |= !prompt.slot(index).is_summary();
-        self.input += tokens;
-        self.slots.push(index);
     }
 }

@@ -1,7 +1,7 @@
 //! What comes into a prompt: sessions, turns, messages and items, each in its slot.
 
 use super::{Prompt, Slot, SlotIx, State, TurnState, UNDO};
-use crate::input::policy::{Layout, LinePlace, MemoryPlace, Volatile};
+use crate::input::policy::{DynamicPlace, Layout, MemoryPlace};
 use crate::quantity::Tokens;
 use crate::timeline::{Item, ItemIx, Kind, NO_ITEM, Preserve, Session};
 
@@ -25,7 +25,7 @@ impl Prompt<'_> {
         }
         if !is_same {
             let memory = Some(layout.memory).filter(|_| remembers);
-            self.begin_stable(session, memory, layout.volatile);
+            self.begin_stable(session, memory, layout);
         }
         if is_first {
             self.turns.clear();
@@ -35,21 +35,20 @@ impl Prompt<'_> {
     }
 
     /// Lets the stable prefix of a session come, and reserves the slot of what memory recalls in front of it or behind it.
-    fn begin_stable(&mut self, session: &Session, memory: Option<MemoryPlace>, line: Option<Volatile>) {
-        let mut line = line;
+    fn begin_stable(&mut self, session: &Session, memory: Option<MemoryPlace>, layout: &Layout) {
+        self.dynamic.clear();
         if memory == Some(MemoryPlace::Head) {
             self.reserve();
         }
+        let mut in_front = Some(DynamicPlace::FrontOfSystem);
         while self.history.cursor() < session.stable.end {
-            let is_system = self.history.next().is_some_and(|it| it.kind == Kind::System);
-            if let Some(line) = line.take_if(|it| is_system && it.at == LinePlace::FrontOfSystem) {
-                self.begin_line(line.tokens);
+            if self.history.next().is_some_and(|it| it.kind == Kind::System) {
+                in_front.take().into_iter().for_each(|it| self.begin_dynamic(layout, it));
             }
             self.enter();
         }
-        if let Some(line) = line {
-            self.begin_line(line.tokens);
-        }
+        in_front.into_iter().for_each(|it| self.begin_dynamic(layout, it));
+        self.begin_dynamic(layout, DynamicPlace::BehindSystem);
         if memory == Some(MemoryPlace::BehindSystem) {
             self.reserve();
         }
@@ -63,10 +62,15 @@ impl Prompt<'_> {
         self.memory = Some((at, self.total));
     }
 
-    /// Lets the line come that is another one in each request.
-    fn begin_line(&mut self, tokens: u32) {
-        let in_front = self.total;
-        self.line = Some((self.add_own(Kind::System, tokens), in_front));
+    /// Lets content come that is no part of the history. Behind the system prompt the user sends it: it is no part of what a
+    /// breakpoint there covers.
+    fn begin_dynamic(&mut self, layout: &Layout, place: DynamicPlace) {
+        let kind = if place == DynamicPlace::FrontOfSystem { Kind::System } else { Kind::User };
+        for it in layout.dynamic_at(place) {
+            let slot = self.add_own(kind, it.tokens);
+            self.dynamic.push((slot, it.changes));
+            self.write_dynamic(slot);
+        }
     }
 
     /// Lets an item come that is the policy's own and no part of the load.

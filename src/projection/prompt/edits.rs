@@ -1,6 +1,7 @@
 //! What edits make of a prompt: every total follows, and every edit is in the journal.
 
 use super::{Author, Edit, Prompt, Shown, Slot, SlotIx, State, TurnState};
+use crate::input::policy::Changes;
 use crate::projection::rendition::Rendered;
 use crate::projection::text::Text;
 use crate::quantity::Tokens;
@@ -14,12 +15,23 @@ impl Prompt<'_> {
         self.replace(index, after);
     }
 
-    /// Writes another line into its slot, as long as the one before; returns the slot and the tokens in front of it.
-    pub(in crate::projection) fn renew_line(&mut self, digest: u64) -> Option<(SlotIx, Tokens)> {
-        let (index, in_front) = self.line?;
-        self.history.rewrite(index, self.slot(index).tokens, digest);
+    /// Writes dynamic content anew: no two writings are the same.
+    pub(super) fn write_dynamic(&mut self, index: SlotIx) {
+        self.n_written += 1;
+        self.history.rewrite(index, self.slot(index).tokens, self.n_written);
         self.dirty_from = self.dirty_from.min(index);
-        Some((index, in_front))
+    }
+
+    /// Writes the dynamic content anew that changes so often; returns the first slot of it.
+    pub(in crate::projection) fn renew(&mut self, changes: Changes) -> Option<SlotIx> {
+        let due: Vec<SlotIx> = self.dynamic.iter().filter(|it| it.1 == changes).map(|it| it.0).collect();
+        due.iter().for_each(|it| self.write_dynamic(*it));
+        due.first().copied()
+    }
+
+    /// Returns the tokens in front of a slot of the stable prefix.
+    pub(in crate::projection) fn tokens_before(&self, index: SlotIx) -> Tokens {
+        self.slots[..index as usize].iter().map(|it| Tokens::from(it.tokens)).sum()
     }
 
     /// Shows an item in another way that is no larger; every total follows.

@@ -10,7 +10,7 @@ use ctxsim::compare::Load;
 use ctxsim::engine::{Watch, simulate_watched};
 use ctxsim::explain::{By, Explanation, Same, explain};
 use ctxsim::input::Policy;
-use ctxsim::input::policy::Moment;
+use ctxsim::input::policy::{Action, Moment};
 use ctxsim::ledger::{RequestRow, Role, Rows};
 use ctxsim::projection::{Editor, Projector};
 use ctxsim::report::numbers::thousands;
@@ -53,7 +53,11 @@ fn first_edits(load: &Load, policy: &Policy) -> Option<String> {
         return None;
     }
     let mut told = format!("  on {}, {} requests", load.name, rows.requests.len());
-    let mut missing: BTreeSet<usize> = (0..policy.stages().len()).collect();
+    let pings = |stage: &usize| matches!(policy.stages()[*stage].apply, Action::Ping { .. });
+    let mut missing: BTreeSet<usize> = (0..policy.stages().len()).filter(|it| !pings(it)).collect();
+    for (stage, row) in (0..policy.stages().len()).filter(pings).zip(first_ping(&rows)) {
+        told += &words_of_ping(&policy.stages()[stage].name, row);
+    }
     let mains: Vec<usize> =
         (0..rows.requests.len()).filter(|it| rows.requests[*it].role == Role::Main).collect();
     let sent = edited.in_front_of.iter().filter_map(|it| mains.get(*it));
@@ -71,7 +75,20 @@ fn first_edits(load: &Load, policy: &Policy) -> Option<String> {
             return Some(told);
         }
     }
-    panic!("{}: stages {missing:?} act late", policy.name)
+    assert!(missing.is_empty(), "{}: stages {missing:?} act late", policy.name);
+    Some(told)
+}
+
+/// The first request that keeps the prompt in the cache.
+fn first_ping(rows: &Rows) -> Option<&RequestRow> {
+    rows.requests.iter().find(|it| it.role == Role::KeepAlive)
+}
+
+/// Says what a ping was.
+fn words_of_ping(stage: &str, row: &RequestRow) -> String {
+    let [prompt, read, output] = [row.prompt, row.usage.read, row.output].map(thousands);
+    let turn = row.turn_ix + 1;
+    format!("\n  after turn {turn}: `{stage}` sends {prompt} tokens, {read} read, {output} written")
 }
 
 /// Notes in front of which of the agent's own requests a stage acts for the first time, counted from 0.

@@ -65,3 +65,51 @@ fn a_breakpoint_nowhere_is_refused() {
         ("breakpoint-nowhere", "layout.breakpoints.0.at")
     );
 }
+
+#[test]
+fn content_in_front_that_changes_with_each_request_breaks_all_behind_it() {
+    let time = "layout: (dynamic: [(name: \"time\", tokens: 25)])";
+
+    assert_eq!(divided(time), [[0, 2_525, 0, 0], [0, 3_625, 0, 0], [0, 4_725, 0, 0]]);
+}
+
+#[test]
+fn content_behind_the_system_prompt_leaves_that_to_its_own_breakpoint() {
+    let files =
+        |changes| format!("layout: (dynamic: [(tokens: 400, at: behind_system, changes: {changes})])");
+
+    assert_eq!(divided(&files("request")), [[0, 2_900, 0, 0], [2_000, 2_000, 0, 0], [2_000, 3_100, 0, 0]]);
+    assert_eq!(divided(&files("turn")), [[0, 2_900, 0, 0], [2_900, 1_100, 0, 0], [4_000, 1_100, 0, 0]]);
+}
+
+#[test]
+fn content_at_the_tail_is_sent_with_every_request_and_never_cached() {
+    let time = "layout: (dynamic: [(name: \"time\", tokens: 25, at: tail)])";
+
+    assert_eq!(divided(time), [[0, 2_500, 0, 25], [2_500, 1_100, 0, 25], [3_600, 1_100, 0, 25]]);
+}
+
+#[test]
+fn what_changes_with_a_turn_or_a_session_is_written_anew_then_and_only_then() {
+    let mut builder = TimelineBuilder::new("sessions", &[]);
+    builder.stable(Kind::System, 2_000);
+    for nth in 0..4 {
+        if nth == 2 {
+            builder.begin_session("second", None);
+        }
+        builder.begin_turn(&[NewItem::plain(Kind::User, 100)]);
+        builder.step(nth * 10_000, 10, &[NewItem::plain(Kind::Assistant, 10)], &[]);
+    }
+    let timeline = builder.finish();
+    let reads = |changes: &str| {
+        let dynamic = format!("dynamic: [(tokens: 400, at: front_of_system, changes: {changes})]");
+        let text = format!("(name: \"it\", about: \"it\", layout: ({dynamic}))");
+        let policy = Policy::new(&decode::decode(&text, Format::Ron).unwrap()).unwrap();
+        let mut rows = Rows::default();
+        simulate(&timeline, &policy, &Limits::NONE, &CacheRules::Breakpoints(rules(1_024)), &mut rows);
+        rows.requests.iter().map(|it| it.usage.read).collect::<Vec<_>>()
+    };
+
+    assert_eq!(reads("turn"), [0, 0, 0, 0]);
+    assert_eq!(reads("session"), [0, 2_500, 0, 2_500], "the second session has other content in front");
+}

@@ -184,12 +184,15 @@ fn segments(history: &History<'_>) -> Vec<Segment> {
         }
     });
     let mut segments: Vec<Segment> = segments.collect();
-    let (tokens, content) = history.recalled;
-    if tokens > 0 {
-        let (kind, slot) = (Kind::Memory, history.slot_of_memory());
-        let key = (Said::Item(u64::MAX - content), tokens, Shown::Raw, Kind::User);
+    for (slot, own) in history.own().filter(|(_, it)| it.tokens > 0) {
+        // The numbers of memory's contents and of dynamic ones are counted apart.
+        let (content, from) = match own.kind {
+            Kind::Memory => (u64::MAX - own.content, Kind::User),
+            kind => (u64::MAX / 2 - own.content, kind),
+        };
+        let key = (Said::Item(content), own.tokens, Shown::Raw, from);
         let at = segments.partition_point(|it| it.slot < slot);
-        segments.insert(at, Segment { key, kind, tokens, slot });
+        segments.insert(at, Segment { key, kind: own.kind, tokens: own.tokens, slot });
     }
     segments
 }

@@ -2,8 +2,7 @@
 
 use std::ops::Range;
 
-use ctxsim::input::policy::MemoryPlace;
-use ctxsim::input::policy::{Moment, Shown, Unit};
+use ctxsim::input::policy::{Changes, DynamicPlace, Layout, MemoryPlace, Moment, Shown, Unit};
 use ctxsim::ledger::Change;
 use ctxsim::timeline::{Item, Kind, NO_ITEM, Preserve, Session, Timeline, TurnEvidence};
 
@@ -119,6 +118,19 @@ pub(super) struct Manner {
     pub(super) keeps_prefix: bool,
 }
 
+/// Something in a stable prefix that is no item.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Own {
+    /// In front of which item it stands.
+    place: usize,
+    /// Whose it is: dynamic content changes so often; what memory recalls, silent.
+    changes: Option<Changes>,
+    pub(super) kind: Kind,
+    pub(super) tokens: u64,
+    /// Its content by number, of memory or of dynamic content.
+    pub(super) content: u64,
+}
+
 /// Everything that has come.
 #[derive(Clone, Debug)]
 pub(super) struct History<'a> {
@@ -141,10 +153,10 @@ pub(super) struct History<'a> {
     pub(super) evidence: Vec<TurnEvidence>,
     /// Behind the stable prefix of the session.
     session_from: usize,
-    /// In front of which items the engine has slots for what memory recalls: the session's own is the last.
-    pub(super) reserved: Vec<usize>,
-    /// What memory recalls in the last of them: its tokens, and its content by number.
-    pub(super) recalled: (u64, u64),
+    /// What stands in stable prefixes and is no item; where each is in the order of the engine's slots.
+    own: Vec<Own>,
+    /// How often dynamic content was written.
+    n_written: u64,
     n_summaries: u64,
     /// What folded summaries have said.
     folds: Vec<Vec<Told>>,
@@ -153,6 +165,12 @@ pub(super) struct History<'a> {
     pub(super) change: Change,
     /// How many edits there were so far.
     pub(super) n_edits: u64,
+}
+
+impl Own {
+    fn memory(place: usize) -> Self {
+        Self { place, changes: None, kind: Kind::Memory, tokens: 0, content: 0 }
+    }
 }
 
 impl<'a> History<'a> {
@@ -169,8 +187,8 @@ impl<'a> History<'a> {
             step: 0,
             evidence: timeline.needs.evidence.clone(),
             session_from: 0,
-            reserved: Vec::new(),
-            recalled: (0, 0),
+            own: Vec::new(),
+            n_written: 0,
             n_summaries: 0,
             folds: Vec::new(),
             visits: Vec::new(),
@@ -181,7 +199,7 @@ impl<'a> History<'a> {
     }
 
     /// Begins a session: its own stable prefix comes, or that of the session before stays.
-    pub(super) fn begin_session(&mut self, session: &Session, memory: Option<MemoryPlace>) {
+    pub(super) fn begin_session(&mut self, session: &Session, memory: Option<MemoryPlace>, layout: &Layout) {
         let is_first = self.slots.is_empty();
         let has_own = is_first || !session.stable.is_empty();
         let from = if has_own { 0 } else { self.session_from };
@@ -193,22 +211,76 @@ impl<'a> History<'a> {
             slot.identity = slot.view;
         }
         if has_own {
-            let here = self.slots.len();
+            self.own.iter_mut().for_each(|it| it.tokens = 0);
             self.step = self.steps.len();
-            session.stable.clone().for_each(|item| self.arrive(item));
-            match memory {
-                Some(MemoryPlace::Head) => self.reserved.push(here),
-                Some(MemoryPlace::BehindSystem) => self.reserved.push(self.slots.len()),
-                Some(MemoryPlace::Tail) | None => {}
-            }
-            self.recalled = (0, 0);
+            self.own.extend((memory == Some(MemoryPlace::Head)).then(|| Own::memory(self.slots.len())));
+            let is_system = |item: &u32| self.timeline.spine.items[*item as usize].kind == Kind::System;
+            let first = session.stable.clone().find(is_system).unwrap_or(session.stable.end);
+            (session.stable.start..first).for_each(|item| self.arrive(item));
+            self.write_all(layout, DynamicPlace::FrontOfSystem, Kind::System);
+            (first..session.stable.end).for_each(|item| self.arrive(item));
+            self.write_all(layout, DynamicPlace::BehindSystem, Kind::User);
+            self.own
+                .extend((memory == Some(MemoryPlace::BehindSystem)).then(|| Own::memory(self.slots.len())));
+        } else {
+            self.renew(Changes::Session);
         }
         self.session_from = self.slots.len();
     }
 
+    /// Writes the dynamic content of a place.
+    fn write_all(&mut self, layout: &Layout, at: DynamicPlace, kind: Kind) {
+        for it in layout.dynamic.iter().filter(|it| it.at == at) {
+            self.n_written += 1;
+            let (place, content) = (self.slots.len(), self.n_written);
+            self.own.push(Own { place, changes: Some(it.changes), kind, tokens: it.tokens.into(), content });
+        }
+    }
+
+    /// Writes the dynamic content anew that changes so often.
+    pub(super) fn renew(&mut self, changes: Changes) {
+        let is_due = |it: &Own| it.tokens > 0 && it.changes == Some(changes);
+        let due: Vec<usize> = (0..self.own.len()).filter(|it| is_due(&self.own[*it])).collect();
+        for index in &due {
+            self.n_written += 1;
+            self.own[*index].content = self.n_written;
+        }
+        if let Some(first) = due.first() {
+            self.note_own(*first);
+        }
+    }
+
+    /// Notes that something changed that is no item, as the passes of a turn's end do.
+    fn note_own(&mut self, index: usize) {
+        let Own { place, .. } = self.own[index];
+        let before: u64 = self.own[..index].iter().map(|it| it.tokens).sum();
+        let tokens_before_steps = before + self.slots[..place].iter().map(|it| it.view.tokens).sum::<u64>();
+        self.note(self.slot_of_own(index), u16::MAX);
+        let (moment, is_active, n_changed) = (Moment::TurnEnd, false, 1);
+        self.visits.push(Visit { moment, is_active, n_changed, tokens_before_steps });
+    }
+
+    /// What stands in the stable prefix and is no item, each with the engine's slot of it.
+    pub(super) fn own(&self) -> impl Iterator<Item = (u32, &Own)> {
+        self.own.iter().enumerate().map(|(index, it)| (self.slot_of_own(index), it))
+    }
+
+    /// Whether memory has a slot there.
+    pub(super) fn has_memory(&self) -> bool {
+        self.own.iter().any(|it| it.changes.is_none())
+    }
+
+    fn slot_of_own(&self, index: usize) -> u32 {
+        (self.own[index].place + index) as u32
+    }
+
+    fn own_tokens(&self) -> u64 {
+        self.own.iter().map(|it| it.tokens).sum()
+    }
+
     /// The engine's slot of one of these.
     pub(super) fn slot_of(&self, slot: usize) -> u32 {
-        (slot + self.reserved.iter().filter(|it| **it <= slot).count()) as u32
+        (slot + self.own.iter().filter(|it| it.place <= slot).count()) as u32
     }
 
     /// Where an item of the timeline stands, if it has come.
@@ -216,19 +288,14 @@ impl<'a> History<'a> {
         self.places.get(item as usize).copied()
     }
 
-    /// The engine's slot of what memory recalls.
-    pub(super) fn slot_of_memory(&self) -> u32 {
-        (self.reserved[self.reserved.len() - 1] + self.reserved.len() - 1) as u32
-    }
-
     /// Puts what memory recalls into its slot.
     pub(super) fn recall(&mut self, recalled: (u64, u64)) {
-        let Some(place) = self.reserved.last().copied().filter(|_| recalled != self.recalled) else { return };
-        let in_front = self.slots[..place].iter().map(|it| it.view.tokens).sum();
-        self.recalled = recalled;
-        self.note(self.slot_of_memory(), u16::MAX);
-        let (moment, is_active, n_changed) = (Moment::TurnEnd, false, 1);
-        self.visits.push(Visit { moment, is_active, n_changed, tokens_before_steps: in_front });
+        let Some(index) = self.own.iter().rposition(|it| it.changes.is_none()) else { return };
+        let own = &mut self.own[index];
+        if (own.tokens, own.content) != recalled {
+            (own.tokens, own.content) = recalled;
+            self.note_own(index);
+        }
     }
 
     /// Takes items out as the harness did.
@@ -332,11 +399,11 @@ impl<'a> History<'a> {
     }
 
     pub(super) fn tokens(&self) -> u64 {
-        self.recalled.0 + self.slots.iter().map(|it| it.view.tokens).sum::<u64>()
+        self.own_tokens() + self.slots.iter().map(|it| it.view.tokens).sum::<u64>()
     }
 
     pub(super) fn stable_tokens(&self) -> u64 {
-        self.recalled.0 + self.slots[..self.n_stable()].iter().map(|it| it.view.tokens).sum::<u64>()
+        self.own_tokens() + self.slots[..self.n_stable()].iter().map(|it| it.view.tokens).sum::<u64>()
     }
 
     /// The prompt if no stage had ever edited anything.
@@ -348,7 +415,7 @@ impl<'a> History<'a> {
     /// Tokens in front of the active turn's first reply.
     fn tokens_before_steps(&self) -> u64 {
         let user_end = self.turns[self.turns.len() - 1].end;
-        self.recalled.0 + self.slots[..user_end].iter().map(|it| it.view.tokens).sum::<u64>()
+        self.own_tokens() + self.slots[..user_end].iter().map(|it| it.view.tokens).sum::<u64>()
     }
 
     pub(super) fn counts(&self) -> Counts {

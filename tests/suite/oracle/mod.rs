@@ -15,8 +15,7 @@ mod scope;
 mod size;
 mod summarise;
 
-use ctxsim::input::policy::MemoryPlace;
-use ctxsim::input::policy::{Moment, Pause};
+use ctxsim::input::policy::{Changes, DynamicPlace, MemoryPlace, Moment, Pause};
 use ctxsim::input::{CacheRules, Limits, Policy};
 use ctxsim::ledger::{
     CacheUse, Change, Failure, FailureKind, Firing, NeedRow, Outcome, RequestRow, Role, Rows, ToolResults,
@@ -152,7 +151,7 @@ impl Run<'_> {
     fn play_session(&mut self, session: &Session) -> Option<Failure> {
         let place = self.policy.layout().memory;
         let is_placed = self.memory.is_some() && place != MemoryPlace::Tail;
-        self.history.begin_session(session, is_placed.then_some(place));
+        self.history.begin_session(session, is_placed.then_some(place), self.policy.layout());
         if let Some(drawn) = &mut self.drawn {
             drawn.begin_session(self.timeline, session);
         }
@@ -160,6 +159,9 @@ impl Run<'_> {
         self.recall();
         for turn_ix in session.turns.clone() {
             self.outcome.turns_started += 1;
+            if turn_ix > 0 {
+                self.history.renew(Changes::Turn);
+            }
             if let Err(kind) = self.play_turn(turn_ix as usize) {
                 return Some(Failure { turn: turn_ix + 1, kind });
             }
@@ -190,7 +192,7 @@ impl Run<'_> {
 
     /// Puts what memory recalls into its slot, if there is one.
     fn recall(&mut self) {
-        if !self.history.reserved.is_empty() {
+        if self.history.has_memory() {
             self.memory.observe(&self.history);
             let recalled = self.memory.recall();
             self.history.recall(recalled);
@@ -324,10 +326,12 @@ impl Run<'_> {
     fn send(&mut self, turn_ix: usize, step: usize, reply: &StepRow, asks: bool) -> Result<(), FailureKind> {
         self.n_asking += u32::from(asks);
         let mut tail = 0;
-        if self.history.reserved.is_empty() {
+        if !self.history.has_memory() {
             self.memory.observe(&self.history);
             tail = self.memory.recall().0;
         }
+        let at_tail = self.policy.layout().dynamic.iter().filter(|it| it.at == DynamicPlace::Tail);
+        tail += at_tail.map(|it| u64::from(it.tokens)).sum::<u64>();
         let prompt = self.history.tokens() + tail;
         self.outcome.reacts |= self.was_carried && self.history.change.by.is_some_and(|it| it != u16::MAX);
         let mut usage = self.cache.submit(&self.history, reply, self.policy.layout());
@@ -350,6 +354,7 @@ impl Run<'_> {
         self.was_carried = row.carried > 0.0;
         self.rows.requests.push(row);
         self.history.settle();
+        self.history.renew(Changes::Request);
         self.last_request_ms = Some(self.clock.now_ms);
         self.clock.idle_ms = 0;
         let limits = self.world.limits;

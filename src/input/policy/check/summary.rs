@@ -2,7 +2,9 @@
 
 use super::size::Resolver;
 use crate::diag::Problems;
-use crate::input::policy::{Count, Kind, Order, Scope, Summarise, SummaryPer, SummaryPrompt, SummaryWords};
+use crate::input::policy::{
+    Action, Count, Kind, Order, Policy, Scope, Summarise, SummaryPer, SummaryPrompt, SummaryWords,
+};
 
 /// Checks a summary.
 pub(super) fn check(
@@ -30,6 +32,20 @@ pub(super) fn check(
         kept(summary, problems);
         sizes(summary, resolver, problems);
     });
+}
+
+/// Checks that a policy that names a model for its summaries has a model write some.
+pub(super) fn summariser(policy: &Policy, problems: &mut Problems) {
+    let asks = |it: &Action| matches!(it, Action::Summarise(it) if it.prompt != SummaryPrompt::Free);
+    let mut rungs = policy.stages().iter().flat_map(|it| policy.rungs(it));
+    if policy.summariser.is_some() && !rungs.any(|it| asks(it.action)) {
+        problems.push_at(
+            "summariser-idle",
+            "summariser",
+            "no stage of this policy asks a model for a summary",
+            "leave `summariser` out, or give a stage `apply: summarise(…)` without `prompt: free`",
+        );
+    }
 }
 
 /// Checks what is said of how many there are and of their words.

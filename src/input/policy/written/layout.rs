@@ -16,33 +16,56 @@ pub struct Layout {
     /// Where what memory recalls stands.
     #[serde(default, skip_serializing_if = "MemoryPlace::is_tail")]
     pub memory: MemoryPlace,
-    /// A line that is another one in each request, such as the time; none, when silent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub volatile: Option<Volatile>,
+    /// What the harness adds that is no part of the history, such as the time, a list of files or a catalogue of memories, in the
+    /// order in which it stands.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub dynamic: Vec<Dynamic>,
 }
 
-/// A line that is another one in each request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// Content that is no part of the history and becomes another from time to time, as long as it was before.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
-pub struct Volatile {
+pub struct Dynamic {
+    /// What it is; for readers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
     /// How long it is.
     pub tokens: u32,
     /// Where it stands.
     #[serde(default)]
-    pub at: LinePlace,
+    pub at: DynamicPlace,
+    /// With what it becomes another.
+    #[serde(default)]
+    pub changes: Changes,
 }
 
-/// Where a line stands that is part of the system prompt.
+/// Where content stands that is no part of the history.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
-pub enum LinePlace {
-    /// In front of the rest of it, behind the tools where these come first.
+pub enum DynamicPlace {
+    /// In front of the rest of the system prompt, behind the tools where these come first.
     #[default]
     FrontOfSystem,
-    /// Behind the stable prefix, in front of the first message.
+    /// Behind the stable prefix and the breakpoint there, in front of the first message.
     BehindSystem,
+    /// Behind everything, and behind the last breakpoint: sent with every request, and never cached.
+    Tail,
+}
+
+/// With what something becomes another.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Changes {
+    /// Each request.
+    #[default]
+    Request,
+    /// Each turn.
+    Turn,
+    /// Each session.
+    Session,
 }
 
 /// What Claude Code asks for: behind the tools, behind the system prompt, behind the last two messages.
@@ -52,14 +75,25 @@ const USUAL: [Breakpoint; 3] = [
     Breakpoint::at(Place::LastMessages { n: 2, offset: 0 }),
 ];
 
+/// That of a policy that says nothing of it.
+static SILENT: Layout = Layout { breakpoints: None, memory: MemoryPlace::Tail, dynamic: Vec::new() };
+
 impl Layout {
     /// That of a policy that says nothing of it.
-    pub const SILENT: Self = Self { breakpoints: None, memory: MemoryPlace::Tail, volatile: None };
+    #[must_use]
+    pub fn silent() -> &'static Self {
+        &SILENT
+    }
 
     /// Returns the breakpoints that a prompt asks for, in the order in which they are written.
     #[must_use]
     pub fn breakpoints(&self) -> &[Breakpoint] {
         self.breakpoints.as_deref().unwrap_or(&USUAL)
+    }
+
+    /// Returns the dynamic content that stands in a place, in order.
+    pub fn dynamic_at(&self, place: DynamicPlace) -> impl Iterator<Item = &Dynamic> {
+        self.dynamic.iter().filter(move |it| it.at == place)
     }
 
     /// Returns whether the policy says nothing of them.
