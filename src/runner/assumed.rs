@@ -1,6 +1,7 @@
 //! The declared numbers of memory runners, the services that they call, and a policy's words with both in their place.
 
-use std::collections::BTreeMap;
+mod service;
+
 use std::sync::OnceLock;
 
 use indexmap::IndexMap;
@@ -8,14 +9,13 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::diag::{Diagnostic, Problems, nearest};
-use crate::input::policy::{Cap, Runner, ServiceCall};
+use crate::input::policy::{Cap, Runner};
 use crate::input::text::decode::{Format, decode};
-use crate::quantity::{Cost, Decimal};
+
+pub use service::{ServiceSpec, check_policy};
 
 /// The files of `assumptions/memory_runners`, by path.
 const FILES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/runner_numbers.rs"));
-/// The folder of the services.
-const SERVICES: &str = "assumptions/memory_runners/services/";
 /// The file of the numbers.
 const NUMBERS: &str = "assumptions/memory_runners/numbers.toml";
 
@@ -203,35 +203,6 @@ pub struct Shares {
     pub detail: f64,
 }
 
-/// A memory service: what its calls take and cost.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ServiceSpec {
-    /// What its file is called.
-    #[serde(default)]
-    pub name: String,
-    /// What it is, in a sentence.
-    pub about: String,
-    /// Whether its numbers are measured or assumed.
-    pub kind: String,
-    /// Milliseconds from a write to the moment at which a search finds it.
-    pub indexing_ms: u64,
-    /// Milliseconds of the indexer's work for a write; there is one for all users.
-    pub indexing_ms_per_write: u64,
-    /// By call: what it takes.
-    pub calls: BTreeMap<ServiceCall, CallCost>,
-}
-
-/// What a call takes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct CallCost {
-    /// Milliseconds.
-    pub latency_ms: u64,
-    /// Dollars.
-    pub usd: Decimal,
-}
-
 /// A policy's runner with the declared numbers in their place.
 #[derive(Clone, Debug)]
 pub struct Rules {
@@ -297,39 +268,6 @@ impl Numbers {
     }
 }
 
-impl ServiceSpec {
-    /// Returns every declared service.
-    #[must_use]
-    pub fn all() -> &'static [Self] {
-        static ALL: OnceLock<Vec<ServiceSpec>> = OnceLock::new();
-        ALL.get_or_init(|| {
-            let files = FILES.iter().filter_map(|(path, text)| {
-                let name = path.strip_prefix(SERVICES)?.strip_suffix(".toml")?.to_owned();
-                Some(Self { name, ..decode(text, Format::Toml).ok()? })
-            });
-            files.collect()
-        })
-    }
-
-    /// Returns a service by its name.
-    #[must_use]
-    pub fn named(name: &str) -> Option<&'static Self> {
-        Self::all().iter().find(|it| it.name == name)
-    }
-
-    /// Returns the milliseconds that a call takes, beside what it waits for.
-    #[must_use]
-    pub fn latency_ms(&self, call: ServiceCall) -> u64 {
-        self.calls.get(&call).map_or(0, |it| it.latency_ms)
-    }
-
-    /// Returns what a call costs.
-    #[must_use]
-    pub fn cost(&self, call: ServiceCall) -> Cost {
-        self.calls.get(&call).and_then(|it| Cost::from_usd(it.usd)).unwrap_or_default()
-    }
-}
-
 impl Rules {
     /// Takes what a policy declares; a service that nothing declares takes no time.
     #[must_use]
@@ -337,21 +275,6 @@ impl Rules {
         let service = spec.and_then(|it| ServiceSpec::named(&it.service)).cloned().unwrap_or_default();
         Self { spec: spec.cloned(), service, numbers: numbers.clone() }
     }
-}
-
-/// Reports a service of a policy that nothing declares.
-#[must_use]
-pub fn check_policy(spec: &Runner) -> Vec<Diagnostic> {
-    let known: Vec<&str> = ServiceSpec::all().iter().map(|it| it.name.as_str()).collect();
-    if known.contains(&spec.service.as_str()) {
-        return Vec::new();
-    }
-    let message = format!("there is no service called `{}`", spec.service);
-    let help = match nearest(&spec.service, known.iter().copied()) {
-        Some(near) => format!("did you mean `{near}`?"),
-        None => format!("write one of `{}`", known.join("`, `")),
-    };
-    vec![Diagnostic::at("name-unknown", "runner.service", message).help(help)]
 }
 
 /// Reports numbers of a load that nothing declares, or that cannot have such a value.
