@@ -10,11 +10,14 @@ const INPUTS: [&str; 4] = ["policies", "scenarios", "profiles", "suites"];
 const TOOLS: [&str; 1] = ["assumptions/tools"];
 /// The folder with the numbers of the model of ageing.
 const AGING: [&str; 1] = ["assumptions/aging"];
+/// The folder with the numbers and the services of memory runners.
+const RUNNERS: [&str; 1] = ["assumptions/memory_runners"];
 
 fn main() -> io::Result<()> {
     embed(&INPUTS, "bundled.rs")?;
     embed(&TOOLS, "tool_tables.rs")?;
-    embed(&AGING, "aging_numbers.rs")
+    embed(&AGING, "aging_numbers.rs")?;
+    embed(&RUNNERS, "runner_numbers.rs")
 }
 
 /// Writes a list of the files below some folders, each with its text.

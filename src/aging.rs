@@ -8,6 +8,7 @@ pub mod graph;
 pub mod metric;
 mod play;
 mod rules;
+pub(crate) mod similar;
 pub mod stream;
 mod store;
 mod summary;

@@ -25,6 +25,7 @@ mod recordings;
 mod selection;
 mod session;
 mod sensitivity;
+mod runner;
 mod set_paths;
 mod set_policies;
 mod simulations;

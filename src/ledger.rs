@@ -3,6 +3,7 @@
 mod sums;
 mod token_use;
 
+use crate::input::policy::ServiceCall;
 use crate::input::policy::memory::State;
 use crate::quantity::Tokens;
 use crate::timeline::facts::FactIx;
@@ -186,6 +187,42 @@ pub enum MemoryKind {
     Write,
     /// Something is brought back.
     Read,
+    /// A call of a memory runner, by its name.
+    Service(ServiceCall),
+}
+
+/// What a call does to what a memory holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MemoryEffect {
+    /// Something is put into it.
+    Write,
+    /// Something is brought back.
+    Read,
+    /// Neither: it waits.
+    Wait,
+}
+
+impl MemoryKind {
+    /// Returns what the call does.
+    #[must_use]
+    pub fn effect(self) -> MemoryEffect {
+        use ServiceCall::{AddEntry, AwaitConsistency, GetContext, ListEntries, PutContext, Search};
+        match self {
+            Self::Write | Self::Service(AddEntry | PutContext) => MemoryEffect::Write,
+            Self::Read | Self::Service(GetContext | ListEntries | Search) => MemoryEffect::Read,
+            Self::Service(AwaitConsistency) => MemoryEffect::Wait,
+        }
+    }
+
+    /// Returns what it is called in reports.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Write => "write",
+            Self::Read => "read",
+            Self::Service(call) => call.name(),
+        }
+    }
 }
 
 /// What lost a fact.
@@ -279,6 +316,21 @@ pub trait Sink {
     fn kept(&mut self, _row: &KeptRow<'_>) {}
 }
 
+/// Calls of a memory, kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CallRow {
+    /// The turn in which they were made, or that came last.
+    pub turn_ix: TurnIx,
+    /// What they are for.
+    pub kind: MemoryKind,
+    /// What the service is called.
+    pub service: String,
+    /// How many.
+    pub calls: u64,
+    /// Tokens that they carry.
+    pub tokens: Tokens,
+}
+
 /// A ledger kept whole, for those who show rows.
 #[derive(Clone, Debug, Default)]
 pub struct Rows {
@@ -290,6 +342,8 @@ pub struct Rows {
     pub stored: Vec<ExplicitCacheRow>,
     /// The probes, in order.
     pub probes: Vec<ProbeRow>,
+    /// The calls of the memory, in order.
+    pub calls: Vec<CallRow>,
 }
 
 impl Sink for Rows {
@@ -307,6 +361,11 @@ impl Sink for Rows {
 
     fn probe(&mut self, row: &ProbeRow) {
         self.probes.push(*row);
+    }
+
+    fn memory(&mut self, row: &MemoryRow<'_>) {
+        let MemoryRow { turn_ix, kind, service, calls, tokens } = *row;
+        self.calls.push(CallRow { turn_ix, kind, service: service.to_owned(), calls, tokens });
     }
 }
 

@@ -46,6 +46,7 @@ pub mod calibrate;
 pub mod explain;
 pub mod measure;
 pub mod aging;
+pub mod runner;
 pub mod report;
 pub mod pricelist;
 pub mod guard;

@@ -151,6 +151,7 @@ impl Tally {
         memory.write_tokens = memory.write_tokens.saturating_add(more.write_tokens);
         memory.reads = memory.reads.saturating_add(more.reads);
         memory.read_tokens = memory.read_tokens.saturating_add(more.read_tokens);
+        memory.waits = memory.waits.saturating_add(more.waits);
         add_outcome(&mut self.outcome, &other.outcome);
         let own = self.interval();
         let more = other.interval();

@@ -4,6 +4,7 @@ mod declared;
 pub mod export;
 mod memory_run;
 mod read;
+pub mod requests;
 mod shown;
 mod store;
 mod r#use;

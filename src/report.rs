@@ -19,6 +19,7 @@ pub mod guards;
 pub mod html;
 pub mod json;
 pub mod markdown;
+pub mod memory_runners;
 pub mod metric;
 pub mod numbers;
 pub mod places;
@@ -28,6 +29,7 @@ mod resets;
 pub mod recording;
 pub mod retention;
 pub mod rows;
+pub mod runner_rows;
 pub mod sensitivity;
 pub mod session;
 pub mod shot;
@@ -53,6 +55,7 @@ use crate::input::scenario::refetch::{Bound, Refetch};
 use crate::input::suite::{Figure, Reference};
 use crate::measure::{Label, Retention, Tally};
 use crate::quantity::Cost;
+use crate::runner;
 
 pub use figures::FigureLine;
 pub use firings::StageFacts;
@@ -149,6 +152,8 @@ pub struct Run {
     pub retention: Option<Arc<Retention>>,
     /// How a memory ages, where the load has many sessions.
     pub aging: Option<Arc<Summary>>,
+    /// What a memory runner came to, where sessions were written to a service.
+    pub runner: Option<Arc<runner::Summary>>,
     /// Whether the policy knows what will be needed, as no real policy does.
     pub looks_ahead: bool,
     /// The numbers.
@@ -174,6 +179,8 @@ pub struct LoadFacts<'a> {
     pub is_conversation: bool,
     /// Whether it is sessions over which a memory ages.
     pub is_aging: bool,
+    /// Whether it is chats of many sessions.
+    pub is_chats: bool,
     /// Where its needs are drawn: from which seed.
     pub drawn_from: Option<u64>,
     /// How many times each load of it is drawn; 1 where nothing is.
@@ -193,6 +200,13 @@ pub struct Assumed {
     pub is_recorded: bool,
     /// What is assumed rather than known, in sentences.
     pub sentences: Vec<String>,
+}
+
+impl Run {
+    /// Returns whether its load has tables of its own: of planted facts, of ageing, of a memory runner.
+    fn has_tables_of_its_own(&self) -> bool {
+        self.retention.is_some() || self.aging.is_some() || self.runner.is_some()
+    }
 }
 
 impl Report {
@@ -237,10 +251,11 @@ impl Report {
         })
     }
 
-    /// Returns the tables that loads of some kinds have besides: of planted facts, of ageing memories.
+    /// Returns the tables that loads of some kinds have besides: of planted facts, of ageing memories, of memory runners.
     #[must_use]
     pub fn grids(&self) -> Vec<retention::Grid> {
-        self.retention_grids().into_iter().chain(self.aging_grids()).collect()
+        let facts = self.retention_grids().into_iter().chain(self.aging_grids());
+        facts.chain(self.runner_grids()).collect()
     }
 
     /// Returns everything that the runs assume, each sentence once, with the profiles that it does not hold for all of.
@@ -270,7 +285,16 @@ impl Assumed {
     pub fn new(load: &LoadFacts<'_>, profile: &Profile) -> Self {
         let assumed = &profile.assumptions;
         let mut sentences = load.assumptions.to_vec();
-        if load.is_aging {
+        if load.is_chats {
+            sentences.extend(
+                [
+                    "What a memory loses is drawn by the numbers of `assumptions/memory_runners`; no model ran.",
+                    "Costs, calls and times are of the first trial. Each request has the system prompt and the document in front of it; a \
+                     request for an entry has its message alone.",
+                ]
+                .map(str::to_owned),
+            );
+        } else if load.is_aging {
             sentences.extend(
                 [
                     "What a memory loses is drawn by the numbers of `assumptions/aging`; no model ran.",
@@ -347,7 +371,13 @@ fn sums(runs: &[Run]) -> Vec<Run> {
                     }
                 }
                 None => {
-                    sums.push(Run { scenario: ALL.to_owned(), retention: None, aging: None, ..run.clone() });
+                    sums.push(Run {
+                        scenario: ALL.to_owned(),
+                        retention: None,
+                        aging: None,
+                        runner: None,
+                        ..run.clone()
+                    });
                 }
             }
         }

@@ -5,38 +5,16 @@ use super::play::Log;
 use super::stream::Stream;
 use crate::input::Policy;
 use crate::input::policy::{SessionKeep, SessionRecall};
+use crate::memory::requests::{ITEM_MAX, Replayed, Writer};
 use crate::memory::{Memory, Recalled};
-use crate::timeline::build::{NewItem, TimelineBuilder};
-use crate::timeline::{Kind, Timeline};
-
-/// No item is larger, so that sums of a few never leave 32 bits.
-const ITEM_MAX: u32 = (1 << 31) - 1;
 
 /// The requests of a stream under one memory.
 #[derive(Clone, Debug)]
 pub struct Requests {
-    /// Each request is a session of its own behind the same system prompt; of a memory that keeps everything all are one session.
-    pub timeline: Timeline,
-    /// By session of the timeline: what the memory says in its prompts.
-    recalled: Vec<Option<Recalled>>,
+    /// Of a memory that keeps everything all requests are one session.
+    pub replayed: Replayed,
     /// How many requests make summaries.
     pub n_compactions: u64,
-}
-
-/// Says what a memory said when it was played.
-struct Replay {
-    recalled: Vec<Option<Recalled>>,
-    session: usize,
-}
-
-impl Memory for Replay {
-    fn recall(&mut self) -> Option<Recalled> {
-        self.recalled.get(self.session).copied().flatten()
-    }
-
-    fn session_end(&mut self, session: usize) {
-        self.session = session + 1;
-    }
 }
 
 impl Requests {
@@ -45,15 +23,8 @@ impl Requests {
     pub fn new(stream: &Stream, log: &Log, policy: &Policy, numbers: &Numbers) -> Self {
         let keep = policy.aging.as_ref().map_or(&SessionKeep::Nothing, |it| &it.keep);
         let assumed = &numbers.assumed;
-        let mut builder = TimelineBuilder::new(&policy.name, &[]);
-        builder.stable(Kind::System, assumed.system_tokens);
-        let mut writer = Writer {
-            builder,
-            is_one_session: *keep == SessionKeep::Everything,
-            n_requests: 0,
-            at_ms: 0,
-            recalled: Vec::new(),
-        };
+        let is_one_session = *keep == SessionKeep::Everything;
+        let mut writer = Writer::new(&policy.name, assumed.system_tokens, is_one_session);
         let (mut n_compactions, mut history) = (0, 0_u32);
         for (at, session) in stream.sessions.iter().enumerate() {
             let of_session = log.sessions.get(at);
@@ -75,43 +46,15 @@ impl Requests {
                 writer.request(said, u32::try_from(after).unwrap_or(u32::MAX), seen);
                 n_compactions += 1;
             }
-            writer.at_ms = writer.at_ms.saturating_add(assumed.session_seconds.saturating_mul(1_000));
+            writer.pause(assumed.session_seconds.saturating_mul(1_000));
         }
-        Self { timeline: writer.builder.finish(), recalled: writer.recalled, n_compactions }
+        Self { replayed: writer.finish(), n_compactions }
     }
 
     /// Returns the memory as it was when it was played.
     #[must_use]
     pub fn memory(&self) -> Box<dyn Memory> {
-        Box::new(Replay { recalled: self.recalled.clone(), session: 0 })
-    }
-}
-
-/// Appends requests.
-struct Writer {
-    builder: TimelineBuilder,
-    is_one_session: bool,
-    n_requests: u64,
-    at_ms: i64,
-    recalled: Vec<Option<Recalled>>,
-}
-
-impl Writer {
-    /// Appends a request with what it says, what it answers, and what the memory says in it.
-    fn request(&mut self, said: u32, answered: u32, memory: Option<Recalled>) {
-        /// From one request of a session to the next.
-        const REQUEST_MS: i64 = 20_000;
-        if self.n_requests > 0 && !self.is_one_session {
-            self.builder.begin_session(&format!("request {}", self.n_requests), None);
-        }
-        if self.recalled.is_empty() || !self.is_one_session {
-            self.recalled.push(memory.filter(|_| !self.is_one_session));
-        }
-        let [said, answered] = [said, answered].map(|it| it.min(ITEM_MAX));
-        self.builder.begin_turn(&[NewItem::plain(Kind::User, said)]);
-        self.builder.step(self.at_ms, answered.into(), &[NewItem::plain(Kind::Assistant, answered)], &[]);
-        self.n_requests += 1;
-        self.at_ms = self.at_ms.saturating_add(REQUEST_MS);
+        self.replayed.memory()
     }
 }
 

@@ -42,7 +42,7 @@ impl Load {
         let priced: Vec<Priced> = in_order(self.policies.len(), |at| {
             let log = player.policy(&self.policies[at], aging.model);
             let requests = Requests::new(&stream, &log, &self.policies[at], Numbers::declared());
-            Priced { n_requests: requests.timeline.spine.steps.len() as u64, requests }
+            Priced { n_requests: requests.replayed.timeline.spine.steps.len() as u64, requests }
         });
         let keys = Keys::new(&self.profiles, &self.policies);
         let of = |cell: Cell| {
@@ -69,6 +69,7 @@ impl Load {
                 tally,
                 retention: None,
                 aging: Some(Arc::new(summary)),
+                runner: None,
                 assumed: Arc::new(Assumed::new(&self.facts(), profile)),
                 stages: self.stages(cell),
                 apply: self.applied(cell),
@@ -140,7 +141,7 @@ impl Load {
 
 /// Plays the requests of a stream and prices them.
 fn tally(priced: &Priced, policy: &Policy, profile: &Profile, keys: &Keys<'_>) -> Tally {
-    let Requests { timeline, .. } = &priced.requests;
+    let timeline = &priced.requests.replayed.timeline;
     let mut sink: (Sums, PriceRows) = Default::default();
     let memory = |_| priced.requests.memory();
     let outcome =

@@ -8,6 +8,7 @@ use crate::diag::{Diagnostic, Place};
 use crate::error::Error;
 use crate::input::text::set::{Setting, Target};
 use crate::input::{Policy, PolicyFile, Profile, Suite, SuiteFile};
+use crate::runner;
 
 /// Checks an input, by its name or by its path.
 ///
@@ -40,10 +41,11 @@ pub fn check(catalog: &Catalog, kind: Kind, name: &str) -> Result<(), Error> {
     }
 }
 
-/// Checks a policy, that the prompts that it names are declared, and that there is the model that it names.
+/// Checks a policy, that the prompts and the service that it names are declared, and that there is the model that it names.
 pub(super) fn checked(catalog: &Catalog, spec: &PolicyFile) -> Result<Policy, Vec<Diagnostic>> {
     let policy = Policy::new(spec)?;
-    let unknown = spec.aging.as_ref().map(Rules::check).unwrap_or_default();
+    let mut unknown = spec.aging.as_ref().map(Rules::check).unwrap_or_default();
+    unknown.extend(spec.runner.as_ref().map(runner::check_policy).unwrap_or_default());
     if !unknown.is_empty() {
         return Err(unknown);
     }

@@ -114,7 +114,8 @@ impl Entry {
 
     /// Returns whether it may have trials: what a recording needs is not known before it is read.
     pub(super) fn may_have_trials(&self) -> bool {
-        matches!(self.spec.load, scenario::Load::Conversation(_) | scenario::Load::Aging(_))
+        use scenario::Load::{Aging, Chats, Conversation};
+        matches!(self.spec.load, Conversation(_) | Aging(_) | Chats(_))
             || self.spec.recovery == RecoveryMode::Sampled
     }
 
@@ -139,6 +140,7 @@ impl Entry {
         let trials = match &workload {
             Workload::Conversations(conversations) => conversations.trials_per_length(),
             Workload::Aging(aging) => aging.n_trials(),
+            Workload::Chats(chats) => chats.trials,
             _ => self.spec.trials.filter(|_| is_sampled).unwrap_or(1),
         };
         let mut policies = self.policies.clone();
@@ -224,6 +226,7 @@ impl Load {
             is_recorded: self.workload.items().is_some_and(|it| it.recorded.is_some()),
             is_conversation: self.workload.conversations().is_some(),
             is_aging: self.workload.aging().is_some(),
+            is_chats: matches!(self.workload, Workload::Chats(_)),
             drawn_from: self.is_sampled.then_some(self.seed),
             trials: self.trials,
             refetch: self.workload.refetch(),

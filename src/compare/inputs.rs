@@ -185,7 +185,10 @@ struct Inputs<'a> {
 
 /// Lays a problem of how many trials there are at the argument that says so.
 fn blame_trials(problem: &mut Diagnostic) {
-    if matches!(problem.place.field.as_str(), "load.conversation.trials" | "load.aging.trials" | "trials") {
+    if matches!(
+        problem.place.field.as_str(),
+        "load.conversation.trials" | "load.aging.trials" | "load.chats.trials" | "trials"
+    ) {
         problem.place = Place { file: "--trials".to_owned(), ..Place::default() };
     }
 }
@@ -283,6 +286,7 @@ impl Inputs<'_> {
                 match &mut spec.load {
                     scenario::Load::Conversation(load) => load.trials = trials,
                     scenario::Load::Aging(load) => load.trials = trials,
+                    scenario::Load::Chats(load) => load.trials = trials,
                     _ => spec.trials = Some(trials),
                 }
             }

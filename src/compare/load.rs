@@ -6,10 +6,16 @@ use crate::catalog::{Catalog, Loaded, Origin};
 use crate::diag::Diagnostic;
 use crate::error::Error;
 use crate::input::scenario::refetch::Refetch;
-use crate::input::scenario::{Assume, Load};
+use crate::input::scenario::{Assume, ChatSource, Load};
 use crate::input::{Scenario, ScenarioFile};
+use crate::runner::{self, ChatScenario, Numbers};
 use crate::timeline::import::Imported;
 use crate::timeline::{Conversation, Timeline, import, load};
+
+/// Where a scenario names its recording.
+const RECORDED: &str = "load.recorded.path";
+/// Where it names a file of chats.
+const CHATS: &str = "load.chats.from.long_mem_eval.path";
 
 /// What a scenario plays.
 #[derive(Clone, Debug)]
@@ -20,6 +26,8 @@ pub enum Workload {
     Conversations(Conversation),
     /// Sessions over which a memory ages, made one stream after the other while they are played.
     Aging(Box<Aging>),
+    /// Chats of many sessions, made trial by trial while they are played.
+    Chats(Box<ChatScenario>),
     /// Recorded prompts as block ids, which no policy changes.
     Blocks(BlockTrace),
 }
@@ -30,7 +38,7 @@ impl Workload {
     pub fn items(&self) -> Option<&Timeline> {
         match self {
             Self::Items(timeline) => Some(timeline),
-            Self::Conversations(_) | Self::Aging(_) | Self::Blocks(_) => None,
+            Self::Conversations(_) | Self::Aging(_) | Self::Chats(_) | Self::Blocks(_) => None,
         }
     }
 
@@ -39,7 +47,7 @@ impl Workload {
     pub fn conversations(&self) -> Option<&Conversation> {
         match self {
             Self::Conversations(conversations) => Some(conversations),
-            Self::Items(_) | Self::Aging(_) | Self::Blocks(_) => None,
+            Self::Items(_) | Self::Aging(_) | Self::Chats(_) | Self::Blocks(_) => None,
         }
     }
 
@@ -54,7 +62,7 @@ impl Workload {
     pub fn blocks(&self) -> Option<&BlockTrace> {
         match self {
             Self::Blocks(block_trace) => Some(block_trace),
-            Self::Items(_) | Self::Conversations(_) | Self::Aging(_) => None,
+            Self::Items(_) | Self::Conversations(_) | Self::Aging(_) | Self::Chats(_) => None,
         }
     }
 
@@ -65,6 +73,7 @@ impl Workload {
             Self::Items(timeline) => &timeline.name,
             Self::Conversations(conversations) => conversations.name(),
             Self::Aging(aging) => &aging.name,
+            Self::Chats(chats) => &chats.name,
             Self::Blocks(block_trace) => &block_trace.name,
         }
     }
@@ -80,7 +89,7 @@ impl Workload {
     pub fn refetch(&self) -> Refetch {
         match self {
             Self::Items(timeline) => timeline.refetch,
-            Self::Conversations(_) | Self::Aging(_) | Self::Blocks(_) => Refetch::default(),
+            Self::Conversations(_) | Self::Aging(_) | Self::Chats(_) | Self::Blocks(_) => Refetch::default(),
         }
     }
 
@@ -89,7 +98,7 @@ impl Workload {
     pub fn assumptions(&self) -> &[String] {
         match self {
             Self::Items(timeline) => &timeline.assumptions,
-            Self::Conversations(_) | Self::Aging(_) => &[],
+            Self::Conversations(_) | Self::Aging(_) | Self::Chats(_) => &[],
             Self::Blocks(block_trace) => &block_trace.assumptions,
         }
     }
@@ -101,7 +110,11 @@ impl Workload {
 /// Every problem of the scenario.
 pub(super) fn check(scenario: &Loaded<ScenarioFile>, spec: &ScenarioFile) -> Result<Scenario, Error> {
     let checked = Scenario::new(spec).map_err(|problems| scenario.locate(problems))?;
-    let unknown = if let Load::Aging(load) = &spec.load { aging::check(load) } else { Vec::new() };
+    let unknown = match &spec.load {
+        Load::Aging(load) => aging::check(load),
+        Load::Chats(load) => runner::check(&load.numbers),
+        _ => Vec::new(),
+    };
     if unknown.is_empty() { Ok(checked) } else { Err(scenario.locate(unknown).into()) }
 }
 
@@ -111,10 +124,31 @@ pub(super) fn check(scenario: &Loaded<ScenarioFile>, spec: &ScenarioFile) -> Res
 /// Every problem of the scenario.
 pub(super) fn check_all(scenario: &Loaded<ScenarioFile>, spec: &ScenarioFile) -> Result<(), Error> {
     check(scenario, spec)?;
-    if let Load::Recorded { path, .. } = &spec.load {
-        origin_of(scenario, path)?;
+    if let Some((path, field)) = beside(&spec.load) {
+        origin_of(scenario, path, field)?;
     }
     Ok(())
+}
+
+/// Returns the file that a load names beside its scenario, with the field that does.
+fn beside(load: &Load) -> Option<(&str, &'static str)> {
+    match load {
+        Load::Recorded { path, .. } => Some((path, RECORDED)),
+        Load::Chats(load) => match &load.from {
+            ChatSource::LongMemEval { path } => Some((path, CHATS)),
+            ChatSource::Generated(_) => None,
+        },
+        _ => None,
+    }
+}
+
+/// Lays problems at the file that they are in.
+fn in_file(problems: Vec<Diagnostic>, origin: &Origin) -> Error {
+    let of_file = problems.into_iter().map(|mut it| {
+        it.place.file = origin.label();
+        it
+    });
+    of_file.collect::<Vec<_>>().into()
 }
 
 /// Makes the workloads of a scenario, whose spec may have been overridden since it was read; a recording may hold several.
@@ -126,7 +160,7 @@ pub(super) fn workloads(
     spec: &ScenarioFile,
 ) -> Result<Vec<Workload>, Error> {
     if let Load::Recorded { path, .. } = &spec.load {
-        let origin = origin_of(scenario, path)?;
+        let origin = origin_of(scenario, path, RECORDED)?;
         let text = match import::detect_from(origin.reader()?.as_mut()) {
             Some(_) => None,
             // What is no text is no block trace either, and is told as an unknown recording.
@@ -149,6 +183,18 @@ pub(super) fn workloads(
         let all = Aging::all(&checked, load).into_iter().map(Box::new);
         return Ok(all.map(Workload::Aging).collect());
     }
+    if let Load::Chats(load) = &spec.load {
+        let numbers = Numbers::declared();
+        let users = match &load.from {
+            ChatSource::Generated(_) => None,
+            ChatSource::LongMemEval { path } => {
+                let origin = origin_of(scenario, path, CHATS)?;
+                let read = runner::long_mem_eval::read(&origin.text()?, numbers);
+                Some(read.map_err(|problems| in_file(problems, &origin))?)
+            }
+        };
+        return Ok(vec![Workload::Chats(Box::new(ChatScenario::new(&checked, load, users)))]);
+    }
     let mut others = Vec::new();
     let first = timeline(scenario, &checked, &mut others)?;
     Ok(std::iter::once(first).chain(others).map(Workload::Items).collect())
@@ -162,9 +208,9 @@ fn timeline(
 ) -> Result<Timeline, Error> {
     let is_file = scenario.source.is_some();
     let recorded = |path: &str, assume: &Assume| {
-        let origin = origin_of(scenario, path)?;
+        let origin = origin_of(scenario, path, RECORDED)?;
         let mut all = sessions(&origin, spec, assume)?.into_iter();
-        let first = all.next().ok_or_else(|| vec![missing(path)])?;
+        let first = all.next().ok_or_else(|| vec![missing(path, RECORDED)])?;
         others.extend(all);
         Ok(first)
     };
@@ -210,7 +256,7 @@ fn imported(origin: &Origin, spec: &ScenarioFile, assume: &Assume) -> Result<Vec
 pub fn recording(catalog: &Catalog, name: &str) -> Result<Vec<Imported>, Error> {
     let scenario = catalog.scenario(name)?;
     let Load::Recorded { path, assume } = &scenario.spec.load else { return Err(not_recorded(&scenario)) };
-    let origin = origin_of(&scenario, path)?;
+    let origin = origin_of(&scenario, path, RECORDED)?;
     imported(&origin, &scenario.spec, assume).map_err(|error| match error {
         Error::Invalid(problems) => {
             let (own, others): (Vec<_>, Vec<_>) =
@@ -241,7 +287,7 @@ fn not_recorded(scenario: &Loaded<ScenarioFile>) -> Error {
 ///
 /// # Errors
 /// There is nothing beside the scenario.
-fn origin_of(scenario: &Loaded<ScenarioFile>, path: &str) -> Result<Origin, Error> {
+fn origin_of(scenario: &Loaded<ScenarioFile>, path: &str, field: &'static str) -> Result<Origin, Error> {
     let is_there = |it: &Origin| match it {
         // A recording that was named itself is looked for where it is read.
         Origin::File(path) => scenario.source.is_none() || path.is_file(),
@@ -249,16 +295,12 @@ fn origin_of(scenario: &Loaded<ScenarioFile>, path: &str) -> Result<Origin, Erro
     };
     match scenario.origin.beside(path).filter(is_there) {
         Some(origin) => Ok(origin),
-        None => Err(scenario.locate(vec![missing(path)]).into()),
+        None => Err(scenario.locate(vec![missing(path, field)]).into()),
     }
 }
 
-/// Says that a scenario's recording is not beside it.
-fn missing(path: &str) -> Diagnostic {
-    Diagnostic::at(
-        "recording-missing",
-        "load.recorded.path",
-        format!("there is no `{path}` beside the scenario"),
-    )
-    .help("write a path relative to the scenario's own folder")
+/// Says that a file that a field of a scenario names is not beside it.
+fn missing(path: &str, field: &'static str) -> Diagnostic {
+    Diagnostic::at("recording-missing", field, format!("there is no `{path}` beside the scenario"))
+        .help("write a path relative to the scenario's own folder")
 }

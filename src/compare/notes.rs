@@ -22,7 +22,27 @@ impl Load {
         });
         let strays = self.policies.iter().filter_map(|it| strays(it, self));
         let vacuous = self.workload.aging().map(Aging::notes).unwrap_or_default();
-        blocks.into_iter().chain(self.note_on_tokens()).chain(strays).chain(vacuous).collect()
+        let blocks = blocks.into_iter().chain(self.note_on_tokens());
+        blocks.chain(strays).chain(vacuous).chain(self.notes_on_runners()).collect()
+    }
+}
+
+impl Load {
+    /// Says where a memory runner has nothing to write, and what does not reach its service.
+    fn notes_on_runners(&self) -> Vec<String> {
+        let (written, others): (Vec<_>, Vec<_>) =
+            self.policies.iter().filter(|it| it.runner.is_some()).partition(|it| self.is_written_by(it));
+        let nothing = others.iter().map(|it| {
+            format!(
+                "{}: nothing is said here that is asked for, so `{}` is played without its runner.",
+                self.name, it.name
+            )
+        });
+        let has_events = self.workload.aging().is_some_and(|it| !it.events().is_empty());
+        let unreached = (has_events && !written.is_empty()).then(|| {
+            format!("{}: what happens to memories does not reach the services of memory runners.", self.name)
+        });
+        nothing.chain(unreached).collect()
     }
 }
 

@@ -37,7 +37,7 @@ impl Load {
     }
 
     /// Plays it and folds its runs.
-    pub(super) fn runs(&self, progress: Progress<'_>) -> Vec<Run> {
+    pub(super) fn ordinary_runs(&self, progress: Progress<'_>) -> Vec<Run> {
         if let Some(runs) = self.aged(progress) {
             return runs;
         }
@@ -85,6 +85,7 @@ impl Load {
                 tally,
                 retention: retention.map(Arc::new),
                 aging: None,
+                runner: None,
                 assumed: Arc::clone(&assumed[cell.profile]),
                 stages: self.stages(cell),
                 apply: self.applied(cell),
@@ -128,7 +129,8 @@ impl Load {
     /// Plays it and keeps the rows of its first trial; conversations have none.
     #[must_use]
     pub fn rows(&self, progress: Progress<'_>) -> Vec<(Cell, Arc<Rows>)> {
-        if self.workload.conversations().is_some() || self.workload.aging().is_some() {
+        let has_timeline = self.workload.items().is_some() || self.workload.blocks().is_some();
+        if !has_timeline {
             return Vec::new();
         }
         let simulations = self.simulations().first_trials();

@@ -259,7 +259,7 @@ fn find<'a>(
                     (Play::Items(timeline, Box::new(compiled)), Some(recoveries))
                 }
                 Workload::Blocks(block_trace) => (Play::Blocks(block_trace), None),
-                Workload::Conversations(_) | Workload::Aging(_) => return places,
+                Workload::Conversations(_) | Workload::Aging(_) | Workload::Chats(_) => return places,
             };
             let same = all[first..].iter().position(|it| it.play.is_like(&play));
             let simulation = first + same.unwrap_or(all.len() - first);

@@ -1,6 +1,6 @@
 //! A ledger folded to what prices need.
 
-use super::{ExplicitCacheRow, MemoryKind, MemoryRow, NeedRow, RequestRow, Role, Sink, TokenUse};
+use super::{ExplicitCacheRow, MemoryEffect, MemoryRow, NeedRow, RequestRow, Role, Sink, TokenUse};
 use crate::quantity::Tokens;
 use crate::timeline::Level;
 
@@ -64,13 +64,15 @@ pub struct MemorySums {
     pub reads: u64,
     /// Tokens that these carry.
     pub read_tokens: Tokens,
+    /// Calls that wait.
+    pub waits: u64,
 }
 
 impl MemorySums {
     /// Returns how many calls there are.
     #[must_use]
     pub fn calls(&self) -> u64 {
-        self.writes + self.reads
+        self.writes.saturating_add(self.reads).saturating_add(self.waits)
     }
 }
 
@@ -159,9 +161,13 @@ impl Sink for Sums {
 
     fn memory(&mut self, row: &MemoryRow<'_>) {
         let sums = &mut self.memory;
-        let (calls, tokens) = match row.kind {
-            MemoryKind::Write => (&mut sums.writes, &mut sums.write_tokens),
-            MemoryKind::Read => (&mut sums.reads, &mut sums.read_tokens),
+        let (calls, tokens) = match row.kind.effect() {
+            MemoryEffect::Write => (&mut sums.writes, &mut sums.write_tokens),
+            MemoryEffect::Read => (&mut sums.reads, &mut sums.read_tokens),
+            MemoryEffect::Wait => {
+                sums.waits = sums.waits.saturating_add(row.calls);
+                return;
+            }
         };
         *calls = calls.saturating_add(row.calls);
         *tokens = tokens.saturating_add(row.tokens);

@@ -14,6 +14,7 @@ use crate::input::suite::Reference;
 use crate::ledger::MemorySums;
 use crate::measure::{Label, Retention, Spread, Tally};
 use crate::quantity::Tokens;
+use crate::runner;
 
 /// The schema; fields are added, never renamed without a new version.
 pub const SCHEMA: &str = "ctxsim.report/1";
@@ -106,7 +107,7 @@ struct RunJson<'a> {
     retention: Option<&'a Retention>,
     retention_cost: Option<RetentionCost>,
     aging: Option<&'a Summary>,
-    memory_calls: Option<MemoryCalls>,
+    memory_calls: Option<MemoryCalls<'a>>,
     assumptions: &'a [String],
     stages: Vec<StageJson<'a>>,
     /// In every run of a report that was held against guards.
@@ -116,20 +117,24 @@ struct RunJson<'a> {
 
 /// The calls of memories to their services.
 #[derive(Debug, Serialize)]
-struct MemoryCalls {
+struct MemoryCalls<'a> {
     writes: u64,
     write_tokens: Tokens,
     reads: u64,
     read_tokens: Tokens,
     cost_usd: f64,
+    /// Of a memory runner.
+    #[serde(flatten)]
+    runner: Option<&'a runner::Summary>,
 }
 
-impl MemoryCalls {
-    /// Says what there were; nothing where there were none.
-    fn new(tally: &Tally) -> Option<Self> {
-        let MemorySums { writes, write_tokens, reads, read_tokens } = tally.sums.memory;
+impl<'a> MemoryCalls<'a> {
+    /// Says what there were; nothing where there were none and no runner.
+    fn new(tally: &Tally, runner: Option<&'a runner::Summary>) -> Option<Self> {
+        let MemorySums { writes, write_tokens, reads, read_tokens, .. } = tally.sums.memory;
         let cost_usd = tally.costs.memory.usd();
-        (writes + reads > 0).then_some(Self { writes, write_tokens, reads, read_tokens, cost_usd })
+        let is_any = writes + reads > 0 || runner.is_some();
+        is_any.then_some(Self { writes, write_tokens, reads, read_tokens, cost_usd, runner })
     }
 }
 
@@ -146,7 +151,7 @@ impl<'a> RunJson<'a> {
             retention: run.retention.as_deref(),
             retention_cost: RetentionCost::new(run),
             aging: run.aging.as_deref(),
-            memory_calls: MemoryCalls::new(&run.tally),
+            memory_calls: MemoryCalls::new(&run.tally, run.runner.as_deref()),
             assumptions: &run.assumed.sentences,
             stages: run.stages_json(),
             guards: None,

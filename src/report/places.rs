@@ -134,6 +134,7 @@ fn sample() -> Run {
         trials: 1,
         retention: Some(std::sync::Arc::new(retention)),
         aging: Some(std::sync::Arc::new(Summary::sample())),
+        runner: Some(std::sync::Arc::new(crate::runner::Summary::sample())),
         tally,
         assumed: std::sync::Arc::new(Assumed::default()),
         stages: std::sync::Arc::new([]),
@@ -163,6 +164,10 @@ mod tests {
             "retention.by_length.500.accuracy.mean",
             "retention_cost.accuracy_per_usd",
             "memory_calls.writes",
+            "memory_calls.ingestion.put_context",
+            "memory_calls.accuracy.counting.mean",
+            "memory_calls.latency_ms.total",
+            "memory_calls.storage.shards",
         ] {
             assert_eq!(check(known), Ok(()), "{known}");
         }

@@ -183,7 +183,7 @@ impl Report {
         let unknown = self
             .runs
             .iter()
-            .filter(|it| !it.tally.has_needs && it.retention.is_none() && it.aging.is_none())
+            .filter(|it| !it.tally.has_needs && !it.has_tables_of_its_own())
             .map(|it| it.scenario.as_str());
         let names = distinct(unknown).join(", ");
         (!names.is_empty()).then(|| {

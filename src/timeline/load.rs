@@ -6,7 +6,7 @@ use crate::error::Error;
 use crate::input::Scenario;
 use crate::input::scenario::{Assume, Load};
 
-/// Makes the timeline of a scenario, of conversations that of the first, of sessions over which a memory ages none; it has the scenario's name, one of several sessions its
+/// Makes the timeline of a scenario, of conversations that of the first, of sessions over which a memory ages and of chats none; it has the scenario's name, one of several sessions its
 /// own behind that.
 ///
 /// Recorded sessions are left to the caller, who knows where the scenario's folder is: `recorded` gets the path
@@ -37,7 +37,7 @@ fn made(
             Ok(conversation.timeline(&conversation.trial(0)))
         }
         // What is asked of a memory depends on the memory, and so do the requests.
-        Load::Aging(_) => Ok(TimelineBuilder::new(&spec.name, &[]).finish()),
+        Load::Aging(_) | Load::Chats(_) => Ok(TimelineBuilder::new(&spec.name, &[]).finish()),
         Load::Recorded { path, assume } => {
             let mut timeline = recorded(path, assume)?;
             if !timeline.name.starts_with(&format!("{}/", spec.name)) {

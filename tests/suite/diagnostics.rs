@@ -205,6 +205,8 @@ fn mistaken_lines() -> Vec<Vec<&'static str>> {
         [&plain[..], &["--rows", "requests", "--format", "table"]].concat(),
         [&plain[..], &["--rows", "trials"]].concat(),
         [&plain[..], &["--rows", "cards"]].concat(),
+        [&plain[..], &["--rows", "calls"]].concat(),
+        vec!["run", "--suite", "memory-runners", "--rows", "requests"],
         vec!["run", "--suite", "aging-lite", "--rows", "requests"],
         vec!["run", "--scenario", "live_grid/gpt-6-luna/fill_0.9", "--profile", "unlimited"],
         vec!["run", "recorded/claude-code", "--set", "scenario.load.recorded.assume.resets=perhaps"],

@@ -79,6 +79,7 @@ fn identity() -> Policy {
         recovery: None,
         memory: None,
         aging: None,
+        runner: None,
         code: None,
         counter: None,
         summariser: None,

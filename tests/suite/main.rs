@@ -29,6 +29,7 @@ mod inputs;
 mod laws;
 mod live_grid;
 mod memory;
+mod memory_runners;
 mod oracle;
 mod pictures;
 mod price;

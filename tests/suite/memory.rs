@@ -211,7 +211,7 @@ fn calls_to_a_service_have_their_price_and_their_time_after_the_ledger() {
     profile.assumptions.memory_latency_ms = 250.0;
     let priced = tally(&profile);
 
-    let memory = MemorySums { writes: 2, write_tokens: 2_000, reads: 2, read_tokens: 2_000 };
+    let memory = MemorySums { writes: 2, write_tokens: 2_000, reads: 2, read_tokens: 2_000, waits: 0 };
     assert_eq!(priced.sums.memory, memory);
     assert!((priced.costs.total().unwrap() - free.costs.total().unwrap() - 4.0 * 0.002).abs() < 1e-12);
     assert!((priced.latency_ms - free.latency_ms - 4.0 * 250.0).abs() < 1e-9);

@@ -438,6 +438,7 @@ pub(crate) fn policy() -> BoxedStrategy<PolicyFile> {
                 recovery,
                 memory: None,
                 aging: None,
+                runner: None,
                 code: None,
                 counter,
                 summariser: None,

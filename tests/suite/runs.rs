@@ -71,7 +71,7 @@ fn runs(load: &str, set: &[&str], profiles: &[&str], policies: &[&str]) -> Vec<R
         // A schedule in hindsight is held against its bound and brute force (`hindsight.rs`).
         policies: expanded
             .filter(|it| {
-                !["field/", "agents/", "aging/", "bases/", "hindsight"]
+                !["field/", "agents/", "aging/", "bases/", "hindsight", "memory_runners/"]
                     .iter()
                     .any(|name| it.starts_with(name))
             })

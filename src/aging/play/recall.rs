@@ -2,7 +2,7 @@
 
 use super::{Run, asking};
 use crate::aging::graph::RecordIx;
-use crate::aging::store::compact::normal;
+use crate::aging::similar::{best, normal};
 use crate::input::policy::memory::Part;
 use crate::input::policy::{SessionKeep, SessionRecall};
 use crate::rng::Seed;
@@ -82,14 +82,4 @@ impl Run<'_> {
         }
         last
     }
-}
-
-/// Returns the n that score most.
-fn best<T: Copy + Ord>(mut scored: Vec<(f64, T)>, n: usize) -> Vec<T> {
-    if n > 0 && n < scored.len() {
-        scored
-            .select_nth_unstable_by(n - 1, |one, other| other.0.total_cmp(&one.0).then(one.1.cmp(&other.1)));
-        scored.truncate(n);
-    }
-    scored.into_iter().map(|it| it.1).collect()
 }

@@ -3,6 +3,7 @@
 use super::Store;
 use crate::aging::graph::{FactIx, RecordIx};
 use crate::aging::rules::Pass;
+use crate::aging::similar::normal;
 use crate::input::policy::Compaction;
 
 impl Store<'_> {
@@ -141,12 +142,4 @@ impl Store<'_> {
         open.iter().for_each(|it| self.has_gist[*it as usize] = true);
         self.records = open;
     }
-}
-
-/// Returns the bits of a draw as a number that is distributed almost normally: the sum of four even ones, which is the same on any machine.
-pub(in crate::aging) fn normal(bits: u64) -> f64 {
-    let parts = [bits & 0xffff, bits >> 16 & 0xffff, bits >> 32 & 0xffff, bits >> 48];
-    let sum: u64 = parts.iter().sum();
-    // Four even numbers from 0 to 1 have the mean 2 and the variance 1/3.
-    (sum as f64 / 65_535.0 - 2.0) * 1.732_050_807_568_877_2
 }

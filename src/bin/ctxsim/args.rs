@@ -126,6 +126,12 @@ pub(crate) enum RowsArg {
     Cards,
     /// The facts of a stream of sessions, with what depends on them
     Facts,
+    /// A call of a memory to the service that holds it
+    Calls,
+    /// Anything that a memory runner did: a message, a call, a model request
+    Log,
+    /// Who answers more questions of a type, where a declared number of memory runners has another value
+    Orderings,
 }
 
 /// How a report is written.

@@ -85,10 +85,10 @@ pub(crate) fn explain(catalog: &Catalog, args: &ExplainArgs) -> Result<(), Error
             (made, profile.limits) = compare::conversation(all, args.length, args.trial, &profile.limits)?;
             &made
         }
-        Workload::Aging(_) => {
+        Workload::Aging(_) | Workload::Chats(_) => {
             return Err(refused(
                 format!(
-                    "{} is a stream of sessions: what it requests depends on what the memory kept",
+                    "{} is made of sessions: what it requests depends on what the memory kept",
                     load.name
                 ),
                 "name a scenario of items",

@@ -6,13 +6,13 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use ctxsim::catalog::Catalog;
-use ctxsim::compare::{Cell, Comparison, Load, Plan};
+use ctxsim::compare::{Cell, Comparison, Load, Plan, Workload};
 use ctxsim::diag::Diagnostic;
 use ctxsim::error::Error;
 use ctxsim::report::checkup::github;
 use ctxsim::report::sections::Detail;
 use ctxsim::report::table::Layout;
-use ctxsim::report::{Report, csv, html, json, markdown, rows, table};
+use ctxsim::report::{Report, csv, html, json, markdown, rows, runner_rows, table};
 
 use crate::args::{FormatArg, RowsArg, RunArgs};
 use crate::format::Formats;
@@ -67,6 +67,7 @@ pub(crate) fn run(catalog: &Catalog, args: &RunArgs) -> Result<bool, Error> {
             let graphs: Vec<String> = graphs.iter().flatten().map(ToString::to_string).collect();
             of_sessions(&graphs, format)?
         }
+        RowsArg::Calls | RowsArg::Log | RowsArg::Orderings => service(&plan, args, format)?,
         RowsArg::Requests | RowsArg::Needs => ledger(&plan, args, format)?,
     };
     output::put(args.output.as_deref(), &text)?;
@@ -94,6 +95,9 @@ fn format(args: &RunArgs) -> Result<FormatArg, Error> {
         (RowsArg::Probes, _) => ("`--rows probes`", &ROWS),
         (RowsArg::Cards, _) => ("`--rows cards`", &ROWS[..2]),
         (RowsArg::Facts, _) => ("`--rows facts`", &ROWS[..2]),
+        (RowsArg::Calls, _) => ("`--rows calls`", &ROWS),
+        (RowsArg::Orderings, _) => ("`--rows orderings`", &ROWS),
+        (RowsArg::Log, _) => ("`--rows log`", &ROWS[..2]),
     };
     Formats { of, known }.choose(args.format, args.output.as_deref())
 }
@@ -162,11 +166,64 @@ fn ledger(plan: &Plan, args: &RunArgs, format: FormatArg) -> Result<String, Erro
     joined(&of_loads?.concat(), format)
 }
 
+/// Returns the calls of memories to their services, or everything that memory runners did.
+fn service(plan: &Plan, args: &RunArgs, format: FormatArg) -> Result<String, Error> {
+    let of_loads = with_progress(|it| {
+        plan.each(args.draw.threads(), it, |load, progress| {
+            let name = |cell: Cell| rows::RunName {
+                policy: &load.policies[cell.policy].name,
+                scenario: &load.name,
+                profile: &load.profiles[cell.profile].name,
+            };
+            if args.rows == RowsArg::Orderings {
+                return runner_rows::orderings(&load.name, &load.orderings(progress));
+            }
+            let mut lines = Vec::new();
+            for (cell, _, log) in load.runner_logs() {
+                let of = written_by(load, cell);
+                let more = match args.rows {
+                    RowsArg::Log => runner_rows::events(name(cell), of, &log),
+                    _ => runner_rows::calls(name(cell), of, &log),
+                };
+                lines.extend(more?);
+            }
+            if args.rows == RowsArg::Calls {
+                for (cell, ledger) in load.rows(progress) {
+                    lines.extend(runner_rows::memory_calls(name(cell), &ledger.calls)?);
+                }
+            }
+            Ok(lines)
+        })
+    })?;
+    let of_loads: Result<Vec<Vec<String>>, serde_json::Error> = of_loads.into_iter().collect();
+    let lines = of_loads.map_err(unwritable)?.concat();
+    if lines.is_empty() {
+        let message = "no policy of this run calls a memory service";
+        let help = "name policies with a `runner`, for orderings one with entries and one without; or one whose `memory` has a `service`";
+        return Err(vec![Diagnostic::at("rows-calls", "", message).help(help)].into());
+    }
+    joined(&lines, format)
+}
+
+/// Returns the runner of a cell.
+fn written_by(load: &Load, cell: Cell) -> runner_rows::Written<'_> {
+    let runner = load.policies[cell.policy].runner.as_ref();
+    runner_rows::Written {
+        context_only: runner.map(|it| it.context_only),
+        service: runner.map_or("", |it| it.service.as_str()),
+    }
+}
+
 /// Refuses rows that a load does not have, or has of many trials.
 fn refuse_rows(load: &Load, rows: RowsArg) -> Result<(), Error> {
     if load.workload.aging().is_some() {
         let message = format!("{} has no rows of requests: its streams are summed up", load.name);
         let help = "write `--rows probes` for one row a question, or `--rows runs`";
+        return Err(vec![Diagnostic::at("rows-aging", "", message).help(help)].into());
+    }
+    if let Workload::Chats(_) = load.workload {
+        let message = format!("{} has no rows of requests: its trials are summed up", load.name);
+        let help = "write `--rows calls`, `--rows log` or `--rows probes`";
         return Err(vec![Diagnostic::at("rows-aging", "", message).help(help)].into());
     }
     if load.workload.conversations().is_some() && rows == RowsArg::Needs {
@@ -205,7 +262,11 @@ fn trials(plan: &Plan, args: &RunArgs, format: FormatArg) -> Result<String, Erro
                 let traces = load.trace();
                 let of_sessions = traces.iter().map(|(cell, all)| rows::trace(name(*cell), all));
                 let of_sessions = of_sessions.collect::<Result<Vec<_>, _>>()?.concat();
-                return Ok([lines.collect::<Result<Vec<_>, _>>()?.concat(), of_sessions]);
+                let answers = load.runner_logs().into_iter().map(|(cell, chats, log)| {
+                    runner_rows::answers(name(cell), written_by(load, cell), &chats, &log)
+                });
+                let answers = answers.collect::<Result<Vec<_>, _>>()?.concat();
+                return Ok([lines.collect::<Result<Vec<_>, _>>()?.concat(), [of_sessions, answers].concat()]);
             }
             let runs = load.trials(progress);
             let conversations = runs.iter().map(|(cell, trials)| rows::trials(name(*cell), trials));

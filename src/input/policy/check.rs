@@ -6,6 +6,7 @@ mod fold;
 mod layout;
 mod memory;
 mod moment;
+mod runner;
 mod scope;
 mod size;
 mod summary;
@@ -31,6 +32,9 @@ pub(super) fn policy(mut file: PolicyFile, problems: &mut Problems) -> Policy {
     }
     if let Some(aging) = &file.aging {
         problems.within("aging", |to| aging::aging(aging, to));
+    }
+    if let Some(runner) = &file.runner {
+        problems.within("runner", |to| runner::runner(runner, to));
     }
     let PolicyFile { params, counter, .. } = &mut file;
     let resolver = Resolver { params, stages: &[] };

@@ -22,6 +22,7 @@ impl PolicyFile {
         merged.recovery = self.recovery.or(merged.recovery);
         merged.memory = self.memory.or(merged.memory);
         merged.aging = self.aging.or(merged.aging);
+        merged.runner = self.runner.or(merged.runner);
         merged.code = self.code.or(merged.code);
         merged.params.extend(self.params);
         merged.tables.extend(self.tables);

@@ -6,6 +6,7 @@ mod apply;
 mod fold;
 mod layout;
 pub mod memory;
+mod runner;
 mod size;
 mod stage;
 mod summary;
@@ -20,6 +21,7 @@ pub use self::apply::*;
 pub use self::fold::*;
 pub use self::layout::*;
 use self::memory::Memory;
+pub use self::runner::*;
 pub use self::size::*;
 pub use self::stage::*;
 pub use self::summary::*;
@@ -83,6 +85,9 @@ pub struct PolicyFile {
     /// What is remembered from session to session, in loads of many sessions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub aging: Option<Aging>,
+    /// How a memory is kept at a service from session to session, in loads with sessions and facts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub runner: Option<Runner>,
 }
 
 /// A harness's own count of tokens, which the condition `counted` asks.

@@ -2,6 +2,7 @@
 
 mod aging;
 pub(super) mod assume;
+mod chats;
 mod conversation;
 mod refetch;
 mod turns;
@@ -26,6 +27,7 @@ pub(super) fn scenario(scenario: &ScenarioFile, problems: &mut Problems) {
         }
         Load::Conversation(load) => problems.within("conversation", |to| conversation::check(load, to)),
         Load::Aging(load) => problems.within("aging", |to| aging::check(load, to)),
+        Load::Chats(load) => problems.within("chats", |to| chats::check(load, to)),
         Load::Recorded { assume, .. } => problems.within("recorded.assume", |to| assume::check(assume, to)),
     });
 }
@@ -42,6 +44,11 @@ fn check_frame(spec: &ScenarioFile, problems: &mut Problems) {
             "trials-unused",
             "loads of many sessions say themselves how many streams are drawn",
             "write it as `load.aging.trials`",
+        ),
+        (Some(_), Load::Chats(_)) => problems.push(
+            "trials-unused",
+            "chats say themselves how many times they are drawn",
+            "write it as `load.chats.trials`",
         ),
         (trials, _) => check_trials(trials.unwrap_or(1), problems),
     });

@@ -10,12 +10,14 @@ use crate::quantity::{Decimal, Tokens};
 mod aging;
 mod amount;
 mod assume;
+mod chats;
 mod conversation;
 mod turns;
 
 pub use self::aging::*;
 pub use self::amount::*;
 pub use self::assume::*;
+pub use self::chats::*;
 pub use self::conversation::*;
 pub use self::turns::*;
 
@@ -127,6 +129,8 @@ pub enum Load {
     Conversation(Conversations),
     /// Sessions over which a memory ages.
     Aging(Box<AgingLoad>),
+    /// Chats of many sessions, and questions about what was said in them.
+    Chats(Box<ChatLoad>),
     /// A recorded session.
     Recorded {
         /// The file, relative to the scenario's own folder.

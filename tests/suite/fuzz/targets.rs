@@ -3,13 +3,15 @@
 use ctxsim::aging::Aging;
 use ctxsim::block_trace;
 use ctxsim::engine::simulate;
-use ctxsim::input::scenario::{Assume, Load, Turn};
+use ctxsim::input::scenario::{Assume, ChatSource, Load, Turn};
 use ctxsim::input::{
     CacheRules, Format, Limits, Policy, PolicyFile, Profile, ProfileFile, Scenario, ScenarioFile, Source,
     Suite, SuiteFile, decode,
 };
 use ctxsim::ledger::Rows;
 use ctxsim::pricelist::{self, PriceFile, place};
+use ctxsim::rng::Seed;
+use ctxsim::runner::{ChatScenario, Chats, Numbers, Player, Source as ChatsFrom, long_mem_eval};
 use ctxsim::timeline::{Conversation, import, load};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -18,7 +20,7 @@ use serde::de::DeserializeOwned;
 type Target = (&'static str, fn(&[u8]));
 
 /// Everything that reads what others wrote.
-pub(super) const TARGETS: [Target; 7] = [
+pub(super) const TARGETS: [Target; 8] = [
     ("recording", recording),
     ("policy", policy),
     ("scenario", scenario),
@@ -26,9 +28,11 @@ pub(super) const TARGETS: [Target; 7] = [
     ("suite", suite),
     ("prices", prices),
     ("blocks", blocks),
+    ("chats", chats),
 ];
 
 const IDENTITY: &str = include_str!("../../../policies/identity.ron");
+const CONTEXT_ONLY: &str = include_str!("../../../policies/memory_runners/context_only.ron");
 const PROFILE: &str = include_str!("../../../profiles/anthropic/claude-opus-4.5.toml");
 
 /// Reads recorded sessions of any format, and plays each under a provider's cache.
@@ -47,6 +51,16 @@ fn recording(bytes: &[u8]) {
             assert_eq!(use_.read + use_.write[0] + use_.write[1] + use_.uncached, row.prompt);
         }
     }
+}
+
+/// Reads chats in the shape of LongMemEval, and plays them.
+fn chats(bytes: &[u8]) {
+    let text = String::from_utf8_lossy(bytes);
+    let Ok(users) = long_mem_eval::read(&text, Numbers::declared()) else { return };
+    let chats = Chats::new(&ChatsFrom::Read(users), Seed(0), Numbers::declared());
+    let policy: PolicyFile = decode::decode(CONTEXT_ONLY, Format::Ron).unwrap();
+    let log = Player { chats: &chats, numbers: Numbers::declared() }.play(policy.runner.as_ref());
+    assert!(log.answers.len() <= chats.users.len());
 }
 
 /// Decodes a text in either format, finds the place of every problem, and writes what was understood.
@@ -87,6 +101,15 @@ fn scenario(bytes: &[u8]) {
         (Ok(scenario), Load::Aging(load)) => {
             let few = |it: &Aging| it.load.sessions <= 20;
             Aging::all(&scenario, load).iter().filter(|it| few(it)).for_each(|it| drop(it.stream(0)));
+        }
+        // A file of chats is a target of its own.
+        (Ok(scenario), Load::Chats(load)) => {
+            let few = matches!(&load.from, ChatSource::Generated(it) if it.sessions * it.messages * it.users <= 500);
+            if few && ctxsim::runner::check(&load.numbers).is_empty() {
+                let chats = ChatScenario::new(&scenario, load, None).chats(0);
+                let player = Player { chats: &chats, numbers: Numbers::declared() };
+                drop(player.play(None));
+            }
         }
         (Ok(scenario), Load::Turns(_) | Load::Generate(_) | Load::Recorded { .. }) => {
             let _ = load::load(&scenario, |_, _| Err(Vec::new().into()));

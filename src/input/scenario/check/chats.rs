@@ -1,0 +1,63 @@
+//! The rules of a load of chats; which numbers there are is for a higher floor to say.
+
+use crate::diag::Problems;
+use crate::input::scenario::{ChatLoad, ChatSource, GeneratedChats};
+
+/// No user has more sessions.
+const SESSIONS_MAX: u64 = 1_000;
+/// No session has more messages.
+const MESSAGES_MAX: u64 = 500;
+/// No service has more users.
+const USERS_MAX: u64 = 200;
+/// No type has more questions.
+const QUESTIONS_MAX: u64 = 500;
+/// No load has more trials.
+const TRIALS_MAX: u64 = 10_000;
+/// Nor more messages in all trials.
+const ALL_MESSAGES_MAX: u64 = 20_000_000;
+/// Nor a longer pause between sessions, in seconds: ten years.
+const PAUSE_MAX: u64 = 315_360_000;
+
+/// Checks a load of chats.
+pub(super) fn check(load: &ChatLoad, problems: &mut Problems) {
+    range("trials", load.trials, 1, TRIALS_MAX, problems);
+    range("session_seconds", load.session_seconds, 0, PAUSE_MAX, problems);
+    if let ChatSource::Generated(made) = &load.from {
+        problems.within("from.generated", |to| generated(made, load.trials, to));
+    }
+}
+
+fn generated(made: &GeneratedChats, trials: u64, problems: &mut Problems) {
+    range("sessions", made.sessions, 2, SESSIONS_MAX, problems);
+    range("messages", made.messages, 1, MESSAGES_MAX, problems);
+    range("users", made.users, 1, USERS_MAX, problems);
+    let counts = &made.questions;
+    let types = [
+        ("single_fact", counts.single_fact),
+        ("knowledge_update", counts.knowledge_update),
+        ("counting", counts.counting),
+        ("timeline", counts.timeline),
+        ("abstention", counts.abstention),
+    ];
+    problems.within("questions", |problems| {
+        types.iter().for_each(|(field, n)| range(field, *n, 0, QUESTIONS_MAX, problems));
+    });
+    if types.iter().all(|it| it.1 == 0) {
+        let help = "ask at least one, as in `single_fact = 1`";
+        problems.push_at("questions-empty", "questions", "nothing is asked", help);
+    }
+    let each = made.sessions.saturating_mul(made.messages).saturating_mul(made.users);
+    if each.saturating_mul(trials) > ALL_MESSAGES_MAX {
+        let message = "that many messages in all trials are too many";
+        let help =
+            format!("let sessions times messages times users times trials be at most {ALL_MESSAGES_MAX}");
+        problems.push_at("chats-range", "sessions", message, help);
+    }
+}
+
+fn range(field: &str, value: u64, first: u64, last: u64, problems: &mut Problems) {
+    if !(first..=last).contains(&value) {
+        let message = format!("{value} is too few or too many");
+        problems.push_at("chats-range", field, message, format!("write from {first} to {last}"));
+    }
+}

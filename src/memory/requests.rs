@@ -1,0 +1,116 @@
+//! Requests that are laid out ahead of a run, each with what a memory says in its prompt and the calls that it has made by then.
+
+use super::{Call, Memory, Recalled};
+use crate::timeline::build::{NewItem, TimelineBuilder};
+use crate::timeline::{Kind, Timeline};
+
+/// No item is larger, so that sums of a few never leave 32 bits.
+pub const ITEM_MAX: u32 = (1 << 31) - 1;
+/// From one request to the next.
+const REQUEST_MS: i64 = 20_000;
+
+/// Requests, with the memory as it was when it was played.
+#[derive(Clone, Debug)]
+pub struct Replayed {
+    /// Each request is a session of its own behind the same system prompt, or all are one.
+    pub timeline: Timeline,
+    /// By session of the timeline: what the memory says in its prompts.
+    recalled: Vec<Option<Recalled>>,
+    /// By session of the timeline: the calls that are made by then; a last list follows the last session.
+    calls: Vec<Vec<Call>>,
+}
+
+/// Appends requests.
+pub struct Writer {
+    builder: TimelineBuilder,
+    is_one_session: bool,
+    n_requests: u64,
+    at_ms: i64,
+    recalled: Vec<Option<Recalled>>,
+    calls: Vec<Vec<Call>>,
+    /// Calls since the last request.
+    open: Vec<Call>,
+}
+
+/// Says what a memory said when it was played.
+struct Replay {
+    recalled: Vec<Option<Recalled>>,
+    calls: Vec<Vec<Call>>,
+    session: usize,
+}
+
+impl Writer {
+    /// Begins to append requests behind a system prompt.
+    #[must_use]
+    pub fn new(name: &str, system_tokens: u32, is_one_session: bool) -> Self {
+        let mut builder = TimelineBuilder::new(name, &[]);
+        builder.stable(Kind::System, system_tokens);
+        Self {
+            builder,
+            is_one_session,
+            n_requests: 0,
+            at_ms: 0,
+            recalled: Vec::new(),
+            calls: Vec::new(),
+            open: Vec::new(),
+        }
+    }
+
+    /// Notes a call, which the next request hands out.
+    pub fn call(&mut self, call: Call) {
+        self.open.push(call);
+    }
+
+    /// Appends a request with what it says, what it answers, and what the memory says in it.
+    pub fn request(&mut self, said: u32, answered: u32, memory: Option<Recalled>) {
+        if self.n_requests > 0 && !self.is_one_session {
+            self.builder.begin_session(&format!("request {}", self.n_requests), None);
+        }
+        if self.recalled.is_empty() || !self.is_one_session {
+            self.recalled.push(memory.filter(|_| !self.is_one_session));
+            self.calls.push(Vec::new());
+        }
+        if let Some(calls) = self.calls.last_mut() {
+            calls.append(&mut self.open);
+        }
+        let [said, answered] = [said, answered].map(|it| it.min(ITEM_MAX));
+        self.builder.begin_turn(&[NewItem::plain(Kind::User, said)]);
+        self.builder.step(self.at_ms, answered.into(), &[NewItem::plain(Kind::Assistant, answered)], &[]);
+        self.n_requests += 1;
+        self.pause(REQUEST_MS);
+    }
+
+    /// Lets time pass.
+    pub fn pause(&mut self, ms: i64) {
+        self.at_ms = self.at_ms.saturating_add(ms);
+    }
+
+    /// Ends the requests.
+    #[must_use]
+    pub fn finish(mut self) -> Replayed {
+        self.calls.push(self.open);
+        Replayed { timeline: self.builder.finish(), recalled: self.recalled, calls: self.calls }
+    }
+}
+
+impl Replayed {
+    /// Returns the memory as it was when it was played.
+    #[must_use]
+    pub fn memory(&self) -> Box<dyn Memory> {
+        Box::new(Replay { recalled: self.recalled.clone(), calls: self.calls.clone(), session: 0 })
+    }
+}
+
+impl Memory for Replay {
+    fn recall(&mut self) -> Option<Recalled> {
+        self.recalled.get(self.session).copied().flatten()
+    }
+
+    fn session_end(&mut self, session: usize) {
+        self.session = session + 1;
+    }
+
+    fn take_calls(&mut self) -> Vec<Call> {
+        self.calls.get_mut(self.session).map(std::mem::take).unwrap_or_default()
+    }
+}

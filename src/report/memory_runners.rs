@@ -1,0 +1,286 @@
+//! What memory runners save and lose, as tables: calls, time and money, answers by type, and what the specification expects.
+
+use super::numbers::{NONE, percent, thousands};
+use super::retention::Grid;
+use super::{Report, Run};
+use crate::measure::Statistic;
+use crate::runner::{Ordering, QuestionKind, Summary, Wins};
+
+/// A run with what its runner came to.
+type Written<'r> = (&'r Run, &'r Summary);
+
+/// What the specification of the context-only agent expects of it against entries, by column.
+const EXPECTED: [(&str, &str); 6] = [
+    ("ingestion faster", "10×"),
+    ("in all faster", "5–8×"),
+    ("fewer calls", "75%"),
+    ("fewer calls in all", NONE),
+    ("less stored", "90%"),
+    ("accuracy of entries'", "80–100%"),
+];
+
+/// What the specification expects of entries against the document alone, by type of question.
+fn expected(kind: QuestionKind) -> &'static str {
+    match kind {
+        QuestionKind::SingleFact | QuestionKind::KnowledgeUpdate | QuestionKind::Abstention => "equal",
+        QuestionKind::Counting => "entries win",
+        QuestionKind::Timeline => "equal with conversation_time",
+    }
+}
+
+impl Report {
+    /// Returns the tables of sessions that are written to a memory service.
+    #[must_use]
+    pub fn runner_grids(&self) -> Vec<Grid> {
+        let written: Vec<Written<'_>> =
+            self.runs.iter().filter_map(|run| Some((run, run.runner.as_deref()?))).collect();
+        let is_group = |one: &Written<'_>, other: &Written<'_>| {
+            one.0.scenario == other.0.scenario && one.0.profile == other.0.profile
+        };
+        let of_group = |runs: &[Written<'_>]| {
+            [
+                Some(calls(runs)),
+                Some(time(runs)),
+                Some(costs(runs)),
+                Some(accuracy(runs)),
+                losses(runs),
+                wins(runs),
+                beside(runs),
+            ]
+        };
+        written.chunk_by(is_group).flat_map(of_group).flatten().collect()
+    }
+}
+
+/// Returns a table about a group of runs.
+fn grid(title: &str, runs: &[Written<'_>], columns: &[&str], n_names: usize, rows: Vec<Vec<String>>) -> Grid {
+    let subject = runs.first().map(|it| format!("{} under {}", it.0.scenario, it.0.profile));
+    Grid {
+        title: format!("{title}: {}", subject.unwrap_or_default()),
+        columns: columns.iter().map(|it| (*it).to_owned()).collect(),
+        n_names,
+        rows,
+        chart: None,
+    }
+}
+
+/// A line a policy: calls of writing sessions by kind.
+fn calls(runs: &[Written<'_>]) -> Grid {
+    let columns = ["policy", "context only", "add", "await", "put", "get", "list", "all", "a session"];
+    let rows = runs.iter().map(|(run, it)| {
+        let of = |name: &str| thousands(it.ingestion.get(name).copied().unwrap_or(0));
+        vec![
+            named(&run.policy, runs),
+            it.context_only.map_or_else(|| NONE.to_owned(), |it| it.to_string()),
+            of("add_entry"),
+            of("await_consistency"),
+            of("put_context"),
+            of("get_context"),
+            of("list_entries"),
+            thousands(it.n_ingestion()),
+            format!("{:.1}", it.n_ingestion() as f64 / it.sessions.max(1) as f64),
+        ]
+    });
+    grid("Calls to the memory service while sessions are written", runs, &columns, 1, rows.collect())
+}
+
+/// A line a policy: time and what is stored.
+fn time(runs: &[Written<'_>]) -> Grid {
+    let columns = [
+        "policy",
+        "sessions s",
+        "questions s",
+        "of both: index s",
+        "questions",
+        "their calls",
+        "stored words",
+        "document words",
+    ];
+    let seconds = |ms: u64| thousands((ms as f64 / 1_000.0).round() as u64);
+    let rows = runs.iter().map(|(run, it)| {
+        vec![
+            named(&run.policy, runs),
+            seconds(it.latency_ms.ingestion),
+            seconds(it.latency_ms.qa),
+            seconds(it.latency_ms.waiting),
+            thousands(it.questions),
+            thousands(it.n_qa()),
+            thousands(it.storage.words()),
+            thousands(it.storage.document_words),
+        ]
+    });
+    grid("Time and storage of the first trial", runs, &columns, 1, rows.collect())
+}
+
+/// A line a policy: requests to models, and dollars.
+fn costs(runs: &[Written<'_>]) -> Grid {
+    let columns = ["policy", "model calls", "prompt tokens", "output tokens", "model USD", "service USD"];
+    let rows = runs.iter().map(|(run, it)| {
+        let costs = &run.tally.costs;
+        let model = costs.total().map(|all| all - costs.memory.usd());
+        vec![
+            named(&run.policy, runs),
+            thousands(it.model_calls.total),
+            thousands(it.model_calls.prompt_tokens),
+            thousands(it.model_calls.output_tokens),
+            model.map_or_else(|| NONE.to_owned(), |it| format!("{it:.4}")),
+            format!("{:.4}", it.service_usd),
+        ]
+    });
+    grid("Models and money of the first trial", runs, &columns, 1, rows.collect())
+}
+
+/// A line a policy: the share of right answers by type, with its confidence.
+fn accuracy(runs: &[Written<'_>]) -> Grid {
+    let types = types();
+    let columns: Vec<&str> = std::iter::once("policy").chain(types.iter().copied()).collect();
+    let rows = runs.iter().map(|(run, it)| {
+        let cells = types.iter().map(|name| shown(it.accuracy.get(name)));
+        std::iter::once(named(&run.policy, runs)).chain(cells).collect()
+    });
+    grid("Right answers by type of question, ± 95%", runs, &columns, 1, rows.collect())
+}
+
+/// A line a policy: what lost the wrong answers; nothing where nothing was lost.
+fn losses(runs: &[Written<'_>]) -> Option<Grid> {
+    let columns = ["policy", "never written", "not held", "not found", "not used", "invented"];
+    let rows: Vec<Vec<String>> = runs
+        .iter()
+        .map(|(run, it)| {
+            let lost = &it.lost_in;
+            let counts = [lost.write, lost.store, lost.read, lost.r#use, lost.invented];
+            std::iter::once(named(&run.policy, runs)).chain(counts.map(thousands)).collect()
+        })
+        .collect();
+    let is_any = rows.iter().any(|row| row[1..].iter().any(|it| it != "0"));
+    is_any.then(|| grid("What lost wrong answers", runs, &columns, 1, rows))
+}
+
+/// A line for each type and runner without entries: how much more accurate the first one with entries is on the same chats.
+fn wins(runs: &[Written<'_>]) -> Option<Grid> {
+    let (base, entries) = runs.iter().find(|it| it.1.context_only == Some(false))?;
+    let mut rows = Vec::new();
+    for (run, _) in runs.iter().filter(|it| it.1.context_only == Some(true)) {
+        let paired = entries.paired.get(&run.policy)?;
+        for kind in QuestionKind::ALL {
+            let Some(it) = paired.get(kind.name()) else { continue };
+            rows.push(vec![
+                kind.name().to_owned(),
+                named(&run.policy, runs),
+                format!("{:+.3}", it.mean),
+                it.reach().map_or_else(|| NONE.to_owned(), |it| format!("{it:.3}")),
+                sign(it).to_owned(),
+                expected(kind).to_owned(),
+            ]);
+        }
+    }
+    rows.sort_by_key(|row| QuestionKind::ALL.iter().position(|it| it.name() == row[0]));
+    let columns = ["type", "against", "difference", "± 95%", "who wins", "spec expects"];
+    let title = format!("Where {} wins, trial by trial on the same chats", named(&base.policy, runs));
+    (!rows.is_empty()).then(|| grid(&title, runs, &columns, 2, rows))
+}
+
+/// Says who is more accurate.
+fn sign(difference: &Statistic) -> &'static str {
+    match Wins::new(difference) {
+        Wins::Entries => "entries win",
+        Wins::Document => "document wins",
+        Wins::Open if difference.mean == 0.0 && difference.sd == 0.0 => "equal",
+        Wins::Open => "open",
+    }
+}
+
+/// A line for each number, type and runner without entries whose order is another one at some value than at the declared one.
+#[must_use]
+pub fn flips(orderings: &[Ordering]) -> Grid {
+    let is_line = |one: &&Ordering, other: &&Ordering| {
+        (&one.number, one.r#type, &one.against) == (&other.number, other.r#type, &other.against)
+    };
+    let mut sorted: Vec<&Ordering> = orderings.iter().collect();
+    sorted.sort_by(|one, other| {
+        let key = |it: &Ordering| (it.number.clone(), it.r#type, it.against.clone());
+        key(one).cmp(&key(other)).then(one.value.total_cmp(&other.value))
+    });
+    let mut rows = Vec::new();
+    for line in sorted.chunk_by(is_line) {
+        let declared = line.iter().find(|it| it.value == it.declared).map(|it| it.wins);
+        if line.iter().all(|it| Some(it.wins) == declared) {
+            continue;
+        }
+        let at = |wins: Wins| {
+            let values = line.iter().filter(|it| it.wins == wins).map(|it| number(it.value));
+            let values = values.collect::<Vec<_>>().join(" ");
+            if values.is_empty() { NONE.to_owned() } else { values }
+        };
+        let first = line[0];
+        let names = [first.number.clone(), first.r#type.to_owned(), last_word(&first.against).to_owned()];
+        let cells = [number(first.declared), at(Wins::Entries), at(Wins::Open), at(Wins::Document)];
+        rows.push(names.into_iter().chain(cells).collect());
+    }
+    let columns = ["number", "type", "against", "declared", "entries win at", "open at", "document wins at"];
+    Grid {
+        title: "Where the order of the runners flips".to_owned(),
+        columns: columns.map(str::to_owned).to_vec(),
+        n_names: 3,
+        rows,
+        chart: None,
+    }
+}
+
+/// Returns what of a policy's name says which one of its folder it is.
+fn last_word(policy: &str) -> &str {
+    policy.rsplit('/').next().unwrap_or(policy)
+}
+
+/// Returns what a policy is called in a table of some: without its folder, where that is enough.
+fn named(policy: &str, runs: &[Written<'_>]) -> String {
+    let own = last_word(policy);
+    let same = runs.iter().filter(|it| last_word(&it.0.policy) == own).count();
+    if same == 1 { own.to_owned() } else { policy.to_owned() }
+}
+
+/// Returns a number as it is written in files.
+fn number(value: f64) -> String {
+    format!("{value}")
+}
+
+/// A line for each pair of a runner without entries and one with them, below what the specification expects.
+fn beside(runs: &[Written<'_>]) -> Option<Grid> {
+    let of = |context_only: bool| runs.iter().filter(move |it| it.1.context_only == Some(context_only));
+    let columns: Vec<&str> = ["policy", "against"].into_iter().chain(EXPECTED.map(|it| it.0)).collect();
+    let spec = ["the specification", NONE].into_iter().chain(EXPECTED.map(|it| it.1));
+    let mut rows = vec![spec.map(str::to_owned).collect::<Vec<String>>()];
+    for (run, own) in of(true) {
+        for (other, base) in of(false) {
+            let ratio = |own: u64, base: u64| format!("{:.1}×", base as f64 / own.max(1) as f64);
+            let less = |own: u64, base: u64| percent(1.0 - own as f64 / base.max(1) as f64);
+            let overall = |it: &Summary| it.accuracy.get("overall").map(|it| it.mean);
+            let share =
+                overall(own).zip(overall(base)).filter(|it| it.1 > 0.0).map(|it| percent(it.0 / it.1));
+            rows.push(vec![
+                named(&run.policy, runs),
+                named(&other.policy, runs),
+                ratio(own.latency_ms.ingestion, base.latency_ms.ingestion),
+                ratio(own.latency_ms.total, base.latency_ms.total),
+                less(own.n_ingestion(), base.n_ingestion()),
+                less(own.n_ingestion() + own.n_qa(), base.n_ingestion() + base.n_qa()),
+                less(own.storage.words(), base.storage.words()),
+                share.unwrap_or_else(|| NONE.to_owned()),
+            ]);
+        }
+    }
+    (rows.len() > 1).then(|| grid("What the specification expects, and ours", runs, &columns, 2, rows))
+}
+
+/// Returns the types of questions with all of them last.
+fn types() -> Vec<&'static str> {
+    QuestionKind::ALL.iter().map(|it| it.name()).chain(["overall"]).collect()
+}
+
+fn shown(statistic: Option<&Statistic>) -> String {
+    let Some(it) = statistic else { return NONE.to_owned() };
+    match it.reach() {
+        Some(reach) => format!("{:.3} ± {reach:.3}", it.mean),
+        None => format!("{:.3}", it.mean),
+    }
+}

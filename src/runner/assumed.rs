@@ -1,0 +1,375 @@
+//! The declared numbers of memory runners, the services that they call, and a policy's words with both in their place.
+
+mod service;
+
+use std::sync::OnceLock;
+
+use indexmap::IndexMap;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::diag::{Diagnostic, Problems, nearest};
+use crate::input::policy::{Cap, Runner};
+use crate::input::text::decode::{Format, decode};
+
+pub use service::{ServiceSpec, check_policy};
+
+/// The files of `assumptions/memory_runners`, by path.
+const FILES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/runner_numbers.rs"));
+/// The file of the numbers.
+const NUMBERS: &str = "assumptions/memory_runners/numbers.toml";
+
+/// The numbers, by what they are about.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Numbers {
+    /// What an entry holds.
+    pub entries: EntryNumbers,
+    /// What a document holds.
+    pub document: DocumentNumbers,
+    /// What is known of dates.
+    pub dates: DateNumbers,
+    /// What a search finds.
+    pub search: SearchNumbers,
+    /// What a model makes of what it reads.
+    pub r#use: UseNumbers,
+    /// How large things are.
+    pub sizes: Sizes,
+    /// How long a model takes.
+    pub model: ModelNumbers,
+    /// What generated chats say.
+    pub workload: Workload,
+}
+
+/// What an entry holds.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct EntryNumbers {
+    /// A statement of a message is in its entry.
+    pub takes: f64,
+    /// One said in passing is.
+    pub takes_detail: f64,
+    /// Words of an entry.
+    pub words: u32,
+}
+
+/// What a document holds.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DocumentNumbers {
+    /// A statement of the session is written into it.
+    pub takes: f64,
+    /// Something said in passing is.
+    pub takes_detail: f64,
+    /// The same where the prompt asks for a comprehensive Facts section.
+    pub takes_detail_listed: f64,
+    /// A statement survives when the document is written anew.
+    pub keeps: f64,
+    /// A new value takes the place of the old one.
+    pub sees_contradiction: f64,
+    /// A date that the words say is kept with its event.
+    pub keeps_date: f64,
+}
+
+/// What is known of dates.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DateNumbers {
+    /// An event's own words say when it was.
+    pub in_text: f64,
+}
+
+/// What a search finds.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SearchNumbers {
+    /// By how many standard deviations of noise an entry that holds something needed is more like the question.
+    pub entry_margin: f64,
+    /// The same of a version of the document that holds all that is needed.
+    pub shard_margin: f64,
+    /// The same of an entry about something similar.
+    pub near_margin: f64,
+    /// The model asks for a second pass where something is missing.
+    pub refines_missing: f64,
+    /// And where nothing is.
+    pub refines_complete: f64,
+}
+
+/// What a model makes of what it reads.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct UseNumbers {
+    /// It states a fact that it reads.
+    pub states: f64,
+    /// It counts one thing that stands in an entry.
+    pub counts_entry: f64,
+    /// Or in a document.
+    pub counts_document: f64,
+    /// It states an old value that stands beside the current one.
+    pub takes_stale: f64,
+    /// The same where both carry their dates.
+    pub takes_stale_dated: f64,
+    /// It takes something similar for an answer.
+    pub takes_near: f64,
+    /// It answers though nothing similar is read.
+    pub invents: f64,
+}
+
+/// How large things are.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Sizes {
+    /// Words of a statement in a document.
+    pub statement_words: u32,
+    /// Words of a conversation's line in the timeline.
+    pub date_words: u32,
+    /// Words of the line that an old conversation leaves.
+    pub summary_words: u32,
+    /// Words of a Description section.
+    pub description_words: u32,
+    /// Words of a Topics section.
+    pub topics_words: u32,
+    /// Words of a Decisions section.
+    pub decisions_words: u32,
+    /// Words of a Diagram section.
+    pub diagram_words: u32,
+    /// Characters of a word, with the blank behind it.
+    pub chars_per_word: u32,
+    /// Words of a message of a generated chat.
+    pub message_words: u32,
+    /// Tokens of a word.
+    pub tokens_per_word: f64,
+    /// Tokens of the agent's system prompt.
+    pub system_tokens: u32,
+    /// Tokens of the prompt that asks for the document.
+    pub instruction_tokens: u32,
+    /// Tokens that make an entry.
+    pub entry_output_tokens: u32,
+    /// Tokens of a question.
+    pub question_tokens: u32,
+    /// Tokens that say whether a pass is enough.
+    pub judge_output_tokens: u32,
+    /// Tokens of an answer.
+    pub answer_output_tokens: u32,
+}
+
+/// How long a model takes.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ModelNumbers {
+    /// Before its first token.
+    pub request_ms: f64,
+    /// For a token of the prompt.
+    pub prompt_ms_per_token: f64,
+    /// For a token that it writes.
+    pub output_ms_per_token: f64,
+}
+
+/// What generated chats say.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Workload {
+    /// Things worth remembering, by the message.
+    pub statements_per_message: f64,
+    /// Their shares.
+    pub shares: Shares,
+    /// A statement is referred to again, each later session.
+    pub mentioned_again: f64,
+    /// It gets another value, each later session.
+    pub updated: f64,
+    /// A relation ends, each later session.
+    pub retracted: f64,
+    /// Of the questions after a single fact, those after something said in passing.
+    pub asked_detail: f64,
+    /// Things that a question asks to count: from, to.
+    pub counted: [u64; 2],
+    /// Events that a question asks the date or the order of: from, to.
+    pub dated: [u64; 2],
+}
+
+/// The shares of statements, by kind.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Shares {
+    /// What holds.
+    pub fact: f64,
+    /// What the user likes.
+    pub preference: f64,
+    /// People and things.
+    pub entity: f64,
+    /// What happened.
+    pub event: f64,
+    /// What is said in passing.
+    pub detail: f64,
+}
+
+/// A policy's runner with the declared numbers in their place.
+#[derive(Clone, Debug)]
+pub struct Rules {
+    /// As the policy declares it; none keeps nothing.
+    pub spec: Option<Runner>,
+    /// The service.
+    pub service: ServiceSpec,
+    /// The numbers.
+    pub numbers: Numbers,
+}
+
+impl Numbers {
+    /// Returns the numbers as they are declared.
+    #[must_use]
+    pub fn declared() -> &'static Self {
+        static NUMBERS_READ: OnceLock<Numbers> = OnceLock::new();
+        NUMBERS_READ.get_or_init(|| {
+            let file = FILES.iter().find(|(it, _)| *it == NUMBERS);
+            file.and_then(|it| decode(it.1, Format::Toml).ok()).unwrap_or_default()
+        })
+    }
+
+    /// Returns them with some numbers changed.
+    ///
+    /// # Errors
+    /// Every name that nothing declares and every value that its number cannot have.
+    pub fn with(&self, changes: &IndexMap<String, f64>) -> Result<Self, Vec<Diagnostic>> {
+        let mut problems = Problems::default();
+        let mut tree = serde_json::to_value(self).unwrap_or_default();
+        for (name, value) in changes {
+            problems.within(name, |to| change(&mut tree, name, *value, to));
+        }
+        problems.into_result(serde_json::from_value(tree).unwrap_or_default())
+    }
+
+    /// Returns the names of all numbers.
+    #[must_use]
+    pub fn names(&self) -> Vec<String> {
+        let mut names = Vec::new();
+        leaves(&serde_json::to_value(self).unwrap_or_default(), String::new(), &mut names);
+        names
+    }
+
+    /// Returns a number by its name.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<f64> {
+        serde_json::to_value(self).ok()?.pointer(&pointer(name))?.as_f64()
+    }
+
+    /// Returns the tokens of so many words.
+    #[must_use]
+    pub fn tokens(&self, words: u64) -> u64 {
+        (words as f64 * self.sizes.tokens_per_word).round() as u64
+    }
+
+    /// Returns the words that a document may have.
+    #[must_use]
+    pub fn words(&self, cap: Cap) -> u64 {
+        match cap {
+            Cap::Words(words) => words,
+            Cap::Chars(chars) => chars / u64::from(self.sizes.chars_per_word.max(1)),
+        }
+    }
+}
+
+impl Rules {
+    /// Takes what a policy declares; a service that nothing declares takes no time.
+    #[must_use]
+    pub fn new(spec: Option<&Runner>, numbers: &Numbers) -> Self {
+        let service = spec.and_then(|it| ServiceSpec::named(&it.service)).cloned().unwrap_or_default();
+        Self { spec: spec.cloned(), service, numbers: numbers.clone() }
+    }
+}
+
+/// Reports numbers of a load that nothing declares, or that cannot have such a value.
+#[must_use]
+pub fn check(changes: &IndexMap<String, f64>) -> Vec<Diagnostic> {
+    let located = |mut it: Diagnostic| {
+        it.place.field = format!("load.chats.numbers.{}", it.place.field);
+        it
+    };
+    let problems = Numbers::declared().with(changes).err().unwrap_or_default();
+    problems.into_iter().map(located).collect()
+}
+
+/// Changes a number of a tree.
+fn change(tree: &mut Value, name: &str, value: f64, problems: &mut Problems) {
+    let Some(place) = tree.pointer_mut(&pointer(name)).filter(|it| it.is_number()) else {
+        let known = Numbers::declared().names();
+        let help = match nearest(name, known.iter().map(String::as_str)) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => format!("write a name of `{NUMBERS}`, as in `document.keeps`"),
+        };
+        problems.push("name-unknown", format!("there is no number called `{name}`"), help);
+        return;
+    };
+    if !value.is_finite() || value < 0.0 {
+        problems.push("number-range", format!("{value} is no size and no share"), "write 0 or more");
+    } else if place.is_u64() {
+        let is_whole = value.fract() == 0.0 && value <= 1_000_000.0;
+        if is_whole {
+            *place = Value::from(value as u64);
+        } else {
+            let help = "write a whole number of at most 1,000,000";
+            problems.push("number-range", format!("{value} is no count"), help);
+        }
+    } else if is_probability(name) && value > 1.0 {
+        let help = "write a number from 0.0 to 1.0";
+        problems.push("probability-range", "a probability is from 0 to 1", help);
+    } else if value > 1_000_000.0 {
+        problems.push("number-range", format!("{value} is too large"), "write at most 1,000,000");
+    } else {
+        *place = Value::from(value);
+    }
+}
+
+/// Returns whether a number is a probability rather than a margin, a time or a ratio.
+#[must_use]
+pub(super) fn is_probability(name: &str) -> bool {
+    let is_ratio =
+        ["margin", "_ms", "per_token", "per_word", "per_message"].iter().any(|it| name.contains(it));
+    !is_ratio && !name.starts_with("sizes.")
+}
+
+/// Returns the pointer to a number in the tree.
+fn pointer(name: &str) -> String {
+    format!("/{}", name.replace('/', "~1").replace('.', "/"))
+}
+
+/// Collects the names of numbers below a place.
+fn leaves(tree: &Value, name: String, names: &mut Vec<String>) {
+    match tree {
+        Value::Object(members) => {
+            for (key, member) in members {
+                let inner = if name.is_empty() { key.clone() } else { format!("{name}.{key}") };
+                leaves(member, inner, names);
+            }
+        }
+        Value::Number(_) => names.push(name),
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_declared_numbers_and_services_decode_and_each_can_be_changed_by_its_name() {
+        let numbers = Numbers::declared();
+        let services: Vec<&str> = ServiceSpec::all().iter().map(|it| it.name.as_str()).collect();
+
+        assert_eq!(services, ["hosted", "local"]);
+        assert_eq!(numbers.get("document.keeps"), Some(0.998));
+        assert!(numbers.names().len() > 40 && numbers.names().contains(&"workload.shares.fact".to_owned()));
+        let changes = [("document.keeps".to_owned(), 0.5), ("sizes.date_words".to_owned(), 9.0)];
+        let changed = numbers.with(&changes.into_iter().collect()).unwrap();
+        assert_eq!((changed.document.keeps, changed.sizes.date_words), (0.5, 9));
+    }
+
+    #[test]
+    fn every_wrong_change_is_told_at_once() {
+        let changes =
+            [("document.kept", 0.5), ("use.states", 1.5), ("entries.words", 1.5), ("model.request_ms", -1.0)];
+        let changes = changes.iter().map(|it| (it.0.to_owned(), it.1)).collect();
+        let codes: Vec<&str> = check(&changes).iter().map(|it| it.code).collect();
+
+        assert_eq!(codes, ["name-unknown", "probability-range", "number-range", "number-range"]);
+    }
+}

@@ -1,0 +1,96 @@
+//! Memory runners: their calls, their document, what they answer, and what the document on them says.
+
+mod accuracy;
+mod calls;
+mod document;
+mod figures;
+mod limitations;
+mod loads;
+
+use std::process::Command;
+
+use ctxsim::catalog::Catalog;
+use ctxsim::compare::{Comparison, Plan};
+use ctxsim::input::policy::Runner;
+use ctxsim::input::scenario::{ChatLoad, ChatSource, GeneratedChats, Load, QuestionCounts};
+use ctxsim::input::{Scenario, ScenarioFile};
+use ctxsim::report::Report;
+use ctxsim::runner::{ChatScenario, Log, Numbers, Player};
+use indexmap::IndexMap;
+use serde_json::Value;
+
+/// Returns how a bundled policy writes sessions.
+pub(crate) fn runner(name: &str) -> Runner {
+    let policy = Catalog::bundled().policy(&format!("memory_runners/{name}")).unwrap();
+    policy.spec.runner.unwrap()
+}
+
+/// Returns chats that are drawn, with some numbers changed.
+pub(crate) fn chats(made: GeneratedChats, numbers: &[(&str, f64)]) -> ChatScenario {
+    let numbers: IndexMap<String, f64> = numbers.iter().map(|it| (it.0.to_owned(), it.1)).collect();
+    let from = ChatSource::Generated(made);
+    let load = ChatLoad { trials: 1, conversation_time: false, session_seconds: 0, numbers, from };
+    let file = ScenarioFile {
+        load: Load::Chats(Box::new(load.clone())),
+        ..Catalog::bundled().scenario("memory_runners/spec").unwrap().spec
+    };
+    ChatScenario::new(&Scenario::new(&file).unwrap(), &load, None)
+}
+
+/// Chats of some sessions and messages with questions of one of each type.
+pub(crate) fn few(sessions: u64, messages: u64) -> GeneratedChats {
+    let questions =
+        QuestionCounts { single_fact: 1, knowledge_update: 1, counting: 1, timeline: 1, abstention: 1 };
+    GeneratedChats { sessions, messages, users: 1, questions }
+}
+
+/// Plays a runner over the first trial of some chats.
+pub(crate) fn play(load: &ChatScenario, runner: &Runner) -> Log {
+    let chats = load.chats(0);
+    Player { chats: &chats, numbers: &load.numbers }.play(Some(runner))
+}
+
+/// Numbers under which nothing is lost.
+pub(crate) const LOSSLESS: [(&str, f64); 14] = [
+    ("entries.takes", 1.0),
+    ("entries.takes_detail", 1.0),
+    ("document.takes", 1.0),
+    ("document.takes_detail", 1.0),
+    ("document.takes_detail_listed", 1.0),
+    ("document.keeps", 1.0),
+    ("document.sees_contradiction", 1.0),
+    ("use.states", 1.0),
+    ("use.counts_entry", 1.0),
+    ("use.counts_document", 1.0),
+    ("use.takes_stale", 0.0),
+    ("use.takes_stale_dated", 0.0),
+    ("use.takes_near", 0.0),
+    ("use.invents", 0.0),
+];
+
+/// Runs a command line and returns the objects that it prints.
+pub(crate) fn lines_of(args: &[&str]) -> Vec<Value> {
+    let output = Command::new(env!("CARGO_BIN_EXE_ctxsim")).args(args).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let text = String::from_utf8(output.stdout).unwrap();
+    text.lines().map(|it| serde_json::from_str(it).unwrap()).collect()
+}
+
+/// Runs policies on a scenario.
+pub(crate) fn report(scenario: &str, policies: &[&str], set: &[&str]) -> Report {
+    let owned = |list: &[&str]| list.iter().map(|it| (*it).to_owned()).collect();
+    let comparison = Comparison {
+        scenarios: vec![scenario.to_owned()],
+        policies: owned(policies),
+        profiles: vec!["anthropic/claude-haiku-4.5".to_owned()],
+        set: owned(set),
+        ..Comparison::default()
+    };
+    Plan::new(&Catalog::bundled(), &comparison).unwrap().report(Some(2), &|_, _| {}).unwrap()
+}
+
+#[test]
+fn the_declared_numbers_are_those_of_the_file() {
+    assert_eq!(Numbers::declared().get("search.entry_margin"), Some(2.5));
+    assert!(Numbers::declared().with(&IndexMap::new()).unwrap() == *Numbers::declared());
+}

@@ -1,0 +1,125 @@
+//! The document on memory runners shows what is computed.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use ctxsim::catalog::Catalog;
+use ctxsim::compare::{Comparison, Plan};
+use ctxsim::report::memory_runners::flips;
+use ctxsim::report::retention::Grid;
+use ctxsim::runner::{Ordering, orderings};
+
+use super::accuracy::summary;
+use super::{report, runner};
+
+/// The document.
+const DOCUMENT: &str = "docs/memory-runners.md";
+/// Set to write the tables anew.
+const WRITES: &str = "CTXSIM_WRITE_MEMORY_RUNNERS";
+
+fn path() -> std::path::PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(DOCUMENT)
+}
+
+/// Checks what stands between two marks of the document, or writes it.
+fn assert_shown(mark: &str, text: &str) {
+    let document = std::fs::read_to_string(path()).unwrap();
+    let (from, to) = (format!("<!-- {mark} -->\n"), format!("<!-- /{mark} -->"));
+    let (before, rest) = document.split_once(&from).unwrap();
+    let (shown, after) = rest.split_once(&to).unwrap();
+    if std::env::var_os(WRITES).is_some() {
+        std::fs::write(path(), format!("{before}{from}{text}{to}{after}")).unwrap();
+        return;
+    }
+    assert_eq!(shown, text, "run this test with {WRITES}=1 to write the table of {DOCUMENT} anew");
+}
+
+fn markdown(grid: &Grid) -> String {
+    let mut text = format!("| {} |\n|", grid.columns.join(" | "));
+    (0..grid.columns.len()).for_each(|at| text.push_str(if at < grid.n_names { "---|" } else { "---:|" }));
+    for row in &grid.rows {
+        let _ = write!(text, "\n| {} |", row.join(" | "));
+    }
+    text + "\n"
+}
+
+/// Returns the tables of a scenario's report under five policies, those of some titles.
+fn tables(scenario: &str, titles: &[&str]) -> String {
+    let policies = ["entries", "entries_spec", "context_only", "context_only_listed"];
+    let policies = policies.map(|it| format!("memory_runners/{it}"));
+    let report = report(scenario, &policies.each_ref().map(String::as_str), &[]);
+    let grids = report.runner_grids();
+    let of = |title: &&str| grids.iter().find(|it| it.title.starts_with(*title)).map(markdown).unwrap();
+    titles.iter().map(of).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn the_document_shows_the_tables_of_the_specifications_case() {
+    let all = ["Calls", "Time", "Models", "Right answers", "Where entries", "What the specification"];
+    assert_shown("dated", &tables("memory_runners/spec_dated", &all));
+    assert_shown("undated", &tables("memory_runners/spec", &["Right answers", "Where entries"]));
+}
+
+/// The whole sweep takes minutes in a build that is not optimised.
+#[test]
+fn the_document_shows_where_the_order_flips() {
+    let whole = std::env::var_os("CTXSIM_REFERENCE").is_some() || std::env::var_os(WRITES).is_some();
+    if whole {
+        assert_shown("flips", &markdown(&flips(&swept())));
+        return;
+    }
+    let document = std::fs::read_to_string(path()).unwrap();
+    let number = "document.takes_detail_listed";
+    for row in flips(&of_number(number)).rows {
+        let line = format!("| {} |", row.join(" | "));
+        assert!(document.contains(&line), "{line}");
+    }
+}
+
+/// Sweeps all numbers.
+fn swept() -> Vec<Ordering> {
+    let names = ["entries", "context_only", "context_only_listed"].map(|it| format!("memory_runners/{it}"));
+    let comparison = Comparison {
+        scenarios: vec!["memory_runners/spec_dated".to_owned()],
+        policies: names.to_vec(),
+        profiles: vec!["unlimited".to_owned()],
+        ..Comparison::default()
+    };
+    let plan = Plan::new(&Catalog::bundled(), &comparison).unwrap();
+    plan.each(None, &|_, _| {}, |load, progress| load.orderings(progress)).unwrap().concat()
+}
+
+/// Sweeps one number under the mitigation.
+fn of_number(number: &str) -> Vec<Ordering> {
+    let comparison = Comparison {
+        scenarios: vec!["memory_runners/spec_dated".to_owned()],
+        policies: vec!["memory_runners/entries".to_owned()],
+        profiles: vec!["unlimited".to_owned()],
+        ..Comparison::default()
+    };
+    let plan = Plan::new(&Catalog::bundled(), &comparison).unwrap();
+    let of = |load: &ctxsim::compare::Load| {
+        let ctxsim::compare::Workload::Chats(chats) = &load.workload else { panic!("it has chats") };
+        let listed = runner("context_only_listed");
+        orderings(chats, number, &runner("entries"), &[("memory_runners/context_only_listed", &listed)])
+    };
+    plan.each(None, &|_, _| {}, |load, _| of(load)).unwrap().concat()
+}
+
+#[test]
+fn the_document_says_of_savings_what_is_computed() {
+    let document = std::fs::read_to_string(path()).unwrap();
+    let [entries, context] = [0, 1].map(|it| summary(true, it));
+    let saved = |own: u64, base: u64| format!("{:.0}%", 100.0 * (1.0 - own as f64 / base as f64));
+
+    assert_eq!(saved(150, 600), "75%");
+    assert_eq!(saved(context.n_ingestion(), entries.n_ingestion()), "82%");
+    assert_eq!(saved(250, 850), "71%");
+    assert!(
+        document.contains("150 calls for 50 sessions; 600 for the specification's own baseline, 75% fewer")
+    );
+    let ratio = entries.latency_ms.ingestion as f64 / context.latency_ms.ingestion as f64;
+    assert!((2.0..5.0).contains(&ratio), "{ratio}");
+    assert_eq!(saved(context.storage.document_words, entries.storage.words()), "98%");
+    assert!(context.storage.shard_words > entries.storage.entry_words, "versions are larger than entries");
+}
