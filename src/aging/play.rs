@@ -63,7 +63,7 @@ pub struct SessionLog {
     pub score: Option<f64>,
     /// The tokens of the memory that it began with.
     pub memory_tokens: u64,
-    /// What stands for the content of that memory.
+    /// What stands for the content of that memory; 0 where the player does not tell contents.
     pub memory_digest: u64,
     /// The share of what was retracted before that it does not mention; none where nothing was.
     pub forgotten: Option<f64>,
@@ -90,6 +90,8 @@ pub struct Player<'a> {
     pub events: &'a [AgingEvent],
     /// Whether a score is 1 before anything is asked.
     pub begins_at_one: bool,
+    /// Whether logs tell what stands for a memory's content, which only its cost asks.
+    tells_contents: bool,
     /// The facts that scores count.
     tracked: Vec<Tracked>,
     /// The facts that are retracted.
@@ -175,7 +177,23 @@ impl<'a> Player<'a> {
         let retracted = places().filter(|it| facts[*it as usize].invalidated_at.is_some());
         let (tracked, retracted) = (tracked.collect(), retracted.collect());
         let (said, draws) = (Said::new(stream), Purposes::new(stream.seed));
-        Self { stream, numbers, events, begins_at_one, tracked, retracted, said, draws }
+        Self {
+            stream,
+            numbers,
+            events,
+            begins_at_one,
+            tells_contents: false,
+            tracked,
+            retracted,
+            said,
+            draws,
+        }
+    }
+
+    /// Has logs tell what stands for a memory's content.
+    #[must_use]
+    pub fn telling_contents(self) -> Self {
+        Self { tells_contents: true, ..self }
     }
 
     /// Plays the memory of a policy.
@@ -231,7 +249,7 @@ impl Run<'_> {
         for event in self.player.events.iter().filter(|it| it.session == u64::from(session)) {
             self.store.happen(&event.what, session);
         }
-        let (memory_tokens, memory_digest) = (self.store.tokens(), self.store.digest());
+        let (memory_tokens, memory_digest) = self.size();
         let first = self.log.asked.len();
         self.ask(session);
         let forgotten = self.forgotten(session);
@@ -240,6 +258,11 @@ impl Run<'_> {
         let score = before.or_else(|| self.score_after(session));
         let is_controlled = self.control(session, score);
         self.log.sessions.push(SessionLog { score, memory_tokens, memory_digest, forgotten, is_controlled });
+    }
+
+    /// Returns the tokens of the memory, and what stands for its content.
+    fn size(&self) -> (u64, u64) {
+        (self.store.tokens(), if self.player.tells_contents { self.store.digest() } else { 0 })
     }
 
     /// Asks what a session asks.

@@ -38,7 +38,7 @@ impl Load {
         let aging = self.workload.aging()?;
         let observed = self.observed(aging, progress);
         let stream = aging.stream(0);
-        let player = Player::new(aging, &stream, true);
+        let player = Player::new(aging, &stream, true).telling_contents();
         let priced: Vec<Priced> = in_order(self.policies.len(), |at| {
             let log = player.policy(&self.policies[at], aging.model);
             let requests = Requests::new(&stream, &log, &self.policies[at], Numbers::declared());

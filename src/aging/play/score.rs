@@ -27,7 +27,7 @@ impl Run<'_> {
     pub(super) fn last_point(&mut self) {
         if self.player.stream.scoring == Scoring::Keywords {
             let score = self.keywords(self.player.stream.n_sessions(), false);
-            let (memory_tokens, memory_digest) = (self.store.tokens(), self.store.digest());
+            let (memory_tokens, memory_digest) = self.size();
             let last = SessionLog { score, memory_tokens, memory_digest, ..SessionLog::default() };
             self.log.sessions.push(last);
         }

@@ -1,7 +1,7 @@
 //! What one pass of a search finds, and what has been read.
 
 use crate::aging::graph::FactIx;
-use crate::aging::similar::{best, normal_of};
+use crate::aging::similar::{best, normal};
 use crate::input::policy::Found;
 use crate::rng::Stream;
 use crate::runner::chats::Question;
@@ -76,7 +76,7 @@ pub(super) fn pass(
     // One draw of many parts: the n-th part is of the n-th entry, or version, whatever else there is.
     let noisy = |kind: u64, margins: Vec<f64>| {
         let mut draw = draws.nth(2 + kind, nth.into());
-        margins.into_iter().map(move |it| it + normal_of(draw.next_bits())).enumerate()
+        margins.into_iter().map(move |it| it + normal(draw.next_bits())).enumerate()
     };
     let open =
         |(at, _): &(usize, f64)| vault.entries[*at].visible_ms <= now_ms && !reading.entries.contains(at);
