@@ -121,12 +121,14 @@ impl Contrast {
     pub fn new(parts: &[Part], profile: String) -> Option<Self> {
         let first = parts.first()?;
         let [base, candidate] = [0, 1].map(|it| first.runs[it].policy.clone());
-        let is_same_work = |[base, candidate]: &[Tally; 2]| {
-            base.outcome.turns_completed == candidate.outcome.turns_completed
+        // The requests of a memory runner are its own: the same chats are the same work.
+        let is_same_work = |(part, [base, candidate]): &(&Part, &[Tally; 2])| {
+            part.runs.iter().all(|it| it.runner.is_some())
+                || base.outcome.turns_completed == candidate.outcome.turns_completed
         };
-        let all: Vec<&[Tally; 2]> = parts.iter().flat_map(|it| &it.pairs).collect();
-        let kept: Vec<[Tally; 2]> =
-            all.iter().filter(|it| is_same_work(it)).map(|it| (*it).clone()).collect();
+        let all: Vec<(&Part, &[Tally; 2])> =
+            parts.iter().flat_map(|part| part.pairs.iter().map(move |it| (part, it))).collect();
+        let kept: Vec<[Tally; 2]> = all.iter().filter(|it| is_same_work(it)).map(|it| it.1.clone()).collect();
         let pairs = Pairs::new(&kept);
         let mut notes = notes_on_stops(parts);
         if kept.len() < all.len() && !kept.is_empty() {
@@ -227,22 +229,35 @@ impl Number {
 fn numbers_of(pairs: &Pairs, parts: &[Part]) -> Vec<Number> {
     let mut numbers: Vec<Number> =
         metric::compared().into_iter().filter_map(|it| Number::of(it, pairs)).collect();
-    // What is kept of planted facts is compared trial by trial, on the same draws.
-    let retained = parts.iter().find_map(|it| {
-        let [base, candidate] = [&it.runs[0], &it.runs[1]];
-        let (kept, of_base) = (candidate.retention.as_ref()?, base.retention.as_ref()?);
-        let differences = kept.paired.get(&base.policy)?;
-        Some(Delta::of_trials([of_base.accuracy.mean, kept.accuracy.mean], differences, Better::Higher))
-    });
-    if let Some(delta) = retained {
-        let place = "retention.accuracy.mean".to_owned();
-        let heading = "facts found".to_owned();
-        numbers.insert(
-            1.min(numbers.len()),
-            Number { place, heading, better: Better::Higher, delta, metric: None },
-        );
+    let of_trials = [
+        ("retention.accuracy.mean", "facts found", parts.iter().find_map(facts_found)),
+        ("memory_calls.accuracy.overall.mean", "right answers", parts.iter().find_map(right_answers)),
+    ];
+    for (place, heading, delta) in of_trials {
+        let (place, heading, better) = (place.to_owned(), heading.to_owned(), Better::Higher);
+        let number = delta.map(|delta| Number { place, heading, better, delta, metric: None });
+        let at = 1.min(numbers.len());
+        numbers.splice(at..at, number);
     }
     numbers
+}
+
+/// Compares what is kept of planted facts, trial by trial on the same draws.
+fn facts_found(part: &Part) -> Option<Delta> {
+    let [base, candidate] = &part.runs;
+    let (kept, of_base) = (candidate.retention.as_ref()?, base.retention.as_ref()?);
+    let differences = kept.paired.get(&base.policy)?;
+    Some(Delta::of_trials([of_base.accuracy.mean, kept.accuracy.mean], differences, Better::Higher))
+}
+
+/// Compares what memory runners answer, trial by trial on the same chats.
+fn right_answers(part: &Part) -> Option<Delta> {
+    const ALL: &str = "overall";
+    let [base, candidate] = &part.runs;
+    let (own, of_base) = (candidate.runner.as_ref()?, base.runner.as_ref()?);
+    let differences = own.paired.get(&base.policy)?.get(ALL)?;
+    let means = [of_base.accuracy.get(ALL)?.mean, own.accuracy.get(ALL)?.mean];
+    Some(Delta::of_trials(means, differences, Better::Higher))
 }
 
 /// Returns the cost difference at the lower and at the upper ends of what is assumed of recovery.

@@ -133,12 +133,13 @@ fn costs(runs: &[Written<'_>]) -> Grid {
 /// A line a policy: the share of right answers by type, with its confidence.
 fn accuracy(runs: &[Written<'_>]) -> Grid {
     let types = types();
-    let columns: Vec<&str> = std::iter::once("policy").chain(types.iter().copied()).collect();
+    let titles: Vec<String> = types.iter().map(|it| it.replace('_', " ")).collect();
+    let columns: Vec<&str> = std::iter::once("policy").chain(titles.iter().map(String::as_str)).collect();
     let rows = runs.iter().map(|(run, it)| {
         let cells = types.iter().map(|name| shown(it.accuracy.get(name)));
         std::iter::once(named(&run.policy, runs)).chain(cells).collect()
     });
-    grid("Right answers by type of question, ± 95%", runs, &columns, 1, rows.collect())
+    grid("Right answers in percent by type of question, ± 95%", runs, &columns, 1, rows.collect())
 }
 
 /// A line a policy: what lost the wrong answers; nothing where nothing was lost.
@@ -277,10 +278,11 @@ fn types() -> Vec<&'static str> {
     QuestionKind::ALL.iter().map(|it| it.name()).chain(["overall"]).collect()
 }
 
+/// Writes a share in percent.
 fn shown(statistic: Option<&Statistic>) -> String {
     let Some(it) = statistic else { return NONE.to_owned() };
     match it.reach() {
-        Some(reach) => format!("{:.3} ± {reach:.3}", it.mean),
-        None => format!("{:.3}", it.mean),
+        Some(reach) => format!("{:.1} ± {:.1}", it.mean * 100.0, reach * 100.0),
+        None => format!("{:.1}", it.mean * 100.0),
     }
 }

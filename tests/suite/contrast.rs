@@ -251,3 +251,25 @@ fn a_revision_that_is_not_there_is_told_with_what_to_do() {
     .unwrap();
     assert!(with("rev:old", "team/new").contains("`old` has no `"));
 }
+
+#[test]
+fn memory_runners_are_compared_on_the_same_chats_though_their_requests_are_not_the_same() {
+    let folder = tempfile::tempdir().unwrap();
+    let args = [
+        "compare",
+        "--base",
+        "memory_runners/entries",
+        "--candidate",
+        "memory_runners/context_only",
+        "--scenario",
+        "memory_runners/spec",
+        "--profile",
+        "anthropic/claude-haiku-4.5",
+    ];
+
+    let told = out(&ctxsim(folder.path(), &args));
+
+    assert!(told.contains("right answers"), "{told}");
+    assert!(told.contains("Verdict: memory_runners/context_only is cheaper"), "{told}");
+    assert!(told.contains("Worse: right answers"), "{told}");
+}
