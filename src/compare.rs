@@ -333,6 +333,7 @@ impl Plan {
         };
         report.notes.extend(notes::on_recovery(&report));
         report.notes.extend(report.notes_on_resets());
+        report.notes.extend(report.notes_on_summarisers());
         if !is_ranked {
             report.notes.extend(report.notes_on_stages());
         }

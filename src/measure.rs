@@ -16,6 +16,7 @@ use crate::input::Limits;
 use crate::input::profile::Assumptions;
 use crate::ledger::{Firing, Outcome, RequestSums, Sums};
 use crate::price::{self, Costs, Models, PriceIndex};
+use crate::quantity::Tokens;
 
 pub use break_even::BreakEven;
 pub use delta::{Better, Delta, Standing};
@@ -58,6 +59,8 @@ pub struct Tally {
     pub latency_ms: f64,
     /// What it would have avoided of the compactions of a recorded session; none where there were none.
     pub resets: Option<Resets>,
+    /// The longest prompt that the model takes which writes the summaries, where that is not the session's.
+    pub summariser_limit: Option<Tokens>,
     /// What nothing that keeps every needed item can cost less than, in US dollars; known of schedules in hindsight alone.
     pub bound: Option<f64>,
 }
@@ -80,6 +83,7 @@ impl Tally {
             n_played: 0,
             latency_ms: 0.0,
             resets: None,
+            summariser_limit: None,
             bound: None,
         }
     }
@@ -121,6 +125,7 @@ impl Tally {
                 + calls * assumed.recovery_latency_ms
                 + sums.memory.calls() as f64 * assumed.memory_latency_ms,
             resets: None,
+            summariser_limit: models.summariser_limit(),
             bound: None,
         }
     }
@@ -168,6 +173,7 @@ impl Tally {
         self.recovery_input += other.recovery_input;
         self.recovery_output += other.recovery_output;
         self.latency_ms += other.latency_ms;
+        self.summariser_limit = self.summariser_limit.or(other.summariser_limit);
         if let Some(more) = &other.resets {
             self.resets.get_or_insert_default().add(more);
         }

@@ -11,7 +11,7 @@ use crate::input::profile::Assumptions;
 use crate::input::profile::price::{Prices, Rates};
 use crate::input::profile::written::RecoveryPrice;
 use crate::ledger::{ExplicitCacheSums, NeedSums, RequestRow, RequestSums, Sums, TokenUse};
-use crate::quantity::{Cost, Rate};
+use crate::quantity::{Cost, Rate, Tokens};
 
 pub use bill::{Bill, storage};
 pub use index::{PriceIndex, PriceRows};
@@ -59,6 +59,12 @@ impl<'a> Models<'a> {
     #[must_use]
     pub fn new(session: &'a Profile, summariser: Option<&'a Profile>) -> Self {
         Self { session, summariser: summariser.unwrap_or(session) }
+    }
+
+    /// Returns the longest prompt that the model takes which writes summaries, where that is not the session's.
+    #[must_use]
+    pub fn summariser_limit(&self) -> Option<Tokens> {
+        (!std::ptr::eq(self.session, self.summariser)).then_some(self.summariser.limits.prompt)
     }
 }
 

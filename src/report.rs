@@ -33,6 +33,7 @@ pub mod runner_rows;
 pub mod sensitivity;
 pub mod session;
 pub mod shot;
+mod summariser;
 pub mod sweep;
 #[cfg(feature = "cli")]
 pub mod table;

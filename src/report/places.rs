@@ -123,6 +123,7 @@ fn sample() -> Run {
         n_played: 0,
         latency_ms: 0.0,
         resets: Some(Resets { bills: Some([0.0; 2]), ..Resets::default() }),
+        summariser_limit: None,
         bound: None,
     };
     Run {

@@ -1,0 +1,32 @@
+//! What is said of summaries that another model writes than the session's.
+
+use indexmap::IndexMap;
+
+use super::Report;
+use super::numbers::thousands;
+use crate::quantity::Tokens;
+
+impl Report {
+    /// Returns a sentence for each policy that sends the model which writes its summaries more than that takes.
+    #[must_use]
+    pub fn notes_on_summarisers(&self) -> Vec<String> {
+        let mut worst: IndexMap<&str, (Tokens, Tokens)> = IndexMap::new();
+        for run in &self.runs {
+            let Some(limit) = run.tally.summariser_limit else { continue };
+            let longest = run.tally.sums.summariser.prompt_max;
+            if longest > limit {
+                let told = worst.entry(&run.policy).or_insert((longest, limit));
+                told.0 = told.0.max(longest);
+            }
+        }
+        let note = |(policy, (longest, limit)): (&str, (Tokens, Tokens))| {
+            format!(
+                "{policy}: the model that writes its summaries takes {} tokens and was sent {}: such a request would fail. \
+                 `reads` in `summarise` caps what it is sent.",
+                thousands(limit),
+                thousands(longest)
+            )
+        };
+        worst.into_iter().map(note).collect()
+    }
+}
