@@ -113,7 +113,7 @@ fn a_session_under_stress_comes_to_what_it_did() {
 
 #[test]
 fn a_long_session_comes_to_what_it_did() {
-    let set = ["scenario.load.generate.turns=120"];
+    let set = ["scenario.load.generate.turns=80"];
     assert_runs("duckagent/long_run", &set, &[(&PROFILES, ALL), (&[BLOCKS], STEADY)]);
 }
 
