@@ -43,6 +43,9 @@ impl Load {
         if written.is_empty() {
             return self.ordinary_runs(progress);
         }
+        if others.is_empty() {
+            return self.written_runs(progress);
+        }
         let mut runs: Vec<Option<Run>> = vec![None; n_policies * self.profiles.len()];
         let mut place = |made: Vec<Run>, of: &[usize]| {
             for (nth, run) in made.into_iter().enumerate() {
@@ -55,9 +58,7 @@ impl Load {
             ..self.clone()
         };
         place(part(&written).written_runs(progress), &written);
-        if !others.is_empty() {
-            place(part(&others).ordinary_runs(progress), &others);
-        }
+        place(part(&others).ordinary_runs(progress), &others);
         runs.into_iter().flatten().collect()
     }
 

@@ -144,7 +144,7 @@ pub struct Sweep {
     pub points: Vec<SweepPoint>,
     /// The points that no other beats, cheapest first, by index.
     pub front: Vec<usize>,
-    /// Of these, the one that is nearest to being best at everything; none, where none is cheaper than the base.
+    /// Of these, the one that is nearest to being best at everything; none, where none that does the same work is cheaper than the base.
     pub knee: Option<usize>,
 }
 

@@ -170,11 +170,7 @@ fn ledger(plan: &Plan, args: &RunArgs, format: FormatArg) -> Result<String, Erro
 fn service(plan: &Plan, args: &RunArgs, format: FormatArg) -> Result<String, Error> {
     let of_loads = with_progress(|it| {
         plan.each(args.draw.threads(), it, |load, progress| {
-            let name = |cell: Cell| rows::RunName {
-                policy: &load.policies[cell.policy].name,
-                scenario: &load.name,
-                profile: &load.profiles[cell.profile].name,
-            };
+            let name = |cell: Cell| run_name(load, cell);
             if args.rows == RowsArg::Orderings {
                 return runner_rows::orderings(&load.name, &load.orderings(progress));
             }
@@ -203,6 +199,15 @@ fn service(plan: &Plan, args: &RunArgs, format: FormatArg) -> Result<String, Err
         return Err(vec![Diagnostic::at("rows-calls", "", message).help(help)].into());
     }
     joined(&lines, format)
+}
+
+/// Returns what names a run.
+fn run_name(load: &Load, cell: Cell) -> rows::RunName<'_> {
+    rows::RunName {
+        policy: &load.policies[cell.policy].name,
+        scenario: &load.name,
+        profile: &load.profiles[cell.profile].name,
+    }
 }
 
 /// Returns the runner of a cell.
@@ -251,11 +256,7 @@ fn context(load: &Load, cell: Cell, names_run: bool) -> rows::Context<'_> {
 fn trials(plan: &Plan, args: &RunArgs, format: FormatArg) -> Result<String, Error> {
     let of_loads = with_progress(|it| {
         plan.each(args.draw.threads(), it, |load, progress| {
-            let name = |cell: Cell| rows::RunName {
-                policy: &load.policies[cell.policy].name,
-                scenario: &load.name,
-                profile: &load.profiles[cell.profile].name,
-            };
+            let name = |cell: Cell| run_name(load, cell);
             if args.rows == RowsArg::Probes {
                 let runs = load.probes(progress);
                 let lines = runs.iter().map(|(cell, probes)| rows::probes(name(*cell), probes));

@@ -62,8 +62,8 @@ impl Prompt<'_> {
         self.memory = Some((at, self.total));
     }
 
-    /// Lets content come that is no part of the history. Behind the system prompt the user sends it: it is no part of what a
-    /// breakpoint there covers.
+    /// Lets content come that is not part of the history. Behind the system prompt it is the user's, so a breakpoint there
+    /// does not cover it.
     fn begin_dynamic(&mut self, layout: &Layout, place: DynamicPlace) {
         let kind = if place == DynamicPlace::FrontOfSystem { Kind::System } else { Kind::User };
         for it in layout.dynamic_at(place) {

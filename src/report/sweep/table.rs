@@ -66,7 +66,12 @@ pub fn sweep(it: &Sweep, shows_all: bool, width: Option<usize>) -> String {
         wrap("Knee: nearest to being best at everything on the front.", "", width, &mut text);
         let _ = writeln!(text, "  ctxsim compare --base {} --candidate {} {set}", head.base, head.policy);
     } else {
-        wrap(&format!("No point is cheaper than {}: keep it.", head.base), "", width, &mut text);
+        wrap(
+            &format!("No point that does the same work is cheaper than {}: keep it.", head.base),
+            "",
+            width,
+            &mut text,
+        );
     }
     text
 }

@@ -16,13 +16,13 @@ pub struct Layout {
     /// Where what memory recalls stands.
     #[serde(default, skip_serializing_if = "MemoryPlace::is_tail")]
     pub memory: MemoryPlace,
-    /// What the harness adds that is no part of the history, such as the time, a list of files or a catalogue of memories, in the
+    /// What the harness adds that is not part of the history, such as the time, a list of files or a catalogue of memories, in the
     /// order in which it stands.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub dynamic: Vec<Dynamic>,
 }
 
-/// Content that is no part of the history and becomes another from time to time, as long as it was before.
+/// Content that is not part of the history. It changes from time to time, and stays as long as it was.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
@@ -35,12 +35,12 @@ pub struct Dynamic {
     /// Where it stands.
     #[serde(default)]
     pub at: DynamicPlace,
-    /// With what it becomes another.
+    /// When it changes.
     #[serde(default)]
     pub changes: Changes,
 }
 
-/// Where content stands that is no part of the history.
+/// Where content stands that is not part of the history.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -54,17 +54,17 @@ pub enum DynamicPlace {
     Tail,
 }
 
-/// With what something becomes another.
+/// When something changes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Changes {
-    /// Each request.
+    /// With each request.
     #[default]
     Request,
-    /// Each turn.
+    /// With each turn.
     Turn,
-    /// Each session.
+    /// With each session.
     Session,
 }
 
