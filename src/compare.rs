@@ -315,7 +315,11 @@ impl Plan {
             sessions.extend(session);
         }
         notes.extend(distinct(of_loads.into_iter()));
-        let oracles = self.scenarios.iter().flat_map(|it| &it.policies).filter(|it| it.code.is_some());
+        let oracles = self
+            .scenarios
+            .iter()
+            .flat_map(|it| &it.policies)
+            .filter(|it| it.code.as_ref().is_some_and(Code::looks_ahead));
         let oracles = distinct(oracles.map(|it| it.name.clone()));
         let schedules = self.scenarios.iter().flat_map(|it| &it.policies);
         let schedules = schedules.filter(|it| it.code == Some(Code::Hindsight));

@@ -81,7 +81,7 @@ impl Load {
                 profile: profile.name.clone(),
                 seed: self.seed,
                 trials: self.trials,
-                looks_ahead: self.policies[cell.policy].code.is_some(),
+                looks_ahead: self.policies[cell.policy].code.as_ref().is_some_and(Code::looks_ahead),
                 tally,
                 retention: retention.map(Arc::new),
                 aging: None,
