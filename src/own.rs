@@ -7,6 +7,7 @@ mod book;
 pub mod edits;
 mod guarded;
 mod place;
+pub mod process;
 mod text;
 mod twice;
 mod view;

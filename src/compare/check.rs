@@ -1,7 +1,7 @@
 //! One input checked by itself, with every rule that a run would hold it to.
 
 use super::set_policies::Policies;
-use super::{guards, load, params};
+use super::{guards, load, params, processes};
 use crate::aging::Rules;
 use crate::catalog::{Catalog, Kind, Loaded};
 use crate::diag::{Diagnostic, Place};
@@ -49,6 +49,7 @@ pub(super) fn checked(catalog: &Catalog, spec: &PolicyFile) -> Result<Policy, Ve
     if !unknown.is_empty() {
         return Err(unknown);
     }
+    let policy = processes::with_program(policy);
     let Some(name) = &spec.summariser else { return Ok(policy) };
     if catalog.find(Kind::Profile, name).is_err() {
         return Err(vec![catalog.unknown(Kind::Profile, "summariser", name)]);

@@ -1,6 +1,7 @@
 //! The library as its users see it, in one binary.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test stops at what it did not expect")]
+#![allow(clippy::disallowed_methods, reason = "tests start programs, and some wait")]
 
 mod aging;
 mod agents;
