@@ -348,6 +348,7 @@ impl Plan {
         }
         report.notes.extend(notes::on_hindsight(&report, &schedules));
         report.notes.extend(distinct(unpriced::notes(&report, &unpriced).into_iter()));
+        report.notes.extend(report.notes_on_failures(&self.policies[0]));
         report.guard_verdicts = guard::judge(&self.guards, &report);
         Ok(report)
     }

@@ -294,7 +294,8 @@ pub struct Outcome {
 }
 
 /// Why a run came to no result.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{policy}, turn {turn}, request {}: {what}", step.saturating_add(1))]
 pub struct RunFault {
     /// The policy.
     pub policy: String,
@@ -361,6 +362,8 @@ pub struct Rows {
     pub probes: Vec<ProbeRow>,
     /// The calls of the memory, in order.
     pub calls: Vec<CallRow>,
+    /// Why the run came to no result; its rows mean nothing then.
+    pub fault: Option<Arc<RunFault>>,
 }
 
 impl Sink for Rows {

@@ -10,7 +10,7 @@ use crate::timeline::StepIx;
 
 /// A run that came to no result; what its sink took until then means nothing.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{policy}, turn {turn}, request of step {step}: {fault}")]
+#[error("{policy}, turn {turn}, request {}: {fault}", step.saturating_add(1))]
 pub struct RunError {
     /// The policy.
     pub policy: String,

@@ -42,14 +42,6 @@ impl Text {
             Form::Sized { tokens, digest } => projection::Text::sized(*tokens, *digest),
         }
     }
-
-    /// Returns the size and the digest of a text given so.
-    pub(crate) fn size_and_digest(&self) -> Option<(u32, u64)> {
-        match self.0 {
-            Form::Words(_) => None,
-            Form::Sized { tokens, digest } => Some((tokens, digest)),
-        }
-    }
 }
 
 impl From<&str> for Text {
