@@ -41,6 +41,17 @@ pub fn check(catalog: &Catalog, kind: Kind, name: &str) -> Result<(), Error> {
     }
 }
 
+/// Starts the program of a policy that is one, and checks that it keeps to the protocol; there is nothing to check of any other.
+///
+/// # Errors
+/// Everything that it does against the protocol.
+pub fn try_out(catalog: &Catalog, kind: Kind, name: &str) -> Result<(), Error> {
+    match kind {
+        Kind::Policy => processes::try_out(catalog, name),
+        _ => Ok(()),
+    }
+}
+
 /// Checks a policy, that the prompts and the service that it names are declared, and that there is the model that it names.
 pub(super) fn checked(catalog: &Catalog, spec: &PolicyFile) -> Result<Policy, Vec<Diagnostic>> {
     let policy = Policy::new(spec)?;

@@ -1,13 +1,19 @@
 //! Policies that are programs: none starts unless that was allowed.
 
-use super::Comparison;
 use super::entry::quoted;
-use crate::catalog::{Loaded, Origin};
+use super::{Comparison, Plan};
+use crate::catalog::{Catalog, Loaded, Origin};
 use crate::diag::Diagnostic;
+use crate::error::Error;
 use crate::input::policy::{Code, OwnCode};
 use crate::input::{Policy, PolicyFile};
-use crate::own::Own;
 use crate::own::process::Process;
+use crate::own::{Made, Own};
+
+/// What a program is tried out on: a recorded session with its texts, and one that has sizes alone.
+const TRIED_ON: [&str; 2] = ["recorded/claude-code", "duckagent/incremental_workspace_audit"];
+/// A model whose prompts have a limit, and one whose prompts have none.
+const TRIED_UNDER: [&str; 2] = ["anthropic/claude-opus-4.5", "unlimited"];
 
 /// Returns a problem for each policy whose program may not be started.
 pub(super) fn refused(policies: &[Loaded<PolicyFile>], comparison: &Comparison) -> Vec<Diagnostic> {
@@ -53,4 +59,46 @@ pub(super) fn played_twice(policy: Policy) -> Policy {
     let Some(mut own) = own else { return policy };
     own.plays_twice = true;
     policy.with_code(Some(Code::Own(OwnCode::new(own))))
+}
+
+/// Tries out a policy that is a program: it is started, plays some loads twice, and is ended.
+///
+/// # Errors
+/// Everything that it does against the protocol, or that its policy file says wrong.
+pub(super) fn try_out(catalog: &Catalog, name: &str) -> Result<(), Error> {
+    let loaded = catalog.policy(name)?;
+    let Some(process) = &loaded.spec.process else { return Ok(()) };
+    let comparison = Comparison {
+        policies: vec![name.to_owned()],
+        scenarios: TRIED_ON.map(str::to_owned).to_vec(),
+        profiles: TRIED_UNDER.map(str::to_owned).to_vec(),
+        allow_process: true,
+        play_twice: true,
+        ..Comparison::default()
+    };
+    let plan = Plan::new(catalog, &comparison)?;
+    let mut found: Vec<String> = Vec::new();
+    for failed in plan.report(None, &|_, _| {})?.failures {
+        // What goes wrong at every start is told once.
+        if !found.iter().any(|it| it.ends_with(&failed.reason)) {
+            found.push(failed.to_string());
+        }
+    }
+    if found.is_empty() {
+        let process = Process::new(process, &loaded.spec.params);
+        let ended = plan.each(Some(1), &|_, _| {}, |load, _| {
+            let (timeline, profile) = (load.workload.items()?, load.profiles.first()?);
+            let made = Made { timeline, limits: profile.limits, seed: load.seed, play: 0 };
+            process.try_out(&loaded.spec.name, made).err()
+        })?;
+        found.extend(ended.into_iter().flatten().next().map(|it| it.to_string()));
+    }
+    if found.is_empty() {
+        return Ok(());
+    }
+    let told = found.into_iter().map(|it| {
+        Diagnostic::at("process-fault", "process", it)
+            .help("correct the program; docs/processes.md describes what it is told and what it answers")
+    });
+    Err(loaded.locate(told.collect()).into())
 }

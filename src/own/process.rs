@@ -152,7 +152,7 @@ impl Session {
             gone,
             add: new.iter().map(Added::from).collect(),
         })?;
-        self.child.hear(&format!("request {}", cx.request))
+        self.child.hear(&format!("request n={}", cx.request))
     }
 
     /// Returns a view in parts.
@@ -160,7 +160,7 @@ impl Session {
         let answer = Answer::read(line)?;
         match answer.n() {
             Some(answered) if answered != n => {
-                return Err(format!("the program answers request {answered}, and request {n} was asked"));
+                return Err(format!("the program answers request n={answered}, and it was asked for n={n}"));
             }
             _ => {}
         }
@@ -173,7 +173,7 @@ impl Session {
                 Ok(parts)
             }
             Answer::Error { message, .. } => Err(format!("the program reports: {message}")),
-            Answer::Ready { .. } => Err(format!("the program answers request {n} with `ready`")),
+            Answer::Ready { .. } => Err(format!("the program answers request n={n} with `ready`")),
         }
     }
 }
@@ -191,5 +191,9 @@ impl View for Session {
 
     fn lasts(&self) -> Lasts {
         self.lasts
+    }
+
+    fn refused(&mut self, why: String) -> String {
+        self.child.fault(&why).to_string()
     }
 }

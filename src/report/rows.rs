@@ -262,7 +262,8 @@ pub(super) fn request<'a>(
     context: Context<'a>,
 ) -> RequestJson<'a> {
     let stage = row.change.by.and_then(|it| context.policy.stages().get(usize::from(it)));
-    let is_own = matches!(context.policy.code, Some(Code::Own(_))) && row.change.by.is_some();
+    // Its edits have the first author; what the recorded harness changed has another.
+    let is_own = matches!(context.policy.code, Some(Code::Own(_))) && row.change.by == Some(0);
     let by_ttl = TTL_CLASSES.into_iter().zip(row.usage.write).filter(|(_, tokens)| *tokens > 0);
     RequestJson {
         session: 0,

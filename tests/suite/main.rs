@@ -35,6 +35,7 @@ mod oracle;
 mod pictures;
 mod price;
 mod pricelist;
+mod processes;
 mod profiles;
 mod random_memory;
 mod random_policy;

@@ -243,3 +243,82 @@ fn entries(
     }
     Ok(all)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(line: &str) -> String {
+        Answer::read(line.as_bytes()).unwrap_err()
+    }
+
+    fn entry(id: u32) -> Entry<'static> {
+        Entry { id: ItemId(id), kind: Kind::User, tool: "", call: None, text: None, tokens: 1 }
+    }
+
+    /// Returns what the ranges of a `keep` show of a history of some entries.
+    fn kept(keep: &str, ids: &[u32]) -> Result<Vec<Part>, String> {
+        let line = format!(r#"{{"type":"view","n":0,"parts":[{{"keep":{keep}}}]}}"#);
+        let history: Vec<Entry<'_>> = ids.iter().map(|it| entry(*it)).collect();
+        match Answer::read(line.as_bytes())? {
+            Answer::View { parts: shown, .. } => parts(shown, &history),
+            other => Err(other.name().to_owned()),
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_is_named_by_its_path() {
+        let lines = [
+            (r#"{"type":"same"}"#, "`n` is missing"),
+            (r#"{"type":"same","n":-1}"#, "`n`: invalid value: integer `-1`, expected u64"),
+            (r#"{"type":"view","n":0,"parts":[7]}"#, "`parts[0]` is a number, not an object"),
+            (
+                r#"{"type":"view","n":0,"parts":[{}]}"#,
+                "`parts[0]` needs exactly one of `keep`, `rewrite`, `insert`",
+            ),
+            (
+                r#"{"type":"view","n":0,"parts":[{"rewrite":{"id":3,"text":["a"]}}]}"#,
+                "`parts[0].rewrite.text` is an array, not a string or {\"tokens\": …, \"digest\": …}",
+            ),
+            (
+                r#"{"type":"view","n":0,"parts":[{"rewrite":{"id":3,"text":{"tokens":5}}}]}"#,
+                "`parts[0].rewrite.text`: missing field `digest`",
+            ),
+            (
+                r#"{"type":"view","n":0,"parts":[{"insert":{"kind":"user","text":"","model_call":{"input":1}}}]}"#,
+                "`parts[0].insert.model_call`: missing field `output`",
+            ),
+            (
+                r#"{"type":"view","n":0,"parts":[{"keep":[0,1],"why":"x"}]}"#,
+                "unknown field `parts[0].why`; known are `keep`, `rewrite`, `insert`",
+            ),
+            (
+                r#"{"type":"ready","protocol":"ctxsim.policy/1","wants":["entry"]}"#,
+                "`wants` can only be `[\"request\"]`",
+            ),
+        ];
+        for (line, wrong) in lines {
+            assert_eq!(told(line), format!("the program's answer is wrong: {wrong}"), "{line}");
+        }
+    }
+
+    #[test]
+    fn a_range_shows_what_is_left_between_its_ends() {
+        let ids = |shown: &[u32]| shown.iter().map(|it| Part::keep(ItemId(*it))).collect::<Vec<_>>();
+
+        assert_eq!(kept("[0,5]", &[0, 1, 4, 5]), Ok(ids(&[0, 1, 4, 5])));
+        assert_eq!(kept("[[0,0],[4,5]]", &[0, 1, 4, 5]), Ok(ids(&[0, 4, 5])));
+        assert_eq!(kept("[]", &[0, 1]), Ok(Vec::new()));
+        for (wrong, why) in [
+            ("[0,3]", "`parts[0]`: the view names entry 3, which the history does not have"),
+            (
+                "[5,0]",
+                "the program's answer is wrong: `parts[0].keep`: the range [5, 0] ends before it begins",
+            ),
+            ("[[0,4],[1,5]]", "`parts[0]`: the view names the entries from 1 to 5 twice, or some of them"),
+        ] {
+            assert_eq!(kept(wrong, &[0, 1, 4, 5]), Err(why.to_owned()));
+        }
+        assert!(kept("[1]", &[0, 1]).unwrap_err().ends_with("a range is [first, last], both included"));
+    }
+}

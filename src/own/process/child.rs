@@ -41,6 +41,8 @@ pub(super) struct Child {
     input: Option<Sender<Vec<u8>>>,
     output: Receiver<Heard>,
     errors: Errors,
+    /// Whether its last lines on standard error have been told.
+    is_told: bool,
 }
 
 /// What comes of its output.
@@ -88,6 +90,7 @@ impl Child {
             input: Some(input),
             output,
             errors: Errors { last, end },
+            is_told: false,
         };
         if let (Some(stdin), Some(stdout), Some(stderr)) = pipes {
             spawn(move || write(stdin, &lines))?;
@@ -128,10 +131,11 @@ impl Child {
     /// Ends the program at once and adds to what went wrong what it said on standard error.
     pub(super) fn fault(&mut self, what: &str) -> BoxError {
         self.kill();
+        // Nothing is sent: the thread that reads standard error drops its end when there is no more.
         let _ = self.errors.end.recv_timeout(LAST_WORDS);
         let last = self.errors.last.lock().unwrap_or_else(PoisonError::into_inner);
-        if last.is_empty() {
-            return format!("{what}; it wrote nothing to standard error").into();
+        if last.is_empty() || std::mem::replace(&mut self.is_told, true) {
+            return what.into();
         }
         let lines: String = last.iter().map(|it| format!("\n  {it}")).collect();
         format!("{what}; its last lines on standard error:{lines}").into()
