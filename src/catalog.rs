@@ -30,7 +30,12 @@ pub use revision::Revision;
 pub use search::Found;
 
 /// The files that the binary carries: path and text, sorted by path within each folder.
+#[cfg(feature = "bundled")]
 const BUNDLED: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/bundled.rs"));
+
+/// Without the feature `bundled` there are none.
+#[cfg(not(feature = "bundled"))]
+const BUNDLED: &[(&str, &str)] = &[];
 
 /// What the name of a bundled file begins with in diagnostics.
 const BUNDLED_MARK: &str = "bundled:";

@@ -1,4 +1,86 @@
-//! @TOUR@
+//! An embedded, offline, deterministic simulator for the context policies of LLM agents.
+//!
+//! An agent decides at every request what part of a growing history the model gets to see. ctxsim plays recorded or generated sessions
+//! under such *policies* and provider *profiles*, and reports prompt sizes, cache reads and writes, recovery calls, dollars, and how much
+//! of the needed evidence the prompts still held. No network, no model: the same inputs give the same bytes everywhere.
+//!
+//! # A comparison
+//!
+//! [`Comparison`] puts it together by names (bundled inputs, files, folders of recordings) or by what was built in code;
+//! [`Comparison::plan`] checks everything and reports every problem at once; a [`Plan`] runs as often as wanted.
+//!
+//! ```no_run
+#![doc = include_str!("../examples/quickstart.rs")]
+//! ```
+//!
+//! Sizes are tokens, prices are US dollars per million tokens, times are milliseconds from the start of a scenario. A [`Report`] displays
+//! as Markdown and serialises as the JSON report. Unknown dollars are `None`, never zero and never NaN.
+//!
+//! # The agent's own code as a policy
+//!
+//! A [`View`] is the function that an agent ships: from its history to what it sends. [`Code::view`] makes it a policy; reports, guards,
+//! [`Plan::sensitivity`], [`Plan::explain`] and drawn recovery treat it like any other. Caches know a part by its content, so a view that
+//! says the same twice is cached as a provider would cache it.
+//!
+//! ```no_run
+#![doc = include_str!("../examples/own_compaction.rs")]
+//! ```
+//!
+//! A [`Projector`] edits slot by slot at every moment instead, [`Memory`] recalls something in each request, and [`Code::process`] asks a
+//! program in any language. Code that fails ends its run with an error that names policy and request; other runs finish.
+//!
+//! # A guard in the agent's tests
+//!
+//! [`assert_snapshots!`] (feature `testing`) makes one `insta` snapshot for each policy and scenario, under prices that no release changes:
+//!
+//! ```no_run
+#![doc = include_str!("../examples/snapshot_guard.rs")]
+//! ```
+//!
+//! # Rows
+//!
+//! [`Plan::stream`] hands each request to a [`Sink`] as it comes, with its dollars:
+//!
+//! ```no_run
+#![doc = include_str!("../examples/stream_rows.rs")]
+//! ```
+//!
+//! # Scenarios and profiles in code
+//!
+//! ```no_run
+#![doc = include_str!("../examples/inputs_in_code.rs")]
+//! ```
+//!
+//! # A cache rule in code
+//!
+//! A [`CacheRule`] divides each prompt into what is read, written and plain; its answer is checked after each request.
+//!
+//! ```no_run
+#![doc = include_str!("../examples/cache_rule.rs")]
+//! ```
+//!
+//! # A sweep over own code
+//!
+//! Each run makes its code anew, on its own thread, so variants are just more policies:
+//!
+//! ```no_run
+#![doc = include_str!("../examples/sweep_own_code.rs")]
+//! ```
+//!
+//! # Features
+//!
+//! | feature | adds | default |
+//! |---|---|---|
+//! | `cli` | the command line `ctxsim` and everything it writes | yes |
+//! | `testing` | [`testing`] and [`assert_snapshots!`] | yes |
+//! | `bundled` | the bundled policies, scenarios, profiles and suites | with `cli` |
+//! | `html` | HTML reports | with `cli` |
+//! | `tables` | tables for terminals | with `cli` |
+//! | `templates` | text templates in policies | with `cli` |
+//! | `tokens` | counting texts with a published tokenizer (3 MB of vocabularies) | no |
+//!
+//! Everything outside this page is private. The feature `internals` opens it for the command line and this crate's tests; it changes
+//! without notice.
 
 #![cfg_attr(
     not(feature = "internals"),

@@ -7,6 +7,7 @@ mod card;
 pub mod carried;
 mod compactions;
 pub mod sections;
+#[cfg(feature = "html")]
 pub mod chart;
 pub mod checkup;
 pub mod contrast;
@@ -17,6 +18,7 @@ pub mod firings;
 mod figures;
 mod fit;
 pub mod guards;
+#[cfg(feature = "html")]
 pub mod html;
 pub mod json;
 pub mod markdown;
@@ -36,10 +38,11 @@ pub mod session;
 pub mod shot;
 mod summariser;
 pub mod sweep;
-#[cfg(feature = "cli")]
+#[cfg(feature = "tables")]
 pub mod table;
 pub mod tune;
 pub mod verdict;
+#[cfg(feature = "html")]
 mod template;
 
 use std::hash::Hash;

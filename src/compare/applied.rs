@@ -1,9 +1,8 @@
 //! The settings that make real agents do what a policy does, with the numbers that it ran with.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use minijinja::value::Value;
+use serde_json::{Map, Value};
 
 use super::{Cell, Load};
 use crate::input::policy::{Apply, Size};
@@ -21,7 +20,7 @@ impl Load {
         let limits = [("limit", Size::Limit), ("window", Size::Window), ("output_limit", Size::OutputLimit)];
         let limits = limits.map(|(name, size)| (name.to_owned(), size));
         let params = policy.params.iter().map(|(name, size)| (name.clone(), size.clone()));
-        let numbers: BTreeMap<String, Value> = limits
+        let numbers: Map<String, Value> = limits
             .into_iter()
             .chain(params)
             .filter_map(|(name, it)| Some((name, number(&it, &known)?)))

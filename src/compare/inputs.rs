@@ -28,7 +28,7 @@ use crate::report::Skipped;
 /// The suite that fills what a comparison leaves out.
 const DEFAULT_SUITE: &str = "default";
 
-/// The bundled policy that keeps everything, as the recorded harness did.
+/// The policy that keeps everything, as the recorded harness did.
 const AS_RECORDED: &str = "identity";
 
 /// What a comparison names, read.
@@ -133,7 +133,7 @@ pub(super) fn plan(catalog: &Catalog, comparison: &Comparison) -> Result<Plan, E
         work.found.problems.extend(suite.locate(guards.about_nothing));
     }
     work.found.stop()?;
-    let as_recorded = Policy::new(&Catalog::bundled().policy(AS_RECORDED)?.spec)?;
+    let as_recorded = Policy::new(&PolicyFile::named(AS_RECORDED))?;
     Ok(Plan {
         policies: work.policies.iter().map(|it| it.spec.name.clone()).collect(),
         arguments: contrast::arguments(catalog, &work.policies, &comparison.set),

@@ -6,6 +6,7 @@ pub mod memory;
 mod merge;
 mod pattern;
 mod reads;
+mod render;
 mod stage;
 mod template;
 pub mod written;

@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use minijinja::context;
-use minijinja::value::{Serde, Value};
+use serde_json::{Map, Value, json};
 
 use super::num::Known;
 use super::prompt::Shown;
@@ -58,14 +57,18 @@ impl Writer {
         let output = self.texts.of(index)?;
         let tool = spine.tools.get_index(item.tool as usize).map_or("(unknown)", String::as_str);
         let asked = self.texts.of(item.pair);
-        let input = asked.and_then(|it| serde_json::from_str::<serde_json::Value>(it).ok());
-        let input = input.map_or(Value::UNDEFINED, |it| Value::from(Serde(it)));
-        let (call, result) = self.texts.form(index).map_or_else(
-            || (Value::UNDEFINED, Value::UNDEFINED),
-            |form| neutral(form, asked.unwrap_or_default(), output),
-        );
-        let (shown, chars_per_token) = (Value::from(Serde(shown)), self.chars_per_token.to_f64());
-        Some(context! { tool, input, output, call, result, shown, head, chars_per_token })
+        let chars_per_token = self.chars_per_token.to_f64();
+        let mut context = json!({
+            "tool": tool, "output": output, "shown": shown, "head": head, "chars_per_token": chars_per_token,
+        });
+        // What is not there is undefined to a template, and not null.
+        if let Some(input) = asked.and_then(|it| serde_json::from_str::<Value>(it).ok()) {
+            context["input"] = input;
+        }
+        if let Some(form) = self.texts.form(index) {
+            [context["call"], context["result"]] = neutral(form, asked.unwrap_or_default(), output);
+        }
+        Some(context)
     }
 
     /// Writes a folded summary.
@@ -79,18 +82,17 @@ impl Writer {
             }
         }
         let chars_per_token = self.chars_per_token.to_f64();
-        template.write(&context! { results, quotes, chars_per_token })
+        template.write(&json!({ "results": results, "quotes": quotes, "chars_per_token": chars_per_token }))
     }
 }
 
 /// Returns what a call asked for and what came back, in words that all harnesses share.
-fn neutral(form: &ToolForm, asked: &str, output: &str) -> (Value, Value) {
+fn neutral(form: &ToolForm, asked: &str, output: &str) -> [Value; 2] {
     let asked = form.asked(asked);
-    let capability = ("capability", Value::from(form.capability.name()));
-    let arguments =
-        asked.iter().map(|(argument, value)| (argument.name(), Value::from(Serde(value.clone()))));
-    let call = Value::from_pairs(std::iter::once(capability).chain(arguments));
-    (call, Value::from(Serde(form.answer(output, &asked))))
+    let capability = ("capability".to_owned(), Value::from(form.capability.name()));
+    let arguments = asked.iter().map(|(argument, value)| (argument.name().to_owned(), json!(value)));
+    let call: Map<String, Value> = std::iter::once(capability).chain(arguments).collect();
+    [Value::Object(call), json!(form.answer(output, &asked))]
 }
 
 /// How large the results of a timeline are as a template writes them, by item.

@@ -21,7 +21,6 @@ impl<const N: usize> Aligned<N> {
     }
 
     /// Wraps the cells of the last column where a terminal ends, but never below a width.
-    #[cfg(feature = "cli")]
     pub(super) fn wrapped(mut self, width: usize, at_least: usize) -> Self {
         let front: usize = self.widths().iter().rev().skip(1).map(|it| it + 2).sum();
         let room = Some(width.saturating_sub(front).max(at_least));

@@ -4,7 +4,7 @@ pub mod json;
 pub mod lines;
 pub mod markdown;
 mod part;
-#[cfg(feature = "cli")]
+#[cfg(feature = "tables")]
 pub mod table;
 
 use indexmap::IndexMap;

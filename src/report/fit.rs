@@ -111,7 +111,7 @@ pub(super) fn hidden_note(hidden: impl IntoIterator<Item = String>) -> Option<St
 }
 
 /// Returns whether a table fits a width with everything in full.
-#[cfg(feature = "cli")]
+#[cfg(feature = "tables")]
 pub(super) fn fits(columns: &[Column], rows: &[Vec<String>], width: Option<usize>) -> bool {
     let all: usize = (0..columns.len()).map(|at| width_of(&columns[at], rows, at) + GAP).sum();
     width.is_none_or(|it| all <= it + GAP)

@@ -1,7 +1,7 @@
 //! A sweep: the points of a grid by what they cost and keep, which of them no other beats, and where more keeps costing more.
 
 pub mod json;
-#[cfg(feature = "cli")]
+#[cfg(feature = "tables")]
 pub mod table;
 
 use indexmap::IndexMap;

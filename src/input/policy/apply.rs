@@ -1,34 +1,24 @@
 //! A setting of a real agent, with its numbers filled in.
 
-use std::collections::BTreeMap;
-use std::sync::LazyLock;
+use serde_json::{Map, Value};
 
-use minijinja::value::Value;
-use minijinja::{Environment, Error, UndefinedBehavior};
-
+use super::render::{Fault, fill, undeclared};
 use super::{Apply, PolicyFile};
 use crate::diag::{Problems, nearest};
 
 /// What every setting may ask, beside the parameters of its policy.
 pub const LIMITS: [&str; 3] = ["limit", "window", "output_limit"];
 
-/// A name that nothing has is an error here, because a setting with a gap is no setting.
-static ENVIRONMENT: LazyLock<Environment<'static>> = LazyLock::new(|| {
-    let mut environment = Environment::new();
-    environment.set_undefined_behavior(UndefinedBehavior::Strict);
-    environment
-});
-
 impl Apply {
     /// Returns the setting with numbers in the places of names; `None` where it asks for one that is not among them.
     #[must_use]
-    pub fn filled(&self, numbers: BTreeMap<String, Value>) -> Option<Self> {
+    pub fn filled(&self, numbers: Map<String, Value>) -> Option<Self> {
         let write = self.rendered(numbers).ok()?;
         Some(Self { at: self.at.clone(), write })
     }
 
-    fn rendered(&self, numbers: BTreeMap<String, Value>) -> Result<String, Error> {
-        ENVIRONMENT.render_str(&self.write, numbers)
+    fn rendered(&self, numbers: Map<String, Value>) -> Result<String, Fault> {
+        fill(&self.write, &Value::Object(numbers))
     }
 }
 
@@ -37,9 +27,8 @@ pub(super) fn check(policy: &PolicyFile, problems: &mut Problems) {
     let Some(apply) = &policy.apply else { return };
     let known: Vec<&str> = policy.params.keys().map(String::as_str).chain(LIMITS).collect();
     let numbers = known.iter().map(|it| ((*it).to_owned(), Value::from(1))).collect();
-    let Err(error) = apply.rendered(numbers) else { return };
-    let template = ENVIRONMENT.template_from_str(&apply.write);
-    let asked = template.map(|it| it.undeclared_variables(false)).unwrap_or_default();
+    let Err(fault) = apply.rendered(numbers) else { return };
+    let asked = undeclared(&apply.write);
     let mut unknown: Vec<&String> = asked.iter().filter(|it| !known.contains(&it.as_str())).collect();
     unknown.sort();
     let (message, help) = match unknown.first() {
@@ -47,10 +36,7 @@ pub(super) fn check(policy: &PolicyFile, problems: &mut Problems) {
             format!("this setting asks for `{name}`, which is not a parameter"),
             nearest(name, known).map(|it| format!("did you mean `{it}`?")),
         ),
-        None => (
-            format!("this setting cannot be written: {}", error.detail().unwrap_or("it is not a template")),
-            None,
-        ),
+        None => (format!("this setting cannot be written: {}", fault.why), None),
     };
     let usual =
         "`{{ trigger }}` writes the parameter `trigger`; `limit`, `window` and `output_limit` are known too";

@@ -106,7 +106,9 @@ fn a_factory_a_memory_or_a_cache_that_fails_ends_the_run_by_name() {
 fn builders_report_every_problem_at_once_and_nothing_panics_on_any_value() {
     let scenario = Scenario::builder("")
         .stable(Kind::ToolResult, "x")
-        .turn("x", |turn| drop(turn.needs(3, Level::RawContent, f64::NAN)))
+        .turn("x", |turn| {
+            turn.needs(3, Level::RawContent, f64::NAN);
+        })
         .build();
     let profile = Profile::builder("mine").price(-1.0, f64::NAN).cache_read("cheap").as_of("someday").build();
     let unknown = Comparison::new().policy("identitty").scenario("recorded/*").profile("nope").plan();

@@ -89,12 +89,24 @@ fn shape(item: &Item) -> Option<(String, String, Vec<String>)> {
     }
 }
 
+/// Returns the public methods of a type's own `impl` block.
+fn methods(item: &Item, of: &str) -> Vec<String> {
+    let Item::Impl(it) = item else { return Vec::new() };
+    if it.trait_.is_some() || words(&it.self_ty).split('<').next() != Some(of) {
+        return Vec::new();
+    }
+    let own = it.items.iter().filter_map(|it| match it {
+        ImplItem::Fn(it) if matches!(it.vis, Visibility::Public(_)) => Some(words(&it.sig)),
+        _ => None,
+    });
+    own.collect()
+}
+
 #[test]
 fn the_face_is_as_reviewed_and_has_at_most_sixty_names() {
     let exported = exported();
     let of: BTreeSet<&String> = exported.values().collect();
     let mut found: BTreeMap<String, (String, Vec<String>)> = BTreeMap::new();
-    let mut methods: BTreeMap<String, Vec<String>> = BTreeMap::new();
     // Where an exported name is defined: the face first, then the floors that it exports from.
     let folders = ["src/face", "src/own", "src/cache", "src/report"];
     let files: Vec<_> = folders
@@ -108,29 +120,19 @@ fn the_face_is_as_reviewed_and_has_at_most_sixty_names() {
             .any(|it| name.starts_with(it))
     };
     for (_, text) in files.iter().filter(|it| wanted(&it.0)) {
-        for item in syn::parse_file(text).unwrap().items {
-            if let Some((kind, name, parts)) = shape(&item)
-                && of.contains(&name)
-            {
-                found.entry(name).or_insert((kind, parts));
-            }
-            if let Item::Impl(it) = &item
-                && it.trait_.is_none()
-            {
-                let name = words(&it.self_ty).split('<').next().unwrap().to_owned();
-                let own = it.items.iter().filter_map(|it| match it {
-                    ImplItem::Fn(it) if matches!(it.vis, Visibility::Public(_)) => Some(words(&it.sig)),
-                    _ => None,
-                });
-                methods.entry(name).or_default().extend(own);
-            }
+        let items = syn::parse_file(text).unwrap().items;
+        let shapes = items.iter().filter_map(shape).filter(|(_, name, _)| of.contains(name));
+        // Of names that occur twice the face's own is exported; its methods stand in its file.
+        for (kind, name, mut parts) in shapes.collect::<Vec<_>>() {
+            parts.extend(items.iter().flat_map(|it| methods(it, &name)));
+            found.entry(name).or_insert((kind, parts));
         }
     }
     let mut list = String::new();
     for (name, of) in &exported {
         let (kind, parts) = found.get(of).unwrap_or_else(|| panic!("{name} is not found in the sources"));
         let _ = writeln!(list, "{kind} {name}");
-        for part in parts.iter().chain(methods.get(of).into_iter().flatten()) {
+        for part in parts {
             let _ = writeln!(list, "    {part}");
         }
     }

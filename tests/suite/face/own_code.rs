@@ -36,7 +36,7 @@ const TWIN: &str = r#"(
     about: "Results older than the newest ten become placeholders.",
     stages: [(
         name: "code",
-        at: request,
+        at: [request],
         scope: (kinds: [tool_result], keep_recent: tool_uses(10)),
         apply: show(marker(10)),
     )],
@@ -69,10 +69,10 @@ struct Summary {
 
 impl View for Summary {
     fn view(&mut self, cx: &Cx<'_>, history: &[Entry<'_>]) -> Result<Vec<Part>, BoxError> {
-        let users: Vec<ItemId> =
-            history.iter().filter(|it| it.kind == Kind::User && !it.is_stable).map(|it| it.id).collect();
-        if cx.prompt_tokens > 60_000 && self.old.is_none() {
-            self.old = users.last().copied();
+        let replies =
+            |at: &usize| history[*at].kind != Kind::ToolResult && history[at - 1].kind == Kind::ToolResult;
+        if cx.prompt_tokens > 80_000 && self.old.is_none() {
+            self.old = (history.len() - 10..history.len()).find(replies).map(|it| history[it].id);
         }
         let Some(until) = self.old else { return Ok(history.iter().map(|it| Part::keep(it.id)).collect()) };
         let (old, new): (Vec<&Entry<'_>>, Vec<_>) =
@@ -121,9 +121,9 @@ fn own_code_takes_part_in_sensitivity_explanations_snapshots_and_guards() {
         profiles = ["anthropic/claude-sonnet-4.5"]
         [[guards]]
         name = "smaller"
-        policies = ["own"]
+        policy = "own"
         metric = "totals.prompt_tokens_max"
-        max = 1000
+        at_most = 1000
     "#;
     let own = || Code::view("own", |_| KeepNewest(10));
     let plan = comparison().policy("identity").policy(own()).plan().unwrap();

@@ -1,0 +1,46 @@
+//! Templates rendered, where the feature `templates` brings the engine.
+
+#[cfg(feature = "templates")]
+mod engine;
+
+#[cfg(not(feature = "templates"))]
+use serde_json::Value;
+
+#[cfg(feature = "templates")]
+pub(super) use engine::{fill, undeclared, write};
+
+/// A template that cannot be rendered.
+#[derive(Debug)]
+pub(super) struct Fault {
+    /// Its line, from 1, where that is known.
+    pub(super) line: Option<usize>,
+    /// Why.
+    pub(super) why: String,
+}
+
+/// Says that nothing can be rendered.
+#[cfg(not(feature = "templates"))]
+fn missing() -> Fault {
+    Fault {
+        line: None,
+        why: "this build of ctxsim has no template engine: enable its feature `templates`".to_owned(),
+    }
+}
+
+/// Writes a text of a policy; names that nothing has are empty.
+#[cfg(not(feature = "templates"))]
+pub(super) fn write(_template: &str, _context: &Value) -> Result<String, Fault> {
+    Err(missing())
+}
+
+/// Writes a setting; a name that nothing has is an error, because a setting with a gap is not a setting.
+#[cfg(not(feature = "templates"))]
+pub(super) fn fill(_template: &str, _context: &Value) -> Result<String, Fault> {
+    Err(missing())
+}
+
+/// Returns the names that a template asks for, in no order.
+#[cfg(not(feature = "templates"))]
+pub(super) fn undeclared(_template: &str) -> Vec<String> {
+    Vec::new()
+}
