@@ -1,4 +1,4 @@
-//! A policy in code: results of completed turns are shown as their recovery handles.
+//! A policy in code that shows the results of completed turns as their recovery handles.
 
 use ctxsim::input::Layout;
 use ctxsim::input::policy::Moment;
@@ -9,7 +9,7 @@ use ctxsim::recovery::CompiledRecovery;
 use ctxsim::timeline::Kind;
 use ctxsim::{Ambient, Catalog, Comparison, Editor, Plan, Projector, Sums, Tally, play};
 
-/// Shows what is no longer worked on by its handle.
+/// Shows results of completed turns as handles.
 struct Handles;
 
 impl Projector for Handles {
@@ -41,7 +41,7 @@ pub(crate) fn main() -> Result<(), ctxsim::Error> {
     let loads = plan.open(&plan.scenarios[0])?;
     let Some(timeline) = loads[0].workload.items() else { return Ok(()) };
 
-    // Prices may depend on how long each request is: rows are kept beside their sums.
+    // Prices may depend on the length of each request, so this keeps the rows as well as their sums.
     let mut ledger = (Sums::default(), PriceRows::default());
     let outcome = play(
         timeline,
