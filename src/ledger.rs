@@ -3,6 +3,8 @@
 mod sums;
 mod token_use;
 
+use std::sync::Arc;
+
 use crate::input::policy::ServiceCall;
 use crate::input::policy::memory::State;
 use crate::quantity::Tokens;
@@ -287,6 +289,22 @@ pub struct Outcome {
     pub blocks: Option<BlockHits>,
     /// By stage: how often it fired; nothing for code, and where no policy acts.
     pub firings: Vec<Firing>,
+    /// Why the run came to no result; its numbers mean nothing then.
+    pub fault: Option<Arc<RunFault>>,
+}
+
+/// Why a run came to no result.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{policy}, turn {turn}, request {}: {what}", step.saturating_add(1))]
+pub struct RunFault {
+    /// The policy.
+    pub policy: String,
+    /// The user turn, from 1.
+    pub turn: u32,
+    /// The step whose request it was, or would have been.
+    pub step: StepIx,
+    /// What happened, in a sentence without an end.
+    pub what: String,
 }
 
 /// What a replay of block ids came to.
@@ -344,6 +362,8 @@ pub struct Rows {
     pub probes: Vec<ProbeRow>,
     /// The calls of the memory, in order.
     pub calls: Vec<CallRow>,
+    /// Why the run came to no result; its rows mean nothing then.
+    pub fault: Option<Arc<RunFault>>,
 }
 
 impl Sink for Rows {

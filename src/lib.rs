@@ -35,6 +35,7 @@ pub mod timeline;
 pub mod projection;
 pub mod ledger;
 pub mod memory;
+pub mod own;
 pub mod cache;
 pub mod recovery;
 pub mod builtin;

@@ -81,7 +81,7 @@ impl Load {
                 profile: profile.name.clone(),
                 seed: self.seed,
                 trials: self.trials,
-                looks_ahead: self.policies[cell.policy].code.is_some(),
+                looks_ahead: self.policies[cell.policy].code.as_ref().is_some_and(Code::looks_ahead),
                 tally,
                 retention: retention.map(Arc::new),
                 aging: None,
@@ -126,7 +126,7 @@ impl Load {
         self.cells().map(|cell| (cell, self.tallies(cell, &simulations, &ledgers).collect())).collect()
     }
 
-    /// Plays it and keeps the rows of its first trial; conversations have none.
+    /// Plays it and keeps the rows of its first trial; conversations have none, and those of a run that failed say so.
     #[must_use]
     pub fn rows(&self, progress: Progress<'_>) -> Vec<(Cell, Arc<Rows>)> {
         let has_timeline = self.workload.items().is_some() || self.workload.blocks().is_some();
@@ -134,7 +134,8 @@ impl Load {
             return Vec::new();
         }
         let simulations = self.simulations().first_trials();
-        let ledgers = simulations.run::<Rows>(progress).map(|(rows, _)| Arc::new(rows));
+        let whole = |(rows, outcome): (Rows, Outcome)| Arc::new(Rows { fault: outcome.fault, ..rows });
+        let ledgers = simulations.run::<Rows>(progress).map(whole);
         let of = |cell| Some((cell, Arc::clone(ledgers.of(&simulations, cell).next()?)));
         self.cells().filter_map(of).collect()
     }

@@ -115,6 +115,7 @@ impl<P: Projector, S: Sink> Run<'_, '_, P, S> {
         let is_other =
             self.seen.is_some() && std::mem::replace(&mut self.sent_settings, self.settings) != self.settings;
         let broke_at = row.usage.broke_at.filter(|_| is_other);
+        let row = &self.by_number(row);
         for (sink, way) in self.sinks.iter_mut().zip(&mut self.ways) {
             match &mut way.carried {
                 None => sink.request(row),
@@ -127,6 +128,15 @@ impl<P: Projector, S: Sink> Run<'_, '_, P, S> {
                 }
             }
         }
+    }
+
+    /// Returns a row that counts slots as if no policy had put any of its own between them.
+    #[inline]
+    fn by_number(&self, row: &RequestRow) -> RequestRow {
+        let mut row = *row;
+        row.change.first_slot = row.change.first_slot.map(|it| self.prompt.number(it));
+        row.usage.broke_at = row.usage.broke_at.map(|it| self.prompt.number(it));
+        row
     }
 
     /// Sends the prompt with the reply once more, where the harness is known to; its bill is in no record.

@@ -12,6 +12,10 @@ mod stage;
 mod summary;
 mod template;
 
+use std::any::Any;
+use std::fmt;
+use std::sync::Arc;
+
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
@@ -101,7 +105,7 @@ pub struct Counter {
 }
 
 /// A policy that is code: each has its line in `src/builtin.rs`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Code {
@@ -113,6 +117,49 @@ pub enum Code {
     /// The same by one schedule: what `hindsight` becomes under a profile. No file can name it.
     #[serde(skip)]
     Schedule(ScheduleFor),
+    /// Code outside this crate: a library user's, or a program's. No file can name it.
+    #[serde(skip)]
+    Own(OwnCode),
+}
+
+impl Code {
+    /// Returns whether it knows what will be needed later, as no agent does.
+    #[must_use]
+    pub fn looks_ahead(&self) -> bool {
+        !matches!(self, Self::Own(_))
+    }
+}
+
+/// A handle of code outside this crate. The floors that run it put a factory in and take it out; inputs only carry it.
+#[derive(Clone)]
+pub struct OwnCode(Arc<dyn Any + Send + Sync>);
+
+impl OwnCode {
+    /// Wraps a factory.
+    #[must_use]
+    pub fn new<T: Any + Send + Sync>(factory: T) -> Self {
+        Self(Arc::new(factory))
+    }
+
+    /// Returns the factory, if it is of this type.
+    #[must_use]
+    pub fn factory<T: Any>(&self) -> Option<&T> {
+        self.0.downcast_ref()
+    }
+}
+
+impl PartialEq for OwnCode {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl Eq for OwnCode {}
+
+impl fmt::Debug for OwnCode {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        to.write_str("OwnCode")
+    }
 }
 
 /// What a schedule in hindsight is made for; prices are in any one unit.

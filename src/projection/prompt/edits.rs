@@ -15,6 +15,12 @@ impl Prompt<'_> {
         self.replace(index, after);
     }
 
+    /// Puts the policy's own words into a spare slot.
+    pub(in crate::projection) fn say(&mut self, index: SlotIx, kind: Kind, text: Text) {
+        self.history.rewrite(index, text.tokens, text.content.digest());
+        self.history.retype(index, kind);
+    }
+
     /// Writes dynamic content anew: no two writings are the same.
     pub(super) fn write_dynamic(&mut self, index: SlotIx) {
         self.n_written += 1;
@@ -109,11 +115,7 @@ impl Prompt<'_> {
             state.n_absorbed =
                 state.n_absorbed - u32::from(is_behind(&before)) + u32::from(is_behind(&after));
             if item.kind == Kind::ToolResult && is_counted(&before) && is_counted(&after) {
-                count(state, &before, &item, -1);
-                count(state, &after, &item, 1);
-                let tools = &mut self.tools;
-                tools.visible_tokens =
-                    tools.visible_tokens - Tokens::from(before.tokens) + Tokens::from(after.tokens);
+                self.recount(&item, &before, &after);
             }
         }
         self.slots[index as usize] = after;
@@ -123,6 +125,27 @@ impl Prompt<'_> {
             (false, true) => self.relink(index),
             _ => {}
         }
+    }
+
+    /// Brings back, in any form, what a summary has hidden: it was counted as it stood before.
+    pub(in crate::projection) fn bring_back(&mut self, index: SlotIx, after: Slot) {
+        let (item, before) = (self.history.items()[index as usize], self.slots[index as usize]);
+        if item.kind == Kind::ToolResult && !is_counted(&before) && is_counted(&after) {
+            let edits = self.journal.iter().rev().filter(|it| it.slot == index);
+            if let Some(counted) = edits.map(|it| it.before).find(is_counted) {
+                self.recount(&item, &counted, &after);
+            }
+        }
+        self.replace(index, after);
+    }
+
+    /// Counts a result as it stands now in place of how it stood.
+    fn recount(&mut self, item: &Item, before: &Slot, after: &Slot) {
+        let Some(state) = self.turns.get_mut(item.turn_ix as usize) else { return };
+        count(state, before, item, -1);
+        count(state, after, item, 1);
+        let visible = self.tools.visible_tokens - Tokens::from(before.tokens) + Tokens::from(after.tokens);
+        self.tools.visible_tokens = visible;
     }
 
     /// Makes the skips of the hidden run in front of a slot end there, after it came back.
