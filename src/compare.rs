@@ -29,6 +29,7 @@ mod runner;
 mod set_paths;
 mod set_policies;
 mod simulations;
+mod stream;
 mod sweep;
 mod threads;
 mod trials;

@@ -324,6 +324,11 @@ pub trait Sink {
     fn request(&mut self, row: &RequestRow);
     /// Takes a need.
     fn need(&mut self, row: &NeedRow);
+    /// Returns whether it has seen enough: a run ends where all its sinks have.
+    #[inline]
+    fn is_done(&self) -> bool {
+        false
+    }
     /// Takes a probe; those who do not ask after facts need not say so.
     fn probe(&mut self, _row: &ProbeRow) {}
     /// Takes a stored content, when the run is over; those who need no costs need not say so.

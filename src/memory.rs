@@ -53,6 +53,11 @@ pub trait Memory {
         Vec::new()
     }
 
+    /// Returns why it cannot go on, once; a declared memory always can.
+    fn fault(&mut self) -> Option<String> {
+        None
+    }
+
     /// Tells what it holds when the load is over.
     fn tell(&self, _sink: &mut dyn FnMut(&KeptRow<'_>)) {}
 }

@@ -5,8 +5,9 @@
 
 mod book;
 pub mod edits;
-mod guarded;
+pub(crate) mod guarded;
 mod place;
+mod remembers;
 mod text;
 mod twice;
 mod view;
@@ -17,11 +18,12 @@ use std::sync::Arc;
 
 use crate::input::Limits;
 use crate::input::policy::OwnCode;
-use crate::memory::Memory;
+use crate::memory;
 use crate::projection::Projector;
 use crate::timeline::Timeline;
 
 pub use place::Misplaced;
+pub use remembers::{Knows, Memory};
 pub use text::Text;
 pub use twice::Played;
 pub use view::{Cx, Entry, ItemId, Kind, Lasts, ModelCall, Part, View};
@@ -43,7 +45,7 @@ pub struct Made<'t> {
 }
 
 type MakePolicy = dyn for<'t> Fn(Made<'t>) -> Box<dyn Projector + 't> + Send + Sync;
-type MakeMemory = dyn for<'t> Fn(Made<'t>) -> Box<dyn Memory + 't> + Send + Sync;
+type MakeMemory = dyn for<'t> Fn(Made<'t>) -> Box<dyn memory::Memory + 't> + Send + Sync;
 
 /// Makes code anew for each run.
 #[derive(Clone)]
@@ -75,7 +77,7 @@ impl Own {
     }
 
     /// Creates a policy of a name from code that edits slot by slot.
-    pub fn edits<E: edits::Edits + 'static>(
+    pub fn edits<E: edits::Projector + 'static>(
         name: &str,
         make: impl Fn(Made<'_>) -> E + Send + Sync + 'static,
     ) -> Self {
@@ -92,11 +94,19 @@ impl Own {
 
     /// Adds a memory in code.
     #[must_use]
-    pub fn with_memory(
+    pub fn with_memory<M: Memory + 'static>(
         self,
-        make: impl for<'t> Fn(Made<'t>) -> Box<dyn Memory + 't> + Send + Sync + 'static,
+        make: impl Fn(Made<'_>) -> M + Send + Sync + 'static,
     ) -> Self {
-        Self { memory: Some(Arc::new(make)), ..self }
+        let make: Arc<MakeMemory> =
+            Arc::new(move |it| Box::new(remembers::Remembers::new(it, guarded::made(|| Ok(make(it))))));
+        Self { memory: Some(make), ..self }
+    }
+
+    /// Sets whether each run is played twice.
+    #[must_use]
+    pub fn playing_twice(self, plays_twice: bool) -> Self {
+        Self { plays_twice, ..self }
     }
 
     /// Returns the name.
@@ -113,7 +123,7 @@ impl Own {
 
     /// Returns the memory, made for a run.
     #[must_use]
-    pub fn memory<'t>(&self, made: Made<'t>) -> Option<Box<dyn Memory + 't>> {
+    pub fn memory<'t>(&self, made: Made<'t>) -> Option<Box<dyn memory::Memory + 't>> {
         self.memory.as_ref().map(|make| make(made))
     }
 

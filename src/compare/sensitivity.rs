@@ -113,14 +113,7 @@ impl Played<'_> {
             Some(trials) => Box::new(trials.of(self.simulations.within(cell)).map(|it| &it.outcome)),
         };
         let fault = faults.find_map(|it| it.fault.as_deref())?;
-        Some(FailedRun {
-            policy: self.load.policies[cell.policy].name.clone(),
-            scenario: self.load.name.clone(),
-            profile: self.load.profiles[cell.profile].name.clone(),
-            turn: fault.turn,
-            request: fault.step.saturating_add(1),
-            reason: fault.what.clone(),
-        })
+        Some(self.load.failed(cell, fault))
     }
 
     /// Prices the ledgers of one run.

@@ -103,11 +103,12 @@ impl<'t> Book<'t> {
             (self.known[at].pair, self.known[at].waits) = (Some(id), false);
         }
         let due = timeline.spine.items.get(item.origin as usize).map_or(NO_ITEM, |it| it.pair);
+        let is_stable = slot < prompt.history().session_from();
         self.known.push(Known {
             id,
             slot,
             pair,
-            is_stable: slot < prompt.history().session_from(),
+            is_stable,
             waits: item.kind == Kind::ToolCall && pair.is_none() && due != NO_ITEM,
         });
         self.by_slot.insert(slot, id);
@@ -119,6 +120,7 @@ impl<'t> Book<'t> {
             call: pair.filter(|_| item.kind == Kind::ToolResult),
             text: timeline.texts.of(item.origin),
             tokens: item.raw,
+            is_stable,
         });
     }
 

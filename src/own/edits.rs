@@ -10,23 +10,23 @@ use crate::input::policy::{self, Shown};
 use crate::projection::change::Purpose;
 use crate::projection::edit::Manner;
 use crate::projection::rendition::Rendered;
-use crate::projection::{self, Ambient, EditFault, Projector, SideRequest, SlotIx, State, Wrong};
+use crate::projection::{self, Ambient, EditFault, SideRequest, SlotIx, State, Wrong};
 use crate::quantity::Tokens;
 
 /// Code that edits the prompt slot by slot; what it edits stays.
-pub trait Edits: Send {
+pub trait Projector: Send {
     /// Edits the prompt at a moment.
     ///
     /// # Errors
     /// Any error ends the run with a message that names the policy and the request; so does a panic, where panics unwind.
-    fn edit(&mut self, at: Moment, cx: &Cx<'_>, edit: &mut Editor<'_>) -> Result<(), BoxError>;
+    fn project(&mut self, at: Moment, cx: &Cx<'_>, edit: &mut Editor<'_>) -> Result<(), BoxError>;
 }
 
-impl<F> Edits for F
+impl<F> Projector for F
 where
     F: FnMut(Moment, &Cx<'_>, &mut Editor<'_>) -> Result<(), BoxError> + Send,
 {
-    fn edit(&mut self, at: Moment, cx: &Cx<'_>, edit: &mut Editor<'_>) -> Result<(), BoxError> {
+    fn project(&mut self, at: Moment, cx: &Cx<'_>, edit: &mut Editor<'_>) -> Result<(), BoxError> {
         self(at, cx, edit)
     }
 }
@@ -267,13 +267,13 @@ pub(super) struct Edited<'t, E> {
     book: Book<'t>,
 }
 
-impl<'t, E: Edits> Edited<'t, E> {
+impl<'t, E: Projector> Edited<'t, E> {
     pub(super) fn new(name: &Arc<str>, made: Made<'t>, code: Guarded<E>) -> Self {
         Self { name: Arc::clone(name), code, book: Book::new(made) }
     }
 }
 
-impl<E: Edits> Projector for Edited<'_, E> {
+impl<E: Projector> projection::Projector for Edited<'_, E> {
     fn name(&self) -> &str {
         &self.name
     }
@@ -288,7 +288,7 @@ impl<E: Edits> Projector for Edited<'_, E> {
         };
         let cx = self.book.cx(ambient, edit);
         let called =
-            guarded::call("the policy", || code.edit(at, &cx, &mut Editor { book: &self.book, edit }));
+            guarded::call("the policy", || code.project(at, &cx, &mut Editor { book: &self.book, edit }));
         if let Err(why) = called {
             return edit.fail(why);
         }

@@ -6,15 +6,15 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use super::BoxError;
 
 /// Code that was made, or why it could not be.
-pub(super) type Guarded<T> = Result<T, String>;
+pub(crate) type Guarded<T> = Result<T, String>;
 
 /// Makes code.
-pub(super) fn made<T>(make: impl FnOnce() -> Result<T, BoxError>) -> Guarded<T> {
+pub(crate) fn made<T>(make: impl FnOnce() -> Result<T, BoxError>) -> Guarded<T> {
     call("making the policy", make)
 }
 
 /// Calls code; what it returns or panics with becomes words. After a panic the code is not called again.
-pub(super) fn call<T>(what: &str, code: impl FnOnce() -> Result<T, BoxError>) -> Guarded<T> {
+pub(crate) fn call<T>(what: &str, code: impl FnOnce() -> Result<T, BoxError>) -> Guarded<T> {
     match catch_unwind(AssertUnwindSafe(code)) {
         Ok(Ok(value)) => Ok(value),
         Ok(Err(error)) => Err(error.to_string()),

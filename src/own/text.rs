@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use crate::projection;
+use crate::quantity::Decimal;
 use crate::timeline::Timeline;
 
 /// Words that code puts into a prompt: given as they are, or as a size and a digest.
@@ -32,6 +33,14 @@ impl Text {
         match &self.0 {
             Form::Words(words) => Some(words),
             Form::Sized { .. } => None,
+        }
+    }
+
+    /// Returns the same, with words counted by so many characters per token.
+    pub(crate) fn counted_by(&self, chars_per_token: Decimal) -> projection::Text {
+        match &self.0 {
+            Form::Words(words) => projection::Text::counted(words, None, chars_per_token),
+            Form::Sized { tokens, digest } => projection::Text::sized(*tokens, *digest),
         }
     }
 

@@ -137,6 +137,25 @@ pub struct Entry<'a> {
     pub text: Option<&'a str>,
     /// Its size in tokens.
     pub tokens: u32,
+    /// Whether it belongs to the stable prefix, which every request sends as it is.
+    pub is_stable: bool,
+}
+
+impl<'a> Entry<'a> {
+    /// Returns an item of a timeline as an entry, numbered by its place there.
+    pub(crate) fn of(timeline: &'a Timeline, at: u32) -> Option<Self> {
+        let item = timeline.spine.items.get(at as usize)?;
+        let tool = timeline.spine.tools.get_index(usize::from(item.tool)).map_or("", String::as_str);
+        Some(Self {
+            id: ItemId(at),
+            kind: item.kind.into(),
+            tool,
+            call: Some(ItemId(item.pair)).filter(|it| it.0 < at),
+            text: timeline.texts.of(at),
+            tokens: item.raw,
+            is_stable: timeline.spine.sessions.iter().any(|it| it.stable.contains(&at)),
+        })
+    }
 }
 
 /// What stands around a request.

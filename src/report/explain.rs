@@ -1,7 +1,6 @@
 //! An explained request: as tables for people, as JSON for programs, both with the same sentences.
 
 mod render;
-#[cfg(feature = "cli")]
 pub mod table;
 mod words;
 

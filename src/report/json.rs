@@ -167,7 +167,7 @@ impl<'a> RunJson<'a> {
 }
 
 /// Returns a run by itself.
-pub(super) fn run_value(run: &Run) -> Value {
+pub(crate) fn run_value(run: &Run) -> Value {
     serde_json::to_value(RunJson::new(run, None)).unwrap_or_default()
 }
 

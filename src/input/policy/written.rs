@@ -14,6 +14,7 @@ mod template;
 
 use std::any::Any;
 use std::fmt;
+use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use indexmap::IndexMap;
@@ -94,6 +95,34 @@ pub struct PolicyFile {
     pub runner: Option<Runner>,
 }
 
+impl PolicyFile {
+    /// Returns a policy that does nothing, under a name.
+    #[must_use]
+    pub fn named(name: &str) -> Self {
+        Self {
+            name: name.to_owned(),
+            about: String::new(),
+            sources: Vec::new(),
+            as_of: None,
+            apply: None,
+            base: None,
+            params: IndexMap::new(),
+            tables: IndexMap::new(),
+            ladders: IndexMap::new(),
+            templates: IndexMap::new(),
+            counter: None,
+            summariser: None,
+            layout: None,
+            stages: Vec::new(),
+            code: None,
+            recovery: None,
+            memory: None,
+            aging: None,
+            runner: None,
+        }
+    }
+}
+
 /// A harness's own count of tokens, which the condition `counted` asks.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
@@ -155,6 +184,12 @@ impl PartialEq for OwnCode {
 }
 
 impl Eq for OwnCode {}
+
+impl Hash for OwnCode {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        Arc::as_ptr(&self.0).cast::<()>().hash(state);
+    }
+}
 
 impl fmt::Debug for OwnCode {
     fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
