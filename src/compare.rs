@@ -21,6 +21,7 @@ mod other_models;
 mod params;
 mod play;
 mod played_recovery;
+mod processes;
 mod recordings;
 mod selection;
 mod session;
@@ -88,6 +89,10 @@ pub struct Comparison {
     pub set: Vec<String>,
     /// Overrides of the last policy, which make variants that take its place, one each.
     pub variants: Vec<Vec<String>>,
+    /// Whether policies may start programs; a plan that has such a policy is refused otherwise.
+    pub allow_process: bool,
+    /// Whether runs of own code and of programs are played twice, and end where the second play differs.
+    pub play_twice: bool,
 }
 
 /// Inputs that have passed every rule, ready to run.

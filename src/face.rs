@@ -18,7 +18,7 @@ mod usd;
 
 pub use self::cache::CacheRules;
 pub use self::catalog::Catalog;
-pub use self::code::Code;
+pub use self::code::{Code, Process};
 pub use self::comparison::Comparison;
 pub use self::error::{Error, Problem};
 pub use self::explanation::Explanation;

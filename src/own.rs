@@ -7,6 +7,7 @@ mod book;
 pub mod edits;
 pub(crate) mod guarded;
 mod place;
+pub mod process;
 mod remembers;
 mod text;
 mod twice;
@@ -101,12 +102,6 @@ impl Own {
         let make: Arc<MakeMemory> =
             Arc::new(move |it| Box::new(remembers::Remembers::new(it, guarded::made(|| Ok(make(it))))));
         Self { memory: Some(make), ..self }
-    }
-
-    /// Sets whether each run is played twice.
-    #[must_use]
-    pub fn playing_twice(self, plays_twice: bool) -> Self {
-        Self { plays_twice, ..self }
     }
 
     /// Returns the name.

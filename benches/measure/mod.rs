@@ -1,5 +1,7 @@
 //! Time that a thread has spent on a core, which other programs on the machine do not lengthen.
 
+#![allow(clippy::disallowed_methods, reason = "measures time")]
+
 use std::time::{Duration, Instant};
 
 use criterion::measurement::{Measurement, ValueFormatter, WallTime};

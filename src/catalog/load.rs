@@ -123,7 +123,10 @@ impl Policies<'_> {
         if let Some((_, source, spec)) = self.read.iter().find(|(it, ..)| it == origin) {
             return Ok((source.clone(), spec.clone()));
         }
-        let (source, spec) = self.catalog.read(Kind::Policy, origin, |it: &PolicyFile| &it.name)?;
+        let (source, mut spec) = self.catalog.read(Kind::Policy, origin, |it: &PolicyFile| &it.name)?;
+        if let (Some(process), Origin::File(path)) = (&mut spec.process, origin) {
+            process.folder = path.parent().map(Path::to_owned);
+        }
         self.read.push((origin.clone(), source.clone(), spec.clone()));
         Ok((source, spec))
     }

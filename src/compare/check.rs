@@ -1,7 +1,7 @@
 //! One input checked by itself, with every rule that a run would hold it to.
 
 use super::set_policies::Policies;
-use super::{guards, load, params};
+use super::{guards, load, params, processes};
 use crate::aging::Rules;
 use crate::catalog::{Catalog, Kind, Loaded};
 use crate::diag::{Diagnostic, Place};
@@ -42,6 +42,17 @@ pub fn check(catalog: &Catalog, kind: Kind, name: &str) -> Result<(), Error> {
     }
 }
 
+/// Starts the program of a policy that is one, and checks that it keeps to the protocol; there is nothing to check of any other.
+///
+/// # Errors
+/// Everything that it does against the protocol.
+pub fn try_out(catalog: &Catalog, kind: Kind, name: &str) -> Result<(), Error> {
+    match kind {
+        Kind::Policy => processes::try_out(catalog, name),
+        _ => Ok(()),
+    }
+}
+
 /// Checks a policy, that the prompts and the service that it names are declared, and that there is the model that it names.
 pub(super) fn checked(catalog: &Catalog, spec: &PolicyFile) -> Result<Policy, Vec<Diagnostic>> {
     let mut policy = Policy::new(spec)?;
@@ -53,6 +64,7 @@ pub(super) fn checked(catalog: &Catalog, spec: &PolicyFile) -> Result<Policy, Ve
     if !unknown.is_empty() {
         return Err(unknown);
     }
+    let policy = processes::with_program(policy);
     let Some(name) = &spec.summariser else { return Ok(policy) };
     if catalog.find(Kind::Profile, name).is_err() {
         return Err(vec![catalog.unknown(Kind::Profile, "summariser", name)]);

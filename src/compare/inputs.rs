@@ -13,7 +13,9 @@ use super::named::{Names, Scenario, tell_apart, tell_scenarios_apart};
 use super::selection::Selection;
 use super::set_policies::Policies;
 use super::used::{Used, settings};
-use super::{Comparison, Entry, Plan, check, contrast, guards, load, notes, params, set_paths, variants};
+use super::{
+    Comparison, Entry, Plan, check, contrast, guards, load, notes, params, processes, set_paths, variants,
+};
 use crate::catalog::{Catalog, Kind, Loaded};
 use crate::diag::{Diagnostic, Place};
 use crate::error::Error;
@@ -100,7 +102,9 @@ pub(super) fn plan(catalog: &Catalog, comparison: &Comparison) -> Result<Plan, E
     let selection = Selection::new(comparison).map_err(|it| found.problems.push(*it)).unwrap_or_default();
     let is_complete = found.is_empty();
     let variants = variants::settings(&comparison.variants, &mut found);
-    let mut work = Inputs { catalog, policies, settings, variants, found, is_complete };
+    found.problems.extend(processes::refused(&policies, comparison));
+    let play_twice = comparison.play_twice;
+    let mut work = Inputs { catalog, policies, settings, variants, found, is_complete, play_twice };
     let models = if under_own_models && loaded_scenarios.iter().any(is_recorded) {
         ModelProfiles::read(catalog)
     } else {
@@ -181,6 +185,8 @@ struct Inputs<'a> {
     found: Found,
     /// Whether all files could be read; what one file needs of another is checked only then.
     is_complete: bool,
+    /// Whether own code is played twice.
+    play_twice: bool,
 }
 
 /// Lays a problem of how many trials there are at the argument that says so.
@@ -347,6 +353,7 @@ impl Inputs<'_> {
         let mut models = Vec::with_capacity(specs.len());
         for (spec, loaded) in specs.iter().zip(&self.policies) {
             match check::checked(self.catalog, spec) {
+                Ok(policy) if self.play_twice => models.push(Arc::new(processes::played_twice(policy))),
                 Ok(policy) => models.push(Arc::new(policy)),
                 Err(problems) => self.found.problems.extend(loaded.locate(problems)),
             }

@@ -81,7 +81,9 @@ fn apply(setting: &Setting, specs: &mut [PolicyFile], mine: &[usize]) -> Result<
     let mut own: Vec<PolicyFile> = mine.iter().map(|it| specs[*it].clone()).collect();
     setting.apply(&mut own, |it| Policy::new(it).is_ok())?;
     for (index, spec) in mine.iter().zip(own) {
-        specs[*index] = spec;
+        // No override changes a program, and its folder is not in the tree.
+        let process = specs[*index].process.take();
+        specs[*index] = PolicyFile { process, ..spec };
     }
     Ok(())
 }

@@ -29,7 +29,12 @@ pub fn simulate(
 ) -> Option<Outcome> {
     let layout = policy.layout();
     let is_beside = |it: &Memory| layout.memory == MemoryPlace::Tail && it.service.is_none();
-    if *rules != CacheRules::None || !layout.dynamic.is_empty() || !policy.memory().is_none_or(is_beside) {
+    let is_code = policy.code.is_some();
+    if is_code
+        || *rules != CacheRules::None
+        || !layout.dynamic.is_empty()
+        || !policy.memory().is_none_or(is_beside)
+    {
         return None;
     }
     let window = Window::new(policy, &Known { limits: *limits, chars_per_token })?;

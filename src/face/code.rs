@@ -1,12 +1,17 @@
 //! Policies that are code.
 
 use std::fmt;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use indexmap::IndexMap;
 
 use crate::face::{Layout, Recovery, Trace};
 use crate::input::policy::OwnCode;
 use crate::input::text::decode::encode;
 use crate::input::{Format, PolicyFile};
 use crate::own::edits::Projector;
+use crate::own::process::Process as Inner;
 use crate::own::{Memory, Own, View};
 
 /// A policy that is code: made anew for each run, on the run's thread.
@@ -19,6 +24,37 @@ pub struct Code {
     about: String,
     layout: Option<Layout>,
     recovery: Recovery,
+}
+
+/// How the program of a policy is started.
+#[derive(Clone, Debug)]
+pub struct Process(Inner);
+
+impl Process {
+    /// Creates a process from a program and its arguments; it is found by `PATH`, or from the folder on where it has a `/`.
+    #[must_use]
+    pub fn new<S: Into<String>>(command: impl IntoIterator<Item = S>) -> Self {
+        Self(Inner {
+            command: command.into_iter().map(Into::into).collect(),
+            folder: PathBuf::from("."),
+            deadline: Duration::from_secs(10),
+            params: IndexMap::new(),
+        })
+    }
+
+    /// Sets the folder in which it runs; the current one by default.
+    #[must_use]
+    pub fn folder(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.0.folder = folder.into();
+        self
+    }
+
+    /// Sets how long it may take to start and to answer each request; 10 seconds by default.
+    #[must_use]
+    pub fn deadline(mut self, deadline: Duration) -> Self {
+        self.0.deadline = deadline;
+        self
+    }
 }
 
 impl fmt::Debug for Code {
@@ -48,6 +84,14 @@ impl Code {
         make: impl Fn(Trace<'_>) -> P + Send + Sync + 'static,
     ) -> Self {
         Self::new(Own::edits(name.as_ref(), move |it| make(Trace::of(it))))
+    }
+
+    /// Creates a policy from a program, asked over its standard input and output by the protocol `ctxsim.policy/1`.
+    ///
+    /// One program is started for each run. The protocol is described in `docs/processes.md`.
+    #[must_use]
+    pub fn process(name: impl AsRef<str>, process: Process) -> Self {
+        Self::new(Own::process(name.as_ref(), process.0))
     }
 
     /// Adds a memory, which recalls something in each request.
@@ -84,9 +128,9 @@ impl Code {
         self.own.name()
     }
 
-    /// Returns the code, to be played twice or once.
-    pub(super) fn handle(&self, plays_twice: bool) -> OwnCode {
-        OwnCode::new(self.own.clone().playing_twice(plays_twice))
+    /// Returns the code.
+    pub(super) fn handle(&self) -> OwnCode {
+        OwnCode::new(self.own.clone())
     }
 
     /// Returns what it declares beside its code, as a policy file in RON.

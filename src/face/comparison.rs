@@ -142,7 +142,7 @@ impl Comparison {
                 PolicyIs::Code(code) => {
                     let file = code.file()?;
                     catalog = with(catalog, "policies", code.name(), Format::Ron, file, &mut problems);
-                    catalog = catalog.with_code(code.name(), code.handle(self.plays_twice));
+                    catalog = catalog.with_code(code.name(), code.handle());
                     code.name().to_owned()
                 }
             });
@@ -182,6 +182,8 @@ impl Comparison {
             seed: self.seed,
             trials: self.trials,
             set: self.set,
+            play_twice: self.plays_twice,
+            allow_process: self.allows_process,
             ..compare::Comparison::default()
         };
         let plan = compare::Plan::new(&catalog, &comparison)?;

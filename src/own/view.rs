@@ -27,6 +27,12 @@ pub trait View: Send {
     fn lasts(&self) -> Lasts {
         Lasts::History
     }
+
+    /// Returns why a view of this cannot be sent, with what else it knows about that; the run ends.
+    #[doc(hidden)]
+    fn refused(&mut self, why: String) -> String {
+        why
+    }
 }
 
 impl<F> View for F

@@ -251,7 +251,10 @@ impl<V: View> Projector for Viewed<'_, V> {
         if moment == Moment::Request
             && let Err(why) = self.answer(ambient, edit)
         {
-            edit.fail(why);
+            edit.fail(match &mut self.view {
+                Ok(view) => view.refused(why),
+                Err(_) => why,
+            });
         }
     }
 

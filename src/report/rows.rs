@@ -4,6 +4,7 @@ use indexmap::IndexMap;
 use serde::Serialize;
 
 use super::metric::{TTL_CLASSES, Totals};
+use crate::input::policy::Code;
 use crate::input::{Policy, Profile};
 use crate::ledger::{RequestRow, Role, Rows};
 use crate::measure::Tally;
@@ -12,6 +13,9 @@ use crate::measure::trial::Trial;
 use crate::price;
 use crate::quantity::{Cost, Tokens};
 use crate::timeline::{Level, Recorded, Usage};
+
+/// What rows call a policy's own code, which has no stages.
+const OWN_CODE: &str = "code";
 
 /// What the rows of a run are read beside.
 #[derive(Clone, Copy, Debug)]
@@ -258,6 +262,8 @@ pub(super) fn request<'a>(
     context: Context<'a>,
 ) -> RequestJson<'a> {
     let stage = row.change.by.and_then(|it| context.policy.stages().get(usize::from(it)));
+    // Its edits have the first author; what the recorded harness changed has another.
+    let is_own = matches!(context.policy.code, Some(Code::Own(_))) && row.change.by == Some(0);
     let by_ttl = TTL_CLASSES.into_iter().zip(row.usage.write).filter(|(_, tokens)| *tokens > 0);
     RequestJson {
         session: 0,
@@ -278,7 +284,7 @@ pub(super) fn request<'a>(
         output_tokens: row.output,
         recorded: context.recorded(row),
         first_changed: row.change.first_slot,
-        changed_by: stage.map(|it| it.name.as_str()),
+        changed_by: if is_own { Some(OWN_CODE) } else { stage.map(|it| it.name.as_str()) },
         broke_at: row.usage.broke_at,
         actions: row.change.n_edits,
         recovery,

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Codes that neither a broken file nor a command line can show, and where they are shown instead.
-const ELSEWHERE: [(&str, &str); 24] = [
+const ELSEWHERE: [(&str, &str); 26] = [
     (
         "block-trace-unknown",
         "of the library's `block_trace::read`, which the binary asks only for timelines that it knows",
@@ -28,6 +28,8 @@ const ELSEWHERE: [(&str, &str); 24] = [
     ("git-failed", "of a repository: tests/suite/contrast.rs"),
     ("invalid", "stands for several others"),
     ("list-empty", "of a comparison of the library; a suite that lists nothing runs nothing"),
+    ("process-fault", "of a program: tests/suite/processes.rs"),
+    ("process-revision", "of a repository: tests/suite/processes.rs"),
     ("recording-empty", "of a recording: tests/suite/import/claude_code.rs"),
     ("recording-several", "of the library's `import`, which takes one session"),
     ("revision-policy", "of a repository: tests/suite/contrast.rs"),
@@ -202,6 +204,7 @@ fn mistaken_lines() -> Vec<Vec<&'static str>> {
         ["run", "--scenario", "duckagent/plain_chat", "--policy", "identity", "--profile", "unlimited"];
     vec![
         vec!["compare", "--base", "rev:main", "--candidate", "identity"],
+        vec!["run", "--policy", "../../examples/policies/clear_old_results_node.ron"],
         [&plain[..], &["--rows", "requests", "--format", "table"]].concat(),
         [&plain[..], &["--rows", "trials"]].concat(),
         [&plain[..], &["--rows", "cards"]].concat(),

@@ -81,6 +81,7 @@ fn identity() -> Policy {
         aging: None,
         runner: None,
         code: None,
+        process: None,
         counter: None,
         summariser: None,
         layout: None,

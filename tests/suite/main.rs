@@ -1,6 +1,7 @@
 //! The library as its users see it, in one binary.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test stops at what it did not expect")]
+#![allow(clippy::disallowed_methods, reason = "tests start programs, and some wait")]
 
 mod aging;
 mod agents;
@@ -35,6 +36,7 @@ mod oracle;
 mod pictures;
 mod price;
 mod pricelist;
+mod processes;
 mod profiles;
 mod random_memory;
 mod random_policy;

@@ -440,6 +440,7 @@ pub(crate) fn policy() -> BoxedStrategy<PolicyFile> {
                 aging: None,
                 runner: None,
                 code: None,
+                process: None,
                 counter,
                 summariser: None,
                 layout: None,

@@ -31,9 +31,20 @@ const PROVIDER_WORDS: [&str; 12] = [
 /// The floors that must not know a policy or a provider by its name.
 const NAMELESS: [&str; 5] = ["src/engine", "src/projection", "src/cache.", "src/cache/", "src/recovery"];
 
+/// The one file of the library that starts programs and keeps deadlines.
+const PROGRAMS: &str = "src/own/process/child.rs";
+
 /// Types and modules that reach the network, the clock or other programs.
-const OUTSIDE: [&str; 7] =
-    ["std::net", "TcpStream", "UdpSocket", "reqwest", "hyper", "SystemTime::now", "process::Command"];
+const OUTSIDE: [&str; 8] = [
+    "std::net",
+    "TcpStream",
+    "UdpSocket",
+    "reqwest",
+    "hyper",
+    "SystemTime::now",
+    "Instant::now",
+    "Command::new",
+];
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -176,8 +187,9 @@ fn is_day(text: &str) -> bool {
 fn the_library_reaches_neither_network_nor_clock() {
     for (name, text) in sources("src").iter().filter(|it| !it.0.starts_with("src/bin/")) {
         let code = code(text);
-        let reached: Vec<&&str> = OUTSIDE.iter().filter(|it| code.contains(**it)).collect();
-        assert!(reached.is_empty(), "{name}: {reached:?}");
+        let reached: Vec<&str> = OUTSIDE.into_iter().filter(|it| code.contains(it)).collect();
+        let allowed: &[&str] = if name == PROGRAMS { &["Instant::now", "Command::new"] } else { &[] };
+        assert_eq!(reached, allowed, "{name}");
     }
 }
 

@@ -31,6 +31,8 @@ pub(crate) struct RunArgs {
     pub(crate) select: SelectArgs,
     #[command(flatten)]
     pub(crate) draw: DrawArgs,
+    #[command(flatten)]
+    pub(crate) process: ProcessArgs,
     /// Override a field of the inputs for this run, as in `POLICY.params.trigger.tokens=20000`
     #[arg(long = "set", value_name = "PATH=VALUE")]
     pub(crate) set: Vec<String>,
@@ -105,6 +107,24 @@ impl DrawArgs {
     /// Returns how many threads are asked for.
     pub(crate) fn threads(&self) -> Option<usize> {
         self.threads.map(usize::from)
+    }
+}
+
+/// What policies that are programs may do.
+#[derive(Clone, Copy, Debug, Default, Args)]
+pub(crate) struct ProcessArgs {
+    /// Let policies start the programs that their files name
+    #[arg(long)]
+    pub(crate) allow_process: bool,
+    /// Play each run of a program twice, and end it where the second play differs
+    #[arg(long)]
+    pub(crate) play_twice: bool,
+}
+
+impl ProcessArgs {
+    /// Adds what is allowed to a comparison.
+    pub(crate) fn of(self, comparison: Comparison) -> Comparison {
+        Comparison { allow_process: self.allow_process, play_twice: self.play_twice, ..comparison }
     }
 }
 
@@ -189,6 +209,9 @@ pub(crate) struct ValidateArgs {
     /// Files, or folders of files
     #[arg(value_name = "FILE")]
     pub(crate) paths: Vec<PathBuf>,
+    /// Start the programs that policies name, and check that they keep to the protocol
+    #[arg(long)]
+    pub(crate) allow_process: bool,
 }
 
 /// The arguments of `show`.

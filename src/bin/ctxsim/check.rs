@@ -12,7 +12,7 @@ use ctxsim::error::Error;
 use ctxsim::report::checkup::{self, CheckUp, github, junit, sarif};
 use ctxsim::report::{FailedRuns, Report};
 
-use crate::args::FormatArg;
+use crate::args::{FormatArg, ProcessArgs};
 use crate::format::Formats;
 use crate::run::{table_width, unwritable, with_progress};
 use crate::{git, output};
@@ -51,6 +51,8 @@ pub(crate) struct CheckArgs {
     /// Accept all numbers: write the snapshots
     #[arg(long)]
     bless: bool,
+    #[command(flatten)]
+    process: ProcessArgs,
     /// Number of threads; the result is the same with any number [default: one per core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: Option<u16>,
@@ -69,6 +71,7 @@ impl CheckArgs {
             suites: vec![name.to_owned()],
             snapshots: PathBuf::from("snapshots"),
             bless: true,
+            process: ProcessArgs::default(),
             threads: None,
             format: None,
             output: None,
@@ -133,7 +136,7 @@ fn suites(catalog: &Catalog, args: &CheckArgs) -> Result<Vec<String>, Error> {
 fn report(catalog: &Catalog, name: &str, args: &CheckArgs) -> Result<(String, Report), Error> {
     let suite = catalog.suite(name)?;
     let catalog = git::with_revisions(catalog, &suite.spec.policies)?;
-    let comparison = Comparison { suite: Some(name.to_owned()), ..Comparison::default() };
+    let comparison = args.process.of(Comparison { suite: Some(name.to_owned()), ..Comparison::default() });
     let mut plan = Plan::new(&catalog, &comparison)?;
     let suite_name = plan.suite.clone().unwrap_or_default();
     // A price list of a later day moves nothing by itself.

@@ -9,7 +9,7 @@ use ctxsim::diag::Diagnostic;
 use ctxsim::error::Error;
 use ctxsim::report::contrast::{json, markdown, table};
 
-use crate::args::{DrawArgs, FormatArg, SelectArgs};
+use crate::args::{DrawArgs, FormatArg, ProcessArgs, SelectArgs};
 use crate::format::Formats;
 use crate::run::{table_width, unwritable, with_progress};
 use crate::{git, output};
@@ -56,6 +56,8 @@ pub(crate) struct CompareArgs {
     select: SelectArgs,
     #[command(flatten)]
     draw: DrawArgs,
+    #[command(flatten)]
+    process: ProcessArgs,
     /// Override a field of the inputs for this run
     #[arg(long = "set", value_name = "PATH=VALUE")]
     set: Vec<String>,
@@ -96,7 +98,7 @@ pub(crate) fn compare(catalog: &Catalog, args: &CompareArgs) -> Result<(), Error
         set: args.set.clone(),
         ..Comparison::default()
     };
-    let plan = Plan::new(&catalog, &args.select.of(comparison))?;
+    let plan = Plan::new(&catalog, &args.process.of(args.select.of(comparison)))?;
     let contrasts = with_progress(|it| plan.contrasts(&places, args.draw.threads(), it))?;
     let text = match format {
         FormatArg::Json => json::document(&contrasts).map_err(unwritable)?,
@@ -117,6 +119,14 @@ fn pairs(catalog: &Catalog, args: &CompareArgs) -> Result<Vec<[String; 2]>, Erro
         }
         let is_own = |it: &&str| matches!(catalog.find(Kind::Policy, it), Ok(Origin::File(_)));
         candidates = catalog.names(Kind::Policy).filter(is_own).map(str::to_owned).collect();
+        // A program is on disk, and not in a revision: what it did there cannot be played.
+        candidates.retain(|name| {
+            let is_process = catalog.policy(name).is_ok_and(|it| it.spec.process.is_some());
+            if is_process {
+                anstream::eprintln!("left out {name}: a program has no revisions that could be compared");
+            }
+            !is_process
+        });
         if candidates.is_empty() {
             let problem = Diagnostic::at("usage", "", "there are no policies of your own here");
             let help = "name one with `--candidate`, or list your folders in `ctxsim.toml`";

@@ -11,7 +11,7 @@ use ctxsim::explain::explain as explained;
 use ctxsim::report::explain::{json, rendered, table};
 use ctxsim::report::rows::Context;
 
-use crate::args::{FALLBACK_PROFILE, FormatArg};
+use crate::args::{FALLBACK_PROFILE, FormatArg, ProcessArgs};
 use crate::format::Formats;
 use crate::{git, output};
 
@@ -45,6 +45,8 @@ pub(crate) struct ExplainArgs {
     /// Override a field of the inputs, as in `params.trigger.tokens=20000`
     #[arg(long = "set", value_name = "PATH=VALUE")]
     pub(crate) set: Vec<String>,
+    #[command(flatten)]
+    pub(crate) process: ProcessArgs,
     /// Give every item a line of its own
     #[arg(long)]
     pub(crate) details: bool,
@@ -71,7 +73,7 @@ pub(crate) fn explain(catalog: &Catalog, args: &ExplainArgs) -> Result<(), Error
         ..Comparison::default()
     };
     let catalog = &git::with_revisions(catalog, &comparison.policies)?;
-    let plan = Plan::new(catalog, &comparison)?;
+    let plan = Plan::new(catalog, &args.process.of(comparison))?;
     let mut loads = Vec::new();
     for entry in &plan.scenarios {
         loads.extend(plan.open(entry)?);

@@ -85,6 +85,7 @@ fn git(folder: &Path, args: &[&str]) -> Result<String, Error> {
     let failed = |message: String, help: &str| -> Error {
         vec![Diagnostic::at("git-failed", "", message).help(help)].into()
     };
+    #[allow(clippy::disallowed_methods, reason = "git reads revisions")]
     let output = Command::new("git").arg("-C").arg(at).args(args).output();
     let output = output.map_err(|error| failed(format!("cannot start git: {error}"), "install git"))?;
     if !output.status.success() {

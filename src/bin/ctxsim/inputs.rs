@@ -150,23 +150,23 @@ pub(crate) fn validate(catalog: &Catalog, args: &ValidateArgs) -> Result<(), Err
         }
     };
     if args.paths.is_empty() {
-        check_all(catalog, &mut take);
+        check_all(catalog, args.allow_process, &mut take);
     }
     for path in &args.paths {
         let has_inputs = Kind::ALL.iter().any(|it| path.join(it.folder()).is_dir());
         if has_inputs {
             match Catalog::default().with_folder(path).and_then(|_| catalog.clone().with_folder(path)) {
-                Ok(catalog) => check_below(&catalog, path, &mut take),
+                Ok(catalog) => check_below(&catalog, path, args.allow_process, &mut take),
                 Err(error) => take(Err(error)),
             }
         } else if path.is_dir() {
             match input_files(path) {
                 Ok(files) if files.is_empty() => take(Err(vec![no_inputs(path)].into())),
-                Ok(files) => files.iter().for_each(|it| take(check_file(catalog, it))),
+                Ok(files) => files.iter().for_each(|it| take(check_file(catalog, it, args.allow_process))),
                 Err(error) => take(Err(error)),
             }
         } else {
-            take(check_file(catalog, path));
+            take(check_file(catalog, path, args.allow_process));
         }
     }
     if !problems.is_empty() {
@@ -186,27 +186,33 @@ fn no_inputs(folder: &Path) -> Diagnostic {
 }
 
 /// Checks everything that a catalog names.
-fn check_all(catalog: &Catalog, take: &mut impl FnMut(Result<(), Error>)) {
+fn check_all(catalog: &Catalog, starts: bool, take: &mut impl FnMut(Result<(), Error>)) {
     for kind in Kind::ALL {
         for name in catalog.names(kind) {
-            take(check::check(catalog, kind, name));
+            take(check_one(catalog, kind, name, starts));
         }
     }
 }
 
 /// Checks what a catalog names below a folder.
-fn check_below(catalog: &Catalog, folder: &Path, take: &mut impl FnMut(Result<(), Error>)) {
+fn check_below(catalog: &Catalog, folder: &Path, starts: bool, take: &mut impl FnMut(Result<(), Error>)) {
     for kind in Kind::ALL {
         for name in catalog.names(kind) {
             if catalog.find(kind, name).is_ok_and(|it| it.path().starts_with(folder)) {
-                take(check::check(catalog, kind, name));
+                take(check_one(catalog, kind, name, starts));
             }
         }
     }
 }
 
 /// Checks one file.
-fn check_file(catalog: &Catalog, path: &Path) -> Result<(), Error> {
+fn check_file(catalog: &Catalog, path: &Path, starts: bool) -> Result<(), Error> {
     let kind = kind_of(path)?;
-    check::check(catalog, kind, &path.to_string_lossy())
+    check_one(catalog, kind, &path.to_string_lossy(), starts)
+}
+
+/// Checks one input, and what its program does where it may start.
+fn check_one(catalog: &Catalog, kind: Kind, name: &str, starts: bool) -> Result<(), Error> {
+    check::check(catalog, kind, name)?;
+    if starts { check::try_out(catalog, kind, name) } else { Ok(()) }
 }

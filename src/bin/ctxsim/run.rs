@@ -42,7 +42,7 @@ pub(crate) fn run(catalog: &Catalog, args: &RunArgs) -> Result<bool, Error> {
         ..Comparison::default()
     };
     let catalog = &git::with_revisions(catalog, &named(catalog, &comparison)?)?;
-    let plan = Plan::new(catalog, &args.select.of(comparison))?;
+    let plan = Plan::new(catalog, &args.process.of(args.select.of(comparison)))?;
     let (mut holds, mut marks) = (true, String::new());
     let text = match args.rows {
         RowsArg::Runs => {
@@ -346,6 +346,7 @@ fn time_left(elapsed: Duration, done: usize, all: usize) -> String {
 }
 
 /// Shows how far long work has come, where someone may be watching.
+#[allow(clippy::disallowed_methods, reason = "someone waits")]
 pub(crate) fn with_progress<T>(work: impl FnOnce(&(dyn Fn(usize, usize) + Sync)) -> T) -> T {
     if !std::io::stderr().is_terminal() {
         return work(&|_, _| {});

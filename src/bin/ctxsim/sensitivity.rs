@@ -9,7 +9,7 @@ use ctxsim::error::Error;
 use ctxsim::measure::sensitivity::Sort;
 use ctxsim::report::sensitivity::{document, markdown, table, values};
 
-use crate::args::{DrawArgs, FormatArg};
+use crate::args::{DrawArgs, FormatArg, ProcessArgs};
 use crate::format::Formats;
 use crate::output;
 use crate::run::{table_width, unwritable, with_progress};
@@ -49,6 +49,8 @@ pub(crate) struct SensitivityArgs {
     pub(crate) profiles: Vec<String>,
     #[command(flatten)]
     pub(crate) draw: DrawArgs,
+    #[command(flatten)]
+    pub(crate) process: ProcessArgs,
     /// Override a field of the inputs for this run, as in `break_even.prune_removes_tokens=30_000`
     #[arg(long = "set", value_name = "PATH=VALUE")]
     pub(crate) set: Vec<String>,
@@ -110,7 +112,7 @@ pub(crate) fn sensitivity(catalog: &Catalog, args: &SensitivityArgs) -> Result<(
         set: args.set.clone(),
         ..Comparison::default()
     };
-    let plan = Plan::new(catalog, &comparison)?;
+    let plan = Plan::new(catalog, &args.process.of(comparison))?;
     let found = with_progress(|it| plan.sensitivity(args.draw.threads(), it))?;
     let top = args.top.and_then(|it| usize::try_from(it).ok());
     let found = found.arranged(args.sort.into(), top);

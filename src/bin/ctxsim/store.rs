@@ -14,6 +14,7 @@ use ctxsim::error::Error;
 use ctxsim::input::text::source::read_text;
 use ctxsim::memory::export::{Export, INDEX_FILE, Index};
 
+use crate::args::ProcessArgs;
 use crate::output;
 
 /// The arguments of `store`.
@@ -58,6 +59,8 @@ pub(crate) struct StoreWriteArgs {
     /// Override a field of the inputs, as in `memory.store.banks.capacity=3`
     #[arg(long = "set", value_name = "PATH=VALUE")]
     pub(crate) set: Vec<String>,
+    #[command(flatten)]
+    pub(crate) process: ProcessArgs,
     /// The folder, made if it is not there; files of the same names are replaced, and those of an earlier store removed
     #[arg(long, value_name = "DIR")]
     pub(crate) output: PathBuf,
@@ -69,6 +72,8 @@ pub(crate) struct StoreReadArgs {
     /// The folder; policies, scenarios and profiles that were given as paths are looked for from the working directory
     #[arg(value_name = "DIR")]
     pub(crate) folder: PathBuf,
+    #[command(flatten)]
+    pub(crate) process: ProcessArgs,
 }
 
 /// Writes or reads a store.
@@ -89,7 +94,7 @@ fn write(catalog: &Catalog, args: &StoreWriteArgs) -> Result<(), Error> {
         set: args.set.clone(),
         ..Comparison::default()
     };
-    let plan = Plan::new(catalog, &comparison)?;
+    let plan = Plan::new(catalog, &args.process.of(comparison))?;
     let length = match (args.length, plan.scenarios.first()) {
         (None, Some(entry)) => {
             let loads = plan.open(entry)?;
@@ -152,7 +157,7 @@ fn read(catalog: &Catalog, args: &StoreReadArgs) -> Result<(), Error> {
         set: set.clone(),
         ..Comparison::default()
     };
-    let mut after_run = Plan::new(catalog, &comparison)?.export(*length, *trial, set)?;
+    let mut after_run = Plan::new(catalog, &args.process.of(comparison))?.export(*length, *trial, set)?;
     // A run has the names of its inputs, the index what was given for them.
     after_run.index = Index { written: after_run.index.written, ..export.index.clone() };
     if let Some(difference) = difference(&export, &after_run) {

@@ -10,7 +10,7 @@ use ctxsim::diag::Diagnostic;
 use ctxsim::error::Error;
 use ctxsim::report::sweep::{Objective, Sweep, SweepHead, json, table};
 
-use crate::args::{DrawArgs, FormatArg};
+use crate::args::{DrawArgs, FormatArg, ProcessArgs};
 use crate::format::Formats;
 use crate::run::{table_width, unwritable, with_progress};
 use crate::{git, output};
@@ -75,12 +75,14 @@ pub(crate) struct GridArgs {
     pub(crate) set: Vec<String>,
     #[command(flatten)]
     pub(crate) draw: DrawArgs,
+    #[command(flatten)]
+    pub(crate) process: ProcessArgs,
 }
 
 impl GridArgs {
     /// Returns what is run: the base, then the policy that is varied.
     pub(crate) fn comparison(&self) -> Comparison {
-        Comparison {
+        self.process.of(Comparison {
             suite: self.suite.clone(),
             policies: vec![self.base.clone(), self.policy.clone()],
             scenarios: self.paths.iter().chain(&self.scenarios).cloned().collect(),
@@ -89,7 +91,7 @@ impl GridArgs {
             trials: self.draw.trials,
             set: self.set.clone(),
             ..Comparison::default()
-        }
+        })
     }
 
     /// Returns the grid; a path that begins with the policy's name is of that policy.

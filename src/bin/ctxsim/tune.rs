@@ -10,7 +10,7 @@ use ctxsim::error::Error;
 use ctxsim::input::Format;
 use ctxsim::report::verdict::MIN_EVIDENCE;
 
-use crate::args::{DrawArgs, share};
+use crate::args::{DrawArgs, ProcessArgs, share};
 use crate::output;
 use crate::run::{table_width, unwritable, with_progress};
 use crate::sweep::GridArgs;
@@ -53,6 +53,8 @@ pub(crate) struct TuneArgs {
     set: Vec<String>,
     #[command(flatten)]
     draw: DrawArgs,
+    #[command(flatten)]
+    process: ProcessArgs,
     /// Share of the needed evidence that has to be kept
     #[arg(long, value_name = "SHARE", value_parser = share, default_value_t = MIN_EVIDENCE)]
     min_evidence: f64,
@@ -83,6 +85,7 @@ pub(crate) fn tune(catalog: &Catalog, args: &TuneArgs) -> Result<(), Error> {
         suite: None,
         set: args.set.clone(),
         draw: DrawArgs { seed: None, ..args.draw },
+        process: args.process,
     };
     let grid = if args.vary.is_empty() { around(catalog, &args.policy)? } else { what.grid()? };
     let choice = (args.min_evidence, args.draw.seed.unwrap_or(0));

@@ -6,6 +6,7 @@ mod fold;
 mod layout;
 mod memory;
 mod moment;
+mod process;
 mod runner;
 mod scope;
 mod size;
@@ -45,6 +46,9 @@ pub(super) fn policy(mut file: PolicyFile, problems: &mut Problems) -> Policy {
     recovery(&mut file, problems);
     problems.within("apply", |to| apply::check(&file, to));
     file.params = resolved(&file.params);
+    if let Some(it) = &file.process {
+        process::check(&file, it, problems);
+    }
     let policy = Policy { file, stages, summariser_model: None };
     summary::summariser(&policy, problems);
     policy

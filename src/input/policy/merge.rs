@@ -24,6 +24,7 @@ impl PolicyFile {
         merged.aging = self.aging.or(merged.aging);
         merged.runner = self.runner.or(merged.runner);
         merged.code = self.code.or(merged.code);
+        merged.process = self.process.or(merged.process);
         merged.params.extend(self.params);
         merged.tables.extend(self.tables);
         merged.ladders.extend(self.ladders);

@@ -15,6 +15,8 @@ impl PolicyFile {
     pub fn params_read(&self) -> Option<IndexSet<String>> {
         let rest = Self { params: IndexMap::new(), ..self.clone() };
         let mut read = IndexSet::new();
+        // A program is given all of them.
+        read.extend(self.process.iter().flat_map(|_| self.params.keys().cloned()));
         collect(&to_tree(&rest).ok()?, &mut read);
         let mut next = 0;
         while let Some(name) = read.get_index(next).cloned() {

@@ -6,6 +6,7 @@ mod apply;
 mod fold;
 mod layout;
 pub mod memory;
+mod process;
 mod runner;
 mod size;
 mod stage;
@@ -26,6 +27,7 @@ pub use self::apply::*;
 pub use self::fold::*;
 pub use self::layout::*;
 use self::memory::Memory;
+pub use self::process::*;
 pub use self::runner::*;
 pub use self::size::*;
 pub use self::stage::*;
@@ -81,6 +83,9 @@ pub struct PolicyFile {
     /// The code that does it, where no stages do.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub code: Option<Code>,
+    /// The program that does it, where neither stages nor code do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub process: Option<ProcessFile>,
     /// How the agent gets back what it cannot see.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recovery: Option<Recovery>,
@@ -115,6 +120,7 @@ impl PolicyFile {
             layout: None,
             stages: Vec::new(),
             code: None,
+            process: None,
             recovery: None,
             memory: None,
             aging: None,

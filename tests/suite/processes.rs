@@ -1,0 +1,346 @@
+//! Policies that are programs: equal to the same policy in stages, and each failure told without an effect on other runs.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use ctxsim::catalog::Catalog;
+use ctxsim::compare::{Comparison, Plan};
+use ctxsim::input::policy::Duration;
+use tempfile::TempDir;
+
+/// What a program says when it has been told that a run begins.
+const READY: &str = r#"{"type":"ready","protocol":"ctxsim.policy/1"}"#;
+/// A small load with calls and their results.
+const LOAD: &str = "duckagent/fix_test_loop";
+
+fn root(path: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
+}
+
+fn ctxsim(folder: &Path, args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_ctxsim"))
+        .args(args)
+        .current_dir(folder)
+        .env("NO_COLOR", "1")
+        .output()
+        .unwrap()
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).unwrap()
+}
+
+/// Returns whether a program is installed; says so where it is not.
+fn has(program: &str) -> bool {
+    let is_there = Command::new(program).arg("--version").output().is_ok_and(|it| it.status.success());
+    if !is_there {
+        println!("skipped: there is no `{program}` here");
+    }
+    is_there
+}
+
+fn assert_told(name: &str, text: &str) {
+    let mut settings = insta::Settings::clone_current();
+    settings.set_snapshot_path(root("snapshots/processes"));
+    settings.set_prepend_module_to_snapshot(false);
+    settings.set_omit_expression(true);
+    settings.bind(|| insta::assert_snapshot!(name, text));
+}
+
+/// A folder of policies that are shell scripts.
+struct Scripts(TempDir);
+
+impl Scripts {
+    fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    /// Adds a policy of a script that does something with each line `$line` after the first, the `n`-th request's.
+    fn answering(&self, name: &str, each: &str) {
+        let body =
+            format!("read -r line\necho '{READY}'\nn=0\nwhile read -r line; do\n{each}\nn=$((n+1))\ndone\n");
+        self.script(name, &body, Duration(10_000));
+    }
+
+    fn script(&self, name: &str, body: &str, deadline: Duration) {
+        fs::write(self.0.path().join(format!("{name}.sh")), body).unwrap();
+        self.command(name, &["sh", &format!("{name}.sh")], deadline);
+    }
+
+    fn command(&self, name: &str, command: &[&str], deadline: Duration) {
+        let policy = format!(
+            "(name: \"{name}\", about: \"A script.\", process: (command: {command:?}, deadline: \"{deadline}\"))"
+        );
+        fs::write(self.0.path().join(format!("{name}.ron")), policy).unwrap();
+    }
+
+    /// Runs policies beside one that keeps everything, and another that follows them.
+    fn run(&self, names: &[&str], more: &[&str]) -> Output {
+        let mut args = vec!["run", "--scenario", LOAD, "--profile", "unlimited", "--policy", "identity"];
+        let files: Vec<String> = names.iter().map(|it| format!("{it}.ron")).collect();
+        files.iter().for_each(|it| args.extend(["--policy", it]));
+        args.extend(["--policy", "clear_tool_results"]);
+        args.extend(more);
+        ctxsim(self.0.path(), &args)
+    }
+}
+
+#[test]
+fn each_failure_is_told_with_its_run_and_its_reason_and_the_other_runs_finish() {
+    let scripts = Scripts::new();
+    let names = [
+        "hangs-at-the-start",
+        "hangs",
+        "crashes",
+        "closes-its-output",
+        "is-cut-off",
+        "prints",
+        "answers-another-request",
+        "names-an-unknown-entry",
+        "names-an-entry-twice",
+        "tears-a-pair",
+        "has-an-unknown-field",
+        "has-a-wrong-type",
+        "says-ready-twice",
+        "speaks-another-version",
+        "reports-an-error",
+        "answers-without-end",
+        "is-missing",
+        "is-beside-the-file",
+    ];
+    // The shell is killed and its child is not: nobody waits for the pipes that this one holds.
+    scripts.script("hangs-at-the-start", "sleep 5", Duration(200));
+    scripts.script(
+        "hangs",
+        &format!("read -r line\necho '{READY}'\nread -r line\nsleep 5\n"),
+        Duration(2_000),
+    );
+    scripts.answering("crashes", "for i in $(seq 25); do echo \"note $i\" >&2; done; exit 3");
+    scripts.answering("closes-its-output", "exec 1>&-; sleep 3");
+    scripts.answering("is-cut-off", r#"printf '{"type":"view","n":0,"par'; exit 0"#);
+    scripts.answering("prints", "echo 'loading the model'");
+    scripts.answering("answers-another-request", r#"echo '{"type":"same","n":7}'"#);
+    scripts
+        .answering("names-an-unknown-entry", r#"echo '{"type":"view","n":'$n',"parts":[{"keep":[0,999]}]}'"#);
+    scripts.answering(
+        "names-an-entry-twice",
+        r#"echo '{"type":"view","n":'$n',"parts":[{"keep":[0,2]},{"keep":[1,2]}]}'"#,
+    );
+    scripts.answering(
+        "tears-a-pair",
+        r#"if [ $n = 0 ]; then echo '{"type":"same","n":0}'
+        else call=${line#*'"kind":"tool_call"'}; result=${line##*'"kind":"tool_result"'}; result=${result#*'"call":'}
+        echo '{"type":"view","n":'$n',"parts":[{"keep":[0,'${result%%,*}']}]}'; fi"#,
+    );
+    scripts.answering("has-an-unknown-field", r#"echo '{"type":"same","n":'$n',"why":"lazy"}'"#);
+    scripts.answering(
+        "has-a-wrong-type",
+        r#"echo '{"type":"view","n":'$n',"parts":[{"keep":[0,2]},{"insert":{"kind":"note","text":"x"}}]}'"#,
+    );
+    scripts.answering("says-ready-twice", &format!("echo '{READY}'"));
+    scripts.script(
+        "speaks-another-version",
+        r#"echo '{"type":"ready","protocol":"ctxsim.policy/2"}'; cat >&2"#,
+        Duration(10_000),
+    );
+    scripts
+        .answering("reports-an-error", r#"echo '{"type":"error","n":'$n',"message":"no model is loaded"}'"#);
+    scripts.answering("answers-without-end", "head -c 80000000 /dev/zero | tr '\\0' x");
+    scripts.command("is-missing", &["no-such-program-anywhere"], Duration(10_000));
+    scripts.command("is-beside-the-file", &["is-missing.ron"], Duration(10_000));
+
+    let output = scripts.run(&names, &["--allow-process"]);
+    let (out, err) = (text(&output.stdout), text(&output.stderr));
+
+    assert_eq!(output.status.code(), Some(1), "{err}");
+    assert_told("failures", &err);
+    for name in names {
+        assert!(err.contains(&format!("{name} failed on {LOAD} under unlimited")), "{name}: {err}");
+    }
+    assert!(out.contains("\nidentity ") && out.contains("\nclear_tool_results "), "{out}");
+}
+
+#[test]
+fn a_program_that_answers_without_reading_holds_up_nobody() {
+    let scripts = Scripts::new();
+    let answers: String = (0..200).map(|n| format!("echo '{{\"type\":\"same\",\"n\":{n}}}'\n")).collect();
+    scripts.script("never-reads", &format!("echo '{READY}'\n{answers}"), Duration(10_000));
+
+    // In the second its harness takes entries out, so that `same` means less than it meant.
+    let codex = root("tests/data/recorded/codex-rollout.jsonl").display().to_string();
+    for load in ["recorded/claude-code", &codex] {
+        let on = ["--allow-process", "--rows", "requests", "--format", "jsonl", load];
+        let output = scripts.run(&["never-reads"], &on);
+
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        let rows = text(&output.stdout);
+        let of = |name: &str| {
+            let (policy, load) = (format!("\"policy\":\"{name}\","), format!("\"scenario\":\"{LOAD}\""));
+            let mine = rows.lines().filter(|it| it.contains(&policy) && !it.contains(&load));
+            mine.map(|it| it.replace(&policy, "")).collect::<Vec<_>>()
+        };
+        assert!(of("never-reads").len() > 2);
+        assert_eq!(of("never-reads"), of("identity"));
+    }
+}
+
+#[test]
+fn a_program_that_differs_from_itself_is_told_by_its_first_request_that_does() {
+    let scripts = Scripts::new();
+    scripts.answering(
+        "follows-its-seed",
+        r#"if [ $n = 2 ]; then
+        echo '{"type":"view","n":2,"parts":[{"insert":{"kind":"user","text":"seed '$PYTHONHASHSEED'"}},{"keep":[3,7]}]}'
+        else echo '{"type":"same","n":'$n'}'; fi"#,
+    );
+
+    let once = scripts.run(&["follows-its-seed"], &["--allow-process"]);
+    let twice = scripts.run(&["follows-its-seed"], &["--allow-process", "--play-twice"]);
+
+    assert!(once.status.success(), "{}", text(&once.stderr));
+    assert_eq!(twice.status.code(), Some(1));
+    assert_told("differs", &text(&twice.stderr));
+}
+
+#[test]
+fn no_program_starts_unless_that_is_allowed() {
+    let scripts = Scripts::new();
+    scripts.script("leaves-a-mark", "touch mark", Duration(10_000));
+    let suite = "(name: \"mine\", about: \"A suite.\", policies: [\"leaves-a-mark.ron\"], scenarios: [\"duckagent/fix_test_loop\"], profiles: [\"unlimited\"])";
+    fs::write(scripts.0.path().join("mine.ron"), suite).unwrap();
+    let on = ["--scenario", LOAD, "--profile", "unlimited"];
+    let policy = ["--policy", "leaves-a-mark.ron"];
+    let refused = |args: &[&str]| {
+        let output = ctxsim(scripts.0.path(), args);
+        let told = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{args:?}: {told}");
+        assert!(told.contains("`leaves-a-mark` starts a program: `sh leaves-a-mark.sh`"), "{told}");
+        assert!(told.contains("= help: add `--allow-process`"), "{told}");
+    };
+
+    refused(&[&["run"], &policy[..], &on].concat());
+    refused(&["run", "--suite", "mine.ron"]);
+    refused(&["check", "--suite", "mine.ron"]);
+    refused(&[&["compare", "--base", "identity", "--candidate", "leaves-a-mark.ron"], &on[..]].concat());
+    refused(&[&["explain", "--request", "1"], &policy[..], &on].concat());
+    refused(&[&["sweep", "--vary", "recovery.naive_reread.limit=1,2"], &policy[..], &on].concat());
+    refused(&[&["sensitivity"], &policy[..], &on].concat());
+    let validated = ctxsim(scripts.0.path(), &["validate", "leaves-a-mark.ron"]);
+    assert!(validated.status.success(), "{}", text(&validated.stderr));
+
+    assert!(!scripts.0.path().join("mark").exists());
+}
+
+#[test]
+fn a_program_of_another_revision_is_refused() {
+    let scripts = Scripts::new();
+    scripts.answering("mine", r#"echo '{"type":"same","n":'$n'}'"#);
+    let git = |args: &[&str]| {
+        let who = ["-c", "user.name=t", "-c", "user.email=t@example.org", "-c", "init.defaultBranch=main"];
+        let output = Command::new("git").args(who).args(args).current_dir(scripts.0.path()).output().unwrap();
+        assert!(output.status.success(), "{}", text(&output.stderr));
+    };
+    git(&["init", "-q"]);
+    git(&["add", "."]);
+    git(&["commit", "-qm", "One"]);
+
+    let args =
+        ["compare", "--base", "rev:main", "--candidate", "mine.ron", "--scenario", LOAD, "--allow-process"];
+    let output = ctxsim(scripts.0.path(), &args);
+
+    assert_eq!(output.status.code(), Some(2));
+    assert_told("revision", &text(&output.stderr));
+}
+
+#[test]
+fn validation_tries_out_the_program_where_it_may_start() {
+    let scripts = Scripts::new();
+    let same = r#"echo '{"type":"same","n":'$n'}'"#;
+    scripts.answering("is-fine", same);
+    scripts.answering("lies", r#"echo '{"type":"same","n":4}'"#);
+    let body = format!(
+        "read -r line\necho '{READY}'\nn=0\nwhile :; do\nif read -r line; then {same}; else sleep 1; fi\nn=$((n+1))\ndone"
+    );
+    scripts.script("never-ends", &body, Duration(10_000));
+    let validated = |name: &str| ctxsim(scripts.0.path(), &["validate", "--allow-process", name]);
+
+    assert_eq!(text(&validated("is-fine.ron").stdout), "1 input is fine\n");
+    for (name, told) in [("lies.ron", "validated-lies"), ("never-ends.ron", "validated-never-ends")] {
+        let output = validated(name);
+        assert_eq!(output.status.code(), Some(2), "{name}");
+        assert_told(told, &text(&output.stderr));
+    }
+}
+
+#[test]
+fn the_example_in_python_equals_its_twin_in_every_row() {
+    if has("python3") {
+        equals_its_twin("clear_old_results_python");
+    }
+}
+
+#[test]
+fn the_example_in_javascript_equals_its_twin_in_every_row() {
+    if has("node") {
+        equals_its_twin("clear_old_results_node");
+    }
+}
+
+/// Holds the rows of an example against those of the policy in stages, on recorded sessions.
+fn equals_its_twin(name: &str) {
+    let twin = "clear_old_results";
+    let small = ["--set", "*.params.above.tokens=100", "--set", "*.params.keep.count=0"];
+    let loads: [(&str, &[&str]); 4] = [
+        ("recorded/claude-code", &[]),
+        ("tests/data/recorded/pi-session.jsonl", &[]),
+        ("tests/data/recorded/codex-rollout.jsonl", &[]),
+        ("tests/data/recorded/codex-rollout.jsonl", &small),
+    ];
+    let mut n_changed = 0;
+    for (load, more) in loads {
+        let [file, twin_file] = [name, twin].map(|it| format!("examples/policies/{it}.ron"));
+        let policies = ["--policy", "identity", "--policy", &twin_file, "--policy", &file];
+        let on = ["--profile", "anthropic/claude-opus-4.5", "--rows", "requests", "--play-twice", load];
+        let args = [&["run", "--allow-process"][..], &policies, &on, more].concat();
+        let output = ctxsim(&root(""), &args);
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        let rows = text(&output.stdout);
+        let of = |name: &str| -> Vec<String> {
+            let start = format!("{{\"policy\":\"{name}\",");
+            rows.lines().filter_map(|it| it.strip_prefix(&start)).map(str::to_owned).collect()
+        };
+        let rows = of(name);
+        assert!(!rows.is_empty());
+        assert_eq!(rows, of(twin), "{load}");
+        n_changed += rows.iter().zip(of("identity")).filter(|(mine, other)| *mine != other).count();
+    }
+    assert!(n_changed > 60, "{n_changed}");
+}
+
+#[test]
+fn the_helpers_that_users_copy_are_short() {
+    for helper in ["ctxsim_policy.py", "ctxsim_policy.mjs"] {
+        let text = fs::read_to_string(root("examples/policies").join(helper)).unwrap();
+        assert!(text.lines().count() <= 120, "{helper}");
+    }
+}
+
+#[test]
+fn a_plan_of_the_library_starts_programs_only_where_it_is_told_to() {
+    let scripts = Scripts::new();
+    scripts.answering("mine", r#"echo '{"type":"same","n":'$n'}'"#);
+    let comparison = Comparison {
+        policies: vec!["identity".into(), scripts.0.path().join("mine.ron").display().to_string()],
+        scenarios: vec![LOAD.into()],
+        profiles: vec!["unlimited".into()],
+        ..Comparison::default()
+    };
+    let catalog = Catalog::bundled();
+
+    assert!(Plan::new(&catalog, &comparison).unwrap_err().to_string().contains("process-not-allowed"));
+    let allowed = Comparison { allow_process: true, ..comparison };
+    let report = Plan::new(&catalog, &allowed).unwrap().report(None, &|_, _| {}).unwrap();
+    assert_eq!(report.failures, []);
+    assert_eq!(report.runs[0].tally.sums, report.runs[1].tally.sums);
+}
