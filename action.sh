@@ -1,5 +1,5 @@
 #!/bin/sh
-# What the action does in a checked-out repository: check, annotations, and the summary. Ends as `ctxsim check` does.
+# Runs the action in a checked-out repository: check, annotations, summary. Exits with the code of `ctxsim check`.
 set -u
 ctxsim="${CTXSIM:-ctxsim}"
 summary="${GITHUB_STEP_SUMMARY:-/dev/stdout}"
@@ -9,7 +9,7 @@ part="$(mktemp)"
 code=$?
 cat "$part" >> "$summary"
 
-# What the pull request changes is told even where a check fails.
+# The summary shows what the pull request changes even if a check fails.
 if [ -n "${CTXSIM_BASE:-}" ]; then
     if "$ctxsim" compare --base "rev:$CTXSIM_BASE" --format github --output "$part"; then
         cat "$part" >> "$summary"

@@ -1,4 +1,4 @@
-//! A provider's cache in code: it keeps the prompts of the last three requests, whole, and forgets them after a minute.
+//! A provider's cache in code: it keeps the whole prompts of the last three requests and drops them after a minute.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -8,7 +8,7 @@ use ctxsim::{BoxError, CacheRequest, CacheRule, CacheRules, CacheUse, Catalog, C
 const KEPT: usize = 3;
 const TTL_MS: i64 = 60_000;
 
-/// The prefixes of a prompt that was sent, and when.
+/// The prefixes of a sent prompt, and when it was sent.
 struct Sent {
     at_ms: i64,
     digests: Vec<u128>,

@@ -1,4 +1,4 @@
-//! A scenario and a profile built in code: no file is read.
+//! A scenario and a profile built in code, without reading files.
 
 use std::time::Duration;
 

@@ -2,12 +2,12 @@
 
 use ctxsim::{BoxError, Code, Comparison, Cx, Entry, ItemId, Kind, ModelCall, Part, Scenario, View};
 
-/// A message of this agent; a summary stands for many entries.
+/// A message of this agent; a summary replaces many entries.
 #[derive(Default)]
 struct Messages(Vec<(Vec<ItemId>, Kind, u32)>);
 
 impl Messages {
-    /// What the agent ships: a long history becomes a summary of 800 tokens, up to a reply among the last twenty messages.
+    /// The shipped code: a long history becomes a summary of 800 tokens, up to a reply among the last twenty messages.
     fn compact(&mut self, limit: u32) {
         let replies = |at: &usize| self.0[*at].1 != Kind::ToolResult && self.0[at - 1].1 == Kind::ToolResult;
         let cut = (self.0.len().saturating_sub(20).max(1)..self.0.len()).find(replies);

@@ -1,4 +1,4 @@
-//! Compares two policies on a recorded session; the README's example.
+//! Compares two policies on a recorded session: the example in the README.
 
 use ctxsim::{Comparison, Run};
 

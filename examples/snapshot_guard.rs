@@ -1,8 +1,8 @@
-//! An agent crate that guards its own code: the test fails when a change of the code moves a prompt, a cache hit or a cent.
+//! An agent crate that guards its own code: the test fails if a code change alters a prompt, a cache hit or the cost.
 
 use ctxsim::{BoxError, Cx, Entry, Part};
 
-/// What the agent ships: results beyond the first 2,000 tokens of a request's old half become placeholders.
+/// The shipped code: results beyond the first 2,000 tokens of a request's old half become placeholders.
 fn clear_old(_: &Cx<'_>, history: &[Entry<'_>]) -> Result<Vec<Part>, BoxError> {
     let is_old =
         |it: &Entry<'_>| it.call.is_some() && it.tokens > 2_000 && it.id.0 + 40 < history.len() as u32;

@@ -1,10 +1,10 @@
-//! Rows streamed into the caller's own structures: no report is made, and a run ends when its sink has seen enough.
+//! Streams rows into the caller's own structures, without a report. A run ends when its sink has seen enough.
 
 use std::ops::ControlFlow;
 
 use ctxsim::{Comparison, RequestRow, Role, RunId, Sink};
 
-/// How much is written to the cache up to the first prompt of 60,000 tokens.
+/// Tokens written to the cache up to the first prompt of 60,000 tokens.
 struct Writes {
     run: RunId,
     tokens: u64,

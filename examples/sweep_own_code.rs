@@ -1,8 +1,8 @@
-//! A parameter of the agent's own code, swept on all cores.
+//! Sweeps a parameter of the agent's own code on all cores.
 
 use ctxsim::{BoxError, Code, Comparison, Cx, Entry, Part, View};
 
-/// Keeps so many of the newest tool results; older ones become placeholders.
+/// Keeps a number of the newest tool results; older ones become placeholders.
 struct KeepNewest(usize);
 
 impl View for KeepNewest {

@@ -63,15 +63,15 @@ fn of_cell(name: &str, cell: &Cell, forecast: &[Played], mechanics: &[Played]) -
     let mut rows = vec![row(&[
         "strategy",
         "cost, %",
-        "± seeds",
-        "forecast",
-        "with its replies",
+        "± seeds, points",
+        "forecast, %",
+        "with its replies, %",
         "hit, %",
-        "ours",
-        "longest prompt",
-        "ours",
+        "ours, %",
+        "longest prompt, tokens",
+        "ours, tokens",
         "facts left",
-        "ours",
+        "ours, facts",
     ])];
     for (nth, strategy) in SCORED.iter().enumerate() {
         let it = &cell.strategies[*strategy];
