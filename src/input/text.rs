@@ -4,6 +4,7 @@ pub mod decode;
 pub mod duration;
 mod fault;
 mod node;
+mod once;
 pub mod place;
 mod repair;
 #[cfg(feature = "cli")]

@@ -117,7 +117,7 @@ fn assert_agree(
 fn the_engine_agrees_with_a_naive_simulator() {
     let policy = (policy(), layout(), memory());
     let policy = policy.prop_map(|(spec, layout, memory)| PolicyFile { layout, memory, ..spec });
-    hold(8, (eventful_trace(), policy, limits(), rules()), |(plan, spec, limits, rules)| {
+    hold(2, (eventful_trace(), policy, limits(), rules()), |(plan, spec, limits, rules)| {
         let (policy, timeline) = (Policy::new(&spec).unwrap(), plan.build());
         let run = play(&timeline, &policy, &limits, &rules);
         let naive = oracle::simulate(&timeline, &policy, &limits, &rules);
@@ -147,7 +147,7 @@ fn the_engine_agrees_with_a_naive_simulator_where_needs_are_drawn() {
     });
     let drawn = (refetch(), 0_u64..50);
     hold(
-        8,
+        2,
         (timeline(), policy, limits(), rules(), drawn),
         |(plan, spec, limits, rules, (refetch, seed))| {
             let (policy, timeline) = (Policy::new(&spec).unwrap(), Timeline { refetch, ..plan.build() });
@@ -239,7 +239,7 @@ fn unrecovered(timeline: &Timeline, policy: &Policy, rules: &CacheRules) -> Rows
 
 #[test]
 fn clairvoyant_meets_what_identity_meets_with_no_larger_a_prompt() {
-    hold(4, (timeline(), rules()), |(plan, rules)| {
+    hold(2, (timeline(), rules()), |(plan, rules)| {
         let timeline = plan.build();
         let (all, some) =
             (unrecovered(&timeline, &identity(), &rules), unrecovered(&timeline, &clairvoyant(), &rules));

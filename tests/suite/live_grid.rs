@@ -94,12 +94,11 @@ const SEEDS: u64 = 20;
 ///
 /// How replies spread is not in the records. Each is drawn evenly between nothing and twice the mean, but for the first two, which
 /// were long in every run.
-fn scenario(name: &str, cell: &Cell, output_tokens: Option<f64>, seed: u64) -> ScenarioFile {
+fn scenario(own: &ScenarioFile, cell: &Cell, output_tokens: Option<f64>, seed: u64) -> ScenarioFile {
     const OF_CALLS: f64 = 6.0 * 18.0;
     const OF_FIRST: f64 = 700.0;
-    let mut spec = Catalog::bundled().scenario(&format!("live_grid/{name}")).unwrap().spec;
-    spec.seed = seed;
-    let Load::Generate(load) = &mut spec.load else { panic!("{name} is no pattern") };
+    let mut spec = ScenarioFile { seed, ..own.clone() };
+    let Load::Generate(load) = &mut spec.load else { panic!("{} is no pattern", own.name) };
     let others = cell.turns as f64 - 2.0;
     let mean = output_tokens.map(|it| ((it - OF_CALLS - 2.0 * OF_FIRST) / others).max(0.0));
     for turn in load.patterns.iter_mut().skip(2) {
@@ -141,11 +140,11 @@ fn policy(strategy: &str, scenario: &ScenarioFile) -> Policy {
     Policy::new(&spec).unwrap_or_else(|it| panic!("{it:#?}"))
 }
 
-fn rows(strategy: &str, spec: &ScenarioFile, profile: &Profile) -> Rows {
+fn rows(policy: &Policy, spec: &ScenarioFile, profile: &Profile) -> Rows {
     let timeline = load(&Scenario::new(spec).unwrap(), |path, _| panic!("{path} is recorded")).unwrap();
     let mut rows = Rows::default();
-    let outcome = simulate(&timeline, &policy(strategy, spec), &profile.limits, &profile.cache, &mut rows);
-    assert_eq!(outcome.failure, None, "{strategy}");
+    let outcome = simulate(&timeline, policy, &profile.limits, &profile.cache, &mut rows);
+    assert_eq!(outcome.failure, None, "{}", policy.name);
     rows
 }
 
@@ -155,9 +154,11 @@ fn play(name: &str, cell: &Cell, strategy: &str, knows: Knows) -> Played {
     let profile = Catalog::bundled().profile(&format!("live_grid/{model}")).unwrap();
     let profile = Profile::new(&profile.spec).unwrap();
     let replies = (knows == Knows::Mechanics).then(|| cell.strategies[strategy].output_tokens);
+    let own = Catalog::bundled().scenario(&format!("live_grid/{name}")).unwrap().spec;
+    let policy = policy(strategy, &own);
     let mut sum = Played { facts_left: [f64::MAX, 0.0], ..Played::default() };
     for seed in 0..SEEDS {
-        let it = play_once(strategy, scenario(name, cell, replies, seed), &profile, knows);
+        let it = play_once(&policy, scenario(&own, cell, replies, seed), &profile, knows);
         sum.cost_usd += it.cost_usd / SEEDS as f64;
         sum.hit_percent += it.hit_percent / SEEDS as f64;
         sum.final_prompt += it.final_prompt / SEEDS as f64;
@@ -169,8 +170,8 @@ fn play(name: &str, cell: &Cell, strategy: &str, knows: Knows) -> Played {
 }
 
 /// Plays a strategy on one draw of the replies; a forecast says nothing of facts and of the prompts of questions.
-fn play_once(strategy: &str, spec: ScenarioFile, profile: &Profile, knows: Knows) -> Played {
-    let conversation = rows(strategy, &spec, profile);
+fn play_once(policy: &Policy, spec: ScenarioFile, profile: &Profile, knows: Knows) -> Played {
+    let conversation = rows(policy, &spec, profile);
     let usd = |it| price::request(it, &profile.prices).unwrap().0 as f64 / 1e12;
     let read: u64 = conversation.requests.iter().map(|it| it.usage.read).sum();
     let cost_usd = conversation.requests.iter().map(usd).sum();
@@ -178,8 +179,8 @@ fn play_once(strategy: &str, spec: ScenarioFile, profile: &Profile, knows: Knows
     if knows == Knows::Forecast {
         return Played { cost_usd, hit_percent, ..Played::default() };
     }
-    let asked = prompts(&rows(strategy, &asking(spec.clone()), profile));
-    let repeated = rows(strategy, &repeating(spec), profile);
+    let asked = prompts(&rows(policy, &asking(spec.clone()), profile));
+    let repeated = rows(policy, &repeating(spec), profile);
     Played {
         cost_usd,
         hit_percent,

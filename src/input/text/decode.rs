@@ -3,8 +3,10 @@
 use std::path::Path;
 
 use ron::extensions::Extensions;
-use serde::{Serialize, de::DeserializeOwned};
+use serde::Serialize;
+use serde::de::{DeserializeOwned, DeserializeSeed};
 
+use super::once::{self, Fault, Grow, Grown, Hint, Said, Shape, Sink, Source};
 use super::{node, repair};
 use crate::diag::Diagnostic;
 
@@ -45,15 +47,15 @@ pub(super) fn ron_options() -> ron::Options {
 /// Everything that does not fit, each with its place in the text; the file's name is the caller's to add.
 pub fn decode<T: DeserializeOwned>(text: &str, format: Format) -> Result<T, Vec<Diagnostic>> {
     let decoded = match format {
-        Format::Ron => ron_options().from_str(text).ok(),
-        Format::Toml => toml::from_str(text).ok(),
+        Format::Ron => once::read(|grow| read_ron(text, grow)).ok().flatten(),
+        Format::Toml => once::read(|grow| read_toml(text, grow)).ok().flatten(),
     };
     let mut problems = if format == Format::Ron { repair::duplicates(text) } else { Vec::new() };
     match decoded {
         Some(spec) if problems.is_empty() => Ok(spec),
         Some(_) => Err(problems),
         None => {
-            let more = repair::problems::<T>(text, format);
+            let more = repair::problems(text, format, Shape::of::<T>());
             problems
                 .extend(more.into_iter().filter(|it| format == Format::Toml || it.code != "duplicate-key"));
             problems.sort_by_key(|it| it.place.span.as_ref().map(|it| it.start));
@@ -62,28 +64,49 @@ pub fn decode<T: DeserializeOwned>(text: &str, format: Format) -> Result<T, Vec<
     }
 }
 
+/// Reads a RON text.
+pub(super) fn read_ron<'de>(text: &'de str, grow: &mut Grow<'_, 'de>) -> ron::error::SpannedResult<()> {
+    ron_options().from_str_seed(text, Grown(grow))
+}
+
+/// Reads a TOML text.
+fn read_toml<'de>(text: &'de str, grow: &mut Grow<'_, 'de>) -> Result<(), toml::de::Error> {
+    Grown(grow).deserialize(toml::de::Deserializer::parse(text)?)
+}
+
 /// Writes an input as text that reads back as the same.
 ///
 /// # Errors
 /// A value that the format cannot hold.
 pub fn encode<T: Serialize>(spec: &T, format: Format) -> Result<String, Box<Diagnostic>> {
+    let said = said(spec)?;
     match format {
-        Format::Toml => toml::to_string_pretty(spec).map_err(|error| syntax(error.to_string())),
+        Format::Toml => toml::to_string_pretty(&said).map_err(|error| syntax(error.to_string())),
         Format::Ron => {
             let pretty = ron::ser::PrettyConfig::new().depth_limit(4).compact_arrays(false);
-            let text = ron_options().to_string_pretty(spec, pretty);
+            let text = ron_options().to_string_pretty(&said, pretty);
             text.map(|it| it + "\n").map_err(|error| syntax(error.to_string()))
         }
     }
 }
 
+/// Returns what an input says of itself.
+fn said<T: Serialize>(spec: &T) -> Result<Said, Box<Diagnostic>> {
+    Said::by(spec).map_err(|error| syntax(error.to_string()))
+}
+
 /// Returns the fields that an input has at its top.
 #[must_use]
 pub fn fields<T: DeserializeOwned>() -> &'static [&'static str] {
-    let mut fields: &'static [&'static str] = &[];
-    // The answer is never an input: the deserializer notes what it is asked for and refuses.
-    let _refused = T::deserialize(Asked { fields: &mut fields });
-    fields
+    fields_of(Shape::of::<T>())
+}
+
+/// Returns the fields that an input of a shape has at its top.
+pub(super) fn fields_of(shape: Shape) -> &'static [&'static str] {
+    let mut asked = Asked::default();
+    // The answer is never an input: the source notes what it is asked for and refuses.
+    let _refused = shape.try_read(&mut asked);
+    asked.fields
 }
 
 /// Returns the keys that a text has at its top.
@@ -97,30 +120,17 @@ pub fn keys(text: &str, format: Format) -> Vec<String> {
 }
 
 /// Notes which fields it is asked for.
-struct Asked<'a> {
-    fields: &'a mut &'static [&'static str],
+#[derive(Default)]
+struct Asked {
+    fields: &'static [&'static str],
 }
 
-impl<'de> serde::Deserializer<'de> for Asked<'_> {
-    type Error = serde::de::value::Error;
-
-    fn deserialize_any<V: serde::de::Visitor<'de>>(self, _: V) -> Result<V::Value, Self::Error> {
+impl Source<'_> for Asked {
+    fn read(&mut self, hint: Hint, _: &mut dyn Sink<'_>) -> Result<(), Fault> {
+        if let Hint::Struct(_, fields) = hint {
+            self.fields = fields;
+        }
         Err(serde::de::Error::custom("only asked"))
-    }
-
-    fn deserialize_struct<V: serde::de::Visitor<'de>>(
-        self,
-        _: &'static str,
-        fields: &'static [&'static str],
-        _: V,
-    ) -> Result<V::Value, Self::Error> {
-        *self.fields = fields;
-        Err(serde::de::Error::custom("only asked"))
-    }
-
-    serde::forward_to_deserialize_any! {
-        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf option unit unit_struct
-        newtype_struct seq tuple tuple_struct map enum identifier ignored_any
     }
 }
 
@@ -129,7 +139,7 @@ impl<'de> serde::Deserializer<'de> for Asked<'_> {
 /// # Errors
 /// A value that TOML cannot hold.
 pub fn to_tree<T: Serialize>(spec: &T) -> Result<Tree, Box<Diagnostic>> {
-    Tree::try_from(spec).map_err(|error| syntax(error.to_string()))
+    Tree::try_from(said(spec)?).map_err(|error| syntax(error.to_string()))
 }
 
 /// Reads an input from a tree.
@@ -137,7 +147,9 @@ pub fn to_tree<T: Serialize>(spec: &T) -> Result<Tree, Box<Diagnostic>> {
 /// # Errors
 /// The first thing that does not fit; a tree has no places.
 pub fn from_tree<T: DeserializeOwned>(tree: Tree) -> Result<T, Box<Diagnostic>> {
-    tree.try_into().map_err(|error: toml::de::Error| syntax(error.message().to_owned()))
+    let read = once::read(|grow| Grown(grow).deserialize(tree));
+    let value = read.map_err(|error: toml::de::Error| syntax(error.message().to_owned()))?;
+    value.ok_or_else(|| syntax("there is nothing in it".to_owned()))
 }
 
 /// Reads one value as TOML writes it; text that is no TOML value is taken as a string.

@@ -11,8 +11,8 @@ use std::ops::Range;
 use super::decode::Format;
 use super::fault::{self, Fault};
 use super::node::{Node, of_ron, of_toml};
+use super::once::Shape;
 use crate::diag::{Diagnostic, Place, nearest};
-use serde::de::DeserializeOwned;
 
 /// No more problems of one text are told.
 const PROBLEMS_MAX: usize = 64;
@@ -24,15 +24,15 @@ const WORD_MAX: usize = 40;
 const ATTEMPTS_MAX: usize = 512;
 
 /// Returns everything that keeps a text from being an input; at least one thing for a text that is none.
-pub(super) fn problems<T: DeserializeOwned>(text: &str, format: Format) -> Vec<Diagnostic> {
+pub(super) fn problems(text: &str, format: Format, shape: Shape) -> Vec<Diagnostic> {
     let whole = match format {
         Format::Ron => of_ron(text),
         Format::Toml => of_toml(::toml::de::DeTable::parse_recoverable(text).0.get_ref()),
     };
-    let mut found = Found { text, format, whole, list: Vec::new(), damage: Vec::new() };
+    let mut found = Found { text, format, shape, whole, list: Vec::new(), damage: Vec::new() };
     match format {
-        Format::Ron => found.in_ron::<T>(),
-        Format::Toml => found.in_toml::<T>(),
+        Format::Ron => found.in_ron(),
+        Format::Toml => found.in_toml(),
     }
     found.list
 }
@@ -65,6 +65,8 @@ pub(super) fn duplicates(text: &str) -> Vec<Diagnostic> {
 struct Found<'a> {
     text: &'a str,
     format: Format,
+    /// What the text should be.
+    shape: Shape,
     /// The text before anything is taken out.
     whole: Node,
     list: Vec<Diagnostic>,
@@ -74,14 +76,14 @@ struct Found<'a> {
 
 impl Found<'_> {
     /// Reports a fault unless it only follows from what was taken out; returns the entry to take out next.
-    fn take<T: DeserializeOwned>(&mut self, root: &Node, fault: &Fault) -> Option<Vec<usize>> {
+    fn take(&mut self, root: &Node, fault: &Fault) -> Option<Vec<usize>> {
         let way = match fault {
             // TOML gives what the document itself lacks no place.
             Fault { missing: Some(_), span, .. } if *span == (0..0) => Vec::new(),
             Fault { code: "unknown-field", span, .. } => root.way_to_key(span.start),
             Fault { span, .. } => root.way_to(span.start),
         };
-        let fault = &told_by_schema::<T>(root, &way, fault);
+        let fault = &told_by_schema(self.shape, root, &way, fault);
         let node = root.at(&way).map_or(root, |it| &it.value);
         let harmed = self.damage.iter().filter(|(span, _)| *span == node.span);
         let harmed: Vec<Option<String>> = harmed.map(|(_, key)| key.clone()).collect();
@@ -89,7 +91,7 @@ impl Found<'_> {
         match &fault.missing {
             Some(first) => {
                 for field in
-                    required::missing::<T>(root, &way, first).iter().filter(|it| !is_harmed(&it.name))
+                    required::missing(self.shape, root, &way, first).iter().filter(|it| !is_harmed(&it.name))
                 {
                     let span = fault.span.clone();
                     let fault = fault::missing_field(&field.name, field.about.as_deref());
@@ -145,13 +147,13 @@ impl Found<'_> {
 }
 
 /// Returns a fault with what the parser does not know of its place.
-fn told_by_schema<T: DeserializeOwned>(root: &Node, way: &[usize], fault: &Fault) -> Fault {
+fn told_by_schema(shape: Shape, root: &Node, way: &[usize], fault: &Fault) -> Fault {
     let mut fault = fault.clone();
-    if let (Some(number), Some(kind)) = (&fault.number, required::number::<T>(root, way)) {
+    if let (Some(number), Some(kind)) = (&fault.number, required::number(shape, root, way)) {
         fault.help = fault::out_of_range(number, &kind).help;
     }
     if fault.is_of_several {
-        let known = required::variants::<T>(root, way);
+        let known = required::variants(shape, root, way);
         let known: Vec<&str> = known.iter().map(String::as_str).collect();
         let entries = root.at(way).map_or(&root.entries, |it| &it.value.entries);
         let keys = entries.iter().filter_map(|it| Some((it.key.as_deref()?, &it.key_span)));

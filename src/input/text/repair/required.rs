@@ -1,10 +1,10 @@
 //! What else the schema of a file knows of a place: which fields are missing beside the first, how large a number may be.
 
-use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::input::text::decode::fields;
+use crate::input::text::decode::{fields, fields_of};
 use crate::input::text::node::Node;
+use crate::input::text::once::Shape;
 use crate::input::{PolicyFile, ProfileFile, ScenarioFile, SuiteFile};
 
 const POLICY: &str = include_str!("../../../../schema/policy.json");
@@ -20,8 +20,8 @@ pub(super) struct Required {
 }
 
 /// Returns the fields that the struct at the end of a way must have and has not; `first` alone where the schema does not know it.
-pub(super) fn missing<T: DeserializeOwned>(root: &Node, way: &[usize], first: &str) -> Vec<Required> {
-    let Some(document) = schema_of::<T>() else { return alone(first) };
+pub(super) fn missing(shape: Shape, root: &Node, way: &[usize], first: &str) -> Vec<Required> {
+    let Some(document) = schema_of(shape) else { return alone(first) };
     let document = Document { root: &document };
     let Some((schemas, node)) = document.walk(root, way) else { return alone(first) };
     let holders = document.inside(&schemas, node);
@@ -40,8 +40,8 @@ pub(super) fn missing<T: DeserializeOwned>(root: &Node, way: &[usize], first: &s
 }
 
 /// Returns what schemas call the kind of number at the end of a way.
-pub(super) fn number<T: DeserializeOwned>(root: &Node, way: &[usize]) -> Option<String> {
-    let document = schema_of::<T>()?;
+pub(super) fn number(shape: Shape, root: &Node, way: &[usize]) -> Option<String> {
+    let document = schema_of(shape)?;
     let document = Document { root: &document };
     let (schemas, _) = document.walk(root, way)?;
     let formats = schemas.iter().flat_map(|it| document.choices(it)).filter_map(|it| it["format"].as_str());
@@ -49,8 +49,8 @@ pub(super) fn number<T: DeserializeOwned>(root: &Node, way: &[usize]) -> Option<
 }
 
 /// Returns the keys of which a table at the end of a way may have one.
-pub(super) fn variants<T: DeserializeOwned>(root: &Node, way: &[usize]) -> Vec<String> {
-    let Some(document) = schema_of::<T>() else { return Vec::new() };
+pub(super) fn variants(shape: Shape, root: &Node, way: &[usize]) -> Vec<String> {
+    let Some(document) = schema_of(shape) else { return Vec::new() };
     let document = Document { root: &document };
     let schemas = document.walk(root, way).map(|(schemas, _)| schemas).unwrap_or_default();
     let choices = schemas.iter().flat_map(|it| document.choices(it));
@@ -58,14 +58,15 @@ pub(super) fn variants<T: DeserializeOwned>(root: &Node, way: &[usize]) -> Vec<S
 }
 
 /// Returns the schema of a kind of file.
-fn schema_of<T: DeserializeOwned>() -> Option<Value> {
+fn schema_of(shape: Shape) -> Option<Value> {
     let schemas = [
         (fields::<PolicyFile>(), POLICY),
         (fields::<ScenarioFile>(), SCENARIO),
         (fields::<ProfileFile>(), PROFILE),
         (fields::<SuiteFile>(), SUITE),
     ];
-    let text = schemas.into_iter().find(|(known, _)| *known == fields::<T>()).map(|(_, text)| text);
+    let wanted = fields_of(shape);
+    let text = schemas.into_iter().find(|(known, _)| *known == wanted).map(|(_, text)| text);
     text.and_then(|it| serde_json::from_str(it).ok())
 }
 

@@ -2,16 +2,16 @@
 
 use std::ops::Range;
 
-use serde::de::{DeserializeOwned, IgnoredAny};
+use serde::de::IgnoredAny;
 
 use super::{ATTEMPTS_MAX, Found, word_at};
 use crate::diag::Diagnostic;
-use crate::input::text::decode::ron_options;
+use crate::input::text::decode::{read_ron, ron_options};
 use crate::input::text::fault::{self, Fault};
 use crate::input::text::node::{Node, of_ron};
 
 impl Found<'_> {
-    pub(super) fn in_ron<T: DeserializeOwned>(&mut self) {
+    pub(super) fn in_ron(&mut self) {
         if let Err(error) = ron_options().from_str::<IgnoredAny>(self.text) {
             let (problem, span) = syntax(self.text, &error);
             self.push(problem, span);
@@ -19,10 +19,10 @@ impl Found<'_> {
         }
         let mut copy = self.text.to_owned();
         for _ in 0..ATTEMPTS_MAX {
-            let Err(error) = ron_options().from_str::<T>(&copy) else { return };
+            let Err(error) = read_ron(&copy, &mut |it| self.shape.try_read(it)) else { return };
             let root = of_ron(&copy);
             let fault = ron_fault(&copy, &root, &error);
-            let Some(way) = self.take::<T>(&root, &fault) else { return };
+            let Some(way) = self.take(&root, &fault) else { return };
             let Some(entry) = root.at(&way) else { return };
             blank(&mut copy, entry.span.clone());
         }

@@ -1,6 +1,6 @@
 //! The TOML half: the first syntax error, or else every entry that does not fit.
 
-use serde::de::DeserializeOwned;
+use serde::de::DeserializeSeed;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue, Deserializer};
 
@@ -9,9 +9,10 @@ use crate::diag::Diagnostic;
 use crate::input::text::decode::Format;
 use crate::input::text::fault::{self, Fault};
 use crate::input::text::node::of_toml;
+use crate::input::text::once::Grown;
 
 impl Found<'_> {
-    pub(super) fn in_toml<T: DeserializeOwned>(&mut self) {
+    pub(super) fn in_toml(&mut self) {
         let (mut document, errors) = DeTable::parse_recoverable(self.text);
         if let Some(error) = errors.iter().min_by_key(|it| it.span().map(|it| it.start)) {
             let span = error.span().unwrap_or(0..0);
@@ -19,12 +20,14 @@ impl Found<'_> {
             return;
         }
         for _ in 0..ATTEMPTS_MAX {
-            let Err(error) = T::deserialize(Deserializer::from(document.clone())) else { return };
+            let shape = self.shape;
+            let read = Grown(&mut |it| shape.try_read(it)).deserialize(Deserializer::from(document.clone()));
+            let Err(error) = read else { return };
             let root = of_toml(document.get_ref());
             let span = error.span().unwrap_or(0..0);
             let found = word_at(self.text, &root, span.start);
             let fault = Fault { span, ..fault::of_words(error.message(), found, Format::Toml) };
-            let Some(way) = self.take::<T>(&root, &fault) else { return };
+            let Some(way) = self.take(&root, &fault) else { return };
             if !remove(&mut document, &way) {
                 return;
             }
