@@ -7,7 +7,6 @@ mod card;
 pub mod carried;
 mod compactions;
 pub mod sections;
-#[cfg(feature = "html")]
 pub mod chart;
 pub mod checkup;
 pub mod contrast;
@@ -18,7 +17,6 @@ pub mod firings;
 mod figures;
 mod fit;
 pub mod guards;
-#[cfg(feature = "html")]
 pub mod html;
 pub mod json;
 pub mod markdown;
@@ -42,7 +40,6 @@ pub mod sweep;
 pub mod table;
 pub mod tune;
 pub mod verdict;
-#[cfg(feature = "html")]
 mod template;
 
 use std::hash::Hash;

@@ -1,7 +1,6 @@
 //! What a suite came to in continuous integration: its guards, and how its numbers compare with their snapshots.
 
 pub mod github;
-#[cfg(feature = "html")]
 pub mod junit;
 pub mod sarif;
 

@@ -119,7 +119,7 @@ pub struct Window {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
-#[expect(missing_docs, reason = "the days are named after themselves")]
+#[allow(missing_docs, reason = "the days are named after themselves")]
 pub enum Weekday {
     Mon,
     Tue,

@@ -8,7 +8,7 @@ use super::{Fault, Grow, Source};
 
 /// What a type hopes for.
 #[derive(Clone, Copy)]
-pub(in crate::input::text) enum Hint {
+pub(in crate::floors::input::text) enum Hint {
     Any,
     Bool,
     I8,
@@ -43,7 +43,7 @@ pub(in crate::input::text) enum Hint {
 }
 
 /// What a format found.
-pub(in crate::input::text) enum Event<'a, 'de> {
+pub(in crate::floors::input::text) enum Event<'a, 'de> {
     Bool(bool),
     I64(i64),
     I128(i128),
@@ -65,26 +65,26 @@ pub(in crate::input::text) enum Event<'a, 'de> {
 }
 
 /// Takes what a format found.
-pub(in crate::input::text) trait Sink<'de> {
+pub(in crate::floors::input::text) trait Sink<'de> {
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result;
     fn accept(&mut self, event: Event<'_, 'de>) -> Result<(), Fault>;
 }
 
 /// Elements, one by one.
-pub(in crate::input::text) trait List<'de> {
+pub(in crate::floors::input::text) trait List<'de> {
     fn element(&mut self, grow: &mut Grow<'_, 'de>) -> Result<(), Fault>;
     fn size(&self) -> Option<usize>;
 }
 
 /// Keys and values, by turns.
-pub(in crate::input::text) trait Map<'de> {
+pub(in crate::floors::input::text) trait Map<'de> {
     fn key(&mut self, grow: &mut Grow<'_, 'de>) -> Result<(), Fault>;
     fn value(&mut self, grow: &mut Grow<'_, 'de>) -> Result<(), Fault>;
     fn size(&self) -> Option<usize>;
 }
 
 /// A variant, then what it holds.
-pub(in crate::input::text) trait Choice<'de> {
+pub(in crate::floors::input::text) trait Choice<'de> {
     fn variant(&mut self, grow: &mut Grow<'_, 'de>) -> Result<(), Fault>;
     fn unit(&mut self) -> Result<(), Fault>;
     fn newtype(&mut self, grow: &mut Grow<'_, 'de>) -> Result<(), Fault>;

@@ -6,7 +6,7 @@ use serde::de::{self, Expected, Unexpected};
 
 /// A fault that a type finds, or one that its format has found and holds.
 #[derive(Debug)]
-pub(in crate::input::text) enum Fault {
+pub(in crate::floors::input::text) enum Fault {
     /// The format holds its own error.
     Held,
     Custom(String),
@@ -21,7 +21,7 @@ pub(in crate::input::text) enum Fault {
 
 /// What was found where something else belongs.
 #[derive(Debug)]
-pub(in crate::input::text) enum Found {
+pub(in crate::floors::input::text) enum Found {
     Bool(bool),
     Unsigned(u64),
     Signed(i64),

@@ -8,7 +8,7 @@ use super::ask::{Choice, Event, Hint, List, Map, Sink};
 use super::{Fault, Grow, Source};
 
 /// A reader of a type, as the formats know it.
-pub(in crate::input::text) struct Grown<'a, 'b, 'de>(pub &'a mut Grow<'b, 'de>);
+pub(in crate::floors::input::text) struct Grown<'a, 'b, 'de>(pub &'a mut Grow<'b, 'de>);
 
 impl<'de> DeserializeSeed<'de> for Grown<'_, '_, 'de> {
     type Value = ();

@@ -10,7 +10,7 @@ use super::give::{Giver, Refused};
 pub(super) type Variant = (&'static str, u32, &'static str);
 
 /// A value as its type says it.
-pub(in crate::input::text) enum Said {
+pub(in crate::floors::input::text) enum Said {
     Bool(bool),
     I64(i64),
     I128(i128),
@@ -39,7 +39,7 @@ pub(in crate::input::text) enum Said {
 
 impl Said {
     /// Returns what a value says of itself.
-    pub(in crate::input::text) fn by<T: Serialize>(value: &T) -> Result<Self, Refused> {
+    pub(in crate::floors::input::text) fn by<T: Serialize>(value: &T) -> Result<Self, Refused> {
         value.serialize(Giver)
     }
 }
