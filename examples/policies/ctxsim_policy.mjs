@@ -12,7 +12,8 @@ import { createInterface } from "node:readline";
 /**
  * @typedef {"system" | "tool_schema" | "user" | "assistant" | "reasoning" | "tool_call" | "tool_result" | "summary" | "memory"
  *   | "approval"} Kind
- * @typedef {{ id: number, kind: Kind, tool?: string, call?: number, tokens: number, text?: string }} Entry
+ * @typedef {{ id: number, kind: Kind, tool?: string, call?: number, tokens: number, text?: string,
+ *   stable?: boolean }} Entry
  * @typedef {{ policy: string, scenario: string }} RunName
  * @typedef {{ run: RunName, seed: number, params: Record<string, number | null>, limits: { prompt?: number } }} Opened
  * @typedef {{ n: number, session: number, turn: number, now_ms: number, idle_ms: number, ttl_ms?: number,
