@@ -1,4 +1,4 @@
-//! What text templates write.
+//! Texts written by templates.
 
 use std::sync::LazyLock;
 
@@ -8,7 +8,7 @@ use minijinja::{Environment, State, UndefinedBehavior, context};
 use super::Template;
 use crate::diag::Problems;
 
-/// Characters that a preview keeps for each token it may have, and how many at least; selfonomy/duckagent @06550f4.
+/// Characters of a preview per token, and the smallest preview; selfonomy/duckagent @06550f4.
 const PREVIEW_CHARS_PER_TOKEN: u64 = 4;
 const PREVIEW_CHARS_MIN: u64 = 64;
 
@@ -25,24 +25,24 @@ static ENVIRONMENT: LazyLock<Environment<'static>> = LazyLock::new(|| {
 });
 
 impl Template {
-    /// Checks a template, by what it writes of nothing.
+    /// Checks a template by rendering it with empty values.
     pub(super) fn check(&self, problems: &mut Problems) {
         let nothing = context! { tool => "", input => context! {}, output => "", shown => "raw", head => 1 };
         for (field, text) in [("write", Some(&self.write)), ("exact", self.exact.as_ref())] {
             let Some(Err(error)) = text.map(|it| ENVIRONMENT.render_str(it, nothing.clone())) else {
                 continue;
             };
-            let line = error.line().map(|it| format!(" in its line {it}")).unwrap_or_default();
+            let line = error.line().map(|it| format!(" in line {it}")).unwrap_or_default();
             let why = error.detail().map_or_else(|| error.kind().to_string(), str::to_owned);
             problems.within(field, |problems| {
                 let help =
-                    "`{{ … }}` writes a value, `{% … %}` decides; see the schema for what a template may ask";
-                problems.push("template-broken", format!("this is no template{line}: {why}"), help);
+                    "`{{ … }}` inserts a value, `{% … %}` is a condition; the schema lists the variables";
+                problems.push("template-broken", format!("invalid template{line}: {why}"), help);
             });
         }
     }
 
-    /// Returns what it writes, without blank lines; `None` when it cannot.
+    /// Returns the rendered text without blank lines, or `None` if rendering fails.
     #[must_use]
     pub fn write(&self, context: &Value) -> Option<String> {
         let text = ENVIRONMENT.render_str(&self.write, context.clone()).ok()?;
@@ -50,26 +50,26 @@ impl Template {
         Some(lines.join("\n"))
     }
 
-    /// Returns what of a tool result is exact evidence; `None` when that is all of it.
+    /// Returns the part of a tool result that is exact evidence, or `None` if all of it is.
     #[must_use]
     pub fn exact(&self, context: &Value) -> Option<String> {
         ENVIRONMENT.render_str(self.exact.as_ref()?, context.clone()).ok()
     }
 }
 
-/// Returns what stands between a tag's first opening and the closing after it, or nothing.
+/// Returns the text between a tag's first opening and its closing, or nothing.
 fn tag(text: &str, name: &str) -> String {
     let (open, close) = (format!("<{name}>"), format!("</{name}>"));
     let rest = text.split_once(&open).map(|it| it.1);
     rest.and_then(|it| it.split_once(&close)).map_or_else(String::new, |it| it.0.to_owned())
 }
 
-/// Reads a text as JSON.
+/// Parses a text as JSON.
 fn json(text: &str) -> Value {
     serde_json::from_str::<serde_json::Value>(text).map_or(Value::UNDEFINED, |it| Value::from(Serde(it)))
 }
 
-/// Writes a value on one line: a text as it is, anything else as JSON.
+/// Writes a value on one line: text as it is, anything else as JSON.
 fn compact(value: Value) -> String {
     match value.as_str() {
         Some(text) => one_line(text),
@@ -82,7 +82,7 @@ fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Returns a text on one line, cut if it has more than so many tokens.
+/// Returns a text on one line, cut to a number of tokens.
 fn preview(state: &State<'_, '_>, text: &str, tokens: u64) -> String {
     let ratio = state.lookup("chars_per_token").and_then(|it| f64::try_from(it).ok()).unwrap_or(4.0);
     let chars = text.chars().count();
@@ -94,7 +94,7 @@ fn preview(state: &State<'_, '_>, text: &str, tokens: u64) -> String {
     one_line(&format!("{head} ..."))
 }
 
-/// Puts a text in front of each line.
+/// Prefixes each line with a text.
 fn prefix(text: &str, before: &str) -> String {
     text.lines().map(|it| format!("{before}{it}")).collect::<Vec<_>>().join("\n")
 }
