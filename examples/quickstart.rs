@@ -1,17 +1,18 @@
 //! Compares two policies on a recorded session; the README's example.
 
-use ctxsim::{Catalog, Comparison, Plan};
+use ctxsim::{Comparison, Run};
 
-pub(crate) fn main() -> Result<(), ctxsim::Error> {
-    let comparison = Comparison {
-        policies: vec!["identity".into(), "clear_tool_results".into()],
-        scenarios: vec!["recorded/claude-code".into()],
-        profiles: vec!["duckagent/openai-gpt-5.4".into()],
-        ..Comparison::default()
-    };
-    let report = Plan::new(&Catalog::bundled(), &comparison)?.report(None, &|_, _| {})?;
+fn main() -> Result<(), ctxsim::Error> {
+    let report = Comparison::new()
+        .policy("identity")
+        .policy("clear_tool_results")
+        .scenario("recorded/claude-code")
+        .profile("anthropic/claude-sonnet-4.5")
+        .run()?;
+    let [plain, clearing]: [&Run; 2] = [&report.runs()[0], &report.runs()[1]];
 
-    let longest: Vec<u64> = report.runs.iter().map(|it| it.tally.sums.main.prompt_max).collect();
-    assert_eq!(longest, [108_982, 99_771]);
+    // The smaller prompt costs more: each clearing breaks the cached prefix.
+    assert!(clearing.prompt_max() < plain.prompt_max());
+    assert!(clearing.usd() > plain.usd());
     Ok(())
 }

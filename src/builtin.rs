@@ -6,19 +6,22 @@ pub mod hindsight;
 pub mod schedule;
 
 use crate::input::policy::Code;
+use crate::own::{Made, Own};
 use crate::projection::Projector;
-use crate::timeline::Timeline;
 
 pub use clairvoyant::Clairvoyant;
 pub use hindsight::Hindsight;
 
 /// Returns the projector of a name, made ready for a timeline.
 #[must_use]
-pub fn projector(code: Code, timeline: &Timeline) -> Box<dyn Projector> {
+pub fn projector<'t>(code: &Code, made: Made<'t>) -> Box<dyn Projector + 't> {
     match code {
-        Code::Clairvoyant => Box::new(Clairvoyant::new(timeline)),
+        Code::Clairvoyant => Box::new(Clairvoyant::new(made.timeline)),
         // Without a profile's prices no schedule is known to be cheaper than keeping everything.
         Code::Hindsight => Box::new(Hindsight::default()),
-        Code::Schedule(made_for) => Box::new(Hindsight::new(timeline, &made_for)),
+        Code::Schedule(made_for) => Box::new(Hindsight::new(made.timeline, made_for)),
+        Code::Own(own) => {
+            Own::of(own).map_or_else(|| Box::new(Hindsight::default()) as _, |it| it.projector(made))
+        }
     }
 }

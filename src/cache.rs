@@ -7,6 +7,7 @@ pub mod finding;
 pub mod lru;
 pub mod marks;
 mod none;
+pub mod own;
 mod prefix_cap;
 mod prefix_interval;
 mod prefixes;
@@ -89,6 +90,11 @@ pub trait CacheRule {
         Finding::default()
     }
 
+    /// Returns why its last answer is none, in words; rules of this house always answer.
+    fn fault(&self) -> Option<&str> {
+        None
+    }
+
     /// Returns the contents stored at an hourly price, up to the end of their lifetimes.
     fn stored(&self) -> &[ExplicitCacheRow] {
         &[]
@@ -109,6 +115,7 @@ pub fn cache(rules: &CacheRules) -> Box<dyn CacheRule> {
         CacheRules::Units(rules) => Box::new(units::Units::new(*rules)),
         CacheRules::ExplicitCache(rules) => Box::new(explicit_cache::ExplicitCache::new(*rules)),
         CacheRules::Qualified(rules) => Box::new(qualified::Qualified::new(rules)),
+        CacheRules::Own(code, _) => own::cache(code),
     }
 }
 

@@ -2,13 +2,15 @@
 
 mod kind;
 mod load;
+mod memory;
+mod origin;
 mod revision;
 mod search;
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::{self, BufRead};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -17,11 +19,13 @@ use serde::Deserialize;
 use crate::diag::{Diagnostic, nearest};
 use crate::error::Error;
 use crate::input::Format;
-use crate::input::policy::wildcard;
-use crate::input::text::source::{self, Source, read_text};
+use crate::input::policy::{OwnCode, wildcard};
+use crate::input::text::source::{Source, read_text};
 
 pub use kind::kind_of;
 pub use load::Loaded;
+pub use origin::{Built, Memory, Origin};
+use origin::{bundled_text, plain};
 pub use revision::Revision;
 pub use search::Found;
 
@@ -74,114 +78,14 @@ impl Kind {
     }
 }
 
-/// The place of an input.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Origin {
-    /// In the binary, at this path.
-    Bundled(&'static str),
-    /// On disk.
-    File(PathBuf),
-    /// In another revision of the user's repository, at this path below its folder.
-    Revision(Arc<Revision>, PathBuf),
-}
-
-impl Origin {
-    /// Returns the path, without its tree.
-    #[must_use]
-    pub fn path(&self) -> &Path {
-        match self {
-            Self::Bundled(path) => Path::new(path),
-            Self::File(path) | Self::Revision(_, path) => path,
-        }
-    }
-
-    /// Returns the file's name in diagnostics.
-    #[must_use]
-    pub fn label(&self) -> String {
-        match self {
-            Self::Bundled(path) => format!("{BUNDLED_MARK}{path}"),
-            Self::File(path) => path.display().to_string(),
-            Self::Revision(revision, path) => revision.label(path),
-        }
-    }
-
-    /// Returns the text.
-    ///
-    /// # Errors
-    /// The file cannot be read.
-    pub fn text(&self) -> Result<Cow<'static, str>, Error> {
-        match self {
-            Self::Bundled(path) => {
-                bundled_text(path).map(Cow::Borrowed).ok_or_else(|| missing(Path::new(path)))
-            }
-            Self::File(path) => read_text(path).map(Cow::Owned),
-            Self::Revision(revision, path) => {
-                let text = revision.text(path).ok_or_else(|| missing(path))?;
-                Ok(Cow::Owned(text.to_owned()))
-            }
-        }
-    }
-
-    /// Opens the file, which may be of any length.
-    ///
-    /// # Errors
-    /// The file cannot be opened.
-    pub fn reader(&self) -> Result<Box<dyn BufRead>, Error> {
-        match self {
-            Self::Bundled(path) => {
-                let text = bundled_text(path).ok_or_else(|| missing(Path::new(path)))?;
-                Ok(Box::new(text.as_bytes()))
-            }
-            Self::File(path) => source::open(path),
-            Self::Revision(..) => Ok(Box::new(io::Cursor::new(self.text()?.into_owned()))),
-        }
-    }
-
-    /// Returns a file whose name is relative to this one's folder, in the same tree.
-    #[must_use]
-    pub fn beside(&self, relative: &str) -> Option<Self> {
-        let folder = self.path().parent().unwrap_or(Path::new(""));
-        match self {
-            Self::Bundled(_) => {
-                let wanted = plain(&folder.join(relative));
-                BUNDLED.iter().find(|(path, _)| *path == wanted).map(|(path, _)| Self::Bundled(path))
-            }
-            Self::File(_) => Some(Self::File(folder.join(relative))),
-            Self::Revision(revision, _) => {
-                let wanted = PathBuf::from(plain(&folder.join(relative)));
-                revision.text(&wanted).map(|_| Self::Revision(Arc::clone(revision), wanted))
-            }
-        }
-    }
-
-    /// Returns whether both are the same file, however their paths are written.
-    #[must_use]
-    pub fn is_same(&self, other: &Self) -> bool {
-        let real = |it: &PathBuf| fs::canonicalize(it).ok();
-        match (self, other) {
-            (Self::File(one), Self::File(other)) => {
-                one == other || (real(one).is_some() && real(one) == real(other))
-            }
-            _ => self == other,
-        }
-    }
-
-    /// Reads the file as an input with a format.
-    fn source(&self) -> Result<Source, Error> {
-        match self {
-            Self::Bundled(_) | Self::Revision(..) => {
-                let format = Format::of(self.path()).unwrap_or(Format::Ron);
-                Ok(Source::new(self.label(), format, self.text()?))
-            }
-            Self::File(path) => Source::read(path),
-        }
-    }
-}
-
 /// Inputs by name.
 #[derive(Clone, Debug, Default)]
 pub struct Catalog {
     entries: BTreeMap<(Kind, String), Origin>,
+    /// Code that stands behind policies in memory, by name.
+    codes: BTreeMap<String, OwnCode>,
+    /// Cache rules in code that stand behind profiles in memory, by name.
+    caches: BTreeMap<String, OwnCode>,
 }
 
 /// The user's configuration as written.
@@ -201,7 +105,7 @@ impl Catalog {
             let key = Kind::ALL.into_iter().find_map(|kind| Some((kind, name_below(kind, path)?)))?;
             Some((key, Origin::Bundled(path)))
         });
-        Self { entries: entries.collect() }
+        Self { entries: entries.collect(), ..Self::default() }
     }
 
     /// Returns the bundled inputs plus the folders listed in the `ctxsim.toml` of this folder.
@@ -370,7 +274,10 @@ impl Catalog {
     pub fn text_of(&self, file: &str) -> Option<Cow<'static, str>> {
         match file.strip_prefix(BUNDLED_MARK) {
             Some(path) => bundled_text(path).map(Cow::Borrowed),
-            None => self.text_of_revision(file).or_else(|| read_text(Path::new(file)).ok()).map(Cow::Owned),
+            None => {
+                let held = self.text_in_memory(file).or_else(|| self.text_of_revision(file));
+                held.or_else(|| read_text(Path::new(file)).ok()).map(Cow::Owned)
+            }
         }
     }
 
@@ -404,31 +311,6 @@ pub fn price_list_files(folder: &Path) -> Result<Vec<PathBuf>, Error> {
 fn name_below(kind: Kind, path: &str) -> Option<String> {
     let below = path.strip_prefix(kind.folder())?.strip_prefix('/')?;
     below.strip_suffix(".ron").or_else(|| below.strip_suffix(".toml")).map(str::to_owned)
-}
-
-/// Returns a path with `.` and `..` resolved and `/` between its parts.
-fn plain(path: &Path) -> String {
-    let mut parts: Vec<Cow<'_, str>> = Vec::new();
-    for part in path.components() {
-        match part {
-            std::path::Component::CurDir => {}
-            std::path::Component::ParentDir => {
-                parts.pop();
-            }
-            other => parts.push(other.as_os_str().to_string_lossy()),
-        }
-    }
-    parts.join("/")
-}
-
-/// Returns the text of a bundled file.
-fn bundled_text(path: &str) -> Option<&'static str> {
-    BUNDLED.iter().find(|(it, _)| *it == path).map(|(_, text)| *text)
-}
-
-/// Reports a missing file.
-fn missing(path: &Path) -> Error {
-    Error::Read { path: path.to_owned(), source: std::io::ErrorKind::NotFound.into() }
 }
 
 /// Reports two files with the same name.

@@ -29,6 +29,7 @@ mod runner;
 mod set_paths;
 mod set_policies;
 mod simulations;
+mod stream;
 mod sweep;
 mod threads;
 mod trials;
@@ -315,7 +316,11 @@ impl Plan {
             sessions.extend(session);
         }
         notes.extend(distinct(of_loads.into_iter()));
-        let oracles = self.scenarios.iter().flat_map(|it| &it.policies).filter(|it| it.code.is_some());
+        let oracles = self
+            .scenarios
+            .iter()
+            .flat_map(|it| &it.policies)
+            .filter(|it| it.code.as_ref().is_some_and(Code::looks_ahead));
         let oracles = distinct(oracles.map(|it| it.name.clone()));
         let schedules = self.scenarios.iter().flat_map(|it| &it.policies);
         let schedules = schedules.filter(|it| it.code == Some(Code::Hindsight));
@@ -339,6 +344,7 @@ impl Plan {
         }
         report.notes.extend(notes::on_hindsight(&report, &schedules));
         report.notes.extend(distinct(unpriced::notes(&report, &unpriced).into_iter()));
+        report.notes.extend(report.notes_on_failures(&self.policies[0]));
         report.guard_verdicts = guard::judge(&self.guards, &report);
         Ok(report)
     }

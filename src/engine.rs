@@ -14,8 +14,9 @@ use crate::builtin;
 use crate::cache::{CacheRule, cache, cache_with_settings};
 use crate::input::policy::DynamicPlace;
 use crate::input::{CacheRules, Layout, Limits, Policy, Settings, TtlClass};
-use crate::ledger::{Outcome, Sink};
+use crate::ledger::{Outcome, Sink, Sums};
 use crate::memory::{AnyMemory, Memory, MemoryRun};
+use crate::own::Played;
 use crate::projection::chain::Chain;
 use crate::projection::change::ChangeLog;
 use crate::projection::{Ambient, Projector, Prompt};
@@ -103,14 +104,37 @@ fn play_ready<'t, S: Sink>(
     (memory_run, drawn): (MemoryRun<'t>, Option<Drawn>),
     sinks: &mut [S],
 ) -> Outcome {
-    if let Some(code) = compiled.code {
-        let mut projector = builtin::projector(code, timeline);
+    if let Some(code) = &compiled.code {
+        let mut projector = builtin::projector(code, compiled.made(timeline, 0));
+        if compiled.own().is_some_and(|it| it.plays_twice) {
+            projector =
+                first_play(timeline, compiled, recoveries, limits, rules, drawn.clone()).compare(projector);
+        }
         let run = Run::new(timeline, &mut projector, compiled.layout, recoveries, limits, rules, sinks);
         return run.with(memory_run, drawn).play_declared();
     }
     let mut program = compiled.program.clone();
     let run = Run::new(timeline, &mut program, compiled.layout, recoveries, limits, rules, sinks);
     run.with(memory_run, drawn).play_declared()
+}
+
+/// Plays a timeline under own code once more beforehand, and returns what its requests showed.
+fn first_play(
+    timeline: &Timeline,
+    compiled: &CompiledPolicy<'_>,
+    recoveries: &[CompiledRecovery],
+    limits: &Limits,
+    rules: &CacheRules,
+    drawn: Option<Drawn>,
+) -> Played {
+    let played = Played::default();
+    if let Some(code) = &compiled.code {
+        let mut noted = played.note(builtin::projector(code, compiled.made(timeline, 1)));
+        let mut sinks = vec![Sums::default(); recoveries.len()];
+        let run = Run::new(timeline, &mut noted, compiled.layout, recoveries, limits, rules, &mut sinks);
+        run.with(compiled.memory_run(timeline), drawn).play_declared();
+    }
+    played
 }
 
 /// Plays a timeline under any projector.
@@ -238,10 +262,12 @@ impl<'r, 't, P: Projector, S: Sink> Run<'r, 't, P, S> {
         Self { memory_run, drawn, ..self }
     }
 
-    /// Plays a declared policy under rules of this house, which edit and divide as they may.
+    /// Plays a policy of a plan; own code and own cache rules may end the run, which its outcome says.
     fn play_declared(mut self) -> Outcome {
         self.run();
-        debug_assert_eq!(self.fault, None, "a declared policy and its cache keep the rules");
+        if let Some(error) = self.fault {
+            self.outcome.fault = Some(error.into());
+        }
         self.outcome
     }
 

@@ -107,7 +107,10 @@ pub fn explain(
 ) -> Result<Explanation, Box<Diagnostic>> {
     let policy = &*hindsight::under(policy, timeline, profile, &profile.limits);
     let mut rows = Rows::default();
-    simulate(timeline, policy, &profile.limits, &profile.cache, &mut rows);
+    let outcome = simulate(timeline, policy, &profile.limits, &profile.cache, &mut rows);
+    if let Some(fault) = outcome.fault {
+        return Err(Box::new(Diagnostic::at("run-failed", "", fault.to_string())));
+    }
     let rows = rows.requests;
     let wanted = n.checked_sub(1).filter(|it| *it < rows.len()).ok_or_else(|| out_of_range(n, rows.len()))?;
     let mains: Vec<usize> = (0..rows.len()).filter(|it| rows[*it].role == Role::Main).collect();

@@ -36,12 +36,13 @@ pub fn under<'p>(
 #[must_use]
 pub fn code(policy: &Policy, timeline: &Timeline, profile: &Profile, limits: &Limits) -> Option<Code> {
     if policy.code != Some(Code::Hindsight) {
-        return policy.code;
+        return policy.code.clone();
     }
     let compiled = CompiledPolicy::new(timeline, policy, limits);
     let schedules = candidates(profile).into_iter().map(|it| Some(Code::Schedule(it)));
-    let all = std::iter::once(policy.code).chain(schedules);
-    let billed = all.map(|code| (played(timeline, compiled.clone().with_code(code), profile, limits), code));
+    let all = std::iter::once(policy.code.clone()).chain(schedules);
+    let billed =
+        all.map(|code| (played(timeline, compiled.clone().with_code(code.clone()), profile, limits), code));
     // The first of equals, so that nothing is dropped for nothing.
     billed.min_by(|(one, _), (other, _)| one.0.cmp(&other.0).then(one.1.total_cmp(&other.1)))?.1
 }

@@ -3,6 +3,8 @@
 mod sums;
 mod token_use;
 
+use std::sync::Arc;
+
 use crate::input::policy::ServiceCall;
 use crate::input::policy::memory::State;
 use crate::quantity::Tokens;
@@ -288,6 +290,22 @@ pub struct Outcome {
     pub blocks: Option<BlockHits>,
     /// The number of firings by stage; `None` for code, and if no policy acts.
     pub firings: Vec<Firing>,
+    /// Why the run came to no result; its numbers mean nothing then.
+    pub fault: Option<Arc<RunFault>>,
+}
+
+/// Why a run came to no result.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{policy}, turn {turn}, request {}: {what}", step.saturating_add(1))]
+pub struct RunFault {
+    /// The policy.
+    pub policy: String,
+    /// The user turn, from 1.
+    pub turn: u32,
+    /// The step whose request it was, or would have been.
+    pub step: StepIx,
+    /// What happened, in a sentence without an end.
+    pub what: String,
 }
 
 /// The result of replaying block ids.
@@ -307,6 +325,11 @@ pub trait Sink {
     fn request(&mut self, row: &RequestRow);
     /// Receives a need.
     fn need(&mut self, row: &NeedRow);
+    /// Returns whether it has seen enough: a run ends where all its sinks have.
+    #[inline]
+    fn is_done(&self) -> bool {
+        false
+    }
     /// Receives a probe; ignored by default.
     fn probe(&mut self, _row: &ProbeRow) {}
     /// Receives a stored content at the end of the run; ignored by default.
@@ -345,6 +368,8 @@ pub struct Rows {
     pub probes: Vec<ProbeRow>,
     /// The calls of the memory, in order.
     pub calls: Vec<CallRow>,
+    /// Why the run came to no result; its rows mean nothing then.
+    pub fault: Option<Arc<RunFault>>,
 }
 
 impl Sink for Rows {

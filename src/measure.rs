@@ -258,6 +258,9 @@ fn add_outcome(outcome: &mut Outcome, more: &Outcome) {
     outcome.turns_started = outcome.turns_started.saturating_add(more.turns_started);
     outcome.turns_completed = outcome.turns_completed.saturating_add(more.turns_completed);
     outcome.failure = outcome.failure.or(more.failure);
+    if outcome.fault.is_none() {
+        outcome.fault.clone_from(&more.fault);
+    }
     outcome.limit_violations = outcome.limit_violations.saturating_add(more.limit_violations);
     outcome.tool_results.raw_tokens += more.tool_results.raw_tokens;
     outcome.tool_results.visible_tokens += more.tool_results.visible_tokens;

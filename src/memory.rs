@@ -54,6 +54,11 @@ pub trait Memory {
         Vec::new()
     }
 
+    /// Returns why it cannot go on, once; a declared memory always can.
+    fn fault(&mut self) -> Option<String> {
+        None
+    }
+
     /// Reports what it holds at the end of the load.
     fn tell(&self, _sink: &mut dyn FnMut(&KeptRow<'_>)) {}
 }

@@ -12,6 +12,7 @@ pub mod checkup;
 pub mod contrast;
 pub mod csv;
 pub mod explain;
+mod failures;
 pub mod firings;
 mod figures;
 mod fit;
@@ -58,6 +59,7 @@ use crate::measure::{Label, Retention, Tally};
 use crate::quantity::Cost;
 use crate::runner;
 
+pub use failures::{FailedRun, FailedRuns};
 pub use figures::FigureLine;
 pub use firings::StageFacts;
 pub use guards::GuardVerdict;
@@ -85,6 +87,8 @@ pub struct Report {
     pub sums: Vec<Run>,
     /// The guards' verdicts.
     pub guard_verdicts: Vec<GuardVerdict>,
+    /// The runs that came to no result; they are in no other list, and in no sum.
+    pub failures: Vec<FailedRun>,
     /// Files that were named or found but skipped.
     pub skipped: Vec<Skipped>,
     /// The recorded sessions that were run.
@@ -214,8 +218,9 @@ impl Report {
     /// Makes a report of runs; `has_sum` adds sums over scenarios if there are several.
     #[must_use]
     pub fn new(suite: Option<String>, notes: Vec<String>, runs: Vec<Run>, has_sum: bool) -> Self {
+        let (runs, failures) = Self::without_failed(runs);
         let n_scenarios = distinct(runs.iter().map(|it| it.scenario.as_str())).len();
-        let sums = if has_sum && n_scenarios > 1 { sums(&runs) } else { Vec::new() };
+        let sums = if has_sum && n_scenarios > 1 { sums(&runs, &failures) } else { Vec::new() };
         Self {
             suite,
             notes,
@@ -224,6 +229,7 @@ impl Report {
             runs,
             sums,
             guard_verdicts: Vec::new(),
+            failures,
             skipped: Vec::new(),
             sessions: Vec::new(),
             oracles: Vec::new(),
@@ -235,7 +241,7 @@ impl Report {
     /// Returns the sums over scenarios, by profile, then by policy, whether or not its tables show them.
     #[must_use]
     pub fn added_up(&self) -> Vec<Run> {
-        sums(&self.runs)
+        sums(&self.runs, &self.failures)
     }
 
     /// Returns every run with its verdicts, the sums last.
@@ -356,13 +362,14 @@ impl Assumed {
     }
 }
 
-/// Sums over the scenarios, by profile and policy.
-fn sums(runs: &[Run]) -> Vec<Run> {
+/// Adds up the scenarios, per profile and policy; a policy that failed on one of them has no sum.
+fn sums(runs: &[Run], failures: &[FailedRun]) -> Vec<Run> {
     let profiles = distinct(runs.iter().map(|it| it.profile.as_str()));
     let mut sums: Vec<Run> = Vec::new();
     for profile in profiles {
         let first = sums.len();
-        for run in runs.iter().filter(|it| it.profile == profile) {
+        let failed = |it: &Run| failures.iter().any(|no| no.policy == it.policy && no.profile == it.profile);
+        for run in runs.iter().filter(|it| it.profile == profile && !failed(it)) {
             match sums[first..].iter_mut().find(|it| it.policy == run.policy) {
                 Some(sum) => {
                     sum.tally.add(&run.tally);

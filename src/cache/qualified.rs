@@ -103,6 +103,10 @@ impl CacheRule for Qualified {
         self.inner.look(&RequestView { chain: &chain, ..*request })
     }
 
+    fn fault(&self) -> Option<&str> {
+        self.inner.fault()
+    }
+
     fn stored(&self) -> &[ExplicitCacheRow] {
         self.inner.stored()
     }

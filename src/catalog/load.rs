@@ -7,8 +7,7 @@ use serde::de::DeserializeOwned;
 use super::{Catalog, Kind, Origin, kind};
 use crate::diag::{Diagnostic, Place};
 use crate::error::Error;
-use crate::input::scenario::refetch::Refetch;
-use crate::input::scenario::{Load, RecoveryMode};
+use crate::input::scenario::Load;
 use crate::input::text::place;
 use crate::input::{Format, PolicyFile, ProfileFile, ScenarioFile, Source, SuiteFile};
 
@@ -152,6 +151,11 @@ impl Catalog {
     /// The name is unknown, or the file cannot be read or decoded.
     pub fn scenario(&self, name: &str) -> Result<Loaded<ScenarioFile>, Error> {
         let origin = self.find(Kind::Scenario, name)?;
+        if let Origin::Built(built) = &origin {
+            let name = built.timeline.name.clone();
+            let loaded = recording(origin);
+            return Ok(Loaded { spec: ScenarioFile { name, ..loaded.spec }, ..loaded });
+        }
         if Format::of(origin.path()).is_none() {
             return Ok(recording(origin));
         }
@@ -243,23 +247,9 @@ impl Catalog {
 fn recording(origin: Origin) -> Loaded<ScenarioFile> {
     let file = origin.path().file_name().map(|it| it.to_string_lossy().into_owned()).unwrap_or_default();
     let spec = ScenarioFile {
-        name: stem(origin.path()),
         about: format!("Recorded session {file}."),
-        sources: Vec::new(),
-        params: indexmap::IndexMap::new(),
-        seed: 0,
-        refetch: Refetch::default(),
-        recovery: RecoveryMode::default(),
-        trials: None,
-        stable: Vec::new(),
-        unread_tokens: 0,
-        asks_at_end: false,
-        profiles: Vec::new(),
-        call_overhead_tokens: 0,
-        answer_overhead_tokens: 0,
-        file_tools: Vec::new(),
-        chars_per_token: None,
         load: Load::Recorded { path: file, assume: Box::default() },
+        ..ScenarioFile::named(&stem(origin.path()))
     };
     Loaded { spec, origin, source: None, bases: Vec::new() }
 }

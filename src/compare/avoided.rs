@@ -64,6 +64,7 @@ impl Avoided<'_> {
         if resets.are_all_avoided() {
             let [profile, policy] = names;
             let undone = self.undone.iter().find(|it| it.profile == profile && it.policy == policy);
+            let undone = undone.filter(|it| it.tally.outcome.fault.is_none());
             resets.bills = undone.and_then(|it| Some([bill(tally)?, bill(&it.tally)?]));
             resets.n_open = u32::from(resets.bills.is_none());
             let reaches = |it: &&Run| it.tally.sums.main.prompt_max >= self.recorded.avoided_below;

@@ -6,6 +6,7 @@ use crate::aging::Rules;
 use crate::catalog::{Catalog, Kind, Loaded};
 use crate::diag::{Diagnostic, Place};
 use crate::error::Error;
+use crate::input::policy::Code;
 use crate::input::text::set::{Setting, Target};
 use crate::input::{Policy, PolicyFile, Profile, Suite, SuiteFile};
 use crate::runner;
@@ -43,7 +44,10 @@ pub fn check(catalog: &Catalog, kind: Kind, name: &str) -> Result<(), Error> {
 
 /// Checks a policy, that the prompts and the service that it names are declared, and that there is the model that it names.
 pub(super) fn checked(catalog: &Catalog, spec: &PolicyFile) -> Result<Policy, Vec<Diagnostic>> {
-    let policy = Policy::new(spec)?;
+    let mut policy = Policy::new(spec)?;
+    if let Some(code) = catalog.code(&spec.name) {
+        policy = policy.with_code(Some(Code::Own(code.clone())));
+    }
     let mut unknown = spec.aging.as_ref().map(Rules::check).unwrap_or_default();
     unknown.extend(spec.runner.as_ref().map(runner::check_policy).unwrap_or_default());
     if !unknown.is_empty() {

@@ -12,6 +12,7 @@ use crate::ledger::{NeedRow, RequestRow, Role, Rows};
 use crate::measure::Tally;
 use crate::measure::probe::Probe;
 use crate::price;
+use crate::report::FailedRuns;
 use crate::report::Run;
 use crate::report::contrast::{
     Broken, ChangedStage, Contrast, FactChange, FieldChange, NeedChange, Part, RequestChange,
@@ -48,14 +49,16 @@ impl Plan {
     ) -> Result<Vec<Contrast>, Error> {
         let of_loads = self.each(threads, progress, |load, progress| {
             let played = Played::new(load, progress);
+            FailedRuns::none_of(&played.runs)?;
             let cells =
                 (0..load.profiles.len()).flat_map(|profile| pairs.iter().map(move |it| (profile, *it)));
             let parts = cells.filter_map(|(profile, pair)| {
                 let under = if load.is_under_own_model { OWN } else { &load.profiles[profile].name };
                 Some(((pair, under.to_owned()), played.part(profile, pair, &self.arguments)?))
             });
-            parts.collect::<Vec<_>>()
+            Ok(parts.collect::<Vec<_>>())
         })?;
+        let of_loads = of_loads.into_iter().collect::<Result<Vec<_>, Error>>()?;
         let mut groups: IndexMap<([usize; 2], String), Vec<Part>> = IndexMap::new();
         for (key, part) in of_loads.into_iter().flatten() {
             groups.entry(key).or_default().push(part);

@@ -100,7 +100,7 @@ impl Entry {
     /// Returns what names it on a command line.
     fn argument(&self) -> String {
         let name = match &self.loaded.origin {
-            Origin::Bundled(_) => self.loaded.spec.name.clone(),
+            Origin::Bundled(_) | Origin::Memory(_) | Origin::Built(_) => self.loaded.spec.name.clone(),
             origin => origin.path().display().to_string(),
         };
         format!("--scenario {}", quoted(&name))

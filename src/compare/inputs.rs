@@ -20,7 +20,7 @@ use crate::error::Error;
 use crate::input::policy::Size;
 use crate::input::scenario;
 use crate::input::text::set::{Setting, Target};
-use crate::input::{Policy, PolicyFile, Profile, ProfileFile, ScenarioFile, Suite, SuiteFile};
+use crate::input::{CacheRules, Policy, PolicyFile, Profile, ProfileFile, ScenarioFile, Suite, SuiteFile};
 use crate::report::Skipped;
 
 /// The suite that fills what a comparison leaves out.
@@ -229,7 +229,12 @@ impl Inputs<'_> {
         let mut profiles = Vec::with_capacity(specs.len());
         for (spec, loaded) in specs.iter().zip(named) {
             match Profile::new(spec) {
-                Ok(profile) => profiles.push(profile),
+                Ok(profile) => {
+                    let own = self.catalog.cache(&spec.name);
+                    let ttl_ms = profile.cache.ttl_ms();
+                    let cache = own.map_or(profile.cache.clone(), |it| CacheRules::Own(it.clone(), ttl_ms));
+                    profiles.push(Profile { cache, ..profile });
+                }
                 Err(problems) => self.found.problems.extend(loaded.locate(problems)),
             }
         }

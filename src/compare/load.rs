@@ -159,6 +159,11 @@ pub(super) fn workloads(
     scenario: &Loaded<ScenarioFile>,
     spec: &ScenarioFile,
 ) -> Result<Vec<Workload>, Error> {
+    if let Origin::Built(built) = &scenario.origin {
+        check(scenario, spec)?;
+        let timeline = Timeline { refetch: spec.refetch, ..built.timeline.clone() };
+        return Ok(vec![Workload::Items(timeline)]);
+    }
     if let Load::Recorded { path, .. } = &spec.load {
         let origin = origin_of(scenario, path, RECORDED)?;
         let text = match import::detect_from(origin.reader()?.as_mut()) {

@@ -145,7 +145,7 @@ pub(super) fn tell_scenarios_apart(scenarios: Vec<Scenario>) -> (Vec<Scenario>, 
 /// Returns the names that a file may have which says one itself.
 fn choices(origin: &Origin, name: &str) -> Choices {
     match origin {
-        Origin::Bundled(_) => Choices::fixed(name),
+        Origin::Bundled(_) | Origin::Memory(_) | Origin::Built(_) => Choices::fixed(name),
         Origin::File(path) => Choices::of_file(name, path),
         Origin::Revision(revision, _) => Choices::fixed(&format!("{name}@{}", revision.name())),
     }

@@ -10,14 +10,14 @@ use super::{Cell, Load, Progress};
 use crate::builtin::hindsight;
 use crate::input::Profile;
 use crate::input::policy::Code;
-use crate::ledger::{Outcome, Rows, Sums};
+use crate::ledger::{Outcome, Rows, RunFault, Sums};
 use crate::measure::trial::{Trial, TrialSink};
 use crate::measure::{Retention, Tally};
 use crate::price::{self, Models, PriceIndex, PriceRows};
 use crate::projection::Threshold;
 use crate::projection::num::Known;
 use crate::quantity::UNLIMITED;
-use crate::report::{Assumed, Run, StageFacts};
+use crate::report::{Assumed, FailedRun, Run, StageFacts};
 use crate::timeline::conversation;
 
 /// A ledger folded to what prices ask for, and what its run came to beside.
@@ -25,10 +25,22 @@ pub(super) type Folded = (Sums, Option<PriceIndex>, Outcome);
 
 impl Load {
     /// Returns its runs in the order of a report: by profile, then by policy.
-    pub(super) fn cells(&self) -> impl Iterator<Item = Cell> {
+    pub fn cells(&self) -> impl Iterator<Item = Cell> {
         let n_policies = self.policies.len();
         (0..self.profiles.len())
             .flat_map(move |profile| (0..n_policies).map(move |policy| Cell { scenario: 0, profile, policy }))
+    }
+
+    /// Names a run that came to no result.
+    pub(super) fn failed(&self, cell: Cell, fault: &RunFault) -> FailedRun {
+        FailedRun {
+            policy: self.policies[cell.policy].name.clone(),
+            scenario: self.name.clone(),
+            profile: self.profiles[cell.profile].name.clone(),
+            turn: fault.turn,
+            request: fault.step.saturating_add(1),
+            reason: fault.what.clone(),
+        }
     }
 
     /// Returns what has to be played.
@@ -81,7 +93,7 @@ impl Load {
                 profile: profile.name.clone(),
                 seed: self.seed,
                 trials: self.trials,
-                looks_ahead: self.policies[cell.policy].code.is_some(),
+                looks_ahead: self.policies[cell.policy].code.as_ref().is_some_and(Code::looks_ahead),
                 tally,
                 retention: retention.map(Arc::new),
                 aging: None,
@@ -126,7 +138,7 @@ impl Load {
         self.cells().map(|cell| (cell, self.tallies(cell, &simulations, &ledgers).collect())).collect()
     }
 
-    /// Plays it and keeps the rows of its first trial; conversations have none.
+    /// Plays it and keeps the rows of its first trial; conversations have none, and those of a run that failed say so.
     #[must_use]
     pub fn rows(&self, progress: Progress<'_>) -> Vec<(Cell, Arc<Rows>)> {
         let has_timeline = self.workload.items().is_some() || self.workload.blocks().is_some();
@@ -134,7 +146,8 @@ impl Load {
             return Vec::new();
         }
         let simulations = self.simulations().first_trials();
-        let ledgers = simulations.run::<Rows>(progress).map(|(rows, _)| Arc::new(rows));
+        let whole = |(rows, outcome): (Rows, Outcome)| Arc::new(Rows { fault: outcome.fault, ..rows });
+        let ledgers = simulations.run::<Rows>(progress).map(whole);
         let of = |cell| Some((cell, Arc::clone(ledgers.of(&simulations, cell).next()?)));
         self.cells().filter_map(of).collect()
     }

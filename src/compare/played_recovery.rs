@@ -3,6 +3,8 @@
 //! The closed form does not know the prompts there: needs are sampled several times, and the mean cost of
 //! these runs is used instead.
 
+use std::sync::Arc;
+
 use super::play::Folded;
 use super::simulations::{Ledgers, Simulations};
 use super::threads::in_order;
@@ -57,6 +59,10 @@ impl PlayedRecovery {
     ) {
         let (simulation, ledger) = simulations.ledger_of(cell);
         let runs = &self.0[simulation][ledger];
+        if let Some(fault) = runs.iter().find_map(|(.., outcome)| outcome.fault.as_ref()) {
+            tally.outcome.fault = Some(Arc::clone(fault));
+            return;
+        }
         let finished =
             runs.iter().filter(|(.., outcome)| outcome.failure.is_none() || tally.outcome.failure.is_some());
         let drawn: Vec<Tally> = finished

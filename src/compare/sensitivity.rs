@@ -4,9 +4,10 @@ use super::play::Folded;
 use super::simulations::{Ledgers, Simulations};
 use super::{Cell, Load, Plan, Progress, in_order, trials};
 use crate::error::Error;
+use crate::ledger::Outcome;
 use crate::measure::BreakEven;
 use crate::measure::sensitivity::{self, Grid, Ledger, Priced, Sensitivity, Variations};
-use crate::report::ALL;
+use crate::report::{ALL, FailedRun, FailedRuns};
 
 /// The ledgers of a load, simulation by simulation and trial by trial.
 struct Played<'a> {
@@ -23,6 +24,7 @@ struct PricedLoad {
     cells: Vec<Vec<sensitivity::Cell>>,
     n_distinct: usize,
     n_played: usize,
+    failed: Vec<FailedRun>,
 }
 
 impl Plan {
@@ -37,6 +39,10 @@ impl Plan {
             self.open(&entry)
         };
         let loads = self.each_of(threads, progress, open, Load::priced)?.0;
+        let failed: Vec<FailedRun> = loads.iter().flat_map(|it| it.failed.iter().cloned()).collect();
+        if !failed.is_empty() {
+            return Err(Error::Run(Box::new(FailedRuns(failed))));
+        }
         let all: Vec<&PricedLoad> = loads.iter().collect();
         let mut groups: Vec<(&str, &[&PricedLoad])> = Vec::new();
         if loads.len() > 1 {
@@ -86,6 +92,7 @@ impl Load {
             ledgers: simulations.folded(progress),
             trials: self.played(&simulations, progress),
         };
+        let failed = self.cells().filter_map(|cell| played.failed(cell)).collect();
         let cells = in_order(self.profiles.len(), |profile| {
             let variations = Variations::new(&self.profiles[profile]);
             let cell = |policy| played.priced(Cell { scenario: 0, profile, policy }, &variations);
@@ -95,11 +102,21 @@ impl Load {
         let n_trials = self.workload.conversations().map_or(0, |it| it.n_trials());
         // Each trial of a conversation is played once a policy and pair, too.
         let n_played = simulations.n_runs() + n_trials * n_distinct * self.policies.len();
-        PricedLoad { name: self.name.clone(), cells, n_distinct, n_played }
+        PricedLoad { name: self.name.clone(), cells, n_distinct, n_played, failed }
     }
 }
 
 impl Played<'_> {
+    /// Returns why a run came to no result, if it did.
+    fn failed(&self, cell: Cell) -> Option<FailedRun> {
+        let mut faults: Box<dyn Iterator<Item = &Outcome>> = match &self.trials {
+            None => Box::new(self.ledgers.of(self.simulations, cell).map(|it| &it.2)),
+            Some(trials) => Box::new(trials.of(self.simulations.within(cell)).map(|it| &it.outcome)),
+        };
+        let fault = faults.find_map(|it| it.fault.as_deref())?;
+        Some(self.load.failed(cell, fault))
+    }
+
     /// Prices the ledgers of one run.
     fn priced(&self, cell: Cell, variations: &Variations<'_>) -> sensitivity::Cell {
         let summariser = self.load.policies[cell.policy].summariser();

@@ -186,6 +186,23 @@ impl<'a> Simulations<'a> {
         ledgers.map(|((sums, rows), outcome)| (sums, Some(rows.into()), outcome))
     }
 
+    /// Plays the first trial of each, into sinks that are made for its runs; returns them in the order of the simulations.
+    pub(super) fn run_into<S: Sink + Send>(
+        &self,
+        cells: &[Cell],
+        sink: impl Fn(&[Cell]) -> S + Sync,
+    ) -> Vec<(Vec<Cell>, S, Outcome)> {
+        let played = in_order(self.all.len(), |index| {
+            let of_ledger = |ledger: usize| -> Vec<Cell> {
+                cells.iter().copied().filter(|it| self.ledger_of(*it) == (index, ledger)).collect()
+            };
+            let runs = self.all[index].run_into(0, |ledger| sink(&of_ledger(ledger)));
+            let with_cells = |(ledger, (sink, outcome))| (of_ledger(ledger), sink, outcome);
+            runs.into_iter().enumerate().map(with_cells).collect::<Vec<_>>()
+        });
+        played.into_iter().flatten().collect()
+    }
+
     /// Returns the simulation of a run, and which of its ledgers is the run's.
     pub(super) fn ledger_of(&self, cell: Cell) -> (usize, usize) {
         let place = self.place(cell);
@@ -201,7 +218,7 @@ impl<'a> Simulations<'a> {
             return Vec::new();
         }
         let seeds = (0..timeline.refetch.played_trials()).map(|n| it.seed.child("recovery trial", n));
-        seeds.map(|seed| it.sample(timeline, compiled, recovery, seed)).collect()
+        seeds.map(|seed| it.sample(timeline, compiled, recovery, seed, S::default())).collect()
     }
 
     /// Returns where a run finds its ledger.
@@ -254,7 +271,8 @@ fn find<'a>(
             let (play, recoveries) = match &load.workload {
                 Workload::Items(timeline) => {
                     let code = hindsight::code(policy, timeline, profile, limits);
-                    let compiled = CompiledPolicy::new(timeline, policy, limits).with_code(code);
+                    let compiled =
+                        CompiledPolicy::new(timeline, policy, limits).with_code(code).with_seed(load.seed);
                     let recoveries = recoveries(timeline, compiled.recovery(), price, load.is_sampled);
                     (Play::Items(timeline, Box::new(compiled)), Some(recoveries))
                 }
@@ -332,14 +350,14 @@ impl Simulation<'_> {
     }
 
     /// Draws the needs; what is fetched is in the prompts, so each recovery is a run of its own.
-    fn sample<S: Sink + Default>(
+    fn sample<S: Sink>(
         &self,
         timeline: &Timeline,
         compiled: &CompiledPolicy<'_>,
         recovery: CompiledRecovery,
         seed: Seed,
+        mut sink: S,
     ) -> (S, Outcome) {
-        let mut sink = S::default();
         let (limits, cache) = (self.limits, self.cache);
         let outcome = engine::simulate_sampled(timeline, compiled, recovery, limits, cache, seed, &mut sink);
         (sink, outcome)
@@ -355,20 +373,28 @@ impl Simulation<'_> {
 
     /// Plays one trial.
     fn run<S: Sink + Default>(&self, trial: usize) -> Vec<(S, Outcome)> {
+        self.run_into(trial, |_| S::default())
+    }
+
+    /// Plays one trial into a sink for each recovery.
+    fn run_into<S: Sink>(&self, trial: usize, sink: impl Fn(usize) -> S) -> Vec<(S, Outcome)> {
         match &self.play {
             Play::Items(timeline, compiled) => {
                 if self.is_drawn {
                     let (seed, recoveries) = (self.seed_of(trial), self.recoveries.iter());
-                    return recoveries.map(|it| self.sample(timeline, compiled, *it, seed)).collect();
+                    let sampled = recoveries.enumerate();
+                    return sampled
+                        .map(|(nth, it)| self.sample(timeline, compiled, *it, seed, sink(nth)))
+                        .collect();
                 }
-                let mut sinks: Vec<S> = self.recoveries.iter().map(|_| S::default()).collect();
+                let mut sinks: Vec<S> = (0..self.recoveries.len()).map(sink).collect();
                 let (limits, cache) = (self.limits, self.cache);
                 let outcome =
                     engine::simulate_each(timeline, compiled, &self.recoveries, limits, cache, &mut sinks);
                 sinks.into_iter().map(|it| (it, outcome.clone())).collect()
             }
             Play::Blocks(block_trace) => {
-                let mut sink = S::default();
+                let mut sink = sink(0);
                 let outcome = block_trace::replay(block_trace, self.limits, self.cache, &mut sink);
                 vec![(sink, outcome)]
             }

@@ -10,8 +10,8 @@ use super::{Comparison, Plan, Progress};
 use crate::catalog::Catalog;
 use crate::error::Error;
 use crate::measure::{Label, Tally};
-use crate::report::Run;
 use crate::report::sweep::{Numbers, SweepPoint};
+use crate::report::{FailedRuns, Run};
 
 /// The most variants played together: a load is opened once for all of them, and their runs are kept until
 /// all are done.
@@ -87,7 +87,9 @@ impl Plan {
             };
             by_profile.map(one).collect::<Vec<_>>()
         })?;
-        Ok(of_loads.into_iter().flatten().collect())
+        let loads: Vec<SweptLoad> = of_loads.into_iter().flatten().collect();
+        FailedRuns::none_of(loads.iter().flat_map(|it| &it.runs))?;
+        Ok(loads)
     }
 }
 

@@ -4,6 +4,7 @@ use crate::input::policy::Code;
 use crate::input::policy::memory::Memory;
 use crate::input::{Layout, Limits, Policy};
 use crate::memory::{AnyMemory, MemoryRun};
+use crate::own::{Made, Own};
 use crate::projection::Program;
 use crate::projection::num::Known;
 use crate::recovery::{Bound, CompiledRecovery};
@@ -16,6 +17,8 @@ pub struct CompiledPolicy<'p> {
     pub(super) layout: &'p Layout,
     pub(super) memory: Option<&'p Memory>,
     pub(super) code: Option<Code>,
+    pub(super) limits: Limits,
+    pub(super) seed: u64,
     recovery: CompiledRecovery,
 }
 
@@ -28,7 +31,9 @@ impl<'p> CompiledPolicy<'p> {
             program: Program::new(policy, timeline, &known),
             layout: policy.layout(),
             memory: policy.memory(),
-            code: policy.code,
+            code: policy.code.clone(),
+            limits: *limits,
+            seed: 0,
             recovery: CompiledRecovery::new(
                 policy.recovery(),
                 &known,
@@ -44,6 +49,12 @@ impl<'p> CompiledPolicy<'p> {
         Self { code, ..self }
     }
 
+    /// Gives code a random seed.
+    #[must_use]
+    pub fn with_seed(self, seed: u64) -> Self {
+        Self { seed, ..self }
+    }
+
     /// Returns whether the two differ in recovery at most: their prompts are the same, whatever they are called.
     #[must_use]
     pub fn shows_like(&self, other: &Self) -> bool {
@@ -53,12 +64,28 @@ impl<'p> CompiledPolicy<'p> {
             && self.memory == other.memory
     }
 
+    /// Returns the code outside this crate that it runs, if it does.
+    pub(super) fn own(&self) -> Option<&Own> {
+        match &self.code {
+            Some(Code::Own(code)) => Own::of(code),
+            _ => None,
+        }
+    }
+
+    /// Returns what code is made for, in the n-th play of a timeline.
+    pub(super) fn made<'t>(&self, timeline: &'t Timeline, play: u8) -> Made<'t> {
+        Made { timeline, limits: self.limits, seed: self.seed, play }
+    }
+
     /// Begins to remember what a timeline says, and to answer what it asks.
     pub(super) fn memory_run<'t>(&self, timeline: &'t Timeline) -> MemoryRun<'t>
     where
         'p: 't,
     {
         let plane = timeline.facts.as_ref();
+        if let Some(memory) = self.own().and_then(|it| it.memory(self.made(timeline, 0))) {
+            return MemoryRun::new(plane, Some(AnyMemory::Code(memory)));
+        }
         MemoryRun::new(plane, plane.zip(self.memory).map(|(plane, rules)| AnyMemory::declared(rules, plane)))
     }
 

@@ -23,7 +23,7 @@ use crate::timeline::{
 };
 
 /// How needs are drawn, and what was fetched.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Drawn {
     seed: Seed,
     /// The seed of the session's draws, and how many needs of it have been drawn.

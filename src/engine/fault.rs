@@ -1,14 +1,16 @@
 //! Runs that come to no result, because code did what no run can go on with.
 
+use std::sync::Arc;
+
 use crate::error::Error;
-use crate::ledger::CacheUse;
+use crate::ledger::{CacheUse, RunFault};
 use crate::projection::EditFault;
 use crate::quantity::Tokens;
 use crate::timeline::StepIx;
 
 /// A run that came to no result; what its sink took until then means nothing.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{policy}, turn {turn}, request of step {step}: {fault}")]
+#[error("{policy}, turn {turn}, request {}: {fault}", step.saturating_add(1))]
 pub struct RunError {
     /// The policy.
     pub policy: String,
@@ -21,9 +23,12 @@ pub struct RunError {
 }
 
 /// What a run cannot go on with.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Fault {
+    /// The policy could not go on, in its own words.
+    #[error("{0}")]
+    Code(String),
     /// The policy made an edit that cannot be made.
     #[error("{0}")]
     Edit(EditFault),
@@ -47,6 +52,13 @@ impl Fault {
         let CacheUse { read, write: [short, long], uncached, .. } = *usage;
         let sum = [short, long, uncached].into_iter().try_fold(read, Tokens::checked_add);
         if sum == Some(prompt) { None } else { Some(Self::Cache { prompt, usage: *usage }) }
+    }
+}
+
+impl From<RunError> for Arc<RunFault> {
+    fn from(error: RunError) -> Self {
+        let RunError { policy, turn, step, fault } = error;
+        Self::new(RunFault { policy, turn, step, what: fault.to_string() })
     }
 }
 

@@ -163,13 +163,16 @@ impl<'t, P: Projector, S: Sink> Run<'_, 't, P, S> {
     /// Lets the policy edit, and records the requests that it makes.
     #[inline]
     pub(super) fn project(&mut self, moment: Moment, turn_ix: TurnIx, step: StepIx) {
-        if !self.projector.may_act(moment, self.prompt.tokens()) {
+        if !self.projector.may_act(moment, self.prompt.tokens()) || self.fault.is_some() {
             return;
         }
         let mut edit = Editor::new(&mut self.prompt, &mut self.log, moment);
         self.projector.project(moment, &self.ambient, &mut edit);
         if let Some(fault) = self.log.fault() {
             self.fail((turn_ix, step), Fault::Edit(fault));
+        }
+        if let Some(what) = self.log.take_failure() {
+            self.fail((turn_ix, step), Fault::Code(what));
         }
         let Some(requests) = self.log.take_requests() else { return };
         for request in requests {

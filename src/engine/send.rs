@@ -81,6 +81,9 @@ impl<P: Projector, S: Sink> Run<'_, '_, P, S> {
         if let Some(seen) = &mut self.seen {
             seen.look(&self.prompt);
         }
+        if let Some(what) = self.memory_run.fault() {
+            self.fail((turn_ix, step), Fault::Code(what));
+        }
         self.last_read = usage.read;
         self.memory_run.settle(turn_ix, self.sinks);
         self.log.settle(&mut self.prompt);
@@ -90,7 +93,7 @@ impl<P: Projector, S: Sink> Run<'_, '_, P, S> {
         let violations =
             u32::from(prompt > self.limits.prompt) + u32::from(reply.output > self.limits.output);
         self.outcome.limit_violations += violations;
-        if violations == 0 && self.fault.is_none() {
+        if violations == 0 && self.fault.is_none() && !self.sinks.iter().all(Sink::is_done) {
             return Ok(());
         }
         Err(match (reply.asks, self.n_asking) {
@@ -104,6 +107,7 @@ impl<P: Projector, S: Sink> Run<'_, '_, P, S> {
     #[inline]
     fn checked(&mut self, usage: CacheUse, prompt: Tokens, at: (TurnIx, StepIx)) -> CacheUse {
         let Some(fault) = Fault::of_use(&usage, prompt) else { return usage };
+        let fault = self.cache.fault().map_or(fault, |it| Fault::Code(it.to_owned()));
         self.fail(at, fault);
         CacheUse { uncached: prompt, ..CacheUse::default() }
     }
@@ -115,6 +119,7 @@ impl<P: Projector, S: Sink> Run<'_, '_, P, S> {
         let is_other =
             self.seen.is_some() && std::mem::replace(&mut self.sent_settings, self.settings) != self.settings;
         let broke_at = row.usage.broke_at.filter(|_| is_other);
+        let row = &self.by_number(row);
         for (sink, way) in self.sinks.iter_mut().zip(&mut self.ways) {
             match &mut way.carried {
                 None => sink.request(row),
@@ -127,6 +132,15 @@ impl<P: Projector, S: Sink> Run<'_, '_, P, S> {
                 }
             }
         }
+    }
+
+    /// Returns a row that counts slots as if no policy had put any of its own between them.
+    #[inline]
+    fn by_number(&self, row: &RequestRow) -> RequestRow {
+        let mut row = *row;
+        row.change.first_slot = row.change.first_slot.map(|it| self.prompt.number(it));
+        row.usage.broke_at = row.usage.broke_at.map(|it| self.prompt.number(it));
+        row
     }
 
     /// Sends the prompt with the reply once more, where the harness is known to; its bill is in no record.

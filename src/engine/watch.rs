@@ -70,8 +70,8 @@ pub fn simulate_watched(
     let compiled = CompiledPolicy::new(timeline, policy, limits);
     let recoveries = [compiled.recovery()];
     let memory_run = compiled.memory_run(timeline);
-    let policy: Box<dyn Projector> = match compiled.code {
-        Some(code) => builtin::projector(code, timeline),
+    let policy: Box<dyn Projector + '_> = match &compiled.code {
+        Some(code) => builtin::projector(code, compiled.made(timeline, 0)),
         None => Box::new(compiled.program.clone()),
     };
     let mut watched = Watched { policy, watch };

@@ -168,6 +168,10 @@ impl CacheRule for WatchedCache {
         self.inner.unserved(usage)
     }
 
+    fn fault(&self) -> Option<&str> {
+        self.inner.fault()
+    }
+
     fn stored(&self) -> &[ExplicitCacheRow] {
         self.inner.stored()
     }

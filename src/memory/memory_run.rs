@@ -76,6 +76,15 @@ impl<'t> MemoryRun<'t> {
         }
     }
 
+    /// Returns why a memory in code cannot go on, once.
+    #[inline]
+    pub fn fault(&mut self) -> Option<String> {
+        match &mut self.memory {
+            Some(AnyMemory::Code(memory)) => memory.fault(),
+            _ => None,
+        }
+    }
+
     /// Returns the memory's size in the prompt.
     #[inline]
     pub fn tokens(&mut self) -> Tokens {

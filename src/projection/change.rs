@@ -83,6 +83,8 @@ pub struct ChangeLog {
     pub(super) kept: Identities,
     pub(super) n_summaries: u32,
     pub(super) fault: Option<EditFault>,
+    /// Why the policy cannot go on, in its own words.
+    pub(super) failure: Option<String>,
 }
 
 /// What stood in a slot before an edit that holds for one request.
@@ -115,6 +117,12 @@ impl ChangeLog {
     #[must_use]
     pub fn fault(&self) -> Option<EditFault> {
         self.fault
+    }
+
+    /// Takes why the policy cannot go on, in its own words.
+    #[inline]
+    pub fn take_failure(&mut self) -> Option<String> {
+        self.failure.take()
     }
 
     /// Returns what changed since the last request.

@@ -14,6 +14,7 @@ use super::text::{Content, Text};
 use super::tracker::Tracker;
 use crate::input::policy::{Changes, Moment};
 use crate::quantity::Tokens;
+use crate::timeline::Kind;
 
 /// How a stage's edits are meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -123,6 +124,47 @@ impl<'p, 't> Editor<'p, 't> {
     pub fn summarise_as(&mut self, slots: &[SlotIx], text: Text, request: Option<SideRequest>) {
         if self.may_summarise(slots, text.tokens, request.as_ref()) {
             self.absorb_as(slots, text, request);
+        }
+    }
+
+    /// Ends the run with an error that says this.
+    pub fn fail(&mut self, what: String) {
+        self.log.failure.get_or_insert(what);
+    }
+
+    /// Adds a hidden slot behind everything else, in which code can put words of its own; returns it.
+    pub(crate) fn add_spare(&mut self) -> SlotIx {
+        self.prompt.add_spare()
+    }
+
+    /// Puts words of the policy's own into a spare slot.
+    pub(crate) fn say(&mut self, index: SlotIx, kind: Kind, text: Text) {
+        self.prompt.say(index, kind, text);
+        let says = Slot {
+            tokens: text.tokens,
+            state: State::Shown,
+            content: Some(text.content),
+            ..*self.prompt.slot(index)
+        };
+        self.put(index, says);
+    }
+
+    /// Makes a slot stand as told, whatever stood there. Who calls it keeps the rules of edits.
+    pub(crate) fn set(&mut self, index: SlotIx, after: Slot) {
+        let before = *self.prompt.slot(index);
+        self.prompt.bring_back(index, Slot { by: self.manner.author, ..after });
+        self.note_edit(index, before);
+    }
+
+    /// Takes the first edit that could not be made, so that code can go on.
+    pub(crate) fn take_fault(&mut self) -> Option<EditFault> {
+        self.log.fault.take()
+    }
+
+    /// Notes that everything behind the first edited slot was worked on, for caches that do not look at content.
+    pub(crate) fn note_first_edit(&mut self) {
+        if let Some(first) = self.log.change().first_slot {
+            self.log.keep_up_to(self.prompt.tokens_before(first));
         }
     }
 

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::prompt::SlotIx;
-use crate::timeline::{Item, ItemIx, NO_ITEM, Spine, StepIx, TurnIx};
+use crate::timeline::{Item, ItemIx, Kind, NO_ITEM, Spine, StepIx, TurnIx};
 
 /// The items that have arrived, each with its current position in the run.
 ///
@@ -161,6 +161,13 @@ impl<'t> History<'t> {
             span.items.end = at + 1;
         }
         self.items.push(item);
+    }
+
+    /// Makes an item another kind of item.
+    pub(super) fn retype(&mut self, at: SlotIx, kind: Kind) {
+        if let Some(item) = self.items.get_mut(at as usize) {
+            item.kind = kind;
+        }
     }
 
     /// Gives an item other content.

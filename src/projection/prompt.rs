@@ -67,6 +67,10 @@ pub struct Prompt<'t> {
     last_result: Option<SlotIx>,
     /// Slots that are no items behind the first stable prefix.
     n_uncounted: SlotIx,
+    /// The slots that hold no item of the history: memory, dynamic content, spares; in order.
+    own: Vec<SlotIx>,
+    /// Of these, the slots that code added for words of its own.
+    spares: Vec<SlotIx>,
     n_results: u64,
     /// Which of the messages are results, counted from 0.
     result_messages: Vec<usize>,
@@ -96,6 +100,8 @@ impl<'t> Prompt<'t> {
             tools: ToolResults::default(),
             last_result: None,
             n_uncounted: 0,
+            own: Vec::new(),
+            spares: Vec::new(),
             n_results: 0,
             result_messages: Vec::new(),
             dirty_from: 0,
@@ -142,6 +148,30 @@ impl<'t> Prompt<'t> {
             at = next;
         }
         at
+    }
+
+    /// Returns whether a slot holds no item of the history: memory, dynamic content, words of a policy's own.
+    #[must_use]
+    pub fn is_own(&self, index: SlotIx) -> bool {
+        self.own.binary_search(&index).is_ok()
+    }
+
+    /// Returns the slots that code added for words of its own, in order.
+    #[must_use]
+    pub fn spares(&self) -> &[SlotIx] {
+        &self.spares
+    }
+
+    /// Returns a slot's number without the spare slots in front of it: policies that put nothing of their own there have none.
+    #[inline]
+    #[must_use]
+    pub fn number(&self, index: SlotIx) -> SlotIx {
+        if self.spares.is_empty() { index } else { index - self.n_spares_before(index) }
+    }
+
+    #[cold]
+    fn n_spares_before(&self, index: SlotIx) -> SlotIx {
+        SlotIx::try_from(self.spares.partition_point(|it| *it < index)).unwrap_or(index)
     }
 
     /// Returns what has come, in order.

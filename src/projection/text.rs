@@ -70,7 +70,7 @@ impl Text {
     }
 
     /// Words, counted by a tokenizer, else by their characters.
-    pub(super) fn counted(words: &str, tokenizer: Option<TokenizerName>, chars_per_token: Decimal) -> Self {
+    pub(crate) fn counted(words: &str, tokenizer: Option<TokenizerName>, chars_per_token: Decimal) -> Self {
         let tokens = match tokenizer.and_then(tokens::tokenizer) {
             Some(tokenizer) => tokenizer.count(words),
             None => {

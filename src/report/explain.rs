@@ -1,7 +1,6 @@
 //! An explained request: tables for people and JSON for programs, with the same sentences.
 
 mod render;
-#[cfg(feature = "cli")]
 pub mod table;
 mod words;
 

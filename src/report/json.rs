@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::firings::StageJson;
 use super::retention::RetentionCost;
 use super::sections::{Detail, Section};
-use super::{BillCheck, FigureLine, GuardVerdict, Report, Run, Session, Skipped, Totals, Verdict};
+use super::{BillCheck, FailedRun, FigureLine, GuardVerdict, Report, Run, Session, Skipped, Totals, Verdict};
 use crate::aging::Summary;
 use crate::input::suite::Reference;
 use crate::ledger::MemorySums;
@@ -28,6 +28,8 @@ struct ReportJson<'a> {
     references: &'a [Reference],
     /// The recorded sessions, and what was left out.
     sessions: &'a [Session],
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    failures: &'a [FailedRun],
     skipped: &'a [Skipped],
     bill: Option<BillCheck>,
     /// Present if a suite compares published figures of ageing.
@@ -165,7 +167,7 @@ impl<'a> RunJson<'a> {
 }
 
 /// Returns a run by itself.
-pub(super) fn run_value(run: &Run) -> Value {
+pub(crate) fn run_value(run: &Run) -> Value {
     serde_json::to_value(RunJson::new(run, None)).unwrap_or_default()
 }
 
@@ -183,6 +185,7 @@ pub fn document(report: &Report) -> Result<String, serde_json::Error> {
         notes: &report.notes,
         references: &report.references,
         sessions: &report.sessions,
+        failures: &report.failures,
         skipped: &report.skipped,
         bill: report.bill(),
         aging: Some(AgingJson { figures: report.figure_lines() }).filter(|it| !it.figures.is_empty()),

@@ -112,7 +112,7 @@ impl Report {
             1 => "1 session".to_owned(),
             n => format!("{} sessions", thousands(n as u64)),
         };
-        let mut lines = Vec::new();
+        let mut lines = self.failure_lines();
         if !self.sessions.is_empty() {
             let requests: u64 = self.sessions.iter().map(|it| it.requests).sum();
             lines.push(format!(

@@ -218,6 +218,12 @@ fn sizes(spec: &ResultSizes, mut at: impl FnMut(&Amount) -> Tokens) -> Sizes {
     }
 }
 
+/// Returns the sizes of a result of which only its own size is given.
+pub(crate) fn sizes_of(raw: u32) -> Sizes {
+    let summary = raw.min(narrow(SUMMARY_TOKENS_MAX));
+    Sizes { raw, excerpt: summary, summary, handle: summary.min(narrow(HANDLE_TOKENS_MAX)) }
+}
+
 /// Returns the tokens needed to fetch a result again.
 fn recover(spec: &Call) -> Recover {
     let tokens = |level| spec.recover.get(&level).map_or(0, |it| narrow(*it));

@@ -3,11 +3,11 @@
 use ctxsim::cache::breakpoints::{Cache, Times};
 use ctxsim::cache::marks::Mark;
 use ctxsim::cache::{RequestView, cache};
+use ctxsim::engine::{play as play_projector, simulate};
 use ctxsim::input::{self, CacheRules, Layout, Limits};
 use ctxsim::ledger::{CacheUse, Rows};
 use ctxsim::projection::chain::Chain;
 use ctxsim::recovery::CompiledRecovery;
-use ctxsim::{play as play_projector, simulate};
 use serde::Serialize;
 use serde_json::Value;
 

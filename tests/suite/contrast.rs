@@ -4,7 +4,8 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
-use ctxsim::{Catalog, Comparison, Plan};
+use ctxsim::catalog::Catalog;
+use ctxsim::compare::{Comparison, Plan};
 use serde_json::Value;
 use tempfile::TempDir;
 

@@ -14,10 +14,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use ctxsim::catalog::Catalog;
+use ctxsim::engine::simulate;
 use ctxsim::input::{Policy, Profile, Scenario, ScenarioFile};
 use ctxsim::ledger::Rows;
 use ctxsim::price;
-use ctxsim::simulate;
 use ctxsim::timeline::Timeline;
 use ctxsim::timeline::load::load;
 use serde_json::Value;

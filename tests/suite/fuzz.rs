@@ -1,7 +1,7 @@
 //! Inputs that once broke a reader, and a short run of damaged ones; `fuzz/` is for long runs.
 
 #[allow(dead_code, reason = "the fuzzer takes targets by their names")]
-mod targets;
+pub(crate) mod targets;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
 use targets::TARGETS;
 
 /// Where good inputs of a target stand, to be damaged.
-const SEEDS: [(&str, &[&str]); 8] = [
+const SEEDS: [(&str, &[&str]); 9] = [
     ("recording", &["tests/data/recorded", "scenarios/recorded", "tests/data/fuzz/recording"]),
     ("policy", &["policies", "tests/newcomer", "tests/data/fuzz/policy"]),
     ("scenario", &["scenarios", "tests/data/small/scenarios", "tests/data/fuzz/scenario"]),
@@ -22,6 +22,7 @@ const SEEDS: [(&str, &[&str]); 8] = [
     ("prices", &["tests/data/prices", "tests/data/fuzz/prices"]),
     ("blocks", &["tests/data/blocks", "tests/data/fuzz/blocks"]),
     ("chats", &["scenarios/memory_runners", "tests/data/chats"]),
+    ("own", &["policies", "tests/data/fuzz/own"]),
 ];
 
 /// Larger inputs are cut to a part of this size before they are damaged, so that each try is quick.

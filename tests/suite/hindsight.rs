@@ -3,13 +3,17 @@
 use std::path::{Path, PathBuf};
 
 use ctxsim::builtin::hindsight::bound;
+use ctxsim::catalog::Catalog;
 use ctxsim::catalog::Kind;
+use ctxsim::compare::{Comparison, Plan};
+use ctxsim::engine::simulate;
 use ctxsim::hindsight::under;
 use ctxsim::input::text::decode::decode;
+use ctxsim::input::{Format, Policy, Profile, ProfileFile};
+use ctxsim::ledger::Sums;
 use ctxsim::rng::Seed;
 use ctxsim::timeline::build::{NewItem, TimelineBuilder};
 use ctxsim::timeline::{Inferred, Kind as ItemKind, Level, Timeline};
-use ctxsim::{Catalog, Comparison, Format, Plan, Policy, Profile, ProfileFile, Sums, simulate};
 
 /// Plays a scenario under `identity` and `hindsight` and holds it against the bound.
 fn assert_between(scenario: &str, profile: &str) -> [f64; 3] {

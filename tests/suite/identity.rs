@@ -13,12 +13,12 @@ use ctxsim::price::PriceRows;
 use ctxsim::projection::edit::Manner;
 use ctxsim::projection::prompt::Shown;
 use ctxsim::projection::rendition::Rendered;
+use ctxsim::projection::{Ambient, Editor, Projector};
 use ctxsim::projection::{EditFault, SlotIx, Text, Wrong};
 use ctxsim::quantity::Cost;
 use ctxsim::recovery::CompiledRecovery;
 use ctxsim::timeline::import::import;
 use ctxsim::timeline::{EventKind, Kind, NewItem, Sizes, Timeline, TimelineBuilder};
-use ctxsim::{Ambient, Editor, Projector};
 use indexmap::IndexMap;
 
 /// How a policy says its view.

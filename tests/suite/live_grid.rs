@@ -7,12 +7,12 @@ mod document;
 mod scores;
 
 use ctxsim::catalog::Catalog;
+use ctxsim::engine::simulate;
 use ctxsim::input::policy::memory::State;
 use ctxsim::input::scenario::{Amount, Load, Range, Turn};
 use ctxsim::input::{Policy, PolicyFile, Profile, Scenario, ScenarioFile};
 use ctxsim::ledger::Rows;
 use ctxsim::price;
-use ctxsim::simulate;
 use ctxsim::timeline::load::load;
 use indexmap::IndexMap;
 use serde::Deserialize;

@@ -16,6 +16,7 @@ mod diagnostics;
 mod documents;
 mod duckagent;
 mod explain;
+mod face;
 mod field;
 mod firings;
 mod formats;

@@ -2,15 +2,18 @@
 
 use std::path::PathBuf;
 
+use ctxsim::catalog::Catalog;
 use ctxsim::compare::Workload;
+use ctxsim::compare::{Comparison, Plan};
 use ctxsim::engine::{CompiledPolicy, simulate, simulate_sampled};
 use ctxsim::input::profile::cache::TtlClass;
 use ctxsim::input::{Policy, Profile};
+use ctxsim::ledger::Sums;
 use ctxsim::measure::Tally;
 use ctxsim::price::PriceRows;
 use ctxsim::rng::Seed;
+use ctxsim::timeline::Timeline;
 use ctxsim::timeline::{Event, EventKind, Phase, When};
-use ctxsim::{Catalog, Comparison, Plan, Sums, Timeline};
 
 /// How many seeds an average is taken over.
 const N_SEEDS: u64 = 20;

@@ -4,10 +4,11 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
+use ctxsim::catalog::Catalog;
 use ctxsim::catalog::Kind;
+use ctxsim::compare::{Comparison, Plan};
 use ctxsim::report::Run;
 use ctxsim::report::shot::table;
-use ctxsim::{Catalog, Comparison, Plan};
 
 /// A profile for each kind of cache rule but blocks: none, prefix interval, prefix cap, units, breakpoints, stored.
 const PROFILES: [&str; 6] = [

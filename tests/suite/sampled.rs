@@ -1,9 +1,13 @@
 //! Drawn needs: what they fetch is in the history, and on the average they are the needs that were weighed.
 
+use ctxsim::catalog::Catalog;
+use ctxsim::compare::{Comparison, Plan};
+use ctxsim::engine::simulate;
 use ctxsim::engine::{CompiledPolicy, simulate_sampled};
 use ctxsim::input::text::decode::decode;
 use ctxsim::input::{CacheRules, Format, Limits, Policy};
 use ctxsim::ledger::NeedSums;
+use ctxsim::ledger::{Rows, Sums};
 use ctxsim::recovery::Terms;
 use ctxsim::report::{json, rows};
 use ctxsim::rng::Seed;
@@ -11,7 +15,6 @@ use ctxsim::timeline::evidence::Recover;
 use ctxsim::timeline::{
     Due, Inferred, Kind, Level, Need, NewItem, Preserve, Sizes, Timeline, TimelineBuilder,
 };
-use ctxsim::{Catalog, Comparison, Plan, Rows, Sums, simulate};
 use serde_json::Value;
 
 /// How many seeds an average is taken over.

@@ -9,8 +9,8 @@ use ctxsim::catalog::{Catalog, Kind, Origin};
 use ctxsim::compare::{Comparison, Plan};
 use ctxsim::diag::Diagnostic;
 use ctxsim::error::Error;
-use ctxsim::report::Report;
 use ctxsim::report::checkup::{self, CheckUp, github, junit, sarif};
+use ctxsim::report::{FailedRuns, Report};
 
 use crate::args::FormatArg;
 use crate::format::Formats;
@@ -144,6 +144,9 @@ fn report(catalog: &Catalog, name: &str, args: &CheckArgs) -> Result<(String, Re
     }
     let threads = args.threads.map(usize::from);
     let report = with_progress(|it| plan.report(threads, it))?;
+    if !report.failures.is_empty() {
+        return Err(Error::Run(Box::new(FailedRuns(report.failures))));
+    }
     let problems: Vec<Diagnostic> = report
         .skipped
         .iter()

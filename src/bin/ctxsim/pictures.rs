@@ -35,7 +35,7 @@ pub(crate) fn traces(plan: &Plan, args: &RunArgs) -> Result<Traces, Error> {
         plan.each(args.draw.threads(), it, |load, progress| {
             let trial = if load.trials > 1 { " (first trial)" } else { "" };
             let scenario = format!("{}{trial}", load.name);
-            let rows = load.rows(progress).into_iter();
+            let rows = load.rows(progress).into_iter().filter(|(_, it)| it.fault.is_none());
             let trace = rows.map(|(cell, rows)| {
                 let profile = &load.profiles[cell.profile].name;
                 Trace::new(&load.policies[cell.policy], &scenario, profile, &rows)

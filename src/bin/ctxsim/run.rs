@@ -3,6 +3,7 @@
 use std::io::IsTerminal as _;
 use std::path::Path;
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use ctxsim::catalog::Catalog;
@@ -47,6 +48,10 @@ pub(crate) fn run(catalog: &Catalog, args: &RunArgs) -> Result<bool, Error> {
         RowsArg::Runs => {
             let mut report = with_progress(|it| plan.report(args.draw.threads(), it))?;
             report.min_evidence = args.min_evidence;
+            holds &= report.failures.is_empty();
+            for failed in &report.failures {
+                anstream::eprintln!("run failed: {failed}");
+            }
             for verdict in report.guard_verdicts.iter().filter(|it| !it.holds) {
                 holds = false;
                 anstream::eprintln!("guard failed: {verdict}");
@@ -68,7 +73,11 @@ pub(crate) fn run(catalog: &Catalog, args: &RunArgs) -> Result<bool, Error> {
             of_sessions(&graphs, format)?
         }
         RowsArg::Calls | RowsArg::Log | RowsArg::Orderings => service(&plan, args, format)?,
-        RowsArg::Requests | RowsArg::Needs => ledger(&plan, args, format)?,
+        RowsArg::Requests | RowsArg::Needs => {
+            let (text, has_all) = ledger(&plan, args, format)?;
+            holds = has_all;
+            text
+        }
     };
     output::put(args.output.as_deref(), &text)?;
     output::print(&marks)?;
@@ -137,8 +146,9 @@ pub(crate) fn table_width(output: Option<&Path>) -> usize {
     output::width().filter(|_| output::to_file(output).is_none()).unwrap_or(TABLE_WIDTH)
 }
 
-/// Returns the rows of all runs.
-fn ledger(plan: &Plan, args: &RunArgs, format: FormatArg) -> Result<String, Error> {
+/// Returns the rows of all runs, and whether none of them failed.
+fn ledger(plan: &Plan, args: &RunArgs, format: FormatArg) -> Result<(String, bool), Error> {
+    let n_failed = AtomicUsize::new(0);
     let of_loads = with_progress(|it| {
         plan.each(args.draw.threads(), it, |load, progress| {
             refuse_rows(load, args.rows)?;
@@ -146,6 +156,15 @@ fn ledger(plan: &Plan, args: &RunArgs, format: FormatArg) -> Result<String, Erro
             let context = |cell: Cell| context(load, cell, names_run);
             let mut lines = Vec::new();
             for (cell, ledger) in load.rows(progress) {
+                if let Some(fault) = &ledger.fault {
+                    n_failed.fetch_add(1, Ordering::Relaxed);
+                    anstream::eprintln!(
+                        "run failed: {} on {}: {fault}",
+                        run_name(load, cell).profile,
+                        load.name
+                    );
+                    continue;
+                }
                 let more = match args.rows {
                     RowsArg::Needs => rows::needs(&ledger, context(cell)),
                     _ => rows::requests(&ledger, context(cell)),
@@ -163,7 +182,7 @@ fn ledger(plan: &Plan, args: &RunArgs, format: FormatArg) -> Result<String, Erro
         })
     })?;
     let of_loads: Result<Vec<Vec<String>>, Error> = of_loads.into_iter().collect();
-    joined(&of_loads?.concat(), format)
+    Ok((joined(&of_loads?.concat(), format)?, n_failed.into_inner() == 0))
 }
 
 /// Returns the memories' calls to their services, or every action of memory runners.

@@ -12,6 +12,11 @@ mod stage;
 mod summary;
 mod template;
 
+use std::any::Any;
+use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
@@ -90,6 +95,34 @@ pub struct PolicyFile {
     pub runner: Option<Runner>,
 }
 
+impl PolicyFile {
+    /// Returns a policy that does nothing, under a name.
+    #[must_use]
+    pub fn named(name: &str) -> Self {
+        Self {
+            name: name.to_owned(),
+            about: String::new(),
+            sources: Vec::new(),
+            as_of: None,
+            apply: None,
+            base: None,
+            params: IndexMap::new(),
+            tables: IndexMap::new(),
+            ladders: IndexMap::new(),
+            templates: IndexMap::new(),
+            counter: None,
+            summariser: None,
+            layout: None,
+            stages: Vec::new(),
+            code: None,
+            recovery: None,
+            memory: None,
+            aging: None,
+            runner: None,
+        }
+    }
+}
+
 /// A harness's own token count, which the condition `counted` reads.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
@@ -101,7 +134,7 @@ pub struct Counter {
 }
 
 /// A built-in policy; each has its line in `src/builtin.rs`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Code {
@@ -114,6 +147,55 @@ pub enum Code {
     /// One such schedule: what `hindsight` becomes under a profile. Files cannot name it.
     #[serde(skip)]
     Schedule(ScheduleFor),
+    /// Code outside this crate: a library user's, or a program's. No file can name it.
+    #[serde(skip)]
+    Own(OwnCode),
+}
+
+impl Code {
+    /// Returns whether it knows what will be needed later, as no agent does.
+    #[must_use]
+    pub fn looks_ahead(&self) -> bool {
+        !matches!(self, Self::Own(_))
+    }
+}
+
+/// A handle of code outside this crate. The floors that run it put a factory in and take it out; inputs only carry it.
+#[derive(Clone)]
+pub struct OwnCode(Arc<dyn Any + Send + Sync>);
+
+impl OwnCode {
+    /// Wraps a factory.
+    #[must_use]
+    pub fn new<T: Any + Send + Sync>(factory: T) -> Self {
+        Self(Arc::new(factory))
+    }
+
+    /// Returns the factory, if it is of this type.
+    #[must_use]
+    pub fn factory<T: Any>(&self) -> Option<&T> {
+        self.0.downcast_ref()
+    }
+}
+
+impl PartialEq for OwnCode {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl Eq for OwnCode {}
+
+impl Hash for OwnCode {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        Arc::as_ptr(&self.0).cast::<()>().hash(state);
+    }
+}
+
+impl fmt::Debug for OwnCode {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        to.write_str("OwnCode")
+    }
 }
 
 /// The costs for which a schedule in hindsight is made; all prices are in the same unit.

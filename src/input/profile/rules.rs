@@ -6,6 +6,7 @@ use super::cache::{Blocks, Breakpoints, ExplicitCache, Hits, Qualified, Steps, T
 use super::check::cache as check;
 use super::written::Cache;
 use crate::diag::Problems;
+use crate::input::policy::OwnCode;
 use crate::quantity::Tokens;
 
 /// All cache rules.
@@ -120,6 +121,8 @@ pub enum CacheRules {
     ExplicitCache(ExplicitCache),
     /// Any other rules, plus effects that do not depend on a prompt's content.
     Qualified(Box<Qualified>),
+    /// Code outside this crate, and how long an entry lives after its last use, in milliseconds.
+    Own(OwnCode, Option<u64>),
 }
 
 impl CacheRules {
@@ -133,6 +136,7 @@ impl CacheRules {
             Self::Units(rules) => rules.ttl_ms,
             Self::ExplicitCache(rules) => Some(rules.ttl_ms),
             Self::Qualified(qualified) => qualified.rules.ttl_ms(),
+            Self::Own(_, ttl_ms) => *ttl_ms,
         }
     }
 
@@ -140,7 +144,7 @@ impl CacheRules {
     #[must_use]
     pub fn min_tokens(&self) -> Option<Tokens> {
         let min = match self {
-            Self::None | Self::Blocks(_) => 0,
+            Self::None | Self::Blocks(_) | Self::Own(..) => 0,
             Self::PrefixCap(steps) | Self::PrefixInterval { steps, .. } => steps.min,
             Self::Breakpoints(rules) => rules.min_tokens,
             Self::Units(rules) => rules.steps.min,
@@ -156,7 +160,9 @@ impl CacheRules {
         match self {
             Self::PrefixCap(steps) | Self::PrefixInterval { steps, .. } => Some(*steps),
             Self::Units(rules) => Some(rules.steps),
-            Self::None | Self::Blocks(_) | Self::Breakpoints(_) | Self::ExplicitCache(_) => None,
+            Self::None | Self::Blocks(_) | Self::Breakpoints(_) | Self::ExplicitCache(_) | Self::Own(..) => {
+                None
+            }
             Self::Qualified(qualified) => qualified.rules.steps(),
         }
     }
@@ -170,9 +176,11 @@ impl CacheRules {
             Self::Breakpoints(rules) => {
                 Billing { reads: Reads::Prefixes, writes: Some(rules.class(ttl) as usize) }
             }
-            Self::PrefixCap(_) | Self::PrefixInterval { .. } | Self::Blocks(_) | Self::Units(_) => {
-                Billing { reads: Reads::Prefixes, writes: None }
-            }
+            Self::PrefixCap(_)
+            | Self::PrefixInterval { .. }
+            | Self::Blocks(_)
+            | Self::Units(_)
+            | Self::Own(..) => Billing { reads: Reads::Prefixes, writes: None },
             Self::Qualified(qualified) => qualified.rules.billing(ttl),
         }
     }

@@ -77,6 +77,32 @@ pub struct ScenarioFile {
     pub load: Load,
 }
 
+impl ScenarioFile {
+    /// Returns a scenario without turns, under a name.
+    #[must_use]
+    pub fn named(name: &str) -> Self {
+        Self {
+            name: name.to_owned(),
+            about: String::new(),
+            sources: Vec::new(),
+            params: IndexMap::new(),
+            seed: 0,
+            recovery: RecoveryMode::default(),
+            trials: None,
+            refetch: Refetch::default(),
+            stable: Vec::new(),
+            unread_tokens: 0,
+            asks_at_end: false,
+            profiles: Vec::new(),
+            call_overhead_tokens: 0,
+            answer_overhead_tokens: 0,
+            file_tools: Vec::new(),
+            chars_per_token: None,
+            load: Load::Turns(Vec::new()),
+        }
+    }
+}
+
 /// Returns whether a flag is not set.
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks by reference")]
 fn is_no(flag: &bool) -> bool {

@@ -57,9 +57,22 @@ impl Prompt<'_> {
 
     /// Reserves the slot of what memory recalls; nothing stands there yet.
     fn reserve(&mut self) {
-        let at = self.add_own(Kind::Memory, 0);
-        self.replace(at, Slot { state: State::Dropped, ..*self.slot(at) });
+        let at = self.add_hidden(Kind::Memory);
         self.memory = Some((at, self.total));
+    }
+
+    /// Adds a hidden slot behind everything else, for words of the policy's own; returns it.
+    pub(in crate::floors::projection) fn add_spare(&mut self) -> SlotIx {
+        let at = self.add_hidden(Kind::User);
+        self.spares.push(at);
+        at
+    }
+
+    /// Adds a hidden slot that is no item's; returns it.
+    fn add_hidden(&mut self, kind: Kind) -> SlotIx {
+        let at = self.add_own(kind, 0);
+        self.replace(at, Slot { state: State::Dropped, ..*self.slot(at) });
+        at
     }
 
     /// Lets content come that is not part of the history. Behind the system prompt it is the user's, so a breakpoint there
@@ -76,6 +89,7 @@ impl Prompt<'_> {
     /// Lets an item come that is the policy's own and no part of the load.
     fn add_own(&mut self, kind: Kind, tokens: u32) -> SlotIx {
         self.n_uncounted += 1;
+        self.own.push(self.len());
         self.add(Item {
             digest: 0,
             raw: tokens,

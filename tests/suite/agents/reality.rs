@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 
 use ctxsim::catalog::Catalog;
 use ctxsim::compare::{Comparison, Load, Plan};
+use ctxsim::engine::simulate;
 use ctxsim::ledger::{RequestRow, Role, Rows};
-use ctxsim::simulate;
 
 use super::timeline;
 

@@ -1,12 +1,12 @@
 //! Published series and trigger points, to the digit; costs and break-evens of issues are in `price.rs` and `sensitivity`.
 
 use ctxsim::catalog::Catalog;
+use ctxsim::engine::simulate;
 use ctxsim::input::policy::Size;
 use ctxsim::input::{CacheRules, Limits, Policy};
 use ctxsim::ledger::{Role, Rows};
 use ctxsim::projection::num::{Known, Num};
 use ctxsim::quantity::Decimal;
-use ctxsim::simulate;
 use ctxsim::timeline::{Kind, NewItem, Preserve, Sizes, Timeline, TimelineBuilder};
 
 /// A preset with numbers of its parameters.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use ctxsim::Catalog;
+use ctxsim::catalog::Catalog;
 use ctxsim::compare::{Comparison, Plan};
 use ctxsim::input::suite::FigureKind;
 use ctxsim::report::{FigureLine, Report};

@@ -1,5 +1,8 @@
 //! What a fuzzer may call: every reader of the library, given any bytes; shared with `fuzz/`.
 
+#[path = "own.rs"]
+pub(crate) mod code;
+
 use ctxsim::aging::Aging;
 use ctxsim::block_trace;
 use ctxsim::engine::simulate;
@@ -20,7 +23,7 @@ use serde::de::DeserializeOwned;
 type Target = (&'static str, fn(&[u8]));
 
 /// Everything that reads what others wrote.
-pub(super) const TARGETS: [Target; 8] = [
+pub(super) const TARGETS: [Target; 9] = [
     ("recording", recording),
     ("policy", policy),
     ("scenario", scenario),
@@ -29,6 +32,7 @@ pub(super) const TARGETS: [Target; 8] = [
     ("prices", prices),
     ("blocks", blocks),
     ("chats", chats),
+    ("own", own),
 ];
 
 const IDENTITY: &str = include_str!("../../../policies/identity.ron");
@@ -51,6 +55,13 @@ fn recording(bytes: &[u8]) {
             assert_eq!(use_.read + use_.write[0] + use_.write[1] + use_.uncached, row.prompt);
         }
     }
+}
+
+/// Plays own code that answers anything.
+fn own(bytes: &[u8]) {
+    code::view(bytes, false);
+    code::view(bytes, true);
+    code::edits(bytes);
 }
 
 /// Reads chats in the shape of LongMemEval, and plays them.

@@ -1,9 +1,13 @@
 //! Needs that the calls of a session give away, and what they cost when a policy drops their results.
 
+use ctxsim::catalog::Catalog;
+use ctxsim::compare::{Comparison, Plan};
+use ctxsim::engine::simulate;
 use ctxsim::input::text::decode::decode;
 use ctxsim::input::{CacheRules, Limits, Policy};
+use ctxsim::ledger::Rows;
+use ctxsim::report::Report;
 use ctxsim::timeline::Level;
-use ctxsim::{Catalog, Comparison, Plan, Report, Rows, simulate};
 use serde_json::{Value, json};
 
 use super::*;
@@ -220,14 +224,14 @@ fn on_the_bundled_session_dropping_costs_recovery_and_evidence_and_foresight_cos
 fn the_reference_says_what_the_two_ends_of_an_exact_excerpt_imply() {
     let policy = "duckagent/duckagent_recoverable_decay_guarded_mid";
     let come_to = |excerpt: &str| {
-        let comparison = ctxsim::Comparison {
+        let comparison = ctxsim::compare::Comparison {
             policies: vec!["identity".to_owned(), policy.to_owned()],
             scenarios: vec!["recorded/claude-code".to_owned()],
             profiles: vec!["interval/openai-gpt-5.4".to_owned()],
             set: vec![format!("scenario.load.recorded.assume.exact_excerpt={excerpt}")],
-            ..ctxsim::Comparison::default()
+            ..ctxsim::compare::Comparison::default()
         };
-        let plan = ctxsim::Plan::new(&ctxsim::Catalog::bundled(), &comparison).unwrap();
+        let plan = ctxsim::compare::Plan::new(&ctxsim::catalog::Catalog::bundled(), &comparison).unwrap();
         let report = plan.report(Some(1), &|_, _| {}).unwrap();
         let usd = |at: usize| report.runs[at].tally.costs.total().unwrap();
         let kept = report.runs[1].tally.evidence_kept().unwrap();

@@ -55,8 +55,9 @@ fn with_context_only_a_session_waits_gets_takes_all_messages_synthesises_and_put
 
 #[test]
 fn context_only_is_the_default_and_the_policy_file_alone_says_so() {
-    let written: ctxsim::PolicyFile =
-        ctxsim::input::decode::decode("(name: \"p\", about: \"\", runner: ())", ctxsim::Format::Ron).unwrap();
+    let written: ctxsim::input::PolicyFile =
+        ctxsim::input::decode::decode("(name: \"p\", about: \"\", runner: ())", ctxsim::input::Format::Ron)
+            .unwrap();
     assert!(written.runner.unwrap().context_only);
     assert!(!runner("entries").context_only);
 }

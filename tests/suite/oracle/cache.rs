@@ -117,7 +117,9 @@ impl Cache {
             CacheRules::Units(rules) => Memory::Units(Units::new(rules)),
             CacheRules::Blocks(rules) => Memory::Blocks(Blocks::new(rules)),
             CacheRules::ExplicitCache(rules) => Memory::Contents(Contents::new(rules)),
-            CacheRules::Qualified(_) => unreachable!("plain rules are not qualified"),
+            CacheRules::Qualified(_) | CacheRules::Own(..) => {
+                unreachable!("plain rules are not qualified, and files name no code")
+            }
         };
         Self { memory, hits: rules.hits(), n: 0 }
     }

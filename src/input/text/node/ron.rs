@@ -6,7 +6,7 @@ use super::{Entry, Node};
 const DEPTH_MAX: usize = 128;
 
 /// Parses the tree of a RON text.
-pub(in crate::input::text) fn of_ron(text: &str) -> Node {
+pub(in crate::floors::input::text) fn of_ron(text: &str) -> Node {
     let mut scanner = Scanner { text, at: 0, depth: 0 };
     scanner.skip();
     while scanner.rest().starts_with("#!") {

@@ -24,16 +24,16 @@ pub(super) struct Record<'a> {
 /// An item of the conversation, and what records of other types hold.
 #[derive(Debug, Default, serde::Deserialize)]
 #[serde(default)]
-pub(in crate::timeline::import) struct ItemRecord<'a> {
+pub(in crate::floors::timeline::import) struct ItemRecord<'a> {
     /// `message`, `reasoning`, `function_call`, `function_call_output`, … or the type of an event.
     #[serde(borrow, rename = "type")]
-    pub(in crate::timeline::import) kind: Text<'a>,
+    pub(in crate::floors::timeline::import) kind: Text<'a>,
     /// Who speaks, in a `message`.
     #[serde(borrow)]
-    pub(in crate::timeline::import) role: Text<'a>,
+    pub(in crate::floors::timeline::import) role: Text<'a>,
     /// What a `message` says.
     #[serde(borrow)]
-    pub(in crate::timeline::import) content: MessageContent<'a>,
+    pub(in crate::floors::timeline::import) content: MessageContent<'a>,
     /// The tool's name.
     #[serde(borrow)]
     name: Text<'a>,
@@ -112,7 +112,7 @@ impl UsageRecord {
 }
 
 /// Returns the call that an item is, if it is one.
-pub(in crate::timeline::import) fn item_call(item: &ItemRecord<'_>) -> Option<Named> {
+pub(in crate::floors::timeline::import) fn item_call(item: &ItemRecord<'_>) -> Option<Named> {
     let kind = item.kind.0.as_ref();
     if !kind.ends_with("_call") {
         return None;
@@ -123,7 +123,7 @@ pub(in crate::timeline::import) fn item_call(item: &ItemRecord<'_>) -> Option<Na
 }
 
 /// Returns the result that an item is, if it is one.
-pub(in crate::timeline::import) fn item_output(item: &ItemRecord<'_>) -> Option<Named> {
+pub(in crate::floors::timeline::import) fn item_output(item: &ItemRecord<'_>) -> Option<Named> {
     if !item.kind.0.ends_with("_output") {
         return None;
     }
@@ -135,6 +135,6 @@ pub(in crate::timeline::import) fn item_output(item: &ItemRecord<'_>) -> Option<
 }
 
 /// Returns the reasoning that an item is.
-pub(in crate::timeline::import) fn item_reasoning(item: &ItemRecord<'_>) -> Part {
+pub(in crate::floors::timeline::import) fn item_reasoning(item: &ItemRecord<'_>) -> Part {
     Part::of(Kind::Reasoning, item.encrypted_content.or(item.summary).unwrap_or_default())
 }

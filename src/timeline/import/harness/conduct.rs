@@ -12,7 +12,7 @@ use crate::timeline::{Kind, TimelineBuilder};
 
 /// What a harness did to the cache in one session.
 #[derive(Debug, Default)]
-pub(in crate::timeline::import) struct Conduct {
+pub(in crate::floors::timeline::import) struct Conduct {
     /// What the first prompt hides, in pieces from the front.
     front: Vec<(Kind, Tokens)>,
     /// How long entries are asked to live, each with the first request that asks for it.
@@ -25,7 +25,7 @@ pub(in crate::timeline::import) struct Conduct {
 
 impl Conduct {
     /// Applies the rules of a session's harness.
-    pub(in crate::timeline::import) fn new(
+    pub(in crate::floors::timeline::import) fn new(
         transcript: &Transcript,
         allotment: &Allotment,
         leads: Leads,
@@ -42,22 +42,22 @@ impl Conduct {
     }
 
     /// Returns what the first prompt hides, in pieces from the front.
-    pub(in crate::timeline::import) fn front(&self) -> &[(Kind, Tokens)] {
+    pub(in crate::floors::timeline::import) fn front(&self) -> &[(Kind, Tokens)] {
         &self.front
     }
 
     /// Returns how long entries are asked to live at first.
-    pub(in crate::timeline::import) fn ttl(&self) -> Option<TtlClass> {
+    pub(in crate::floors::timeline::import) fn ttl(&self) -> Option<TtlClass> {
         self.lifetimes.first().map(|it| it.1)
     }
 
     /// Returns what the rules that fired say, in sentences.
-    pub(in crate::timeline::import) fn sentences(&self) -> &[String] {
+    pub(in crate::floors::timeline::import) fn sentences(&self) -> &[String] {
         &self.sentences
     }
 
     /// Tells the builder what changed before a request.
-    pub(in crate::timeline::import) fn tell(&self, request: usize, builder: &mut TimelineBuilder) {
+    pub(in crate::floors::timeline::import) fn tell(&self, request: usize, builder: &mut TimelineBuilder) {
         if let Ok(at) = self.rewrites.binary_search_by_key(&request, |it| it.0) {
             builder.change(self.rewrites[at].1, u32::try_from(at).unwrap_or(u32::MAX).saturating_add(1));
         }
@@ -70,7 +70,7 @@ impl Conduct {
 
 /// Where tools and system prompt end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::timeline::import) struct Leads {
+pub(in crate::floors::timeline::import) struct Leads {
     /// As the first request tells, or as is usual.
     first: Tokens,
     /// As a rewrite tells, for those after it.
@@ -79,7 +79,7 @@ pub(in crate::timeline::import) struct Leads {
 
 impl Leads {
     /// Finds where they end in a session; `asks_bills` says whether earlier requests' bills tell how much survives.
-    pub(in crate::timeline::import) fn new(
+    pub(in crate::floors::timeline::import) fn new(
         transcript: &Transcript,
         allotment: &Allotment,
         asks_bills: bool,

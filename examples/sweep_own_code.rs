@@ -1,0 +1,28 @@
+//! A parameter of the agent's own code, swept on all cores.
+
+use ctxsim::{BoxError, Code, Comparison, Cx, Entry, Part, View};
+
+/// Keeps so many of the newest tool results; older ones become placeholders.
+struct KeepNewest(usize);
+
+impl View for KeepNewest {
+    fn view(&mut self, _: &Cx<'_>, history: &[Entry<'_>]) -> Result<Vec<Part>, BoxError> {
+        let results = history.iter().filter(|it| it.call.is_some()).map(|it| it.id);
+        let old = results.rev().nth(self.0);
+        let is_old = |it: &Entry<'_>| it.call.is_some() && old.is_some_and(|old| it.id <= old);
+        let show =
+            |it: &Entry<'_>| if is_old(it) { Part::rewrite(it.id, "[cleared]") } else { Part::keep(it.id) };
+        Ok(history.iter().map(show).collect())
+    }
+}
+
+fn main() -> Result<(), ctxsim::Error> {
+    let base = Comparison::new().policy("identity").scenario("recorded/claude-code");
+    let sweep = [1, 2, 4, 8, 16, 32]
+        .into_iter()
+        .fold(base, |all, keep| all.policy(Code::view(format!("keep_{keep}"), move |_| KeepNewest(keep))));
+    let report = sweep.profile("anthropic/claude-sonnet-4.5").run()?;
+    let cheapest = report.runs().iter().min_by(|one, other| one.usd().partial_cmp(&other.usd()).unwrap());
+    println!("{report}\ncheapest: {}", cheapest.map_or("none", |it| it.policy()));
+    Ok(())
+}

@@ -1,0 +1,200 @@
+//! Where an input stands: in the binary, on disk, in another revision, or in memory.
+
+use std::borrow::Cow;
+use std::fs;
+use std::io::{self, BufRead};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::{BUNDLED, BUNDLED_MARK, Revision};
+use crate::error::Error;
+use crate::input::Format;
+use crate::input::text::source::{self, Source, read_text};
+use crate::timeline::Timeline;
+
+/// What the name of an input in memory begins with in diagnostics.
+pub(super) const MEMORY_MARK: &str = "memory:";
+
+/// The place of an input.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// In the binary, at this path.
+    Bundled(&'static str),
+    /// On disk.
+    File(PathBuf),
+    /// In another revision of the user's repository, at this path below its folder.
+    Revision(Arc<Revision>, PathBuf),
+    /// In memory, at a path that says its kind, its name and its format.
+    Memory(Arc<Memory>),
+    /// A timeline that was built in code, under the scenario's name.
+    Built(Arc<Built>),
+}
+
+/// A text in memory.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Memory {
+    path: PathBuf,
+    text: String,
+}
+
+/// A timeline that was built in code.
+#[derive(Debug)]
+pub struct Built {
+    name: PathBuf,
+    /// What the scenario plays.
+    pub timeline: Timeline,
+}
+
+impl PartialEq for Built {
+    fn eq(&self, other: &Self) -> bool {
+        std::ptr::eq(self, other)
+    }
+}
+
+impl Eq for Built {}
+
+impl Memory {
+    /// Holds a text.
+    #[must_use]
+    pub fn new(path: &str, text: String) -> Self {
+        Self { path: path.into(), text }
+    }
+}
+
+impl Built {
+    /// Holds a timeline.
+    #[must_use]
+    pub fn new(timeline: Timeline) -> Self {
+        Self { name: timeline.name.clone().into(), timeline }
+    }
+}
+
+impl Origin {
+    /// Returns the path, without its tree.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        match self {
+            Self::Bundled(path) => Path::new(path),
+            Self::File(path) | Self::Revision(_, path) => path,
+            Self::Memory(it) => &it.path,
+            Self::Built(it) => &it.name,
+        }
+    }
+
+    /// Returns the file's name in diagnostics.
+    #[must_use]
+    pub fn label(&self) -> String {
+        match self {
+            Self::Bundled(path) => format!("{BUNDLED_MARK}{path}"),
+            Self::File(path) => path.display().to_string(),
+            Self::Revision(revision, path) => revision.label(path),
+            Self::Memory(it) => format!("{MEMORY_MARK}{}", it.path.display()),
+            Self::Built(it) => format!("{MEMORY_MARK}{}", it.name.display()),
+        }
+    }
+
+    /// Returns the text.
+    ///
+    /// # Errors
+    /// The file cannot be read.
+    pub fn text(&self) -> Result<Cow<'static, str>, Error> {
+        match self {
+            Self::Bundled(path) => {
+                bundled_text(path).map(Cow::Borrowed).ok_or_else(|| missing(Path::new(path)))
+            }
+            Self::File(path) => read_text(path).map(Cow::Owned),
+            Self::Revision(revision, path) => {
+                let text = revision.text(path).ok_or_else(|| missing(path))?;
+                Ok(Cow::Owned(text.to_owned()))
+            }
+            Self::Memory(it) => Ok(Cow::Owned(it.text.clone())),
+            Self::Built(it) => Err(missing(&it.name)),
+        }
+    }
+
+    /// Opens the file, which may be of any length.
+    ///
+    /// # Errors
+    /// The file cannot be opened.
+    pub fn reader(&self) -> Result<Box<dyn BufRead>, Error> {
+        match self {
+            Self::Bundled(path) => {
+                let text = bundled_text(path).ok_or_else(|| missing(Path::new(path)))?;
+                Ok(Box::new(text.as_bytes()))
+            }
+            Self::File(path) => source::open(path),
+            Self::Revision(..) | Self::Memory(_) | Self::Built(_) => {
+                Ok(Box::new(io::Cursor::new(self.text()?.into_owned())))
+            }
+        }
+    }
+
+    /// Returns a file whose name is relative to this one's folder, in the same tree.
+    #[must_use]
+    pub fn beside(&self, relative: &str) -> Option<Self> {
+        let folder = self.path().parent().unwrap_or(Path::new(""));
+        match self {
+            Self::Bundled(_) => {
+                let wanted = plain(&folder.join(relative));
+                BUNDLED.iter().find(|(path, _)| *path == wanted).map(|(path, _)| Self::Bundled(path))
+            }
+            Self::File(_) => Some(Self::File(folder.join(relative))),
+            Self::Revision(revision, _) => {
+                let wanted = PathBuf::from(plain(&folder.join(relative)));
+                revision.text(&wanted).map(|_| Self::Revision(Arc::clone(revision), wanted))
+            }
+            // What is built in code names files from the working folder on.
+            Self::Memory(_) => Some(Self::File(PathBuf::from(relative))),
+            // Its recording is the timeline itself.
+            Self::Built(it) => Some(Self::Built(Arc::clone(it))),
+        }
+    }
+
+    /// Returns whether both are the same file, however their paths are written.
+    #[must_use]
+    pub fn is_same(&self, other: &Self) -> bool {
+        let real = |it: &PathBuf| fs::canonicalize(it).ok();
+        match (self, other) {
+            (Self::File(one), Self::File(other)) => {
+                one == other || (real(one).is_some() && real(one) == real(other))
+            }
+            _ => self == other,
+        }
+    }
+
+    /// Reads the file as an input with a format.
+    pub(super) fn source(&self) -> Result<Source, Error> {
+        match self {
+            Self::Bundled(_) | Self::Revision(..) | Self::Memory(_) | Self::Built(_) => {
+                let format = Format::of(self.path()).unwrap_or(Format::Ron);
+                Ok(Source::new(self.label(), format, self.text()?))
+            }
+            Self::File(path) => Source::read(path),
+        }
+    }
+}
+
+/// Returns a path with `.` and `..` resolved and `/` between its parts.
+pub(super) fn plain(path: &Path) -> String {
+    let mut parts: Vec<Cow<'_, str>> = Vec::new();
+    for part in path.components() {
+        match part {
+            std::path::Component::CurDir => {}
+            std::path::Component::ParentDir => {
+                parts.pop();
+            }
+            other => parts.push(other.as_os_str().to_string_lossy()),
+        }
+    }
+    parts.join("/")
+}
+
+/// Returns the text of a bundled file.
+pub(super) fn bundled_text(path: &str) -> Option<&'static str> {
+    BUNDLED.iter().find(|(it, _)| *it == path).map(|(_, text)| *text)
+}
+
+/// Reports a missing file.
+fn missing(path: &Path) -> Error {
+    Error::Read { path: path.to_owned(), source: std::io::ErrorKind::NotFound.into() }
+}

@@ -1,0 +1,66 @@
+//! A load played into sinks that the caller makes, row by row.
+
+use super::{Cell, Load};
+use crate::error::Error;
+use crate::ledger::{ExplicitCacheRow, KeptRow, MemoryRow, NeedRow, ProbeRow, RequestRow, Sink};
+use crate::report::{FailedRun, FailedRuns};
+
+/// Hands each row to the sinks of all runs that share a simulation.
+struct Fan<S>(Vec<S>);
+
+impl<S: Sink> Sink for Fan<S> {
+    fn request(&mut self, row: &RequestRow) {
+        self.0.iter_mut().for_each(|it| it.request(row));
+    }
+
+    fn need(&mut self, row: &NeedRow) {
+        self.0.iter_mut().for_each(|it| it.need(row));
+    }
+
+    fn is_done(&self) -> bool {
+        self.0.iter().all(Sink::is_done)
+    }
+
+    fn probe(&mut self, row: &ProbeRow) {
+        self.0.iter_mut().for_each(|it| it.probe(row));
+    }
+
+    fn stored(&mut self, row: &ExplicitCacheRow) {
+        self.0.iter_mut().for_each(|it| it.stored(row));
+    }
+
+    fn memory(&mut self, row: &MemoryRow<'_>) {
+        self.0.iter_mut().for_each(|it| it.memory(row));
+    }
+
+    fn kept(&mut self, row: &KeptRow<'_>) {
+        self.0.iter_mut().for_each(|it| it.kept(row));
+    }
+}
+
+impl Load {
+    /// Plays it into a sink for each run; loads without requests of their own have none.
+    ///
+    /// # Errors
+    /// The runs that failed.
+    pub fn stream<S: Sink + Send>(&self, sink: impl Fn(Cell) -> S + Sync) -> Result<Vec<(Cell, S)>, Error> {
+        if self.workload.items().is_none() {
+            return Ok(Vec::new());
+        }
+        let cells: Vec<Cell> = self.cells().collect();
+        let fan = |cells: &[Cell]| Fan(cells.iter().copied().map(&sink).collect());
+        let played = self.simulations().run_into(&cells, fan);
+        let failed = played.iter().flat_map(|(cells, _, outcome)| {
+            let fault = outcome.fault.as_deref();
+            cells.iter().filter_map(move |it| Some((it, fault?)))
+        });
+        let failed: Vec<FailedRun> = failed.map(|(cell, fault)| self.failed(*cell, fault)).collect();
+        if !failed.is_empty() {
+            return Err(Error::Run(Box::new(FailedRuns(failed))));
+        }
+        let mut all: Vec<(Cell, S)> =
+            played.into_iter().flat_map(|(cells, sinks, _)| cells.into_iter().zip(sinks.0)).collect();
+        all.sort_by_key(|(cell, _)| cells.iter().position(|it| it == cell));
+        Ok(all)
+    }
+}

@@ -1,0 +1,46 @@
+//! Inputs by name.
+
+use std::path::Path;
+
+use crate::catalog::Catalog as Inner;
+use crate::diag::Diagnostic;
+use crate::face::Error;
+
+/// Inputs by name: bundled ones, files, and texts in memory.
+#[derive(Clone, Debug, Default)]
+pub struct Catalog(pub(super) Inner);
+
+impl Catalog {
+    /// Returns the inputs that ship with the crate; none without the feature `bundled`.
+    #[must_use]
+    pub fn bundled() -> Self {
+        Self(Inner::bundled())
+    }
+
+    /// Returns a catalog without inputs.
+    #[must_use]
+    pub fn empty() -> Self {
+        Self::default()
+    }
+
+    /// Adds a folder that holds `policies/`, `scenarios/`, `profiles/` or `suites/`, over inputs of the same names.
+    ///
+    /// # Errors
+    /// The folder cannot be read, holds none of these, or has two files of one name.
+    pub fn folder(self, folder: impl AsRef<Path>) -> Result<Self, Error> {
+        Ok(Self(self.0.with_folder(folder.as_ref())?))
+    }
+
+    /// Adds a text in memory under the path that it would have in such a folder, as `policies/mine.ron`.
+    ///
+    /// # Errors
+    /// The path does not begin with a kind's folder and end with `.ron` or `.toml`.
+    pub fn text(self, path: &str, text: impl Into<String>) -> Result<Self, Error> {
+        let wrong = || {
+            let message = format!("`{path}` does not say which kind of input it is, or in which format");
+            Diagnostic::at("path-unclear", "", message)
+                .help("write `policies/NAME.ron`; or `scenarios`, `profiles`, `suites`, and `.toml`")
+        };
+        Ok(Self(self.0.with_text(path, text.into()).ok_or_else(wrong)?))
+    }
+}

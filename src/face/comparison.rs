@@ -1,0 +1,220 @@
+//! A comparison put together in code.
+
+use crate::catalog::Catalog as Inner;
+use crate::compare;
+use crate::diag::Diagnostic;
+#[cfg(feature = "testing")]
+use crate::face::Profile;
+use crate::face::refs::{PolicyIs, ProfileIs, ScenarioIs};
+use crate::face::{Catalog, Error, Plan, PolicyRef, ProfileRef, Report, ScenarioRef, Value};
+use crate::input::Format;
+
+/// A comparison: which policies, on which scenarios, under which profiles.
+///
+/// Nothing is read before [`Comparison::plan`], which reports every problem of every input at once.
+#[derive(Clone, Debug, Default)]
+pub struct Comparison {
+    catalog: Option<Catalog>,
+    suite: Option<String>,
+    policies: Vec<PolicyRef>,
+    scenarios: Vec<ScenarioRef>,
+    profiles: Vec<ProfileRef>,
+    set: Vec<String>,
+    own_models: bool,
+    seed: Option<u64>,
+    trials: Option<u64>,
+    threads: Option<usize>,
+    plays_twice: bool,
+    allows_process: bool,
+}
+
+impl Comparison {
+    /// Creates an empty comparison over the bundled catalog.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Sets the catalog in which names are looked up; [`Catalog::bundled`] by default.
+    #[must_use]
+    pub fn catalog(self, catalog: Catalog) -> Self {
+        Self { catalog: Some(catalog), ..self }
+    }
+
+    /// Sets a suite, by name or path: it supplies the lists that stay empty, its overrides and its guards.
+    #[must_use]
+    pub fn suite(self, suite: impl Into<String>) -> Self {
+        Self { suite: Some(suite.into()), ..self }
+    }
+
+    /// Adds a policy; the first is the baseline.
+    #[must_use]
+    pub fn policy(mut self, policy: impl Into<PolicyRef>) -> Self {
+        self.policies.push(policy.into());
+        self
+    }
+
+    /// Adds a scenario.
+    #[must_use]
+    pub fn scenario(mut self, scenario: impl Into<ScenarioRef>) -> Self {
+        self.scenarios.push(scenario.into());
+        self
+    }
+
+    /// Adds several scenarios, such as the sessions of a recording.
+    #[must_use]
+    pub fn scenarios<S: Into<ScenarioRef>>(mut self, scenarios: impl IntoIterator<Item = S>) -> Self {
+        self.scenarios.extend(scenarios.into_iter().map(Into::into));
+        self
+    }
+
+    /// Adds a profile.
+    #[must_use]
+    pub fn profile(mut self, profile: impl Into<ProfileRef>) -> Self {
+        self.profiles.push(profile.into());
+        self
+    }
+
+    /// Runs each recorded session under the profile of the model that it was recorded with.
+    #[must_use]
+    pub fn own_models(self) -> Self {
+        Self { own_models: true, ..self }
+    }
+
+    /// Overrides a field, as `--set PATH=VALUE` does.
+    #[must_use]
+    pub fn set(mut self, path: &str, value: impl Into<Value>) -> Self {
+        self.set.push(format!("{path}={}", value.into().0));
+        self
+    }
+
+    /// Sets the random seed; each scenario's own by default.
+    #[must_use]
+    pub fn seed(self, seed: u64) -> Self {
+        Self { seed: Some(seed), ..self }
+    }
+
+    /// Sets how many times random loads are drawn; as often as each scenario says by default.
+    #[must_use]
+    pub fn trials(self, trials: u64) -> Self {
+        Self { trials: Some(trials), ..self }
+    }
+
+    /// Sets the number of threads; one per core by default. Results never depend on it.
+    #[must_use]
+    pub fn threads(self, threads: usize) -> Self {
+        Self { threads: Some(threads.max(1)), ..self }
+    }
+
+    /// Plays each run of code twice; a run whose second play sends anything else fails, naming the request.
+    #[must_use]
+    pub fn play_twice(self) -> Self {
+        Self { plays_twice: true, ..self }
+    }
+
+    /// Lets policies start the programs that they name.
+    #[must_use]
+    pub fn allow_process(self) -> Self {
+        Self { allows_process: true, ..self }
+    }
+
+    /// Adds a profile where none is named.
+    #[cfg(feature = "testing")]
+    pub(crate) fn or_profile(self, profile: impl FnOnce() -> Result<Profile, Error>) -> Result<Self, Error> {
+        if self.profiles.is_empty() { Ok(self.profile(profile()?)) } else { Ok(self) }
+    }
+
+    /// Reads and checks everything.
+    ///
+    /// # Errors
+    /// Every problem of every input and override.
+    pub fn plan(self) -> Result<Plan, Error> {
+        let mut catalog = self.catalog.unwrap_or_else(Catalog::bundled).0;
+        let mut problems = Vec::new();
+        let mut policies = Vec::with_capacity(self.policies.len());
+        for policy in self.policies {
+            policies.push(match policy.0 {
+                PolicyIs::Named(name) => name,
+                PolicyIs::Declared(it) => {
+                    catalog = with(catalog, "policies", &it.name, it.format, it.text, &mut problems);
+                    it.name
+                }
+                PolicyIs::Code(code) => {
+                    let file = code.file()?;
+                    catalog = with(catalog, "policies", code.name(), Format::Ron, file, &mut problems);
+                    catalog = catalog.with_code(code.name(), code.handle(self.plays_twice));
+                    code.name().to_owned()
+                }
+            });
+        }
+        let mut scenarios = Vec::with_capacity(self.scenarios.len());
+        for scenario in self.scenarios {
+            scenarios.push(match scenario.0 {
+                ScenarioIs::Named(name) => name,
+                ScenarioIs::Built(it) => {
+                    catalog = catalog.with_timeline(it.timeline().clone());
+                    it.name().to_owned()
+                }
+            });
+        }
+        let mut profiles = Vec::with_capacity(self.profiles.len());
+        for profile in self.profiles {
+            profiles.push(match profile.0 {
+                ProfileIs::Named(name) => name,
+                ProfileIs::Built(it) => {
+                    catalog = with(catalog, "profiles", it.name(), Format::Ron, it.file()?, &mut problems);
+                    if let Some(cache) = it.own_cache() {
+                        catalog = catalog.with_cache(it.name(), cache.clone());
+                    }
+                    it.name().to_owned()
+                }
+            });
+        }
+        if !problems.is_empty() {
+            return Err(problems.into());
+        }
+        let comparison = compare::Comparison {
+            suite: self.suite,
+            policies,
+            scenarios,
+            profiles,
+            own_models: self.own_models,
+            seed: self.seed,
+            trials: self.trials,
+            set: self.set,
+            ..compare::Comparison::default()
+        };
+        let plan = compare::Plan::new(&catalog, &comparison)?;
+        Ok(Plan::new(plan, self.threads))
+    }
+
+    /// Reads, checks and runs everything.
+    ///
+    /// # Errors
+    /// As of [`Comparison::plan`] and [`Plan::run`].
+    pub fn run(self) -> Result<Report, Error> {
+        self.plan()?.run()
+    }
+}
+
+/// Adds a text to a catalog under a name.
+fn with(
+    catalog: Inner,
+    folder: &str,
+    name: &str,
+    format: Format,
+    text: String,
+    problems: &mut Vec<Diagnostic>,
+) -> Inner {
+    let extension = match format {
+        Format::Ron => "ron",
+        Format::Toml => "toml",
+    };
+    // A name without letters would be a path to nowhere.
+    if name.trim().is_empty() {
+        let problem = Diagnostic::at("name-empty", "name", format!("an input of `{folder}` has no name"));
+        problems.push(problem.help("give it one, such as `mine`"));
+        return catalog;
+    }
+    catalog.clone().with_text(&format!("{folder}/{name}.{extension}"), text).unwrap_or(catalog)
+}

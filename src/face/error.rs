@@ -1,0 +1,92 @@
+//! The one error of the face.
+
+use std::fmt;
+
+use serde::Serialize;
+
+use crate::diag::Diagnostic;
+use crate::error::Error as Inner;
+
+/// Why inputs cannot be used, or why no result came of them.
+///
+/// [`Error::problems`] lists every problem of every input at once, each with its place and a fix. `Display` writes them line by line.
+#[derive(Debug)]
+pub struct Error(Inner);
+
+/// One problem, and where it is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct Problem {
+    /// A stable code in kebab case.
+    pub code: &'static str,
+    /// What is wrong.
+    pub message: String,
+    /// The file or the input in memory; empty where the problem is in none.
+    pub file: String,
+    /// The path of the field, as `stages.history.until`; empty for a whole file.
+    pub field: String,
+    /// Line and column, from 1, where the input is text.
+    pub line_column: Option<(usize, usize)>,
+    /// How to fix it.
+    pub help: Option<String>,
+}
+
+impl Error {
+    /// Returns every problem.
+    #[must_use]
+    pub fn problems(&self) -> Vec<Problem> {
+        match &self.0 {
+            Inner::Invalid(all) => all.iter().map(Problem::new).collect(),
+            other => vec![Problem::new(&other.problem())],
+        }
+    }
+}
+
+impl Problem {
+    fn new(problem: &Diagnostic) -> Self {
+        Self {
+            code: problem.code,
+            message: problem.message.clone(),
+            file: problem.place.file.clone(),
+            field: problem.place.field.clone(),
+            line_column: problem.place.line_column,
+            help: problem.help.clone(),
+        }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(to)
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.0.source()
+    }
+}
+
+impl From<Inner> for Error {
+    fn from(error: Inner) -> Self {
+        Self(error)
+    }
+}
+
+impl From<Vec<Diagnostic>> for Error {
+    fn from(problems: Vec<Diagnostic>) -> Self {
+        Self(problems.into())
+    }
+}
+
+impl From<Box<Diagnostic>> for Error {
+    fn from(problem: Box<Diagnostic>) -> Self {
+        Self(vec![*problem].into())
+    }
+}
+
+impl From<Diagnostic> for Error {
+    fn from(problem: Diagnostic) -> Self {
+        Self(vec![problem].into())
+    }
+}

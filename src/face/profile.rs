@@ -1,0 +1,173 @@
+//! Profiles built in code: one model at one provider.
+
+use std::time::Duration;
+
+use crate::diag::{Diagnostic, Place};
+use crate::face::{CacheRules, Catalog, Error, Usd};
+use crate::input::policy::OwnCode;
+use crate::input::profile::written::{Assumptions, Cache, Limits, Price};
+use crate::input::text::decode::encode;
+use crate::input::text::duration::Duration as Written;
+use crate::input::{Format, Profile as Checked, ProfileFile};
+
+/// A model at a provider: its limits, its prices and the rules of its cache.
+#[derive(Clone, Debug)]
+pub struct Profile {
+    file: ProfileFile,
+    own_cache: Option<OwnCode>,
+}
+
+/// Builds a profile; see [`Profile::builder`]. Prices are US dollars per million tokens.
+#[derive(Clone, Debug)]
+pub struct ProfileBuilder {
+    profile: Profile,
+    problems: Vec<Diagnostic>,
+}
+
+impl Profile {
+    /// Begins a profile: without limits, without a cache, and without prices.
+    #[must_use]
+    pub fn builder(name: impl Into<String>) -> ProfileBuilder {
+        let file = ProfileFile {
+            name: name.into(),
+            about: "A profile built in code.".to_owned(),
+            as_of: "2026-01-01".to_owned(),
+            sources: vec!["built in code".to_owned()],
+            models: Vec::new(),
+            limits: Limits::default(),
+            cache: Cache::default(),
+            prices: vec![Price::default()],
+            assumptions: Assumptions::default(),
+        };
+        ProfileBuilder { profile: Self { file, own_cache: None }, problems: Vec::new() }
+    }
+
+    /// Reads a profile of a catalog, by name or path.
+    ///
+    /// # Errors
+    /// The name is unknown, or every problem of the file.
+    pub fn load(catalog: &Catalog, name: &str) -> Result<Self, Error> {
+        let loaded = catalog.0.profile(name)?;
+        Checked::new(&loaded.spec).map_err(|it| loaded.locate(it))?;
+        Ok(Self { file: loaded.spec, own_cache: None })
+    }
+
+    /// Begins a profile like this one.
+    #[must_use]
+    pub fn to_builder(&self) -> ProfileBuilder {
+        ProfileBuilder { profile: self.clone(), problems: Vec::new() }
+    }
+
+    /// Returns its name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.file.name
+    }
+
+    /// Returns the day whose prices it has, `YYYY-MM-DD`.
+    #[must_use]
+    pub fn as_of(&self) -> &str {
+        &self.file.as_of
+    }
+
+    pub(super) fn own_cache(&self) -> Option<&OwnCode> {
+        self.own_cache.as_ref()
+    }
+
+    /// Returns it as a file in RON.
+    pub(super) fn file(&self) -> Result<String, Error> {
+        Ok(encode(&self.file, Format::Ron)?)
+    }
+}
+
+impl ProfileBuilder {
+    /// Sets the name.
+    #[must_use]
+    pub fn name(mut self, name: impl Into<String>) -> Self {
+        self.profile.file.name = name.into();
+        self
+    }
+
+    /// Sets the day whose prices it has, `YYYY-MM-DD`.
+    #[must_use]
+    pub fn as_of(mut self, day: impl Into<String>) -> Self {
+        self.profile.file.as_of = day.into();
+        self
+    }
+
+    /// Sets the context window, in tokens; none by default.
+    #[must_use]
+    pub fn context(mut self, tokens: u64) -> Self {
+        self.profile.file.limits.context_tokens = Some(tokens);
+        self
+    }
+
+    /// Sets the prices of plain input and of output, per million tokens.
+    #[must_use]
+    pub fn price(mut self, input: impl Into<Usd>, output: impl Into<Usd>) -> Self {
+        let (input, output) = (input.into(), output.into());
+        let input = self.amount(&input, "prices.0.input");
+        let output = self.amount(&output, "prices.0.output");
+        let price = self.prices();
+        price.input = input.unwrap_or_default();
+        price.output = output;
+        self
+    }
+
+    /// Sets the price of input that is read from the cache, per million tokens; as dear as plain input by default.
+    #[must_use]
+    pub fn cache_read(mut self, usd: impl Into<Usd>) -> Self {
+        let read = self.amount(&usd.into(), "prices.0.cache_read");
+        self.prices().cache_read = read;
+        self
+    }
+
+    /// Sets the price of input that is written to the cache for a lifetime, per million tokens; as dear as plain input by default.
+    #[must_use]
+    pub fn cache_write(mut self, ttl: Duration, usd: impl Into<Usd>) -> Self {
+        let ttl = Written(u64::try_from(ttl.as_millis()).unwrap_or(u64::MAX)).to_string();
+        if let Some(usd) = self.amount(&usd.into(), &format!("prices.0.cache_write.{ttl}")) {
+            self.prices().cache_write.insert(ttl, usd);
+        }
+        self
+    }
+
+    /// Sets the rules of the cache; none by default.
+    #[must_use]
+    pub fn cache(mut self, rules: CacheRules) -> Self {
+        self.profile.file.cache = rules.rules;
+        self.profile.own_cache = rules.own;
+        self
+    }
+
+    /// Checks the profile.
+    ///
+    /// # Errors
+    /// Every problem.
+    pub fn build(self) -> Result<Profile, Error> {
+        let mut problems = self.problems;
+        problems.extend(Checked::new(&self.profile.file).err().unwrap_or_default());
+        if problems.is_empty() {
+            return Ok(self.profile);
+        }
+        let file = format!("profile {}", self.profile.name());
+        for it in &mut problems {
+            it.place = Place { file: file.clone(), ..std::mem::take(&mut it.place) };
+        }
+        Err(problems.into())
+    }
+
+    /// Returns the prices that are set: those of the first period.
+    fn prices(&mut self) -> &mut Price {
+        let prices = &mut self.profile.file.prices;
+        if prices.is_empty() {
+            prices.push(Price::default());
+        }
+        &mut prices[0]
+    }
+
+    /// Returns an amount, or notes what is wrong with it.
+    fn amount(&mut self, usd: &Usd, field: &str) -> Option<crate::quantity::Decimal> {
+        usd.decimal(field).map_err(|it| self.problems.push(it)).ok()
+    }
+}

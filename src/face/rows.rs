@@ -1,0 +1,160 @@
+//! Rows as they come, with what they cost.
+
+use std::ops::ControlFlow;
+
+use serde::Serialize;
+
+use crate::compare::{Cell, Load};
+use crate::input::Profile;
+use crate::ledger::{self, Sink as InnerSink};
+use crate::price;
+use crate::quantity::Cost;
+
+/// Takes rows as they come; every method has a body.
+pub trait Sink {
+    /// Takes a request. To break ends the run.
+    fn request(&mut self, _row: &RequestRow) -> ControlFlow<()> {
+        ControlFlow::Continue(())
+    }
+
+    /// Takes a need and how it was met. To break ends the run.
+    fn need(&mut self, _row: &NeedRow) -> ControlFlow<()> {
+        ControlFlow::Continue(())
+    }
+}
+
+/// Which model a request goes to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Role {
+    /// The agent's.
+    Main,
+    /// The one that writes summaries.
+    Summariser,
+    /// The agent's, asked only to keep the prompt in the cache.
+    KeepAlive,
+}
+
+/// One model request; sizes are tokens.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct RequestRow {
+    /// The turn, from 0.
+    pub turn: u32,
+    /// The step of the scenario, from 0: each is one request of the agent.
+    pub step: u32,
+    /// Which request of the step it is, from 0.
+    pub n: u32,
+    /// Who is asked.
+    pub role: Role,
+    /// Milliseconds since the start of the scenario.
+    pub at_ms: i64,
+    /// The whole prompt: read, written and uncached.
+    pub prompt: u64,
+    /// Read from the cache.
+    pub cache_read: u64,
+    /// Billed as written to the cache.
+    pub cache_write: u64,
+    /// Billed as plain input.
+    pub uncached: u64,
+    /// Written by the model.
+    pub output: u64,
+    /// How many entries the policy changed since the request before.
+    pub edits: u32,
+    /// What it costs, in US dollars; `None` where some token has no price.
+    pub usd: Option<f64>,
+}
+
+/// One need of the scenario: something that later work needs of earlier evidence.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct NeedRow {
+    /// The turn in which it was due, from 0.
+    pub turn: u32,
+    /// How probable it was, 0 to 1.
+    pub weight: f64,
+    /// The share that the prompt met, 0 to 1.
+    pub met: f64,
+    /// Expected recovery calls.
+    pub calls: f64,
+    /// Tokens that one recovery call fetches.
+    pub fetched: u64,
+    /// Expected failures: nothing leads to the evidence.
+    pub failed: f64,
+}
+
+impl RequestRow {
+    fn new(row: &ledger::RequestRow, profile: &Profile) -> Self {
+        Self {
+            turn: row.turn_ix,
+            step: row.step,
+            n: row.n,
+            role: match row.role {
+                ledger::Role::Main => Role::Main,
+                ledger::Role::Summariser => Role::Summariser,
+                ledger::Role::KeepAlive => Role::KeepAlive,
+            },
+            at_ms: row.at_ms,
+            prompt: row.prompt,
+            cache_read: row.usage.read,
+            cache_write: row.usage.write[0].saturating_add(row.usage.write[1]),
+            uncached: row.usage.uncached,
+            output: row.output,
+            edits: row.change.n_edits,
+            usd: price::request(row, &profile.prices).map(Cost::usd),
+        }
+    }
+}
+
+impl NeedRow {
+    fn new(row: &ledger::NeedRow) -> Self {
+        Self {
+            turn: row.turn_ix,
+            weight: row.weight,
+            met: row.met,
+            calls: row.calls,
+            fetched: row.fetched,
+            failed: row.failed,
+        }
+    }
+}
+
+/// A sink of the face at work.
+pub(super) struct Streamed<'l, S> {
+    sink: S,
+    profile: &'l Profile,
+    summariser: &'l Profile,
+    is_done: bool,
+}
+
+impl<'l, S: Sink> Streamed<'l, S> {
+    pub(super) fn new(sink: S, load: &'l Load, cell: Cell) -> Self {
+        let profile = &load.profiles[cell.profile];
+        let summariser = load.policies[cell.policy].summariser().unwrap_or(profile);
+        Self { sink, profile, summariser, is_done: false }
+    }
+
+    pub(super) fn into_sink(self) -> S {
+        self.sink
+    }
+}
+
+impl<S: Sink> InnerSink for Streamed<'_, S> {
+    fn request(&mut self, row: &ledger::RequestRow) {
+        if !self.is_done {
+            let profile = if row.role == ledger::Role::Summariser { self.summariser } else { self.profile };
+            self.is_done = self.sink.request(&RequestRow::new(row, profile)).is_break();
+        }
+    }
+
+    fn need(&mut self, row: &ledger::NeedRow) {
+        if !self.is_done {
+            self.is_done = self.sink.need(&NeedRow::new(row)).is_break();
+        }
+    }
+
+    fn is_done(&self) -> bool {
+        self.is_done
+    }
+}

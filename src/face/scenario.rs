@@ -1,0 +1,395 @@
+//! Scenarios built in code, and what code that is made for a run learns of one.
+
+use std::fmt;
+use std::io::BufRead;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::diag::Diagnostic;
+use crate::face::{Catalog, Error, Kind, Text};
+use crate::input::scenario::{self as input, Assume, Load};
+use crate::input::{Scenario as Checked, ScenarioFile};
+use crate::own::{Entry, Made};
+use crate::quantity::Decimal;
+use crate::timeline::evidence::Recover;
+use crate::timeline::scripted::sizes_of;
+use crate::timeline::{
+    Due, Kind as ItemKind, Need, NewItem, Preserve, Timeline, TimelineBuilder, import, load,
+};
+
+/// A load: what happened in a session, before any policy looked at it.
+#[derive(Clone)]
+pub struct Scenario {
+    timeline: Arc<Timeline>,
+}
+
+impl fmt::Debug for Scenario {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        to.debug_struct("Scenario").field("name", &self.name()).finish_non_exhaustive()
+    }
+}
+
+impl Scenario {
+    /// Begins a scenario.
+    #[must_use]
+    pub fn builder(name: impl Into<String>) -> ScenarioBuilder {
+        ScenarioBuilder { name: name.into(), stable: Vec::new(), turns: Vec::new() }
+    }
+
+    /// Reads recorded sessions in any format that the command line reads: Claude Code, Codex, OpenCode and others.
+    ///
+    /// One session has the name; of several, each has its own behind it.
+    ///
+    /// # Errors
+    /// The recording cannot be read, or every problem of it.
+    pub fn recorded(name: impl AsRef<str>, mut from: impl BufRead) -> Result<Vec<Self>, Error> {
+        let name = name.as_ref();
+        let read = import::import_from(&mut from, name, &Assume::default(), &[]);
+        let read = read.map_err(|source| crate::error::Error::Read { path: name.into(), source })?;
+        let all = read.map_err(|problems| {
+            let located = problems.into_iter().map(|mut it| {
+                name.clone_into(&mut it.place.file);
+                it
+            });
+            Error::from(located.collect::<Vec<_>>())
+        })?;
+        Ok(all.into_iter().map(|it| Self::new(it.timeline)).collect())
+    }
+
+    /// Generates a load of so many turns: `random` for turns of every shape, or the name of a bundled scenario that is generated from
+    /// patterns, such as `agents/coding_day`.
+    ///
+    /// # Errors
+    /// The name is unknown, or no scenario that is generated from patterns.
+    pub fn generate(kind: &str, turns: u64, seed: u64) -> Result<Self, Error> {
+        let mut spec = if kind == "random" {
+            ScenarioFile { load: Load::Random { turns }, ..ScenarioFile::named("random") }
+        } else {
+            Catalog::bundled().0.scenario(kind)?.spec
+        };
+        spec.seed = seed;
+        match &mut spec.load {
+            Load::Random { turns: n } => *n = turns,
+            Load::Generate(load) => (load.turns, load.scale) = (Some(turns), None),
+            _ => {
+                let message = format!("`{kind}` is not generated from patterns");
+                let help = "write `random`, or name a scenario whose load is `generate`";
+                return Err(Diagnostic::at("generate-unknown", "load", message).help(help).into());
+            }
+        }
+        let checked = Checked::new(&spec)?;
+        let missing = |_: &str, _: &Assume| {
+            Err(vec![Diagnostic::at("recording-missing", "load", "a generated load reads no recording")]
+                .into())
+        };
+        let timeline = load::load(&checked, missing)?;
+        Ok(Self::new(timeline))
+    }
+
+    pub(super) fn new(timeline: Timeline) -> Self {
+        Self { timeline: Arc::new(timeline) }
+    }
+
+    /// Returns its name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.timeline.name
+    }
+
+    /// Returns what happened.
+    #[must_use]
+    pub fn trace(&self) -> Trace<'_> {
+        Trace { timeline: &self.timeline, seed: 0, prompt_limit: None }
+    }
+
+    pub(super) fn timeline(&self) -> &Timeline {
+        &self.timeline
+    }
+}
+
+/// What happens in a scenario; code that is made for a run is given it.
+#[derive(Clone, Copy)]
+pub struct Trace<'t> {
+    timeline: &'t Timeline,
+    seed: u64,
+    prompt_limit: Option<u64>,
+}
+
+impl fmt::Debug for Trace<'_> {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        to.debug_struct("Trace").field("name", &self.name()).finish_non_exhaustive()
+    }
+}
+
+impl<'t> Trace<'t> {
+    pub(super) fn of(made: Made<'t>) -> Self {
+        let limit = made.limits.prompt;
+        let prompt_limit = (limit != crate::quantity::UNLIMITED).then_some(limit);
+        Self { timeline: made.timeline, seed: made.seed, prompt_limit }
+    }
+
+    /// Returns the scenario's name.
+    #[must_use]
+    pub fn name(&self) -> &'t str {
+        &self.timeline.name
+    }
+
+    /// Returns how many user turns it has.
+    #[must_use]
+    pub fn turns(&self) -> usize {
+        self.timeline.spine.turns.len()
+    }
+
+    /// Returns how many requests its agent makes.
+    #[must_use]
+    pub fn requests(&self) -> usize {
+        self.timeline.spine.steps.len()
+    }
+
+    /// Returns everything that will ever come, in order. A policy that looks ahead knows more than any agent.
+    pub fn entries(&self) -> impl Iterator<Item = Entry<'t>> {
+        let timeline = self.timeline;
+        (0..).map_while(move |at| Entry::of(timeline, at))
+    }
+
+    /// Returns the random seed of the run.
+    #[must_use]
+    pub fn seed(&self) -> u64 {
+        self.seed
+    }
+
+    /// Returns the most tokens that a prompt may have under the profile; `None` where there is no limit.
+    #[must_use]
+    pub fn prompt_limit(&self) -> Option<u64> {
+        self.prompt_limit
+    }
+}
+
+/// How much of earlier evidence later work needs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Level {
+    /// What came of it; no result is needed for that.
+    GlobalConclusion,
+    /// A handle to go on from.
+    Handle,
+    /// A detail of a result.
+    LocalDetail,
+    /// Exact evidence.
+    ExactEvidence,
+    /// The whole raw content.
+    RawContent,
+}
+
+/// Builds a scenario; see [`Scenario::builder`].
+#[derive(Debug)]
+pub struct ScenarioBuilder {
+    name: String,
+    stable: Vec<(Kind, Text)>,
+    turns: Vec<Turn>,
+}
+
+/// One turn of a scenario: what the agent does with a user's message.
+#[derive(Debug)]
+pub struct Turn {
+    user: Text,
+    steps: Vec<Step>,
+    needs: Vec<(u32, Level, f64)>,
+    pause: Duration,
+}
+
+#[derive(Debug)]
+enum Step {
+    Call { tool: String, arguments: Text, result: Text, pause: Duration },
+    Answer { text: Text, pause: Duration },
+}
+
+impl ScenarioBuilder {
+    /// Adds to the stable prefix: a system prompt, or tool schemas.
+    #[must_use]
+    pub fn stable(mut self, kind: Kind, text: impl Into<Text>) -> Self {
+        self.stable.push((kind, text.into()));
+        self
+    }
+
+    /// Adds a turn: the user's message, and what the agent does with it. A turn that does not say its answer has an empty one.
+    #[must_use]
+    pub fn turn(mut self, user: impl Into<Text>, says: impl FnOnce(&mut Turn)) -> Self {
+        let mut turn =
+            Turn { user: user.into(), steps: Vec::new(), needs: Vec::new(), pause: Duration::ZERO };
+        says(&mut turn);
+        self.turns.push(turn);
+        self
+    }
+
+    /// Checks the scenario.
+    ///
+    /// # Errors
+    /// Every problem: no name, no turn, a stable prefix of other kinds than system prompt and tool schemas, needs that reach back
+    /// further than the first turn or whose weight is no probability.
+    pub fn build(self) -> Result<Scenario, Error> {
+        let problems = self.problems();
+        if !problems.is_empty() {
+            return Err(problems.into());
+        }
+        let mut builder = TimelineBuilder::new(&self.name, &[]);
+        for (kind, text) in &self.stable {
+            builder.stable_item(&Said::new(text).item((*kind).into()));
+        }
+        let mut at_ms = 0_i64;
+        for (nth, turn) in (0_u32..).zip(&self.turns) {
+            at_ms = after(at_ms, turn.pause);
+            builder.begin_turn(&[Said::new(&turn.user).item(ItemKind::User)]);
+            for step in &turn.steps {
+                at_ms = step.add(at_ms, &mut builder);
+            }
+            if !matches!(turn.steps.last(), Some(Step::Answer { .. })) {
+                let silent = Step::Answer { text: "".into(), pause: Duration::ZERO };
+                at_ms = silent.add(at_ms, &mut builder);
+            }
+            for (back, level, weight) in &turn.needs {
+                builder.need(Due::Answer, Need::new(nth.saturating_sub(*back), level.inner(), *weight, None));
+            }
+        }
+        Ok(Scenario::new(builder.finish()))
+    }
+
+    fn problems(&self) -> Vec<Diagnostic> {
+        let mut problems = Vec::new();
+        let mut push = |code, field: String, message: String, help: &str| {
+            let mut problem = Diagnostic::at(code, field, message).help(help);
+            problem.place.file = format!("scenario {}", self.name);
+            problems.push(problem);
+        };
+        if self.name.trim().is_empty() {
+            push("name-empty", "name".into(), "the scenario has no name".into(), "give it one");
+        }
+        if self.turns.is_empty() {
+            push("turns-missing", "turns".into(), "the scenario has no turn".into(), "add one with `turn`");
+        }
+        for (nth, (kind, _)) in self.stable.iter().enumerate() {
+            if !matches!(kind, Kind::System | Kind::ToolSchema) {
+                let message = format!("`{kind:?}` does not stand in a stable prefix");
+                push(
+                    "stable-kind",
+                    format!("stable.{nth}"),
+                    message,
+                    "use `Kind::System` or `Kind::ToolSchema`",
+                );
+            }
+        }
+        for (nth, turn) in self.turns.iter().enumerate() {
+            for (which, (back, _, weight)) in turn.needs.iter().enumerate() {
+                let field = || format!("turns.{nth}.needs.{which}");
+                if usize::try_from(*back).map_or(true, |back| back == 0 || back > nth) {
+                    let message = format!("turn {} has no turn {back} before it", nth + 1);
+                    push("need-back", field(), message, "count back from this turn, from 1");
+                }
+                if !(0.0..=1.0).contains(weight) {
+                    let message = format!("{weight} is not a probability");
+                    push("need-weight", field(), message, "write a number from 0 to 1");
+                }
+            }
+        }
+        problems
+    }
+}
+
+impl Turn {
+    /// Waits before what comes next, or before the turn where nothing has come.
+    pub fn pause(&mut self, before: Duration) -> &mut Self {
+        self.pause = self.pause.saturating_add(before);
+        self
+    }
+
+    /// Calls a tool: one request, whose reply is the call, and the call's result.
+    pub fn call(&mut self, tool: &str, arguments: impl Into<Text>, result: impl Into<Text>) -> &mut Self {
+        let pause = self.take_pause();
+        self.steps.push(Step::Call {
+            tool: tool.to_owned(),
+            arguments: arguments.into(),
+            result: result.into(),
+            pause,
+        });
+        self
+    }
+
+    /// Answers the user: one request.
+    pub fn answer(&mut self, text: impl Into<Text>) -> &mut Self {
+        let pause = self.take_pause();
+        self.steps.push(Step::Answer { text: text.into(), pause });
+        self
+    }
+
+    /// Needs, for its answer, something of the turn so many turns back, with a probability from 0 to 1.
+    pub fn needs(&mut self, turns_back: u32, level: Level, weight: f64) -> &mut Self {
+        self.needs.push((turns_back, level, weight));
+        self
+    }
+
+    /// Returns the pause before a step; before the first it is the turn's own.
+    fn take_pause(&mut self) -> Duration {
+        if self.steps.is_empty() { Duration::ZERO } else { std::mem::take(&mut self.pause) }
+    }
+}
+
+impl Level {
+    fn inner(self) -> input::Level {
+        match self {
+            Self::GlobalConclusion => input::Level::GlobalConclusion,
+            Self::Handle => input::Level::ContinuationHandle,
+            Self::LocalDetail => input::Level::LocalDetail,
+            Self::ExactEvidence => input::Level::ExactEvidence,
+            Self::RawContent => input::Level::RawContent,
+        }
+    }
+}
+
+/// A text as a timeline holds it.
+struct Said {
+    tokens: u32,
+    digest: u64,
+    words: Option<Arc<str>>,
+}
+
+impl Said {
+    fn new(text: &Text) -> Self {
+        let chars_per_token = Decimal::parse("4").unwrap_or(Decimal::ONE);
+        let said = text.counted_by(chars_per_token);
+        Self { tokens: said.tokens, digest: said.content.digest(), words: text.words().map(Arc::from) }
+    }
+
+    fn item(&self, kind: ItemKind) -> NewItem<'_> {
+        NewItem { digest: Some(self.digest), text: self.words.as_ref(), ..NewItem::plain(kind, self.tokens) }
+    }
+}
+
+impl Step {
+    /// Appends the step, which begins so long after the start; returns when it ends.
+    fn add(&self, at_ms: i64, builder: &mut TimelineBuilder) -> i64 {
+        match self {
+            Self::Call { tool, arguments, result, pause } => {
+                let at_ms = after(at_ms, *pause);
+                let (arguments, result) = (Said::new(arguments), Said::new(result));
+                let call = NewItem { tool, ..arguments.item(ItemKind::ToolCall) };
+                let sizes = sizes_of(result.tokens);
+                let recover = Recover { handle: sizes.handle, local: sizes.summary, exact: sizes.excerpt };
+                let plain = NewItem::result(tool, 0, sizes, Preserve::WorkingEvidence, recover);
+                let result = NewItem { digest: Some(result.digest), text: result.words.as_ref(), ..plain };
+                builder.step(at_ms, arguments.tokens.into(), &[call], &[result]);
+                at_ms
+            }
+            Self::Answer { text, pause } => {
+                let at_ms = after(at_ms, *pause);
+                let said = Said::new(text);
+                builder.step(at_ms, said.tokens.into(), &[said.item(ItemKind::Assistant)], &[]);
+                at_ms
+            }
+        }
+    }
+}
+
+/// Returns a moment some time later.
+fn after(at_ms: i64, pause: Duration) -> i64 {
+    at_ms.saturating_add(i64::try_from(pause.as_millis()).unwrap_or(i64::MAX))
+}

@@ -1,0 +1,63 @@
+//! Exact amounts of money.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::diag::Diagnostic;
+use crate::face::Error;
+use crate::quantity::Decimal;
+
+/// An amount of US dollars, held as a decimal: `0.1` is one tenth and not its nearest float. Never negative, at most 18 digits.
+///
+/// Numbers and texts turn into it; one that is no such amount is reported when the profile is built.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Usd(Result<Decimal, String>);
+
+impl Usd {
+    /// Returns the decimal, or what was given in its place.
+    pub(super) fn decimal(&self, field: &str) -> Result<Decimal, Diagnostic> {
+        let wrong = |given: &String| {
+            let message = format!("`{given}` is not an amount of US dollars");
+            Diagnostic::at("price-invalid", field, message)
+                .help("write a number from 0 up, of at most 18 digits")
+        };
+        self.0.as_ref().copied().map_err(wrong)
+    }
+}
+
+impl From<f64> for Usd {
+    fn from(value: f64) -> Self {
+        Self(Decimal::from_f64(value).ok_or_else(|| value.to_string()))
+    }
+}
+
+impl From<u32> for Usd {
+    fn from(value: u32) -> Self {
+        value.to_string().as_str().into()
+    }
+}
+
+impl From<&str> for Usd {
+    fn from(text: &str) -> Self {
+        Self(Decimal::parse(text).ok_or_else(|| text.to_owned()))
+    }
+}
+
+impl FromStr for Usd {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        let usd = Self::from(text);
+        usd.decimal("").map_err(Error::from)?;
+        Ok(usd)
+    }
+}
+
+impl fmt::Display for Usd {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0 {
+            Ok(amount) => amount.fmt(to),
+            Err(given) => to.write_str(given),
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! Policies that are code outside this crate: a library user's views and edits, and programs in any language.
+//!
+//! [`Own`] is the factory that a checked policy carries ([`crate::input::policy::OwnCode`]): for each run it makes a [`Projector`], and
+//! a memory where it has one. A view answers each request with [`Part`]s; [`place`] turns them into slots, [`viewed`] into edits.
+
+mod book;
+pub mod edits;
+pub(crate) mod guarded;
+mod place;
+mod remembers;
+mod text;
+mod twice;
+mod view;
+mod viewed;
+
+use std::fmt;
+use std::sync::Arc;
+
+use crate::input::Limits;
+use crate::input::policy::OwnCode;
+use crate::memory;
+use crate::projection::Projector;
+use crate::timeline::Timeline;
+
+pub use place::Misplaced;
+pub use remembers::{Knows, Memory};
+pub use text::Text;
+pub use twice::Played;
+pub use view::{Cx, Entry, ItemId, Kind, Lasts, ModelCall, Part, View};
+
+/// An error of code outside this crate.
+pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
+
+/// What a run gives to code that is made for it.
+#[derive(Clone, Copy, Debug)]
+pub struct Made<'t> {
+    /// What is played.
+    pub timeline: &'t Timeline,
+    /// How large prompts and answers may be.
+    pub limits: Limits,
+    /// The random seed of the run.
+    pub seed: u64,
+    /// 0 the first time that a run is played, 1 the second time, where it is played twice.
+    pub play: u8,
+}
+
+type MakePolicy = dyn for<'t> Fn(Made<'t>) -> Box<dyn Projector + 't> + Send + Sync;
+type MakeMemory = dyn for<'t> Fn(Made<'t>) -> Box<dyn memory::Memory + 't> + Send + Sync;
+
+/// Makes code anew for each run.
+#[derive(Clone)]
+pub struct Own {
+    name: Arc<str>,
+    policy: Arc<MakePolicy>,
+    memory: Option<Arc<MakeMemory>>,
+    /// Whether each run is played twice, and ends where the second play differs.
+    pub plays_twice: bool,
+}
+
+impl fmt::Debug for Own {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        to.debug_struct("Own").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+impl Own {
+    /// Creates a policy of a name from views.
+    pub fn view<V: View + 'static>(
+        name: &str,
+        make: impl Fn(Made<'_>) -> Result<V, BoxError> + Send + Sync + 'static,
+    ) -> Self {
+        let called: Arc<str> = name.into();
+        Self::new(
+            name,
+            Arc::new(move |it| Box::new(viewed::Viewed::new(&called, it, guarded::made(|| make(it))))),
+        )
+    }
+
+    /// Creates a policy of a name from code that edits slot by slot.
+    pub fn edits<E: edits::Projector + 'static>(
+        name: &str,
+        make: impl Fn(Made<'_>) -> E + Send + Sync + 'static,
+    ) -> Self {
+        let called: Arc<str> = name.into();
+        Self::new(
+            name,
+            Arc::new(move |it| Box::new(edits::Edited::new(&called, it, guarded::made(|| Ok(make(it)))))),
+        )
+    }
+
+    fn new(name: &str, policy: Arc<MakePolicy>) -> Self {
+        Self { name: name.into(), policy, memory: None, plays_twice: false }
+    }
+
+    /// Adds a memory in code.
+    #[must_use]
+    pub fn with_memory<M: Memory + 'static>(
+        self,
+        make: impl Fn(Made<'_>) -> M + Send + Sync + 'static,
+    ) -> Self {
+        let make: Arc<MakeMemory> =
+            Arc::new(move |it| Box::new(remembers::Remembers::new(it, guarded::made(|| Ok(make(it))))));
+        Self { memory: Some(make), ..self }
+    }
+
+    /// Sets whether each run is played twice.
+    #[must_use]
+    pub fn playing_twice(self, plays_twice: bool) -> Self {
+        Self { plays_twice, ..self }
+    }
+
+    /// Returns the name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Returns the policy, made for a run.
+    #[must_use]
+    pub fn projector<'t>(&self, made: Made<'t>) -> Box<dyn Projector + 't> {
+        (self.policy)(made)
+    }
+
+    /// Returns the memory, made for a run.
+    #[must_use]
+    pub fn memory<'t>(&self, made: Made<'t>) -> Option<Box<dyn memory::Memory + 't>> {
+        self.memory.as_ref().map(|make| make(made))
+    }
+
+    /// Returns the factory that a policy carries.
+    #[must_use]
+    pub fn of(code: &OwnCode) -> Option<&Self> {
+        code.factory()
+    }
+}

@@ -1,0 +1,78 @@
+//! Words of code outside this crate: spoken out, or known by their size and a digest.
+
+use std::borrow::Cow;
+
+use crate::projection;
+use crate::quantity::Decimal;
+use crate::timeline::Timeline;
+
+/// Words that code puts into a prompt: given as they are, or as a size and a digest.
+///
+/// Caches know a text by its content, so the same words are the same text wherever and whenever they are said.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Text(Form);
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Form {
+    Words(String),
+    Sized { tokens: u32, digest: u64 },
+}
+
+impl Text {
+    /// Creates a text of a known size whose words are not given.
+    ///
+    /// `tokens` is its size in tokens of the model. Equal texts must have equal digests, and different texts different ones.
+    #[must_use]
+    pub fn sized(tokens: u32, digest: u64) -> Self {
+        Self(Form::Sized { tokens, digest })
+    }
+
+    /// Returns the words, if they were given.
+    #[must_use]
+    pub fn words(&self) -> Option<&str> {
+        match &self.0 {
+            Form::Words(words) => Some(words),
+            Form::Sized { .. } => None,
+        }
+    }
+
+    /// Returns the same, with words counted by so many characters per token.
+    pub(crate) fn counted_by(&self, chars_per_token: Decimal) -> projection::Text {
+        match &self.0 {
+            Form::Words(words) => projection::Text::counted(words, None, chars_per_token),
+            Form::Sized { tokens, digest } => projection::Text::sized(*tokens, *digest),
+        }
+    }
+
+    /// Returns the size and the content that a prompt holds; words are counted as the timeline counts texts of policies.
+    pub(crate) fn counted(&self, timeline: &Timeline) -> projection::Text {
+        match &self.0 {
+            Form::Words(words) => projection::Text::of(words, timeline),
+            Form::Sized { tokens, digest } => projection::Text::sized(*tokens, *digest),
+        }
+    }
+}
+
+impl From<&str> for Text {
+    fn from(words: &str) -> Self {
+        Self(Form::Words(words.to_owned()))
+    }
+}
+
+impl From<String> for Text {
+    fn from(words: String) -> Self {
+        Self(Form::Words(words))
+    }
+}
+
+impl From<&String> for Text {
+    fn from(words: &String) -> Self {
+        words.as_str().into()
+    }
+}
+
+impl From<Cow<'_, str>> for Text {
+    fn from(words: Cow<'_, str>) -> Self {
+        Self(Form::Words(words.into_owned()))
+    }
+}

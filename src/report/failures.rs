@@ -1,0 +1,104 @@
+//! Runs that came to no result, because code outside this crate did what no run can go on with.
+
+use std::fmt;
+
+use serde::Serialize;
+
+use super::{Report, Run};
+use crate::error::Error;
+
+/// A run that came to no result.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct FailedRun {
+    /// The policy.
+    pub policy: String,
+    /// The scenario.
+    pub scenario: String,
+    /// The profile.
+    pub profile: String,
+    /// The user turn, from 1.
+    pub turn: u32,
+    /// The agent's request, from 1: the one that could not be sent.
+    pub request: u32,
+    /// What happened.
+    pub reason: String,
+}
+
+impl fmt::Display for FailedRun {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { policy, scenario, profile, turn, request, reason } = self;
+        write!(
+            to,
+            "{policy} failed on {scenario} under {profile}, in turn {turn} at request {request}: {reason}"
+        )
+    }
+}
+
+impl FailedRun {
+    /// Returns why a run came to no result, if it did.
+    #[must_use]
+    pub fn of(run: &Run) -> Option<Self> {
+        let fault = run.tally.outcome.fault.as_deref()?;
+        Some(Self {
+            policy: run.policy.clone(),
+            scenario: run.scenario.clone(),
+            profile: run.profile.clone(),
+            turn: fault.turn,
+            request: fault.step.saturating_add(1),
+            reason: fault.what.clone(),
+        })
+    }
+}
+
+/// Runs that came to no result, where everything that was asked for hangs on them.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))]
+pub struct FailedRuns(pub Vec<FailedRun>);
+
+impl FailedRuns {
+    /// Returns an error where any of some runs came to no result.
+    ///
+    /// # Errors
+    /// The runs that failed.
+    pub fn none_of<'r>(runs: impl IntoIterator<Item = &'r Run>) -> Result<(), Error> {
+        let failed: Vec<FailedRun> = runs.into_iter().filter_map(FailedRun::of).collect();
+        if failed.is_empty() { Ok(()) } else { Err(Error::Run(Box::new(Self(failed)))) }
+    }
+}
+
+impl Report {
+    /// Takes the runs out that came to no result, of a list in the order of a report.
+    pub(crate) fn without_failed(runs: Vec<Run>) -> (Vec<Run>, Vec<FailedRun>) {
+        let failed: Vec<FailedRun> = runs.iter().filter_map(FailedRun::of).collect();
+        if failed.is_empty() {
+            return (runs, failed);
+        }
+        let runs = runs.into_iter().filter(|it| it.tally.outcome.fault.is_none()).collect();
+        (runs, failed)
+    }
+
+    /// Returns the runs that failed, in sentences; they stand in front of everything else.
+    pub(super) fn failure_lines(&self) -> Vec<String> {
+        let heading = match self.failures.len() {
+            0 => return Vec::new(),
+            1 => "1 run FAILED and is in no table:".to_owned(),
+            n => format!("{n} runs FAILED and are in no table:"),
+        };
+        std::iter::once(heading).chain(self.failures.iter().map(ToString::to_string)).collect()
+    }
+
+    /// Returns what a reader of the numbers must know of runs that failed.
+    pub(crate) fn notes_on_failures(&self, baseline: &str) -> Vec<String> {
+        let mut notes = Vec::new();
+        let scenarios =
+            self.failures.iter().filter(|it| it.policy == baseline).map(|it| it.scenario.as_str());
+        let scenarios = super::distinct(scenarios);
+        if !scenarios.is_empty() {
+            notes.push(format!(
+                "{baseline} is the baseline and failed on {}: differences there are against the next policy.",
+                scenarios.join(", ")
+            ));
+        }
+        notes
+    }
+}

@@ -1,0 +1,6 @@
+//! The face of the crate: what it exports, what its examples take, and own code in it.
+
+mod examples;
+mod failures;
+mod list;
+mod own_code;

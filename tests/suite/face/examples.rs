@@ -1,0 +1,37 @@
+//! The programs that a coding-agent crate would write, which are compiled examples.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+/// An example, and how many lines it may take, as rustfmt writes it, without blank lines and comments.
+const EXAMPLES: [(&str, usize); 7] = [
+    ("own_compaction", 16 + 35),
+    ("snapshot_guard", 14 + 22),
+    ("stream_rows", 37),
+    ("inputs_in_code", 37),
+    ("cache_rule", 68),
+    ("sweep_own_code", 30),
+    ("quickstart", 20),
+];
+
+#[test]
+fn the_examples_are_as_short_as_the_face_promises() {
+    for (name, most) in EXAMPLES {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("examples/{name}.rs"));
+        let text = fs::read_to_string(path).unwrap();
+        let lines = text.lines().map(str::trim).filter(|it| !it.is_empty() && !it.starts_with("//")).count();
+        assert!(lines <= most, "{name} has {lines} lines, and {most} are promised");
+    }
+}
+
+/// Cargo builds examples with the tests, beside them.
+#[test]
+fn the_examples_run_and_their_assertions_hold() {
+    let folder = Path::new(env!("CARGO_BIN_EXE_ctxsim")).with_file_name("examples");
+    for (name, _) in EXAMPLES {
+        let output = Command::new(folder.join(name)).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{name}: {said}");
+    }
+}

@@ -1,0 +1,144 @@
+//! What the crate exports, listed from its sources, so that a review sees a change of the face.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+
+use quote::ToTokens;
+use syn::{Fields, ImplItem, Item, TraitItem, UseTree, Visibility};
+
+use crate::tidy::sources;
+
+/// How many types, traits, macros and functions the root may have.
+const MOST: usize = 60;
+
+fn parsed(path: &str) -> syn::File {
+    let text = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).unwrap();
+    syn::parse_file(&text).unwrap()
+}
+
+/// Adds the names that a `use` brings: what it is called there, by what it is called here.
+fn collect(tree: &UseTree, names: &mut BTreeMap<String, String>) {
+    match tree {
+        UseTree::Path(it) => collect(&it.tree, names),
+        UseTree::Group(it) => it.items.iter().for_each(|it| collect(it, names)),
+        UseTree::Name(it) => drop(names.insert(it.ident.to_string(), it.ident.to_string())),
+        UseTree::Rename(it) => drop(names.insert(it.rename.to_string(), it.ident.to_string())),
+        UseTree::Glob(_) => panic!("the face names what it exports"),
+    }
+}
+
+/// Returns what the root exports, by its name there.
+fn exported() -> BTreeMap<String, String> {
+    let mut names = BTreeMap::new();
+    for item in parsed("src/face.rs").items {
+        if let Item::Use(it) = item
+            && matches!(it.vis, Visibility::Public(_))
+        {
+            collect(&it.tree, &mut names);
+        }
+    }
+    names
+}
+
+fn words(tokens: &impl ToTokens) -> String {
+    let text = tokens.to_token_stream().to_string();
+    let tight = [
+        (" :: ", "::"),
+        (" < ", "<"),
+        (" >", ">"),
+        (" , ", ", "),
+        ("& ", "&"),
+        (" (", "("),
+        ("( ", "("),
+        (" )", ")"),
+    ];
+    tight.iter().fold(text, |text, (from, to)| text.replace(from, to)).replace(" : ", ": ")
+}
+
+/// Returns what is public of an item: its kind, and its fields, variants or methods.
+fn shape(item: &Item) -> Option<(String, String, Vec<String>)> {
+    let public = |vis: &Visibility| matches!(vis, Visibility::Public(_));
+    match item {
+        Item::Struct(it) => {
+            let fields = match &it.fields {
+                Fields::Named(fields) => fields
+                    .named
+                    .iter()
+                    .filter(|it| public(&it.vis))
+                    .map(|it| format!("{}: {}", it.ident.as_ref().unwrap(), words(&it.ty)))
+                    .collect(),
+                _ => Vec::new(),
+            };
+            Some(("struct".to_owned(), it.ident.to_string(), fields))
+        }
+        Item::Enum(it) => {
+            let variants = it.variants.iter().map(|it| it.ident.to_string()).collect();
+            Some(("enum".to_owned(), it.ident.to_string(), variants))
+        }
+        Item::Trait(it) => {
+            let methods = it.items.iter().filter_map(|it| match it {
+                TraitItem::Fn(it) => Some(words(&it.sig)),
+                _ => None,
+            });
+            Some(("trait".to_owned(), it.ident.to_string(), methods.collect()))
+        }
+        Item::Type(it) => Some(("type".to_owned(), it.ident.to_string(), vec![words(&it.ty)])),
+        _ => None,
+    }
+}
+
+#[test]
+fn the_face_is_as_reviewed_and_has_at_most_sixty_names() {
+    let exported = exported();
+    let of: BTreeSet<&String> = exported.values().collect();
+    let mut found: BTreeMap<String, (String, Vec<String>)> = BTreeMap::new();
+    let mut methods: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    // Where an exported name is defined: the face first, then the floors that it exports from.
+    let folders = ["src/face", "src/own", "src/cache", "src/report"];
+    let files: Vec<_> = folders
+        .iter()
+        .flat_map(|it| sources(it))
+        .chain(sources("src").into_iter().filter(|it| it.0 == "src/own.rs"))
+        .collect();
+    let wanted = |name: &str| {
+        ["src/face/", "src/own/", "src/own.rs", "src/cache/own.rs", "src/report/failures.rs"]
+            .iter()
+            .any(|it| name.starts_with(it))
+    };
+    for (_, text) in files.iter().filter(|it| wanted(&it.0)) {
+        for item in syn::parse_file(text).unwrap().items {
+            if let Some((kind, name, parts)) = shape(&item)
+                && of.contains(&name)
+            {
+                found.entry(name).or_insert((kind, parts));
+            }
+            if let Item::Impl(it) = &item
+                && it.trait_.is_none()
+            {
+                let name = words(&it.self_ty).split('<').next().unwrap().to_owned();
+                let own = it.items.iter().filter_map(|it| match it {
+                    ImplItem::Fn(it) if matches!(it.vis, Visibility::Public(_)) => Some(words(&it.sig)),
+                    _ => None,
+                });
+                methods.entry(name).or_default().extend(own);
+            }
+        }
+    }
+    let mut list = String::new();
+    for (name, of) in &exported {
+        let (kind, parts) = found.get(of).unwrap_or_else(|| panic!("{name} is not found in the sources"));
+        let _ = writeln!(list, "{kind} {name}");
+        for part in parts.iter().chain(methods.get(of).into_iter().flatten()) {
+            let _ = writeln!(list, "    {part}");
+        }
+    }
+    // Beside these the root has the macro `assert_snapshots` and the module `testing`.
+    assert!(exported.len() + 2 <= MOST, "the root has {} names", exported.len() + 2);
+    let mut settings = insta::Settings::clone_current();
+    settings.set_snapshot_path("../../../snapshots/face");
+    settings.set_prepend_module_to_snapshot(false);
+    settings.set_omit_expression(true);
+    settings.bind(|| insta::assert_snapshot!("face", list));
+}

@@ -1,0 +1,276 @@
+//! Own code is a policy like any other.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use ctxsim::{
+    BoxError, Catalog, Code, Comparison, Cx, Editor, Entry, ItemId, Kind, Knows, Layout, Memory, ModelCall,
+    Moment, Part, Policy, Text, View,
+};
+use proptest::prelude::*;
+
+use crate::fuzz::targets::code;
+
+const SESSION: &str = "recorded/claude-code";
+const PROFILE: &str = "anthropic/claude-sonnet-4.5";
+
+/// Results older than the newest so many become placeholders of so many tokens.
+struct KeepNewest(usize);
+
+impl View for KeepNewest {
+    fn view(&mut self, _: &Cx<'_>, history: &[Entry<'_>]) -> Result<Vec<Part>, BoxError> {
+        let old = history.iter().filter(|it| it.call.is_some()).rev().nth(self.0).map(|it| it.id);
+        let is_old = |it: &Entry<'_>| it.call.is_some() && old.is_some_and(|old| it.id <= old);
+        let cleared = |it: &Entry<'_>| Text::sized(it.tokens.min(10), u64::from(it.id.0) + 1);
+        let show = |it: &Entry<'_>| match is_old(it) {
+            true => Part::rewrite(it.id, cleared(it)),
+            false => Part::keep(it.id),
+        };
+        Ok(history.iter().map(show).collect())
+    }
+}
+
+/// The same as stages.
+const TWIN: &str = r#"(
+    name: "twin",
+    about: "Results older than the newest ten become placeholders.",
+    stages: [(
+        name: "code",
+        at: request,
+        scope: (kinds: [tool_result], keep_recent: tool_uses(10)),
+        apply: show(marker(10)),
+    )],
+)"#;
+
+fn comparison() -> Comparison {
+    Comparison::new().scenario(SESSION).profile(PROFILE)
+}
+
+#[test]
+fn a_view_comes_to_the_same_as_its_twin_in_stages() {
+    let twin = Policy::ron(TWIN).unwrap();
+    let own = Code::view("own", |_| KeepNewest(10));
+    let report = comparison().policy(twin).policy(own).run().unwrap();
+
+    let [twin, own] = [&report.runs()[0], &report.runs()[1]];
+    for place in
+        ["input_tokens", "cache_read_tokens", "cache_write_tokens", "prompt_tokens_max", "cost_usd.base"]
+    {
+        assert_eq!(own.metric(place), twin.metric(place), "{place}");
+        assert!(own.metric(place).is_some(), "{place}");
+    }
+}
+
+/// One summary of everything that is older, said anew at each request, or kept from the last.
+struct Summary {
+    says_anew: bool,
+    old: Option<ItemId>,
+}
+
+impl View for Summary {
+    fn view(&mut self, cx: &Cx<'_>, history: &[Entry<'_>]) -> Result<Vec<Part>, BoxError> {
+        let users: Vec<ItemId> =
+            history.iter().filter(|it| it.kind == Kind::User && !it.is_stable).map(|it| it.id).collect();
+        if cx.prompt_tokens > 60_000 && self.old.is_none() {
+            self.old = users.last().copied();
+        }
+        let Some(until) = self.old else { return Ok(history.iter().map(|it| Part::keep(it.id)).collect()) };
+        let (old, new): (Vec<&Entry<'_>>, Vec<_>) =
+            history.iter().partition(|it| !it.is_stable && it.id < until);
+        let ids = old.iter().map(|it| it.id);
+        let summary = Part::insert(Kind::Summary, "What went before.");
+        let call = ModelCall::new(cx.prompt_tokens, 500);
+        // Said in the place of all, or as other words for the first while the rest is left out.
+        let summary = match (self.says_anew, old.first()) {
+            (true, _) => summary.replacing(ids).written_by(call),
+            (false, Some(first)) if first.kind == Kind::User => {
+                Part::rewrite(first.id, "What went before.").written_by(call)
+            }
+            (false, _) => summary.written_by(call),
+        };
+        Ok(std::iter::once(summary).chain(new.iter().map(|it| Part::keep(it.id))).collect())
+    }
+}
+
+#[test]
+fn a_summary_said_in_two_ways_costs_the_same_and_is_billed_once() {
+    let says = |says_anew| move |_: ctxsim::Trace<'_>| Summary { says_anew, old: None };
+    let report = comparison()
+        .policy("identity")
+        .policy(Code::view("anew", says(true)))
+        .policy(Code::view("rewritten", says(false)))
+        .run()
+        .unwrap();
+
+    report.all_passed().unwrap();
+    let [identity, anew, rewritten] = [&report.runs()[0], &report.runs()[1], &report.runs()[2]];
+    assert_eq!(anew.metric("cost_usd.base"), rewritten.metric("cost_usd.base"));
+    assert_eq!(anew.metric("compaction.requests"), Some(1.0));
+    assert_eq!(rewritten.metric("compaction.requests"), Some(1.0));
+    assert!(anew.prompt_max() < identity.prompt_max());
+    assert!(anew.usd() < identity.usd(), "one break of the cache pays off here");
+}
+
+#[test]
+fn own_code_takes_part_in_sensitivity_explanations_snapshots_and_guards() {
+    let suite = r#"
+        name = "own"
+        about = "Guards own code."
+        policies = ["identity", "own"]
+        scenarios = ["recorded/claude-code"]
+        profiles = ["anthropic/claude-sonnet-4.5"]
+        [[guards]]
+        name = "smaller"
+        policies = ["own"]
+        metric = "totals.prompt_tokens_max"
+        max = 1000
+    "#;
+    let own = || Code::view("own", |_| KeepNewest(10));
+    let plan = comparison().policy("identity").policy(own()).plan().unwrap();
+    let all = plan.stream(|_| Longest::default()).unwrap();
+    let (run, longest) = &all[1];
+    assert_eq!(run.policy, "own");
+
+    let explained = plan.explain(run, longest.n).unwrap().to_string();
+    assert!(explained.contains("marker") || explained.contains("truncate"), "{explained}");
+    assert!(plan.sensitivity().unwrap().to_string().contains("own"));
+    let report = plan.run().unwrap();
+    assert!(report.snapshot().to_string().contains("own "));
+    assert!(serde_json::to_string(&report).unwrap().contains("\"policy\":\"own\""));
+
+    let catalog = Catalog::bundled().text("suites/own.toml", suite).unwrap();
+    let guarded =
+        Comparison::new().catalog(catalog).suite("own").policy("identity").policy(own()).run().unwrap();
+    assert_eq!(guarded.broken_guards().len(), 1, "{:?}", guarded.broken_guards());
+}
+
+/// Finds the row of the longest prompt.
+#[derive(Default)]
+struct Longest {
+    n_rows: usize,
+    n: usize,
+    tokens: u64,
+}
+
+impl ctxsim::Sink for Longest {
+    fn request(&mut self, row: &ctxsim::RequestRow) -> std::ops::ControlFlow<()> {
+        self.n_rows += 1;
+        if row.prompt > self.tokens {
+            (self.n, self.tokens) = (self.n_rows, row.prompt);
+        }
+        std::ops::ControlFlow::Continue(())
+    }
+}
+
+/// Recalls how much has come.
+struct Counts(u32);
+
+impl Memory for Counts {
+    fn observe(&mut self, new: &[Entry<'_>]) {
+        self.0 += u32::try_from(new.len()).unwrap();
+    }
+
+    fn recall(&mut self) -> Result<Option<Text>, BoxError> {
+        Ok(Some(Text::sized(200, u64::from(self.0 / 50))))
+    }
+
+    fn knows(&mut self, _: ItemId) -> Knows {
+        Knows::Exact
+    }
+}
+
+#[test]
+fn a_memory_in_code_stands_where_the_layout_puts_it() {
+    let keeps = |_: ctxsim::Trace<'_>| {
+        |_: &Cx<'_>, history: &[Entry<'_>]| -> Result<Vec<Part>, BoxError> {
+            Ok(history.iter().map(|it| Part::keep(it.id)).collect())
+        }
+    };
+    let tail = Code::view("tail", keeps).memory(|_| Counts(0));
+    let first = Code::view("first", keeps).memory(|_| Counts(0)).layout(Layout::default().memory_first());
+    let report = comparison().policy("identity").policy(tail).policy(first).run().unwrap();
+
+    report.all_passed().unwrap();
+    let [identity, tail, first] = [0, 1, 2].map(|it| &report.runs()[it]);
+    assert_eq!(tail.prompt_max(), identity.prompt_max() + 200);
+    assert_eq!(first.prompt_max(), identity.prompt_max() + 200);
+    assert!(first.usd() > tail.usd(), "what changes in front breaks the whole prompt");
+}
+
+#[test]
+fn edits_slot_by_slot_are_seen_by_every_kind_of_cache_rule() {
+    let leaves_out = |_: ctxsim::Trace<'_>| {
+        |at: Moment, _: &Cx<'_>, edit: &mut Editor<'_>| -> Result<(), BoxError> {
+            let results = edit.slots().filter(|it| it.is_raw && it.entry.call.is_some() && !it.is_active);
+            let ids: Vec<ItemId> = results.map(|it| it.entry.id).collect();
+            if at == Moment::Request {
+                for id in ids {
+                    edit.rewrite(id, "gone")?;
+                }
+            }
+            Ok(())
+        }
+    };
+    for profile in [PROFILE, "openai/gpt-5.4", "duckagent/openai-gpt-5.4", "deepseek/deepseek-v4-flash"] {
+        let own = Code::edit("own", leaves_out);
+        let plan = Comparison::new().scenario(SESSION).profile(profile).policy(own).plan().unwrap();
+        let rows = plan.stream(|_| Rows::default()).unwrap().remove(0).1.0;
+        let broken: Vec<usize> = (1..rows.len()).filter(|it| rows[*it].edits > 0).collect();
+        assert!(!broken.is_empty());
+        for at in broken {
+            assert!(rows[at].cache_read < rows[at - 1].prompt, "{profile}, request {at}");
+        }
+    }
+}
+
+#[derive(Default)]
+struct Rows(Vec<ctxsim::RequestRow>);
+
+impl ctxsim::Sink for Rows {
+    fn request(&mut self, row: &ctxsim::RequestRow) -> std::ops::ControlFlow<()> {
+        self.0.push(*row);
+        std::ops::ControlFlow::Continue(())
+    }
+}
+
+#[test]
+fn code_is_made_anew_for_each_run_and_a_second_play_finds_what_differs() {
+    let made = Arc::new(AtomicU64::new(0));
+    let count = Arc::clone(&made);
+    let steady = Code::view("steady", move |_| {
+        count.fetch_add(1, Ordering::Relaxed);
+        KeepNewest(10)
+    });
+    let report = comparison().policy(steady).play_twice().run().unwrap();
+    report.all_passed().unwrap();
+    assert!(made.load(Ordering::Relaxed) >= 2);
+
+    let plays = AtomicU64::new(0);
+    let wavering = Code::view("wavering", move |_| {
+        KeepNewest(if plays.fetch_add(1, Ordering::Relaxed) % 2 == 0 { 10 } else { 12 })
+    });
+    let report = comparison().policy("identity").policy(wavering).play_twice().run().unwrap();
+    let failed = report.failures()[0].to_string();
+    assert!(failed.contains("wavering failed on recorded/claude-code"), "{failed}");
+    assert!(failed.contains("not deterministic"), "{failed}");
+    assert_eq!(report.runs().len(), 1);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 96, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_view_is_sent_as_it_says_and_cached_by_what_it_says(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
+        code::view(&bytes, false);
+    }
+
+    #[test]
+    fn a_view_that_breaks_the_rules_fails_by_name(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
+        code::view(&bytes, true);
+    }
+
+    #[test]
+    fn edits_that_cannot_be_made_change_nothing(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
+        code::edits(&bytes);
+    }
+}
