@@ -1,4 +1,4 @@
-//! How a memory ages over the sessions of a deployed agent: what is said, what is kept, what is asked, and how well.
+//! Ageing of a memory over the sessions of a deployed agent: what is stated, kept, asked and answered.
 
 mod assumed;
 mod attribution;

@@ -1,4 +1,4 @@
-//! Recorded requests as ids of fixed blocks: a workload of its own, replayed against a store of blocks.
+//! Recorded requests as ids of fixed blocks: a separate kind of workload, replayed against a store of blocks.
 
 mod fast_ids;
 mod kv_cache_tester;
@@ -13,7 +13,7 @@ use crate::input::{CacheRules, Limits};
 use crate::ledger::{BlockHits, CacheUse, Failure, FailureKind, Outcome, RequestRow, Sink};
 use crate::quantity::Tokens;
 
-/// The formats there are; the first that recognises a text reads it.
+/// All formats; the first one that recognises a text reads it.
 const FORMATS: [Format; 2] = [mooncake::FORMAT, kv_cache_tester::FORMAT];
 
 /// A format of block traces.
@@ -27,19 +27,19 @@ struct Format {
 /// Recorded requests, each a list of block ids; the ids are numbered from 0 in the order in which they first appear.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct BlockTrace {
-    /// What it is called in reports.
+    /// Its name in reports.
     pub name: String,
-    /// How many tokens a block holds.
+    /// The number of tokens a block holds.
     pub block_tokens: Tokens,
     /// The requests, in the order of the file.
     pub requests: Vec<BlockRequest>,
     /// The blocks of all requests, one after the other.
     pub blocks: Vec<u32>,
-    /// How many blocks differ.
+    /// The number of distinct blocks.
     pub n_distinct: u32,
-    /// How many sub-agents made some of the requests.
+    /// The number of sub-agents that made some of the requests.
     pub n_subagents: u32,
-    /// What is assumed rather than known, in sentences.
+    /// Its assumptions, in sentences.
     pub assumptions: Vec<String>,
 }
 
@@ -65,22 +65,22 @@ pub fn detect(text: &str) -> bool {
 /// Reads a block trace.
 ///
 /// # Errors
-/// The text is of no known format, breaks its format at some place, or holds no request.
+/// The text has no known format, is malformed, or contains no request.
 pub fn read(text: &str, name: &str) -> Result<BlockTrace, Box<Diagnostic>> {
     let Some(format) = FORMATS.iter().find(|it| (it.detect)(text)) else {
         let problem = Diagnostic::at("block-trace-unknown", "", "not a block trace of a known format");
-        return Err(Box::new(problem.help("known formats: Mooncake JSON lines, kv-cache-tester JSON")));
+        return Err(Box::new(problem.help("supported formats: Mooncake JSON lines, kv-cache-tester JSON")));
     };
     let trace = (format.read)(text)?;
     if trace.requests.is_empty() {
-        let problem = Diagnostic::at("block-trace-empty", "", "the block trace holds no request");
-        return Err(Box::new(problem.help("record at least one request with its block ids")));
+        let problem = Diagnostic::at("block-trace-empty", "", "the block trace contains no requests");
+        return Err(Box::new(problem.help("add at least one request with its block ids")));
     }
     Ok(BlockTrace { name: name.to_owned(), ..trace })
 }
 
 impl BlockTrace {
-    /// Says why the trace cannot be replayed under some cache rules, if it cannot.
+    /// Explains why the trace cannot be replayed under some cache rules; `None` if it can.
     #[must_use]
     pub fn refusal(&self, rules: &CacheRules) -> Option<Diagnostic> {
         let problem = match rules.plain() {
@@ -88,14 +88,16 @@ impl BlockTrace {
             CacheRules::Blocks(rules) if rules.block_tokens == self.block_tokens => return None,
             CacheRules::Blocks(rules) => {
                 let (own, theirs) = (self.block_tokens, rules.block_tokens);
-                let message = format!("{} has blocks of {own} tokens, the profile of {theirs}", self.name);
+                let message =
+                    format!("{} has blocks of {own} tokens, but the profile's have {theirs}", self.name);
                 Diagnostic::at("block-size", "cache.block_tokens", message)
                     .help(format!("add `--set profile.cache.block_tokens={own}`"))
             }
             _ => {
-                let message = format!("{} is a block trace, which these rules cannot replay", self.name);
-                let help = "take a profile whose cache rules are `blocks`, such as `open/blocks-64-infinite` \
-                            or `open/blocks-512-lru`";
+                let message =
+                    format!("{} is a block trace, which these cache rules cannot replay", self.name);
+                let help = "use a profile with `blocks` cache rules, such as `open/blocks-64-infinite` or \
+                    `open/blocks-512-lru`";
                 Diagnostic::at("block-trace-rules", "cache.rules", message).help(help)
             }
         };
@@ -103,9 +105,9 @@ impl BlockTrace {
     }
 }
 
-/// Replays a block trace; rules other than blocks read nothing.
+/// Replays a block trace; rules other than `blocks` read nothing.
 ///
-/// A request over a limit is recorded, marked, and ends the run.
+/// A request over a limit is recorded and marked, and ends the run.
 pub fn replay(trace: &BlockTrace, limits: &Limits, rules: &CacheRules, sink: &mut impl Sink) -> Outcome {
     let mut hit_draws = HitDraws::new(rules.hits());
     let mut store = match rules.plain() {
@@ -150,7 +152,7 @@ pub fn replay(trace: &BlockTrace, limits: &Limits, rules: &CacheRules, sink: &mu
     outcome
 }
 
-/// Returns the beginning of a text, which tells a format sooner than the whole.
+/// Returns the beginning of a text, which is enough to detect its format.
 fn head(text: &str) -> &str {
     const HEAD_BYTES: usize = 1 << 16;
     let end = (0..=HEAD_BYTES.min(text.len())).rev().find(|it| text.is_char_boundary(*it));

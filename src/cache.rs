@@ -1,4 +1,4 @@
-//! What a provider's cache makes of a prompt: how many tokens it reads, writes, or bills as plain input.
+//! A provider's cache: how many tokens of a prompt it reads, writes, or bills as uncached.
 
 mod blocks;
 pub mod breakpoints;
@@ -23,21 +23,23 @@ use crate::quantity::Tokens;
 pub use finding::{EntryFound, Fate, Finding, MarkFound};
 pub use qualified::HitDraws;
 
-/// What a cache learns of a request.
+/// A cache's view of a request.
 #[derive(Clone, Copy, Debug)]
 pub struct RequestView<'a> {
     /// Tokens of the prompt.
     pub prompt: Tokens,
-    /// How many tokens at its front are the same as in the prompt before, as far as the policy's passes tell: what came since
-    /// is taken to be no change, and any number where nothing was worked on. Rules that compare content ask the chain.
+    /// The number of tokens at its front that equal the previous prompt's, judging by the policy's passes
+    /// alone: new items count as unchanged, and without passes the number is unlimited. Rules that compare
+    /// content use the chain instead.
     pub intact_tokens: Tokens,
-    /// The chained prefixes; empty for rules that do not ask for them. What the prompt has beyond them is new.
+    /// The chained prefixes; empty for rules that do not need them. Whatever the prompt has beyond them is
+    /// new.
     pub chain: &'a Chain,
-    /// Where the prompt asks for breakpoints.
+    /// The breakpoints of the prompt.
     pub layout: &'a Layout,
-    /// How long the harness asks entries to live, where the layout does not say.
+    /// The lifetime that the harness requests, where the layout does not say.
     pub ttl: Option<TtlClass>,
-    /// Tokens at the prompt's end that stand behind its last breakpoint.
+    /// Tokens at the prompt's end that are after its last breakpoint.
     pub tail: Tokens,
     /// Milliseconds since the timeline began at which the request starts.
     pub now_ms: i64,
@@ -45,12 +47,12 @@ pub struct RequestView<'a> {
     pub response_ms: i64,
     /// Milliseconds since the timeline began at which its response ends.
     pub end_ms: i64,
-    /// What the request says beside its content.
+    /// The request's settings.
     pub settings: Settings,
 }
 
 impl<'a> RequestView<'a> {
-    /// A request of which no more is known than its prompt and when it starts; its response is over at once.
+    /// A request of which only the prompt and its start are known; its response takes no time.
     #[must_use]
     pub fn of(prompt: Tokens, chain: &'a Chain, layout: &'a Layout, now_ms: i64) -> Self {
         Self {
@@ -68,21 +70,22 @@ impl<'a> RequestView<'a> {
     }
 }
 
-/// The rules of a provider's cache, with what it holds.
+/// The rules of a provider's cache, with its contents.
 pub trait CacheRule {
-    /// Returns whether requests must bring their chained prefixes.
+    /// Returns whether requests must supply their chained prefixes.
     fn needs_chain(&self) -> bool;
 
-    /// Takes a request and divides its prompt.
+    /// Processes a request and divides its prompt.
     fn submit(&mut self, request: &RequestView<'_>) -> CacheUse;
 
-    /// Returns what the request just taken is billed if the machine that serves it has no entries: all that was read is
-    /// plain input, unless the rules bill writes.
+    /// Returns the bill of the last request if the machine that serves it has no entries: everything read
+    /// becomes uncached, unless the rules bill writes.
     fn unserved(&self, usage: &CacheUse) -> CacheUse {
         CacheUse { read: 0, uncached: usage.uncached + usage.read, ..*usage }
     }
 
-    /// Returns what the cache knows of a request's prompt, before it takes it; rules without entries know nothing.
+    /// Returns what the cache knows of a request's prompt before processing it; rules without entries return
+    /// nothing.
     fn look(&self, _request: &RequestView<'_>) -> Finding {
         Finding::default()
     }
@@ -92,7 +95,7 @@ pub trait CacheRule {
         None
     }
 
-    /// Returns what was stored for a price by the hour, up to the end of its time.
+    /// Returns the contents stored at an hourly price, up to the end of their lifetimes.
     fn stored(&self) -> &[ExplicitCacheRow] {
         &[]
     }
@@ -122,12 +125,12 @@ pub fn cache_with_settings(rules: &CacheRules) -> Box<dyn CacheRule> {
     Box::new(qualified::with_settings(rules))
 }
 
-/// Returns from when on what a request leaves can be read.
+/// Returns from when what a request leaves can be read.
 fn readable_ms(at: Readable, after_ms: u64, request: &RequestView<'_>) -> i64 {
     readable_from(at, after_ms, [request.now_ms, request.response_ms, request.end_ms])
 }
 
-/// The same, by when the request, its response and its end are.
+/// The same, from the times of the request, its response and its end.
 fn readable_from(at: Readable, after_ms: u64, [now_ms, response_ms, end_ms]: [i64; 3]) -> i64 {
     let from_ms = match at {
         Readable::RequestStart => now_ms,
@@ -137,7 +140,7 @@ fn readable_from(at: Readable, after_ms: u64, [now_ms, response_ms, end_ms]: [i6
     from_ms.saturating_add_unsigned(after_ms)
 }
 
-/// Returns the time from one moment to another; none where the other comes first.
+/// Returns the time from one moment to another, or none if the other comes first.
 fn elapsed_ms(from_ms: i64, to_ms: i64) -> u64 {
     u64::try_from(to_ms.saturating_sub(from_ms)).unwrap_or(0)
 }

@@ -1,4 +1,4 @@
-//! A recorded session against its simulation: what the cache should have read, what the provider billed, and why they differ.
+//! A recorded session compared with its simulation: predicted cache reads, billed ones, and why they differ.
 
 pub mod compaction;
 mod files;
@@ -43,33 +43,34 @@ pub enum Class {
 pub struct Pair {
     /// The step.
     pub step: StepIx,
-    /// What the simulated cache makes of it.
+    /// The simulated cache's division of its prompt.
     pub predicted: CacheUse,
-    /// What the provider billed.
+    /// The provider's bill.
     pub billed: Usage,
-    /// How the reads compare.
+    /// The class of the difference.
     pub class: Class,
-    /// Why they differ, as far as can be told; empty when they are equal.
+    /// The probable reason; empty if they are equal.
     pub reason: &'static str,
 }
 
-/// A recorded session against its simulation.
+/// A recorded session compared with its simulation.
 #[derive(Clone, Debug, Default)]
 pub struct Calibration {
     /// The session.
     pub name: String,
-    /// Every request but the first, of which the session does not say what was cached before.
+    /// Every request but the first, before which the cache's contents are unknown.
     pub pairs: Vec<Pair>,
-    /// What the predicted input of these requests costs; those with a token that has no price are left out of both sums.
+    /// The predicted cost of these requests' input; requests with unpriced tokens are excluded from both
+    /// sums.
     pub predicted_cost: Cost,
-    /// What their billed input costs at the same prices.
+    /// The billed cost of their input at the same prices.
     pub billed_cost: Cost,
-    /// Its compactions, each with what was predicted of it and what followed.
+    /// Its compactions, each with its predictions and what followed.
     pub compactions: Vec<Aftermath>,
 }
 
 impl Calibration {
-    /// Compares the agent's requests with what was recorded of them, up to where the harness's own resets are undone.
+    /// Compares the agent's requests with their records, up to where the harness's own resets are undone.
     #[must_use]
     pub fn new(timeline: &Timeline, rows: &[RequestRow], prices: &Prices) -> Self {
         let compactions = compaction::aftermaths(timeline, rows, prices);
@@ -108,7 +109,7 @@ impl Calibration {
         }
     }
 
-    /// Takes the pairs of another session in.
+    /// Adds the pairs of another session.
     pub fn merge(&mut self, other: &Self) {
         self.pairs.extend(&other.pairs);
         self.predicted_cost += other.predicted_cost;
@@ -116,7 +117,8 @@ impl Calibration {
         self.compactions.extend_from_slice(&other.compactions);
     }
 
-    /// Scores the compactions that can be: what was predicted of hidden files, and the baseline as if nothing were compacted.
+    /// Scores the compactions that can be scored: the predictions of hidden files, and a baseline that
+    /// ignores the compaction.
     #[must_use]
     pub fn scores(&self, outcome: Outcome) -> [Scores; 2] {
         let probabilities: [fn(&Chance) -> f64; 2] = [|it| it.after[0], |it| it.baseline];
@@ -130,7 +132,7 @@ impl Calibration {
         })
     }
 
-    /// Returns what was predicted of the compactions that can be scored, at either end of the interval.
+    /// Returns the predictions of the compactions that can be scored, at either end of the interval.
     #[must_use]
     pub fn predicted_interval(&self, outcome: Outcome) -> [f64; 2] {
         let scored = || self.compactions.iter().filter(|it| it.is_scored());
@@ -143,7 +145,7 @@ impl Calibration {
         self.pairs.iter().filter(|it| it.class == class).count()
     }
 
-    /// Returns the sum of the differences between predicted and billed reads, over the billed reads.
+    /// Returns the sum of the differences between predicted and billed reads, divided by the billed reads.
     #[must_use]
     pub fn token_error(&self) -> f64 {
         let difference = |it: &Pair| it.predicted.read.abs_diff(it.billed.cache_read);
@@ -181,7 +183,7 @@ fn class(predicted: Tokens, billed: Tokens) -> Class {
     }
 }
 
-/// Says what may be behind a difference.
+/// Returns the probable reason for a difference.
 fn reason(timeline: &Timeline, before: &RequestRow, row: &RequestRow, billed: Usage) -> &'static str {
     let mut events = timeline.events.iter().filter(|it| timeline.spine.step_at(it.at) == row.step);
     let is_reset = events.clone().any(|it| matches!(it.kind, EventKind::Reset(_)));
@@ -191,27 +193,29 @@ fn reason(timeline: &Timeline, before: &RequestRow, row: &RequestRow, billed: Us
     let plain = before.prompt.saturating_sub(timeline.tail(before.step));
     let predicted = row.usage.read;
     if is_reset {
-        return "the harness took history out, and the record does not say how much of the prompt stayed the same";
+        return "the harness removed history, and the record does not show how much of the prompt stayed the \
+            same";
     }
     if is_rewritten {
-        return "the messages were taken to be written anew; they were not, or tools and system prompt have another size";
+        return "the messages were assumed to be rewritten, but were not, or tools and system prompt have \
+            another size";
     }
     if billed.cache_read > predicted {
         return match (predicted, begins) {
             (0, _) => "it was read although the entry should have expired",
-            (_, true) => "a request that is in no record had cached more of the prompt",
+            (_, true) => "an unrecorded request had cached more of the prompt",
             (_, false) => "more was cached than the record explains",
         };
     }
     if predicted > plain {
         return if billed.cache_read >= plain {
-            "a side request was predicted that did not come, or cached less"
+            "a predicted side request did not happen, or cached less"
         } else {
-            "the prompt had changed since the request before, which the record does not show"
+            "the prompt had changed since the previous request, which the record does not show"
         };
     }
     if billed.cache_read == 0 {
-        "nothing was read although the entry should have lived"
+        "nothing was read although the entry should have been alive"
     } else if billed.cache_read <= timeline.stable_tokens() {
         "only tools and system prompt were read: the messages had changed, which the record does not show"
     } else {

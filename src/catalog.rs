@@ -1,4 +1,4 @@
-//! The inputs by name: what the binary carries, and the user's folders over it.
+//! Inputs by name: the bundled ones, overridden by the user's folders.
 
 mod kind;
 mod load;
@@ -29,7 +29,7 @@ use origin::{bundled_text, plain};
 pub use revision::Revision;
 pub use search::Found;
 
-/// The files that the binary carries: path and text, sorted by path within each folder.
+/// The bundled files: path and text, sorted by path within each folder.
 #[cfg(feature = "bundled")]
 const BUNDLED: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/bundled.rs"));
 
@@ -37,7 +37,7 @@ const BUNDLED: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/bundled.rs"
 #[cfg(not(feature = "bundled"))]
 const BUNDLED: &[(&str, &str)] = &[];
 
-/// What the name of a bundled file begins with in diagnostics.
+/// The prefix of a bundled file's name in diagnostics.
 const BUNDLED_MARK: &str = "bundled:";
 
 /// The file that lists the user's folders.
@@ -60,7 +60,7 @@ impl Kind {
     /// All kinds, in the order of a listing.
     pub const ALL: [Self; 4] = [Self::Policy, Self::Scenario, Self::Profile, Self::Suite];
 
-    /// Returns what one of them is called.
+    /// Returns the name of one of them.
     #[must_use]
     pub fn noun(self) -> &'static str {
         match self {
@@ -71,7 +71,7 @@ impl Kind {
         }
     }
 
-    /// Returns the folder in which they stand.
+    /// Returns the folder of the kind.
     #[must_use]
     pub fn folder(self) -> &'static str {
         match self {
@@ -83,7 +83,7 @@ impl Kind {
     }
 }
 
-/// The inputs by name.
+/// Inputs by name.
 #[derive(Clone, Debug, Default)]
 pub struct Catalog {
     entries: BTreeMap<(Kind, String), Origin>,
@@ -103,7 +103,7 @@ struct Config {
 }
 
 impl Catalog {
-    /// Returns the inputs that the binary carries.
+    /// Returns the bundled inputs.
     #[must_use]
     pub fn bundled() -> Self {
         let entries = BUNDLED.iter().filter_map(|(path, _)| {
@@ -113,7 +113,7 @@ impl Catalog {
         Self { entries: entries.collect(), ..Self::default() }
     }
 
-    /// Returns the bundled inputs with the folders that a `ctxsim.toml` of this folder lists.
+    /// Returns the bundled inputs plus the folders listed in the `ctxsim.toml` of this folder.
     ///
     /// # Errors
     /// The configuration or a folder cannot be read.
@@ -129,10 +129,10 @@ impl Catalog {
         Ok(catalog)
     }
 
-    /// Adds a folder's inputs, over those of the same name.
+    /// Adds a folder's inputs, which override those of the same name.
     ///
     /// # Errors
-    /// The folder cannot be read, holds no folder of inputs, or gives one name to two files.
+    /// The folder cannot be read, contains no folder of inputs, or has two files with the same name.
     pub fn with_folder(mut self, folder: &Path) -> Result<Self, Error> {
         let mut added: BTreeMap<(Kind, String), Origin> = BTreeMap::new();
         let mut problems = Vec::new();
@@ -154,8 +154,8 @@ impl Catalog {
         }
         if !has_inputs {
             fs::read_dir(folder).map_err(|source| Error::Read { path: folder.to_owned(), source })?;
-            let mut problem = Diagnostic::at("folder-empty", "", "a folder without inputs")
-                .help("put files into `policies/`, `scenarios/`, `profiles/` or `suites/` below it");
+            let mut problem = Diagnostic::at("folder-empty", "", "the folder contains no inputs")
+                .help("put files into a `policies/`, `scenarios/`, `profiles/` or `suites/` folder below it");
             problem.place.file = folder.display().to_string();
             problems.push(problem);
         }
@@ -163,7 +163,7 @@ impl Catalog {
         if problems.is_empty() { Ok(self) } else { Err(problems.into()) }
     }
 
-    /// Adds a policy of another revision under a name of its own, which no listing has and no pattern means.
+    /// Adds a policy of another revision under its own name, which no listing shows and no pattern matches.
     #[must_use]
     pub fn with_revision(mut self, name: &str, revision: &Arc<Revision>, path: &Path) -> Self {
         let origin = Origin::Revision(Arc::clone(revision), path.to_owned());
@@ -178,8 +178,8 @@ impl Catalog {
         of_kind.filter(listed).map(|((_, name), _)| name.as_str())
     }
 
-    /// Returns what a pattern means: names, where `*` stands for anything, or the files of a folder; the pattern itself
-    /// where it means none.
+    /// Returns what a pattern matches: names, in which `*` matches anything, or the files of a folder; the
+    /// pattern itself if nothing matches.
     #[must_use]
     pub fn expand(&self, kind: Kind, pattern: &str) -> Vec<String> {
         let mut names: Vec<String> = Vec::new();
@@ -195,7 +195,7 @@ impl Catalog {
         names
     }
 
-    /// Returns a name as a file gives it: one of the catalog, or a path from the file's own folder.
+    /// Returns a name as written in a file: a catalog name, or a path from the file's own folder.
     #[must_use]
     pub fn named_by(&self, file: &Origin, kind: Kind, name: &str) -> String {
         let is_name = name.contains('*') || self.entries.contains_key(&(kind, name.to_owned()));
@@ -207,17 +207,17 @@ impl Catalog {
         }
     }
 
-    /// Returns what names an input on a command line: its name in the catalog, else its path.
+    /// Returns an input's name on a command line: its catalog name, else its path.
     #[must_use]
     pub fn argument(&self, kind: Kind, origin: &Origin) -> String {
         let entry = self.entries.iter().find(|((it, _), entry)| *it == kind && *entry == origin);
         entry.map_or_else(|| origin.label(), |((_, name), _)| name.clone())
     }
 
-    /// Returns where an input stands, by its name or by its path.
+    /// Returns the place of an input, by its name or path.
     ///
     /// # Errors
-    /// Neither names anything.
+    /// There is no such name or file.
     pub fn find(&self, kind: Kind, name: &str) -> Result<Origin, Error> {
         if let Some(origin) = self.entries.get(&(kind, name.to_owned())) {
             return Ok(origin.clone());
@@ -251,7 +251,7 @@ impl Catalog {
         Kind::ALL.into_iter().find(|it| self.entries.contains_key(&(*it, name.to_owned())))
     }
 
-    /// Says that a name is not in the catalog, and what it may mean.
+    /// Reports a name that is not in the catalog, with suggestions.
     fn unknown_name(&self, kind: Kind, name: &str) -> Error {
         Error::UnknownName {
             kind: kind.noun(),
@@ -261,7 +261,8 @@ impl Catalog {
         }
     }
 
-    /// Returns the names of a kind that a wrong one may mean: the nearest, that of another folder, or all with it in them.
+    /// Returns suggestions for an unknown name: the nearest, the same name in another folder, or all names
+    /// that contain it.
     fn suggestions(&self, kind: Kind, wrong: &str) -> Vec<String> {
         let last = |it: &str| it.rsplit('/').next().unwrap_or_default().to_owned();
         let by_last = || self.names(kind).find(|it| last(it) == last(wrong));
@@ -273,7 +274,7 @@ impl Catalog {
         self.names(kind).filter(has_part).map(str::to_owned).collect()
     }
 
-    /// Returns the text of a file that a diagnostic names.
+    /// Returns the text of a file named in a diagnostic.
     #[must_use]
     pub fn text_of(&self, file: &str) -> Option<Cow<'static, str>> {
         match file.strip_prefix(BUNDLED_MARK) {
@@ -311,13 +312,13 @@ pub fn price_list_files(folder: &Path) -> Result<Vec<PathBuf>, Error> {
     search::files_below(folder, |it| it.extension().is_some_and(|it| it == "toml" || it == "json"))
 }
 
-/// Returns the name that a path below a kind's folder gives.
+/// Returns the name of a path below a kind's folder.
 fn name_below(kind: Kind, path: &str) -> Option<String> {
     let below = path.strip_prefix(kind.folder())?.strip_prefix('/')?;
     below.strip_suffix(".ron").or_else(|| below.strip_suffix(".toml")).map(str::to_owned)
 }
 
-/// Says that two files give one name.
+/// Reports two files with the same name.
 fn duplicate(name: &str, first: &Origin, second: &Origin) -> Diagnostic {
     let mut problem = Diagnostic::at(
         "name-duplicate",
@@ -325,5 +326,5 @@ fn duplicate(name: &str, first: &Origin, second: &Origin) -> Diagnostic {
         format!("`{name}` is also the name of {}", first.path().display()),
     );
     problem.place.file = second.label();
-    problem.help("keep one of the two, or rename one")
+    problem.help("remove or rename one of the two")
 }

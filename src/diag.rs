@@ -1,4 +1,4 @@
-//! Problems found in input files, each with a place, a code and a way out.
+//! Problems in input files, each with a place, a code and a fix.
 
 use std::fmt;
 use std::ops::Range;
@@ -12,14 +12,14 @@ pub struct Diagnostic {
     pub message: String,
     /// Where.
     pub place: Place,
-    /// What to do about it.
+    /// The fix.
     pub help: Option<String>,
 }
 
 /// Where a problem is.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Place {
-    /// The file's path, or what it is called; empty when the problem is in no file.
+    /// The file's path or name; empty if the problem is not in a file.
     pub file: String,
     /// The field path inside the file, `stages.history.until`; empty for the whole file.
     pub field: String,
@@ -37,7 +37,7 @@ impl Diagnostic {
         Self { code, message: message.into(), place, help: None }
     }
 
-    /// Adds the way out.
+    /// Adds the fix.
     #[must_use]
     pub fn help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
@@ -65,7 +65,7 @@ impl fmt::Display for Diagnostic {
     }
 }
 
-/// Where problems are collected, so that a reader sees all of them in one run.
+/// A collection of problems, so that one run reports all of them.
 #[derive(Debug, Default)]
 pub struct Problems {
     path: Vec<String>,
@@ -73,7 +73,7 @@ pub struct Problems {
 }
 
 impl Problems {
-    /// Runs a check one level down the field path.
+    /// Runs a check one level deeper in the field path.
     pub fn within<T>(&mut self, field: impl fmt::Display, check: impl FnOnce(&mut Self) -> T) -> T {
         self.path.push(field.to_string());
         let result = check(self);
@@ -81,7 +81,7 @@ impl Problems {
         result
     }
 
-    /// Runs a check of something that is declared at another field path, from the root.
+    /// Runs a check of something declared at another field path, from the root.
     pub fn elsewhere<T>(&mut self, field: impl fmt::Display, check: impl FnOnce(&mut Self) -> T) -> T {
         let path = std::mem::replace(&mut self.path, vec![field.to_string()]);
         let result = check(self);
@@ -89,7 +89,7 @@ impl Problems {
         result
     }
 
-    /// Reports a problem of the field where the check stands, once however often it is come to.
+    /// Reports a problem of the current field, but only once.
     pub fn push(&mut self, code: &'static str, message: impl Into<String>, help: impl Into<String>) {
         let problem = Diagnostic::at(code, self.path.join("."), message).help(help);
         if !self.found.contains(&problem) {
@@ -97,7 +97,7 @@ impl Problems {
         }
     }
 
-    /// Reports a problem of a field one level down.
+    /// Reports a problem of a field one level deeper.
     pub fn push_at(
         &mut self,
         code: &'static str,
@@ -108,7 +108,7 @@ impl Problems {
         self.within(field, |problems| problems.push(code, message, help));
     }
 
-    /// Returns the value if nothing was found, else everything that was.
+    /// Returns the value if there are no problems.
     ///
     /// # Errors
     /// Every problem found so far.
@@ -117,7 +117,7 @@ impl Problems {
     }
 }
 
-/// Returns the known name nearest to a wrong one, when it is near enough to be meant.
+/// Returns the known name nearest to a wrong one, if it is near enough.
 #[must_use]
 pub fn nearest<'a>(wrong: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let limit = wrong.chars().count().div_ceil(3).max(1);
@@ -125,7 +125,7 @@ pub fn nearest<'a>(wrong: &str, known: impl IntoIterator<Item = &'a str>) -> Opt
     ranked.filter(|(distance, _)| *distance <= limit).min().map(|(_, it)| it)
 }
 
-/// Returns the Levenshtein distance in characters, two neighbours that changed places being one edit.
+/// Returns the Levenshtein distance in characters; swapping two neighbours is one edit.
 fn edit_distance(left: &str, right: &str) -> usize {
     let (left, right): (Vec<char>, Vec<char>) = (left.chars().collect(), right.chars().collect());
     let mut before: Vec<usize> = Vec::new();

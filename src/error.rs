@@ -1,4 +1,4 @@
-//! The one public error.
+//! The public error type.
 
 use std::fs;
 use std::io::{self, ErrorKind};
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::diag::{Diagnostic, nearest};
 
-/// Why an input could not be used or an output not be written.
+/// Why an input could not be used or an output could not be written.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -26,22 +26,22 @@ pub enum Error {
         /// Why.
         source: std::io::Error,
     },
-    /// Inputs are wrong; every problem of every file.
+    /// Inputs are invalid; lists every problem in every file.
     #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))]
     Invalid(Vec<Diagnostic>),
     /// A name is not in the catalog.
-    #[error("no {kind} is called `{name}`{}", suggestions.first().map(|it| format!("; did you mean `{it}`?")).unwrap_or_default())]
+    #[error("unknown {kind} `{name}`{}", suggestions.first().map(|it| format!("; did you mean `{it}`?")).unwrap_or_default())]
     UnknownName {
         /// `policy`, `scenario`, `profile` or `suite`.
         kind: &'static str,
-        /// What was asked for.
+        /// The unknown name.
         name: String,
-        /// The nearest known name, or those with the wrong one in it.
+        /// The nearest known name, or the names that contain it.
         suggestions: Vec<String>,
-        /// The kind of input that has this name instead.
+        /// The kind of input that does have this name.
         other_kind: Option<&'static str>,
     },
-    /// A run came to no result.
+    /// A run failed.
     #[error("{0}")]
     Run(Box<dyn std::error::Error + Send + Sync>),
 }
@@ -53,7 +53,7 @@ impl From<Vec<Diagnostic>> for Error {
 }
 
 impl Error {
-    /// Returns the error as one problem of a list.
+    /// Returns the error as a single problem.
     #[must_use]
     pub fn into_problem(self) -> Diagnostic {
         match self {
@@ -62,7 +62,7 @@ impl Error {
         }
     }
 
-    /// Returns the error as one problem; several are told in one message.
+    /// Returns the error as a single problem; several are combined into one message.
     #[must_use]
     pub fn problem(&self) -> Diagnostic {
         match self {
@@ -71,16 +71,16 @@ impl Error {
             Self::Write { path, source } => of_file(path, unwritten(path, source)),
             Self::UnknownName { kind, name, suggestions, other_kind } => {
                 let is_unlike = suggestions.is_empty() && other_kind.is_none();
-                let or_file = if is_unlike { ", and there is no such file or folder" } else { "" };
-                let message = format!("no {kind} is called `{name}`{or_file}");
+                let or_file = if is_unlike { ", and no file or folder of this name exists" } else { "" };
+                let message = format!("unknown {kind} `{name}`{or_file}");
                 let problem = Diagnostic::at("unknown-name", "", message);
                 let words = (suggestions.as_slice(), other_kind);
                 problem.help(match words {
                     ([], Some(other)) => format!("`{name}` is a {other}: use `--{other} {name}`"),
                     ([], None) if name.contains(['/', '.']) => {
-                        "check the path; `ctxsim list` names what is bundled".to_owned()
+                        "check the path; `ctxsim list` shows the bundled names".to_owned()
                     }
-                    ([], None) => "`ctxsim list` names what there is".to_owned(),
+                    ([], None) => "run `ctxsim list` to see all names".to_owned(),
                     ([one], _) => format!("did you mean `{one}`?"),
                     ([first, second, rest @ ..], _) => {
                         let both = if rest.is_empty() {
@@ -96,7 +96,7 @@ impl Error {
     }
 }
 
-/// What is wrong, and what to do about it.
+/// What is wrong, and how to fix it.
 type Words = (String, String);
 
 /// Makes a problem of a whole file.
@@ -106,12 +106,12 @@ fn of_file(path: &Path, (message, help): Words) -> Diagnostic {
     problem.help(help)
 }
 
-/// Says why a file cannot be read.
+/// Explains why a file cannot be read.
 fn unread(path: &Path, source: &io::Error) -> Words {
     let (message, help) = match source.kind() {
         ErrorKind::NotFound => {
             if path.to_string_lossy().contains(['*', '?']) {
-                let help = "check the pattern; `**` stands for folders of any depth".to_owned();
+                let help = "check the pattern; `**` matches folders at any depth".to_owned();
                 return ("no file matches this pattern".to_owned(), help);
             }
             let help = match beside(path) {
@@ -120,17 +120,19 @@ fn unread(path: &Path, source: &io::Error) -> Words {
             };
             return ("no such file or folder".to_owned(), help);
         }
-        ErrorKind::IsADirectory => ("this is a folder, and a file is wanted", "name a file in it"),
+        ErrorKind::IsADirectory => ("expected a file, but this is a folder", "name a file in it"),
         ErrorKind::InvalidData => {
-            ("the file has non-UTF-8 bytes", "save it as UTF-8, or check that it is the file you meant")
+            ("the file is non-UTF-8", "save it as UTF-8, or check that you named the right file")
         }
-        ErrorKind::PermissionDenied => ("you may not read it", "ask its owner, or change its permissions"),
-        _ => return (format!("cannot read it: {source}"), "check the path and the permissions".to_owned()),
+        ErrorKind::PermissionDenied => {
+            ("no permission to read it", "change its permissions, or ask its owner")
+        }
+        _ => return (format!("cannot read it: {source}"), "check the path and its permissions".to_owned()),
     };
     (message.to_owned(), help.to_owned())
 }
 
-/// Says why a file cannot be written.
+/// Explains why a file cannot be written.
 fn unwritten(path: &Path, source: &io::Error) -> Words {
     let (message, help) = match source.kind() {
         ErrorKind::NotFound => {
@@ -142,22 +144,22 @@ fn unwritten(path: &Path, source: &io::Error) -> Words {
         }
         ErrorKind::IsADirectory => {
             let inside = path.join("report.json");
-            let help = format!("name a file in it, as in `{}`", inside.display());
-            return ("this is a folder, and a file is wanted".to_owned(), help);
+            let help = format!("name a file in it, such as `{}`", inside.display());
+            return ("expected a file, but this is a folder".to_owned(), help);
         }
         // A folder was to be made where a file is, or a file was to be written below one.
         ErrorKind::NotADirectory | ErrorKind::AlreadyExists => {
             let blocking = path.ancestors().find(|it| it.is_file()).unwrap_or(path).display();
             return (
-                format!("`{blocking}` is a file, and a folder is needed there"),
-                format!("choose another folder, or move `{blocking}` out of the way"),
+                format!("expected a folder, but `{blocking}` is a file"),
+                format!("choose another folder, or move `{blocking}` away"),
             );
         }
         ErrorKind::PermissionDenied => {
-            ("you may not write it", "name another file, or change the permissions")
+            ("no permission to write it", "name another file, or change its permissions")
         }
-        ErrorKind::StorageFull => ("the disk is full", "free some space, or name a file on another disk"),
-        _ => return (format!("cannot write it: {source}"), "check the path and the permissions".to_owned()),
+        ErrorKind::StorageFull => ("the disk is full", "free some space, or write to another disk"),
+        _ => return (format!("cannot write it: {source}"), "check the path and its permissions".to_owned()),
     };
     (message.to_owned(), help.to_owned())
 }

@@ -1,7 +1,8 @@
-//! One request of a run, explained: how every item is shown and why, where its prefix broke, what the cache knew.
+//! Explanation of one request of a run: how every item is shown and why, where its prefix broke,
+//! and what the cache knew.
 //!
-//! The run is played twice: once for its rows, and once up to the request with a policy and a cache that are watched.
-//! A run that nobody asks about pays for none of it.
+//! The run is played twice: once for its rows, and once up to the request with an observed policy and cache.
+//! Other runs pay nothing for this.
 
 pub mod breaks;
 mod items;
@@ -28,42 +29,43 @@ use record::{Asked, Eyes, Noted, Sent, Shared, Wanted, WatchedCache};
 /// A request of a run, explained.
 #[derive(Clone, Debug)]
 pub struct Explanation {
-    /// Which row of the run it is, from 1.
+    /// The row's number in the run, from 1.
     pub n: usize,
-    /// How many rows the run has.
+    /// The number of rows the run has.
     pub of: usize,
     /// The row.
     pub row: RequestRow,
-    /// Who asked for it, where that is a stage and not the agent.
+    /// The stage that made the request; `None` for the agent.
     pub asked_by: Option<By>,
-    /// What it costs, part by part.
+    /// Its cost, by part.
     pub bill: Bill,
-    /// What the provider billed, where the timeline was recorded and this is the agent's own request.
+    /// The provider's bill, if the timeline was recorded and this is the agent's own request.
     pub recorded: Option<Usage>,
-    /// Every item that had come, in order; of a summariser with a prompt of its own, those that it replaces.
+    /// Every item that had entered, in order; for a summariser with its own prompt, the items that it
+    /// replaces.
     pub items: Vec<Standing>,
-    /// Tokens of the prompt that no item has: what is remembered, or a summariser's instructions and what it copies.
+    /// Tokens of the prompt outside items: recalled memory, or a summariser's instructions and copies.
     pub beside: Tokens,
-    /// Tokens of the items that a summariser does not read, because that is too much for it; those of the oldest.
+    /// Tokens of the oldest items that a summariser skips because they are too much for it.
     pub unread: Tokens,
-    /// The agent's request before it: which row, and how this prompt begins in comparison.
+    /// The agent's previous request: its row, and how this prompt compares with it.
     pub prefix: Option<Prefix>,
-    /// What stages and others did since that request, in order.
+    /// The changes by stages and others since that request, in order.
     pub since: Vec<Done>,
-    /// What the cache knew of the prompt; nothing where it was not asked.
+    /// What the cache knew of the prompt, or nothing if it was not asked.
     pub finding: Option<Finding>,
-    /// What was due since that request, and how it was met.
+    /// The needs that were due since that request, and how they were met.
     pub needs: Vec<NeedRow>,
 }
 
 /// Who changed an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum By {
-    /// A stage of the policy, and which of its steps, from 0.
+    /// A stage of the policy and its step, from 0.
     Stage(usize, usize),
-    /// Nobody: an edit that held for one request was taken back.
+    /// Nobody: an edit for one request was undone.
     TakenBack,
-    /// The recorded harness, which took the item out.
+    /// The recorded harness, which removed the item.
     Harness,
     /// The memory, which recalls something else.
     Memory,
@@ -74,11 +76,11 @@ pub enum By {
 pub struct Cause {
     /// Who made it.
     pub by: By,
-    /// At which moment, where a stage made it.
+    /// The moment at which a stage made it.
     pub at: Option<Moment>,
-    /// The first request of the agent that was sent with it: which row, from 1; none when none was.
+    /// The row, from 1, of the agent's first request that was sent with it, if any.
     pub request: Option<usize>,
-    /// What stood there, and what stands there since.
+    /// The states before and after.
     pub change: [Stood; 2],
 }
 
@@ -87,13 +89,13 @@ pub struct Cause {
 pub struct Done {
     /// Who.
     pub by: By,
-    /// How many items.
+    /// The number of items.
     pub n_items: usize,
     /// Tokens shown before and after.
     pub tokens: [Tokens; 2],
 }
 
-/// Explains a row of a run, counted from 1 as `run --rows requests` lists them.
+/// Explains a row of a run, numbered from 1 as in `run --rows requests`.
 ///
 /// # Errors
 /// The run has no such row.
@@ -160,10 +162,10 @@ pub fn explain(
     })
 }
 
-/// Says that a run has no such request.
+/// Reports that a run has no such request.
 fn out_of_range(n: usize, of: usize) -> Box<Diagnostic> {
     let message = match of {
-        0 => "this run makes no request".to_owned(),
+        0 => "this run makes no requests".to_owned(),
         1 => format!("there is no request {n}: this run makes one"),
         of => format!("there is no request {n}: this run makes {of}"),
     };
@@ -175,7 +177,7 @@ fn out_of_range(n: usize, of: usize) -> Box<Diagnostic> {
     Box::new(Diagnostic::at("request-out-of-range", "", message).help(help))
 }
 
-/// Everything that a request's story is told from.
+/// The facts from which a request is explained.
 struct Story<'a> {
     timeline: &'a Timeline,
     policy: &'a Policy,
@@ -183,12 +185,12 @@ struct Story<'a> {
     mains: &'a [usize],
     /// The edits before the request.
     edits: &'a [Noted],
-    /// What has come, by slot.
+    /// The items that had entered, by slot.
     items: &'a [Item],
 }
 
 impl Story<'_> {
-    /// Tells who made an edit.
+    /// Returns who made an edit.
     fn by(&self, noted: &Noted) -> By {
         match (noted.at, noted.edit.after.is_visible()) {
             (Some(_), _) => {
@@ -201,7 +203,7 @@ impl Story<'_> {
         }
     }
 
-    /// Tells of an edit.
+    /// Describes an edit.
     fn cause(&self, noted: &Noted) -> Cause {
         Cause {
             by: self.by(noted),
@@ -232,8 +234,8 @@ impl Story<'_> {
     }
 }
 
-/// Returns the stage and the step of an author, who is counted from 1 through all steps of all stages; behind the last
-/// stage for code, which is nobody's step.
+/// Returns the stage and the step of an author, whose number counts all steps of all stages from 1; the
+/// number after the last stage is code, which belongs to no step.
 fn rung(policy: &Policy, author: u8) -> (usize, usize) {
     let mut before = 0;
     if author == 0 {
@@ -250,8 +252,8 @@ fn rung(policy: &Policy, author: u8) -> (usize, usize) {
     (policy.stages().len(), 0)
 }
 
-/// Returns the agent's prompt, of so many tokens, as it stood when a policy sent it to keep it in the cache: behind the first of
-/// the edits since so many requests of the agent that leave as much.
+/// Returns the agent's prompt of a given size when a policy sent it to keep it in the cache: after the first
+/// of the edits, since a number of requests, that leave this size.
 fn kept_alive(
     timeline: &Timeline,
     eyes: &Eyes<'_>,
@@ -276,7 +278,7 @@ fn kept_alive(
     Sent { slots, links, n_edits, only: None, texts }
 }
 
-/// Returns the agent's prompt as it stood when a policy made the n-th request of its own since the agent's last, and the
+/// Returns the agent's prompt when a policy made its n-th own request since the agent's last one, and the
 /// stage that made it.
 fn aside(
     timeline: &Timeline,

@@ -1,4 +1,4 @@
-//! Rules on reports: a result that breaks one fails a build.
+//! Guards on reports: a result that breaks one fails a build.
 
 use crate::diag::Place;
 use crate::input::suite::{Bound, BoundOf, Guard, Rule};
@@ -10,33 +10,33 @@ use crate::report::{ALL, Report, Run, metric};
 
 pub use crate::report::guards::GuardVerdict;
 
-/// The places of costs, which are of less work where a run has stopped.
+/// The metrics of costs; a run that stopped has costs of less work.
 const COSTS: &str = "totals.cost_usd.";
-/// What the place of a number of `totals` begins with.
+/// The prefix of metrics in `totals`.
 const TOTALS: &str = "totals.";
-/// The number whose interval is that of what is assumed of recovery.
+/// The metric whose interval comes from the recovery assumptions.
 const COST: &str = "totals.cost_usd.total";
 
-/// A guard whose names are those that a report gives its runs.
+/// A guard with the names that a report gives its runs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NamedGuard {
     /// The guard as written.
     pub guard: Guard,
-    /// The policy whose number it is.
+    /// The policy of the number.
     pub policy: String,
-    /// The policy whose same number it is divided by, or compared with.
+    /// The policy by whose number it is divided, or with which it is compared.
     pub over: Option<String>,
-    /// The scenarios on which it is judged; all, when silent.
+    /// The scenarios on which it is checked; all if empty.
     pub scenarios: Option<Vec<String>>,
-    /// The profile under which it is judged; all, when silent.
+    /// The profile under which it is checked; all if `None`.
     pub profile: Option<String>,
-    /// Where the guard stands in the suite's file.
+    /// Where the guard is in the suite's file.
     pub place: Place,
-    /// What it is about in the policy's file: the first stage that has to fire, or the policy.
+    /// Its subject in the policy's file: the first stage that must fire, or the policy.
     pub policy_place: Place,
 }
 
-/// A number that a guard is about, and the ends between which it lies.
+/// A number that a guard checks, and its interval.
 #[derive(Clone, Copy, Debug)]
 struct Found {
     value: f64,
@@ -64,19 +64,22 @@ fn is_of(scenario: &str, name: &str) -> bool {
     scenario.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
-/// Returns the number at a place, or why the run gives none.
+/// Returns a metric of a run, or why it has none.
 fn covered(numbers: &Numbers<'_>, metric: &str) -> Result<f64, String> {
     let place = metric.strip_prefix("retention.").zip(numbers.run.retention.as_deref());
     if let Some(reason) = place.and_then(|(place, it)| it.uncovered(place)) {
         return Err(reason.to_owned());
     }
     if let Some(failure) = numbers.run.tally.outcome.failure.filter(|_| metric.starts_with(COSTS)) {
-        return Err(format!("the run stopped at turn {}, and its cost is that of less work", failure.turn));
+        return Err(format!("the run stopped at turn {}, so its cost covers less work", failure.turn));
     }
-    numbers.at(metric).filter(|it| it.is_finite()).ok_or_else(|| "it is unknown for this run".to_owned())
+    numbers
+        .at(metric)
+        .filter(|it| it.is_finite())
+        .ok_or_else(|| "the value is unknown for this run".to_owned())
 }
 
-/// Returns the ends between which a number lies: what is assumed of recovery, or the trials' bounds; nothing where none is known.
+/// Returns the interval of a number, from the recovery assumptions or the trials, if one is known.
 fn interval(numbers: &Numbers<'_>, metric: &str) -> Option<[f64; 2]> {
     if metric == COST {
         return numbers.run.tally.cost_interval();
@@ -87,7 +90,7 @@ fn interval(numbers: &Numbers<'_>, metric: &str) -> Option<[f64; 2]> {
 }
 
 impl Judge<'_> {
-    /// Returns the run that a run is compared with.
+    /// Returns the run with which a run is compared.
     fn other(&self, own: &Numbers<'_>, over: &str) -> Result<&Numbers<'_>, String> {
         let is_other = |it: &&Numbers<'_>| {
             it.run.policy == *over && it.run.scenario == own.run.scenario && it.run.profile == own.run.profile
@@ -95,30 +98,30 @@ impl Judge<'_> {
         self.runs.iter().find(is_other).ok_or_else(|| format!("{over} has no such run"))
     }
 
-    /// Returns the number of a run, divided by that of another policy where the guard says so.
+    /// Returns a run's number, divided by that of another policy if the guard says so.
     fn number(&self, own: &Numbers<'_>, metric: &str) -> Result<Found, String> {
         let value = covered(own, metric)?;
         let Some(over) = &self.guard.over else {
             return Ok(Found { value, interval: interval(own, metric) });
         };
         match covered(self.other(own, over)?, metric).map_err(|it| format!("{over}: {it}"))? {
-            0.0 => Err(format!("{over} has 0 there, and nothing is divided by that")),
+            0.0 => Err(format!("{over} is 0 there, so there is no ratio")),
             divisor => Ok(Found { value: value / divisor, interval: None }),
         }
     }
 
-    /// Returns by which share the number of a run exceeds the base's.
+    /// Returns the share by which a run's number exceeds the baseline's.
     fn increase(&self, own: &Numbers<'_>, metric: &str) -> Result<Found, String> {
         let over = self.guard.over.as_deref().unwrap_or_default();
         let value = covered(own, metric)?;
         let other = self.other(own, over)?;
         let base = covered(other, metric).map_err(|it| format!("{over}: {it}"))?;
         if own.run.tally.outcome.turns_completed != other.run.tally.outcome.turns_completed {
-            return Err(format!("it did not come as far as {over}"));
+            return Err(format!("the run stopped earlier than {over}"));
         }
         match base {
             0.0 if value == 0.0 => Ok(Found { value: 0.0, interval: None }),
-            0.0 => Err(format!("{over} has 0 there, and no share exceeds that")),
+            0.0 => Err(format!("{over} is 0 there, so there is no share")),
             base => {
                 let interval = if self.guard.guard.surely { self.spread(own, other, metric) } else { None };
                 Ok(Found { value: value / base - 1.0, interval })
@@ -126,7 +129,8 @@ impl Judge<'_> {
         }
     }
 
-    /// Returns the ends of an increase: over resampled scenarios where they are added up, else over what is assumed of recovery.
+    /// Returns the interval of an increase: over resampled scenarios for a sum of several, else over the
+    /// recovery assumptions.
     fn spread(&self, own: &Numbers<'_>, other: &Numbers<'_>, place: &str) -> Option<[f64; 2]> {
         if own.run.scenario != ALL {
             let ends = [own, other].map(|it| it.run.tally.cost_interval().filter(|_| place == COST));
@@ -146,7 +150,7 @@ impl Judge<'_> {
         delta.interval.map(|it| it.map(|it| it / delta.base.abs()))
     }
 
-    /// Judges a run by the guard's rules.
+    /// Checks a run against the guard's rules.
     fn verdicts(&self, own: &Numbers<'_>) -> Vec<GuardVerdict> {
         let metric = self.guard.guard.metric.as_deref().unwrap_or_default();
         let mut verdicts = Vec::new();
@@ -170,7 +174,7 @@ impl Judge<'_> {
                     let found = self.increase(own, metric);
                     let holds = found.as_ref().is_ok_and(|it| self.end(it, false) <= share.share());
                     let over = self.guard.over.as_deref().unwrap_or_default();
-                    let bound = format!("at most {share} more than that of {over}");
+                    let bound = format!("at most {share} more than {over}");
                     verdicts.push(GuardVerdict {
                         is_change: true,
                         ..self.verdict(own, metric, found, bound, holds)
@@ -180,7 +184,7 @@ impl Judge<'_> {
                     let found = self.increase(own, metric);
                     let holds = found.as_ref().is_ok_and(|it| self.end(it, true) >= -share.share());
                     let over = self.guard.over.as_deref().unwrap_or_default();
-                    let bound = format!("at most {share} less than that of {over}");
+                    let bound = format!("at most {share} less than {over}");
                     verdicts.push(GuardVerdict {
                         is_change: true,
                         ..self.verdict(own, metric, found, bound, holds)
@@ -192,7 +196,7 @@ impl Judge<'_> {
         verdicts
     }
 
-    /// Returns the number that has to be within the bound: the number, or the end of its interval that is nearer to it.
+    /// Returns the value that must be within the bound: the number, or the nearer end of its interval.
     fn end(&self, found: &Found, is_lower: bool) -> f64 {
         match found.interval.filter(|_| self.guard.guard.surely) {
             Some([low, high]) => {
@@ -206,7 +210,7 @@ impl Judge<'_> {
         }
     }
 
-    /// Says whether a stage fired.
+    /// Describes whether a stage fired.
     fn fired(&self, own: &Numbers<'_>, stage: &str) -> GuardVerdict {
         let place = own.run.stages.iter().position(|it| it.name == stage);
         let firing = place.and_then(|it| own.run.tally.outcome.firings.get(it));
@@ -243,7 +247,7 @@ impl Judge<'_> {
     }
 }
 
-/// Returns the number that a bound stands for under a run's limits, or why it stands for none.
+/// Returns a bound as a number under a run's limits, or why there is none.
 fn limit(bound: Bound, run: &Run) -> Result<f64, String> {
     let limits = &run.tally.limits;
     let (tokens, name) = match bound.of {
@@ -257,7 +261,7 @@ fn limit(bound: Bound, run: &Run) -> Result<f64, String> {
     Ok(bound.number * tokens as f64)
 }
 
-/// Holds a report against guards.
+/// Checks a report against guards.
 #[must_use]
 pub fn judge(guards: &[NamedGuard], report: &Report) -> Vec<GuardVerdict> {
     let is_summed = |it: &NamedGuard| it.scenarios.as_ref().is_some_and(|it| it.iter().any(|it| it == ALL));

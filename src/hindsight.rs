@@ -1,7 +1,9 @@
-//! The best schedule in hindsight under a profile's own rules: several are played, and the cheapest is taken.
+//! The best schedule in hindsight under a profile's own rules: several candidates are played,
+//! and the cheapest is used.
 //!
-//! A schedule is made for a simple cache (`builtin/schedule.rs`), and a provider's may differ: entries at marks alone, steps, smallest prefixes, prices by length. So
-//! each candidate is played as any policy is, and billed. Keeping everything is one of them, so none that is dearer than that is ever taken.
+//! A schedule is made for a simple cache (`builtin/schedule.rs`), and a provider's cache may differ: entries
+//! only at breakpoints, steps, smallest prefixes, prices by length. So each candidate is played and billed
+//! like any policy. Keeping everything is one of them, so the result never costs more than that.
 
 use std::borrow::Cow;
 
@@ -13,7 +15,8 @@ use crate::ledger::Sums;
 use crate::price::{Costs, PriceRows};
 use crate::timeline::Timeline;
 
-/// Returns a policy as it runs on a timeline under a profile with these limits: where it is `hindsight`, with the schedule that is cheapest there.
+/// Returns a policy as it runs on a timeline under a profile with these limits: `hindsight` becomes its
+/// cheapest schedule.
 #[must_use]
 pub fn under<'p>(
     policy: &'p Policy,
@@ -44,7 +47,8 @@ pub fn code(policy: &Policy, timeline: &Timeline, profile: &Profile, limits: &Li
     billed.min_by(|(one, _), (other, _)| one.0.cmp(&other.0).then(one.1.total_cmp(&other.1)))?.1
 }
 
-/// Returns what schedules are made for: each price of what is written, with the lifetime that it buys, where entries are dense and where they are not.
+/// Returns the costs for which schedules are made: each write price with its lifetime, for dense and for
+/// sparse entries.
 fn candidates(profile: &Profile) -> Vec<ScheduleFor> {
     let rates = profile.prices.usual();
     let ttl_ms = lifetimes(&profile.cache);
@@ -70,7 +74,7 @@ fn lifetimes(rules: &CacheRules) -> [Option<u64>; 2] {
     }
 }
 
-/// Plays and bills a candidate: how many turns are missing at its end, and US dollars.
+/// Plays and bills a candidate: the turns missing at its end, and US dollars.
 fn played(
     timeline: &Timeline,
     compiled: CompiledPolicy<'_>,

@@ -1,4 +1,4 @@
-//! Inputs: one folder for each kind, with what is written, what is checked, and what comes out.
+//! Inputs: one folder per kind, with the written form, its checks, and the checked type.
 
 pub mod text;
 pub mod policy;

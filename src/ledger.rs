@@ -1,4 +1,4 @@
-//! What leaves the engine: rows of requests and needs, and the sums they fold to.
+//! The engine's output: rows of requests and needs, and their sums.
 
 mod sums;
 mod token_use;
@@ -23,11 +23,11 @@ pub enum Role {
     Main,
     /// The model that writes summaries.
     Summariser,
-    /// The agent's model, asked for nothing but to keep the prompt in its provider's cache.
+    /// The agent's model, called only to keep the prompt in its provider's cache.
     KeepAlive,
 }
 
-/// How the cache divides a prompt; the parts always sum to it.
+/// How the cache divides a prompt; the parts always add up to it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CacheUse {
     /// Tokens read from the cache.
@@ -36,7 +36,7 @@ pub struct CacheUse {
     pub write: [Tokens; 2],
     /// Tokens billed as plain input.
     pub uncached: Tokens,
-    /// The first slot that no earlier prompt shares, where the rule knows it.
+    /// The first slot that no earlier prompt shares, if the rules know it.
     pub broke_at: Option<u32>,
 }
 
@@ -47,9 +47,9 @@ pub struct RequestRow {
     pub turn_ix: TurnIx,
     /// The timeline's step.
     pub step: StepIx,
-    /// The n-th request of that step, from 0.
+    /// The index of the request within the step, from 0.
     pub n: u32,
-    /// Who is asked.
+    /// The model's role.
     pub role: Role,
     /// Milliseconds since the timeline began.
     pub at_ms: i64,
@@ -61,11 +61,11 @@ pub struct RequestRow {
     pub output: Tokens,
     /// What the policy did since the request before.
     pub change: Change,
-    /// How many turns a summary replaces; 0 for the agent's own requests.
+    /// The number of turns a summary replaces; 0 for the agent's own requests.
     pub items: u32,
-    /// Tokens beside the prompt that the agent is expected to have fetched again and to carry in it.
+    /// Tokens outside the prompt that the agent is expected to have fetched again and to carry.
     pub carried: f64,
-    /// Of these, what stands behind a place where the prompt is another one than before, so that nothing of it can be read.
+    /// Of these, tokens after a change of the prompt, which therefore cannot be read.
     pub carried_anew: f64,
 }
 
@@ -78,14 +78,15 @@ impl RequestRow {
         TokenUse { read, write, uncached, output: self.output }
     }
 
-    /// Returns what it takes to carry what was fetched: it is read with the prompt, or written with it, or plain.
+    /// Returns how carried tokens are billed: read with the prompt, written with it, or plain.
     #[must_use]
     pub fn carried_tokens(&self) -> TokenUse<f64> {
         let anew = if self.usage.read > 0 { self.carried_anew.min(self.carried) } else { self.carried };
         TokenUse { read: self.carried - anew, ..self.added_tokens(anew) }
     }
 
-    /// Returns how tokens are billed that its prompt holds for the first time: written as its own are, or plain.
+    /// Returns how tokens are billed that the prompt contains for the first time: written like its own, or
+    /// plain.
     #[must_use]
     pub fn added_tokens(&self, tokens: f64) -> TokenUse<f64> {
         let mut added = TokenUse::default();
@@ -105,7 +106,7 @@ pub struct NeedRow {
     pub turn_ix: TurnIx,
     /// How much was needed.
     pub level: Level,
-    /// How probable the need was.
+    /// The probability of the need.
     pub weight: f64,
     /// The share that the prompt met, 0 to 1.
     pub met: f64,
@@ -115,48 +116,48 @@ pub struct NeedRow {
     pub repeats: f64,
     /// Tokens that one recovery call fetches.
     pub fetched: Tokens,
-    /// Expected failures: no handle to recover by.
+    /// Expected failures, where no handle leads to the result.
     pub failed: f64,
-    /// Where it comes from, where a recorded call gave it away.
+    /// The rule by which a recorded call revealed it, if one did.
     pub inferred: Option<Inferred>,
-    /// What its calls are expected to take where they are made, beside what carrying the result takes later; nothing where
-    /// none is expected, or all calls are priced alike.
+    /// The expected cost of its calls, apart from carrying the result later; `None` if no calls are expected
+    /// or all calls cost the same.
     pub refetched: Option<TokenUse<f64>>,
-    /// Whether its calls were drawn and made, so that requests hold what they take.
+    /// Whether its calls were sampled and made, so that requests include them.
     pub is_sent: bool,
 }
 
-/// A probe, and how the fact that it asks for stands.
+/// A probe, and the state of the fact that it asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ProbeRow {
     /// The fact.
     pub fact: FactIx,
-    /// The item that says it.
+    /// The item that states it.
     pub item: ItemIx,
-    /// Which quarter of the load that was, from 0.
+    /// The quarter of the load in which it was stated, from 0.
     pub quartile: u8,
-    /// Whether the fact was marked as one.
+    /// Whether the fact was explicit.
     pub is_explicit: bool,
-    /// How it stands.
+    /// Its state.
     pub state: State,
-    /// Whether that answers the probe.
+    /// Whether that state answers the probe.
     pub is_found: bool,
     /// What lost it.
     pub loss: Option<Loss>,
 }
 
-/// A content that the harness stored for a price by the hour; making it was a call of its own, billed as input.
+/// A content that the harness stored at an hourly price; creating it was a separate call, billed as input.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ExplicitCacheRow {
-    /// Milliseconds since the timeline began at which it was made.
+    /// Milliseconds since the timeline began, when it was created.
     pub at_ms: i64,
     /// Its tokens.
     pub tokens: Tokens,
-    /// Tokens times the milliseconds for which it was kept, up to the end of its time.
+    /// Tokens times milliseconds of storage, up to the end of its lifetime.
     pub token_ms: u128,
 }
 
-/// A fact that a memory holds when the load is over.
+/// A fact that a memory holds at the end of the load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KeptRow<'a> {
     /// The bank or the file that holds it.
@@ -167,45 +168,45 @@ pub struct KeptRow<'a> {
     pub nth: u64,
 }
 
-/// Calls of a memory to the service that holds it.
+/// Calls from a memory to its service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MemoryRow<'a> {
-    /// The turn in which they were made, or that came last.
+    /// The turn in which they were made, or the last turn before them.
     pub turn_ix: TurnIx,
-    /// What they are for.
+    /// Their purpose.
     pub kind: MemoryKind,
-    /// What the service is called.
+    /// The service's name.
     pub service: &'a str,
-    /// How many.
+    /// Their number.
     pub calls: u64,
-    /// Tokens that they carry.
+    /// Their tokens.
     pub tokens: Tokens,
 }
 
-/// What a call to a memory is for.
+/// The purpose of a call to a memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum MemoryKind {
-    /// Something is put into it.
+    /// Writes something.
     Write,
-    /// Something is brought back.
+    /// Reads something.
     Read,
     /// A call of a memory runner, by its name.
     Service(ServiceCall),
 }
 
-/// What a call does to what a memory holds.
+/// The effect of a call on a memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MemoryEffect {
-    /// Something is put into it.
+    /// Writes something.
     Write,
-    /// Something is brought back.
+    /// Reads something.
     Read,
     /// Neither: it waits.
     Wait,
 }
 
 impl MemoryKind {
-    /// Returns what the call does.
+    /// Returns the call's effect.
     #[must_use]
     pub fn effect(self) -> MemoryEffect {
         use ServiceCall::{AddEntry, AwaitConsistency, GetContext, ListEntries, PutContext, Search};
@@ -216,7 +217,7 @@ impl MemoryKind {
         }
     }
 
-    /// Returns what it is called in reports.
+    /// Returns its name in reports.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -236,7 +237,7 @@ pub enum Loss {
     Store,
     /// It is stored and was not read.
     Read,
-    /// Something of it is left that does not answer.
+    /// Something of it is left, but does not answer.
     Use,
     /// The run stopped before the question.
     Stopped,
@@ -247,11 +248,11 @@ pub enum Loss {
 pub struct Failure {
     /// The user turn, from 1.
     pub turn: u32,
-    /// Which request of it.
+    /// The request at which it stopped.
     pub kind: FailureKind,
 }
 
-/// Which request went over a limit.
+/// The request that exceeded a limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FailureKind {
     /// The n-th request that asked for a tool, from 1.
@@ -262,7 +263,7 @@ pub enum FailureKind {
     FinalNoTool,
 }
 
-/// What a run came to, beside its rows.
+/// The outcome of a run, apart from its rows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Outcome {
     /// User turns of the timeline.
@@ -271,23 +272,23 @@ pub struct Outcome {
     pub turns_started: u32,
     /// User turns answered.
     pub turns_completed: u32,
-    /// Where the run stopped at a limit.
+    /// Where the run stopped at a limit, if it did.
     pub failure: Option<Failure>,
-    /// Limits that a request went over; one request can go over two.
+    /// Limits exceeded by requests; one request can exceed two.
     pub limit_violations: u32,
-    /// What became of the tool results.
+    /// What happened to the tool results.
     pub tool_results: ToolResults,
-    /// Tokens of the prompt when the load is over, those of the memory excluded.
+    /// Tokens of the prompt at the end of the load, without the memory's.
     pub end_tokens: Tokens,
     /// Tokens of the memory in it.
     pub end_memory_tokens: Tokens,
-    /// Whether a stage edited the history while something was expected to stand there that had been fetched.
+    /// Whether a stage edited the history while fetched results were expected in it.
     pub reacts: bool,
     /// Slots that the engine looked at: a measure of work that no clock disturbs.
     pub touched_slots: u64,
-    /// What a replay of block ids came to.
+    /// The result of replaying block ids.
     pub blocks: Option<BlockHits>,
-    /// By stage: how often it fired; nothing for code, and where no policy acts.
+    /// The number of firings by stage; `None` for code, and if no policy acts.
     pub firings: Vec<Firing>,
     /// Why the run came to no result; its numbers mean nothing then.
     pub fault: Option<Arc<RunFault>>,
@@ -307,61 +308,61 @@ pub struct RunFault {
     pub what: String,
 }
 
-/// What a replay of block ids came to.
+/// The result of replaying block ids.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BlockHits {
     /// Blocks of all prompts.
     pub n_blocks: u64,
-    /// Of these, blocks that the store held, up to each prompt's first that it did not.
+    /// Of these, blocks in the store, up to each prompt's first missing block.
     pub n_hits: u64,
     /// Sub-agents that made some of the requests.
     pub n_subagents: u32,
 }
 
-/// Takes the rows as they come.
+/// Receives the rows of a run.
 pub trait Sink {
-    /// Takes a request.
+    /// Receives a request.
     fn request(&mut self, row: &RequestRow);
-    /// Takes a need.
+    /// Receives a need.
     fn need(&mut self, row: &NeedRow);
     /// Returns whether it has seen enough: a run ends where all its sinks have.
     #[inline]
     fn is_done(&self) -> bool {
         false
     }
-    /// Takes a probe; those who do not ask after facts need not say so.
+    /// Receives a probe; ignored by default.
     fn probe(&mut self, _row: &ProbeRow) {}
-    /// Takes a stored content, when the run is over; those who need no costs need not say so.
+    /// Receives a stored content at the end of the run; ignored by default.
     fn stored(&mut self, _row: &ExplicitCacheRow) {}
-    /// Takes calls of the memory.
+    /// Receives calls of the memory.
     fn memory(&mut self, _row: &MemoryRow<'_>) {}
-    /// Takes a fact that the memory holds when the load is over, bank by bank and the oldest first.
+    /// Receives a fact that the memory holds at the end of the load, by bank, the oldest first.
     fn kept(&mut self, _row: &KeptRow<'_>) {}
 }
 
-/// Calls of a memory, kept.
+/// Calls of a memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CallRow {
-    /// The turn in which they were made, or that came last.
+    /// The turn in which they were made, or the last turn before them.
     pub turn_ix: TurnIx,
-    /// What they are for.
+    /// Their purpose.
     pub kind: MemoryKind,
-    /// What the service is called.
+    /// The service's name.
     pub service: String,
-    /// How many.
+    /// Their number.
     pub calls: u64,
-    /// Tokens that they carry.
+    /// Their tokens.
     pub tokens: Tokens,
 }
 
-/// A ledger kept whole, for those who show rows.
+/// A whole ledger, for callers that show rows.
 #[derive(Clone, Debug, Default)]
 pub struct Rows {
     /// The requests, in order.
     pub requests: Vec<RequestRow>,
     /// The needs, in order.
     pub needs: Vec<NeedRow>,
-    /// The stored contents, in the order in which they were made.
+    /// The stored contents, in order of creation.
     pub stored: Vec<ExplicitCacheRow>,
     /// The probes, in order.
     pub probes: Vec<ProbeRow>,

@@ -1,4 +1,4 @@
-//! A ledger folded to the numbers of a report.
+//! A ledger folded to a report's numbers.
 
 pub mod break_even;
 pub mod carried;
@@ -27,46 +27,47 @@ pub use sensitivity::Sensitivity;
 pub use spread::Spread;
 pub use statistic::Statistic;
 
-/// The exact numbers behind a report's totals: of one run, or of several added up.
+/// The exact numbers behind a report's totals, for one run or the sum of several.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tally {
-    /// How many runs are added up.
+    /// The number of runs in the sum.
     pub n_runs: u32,
-    /// What the rows sum to.
+    /// The sums of the rows.
     pub sums: Sums,
-    /// What the runs came to beside their rows.
+    /// The outcome of the runs, apart from their rows.
     pub outcome: Outcome,
-    /// What they cost.
+    /// Their costs.
     pub costs: Costs,
     /// The limits of the profile.
     pub limits: Limits,
-    /// Whether anything needs anything; without needs, recovery and evidence are unknown.
+    /// Whether the load has needs; without needs, recovery and evidence are unknown.
     pub has_needs: bool,
     /// Expected tokens that recovery calls read.
     pub recovery_input: f64,
     /// Expected tokens that recovery calls write.
     pub recovery_output: f64,
-    /// US dollars of recovery at the lower and at the upper ends of what is assumed of it; none where nothing is.
+    /// US dollars of recovery at the lower and upper ends of the recovery assumptions, if there are any.
     pub recovery_interval: Option<[f64; 2]>,
-    /// By how many US dollars recovery changes at either end of a single assumption, in the order of [`Assumption::ALL`]; none
-    /// where nothing is assumed.
+    /// The change in US dollars of recovery at either end of a single assumption, in the order of
+    /// [`Assumption::ALL`]; `None` without assumptions.
     ///
     /// [`Assumption::ALL`]: crate::recovery::Assumption::ALL
     pub recovery_by_assumption: Option<[[f64; 2]; 4]>,
-    /// How many runs with drawn needs the recovery is the average of; none where it is the closed form.
+    /// The number of sampled runs over which recovery is averaged; 0 for the closed form.
     pub n_played: u32,
     /// Expected milliseconds of all requests, one after the other.
     pub latency_ms: f64,
-    /// What it would have avoided of the compactions of a recorded session; none where there were none.
+    /// The recorded compactions that it would have avoided; `None` if there were none.
     pub resets: Option<Resets>,
-    /// The longest prompt that the model takes which writes the summaries, where that is not the session's.
+    /// The longest prompt of the model that writes summaries, if it is not the session's.
     pub summariser_limit: Option<Tokens>,
-    /// What nothing that keeps every needed item can cost less than, in US dollars; known of schedules in hindsight alone.
+    /// The lowest cost, in US dollars, of anything that keeps every needed item; known only for schedules in
+    /// hindsight.
     pub bound: Option<f64>,
 }
 
 impl Tally {
-    /// Returns a run of nothing.
+    /// Returns an empty tally.
     #[cfg(test)]
     pub(crate) fn empty() -> Self {
         Self {
@@ -88,7 +89,7 @@ impl Tally {
         }
     }
 
-    /// Counts one run and prices it; prices that are not flat ask for the requests by length.
+    /// Counts one run and prices it; prices that depend on length need the requests by length.
     #[must_use]
     pub fn new<'a>(
         sums: &Sums,
@@ -180,21 +181,21 @@ impl Tally {
         self.bound = self.bound.zip(other.bound).map(|(own, more)| own + more);
     }
 
-    /// Returns what recovery costs at either end of what is assumed of it.
+    /// Returns the cost of recovery at either end of its assumptions.
     fn interval(&self) -> [f64; 2] {
         self.recovery_interval.unwrap_or([self.costs.recovery; 2])
     }
 
-    /// Returns what the run costs in US dollars at either end of what is assumed of recovery; none where nothing is, or where a
-    /// price is unknown.
+    /// Returns the run's cost in US dollars at either end of the recovery assumptions; `None` without
+    /// assumptions, or if a price is unknown.
     #[must_use]
     pub fn cost_interval(&self) -> Option<[f64; 2]> {
         let rest = self.costs.total()? - self.costs.recovery;
         self.recovery_interval.map(|it| it.map(|it| rest + it))
     }
 
-    /// Returns what the run costs at the lower end of what is assumed of recovery, as declared, and at the upper end; no numbers
-    /// where a price is unknown.
+    /// Returns the run's cost at the lower end of the recovery assumptions, as declared, and at the upper
+    /// end; not a number if a price is unknown.
     #[must_use]
     pub fn cost_ends(&self) -> [f64; 3] {
         let total = self.costs.total().unwrap_or(f64::NAN);
@@ -209,7 +210,7 @@ impl Tally {
         if main.prompt() == 0 { 0.0 } else { main.read as f64 / main.prompt() as f64 }
     }
 
-    /// Returns the share of needed evidence that prompts still held; nothing when none was needed.
+    /// Returns the share of needed evidence that was still in prompts; `None` if none was needed.
     #[must_use]
     pub fn evidence_kept(&self) -> Option<f64> {
         let needs = &self.sums.needs;
@@ -225,7 +226,7 @@ impl Tally {
         (1.0 - self.sums.needs.failed / f64::from(self.n_runs.max(1))).max(0.0)
     }
 
-    /// Returns the expected tokens of everything that was asked and answered.
+    /// Returns the expected tokens of all requests and answers.
     #[must_use]
     pub fn expected_total_tokens(&self) -> f64 {
         let Sums { main, summariser, keep_alive, .. } = &self.sums;
@@ -234,8 +235,8 @@ impl Tally {
     }
 }
 
-/// Returns whether two policies change places between the lower ends of what is assumed, the declared values and the upper ends;
-/// both are taken at the same end.
+/// Returns whether the order of two policies changes between the lower ends of the assumptions, the declared
+/// values and the upper ends; both are compared at the same end.
 #[must_use]
 pub fn is_open(one: &[f64; 3], other: &[f64; 3]) -> bool {
     let differs = |by: fn(&f64, &f64) -> bool| one.iter().zip(other).any(|(one, other)| by(one, other));
@@ -251,7 +252,7 @@ fn add_requests(sums: &mut RequestSums, more: &RequestSums) {
     sums.items += more.items;
 }
 
-/// Adds outcomes; the first failure stands.
+/// Adds outcomes; the first failure is kept.
 fn add_outcome(outcome: &mut Outcome, more: &Outcome) {
     outcome.turns_requested = outcome.turns_requested.saturating_add(more.turns_requested);
     outcome.turns_started = outcome.turns_started.saturating_add(more.turns_started);

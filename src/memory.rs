@@ -1,4 +1,4 @@
-//! What an agent remembers beside the window: declared as write, store, read and use, or written in code.
+//! An agent's memory beside the window: declared as write, store, read and use, or written in code.
 
 mod declared;
 pub mod export;
@@ -20,35 +20,36 @@ use crate::timeline::{ItemIx, Lifecycle, TurnIx};
 pub use memory_run::{AnyMemory, MemoryRun};
 pub(crate) use shown::Edited;
 
-/// What a policy remembers beside the window; only what it recalls must be said.
+/// A policy's memory beside the window; only `recall` is required.
 pub trait Memory {
-    /// Returns what stands of it in the prompt; nothing, where it has nothing to say. It is asked at the start of every
-    /// session, before every request and when the load is over.
+    /// Returns its content in the prompt, or `None` if it has none. Called at the start of every session,
+    /// before every request, and at the end of the load.
     fn recall(&mut self) -> Option<Recalled>;
 
-    /// Looks at what has come and at what the prompt has ceased to show: before it is asked for anything.
+    /// Reads new items, and items that the prompt no longer shows; called before anything is recalled.
     fn observe(&mut self, _view: &dyn View) {}
 
-    /// A turn is over.
+    /// Called at the end of a turn.
     fn turn_end(&mut self, _turn: TurnIx) {}
 
-    /// A session is over, counted from 0.
+    /// Called at the end of a session, numbered from 0.
     fn session_end(&mut self, _session: usize) {}
 
-    /// Something happens to it.
+    /// Applies an event to the memory.
     fn event(&mut self, _event: Lifecycle) {}
 
-    /// Returns how it knows what a plant says, in the version that the plant says; and which part lost it, if it does not.
+    /// Returns the state in which it knows a plant's version of a fact, and which part lost it, if it does
+    /// not know it.
     fn answer(&mut self, _plant: &Plant) -> (State, Option<Loss>) {
         (State::Lost, Some(Loss::Write))
     }
 
-    /// Returns whether a fact in this state answers a probe, whether it is the prompt or the memory that knows it so.
+    /// Returns whether a fact in this state, known to the prompt or to the memory, answers a probe.
     fn answers(&self, state: State) -> bool {
         r#use::answers(None, state)
     }
 
-    /// Hands out the calls that it has made since it was last asked.
+    /// Returns the calls made since the last time.
     fn take_calls(&mut self) -> Vec<Call> {
         Vec::new()
     }
@@ -58,43 +59,43 @@ pub trait Memory {
         None
     }
 
-    /// Tells what it holds when the load is over.
+    /// Reports what it holds at the end of the load.
     fn tell(&self, _sink: &mut dyn FnMut(&KeptRow<'_>)) {}
 }
 
-/// What a memory says in the prompt.
+/// A memory's content in the prompt.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Recalled {
     /// Its tokens.
     pub tokens: u32,
-    /// Stands for its content: equal content, equal digest.
+    /// A digest of its content: equal contents have equal digests.
     pub digest: u64,
 }
 
 /// Calls of a memory to the service that holds it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Call {
-    /// What they are for.
+    /// Their purpose.
     pub kind: MemoryKind,
-    /// What the service is called.
+    /// The service's name.
     pub service: String,
-    /// How many.
+    /// Their number.
     pub calls: u64,
-    /// Tokens that they carry.
+    /// Their tokens.
     pub tokens: Tokens,
 }
 
-/// What a memory sees of a prompt.
+/// A memory's view of a prompt.
 pub trait View {
-    /// Returns how many items have come, the stable prefix among them.
+    /// Returns the number of items that have entered, including the stable prefix.
     fn n_items(&self) -> ItemIx;
-    /// Returns how the prompt shows what an item says; an item that never came is lost.
+    /// Returns how the prompt shows an item's content; an item that never entered is lost.
     fn standing(&self, item: ItemIx) -> State;
-    /// Returns how the prompt shows what stands at a place of an item.
+    /// Returns how the prompt shows the content at a place of an item.
     fn standing_at(&self, item: ItemIx, _place: Share) -> State {
         self.standing(item)
     }
-    /// Returns whether it is known without a look that all items that came are shown as they are, from this one on.
+    /// Returns whether all items from this one on are certainly shown unchanged.
     fn shows_all_since(&self, _item: ItemIx) -> bool {
         false
     }

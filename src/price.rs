@@ -1,4 +1,4 @@
-//! A folded ledger under a profile's prices: what each part costs, exactly where it can be.
+//! Prices of a folded ledger: the cost of each part, exact where possible.
 
 pub mod bill;
 pub mod index;
@@ -16,30 +16,30 @@ use crate::quantity::{Cost, Rate, Tokens};
 pub use bill::{Bill, storage};
 pub use index::{PriceIndex, PriceRows};
 
-/// What a run costs, line by line.
+/// The cost of a run, by part.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Costs {
     /// The agent's own requests.
     pub main: Bill,
-    /// The summariser's requests, both ways.
+    /// The summariser's requests, input and output.
     pub compaction: Cost,
-    /// Requests that keep the prompt in the cache, both ways.
+    /// Keep-alive requests, input and output.
     pub keep_alive: Cost,
-    /// Stored contents: the calls that made them, and keeping them.
+    /// Stored contents: creating and storing them.
     pub storage: Cost,
-    /// Calls of a memory to the service that holds it.
+    /// Calls from a memory to its service.
     pub memory: Cost,
     /// Requests over a limit.
     pub penalty: Cost,
-    /// Expected US dollars of recovery, and of needs that nothing could recover, at the usual prices of short prompts.
+    /// Expected US dollars of recovery and of unrecoverable needs, at the standard prices of short prompts.
     pub recovery: f64,
-    /// Whether recovery writes something that has no price; its part of the sum is then left out.
+    /// Whether recovery writes something without a price; the sum leaves that out.
     pub is_recovery_unknown: bool,
     /// Whether some token of the requests has no price; the sum is then unknown.
     pub is_unknown: bool,
 }
 
-/// At whose prices a run is billed.
+/// The models at whose prices a run is billed.
 #[derive(Clone, Copy, Debug)]
 pub struct Models<'a> {
     /// The session's model.
@@ -55,20 +55,20 @@ impl<'a> From<&'a Profile> for Models<'a> {
 }
 
 impl<'a> Models<'a> {
-    /// The session's model, and the one that writes summaries where that is another.
+    /// The session's model and, if different, the one that writes summaries.
     #[must_use]
     pub fn new(session: &'a Profile, summariser: Option<&'a Profile>) -> Self {
         Self { session, summariser: summariser.unwrap_or(session) }
     }
 
-    /// Returns the longest prompt that the model takes which writes summaries, where that is not the session's.
+    /// Returns the longest prompt of the model that writes summaries, if it is not the session's.
     #[must_use]
     pub fn summariser_limit(&self) -> Option<Tokens> {
         (!std::ptr::eq(self.session, self.summariser)).then_some(self.summariser.limits.prompt)
     }
 }
 
-/// Returns what the requests of one role cost, from their sums where prices are flat and from their lengths where they are not.
+/// Returns the cost of one role's requests, from sums if prices are flat and from lengths otherwise.
 fn billed(prices: &Prices, sums: &RequestSums, by_length: Option<&Side>) -> Bill {
     match (prices.flat(), by_length) {
         (Some(rates), _) => Bill::at(rates, &sums.tokens),
@@ -78,7 +78,7 @@ fn billed(prices: &Prices, sums: &RequestSums, by_length: Option<&Side>) -> Bill
 }
 
 impl Costs {
-    /// Prices a folded ledger; prices that are not flat are unknown without the requests by length.
+    /// Prices a folded ledger; prices that depend on length are unknown without the requests by length.
     #[must_use]
     pub fn new<'a>(
         sums: &Sums,
@@ -109,13 +109,13 @@ impl Costs {
         }
     }
 
-    /// Returns what the agent's own requests cost.
+    /// Returns the cost of the agent's own requests.
     #[must_use]
     pub fn base(&self) -> Cost {
         self.main.known()
     }
 
-    /// Returns everything in US dollars, or nothing when a price is unknown; the exact parts are summed first.
+    /// Returns the total in US dollars, or `None` if a price is unknown; the exact parts are added first.
     #[must_use]
     pub fn total(&self) -> Option<f64> {
         let parts = [self.compaction, self.keep_alive, self.storage, self.memory, self.penalty];
@@ -138,13 +138,13 @@ impl AddAssign<&Self> for Costs {
     }
 }
 
-/// Returns what one request costs; nothing when some token of it has no price.
+/// Returns the cost of one request, or `None` if some of its tokens have no price.
 #[must_use]
 pub fn request(row: &RequestRow, prices: &Prices) -> Option<Cost> {
     Bill::of_request(prices.at(row.at_ms), &row.tokens()).total()
 }
 
-/// Returns the tokens that recovery is expected to take, beside what drawn calls have in their own requests.
+/// Returns the expected tokens of recovery, apart from sampled calls that have their own requests.
 #[must_use]
 pub fn refetched(needs: &NeedSums, assumptions: &Assumptions) -> TokenUse<f64> {
     if assumptions.recovery == RecoveryPrice::Requests {
@@ -158,8 +158,8 @@ pub fn refetched(needs: &NeedSums, assumptions: &Assumptions) -> TokenUse<f64> {
     }
 }
 
-/// Returns the expected US dollars of recovery calls and of failures, at the usual rates of short prompts; nothing where some of
-/// their tokens have no price.
+/// Returns the expected US dollars of recovery calls and failures at the standard rates of short prompts, or
+/// `None` if some tokens have no price.
 #[must_use]
 pub fn recovery(needs: &NeedSums, profile: &Profile) -> Option<f64> {
     let assumptions = &profile.assumptions;
@@ -167,7 +167,7 @@ pub fn recovery(needs: &NeedSums, profile: &Profile) -> Option<f64> {
     Some(calls + needs.failed * assumptions.failure_penalty.usd())
 }
 
-/// Returns the US dollars of expected tokens; nothing where some of them have no price.
+/// Returns the US dollars of expected tokens, or nothing if some of them have no price.
 #[must_use]
 pub fn expected(tokens: &TokenUse<f64>, rates: &Rates) -> Option<f64> {
     let priced = |tokens: f64, rate: Option<Rate>| match rate {

@@ -1,6 +1,6 @@
-//! The price lists that the field keeps, read into entries that become profiles.
+//! Public price lists, read into entries that become profiles.
 //!
-//! Nothing is guessed, and what cannot be placed is listed with its reason.
+//! Nothing is guessed; entries that cannot be used are listed with their reasons.
 
 pub mod compare;
 mod genai_prices;
@@ -18,16 +18,16 @@ use crate::diag::Diagnostic;
 use crate::input::profile::written::{Limits, Price};
 use matching::Match;
 
-/// The lists there are; the first that recognises a text reads it.
+/// All lists; the first one that recognises a file reads it.
 const LISTS: [List; 3] = [litellm::LIST, genai_prices::LIST, models_dev::LIST];
 
 /// A price list's format.
 struct List {
     /// Its name.
     name: &'static str,
-    /// What its files look like, for people.
+    /// A description of its files.
     looks_like: &'static str,
-    /// Where it is kept.
+    /// Its source.
     source: &'static str,
     /// Returns whether a file is of this list.
     detect: fn(&PriceFile) -> bool,
@@ -44,38 +44,38 @@ pub struct PriceFile {
     pub text: String,
 }
 
-/// What a list says of one model at one provider.
+/// A list's entry for one model at one provider.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Entry {
-    /// The provider, as the list calls it.
+    /// The provider's name in the list.
     pub provider: String,
-    /// The model, as the list calls it.
+    /// The model's name in the list.
     pub model: String,
-    /// What people call it.
+    /// Its display name.
     pub title: Option<String>,
-    /// How much it takes and gives.
+    /// Its token limits.
     pub limits: Limits,
     /// The shortest prefix that its provider caches.
     pub cache_min_tokens: Option<u64>,
-    /// What it costs.
+    /// Its prices.
     pub prices: Vec<Price>,
-    /// Which names mean it, where the list says.
+    /// The names that match it, if the list has any.
     pub matching: Option<Match>,
-    /// Where the list read it.
+    /// The list's own source for the entry.
     pub sources: Vec<String>,
-    /// What the list says and a profile cannot.
+    /// Parts of the entry that a profile cannot express.
     pub left_out: Vec<String>,
 }
 
-/// Why a model is in no profile: a code and a sentence.
+/// Why a model has no profile: a code and a sentence.
 type Reason = (&'static str, String);
 
-/// Something of a list that is in no profile.
+/// An entry that has no profile.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Unplaced {
-    /// Which list.
+    /// The list.
     pub list: &'static str,
-    /// Which model of it, with its provider.
+    /// The model with its provider.
     pub name: String,
     /// A stable kebab-case code.
     pub code: &'static str,
@@ -83,18 +83,18 @@ pub struct Unplaced {
     pub reason: String,
 }
 
-/// What a list says.
+/// The contents of a list.
 #[derive(Clone, Debug, Default)]
 pub struct Found {
     /// Its name.
     pub list: &'static str,
-    /// Where it is kept.
+    /// Its source.
     pub source: &'static str,
     /// Its models, in the order of the list.
     pub entries: Vec<Entry>,
-    /// What of it is of no use, with reasons.
+    /// Unusable parts, with reasons.
     pub unplaced: Vec<Unplaced>,
-    /// By provider: whose models it also sells, where the list says so.
+    /// By provider: the providers whose models it also sells, if the list says so.
     pub fallbacks: IndexMap<String, Vec<String>>,
 }
 
@@ -104,7 +104,7 @@ impl Found {
         self.unplaced.push(Unplaced { list: self.list, name: name.into(), code, reason: reason.into() });
     }
 
-    /// Returns the entry that a model's name means at a provider, or at those whose models it also sells.
+    /// Returns the entry for a model's name at a provider, or at the providers whose models it also sells.
     #[must_use]
     pub fn entry(&self, provider: &str, model: &str) -> Option<&Entry> {
         let own = |provider: &str| {
@@ -116,10 +116,10 @@ impl Found {
     }
 }
 
-/// Reads price lists, each recognised by what its files hold.
+/// Reads price lists, detecting each format from the files' contents.
 ///
 /// # Errors
-/// A file is of no known list, or is not well-formed.
+/// A file belongs to no known list, or is malformed.
 pub fn read(files: &[PriceFile]) -> Result<Vec<Found>, Vec<Diagnostic>> {
     let mut by_list: IndexMap<&'static str, (&List, Vec<&PriceFile>)> = IndexMap::new();
     let mut problems = Vec::new();
@@ -143,7 +143,7 @@ pub fn read(files: &[PriceFile]) -> Result<Vec<Found>, Vec<Diagnostic>> {
 /// Says that a file is of no known list.
 fn unknown(file: &PriceFile) -> Diagnostic {
     let known: Vec<String> = LISTS.iter().map(|it| format!("{} ({})", it.name, it.looks_like)).collect();
-    let mut problem = Diagnostic::at("price-list-unknown", "", "not a price list of a known kind");
+    let mut problem = Diagnostic::at("price-list-unknown", "", "unknown price list format");
     problem.place.file.clone_from(&file.path);
-    problem.help(format!("known lists: {}", known.join("; ")))
+    problem.help(format!("supported lists: {}", known.join("; ")))
 }

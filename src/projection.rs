@@ -1,4 +1,4 @@
-//! What a policy lets the model see: the prompt, its editor, and the trait that every policy implements.
+//! A policy's view and edits: the prompt, its editor, and the trait that every policy implements.
 
 pub mod chain;
 mod counter;
@@ -41,21 +41,21 @@ use crate::quantity::Tokens;
 use crate::timeline::{ItemIx, Texts};
 use prompt::Shown;
 
-/// What surrounds a moment: time and cache facts, passed down so that a policy never asks the cache.
+/// The context of a moment: time and cache facts, passed down so that a policy never asks the cache.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Ambient {
     /// Milliseconds since the timeline began at which the next request starts.
     pub now_ms: i64,
     /// Milliseconds since the last request started.
     pub idle_ms: u64,
-    /// How long a cache entry lives after its last use, where the provider says so.
+    /// How long a cache entry lives after its last use, if the provider says so.
     pub ttl_ms: Option<u64>,
     /// When the policy last sent the prompt to keep it in the cache.
     pub pinged_ms: i64,
 }
 
 impl Ambient {
-    /// Returns whether the provider's cache has had the time to forget the last prompt.
+    /// Returns whether the provider's cache has had time to drop the last prompt.
     #[must_use]
     pub fn is_cold(&self) -> bool {
         let since_ping = u64::try_from(self.now_ms.saturating_sub(self.pinged_ms)).unwrap_or(0);
@@ -67,38 +67,39 @@ impl Ambient {
 ///
 /// Declarative policies are one implementation ([`Program`]); code of your own is another.
 pub trait Projector {
-    /// Returns what it is called where an error names it.
+    /// Returns its name for errors.
     fn name(&self) -> &str {
         "a policy in code"
     }
 
-    /// Edits the prompt at a moment; [`Editor::prompt`] shows what stands there.
+    /// Edits the prompt at a moment; [`Editor::prompt`] shows what is there.
     fn project(&mut self, moment: Moment, ambient: &Ambient, edit: &mut Editor<'_, '_>);
 
-    /// Returns whether the policy may act at a moment on a prompt of so many tokens; where it never does, it is not asked.
+    /// Returns whether the policy may act at a moment on a prompt of a given size; otherwise it is not
+    /// called.
     fn may_act(&self, _moment: Moment, _prompt: Tokens) -> bool {
         true
     }
 
-    /// Returns the next time since the last request at which the policy acts while nothing is asked, behind one; never, where it
-    /// does not.
+    /// Returns the next time, after a given one since the last request, at which the policy acts on an idle
+    /// agent; `None` for never.
     fn next_pause(&self, _idle_ms: u64) -> Option<u64> {
         None
     }
 
-    /// Returns how often each of its stages has fired, in their order; code has none.
+    /// Returns how often each of its stages has fired, in order; empty for code.
     fn firings(&self) -> Vec<Firing> {
         Vec::new()
     }
 
-    /// Returns how much of an item is left where its slot shows a part of it, or a summary that says a part; `None` where
-    /// that is not known, or where all of it stands or nothing.
+    /// Returns how much of an item is left if its slot shows a part of it or a summary of a part; `None` if
+    /// unknown, or if all or nothing is left.
     fn left(&self, _prompt: &Prompt<'_>, _slot: SlotIx) -> Option<Left> {
         None
     }
 
-    /// Returns the text of what stands in a slot; `None` where the load has no text, where a model wrote it, and for
-    /// renditions that are known by their size alone. A policy that puts words of its own into the prompt says them.
+    /// Returns the text of a slot; `None` if the load has no text, if a model wrote it, or for renditions
+    /// known only by size. A policy that adds its own text to the prompt returns it here.
     fn text(&self, prompt: &Prompt<'_>, texts: &Texts, slot: SlotIx) -> Option<String> {
         text_as_it_came(prompt.slot(slot), texts, prompt.item(slot).origin)
     }
@@ -116,11 +117,11 @@ pub struct Left {
 }
 
 impl Left {
-    /// All that it said.
+    /// Its whole content.
     pub const ALL: Self = Self { head: u32::MAX, tail: 0, has_handle: false };
 }
 
-/// Returns the text of an item that is shown as it came.
+/// Returns the text of an item that is shown as received.
 pub(crate) fn text_as_it_came(stands: &Slot, texts: &Texts, item: ItemIx) -> Option<String> {
     let is_raw = stands.state == State::Shown && stands.rendition == Shown::Raw;
     texts.of(item).filter(|_| is_raw).map(str::to_owned)

@@ -1,20 +1,20 @@
-//! Quantities the simulator counts in: exact decimals, rates, costs; arithmetic is exact and never wraps.
+//! Quantities of the simulator: exact decimals, rates, costs. Arithmetic is exact and never wraps.
 
 use std::fmt;
 use std::ops::{Add, AddAssign, Mul};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-/// A number of tokens. Unsigned and plain, because every formula of the engine speaks of it.
+/// A number of tokens: plain and unsigned, because every formula of the engine uses it.
 pub type Tokens = u64;
 
-/// What stands for "no limit".
+/// The value that means "no limit".
 pub const UNLIMITED: Tokens = u64::MAX;
 
-/// No decimal has more places.
+/// The most decimal places.
 const PLACES_MAX: u32 = 18;
 
-/// A non-negative decimal held as `digits / 10^scale`, so that `0.8` is eight tenths and not its nearest float.
+/// A non-negative decimal stored as `digits / 10^scale`, so that `0.8` is exactly eight tenths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Decimal {
     digits: u64,
@@ -27,7 +27,8 @@ impl Decimal {
     /// One.
     pub const ONE: Self = Self { digits: 1, scale: 0 };
 
-    /// Reads the shortest decimal that denotes this float. `None` below zero, when not finite, or beyond 18 digits.
+    /// Converts a float to the shortest decimal that denotes it. `None` if it is negative, not finite, or
+    /// longer than 18 digits.
     #[must_use]
     pub fn from_f64(value: f64) -> Option<Self> {
         if !value.is_finite() || value < 0.0 {
@@ -36,7 +37,7 @@ impl Decimal {
         Self::parse(&format!("{value}"))
     }
 
-    /// Reads plain decimal notation, `12` or `0.0625`; at most 18 digits.
+    /// Parses plain decimal notation, `12` or `0.0625`, of at most 18 digits.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
@@ -66,7 +67,7 @@ impl Decimal {
         self.digits.checked_mul(10_u64.checked_pow(more)?)
     }
 
-    /// Returns the exact product; nothing beyond what fits.
+    /// Returns the exact product, or `None` if it does not fit.
     #[must_use]
     pub fn times(self, other: Self) -> Option<Self> {
         let digits = self.digits.checked_mul(other.digits)?;
@@ -74,7 +75,7 @@ impl Decimal {
         (product.scale <= PLACES_MAX).then_some(product)
     }
 
-    /// Returns the value times `10^places`; nothing beyond what fits.
+    /// Returns the value times `10^places`, or `None` if it does not fit.
     #[must_use]
     pub fn shifted(self, places: u32) -> Option<Self> {
         match self.scale.checked_sub(places) {
@@ -89,7 +90,7 @@ impl Decimal {
         Self { scale: self.scale.saturating_add(places), ..self }.normal()
     }
 
-    /// Returns the same value without zeros at its end, so that equal values are equal.
+    /// Returns the same value without trailing zeros, so that equal values compare equal.
     fn normal(mut self) -> Self {
         while self.scale > 0 && self.digits.is_multiple_of(10) {
             self.digits /= 10;
@@ -144,7 +145,7 @@ impl Serialize for Decimal {
     }
 }
 
-/// A price per token in picodollars, which is the same number as micro-dollars per million tokens.
+/// A price per token in picodollars, which equals micro-dollars per million tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct Rate(pub u64);
 
@@ -181,7 +182,7 @@ impl Cost {
         amount.scaled(12).map(|it| Self(u128::from(it)))
     }
 
-    /// Returns the nearest float of US dollars, for showing and for expected values.
+    /// Returns the nearest float of US dollars, for display and expected values.
     #[must_use]
     pub fn usd(self) -> f64 {
         self.0 as f64 / 1e12

@@ -1,7 +1,8 @@
-//! What a need costs when the prompt does not meet it.
+//! The cost of a need that the prompt does not meet.
 //!
-//! The rules are those of selfonomy/duckagent @06550f4, `benchmark/context_policy_benchmark.py`, as expected values: a
-//! need of probability `p` of which the prompt meets the share `m` makes `p × (1 − m)` recovery calls.
+//! The rules are those of selfonomy/duckagent @06550f4, `benchmark/context_policy_benchmark.py`, as expected
+//! values: a need of probability `p` of which the prompt meets the share `m` makes `p × (1 − m)` recovery
+//! calls.
 
 mod expected;
 
@@ -16,24 +17,24 @@ use crate::timeline::{ItemIx, Level, Need, TurnEvidence, TurnIx};
 pub use crate::input::scenario::refetch::{Assumption, Bound, Ends, Terms};
 pub use expected::{Carried, Source};
 
-/// How the agent recovers, made ready for one set of limits.
+/// A policy's recovery, prepared for one set of limits.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CompiledRecovery {
     how: How,
-    /// What it takes to fetch something again; none where a profile prices every call alike.
+    /// What an agent needs to fetch something again; `None` if a profile prices every call alike.
     terms: Option<Terms>,
 }
 
 /// What an agent fetches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum How {
-    /// One call that fetches what the need asks for.
+    /// One call that fetches what is needed.
     OneShot,
     /// One call; raw file content is met by its smallest exact range.
     Pinned,
-    /// Whole files; those that do not fit beside the stable prefix are read this often.
+    /// Whole files; those that do not fit beside the stable prefix are read repeatedly.
     NaiveReread {
-        /// How often at most.
+        /// The most attempts.
         limit: u64,
         /// The largest file that stays.
         fits: Tokens,
@@ -56,25 +57,26 @@ impl CompiledRecovery {
         Self { how, terms }
     }
 
-    /// One call that fetches what a need asks for.
+    /// One call that fetches what is needed.
     #[must_use]
     pub fn one_shot(terms: Option<Terms>) -> Self {
         Self { how: How::OneShot, terms }
     }
 
-    /// Returns the same under other terms.
+    /// Returns the same recovery under other terms.
     #[must_use]
     pub fn under(self, terms: Option<Terms>) -> Self {
         Self { terms, ..self }
     }
 
-    /// Returns what it takes to fetch something again; nothing where every call is priced alike.
+    /// Returns what it takes to fetch something again, or nothing if every call is priced alike.
     #[must_use]
     pub fn terms(&self) -> Option<Terms> {
         self.terms
     }
 
-    /// Returns how a need is met by what stands of its source, which some request has shown whole, or none.
+    /// Returns how a need is met by what the prompt shows of its source, and whether some request has shown
+    /// the source in full.
     #[inline]
     #[must_use]
     pub fn meet(
@@ -102,7 +104,7 @@ impl CompiledRecovery {
         }
     }
 
-    /// Returns how many tokens each call fetches and how many calls it takes; none where nothing leads to it.
+    /// Returns the tokens of each call and the number of calls, or `None` if nothing leads to the source.
     #[inline]
     fn fetch(&self, need: &Need, evidence: &TurnEvidence, stands: &TurnState) -> Option<(u32, u64)> {
         let by_numbers = need.recover_tokens.unwrap_or_else(|| evidence.recover_tokens(need.level));
@@ -122,8 +124,8 @@ impl CompiledRecovery {
     }
 }
 
-/// Returns how probable a need is at some end of what is assumed. A weight that is known stays as it is; one that was measured
-/// holds for what the agent has seen.
+/// Returns the probability of a need at some end of the assumptions. A declared weight does not change; a
+/// measured one holds only for what the agent has seen.
 #[inline]
 fn weight(need: &Need, terms: &Terms, was_seen: bool) -> f64 {
     let [low, high] = need.interval;
@@ -133,8 +135,8 @@ fn weight(need: &Need, terms: &Terms, was_seen: bool) -> f64 {
     terms.ends.of(Assumption::UnseenWeights).pick(need.weight, [low, high.max(terms.unseen_high)])
 }
 
-/// Returns what stands of one result, as of a turn that holds nothing else; an item that names what the result was fetched
-/// by is as good as a handle.
+/// Returns what the prompt shows of one result, at a turn that shows nothing else; an item that names the
+/// result's source is as good as a handle.
 #[must_use]
 pub fn item_state(prompt: &Prompt<'_>, result: Option<SlotIx>, mentions: &[ItemIx]) -> TurnState {
     let Some(result) = result else { return TurnState::default() };
@@ -155,7 +157,7 @@ pub fn item_state(prompt: &Prompt<'_>, result: Option<SlotIx>, mentions: &[ItemI
     }
 }
 
-/// Returns the share of a need that what stands of its source meets, 0 to 1.
+/// Returns the share of a need, 0 to 1, that is met by what the prompt shows of its source.
 #[inline]
 fn met(level: Level, evidence: &TurnEvidence, stands: &TurnState) -> f64 {
     let behind_summary = stands.n_absorbed > 0;

@@ -1,4 +1,4 @@
-//! The runs of a comparison with what they were run under, in the forms that people and programs read.
+//! A report: the runs of a comparison and their context, for people and for programs.
 
 mod aging;
 mod aligned;
@@ -67,51 +67,51 @@ pub use metric::Totals;
 pub use session::{BillCheck, Session};
 pub use verdict::Verdict;
 
-/// What the row that adds up the scenarios is called.
+/// The name of the row that sums over scenarios.
 pub const ALL: &str = "ALL";
 
 /// A comparison: every policy on every scenario under every profile.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Report {
-    /// The suite, where one took part.
+    /// The suite, if any.
     pub suite: Option<String>,
-    /// What a reader must know.
+    /// Notes that a reader must know.
     pub notes: Vec<String>,
-    /// Figures of others that stand beside ours.
+    /// Published figures shown beside ours.
     pub references: Vec<Reference>,
-    /// Published figures that stand beside ours, in a table of their own.
+    /// Published figures shown beside ours, in their own table.
     pub figures: Vec<Figure>,
     /// The runs: by scenario, then by profile, then by policy.
     pub runs: Vec<Run>,
-    /// The scenarios added up, by profile, then by policy; none unless asked for.
+    /// The sums over scenarios, by profile, then by policy; empty unless requested.
     pub sums: Vec<Run>,
-    /// What the guards came to.
+    /// The guards' verdicts.
     pub guard_verdicts: Vec<GuardVerdict>,
     /// The runs that came to no result; they are in no other list, and in no sum.
     pub failures: Vec<FailedRun>,
-    /// What was named, or found where it was looked for, and is not in it.
+    /// Files that were named or found but skipped.
     pub skipped: Vec<Skipped>,
     /// The recorded sessions that were run.
     pub sessions: Vec<Session>,
-    /// The policies that know what will be needed, which no agent does.
+    /// The policies that know later needs, which no real agent does.
     pub oracles: Vec<String>,
-    /// The share of the evidence that a policy must keep to be advised.
+    /// The share of evidence that a policy must keep to be recommended.
     pub min_evidence: f64,
-    /// Whether tables rank the policies and say why each costs what it does.
+    /// Whether tables rank the policies and give reasons for their costs.
     pub is_ranked: bool,
 }
 
-/// A file that was named, or found where it was looked for, and that is not in a report.
+/// A file that was named or found, but is not in a report.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Skipped {
     /// Its path.
     pub file: String,
-    /// Why, in a few words.
+    /// The reason, in a few words.
     pub reason: String,
 }
 
 impl Skipped {
-    /// Says in a few words why a file that was found cannot be used.
+    /// Summarises why a file that was found cannot be used.
     #[must_use]
     pub fn new(file: &str, error: Error) -> Self {
         let problem = match error {
@@ -126,7 +126,7 @@ impl Skipped {
         Self { file: file.to_owned(), reason }
     }
 
-    /// Returns how many there are of each reason, most first, in words.
+    /// Counts the skipped files by reason, most frequent first, in words.
     #[must_use]
     pub fn counted(skipped: &[Self]) -> String {
         let mut counts: IndexMap<&str, usize> = IndexMap::new();
@@ -151,71 +151,71 @@ pub struct Run {
     pub profile: String,
     /// The seed.
     pub seed: u64,
-    /// How many times each load of it was drawn; 1 where nothing is drawn.
+    /// The number of trials per load; 1 if nothing is drawn.
     pub trials: u64,
-    /// What was kept of planted facts, where the load has any.
+    /// What was retained of planted facts, if the load has any.
     pub retention: Option<Arc<Retention>>,
-    /// How a memory ages, where the load has many sessions.
+    /// How a memory ages, if the load has many sessions.
     pub aging: Option<Arc<Summary>>,
-    /// What a memory runner came to, where sessions were written to a service.
+    /// A memory runner's results, if sessions were written to a service.
     pub runner: Option<Arc<runner::Summary>>,
-    /// Whether the policy knows what will be needed, as no real policy does.
+    /// Whether the policy knows later needs, as no real policy does.
     pub looks_ahead: bool,
     /// The numbers.
     pub tally: Tally,
-    /// What they rest on.
+    /// The basis of the numbers.
     pub assumed: Arc<Assumed>,
     /// The stages of the policy.
     pub stages: Arc<[StageFacts]>,
-    /// The setting that makes the real agent do it, where the policy has one.
+    /// The setting that makes a real agent behave like this, if the policy has one.
     pub apply: Option<Arc<Apply>>,
 }
 
-/// What of a load a report speaks of.
+/// A load's part in a report.
 #[derive(Clone, Copy, Debug)]
 pub struct LoadFacts<'a> {
     /// Its name.
     pub name: &'a str,
-    /// Whether anything in it needs anything.
+    /// Whether it has needs.
     pub has_needs: bool,
     /// Whether it is a recorded session.
     pub is_recorded: bool,
     /// Whether it is a conversation that plants facts.
     pub is_conversation: bool,
-    /// Whether it is sessions over which a memory ages.
+    /// Whether it is a stream of sessions over which a memory ages.
     pub is_aging: bool,
     /// Whether it is chats of many sessions.
     pub is_chats: bool,
-    /// Where its needs are drawn: from which seed.
+    /// The seed of its sampled needs, if they are sampled.
     pub drawn_from: Option<u64>,
-    /// How many times each load of it is drawn; 1 where nothing is.
+    /// The number of trials per load; 1 if nothing is drawn.
     pub trials: u64,
-    /// What it takes to fetch something again.
+    /// What an agent needs to fetch something again.
     pub refetch: Refetch,
-    /// What is assumed rather than known, in sentences.
+    /// Its assumptions, in sentences.
     pub assumptions: &'a [String],
 }
 
-/// What the numbers of a run rest on.
+/// The basis of a run's numbers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Assumed {
-    /// The day of the profile's sources.
+    /// The date of the profile's sources.
     pub as_of: String,
     /// Whether the load is a recorded session.
     pub is_recorded: bool,
-    /// What is assumed rather than known, in sentences.
+    /// Its assumptions, in sentences.
     pub sentences: Vec<String>,
 }
 
 impl Run {
-    /// Returns whether its load has tables of its own: of planted facts, of ageing, of a memory runner.
+    /// Returns whether its load has its own tables: of planted facts, of ageing, of a memory runner.
     fn has_tables_of_its_own(&self) -> bool {
         self.retention.is_some() || self.aging.is_some() || self.runner.is_some()
     }
 }
 
 impl Report {
-    /// Puts runs together; `has_sum` adds up the scenarios where there are several.
+    /// Makes a report of runs; `has_sum` adds sums over scenarios if there are several.
     #[must_use]
     pub fn new(suite: Option<String>, notes: Vec<String>, runs: Vec<Run>, has_sum: bool) -> Self {
         let (runs, failures) = Self::without_failed(runs);
@@ -238,13 +238,13 @@ impl Report {
         }
     }
 
-    /// Returns the scenarios added up, by profile, then by policy, whether or not its tables show that.
+    /// Returns the sums over scenarios, by profile, then by policy, whether or not its tables show them.
     #[must_use]
     pub fn added_up(&self) -> Vec<Run> {
         sums(&self.runs, &self.failures)
     }
 
-    /// Returns every run with its verdict, the sums last.
+    /// Returns every run with its verdicts, the sums last.
     pub fn labelled(&self) -> impl Iterator<Item = (&Run, Option<Label>)> {
         let is_group =
             |left: &Run, right: &Run| left.scenario == right.scenario && left.profile == right.profile;
@@ -258,14 +258,14 @@ impl Report {
         })
     }
 
-    /// Returns the tables that loads of some kinds have besides: of planted facts, of ageing memories, of memory runners.
+    /// Returns the additional tables of some loads: of planted facts, of ageing memories, of memory runners.
     #[must_use]
     pub fn grids(&self) -> Vec<retention::Grid> {
         let facts = self.retention_grids().into_iter().chain(self.aging_grids());
         facts.chain(self.runner_grids()).collect()
     }
 
-    /// Returns everything that the runs assume, each sentence once, with the profiles that it does not hold for all of.
+    /// Returns all assumptions of the runs, each once, naming the profiles if it does not hold for all.
     #[must_use]
     pub fn assumptions(&self) -> Vec<String> {
         let mut by_sentence: IndexMap<&str, IndexSet<&str>> = IndexMap::new();
@@ -287,7 +287,7 @@ impl Report {
 }
 
 impl Assumed {
-    /// Collects what a load and a profile assume.
+    /// Collects the assumptions of a load and a profile.
     #[must_use]
     pub fn new(load: &LoadFacts<'_>, profile: &Profile) -> Self {
         let assumed = &profile.assumptions;
@@ -295,32 +295,34 @@ impl Assumed {
         if load.is_chats {
             sentences.extend(
                 [
-                    "What a memory loses is drawn by the numbers of `assumptions/memory_runners`; no model ran.",
-                    "Costs, calls and times are of the first trial. Each request has the system prompt and the document in front of it; a \
-                     request for an entry has its message alone.",
+                    "Memory losses are sampled with the numbers in `assumptions/memory_runners`; no model \
+                        ran.",
+                    "Costs, calls and times are of the first trial. Each request starts with the system \
+                        prompt and the document; a request for an entry contains only its message.",
                 ]
                 .map(str::to_owned),
             );
         } else if load.is_aging {
             sentences.extend(
                 [
-                    "What a memory loses is drawn by the numbers of `assumptions/aging`; no model ran.",
-                    "Costs are of the first stream. Each request has the system prompt and the memory in front of it; what a memory \
-                     keeps whole is one growing history.",
+                    "Memory losses are sampled with the numbers in `assumptions/aging`; no model ran.",
+                    "Costs are of the first stream. Each request starts with the system prompt and the \
+                        memory; whatever a memory keeps whole is one growing history.",
                 ]
                 .map(str::to_owned),
             );
         } else if load.is_conversation {
             sentences.extend(
                 [
-                    "A conversation's budget is its prompt limit; a memory stands at the end of the prompt, where no cache reads it.",
-                    "What a memory takes to write, and the calls that fetch a fact by its key, are not billed.",
+                    "A conversation's budget is its prompt limit; the memory is at the end of the prompt, \
+                        where it is never read from a cache.",
+                    "Writing a memory, and calls that fetch a fact by its key, are not billed.",
                 ]
                 .map(str::to_owned),
             );
         } else if !load.has_needs {
             sentences.push(format!(
-                "{} does not say what needs what: recovery and kept evidence are unknown.",
+                "{} declares no evidence needs: recovery and kept evidence are unknown.",
                 load.name
             ));
         } else if let Some(seed) = load.drawn_from {
@@ -329,14 +331,14 @@ impl Assumed {
                 n => (format!("{} times", numbers::thousands(n)), " Numbers are sums over these trials."),
             };
             sentences.push(format!(
-                "Needs are drawn {times}, from seed {seed}: what a drawn need fetches is a request, a call and a result like any \
-                 other. Another seed gives other numbers.{sums}"
+                "Needs are sampled {times} with seed {seed}: fetching a sampled need adds a request, a call \
+                    and a result. Another seed gives other numbers.{sums}"
             ));
         } else if assumed.recovery == RecoveryPrice::Requests {
             sentences.push(refetch_sentence(&load.refetch));
         } else {
             sentences.push(format!(
-                "A recovery call reads {} tokens beside what it fetches and writes {}.",
+                "A recovery call reads {} tokens in addition to the result and writes {}.",
                 numbers::thousands(assumed.recovery_overhead_tokens),
                 numbers::thousands(assumed.recovery_output_tokens)
             ));
@@ -348,8 +350,8 @@ impl Assumed {
         }
         if assumed.request_latency_ms > 0.0 {
             sentences.push(format!(
-                "A request takes {} ms, {} ms per input token not read from the cache and {} ms per output token; \
-                 a recovery call takes {} ms.",
+                "A request takes {} ms, plus {} ms per input token not read from the cache and {} ms per \
+                    output token; a recovery call takes {} ms.",
                 assumed.request_latency_ms,
                 assumed.latency_ms_per_uncached_token,
                 assumed.latency_ms_per_output_token,
@@ -398,13 +400,14 @@ pub(crate) fn distinct<T: Hash + Eq>(values: impl Iterator<Item = T>) -> Vec<T> 
     values.collect::<IndexSet<T>>().into_iter().collect()
 }
 
-/// Says what recovery is taken to cost.
+/// Describes how recovery is priced.
 fn refetch_sentence(refetch: &Refetch) -> String {
     let [terms, low, high] = Bound::ALL.map(|it| refetch.terms(it));
     format!(
-        "Recovery is priced as requests: {} of the calls (from {} to {}) send the prompt once more, the others ride along; each \
-         brings at most {} tokens of a result (from {} to {}) and takes {} itself, and both are carried until an edit or a reset \
-         takes them out. The interval beside a cost is what these intervals and those of the weights imply.",
+        "Recovery is priced as requests: {} of the calls (from {} to {}) send the prompt again, the others \
+            share a request; each returns at most {} tokens of a result (from {} to {}) and uses {} \
+            itself, and both stay in the prompt until an edit or a reset removes them. The interval \
+            beside a cost follows from these intervals and those of the weights.",
         numbers::percent(terms.own_request),
         numbers::percent(low.own_request),
         numbers::percent(high.own_request),

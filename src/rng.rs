@@ -1,4 +1,4 @@
-//! Named streams of draws from one seed: a draw in one place never shifts a draw in another.
+//! Named random streams from one seed: a draw in one place never shifts a draw in another.
 
 mod cpython;
 mod splitmix;
@@ -16,13 +16,13 @@ pub use splitmix::SplitMix64;
 pub struct Seed(pub u64);
 
 impl Seed {
-    /// Returns the stream of draws that one thing makes for one purpose, from its first draw on.
+    /// Returns the stream of draws of one thing for one purpose, starting with its first draw.
     #[must_use]
     pub fn stream(self, purpose: &str, id: u64) -> Stream {
         Stream { key: xxh3_64_with_seed(purpose.as_bytes(), self.0), id, n: 0 }
     }
 
-    /// Returns a seed of its own for one of several things that this seed is for.
+    /// Returns a separate seed for one of several things.
     #[must_use]
     pub fn child(self, purpose: &str, id: u64) -> Self {
         Self(self.nth(purpose, id, 0).bits())
@@ -35,7 +35,7 @@ impl Seed {
     }
 }
 
-/// Draws that follow each other: the n-th one depends on seed, purpose, id and n alone.
+/// Successive draws: the n-th one depends only on seed, purpose, id and n.
 #[derive(Clone, Debug)]
 pub struct Stream {
     key: u64,
@@ -70,7 +70,7 @@ impl Stream {
         first.wrapping_add(last).rotate_left(23).wrapping_add(first)
     }
 
-    /// Returns the same as a number from 0 up to, but without, 1.
+    /// Returns the same as a number from 0 to below 1.
     #[inline]
     #[must_use]
     pub fn unit_of(&self, id: u64, n: u64) -> f64 {
@@ -86,7 +86,7 @@ impl Stream {
         xxh3_64_with_seed(&place, self.key)
     }
 
-    /// Draws a number from 0 up to, but without, 1.
+    /// Draws a number from 0 to below 1.
     pub fn unit(&mut self) -> f64 {
         self.draw().unit()
     }
@@ -96,12 +96,12 @@ impl Stream {
         self.draw().unit() < probability
     }
 
-    /// Draws a whole number between two, both included; the first one, if they are the wrong way round.
+    /// Draws a whole number between two, inclusive; returns the first if they are reversed.
     pub fn between(&mut self, first: u64, last: u64) -> u64 {
         self.draw().between(first, last)
     }
 
-    /// Draws one of several things; nothing, if there are none.
+    /// Draws one of several things, or nothing from an empty list.
     pub fn pick<'a, T>(&mut self, things: &'a [T]) -> Option<&'a T> {
         let last = things.len().checked_sub(1)?;
         let index = self.between(0, u64::try_from(last).unwrap_or(u64::MAX));
@@ -109,14 +109,14 @@ impl Stream {
     }
 }
 
-/// Returns bits as a number from 0 up to, but without, 1.
+/// Returns bits as a number from 0 to below 1.
 #[inline]
 fn unit(bits: u64) -> f64 {
     // The 53 highest bits fill the fraction of a float exactly.
     (bits >> 11) as f64 * (1.0 / 9_007_199_254_740_992.0)
 }
 
-/// One draw; however many words it takes, the next draw of its stream is the same.
+/// One draw; however many words it uses, the next draw of its stream is the same.
 #[derive(Clone, Debug)]
 pub struct Draw(Xoshiro256PlusPlus);
 
@@ -127,13 +127,13 @@ impl Draw {
         self.0.next_u64()
     }
 
-    /// Returns the draw as a number from 0 up to, but without, 1.
+    /// Returns the draw as a number from 0 to below 1.
     #[must_use]
     pub fn unit(self) -> f64 {
         unit(self.bits())
     }
 
-    /// Returns the draw as a whole number between two, both included; the first one, if they are the wrong way round.
+    /// Returns the draw as a whole number between two, inclusive; returns the first if they are reversed.
     #[must_use]
     pub fn between(mut self, first: u64, last: u64) -> u64 {
         self.next_between(first, last)

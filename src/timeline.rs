@@ -1,4 +1,4 @@
-//! The load before any policy: a spine of turns, steps and items, and the planes that this load has.
+//! A load before any policy: a spine of turns, steps and items, plus optional planes.
 
 pub mod build;
 pub mod conversation;
@@ -30,56 +30,57 @@ pub use evidence::{Due, Inferred, ItemNeed, Level, Need, Needs, TurnEvidence};
 pub use text::Texts;
 pub use tool_form::Capability;
 
-/// An item's place in the timeline; in a run it has a slot, which is the same number until the run adds items.
+/// An item's index in the timeline. Its slot in a run has the same number until the run adds items.
 pub type ItemIx = u32;
-/// A step's place in the timeline.
+/// A step's index in the timeline.
 pub type StepIx = u32;
-/// A turn's place in the timeline.
+/// A turn's index in the timeline.
 pub type TurnIx = u32;
-/// Stands for "no item".
+/// Means "no item".
 pub const NO_ITEM: ItemIx = ItemIx::MAX;
 
-/// A load: what happened, before any policy looked at it.
+/// A load: what happened, before any policy changes it.
 #[derive(Clone, Debug)]
 pub struct Timeline {
-    /// What it is called in reports.
+    /// Its name in reports.
     pub name: String,
     /// Structure and sizes.
     pub spine: Spine,
-    /// What later needs what earlier.
+    /// Which later events need which earlier ones.
     pub needs: Needs,
-    /// What was said that is asked about later, where the load has facts.
+    /// Planted facts and the questions about them, if the load has facts.
     pub facts: Option<facts::FactPlane>,
-    /// What the items say, where the load has text.
+    /// The items' texts, if the load has text.
     pub texts: Texts,
-    /// What happened beside the requests, in order.
+    /// Events other than requests, in order.
     pub events: Vec<Event>,
     /// How the recorded harness used the provider's cache.
     pub harness: Harness,
-    /// Turns after which it makes no side request, in order.
+    /// Turns that are not followed by a side request, in order.
     pub quiet_turns: Vec<TurnIx>,
-    /// What the provider billed, where the timeline was recorded.
+    /// The provider's bill, if the timeline was recorded.
     pub recorded: Option<Recorded>,
-    /// The models that answered, where it was recorded; a change of [`Setting::Model`] is to a place in it.
+    /// The models that answered, if it was recorded; a change of [`Setting::Model`] is to an index in this
+    /// list.
     ///
     /// [`Setting::Model`]: crate::input::profile::cache::Setting::Model
     pub models: Vec<RecordedModel>,
-    /// When its first request started, in milliseconds since 1970, where the recording says so.
+    /// When its first request started, in milliseconds since 1970, if the recording says so.
     pub began_ms: Option<i64>,
-    /// Characters per token, where a policy counts in characters.
+    /// Characters per token, for policies that count characters.
     pub chars_per_token: Decimal,
-    /// What counts texts that a policy writes; their characters do where there is none.
+    /// The tokenizer of texts that a policy writes; `None` to use characters per token.
     pub tokenizer: Option<TokenizerName>,
-    /// What it takes to fetch something again.
+    /// What an agent needs to fetch something again.
     pub refetch: Refetch,
-    /// What is assumed rather than known, in sentences.
+    /// Its assumptions, in sentences.
     pub assumptions: Vec<String>,
 }
 
 /// Structure and sizes; rows hold ranges into the next level.
 #[derive(Clone, Debug, Default)]
 pub struct Spine {
-    /// The sessions, in order; every load has one.
+    /// The sessions, in order; never empty.
     pub sessions: Vec<Session>,
     /// The turns, in order.
     pub turns: Vec<TurnRow>,
@@ -89,20 +90,21 @@ pub struct Spine {
     pub items: Vec<Item>,
     /// The names of the tools.
     pub tools: IndexSet<String>,
-    /// What each of them does, in the same order, where a recording's harness says so.
+    /// Each tool's capability, in the same order, if the recording's harness defines it.
     pub capabilities: Vec<Option<Capability>>,
-    /// How many items at the front form the stable prefix of the first session.
+    /// The number of items in the stable prefix of the first session.
     pub n_stable: ItemIx,
 }
 
-/// One conversation with an agent, from start to end; its prompt begins with its stable prefix and what memory recalls.
+/// One conversation with an agent, from start to end; its prompt begins with its stable prefix and recalled
+/// memory.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Session {
-    /// What its log calls it; empty where nothing does.
+    /// Its id in the log; may be empty.
     pub id: String,
-    /// The session whose agent started this one's, as its log calls it.
+    /// The id of the session whose agent started this one.
     pub parent: Option<String>,
-    /// The items of its stable prefix; empty where it begins with that of the session before.
+    /// The items of its stable prefix; empty if it uses the previous session's.
     pub stable: Range<ItemIx>,
     /// Its turns.
     pub turns: Range<TurnIx>,
@@ -113,98 +115,100 @@ pub struct Session {
 pub struct TurnRow {
     /// Its requests.
     pub steps: Range<StepIx>,
-    /// Its items: the user's first, then step by step the reply and the results.
+    /// Its items: the user's first, then, step by step, the reply and the results.
     pub items: Range<ItemIx>,
     /// The user's items.
     pub user: Range<ItemIx>,
 }
 
-/// One model request: its prompt is everything shown before `reply`.
+/// One model request; its prompt is everything shown before `reply`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StepRow {
-    /// Milliseconds since the timeline began at which the request starts.
+    /// When the request starts, in milliseconds since the timeline began.
     pub at_ms: i64,
-    /// The same, at which its response starts.
+    /// When its response starts.
     pub response_ms: i64,
-    /// The same, at which its response ends.
+    /// When its response ends.
     pub end_ms: i64,
-    /// What the model answers; parallel calls are several items of one reply.
+    /// The model's reply; parallel calls are several items of one reply.
     pub reply: Range<ItemIx>,
-    /// What its calls give back.
+    /// The results of its calls.
     pub results: Range<ItemIx>,
-    /// Tokens that the model writes.
+    /// Tokens of the model's output.
     pub output_tokens: Tokens,
 }
 
 /// One message part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Item {
-    /// Stands for its content: equal content, equal digest.
+    /// A digest of its content: equal contents have equal digests.
     pub digest: u64,
-    /// Tokens as it came.
+    /// Tokens as received.
     pub raw: u32,
     /// Tokens of its exact excerpt.
     pub excerpt: u32,
     /// Tokens of its summary.
     pub summary: u32,
-    /// Tokens of its recovery handle; 0 when there is none.
+    /// Tokens of its recovery handle; 0 if it has none.
     pub handle: u32,
-    /// The call of a result, the result of a call.
+    /// A result's call, or a call's result.
     pub pair: ItemIx,
-    /// Its place in the load; [`NO_ITEM`] for what a run adds.
+    /// Its index in the load; [`NO_ITEM`] for items that a run adds.
     pub origin: ItemIx,
-    /// The turn it belongs to; the first turn for the stable prefix.
+    /// The turn to which it belongs; the first turn for the stable prefix.
     pub turn_ix: TurnIx,
-    /// The step it belongs to; that of the first request for items before any.
+    /// The step to which it belongs; the first step for earlier items.
     pub step_ix: StepIx,
     /// The tool, for calls and results.
     pub tool: u16,
-    /// What it is.
+    /// Its kind.
     pub kind: Kind,
     /// Why it may be needed again.
     pub preserve: Preserve,
-    /// Of a result: which of the session's results it is, from 1; 0 for all others.
+    /// For a result: its number among the session's results, from 1; otherwise 0.
     pub rank: u32,
 }
 
-/// How a harness uses the provider's cache; not what it was billed.
+/// How a harness uses the provider's cache, as opposed to what it was billed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Harness {
-    /// How long it asks entries to live.
+    /// The requested lifetime of entries.
     pub ttl: Option<TtlClass>,
-    /// So long after a turn's last response, it sends the prompt with the reply once more, in a request of no record.
+    /// How long after a turn's last response it sends the prompt with the reply again, in an unrecorded
+    /// request.
     pub side_request_ms: Option<u64>,
-    /// None follows a request of which more tokens than this were not read from the cache.
+    /// No side request follows a request with more than this many tokens not read from the cache.
     pub side_request_cold_tokens: Tokens,
-    /// So many tokens stand behind the last message of each of its requests; they are billed, and no later prompt reads them.
+    /// Tokens after the last message of each request, which are billed but never read by a later prompt.
     pub unread_tokens: Tokens,
 }
 
-/// What the provider billed for a recorded session.
+/// The provider's bill of a recorded session.
 #[derive(Clone, Debug, Default)]
 pub struct Recorded {
-    /// One entry a step, where the recording has it.
+    /// One entry per step, if recorded.
     pub usage: Vec<Option<Usage>>,
-    /// By step, the tokens behind the last breakpoint; empty where the recording does not know of breakpoints.
+    /// By step, the tokens after the last breakpoint; empty if the recording has no breakpoints.
     pub tails: Vec<Tokens>,
-    /// By step, what the recording itself says that it cost; empty where it says nothing.
+    /// By step, the cost stated by the recording itself; empty if it states none.
     pub costs: Vec<Option<Cost>>,
-    /// The steps before whose requests the harness compacted the history on its own account, in order; none where that is undone.
+    /// The steps before whose requests the harness compacted the history by itself, in order; empty if that
+    /// is undone.
     pub compactions: Vec<StepIx>,
-    /// The steps before whose requests a summary took the place of the history, those that the user asked for included.
+    /// The steps before whose requests a summary replaced the history, including those requested by the user.
     pub summarised: Vec<StepIx>,
-    /// What a prompt at the request before a compaction has to stay below, so that it would not have come to it.
+    /// The size that a prompt must stay below at a compaction's request to avoid it.
     pub avoided_below: Tokens,
-    /// The first step that has more in front of it than was recorded, because what the harness took out stays.
+    /// The first step with more history than recorded, because what the harness removed stays.
     pub undone_from: Option<StepIx>,
 }
 
-/// A model of a recorded session, and what it was billed for.
+/// A model of a recorded session, and its bill.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RecordedModel {
-    /// Its id, as the recording writes it.
+    /// Its id in the recording.
     pub name: String,
-    /// How many requests it answered; one that was not billed names no model, where others were.
+    /// The number of requests it answered; an unbilled request names no model if others were billed.
     pub requests: u64,
     /// The tokens of their prompts, as billed.
     pub input: Tokens,
@@ -219,17 +223,17 @@ pub struct Usage {
     pub cache_read: Tokens,
     /// Written to the cache.
     pub cache_write: Tokens,
-    /// Of it, what is to live for an hour or longer; `None` where the recording does not say.
+    /// Of it, tokens with a lifetime of an hour or more; `None` if the recording does not say.
     pub cache_write_long: Option<Tokens>,
-    /// Neither.
+    /// Uncached.
     pub uncached: Tokens,
     /// Written by the model.
     pub output: Tokens,
 }
 
 impl Usage {
-    /// Returns what was written to the cache by class of lifetime, short and long: as the recording says, else all in the
-    /// class that the harness asks for.
+    /// Returns the tokens written to the cache by lifetime class (short, long): as recorded, else all in the
+    /// class that the harness requests.
     #[must_use]
     pub fn writes(&self, asked: Option<TtlClass>) -> [Tokens; 2] {
         let usual = if asked == Some(TtlClass::Long) { self.cache_write } else { 0 };
@@ -239,26 +243,26 @@ impl Usage {
 }
 
 impl Spine {
-    /// Returns what a tool goes by, after its place: its name, and what it does.
+    /// Returns a tool's name and capability, by index.
     pub fn names(&self, tool: usize) -> impl Iterator<Item = &str> {
         let does = self.capabilities.get(tool).copied().flatten();
         self.tools.get_index(tool).map(String::as_str).into_iter().chain(does.map(Capability::name))
     }
 
-    /// Returns whether a tool goes by one of some names.
+    /// Returns whether a tool matches one of several names.
     #[must_use]
     pub fn is_one_of(&self, tool: u16, names: &[String]) -> bool {
         self.names(usize::from(tool)).any(|name| names.iter().any(|it| it == name))
     }
 
-    /// Returns whether a result says more than its call, so that it brought something.
+    /// Returns whether a result is larger than its call, so that it contributed something.
     #[must_use]
     pub fn brings(&self, result: ItemIx) -> bool {
         let Some(item) = self.items.get(result as usize) else { return false };
         self.items.get(item.pair as usize).is_none_or(|call| item.raw > call.raw)
     }
 
-    /// Returns the step before whose request a moment is; the one that comes next, where it is none's.
+    /// Returns the step before whose request a moment is, or the next step.
     #[must_use]
     pub fn step_at(&self, at: When) -> StepIx {
         let row = self.turns.get(at.turn_ix as usize);
@@ -273,21 +277,21 @@ impl Spine {
 }
 
 impl Timeline {
-    /// Returns the tokens behind the last breakpoint of a step's request, where a recording has them.
+    /// Returns the tokens after the last breakpoint of a step's request, if recorded.
     #[must_use]
     pub fn tail(&self, step: StepIx) -> Tokens {
         let tails = self.recorded.as_ref().map_or(&[] as &[Tokens], |it| it.tails.as_slice());
         tails.get(step as usize).copied().unwrap_or(0)
     }
 
-    /// Returns the model that was billed for the most input, the earlier one where two are equal.
+    /// Returns the model that was billed for the most input; of equal ones, the earlier.
     #[must_use]
     pub fn main_model(&self) -> Option<&RecordedModel> {
         let size = |it: &RecordedModel| (it.input, it.requests);
         self.models.iter().rev().max_by_key(|it| size(it))
     }
 
-    /// Returns when its last request started, in milliseconds since 1970, where the recording says so.
+    /// Returns when its last request started, in milliseconds since 1970, if the recording says so.
     #[must_use]
     pub fn last_ms(&self) -> Option<i64> {
         let last = self.spine.steps.last().map_or(0, |it| it.at_ms);

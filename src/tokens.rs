@@ -1,18 +1,18 @@
-//! Tokens of a text by a published tokenizer, for recordings of which no provider counted any.
+//! Token counts by published tokenizers, for recordings without a provider's counts.
 //!
-//! The vocabularies are in builds with the feature `tokens`. Anthropic and Google publish no tokenizer: for their models every
-//! count here is an approximation.
+//! Builds with the feature `tokens` contain the vocabularies. Anthropic and Google publish no tokenizer, so
+//! counts for their models are approximations.
 
 use crate::input::scenario::TokenizerName;
 use crate::quantity::Tokens;
 
-/// What counts texts.
+/// A tokenizer.
 pub trait Tokenizer {
-    /// Returns how many tokens a text has; special tokens in it are counted as the text that they are.
+    /// Returns the number of tokens of a text; special tokens are counted as plain text.
     fn count(&self, text: &str) -> Tokens;
 }
 
-/// Returns what tokenizers are called by those who publish them.
+/// Returns the tokenizers' published names.
 #[must_use]
 pub fn name(spec: TokenizerName) -> &'static str {
     match spec {

@@ -45,11 +45,11 @@ pub struct Fitted {
     pub extract: f64,
     /// By how many standard deviations of noise a needed record is more like the question than another.
     pub similarity_margin: f64,
-    /// Odds of stating a confusable fact that stands beside the target.
+    /// Odds of stating a confusable fact that is beside the target.
     pub confusion_odds: f64,
     /// A change is worked into the running balance.
     pub fold: f64,
-    /// A total that stands in front of the memory is used.
+    /// A total that is before the memory is used.
     pub header_use: f64,
 }
 
@@ -227,7 +227,7 @@ pub(super) fn named(kind: &str, name: &str, known: &[&str], problems: &mut Probl
         Some(near) => format!("did you mean `{near}`?"),
         None => format!("write one of `{}`", known.join("`, `")),
     };
-    problems.push("name-unknown", format!("there is no {kind} called `{name}`"), help);
+    problems.push("name-unknown", format!("unknown {kind} `{name}`"), help);
 }
 
 #[cfg(test)]

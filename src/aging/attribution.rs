@@ -26,7 +26,7 @@ pub enum Stage {
     Read,
     /// What was found and not used.
     Use,
-    /// One of the first two, where there is no retrieval to tell them apart by.
+    /// One of the first two, if there is no retrieval to tell them apart by.
     WriteOrRead,
 }
 
@@ -35,15 +35,15 @@ pub enum Stage {
 pub struct Attribution {
     /// Error that is left with perfect context.
     pub use_error: f64,
-    /// Error that perfect context takes away beyond perfect retrieval; none where there is no retrieval step.
+    /// Error that perfect context takes away beyond perfect retrieval, or none if there is no retrieval step.
     pub write_error: Option<f64>,
-    /// Error that perfect retrieval takes away; none where there is no retrieval step.
+    /// Error that perfect retrieval takes away, or none if there is no retrieval step.
     pub read_error: Option<f64>,
-    /// Both, where there is no retrieval step.
+    /// Both, if there is no retrieval step.
     pub write_or_read_error: Option<f64>,
     /// All of it.
     pub total_error: f64,
-    /// The share of use in it; none where there is no error.
+    /// The share of use in it, or none if there is no error.
     pub use_share: Option<f64>,
     /// The stage with the largest share.
     pub candidate: Option<Stage>,
@@ -70,8 +70,8 @@ impl Ladder {
 }
 
 impl Attribution {
-    /// Divides the error of sessions, each weighted by its questions; none where nothing was asked. Without a retrieval step,
-    /// what was not written and what was not found are told together.
+    /// Divides the error of sessions, each weighted by its questions, or none if nothing was asked. Without a
+    /// retrieval step, what was not written and what was not found are told together.
     #[must_use]
     pub fn new(sessions: &[Ladder], has_retrieval: bool) -> Option<Self> {
         let weight = |it: &Ladder| f64::from(it.n.max(1));

@@ -1,4 +1,4 @@
-//! What it costs to remember: a stream as requests, with the memory of each session in front of them.
+//! What it costs to remember: a stream as requests, with the memory of each session before them.
 
 use super::assumed::{Assumed, Numbers};
 use super::play::Log;
@@ -76,7 +76,7 @@ fn recalled(tokens: u64, digest: u64, policy: &Policy, stream: &Stream, session:
     (tokens > 0).then_some(Recalled { tokens, digest })
 }
 
-/// Returns what a request says that makes a summary; none where no summary is made.
+/// Returns what a request says that makes a summary, or none if no summary is made.
 fn compacted(keep: &SessionKeep, own: u32, history: u32, assumed: &Assumed) -> Option<u32> {
     let read = match keep {
         SessionKeep::Summary(_) | SessionKeep::Episodes(_) => own,

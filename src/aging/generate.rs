@@ -1,4 +1,4 @@
-//! Makes streams of sessions from a seed; each generator is one file below, and one line here.
+//! Generates streams of sessions from a seed; each generator is one file below and one line here.
 
 mod draft;
 mod pressure;
@@ -32,7 +32,7 @@ pub const GENERATORS: [(&str, Generator); 7] = [
     ("self_planning", s7::write),
 ];
 
-/// Makes a stream by a bundled generator; one without sessions, where there is no such generator.
+/// Generates a stream with a bundled generator; without sessions if there is no such generator.
 #[must_use]
 pub fn stream(load: &AgingLoad, seed: Seed, numbers: &Numbers) -> Stream {
     let generator = GENERATORS.iter().find(|it| it.0 == load.generator).map(|it| it.1);

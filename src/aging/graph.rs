@@ -1,4 +1,5 @@
-//! The temporal graph of facts: what was said when, what replaced it, what depends on it, and so what is true at any session.
+//! The temporal graph of facts: what was stated when, what replaced it, what depends on it,
+//! and so what is true at any session.
 
 mod export;
 
@@ -6,9 +7,9 @@ use crate::diag::Diagnostic;
 
 pub use export::export;
 
-/// A fact's place in its graph.
+/// A fact's index in its graph.
 pub type FactIx = u32;
-/// A record's place in its graph.
+/// A record's index in its graph.
 pub type RecordIx = u32;
 
 /// One version of a fact.
@@ -18,7 +19,7 @@ pub struct Fact {
     pub session: u32,
     /// Its domain, by its place among those of the graph.
     pub domain: u16,
-    /// The record that it stands in.
+    /// The record that it is in.
     pub record: RecordIx,
     /// What it says.
     pub says: Says,
@@ -39,9 +40,9 @@ pub struct Fact {
 /// What a fact says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Says {
-    /// A figure, which only exact words keep.
+    /// A figure, which only survives verbatim.
     Value(i64),
-    /// What its record is about, which a gist keeps, too.
+    /// The subject of its record, which a gist keeps, too.
     Subject,
 }
 
@@ -54,7 +55,7 @@ pub struct Record {
     pub domain: u16,
 }
 
-/// What a question does with several facts.
+/// How a question combines several facts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Relation {
     /// Sets one against another.
@@ -67,7 +68,7 @@ pub enum Relation {
     Standalone,
 }
 
-/// A question's dependence on facts, as it was when the question was put.
+/// The facts on which a question depended when it was asked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Edge {
     /// When it is asked.
@@ -151,21 +152,21 @@ impl Graph {
         })
     }
 
-    /// Says another value of something that was said before, in a record of a later session.
+    /// States another value of an earlier fact, in a record of a later session.
     ///
     /// # Errors
-    /// The fact has been retracted, or has another value already.
+    /// The fact has been retracted, or already has another value.
     pub fn update(&mut self, old: FactIx, record: RecordIx, value: i64) -> Result<FactIx, Box<Diagnostic>> {
         let fact = self.facts[old as usize].clone();
         if fact.invalidated_at.is_some() {
-            let message = format!("fact {old} is retracted, and cannot be changed");
-            let help = "say a new fact, or leave the retraction out";
+            let message = format!("fact {old} is retracted and cannot be changed");
+            let help = "add a new fact, or remove the retraction";
             return Err(Box::new(
                 Diagnostic::at("fact-invalidated", format!("facts.{old}"), message).help(help),
             ));
         }
         if fact.replaced_by.is_some() {
-            let message = format!("fact {old} has been changed already");
+            let message = format!("fact {old} has already been changed");
             let help = "change its current version";
             return Err(Box::new(
                 Diagnostic::at("fact-replaced", format!("facts.{old}"), message).help(help),
@@ -226,10 +227,11 @@ impl Graph {
         it.initial + it.deltas.iter().filter(|it| it.session <= session).map(|it| it.amount).sum::<i64>()
     }
 
-    /// Checks a graph that was put together by hand.
+    /// Checks a graph that was built by hand.
     ///
     /// # Errors
-    /// Every fact of an unknown domain, changed after it was retracted, out of order, or in a circle of versions.
+    /// Every fact of an unknown domain, changed after it was retracted, out of order, or with circular
+    /// versions.
     pub fn check(&self) -> Result<(), Vec<Diagnostic>> {
         let mut problems = Vec::new();
         for (at, fact) in self.facts.iter().enumerate() {
@@ -238,12 +240,12 @@ impl Graph {
             };
             if usize::from(fact.domain) >= self.domains.len() {
                 let help = "add it to the graph's domains";
-                problem("domain-unknown", format!("fact {at} is of domain {}", fact.domain), help);
+                problem("domain-unknown", format!("fact {at} has domain {}", fact.domain), help);
             }
             let Some(new) = fact.replaced_by.map(|it| it as usize) else { continue };
             if self.chain_returns(at) {
-                let help = "let the first version replace nothing";
-                problem("fact-circle", format!("the versions of fact {at} form a circle"), help);
+                let help = "the first version must not replace anything";
+                problem("fact-circle", format!("the versions of fact {at} are circular"), help);
                 continue;
             }
             let Some(later) = self.facts.get(new) else {
@@ -255,12 +257,12 @@ impl Graph {
                 continue;
             };
             if fact.invalidated_at.is_some_and(|it| it <= later.session) {
-                let help = "say a new fact, or leave the retraction out";
+                let help = "add a new fact, or remove the retraction";
                 problem("fact-invalidated", format!("fact {at} is changed after it was retracted"), help);
             }
             if later.session < fact.session {
-                let help = "let a later session change it";
-                problem("fact-order", format!("fact {at} is changed before it is said"), help);
+                let help = "change it in a later session";
+                problem("fact-order", format!("fact {at} is changed before it is introduced"), help);
             }
         }
         if problems.is_empty() { Ok(()) } else { Err(problems) }

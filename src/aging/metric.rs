@@ -12,7 +12,8 @@ pub fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
     (n > 0).then(|| sum / f64::from(n))
 }
 
-/// Returns the slope of the line that lies nearest to points by least squares; none where it has no direction.
+/// Returns the slope of the line that lies nearest to points by least squares, or none if it has no
+/// direction.
 #[must_use]
 pub fn slope(points: &[(f64, f64)]) -> Option<f64> {
     let n = points.len() as f64;

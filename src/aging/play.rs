@@ -1,4 +1,4 @@
-//! The session loop: what is asked is answered from memory, then the session is written, and events strike in between.
+//! The session loop: questions are answered from memory, then the session is written; events happen in between.
 
 mod answer;
 mod recall;
@@ -21,7 +21,7 @@ pub enum Oracle {
     None,
     /// What is needed is found, if it is held (P2).
     Read,
-    /// What is needed stands in the prompt (P3).
+    /// What is needed is in the prompt (P3).
     Context,
 }
 
@@ -41,7 +41,7 @@ pub struct Answer {
     pub is_stale: bool,
     /// Whether a fact was stated that could be confused with the target.
     pub is_confused: bool,
-    /// The total that was stated; none, where there was nothing to say.
+    /// The total that was stated, or none if there was nothing to say.
     pub total: Option<f64>,
 }
 
@@ -56,22 +56,22 @@ pub struct Asked {
     pub answers: [Answer; 3],
 }
 
-/// What a session came to.
+/// A session's results.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SessionLog {
-    /// Its score; none where nothing covers it.
+    /// Its score, or none if nothing covers it.
     pub score: Option<f64>,
     /// The tokens of the memory that it began with.
     pub memory_tokens: u64,
-    /// What stands for the content of that memory; 0 where the player does not tell contents.
+    /// What represents the content of that memory; 0 where the player does not tell contents.
     pub memory_digest: u64,
-    /// The share of what was retracted before that it does not mention; none where nothing was.
+    /// The share of what was retracted before that it does not mention, or none if nothing was.
     pub forgotten: Option<f64>,
     /// Whether the controller did something after it.
     pub is_controlled: bool,
 }
 
-/// What a memory came to over a stream.
+/// A memory's results over a stream.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Log {
     /// By session; where the scenario scores the memory's text, a last point follows the last session.
@@ -90,7 +90,7 @@ pub struct Player<'a> {
     pub events: &'a [AgingEvent],
     /// Whether a score is 1 before anything is asked.
     pub begins_at_one: bool,
-    /// Whether logs tell what stands for a memory's content, which only its cost asks.
+    /// Whether logs tell what represents a memory's content, which only its cost asks.
     tells_contents: bool,
     /// The facts that scores count.
     tracked: Vec<Tracked>,
@@ -107,9 +107,9 @@ struct Tracked {
     fact: FactIx,
     /// The session that says it.
     session: u32,
-    /// The session that says another value; beyond all, where none does.
+    /// The session that says another value; beyond all, if none does.
     replaced: u32,
-    /// The record that it stands in, where the gist of that tells it, too.
+    /// Its record, if the gist of the record states it, too.
     subject_of: Option<RecordIx>,
     /// Whether it is in a text by chance.
     is_hit: bool,
@@ -190,7 +190,7 @@ impl<'a> Player<'a> {
         }
     }
 
-    /// Has logs tell what stands for a memory's content.
+    /// Has logs tell what represents a memory's content.
     #[must_use]
     pub fn telling_contents(self) -> Self {
         Self { tells_contents: true, ..self }
@@ -260,7 +260,7 @@ impl Run<'_> {
         self.log.sessions.push(SessionLog { score, memory_tokens, memory_digest, forgotten, is_controlled });
     }
 
-    /// Returns the tokens of the memory, and what stands for its content.
+    /// Returns the tokens of the memory, and what represents its content.
     fn size(&self) -> (u64, u64) {
         (self.store.tokens(), if self.player.tells_contents { self.store.digest() } else { 0 })
     }

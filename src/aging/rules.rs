@@ -1,4 +1,5 @@
-//! How a policy's memory loses things when a model answers: the policy's words with the declared numbers in their place.
+//! How a policy's memory loses content when a model answers:
+//! the policy's settings with the declared numbers filled in.
 
 use super::assumed::{self, Exact, Model, Numbers, Prompt};
 use crate::diag::{Diagnostic, Problems};
@@ -14,7 +15,7 @@ pub struct Rules {
     pub recall: SessionRecall,
     /// How totals are carried.
     pub totals: Totals,
-    /// The share of changes that stand in the overlay; none, where there is no overlay.
+    /// The share of changes that are in the overlay, or none if there is no overlay.
     pub overlay: Option<f64>,
     /// What changes it.
     pub controller: Option<Controller>,

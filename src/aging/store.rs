@@ -1,4 +1,4 @@
-//! What a memory holds, and how it comes to hold less: written session by session, struck by events.
+//! The contents of a memory and how they are lost: written session by session, affected by events.
 
 pub(super) mod compact;
 mod events;
@@ -14,7 +14,7 @@ use crate::input::policy::memory::Part;
 use crate::input::policy::{SessionKeep, Totals};
 use crate::rng::Stream as Draws;
 
-/// What sessions say: where the facts and the records of each begin, and behind the last where they end.
+/// What sessions say: where the facts and the records of each begin, and after the last where they end.
 pub(super) struct Said {
     facts: Vec<FactIx>,
     records: Vec<RecordIx>,
@@ -66,7 +66,8 @@ pub(super) struct Store<'a> {
     pub(super) order: u32,
     /// The facts that are retracted in some session.
     retracted: Vec<FactIx>,
-    /// By fact: the one draw in its life that decides whether it is taken up; a history is taken up anew in every pass.
+    /// By fact: the one draw in its life that decides whether it is taken up; a history is taken up again in
+    /// every pass.
     extract: Vec<f64>,
     draws: Purposes,
 }
@@ -84,7 +85,7 @@ pub(super) struct Purposes {
 }
 
 impl<'a> Store<'a> {
-    /// Begins with what stands in the agent's profile, word for word.
+    /// Begins with what is in the agent's profile, word for word.
     pub(super) fn new(stream: &'a Stream, said: &'a Said, rules: Rules, numbers: &'a Numbers) -> Self {
         let of = |purpose: &str| stream.seed.stream(purpose, 0);
         let graph = &stream.graph;
@@ -272,7 +273,7 @@ impl<'a> Store<'a> {
         }
     }
 
-    /// Works the changes of a session into the balance; a figure that could be confused stands in the way.
+    /// Works the changes of a session into the balance; a figure that could be confused is in the way.
     fn fold(&mut self, session: u32) {
         if self.rules.keep.compaction().is_none() || self.rules.totals == Totals::Sum {
             return;

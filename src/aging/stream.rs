@@ -1,4 +1,5 @@
-//! A stream of sessions: what each says, what is asked in it, and how its scenario is scored; made from a seed, before any policy.
+//! A stream of sessions: what each states and asks, and how its scenario is scored; generated from a seed,
+//! before any policy.
 
 use super::assumed::{Model, Numbers};
 use super::generate;
@@ -18,7 +19,7 @@ pub struct Stream {
     pub probes: Vec<Probe>,
     /// How a session is scored.
     pub scoring: Scoring,
-    /// Records that stand in the profile that the agent was given at the start.
+    /// Records that are in the profile that the agent was given at the start.
     pub profile_records: u32,
     /// Where its draws come from.
     pub seed: Seed,
@@ -112,7 +113,7 @@ impl Stream {
 /// Streams of one scenario, answered by one model.
 #[derive(Clone, Debug)]
 pub struct Aging {
-    /// Its name; a scenario that several models answer has each model's behind it.
+    /// Its name; a scenario that several models answer has each model's after it.
     pub name: String,
     /// What it was made from.
     pub load: AgingLoad,

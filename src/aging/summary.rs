@@ -1,4 +1,4 @@
-//! The numbers of a memory over all streams of a load: each with its mean, spread and confidence.
+//! A memory's numbers over all streams of a load, each with mean, standard deviation and confidence interval.
 
 mod observe;
 
@@ -18,7 +18,7 @@ pub use observe::{LAGS, NAMES};
 /// Numbers by name; a dot parts a group from its member.
 pub type Numbered = IndexMap<String, Statistic>;
 
-/// What a memory came to over one stream, with what stands beside it.
+/// A memory's results over one stream, with their context.
 #[derive(Clone, Copy)]
 pub struct Played<'a> {
     /// The stream.
@@ -70,7 +70,7 @@ pub struct Summary {
     pub ceiling: Vec<Option<f64>>,
     /// Which stage is a candidate for repair.
     pub attribution: Option<Attribution>,
-    /// Dollars of a session, under the run's profile; none where a price is unknown.
+    /// Dollars of a session, under the run's profile, or none if a price is unknown.
     pub usd_per_session: Option<f64>,
     /// Tokens of a session's requests.
     pub tokens_per_session: f64,
@@ -86,7 +86,7 @@ impl Observed {
         self.values.entry(name.into()).or_default().push(value);
     }
 
-    /// Notes a number, where there is one.
+    /// Notes a number, if there is one.
     fn note_some(&mut self, name: &str, value: Option<f64>) {
         if let Some(value) = value {
             self.note(name, value);
@@ -128,7 +128,7 @@ impl Observed {
         self.ladders.iter().map(one).collect()
     }
 
-    /// Sums up; the numbers stand in the order of [`NAMES`], those of groups behind them.
+    /// Sums up; the numbers are in the order of [`NAMES`], those of groups after them.
     #[must_use]
     pub fn summary(&self, has_retrieval: bool) -> Summary {
         let statistic = |it: &Vec<f64>| Statistic::new(it.iter().copied());

@@ -29,7 +29,7 @@ impl Numbers {
         Self { table: vec![0; n_ids_max], others: IndexMap::new(), n_distinct: 0 }
     }
 
-    /// Returns an id's number; nothing when there are more ids than can be told apart.
+    /// Returns an id's number, or nothing if there are more ids than can be told apart.
     #[inline]
     pub(super) fn of(&mut self, id: u64) -> Option<u32> {
         let known = usize::try_from(id).ok().and_then(|it| self.table.get_mut(it));
@@ -70,9 +70,10 @@ pub(super) struct FastIds {
     pub(super) n_distinct: u32,
 }
 
-/// Lifts the id arrays out of a text; nothing when an array holds anything but plain whole numbers.
+/// Lifts the id arrays out of a text, or nothing if an array holds anything but plain whole numbers.
 ///
-/// The quoted key cannot stand inside a JSON string, whose quotes are escaped, so a search for it finds keys only.
+/// The quoted key cannot stand inside a JSON string, whose quotes are escaped, so a search for it finds keys
+/// only.
 pub(super) fn fast_ids(text: &str) -> Option<FastIds> {
     let mut numbers = Numbers::new(text);
     let mut ids = FastIds {

@@ -56,7 +56,7 @@ fn read(text: &str) -> Result<BlockTrace, Box<Diagnostic>> {
     Ok(trace)
 }
 
-/// Reads what is left beside lifted ids; nothing when it is not as expected.
+/// Reads what is left beside lifted ids, or nothing if it is not as expected.
 fn fast(ids: FastIds) -> Option<BlockTrace> {
     let session: Session<usize> = serde_json::from_str(&ids.rest).ok()?;
     let mut trace = walk(&session, |index| ids.arrays.get(*index).cloned()).ok()?;
@@ -71,8 +71,8 @@ fn walk<I>(
     mut blocks: impl FnMut(&I) -> Option<std::ops::Range<usize>>,
 ) -> Result<BlockTrace, Box<Diagnostic>> {
     if session.block_size == 0 {
-        let problem = Diagnostic::at("block-size-zero", "block_size", "a block holds at least one token");
-        return Err(Box::new(problem.help("write how many tokens the ids stand for")));
+        let problem = Diagnostic::at("block-size-zero", "block_size", "a block needs at least one token");
+        return Err(Box::new(problem.help("write how many tokens one id covers")));
     }
     let mut trace = BlockTrace { block_tokens: session.block_size, ..BlockTrace::default() };
     let mut open = vec![(session.requests.iter().enumerate(), "requests".to_owned(), 0.0)];
@@ -90,14 +90,14 @@ fn walk<I>(
         let Some(prompt) = entry.prompt else {
             let problem =
                 Diagnostic::at("request-incomplete", path, "a request without `in` and without `requests`");
-            return Err(Box::new(problem.help("write how many tokens its prompt has")));
+            return Err(Box::new(problem.help("write the number of tokens of its prompt")));
         };
         let blocks = entry.hash_ids.as_ref().and_then(&mut blocks).unwrap_or_default();
         let at_ms = (at_s * 1_000.0).round() as i64;
         trace.requests.push(BlockRequest { at_ms, prompt, output: entry.output, blocks });
     }
     if trace.n_subagents > 0 {
-        let sentence = "Sub-agents read and fill the cache of their session, in the order of the file.";
+        let sentence = "Sub-agents read and fill their session's cache, in the order of the file.";
         trace.assumptions.push(sentence.to_owned());
     }
     Ok(trace)

@@ -10,7 +10,7 @@ use crate::diag::Diagnostic;
 use crate::input::text::source::json_problem;
 use crate::quantity::Tokens;
 
-/// How many tokens a block holds; the files do not say.
+/// The number of tokens a block holds; the files do not say.
 const BLOCK_TOKENS: Tokens = 512;
 
 /// The format.
@@ -40,7 +40,7 @@ fn read(text: &str) -> Result<BlockTrace, Box<Diagnostic>> {
     }
 }
 
-/// Reads what is left beside lifted ids; nothing when it is not as expected.
+/// Reads what is left beside lifted ids, or nothing if it is not as expected.
 fn fast(ids: FastIds) -> Option<BlockTrace> {
     let lines = serde_json::Deserializer::from_str(&ids.rest).into_iter::<Line<usize>>();
     let mut requests = Vec::with_capacity(ids.arrays.len());
@@ -72,7 +72,7 @@ fn request<I>(line: &Line<I>, blocks: std::ops::Range<usize>) -> BlockRequest {
 
 fn trace(requests: Vec<BlockRequest>, blocks: Vec<u32>, n_distinct: u32) -> BlockTrace {
     let assumption =
-        format!("A block of a Mooncake trace holds {BLOCK_TOKENS} tokens, the last one up to as many.");
+        format!("A block of a Mooncake trace has {BLOCK_TOKENS} tokens; the last one may have fewer.");
     BlockTrace {
         block_tokens: BLOCK_TOKENS,
         requests,

@@ -1,8 +1,8 @@
-//! Fixed blocks in a store of a given size: a prompt reads its first blocks as far as the store holds them.
+//! Fixed blocks in a store of limited size: a prompt reads its first blocks as far as the store has them.
 //!
-//! Sources: vLLM's design page on automatic prefix caching (a block is known by what it holds and all before it; only
-//! full blocks are kept; the tail leaves first) and kvcache-ai/Mooncake's traces. Nothing is billed as written. What
-//! the model writes enters the store with the next prompt that shows it.
+//! Sources: vLLM's design page on automatic prefix caching (a block is identified by its content and
+//! everything before it; only full blocks are kept; the tail leaves first) and kvcache-ai/Mooncake's traces.
+//! Nothing is billed as written. The model's output enters the store with the next prompt that shows it.
 
 use indexmap::IndexSet;
 

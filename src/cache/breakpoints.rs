@@ -1,10 +1,12 @@
-//! Prompt caching with breakpoints: entries stand where requests marked them, and are looked up back from later marks.
+//! Prompt caching with breakpoints: entries are at the breakpoints of requests,
+//! and are looked up back from later ones.
 //!
-//! After Anthropic's prompt caching guide, as of 2026-09. Writes happen at a request's marks and nowhere else. A read
-//! takes the longest entry within the lookback of a mark, counted in positions, where a run of calls is one and so is
-//! a run of results. Entries age from the start of the request that wrote or read them last, reading renews them for
-//! free, and none can be read before its writer's response began. What other providers do differently is a number of
-//! the rules: where entries are looked for, what renews them, when they can be read, where an automatic mark falls.
+//! Follows Anthropic's prompt caching guide, as of 2026-09. Writes happen only at a request's breakpoints. A
+//! read uses the longest entry within the lookback of a breakpoint, counted in positions, where a run of
+//! calls is one position, as is a run of results. An entry's lifetime counts from the start of the request
+//! that last wrote or read it, reads renew it for free, and it cannot be read before its writer's response
+//! began. Differences of other providers are numbers of the rules: where entries are looked up, what renews
+//! them, when they can be read, where an automatic breakpoint is.
 
 use indexmap::IndexMap;
 
@@ -59,7 +61,7 @@ impl Cache {
         Self { rules, entries: IndexMap::new(), ends: [0; 2] }
     }
 
-    /// Divides a prompt of prefixes by its marks, which stand in order; what it has beyond them is uncached.
+    /// Divides a prompt of prefixes by its marks, which are in order; what it has beyond them is uncached.
     ///
     /// A response is taken to end when it starts.
     pub fn divide(&mut self, links: &[Link], marks: &[Mark], prompt: Tokens, times: Times) -> CacheUse {
@@ -71,12 +73,12 @@ impl Cache {
         self.settle(links, &marks, hit, prompt, clock)
     }
 
-    /// Returns the marks with enough in front of them.
+    /// Returns the marks with enough before them.
     fn cacheable(&self, marks: &[Mark]) -> Vec<Mark> {
         marks.iter().filter(|it| it.tokens >= self.rules.min_tokens && it.tokens > 0).copied().collect()
     }
 
-    /// Reads up to the hit, writes at the marks behind it, and bills.
+    /// Reads up to the hit, writes at the marks after it, and bills.
     fn settle(
         &mut self,
         links: &[Link],
@@ -121,8 +123,9 @@ impl Cache {
         })
     }
 
-    /// Returns what becomes of the entry at a prefix, if there is one; `position` is its place in front of a mark that
-    /// counts, if one stands at or behind it and looks back. The entry that is read has the prompt that it is read for.
+    /// Returns what becomes of the entry at a prefix, if there is one; `position` is its place before a mark
+    /// that counts, if one is at or after it and looks back. The entry that is read has the prompt that it is
+    /// read for.
     fn found(
         &self,
         link: &Link,

@@ -1,8 +1,8 @@
 //! Contents that the harness stores under a name, keeps for a time and pays for by the token-hour.
 //!
-//! After Gemini's explicit caching, as of 2026-09. A content ends where the policy's last breakpoint stands, or, of a
-//! policy that says nothing, where the messages begin. A prompt that reaches beyond what is stored has the content made
-//! first, in a call of its own that is billed as input; then it reads it. Contents are not taken away before their time.
+//! Follows Gemini's explicit caching, as of 2026-09. A content ends at the policy's last breakpoint or, by
+//! default, where the messages begin. If a prompt extends beyond the stored content, a new content is created
+//! first, in a separate call billed as input; then the prompt reads it. Contents are never removed early.
 
 use super::marks::{lead_end, places};
 use super::{CacheRule, EntryFound, Fate, Finding, MarkFound, RequestView, elapsed_ms};

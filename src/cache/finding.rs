@@ -1,4 +1,4 @@
-//! What a cache knows of a prompt before it takes it: for people who ask why so much was read and no more.
+//! What a cache knows of a prompt before processing it, to explain how much was read.
 
 use serde::Serialize;
 
@@ -16,9 +16,9 @@ pub struct Finding {
 /// A breakpoint of a prompt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct MarkFound {
-    /// The slot behind which it stands.
+    /// The slot after which it stands.
     pub slot: u32,
-    /// Tokens in front of it.
+    /// Tokens before it.
     pub tokens: Tokens,
     /// How long its entry lives, in milliseconds.
     pub life_ms: u64,
@@ -41,7 +41,7 @@ pub struct EntryFound {
     pub fate: Fate,
 }
 
-/// What becomes of an entry when a request looks for it.
+/// What happens to an entry when a request looks for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Fate {
@@ -58,14 +58,14 @@ pub enum Fate {
         /// Milliseconds from this request's start on.
         in_ms: u64,
     },
-    /// It stands too many positions in front of the next breakpoint.
+    /// It is too many positions before the next breakpoint.
     OutOfLookback {
         /// How many, that of the breakpoint counted.
         positions: u64,
         /// How many are looked at.
         looked_at: u64,
     },
-    /// No breakpoint that counts stands at or behind it.
+    /// No breakpoint that counts is at or after it.
     NoBreakpoint,
     /// It is shorter than the shortest that is cached.
     TooShort {
@@ -74,6 +74,6 @@ pub enum Fate {
     },
     /// The store has let it go.
     Evicted,
-    /// The rule takes it to be broken by an edit of the policy, behind so many tokens.
+    /// The rules assume that an edit broke it after a number of tokens.
     Capped(Tokens),
 }

@@ -10,15 +10,16 @@ use crate::timeline::Kind;
 /// A breakpoint in a prompt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mark {
-    /// The prefix behind which it stands.
+    /// The prefix after which it stands.
     pub link: usize,
-    /// Tokens in front of it.
+    /// Tokens before it.
     pub tokens: Tokens,
     /// How long its entry lives.
     pub ttl: TtlClass,
 }
 
-/// Returns the breakpoints of a prompt at which it may write, in order; `tail` tokens at its end stand behind the last.
+/// Returns the breakpoints of a prompt at which it may write, in order; `tail` tokens at its end are after
+/// the last.
 #[must_use]
 pub fn place(
     layout: &Layout,
@@ -56,7 +57,8 @@ pub fn look_ups(layout: &Layout, rules: &Breakpoints, lookup: &Lookup, chain: &C
 
 /// Returns all breakpoints of a prompt, in order, each with whether it is the automatic one.
 ///
-/// Those that a layout counts in messages are the agent's own; what is asked behind them can carry the automatic one alone.
+/// Those that a layout counts in messages are the agent's own; what is asked after them can carry the
+/// automatic one alone.
 pub(super) fn places(
     layout: &Layout,
     asked: Option<TtlClass>,
@@ -119,12 +121,13 @@ fn automatic(at: Automatic, links: &[Link]) -> Option<usize> {
     }
 }
 
-/// Returns the last prefix of what stands before all messages.
+/// Returns the last prefix of what is before all messages.
 pub(super) fn lead_end(links: &[Link]) -> Option<usize> {
     lead(links).checked_sub(1)
 }
 
-/// Returns how many prefixes end before all messages: behind the tools, the system prompt, or a memory in front of them.
+/// Returns how many prefixes end before all messages: after the tools, the system prompt, or a memory before
+/// them.
 fn lead(links: &[Link]) -> usize {
     let n_memory = links.iter().take_while(|it| it.kind == Kind::Memory).count();
     let front = links[n_memory..].iter().take_while(|it| matches!(it.kind, Kind::ToolSchema | Kind::System));
@@ -148,7 +151,7 @@ fn eligible_ends(links: &[Link]) -> impl Iterator<Item = usize> {
     })
 }
 
-/// Returns the last prefix of a level that stands at the front.
+/// Returns the last prefix of a level that is at the front.
 fn end_of(level: LevelEnd, links: &[Link]) -> Option<usize> {
     let kind = match level {
         LevelEnd::Tools => Kind::ToolSchema,
@@ -157,7 +160,7 @@ fn end_of(level: LevelEnd, links: &[Link]) -> Option<usize> {
     links[..lead(links)].iter().rposition(|it| it.kind == kind)
 }
 
-/// Returns the ends of the messages behind the tools and the system prompt, the last one first.
+/// Returns the ends of the messages after the tools and the system prompt, the last one first.
 fn message_ends(links: &[Link]) -> impl Iterator<Item = usize> {
     let sides = links.iter().enumerate().rev().map_while(|(index, it)| Some((index, side(it.kind)?)));
     let mut later = None;
@@ -167,14 +170,15 @@ fn message_ends(links: &[Link]) -> impl Iterator<Item = usize> {
     })
 }
 
-/// Returns the last prefix in front of a turn, counted back from the active one: turns begin where the user speaks.
+/// Returns the last prefix before a turn, counted back from the active one: turns begin where the user
+/// speaks.
 fn before_turn(back: u8, links: &[Link]) -> Option<usize> {
     let is_user = |at: usize| links[at].kind == Kind::User;
     let begins = |at: &usize| is_user(*at) && !at.checked_sub(1).is_some_and(is_user);
     (0..links.len()).rev().filter(begins).nth(back.into())?.checked_sub(1)
 }
 
-/// Returns whether a kind is the model's side; `None` for what stands in no message.
+/// Returns whether a kind is the model's side; `None` for what is in no message.
 fn side(kind: Kind) -> Option<bool> {
     match kind {
         Kind::System | Kind::ToolSchema => None,

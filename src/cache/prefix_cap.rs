@@ -1,7 +1,8 @@
-//! A reference simulator's rule: the previous prompt is cached, up to a cap where the policy is known to have edited.
+//! A reference simulator's rule: the previous prompt is cached, up to where the policy is known to have edited.
 //!
-//! After selfonomy/duckagent @06550f4, `benchmark/context_policy_benchmark.py`. It knows no content, only how far the policy's
-//! passes have left the previous prompt alone. What the model wrote is not part of that.
+//! Follows selfonomy/duckagent @06550f4, `benchmark/context_policy_benchmark.py`. It does not compare
+//! content; it only knows how much of the previous prompt the policy's passes left alone. The model's output
+//! is not part of that.
 
 use super::{CacheRule, EntryFound, Fate, Finding, RequestView};
 use crate::input::profile::Steps;

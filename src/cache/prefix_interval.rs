@@ -1,8 +1,9 @@
-//! Automatic prefix caching: the longest common prefix with any earlier prompt, from a minimum on in whole steps.
+//! Automatic prefix caching: the longest common prefix with any earlier prompt, in whole steps above a minimum.
 //!
-//! Sources: OpenAI's prompt caching guide (1,024 tokens, steps of 128) and DeepSeek's context caching guide (steps of
-//! 64), as of 2026-10. Nothing is billed as written. Where a lifetime is given, every request renews all prefixes of
-//! its prompt, and a prefix can be read once the response of the request that brought it has begun.
+//! Sources: OpenAI's prompt caching guide (1,024 tokens, steps of 128) and DeepSeek's context caching guide
+//! (steps of 64), as of 2026-10. Nothing is billed as written. With a lifetime, every request renews all
+//! prefixes of its prompt, and a prefix can be read once the response of the request that introduced it has
+//! begun.
 
 use super::prefixes::{Left, Prefixes};
 use super::{CacheRule, EntryFound, Fate, Finding, RequestView, elapsed_ms};

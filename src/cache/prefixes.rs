@@ -1,4 +1,4 @@
-//! How far a prompt agrees with earlier ones: only what lies behind the first change is compared.
+//! How far a prompt agrees with earlier ones: only what lies after the first change is compared.
 
 use indexmap::IndexMap;
 
@@ -56,8 +56,8 @@ impl<T: Copy> Prefixes<T> {
         self.ttl_ms
     }
 
-    /// Takes a prompt; returns how many prefixes the one before had as well. Each other one gets a note, made of its place
-    /// and of what was noted of it, where it is not forgotten.
+    /// Takes a prompt; returns how many prefixes the one before had as well. Each other one gets a note, made
+    /// of its place and of what was noted of it, if it is not forgotten.
     pub(super) fn take(
         &mut self,
         request: &RequestView<'_>,

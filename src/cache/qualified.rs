@@ -1,8 +1,9 @@
-//! Any rules with what holds beside the content of a prompt: settings that make it another one, and luck.
+//! Any rules plus effects that do not depend on a prompt's content: changed settings, and missed hits.
 //!
-//! A setting that has changed is mixed into the digests of all prefixes from its level on, so that every rule that
-//! compares prefixes is told the same way; the old value brings the old prefixes back. Bad luck is a machine that has
-//! none of the entries: the request is billed as if nothing had been found, and leaves what it would have left.
+//! A changed setting is mixed into the digests of all prefixes from its level on, so that all rules that
+//! compare prefixes see the change; restoring the old value restores the old prefixes. A missed hit is a
+//! machine that has none of the entries: the request is billed as if nothing had been found, and leaves what
+//! it would have left.
 
 use xxhash_rust::xxh3::xxh3_128;
 
@@ -51,7 +52,7 @@ impl Qualified {
         Self { inner: cache(&rules.rules), rules: rules.clone(), hit_draws: HitDraws::new(rules.hits) }
     }
 
-    /// Returns the prompt as the provider tells prompts apart.
+    /// Returns the prompt as the provider distinguishes prompts, by content and settings.
     fn told_apart(&self, request: &RequestView<'_>) -> Chain {
         let salts = [Level::Tools, Level::System, Level::Messages]
             .map(|level| salt(self.rules.invalidates.of(request.settings, level)));

@@ -1,11 +1,14 @@
-//! Whole units that earlier requests left: a prompt reads the longest that it begins with, and nothing between units.
+//! Whole units left by earlier requests: a prompt reads the longest with which it begins,
+//! and nothing between units.
 //!
-//! After DeepSeek's context caching guide, as of 2026-10. A request leaves a unit at the end of its prompt, at the end of
-//! what the model writes, and at the end of what the prompt shares with an earlier one, as the profile says. So a prompt
-//! that shares only a beginning reads nothing, and the next one that shares it does. Nothing is billed as written.
+//! Follows DeepSeek's context caching guide, as of 2026-10. A request leaves a unit at the end of its prompt,
+//! at the end of the model's output, and at the end of the prefix shared with an earlier prompt, as the
+//! profile says. So a prompt that shares only a beginning reads nothing, but the next one that shares it
+//! does. Nothing is billed as written.
 //!
-//! A unit's length is cut to whole steps, and it is known by the shortest prefix that covers it. What the model wrote is
-//! known once a later prompt shows it unedited. Every request makes the units of its prompt young again.
+//! A unit's length is cut to whole steps, and it is identified by the shortest prefix that covers it. The
+//! model's output is known once a later prompt shows it unedited. Every request renews the units of its
+//! prompt.
 
 use indexmap::IndexMap;
 
@@ -35,7 +38,7 @@ struct Own {
     tokens: Tokens,
 }
 
-/// What a request left behind that a later one may show.
+/// What a request left after that a later one may show.
 #[derive(Clone, Copy, Debug)]
 struct Before {
     n_links: usize,
@@ -66,7 +69,7 @@ impl Units {
         }
     }
 
-    /// Leaves the units that the prompt no longer has, and finds those that it has anew.
+    /// Leaves the units that the prompt no longer has, and finds those that it has again.
     fn follow(&mut self, links: &[Link], n_same: usize, now_ms: i64) {
         let last_ms = self.before.map_or(now_ms, |it| it.now_ms);
         if !is_live(self.rules.ttl_ms, last_ms, now_ms) {

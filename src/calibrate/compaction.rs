@@ -1,4 +1,4 @@
-//! Real compactions as natural experiments: what is predicted of each without looking at what follows, and what did follow.
+//! Real compactions as natural experiments: predictions made without looking ahead, and what followed.
 
 use super::files::{self, Deed, FileUse, Hidden};
 use super::forecast::{Chance, Forecast};
@@ -16,19 +16,20 @@ pub struct Aftermath {
     pub step: StepIx,
     /// Tokens of the prompt before it, as billed.
     pub prompt_before: Option<Tokens>,
-    /// Tokens of the first prompt after it: as predicted, where the session's first request has a bill.
+    /// Tokens of the first prompt after it: as predicted, if the session's first request has a bill.
     pub predicted_prompt: Option<Tokens>,
     /// As billed.
     pub prompt_after: Option<Tokens>,
     /// The files that the agent had read and that the compaction hid.
     pub files: Vec<HiddenFile>,
-    /// How many requests followed before the session ended or its history went again; no more than the window has.
+    /// The number of requests that followed before the session ended or its history was removed again, up to
+    /// the window.
     pub followed: u32,
-    /// How many the window has.
+    /// The length of the window.
     pub window: u32,
-    /// US dollars that reading files again was expected to take, to the end of the window.
+    /// Expected US dollars for reading files again, up to the end of the window.
     pub predicted_usd: Option<f64>,
-    /// US dollars that it took; nothing where the window is cut short.
+    /// Actual US dollars; `None` if the window is cut short.
     pub actual_usd: Option<f64>,
 }
 
@@ -39,17 +40,17 @@ pub struct HiddenFile {
     pub path: String,
     /// Requests from its last use to the first after the compaction.
     pub idle_requests: u32,
-    /// How probable it was to be read again within the window.
+    /// The probability that it is read again within the window.
     pub chance: Chance,
     /// The step that read it again, within the window.
     pub read_at: Option<StepIx>,
-    /// How probable it was to be read again or searched by its path.
+    /// The probability that it is read again or searched by its path.
     pub fetch_chance: Chance,
     /// The step that did either, within the window.
     pub fetched_at: Option<StepIx>,
 }
 
-/// What is predicted of a hidden file, and happens or not.
+/// A predicted event of a hidden file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// A tool for reading files reads it again.
@@ -89,7 +90,7 @@ impl Aftermath {
     }
 }
 
-/// Predicts every compaction of a session, and finds what followed each.
+/// Predicts the outcome of every compaction of a session, and finds what followed.
 pub(super) fn aftermaths(timeline: &Timeline, rows: &[RequestRow], prices: &Prices) -> Vec<Aftermath> {
     let steps = timeline.recorded.as_ref().map_or(&[][..], |it| &it.summarised);
     if steps.is_empty() {
@@ -108,10 +109,10 @@ pub(super) fn aftermaths(timeline: &Timeline, rows: &[RequestRow], prices: &Pric
     steps.iter().map(|it| study.aftermath(*it)).collect()
 }
 
-/// A session whose compactions are looked at.
+/// A session whose compactions are examined.
 struct Study<'a> {
     timeline: &'a Timeline,
-    /// The requests before which a summary took the place of the history.
+    /// The requests before which a summary replaced the history.
     steps: &'a [StepIx],
     rows: &'a [RequestRow],
     rates: &'a Rates,
@@ -121,17 +122,17 @@ struct Study<'a> {
     gone: Vec<StepIx>,
 }
 
-/// A read of a hidden file, expected or seen, and what it takes.
+/// An expected or actual read of a hidden file, and its cost.
 struct Read {
-    /// How probable it is.
+    /// Its probability.
     chance: f64,
-    /// Tokens of the prompt that a request of its own sends once more.
+    /// Tokens of the prompt that a separate request sends again.
     sent: f64,
     /// Tokens of the call.
     call: f64,
-    /// Tokens of what it brings.
+    /// Tokens of its result.
     fetched: f64,
-    /// Requests that carry it after the one that sends it first.
+    /// Later requests that carry it.
     carried_requests: u32,
 }
 

@@ -6,7 +6,7 @@ use crate::quantity::Tokens;
 use crate::timeline::tool_form::Argument;
 use crate::timeline::{Capability, EventKind, Item, ItemIx, Kind, StepIx, Timeline};
 
-/// What a call does with one file.
+/// What a call does to one file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Deed {
     /// Reads it, or a range of it.
@@ -25,7 +25,7 @@ pub(super) struct FileUse {
     /// The file, as the call names it.
     pub(super) path: String,
     pub(super) deed: Deed,
-    /// Its result, where that brought something.
+    /// Its result, if it returned something.
     pub(super) result: Option<ItemIx>,
 }
 
@@ -36,11 +36,11 @@ impl FileUse {
     }
 }
 
-/// A file that the agent had read, where a compaction took all that the prompt held of it.
+/// A file that the agent had read, and of which a compaction removed everything.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Hidden<'t> {
     pub(super) path: &'t str,
-    /// Requests from the last time that the agent read or changed it to the first after the compaction.
+    /// Requests from the agent's last read or change of it to the first after the compaction.
     pub(super) idle_requests: u32,
     /// Tokens of its newest result.
     pub(super) tokens: Tokens,
@@ -52,7 +52,7 @@ pub(super) fn uses(timeline: &Timeline) -> Vec<FileUse> {
     calls.filter_map(|it| file_use(timeline, it)).collect()
 }
 
-/// Reads what a call does with a file; nothing where it names none.
+/// Reads what a call does with a file, or nothing if it names none.
 fn file_use(timeline: &Timeline, call: &Item) -> Option<FileUse> {
     let form = timeline.texts.form(call.origin)?;
     let deed = match form.capability {

@@ -1,4 +1,5 @@
-//! What is expected to follow a compaction: the numbers of `assumptions/compactions.toml`, which know nothing of what does follow.
+//! Predictions of what follows a compaction: the numbers of `assumptions/compactions.toml`,
+//! made without looking ahead.
 
 use std::sync::OnceLock;
 
@@ -11,33 +12,33 @@ use crate::quantity::Tokens;
 /// The declared numbers, with their sources.
 const TEXT: &str = include_str!("../../assumptions/compactions.toml");
 
-/// What is expected to follow any compaction.
+/// The expected consequences of any compaction.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Forecast {
-    /// How many requests after the compaction are looked at.
+    /// The number of requests examined after the compaction.
     pub window_requests: u32,
-    /// Which of them reads a file first, on average, counted from 1.
+    /// The average request, from 1, at which a file is first read.
     pub mean_read_request: u32,
     /// Tokens of the summary.
     pub summary_tokens: Tokens,
-    /// Tokens of what else the harness puts into the first prompt after it.
+    /// Tokens that the harness adds to the first prompt after it, besides the summary.
     pub reattached_tokens: Tokens,
-    /// How probable it is that a hidden file is searched by its path within the window, and not read.
+    /// The probability that a hidden file is searched by its path within the window, and not read.
     pub searched_only: f64,
-    /// Hidden files by recency; the first class that fits holds.
+    /// Hidden files by recency; the first matching class applies.
     hidden_files: Vec<FileClass>,
 }
 
-/// Hidden files that the agent last used about the same time ago.
+/// Hidden files of similar recency.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct FileClass {
-    /// The most requests since the last use; no limit where nothing is said.
+    /// The most requests since the last use; no limit if `None`.
     used_within: Option<u32>,
-    /// How probable a read within the window is where nothing was compacted.
+    /// The probability of a read within the window without a compaction.
     baseline: f64,
-    /// What the compaction adds.
+    /// The increase caused by the compaction.
     effect: Effect,
 }
 
@@ -50,10 +51,10 @@ struct Effect {
     high: f64,
 }
 
-/// How probable it is that a hidden file is read again within the window.
+/// The probability that a hidden file is read again within the window.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Chance {
-    /// Where nothing was compacted.
+    /// Without a compaction.
     pub baseline: f64,
     /// After a compaction: as declared, and at the lower and the upper end of the interval.
     pub after: [f64; 3],

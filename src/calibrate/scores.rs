@@ -1,15 +1,15 @@
-//! How well predicted counts and probabilities fit what followed.
+//! How well predicted counts and probabilities match what followed.
 
-/// Scores of predictions of events that have several chances each: compactions, and the files that they hid.
+/// Scores of predictions of events with several chances each: compactions and the files that they hid.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Scores {
-    /// How many events were predicted.
+    /// The number of predicted events.
     pub events: usize,
-    /// How many chances they had together.
+    /// The number of their chances.
     pub chances: usize,
-    /// What was predicted to happen, over all events.
+    /// The predicted total over all events.
     pub predicted: f64,
-    /// What happened.
+    /// The actual total.
     pub actual: usize,
     /// The mean Poisson deviance of an event's count: 0 where every prediction equals its count; lower is better.
     pub deviance: f64,
@@ -20,7 +20,7 @@ pub struct Scores {
 }
 
 impl Scores {
-    /// Scores events by the probability of each of their chances, and whether it came true.
+    /// Scores events by the probability of each chance, and whether it happened.
     #[must_use]
     pub fn new(events: &[Vec<(f64, bool)>]) -> Self {
         let chances = || events.iter().flatten();
@@ -42,7 +42,7 @@ impl Scores {
         }
     }
 
-    /// Returns what was predicted over what happened; nothing where nothing did.
+    /// Returns what was predicted over what happened, or nothing if nothing did.
     #[must_use]
     pub fn ratio(&self) -> Option<f64> {
         (self.actual > 0).then(|| self.predicted / self.actual as f64)

@@ -1,4 +1,4 @@
-//! Which kind of input a file is, by what stands in it.
+//! Determines the kind of an input file from its content.
 
 use std::path::Path;
 
@@ -9,8 +9,8 @@ use crate::input::text::decode;
 use crate::input::{Format, PolicyFile, ProfileFile, ScenarioFile, Source, SuiteFile};
 use crate::timeline::import;
 
-/// Returns the kind of a file: by the fields at its top; where these could be of several, by the nearest folder that is
-/// called after one.
+/// Returns the kind of a file by its top-level fields or, if these fit several kinds, by the nearest folder
+/// named after a kind.
 ///
 /// # Errors
 /// The file cannot be read.
@@ -24,7 +24,7 @@ pub fn kind_of(path: &Path) -> Result<Kind, Error> {
     Ok(*of_folder.or(likely.first()).unwrap_or(&Kind::Policy))
 }
 
-/// Returns the kinds that have most of the fields at the top of a file.
+/// Returns the kinds that share most of a file's top-level fields.
 fn likely(source: &Source) -> Vec<Kind> {
     let keys = decode::keys(&source.text, source.format);
     let n_known = |fields: &[&str]| keys.iter().filter(|it| fields.contains(&it.as_str())).count();
@@ -38,7 +38,7 @@ fn likely(source: &Source) -> Vec<Kind> {
     known.into_iter().filter(|(_, n)| *n == most).map(|(kind, _)| kind).collect()
 }
 
-/// Says that a file holds another kind of input than was asked for; nothing where it may hold that one.
+/// Reports a file of another kind than requested, or nothing if it may be of that kind.
 pub(super) fn other_kind(asked: Kind, source: &Source) -> Option<Diagnostic> {
     let likely = likely(source);
     let found = *likely.first().filter(|_| !likely.contains(&asked))?;
@@ -46,7 +46,7 @@ pub(super) fn other_kind(asked: Kind, source: &Source) -> Option<Diagnostic> {
     Some(wrong_kind(asked, found.noun(), &source.file, &command))
 }
 
-/// Says that a file is a recorded session where an input file was asked for; nothing where it is none.
+/// Reports a recorded session where an input file was expected, or nothing if it is not one.
 pub(super) fn recorded(asked: Kind, origin: &Origin) -> Option<Diagnostic> {
     let is_recorded =
         Format::of(origin.path()).is_none() && import::detect_from(origin.reader().ok()?.as_mut()).is_some();

@@ -1,4 +1,4 @@
-//! Files of the catalog, read: names checked against paths, variants laid over their bases.
+//! Reads files of the catalog, checks names against paths, and merges variants with their bases.
 
 use std::path::Path;
 
@@ -11,30 +11,30 @@ use crate::input::scenario::Load;
 use crate::input::text::place;
 use crate::input::{Format, PolicyFile, ProfileFile, ScenarioFile, Source, SuiteFile};
 
-/// How many bases may stand on one another.
+/// The longest chain of bases.
 const BASES_MAX: usize = 32;
 
-/// A spec with the files that it came from.
+/// A spec and the files that it came from.
 #[derive(Clone, Debug)]
 pub struct Loaded<T> {
     /// The spec.
     pub spec: T,
     /// Where it stands.
     pub origin: Origin,
-    /// Its own file; nothing for a recorded session that was given as it is.
+    /// Its own file; `None` for a recorded session named directly.
     pub source: Option<Source>,
     /// The files of its bases, the nearest first.
     pub bases: Vec<Source>,
 }
 
 impl<T> Loaded<T> {
-    /// Gives problems of the spec their places: in its own file, or in the base that says what is wrong.
+    /// Adds places to problems of the spec: in its own file, or in the base that sets the field.
     #[must_use]
     pub fn locate(&self, problems: Vec<Diagnostic>) -> Vec<Diagnostic> {
         problems.into_iter().map(|it| self.locate_one(it)).collect()
     }
 
-    /// Returns the place of a field: in its own file, or in the base that gives it.
+    /// Returns the place of a field: in its own file, or in the base that sets it.
     #[must_use]
     pub fn place_of(&self, field: String) -> Place {
         self.locate_one(Diagnostic::at("", field, "")).place
@@ -60,7 +60,8 @@ impl<T> Loaded<T> {
     }
 }
 
-/// Returns how many of the first steps of a path a file gives, as far as a variant is laid over its base: two, of stages three.
+/// Returns how many of the first steps of a path a file sets, down to the level at which variants are merged:
+/// two, or three for stages.
 fn depth_in(source: &Source, steps: &[&str]) -> usize {
     let find = |n: usize| place::find(&source.text, source.format, &steps[..n].join("."));
     let deepest = if steps.first() == Some(&"stages") { 3 } else { 2 };
@@ -68,7 +69,7 @@ fn depth_in(source: &Source, steps: &[&str]) -> usize {
     (1..=deepest.min(steps.len())).take_while(is_given).count()
 }
 
-/// Reads policies; a file on which several stand is read once.
+/// Reads policies; a base of several policies is read once.
 #[derive(Debug)]
 pub struct Policies<'c> {
     catalog: &'c Catalog,
@@ -76,10 +77,10 @@ pub struct Policies<'c> {
 }
 
 impl Policies<'_> {
-    /// Reads a policy, laid over its bases.
+    /// Reads a policy and merges it with its bases.
     ///
     /// # Errors
-    /// The name is unknown, a file cannot be read or decoded, or the bases form a circle.
+    /// The name is unknown, a file cannot be read or decoded, or the bases are circular.
     pub fn policy(&mut self, name: &str) -> Result<Loaded<PolicyFile>, Error> {
         let catalog = self.catalog;
         let origin = catalog.find(Kind::Policy, name)?;
@@ -97,9 +98,9 @@ impl Policies<'_> {
                 .ok_or_else(|| problem(catalog.unknown(Kind::Policy, "base", &base)))?;
             names.push(base);
             if loaded_from.contains(&found) || loaded_from.len() > BASES_MAX {
-                let message = format!("bases form a circle: {}", names.join(" → "));
+                let message = format!("circular `base`: {}", names.join(" → "));
                 let circle = Diagnostic::at("base-circle", "base", message);
-                return Err(problem(circle.help("let one of them stand on no base")));
+                return Err(problem(circle.help("remove `base` from one of them")));
             }
             let (source, base_spec) = self.read(&found)?;
             next.clone_from(&base_spec.base);
@@ -133,21 +134,21 @@ impl Policies<'_> {
 }
 
 impl Catalog {
-    /// Returns what reads several policies.
+    /// Returns a reader of several policies.
     #[must_use]
     pub fn policies(&self) -> Policies<'_> {
         Policies { catalog: self, read: Vec::new() }
     }
 
-    /// Reads one policy, laid over its bases.
+    /// Reads one policy and merges it with its bases.
     ///
     /// # Errors
-    /// The name is unknown, a file cannot be read or decoded, or the bases form a circle.
+    /// The name is unknown, a file cannot be read or decoded, or the bases are circular.
     pub fn policy(&self, name: &str) -> Result<Loaded<PolicyFile>, Error> {
         self.policies().policy(name)
     }
 
-    /// Reads a scenario; any other file than `.ron` and `.toml` is taken as a recorded session.
+    /// Reads a scenario; any file other than `.ron` and `.toml` is read as a recorded session.
     ///
     /// # Errors
     /// The name is unknown, or the file cannot be read or decoded.
@@ -185,7 +186,7 @@ impl Catalog {
         Ok(Loaded { spec, origin, source: Some(source), bases: Vec::new() })
     }
 
-    /// Says that a field names an input that is not there.
+    /// Reports a field that names a missing input.
     #[must_use]
     pub fn unknown(&self, kind: Kind, field: &str, name: &str) -> Diagnostic {
         let mut problem = self.unknown_name(kind, name).into_problem();
@@ -193,7 +194,7 @@ impl Catalog {
         problem
     }
 
-    /// Returns where a base stands: a name of the catalog, else a file beside the variant's.
+    /// Returns the place of a base: a catalog name, else a file beside the variant's.
     fn base(&self, variant: &Origin, name: &str) -> Option<Origin> {
         if let Some(origin) = variant.named_in_revision(name) {
             return Some(origin);
@@ -239,17 +240,17 @@ impl Catalog {
             return Ok((source, spec));
         }
         let file = origin.path().file_name().map(|it| it.to_string_lossy().into_owned()).unwrap_or_default();
-        let message = format!("`name` is `{given}`, and the file is `{file}`");
-        let help = format!("set it to `{expected}`; a copy needs a name of its own");
+        let message = format!("`name` is `{given}`, but the file is `{file}`");
+        let help = format!("write `name: \"{expected}\"`, or rename the file");
         Err(vec![source.locate(Diagnostic::at("name-not-path", "name", message).help(help))].into())
     }
 }
 
-/// Makes a scenario of a recorded session, with nothing assumed that the defaults do not say.
+/// Makes a scenario of a recorded session with default assumptions.
 fn recording(origin: Origin) -> Loaded<ScenarioFile> {
     let file = origin.path().file_name().map(|it| it.to_string_lossy().into_owned()).unwrap_or_default();
     let spec = ScenarioFile {
-        about: format!("The recorded session {file}."),
+        about: format!("Recorded session {file}."),
         load: Load::Recorded { path: file, assume: Box::default() },
         ..ScenarioFile::named(&stem(origin.path()))
     };

@@ -15,7 +15,7 @@ use crate::timeline::Timeline;
 /// What the name of an input in memory begins with in diagnostics.
 pub(super) const MEMORY_MARK: &str = "memory:";
 
-/// Where an input stands.
+/// The place of an input.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Origin {
     /// In the binary, at this path.
@@ -70,7 +70,7 @@ impl Built {
 }
 
 impl Origin {
-    /// Returns the path, without saying which tree it is in.
+    /// Returns the path, without its tree.
     #[must_use]
     pub fn path(&self) -> &Path {
         match self {
@@ -81,7 +81,7 @@ impl Origin {
         }
     }
 
-    /// Returns what diagnostics call the file.
+    /// Returns the file's name in diagnostics.
     #[must_use]
     pub fn label(&self) -> String {
         match self {
@@ -129,7 +129,7 @@ impl Origin {
         }
     }
 
-    /// Returns a file that is named relative to this one's folder, in the same tree.
+    /// Returns a file whose name is relative to this one's folder, in the same tree.
     #[must_use]
     pub fn beside(&self, relative: &str) -> Option<Self> {
         let folder = self.path().parent().unwrap_or(Path::new(""));
@@ -174,7 +174,7 @@ impl Origin {
     }
 }
 
-/// Returns a path with `.` and `..` worked out and `/` between its parts.
+/// Returns a path with `.` and `..` resolved and `/` between its parts.
 pub(super) fn plain(path: &Path) -> String {
     let mut parts: Vec<Cow<'_, str>> = Vec::new();
     for part in path.components() {
@@ -194,7 +194,7 @@ pub(super) fn bundled_text(path: &str) -> Option<&'static str> {
     BUNDLED.iter().find(|(it, _)| *it == path).map(|(_, text)| *text)
 }
 
-/// Says that a file is not there.
+/// Reports a missing file.
 fn missing(path: &Path) -> Error {
     Error::Read { path: path.to_owned(), source: std::io::ErrorKind::NotFound.into() }
 }

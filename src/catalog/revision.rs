@@ -1,4 +1,4 @@
-//! Policies as another revision of the user's repository has them: texts that were read there, not files that were checked out.
+//! Policies of another revision of the user's repository: texts read from git, without a checkout.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use super::Origin;
 /// The policy files of a folder in a revision.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Revision {
-    /// What the user calls it: a branch, a tag, a commit.
+    /// The user's name for it: a branch, a tag, a commit.
     name: String,
     /// The folder, as the user's paths begin.
     folder: PathBuf,
@@ -23,7 +23,7 @@ impl Revision {
         Self { name: name.to_owned(), folder: folder.to_owned(), files }
     }
 
-    /// Returns what the user calls it.
+    /// Returns the user's name for it.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
@@ -35,19 +35,19 @@ impl Revision {
         self.files.get(path).map(String::as_str)
     }
 
-    /// Returns what diagnostics call a file, as git does: the revision, a colon, the path.
+    /// Returns a file's name in diagnostics, in git's notation: the revision, a colon, the path.
     pub(super) fn label(&self, path: &Path) -> String {
         format!("{}:{}", self.name, self.folder.join(path).display())
     }
 
-    /// Returns the text of the file that diagnostics call so.
+    /// Returns the text of a file by its name in diagnostics.
     pub(super) fn labelled(&self, label: &str) -> Option<&str> {
         self.files.iter().find(|(path, _)| self.label(path) == label).map(|(_, text)| text.as_str())
     }
 }
 
 impl Origin {
-    /// Returns the policy of the same revision that has a name; nothing outside revisions.
+    /// Returns the policy of the same revision with a given name; `None` outside revisions.
     pub(super) fn named_in_revision(&self, name: &str) -> Option<Self> {
         let Self::Revision(revision, _) = self else { return None };
         let paths = ["ron", "toml"].map(|it| PathBuf::from(format!("{name}.{it}")));

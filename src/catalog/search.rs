@@ -1,4 +1,4 @@
-//! What a name of a scenario stands for on disk: a file, the recordings of a folder, or the files that a pattern matches.
+//! Resolves a scenario's name to files: one file, the recordings of a folder, or the matches of a pattern.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -11,23 +11,23 @@ use crate::input::policy::wildcard;
 use crate::input::text::decode;
 use crate::input::{Format, ScenarioFile, Source};
 
-/// What the names of recordings end in; other files of a folder are not looked at.
+/// The extensions of recordings; other files of a folder are ignored.
 const RECORDINGS: [&str; 3] = ["jsonl", "json", "csv"];
 
-/// How deep folders may lie in one another.
+/// The deepest nesting of folders.
 const DEPTH_MAX: usize = 64;
 
-/// A scenario that a name stands for.
+/// A scenario found by name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Found {
     /// Its name in the catalog, or its path.
     pub name: String,
-    /// Whether it was found in a folder or by a pattern, so that it may turn out to be something else.
+    /// Whether a folder or a pattern matched it, so that it may not be a scenario at all.
     pub is_searched: bool,
 }
 
 impl Catalog {
-    /// Returns the scenarios that a name, a path, a folder or a pattern stands for; the name itself where it stands for none.
+    /// Returns the scenarios of a name, a path, a folder or a pattern; the name itself if nothing matches.
     ///
     /// # Errors
     /// A folder cannot be read.
@@ -44,7 +44,12 @@ impl Catalog {
         if path.is_dir() {
             let files = files_below(&path, is_candidate)?;
             if files.is_empty() {
-                let mut problem = Diagnostic::at("folder-empty", "", "a folder without recorded sessions");
+                let mut problem = Diagnostic::at(
+                    "folder-empty",
+                    "",
+                    "the folder contains no recorded \
+                    sessions",
+                );
                 problem.place.file = given.to_owned();
                 return Err(vec![problem.help("recordings end in `.jsonl`, `.json` or `.csv`")].into());
             }
@@ -66,7 +71,7 @@ impl Catalog {
     }
 }
 
-/// Returns a path, with the home folder in the place of a `~` that no shell has replaced.
+/// Returns a path in which a leading `~` is replaced by the home folder.
 fn at_home(given: &str) -> PathBuf {
     let below = given.strip_prefix("~/").or((given == "~").then_some(""));
     match below.and_then(|below| Some((std::env::home_dir()?, below))) {
@@ -75,7 +80,7 @@ fn at_home(given: &str) -> PathBuf {
     }
 }
 
-/// Returns the files below a folder that are wanted, sorted by path; links that lead back end there.
+/// Returns the matching files below a folder, sorted by path; circular links are not followed.
 pub(super) fn files_below(folder: &Path, is_wanted: fn(&Path) -> bool) -> Result<Vec<PathBuf>, Error> {
     let mut search = Search::new(is_wanted);
     search.folder(folder, 0)?;
@@ -86,7 +91,7 @@ pub(super) fn files_below(folder: &Path, is_wanted: fn(&Path) -> bool) -> Result
 struct Search {
     is_wanted: fn(&Path) -> bool,
     files: Vec<PathBuf>,
-    /// What was reached, whatever the links to it are called.
+    /// Everything reached, under its real path.
     known: BTreeSet<PathBuf>,
 }
 
@@ -110,7 +115,7 @@ impl Search {
         Ok(())
     }
 
-    /// Takes a file, or what is below a folder, once whatever the links to it are called.
+    /// Adds a file, or everything below a folder, once per real path.
     fn path(&mut self, path: PathBuf, depth: usize) -> Result<(), Error> {
         // What a broken link leads to is not there, and a pipe has no end.
         let Ok(real) = path.canonicalize() else { return Ok(()) };
@@ -126,13 +131,13 @@ impl Search {
     }
 }
 
-/// Returns whether a file may be a recording or is a scenario.
+/// Returns whether a file may be a recording or a scenario.
 fn is_candidate(path: &Path) -> bool {
     let is_recording = path.extension().is_some_and(|it| RECORDINGS.iter().any(|known| it == *known));
     is_recording || Format::of(path).is_some() && is_scenario(path)
 }
 
-/// Returns whether a file of inputs has what every scenario has, and no other input.
+/// Returns whether an input file has the fields of a scenario and of no other kind.
 fn is_scenario(path: &Path) -> bool {
     let keys = Source::read(path).map(|it| decode::keys(&it.text, it.format)).unwrap_or_default();
     let known = decode::fields::<ScenarioFile>();

@@ -1,4 +1,4 @@
-//! Loads of many sessions: each stream is made once, remembered by every policy, and forgotten.
+//! Loads of many sessions: each stream is generated once, played under every policy, and dropped.
 
 mod trace;
 
@@ -19,7 +19,7 @@ use crate::measure::Tally;
 use crate::price::{Models, PriceIndex, PriceRows};
 use crate::report::{Assumed, Run};
 
-/// What all streams of a load came to: by policy, and at the floor and the ceiling.
+/// The results of all streams of a load: by policy, and at the lower and upper bounds.
 struct Observations {
     policies: Vec<Observed>,
     floor: Observed,
@@ -33,7 +33,7 @@ struct Priced {
 }
 
 impl Load {
-    /// Plays its streams and sums up its runs; nothing where it has none.
+    /// Plays its streams and sums up its runs, or nothing if it has none.
     pub(super) fn aged(&self, progress: Progress<'_>) -> Option<Vec<Run>> {
         let aging = self.workload.aging()?;
         let observed = self.observed(aging, progress);
@@ -120,7 +120,7 @@ impl Load {
         }
     }
 
-    /// Sums up what a policy came to.
+    /// Sums up a policy's results.
     fn summary(&self, aging: &Aging, observed: &Observations, policy: usize) -> Summary {
         let spec = self.policies[policy].aging.as_ref();
         let has_retrieval = spec.is_some_and(|it| {

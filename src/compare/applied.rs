@@ -1,4 +1,4 @@
-//! The settings that make real agents do what a policy does, with the numbers that it ran with.
+//! The settings that make real agents behave like a policy, with the numbers of the run.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use crate::input::policy::{Apply, Size};
 use crate::projection::num::{Known, Num};
 
 impl Load {
-    /// Returns the setting of a run's policy, where it has one and all its numbers are known.
+    /// Returns the setting of a run's policy, if it has one and all its numbers are known.
     pub(super) fn applied(&self, cell: Cell) -> Option<Arc<Apply>> {
         let policy = &self.policies[cell.policy];
         let apply = policy.apply.as_ref()?;

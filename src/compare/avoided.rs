@@ -1,6 +1,6 @@
 //! Recorded compactions that policies would have avoided.
 //!
-//! The session is laid out once more with them undone, and played for these policies alone.
+//! The session is rebuilt with them undone, and played for these policies only.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::quantity::Tokens;
 use crate::report::Run;
 use crate::timeline::{Recorded, StepIx};
 
-/// The agent's prompts, one a step.
+/// The agent's prompts, one per step.
 #[derive(Debug, Default)]
 struct Prompts(Vec<(StepIx, Tokens)>);
 
@@ -27,7 +27,7 @@ impl Sink for Prompts {
     fn need(&mut self, _row: &NeedRow) {}
 }
 
-/// What each run of a load has of its recorded compactions.
+/// The recorded compactions of each run of a load.
 pub(super) struct Avoided<'l> {
     recorded: &'l Recorded,
     /// By run, in the order of the load's cells.
@@ -37,7 +37,8 @@ pub(super) struct Avoided<'l> {
 }
 
 impl Load {
-    /// Finds what its policies would have avoided; nothing where nothing was compacted, or where needs are drawn.
+    /// Finds the compactions that its policies would have avoided; `None` if there were none, or if needs are
+    /// sampled.
     pub(super) fn avoided(&self, simulations: &Simulations<'_>) -> Option<Avoided<'_>> {
         let timeline = self.workload.items().filter(|_| !self.is_sampled)?;
         let recorded = timeline.recorded.as_ref().filter(|it| !it.compactions.is_empty())?;

@@ -1,4 +1,4 @@
-//! Two policies of a plan on each of its loads: paired runs, and what of them explains the difference.
+//! Compares two policies of a plan on each of its loads: paired runs, and the explanation of the differences.
 
 use indexmap::IndexMap;
 
@@ -21,9 +21,9 @@ use crate::report::explain::who;
 use crate::report::sections::OWN;
 use crate::timeline::Timeline;
 
-/// So many requests of a load are kept: no more are shown of all.
+/// The most requests kept per load: no more are shown in all.
 const REQUESTS_KEPT: usize = 5;
-/// Fields of a policy that say nothing of what it does.
+/// Fields of a policy that do not affect its behaviour.
 const SILENT: [&str; 5] = ["name", "about", "base", "sources", "as_of"];
 
 /// Returns what names each policy on a command line, with what is overridden.
@@ -36,11 +36,11 @@ pub(super) fn arguments(catalog: &Catalog, policies: &[Loaded<PolicyFile>], set:
 }
 
 impl Plan {
-    /// Compares pairs of the plan's policies, each a base and a candidate by index, under each profile, or over all sessions where
-    /// each runs under its own model's.
+    /// Compares pairs of the plan's policies, each a base and a candidate by index, under each profile, or
+    /// over all sessions if each runs under its own model's.
     ///
     /// # Errors
-    /// What [`Plan::open`] says, of all scenarios.
+    /// As [`Plan::open`], for all scenarios.
     pub fn contrasts(
         &self,
         pairs: &[[usize; 2]],
@@ -92,7 +92,7 @@ impl<'l> Played<'l> {
         all.iter().find(|(cell, _)| cell.profile == profile && cell.policy == policy).map(|it| &it.1)
     }
 
-    /// Compares two policies under a profile; nothing where the load takes only one of them.
+    /// Compares two policies under a profile; `None` if the load takes only one of them.
     fn part(&self, profile: usize, pair: [usize; 2], arguments: &[String]) -> Option<Part> {
         let load = self.load;
         if pair.iter().any(|it| *it >= load.policies.len()) {
@@ -149,7 +149,7 @@ fn broken(timeline: &Timeline, policies: [&Policy; 2], profile: &Profile) -> Ind
     all
 }
 
-/// What tells a request from the others of its run, whatever the policy.
+/// Identifies a request within its run, whatever the policy.
 type RequestKey = (u32, u32, u32, bool);
 
 /// Returns the requests whose costs differ most.
@@ -276,7 +276,7 @@ fn fields(policies: [&Policy; 2]) -> Vec<FieldChange> {
     params.into_iter().chain(others).collect()
 }
 
-/// Collects what stands at the ends of a tree; elements of a list go by name, where they have one.
+/// Collects the leaves of a tree; elements of a list go by name, if they have one.
 fn collect(value: &serde_json::Value, at: String, leaves: &mut IndexMap<String, String>) {
     let below = |step: &str| if at.is_empty() { step.to_owned() } else { format!("{at}.{step}") };
     match value {

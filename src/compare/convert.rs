@@ -1,4 +1,4 @@
-//! One input as text: as it stands, laid over its bases, or in the other format.
+//! One input as text: as written, merged with its bases, or in the other format.
 
 use std::path::Path;
 
@@ -37,10 +37,10 @@ pub fn show(catalog: &Catalog, kind: Kind, name: &str) -> Result<String, Error> 
     Ok(origin.text()?.into_owned())
 }
 
-/// Returns a policy laid over its bases, as a file that stands alone; comments are lost.
+/// Returns a policy merged with its bases, as a self-contained file; comments are lost.
 ///
 /// # Errors
-/// There is no such policy, it or a base cannot be read, or the format cannot hold it.
+/// There is no such policy, it or a base cannot be read, or the format cannot represent it.
 pub fn show_merged(catalog: &Catalog, name: &str) -> Result<String, Error> {
     let policy = catalog.policy(name)?;
     let format = Format::of(policy.origin.path()).unwrap_or(Format::Ron);
@@ -51,11 +51,11 @@ pub fn show_merged(catalog: &Catalog, name: &str) -> Result<String, Error> {
     })
 }
 
-/// Says that a recording is no input file.
+/// Reports that a recording is not an input file.
 fn recorded(origin: &Origin) -> Diagnostic {
     let mut problem = Diagnostic::at("file-format", "", "a recorded session is not a scenario file");
     problem.place.file = origin.label();
-    problem.help(format!("run `ctxsim import {}` to see what it holds", origin.path().display()))
+    problem.help(format!("run `ctxsim import {}` to see its contents", origin.path().display()))
 }
 
 fn converted<T: Serialize + DeserializeOwned + PartialEq>(
@@ -67,6 +67,6 @@ fn converted<T: Serialize + DeserializeOwned + PartialEq>(
     if decode::<T>(&text, format).is_ok_and(|it| it == spec) {
         return Ok(text);
     }
-    let problem = Diagnostic::at("unwritable", "", "the other format cannot hold this file");
+    let problem = Diagnostic::at("unwritable", "", "the other format cannot represent this file");
     Err(vec![source.locate(problem.help("keep it as it is"))].into())
 }

@@ -1,4 +1,4 @@
-//! A scenario of a plan before it is opened, and what opening it gives.
+//! A scenario of a plan, before and after it is opened.
 
 use std::sync::Arc;
 
@@ -12,24 +12,24 @@ use crate::input::scenario::{self, RecoveryMode, Resets};
 use crate::input::{Policy, Profile, ScenarioFile};
 use crate::report::LoadFacts;
 
-/// A scenario that has passed every rule but those of its recording, which is read when it is opened.
+/// A scenario that has passed every rule except those of its recording, which is read when it is opened.
 #[derive(Clone, Debug)]
 pub struct Entry {
-    /// Its name; a recording of several sessions gives each its own.
+    /// Its name; each session of a recording with several has its own.
     pub name: String,
     /// Its seed.
     pub seed: u64,
-    /// The policies with the parameters that they run with here.
+    /// The policies with their parameters for this scenario.
     pub policies: Vec<Arc<Policy>>,
-    /// Whether it was found in a folder or by a pattern, so that it may turn out to be something else.
+    /// Whether a folder or a pattern matched it, so that it may not be a scenario at all.
     pub(super) is_searched: bool,
     /// Whether its recorded sessions run under the profiles of their own models.
     pub(super) under_own_model: bool,
-    /// Whether a replay of block ids takes the first policy alone, because none was asked for.
+    /// Whether a replay of block ids uses only the first policy, because none was requested.
     pub(super) replays_once: bool,
-    /// The scenario as it was read.
+    /// The scenario as read.
     pub(super) loaded: Loaded<ScenarioFile>,
-    /// The scenario as it is played.
+    /// The scenario as played.
     pub(super) spec: ScenarioFile,
 }
 
@@ -40,27 +40,28 @@ pub struct Load {
     pub name: String,
     /// Its seed.
     pub seed: u64,
-    /// Whether its needs are drawn, and what they fetch enters the history.
+    /// Whether its needs are sampled, so that fetches enter the history.
     pub is_sampled: bool,
-    /// How many times each load of it is drawn; 1 where nothing is.
+    /// The number of trials per load; 1 if nothing is drawn.
     pub trials: u64,
     /// What it plays.
     pub workload: Workload,
-    /// The policies with the parameters that they run with here.
+    /// The policies with their parameters for this scenario.
     pub policies: Vec<Arc<Policy>>,
     /// The profiles that it runs under.
     pub profiles: Vec<Profile>,
-    /// Of a session that several models answered, under its own: the profiles of all of them, by [`Setting::Model`].
+    /// For a session answered by several models, under its own: the profiles of all of them, by
+    /// [`Setting::Model`].
     ///
     /// [`Setting::Model`]: crate::input::profile::cache::Setting::Model
     pub models: Vec<Profile>,
     /// Whether that is the profile of the model that it was recorded with.
     pub is_under_own_model: bool,
-    /// What names it on the command line of `explain`.
+    /// Its arguments on the command line of `explain`.
     pub arguments: String,
-    /// The folder of its recording; empty for what was not recorded.
+    /// The folder of its recording; empty if not recorded.
     pub project: String,
-    /// Where it was read, where its harness compacted it.
+    /// Its file, if its harness compacted it.
     pub(super) recording: Option<Arc<Recording>>,
 }
 
@@ -125,9 +126,9 @@ impl Entry {
         let fits = |it: &&Profile| made_for.is_empty() || matches_any(made_for, &it.name);
         let fitting: Vec<Profile> = named.iter().filter(fits).cloned().collect();
         if fitting.is_empty() && !named.is_empty() {
-            let message = format!("`{}` is made for other profiles than those named", self.spec.name);
+            let message = format!("`{}` only works with its own profiles", self.spec.name);
             let mut problem = Diagnostic::at("profile-unfit", "profiles", message)
-                .help(format!("name one of these with `--profile`: {}", made_for.join(", ")));
+                .help(format!("use one of these with `--profile`: {}", made_for.join(", ")));
             problem.place.file = self.loaded.origin.label();
             return Err(vec![problem].into());
         }
@@ -193,8 +194,8 @@ impl Entry {
 }
 
 impl Load {
-    /// Reads a session that its harness compacted once more, with that undone, for some policies; nothing where nothing was
-    /// compacted, or where the recording cannot be read again.
+    /// Reads a session that its harness compacted again, with that undone, for some policies; `None` if
+    /// nothing was compacted, or if the recording cannot be read again.
     pub(super) fn with_resets_undone(&self, policies: Vec<Arc<Policy>>) -> Option<Self> {
         let Recording { loaded, spec, nth } = self.recording.as_deref()?;
         let mut spec = spec.clone();

@@ -1,14 +1,14 @@
-//! What is wrong with a request, collected until everything was looked at.
+//! Collects problems of a request until everything has been checked.
 
 use crate::diag::Diagnostic;
 use crate::error::Error;
 
-/// Everything that is wrong so far.
+/// All problems so far.
 #[derive(Default)]
 pub(super) struct Found {
     /// What is wrong with inputs.
     pub(super) problems: Vec<Diagnostic>,
-    /// Errors that have no place in a file; given as they are when they stand alone.
+    /// Errors without a place in a file; a single one is returned as it is.
     others: Vec<Error>,
 }
 

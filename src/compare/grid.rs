@@ -6,22 +6,22 @@ use crate::diag::{Diagnostic, Problems};
 use crate::input::text::set::{Setting, Target};
 use crate::quantity::Decimal;
 
-/// No grid has more points.
+/// The most points of a grid.
 const POINTS_MAX: usize = 1_000_000;
 
 /// A path that is varied, and its values.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Axis {
-    /// The path, as `--set` takes it.
+    /// The path, as in `--set`.
     pub path: String,
-    /// The values, as `--set` takes them.
+    /// The values, as in `--set`.
     pub values: Vec<String>,
 }
 
 /// A grid of overrides.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Grid {
-    /// What is varied; the last path varies fastest.
+    /// The varied paths; the last one varies fastest.
     pub axes: Vec<Axis>,
 }
 
@@ -37,10 +37,10 @@ pub struct GridPoint {
 }
 
 impl Grid {
-    /// Reads `PATH=LO..HI:STEP` and `PATH=A,B,C`.
+    /// Parses `PATH=LO..HI:STEP` and `PATH=A,B,C`.
     ///
     /// # Errors
-    /// Every one that cannot be read, a path that is varied twice, or too many points.
+    /// Every axis that cannot be parsed, a path that is varied twice, or too many points.
     pub fn parse(texts: &[String]) -> Result<Self, Vec<Diagnostic>> {
         let mut problems = Problems::default();
         let mut grid = Self::default();
@@ -48,7 +48,7 @@ impl Grid {
             match Axis::parse(text) {
                 Ok(axis) if grid.axes.iter().any(|it| it.path == axis.path) => {
                     let message = format!("`{}` is varied twice", axis.path);
-                    problems.push("vary-twice", message, "write all of its values behind one `--vary`");
+                    problems.push("vary-twice", message, "list all of its values in one `--vary`");
                 }
                 Ok(axis) => grid.axes.push(axis),
                 Err((message, help)) => problems.push("vary-values", message, help),
@@ -56,13 +56,13 @@ impl Grid {
         }
         let n = grid.axes.iter().try_fold(1_usize, |n, it| n.checked_mul(it.values.len()));
         if n.is_none_or(|it| it > POINTS_MAX) {
-            let message = format!("more than {POINTS_MAX} points");
-            problems.push("vary-too-many", message, "vary fewer paths, or in larger steps");
+            let message = format!("the grid has more than {POINTS_MAX} points");
+            problems.push("vary-too-many", message, "vary fewer paths, or use larger steps");
         }
         problems.into_result(grid)
     }
 
-    /// Returns how many points it has.
+    /// Returns the number of points it has.
     #[must_use]
     pub fn len(&self) -> usize {
         self.axes.iter().map(|it| it.values.len()).product()
@@ -98,13 +98,13 @@ impl Axis {
         };
         let values = match values.split_once("..") {
             Some((from, rest)) => range(from, rest).ok_or_else(|| {
-                let help = "write a range from the lower end up, as in `0.4..0.8:0.05`";
+                let help = "write the lower end first, as in `0.4..0.8:0.05`";
                 (format!("`{values}` is not a range of numbers"), help.to_owned())
             })?,
             None => values.split(',').map(|it| it.trim().to_owned()).collect(),
         };
         if values.iter().any(String::is_empty) {
-            let help = format!("write values with commas between them, as in `{path}=2,4,8`");
+            let help = format!("separate values with commas, as in `{path}=2,4,8`");
             return Err((format!("`{text}` has an empty value"), help));
         }
         Ok(Self { path: path.trim().to_owned(), values })

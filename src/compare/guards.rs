@@ -1,4 +1,4 @@
-//! The guards of a suite: what their names and metrics lead to.
+//! The guards of a suite: resolves their names and metrics.
 
 use crate::catalog::{Catalog, Kind, Loaded};
 use crate::diag::{Diagnostic, Place, Problems, nearest};
@@ -7,7 +7,7 @@ use crate::input::suite::{Figure, Guard};
 use crate::input::{PolicyFile, ProfileFile, ScenarioFile, SuiteFile};
 use crate::report::{ALL, places};
 
-/// Reports guards whose names the suite does not run, and metrics that no report has.
+/// Reports guards whose names the suite does not run, and unknown metrics.
 pub(super) fn check(catalog: &Catalog, suite: &SuiteFile) -> Vec<Diagnostic> {
     let mut problems = Problems::default();
     for (index, guard) in suite.guards.iter().enumerate() {
@@ -84,15 +84,14 @@ fn check_one(catalog: &Catalog, suite: &SuiteFile, guard: &Guard, problems: &mut
         let help = match meant {
             Some(meant) => format!("did you mean `{meant}`?"),
             None => {
-                "`ctxsim run --format json` shows the places of all numbers, as in `totals.cost_usd.total`"
-                    .to_owned()
+                "`ctxsim run --format json` shows all metrics, such as `totals.cost_usd.total`".to_owned()
             }
         };
         problems.push_at("guard-metric", "metric", format!("unknown metric `{metric}`"), help);
     }
 }
 
-/// Reports stages that have to fire and that the policy does not have.
+/// Reports stages that must fire but do not exist in the policy.
 fn check_stages(catalog: &Catalog, suite: &SuiteFile, guard: &Guard, problems: &mut Problems) {
     if guard.fired.is_empty() {
         return;
@@ -133,7 +132,7 @@ fn names(catalog: &Catalog, kind: Kind, own: &[String]) -> Vec<String> {
     own.iter().cloned().chain(inner).collect()
 }
 
-/// What of a plan guards can name.
+/// The parts of a plan that guards can name.
 pub(super) struct Runs<'a> {
     pub(super) catalog: &'a Catalog,
     /// The suite's file.
@@ -141,23 +140,23 @@ pub(super) struct Runs<'a> {
     pub(super) policies: &'a [Loaded<PolicyFile>],
     pub(super) scenarios: &'a [Loaded<ScenarioFile>],
     pub(super) profiles: &'a [Loaded<ProfileFile>],
-    /// Whether sessions run under the profiles of their own models, which are not known before they are opened.
+    /// Whether sessions run under the profiles of their own models, which are unknown until they are opened.
     pub(super) is_open: bool,
 }
 
-/// The guards of a suite, and what of them a plan leaves out.
+/// The guards of a suite, and those that a plan leaves out.
 #[derive(Default)]
 pub(super) struct Guards {
-    /// Those that are about some run.
+    /// Those that apply to some run.
     pub(super) named: Vec<NamedGuard>,
-    /// How many are not.
+    /// The number of those that do not.
     pub(super) n_left_out: usize,
-    /// The same as problems, for a plan that should leave nothing out.
+    /// The same as problems, for a plan that should leave out nothing.
     pub(super) about_nothing: Vec<Diagnostic>,
 }
 
 impl Runs<'_> {
-    /// Finds the runs that guards are about.
+    /// Finds the runs to which guards apply.
     pub(super) fn guards(&self, guards: &[Guard]) -> Guards {
         let mut found = Guards::default();
         for (index, guard) in guards.iter().enumerate() {
@@ -166,7 +165,7 @@ impl Runs<'_> {
                 continue;
             }
             found.n_left_out += 1;
-            let message = format!("`{}` is about no run", guard.name);
+            let message = format!("guard `{}` applies to no run", guard.name);
             let problem = Diagnostic::at("guard-matches-nothing", format!("guards.{index}"), message);
             let help = "name a policy, a scenario and a profile that the suite runs";
             found.about_nothing.push(problem.help(help));
@@ -174,7 +173,7 @@ impl Runs<'_> {
         found
     }
 
-    /// Finds the runs that a guard is about; nothing, where this plan leaves out what it names.
+    /// Finds the runs to which a guard applies; `None` if this plan leaves out what it names.
     fn named(&self, index: usize, guard: &Guard) -> Option<NamedGuard> {
         let policy = |it: &String| {
             let index = find(self.catalog, Kind::Policy, self.policies, |it| &it.name, it)?;

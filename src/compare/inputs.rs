@@ -254,7 +254,11 @@ impl Inputs<'_> {
             Some(habits) => self.set(Target::BreakEven, std::slice::from_mut(habits), |_| true),
             None => {
                 for used in self.settings.iter_mut().filter(|it| it.setting.target == Target::BreakEven) {
-                    used.refuse("no suite of this run has `break_even`", "name one that has, with `--suite`");
+                    used.refuse(
+                        "this run has no suite with `break_even`",
+                        "name one with `--suite`, such as \
+                        `--suite sensitivity`",
+                    );
                 }
             }
         }

@@ -1,4 +1,4 @@
-//! What lies below the numbers of a plan's runs: rows, trials and probes, run by run.
+//! Details of a plan's runs: rows, trials and probes, run by run.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ impl Plan {
     /// Runs every conversation and returns its trials, run by run; other scenarios have none.
     ///
     /// # Errors
-    /// What [`Plan::open`] says, of all scenarios.
+    /// As [`Plan::open`], for all scenarios.
     pub fn trials(
         &self,
         threads: Option<usize>,
@@ -22,10 +22,11 @@ impl Plan {
         self.each(threads, progress, Load::trials).map(numbered)
     }
 
-    /// Runs every scenario with drawn needs and returns what each trial came to, run by run; others have none.
+    /// Runs every scenario with sampled needs and returns the results of each trial, run by run; others have
+    /// none.
     ///
     /// # Errors
-    /// What [`Plan::open`] says, of all scenarios.
+    /// As [`Plan::open`], for all scenarios.
     pub fn drawn(
         &self,
         threads: Option<usize>,
@@ -34,11 +35,11 @@ impl Plan {
         self.each(threads, progress, Load::drawn).map(numbered)
     }
 
-    /// Runs everything and keeps the rows, run by run; runs that share a simulation share its rows. Conversations have
-    /// none, and what has drawn needs has those of its first trial.
+    /// Runs everything and keeps the rows, run by run; runs that share a simulation share its rows.
+    /// Conversations have none, and scenarios with sampled needs have those of their first trial.
     ///
     /// # Errors
-    /// What [`Plan::open`] says, of all scenarios.
+    /// As [`Plan::open`], for all scenarios.
     pub fn rows(
         &self,
         threads: Option<usize>,
@@ -50,7 +51,7 @@ impl Plan {
     /// Runs every conversation and returns its probes, run by run; other scenarios have none.
     ///
     /// # Errors
-    /// What [`Plan::open`] says, of all scenarios.
+    /// As [`Plan::open`], for all scenarios.
     pub fn probes(
         &self,
         threads: Option<usize>,
@@ -60,7 +61,7 @@ impl Plan {
     }
 }
 
-/// Puts what all loads came to together, each cell with its load.
+/// Collects the results of all loads, each cell with its load.
 fn numbered<T>(of_loads: Vec<Vec<(Cell, T)>>) -> Vec<(Cell, T)> {
     let with_load = |(scenario, of_load): (usize, Vec<(Cell, T)>)| {
         of_load.into_iter().map(move |(cell, it)| (Cell { scenario, ..cell }, it))

@@ -1,4 +1,4 @@
-//! The workload of a scenario, with recordings found beside the scenario's own file.
+//! The workload of a scenario; recordings are found beside the scenario's own file.
 
 use crate::aging::{self, Aging};
 use crate::block_trace::{self, BlockTrace};
@@ -22,11 +22,11 @@ const CHATS: &str = "load.chats.from.long_mem_eval.path";
 pub enum Workload {
     /// Items, which policies act on.
     Items(Timeline),
-    /// Conversations, made one by one while they are played.
+    /// Conversations, generated one by one during the run.
     Conversations(Conversation),
-    /// Sessions over which a memory ages, made one stream after the other while they are played.
+    /// Sessions over which a memory ages, generated stream by stream during the run.
     Aging(Box<Aging>),
-    /// Chats of many sessions, made trial by trial while they are played.
+    /// Chats of many sessions, generated trial by trial during the run.
     Chats(Box<ChatScenario>),
     /// Recorded prompts as block ids, which no policy changes.
     Blocks(BlockTrace),
@@ -104,7 +104,7 @@ impl Workload {
     }
 }
 
-/// Checks a scenario, whose spec may have been overridden since it was read, as far as that goes without its recording.
+/// Checks a scenario, whose spec may have been overridden, without its recording.
 ///
 /// # Errors
 /// Every problem of the scenario.
@@ -118,7 +118,7 @@ pub(super) fn check(scenario: &Loaded<ScenarioFile>, spec: &ScenarioFile) -> Res
     if unknown.is_empty() { Ok(checked) } else { Err(scenario.locate(unknown).into()) }
 }
 
-/// The same, with what only the place of its recording can tell.
+/// The same, including what only the recording's place can show.
 ///
 /// # Errors
 /// Every problem of the scenario.
@@ -142,7 +142,7 @@ fn beside(load: &Load) -> Option<(&str, &'static str)> {
     }
 }
 
-/// Lays problems at the file that they are in.
+/// Adds the file to problems.
 fn in_file(problems: Vec<Diagnostic>, origin: &Origin) -> Error {
     let of_file = problems.into_iter().map(|mut it| {
         it.place.file = origin.label();
@@ -151,7 +151,7 @@ fn in_file(problems: Vec<Diagnostic>, origin: &Origin) -> Error {
     of_file.collect::<Vec<_>>().into()
 }
 
-/// Makes the workloads of a scenario, whose spec may have been overridden since it was read; a recording may hold several.
+/// Makes the workloads of a scenario, whose spec may have been overridden; a recording may contain several.
 ///
 /// # Errors
 /// Every problem of the scenario or of its recording.
@@ -229,7 +229,7 @@ fn timeline(
     }
 }
 
-/// Reads recorded sessions; what of them is left out is told among the assumptions.
+/// Reads recorded sessions; what is left out is listed among the assumptions.
 fn sessions(origin: &Origin, spec: &ScenarioFile, assume: &Assume) -> Result<Vec<Timeline>, Error> {
     let timelines = imported(origin, spec, assume)?.into_iter().map(|it| {
         let mut timeline = it.timeline;
@@ -254,10 +254,10 @@ fn imported(origin: &Origin, spec: &ScenarioFile, assume: &Assume) -> Result<Vec
     })?)
 }
 
-/// Reads the sessions of a recording, by its path or by the name of a scenario that has one, with what was left out.
+/// Reads the sessions of a recording, by its path or by the name of a scenario that has one, with its losses.
 ///
 /// # Errors
-/// There is no such file or scenario, it holds no recording, or every problem of it.
+/// There is no such file or scenario, it has no recording, or every problem of it.
 pub fn recording(catalog: &Catalog, name: &str) -> Result<Vec<Imported>, Error> {
     let scenario = catalog.scenario(name)?;
     let Load::Recorded { path, assume } = &scenario.spec.load else { return Err(not_recorded(&scenario)) };
@@ -281,7 +281,7 @@ pub fn check_recorded(catalog: &Catalog, name: &str) -> Result<(), Error> {
     if matches!(scenario.spec.load, Load::Recorded { .. }) { Ok(()) } else { Err(not_recorded(&scenario)) }
 }
 
-/// Says that a scenario has no recording.
+/// Reports a scenario without a recording.
 fn not_recorded(scenario: &Loaded<ScenarioFile>) -> Error {
     let problem = Diagnostic::at("recording-missing", "load", "this scenario is not a recorded session");
     let problem = problem.help("name a recording, or a scenario with `load.recorded`");
@@ -304,8 +304,8 @@ fn origin_of(scenario: &Loaded<ScenarioFile>, path: &str, field: &'static str) -
     }
 }
 
-/// Says that a file that a field of a scenario names is not beside it.
+/// Reports a file named in a scenario that does not exist beside it.
 fn missing(path: &str, field: &'static str) -> Diagnostic {
-    Diagnostic::at("recording-missing", field, format!("there is no `{path}` beside the scenario"))
+    Diagnostic::at("recording-missing", field, format!("`{path}` does not exist beside the scenario"))
         .help("write a path relative to the scenario's own folder")
 }

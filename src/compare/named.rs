@@ -1,4 +1,4 @@
-//! From names to what they name, each once, and told apart where names are equal.
+//! Resolves names to inputs, each once, and distinguishes equal names.
 
 use std::fs::File;
 use std::io::Read as _;
@@ -54,7 +54,7 @@ impl Names<'_> {
         let mut seen = IndexSet::new();
         if self.names.is_empty() {
             let field = self.kind.folder();
-            let problem = Diagnostic::at("list-empty", field, format!("there is no {}", self.kind.noun()));
+            let problem = Diagnostic::at("list-empty", field, format!("there are no {}", self.kind.noun()));
             let problem = problem.help("name at least one");
             found.problems.extend(self.by.map_or_else(Vec::new, |it| it.locate(vec![problem])));
         }
@@ -93,7 +93,7 @@ pub(super) struct Scenario {
     pub(super) is_searched: bool,
 }
 
-/// Keeps of equal inputs the first, and gives those of equal names the shortest names that tell them apart.
+/// Keeps the first of equal inputs, and gives inputs of equal names the shortest distinct names.
 pub(super) fn tell_apart<T: PartialEq>(
     mut loaded: Vec<Loaded<T>>,
     name: fn(&mut T) -> &mut String,
@@ -111,7 +111,7 @@ pub(super) fn tell_apart<T: PartialEq>(
     kept
 }
 
-/// Does the same for scenarios, of which recordings are equal when their files are; returns what is left out, too.
+/// Does the same for scenarios, whose recordings are equal if their files are; also returns what is left out.
 pub(super) fn tell_scenarios_apart(scenarios: Vec<Scenario>) -> (Vec<Scenario>, Vec<Skipped>) {
     let mut copies = Copies::of(&scenarios);
     let mut kept: Vec<Scenario> = Vec::with_capacity(scenarios.len());
@@ -151,7 +151,7 @@ fn choices(origin: &Origin, name: &str) -> Choices {
     }
 }
 
-/// Which files have been seen, whatever they are called: only files of one length are read to compare them.
+/// Which files have been seen, under whatever name: only files of equal length are read to compare them.
 struct Copies {
     n_of_length: IndexMap<u64, usize>,
     known: IndexSet<(u64, u128)>,

@@ -1,10 +1,10 @@
-//! Names by which a report tells its inputs apart: as short as they can be.
+//! Distinct names for a report's inputs, as short as possible.
 
 use std::path::Path;
 
 use indexmap::IndexMap;
 
-/// How many letters of a session's identifier stand for it.
+/// The number of letters that identify a session.
 const ID_LETTERS: usize = 8;
 
 /// The names that an input may have, the shortest first.
@@ -12,12 +12,12 @@ const ID_LETTERS: usize = 8;
 pub(super) struct Names(Vec<String>);
 
 impl Names {
-    /// An input whose name says it all.
+    /// An input whose name is sufficient.
     pub(super) fn fixed(name: &str) -> Self {
         Self(vec![name.to_owned()])
     }
 
-    /// A file that says its own name; its path tells it from others of that name.
+    /// A file with its own name; its path distinguishes it from others of that name.
     pub(super) fn of_file(name: &str, path: &Path) -> Self {
         let mut names = vec![name.to_owned()];
         names.extend(ends(path, &file_name(path)));
@@ -43,7 +43,7 @@ impl Names {
     }
 }
 
-/// Returns for each input the shortest of its names that no other has; where several have only the same, they are counted.
+/// Returns for each input its shortest unique name; inputs with equal names are numbered.
 pub(super) fn told_apart(inputs: &[Names]) -> Vec<String> {
     let mut levels = vec![0; inputs.len()];
     loop {

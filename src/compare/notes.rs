@@ -1,4 +1,4 @@
-//! What a reader of a report must know of a plan's scenarios and policies, in sentences.
+//! Notes on a plan's scenarios and policies, in sentences.
 
 use indexmap::{IndexMap, IndexSet};
 
@@ -28,25 +28,24 @@ impl Load {
 }
 
 impl Load {
-    /// Says where a memory runner has nothing to write, and what does not reach its service.
+    /// Notes runners without anything to write, and events that do not reach their services.
     fn notes_on_runners(&self) -> Vec<String> {
         let (written, others): (Vec<_>, Vec<_>) =
             self.policies.iter().filter(|it| it.runner.is_some()).partition(|it| self.is_written_by(it));
         let nothing = others.iter().map(|it| {
             format!(
-                "{}: nothing is said here that is asked for, so `{}` is played without its runner.",
+                "{}: this load says nothing that is asked for later, so `{}` runs without its runner.",
                 self.name, it.name
             )
         });
         let has_events = self.workload.aging().is_some_and(|it| !it.events().is_empty());
-        let unreached = (has_events && !written.is_empty()).then(|| {
-            format!("{}: what happens to memories does not reach the services of memory runners.", self.name)
-        });
+        let unreached = (has_events && !written.is_empty())
+            .then(|| format!("{}: memory events do not reach the services of memory runners.", self.name));
         nothing.chain(unreached).collect()
     }
 }
 
-/// Says what was changed for a run, so that its figures are not taken for those of the files.
+/// Lists the changes made for a run, so that its numbers are not mistaken for those of the files.
 pub(super) fn on_changes(comparison: &Comparison) -> Option<String> {
     let seed = comparison.seed.map(|it| format!("seed {it}"));
     let trials = comparison.trials.map(|it| format!("{it} trials"));
@@ -54,15 +53,15 @@ pub(super) fn on_changes(comparison: &Comparison) -> Option<String> {
     (!changes.is_empty()).then(|| format!("Changed for this run: {}.", changes.join(", ")))
 }
 
-/// Says how many guards of a suite are about what the run leaves out.
+/// Counts the guards of a suite that concern parts the run leaves out.
 pub(super) fn on_guards(n_unjudged: usize) -> Option<String> {
     let (guards, are) = if n_unjudged == 1 { ("guard", "is") } else { ("guards", "are") };
     (n_unjudged > 0).then(|| {
-        format!("{n_unjudged} {guards} of the suite {are} not judged: this run leaves out what they name.")
+        format!("{n_unjudged} {guards} of the suite {are} not checked: this run omits what they refer to.")
     })
 }
 
-/// Says how much of what the best schedule in hindsight saves each policy takes, table by table.
+/// Compares each policy's savings with those of the best schedule in hindsight, table by table.
 pub(super) fn on_hindsight(report: &Report, schedules: &[String]) -> Vec<String> {
     let sections = report.sections(Detail::Groups);
     sections.iter().filter(|it| !it.is_part).filter_map(|it| of_section(it, report, schedules)).collect()
@@ -80,7 +79,7 @@ fn of_section(section: &Section, report: &Report, schedules: &[String]) -> Optio
     let subject = section.subject();
     let bound = best.tally.bound.zip(first.tally.costs.total()).map(|(bound, base)| (base - bound) / base);
     let bound = bound.map_or_else(String::new, |it| {
-        format!(", and nothing that keeps every needed item more than {}", percent(it))
+        format!(", and no schedule that keeps every needed item can save more than {}", percent(it))
     });
     if most < SAVED_MIN {
         return Some(format!(
@@ -95,7 +94,7 @@ fn of_section(section: &Section, report: &Report, schedules: &[String]) -> Optio
         Some(if is_dearer {
             format!("{} costs more than {}", it.policy, first.policy)
         } else {
-            format!("{} takes {:.0}% of what {} saves", it.policy, share * 100.0, best.policy)
+            format!("{} achieves {:.0}% of the savings of {}", it.policy, share * 100.0, best.policy)
         })
     });
     let taken: Vec<String> = taken.collect();
@@ -111,7 +110,7 @@ fn of_section(section: &Section, report: &Report, schedules: &[String]) -> Optio
 /// A smaller share of the cost is nothing.
 const SAVED_MIN: f64 = 0.000_5;
 
-/// Says for which categories of a scenario's facts a policy has no bank, and where these facts go.
+/// Lists the fact categories for which a policy has no bank, and where these facts go.
 fn strays(policy: &Policy, load: &Load) -> Option<String> {
     let memory = policy.memory()?;
     let banks = memory.store.declared()?;
@@ -127,7 +126,7 @@ fn strays(policy: &Policy, load: &Load) -> Option<String> {
     Some(format!("{} has no bank for {strays}: those facts go to `{}`.", policy.name, banks.last()?))
 }
 
-/// Says of a report where recovery was played, and which orderings hang on what is assumed of it.
+/// Lists where recovery was sampled, and which orders depend on the recovery assumptions.
 pub(super) fn on_recovery(report: &Report) -> Vec<String> {
     let played: IndexSet<&str> =
         report.runs.iter().filter(|it| it.tally.n_played > 0).map(|it| it.policy.as_str()).collect();
@@ -136,7 +135,7 @@ pub(super) fn on_recovery(report: &Report) -> Vec<String> {
     if !played.is_empty() {
         let names: Vec<&str> = played.into_iter().collect();
         notes.push(format!(
-            "Recovery was played, with needs drawn {n_played} times, where a policy edits what was fetched: {}.",
+            "Recovery was sampled {n_played} times for policies that edit fetched results: {}.",
             names.join(", ")
         ));
     }
@@ -144,18 +143,18 @@ pub(super) fn on_recovery(report: &Report) -> Vec<String> {
     notes
 }
 
-/// What a policy costs under a profile: over all scenarios, and on each; at the lower ends of what is assumed, as declared, and
-/// at the upper ends.
+/// A policy's costs under a profile, over all scenarios and on each: at the lower ends of the assumptions, as
+/// declared, and at the upper ends.
 #[derive(Default)]
 struct Ends<'r> {
     all: [f64; 3],
     by_scenario: Vec<(&'r str, [f64; 3])>,
 }
 
-/// What the profile of sessions is called that each run under their own model's.
+/// The name of the profile of sessions that each run under their own model's.
 const OWN: &str = "their own models' profiles";
 
-/// Says of which policies the order against the first depends on what is assumed of recovery.
+/// Lists the policies whose order against the first depends on the recovery assumptions.
 fn open_orders(report: &Report) -> Vec<String> {
     let is_total = report.is_one_question();
     let mut ends: IndexMap<(&str, &str), Ends<'_>> = IndexMap::new();
@@ -182,7 +181,8 @@ fn open_orders(report: &Report) -> Vec<String> {
             (false, open) => format!("on {} of {} scenarios", open.len(), costs.by_scenario.len()),
         };
         notes.push(format!(
-            "Whether {policy} costs less than {first} under {profile} is open {place}: it depends on what is assumed of recovery."
+            "Whether {policy} costs less than {first} under {profile} depends on the recovery assumptions \
+                {place}."
         ));
     }
     notes

@@ -1,4 +1,4 @@
-//! Requests that another model answered than most of their session: each is billed at its own model's prices.
+//! Requests answered by another model than most of their session: each is billed at its own model's prices.
 
 use std::sync::Arc;
 
@@ -19,8 +19,8 @@ pub(super) struct OtherModels<'l> {
 }
 
 impl Load {
-    /// Plays a load that several models answered once more, for its requests one by one; nothing where one did, or where needs
-    /// are drawn several times.
+    /// Replays a load answered by several models, for its individual requests; `None` if there is only one
+    /// model, or if needs are sampled several times.
     pub(super) fn other_models(&self, simulations: &Simulations<'_>) -> Option<OtherModels<'_>> {
         let timeline = self.workload.items().filter(|_| self.models.len() > 1 && self.trials == 1)?;
         let ledgers = simulations.run::<Rows>(&|_, _| {}).map(|(rows, _)| Arc::new(rows));
@@ -29,7 +29,7 @@ impl Load {
 }
 
 impl OtherModels<'_> {
-    /// Puts what a run's requests cost at their own models' prices in the place of what they cost at one model's.
+    /// Replaces the cost of a run's requests at one model's prices by their cost at their own models' prices.
     pub(super) fn replace(&self, simulations: &Simulations<'_>, cell: Cell, tally: &mut Tally) {
         let Some(rows) = self.ledgers.of(simulations, cell).next() else { return };
         let mut bill = Bill::default();

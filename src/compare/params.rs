@@ -38,7 +38,7 @@ pub(super) fn undeclared(
             let message = format!("no policy declares the parameter `{name}`");
             let help = match nearest(name, declared.iter().copied()) {
                 Some(known) => format!("did you mean `{known}`?"),
-                None => "declare it in a policy's `params`, or leave it out".to_owned(),
+                None => "declare it in a policy's `params`, or remove it".to_owned(),
             };
             Diagnostic::at("param-undeclared", format!("params.{name}"), message).help(help)
         })
@@ -62,9 +62,9 @@ pub(super) fn unread(policy: &Loaded<PolicyFile>) -> Vec<Diagnostic> {
         let known = all().map(String::as_str).filter(|it| read.contains(*it));
         let help = match nearest(name, known) {
             Some(near) => format!("did you mean `{near}`?"),
-            None => format!("read it with `param(\"{name}\")`, or leave it out"),
+            None => format!("read it with `param(\"{name}\")`, or remove it"),
         };
-        let message = format!("nothing reads the parameter `{name}`");
+        let message = format!("the parameter `{name}` is never used");
         source.locate(Diagnostic::at("param-unread", format!("params.{name}"), message).help(help))
     });
     problems.collect()

@@ -1,7 +1,7 @@
-//! Recovery that is played and not expected, where a policy edits what was fetched or fetching moves its edits.
+//! Recovery that is played instead of computed, if a policy edits fetched results or if fetching changes its edits.
 //!
-//! The closed form does not know the prompts there: needs are drawn some times, and what these runs cost on the average stands in
-//! its place.
+//! The closed form does not know the prompts there: needs are sampled several times, and the mean cost of
+//! these runs is used instead.
 
 use std::sync::Arc;
 
@@ -13,11 +13,11 @@ use crate::ledger::{NeedSums, Outcome, Sink, Sums};
 use crate::measure::Tally;
 use crate::price::{Models, PriceRows};
 
-/// By simulation and ledger: what the runs with drawn needs came to; nothing where the closed form stands.
+/// By simulation and ledger: the results of runs with sampled needs; `None` if the closed form applies.
 pub(super) struct PlayedRecovery(Vec<Vec<Vec<Folded>>>);
 
 impl PlayedRecovery {
-    /// Plays what the ledgers say has to be played.
+    /// Plays what the ledgers require.
     pub(super) fn of(
         simulations: &Simulations<'_>,
         ledgers: &Ledgers<Folded>,
@@ -49,7 +49,7 @@ impl PlayedRecovery {
         }))
     }
 
-    /// Puts what was played in the place of what is expected of a run.
+    /// Replaces a run's expected recovery by the played one.
     pub(super) fn replace(
         &self,
         simulations: &Simulations<'_>,

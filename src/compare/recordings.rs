@@ -1,4 +1,4 @@
-//! What recordings hold, without a run: those that names stand for, as far as they are selected.
+//! The contents of recordings, without a run: those that are named and selected.
 
 use super::models::ModelProfiles;
 use super::selection::{Candidate, Selection, none_left};
@@ -9,10 +9,10 @@ use crate::report::Skipped;
 use crate::report::recording::Held;
 use crate::timeline::Timeline;
 
-/// Reads what the recordings hold that a comparison names, with what is left out of them and why.
+/// Reads the recordings that a comparison names, with what is left out and why.
 ///
 /// # Errors
-/// Every problem of a recording that was named itself, or no session is left.
+/// Every problem of a recording that was named directly, or no session is left.
 pub fn held(catalog: &Catalog, comparison: &Comparison) -> Result<(Vec<Held>, Vec<Skipped>), Error> {
     let selection = Selection::new(comparison).map_err(|it| vec![*it])?;
     let models = ModelProfiles::new(&ModelProfiles::read(catalog));

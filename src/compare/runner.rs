@@ -1,4 +1,5 @@
-//! Loads with sessions and facts under memory runners: each trial's chats are made once, written by every runner, and forgotten.
+//! Loads with sessions and facts under memory runners: each trial's chats are generated once,
+//! written by every runner, and dropped.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -140,8 +141,8 @@ impl Load {
         cells.map(|it| (it, chats.clone(), player.play(self.policies[it.policy].runner.as_ref()))).collect()
     }
 
-    /// Returns who answers more when each declared number has other values: the first runner with entries, or one of those without;
-    /// nothing where it is no chats, or where either is missing.
+    /// Returns which runner answers more when each declared number has other values: the first runner with
+    /// entries, or one of those without; `None` if these are not chats, or if either is missing.
     #[must_use]
     pub fn orderings(&self, progress: Progress<'_>) -> Vec<Ordering> {
         let Workload::Chats(chats) = &self.workload else { return Vec::new() };

@@ -1,4 +1,4 @@
-//! Which of the recorded sessions take part: by their time, their number and their model.
+//! Selects recorded sessions by time, number and model.
 
 use super::{Comparison, Load};
 use crate::diag::Diagnostic;
@@ -9,27 +9,28 @@ use crate::report::Skipped;
 use crate::report::numbers::thousands;
 use crate::timeline::Timeline;
 
-/// Which recorded sessions take part; other scenarios always do.
+/// A selection of recorded sessions; other scenarios always take part.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Selection {
-    /// No session whose last request was before this, in milliseconds since 1970, and the day as it was written.
+    /// Excludes sessions whose last request was before this, in milliseconds since 1970; with the date as
+    /// written.
     since: Option<(i64, String)>,
-    /// No more sessions than this, the newest.
+    /// The number of newest sessions to keep.
     pub(super) limit: Option<usize>,
-    /// No session of another model, by a pattern or a part of its id.
+    /// Excludes sessions of other models, by a pattern or a part of the id.
     model: Option<String>,
 }
 
-/// Why something takes no part; nothing where it does.
+/// Why something is excluded; `None` if it is not.
 pub(super) type LeftOut = Option<String>;
 
 /// A load where only the newest sessions are asked for.
 pub(super) enum Candidate {
-    /// No recorded session: it takes part whatever is asked for.
+    /// Not a recorded session: always included.
     Always,
-    /// It takes no part, for this reason.
+    /// Excluded, for this reason.
     Refused(String),
-    /// It takes part if it is among the newest; the time of its last request, in milliseconds since 1970.
+    /// Included if it is among the newest; the time of its last request, in milliseconds since 1970.
     At(Option<i64>),
 }
 
@@ -56,7 +57,8 @@ impl Selection {
         *self != Self::default()
     }
 
-    /// Returns why a session takes no part; nothing where it does. It is called by its model and by the profiles that stand for that.
+    /// Returns why a session is excluded; `None` if it is not. Its names are its model and the profiles of
+    /// that model.
     fn refusal<'p>(&self, timeline: &'p Timeline, profiles: impl Iterator<Item = &'p str>) -> LeftOut {
         if let Some((since_ms, day)) = &self.since
             && timeline.last_ms().is_none_or(|it| it < *since_ms)
@@ -71,11 +73,11 @@ impl Selection {
             |name: &str| if asked.contains('*') { wildcard(&asked, name) } else { name.contains(&asked) };
         let is_asked = names.map(str::to_lowercase).any(|it| fits(&it));
         (!is_asked).then(|| {
-            if model.is_empty() { "of no known model".to_owned() } else { format!("of the model {model}") }
+            if model.is_empty() { "of an unknown model".to_owned() } else { format!("of the model {model}") }
         })
     }
 
-    /// Returns why a load takes no part as far as no other is asked; nothing where it does.
+    /// Returns why a load takes no part as far as no other is asked, or nothing if it does.
     pub(super) fn refusal_of(&self, load: &Load) -> LeftOut {
         match self.of_load(load) {
             Candidate::Refused(reason) => Some(reason),
@@ -130,7 +132,7 @@ fn newest(limit: usize, times: &[Option<i64>]) -> Vec<bool> {
     is_in
 }
 
-/// Says that no session takes part, and why.
+/// Reports that no session is left, and why.
 pub(super) fn none_left(skipped: &[Skipped]) -> Error {
     let problem = Diagnostic::at("nothing-to-run", "", "no recorded session is left");
     let help = match skipped.len() {

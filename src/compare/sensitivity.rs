@@ -28,10 +28,11 @@ struct PricedLoad {
 }
 
 impl Plan {
-    /// Runs everything and compares the policies across the plan's profiles, whatever model a session was recorded with.
+    /// Runs everything and compares the policies across the plan's profiles, whatever model a session was
+    /// recorded with.
     ///
     /// # Errors
-    /// What [`Plan::open`] says, of all scenarios.
+    /// As [`Plan::open`], for all scenarios.
     pub fn sensitivity(&self, threads: Option<usize>, progress: Progress<'_>) -> Result<Sensitivity, Error> {
         let open = |entry: &super::Entry| {
             let entry = super::Entry { under_own_model: false, ..entry.clone() };

@@ -1,4 +1,4 @@
-//! What a report says of a recorded session, and how well its bill is reproduced.
+//! A recorded session in a report, and how well its bill is reproduced.
 
 use crate::calibrate::Calibration;
 use crate::engine;
@@ -22,7 +22,7 @@ impl Sink for Requests {
 }
 
 impl Load {
-    /// Returns what a report says of it, where it is recorded.
+    /// Returns what a report says of it, if it is recorded.
     pub(super) fn session(&self, as_recorded: &Policy) -> Option<Session> {
         let timeline = self.workload.items().filter(|it| it.recorded.is_some())?;
         let bill = || BillCheck::new(&calibration(timeline, as_recorded, self.profiles.first()?));
@@ -38,7 +38,7 @@ impl Load {
         })
     }
 
-    /// Says whose tokens the sizes are, where a profile is another maker's.
+    /// Notes whose tokens the sizes are, if a profile is of another maker.
     pub(super) fn note_on_tokens(&self) -> Option<String> {
         let model = self.workload.items()?.main_model()?;
         let family: String = model.name.chars().take_while(char::is_ascii_alphabetic).collect();
@@ -55,13 +55,14 @@ impl Load {
             };
             let names = others.iter().take(SHOWN).copied().collect::<Vec<_>>().join(", ");
             format!(
-                "Recorded sizes are tokens as {family} models count them; {names}{more} would count others."
+                "Recorded sizes are token counts of {family} models; {names}{more} would count differently."
             )
         })
     }
 }
 
-/// Compares a session's bill with what its profile makes of it when everything is kept; no limit stops what took place.
+/// Compares a session's bill with its profile's prediction when everything is kept; no limit stops a session
+/// that took place.
 fn calibration(timeline: &Timeline, as_recorded: &Policy, profile: &Profile) -> Calibration {
     let mut requests = Requests::default();
     engine::simulate(timeline, as_recorded, &Limits::NONE, &profile.cache, &mut requests);

@@ -1,4 +1,4 @@
-//! Overrides of policies: which policies of a run one is for.
+//! Overrides of policies: selects the policies to which one applies.
 
 use indexmap::IndexSet;
 
@@ -18,10 +18,10 @@ pub(super) struct Policies<'a> {
 }
 
 impl Policies<'_> {
-    /// Applies an override to the policies that it is for.
+    /// Applies an override to its policies.
     ///
     /// # Errors
-    /// It is for none, a parameter is one of several policies and none is named, or the value does not belong there.
+    /// It applies to none, several policies have the parameter and none is named, or the value is invalid.
     pub(super) fn set(&self, setting: &Setting, specs: &mut [PolicyFile]) -> Result<(), Box<Diagnostic>> {
         let name = setting.policy(|it| !self.named(it).is_empty());
         let (mine, setting) = match name {
@@ -71,7 +71,7 @@ impl Policies<'_> {
             Some(near) => format!("did you mean `{}`?", setting.field().replacen(name, near, 1)),
             None => format!("the policies of this run are {}", quoted(names)),
         };
-        let message = format!("no policy of this run is called `{name}`");
+        let message = format!("this run has no policy `{name}`");
         at(setting, Diagnostic::at("set-no-such-policy", "", message).help(help))
     }
 }
@@ -88,7 +88,7 @@ fn apply(setting: &Setting, specs: &mut [PolicyFile], mine: &[usize]) -> Result<
     Ok(())
 }
 
-/// Says that nothing reads a parameter.
+/// Reports an unused parameter.
 fn no_reader<'a>(
     setting: &Setting,
     name: Option<&str>,
@@ -107,7 +107,7 @@ fn no_reader<'a>(
         None => format!("their parameters are {}", quoted(known)),
     };
     let message = if is_declared {
-        format!("nothing reads the parameter `{param}`")
+        format!("the parameter `{param}` is never used")
     } else {
         let who =
             name.map_or_else(|| "no policy of this run has a".to_owned(), |it| format!("`{it}` has no"));
@@ -116,22 +116,22 @@ fn no_reader<'a>(
     at(setting, Diagnostic::at("set-no-such-param", "", message).help(help))
 }
 
-/// Says that a parameter is one of several policies.
+/// Reports a parameter that several policies have.
 fn ambiguous(setting: &Setting, param: &str, names: &[&str]) -> Box<Diagnostic> {
     let message =
         format!("{} policies have a parameter `{param}`: {}", names.len(), quoted(names.iter().copied()));
     let path = setting.field();
-    let help = format!("name one, as in `{}.{path}=…`, or say `*.{path}=…` for all of them", names[0]);
+    let help = format!("name one, as in `{}.{path}=…`, or use `*.{path}=…` for all of them", names[0]);
     at(setting, Diagnostic::at(AMBIGUOUS, "", message).help(help))
 }
 
-/// Lays a problem at an override.
+/// Adds an override as a problem's place.
 fn at(setting: &Setting, mut problem: Diagnostic) -> Box<Diagnostic> {
     problem.place = setting.place();
     Box::new(problem)
 }
 
-/// Returns names in backticks, parted by commas.
+/// Returns names in backticks, split by commas.
 fn quoted<'a>(names: impl Iterator<Item = &'a str>) -> String {
     names.map(|it| format!("`{it}`")).collect::<Vec<_>>().join(", ")
 }

@@ -1,4 +1,4 @@
-//! The points of a grid, played: one plan for all variants of a policy, one more for each change of the loads.
+//! Plays the points of a grid: one plan for all variants of a policy, plus one for each change of the loads.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -13,7 +13,8 @@ use crate::measure::{Label, Tally};
 use crate::report::sweep::{Numbers, SweepPoint};
 use crate::report::{FailedRuns, Run};
 
-/// So many variants are played together: a load is opened once for all of them, and their runs are kept until all are done.
+/// The most variants played together: a load is opened once for all of them, and their runs are kept until
+/// all are done.
 const TOGETHER: usize = 64;
 
 /// One session of a point: its runs by policy, the base first.
@@ -29,7 +30,7 @@ pub struct SweptLoad {
     pub runs: Vec<Run>,
 }
 
-/// Plays some points of a grid; the comparison names the base and then the policy that is varied.
+/// Plays some points of a grid; the comparison names the base, then the varied policy.
 ///
 /// # Errors
 /// Every problem of the inputs and of the overrides.
@@ -73,7 +74,7 @@ impl Plan {
     /// Runs everything and returns the runs load by load, and profile by profile.
     ///
     /// # Errors
-    /// What [`Plan::open`] says, of all scenarios.
+    /// As [`Plan::open`], for all scenarios.
     pub fn swept(&self, threads: Option<usize>, progress: Progress<'_>) -> Result<Vec<SweptLoad>, Error> {
         let of_loads = self.each(threads, progress, |load, progress| {
             let runs = load.runs(progress);

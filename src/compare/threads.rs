@@ -1,8 +1,8 @@
-//! Pieces of work on as many threads as are asked for; the results are in order, whatever their number.
+//! Runs work on a number of threads; the results are in order and do not depend on it.
 
 use rayon::prelude::*;
 
-/// Does some work, within which [`in_order`] takes so many threads; none given takes all cores.
+/// Runs some work within which [`in_order`] uses a number of threads; `None` uses all cores.
 pub(super) fn with_threads<T: Send>(threads: Option<usize>, work: impl FnOnce() -> T + Send) -> T {
     let Some(n_threads) = threads else { return work() };
     match rayon::ThreadPoolBuilder::new().num_threads(n_threads).build() {

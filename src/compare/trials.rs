@@ -1,4 +1,4 @@
-//! Conversations are played trial by trial: each is made once, played under every policy, and forgotten.
+//! Plays conversations trial by trial: each is generated once, played under every policy, and dropped.
 
 use std::cell::OnceCell;
 use std::sync::Arc;
@@ -21,14 +21,14 @@ use crate::price::PriceIndex;
 use crate::timeline::facts::FactIx;
 use crate::timeline::{self, Conversation, Timeline};
 
-/// What a trial came to under one policy.
+/// A trial's result under one policy.
 #[derive(Clone, Debug)]
 pub(super) struct Played {
     /// What is priced.
     pub(super) sums: Sums,
-    /// Its requests by length, where prices are not flat.
+    /// Its requests by length, if prices depend on length.
     pub(super) index: Option<PriceIndex>,
-    /// What it came to beside.
+    /// Its outcome.
     pub(super) outcome: Outcome,
     /// What was kept.
     pub(super) trial: Trial,
@@ -41,7 +41,7 @@ pub(super) struct Trials<'a> {
     pub(super) conversation: &'a Conversation,
     pub(super) keys: &'a Keys<'a>,
     pub(super) progress: Progress<'a>,
-    /// Whether every row is told in full, policy edits and all, which takes longer.
+    /// Whether every row is complete, including policy edits, which takes longer.
     pub(super) in_full: bool,
 }
 
@@ -122,12 +122,12 @@ fn place(conversation: &Conversation, length: u64, trial: u64) -> Result<usize, 
         let lengths: Vec<String> = conversation.lengths().iter().map(u64::to_string).collect();
         let last = conversation.trials_per_length().saturating_sub(1);
         let help =
-            format!("lengths are {}, and conversations are counted from 0 to {last}", lengths.join(", "));
+            format!("the lengths are {}; conversations are numbered from 0 to {last}", lengths.join(", "));
         vec![Diagnostic::at("conversation-unknown", "", message).help(help)]
     })
 }
 
-/// Makes the timeline of one conversation, and the limits that it is played under; without a length, of the first.
+/// Makes the timeline of one conversation (by default of the first length), and its limits.
 ///
 /// # Errors
 /// There is no such conversation.
@@ -165,7 +165,7 @@ impl Sink for Asked {
 }
 
 impl Load {
-    /// Plays its conversations and returns their probes; nothing where it has none.
+    /// Plays its conversations and returns their probes, or nothing if it has none.
     #[must_use]
     pub fn probes(&self, progress: Progress<'_>) -> Vec<(Cell, Vec<Probe>)> {
         let Some(conversation) = self.workload.conversations() else { return Vec::new() };
@@ -180,7 +180,7 @@ impl Load {
         self.cells().map(|cell| (cell, of(cell))).collect()
     }
 
-    /// Plays its conversations and returns their rows; nothing where it has none.
+    /// Plays its conversations and returns their rows, or nothing if it has none.
     #[must_use]
     pub fn conversation_rows(&self, progress: Progress<'_>) -> Vec<(Cell, Vec<ConversationRows>)> {
         let Some(conversation) = self.workload.conversations() else { return Vec::new() };
@@ -198,10 +198,11 @@ impl Load {
 }
 
 impl Plan {
-    /// Plays one conversation and returns what the memory of the plan's first policy holds at its end.
+    /// Plays one conversation and returns the final contents of the first policy's memory.
     ///
     /// # Errors
-    /// The plan's first scenario cannot be opened or has no such conversation, or its first policy has no memory.
+    /// The plan's first scenario cannot be opened or has no such conversation, or its first policy has no
+    /// memory.
     pub fn export(&self, length: u64, trial: u64, set: &[String]) -> Result<Export, Vec<Diagnostic>> {
         let refuse = |code, message: String, help: &str| vec![Diagnostic::at(code, "", message).help(help)];
         let (Some(entry), Some(profile)) = (self.scenarios.first(), self.profiles.first()) else {
@@ -214,10 +215,10 @@ impl Plan {
         let Some(load) = loads.first() else { return Err(Vec::new()) };
         let Some((conversation, policy)) = load.workload.conversations().zip(load.policies.first()) else {
             let message = format!("{} has no conversations", load.name);
-            return Err(refuse("rows-trials", message, "name a scenario whose load is `conversation`"));
+            return Err(refuse("rows-trials", message, "name a scenario with `load.conversation`"));
         };
         if policy.memory().is_none() {
-            let message = format!("{} remembers nothing beside its prompt", policy.name);
+            let message = format!("{} has no memory beside its prompt", policy.name);
             return Err(refuse("store-none", message, "name a policy with a `memory`"));
         }
         let index = place(conversation, length, trial)?;

@@ -1,4 +1,4 @@
-//! Parameters looked for on recorded sessions, and the policy file that holds what was found.
+//! Searches parameters on recorded sessions, and writes the policy file of the result.
 
 use super::grid::Grid;
 use super::{Comparison, Plan, Progress};
@@ -13,9 +13,9 @@ use crate::input::{Format, PolicyFile};
 use crate::quantity::Decimal;
 use crate::report::tune::{Tuned, TunedSession};
 
-/// By what a parameter is multiplied where nothing says what to try, in hundredths.
+/// The default factors of a parameter, in hundredths.
 const FACTORS: [u64; 5] = [50, 75, 100, 150, 200];
-/// So many parameters are varied at most where nothing says what to try: the grid grows with each.
+/// The most parameters varied by default: the grid grows with each.
 const PARAMS_MAX: usize = 3;
 
 /// Returns a grid around the numbers of a policy's parameters.
@@ -30,12 +30,14 @@ pub fn around(catalog: &Catalog, policy: &str) -> Result<Grid, Error> {
     let axes: Vec<String> = axes.filter_map(|(name, size)| axis(name, size)).take(PARAMS_MAX).collect();
     if axes.is_empty() {
         let problem = Diagnostic::at("tune-params", "", format!("{policy} has no numbers in its `params`"));
-        return Err(vec![problem.help("say what to try, as in `--vary stages.NAME.FIELD=1,2,4`")].into());
+        return Err(
+            vec![problem.help("name the values to try, as in `--vary stages.NAME.FIELD=1,2,4`")].into()
+        );
     }
     Ok(Grid::parse(&axes)?)
 }
 
-/// Returns what to try of a parameter, where it is a plain number above 0.
+/// Returns the default values of a parameter, if it is a plain number above 0.
 fn axis(name: &str, size: &Size) -> Option<String> {
     let (kind, values): (&str, Vec<String>) = match size {
         Size::Tokens(n) if *n > 0 => ("tokens", FACTORS.map(|it| (n * it / 100).max(1).to_string()).into()),
@@ -50,7 +52,8 @@ fn axis(name: &str, size: &Size) -> Option<String> {
     Some(format!("params.{name}.{kind}={}", values.join(",")))
 }
 
-/// Plays a grid on every session, chooses on one part and holds the choice against the other; returns the day of the newest session, too.
+/// Plays a grid on every session, chooses on one part and tests the choice on the other; also returns the
+/// date of the newest session.
 ///
 /// # Errors
 /// Every problem of the inputs.
@@ -64,7 +67,7 @@ pub fn tune(
 ) -> Result<(Tuned, Option<String>), Error> {
     let points: Vec<Vec<String>> = (0..grid.len()).map(|it| grid.point(it).of_policy).collect();
     if (0..grid.len()).any(|it| !grid.point(it).of_load.is_empty()) {
-        let problem = Diagnostic::at("tune-loads", "", "scenarios and profiles are not tuned");
+        let problem = Diagnostic::at("tune-loads", "", "`tune` cannot vary scenarios or profiles");
         return Err(vec![problem.help("vary fields of the policy; `ctxsim sweep` varies others")].into());
     }
     let plan = Plan::new(catalog, &Comparison { variants: points.clone(), ..comparison.clone() })?;
@@ -85,7 +88,7 @@ pub fn tune(
     Ok((tuned, day))
 }
 
-/// Returns the policy file of what was chosen; nothing where nothing is recommended.
+/// Returns the policy file of the choice; `None` if nothing is recommended.
 ///
 /// # Errors
 /// The policy cannot be read or written.

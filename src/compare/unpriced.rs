@@ -1,4 +1,4 @@
-//! What a reader must know of costs that are unknown: which tokens of a run have no price.
+//! Notes on unknown costs: which tokens of a run have no price.
 
 use crate::input::Profile;
 use crate::report::numbers::NONE;
@@ -12,7 +12,7 @@ pub(super) fn notes(report: &Report, profiles: &[Profile]) -> Vec<String> {
         (!runs.is_empty()).then(|| {
             let parts = parts(&runs, profile);
             format!(
-                "{}: no price is known for {}, so costs with such tokens are unknown ({NONE}).",
+                "{}: no price is known for {}, so costs that include them are unknown ({NONE}).",
                 profile.name, parts
             )
         })
@@ -32,8 +32,8 @@ fn parts(runs: &[&Run], profile: &Profile) -> String {
     };
     let missing = [
         ("output", rates.output.is_none()),
-        ("cache writes for minutes", rates.write(0).is_none() && uses_write(0)),
-        ("cache writes for an hour or more", rates.write(1).is_none() && uses_write(1)),
+        ("short cache writes (minutes)", rates.write(0).is_none() && uses_write(0)),
+        ("long cache writes (an hour or more)", rates.write(1).is_none() && uses_write(1)),
     ];
     let names: Vec<&str> =
         missing.iter().filter(|(_, is_missing)| *is_missing).map(|(name, _)| *name).collect();

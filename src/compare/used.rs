@@ -1,4 +1,4 @@
-//! The overrides of a run, each with what became of it.
+//! The overrides of a run, each with its use.
 
 use super::found::Found;
 use super::{Comparison, set_policies};
@@ -10,14 +10,15 @@ use crate::input::text::set::Setting;
 /// An override with what became of it.
 pub(super) struct Used {
     pub(super) setting: Setting,
-    /// Whether it must lead somewhere: an override of a suite need not when the run takes a part of the suite.
+    /// Whether it must apply somewhere: an override of a suite need not if the run uses only a part of the
+    /// suite.
     pub(super) is_strict: bool,
     pub(super) is_applied: bool,
     pub(super) refused: Option<Box<Diagnostic>>,
 }
 
 impl Used {
-    /// Applies an override; what is wrong counts only if it leads to nothing anywhere.
+    /// Applies an override; a problem counts only if it applies nowhere.
     pub(super) fn apply<T: serde::Serialize + serde::de::DeserializeOwned>(
         &mut self,
         specs: &mut [T],

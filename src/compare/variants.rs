@@ -24,7 +24,7 @@ pub(super) fn settings(variants: &[Vec<String>], found: &mut Found) -> Vec<Vec<S
 /// Applies the overrides of variants to the last of the policies, each to one.
 ///
 /// # Errors
-/// What is wrong with an override of the first variant for which anything is.
+/// The problems of the first variant with an invalid override.
 pub(super) fn apply(
     catalog: &Catalog,
     loaded: &[Loaded<PolicyFile>],

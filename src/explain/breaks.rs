@@ -1,4 +1,5 @@
-//! Where the prefixes of a run broke: how many tokens of the prompt before no longer stood at the front, and whose edit that was.
+//! Where the prefixes of a run broke: how many tokens of the previous prompt were no longer at the front,
+//! and whose edit caused it.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -16,16 +17,17 @@ use crate::projection::{Editor, Projector, SlotIx};
 use crate::quantity::Tokens;
 use crate::timeline::Timeline;
 
-/// A request of the agent whose prompt does not begin with all of the one before.
+/// A request of the agent whose prompt does not begin with the whole previous one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Break {
-    /// Who edited the first item that differs; nothing where no edit did, as a line that changes with each request.
+    /// The author of the edit of the first differing item; `None` if no edit caused it, as with a line that
+    /// changes with each request.
     pub by: Option<By>,
-    /// Tokens of the prompt before that no longer stood at the front.
+    /// Tokens of the previous prompt that were no longer at the front.
     pub tokens: Tokens,
 }
 
-/// Plays a run before the eyes of someone who compares each prompt with the one before.
+/// Plays a run while an observer compares each prompt with the previous one.
 #[must_use]
 pub fn breaks(timeline: &Timeline, policy: &Policy, profile: &Profile) -> Vec<Break> {
     let policy = &*hindsight::under(policy, timeline, profile, &profile.limits);
@@ -51,7 +53,7 @@ pub fn breaks(timeline: &Timeline, policy: &Policy, profile: &Profile) -> Vec<Br
 /// An edit, and the moment at which a stage made it.
 type Made = (Option<Moment>, Edit);
 
-/// What the policy's watcher and the cache's tell each other.
+/// State shared by the policy's observer and the cache's.
 #[derive(Default)]
 struct Notes {
     /// The edits since the agent's last request, with the moment at which a stage made them.
@@ -60,12 +62,13 @@ struct Notes {
     links: Vec<Link>,
     /// Tokens of its prompt.
     prompt: Tokens,
-    /// The edit of the first item that differs, and what no longer stands at the front, break by break.
+    /// For each break: the edit of the first differing item, and the tokens no longer at the front.
     found: Vec<(Option<Made>, Tokens)>,
 }
 
 impl Notes {
-    /// Returns what of the agent's last prompt does not stand at the front of these prefixes, and the first slot that differs.
+    /// Returns the tokens of the agent's last prompt that these prefixes lack, and the first slot that
+    /// differs.
     fn differs(&self, links: &[Link]) -> (Tokens, Option<SlotIx>) {
         // Most prompts only grow; of others, prefixes that once differ never agree again.
         let same = match self.links.last() {
@@ -100,7 +103,7 @@ impl Notes {
     }
 }
 
-/// Notes what a policy edits.
+/// Records a policy's edits.
 struct Edits {
     n_seen: usize,
     notes: Rc<RefCell<Notes>>,
@@ -125,7 +128,7 @@ impl Watch for Edits {
     }
 }
 
-/// A cache whose prompts are compared.
+/// A cache that also compares prompts.
 struct Compared {
     inner: Box<dyn CacheRule>,
     notes: Rc<RefCell<Notes>>,
@@ -153,7 +156,7 @@ impl CacheRule for Compared {
     }
 }
 
-/// Takes rows that nobody asks for.
+/// Discards rows.
 struct Nothing;
 
 impl Sink for Nothing {

@@ -1,4 +1,4 @@
-//! How every item stands in a prompt, who last changed it, and what the cache made of it.
+//! How every item is shown in a prompt, who last changed it, and what the cache did with it.
 
 use indexmap::IndexMap;
 
@@ -11,19 +11,19 @@ use crate::projection::{Slot, SlotIx, State};
 use crate::quantity::Tokens;
 use crate::timeline::{Item, ItemIx, Kind, NO_ITEM, StepIx, TurnIx};
 
-/// What stands at a place.
+/// The content of a slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stood {
     /// How the item was last shown.
     pub shown: Shown,
-    /// Whether it stands in the prompt, or a summary in its place.
+    /// Whether it is in the prompt, or a summary in its place.
     pub state: State,
     /// Tokens shown there.
     pub tokens: u32,
 }
 
 impl Stood {
-    /// Returns what stands in a slot.
+    /// Returns what is in a slot.
     pub(super) fn of(slot: &Slot) -> Self {
         Self { shown: slot.rendition, state: slot.state, tokens: slot.tokens }
     }
@@ -38,27 +38,27 @@ pub struct Standing {
     pub kind: Kind,
     /// The tool, for calls and results.
     pub tool: Option<String>,
-    /// The turn it belongs to; none for what stands in front of all.
+    /// The turn to which it belongs; `None` before all turns.
     pub turn_ix: Option<TurnIx>,
     /// The step it belongs to.
     pub step: StepIx,
-    /// Tokens as it came.
+    /// Tokens as received.
     pub raw: u32,
-    /// What stands in its place.
+    /// Its current state.
     pub now: Stood,
-    /// The item in whose place the summary stands that this one is behind.
+    /// The item whose summary includes this one.
     pub behind: Option<ItemIx>,
-    /// Whether it came after the agent's request before.
+    /// Whether it entered after the agent's previous request.
     pub is_new: bool,
     /// Every change of it so far, in order.
     pub causes: Vec<Cause>,
-    /// What the cache made of its tokens.
+    /// What the cache did with its tokens.
     pub cached: Cached,
-    /// What it says there, where the load has text: as it came, or in the words of a template.
+    /// Its text, if the load has text: as received, or as a template wrote it.
     pub text: Option<String>,
 }
 
-/// Tokens by what the cache made of them.
+/// Tokens by what the cache did with them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cached {
     /// Read from it.
@@ -70,7 +70,7 @@ pub struct Cached {
 }
 
 impl Story<'_> {
-    /// Tells of every item that had come; the first `n_seen` had come before the request before.
+    /// Describes every item that had entered; the first `n_seen` were there at the previous request.
     pub(super) fn items(&self, sent: &Sent, n_seen: usize, row: &RequestRow) -> Vec<Standing> {
         let behind = self.behind();
         let mut causes: IndexMap<SlotIx, Vec<Cause>> = IndexMap::new();
@@ -111,7 +111,7 @@ impl Story<'_> {
         items.collect()
     }
 
-    /// Returns where the summary stands that each hidden item went behind.
+    /// Returns the summary that includes each hidden item.
     fn behind(&self) -> IndexMap<SlotIx, SlotIx> {
         let mut behind = IndexMap::new();
         let mut open: Vec<SlotIx> = Vec::new();
@@ -128,7 +128,7 @@ impl Story<'_> {
     }
 }
 
-/// Follows summaries of summaries to the one that stands.
+/// Follows summaries of summaries to the visible one.
 fn host(behind: &IndexMap<SlotIx, SlotIx>, of: SlotIx) -> Option<SlotIx> {
     let mut host = *behind.get(&of)?;
     // A summary stands in front of what it replaces, so that this ends.
@@ -138,17 +138,18 @@ fn host(behind: &IndexMap<SlotIx, SlotIx>, of: SlotIx) -> Option<SlotIx> {
     Some(host)
 }
 
-/// Returns whether an item is what memory recalls, and none of the load's.
+/// Returns whether an item is recalled memory, and not of the load.
 pub(super) fn is_recalled(item: &Item) -> bool {
     item.kind == Kind::Memory && item.origin == NO_ITEM
 }
 
-/// Returns whether an item is the policy's own and stands in front of all turns: what memory recalls, or dynamic content.
+/// Returns whether an item is the policy's own and comes before all turns: recalled memory or dynamic
+/// content.
 fn is_in_front(item: &Item) -> bool {
     is_recalled(item) || matches!(item.kind, Kind::System | Kind::User) && item.origin == NO_ITEM
 }
 
-/// Returns whether an edit puts an item behind a summary.
+/// Returns whether an edit hides an item behind a summary.
 pub(super) fn goes_behind(edit: &Edit) -> bool {
     edit.after.state == State::Absorbed && edit.before.is_visible()
 }
@@ -158,7 +159,7 @@ pub(super) fn is_new_summary(edit: &Edit) -> bool {
     edit.after.state == State::Host && edit.after.content != edit.before.content
 }
 
-/// Returns of each request that an action makes each time whether it reads what the action is done to.
+/// Returns, for each request of an action, whether it reads the items that the action changes.
 pub(super) fn requests(action: &Action) -> &'static [bool] {
     match action {
         Action::Summarise(it) if it.prompt != SummaryPrompt::Free => {
@@ -172,7 +173,7 @@ pub(super) fn requests(action: &Action) -> &'static [bool] {
     }
 }
 
-/// Returns the first items, none of which anybody has changed.
+/// Returns the number of leading items that nobody has changed.
 pub(super) fn as_they_came(items: &[Item], n_items: SlotIx) -> Vec<Slot> {
     items.iter().take(n_items as usize).map(Slot::as_it_came).collect()
 }

@@ -1,4 +1,4 @@
-//! How a prompt begins in comparison with the one before: up to where it is the same, and who made the difference.
+//! How a prompt compares with the previous one: where they first differ, and who caused it.
 
 use super::record::Sent;
 use super::{Cause, Story};
@@ -7,27 +7,27 @@ use crate::projection::SlotIx;
 use crate::quantity::Tokens;
 use crate::timeline::{EventKind, ItemIx, StepIx};
 
-/// How a prompt begins in comparison with the agent's request before.
+/// How a prompt compares with the agent's previous request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Prefix {
-    /// Which row that request is, from 1.
+    /// The row of that request, from 1.
     pub of: usize,
     /// Tokens of its prompt.
     pub tokens: Tokens,
-    /// Tokens at its front that this prompt begins with as well.
+    /// Tokens at its front that this prompt begins with, too.
     pub same_tokens: Tokens,
     /// Whether that is all of it.
     pub same: Same,
-    /// What the request says otherwise than the one before, beside its content.
+    /// The settings that differ from the previous request.
     pub settings: Vec<Setting>,
 }
 
-/// How much of a prompt stands at the front of the next.
+/// How much of a prompt is repeated at the front of the next.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Same {
     /// All of it.
     All,
-    /// What stands in front of an item.
+    /// Everything before an item.
     Until {
         /// The first item that differs.
         item: ItemIx,
@@ -37,7 +37,7 @@ pub enum Same {
 }
 
 impl Story<'_> {
-    /// Compares two prompts as a cache does: by what stands in their visible slots, from the front.
+    /// Compares two prompts as a cache does: by what is in their visible slots, from the front.
     pub(super) fn prefix(
         &self,
         before: &Sent,

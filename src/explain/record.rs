@@ -1,4 +1,4 @@
-//! What is noted of a run for the sake of one of its requests: edits, prompts, what the cache knew, and what was due.
+//! What is recorded of a run to explain one of its requests: edits, prompts, the cache's knowledge, and due needs.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
@@ -18,11 +18,11 @@ use crate::timeline::{Item, Texts};
 pub(super) struct Noted {
     /// What changed.
     pub(super) edit: Edit,
-    /// At which moment the policy made it; none for edits that are no policy's: taken back, or the harness's.
+    /// The moment at which the policy made it; `None` for undone edits and the harness's.
     pub(super) at: Option<Moment>,
-    /// How many requests of the agent had been sent.
+    /// The number of agent requests sent before.
     pub(super) n_sent: usize,
-    /// How many items had come.
+    /// The number of items that had entered.
     pub(super) n_items: SlotIx,
 }
 
@@ -33,30 +33,30 @@ pub(super) struct Sent {
     pub(super) slots: Vec<Slot>,
     /// Its chained prefixes, as a cache knows them.
     pub(super) links: Vec<Link>,
-    /// How many edits had been noted.
+    /// The number of edits recorded before.
     pub(super) n_edits: usize,
-    /// The only slots that were sent, where that is not all.
+    /// The slots that were sent, if not all.
     pub(super) only: Option<BTreeSet<SlotIx>>,
-    /// What they say, slot by slot, as far as is known.
+    /// Their content, slot by slot, as far as it is known.
     pub(super) texts: Vec<Option<String>>,
 }
 
-/// Looks at a policy at work.
+/// Observes a policy.
 #[derive(Debug)]
 pub(super) struct Eyes<'t> {
     texts: &'t Texts,
-    /// The agent's requests of which the prompts are kept, counted from 0.
+    /// The agent requests whose prompts are recorded, from 0.
     pub(super) wanted: [Option<usize>; 2],
-    /// The last of the agent's requests up to which edits are noted.
+    /// The last agent request up to which edits are recorded.
     pub(super) until: usize,
-    /// How many of the agent's requests have been sent.
+    /// The number of agent requests sent so far.
     n_sent: usize,
     n_seen: usize,
     /// Every edit, in order.
     pub(super) edits: Vec<Noted>,
-    /// What has come, by slot.
+    /// The items that have entered, by slot.
     pub(super) items: Vec<Item>,
-    /// The wanted prompts.
+    /// The recorded prompts.
     pub(super) sent: [Option<Sent>; 2],
 }
 
@@ -74,7 +74,7 @@ impl<'t> Eyes<'t> {
         }
     }
 
-    /// Notes the edits that have been made since the last look.
+    /// Records edits made since the last time.
     fn note(&mut self, at: Option<Moment>, edit: &Editor<'_, '_>) {
         if self.n_sent > self.until {
             return;
@@ -115,7 +115,7 @@ impl Watch for Eyes<'_> {
     }
 }
 
-/// What the cache was asked for a request.
+/// The cache lookup of a request.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Asked {
     now_ms: i64,
@@ -123,12 +123,12 @@ pub(super) struct Asked {
     pub(super) finding: Finding,
 }
 
-/// What the sink and the cache tell each other.
+/// State shared by the sink and the cache.
 #[derive(Debug)]
 pub(super) struct Shared {
     /// The wanted row, counted from 0.
     wanted: usize,
-    /// How many rows there have been.
+    /// The number of rows so far.
     n_rows: Cell<usize>,
     asked: RefCell<Option<Asked>>,
 }
@@ -138,13 +138,13 @@ impl Shared {
         Rc::new(Self { wanted, n_rows: Cell::new(0), asked: RefCell::new(None) })
     }
 
-    /// Takes what the cache was asked for the row; a request that the cache was not asked for has nothing.
+    /// Takes the row's cache lookup; `None` if the cache was not consulted.
     pub(super) fn take(&self, row: &RequestRow) -> Option<Asked> {
         self.asked.take().filter(|it| it.now_ms == row.at_ms)
     }
 }
 
-/// A cache that is looked into before it takes the wanted request.
+/// A cache that is inspected before it receives the wanted request.
 pub(super) struct WatchedCache {
     pub(super) inner: Box<dyn CacheRule>,
     pub(super) shared: Rc<Shared>,
@@ -177,7 +177,7 @@ impl CacheRule for WatchedCache {
     }
 }
 
-/// Takes the wanted row, and what was due between the agent's request before and it.
+/// Receives the wanted row and the needs due since the agent's previous request.
 pub(super) struct Wanted {
     pub(super) shared: Rc<Shared>,
     pub(super) row: Option<RequestRow>,

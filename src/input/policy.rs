@@ -1,4 +1,4 @@
-//! A policy: what part of a growing history the model gets to see.
+//! A policy: which part of a growing history the model sees.
 
 pub mod apply;
 mod check;
@@ -21,12 +21,12 @@ pub use self::written::*;
 use crate::diag::{Diagnostic, Problems};
 use crate::input::Profile;
 
-/// A policy whose names and numbers are all known: what its file says, with the value of each parameter in its place.
+/// A checked policy: its file with every parameter replaced by its value.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Policy {
     file: PolicyFile,
     stages: Vec<Stage>,
-    /// The model that writes its summaries, where it is not the session's.
+    /// The model that writes its summaries, if not the session's own.
     summariser_model: Option<Arc<Profile>>,
 }
 
@@ -38,21 +38,21 @@ impl Deref for Policy {
     }
 }
 
-/// One thing that a stage tries, in its turn, until the goal is met.
+/// One action that a stage tries, in turn, until the goal is met.
 #[derive(Clone, Copy, Debug)]
 pub struct Rung<'p> {
-    /// Whether it is its turn; always, when silent.
+    /// The condition under which it runs; always if `None`.
     pub when: Option<&'p Cond>,
-    /// Where.
+    /// The items that it changes.
     pub scope: &'p Scope,
-    /// What.
+    /// The action.
     pub action: &'p Action,
-    /// How far; without a goal all is taken.
+    /// The goal; without one, every item is taken.
     pub until: Option<&'p Cond>,
 }
 
 impl Policy {
-    /// Checks a policy that stands on no base any more.
+    /// Checks a policy that has already been merged with its bases.
     ///
     /// # Errors
     /// Every problem of the policy, each with its field path.
@@ -62,26 +62,26 @@ impl Policy {
         problems.into_result(policy)
     }
 
-    /// Returns the policy with other code in its place, or with none.
+    /// Returns the policy with other code, or with none.
     #[must_use]
     pub fn with_code(mut self, code: Option<Code>) -> Self {
         self.file.code = code;
         self
     }
 
-    /// Has its summaries written by the model that its file names.
+    /// Sets the model that writes its summaries, as its file names it.
     #[must_use]
     pub fn summarised_by(self, model: Profile) -> Self {
         Self { summariser_model: Some(Arc::new(model)), ..self }
     }
 
-    /// Returns the model that writes its summaries, where it is not the session's and has been found.
+    /// Returns the model that writes its summaries, if it is not the session's own and has been found.
     #[must_use]
     pub fn summariser(&self) -> Option<&Profile> {
         self.summariser_model.as_deref()
     }
 
-    /// Returns what is done, in order.
+    /// Returns the stages, in order.
     #[must_use]
     pub fn stages(&self) -> &[Stage] {
         &self.stages
@@ -93,19 +93,19 @@ impl Policy {
         self.file.layout.as_ref().unwrap_or(Layout::silent())
     }
 
-    /// Returns what is remembered beside the window.
+    /// Returns the memory beside the window.
     #[must_use]
     pub fn memory(&self) -> Option<&Memory> {
         self.file.memory.as_ref()
     }
 
-    /// Returns how the agent gets back what it cannot see.
+    /// Returns how the agent recovers what it cannot see.
     #[must_use]
     pub fn recovery(&self) -> &Recovery {
         self.file.recovery.as_ref().unwrap_or(&Recovery::OneShot)
     }
 
-    /// Returns what a stage tries, in order: itself, its further steps, those of its ladder.
+    /// Returns the steps of a stage in order: the stage itself, its `then`, and its ladder.
     pub fn rungs<'p>(&'p self, stage: &'p Stage) -> impl Iterator<Item = Rung<'p>> {
         let Stage { scope, apply, until, then, ladder, .. } = stage;
         let until = until.as_ref();
@@ -126,7 +126,7 @@ impl Policy {
         self.tables.get(name).map_or(&[], Vec::as_slice)
     }
 
-    /// Returns a text template, where one is named.
+    /// Returns a text template by name.
     #[must_use]
     pub fn template(&self, name: Option<&String>) -> Option<&Template> {
         self.templates.get(name?)

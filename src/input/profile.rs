@@ -1,4 +1,4 @@
-//! A well-formed model profile and its only constructor.
+//! A checked model profile, and its only constructor.
 
 pub mod cache;
 pub mod calendar;
@@ -26,19 +26,19 @@ pub struct Profile {
     pub about: String,
     /// The day on which its sources were read.
     pub as_of: String,
-    /// The model ids that it stands for; `*` stands for anything.
+    /// The model ids it covers; `*` matches anything.
     pub models: Vec<String>,
-    /// How much the model takes and gives.
+    /// The model's token limits.
     pub limits: Limits,
     /// The provider's cache.
     pub cache: CacheRules,
-    /// What a token costs.
+    /// Its prices.
     pub prices: Prices,
     /// What is assumed rather than known.
     pub assumptions: Assumptions,
 }
 
-/// How much a model takes and gives, in tokens; [`UNLIMITED`] where it says nothing.
+/// A model's token limits; [`UNLIMITED`] where a profile has none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Limits {
     /// The longest prompt.
@@ -54,26 +54,26 @@ impl Limits {
     pub const NONE: Self = Self { prompt: UNLIMITED, window: UNLIMITED, output: UNLIMITED };
 }
 
-/// What a report assumes about the agent and the provider.
+/// Assumptions of a report about the agent and the provider.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Assumptions {
     /// How recovery is priced.
     pub recovery: written::RecoveryPrice,
-    /// Tokens of a recovery call's prompt beside what it fetches.
+    /// Tokens of a recovery call's prompt, in addition to what it fetches.
     pub recovery_overhead_tokens: Tokens,
     /// Tokens that a recovery call writes.
     pub recovery_output_tokens: Tokens,
-    /// What one failure is taken to cost.
+    /// The assumed cost of one failure.
     pub failure_penalty: Cost,
-    /// What a call of a memory to its service costs.
+    /// The cost of one call from a memory to its service.
     pub memory_call: Cost,
-    /// Milliseconds of such a call.
+    /// Milliseconds of one such call.
     pub memory_latency_ms: f64,
-    /// Milliseconds of a request before the first token.
+    /// Milliseconds from a request to its first token.
     pub request_latency_ms: f64,
     /// Milliseconds of a recovery call.
     pub recovery_latency_ms: f64,
-    /// Milliseconds per input token that is not read from the cache.
+    /// Milliseconds per input token not read from the cache.
     pub latency_ms_per_uncached_token: f64,
     /// Milliseconds per output token.
     pub latency_ms_per_output_token: f64,
@@ -90,9 +90,9 @@ impl Profile {
         problems.into_result(profile)
     }
 
-    /// Returns how well it fits a model's id: the letters of the longest pattern that matches; nothing where none does.
+    /// Returns how well it matches a model's id: the length of the longest matching pattern, or `None`.
     ///
-    /// An id may stand behind a provider's name, as in `anthropic/claude-opus-4.5`.
+    /// An id may have a provider's name before it, as in `anthropic/claude-opus-4.5`.
     #[must_use]
     pub fn fits(&self, model: &str) -> Option<usize> {
         let id = model.rsplit('/').next().unwrap_or(model);

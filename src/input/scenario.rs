@@ -1,4 +1,4 @@
-//! A scenario: which load is played, and what it sets.
+//! A scenario: the load to play and its settings.
 
 mod check;
 pub mod refetch;
@@ -11,7 +11,7 @@ pub use self::written::*;
 use crate::diag::{Diagnostic, Problems};
 use crate::quantity::Tokens;
 
-/// No item is larger, so that sums of a few never leave 32 bits.
+/// The largest item, so that sums of a few items fit into 32 bits.
 pub const ITEM_TOKENS_MAX: Tokens = (1 << 31) - 1;
 
 /// A scenario that has passed every rule.
@@ -39,10 +39,10 @@ impl Scenario {
 }
 
 impl Assume {
-    /// Checks what is assumed of a recording that no scenario names.
+    /// Checks the assumptions about a recording without a scenario.
     ///
     /// # Errors
-    /// Every problem, each with the field path that it has in a scenario.
+    /// Every problem, each with its field path in a scenario.
     pub fn check(&self) -> Result<(), Vec<Diagnostic>> {
         let mut problems = Problems::default();
         problems.within("load.recorded.assume", |to| check::assume::check(self, to));

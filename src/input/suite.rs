@@ -1,4 +1,4 @@
-//! A suite: policies, scenarios and profiles that are run together, and what is expected of them.
+//! A suite: policies, scenarios and profiles to run together, and the expected results.
 
 mod check;
 pub mod written;
@@ -8,7 +8,7 @@ use std::ops::Deref;
 pub use self::written::*;
 use crate::diag::{Diagnostic, Problems};
 
-/// A suite that has passed every rule; whether its names lead to anything is for the catalog to say.
+/// A suite that has passed every rule. The catalog checks that its names exist.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Suite(SuiteFile);
 

@@ -1,4 +1,4 @@
-//! Text of either format: decoded, located, overridden, with every problem in one shape.
+//! Text in either format: decoded, located, overridden, with all problems in one form.
 
 pub mod decode;
 pub mod duration;

@@ -1,4 +1,4 @@
-//! A ledger folded to what prices need.
+//! A ledger folded to the sums that prices need.
 
 use super::{ExplicitCacheRow, MemoryEffect, MemoryRow, NeedRow, RequestRow, Role, Sink, TokenUse};
 use crate::quantity::Tokens;
@@ -7,7 +7,7 @@ use crate::timeline::Level;
 /// Sums of the requests of one role.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RequestSums {
-    /// How many requests.
+    /// The number of requests.
     pub n: u64,
     /// Their tokens.
     pub tokens: TokenUse,
@@ -19,22 +19,22 @@ pub struct RequestSums {
     pub items: u64,
 }
 
-/// Sums of the needs; expected values, folded in row order, or counts where needs are drawn.
+/// Sums of the needs: expected values, added in row order, or counts if needs are sampled.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct NeedSums {
     /// Recovery calls.
     pub calls: f64,
-    /// Calls beyond the first.
+    /// Repeated calls.
     pub repeats: f64,
-    /// Tokens fetched, overheads excluded.
+    /// Tokens fetched, without overheads.
     pub fetched: f64,
     /// Failures.
     pub failed: f64,
-    /// Of the calls, those that were sent, and are priced as requests.
+    /// Calls that were actually sent, and are priced as requests.
     pub sent_calls: f64,
-    /// What these fetched.
+    /// Tokens fetched by these.
     pub sent_fetched: f64,
-    /// What recovery is expected to take, as the requests would be billed.
+    /// The expected tokens of recovery, as the requests would be billed.
     pub refetched: TokenUse<f64>,
     /// Weights of the needs above `global_conclusion`.
     pub weight: f64,
@@ -45,7 +45,7 @@ pub struct NeedSums {
 /// Sums of the stored contents.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ExplicitCacheSums {
-    /// How many contents.
+    /// The number of contents.
     pub n: u64,
     /// Their tokens.
     pub tokens: Tokens,
@@ -53,39 +53,39 @@ pub struct ExplicitCacheSums {
     pub token_ms: u128,
 }
 
-/// Sums of the calls of memories to their services.
+/// Sums of the calls from memories to their services.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MemorySums {
-    /// Calls that put something in.
+    /// Calls that write.
     pub writes: u64,
-    /// Tokens that these carry.
+    /// Their tokens.
     pub write_tokens: Tokens,
-    /// Calls that bring something back.
+    /// Calls that read.
     pub reads: u64,
-    /// Tokens that these carry.
+    /// Their tokens.
     pub read_tokens: Tokens,
     /// Calls that wait.
     pub waits: u64,
 }
 
 impl MemorySums {
-    /// Returns how many calls there are.
+    /// Returns the number of calls.
     #[must_use]
     pub fn calls(&self) -> u64 {
         self.writes.saturating_add(self.reads).saturating_add(self.waits)
     }
 }
 
-/// A ledger folded to what prices need; a flat price list asks for nothing more.
+/// A ledger folded to the sums that prices need; a flat price list needs nothing more.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Sums {
     /// The agent's own requests.
     pub main: RequestSums,
     /// The summariser's requests.
     pub summariser: RequestSums,
-    /// Requests that keep the prompt in the provider's cache.
+    /// Keep-alive requests.
     pub keep_alive: RequestSums,
-    /// Summaries that replaced something; a second request that looks over one replaces nothing.
+    /// Summaries that replaced something; a review request replaces nothing.
     pub compactions: u64,
     /// The needs.
     pub needs: NeedSums,
@@ -96,7 +96,7 @@ pub struct Sums {
 }
 
 impl NeedSums {
-    /// Returns the calls that are expected and not sent, and what they fetch: they have no requests to be priced by.
+    /// Returns expected calls that were not sent, and the tokens they fetch: they have no requests to price.
     #[must_use]
     pub fn unsent(&self) -> (f64, f64) {
         (self.calls - self.sent_calls, self.fetched - self.sent_fetched)

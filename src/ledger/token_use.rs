@@ -1,4 +1,4 @@
-//! Tokens by how they are billed: of a request, of any number of them, or expected.
+//! Tokens by how they are billed: of one request, of several, or expected.
 
 use std::ops::{Add, AddAssign, Sub};
 

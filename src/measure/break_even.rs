@@ -1,4 +1,4 @@
-//! From which point on a habit pays under a price list: closed formulas over its rates, each named after who published it.
+//! Break-even points of usage patterns under a price list: closed formulas over its rates, each with its source.
 
 use serde::Serialize;
 
@@ -7,7 +7,7 @@ use crate::input::suite::Habits;
 use crate::input::{CacheRules, Profile};
 use crate::quantity::{Rate, Tokens};
 
-/// What a token costs to send, to read from the cache and to write to it, in any unit of money.
+/// Prices of sending, reading and writing a token, in any unit of money.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CachePrice {
     /// Plain input.
@@ -19,7 +19,8 @@ pub struct CachePrice {
 }
 
 impl CachePrice {
-    /// Returns the price of a list for entries of a lifetime class; nothing where reads are not cheaper or writes have no price.
+    /// Returns a list's prices for a lifetime class, or `None` if reads are not cheaper or writes have no
+    /// price.
     #[must_use]
     pub fn of(rates: &Rates, class: usize) -> Option<Self> {
         let write = rates.write(class)?;
@@ -28,44 +29,45 @@ impl CachePrice {
         (read < input && read < write).then(|| Self { input: usd(input), read: usd(read), write: usd(write) })
     }
 
-    /// Returns the share of a prefix's uses that must be reads before caching costs less than sending it plainly, 0 to 1:
+    /// Returns the share of reads, 0 to 1, from which caching a prefix costs less than sending it uncached:
     /// (w − i) / (w − r), as in Latitude#4317.
     #[must_use]
     pub fn hit_share(&self) -> f64 {
         self.hit_share_against(1.0)
     }
 
-    /// Returns the share of reads from which caching costs less than a prompt so many times smaller and never cached;
-    /// above 1 caching never does: (w − i/R) / (w − r), the crossover of arXiv 2607.15516.
+    /// Returns the share of reads from which caching costs less than a prompt that is compressed by a factor
+    /// and never cached; above 1, caching never does: (w − i/R) / (w − r), the crossover of arXiv 2607.15516.
     #[must_use]
     pub fn hit_share_against(&self, compression: f64) -> f64 {
         (self.write - self.input / compression) / (self.write - self.read)
     }
 
-    /// Returns the longest pause that is cheaper to bridge by a read every `every_ms` than by writing again, in
-    /// milliseconds: τ (w/r − 1), as in arXiv 2607.19214; nothing where reads are free.
+    /// Returns the longest pause, in milliseconds, that is cheaper to bridge by a read every `every_ms` than
+    /// by writing again: τ (w/r − 1), as in arXiv 2607.19214; `None` if reads are free.
     #[must_use]
     pub fn keep_alive_ms(&self, every_ms: f64) -> Option<f64> {
         (self.read > 0.0).then(|| every_ms * (self.write / self.read - 1.0))
     }
 
-    /// Returns how many later requests it takes until a prune has earned what writing the rest again cost, unrounded:
-    /// (w − r) S / (r X), as in fak and in Token Bill; nothing where reads are free or nothing is removed.
+    /// Returns the number of later requests after which a prune has repaid the cost of rewriting, unrounded:
+    /// (w − r) S / (r X), as in fak and in Token Bill; `None` if reads are free or nothing is removed.
     #[must_use]
     pub fn prune_requests(&self, rewritten: Tokens, removed: Tokens) -> Option<f64> {
         let saved = self.read * removed as f64;
         (saved > 0.0).then(|| (self.write - self.read) * rewritten as f64 / saved)
     }
 
-    /// Returns the length of a prefix from which on filling it up to the shortest that is cached pays, in tokens:
-    /// M (r + (w − r)/N) / i, worked out from the multipliers of OpenAI's guide.
+    /// Returns the prefix length, in tokens, from which padding to the shortest cached length pays: M (r + (w
+    /// − r)/N) / i, derived from the multipliers of OpenAI's guide.
     #[must_use]
     pub fn fill_up_tokens(&self, minimum: Tokens, requests: u32) -> f64 {
         minimum as f64 * (self.read + (self.write - self.read) / f64::from(requests.max(1))) / self.input
     }
 
-    /// Returns after how many tokens of growth a compaction costs least, in tokens: √(2 b P g / a), where requests
-    /// pay a = r (1 − λ) + w λ and a compaction b = (w − r)(1 − λ), as in hermes-agent#62389; nothing where reads are free.
+    /// Returns the growth, in tokens, after which a compaction costs least: √(2 b P g / a), where requests
+    /// pay a = r (1 − λ) + w λ and a compaction b = (w − r)(1 − λ), as in hermes-agent#62389; `None` if reads
+    /// are free.
     #[must_use]
     pub fn compaction_tokens(&self, prefix: Tokens, growth: Tokens, miss_share: f64) -> Option<f64> {
         let per_request = self.read * (1.0 - miss_share) + self.write * miss_share;
@@ -75,30 +77,30 @@ impl CachePrice {
     }
 }
 
-/// The break-even points of one profile, at its usual prices of short prompts; null where a price or a lifetime is not
-/// known, or where nothing is cheaper to read.
+/// The break-even points of one profile, at its standard prices of short prompts; null if a price or a
+/// lifetime is unknown, or if reads are not cheaper.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct BreakEven {
-    /// The share of reads from which on caching for minutes pays, 0 to 1.
+    /// The share of reads, 0 to 1, from which short caching (minutes) pays.
     pub hit_share_short: Option<f64>,
     /// The same for an hour or more.
     pub hit_share_long: Option<f64>,
-    /// The share of reads from which on caching beats compressing instead.
+    /// The share of reads from which caching beats compression.
     pub hit_share_against_compression: Option<f64>,
-    /// Pauses beyond the short lifetime from which on an entry for an hour costs less: (l − s) / (s − r).
+    /// Pauses beyond the short lifetime from which an entry for an hour costs less: (l − s) / (s − r).
     pub long_from_pauses: Option<f64>,
-    /// The longest pause that is cheaper to bridge than to pay for, in minutes.
+    /// The longest pause, in minutes, that is cheaper to bridge by keep-alive requests.
     pub keep_alive_minutes: Option<f64>,
-    /// Requests until a prune has paid, unrounded.
+    /// Requests until a prune has paid off, unrounded.
     pub prune_requests: Option<f64>,
-    /// Tokens of a prefix from which on filling it up to the minimum pays.
+    /// Prefix tokens from which padding to the minimum pays.
     pub fill_up_tokens: Option<f64>,
     /// Tokens of growth after which a compaction costs least.
     pub compaction_tokens: Option<f64>,
 }
 
 impl BreakEven {
-    /// Works out a profile's points; those that need habits are unknown without them.
+    /// Computes a profile's points; those that need usage assumptions are unknown without them.
     #[must_use]
     pub fn new(profile: &Profile, asked: Option<&Habits>) -> Self {
         let rates = profile.prices.usual();
@@ -136,7 +138,7 @@ impl BreakEven {
         }
     }
 
-    /// Returns what a report calls the points, with their values, in order.
+    /// Returns the points' names in reports with their values, in order.
     #[must_use]
     pub fn points(&self) -> [(&'static str, Option<f64>); 8] {
         [

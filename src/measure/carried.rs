@@ -1,7 +1,7 @@
-//! What fills the prompts of a recorded session, and what carrying it from request to request costs.
+//! What fills the prompts of a recorded session, and what it costs to carry from request to request.
 //!
-//! Nothing is simulated: where an item stands in a prompt says whether its tokens were read from the cache, written to it or
-//! plain input, by what the provider billed for that prompt.
+//! Nothing is simulated: an item's position in a prompt determines whether its tokens were read from the
+//! cache, written to it or uncached, from the provider's bill of that prompt.
 
 use std::collections::BTreeSet;
 
@@ -9,12 +9,12 @@ use crate::input::profile::price::Prices;
 use crate::quantity::Tokens;
 use crate::timeline::{EventKind, Item, ItemIx, Kind, StepIx, Timeline, TurnIx, Usage};
 
-/// An item of a session, and what carrying it cost.
+/// An item of a session and the cost of carrying it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CarriedItem {
     /// The item.
     pub item: ItemIx,
-    /// The turn in which it came.
+    /// The turn in which it entered.
     pub turn_ix: TurnIx,
     /// The first request whose prompt held it.
     pub first: StepIx,
@@ -22,17 +22,18 @@ pub struct CarriedItem {
     pub kind: Kind,
     /// Its tokens.
     pub tokens: Tokens,
-    /// How many further requests sent it again.
+    /// The number of later requests that sent it again.
     pub resent: u32,
-    /// What its first request cost, in US dollars.
+    /// Its cost in its first request, in US dollars.
     pub entered_usd: f64,
-    /// What sending it again cost.
+    /// Its cost in later requests.
     pub carried_usd: f64,
-    /// Whether a later call needed it; unknown for what is not a tool's result, and where needs are.
+    /// Whether a later call needed it; `None` if it is not a tool result, or if needs are unknown.
     pub is_needed: Option<bool>,
 }
 
-/// Follows every item of a session through its billed prompts; a token that has no price costs what plain input does.
+/// Follows every item of a session through its billed prompts; unpriced tokens cost as much as uncached
+/// input.
 #[must_use]
 pub fn carried(timeline: &Timeline, prices: &Prices) -> Vec<CarriedItem> {
     let needed: BTreeSet<ItemIx> = timeline.needs.of_items().iter().map(|it| it.inferred.item).collect();
@@ -107,7 +108,7 @@ impl<'t> Window<'t> {
         Self { timeline, items: Vec::new(), stable: 0..timeline.spine.n_stable, next: 0, n_events: 0 }
     }
 
-    /// Begins a session with its stable prefix, or with that of the session before.
+    /// Begins a session with its stable prefix, or with the previous session's.
     fn begin(&mut self, session: usize) {
         let own = &self.timeline.spine.sessions[session].stable;
         if !own.is_empty() {
@@ -117,7 +118,7 @@ impl<'t> Window<'t> {
         self.next = self.next.max(self.stable.end);
     }
 
-    /// Takes in what has arrived before a step's request, without what the harness took out.
+    /// Adds what arrived before a step's request, and removes what the harness removed.
     fn reach(&mut self, step: StepIx) {
         let end = self.timeline.spine.steps[step as usize].reply.start;
         self.items.extend(self.next..end.max(self.next));
@@ -134,9 +135,9 @@ impl<'t> Window<'t> {
     }
 }
 
-/// What the tokens of one prompt cost, by their place.
+/// Token costs in one prompt, by position.
 struct Rates {
-    /// Where each part of the prompt ends, and what a token of it costs in US dollars: read, written, neither.
+    /// The end of each part of the prompt and its cost per token in US dollars: read, written, uncached.
     parts: [(Tokens, f64); 3],
 }
 
@@ -152,7 +153,7 @@ impl Rates {
         Self { parts: [(read, rates.read().usd()), (written, write), (usage.prompt, input)] }
     }
 
-    /// Returns what the tokens between two places cost; none is billed beyond the prompt's end.
+    /// Returns the cost of the tokens between two positions; nothing is billed beyond the prompt's end.
     fn cost(&self, from: Tokens, to: Tokens) -> f64 {
         let mut start = 0;
         let mut cost = 0.0;

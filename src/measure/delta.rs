@@ -1,23 +1,23 @@
-//! What a number of one policy is against the same number of another, on the same sessions and the same draws.
+//! Comparison of a number of two policies on the same sessions and draws.
 
 use serde::Serialize;
 
 use super::spread::{SAME, middle, resampled};
 use super::{Statistic, Tally};
 
-/// Which way a number should go.
+/// The better direction of a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Better {
-    /// Less is better.
+    /// Lower is better.
     Lower,
-    /// More is better.
+    /// Higher is better.
     Higher,
-    /// Neither is better by itself.
+    /// Neither is better.
     Neither,
 }
 
-/// How a candidate stands against its base.
+/// How a candidate compares with its baseline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Standing {
@@ -27,9 +27,9 @@ pub enum Standing {
     Worse,
     /// The numbers are equal.
     Same,
-    /// They differ, but the interval of the difference holds 0.
+    /// They differ, but the interval of the difference contains 0.
     WithinNoise,
-    /// They differ, and neither way is better by itself.
+    /// They differ, but neither direction is better.
     Differs,
 }
 
@@ -40,19 +40,19 @@ pub struct Delta {
     pub base: f64,
     /// The candidate's.
     pub candidate: f64,
-    /// The candidate's less the base's.
+    /// The candidate's minus the baseline's.
     pub difference: f64,
-    /// The difference as a share of the base's number; none where that is 0.
+    /// The difference as a share of the base's number, or none if that is 0.
     pub relative: Option<f64>,
-    /// The middle 95% of the differences of resampled sessions or trials, or the bounds that hold it by Student's distribution;
-    /// none for a single one.
+    /// The middle 95% of the differences over resampled sessions or trials, or its bounds by Student's
+    /// distribution; `None` for a single one.
     pub interval: Option<[f64; 2]>,
     /// How the candidate stands.
     pub standing: Standing,
 }
 
 impl Delta {
-    /// Compares two numbers whose difference is known to lie within an interval, where there is one.
+    /// Compares two numbers, given the interval of their difference, if known.
     #[must_use]
     pub fn new([base, candidate]: [f64; 2], interval: Option<[f64; 2]>, better: Better) -> Self {
         let difference = candidate - base;
@@ -61,7 +61,7 @@ impl Delta {
         Self { base, candidate, difference, relative, interval, standing }
     }
 
-    /// Compares what paired trials gave: the means, and the mean of the differences.
+    /// Compares paired trials: the means, and the mean of the differences.
     #[must_use]
     pub fn of_trials(means: [f64; 2], differences: &Statistic, better: Better) -> Self {
         Self::new(means, differences.ci95, better)
@@ -85,14 +85,14 @@ fn standing(difference: f64, relative: Option<f64>, interval: Option<[f64; 2]>, 
 /// Paired runs of two policies: one pair for each session, or for each trial of one, the base's first.
 #[derive(Debug)]
 pub struct Pairs {
-    /// All pairs added up.
+    /// The sum of all pairs.
     sums: Option<[Tally; 2]>,
-    /// What resampled pairs add up to; none for a single pair.
+    /// The sums of resampled pairs; `None` for a single pair.
     resampled: Vec<[Tally; 2]>,
 }
 
 impl Pairs {
-    /// Adds pairs up, and resamples them where there are several; their order changes nothing.
+    /// Adds pairs and, if there are several, resamples them; their order does not matter.
     #[must_use]
     pub fn new(pairs: &[[Tally; 2]]) -> Self {
         let mut pairs: Vec<[Tally; 2]> = pairs.to_vec();
@@ -118,13 +118,13 @@ impl Pairs {
         Self { sums, resampled: resampled.into_iter().flatten().collect() }
     }
 
-    /// Returns the sums of the base and of the candidate; nothing where there are no pairs.
+    /// Returns the sums of the base and of the candidate, or nothing if there are no pairs.
     #[must_use]
     pub fn sums(&self) -> Option<&[Tally; 2]> {
         self.sums.as_ref()
     }
 
-    /// Compares a number; nothing where either is unknown.
+    /// Compares a number, or nothing if either is unknown.
     #[must_use]
     pub fn delta(&self, better: Better, number: impl Fn(&Tally) -> Option<f64>) -> Option<Delta> {
         let both = |[base, candidate]: &[Tally; 2]| Some([number(base)?, number(candidate)?]);

@@ -1,35 +1,35 @@
-//! How a run stands against the first policy of its group: a lower cost alone is not a win.
+//! How a run compares with the first policy of its group: a lower cost alone is not a win.
 
 use serde::{Deserialize, Serialize};
 
 use super::Tally;
 
-/// A verdict on a run against its baseline.
+/// A label of a run relative to its baseline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Label {
-    /// It is what the others are measured against.
+    /// It is the baseline.
     Baseline,
     /// Cheaper, with no more recovery tokens and no more recovery calls.
     Dominates,
     /// At least half a percent cheaper, with at most two percent more of either.
     SafeCostWin,
-    /// Cheaper, but evidence is paid for elsewhere.
+    /// Cheaper, but evidence is lost.
     CostOnly,
     /// Not cheaper.
     Loses,
 }
 
-/// How much cheaper a safe win is.
+/// The smallest saving of a safe win.
 const COST_SHARE: f64 = 0.995;
-/// How much more recovery a safe win may take.
+/// The largest increase in recovery of a safe win.
 const RECOVERY_SHARE: f64 = 1.02;
 
 impl Label {
-    /// Compares a run with the baseline; nothing when they cannot be compared.
+    /// Compares a run with the baseline; `None` if they cannot be compared.
     ///
-    /// Runs without needs say nothing about lost evidence, a run that stopped early has done less work, and an unknown cost is
-    /// neither more nor less.
+    /// Runs without needs do not show lost evidence, a run that stopped early has done less work, and an
+    /// unknown cost cannot be compared.
     #[must_use]
     pub fn new(run: &Tally, baseline: &Tally) -> Option<Self> {
         let is_same_work = run.outcome.turns_completed == baseline.outcome.turns_completed;
@@ -54,7 +54,7 @@ impl Label {
     }
 }
 
-/// Returns the expected tokens of recovery, both ways.
+/// Returns the expected tokens of recovery, input and output.
 fn recovery_tokens(run: &Tally) -> f64 {
     run.recovery_input + run.recovery_output
 }

@@ -1,4 +1,4 @@
-//! One question about one planted fact, and what came of it, as programs read it.
+//! One question about one planted fact and its outcome, in JSON.
 
 use serde::Serialize;
 
@@ -11,32 +11,32 @@ use crate::timeline::conversation::{Said, Trial};
 pub struct Probe {
     /// Messages of the conversation.
     pub conv_length: u64,
-    /// Which conversation of that length, from 0.
+    /// Index of the conversation among those of that length, from 0.
     pub trial: u64,
-    /// What the needle is asked for by.
+    /// The key of the needle.
     pub needle: String,
-    /// What it says.
+    /// Its value.
     pub value: String,
     /// Its category.
     pub category: String,
-    /// The message that says it, from 0.
+    /// The message that states it, from 0.
     pub message: u32,
-    /// That message over all messages, from 0 up to, but without, 1.
+    /// That message divided by the number of messages, from 0 to below 1.
     pub depth: f64,
-    /// The quarter of the conversation that this is.
+    /// The quarter of the conversation.
     pub quarter: &'static str,
-    /// Whether it was said in passing rather than marked.
+    /// Whether it was implicit, said in passing.
     pub implicit: bool,
-    /// How it stands: `exact`, `preview`, `summarised`, `recoverable` or `lost`.
+    /// Its state: `exact`, `preview`, `summarised`, `recoverable` or `lost`.
     pub state: &'static str,
-    /// Whether that answers.
+    /// Whether that state answers.
     pub found: bool,
     /// What lost it: `write`, `store`, `read`, `use` or `stopped`; null where it was found.
     pub lost_in: Option<&'static str>,
 }
 
 impl Probe {
-    /// Puts a probe into words.
+    /// Describes a probe.
     #[must_use]
     pub fn new(row: &ProbeRow, said: Said, trial: &Trial) -> Self {
         let message = row.item.saturating_sub(trial.n_stable);

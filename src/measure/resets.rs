@@ -1,28 +1,28 @@
-//! Compactions of a recorded session that a policy would have avoided, and what the session costs with and without them.
+//! Recorded compactions that a policy would have avoided, and the session's cost with and without them.
 
 use crate::quantity::Tokens;
 use crate::timeline::{Recorded, StepIx};
 
-/// The compactions that a harness made on its own account, as one policy meets them; of one session, or of several added up.
+/// The harness's own compactions under one policy, of one session or the sum of several.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Resets {
     /// How many were recorded.
     pub recorded: u32,
-    /// Of these: the policy's prompt would not have reached what the harness compacts at.
+    /// Of these: compactions whose trigger the policy's prompt would not have reached.
     pub avoided: u32,
-    /// Requests that follow one of these, up to the next that is not avoided.
+    /// Requests after such a compaction, up to the next that is not avoided.
     pub requests: u64,
-    /// US dollars of the sessions of which all are avoided: as recorded, and with all of them undone; none where there is no such
-    /// session, or where it cannot be said of one.
+    /// US dollars of the sessions in which all are avoided: as recorded, and with all undone; `None` if there
+    /// are none, or if one of them is unknown.
     pub bills: Option<[f64; 2]>,
-    /// How many of these sessions cannot be compared: a price is unknown, or a limit stops the policy.
+    /// Sessions of these that cannot be compared: a price is unknown, or a limit stops the policy.
     pub n_open: u32,
-    /// In how many of them the prompt comes to what the harness compacts at all the same, only elsewhere.
+    /// Sessions in which the prompt still reaches the trigger, only later.
     pub n_reached: u32,
 }
 
 impl Resets {
-    /// Counts the compactions that a run would have avoided, by its prompts in the order of its steps.
+    /// Counts the compactions that a run would have avoided, from its prompts in step order.
     #[must_use]
     pub fn new(recorded: &Recorded, n_steps: usize, prompts: &[(StepIx, Tokens)]) -> Self {
         let mut resets = Self::default();
@@ -39,7 +39,7 @@ impl Resets {
         resets
     }
 
-    /// Returns whether there were some and all are avoided.
+    /// Returns whether there were any and all are avoided.
     #[must_use]
     pub fn are_all_avoided(&self) -> bool {
         self.recorded > 0 && self.avoided == self.recorded

@@ -19,40 +19,40 @@ pub struct Retention {
     pub needles_found: u64,
     /// The share of needles found, trial by trial.
     pub accuracy: Statistic,
-    /// The same for marked needles; a trial without any counts as 0, as it was published.
+    /// The same for explicit needles; a trial without any counts as 0, as published.
     pub explicit_accuracy: Statistic,
-    /// The same for needles said in passing.
+    /// The same for implicit needles.
     pub implicit_accuracy: Statistic,
-    /// The means of marked needles and of those said in passing, subtracted.
+    /// The difference between the means of explicit and implicit needles.
     pub gap: f64,
-    /// The same trial by trial; a trial without needles of a kind counts as 0 there, as it was published.
+    /// The same by trial; a trial without needles of a kind counts as 0, as published.
     pub gap_by_trial: Statistic,
-    /// Tokens of the load over tokens of the prompt.
+    /// Tokens of the load divided by tokens of the prompt.
     pub compression_ratio: Option<Statistic>,
     /// Needles found for each 1,000 tokens of the prompt.
     pub info_density: Statistic,
-    /// By quarter of the load; a trial without needles there counts as 0, as it was published.
+    /// By quarter of the load; a trial without needles there counts as 0, as published.
     pub depth_accuracy: IndexMap<&'static str, Statistic>,
-    /// The same without the trials that have none.
+    /// The same without trials that have none.
     pub non_empty: NonEmpty,
     /// By number of messages.
     pub by_length: IndexMap<String, AtLength>,
     /// Needles by state.
     pub states: IndexMap<&'static str, u64>,
-    /// Needles that were not found, by what lost them.
+    /// Missing needles, by what lost them.
     pub lost_in: IndexMap<&'static str, u64>,
-    /// This policy's accuracy less another's, trial by trial on the same draws.
+    /// This policy's accuracy minus another's, trial by trial on the same draws.
     pub paired: IndexMap<String, Statistic>,
 }
 
-/// Accuracies over the trials that have needles of the kind; null where none has.
+/// Accuracies over trials that have needles of the kind; null if none has.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct NonEmpty {
-    /// Of marked needles.
+    /// Of explicit needles.
     pub explicit_accuracy: Option<Statistic>,
-    /// Of those said in passing.
+    /// Of implicit needles.
     pub implicit_accuracy: Option<Statistic>,
-    /// The two subtracted, over the trials that have both.
+    /// The difference of the two, over trials that have both.
     pub gap: Option<Statistic>,
     /// By quarter of the load.
     pub depth_accuracy: IndexMap<&'static str, Option<Statistic>>,
@@ -72,7 +72,7 @@ pub struct AtLength {
 }
 
 impl Retention {
-    /// Folds trials, in their order.
+    /// Computes retention from trials, in their order.
     #[must_use]
     pub fn new(trials: &[Trial]) -> Self {
         let explicit_accuracy = of(trials, |it| it.explicit.as_published());
@@ -107,7 +107,7 @@ impl Retention {
         }
     }
 
-    /// Returns a mean, a standard deviation or the gap by its place, its steps parted by dots.
+    /// Returns a mean, a standard deviation or the gap by its dotted path.
     #[must_use]
     pub fn number(&self, place: &str) -> Option<f64> {
         match place.rsplit_once('.') {
@@ -117,7 +117,7 @@ impl Retention {
         }
     }
 
-    /// Returns what trials gave for the number at a place, its steps parted by dots.
+    /// Returns the trials' values of the number at a dotted path.
     #[must_use]
     pub fn statistic(&self, place: &str) -> Option<Statistic> {
         match place.split_once('.') {
@@ -146,20 +146,20 @@ impl Retention {
         }
     }
 
-    /// Says why nothing covers the number at a place, its steps parted by dots: it is 0 then, as it was published, or null.
+    /// Explains why no data covers the number at a dotted path; it is then 0, as published, or null.
     #[must_use]
     pub fn uncovered(&self, place: &str) -> Option<&'static str> {
         let (first, rest) = place.split_once('.').unwrap_or((place, ""));
         let quartile = |it: &Option<Statistic>| it.is_none();
-        let (marked, passing) = ("no fact is marked as one", "no fact is said in passing");
+        let (marked, passing) = ("no fact is explicit", "no fact is implicit");
         let NonEmpty { explicit_accuracy, implicit_accuracy, depth_accuracy, .. } = &self.non_empty;
         match first {
-            _ if self.needles_total == 0 => Some("no fact is asked for"),
+            _ if self.needles_total == 0 => Some("no question asks for a fact"),
             "gap" | "gap_by_trial" | "explicit_accuracy" if explicit_accuracy.is_none() => Some(marked),
             "gap" | "gap_by_trial" | "implicit_accuracy" if implicit_accuracy.is_none() => Some(passing),
             "depth_accuracy" => {
                 let name = rest.rsplit_once('.').map_or(rest, |it| it.0);
-                depth_accuracy.get(name).is_some_and(quartile).then_some("no fact stands in that quarter")
+                depth_accuracy.get(name).is_some_and(quartile).then_some("no fact is in that quarter")
             }
             _ => None,
         }
@@ -217,7 +217,7 @@ fn of_some(trials: &[Trial], number: impl Fn(&Trial) -> Option<f64> + Clone) -> 
     Statistic::new(trials.iter().filter_map(number))
 }
 
-/// Adds up counts of every trial under their names.
+/// Adds up every trial's counts under their names.
 fn summed<const N: usize>(
     names: [&'static str; N],
     trials: &[Trial],

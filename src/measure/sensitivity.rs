@@ -1,4 +1,5 @@
-//! What a set of policies costs under many price lists: who is cheapest where, and how much a rate must move to change that.
+//! Costs of policies under many price lists: the cheapest policy under each,
+//! and the change in a rate that would make another one cheapest.
 
 use super::{BreakEven, Label, Tally};
 use crate::input::Profile;
@@ -7,42 +8,42 @@ use crate::input::suite::Habits;
 use crate::ledger::{Outcome, Sums};
 use crate::price::{Costs, Models, PriceIndex};
 
-/// How many rates are varied.
+/// The number of rates that are varied.
 pub const N_PARTS: usize = Part::ALL.len();
 
 /// A comparison of policies across profiles.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sensitivity {
-    /// The policies, in the order of the request.
+    /// The policies, in the given order.
     pub policies: Vec<String>,
-    /// The profiles, in the order of the request.
+    /// The profiles, in the given order.
     pub profiles: Vec<Priced>,
-    /// The scenarios added up, where there are several, then each of them.
+    /// The sum over all scenarios, if there are several, then each scenario.
     pub grids: Vec<Grid>,
-    /// How many distinct pairs of cache rules and limits the profiles have.
+    /// The number of distinct pairs of cache rules and limits among the profiles.
     pub n_distinct: usize,
     /// How many times the engine ran.
     pub n_simulations: usize,
-    /// What the break-even points were asked about.
+    /// The inputs of the break-even points.
     pub asked: Option<Habits>,
-    /// How many profiles were left out of what is shown.
+    /// The number of profiles that are not shown.
     pub n_left_out: usize,
 }
 
-/// In which order profiles are shown.
+/// The sort order of profiles.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Sort {
-    /// As they were asked for.
+    /// As given.
     #[default]
     Given,
     /// By name.
     Name,
-    /// By what the cheapest policy costs, free ones last.
+    /// By the cheapest policy's cost; free profiles last.
     Cost,
 }
 
 impl Sensitivity {
-    /// Puts the profiles in an order, by the first table of scenarios, and leaves out all but the first so many.
+    /// Sorts the profiles by the first table of scenarios, and keeps the first N.
     #[must_use]
     pub fn arranged(mut self, sort: Sort, top: Option<usize>) -> Self {
         let mut order: Vec<usize> = (0..self.profiles.len()).collect();
@@ -69,25 +70,25 @@ impl Sensitivity {
     }
 }
 
-/// What of a profile a comparison speaks of.
+/// A profile's part in a comparison.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Priced {
     /// Its name.
     pub name: String,
-    /// The day of its prices.
+    /// The date of its prices.
     pub as_of: String,
-    /// From which points on habits pay.
+    /// Its break-even points.
     pub break_even: BreakEven,
 }
 
 /// Every policy under every profile on one load.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Grid {
-    /// The scenario, or how those that are added up are called.
+    /// The scenario, or the name of the sum over scenarios.
     pub load: String,
     /// By profile: the policies.
     pub rows: Vec<Row>,
-    /// Pairs of policies whose order is not the same under all profiles.
+    /// Pairs of policies whose order differs between profiles.
     pub flips: Vec<Flip>,
 }
 
@@ -96,7 +97,7 @@ pub struct Grid {
 pub struct Row {
     /// By policy.
     pub cells: Vec<Cell>,
-    /// The smallest change of a single rate that makes another policy the cheapest; none where no change does.
+    /// The smallest change of a single rate that makes another policy the cheapest; `None` if no change does.
     pub nearest: Option<Nearest>,
 }
 
@@ -105,10 +106,10 @@ pub struct Row {
 pub struct Cell {
     /// Its numbers.
     pub tally: Tally,
-    /// Its place by cost from 1 on, equal costs sharing one; none where the cost is unknown or the policy stopped at a
-    /// limit, because it did less work.
+    /// Its rank by cost, from 1, shared by equal costs; `None` if the cost is unknown, or if the policy
+    /// stopped at a limit and so did less work.
     pub rank: Option<usize>,
-    /// By rate: ten times what it costs when the rate is a tenth lower, and a tenth higher.
+    /// By rate: ten times its cost when the rate is 10% lower, and 10% higher.
     varied: [[Costs; 2]; N_PARTS],
 }
 
@@ -126,28 +127,28 @@ pub struct Flip {
 pub struct Nearest {
     /// Which rate.
     pub part: Part,
-    /// What it is multiplied with when both cost the same; above 0, not 1.
+    /// The factor at which both cost the same; above 0, not 1.
     pub factor: f64,
-    /// The index of the policy that is the cheapest beyond it.
+    /// The index of the policy that is cheapest beyond it.
     pub policy: usize,
 }
 
-/// A ledger to be priced.
+/// A ledger to price.
 #[derive(Clone, Copy, Debug)]
 pub struct Ledger<'a> {
-    /// What its rows sum to.
+    /// The sums of its rows.
     pub sums: &'a Sums,
-    /// Its rows by length, where a profile asks for them.
+    /// Its rows by length, if a profile needs them.
     pub index: Option<&'a PriceIndex>,
-    /// What the run came to beside.
+    /// The outcome of the run, apart from its rows.
     pub outcome: &'a Outcome,
-    /// Whether anything needs anything.
+    /// Whether the load has needs.
     pub has_needs: bool,
-    /// The model that writes summaries, where it is not the session's.
+    /// The model that writes summaries, if it is not the session's.
     pub summariser: Option<&'a Profile>,
 }
 
-/// A profile with its variations: by rate a tenth lower and a tenth higher, all money tenfold.
+/// A profile with its variations: each rate 10% lower and 10% higher, all amounts tenfold.
 #[derive(Clone, Debug)]
 pub struct Variations<'a> {
     profile: &'a Profile,
@@ -193,26 +194,26 @@ impl Cell {
         }
     }
 
-    /// Returns what it costs in US dollars; nothing when a price is unknown.
+    /// Returns what it costs in US dollars, or nothing if a price is unknown.
     #[must_use]
     pub fn cost(&self) -> Option<f64> {
         self.tally.costs.total()
     }
 
-    /// Returns what it costs in US dollars when a rate is a tenth lower, and a tenth higher.
+    /// Returns its cost in US dollars when a rate is 10% lower, and 10% higher.
     #[must_use]
     pub fn cost_at(&self, part: Part) -> [Option<f64>; 2] {
         self.varied[part as usize].each_ref().map(|it| Some(it.total()? / 10.0))
     }
 
-    /// Returns by how many percent the cost changes for each percent of a rate: (C₊ − C₋) / 0.2 C, from a tenth less to a
-    /// tenth more; nothing for a cost of nothing.
+    /// Returns the change in cost, in percent, per percent of the rate: (C₊ − C₋) / 0.2 C, from −10% to +10%;
+    /// `None` for a cost of 0.
     #[must_use]
     pub fn elasticity(&self, part: Part) -> Option<f64> {
         Some(self.paid(part)? / self.cost()?).filter(|it| it.is_finite())
     }
 
-    /// Returns the US dollars that are paid at a rate.
+    /// Returns the US dollars paid at a rate.
     fn paid(&self, part: Part) -> Option<f64> {
         let [less, more] = self.varied[part as usize].each_ref().map(Costs::total);
         Some((more? - less?) / 2.0)
@@ -224,7 +225,7 @@ impl Cell {
         self.tally.outcome.failure.is_some() || self.tally.outcome.limit_violations > 0
     }
 
-    /// Returns its cost where it counts in a ranking.
+    /// Returns its cost if it counts in a ranking.
     fn ranked(&self) -> Option<f64> {
         self.cost().filter(|_| !self.is_stopped())
     }
@@ -251,14 +252,14 @@ impl Row {
         order
     }
 
-    /// Returns whether requests are made and none is paid for.
+    /// Returns whether requests are made but none is charged.
     #[must_use]
     pub fn is_free(&self) -> bool {
         self.cells.iter().any(|it| it.tally.sums.main.n > 0)
             && self.cells.iter().all(|it| it.cost() == Some(0.0))
     }
 
-    /// Returns the cheapest policy; nothing where all cost nothing.
+    /// Returns the cheapest policy, or `None` if everything costs nothing.
     #[must_use]
     pub fn cheapest(&self) -> Option<usize> {
         self.order().first().copied().filter(|_| !self.is_free())
@@ -269,7 +270,7 @@ impl Row {
         self.cells[*self.order().first()?].cost()
     }
 
-    /// Returns how a policy stands against the first.
+    /// Returns how a policy compares with the first.
     #[must_use]
     pub fn label(&self, policy: usize) -> Option<Label> {
         let (cell, first) = (self.cells.get(policy)?, self.cells.first()?);
@@ -284,7 +285,7 @@ fn rank(cells: &mut [Cell]) {
     }
 }
 
-/// Solves for the rate at which another policy costs what the cheapest does: cost is linear in each rate.
+/// Solves for the rate at which another policy costs as much as the cheapest: cost is linear in each rate.
 fn nearest(cells: &[Cell]) -> Option<Nearest> {
     let best = cells.iter().find(|it| it.rank == Some(1))?;
     let mut found: Option<Nearest> = None;
@@ -302,13 +303,13 @@ fn nearest(cells: &[Cell]) -> Option<Nearest> {
     found
 }
 
-/// Returns by which factor a rate has to change for two policies to cost the same, if any does.
+/// Returns the factor of a rate at which two policies cost the same, if there is one.
 fn crossing(best: &Cell, other: &Cell, part: Part) -> Option<f64> {
     let factor = 1.0 + (other.cost()? - best.cost()?) / (best.paid(part)? - other.paid(part)?);
     Some(factor).filter(|it| *it > 0.0 && it.is_finite())
 }
 
-/// Collects the pairs of policies that are in one order here and in the other there.
+/// Collects pairs of policies whose order differs between profiles.
 fn flips(rows: &[Row]) -> Vec<Flip> {
     let n_policies = rows.first().map_or(0, |it| it.cells.len());
     let pairs = (0..n_policies).flat_map(|left| (left + 1..n_policies).map(move |right| [left, right]));

@@ -1,41 +1,42 @@
-//! How a change of cost is spread over sessions: one session may save what another loses.
+//! How a change in cost varies over sessions: one session may save what another loses.
 
 use serde::Serialize;
 
 use crate::rng::{Seed, Stream};
 
-/// The stream that says which sessions a resample takes.
+/// The random stream of resampling.
 const PURPOSE: &str = "resampled sessions";
-/// How many times the sessions are resampled.
+/// The number of resamples.
 const RESAMPLES: u64 = 1_000;
-/// The share of the resamples beyond each end of an interval, as one in so many.
+/// The share of resamples beyond each end of an interval: one in this many.
 const TAIL: usize = 40;
-/// Sessions whose cost changes by less are the same.
+/// Changes in cost below this count as the same.
 pub(super) const SAME: f64 = 0.000_5;
 
-/// How the change of cost against another policy is spread over sessions; shares are of 1.
+/// How the change in cost against another policy varies over sessions; shares are of 1.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Spread {
-    /// How many sessions are compared: those in which both policies came equally far, at known costs.
+    /// The number of sessions compared: those in which both policies got equally far, at known costs.
     pub sessions: usize,
-    /// The change of what they cost together.
+    /// The change in their total cost.
     pub change: f64,
-    /// The change of the median session.
+    /// The change in the median session.
     pub median: f64,
     /// The share of sessions that are cheaper.
     pub cheaper: f64,
-    /// The share of sessions that cost the same, to a twentieth of a percent.
+    /// The share of sessions with the same cost, within 0.05%.
     pub same: f64,
-    /// The share of sessions that are dearer.
+    /// The share of sessions that are more expensive.
     pub dearer: f64,
-    /// The change of all together: the middle 95% of what resampled sessions come to; none for a single session.
+    /// The middle 95% of the change in total cost over resampled sessions; `None` for a single session.
     pub interval: Option<[f64; 2]>,
 }
 
 impl Spread {
-    /// Compares costs with those of another policy on the same sessions: pairs of the cost and the other's.
+    /// Compares costs with those of another policy on the same sessions, given as pairs.
     ///
-    /// Every policy is resampled alike, so that intervals of one table can be compared; the order of the sessions changes nothing.
+    /// Every policy is resampled in the same way, so that intervals of one table are comparable; the order of
+    /// the sessions does not matter.
     #[must_use]
     pub fn new(pairs: &[(f64, f64)]) -> Option<Self> {
         let mut pairs: Vec<(f64, f64)> = pairs.iter().copied().filter(|it| it.1 > 0.0).collect();
@@ -59,7 +60,7 @@ impl Spread {
     }
 }
 
-/// Returns the ends of the middle 95% of what resampled sessions come to.
+/// Returns the middle 95% of resampled totals.
 fn interval(pairs: &[(f64, f64)]) -> [f64; 2] {
     let change = |sessions: Resample<'_>| {
         let sum = sessions.fold((0.0, 0.0), |sum, it| (sum.0 + pairs[it].0, sum.1 + pairs[it].1));
@@ -68,10 +69,10 @@ fn interval(pairs: &[(f64, f64)]) -> [f64; 2] {
     middle(resampled(pairs.len(), change))
 }
 
-/// The places of the sessions that a resample takes.
+/// The sessions of a resample.
 pub(super) type Resample<'a> = &'a mut dyn Iterator<Item = usize>;
 
-/// Resamples so many sessions, always in the same way, and returns what each resample comes to.
+/// Resamples a number of sessions, always in the same way, and returns a value for each resample.
 pub(super) fn resampled<T>(n: usize, mut one: impl FnMut(Resample<'_>) -> T) -> Vec<T> {
     let stream: Stream = Seed(0).stream(PURPOSE, 0);
     let last = u64::try_from(n.saturating_sub(1)).unwrap_or(u64::MAX);
@@ -82,7 +83,7 @@ pub(super) fn resampled<T>(n: usize, mut one: impl FnMut(Resample<'_>) -> T) -> 
     (0..RESAMPLES).map(resample).collect()
 }
 
-/// Returns the ends of the middle 95% of what resamples come to.
+/// Returns the middle 95% of resampled values.
 pub(super) fn middle(mut all: Vec<f64>) -> [f64; 2] {
     all.sort_by(f64::total_cmp);
     let beyond = all.len() / TAIL;

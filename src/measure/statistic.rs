@@ -1,11 +1,11 @@
-//! Mean, spread and confidence of numbers that rest on draws.
+//! Mean, standard deviation and confidence interval of randomly drawn numbers.
 
 use serde::Serialize;
 
-/// What several trials gave for one number.
+/// Statistics of a number over trials.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Statistic {
-    /// How many trials.
+    /// The number of trials.
     pub n: u64,
     /// Their mean.
     pub mean: f64,
@@ -13,7 +13,7 @@ pub struct Statistic {
     pub sd: f64,
     /// The standard error of the mean, from the deviation over n − 1; null for a single trial.
     pub se: Option<f64>,
-    /// The bounds that hold the mean with 95% confidence, by Student's distribution; null for a single trial.
+    /// The 95% confidence interval of the mean, by Student's distribution; null for a single trial.
     pub ci95: Option<[f64; 2]>,
 }
 
@@ -24,7 +24,7 @@ const STUDENT: [f64; 30] = [
 ];
 
 impl Statistic {
-    /// Counts numbers, in their order; nothing when there are none.
+    /// Computes statistics of numbers, in their order; `None` if there are none.
     #[must_use]
     pub fn new(values: impl Iterator<Item = f64> + Clone) -> Option<Self> {
         let n = u64::try_from(values.clone().count()).ok().filter(|it| *it > 0)?;
@@ -39,14 +39,14 @@ impl Statistic {
         Some(Self { n, mean, sd: (squares / count).sqrt(), se, ci95 })
     }
 
-    /// Returns how far the confidence bounds lie from the mean.
+    /// Returns half the width of the confidence interval.
     #[must_use]
     pub fn reach(&self) -> Option<f64> {
         self.ci95.map(|[_, high]| high - self.mean)
     }
 }
 
-/// Returns Student's quantile at 97.5%; beyond the table by an expansion that is right to four digits.
+/// Returns Student's quantile at 97.5%; beyond the table by an expansion that is accurate to four digits.
 fn student(freedom: u64) -> f64 {
     let index = usize::try_from(freedom.saturating_sub(1)).unwrap_or(usize::MAX);
     STUDENT.get(index).copied().unwrap_or_else(|| {

@@ -1,4 +1,4 @@
-//! What is still known of planted facts when one load is over.
+//! What is still known of planted facts at the end of a load.
 
 use indexmap::IndexMap;
 use serde::Serialize;
@@ -7,12 +7,12 @@ use crate::input::policy::memory::State;
 use crate::ledger::{ExplicitCacheRow, Loss, MemoryRow, NeedRow, Outcome, ProbeRow, RequestRow, Sink, Sums};
 use crate::quantity::Tokens;
 
-/// The quarters of a load, as the Context Decay Benchmark calls them.
+/// The quarters of a load, as named by the Context Decay Benchmark.
 pub const QUARTILES: [&str; 4] =
     ["early (0-25%)", "mid-early (25-50%)", "mid-late (50-75%)", "late (75-100%)"];
-/// What states of needles are called.
+/// The names of needle states.
 pub const STATES: [&str; 5] = ["exact", "preview", "summarised", "recoverable", "lost"];
-/// What parts of a memory lose needles, as reports call them.
+/// The names of a memory's lossy parts in reports.
 pub const LOSSES: [&str; 5] = ["write", "store", "read", "use", "stopped"];
 
 /// Returns a state's place in [`STATES`].
@@ -37,24 +37,24 @@ fn loss_index(loss: Loss) -> usize {
     }
 }
 
-/// Returns what reports call a state.
+/// Returns a state's name in reports.
 #[must_use]
 pub fn state_name(state: State) -> &'static str {
     STATES[state_index(state)]
 }
 
-/// Returns what reports call a loss.
+/// Returns a loss's name in reports.
 #[must_use]
 pub fn loss_name(loss: Loss) -> &'static str {
     LOSSES[loss_index(loss)]
 }
 
-/// Needles of some kind: how many were found, of how many.
+/// Needles of some kind: how many were found, out of how many.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Hits {
-    /// How many were found.
+    /// The number found.
     pub found: u32,
-    /// How many there are.
+    /// The total number.
     pub total: u32,
 }
 
@@ -64,39 +64,39 @@ impl Hits {
         self.total += 1;
     }
 
-    /// Returns the share that was found; nothing when there is none of the kind.
+    /// Returns the share that was found, or nothing if there is none of the kind.
     #[must_use]
     pub fn share(self) -> Option<f64> {
         (self.total > 0).then(|| f64::from(self.found) / f64::from(self.total))
     }
 
-    /// Returns the share that was found, an empty kind counting as 0, as the Context Decay Benchmark has it.
+    /// Returns the share found; an empty kind counts as 0, as in the Context Decay Benchmark.
     #[must_use]
     pub fn as_published(self) -> f64 {
         self.share().unwrap_or(0.0)
     }
 }
 
-/// What a policy kept of one load.
+/// What a policy retained of one load.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Trial {
     /// Turns of the load.
     pub length: u64,
-    /// Which load of that length it is, from 0.
+    /// The index of the load among those of that length, from 0.
     pub trial: u64,
-    /// Tokens of the prompt at the end, with the memory in it.
+    /// Tokens of the prompt at the end, including the memory.
     pub context_tokens: Tokens,
     /// Tokens of the load.
     pub total_tokens: Tokens,
-    /// Needles that were marked.
+    /// Explicit needles.
     pub explicit: Hits,
-    /// Needles said in passing.
+    /// Implicit needles.
     pub implicit: Hits,
-    /// Needles by the quarter that said them.
+    /// Needles by the quarter in which they were stated.
     pub quartiles: [Hits; 4],
     /// Needles by state, in the order of [`STATES`].
     pub states: [u32; 5],
-    /// Needles that were not found, by what lost them, in the order of [`LOSSES`].
+    /// Missing needles by what lost them, in the order of [`LOSSES`].
     pub losses: [u32; 5],
 }
 
@@ -145,7 +145,7 @@ impl Sink for TrialSink {
 }
 
 impl Trial {
-    /// Completes the probes' numbers with what the load and the run came to.
+    /// Completes the probes' numbers with the outcome of the load and the run.
     #[must_use]
     pub fn of(self, length: u64, trial: u64, total_tokens: Tokens, outcome: &Outcome) -> Self {
         let context_tokens = outcome.end_tokens + outcome.end_memory_tokens;
@@ -161,7 +161,7 @@ impl Trial {
         }
     }
 
-    /// Returns how much shorter the prompt is than the load; nothing for an empty prompt.
+    /// Returns the ratio of load to prompt; `None` for an empty prompt.
     #[must_use]
     pub fn compression_ratio(&self) -> Option<f64> {
         (self.context_tokens > 0).then(|| self.total_tokens as f64 / self.context_tokens as f64)
@@ -176,7 +176,7 @@ impl Trial {
         f64::from(self.needles().found) / self.context_tokens as f64 * 1_000.0
     }
 
-    /// Returns the trial as programs read it.
+    /// Returns the trial in its JSON form.
     #[must_use]
     pub fn json(&self) -> TrialJson {
         let depth = QUARTILES.into_iter().zip(self.quartiles.map(Hits::as_published));
@@ -200,7 +200,8 @@ impl Trial {
     }
 }
 
-/// One trial as programs read it; the first eleven fields and `depth_accuracy` are those of the published script.
+/// One trial in its JSON form; the first eleven fields and `depth_accuracy` are those of the published
+/// script.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct TrialJson {
     conv_length: u64,

@@ -1,4 +1,4 @@
-//! The memory that a policy declares: facts are written by draws, stored in banks, read, and used.
+//! A policy's declared memory: facts are written by draws, stored in banks, read, and used.
 
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -19,19 +19,19 @@ pub struct Declared<'t> {
     plane: &'t FactPlane,
     writer: Writer<'t>,
     store: Store<'t>,
-    /// How many plants have come.
+    /// The number of plants that have entered.
     n_arrived: usize,
-    /// Plants that have come and are not looked through yet.
+    /// Plants that have entered but have not been searched yet.
     waiting: Vec<usize>,
-    /// What can be read, and of which state of the store.
+    /// What can be read, with the store's version.
     read: Option<(u64, Read)>,
-    /// What was last recalled, and of which state of the store.
+    /// What was last recalled, with the store's version.
     recalled: (u64, Option<Recalled>),
     calls: Vec<Call>,
 }
 
 impl<'t> Declared<'t> {
-    /// Begins to remember what a load says.
+    /// Starts a memory of a load's facts.
     pub(super) fn new(rules: &'t Rules, plane: &'t FactPlane) -> Self {
         Self {
             rules,
@@ -51,12 +51,12 @@ impl<'t> Declared<'t> {
         self.rules.service.is_some()
     }
 
-    /// Returns what it takes in the prompt.
+    /// Returns its size in the prompt.
     pub(super) fn tokens(&self) -> Tokens {
         read::tokens(self.rules, &self.store)
     }
 
-    /// Looks through what has come, or what the prompt has ceased to show.
+    /// Searches new items, or items that the prompt no longer shows in full.
     #[inline(always)]
     pub(super) fn look<V: View + ?Sized>(&mut self, view: &V) {
         let plants = &self.plane.plants;
@@ -96,15 +96,15 @@ impl<'t> Declared<'t> {
         }
     }
 
-    /// Notes a call, where there is a service to call.
+    /// Notes a call, if there is a service to call.
     fn call(&mut self, kind: MemoryKind, tokens: Tokens) {
         if let Some(service) = &self.rules.service {
             self.calls.push(Call { kind, service: service.clone(), calls: 1, tokens });
         }
     }
 
-    /// Returns what stands for the content of what is recalled: the facts in their order, each in its version; an index
-    /// does not say what is in them.
+    /// Returns a digest of the recalled content: the facts in order, each with its version; an index does not
+    /// contain their values.
     fn digest(&self) -> u64 {
         let is_index = self.rules.read == memory::Read::ByKey;
         let newest = match self.rules.read {

@@ -1,4 +1,4 @@
-//! What a memory held at the end, in words: a JSON file for each bank, and an index that knows the order of writing.
+//! A memory's final contents: a JSON file per bank, and an index with the order of writing.
 
 use indexmap::{IndexMap, IndexSet};
 use serde::{Deserialize, Serialize};
@@ -12,32 +12,32 @@ pub const SCHEMA: &str = "ctxsim.store/1";
 /// The file of the index, beside those of the banks.
 pub const INDEX_FILE: &str = "index.json";
 
-/// What a memory held.
+/// A memory's contents.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Export {
-    /// Which run left it, and in which order its facts were written.
+    /// The run that left it, and the order in which its facts were written.
     pub index: Index,
     /// By bank: keys with their values, the oldest first.
     pub banks: IndexMap<String, IndexMap<String, String>>,
 }
 
-/// Which run left a store, and in which order its facts were written.
+/// The run that left a store, and the order in which its facts were written.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Index {
-    /// The form of these files.
+    /// The schema of these files.
     pub schema: String,
-    /// The policy as it was given: a name, or a path, which may be relative to the working directory.
+    /// The policy as given: a name or a path, which may be relative to the working directory.
     pub policy: String,
-    /// The scenario, given likewise.
+    /// The scenario, in the same way.
     pub scenario: String,
-    /// The profile, given likewise.
+    /// The profile, in the same way.
     pub profile: String,
     /// The seed.
     pub seed: u64,
     /// Messages of the conversation.
     pub length: u64,
-    /// Which of that length, from 0.
+    /// Index of the conversation among those of that length, from 0.
     pub trial: u64,
     /// The overrides, `PATH=VALUE`.
     pub set: Vec<String>,
@@ -51,15 +51,15 @@ pub struct Index {
 pub struct Written {
     /// The bank.
     pub bank: String,
-    /// What the fact is asked for by.
+    /// The key of the fact.
     pub key: String,
 }
 
 impl Export {
-    /// Returns the files, name and text, the index first.
+    /// Returns the files (name and text), the index first.
     ///
     /// # Errors
-    /// A bank has a name that no file can have, or that of another in other case.
+    /// A bank's name cannot be a file, or equals another except for case.
     pub fn files(&self) -> Result<Vec<(String, String)>, Vec<Diagnostic>> {
         let mut problems = Problems::default();
         for (index, bank) in self.banks.keys().enumerate() {
@@ -74,8 +74,8 @@ impl Export {
         Ok(files)
     }
 
-    /// Returns the files of banks that an earlier store had in the same folder and this one has not, by the text of the
-    /// earlier index; none where that is no index.
+    /// Returns the bank files of an earlier store in the same folder that this one lacks, from the text of
+    /// the earlier index; empty if that is not an index.
     #[must_use]
     pub fn stale(&self, earlier_index: &str) -> Vec<String> {
         let Ok(earlier) = serde_json::from_str::<Index>(earlier_index) else { return Vec::new() };
@@ -85,17 +85,23 @@ impl Export {
         banks.into_iter().filter(|_| is_own).map(|it| file(it)).collect()
     }
 
-    /// Reads the files back; `text_of` gives the text of the file of that name.
+    /// Reads the files back; `text_of` returns the text of a file by name.
     ///
     /// # Errors
-    /// Every problem of every file, in the words of the file's name and, where JSON is broken, of its line and column; or
-    /// what `text_of` says.
+    /// Every problem in every file, with the file's name and, for broken JSON, line and column; or the errors
+    /// of `text_of`.
     pub fn read<E: From<Vec<Diagnostic>>>(text_of: impl Fn(&str) -> Result<String, E>) -> Result<Self, E> {
         let name = INDEX_FILE.to_owned();
         let index: Index = parse(&name, &text_of(&name)?)?;
         if index.schema != SCHEMA {
-            let message = format!("this index is a `{}`, not a `{SCHEMA}`", index.schema);
-            return Err(vec![at(&name, "store-schema", message, "let this version write the store")].into());
+            let message = format!("this index has the schema `{}`, not `{SCHEMA}`", index.schema);
+            return Err(vec![at(
+                &name,
+                "store-schema",
+                message,
+                "run `ctxsim store write` with this version",
+            )]
+            .into());
         }
         let mut banks: IndexMap<String, IndexMap<String, String>> = IndexMap::new();
         let mut problems = Vec::new();
@@ -110,8 +116,14 @@ impl Export {
                     Err(more) => problems.extend(more),
                 }
             } else {
-                let message = format!("`{bank}` is no name of a file beside the index");
-                problems.push(at(INDEX_FILE, "store-name", message, "let this version write the store"));
+                let message = format!("`{bank}` is not the name of a file beside the index");
+                problems.push(at(
+                    INDEX_FILE,
+                    "store-name",
+                    message,
+                    "run `ctxsim store write` with this \
+                    version",
+                ));
             }
         }
         if problems.is_empty() {
@@ -121,34 +133,34 @@ impl Export {
     }
 }
 
-/// Returns where the index and the files of the banks say different things.
+/// Returns where the index and the bank files disagree.
 fn disagreements(index: &Index, banks: &IndexMap<String, IndexMap<String, String>>) -> Vec<Diagnostic> {
     let mut problems = Vec::new();
     for (bank, facts) in banks {
         let written = index.written.iter().filter(|it| it.bank == *bank).map(|it| &it.key);
         let wanted: Vec<&String> = written.collect();
         for key in wanted.iter().filter(|it| !facts.contains_key(it.as_str())) {
-            let message = format!("the index has `{key}`, and this file has not");
-            problems.push(at(&file(bank), "store-key-missing", message, "write the store anew"));
+            let message = format!("the index has `{key}`, but this file does not");
+            problems.push(at(&file(bank), "store-key-missing", message, "run `ctxsim store write` again"));
         }
         for key in facts.keys().filter(|it| !wanted.contains(it)) {
-            let message = format!("this file has `{key}`, and the index has not");
-            problems.push(at(&file(bank), "store-key-stray", message, "write the store anew"));
+            let message = format!("this file has `{key}`, but the index does not");
+            problems.push(at(&file(bank), "store-key-stray", message, "run `ctxsim store write` again"));
         }
         if problems.is_empty() && !wanted.iter().copied().eq(facts.keys()) {
-            let message = "the facts stand in another order than the index has, or twice".to_owned();
-            problems.push(at(&file(bank), "store-order", message, "write the store anew"));
+            let message = "the facts are repeated or not in the index's order".to_owned();
+            problems.push(at(&file(bank), "store-order", message, "run `ctxsim store write` again"));
         }
     }
     problems
 }
 
-/// Returns what a bank's file is called.
+/// Returns the name of a bank's file.
 fn file(bank: &str) -> String {
     format!("{bank}.json")
 }
 
-/// Writes a value for people and programs.
+/// Writes a value in readable JSON.
 fn pretty(value: &impl Serialize) -> Result<String, serde_json::Error> {
     serde_json::to_string_pretty(value).map(|it| it + "\n")
 }
@@ -156,13 +168,13 @@ fn pretty(value: &impl Serialize) -> Result<String, serde_json::Error> {
 /// Reads a file's JSON.
 fn parse<T: for<'t> Deserialize<'t>>(name: &str, text: &str) -> Result<T, Vec<Diagnostic>> {
     serde_json::from_str(text).map_err(|error| {
-        let mut problem = json_problem(text, &error).help("let `ctxsim store write` write the file");
+        let mut problem = json_problem(text, &error).help("use a file written by `ctxsim store write`");
         name.clone_into(&mut problem.place.file);
         vec![Diagnostic { code: "store-json", ..problem }]
     })
 }
 
-/// Says what is wrong with a file.
+/// Reports a problem of a file.
 fn at(file: &str, code: &'static str, message: String, help: &str) -> Diagnostic {
     let mut problem = Diagnostic::at(code, "", message).help(help);
     file.clone_into(&mut problem.place.file);

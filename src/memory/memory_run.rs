@@ -8,13 +8,13 @@ use crate::quantity::Tokens;
 use crate::timeline::facts::{FactPlane, Form, Plant, Probe, Share};
 use crate::timeline::{ItemIx, Lifecycle, TurnIx, When};
 
-/// A memory at work.
+/// A memory in use.
 #[expect(
     clippy::large_enum_variant,
     reason = "a run has one, and the declared one is asked at every request"
 )]
 pub enum AnyMemory<'t> {
-    /// As a policy declares it.
+    /// Declared by a policy.
     Declared(Declared<'t>),
     /// Written in code.
     Code(Box<dyn Memory + 't>),
@@ -27,18 +27,18 @@ pub struct MemoryRun<'t> {
     places: &'t [Option<Share>],
     repeats: &'t [(u32, ItemIx)],
     memory: Option<AnyMemory<'t>>,
-    /// How many probes have been answered.
+    /// The number of probes answered so far.
     n_asked: usize,
 }
 
 impl<'t> AnyMemory<'t> {
-    /// Begins to remember what a load says, as a policy declares it.
+    /// Starts a memory of a load's facts, as a policy declares it.
     #[must_use]
     pub fn declared(rules: &'t Rules, plane: &'t FactPlane) -> Self {
         Self::Declared(Declared::new(rules, plane))
     }
 
-    /// Returns the memory, whatever it is.
+    /// Returns the memory of either kind.
     fn any(&mut self) -> &mut (dyn Memory + 't) {
         match self {
             Self::Declared(it) => it,
@@ -48,7 +48,7 @@ impl<'t> AnyMemory<'t> {
 }
 
 impl<'t> MemoryRun<'t> {
-    /// Begins to remember; without a memory, what the prompt shows is all that is known.
+    /// Starts without or with a memory; without one, only what the prompt shows is known.
     #[must_use]
     pub fn new(plane: Option<&'t FactPlane>, memory: Option<AnyMemory<'t>>) -> Self {
         let mut run = Self { plants: &[], probes: &[], places: &[], repeats: &[], memory, n_asked: 0 };
@@ -65,7 +65,7 @@ impl<'t> MemoryRun<'t> {
         self.memory.is_some()
     }
 
-    /// Looks through what has come, or what the prompt has ceased to show.
+    /// Searches new items, or items that the prompt no longer shows in full.
     // Nearly always there is nothing to look through: the test belongs where it is asked, the work does not.
     #[inline(always)]
     pub fn observe(&mut self, view: &impl View) {
@@ -85,7 +85,7 @@ impl<'t> MemoryRun<'t> {
         }
     }
 
-    /// Returns what the memory takes in the prompt.
+    /// Returns the memory's size in the prompt.
     #[inline]
     pub fn tokens(&mut self) -> Tokens {
         match &mut self.memory {
@@ -95,12 +95,12 @@ impl<'t> MemoryRun<'t> {
         }
     }
 
-    /// Returns what the memory says in the prompt.
+    /// Returns the memory's content in the prompt.
     pub fn recall(&mut self) -> Option<Recalled> {
         self.memory.as_mut()?.any().recall()
     }
 
-    /// Tells the memory that a turn is over.
+    /// Reports the end of a turn to the memory.
     pub fn turn_end(&mut self, view: &impl View, turn: TurnIx) {
         if let Some(AnyMemory::Code(memory)) = &mut self.memory {
             memory.observe(view);
@@ -108,7 +108,7 @@ impl<'t> MemoryRun<'t> {
         }
     }
 
-    /// Tells the memory that a session is over.
+    /// Reports the end of a session to the memory.
     pub fn session_end(&mut self, view: &impl View, session: usize) {
         if let Some(AnyMemory::Code(memory)) = &mut self.memory {
             memory.observe(view);
@@ -116,14 +116,14 @@ impl<'t> MemoryRun<'t> {
         }
     }
 
-    /// Lets something happen to the memory.
+    /// Applies an event to the memory.
     pub fn event(&mut self, event: Lifecycle) {
         if let Some(memory) = &mut self.memory {
             memory.any().event(event);
         }
     }
 
-    /// Hands out the calls that the memory has made, in a turn.
+    /// Returns the calls that the memory has made, in a turn.
     #[inline]
     pub fn settle(&mut self, turn_ix: TurnIx, sinks: &mut [impl Sink]) {
         let Some(memory) = &mut self.memory else { return };
@@ -139,14 +139,14 @@ impl<'t> MemoryRun<'t> {
         }
     }
 
-    /// Returns whether something is asked up to a moment that has not been answered.
+    /// Returns whether probes up to a moment are still unanswered.
     #[inline]
     #[must_use]
     pub fn is_asked(&self, until: When) -> bool {
         self.probes.get(self.n_asked).is_some_and(|it| it.at <= until)
     }
 
-    /// Answers what is asked up to a moment; a run that stopped before the question answers nothing.
+    /// Answers the probes up to a moment; a run that stopped before a question answers nothing.
     pub fn probe(&mut self, view: &impl View, until: When, has_stopped: bool, sinks: &mut [impl Sink]) {
         let due = self.probes.get(self.n_asked..).unwrap_or_default();
         let n_due = due.partition_point(|it| it.at <= until);
@@ -186,7 +186,7 @@ impl<'t> MemoryRun<'t> {
         }
     }
 
-    /// Returns how the prompt shows what a plant says, there or where it is said again.
+    /// Returns how the prompt shows a plant's fact, there or where it is repeated.
     fn standing(&self, plant: u32, view: &impl View) -> State {
         let item = self.plants[plant as usize].item;
         let first = match self.places.get(plant as usize).copied().flatten() {
@@ -197,7 +197,7 @@ impl<'t> MemoryRun<'t> {
         again.fold(first, |state, (_, item)| r#use::nearer(state, view.standing(*item)))
     }
 
-    /// Tells what the memory holds when the load is over.
+    /// Reports what the memory holds at the end of the load.
     pub fn tell(&mut self, sinks: &mut [impl Sink]) {
         if let Some(memory) = &mut self.memory {
             memory.any().tell(&mut |row| sinks.iter_mut().for_each(|sink| sink.kept(row)));

@@ -1,4 +1,4 @@
-//! Brings stored facts back: all of them, the newest, or one by its key.
+//! Recalls stored facts: all of them, the newest, or one by its key.
 
 use super::is_oracle;
 use super::store::Store;
@@ -8,11 +8,11 @@ use crate::ledger::Loss;
 use crate::quantity::Tokens;
 use crate::timeline::facts::{FactPlane, Plant};
 
-/// What can be read when the probes come.
+/// What can be read when probes are due.
 #[derive(Debug)]
 pub(super) struct Read {
     read: memory::Read,
-    /// By fact, where only some are read.
+    /// By fact, if only some are read.
     newest: Option<Vec<bool>>,
 }
 
@@ -32,7 +32,8 @@ impl Read {
         Self { read: rules.read, newest }
     }
 
-    /// Returns how the memory knows what a plant says, and which part lost it, if it does not.
+    /// Returns the state in which the memory knows a plant's fact, and which part lost it, if it does not
+    /// know it.
     pub(super) fn state(
         &self,
         plant: &Plant,
@@ -54,7 +55,7 @@ impl Read {
     }
 }
 
-/// Returns what a memory takes in the prompt: what is read, or its index.
+/// Returns a memory's size in the prompt: the facts it shows, or its index.
 pub(super) fn tokens(rules: &Rules, store: &Store<'_>) -> Tokens {
     let held = u64::try_from(store.n_held()).unwrap_or(u64::MAX);
     let shown = match rules.read {

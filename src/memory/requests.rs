@@ -1,22 +1,22 @@
-//! Requests that are laid out ahead of a run, each with what a memory says in its prompt and the calls that it has made by then.
+//! Requests prepared before a run, each with the memory's content in its prompt and the calls made by then.
 
 use super::{Call, Memory, Recalled};
 use crate::timeline::build::{NewItem, TimelineBuilder};
 use crate::timeline::{Kind, Timeline};
 
-/// No item is larger, so that sums of a few never leave 32 bits.
+/// The largest item, so that sums of a few items fit into 32 bits.
 pub const ITEM_MAX: u32 = (1 << 31) - 1;
 /// From one request to the next.
 const REQUEST_MS: i64 = 20_000;
 
-/// Requests, with the memory as it was when it was played.
+/// Requests, with the memory as played.
 #[derive(Clone, Debug)]
 pub struct Replayed {
-    /// Each request is a session of its own behind the same system prompt, or all are one.
+    /// Whether each request is its own session after the same system prompt, or all are one.
     pub timeline: Timeline,
-    /// By session of the timeline: what the memory says in its prompts.
+    /// By session of the timeline: the memory's content in its prompts.
     recalled: Vec<Option<Recalled>>,
-    /// By session of the timeline: the calls that are made by then; a last list follows the last session.
+    /// By session of the timeline: the calls made by then; one more list follows the last session.
     calls: Vec<Vec<Call>>,
 }
 
@@ -32,7 +32,7 @@ pub struct Writer {
     open: Vec<Call>,
 }
 
-/// Says what a memory said when it was played.
+/// Replays the memory's contents as played.
 struct Replay {
     recalled: Vec<Option<Recalled>>,
     calls: Vec<Vec<Call>>,
@@ -40,7 +40,7 @@ struct Replay {
 }
 
 impl Writer {
-    /// Begins to append requests behind a system prompt.
+    /// Begins to append requests after a system prompt.
     #[must_use]
     pub fn new(name: &str, system_tokens: u32, is_one_session: bool) -> Self {
         let mut builder = TimelineBuilder::new(name, &[]);
@@ -56,12 +56,12 @@ impl Writer {
         }
     }
 
-    /// Notes a call, which the next request hands out.
+    /// Records a call for the next request.
     pub fn call(&mut self, call: Call) {
         self.open.push(call);
     }
 
-    /// Appends a request with what it says, what it answers, and what the memory says in it.
+    /// Appends a request with its text, its answer, and the memory's content in it.
     pub fn request(&mut self, said: u32, answered: u32, memory: Option<Recalled>) {
         if self.n_requests > 0 && !self.is_one_session {
             self.builder.begin_session(&format!("request {}", self.n_requests), None);
@@ -94,7 +94,7 @@ impl Writer {
 }
 
 impl Replayed {
-    /// Returns the memory as it was when it was played.
+    /// Returns the memory as played.
     #[must_use]
     pub fn memory(&self) -> Box<dyn Memory> {
         Box::new(Replay { recalled: self.recalled.clone(), calls: self.calls.clone(), session: 0 })

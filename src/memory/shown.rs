@@ -1,4 +1,4 @@
-//! What a memory sees of a prompt whose policy says how much it left of an item.
+//! A memory's view of a prompt whose policy knows how much of an item it kept.
 
 use super::{View, r#use};
 use crate::input::policy::memory::State;

@@ -15,7 +15,7 @@ pub(super) struct Writer<'t> {
     rules: &'t Rules,
     plane: &'t FactPlane,
     draws: Draws,
-    /// Where each draw's facts go, where it is not the bank of their category.
+    /// Where each draw's facts go, if it is not the bank of their category.
     into: Vec<Option<BankIx>>,
     /// The bar of each.
     bars: Vec<Bar>,

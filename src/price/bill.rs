@@ -75,7 +75,7 @@ impl Bill {
         bill
     }
 
-    /// Returns the sum; nothing when some token has no price.
+    /// Returns the sum, or nothing if some token has no price.
     #[must_use]
     pub fn total(&self) -> Option<Cost> {
         (!self.is_incomplete).then(|| self.known())
@@ -97,7 +97,7 @@ impl std::ops::AddAssign for Bill {
     }
 }
 
-/// Returns what it costs to keep tokens for some time, to the nearest picodollar; nothing when nobody says.
+/// Returns what it costs to keep tokens for some time, to the nearest picodollar, or nothing if nobody says.
 #[must_use]
 pub fn storage(rates: &Rates, tokens: Tokens, ms: u64) -> Option<Cost> {
     storage_of(rates, u128::from(tokens).checked_mul(u128::from(ms))?)
@@ -111,7 +111,8 @@ fn storage_of(rates: &Rates, token_ms: u128) -> Option<Cost> {
     Some(Cost(product / HOUR_MS))
 }
 
-/// Returns what stored contents cost: made at the price of a write, else of input, then kept; nothing when nobody says.
+/// Returns what stored contents cost: made at the price of a write, else of input, then kept, or nothing if
+/// nobody says.
 pub(super) fn stored(rates: &Rates, tokens: Tokens, token_ms: u128) -> Option<Cost> {
     Some(tokens * rates.write(0)? + storage_of(rates, token_ms)?)
 }

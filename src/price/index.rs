@@ -5,7 +5,7 @@ use crate::input::profile::price::{PriceList, Prices, Reach};
 use crate::ledger::{ExplicitCacheRow, NeedRow, RequestRow, Role, Sink, TokenUse};
 use crate::quantity::{Cost, Tokens};
 
-/// What of the requests prices can ask for, as they come.
+/// Which part of the requests prices can ask for, as they come.
 #[derive(Clone, Debug, Default)]
 pub struct PriceRows {
     main: Vec<Row>,
@@ -66,7 +66,8 @@ impl From<PriceRows> for PriceIndex {
 }
 
 impl PriceIndex {
-    /// Prices the stored contents, each by its own length when it was made; nothing when some part has no price.
+    /// Prices the stored contents, each by its own length when it was made, or nothing if some part has no
+    /// price.
     #[must_use]
     pub fn stored(&self, prices: &Prices) -> Option<Cost> {
         let mut sum = Cost::default();

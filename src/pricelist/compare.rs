@@ -15,7 +15,7 @@ pub struct Disagreement {
     pub model: String,
     /// Which price.
     pub field: String,
-    /// What each list says, in the order of the lists; nothing where a list that has the model is silent.
+    /// Each list's value, in list order; `None` if a list that has the model omits it.
     pub said: Vec<(&'static str, Option<Decimal>)>,
 }
 
@@ -31,8 +31,8 @@ impl Disagreement {
 
 /// Returns how many models at least two lists have, and every price on which they disagree, by model.
 ///
-/// Of dated prices those count that hold on a day, `YYYY-MM-DD`; the latest, where none is given. A model without a price on
-/// that day, or with a price from no known day, is in no list.
+/// Of dated prices those count that hold on a day, `YYYY-MM-DD`; the latest, if none is given. A model
+/// without a price on that day, or with a price from no known day, is in no list.
 #[must_use]
 pub fn compare(lists: &[Found], as_of: Option<&str>) -> (usize, Vec<Disagreement>) {
     let mut by_model: IndexMap<String, Vec<(&'static str, &Price)>> = IndexMap::new();

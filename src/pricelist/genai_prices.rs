@@ -1,7 +1,7 @@
 //! pydantic/genai-prices' `data.json`: providers with models, US dollars per million tokens, rules on names.
 //!
-//! Read at commit 47df840a. A tier is for the whole request and holds above its `start`; of several lists of prices the
-//! last whose constraint holds is meant.
+//! Read at commit 47df840a. A tier applies to the whole request above its `start`; of several lists of
+//! prices, the last whose constraint holds applies.
 
 use indexmap::IndexMap;
 
@@ -122,7 +122,7 @@ fn conditional_prices(conditional: &[Json], left_out: &mut Vec<String>) -> Resul
                 let (Some(usual), Some(start), Some(end)) = (usual, hour(start), hour(end)) else {
                     return Err((
                         "price-form",
-                        "prices by hour of a form that a profile has no word for".to_owned(),
+                        "hourly prices in a form that profiles do not support".to_owned(),
                     ));
                 };
                 usual.windows.push(Window {
@@ -134,13 +134,13 @@ fn conditional_prices(conditional: &[Json], left_out: &mut Vec<String>) -> Resul
                     ..Window::default()
                 });
             }
-            _ => return Err(("price-form", "a constraint of an unknown kind".to_owned())),
+            _ => return Err(("price-form", "an unknown kind of constraint".to_owned())),
         }
     }
     Ok(prices)
 }
 
-/// What a price list of this kind says of one kind of token.
+/// A list's prices for one kind of token.
 #[derive(Debug, Default)]
 struct Priced {
     base: Option<Decimal>,
@@ -149,7 +149,8 @@ struct Priced {
 
 /// Reads one set of prices.
 fn price(prices: &Json, left_out: &mut Vec<String>) -> Result<Price, Reason> {
-    let fields = prices.object().ok_or_else(|| ("price-malformed", "`prices` is no object".to_owned()))?;
+    let fields =
+        prices.object().ok_or_else(|| ("price-malformed", "`prices` is not an object".to_owned()))?;
     let mut by_name: IndexMap<&str, Priced> = IndexMap::new();
     for (name, value) in fields {
         match name.as_str() {
@@ -162,8 +163,7 @@ fn price(prices: &Json, left_out: &mut Vec<String>) -> Result<Price, Reason> {
         }
     }
     let base = |name: &str| by_name.get(name).and_then(|it| it.base);
-    let input =
-        base("input_mtok").ok_or_else(|| ("price-absent", "no price for a token of input".to_owned()))?;
+    let input = base("input_mtok").ok_or_else(|| ("price-absent", "no price for input tokens".to_owned()))?;
     let writes = |price: &dyn Fn(&str) -> Option<Decimal>| {
         let by_ttl = [("cache_write_mtok", "5m"), ("cache_write_1h_mtok", "1h")];
         by_ttl
@@ -202,8 +202,9 @@ fn priced(value: &Json) -> Result<Priced, String> {
     };
     let base = value.get("base").ok_or("tiers without a `base`")?.per_million()?;
     let mut above = IndexMap::new();
-    for tier in tiers.list().ok_or("`tiers` is no list")? {
-        let start = tier.get("start").and_then(Json::tokens).ok_or("a tier starts at a number of tokens")?;
+    for tier in tiers.list().ok_or("`tiers` is not a list")? {
+        let start =
+            tier.get("start").and_then(Json::tokens).ok_or("a tier must start at a number of tokens")?;
         let price = tier.get("price").ok_or("a tier without a `price`")?.per_million()?;
         if above.insert(start, price).is_some() {
             return Err(format!("two tiers start at {start}"));

@@ -1,4 +1,4 @@
-//! A tree of values in which no key stands twice and every number is what the text says; prices alone are read as meant.
+//! A tree of values in which keys are unique and every number is exactly what the text says.
 
 use std::fmt;
 
@@ -19,7 +19,7 @@ pub(super) enum Json {
     Null,
     /// Yes or no.
     Bool(bool),
-    /// A number; the nearest float, which is written back as the text had it.
+    /// A number; the nearest float, which is written back exactly as in the text.
     Number(f64),
     /// Text.
     Text(String),
@@ -74,18 +74,18 @@ impl Json {
     fn per_token_times(&self, places: u32) -> Result<Decimal, String> {
         let number = match self {
             Self::Number(number) => *number,
-            other => return Err(format!("{} where a price belongs", other.kind())),
+            other => return Err(format!("{} instead of a price", other.kind())),
         };
         let read = |number| Decimal::from_f64(number).and_then(|it| it.shifted(places));
         let price = [number, as_meant(number)].into_iter().filter_map(read).find(|it| it.scaled(6).is_some());
         price.ok_or_else(|| match number {
             _ if number < 0.0 => format!("a negative price, {number}"),
-            _ if !number.is_finite() => format!("{number} where a price belongs"),
-            _ => format!("{number}, which is no whole number of millionths of a dollar per million tokens"),
+            _ if !number.is_finite() => format!("{number} instead of a price"),
+            _ => format!("{number} is not a whole number of millionths of a dollar per million tokens"),
         })
     }
 
-    /// Returns a number of tokens; nothing for zero and for what is no whole number.
+    /// Returns a number of tokens; `None` for zero and for anything but a whole number.
     pub(super) fn tokens(&self) -> Option<Tokens> {
         match self {
             Self::Number(number) if number.fract() == 0.0 && (1.0..1e15).contains(number) => {
@@ -98,7 +98,7 @@ impl Json {
     fn kind(&self) -> &'static str {
         match self {
             Self::Null => "null",
-            Self::Bool(_) => "a truth value",
+            Self::Bool(_) => "a boolean",
             Self::Number(_) => "a number",
             Self::Text(_) => "text",
             Self::List(_) => "a list",
@@ -116,7 +116,7 @@ fn as_meant(number: f64) -> f64 {
 /// Reads a file's text: TOML where its name says so, else JSON.
 ///
 /// # Errors
-/// What is not well-formed, a key that stands twice, or too deep nesting, with its place.
+/// What is not well-formed, a key that is twice, or too deep nesting, with its place.
 pub(super) fn read(file: &PriceFile) -> Result<Json, Vec<Diagnostic>> {
     if file.path.ends_with(".toml") {
         return decode(&file.text, Format::Toml).map_err(|problems| {
@@ -182,7 +182,7 @@ impl<'de> Visitor<'de> for Values {
         let mut fields = IndexMap::new();
         while let Some(key) = access.next_key::<String>()? {
             if fields.contains_key(&key) {
-                return Err(de::Error::custom(format!("the key `{key}` stands twice")));
+                return Err(de::Error::custom(format!("the key `{key}` occurs twice")));
             }
             let value = access.next_value()?;
             fields.insert(key, value);

@@ -1,7 +1,7 @@
-//! BerriAI/litellm's `model_prices_and_context_window.json`: one object a model, US dollars per token.
+//! BerriAI/litellm's `model_prices_and_context_window.json`: one object per model, US dollars per token.
 //!
-//! Read at version 1.109.1. Prices above a length are for the whole request; the threshold itself is below it, but for
-//! xAI, whose thresholds litellm counts in.
+//! Read at version 1.109.1. Prices above a length apply to the whole request, excluding the threshold itself,
+//! except for xAI, whose thresholds litellm includes.
 
 use indexmap::IndexMap;
 
@@ -20,7 +20,7 @@ pub(super) const LIST: List = List {
     read,
 };
 
-/// The ways to be served, as keys end with them and as profiles call them.
+/// The services, as suffixes of keys and as profiles name them.
 const SERVICES: [(&str, &str); 6] = [
     ("_batches", "batch"),
     ("_flex", "flex"),
@@ -55,14 +55,14 @@ fn read(files: &[&PriceFile], found: &mut Found) -> Result<(), Vec<Diagnostic>> 
 
 /// Reads one model.
 fn entry(key: &str, value: &Json) -> Result<Entry, Reason> {
-    let fields = value.object().ok_or_else(|| ("price-malformed", "a model is an object".to_owned()))?;
+    let fields = value.object().ok_or_else(|| ("price-malformed", "a model must be an object".to_owned()))?;
     let provider = fields.get("litellm_provider").and_then(Json::text);
     let provider = provider.ok_or_else(|| ("provider-missing", "no `litellm_provider`".to_owned()))?;
     let mode = fields.get("mode").and_then(Json::text).unwrap_or("chat");
     if !MODES.contains(&mode) {
         return Err((
             "not-a-text-model",
-            format!("its mode is `{mode}`, which is not priced by tokens of text"),
+            format!("its mode is `{mode}`, which is not priced by text tokens"),
         ));
     }
     let is_paid = |it: &&Json| **it != Json::Null && **it != Json::Number(0.0);
@@ -82,7 +82,7 @@ fn entry(key: &str, value: &Json) -> Result<Entry, Reason> {
     let is_unread = |it: &&String| is_price(it) && what(it).is_none() && *it != CACHE_HIT;
     left_out.extend(fields.keys().filter(is_unread).map(|it| format!("`{it}`")));
     if fields.get("off_peak_pricing").is_some_and(|it| it.get("weekday_timezone").is_some()) {
-        left_out.push("weekdays by another clock than UTC".to_owned());
+        left_out.push("weekdays in a time zone other than UTC".to_owned());
     }
     Ok(Entry {
         provider: provider.to_owned(),
@@ -101,11 +101,11 @@ fn entry(key: &str, value: &Json) -> Result<Entry, Reason> {
     })
 }
 
-/// What a profile has no word for.
+/// What profiles cannot express.
 const LEFT_OUT: [(&str, &str); 4] = [
-    ("output_cost_per_reasoning_token", "a price of its own for reasoning"),
-    ("input_cost_per_audio_token", "a price of its own for audio"),
-    ("explicit_cache_read_input_token_cost", "a price of its own for explicitly cached reads"),
+    ("output_cost_per_reasoning_token", "a separate price for reasoning"),
+    ("input_cost_per_audio_token", "a separate price for audio"),
+    ("explicit_cache_read_input_token_cost", "a separate price for explicitly cached reads"),
     ("search_context_cost_per_query", "a price per search"),
 ];
 
@@ -118,7 +118,8 @@ enum Part {
     Write(&'static str),
 }
 
-/// What the beginning of a key prices; the longest first. A write without a lifetime is of the provider's usual one.
+/// The token kind of a key's beginning, the longest first. A write without a lifetime has the provider's
+/// default one.
 const PARTS: [(&str, Part); 6] = [
     ("cache_creation_input_token_cost_above_12hr", Part::Write("12h")),
     ("cache_creation_input_token_cost_above_1hr", Part::Write("1h")),
@@ -150,7 +151,7 @@ impl Rates {
             let Some(place) = what(key) else {
                 // A dearer price for longer prompts that is passed over would make them too cheap.
                 if is_price(key) && key.contains("_above_") && key.ends_with("_tokens") {
-                    return Err(("price-form", format!("`{key}` has a threshold that is not read")));
+                    return Err(("price-form", format!("`{key}` has an unsupported threshold")));
                 }
                 continue;
             };
@@ -169,15 +170,15 @@ impl Rates {
         let malformed = |what: &str| ("price-malformed", format!("`tiered_pricing`: {what}"));
         let tiers = match tiers {
             None | Some(Json::Null) => &[],
-            Some(tiers) => tiers.list().ok_or_else(|| malformed("no list of tiers"))?,
+            Some(tiers) => tiers.list().ok_or_else(|| malformed("not a list of tiers"))?,
         };
         for tier in tiers {
-            let tier = tier.object().ok_or_else(|| malformed("a tier is an object"))?;
+            let tier = tier.object().ok_or_else(|| malformed("a tier must be an object"))?;
             let start = tier.get("range").and_then(|it| it.list()?.first());
             let start = match start {
                 Some(Json::Number(zero)) if *zero == 0.0 => 0,
                 Some(other) => {
-                    other.tokens().ok_or_else(|| malformed("a range starts at a number of tokens"))?
+                    other.tokens().ok_or_else(|| malformed("a range must start at a number of tokens"))?
                 }
                 None => return Err(malformed("a tier without a range")),
             };
@@ -190,7 +191,7 @@ impl Rates {
         Ok(())
     }
 
-    /// Notes a price; another one for the same place is refused, because no one can tell which is meant.
+    /// Records a price; a different price for the same place is rejected as ambiguous.
     fn put(&mut self, (service, threshold, part): Keyed, price: Decimal) -> Result<(), String> {
         let parts = self.by_service.entry(service).or_default().entry(threshold).or_default();
         match parts.insert(part, price) {
@@ -204,10 +205,10 @@ impl Rates {
         let usual = self.by_service.get("");
         let base = usual.and_then(|it| it.get(&0));
         let input = base.and_then(|it| it.get(&Part::Input)).copied();
-        let input = input.ok_or_else(|| ("price-absent", "no price for a token of input".to_owned()))?;
+        let input = input.ok_or_else(|| ("price-absent", "no price for input tokens".to_owned()))?;
         let output = base.and_then(|it| it.get(&Part::Output)).copied();
         if output.is_none() {
-            return Err(("price-absent", "no price for a token of output".to_owned()));
+            return Err(("price-absent", "no price for output tokens".to_owned()));
         }
         let sells_half_hours = base.is_some_and(|it| it.contains_key(&Part::Write("12h")))
             || ["openai", "azure", "azure_ai"].contains(&provider);
@@ -294,7 +295,7 @@ fn windows(off_peak: Option<&Json>, price: &Price) -> Result<Vec<Window>, Reason
     let Some(off_peak) = off_peak else { return Ok(Vec::new()) };
     let malformed = |what: &str| ("price-malformed", format!("`off_peak_pricing`: {what}"));
     if !price.tiers.is_empty() {
-        return Err(("price-form", "prices both by hour and by length".to_owned()));
+        return Err(("price-form", "prices both by hour and by prompt length".to_owned()));
     }
     let rate = |name: &str| match off_peak.get(name) {
         None => Ok(None),
@@ -318,9 +319,16 @@ fn windows(off_peak: Option<&Json>, price: &Price) -> Result<Vec<Window>, Reason
             hours.filter(|it| !it.is_empty()).ok_or_else(|| malformed("a window without `hours_utc`"))?;
         let days = match window.get("weekdays") {
             None => &[],
-            Some(days) => days.list().ok_or_else(|| malformed("`weekdays` is no list"))?,
+            Some(days) => days.list().ok_or_else(|| malformed("`weekdays` is not a list"))?,
         };
-        let weekdays = days.iter().map(|it| weekday(it).ok_or_else(|| malformed("a weekday is 1 to 7")));
+        let weekdays = days.iter().map(|it| {
+            weekday(it).ok_or_else(|| {
+                malformed(
+                    "a weekday must be from 1 \
+            to 7",
+                )
+            })
+        });
         Ok(Window { weekdays: weekdays.collect::<Result<_, _>>()?, hours, ..own.clone() })
     });
     read.collect()
@@ -344,7 +352,7 @@ fn factors(fields: &IndexMap<String, Json>, price: &mut Price) -> Result<(), Rea
             _ => None,
         };
         let factor = factor
-            .ok_or_else(|| ("price-malformed", format!("the factor of `{name}` is no number above 0")))?;
+            .ok_or_else(|| ("price-malformed", format!("the factor of `{name}` is not a number above 0")))?;
         price.services.insert(name.to_owned(), Service { factor: Some(factor), ..Service::default() });
     }
     Ok(())

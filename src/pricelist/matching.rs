@@ -1,8 +1,8 @@
-//! Which names mean a model: rules on the text of a name, as genai-prices writes them.
+//! Which names match a model: rules on the text of a name, as in genai-prices.
 
 use super::json::Json;
 
-/// A rule on a name; letters count alike whatever their case.
+/// A rule on a name, ignoring case.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Match {
     /// The whole name.
@@ -43,10 +43,12 @@ impl Match {
     /// Why it is none.
     pub(super) fn read(rule: &Json) -> Result<Self, String> {
         let fields = rule.object().filter(|it| it.len() == 1).and_then(|it| it.first());
-        let Some((kind, value)) = fields else { return Err("a match is an object with one key".to_owned()) };
-        let text = || value.text().map(str::to_lowercase).ok_or_else(|| format!("`{kind}` takes text"));
+        let Some((kind, value)) = fields else {
+            return Err("a match must be an object with one key".to_owned());
+        };
+        let text = || value.text().map(str::to_lowercase).ok_or_else(|| format!("`{kind}` needs text"));
         let rules = || -> Result<Vec<Self>, String> {
-            let rules = value.list().ok_or_else(|| format!("`{kind}` takes a list"))?;
+            let rules = value.list().ok_or_else(|| format!("`{kind}` needs a list"))?;
             rules.iter().map(Self::read).collect()
         };
         Ok(match kind.as_str() {
@@ -57,7 +59,7 @@ impl Match {
             "regex" => Self::Pattern(Pattern::read(value.text().unwrap_or_default())?),
             "or" => Self::Any(rules()?),
             "and" => Self::All(rules()?),
-            other => return Err(format!("`{other}` is no known kind of match")),
+            other => return Err(format!("unknown kind of match `{other}`")),
         })
     }
 
@@ -84,7 +86,7 @@ impl Match {
 impl Pattern {
     /// Reads the part of regular expressions that the list uses: literals, `\.`, `\d`, `{n}`, `^` and `$`.
     fn read(text: &str) -> Result<Self, String> {
-        let unsupported = || format!("`{text}` is a pattern of a kind that is not read");
+        let unsupported = || format!("`{text}` is an unsupported pattern");
         let (rest, is_at_start) = text.strip_prefix('^').map_or((text, false), |it| (it, true));
         let (rest, is_at_end) = rest.strip_suffix('$').map_or((rest, false), |it| (it, true));
         let mut steps = Vec::new();

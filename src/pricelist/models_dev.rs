@@ -1,6 +1,6 @@
-//! models.dev's tree: one TOML file a model below its provider's folder, US dollars per million tokens.
+//! models.dev's tree: one TOML file per model below its provider's folder, US dollars per million tokens.
 //!
-//! Read at anomalyco/models.dev, commit f3fc6922. Tiers are for the whole request above a length of the prompt.
+//! Read at anomalyco/models.dev, commit f3fc6922. Tiers apply to the whole request above a prompt length.
 
 use indexmap::IndexMap;
 
@@ -55,9 +55,9 @@ const READ: [&str; 5] = ["input", "output", "cache_read", "cache_write", "tiers"
 fn entry(provider: &str, model: &str, tree: &Json) -> Result<Entry, Reason> {
     let cost = tree.get("cost").ok_or_else(|| ("price-absent", "no `[cost]`".to_owned()))?;
     let rates = Rates::read(cost)?;
-    let input = rates.input.ok_or_else(|| ("price-absent", "no price for a token of input".to_owned()))?;
+    let input = rates.input.ok_or_else(|| ("price-absent", "no price for input tokens".to_owned()))?;
     if rates.output.is_none() {
-        return Err(("price-absent", "no price for a token of output".to_owned()));
+        return Err(("price-absent", "no price for output tokens".to_owned()));
     }
     let mut price = Price {
         input,
@@ -68,9 +68,9 @@ fn entry(provider: &str, model: &str, tree: &Json) -> Result<Entry, Reason> {
     };
     let tiers = match cost.get("tiers") {
         None => &[],
-        Some(tiers) => {
-            tiers.list().ok_or_else(|| ("price-malformed", "`cost.tiers` is no list of tiers".to_owned()))?
-        }
+        Some(tiers) => tiers
+            .list()
+            .ok_or_else(|| ("price-malformed", "`cost.tiers` is not a list of tiers".to_owned()))?,
     };
     for tier in tiers {
         price.tiers.push(self::tier(tier)?);
@@ -102,7 +102,7 @@ fn entry(provider: &str, model: &str, tree: &Json) -> Result<Entry, Reason> {
     for (name, value) in others {
         // A table would be prices at some length or hour; without it they would be wrong there.
         if !matches!(value, Json::Number(_)) {
-            return Err(("price-form", format!("`cost.{name}` is of an unknown kind")));
+            return Err(("price-form", format!("`cost.{name}` is an unknown price")));
         }
         left_out.push(format!("`{name}`"));
     }
@@ -149,10 +149,12 @@ fn tier(tier: &Json) -> Result<Tier, Reason> {
     let malformed = |what: &str| ("price-malformed", format!("`cost.tiers`: {what}"));
     let kind = tier.get("tier").ok_or_else(|| malformed("a tier without `tier`"))?;
     if kind.get("type").is_some_and(|it| it.text() != Some("context")) {
-        return Err(("price-form", "a tier by something else than the length of the prompt".to_owned()));
+        return Err(("price-form", "a tier that does not depend on the prompt length".to_owned()));
     }
-    let size =
-        kind.get("size").and_then(Json::tokens).ok_or_else(|| malformed("a size is a number of tokens"))?;
+    let size = kind
+        .get("size")
+        .and_then(Json::tokens)
+        .ok_or_else(|| malformed("a size must be a number of tokens"))?;
     let rates = Rates::read(tier)?;
     Ok(Tier {
         above_prompt_tokens: Some(size),

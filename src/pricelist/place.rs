@@ -1,4 +1,4 @@
-//! Entries of price lists as profiles: joined with the provider's cache rules, written, checked.
+//! Entries of price lists as profiles: combined with the provider's cache rules, written, and checked.
 
 use indexmap::IndexSet;
 
@@ -10,31 +10,31 @@ use crate::input::profile::written::{Cache, Price};
 use crate::input::text::decode;
 use crate::input::{Format, Profile, ProfileFile};
 
-/// A profile that a list gives.
+/// A profile made from a list.
 #[derive(Clone, Debug)]
 pub struct Placed {
-    /// Provider and model: its path below the folder that it is made for.
+    /// Provider and model: its path below the target folder.
     pub name: String,
     /// Its text.
     pub text: String,
     /// The profile itself.
     pub profile: Profile,
-    /// What of the entry is not in it.
+    /// The parts of the entry that are not in it.
     pub left_out: Vec<String>,
-    /// What has a usual price and none for a way of being served.
+    /// Prices that are standard but missing for a service.
     pub unpriced: Vec<String>,
 }
 
-/// What became of a list.
+/// The result of importing a list.
 #[derive(Clone, Debug, Default)]
 pub struct Placing {
     /// The profiles, in the order of the list.
     pub placed: Vec<Placed>,
-    /// What is in no profile, with reasons.
+    /// Entries without a profile, with reasons.
     pub unplaced: Vec<Unplaced>,
 }
 
-/// Makes profiles of a list that was read on some day, to stand in a folder below `profiles/`, or in that one itself.
+/// Makes profiles of a list that was read on some date, for a folder below `profiles/`.
 #[must_use]
 pub fn place(found: &Found, as_of: &str, folder: &str) -> Placing {
     let mut placing = Placing { unplaced: found.unplaced.clone(), ..Placing::default() };
@@ -73,7 +73,7 @@ fn name(entry: &Entry) -> Result<String, Reason> {
         |it: &String| !it.is_empty() && it.chars().any(|it| it.is_ascii_alphanumeric()) && it.len() < 200;
     let provider = plain(canonical(&entry.provider));
     if !is_path(&provider) || !parts.iter().all(is_path) || parts.len() > 8 {
-        return Err(("name-unusable", "its name cannot be a path".to_owned()));
+        return Err(("name-unusable", "its name cannot be used as a path".to_owned()));
     }
     Ok(format!("{provider}/{}", parts.join("/")))
 }
@@ -81,7 +81,7 @@ fn name(entry: &Entry) -> Result<String, Reason> {
 /// Writes an entry as a profile and checks what was written.
 fn profile(entry: &Entry, name: &str, found: &Found, as_of: &str, folder: &str) -> Result<Placed, Reason> {
     if entry.prices.iter().any(|it| it.output.is_none()) {
-        return Err(("not-a-text-model", "no price for a token of output".to_owned()));
+        return Err(("not-a-text-model", "no price for output tokens".to_owned()));
     }
     let path = if folder.is_empty() { name.to_owned() } else { format!("{folder}/{name}") };
     let problems = |it: &[Diagnostic]| {
@@ -121,7 +121,7 @@ fn text(
     sources.extend(entry.sources.iter().map(String::as_str).chain(source).chain(of_services.iter().copied()));
     let spec = ProfileFile {
         name,
-        about: format!("{title} at {provider}, at the prices that {} lists.", found.list),
+        about: format!("{title} at {provider}, at the prices of {}.", found.list),
         as_of: as_of.to_owned(),
         sources: sources.into_iter().map(str::to_owned).collect(),
         models: Vec::new(),
@@ -141,6 +141,6 @@ fn cache(entry: &Entry) -> (Cache, Option<&'static str>, Option<&'static str>) {
         return (cache, Some(&row.doubt), Some(&row.source));
     }
     let has_discount = entry.prices.iter().any(|it| it.cache_read.is_some());
-    let doubt = has_discount.then_some("cached input is cheaper, but by which rules is not known");
+    let doubt = has_discount.then_some("cached input is cheaper, but the cache rules are not known");
     (Cache::default(), doubt, None)
 }

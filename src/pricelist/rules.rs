@@ -1,4 +1,4 @@
-//! Which cache rules a provider applies to a model: the first fitting row of `assumptions/price_lists.toml`.
+//! The cache rules that a provider applies to a model: the first matching row of `assumptions/price_lists.toml`.
 
 use std::sync::OnceLock;
 
@@ -10,10 +10,10 @@ use crate::input::profile::written::{Assumptions, Cache};
 use crate::input::text::decode::{Format, decode};
 use crate::quantity::{Decimal, Tokens};
 
-/// What no price list says, with its sources.
+/// What no price list contains, with its sources.
 const TEXT: &str = include_str!("../../assumptions/price_lists.toml");
 
-/// What is known beside the lists.
+/// Knowledge beyond the lists.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Known {
@@ -38,7 +38,7 @@ pub(super) struct Row {
     /// Whether only the lifetimes are kept whose writes have a price.
     #[serde(default)]
     sold_lifetimes: bool,
-    /// What the provider's pages leave open or the rules cannot say.
+    /// What the provider's pages leave open, or the rules cannot express.
     pub(super) doubt: String,
     /// The provider's page.
     pub(super) source: String,
@@ -54,7 +54,7 @@ struct Minimum {
     tokens: Tokens,
 }
 
-/// What a way of being served costs at some providers, as a factor on everything.
+/// The price of a service at some providers, as a factor on all prices.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ServiceFactor {
@@ -88,7 +88,7 @@ pub(super) fn service(provider: &str, name: &str) -> Option<&'static ServiceFact
     known().services.iter().find(|it| is_among(&it.providers, provider) && it.service == name)
 }
 
-/// Returns the cache rules of a model and the row that they come from, where they are known.
+/// Returns the cache rules of a model and the row that they come from, if they are known.
 pub(super) fn rules(entry: &Entry) -> Option<(Cache, &'static Row)> {
     if entry.prices.iter().all(|it| it.cache_read.is_none()) {
         return None;

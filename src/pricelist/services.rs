@@ -1,4 +1,4 @@
-//! Ways of being served, as lists price them: as one factor where they are, completed where the provider says by how much.
+//! Services as lists price them: as a single factor where possible, completed where the provider states the factor.
 
 use indexmap::IndexMap;
 

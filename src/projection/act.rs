@@ -1,4 +1,4 @@
-//! What stages do: show in another way, drop, summarise, fold.
+//! Actions of stages: show differently, drop, summarise, fold.
 
 mod ask;
 mod fold;
@@ -65,13 +65,13 @@ pub(super) struct CompiledSummary {
     per_unit: bool,
     says: SummaryWords,
     request: Option<SummaryPrompt>,
-    /// Whether another model than the session's writes it, which finds none of the session's cache.
+    /// Whether a model other than the session's writes it, which finds nothing in the session's cache.
     is_elsewhere: bool,
     /// The most that the summariser reads.
     reads: Option<Num>,
     again: Option<CompiledSecond>,
     stay: Option<Box<Stay>>,
-    /// What comes back beside files, as a part of the summary.
+    /// Other restored content, as a part of the summary.
     more: Num,
 }
 
@@ -148,7 +148,7 @@ impl Act {
         !matches!(self, Self::Show { grows: true, .. })
     }
 
-    /// Writes what it made of a slot, where a template says in which words.
+    /// Renders a slot that it changed, if a template writes it.
     pub(super) fn text(&self, prompt: &Prompt<'_>, slot: SlotIx) -> Option<String> {
         match self {
             Self::Show { rows, .. } => rows.text(prompt, slot, prompt.slot(slot).rendition),
@@ -166,7 +166,7 @@ impl Act {
         }
     }
 
-    /// Returns whether it would change what stands in a slot, as far as that is known before it acts.
+    /// Returns whether it would change a slot, as far as that is known in advance.
     pub(super) fn would_change(&self, prompt: &Prompt<'_>, slot: SlotIx) -> bool {
         match self {
             Self::Show { rows, .. } => {
@@ -179,7 +179,7 @@ impl Act {
         }
     }
 
-    /// Returns the rows that say what the action would free, where that is known beforehand.
+    /// Returns the rows that determine the action's savings, if these are known in advance.
     pub(super) fn rows(&self) -> Option<&Rows> {
         match self {
             Self::Show { rows, .. } => Some(rows),
@@ -188,7 +188,7 @@ impl Act {
     }
 }
 
-/// Applies a rung: the shortest run of units that meets its goal, or all.
+/// Applies a rung: the shortest run of units that meets its goal, or all units.
 pub(super) fn apply(rung: &mut CompiledRung, activation: &Activation<'_>, edit: &mut Editor<'_, '_>) {
     let region = rung.scope.region(edit, &activation.env);
     let (n_visited, n_changed) = match &rung.act {
@@ -210,7 +210,7 @@ pub(super) fn apply(rung: &mut CompiledRung, activation: &Activation<'_>, edit: 
     edit.note_pass(is_active, n_visited, n_changed);
 }
 
-/// Applies a rung to the item that has just entered.
+/// Applies a rung to the item that is entering.
 #[inline]
 pub(super) fn enter(rung: &CompiledRung, edit: &mut Editor<'_, '_>) {
     let region = scope::part(edit.prompt(), Part::Entering);

@@ -1,4 +1,4 @@
-//! The chained digests of a prompt's prefixes, extended lazily from the first change on.
+//! The chained digests of a prompt's prefixes, extended lazily from the first change.
 
 use xxhash_rust::xxh3::xxh3_128;
 
@@ -12,27 +12,27 @@ use crate::timeline::Kind;
 pub struct Link {
     /// The slot.
     pub slot: SlotIx,
-    /// Tokens up to and with it.
+    /// Tokens up to and including it.
     pub tokens: Tokens,
-    /// Stands for the content up to and with it.
+    /// A digest of the content up to and including it.
     pub digest: u128,
-    /// What stands there.
+    /// What is there.
     pub kind: Kind,
 }
 
-/// The prefixes of the current prompt, one a slot that the cache knows.
+/// The prefixes of the current prompt, one per slot that the cache knows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Chain {
     links: Vec<Link>,
     n_unchanged: usize,
     n_unedited: usize,
     is_aside: bool,
-    /// Whether the last prefix ends with what is asked of a summariser, behind the agent's prompt.
+    /// Whether the last prefix ends with what is asked of a summariser, after the agent's prompt.
     is_asked: bool,
 }
 
 impl Chain {
-    /// Brings the chain up to the prompt; only what lies behind the first change is hashed again.
+    /// Updates the chain to the prompt; only what follows the first change is hashed again.
     pub fn refresh(&mut self, prompt: &mut Prompt<'_>, known: &Identities) {
         let dirty = prompt.take_dirty();
         let kept = self.links.partition_point(|link| link.slot < dirty);
@@ -41,7 +41,7 @@ impl Chain {
         self.extend(prompt, known);
     }
 
-    /// Appends what stands behind the last link.
+    /// Appends what is after the last link.
     fn extend(&mut self, prompt: &mut Prompt<'_>, known: &Identities) {
         let kept = self.links.len();
         let mut last =
@@ -60,7 +60,7 @@ impl Chain {
         prompt.touch((self.links.len() - kept) as u64);
     }
 
-    /// Returns the prefixes of a prompt as it stands, for a request beside the agent's own.
+    /// Returns the prefixes of the current prompt, for a request besides the agent's own.
     #[must_use]
     pub fn aside(prompt: &mut Prompt<'_>, known: &Identities) -> Self {
         let mut chain = Self { is_aside: true, ..Self::default() };
@@ -68,8 +68,8 @@ impl Chain {
         chain
     }
 
-    /// Returns the same with what a request beside the agent's own asks behind it, a message of so many tokens, if any; what
-    /// is asked in the same place in as many tokens is the same.
+    /// Returns the same with what a request beside the agent's own asks after it, a message of so many
+    /// tokens, if any; what is asked in the same place in as many tokens is the same.
     #[must_use]
     pub fn asking(mut self, tokens: Tokens) -> Self {
         if tokens > 0 {
@@ -92,13 +92,13 @@ impl Chain {
         self.n_unedited = self.links.partition_point(|it| from.is_none_or(|from| it.slot < from));
     }
 
-    /// Returns a chain of prefixes that stand in no prompt of the engine's.
+    /// Returns a chain of prefixes that are in no prompt of the engine's.
     #[must_use]
     pub fn of(links: Vec<Link>) -> Self {
         Self { n_unedited: links.len(), links, n_unchanged: 0, is_aside: true, is_asked: false }
     }
 
-    /// Returns the same prefixes as somebody tells them apart who looks at more than content.
+    /// Returns the same prefixes as distinguished by settings besides content.
     #[must_use]
     pub fn told_apart(&self, tell: impl Fn(&Link) -> Link) -> Self {
         let links = self.links.iter().map(tell).collect();
@@ -117,7 +117,7 @@ impl Chain {
         &self.links
     }
 
-    /// Returns the prefixes without what is asked behind the agent's prompt.
+    /// Returns the prefixes without what is asked after the agent's prompt.
     #[must_use]
     pub fn own_links(&self) -> &[Link] {
         &self.links[..self.links.len() - usize::from(self.is_asked)]

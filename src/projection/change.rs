@@ -1,4 +1,4 @@
-//! What a policy changed, and what the provider's cache goes on to know changed slots by.
+//! What a policy changed, and what the provider's cache knows changed slots by.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use super::prompt::Prompt;
 use super::slot::{Slot, SlotIx, UNDO};
 use crate::quantity::Tokens;
 
-/// What a policy did between two requests.
+/// A policy's edits between two requests.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Change {
     /// The first slot that was edited.
@@ -24,8 +24,8 @@ pub struct Change {
 pub struct Identities(pub(super) BTreeMap<SlotIx, Slot>);
 
 impl Identities {
-    /// Returns what the provider's cache knows a slot by: what stands there, or what stood there before edits that keep
-    /// the prefix.
+    /// Returns what the provider's cache knows a slot by: what is there, or what stood there before edits
+    /// that keep the prefix.
     #[must_use]
     pub fn of(&self, prompt: &Prompt<'_>, index: SlotIx) -> Slot {
         *self.0.get(&index).unwrap_or_else(|| prompt.slot(index))
@@ -43,25 +43,25 @@ impl Identities {
     }
 }
 
-/// A model request that a policy makes beside the agent's own.
+/// A model request that a policy makes besides the agent's own.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SideRequest {
     /// Tokens of its prompt.
     pub prompt: Tokens,
-    /// The agent's own prompt, where that stands at its front.
+    /// The agent's own prompt, if that is at its front.
     pub chain: Option<Chain>,
     /// Tokens that it writes.
     pub output: Tokens,
     /// Turns that its summary replaces, an earlier summary counting as one.
     pub items: u32,
-    /// What it is for.
+    /// Its purpose.
     pub purpose: Purpose,
 }
 
-/// What a policy makes a request for.
+/// The purpose of a policy's own request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Purpose {
-    /// To have something written.
+    /// To write a summary.
     #[default]
     Summary,
     /// To keep the prompt in the provider's cache.
@@ -74,7 +74,7 @@ pub struct ChangeLog {
     change: Change,
     /// Up to where passes at a turn's end, and what memory recalls, have left the prompt alone; all of it, where silent.
     pub(super) intact: Option<Tokens>,
-    /// Whether a pass has worked on anything behind the stable prefix.
+    /// Whether a pass has worked on anything after the stable prefix.
     pub(super) is_reworked: bool,
     pub(super) requests: Vec<SideRequest>,
     pub(super) undo: Vec<Undo>,
@@ -97,8 +97,8 @@ pub(super) struct Undo {
 }
 
 impl ChangeLog {
-    /// Returns how many tokens at the prompt's front no pass has worked on since the last request, whatever their content;
-    /// any number, where there was no pass.
+    /// Returns how many tokens at the prompt's front no pass has worked on since the last request, whatever
+    /// their content; any number, if there was no pass.
     #[inline]
     #[must_use]
     pub fn intact_tokens(&self, prompt: &Prompt<'_>) -> Tokens {
@@ -132,7 +132,7 @@ impl ChangeLog {
         self.change
     }
 
-    /// Notes that what stands behind so many tokens was worked on.
+    /// Notes that what is after so many tokens was worked on.
     #[inline]
     pub(super) fn keep_up_to(&mut self, tokens: Tokens) {
         self.intact = Some(self.intact.unwrap_or(tokens).min(tokens));
@@ -155,7 +155,7 @@ impl ChangeLog {
         self.kept.0.clear();
     }
 
-    /// Begins anew after a request: what held for it alone is taken back.
+    /// Starts over after a request: edits for one request are undone.
     #[inline]
     pub fn settle(&mut self, prompt: &mut Prompt<'_>) {
         (self.intact, self.is_reworked) = (None, false);

@@ -1,4 +1,4 @@
-//! How a harness counts what it shows, where it does not count as the provider bills: so much more an item, by kind.
+//! How a harness counts the prompt, if it differs from the provider's bill: an amount added per item, by kind.
 
 use super::num::{Known, Num};
 use super::prompt::{Prompt, Slot, SlotIx};
@@ -43,7 +43,7 @@ impl Counter {
         }
     }
 
-    /// Counts what stands behind the stable prefix.
+    /// Counts what is after the stable prefix.
     pub(super) fn count(&mut self, prompt: &mut Prompt<'_>) -> Tokens {
         let (from, to) = (prompt.history().session_from(), prompt.len());
         if from != self.from {

@@ -1,4 +1,4 @@
-//! Edits that cannot be made: policies in code are told of the first, and the run ends there.
+//! Edits that cannot be made: the first one ends the run of a policy in code.
 
 use super::change::SideRequest;
 use super::edit::Editor;
@@ -6,14 +6,14 @@ use super::prompt::{Prompt, SlotIx, State};
 use crate::quantity::Tokens;
 use crate::timeline::{Kind, NO_ITEM};
 
-/// Tokens to which code may bring a prompt or a request: sums of any number of requests stay within their type.
+/// The largest prompt or request that code may create: sums of any number of requests stay within their type.
 const TOKENS_MAX: Tokens = u32::MAX as Tokens;
 
 /// An edit that cannot be made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("slot {slot} {what}")]
 pub struct EditFault {
-    /// Which slot it is about.
+    /// The slot.
     pub slot: SlotIx,
     /// What is wrong with it.
     pub what: Wrong,
@@ -23,29 +23,29 @@ pub struct EditFault {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Wrong {
-    /// No item has come there yet.
-    #[error("has not come yet")]
+    /// No item has arrived there yet.
+    #[error("has not arrived yet")]
     NotCome,
-    /// It stands in front of every prompt.
-    #[error("belongs to the stable prefix, which stays as it is")]
+    /// It belongs to the stable prefix.
+    #[error("belongs to the stable prefix, which cannot be edited")]
     Stable,
     /// There is nothing to summarise.
-    #[error("is summarised but does not stand in the prompt")]
+    #[error("is summarised but is not in the prompt")]
     Hidden,
     /// A summary takes its slots in ascending order, each once.
-    #[error("is named twice or out of order")]
+    #[error("is listed twice or out of order")]
     OutOfOrder,
-    /// A call and its result go together.
+    /// A call and its result must be hidden together.
     #[error("is summarised without slot {0}, its call or its result")]
     Torn(SlotIx),
-    /// The result of this call would come without it.
-    #[error("is a call whose result has not come yet")]
+    /// The result of this call would arrive without it.
+    #[error("is a call whose result has not arrived yet")]
     Waits,
-    /// No provider has such a context.
-    #[error("makes a prompt or a request of more than {TOKENS_MAX} tokens")]
+    /// No provider has a context of this size.
+    #[error("makes a prompt or a request larger than {TOKENS_MAX} tokens")]
     TooLarge,
-    /// A request of the policy's own does not hold the prefixes that it is said to begin with.
-    #[error("asks for a request that is smaller than the prefixes it begins with")]
+    /// A request of the policy's own does not contain the prefixes that it claims to begin with.
+    #[error("asks for a request smaller than the prefixes it begins with")]
     Chain,
 }
 

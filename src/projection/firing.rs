@@ -1,4 +1,4 @@
-//! How often stages fire, and what they wait for.
+//! How often stages fire, and which prompt lengths they need.
 
 use super::num::{Known, Num};
 use super::test::{Context, Test};
@@ -8,7 +8,7 @@ use crate::quantity::Tokens;
 /// How often a stage fired.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Firing {
-    /// How often its trigger held when it was considered.
+    /// How often its trigger was true when it was checked.
     pub fired: u64,
     /// Of these, how often it edited anything.
     pub acted: u64,

@@ -1,14 +1,14 @@
-//! What has arrived so far, in order of arrival: the items of the load, and others that a run adds between them.
+//! What has arrived so far, in order of arrival: the load's items, and items that a run adds between them.
 
 use std::ops::Range;
 
 use super::prompt::SlotIx;
 use crate::timeline::{Item, ItemIx, Kind, NO_ITEM, Spine, StepIx, TurnIx};
 
-/// The items that have arrived, each with the place in the run that it has now.
+/// The items that have arrived, each with its current position in the run.
 ///
-/// The load is read through a cursor and never changed. Of an item that it gave, [`Item::origin`] is its place there; an
-/// item that the run added has the origin of what it copies, or none.
+/// The load is read through a cursor and never changed. For an item of the load, [`Item::origin`] is its
+/// index there; an item that the run added has the origin of what it copies, or none.
 #[derive(Debug)]
 pub struct History<'t> {
     load: &'t Spine,
@@ -28,7 +28,7 @@ pub struct History<'t> {
 /// Where a session begins among what has arrived.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SessionSpan {
-    /// The first slot behind its stable prefix.
+    /// The first slot after its stable prefix.
     pub from: SlotIx,
     /// Its first turn.
     pub first_turn: TurnIx,
@@ -43,7 +43,7 @@ pub struct SessionSpan {
 pub struct TurnSpan {
     /// Its items so far.
     pub items: Range<SlotIx>,
-    /// Behind the user's items.
+    /// After the user's items.
     pub user_end: SlotIx,
     /// Its first step.
     pub first_step: StepIx,
@@ -64,7 +64,7 @@ impl<'t> History<'t> {
         }
     }
 
-    /// Begins a session whose stable prefix has arrived, behind so many messages.
+    /// Begins a session whose stable prefix has arrived, after so many messages.
     #[expect(clippy::cast_possible_truncation, reason = "a load holds fewer than 2^32 turns")]
     pub(super) fn begin_session(&mut self, first_message: usize) {
         self.session = SessionSpan {
@@ -96,7 +96,7 @@ impl<'t> History<'t> {
         self.replies.push(self.len());
     }
 
-    /// Lets the next item of the load arrive; returns it as it stands there.
+    /// Lets the next item of the load arrive; returns it as it is there.
     // Nearly every item of every run comes this way.
     #[inline(always)]
     pub(super) fn pull(&mut self) -> &'t Item {
@@ -144,7 +144,7 @@ impl<'t> History<'t> {
         }
     }
 
-    /// Puts an item behind the others, at its place in the run.
+    /// Puts an item after the others, at its place in the run.
     fn place(&mut self, item: Item) {
         let at = self.len();
         if let Some(first) = self.items.get_mut(item.pair as usize) {
@@ -153,7 +153,7 @@ impl<'t> History<'t> {
         self.put(Item { turn_ix: self.turn_ix(), step_ix: self.step, ..item });
     }
 
-    /// Puts an item behind the others.
+    /// Puts an item after the others.
     #[inline(always)]
     fn put(&mut self, item: Item) {
         let at = self.len();
@@ -251,7 +251,7 @@ impl<'t> History<'t> {
         &self.session
     }
 
-    /// Returns the first slot behind the session's stable prefix.
+    /// Returns the first slot after the session's stable prefix.
     #[inline]
     #[must_use]
     pub fn session_from(&self) -> SlotIx {

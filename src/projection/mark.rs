@@ -1,4 +1,4 @@
-//! How stages last left a prompt, for the conditions that ask what came since.
+//! The state in which stages last left a prompt, for conditions about what has changed since.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! Sizes with everything folded in that a run knows beforehand.
+//! Sizes, with everything folded that a run knows in advance.
 
 use crate::input::Limits;
 use crate::input::policy::{Size, WindowKind};
@@ -7,13 +7,13 @@ use crate::quantity::{Decimal, Tokens, UNLIMITED};
 /// A size as a program holds it: a number, or an expression over the state of a stage.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Num {
-    /// Known beforehand.
+    /// Known in advance.
     Const(Tokens),
     /// The prompt when the stage fired.
     Start,
     /// What a summary replaces.
     Input,
-    /// What stands from the first change on.
+    /// The size from the first change to the prompt's end.
     Behind,
     /// A size divided by the rank of a result.
     PerRank(Box<Num>),
@@ -29,20 +29,20 @@ pub enum Num {
     Times(Decimal, Box<Num>),
 }
 
-/// What a size may ask of a stage.
+/// The state of a stage that a size may use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Env {
     /// The prompt when the stage fired.
     pub start: Tokens,
     /// What a summary replaces.
     pub input: Tokens,
-    /// What stands from the first item on that the stage would change.
+    /// The size from the first item that the stage would change to the prompt's end.
     pub behind: Tokens,
     /// The place of an item's result among the session's, from 1.
     pub rank: u32,
 }
 
-/// What a run knows beforehand.
+/// What a run knows in advance.
 #[derive(Clone, Copy, Debug)]
 pub struct Known {
     /// The profile's limits.
@@ -112,7 +112,7 @@ impl Num {
         }
     }
 
-    /// Returns whether what stands behind the first change is asked.
+    /// Returns whether what is after the first change is asked.
     #[must_use]
     pub fn asks_behind(&self) -> bool {
         match self {

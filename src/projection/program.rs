@@ -1,4 +1,4 @@
-//! A declarative policy compiled for one timeline and one set of limits; it runs as a [`Projector`].
+//! A declarative policy compiled for one timeline and one set of limits; it implements [`Projector`].
 
 use super::edit::{Editor, Manner};
 use super::firing::Firing;
@@ -24,7 +24,7 @@ const MOMENTS: [Moment; 7] = [
     Moment::Idle,
 ];
 
-/// A policy made ready.
+/// A compiled policy.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Program {
     stages: Vec<CompiledStage>,
@@ -32,11 +32,11 @@ pub struct Program {
     by_moment: [Vec<usize>; 7],
     /// The smallest prompt at which any of them acts, by moment.
     wakes: [Tokens; 7],
-    /// By stage: how it last left the prompt, where some condition asks after it.
+    /// By stage: how it last left the prompt, if some condition asks after it.
     marks: Vec<Option<Mark>>,
 }
 
-/// A stage made ready.
+/// A compiled stage.
 #[derive(Clone, Debug, PartialEq)]
 struct CompiledStage {
     index: u16,

@@ -1,4 +1,5 @@
-//! The size of a prompt as it came: of a client that keeps everything and whose provider edits.
+//! The size of a prompt with every item as received:
+//! what a client sends that keeps everything while its provider edits.
 
 use super::edit::Editor;
 use super::prompt::{Prompt, SlotIx};

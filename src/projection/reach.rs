@@ -45,7 +45,7 @@ pub(super) struct Ask<'a, F> {
 }
 
 impl<F: Fn(&Prompt<'_>, SlotIx) -> bool> Ask<'_, F> {
-    /// Returns the first slot behind what an extent reaches from the front.
+    /// Returns the first slot after what an extent reaches from the front.
     pub(super) fn first(&self, edit: &mut Editor<'_, '_>, reach: &Reach) -> SlotIx {
         let Region { from, to } = self.region;
         match reach {
@@ -187,7 +187,7 @@ impl<'a> Starts<'a> {
         starts
     }
 
-    /// Counts the units that begin in front of a slot.
+    /// Counts the units that begin before a slot.
     fn begun_before(&self, slot: SlotIx) -> u64 {
         let (mut begun, mut not_begun) = (0, self.to);
         while begun < not_begun {

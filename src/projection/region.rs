@@ -7,6 +7,6 @@ use super::slot::SlotIx;
 pub struct Region {
     /// The first.
     pub from: SlotIx,
-    /// Behind the last.
+    /// After the last.
     pub to: SlotIx,
 }

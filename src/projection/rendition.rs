@@ -1,7 +1,8 @@
-//! How large an item is in each rendition, and whether it is exact there.
+//! An item's size in each rendition, and whether it is exact there.
 //!
-//! The sizes follow selfonomy/duckagent @06550f4, `benchmark/context_policy_benchmark.py`: a rendition is never larger
-//! than the raw item, a summary, an excerpt or a cut that is kept elsewhere carries its handle, a gist does not.
+//! The sizes follow selfonomy/duckagent @06550f4, `benchmark/context_policy_benchmark.py`: a rendition is
+//! never larger than the raw item; a summary, an excerpt or a cut that is stored elsewhere carries its
+//! handle; a gist does not.
 
 use std::sync::Arc;
 
@@ -23,7 +24,7 @@ pub struct Render {
     tokens: u32,
     /// Of these, how much of its beginning.
     head: u32,
-    /// Head and tail, where they depend on the item's rank.
+    /// Head and tail, if they depend on the item's rank.
     ranked: Option<Arc<[Num; 2]>>,
     exact: Option<bool>,
 }
@@ -37,7 +38,7 @@ pub struct Rendered {
     pub tokens: u32,
     /// Whether it is exact evidence.
     pub exact: bool,
-    /// What its words are known by; none where only its size is known.
+    /// What its words are known by, or none if only its size is known.
     pub content: Option<Content>,
 }
 
@@ -58,7 +59,7 @@ impl Rendered {
 }
 
 impl Render {
-    /// An item as it came.
+    /// An item as received.
     #[must_use]
     pub fn raw() -> Self {
         Self { shown: Shown::Raw, tokens: 0, head: 0, ranked: None, exact: None }
@@ -116,7 +117,7 @@ impl Render {
     }
 }
 
-/// Returns how much of an item's beginning stands, and how much of it in all, where that depends on its rank.
+/// Returns how much of an item's beginning stands, and how much of it in all, if that depends on its rank.
 #[inline(never)]
 fn cut_by_rank(sizes: &[Num; 2], item: &Item) -> [u32; 2] {
     let env = Env { rank: item.rank, ..Env::default() };

@@ -1,4 +1,4 @@
-//! One thing that a stage tries, made ready, with what it remembers from one activation to the next.
+//! One step of a stage, compiled, with its state between firings.
 
 use std::sync::Arc;
 
@@ -57,7 +57,7 @@ impl Asked {
     }
 }
 
-/// A compiled rung, with what it remembers from one activation to the next.
+/// A compiled rung, with its state between firings.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct CompiledRung {
     pub(super) author: Author,
@@ -70,7 +70,7 @@ pub(super) struct CompiledRung {
     raw: Option<Box<RawTokens>>,
     /// What the harness counts, if any condition asks.
     pub(super) counter: Option<Counter>,
-    /// Whether any condition asks what stands behind the first change.
+    /// Whether any condition asks what is after the first change.
     asks_behind: bool,
     /// Whether the goal asks what the activation has taken.
     asks_progress: bool,
@@ -267,7 +267,7 @@ impl CompiledRung {
         look.units = Unit::GATHERED.map(|unit| tracker.count(unit));
     }
 
-    /// Returns where to begin in a region: behind what is settled, if the memory still holds.
+    /// Returns where to begin in a region: after what is settled, if the memory still holds.
     pub(super) fn resume(&mut self, region: Region, edit: &Editor<'_, '_>) -> SlotIx {
         let settled = &mut self.settled;
         let journal = edit.prompt().journal();

@@ -1,4 +1,4 @@
-//! Which results say the same again: those of a repeated call, and those about one file.
+//! Which results are repeated later: by the same call, or by another read of the same file.
 
 use indexmap::IndexMap;
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
@@ -16,7 +16,7 @@ pub(super) struct Superseded {
 }
 
 impl Superseded {
-    /// Looks a load through; nothing where no way is asked for.
+    /// Looks a load through, or nothing if no way is asked for.
     pub(super) fn new(ways: &[Supersedes], timeline: &Timeline) -> Option<Self> {
         if ways.is_empty() {
             return None;
@@ -32,7 +32,8 @@ impl Superseded {
         Some(Self { by })
     }
 
-    /// Returns whether what stands in a slot is a result, or its call, of which something that has come says the same again.
+    /// Returns whether what is in a slot is a result, or its call, of which something that has come says the
+    /// same again.
     pub(super) fn has(&self, prompt: &Prompt<'_>, slot: SlotIx) -> bool {
         let item = prompt.item(slot);
         let result = match item.kind {
@@ -57,13 +58,13 @@ fn note(by: &mut [[ItemIx; 2]], way: usize, timeline: &Timeline, key: impl Fn(&I
     }
 }
 
-/// Returns what stands for the call of a result: its tool and what it asks for.
+/// Returns what represents the call of a result: its tool and what it asks for.
 fn call_of(timeline: &Timeline, result: &Item) -> Option<u64> {
     let call = timeline.spine.items.get(result.pair as usize)?;
     Some(xxh3_64_with_seed(&call.digest.to_le_bytes(), call.tool.into()))
 }
 
-/// Returns what stands for the file that a result is about, where the load says which.
+/// Returns what represents the file that a result is about, where the load says which.
 fn file_of(timeline: &Timeline, result: &Item) -> Option<u64> {
     let asked = timeline.texts.form(result.pair)?.asked(timeline.texts.of(result.pair)?);
     let (_, path) = asked.into_iter().find(|it| it.0 == Argument::Path)?;

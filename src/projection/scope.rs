@@ -1,4 +1,4 @@
-//! Where a stage acts: a region of slots, what is protected in it, and the units it is taken in.
+//! Where a stage acts: a region of slots, the protected part of it, and its units.
 
 use std::sync::Arc;
 
@@ -81,7 +81,7 @@ impl CompiledScope {
             && self.whole.is_none()
     }
 
-    /// Returns whether single slots inside the region are protected, as long as nothing comes behind them.
+    /// Returns whether single slots inside the region are protected, as long as nothing comes after them.
     #[must_use]
     pub fn protects_slots(&self) -> bool {
         self.protects_slots
@@ -139,8 +139,8 @@ impl CompiledScope {
         if n.is_multiple_of(count) { region.to } else { begun }
     }
 
-    /// Returns a region without the steps that one of its ends cuts, where it is taken by steps or turns: what a summary leaves
-    /// of a step would be a call without its result, or a result without its call.
+    /// Returns a region without the steps that one of its ends cuts, if it is taken by steps or turns: what a
+    /// summary leaves of a step would be a call without its result, or a result without its call.
     pub fn of_whole_steps(&self, edit: &mut Editor<'_, '_>, region: Region) -> Region {
         let Region { mut from, mut to } = region;
         if !matches!(self.by, Reach::Units(Unit::Steps | Unit::Turns, _)) || from >= to {

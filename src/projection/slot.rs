@@ -1,4 +1,4 @@
-//! What stands at one place of a prompt, what an edit of it is, and what a turn adds up to.
+//! The content of one slot of a prompt, an edit of it, and the sums of a turn.
 
 use super::rendition::Rendered;
 use super::text::Content;
@@ -6,27 +6,27 @@ pub use crate::input::policy::Shown;
 use crate::quantity::Tokens;
 use crate::timeline::{Item, Preserve};
 
-/// A slot's place; slots never move, so it is the item's place in the order of arrival.
+/// A slot's index; slots never move, so it is the item's index in order of arrival.
 pub type SlotIx = u32;
-/// Who makes an edit: a rung of the program, or a projector of your own.
+/// The author of an edit: a rung of the program, or a projector of your own.
 pub type Author = u8;
-/// The author of edits that take back what held for one request.
+/// The author of edits that undo what was shown for one request.
 pub const UNDO: Author = Author::MAX;
 
-/// Where an item stands.
+/// The state of an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
     /// In the prompt.
     Shown,
     /// Hidden by a stage.
     Dropped,
-    /// Behind a summary that stands in an earlier slot.
+    /// Part of a summary in an earlier slot.
     Absorbed,
-    /// Behind the summary that stands in this slot.
+    /// Part of the summary in this slot.
     Host,
-    /// Told of, as it last stood, in the folded summary of an earlier slot.
+    /// Contained, as last shown, in the folded summary of an earlier slot.
     Folded,
-    /// Told of in the folded summary that stands in this slot.
+    /// Contained in the folded summary of this slot.
     FoldHost,
     /// Of an earlier session.
     Past,
@@ -35,22 +35,22 @@ pub enum State {
 /// One item's rendition at its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Slot {
-    /// Tokens shown: the item's, or of the summary that stands here; 0 when hidden.
+    /// Tokens shown: the item's, or of the summary in its place; 0 if hidden.
     pub tokens: u32,
     /// The item's last rendition.
     pub rendition: Shown,
-    /// Whether the item stands in the prompt.
+    /// Whether the item is in the prompt.
     pub state: State,
     /// Whether it counts as exact evidence.
     pub exact: bool,
     /// The last author of an edit; [`UNDO`] when there was none.
     pub by: Author,
-    /// What caches know it by, where it is known or a model's: none for an item that its rendition says all about.
+    /// What caches know it by, if it has its own text; `None` for an item fully described by its rendition.
     pub content: Option<Content>,
 }
 
 impl Slot {
-    /// An item as it came.
+    /// An item as received.
     #[inline]
     #[must_use]
     pub fn as_it_came(item: &Item) -> Self {
@@ -66,14 +66,14 @@ impl Slot {
         Self { tokens, rendition, exact, content, ..self }
     }
 
-    /// Returns whether anything stands in this slot.
+    /// Returns whether anything is in this slot.
     #[inline]
     #[must_use]
     pub fn is_visible(&self) -> bool {
         matches!(self.state, State::Shown | State::Host | State::FoldHost)
     }
 
-    /// Returns whether a summary stands in this slot.
+    /// Returns whether a summary is in this slot.
     #[inline]
     #[must_use]
     pub fn is_summary(&self) -> bool {
@@ -81,12 +81,13 @@ impl Slot {
     }
 }
 
-/// What stands in the prompt of one turn.
+/// What is in the prompt of one turn.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TurnState {
     /// Tokens shown.
     pub tokens: Tokens,
-    /// Working-evidence results shown exactly; like the next three, by the last rendition, behind a summary or not.
+    /// Working-evidence results shown exactly; like the next three, by the last rendition, after a summary or
+    /// not.
     pub n_exact: u32,
     /// Results shown in full.
     pub n_full: u32,
@@ -94,7 +95,7 @@ pub struct TurnState {
     pub n_raw: u32,
     /// Results that still have a handle.
     pub n_handles: u32,
-    /// Items behind a summary.
+    /// Items after a summary.
     pub n_absorbed: u32,
 }
 
@@ -105,6 +106,6 @@ pub struct Edit {
     pub slot: SlotIx,
     /// What stood there.
     pub before: Slot,
-    /// What stands there now.
+    /// What is there now.
     pub after: Slot,
 }

@@ -16,9 +16,9 @@ pub enum Test {
     Always,
     /// Tokens of the prompt.
     Prompt(Relation, Num),
-    /// Tokens behind the stable prefix.
+    /// Tokens after the stable prefix.
     Body(Relation, Num),
-    /// Tokens of the prompt as it came.
+    /// Tokens of the prompt as received.
     Raw(Relation, Num),
     /// Tokens by which the prompt has grown since a stage last acted.
     Grown(usize, Relation, Num),
@@ -98,11 +98,11 @@ pub struct Look<'a> {
     pub stable: Tokens,
     /// What a size may ask.
     pub env: Env,
-    /// Tokens of the prompt as it came, where a condition asks.
+    /// Tokens of the prompt as received, where a condition asks.
     pub raw: Tokens,
-    /// What stands behind the stable prefix, as the harness counts it.
+    /// What is after the stable prefix, as the harness counts it.
     pub counted: Tokens,
-    /// What stands in the scope.
+    /// What is in the scope.
     pub scope: Totals,
     /// Messages, groups, steps and turns that have an item in the scope.
     pub units: [u64; 4],
@@ -130,7 +130,7 @@ impl<'a> Context<'a> {
         Self { known, stages: &[], own: 0 }
     }
 
-    /// Returns the place of a stage; of the one that asks, where none is named.
+    /// Returns the place of a stage; of the one that asks, if none is named.
     fn stage(&self, name: Option<&String>) -> usize {
         let named = name.and_then(|name| self.stages.iter().position(|it| it.name == *name));
         named.unwrap_or(self.own)
@@ -286,7 +286,7 @@ fn grown(stage: usize, look: &Look<'_>) -> Tokens {
     look.prompt.saturating_sub(left)
 }
 
-/// Returns how many units have come since a stage last acted; more than any number, where it never has.
+/// Returns how many units have come since a stage last acted; more than any number, if it never has.
 fn since(stage: usize, unit: Unit, look: &Look<'_>) -> u64 {
     let now = arrived(&look.activation.arrived[1], unit);
     look.activation.mark(stage).map_or(u64::MAX, |it| now - arrived(&it.arrived, unit))
@@ -304,7 +304,7 @@ fn arrived(arrived: &Arrived, unit: Unit) -> u64 {
     }
 }
 
-/// Returns how many units stand in the scope.
+/// Returns how many units are in the scope.
 fn counted(look: &Look<'_>, unit: Unit) -> u64 {
     match unit {
         Unit::Items => look.scope.items,

@@ -1,4 +1,4 @@
-//! Words that stand in a prompt: how large they are, and what caches know them by.
+//! Text in a prompt: its size, and what caches know it by.
 
 use std::num::NonZeroU64;
 
@@ -41,12 +41,12 @@ impl Content {
     }
 }
 
-/// Words that a policy puts into a prompt.
+/// Text that a policy puts into a prompt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Text {
-    /// How large they are.
+    /// Its size.
     pub tokens: u32,
-    /// What they are known by.
+    /// What caches know it by.
     pub content: Content,
 }
 
@@ -63,7 +63,7 @@ impl Text {
         Self::counted(words, timeline.tokenizer, timeline.chars_per_token)
     }
 
-    /// What an item says as it came.
+    /// What an item says as received.
     #[must_use]
     pub fn of_item(item: &Item) -> Self {
         Self::sized(item.raw, item.digest)

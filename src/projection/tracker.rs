@@ -7,7 +7,7 @@ use crate::input::policy::Unit;
 use crate::quantity::Tokens;
 use crate::timeline::{Item, Kind, NO_ITEM};
 
-/// What stands in a scope.
+/// What is in a scope.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Totals {
     /// Items.
@@ -118,7 +118,7 @@ impl Tracker {
         prompt.touch(touched);
     }
 
-    /// Adds one slot to sums that are made anew.
+    /// Adds one slot to sums that are made again.
     pub fn add_slot(&mut self, prompt: &Prompt<'_>, filter: &Filter, rows: Option<&Rows>, index: SlotIx) {
         self.enter(prompt, index, Totals::of(filter, rows, prompt.item(index), prompt.slot(index)));
     }
@@ -185,7 +185,7 @@ pub fn unit_of(prompt: &Prompt<'_>, index: SlotIx, unit: Unit) -> usize {
     }
 }
 
-/// Returns which message a slot belongs to, counted from 1; 0 is in front of all.
+/// Returns which message a slot belongs to, counted from 1; 0 is before all.
 #[inline(never)]
 fn message_of(prompt: &Prompt<'_>, index: SlotIx) -> usize {
     prompt.messages().partition_point(|start| *start <= index)

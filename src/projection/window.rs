@@ -1,4 +1,4 @@
-//! A policy that does nothing but drop the oldest items: where its prompt begins is all that it decides.
+//! A policy that only drops the oldest items: the beginning of its prompt is all that it decides.
 
 use super::num::{Known, Num};
 use super::test::{Context, Test};
@@ -15,7 +15,7 @@ pub struct Window {
     until: Bound,
 }
 
-/// The sizes of a prompt, or of what stands behind its stable prefix, from one up to another.
+/// The sizes of a prompt, or of what is after its stable prefix, from one up to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Bound {
     from: Tokens,
@@ -50,14 +50,15 @@ impl Window {
         })
     }
 
-    /// Returns whether the window is about to move at a moment, with so many tokens behind so many of the stable prefix.
+    /// Returns whether the window is about to move at a moment, with so many tokens after so many of the
+    /// stable prefix.
     #[inline]
     #[must_use]
     pub fn moves(&self, moment: Moment, body: Tokens, stable: Tokens) -> bool {
         self.moments[moment as usize] && self.when.holds(body, stable)
     }
 
-    /// Returns with how many tokens behind so many of the stable prefix a window that moves may stop.
+    /// Returns with how many tokens after so many of the stable prefix a window that moves may stop.
     #[inline]
     #[must_use]
     pub fn rest(&self, stable: Tokens) -> Tokens {

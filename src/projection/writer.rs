@@ -110,7 +110,7 @@ pub(super) struct WrittenSizes {
     pub(super) shown: Text,
     /// As its row shows it when the pool has no room.
     pub(super) over_budget: Text,
-    /// How large what of it is exact evidence; none where the template leaves nothing of it.
+    /// How large which part of it is exact evidence, or none if the template leaves nothing of it.
     pub(super) exact: Option<u32>,
 }
 
@@ -142,7 +142,7 @@ impl Written {
         Self { writer: Arc::clone(writer), template: template.clone(), sizes }
     }
 
-    /// Returns how large a result is, where it has text.
+    /// Returns how large a result is, if it has text.
     #[inline]
     pub(super) fn sizes(&self, item: ItemIx) -> Option<WrittenSizes> {
         *self.sizes.get(item as usize)?

@@ -1,10 +1,11 @@
 //! What recovery is expected to cost along a run whose prompts it does not change, as a closed form.
 //!
-//! A need of weight `w` of which the prompt meets the share `m` asks for a call with the probability `p = w (1 − m)`, unless the
-//! same source was fetched before and still stands: `u = p ∏(1 − p′)` calls, the product over the needs of that source before. Of these the share `ρ` has a request of its own, which
-//! sends the prompt `P` once more, and with it the `X` tokens that are carried by then. Every call writes what it fetches, `f`, and
-//! itself, `c`; both are carried until the result that comes next is taken out of the prompt, by a reset or by an edit. Where
-//! the prompt became another one in front of them, they are sent anew.
+//! A need of weight `w` of which the prompt meets the share `m` asks for a call with the probability `p = w
+//! (1 − m)`, unless the same source was fetched before and still stands: `u = p ∏(1 − p′)` calls, the product
+//! over the needs of that source before. Of these the share `ρ` has a request of its own, which sends the
+//! prompt `P` again, and with it the `X` tokens that are carried by then. Every call writes what it fetches,
+//! `f`, and itself, `c`; both are carried until the result that comes next is taken out of the prompt, by a
+//! reset or by an edit. Where the prompt became another one before them, they are sent again.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +17,7 @@ use crate::projection::prompt::SlotIx;
 use crate::quantity::Tokens;
 use crate::timeline::{ItemIx, Kind, Level, Spine, TurnIx};
 
-/// How many parts a carried token has.
+/// The number of parts a carried token has.
 const PARTS: f64 = 1_048_576.0;
 
 /// What is needed: one result, or the evidence of a turn.
@@ -55,7 +56,7 @@ pub struct Carried {
     /// The calls since whom no result has come, and the first slot where one may.
     unsettled: Vec<usize>,
     unsettled_from: Option<SlotIx>,
-    /// In [`PARTS`] of a token, so that what goes and comes back leaves no rounding behind.
+    /// In [`PARTS`] of a token, so that what goes and comes back leaves no rounding after.
     tokens: u64,
     n_edits: usize,
     /// Where the prompt of the last request ended, and how many calls there had been.
@@ -107,8 +108,8 @@ impl Carried {
         self.tokens as f64 / PARTS
     }
 
-    /// Notes that the prompt is sent, and that nothing of it was read from a slot on; returns the tokens, carried before, that have to be
-    /// sent anew because they stand there.
+    /// Notes that the prompt is sent, and that nothing of it was read from a slot on; returns the tokens,
+    /// carried before, that have to be sent again because they are there.
     pub fn sent(&mut self, prompt: &Prompt<'_>, broke_at: Option<SlotIx>) -> f64 {
         let (end, n_calls) = std::mem::replace(&mut self.last_sent, (prompt.len(), self.calls.len()));
         let Some(broke_at) = broke_at.filter(|it| *it < end) else { return 0.0 };
@@ -123,7 +124,7 @@ impl Carried {
         self.tokens > 0
     }
 
-    /// Follows the edits since the last look: what stands beside a result goes and comes with it.
+    /// Follows the edits since the last look: what is beside a result goes and comes with it.
     fn follow(&mut self, prompt: &Prompt<'_>) {
         let journal = prompt.journal();
         for edit in journal.get(self.n_edits..).unwrap_or_default() {
@@ -240,8 +241,8 @@ impl Carried {
     }
 }
 
-/// Returns beside what something stands that is fetched now, until a result comes: the newest result that is shown; where none
-/// is, whatever is shown last.
+/// Returns beside what something stands that is fetched now, until a result comes: the newest result that is
+/// shown; if none is, whatever is shown last.
 fn host(prompt: &Prompt<'_>) -> Option<SlotIx> {
     let is_shown = |it: &SlotIx| prompt.slot(*it).is_visible();
     prompt.last_result().filter(is_shown).or_else(|| (0..prompt.len()).rev().find(is_shown))

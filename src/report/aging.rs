@@ -1,4 +1,4 @@
-//! How memories age as tables: curves with half-life and cost, and mechanisms by policy and model.
+//! Tables of ageing memories: curves with half-life and cost, and mechanisms by policy and model.
 
 use super::chart::names::Names;
 use super::chart::retention::{Line, Lines, Places};
@@ -10,10 +10,10 @@ use crate::aging::Summary;
 /// A run with how its memory ages.
 type Aged<'r> = (&'r Run, &'r Summary);
 
-/// A column of the diagnostic matrix: its heading, the names of its number, the most telling first, and its decimals.
+/// A column of the diagnostic matrix: its heading, the metrics, the most telling first, and its decimals.
 type Mechanism = (&'static str, &'static [&'static str], usize);
 
-/// The mechanisms, each by the number that speaks of it first.
+/// The mechanisms, each with its metrics, the most direct first.
 const MECHANISMS: [Mechanism; 5] = [
     ("compression: final", &["final"], 3),
     ("interference: binding", &["binding"], 3),
@@ -84,7 +84,7 @@ impl Report {
         }
     }
 
-    /// Returns the curves of the policies, with the floor and the ceiling between which they lie.
+    /// Returns the curves of the policies, with their lower and upper bounds.
     fn chart(&self, title: String, subject: String, runs: &[Aged<'_>]) -> Lines {
         let names = Names::new(self);
         let n_places = runs.iter().map(|it| it.1.curve.len()).max().unwrap_or(0);
@@ -103,12 +103,12 @@ impl Report {
     }
 }
 
-/// Says which scenario runs are of, and under which profile.
+/// Returns the scenario and the profile of runs.
 fn subject(runs: &[Aged<'_>]) -> String {
     runs.first().map(|it| format!("{} under {}", it.0.scenario, it.0.profile)).unwrap_or_default()
 }
 
-/// Returns a line for each policy of a scenario: what it takes to remember.
+/// Returns a line for each policy of a scenario: the cost of remembering.
 fn costs(runs: &[Aged<'_>]) -> Grid {
     let columns = [
         "policy",
@@ -116,7 +116,7 @@ fn costs(runs: &[Aged<'_>]) -> Grid {
         "tokens a session",
         "cache hit",
         "requests",
-        "of them summaries",
+        "of which summaries",
         "USD a session",
     ];
     let rows = runs.iter().map(|(run, it)| {
@@ -139,7 +139,7 @@ fn costs(runs: &[Aged<'_>]) -> Grid {
     }
 }
 
-/// Returns a line for each policy, scenario and model: what each mechanism of ageing did to it.
+/// Returns a line for each policy, scenario and model: the effect of each ageing mechanism.
 fn matrix(runs: &[Aged<'_>]) -> Grid {
     let row = |(run, it): &Aged<'_>| {
         let numbers = MECHANISMS

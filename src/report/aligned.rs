@@ -1,13 +1,13 @@
-//! Lines of plain text whose cells stand under each other, two blanks between columns.
+//! Lines of plain text with aligned cells, separated by two spaces.
 
-/// A column: on which side its cells begin, and its smallest width.
+/// A column: its alignment and its smallest width.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Column {
     Left(usize),
     Right(usize),
 }
 
-/// Lines of cells; further lines of a last cell stand below its first.
+/// Lines of cells; the last cell of a line may continue below.
 #[derive(Debug)]
 pub(super) struct Aligned<const N: usize> {
     columns: [Column; N],
@@ -31,7 +31,7 @@ impl<const N: usize> Aligned<N> {
         self
     }
 
-    /// Returns the lines, without blanks at their ends.
+    /// Returns the lines without trailing spaces.
     pub(super) fn text(&self) -> String {
         let widths = self.widths();
         let mut text = String::new();
@@ -60,7 +60,7 @@ impl<const N: usize> Aligned<N> {
     }
 }
 
-/// Returns how many columns of a terminal a cell takes: its characters without what colours them.
+/// Returns the width of a cell in terminal columns, without colour codes.
 fn width_of(cell: &str) -> usize {
     let mut parts = cell.split('\x1b');
     let plain = parts.next().map_or(0, |it| it.chars().count());

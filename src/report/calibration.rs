@@ -1,4 +1,4 @@
-//! A calibration as text: how many requests of each class, the sums, why they differ, and which do.
+//! A calibration as text: requests by class, totals, reasons for differences, and the differing requests.
 
 use std::fmt::Write as _;
 
@@ -11,9 +11,9 @@ use crate::calibrate::{CLOSE_TOKENS, Calibration, Class, Pair, together};
 use crate::quantity::Tokens;
 use crate::timeline::StepIx;
 
-/// So many requests that differ are listed for people; programs get all.
+/// The most differing requests listed in the text; JSON has all.
 const LISTED_MAX: usize = 20;
-/// The classes, the best first.
+/// The classes, best first.
 const CLASSES: [Class; 4] = [Class::Exact, Class::Within, Class::Exceeded, Class::Missed];
 
 impl Class {
@@ -49,7 +49,7 @@ struct Summary<'a> {
     reasons: Vec<ReasonJson>,
 }
 
-/// A reason and how often it stands.
+/// A reason and its frequency.
 #[derive(Debug, Serialize)]
 struct ReasonJson {
     class: Class,
@@ -57,7 +57,7 @@ struct ReasonJson {
     requests: usize,
 }
 
-/// A request of which something else was read than predicted.
+/// A request whose cache read differs from the prediction.
 #[derive(Debug, Serialize)]
 struct DifferingJson<'a> {
     session: &'a str,
@@ -115,7 +115,7 @@ impl<'a> Part<'a> {
     }
 }
 
-/// Returns the requests of which something else was read than predicted.
+/// Returns the requests whose cache read differs from the prediction.
 fn differing(sessions: &[Calibration]) -> impl Iterator<Item = DifferingJson<'_>> {
     sessions.iter().flat_map(|session| {
         session.pairs.iter().filter(|it| it.class != Class::Exact).map(|it| DifferingJson {
@@ -158,7 +158,7 @@ pub fn json(
     Ok(serde_json::to_string_pretty(&document)? + "\n")
 }
 
-/// Returns the report as text, at most a hundred columns wide but for long reasons.
+/// Returns the report as text, at most 100 columns wide except for long reasons.
 #[must_use]
 pub fn tables(
     as_recorded: &[Calibration],
@@ -167,8 +167,8 @@ pub fn tables(
 ) -> String {
     let mut text = format!("As recorded\n\n{}", table(as_recorded));
     let more = [
-        ("the side requests that are usual for the harness and that no record has", with_side_requests),
-        ("those of them that the bills of the session's own earlier turns let expect", with_inferred),
+        ("the harness's usual side requests, which are not recorded", with_side_requests),
+        ("inferred side requests", with_inferred),
     ];
     for (what, sessions) in more {
         let is_same = sessions.iter().zip(as_recorded).all(|(it, recorded)| it.pairs == recorded.pairs);
@@ -185,13 +185,13 @@ pub fn tables(
 fn table(sessions: &[Calibration]) -> String {
     let all = together(sessions);
     if all.pairs.is_empty() {
-        return "Nothing to compare: no request after a session's first has a bill.\n".to_owned();
+        return "Nothing to compare: only first requests of sessions have a bill.\n".to_owned();
     }
     let parts = [counts(sessions, &all), sums(&Summary::new(&all)), reasons(&all)];
     parts.into_iter().chain(listed(sessions)).collect::<Vec<_>>().join("\n")
 }
 
-/// Returns how many requests of each session are of each class.
+/// Returns the number of requests in each class, by session.
 fn counts(sessions: &[Calibration], all: &Calibration) -> String {
     let mut rows = vec![
         ["session", "requests", "exact", "within", "exceeded", "missed", "read error"].map(str::to_owned),
@@ -211,7 +211,7 @@ fn counts(sessions: &[Calibration], all: &Calibration) -> String {
     Aligned::new([Left(7), Right(8), Right(7), Right(7), Right(8), Right(7), Right(10)], rows).text()
 }
 
-/// Returns what was predicted and billed in all.
+/// Returns the predicted and billed totals.
 fn sums(it: &Summary<'_>) -> String {
     let tokens = |name: &str, predicted: Tokens, billed: Tokens| {
         let difference = difference(predicted as f64, billed as f64);
@@ -232,7 +232,7 @@ fn sums(it: &Summary<'_>) -> String {
     Aligned::new([Left(9), Right(14), Right(14), Right(12)], rows).text()
 }
 
-/// Returns how far a prediction is from a bill, in percent of the bill.
+/// Returns the difference between a prediction and a bill, in percent of the bill.
 fn difference(predicted: f64, billed: f64) -> String {
     if billed <= 0.0 {
         return "–".to_owned();
@@ -240,13 +240,13 @@ fn difference(predicted: f64, billed: f64) -> String {
     format!("{:+.2}%", (predicted / billed - 1.0) * 100.0).replace('-', "−")
 }
 
-/// Returns what each class means and why its requests are in it.
+/// Explains each class and lists the reasons in it.
 fn reasons(all: &Calibration) -> String {
     let mut rows = Vec::new();
     for class in CLASSES {
         let means = match class {
-            Class::Exact => "as much was read as predicted, to the token".to_owned(),
-            Class::Within => format!("no more than {CLOSE_TOKENS} tokens or 0.5% apart"),
+            Class::Exact => "the predicted number of tokens was read".to_owned(),
+            Class::Within => format!("the difference was at most {CLOSE_TOKENS} tokens or 0.5%"),
             Class::Exceeded => "more was read than predicted".to_owned(),
             Class::Missed => "less was read than predicted".to_owned(),
         };
@@ -256,13 +256,13 @@ fn reasons(all: &Calibration) -> String {
         }
     }
     Aligned::new([Right(6), Left(8), Left(0)], rows).text()
-        + "        The first request of a session is not counted: nobody knows what was cached before it.\n"
+        + "        A session's first request is not counted, because earlier cache contents are unknown.\n"
 }
 
 /// Returns which requests are neither exact nor close.
 fn listed(sessions: &[Calibration]) -> Option<String> {
     let far: Vec<_> = differing(sessions).filter(|it| it.class != Class::Within).collect();
-    let head = ["session", "step", "class", "read predicted", "read billed"].map(str::to_owned);
+    let head = ["session", "step", "class", "predicted read tokens", "billed read tokens"].map(str::to_owned);
     let row = |it: &DifferingJson<'_>| {
         [
             it.session.to_owned(),

@@ -6,7 +6,7 @@ use super::{Report, Run};
 use crate::aging::{LAGS, Summary};
 use crate::measure::Statistic;
 
-/// The version of the schema of which the cards are.
+/// The version of the cards' schema.
 const SCHEMA_VERSION: &str = "1.0.0";
 
 impl Report {
@@ -17,7 +17,7 @@ impl Report {
     }
 }
 
-/// Returns the card of a run; a number that nothing covers is null.
+/// Returns the card of a run; numbers without data are null.
 fn card(report: &Report, run: &Run, aging: &Summary) -> Value {
     let mean = |name: &str| aging.mean(name);
     let tokens = &run.tally.sums.main.tokens;
@@ -65,7 +65,8 @@ fn card(report: &Report, run: &Run, aging: &Summary) -> Value {
         "provenance": {
             "agingbench_version": null,
             "git_sha": null,
-            "compute_environment": concat!("ctxsim ", env!("CARGO_PKG_VERSION"), ", a simulation: no model ran"),
+            "compute_environment": concat!("ctxsim ", env!("CARGO_PKG_VERSION"), ", a simulation: no model \
+                ran"),
             "agent_cli_version": null,
         },
         "warnings": report.notes,

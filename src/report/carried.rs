@@ -13,21 +13,21 @@ use crate::measure::carried::CarriedItem;
 use crate::quantity::Tokens;
 use crate::timeline::{Kind, Timeline};
 
-/// How many items of a session are named.
+/// The number of items listed per session.
 const SHOWN: usize = 10;
-/// How many letters of what an item is about are shown.
+/// The most characters shown of an item's subject.
 const ABOUT: usize = 48;
 
-/// What the columns say.
+/// Explanations of the columns.
 const NOTES: [&str; 4] = [
     "tokens: each item counted once. mean resent: how many later requests sent an item again, on average.",
-    "entering USD: cost in the first request that sent the items. carrying USD: cost in all later requests. Both price the cache \
-     reads and writes that the provider billed; output is not included.",
+    "entering USD: cost of the first request that sent the items. carrying USD: cost of all later requests. \
+        Both price the billed cache reads and writes, without output.",
     "% of input: entering plus carrying USD, as a share of their total.",
     "% never needed: share of these results' tokens that no later call was seen to need; – where unknown.",
 ];
 
-/// What the sums of all rows are called.
+/// The name of the total row.
 const TOTAL: &str = "total";
 
 /// What fills the prompts of one session.
@@ -35,41 +35,41 @@ const TOTAL: &str = "total";
 pub struct Carried {
     /// The session.
     pub session: String,
-    /// The profile whose prices say what it costs.
+    /// The profile whose prices are used.
     pub profile: String,
-    /// By tool, and by kind of what is not a tool's; the dearest first.
+    /// By tool, or by kind for items other than tool results; the most expensive first.
     pub by_tool: Vec<Share>,
     /// The items that cost most to carry.
     pub items: Vec<CarriedRow>,
 }
 
-/// What the items of one tool or kind came to.
+/// Totals of the items of one tool or kind.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Share {
     /// The tool, or the kind.
     pub what: String,
-    /// How many items.
+    /// The number of items.
     pub items: u64,
     /// Their tokens, each once.
     pub tokens: Tokens,
     /// How many times they were sent again, over all of them.
     pub resent: u64,
-    /// What their first requests cost, in US dollars.
+    /// The cost of their first requests, in US dollars.
     pub entered_usd: f64,
-    /// What sending them again cost.
+    /// The cost of sending them again.
     pub carried_usd: f64,
-    /// Of the tokens of results: those that no later call needed; none where nothing is known of needs.
+    /// Of the results' tokens: those that no later call needed; `None` if needs are unknown.
     pub never_needed_tokens: Option<Tokens>,
 }
 
-/// An item that is dear to carry.
+/// An item that is expensive to carry.
 #[derive(Clone, Debug, Serialize)]
 pub struct CarriedRow {
     /// The tool, or the kind.
     pub what: String,
-    /// What it is about: the input of its call, or how it begins.
+    /// Its subject: the input of its call, or its beginning.
     pub about: String,
-    /// The turn in which it came, from 1.
+    /// The turn in which it entered, from 1.
     pub turn: u32,
     /// The first request that sent it, from 1.
     pub request: u32,
@@ -77,14 +77,14 @@ pub struct CarriedRow {
     pub tokens: Tokens,
     /// How many further requests sent it again.
     pub resent: u32,
-    /// What sending it again cost, in US dollars.
+    /// The cost of sending it again, in US dollars.
     pub carried_usd: f64,
-    /// Whether a later call needed it; none where that is not known.
+    /// Whether a later call needed it, or none if that is not known.
     pub is_needed: Option<bool>,
 }
 
 impl Carried {
-    /// Adds up what items came to, and names those that cost most.
+    /// Adds up items and lists the most expensive ones.
     #[must_use]
     pub fn new(session: &str, profile: &str, timeline: &Timeline, items: &[CarriedItem]) -> Self {
         let mut by_tool: IndexMap<String, Share> = IndexMap::new();
@@ -136,7 +136,7 @@ impl Share {
     }
 }
 
-/// Returns shares, the dearest first.
+/// Returns shares, the most expensive first.
 fn sorted(shares: IndexMap<String, Share>) -> Vec<Share> {
     let mut shares: Vec<Share> = shares.into_values().collect();
     let cost = |it: &Share| it.entered_usd + it.carried_usd;
@@ -144,7 +144,7 @@ fn sorted(shares: IndexMap<String, Share>) -> Vec<Share> {
     shares
 }
 
-/// Returns what an item is called: its tool where it is a result, else its kind.
+/// Returns the name of an item: its tool where it is a result, else its kind.
 fn what(timeline: &Timeline, item: &CarriedItem) -> String {
     let row = &timeline.spine.items[item.item as usize];
     let tool = timeline.spine.tools.get_index(usize::from(row.tool)).map_or("", String::as_str);
@@ -163,7 +163,7 @@ fn what(timeline: &Timeline, item: &CarriedItem) -> String {
     }
 }
 
-/// Returns what an item's call asked for, or how the item begins, on one line; of a path its end.
+/// Returns what an item's call asked for, or the item's beginning, on one line; for a path, its end.
 fn about(timeline: &Timeline, item: &CarriedItem) -> String {
     let row = &timeline.spine.items[item.item as usize];
     let text = match item.kind {
@@ -210,7 +210,7 @@ fn together(sessions: &[Carried]) -> Vec<Share> {
     sorted(all)
 }
 
-/// Returns sessions for people: all of them by tool, then the dearest items.
+/// Returns sessions for people: all of them by tool, then the most expensive items.
 #[must_use]
 pub fn tables(sessions: &[Carried], skipped: &[Skipped], width: Option<usize>) -> String {
     let mut text = String::new();
@@ -230,7 +230,7 @@ pub fn tables(sessions: &[Carried], skipped: &[Skipped], width: Option<usize>) -
     rows.sort_by(|one, other| other.1.carried_usd.total_cmp(&one.1.carried_usd));
     rows.truncate(SHOWN);
     let items = dearest(&rows, sessions.len() > 1, width);
-    let _ = writeln!(text, "The dearest items to carry\n{}", items.text);
+    let _ = writeln!(text, "Most expensive items to carry\n{}", items.text);
     text.push('\n');
     NOTES.iter().for_each(|it| wrap(it, "Note: ", width, &mut text));
     if let Some(note) = hidden_note(by_tool.hidden.into_iter().chain(items.hidden)) {
@@ -239,7 +239,7 @@ pub fn tables(sessions: &[Carried], skipped: &[Skipped], width: Option<usize>) -
     text
 }
 
-/// Says at which prices sessions are carried.
+/// Describes the prices used.
 fn prices_of(sessions: &[Carried]) -> String {
     match sessions.first().filter(|first| sessions.iter().all(|it| it.profile == first.profile)) {
         Some(first) => format!("at the prices of {}", first.profile),
@@ -279,7 +279,7 @@ fn shares(shares: &[Share], width: Option<usize>) -> Fitted {
     draw(&columns, &rows, &vec![None; rows.len()], width)
 }
 
-/// Adds up all rows. Needs are of tool results alone, so that a share of all tokens would say nothing.
+/// Adds up all rows. Needs exist only for tool results, so a share of all tokens would mean nothing.
 fn total(shares: &[Share]) -> Share {
     let mut all = Share { what: TOTAL.to_owned(), ..Share::default() };
     shares.iter().for_each(|it| all.add(it));

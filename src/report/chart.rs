@@ -1,7 +1,7 @@
-//! The numbers of a report as pictures. A kind of chart is a file of this folder, and a line of [`KINDS`].
+//! Charts of a report. Each kind of chart is a file in this folder and a line of [`KINDS`].
 //!
-//! Each kind takes what it shows from the report as a plain structure, says it in words and as a table, and draws it. What is
-//! drawn is written as SVG in one place.
+//! Each kind collects its numbers from the report in a plain structure, describes them in words and as a
+//! table, and draws them. One place writes drawings as SVG.
 
 mod axis;
 pub mod distribution;
@@ -27,15 +27,15 @@ use scene::Scene;
 /// A kind of chart.
 #[derive(Clone, Copy, Debug)]
 pub struct Kind {
-    /// What its charts are called where one is asked for.
+    /// The name of its charts on the command line.
     pub name: &'static str,
-    /// What a run must have for such a chart.
+    /// What a run needs for such a chart.
     pub needs: &'static str,
     /// Makes them.
     all: fn(&Source<'_>) -> Vec<Box<dyn Picture>>,
 }
 
-/// The kinds, in the order in which they stand beside one another.
+/// The kinds, in display order.
 pub const KINDS: [Kind; 8] = [
     kind("change", distribution::NEEDS, |it| boxed(distribution::all(it))),
     kind("frontier", frontier::NEEDS, |it| boxed(frontier::all(it))),
@@ -47,21 +47,21 @@ pub const KINDS: [Kind; 8] = [
     kind("aging", retention::NEEDS_SESSIONS, |it| boxed(retention::by_session(it))),
 ];
 
-/// Of so many tables charts are drawn; who wants those of more names fewer scenarios or profiles.
+/// The most tables with charts; name fewer scenarios or profiles to see the others.
 const MOST_TABLES: usize = 24;
 
-/// What charts are made of.
+/// The data of charts.
 #[derive(Debug)]
 pub struct Source<'r> {
     /// The report.
     pub report: &'r Report,
     /// Its tables.
     pub sections: Vec<Section>,
-    /// How many tables there are no charts of, because there are too many.
+    /// The number of tables without charts, because there are too many.
     pub n_left_out: usize,
     /// Its policies.
     pub names: Names,
-    /// The requests of its runs, where they were kept.
+    /// The requests of its runs, if they were kept.
     pub traces: &'r [Trace],
 }
 
@@ -69,7 +69,7 @@ pub struct Source<'r> {
 pub trait Picture {
     /// What it shows.
     fn title(&self) -> String;
-    /// Of what, and under which profile.
+    /// Its subject and profile.
     fn subject(&self) -> String;
     /// Its key numbers in words.
     fn summary(&self) -> String;
@@ -79,10 +79,10 @@ pub trait Picture {
     fn scene(&self) -> Scene;
 }
 
-/// Numbers in lines, the first columns being names.
+/// Rows of numbers; the first columns are names.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Table {
-    /// What its columns are called.
+    /// The headings of its columns.
     pub columns: Vec<String>,
     /// How many of them are names.
     pub n_names: usize,
@@ -90,14 +90,14 @@ pub struct Table {
     pub rows: Vec<Vec<String>>,
 }
 
-/// A chart as it stands on a page.
+/// A chart as shown on a page.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Figure {
-    /// Its name, which no other chart of the report has.
+    /// Its name, unique in the report.
     pub name: String,
     /// What it shows.
     pub title: String,
-    /// Of what, and under which profile.
+    /// Its subject and profile.
     pub subject: String,
     /// Its key numbers in words.
     pub summary: String,
@@ -106,10 +106,10 @@ pub struct Figure {
     scene: Scene,
 }
 
-/// What the template of a drawing is given.
+/// Data for the template of a drawing.
 #[derive(Serialize)]
 struct Drawing<'a> {
-    /// Whether it is a file of its own.
+    /// Whether it is a separate file.
     is_alone: bool,
     style: String,
     title: &'a str,
@@ -120,7 +120,7 @@ struct Drawing<'a> {
     paper: &'static str,
 }
 
-/// What the template of the style is given.
+/// Data for the template of the style.
 #[derive(Serialize)]
 struct Style {
     ink: &'static str,
@@ -129,7 +129,7 @@ struct Style {
 }
 
 impl<'r> Source<'r> {
-    /// Collects what the charts of a report are made of.
+    /// Collects the data of a report's charts.
     #[must_use]
     pub fn new(report: &'r Report, detail: Detail, traces: &'r [Trace]) -> Self {
         let mut sections = report.sections(detail);
@@ -138,7 +138,7 @@ impl<'r> Source<'r> {
         Self { report, sections, n_left_out, names: Names::new(report), traces }
     }
 
-    /// Returns the charts for which there are numbers. The first of a kind has its name, the others are numbered.
+    /// Returns the charts that have data. The first of a kind has the kind's name; the others are numbered.
     #[must_use]
     pub fn figures(&self) -> Vec<Figure> {
         let pictures = KINDS
@@ -210,7 +210,7 @@ impl Figure {
     }
 }
 
-/// Returns what makes charts fit a dark screen, and shows what a spot stands for.
+/// Returns the style that adapts charts to dark screens and shows the value of a point.
 pub(super) fn style() -> Result<String, template::Error> {
     let style = Style { ink: ink::TEXT.light, ink_on_dark: ink::TEXT.dark, inks: ink::all() };
     template::write("scene.css", include_str!("chart/scene.css"), style)

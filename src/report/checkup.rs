@@ -1,4 +1,4 @@
-//! What a suite came to in continuous integration: its guards, and how its numbers compare with their snapshots.
+//! A suite's results in continuous integration: its guards, and its numbers compared with snapshots.
 
 pub mod github;
 pub mod junit;
@@ -14,69 +14,69 @@ use super::prose::wrap;
 use super::shot::Moved;
 use crate::diag::Place;
 
-/// So many numbers that moved are shown of one snapshot.
+/// The most changed numbers shown per snapshot.
 const MOVED_SHOWN: usize = 12;
 
-/// What a suite came to.
+/// A suite's results.
 #[derive(Clone, Debug)]
 pub struct CheckUp {
     /// The suite.
     pub suite: String,
     /// Its file.
     pub file: String,
-    /// What its guards came to.
+    /// Its guards' verdicts.
     pub verdicts: Vec<GuardVerdict>,
-    /// Its snapshots; none where none are kept.
+    /// Its snapshots; `None` if there are none.
     pub snapshots: Vec<Snapshot>,
 }
 
-/// A table of numbers against its snapshot.
+/// A table of numbers compared with its snapshot.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Snapshot {
     /// The file of the snapshot.
     pub file: String,
-    /// How it stands.
+    /// The result of the comparison.
     pub state: SnapshotState,
-    /// The numbers that moved.
+    /// The changed numbers.
     pub moved: Vec<Moved>,
 }
 
-/// How a table stands against its snapshot.
+/// The result of comparing a table with its snapshot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SnapshotState {
     /// It is the same.
     Same,
-    /// Numbers moved.
+    /// Some numbers changed.
     Moved,
-    /// There is no snapshot of it.
+    /// There is no snapshot yet.
     Missing,
-    /// The suite has no such run any more.
+    /// The suite no longer has this run.
     Orphan,
     /// It was accepted.
     Blessed,
 }
 
 impl Snapshot {
-    /// Returns whether nothing has to be looked at.
+    /// Returns whether nothing needs attention.
     #[must_use]
     pub fn holds(&self) -> bool {
         matches!(self.state, SnapshotState::Same | SnapshotState::Blessed)
     }
 
-    /// Says how it stands, in a few words.
+    /// Describes the result in a few words.
     #[must_use]
     pub fn words(&self) -> String {
         match self.state {
             SnapshotState::Same => "unchanged".to_owned(),
-            SnapshotState::Moved => format!("{} moved", counted(self.moved.len(), "number")),
+            SnapshotState::Moved => format!("{} changed", counted(self.moved.len(), "number")),
             SnapshotState::Missing => "no snapshot yet".to_owned(),
-            SnapshotState::Orphan => "the suite has no such run".to_owned(),
+            SnapshotState::Orphan => "the suite no longer has this run".to_owned(),
             SnapshotState::Blessed => "accepted".to_owned(),
         }
     }
 
-    /// Returns the numbers that moved, one a line.
+    /// Returns the changed numbers, one per line.
     #[must_use]
     pub fn lines(&self) -> Vec<String> {
         let mut lines: Vec<String> = self.moved.iter().take(MOVED_SHOWN).map(Moved::words).collect();
@@ -97,14 +97,14 @@ impl Moved {
 }
 
 impl GuardVerdict {
-    /// Returns where the guard stands: the file, the line and the column.
+    /// Returns the guard's position: file, line and column.
     #[must_use]
     pub fn at(&self) -> String {
         let line = self.place.line_column.map_or(String::new(), |(line, column)| format!(":{line}:{column}"));
         format!("{}{line}", self.place.file)
     }
 
-    /// Returns the line to mark: what it is about in the policy's file, or the guard where the policy is bundled.
+    /// Returns the line to mark: the subject in the policy's file, or the guard if the policy is bundled.
     #[must_use]
     pub fn marked(&self) -> &Place {
         let is_own = self.policy_place.line_column.is_some() && !self.policy_place.file.contains(':');
@@ -120,7 +120,7 @@ impl GuardVerdict {
 }
 
 impl CheckUp {
-    /// Returns whether every guard holds and every number is where it was.
+    /// Returns whether every guard holds and no number changed.
     #[must_use]
     pub fn holds(&self) -> bool {
         self.verdicts.iter().all(|it| it.holds) && self.snapshots.iter().all(Snapshot::holds)
@@ -148,7 +148,7 @@ impl CheckUp {
     }
 }
 
-/// Returns what suites came to, as a person reads it: failures first, then what passed.
+/// Returns the results of suites as text: failures first, then successes.
 #[must_use]
 pub fn text(all: &[CheckUp], width: Option<usize>) -> String {
     let mut text = String::new();
@@ -180,7 +180,7 @@ pub fn text(all: &[CheckUp], width: Option<usize>) -> String {
             let _ = writeln!(text, "  ok   {}", counted(n_same, "snapshot"));
         }
         if it.snapshots.iter().any(|it| !it.holds()) {
-            wrap("`ctxsim check --bless` accepts these numbers.", "  ", width, &mut text);
+            wrap("Run `ctxsim check --bless` to accept these numbers.", "  ", width, &mut text);
         }
     }
     text

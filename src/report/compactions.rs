@@ -1,4 +1,5 @@
-//! What followed real compactions: predicted and actual, one line each, then all of them scored, as text and as JSON.
+//! What followed real compactions: predicted and actual values, one line each, then scores for all,
+//! as text and JSON.
 
 use serde::Serialize;
 
@@ -11,7 +12,7 @@ use crate::calibrate::{Calibration, together};
 use crate::quantity::Tokens;
 use crate::timeline::StepIx;
 
-/// A ratio of predicted to actual counts within these bounds is good enough to plan with.
+/// Ratios of predicted to actual counts within these bounds are good enough for planning.
 const GOOD_RATIO: [f64; 2] = [0.8, 1.25];
 
 /// Compactions of some sessions.
@@ -24,7 +25,7 @@ pub(super) struct Part<'a> {
     trust: String,
 }
 
-/// How well the predictions of an outcome fit, and how well those would that know of no compaction.
+/// Scores of an outcome's predictions, and of baseline predictions that ignore compactions.
 #[derive(Debug, Serialize)]
 struct ModelJson {
     predicted_low: f64,
@@ -124,7 +125,7 @@ impl<'a> CompactionJson<'a> {
 }
 
 impl<'a> Part<'a> {
-    /// Takes the compactions of some sessions; nothing where there are none.
+    /// Takes the compactions of some sessions, or nothing if there are none.
     pub(super) fn new(sessions: &'a [Calibration]) -> Option<Self> {
         let window_requests = each(sessions).next()?.1.window;
         let all = together(sessions);
@@ -148,16 +149,15 @@ fn each(sessions: &[Calibration]) -> impl Iterator<Item = (&str, &Aftermath)> {
     sessions.iter().flat_map(|session| session.compactions.iter().map(|it| (session.name.as_str(), it)))
 }
 
-/// Returns the part as text; nothing where no session was compacted.
+/// Returns the part as text, or nothing if no session was compacted.
 pub(super) fn table(sessions: &[Calibration]) -> Option<String> {
     let window = each(sessions).next()?.1.window;
     let all = together(sessions);
     let model = &all.scores(Outcome::Read)[0];
     let intro = format!(
-        "What followed compactions\n\n\
-         Predicted → actual: the first prompt after each; how many of the files that the agent had read and the\n\
-         compaction hid are read again within {window} requests; how many are searched by their path instead;\n\
-         what the reads add to the bill.\n"
+        "After compactions\n\nPredicted → actual: the first prompt after each compaction; how many files \
+            that the agent had read, and that\nthe compaction hid, are read again within {window} \
+            requests; how many are searched by path instead;\nwhat these reads add to the bill.\n"
     );
     let mut parts = vec![intro, lines(sessions)];
     parts.extend(notes(sessions));
@@ -168,9 +168,9 @@ pub(super) fn table(sessions: &[Calibration]) -> Option<String> {
     Some(parts.join("\n"))
 }
 
-/// Returns one line a compaction.
+/// Returns one line per compaction.
 fn lines(sessions: &[Calibration]) -> String {
-    let head = ["session", "step", "before", "prompt after", "files", "read again", "searched", "USD"]
+    let head = ["session", "step", "before", "prompt tokens", "files", "read again", "searched", "USD"]
         .map(str::to_owned);
     let tokens = |it: Option<Tokens>| it.map_or(NONE.to_owned(), thousands);
     let row = |(session, it): (&str, &Aftermath)| {
@@ -213,17 +213,17 @@ fn notes(sessions: &[Calibration]) -> Option<String> {
 /// Says why a compaction is not scored.
 fn why_not_scored(it: &Aftermath) -> Option<String> {
     if it.files.is_empty() {
-        return Some("not scored: no file was hidden that a tool for reading files had read".to_owned());
+        return Some("not scored: no file read by a file-reading tool was hidden".to_owned());
     }
     (it.followed < it.window).then(|| {
         format!(
-            "not scored: {} of {} requests followed before the session or its history ended",
+            "not scored: {} of {} requests followed before the end of the session or its history",
             it.followed, it.window
         )
     })
 }
 
-/// Says why a prompt or a cost is not known.
+/// Explains why a prompt or a cost is unknown.
 fn why_unknown(it: &Aftermath) -> Option<String> {
     let is_billed = it.prompt_before.is_some() && it.prompt_after.is_some() && it.predicted_prompt.is_some();
     if !is_billed {
@@ -232,7 +232,7 @@ fn why_unknown(it: &Aftermath) -> Option<String> {
     it.predicted_usd.is_none().then(|| "the profile lacks a price".to_owned())
 }
 
-/// Returns the scores of all compactions together, each beside that of the baseline.
+/// Returns the scores of all compactions, each beside the baseline's.
 fn scores(all: &Calibration) -> String {
     let head = ["all scored", "predicted", "actual", "predicted / actual", "Poisson deviance", "Brier score"];
     let row = |name: &str, interval: &str, it: &Scores| {
@@ -250,29 +250,29 @@ fn scores(all: &Calibration) -> String {
         let [model, baseline] = all.scores(outcome);
         let [low, high] = all.predicted_interval(outcome);
         let interval = format!(" ({low:.1}…{high:.1})");
-        rows.extend([row(name, &interval, &model), row("  without any effect", "", &baseline)]);
+        rows.extend([row(name, &interval, &model), row("  with no effect at all", "", &baseline)]);
     }
     Aligned::new([Left(10), Right(9), Right(6), Right(18), Right(16), Right(11)], rows).text()
 }
 
-/// Says how far the scores are to be trusted.
+/// Explains how reliable the scores are.
 fn trust(model: &Scores) -> String {
     let n = model.events;
     let compactions = if n == 1 { "1 compaction".to_owned() } else { format!("{n} compactions") };
     if n == 0 {
-        return "No compaction could be scored, so this says nothing of the model.".to_owned();
+        return "No compaction could be scored, so this does not test the model.".to_owned();
     }
     let (low, high) = model.ratios_by_chance();
     let is_enough = low >= GOOD_RATIO[0] && high.is_some_and(|it| it <= GOOD_RATIO[1]);
     let proves = match (is_enough, n) {
-        (true, _) => "are enough to test the total, not which file",
+        (true, _) => "can test the total, but not the individual files",
         (false, 1) => "proves nothing",
         (false, _) => "prove nothing",
     };
     let high = high.map_or_else(|| "any number".to_owned(), |it| format!("{it:.2}"));
     format!(
-        "{compactions} with {} files {proves}: even if every probability is right, chance alone puts\n\
-         predicted / actual between {low:.2} and {high} nineteen times in twenty.",
+        "{compactions} with {} files {proves}: even if every probability is right,\nchance alone gives a predicted / \
+         actual ratio from {low:.2} to {high} in 95% of cases.",
         model.chances
     )
 }

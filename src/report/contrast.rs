@@ -1,4 +1,4 @@
-//! What changes from one policy to another, and why: paired numbers, where the cost goes, whose edits, which requests and needs.
+//! What changes from one policy to another, and why: paired numbers, costs, edits, requests and needs.
 
 pub mod json;
 pub mod lines;
@@ -18,21 +18,21 @@ use crate::price::Costs;
 
 pub use part::{Broken, ChangedStage, FactChange, FieldChange, NeedChange, Part, RequestChange};
 
-/// So many requests are shown, and so many needs.
+/// The most requests, and the most needs, that are shown.
 const SHOWN: usize = 5;
-/// A number that changes by less is shown as the same.
+/// Smaller changes are shown as equal.
 const NOTHING: f64 = 1e-12;
 
 /// A number of two policies.
 #[derive(Clone, Debug, Serialize)]
 pub struct Number {
-    /// Its place in a run of the JSON report.
+    /// Its metric in the JSON report.
     pub place: String,
-    /// What tables call it.
+    /// Its heading.
     pub heading: String,
-    /// Which way it should go.
+    /// Its better direction.
     pub better: Better,
-    /// Both, and how they differ.
+    /// Both values, and their difference.
     #[serde(flatten)]
     pub delta: Delta,
     #[serde(skip)]
@@ -42,7 +42,7 @@ pub struct Number {
 /// A part of the cost, in US dollars.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CostPart {
-    /// What it pays for.
+    /// Its name.
     pub name: &'static str,
     /// The base's and the candidate's.
     pub usd: [f64; 2],
@@ -53,7 +53,7 @@ pub struct CostPart {
 pub struct StageChange {
     /// Its name.
     pub name: String,
-    /// How often it fired in the base and in the candidate; nothing where it is not.
+    /// How often it fired in the base and in the candidate; `None` if a policy lacks it.
     pub fired: [Option<u64>; 2],
     /// Of these, how often it edited anything.
     pub acted: [Option<u64>; 2],
@@ -61,49 +61,49 @@ pub struct StageChange {
     pub idle: Option<String>,
 }
 
-/// What changes from a base to a candidate, over loads under one profile or each under its own.
+/// The changes from a base to a candidate, over loads under one profile or each under its own.
 #[derive(Clone, Debug, Serialize)]
 pub struct Contrast {
     /// The base.
     pub base: String,
     /// The candidate.
     pub candidate: String,
-    /// What was run.
+    /// The loads.
     pub load: String,
-    /// Under which profile, or that each session is under its own model's.
+    /// The profile, or a note that each session runs under its own model's.
     pub profile: String,
-    /// The day of the profile's prices.
+    /// The date of the profile's prices.
     pub as_of: String,
-    /// How many sessions or trials are paired.
+    /// The number of paired sessions or trials.
     pub pairs: usize,
     /// Whether these are trials of one load rather than loads.
     pub are_trials: bool,
-    /// What the policy files say otherwise.
+    /// The differences between the policy files.
     pub changed: Vec<FieldChange>,
     /// The numbers.
     pub numbers: Vec<Number>,
-    /// The cost difference in US dollars at the lower and at the upper ends of what is assumed of recovery; nothing where
-    /// nothing is.
+    /// The cost difference in US dollars at the lower and upper ends of the recovery assumptions, if there
+    /// are any.
     pub cost_difference_assumed: Option<[f64; 2]>,
-    /// The cost by what it pays for; the differences add up to that of the total.
+    /// The cost by part; the differences add up to the total difference.
     pub split: Vec<CostPart>,
-    /// Prefixes that broke, by who broke them, in the base and in the candidate.
+    /// Broken prefixes, by author, in the base and in the candidate.
     pub breaks: IndexMap<String, [Broken; 2]>,
-    /// The requests that cost most more or less.
+    /// The requests with the largest cost differences.
     pub requests: Vec<RequestChange>,
-    /// How many needs are met less, and how many more.
+    /// The numbers of needs that are met less, and more.
     pub needs_changed: [usize; 2],
-    /// Those that matter most.
+    /// The most important ones.
     pub needs: Vec<NeedChange>,
     /// Facts by their states in the base and in the candidate.
     pub facts: Vec<FactsChanged>,
-    /// The stages that are not the same in both.
+    /// The stages that differ.
     pub stages: Vec<StageChange>,
-    /// What a reader must know.
+    /// Notes that a reader must know.
     pub notes: Vec<String>,
 }
 
-/// Facts that are in another state.
+/// Facts in a different state.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct FactsChanged {
     /// The state in the base.
@@ -116,7 +116,7 @@ pub struct FactsChanged {
 }
 
 impl Contrast {
-    /// Puts parts together that are of the same two policies.
+    /// Merges parts of the same two policies.
     #[must_use]
     pub fn new(parts: &[Part], profile: String) -> Option<Self> {
         let first = parts.first()?;
@@ -134,7 +134,7 @@ impl Contrast {
         if kept.len() < all.len() && !kept.is_empty() {
             let n = all.len() - kept.len();
             notes.push(format!(
-                "{n} of {} pairs are left out of the numbers: one policy stopped earlier.",
+                "{n} of {} pairs are excluded: one of the policies stopped earlier.",
                 all.len()
             ));
         }
@@ -192,7 +192,7 @@ impl Contrast {
         self.numbers.iter().find(|it| it.place == place)
     }
 
-    /// Returns how many decimals its amounts have.
+    /// Returns the number of decimals its amounts have.
     fn decimals(&self) -> usize {
         let cost = self.number(&format!("totals.{}", metric::COST)).map(|it| &it.delta);
         numbers::decimals(cost.map_or(0.0, |it| it.base.max(it.candidate)))
@@ -200,7 +200,7 @@ impl Contrast {
 }
 
 impl Number {
-    /// Compares a number of reports.
+    /// Compares a metric of reports.
     fn of(metric: &'static Metric, pairs: &Pairs) -> Option<Self> {
         let delta = pairs.delta(metric.better(), |it| metric.number(it))?;
         let is_silent = delta.base.abs() < NOTHING && delta.candidate.abs() < NOTHING;
@@ -242,7 +242,7 @@ fn numbers_of(pairs: &Pairs, parts: &[Part]) -> Vec<Number> {
     numbers
 }
 
-/// Compares what is kept of planted facts, trial by trial on the same draws.
+/// Compares the retention of planted facts, trial by trial on the same draws.
 fn facts_found(part: &Part) -> Option<Delta> {
     let [base, candidate] = &part.runs;
     let (kept, of_base) = (candidate.retention.as_ref()?, base.retention.as_ref()?);
@@ -250,7 +250,7 @@ fn facts_found(part: &Part) -> Option<Delta> {
     Some(Delta::of_trials([of_base.accuracy.mean, kept.accuracy.mean], differences, Better::Higher))
 }
 
-/// Compares what memory runners answer, trial by trial on the same chats.
+/// Compares the answers of memory runners, trial by trial on the same chats.
 fn right_answers(part: &Part) -> Option<Delta> {
     const ALL: &str = "overall";
     let [base, candidate] = &part.runs;
@@ -260,7 +260,7 @@ fn right_answers(part: &Part) -> Option<Delta> {
     Some(Delta::of_trials(means, differences, Better::Higher))
 }
 
-/// Returns the cost difference at the lower and at the upper ends of what is assumed of recovery.
+/// Returns the cost difference at the lower and upper ends of the recovery assumptions.
 fn assumed([base, candidate]: &[Tally; 2]) -> Option<[f64; 2]> {
     if base.cost_interval().is_none() && candidate.cost_interval().is_none() {
         return None;

@@ -1,11 +1,12 @@
-//! Anything with fields as comma-separated values: nested fields become columns named with dots.
+//! Comma-separated values of anything with fields: nested fields become columns with dotted names.
 
 use indexmap::IndexMap;
 use serde_json::Value;
 
 use super::{ALL, Report, json};
 
-/// Returns the runs of a report, one a line, without the sums over scenarios: whoever adds up a column counts each run once.
+/// Returns the runs of a report, one per line, without sums over scenarios, so that adding up a column counts
+/// each run once.
 ///
 /// # Errors
 /// A value that JSON cannot hold.

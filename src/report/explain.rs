@@ -1,4 +1,4 @@
-//! An explained request: as tables for people, as JSON for programs, both with the same sentences.
+//! An explained request: tables for people and JSON for programs, with the same sentences.
 
 mod render;
 pub mod table;
@@ -20,8 +20,8 @@ pub use render::rendered;
 #[must_use]
 pub fn who(by: Option<By>, policy: &Policy) -> String {
     match by {
-        Some(By::Memory) => "what memory recalls".to_owned(),
-        Some(By::TakenBack) => "edits taken back after one request".to_owned(),
+        Some(By::Memory) => "recalled memory".to_owned(),
+        Some(By::TakenBack) => "edits undone after one request".to_owned(),
         Some(By::Harness) => "the recorded harness".to_owned(),
         Some(by) => words::by(by, policy),
         None => "other content".to_owned(),
@@ -64,7 +64,7 @@ struct CacheJson<'a> {
     entries: Vec<EntryJson<'a>>,
 }
 
-/// An entry, and what became of it.
+/// An entry, and what happened to it.
 #[derive(Debug, Serialize)]
 struct EntryJson<'a> {
     #[serde(flatten)]
@@ -95,7 +95,7 @@ struct ChangeJson {
     to_tokens: u32,
 }
 
-/// What a stage did since the request before.
+/// What a stage did since the previous request.
 #[derive(Debug, Serialize)]
 struct DoneJson {
     by: String,
@@ -136,7 +136,7 @@ struct ItemJson<'a> {
     text: Option<String>,
 }
 
-/// Returns an explanation as one JSON document, with the texts of what stands in the prompt where they are asked for.
+/// Returns an explanation as one JSON document, with the texts of the prompt if requested.
 ///
 /// # Errors
 /// A value that JSON cannot hold.

@@ -1,4 +1,4 @@
-//! Published figures beside our own: paper, ours, difference, what ours rests on, and whether it lies in its band.
+//! Published figures beside our own: paper, ours, difference, our basis, and whether ours is within its band.
 
 use serde::Serialize;
 
@@ -12,25 +12,25 @@ use crate::measure::Statistic;
 /// A published figure beside ours.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct FigureLine {
-    /// What it is called.
+    /// Its name.
     pub name: String,
     /// What it says.
     pub about: String,
     /// The published number.
     pub paper: Option<f64>,
-    /// Ours; none where nothing covers it.
+    /// Ours; `None` if there is no data.
     pub ours: Option<f64>,
-    /// The deviation of ours over streams; none of a difference or a ratio of two.
+    /// The standard deviation of ours over streams; `None` for a difference or a ratio of two.
     pub sd: Option<f64>,
-    /// The bounds that hold our mean with 95% confidence.
+    /// The 95% confidence interval of our mean.
     pub ci95: Option<[f64; 2]>,
-    /// Ours less the published number.
+    /// Ours minus the published number.
     pub difference: Option<f64>,
-    /// What ours rests on.
+    /// The basis of our number.
     pub kind: FigureKind,
-    /// The band in which ours should lie.
+    /// The band in which ours should be.
     pub band: [Option<f64>; 2],
-    /// Whether it does; none where there is no band.
+    /// Whether it is; `None` without a band.
     pub within: Option<bool>,
 }
 
@@ -90,7 +90,7 @@ impl Report {
         self.figures.iter().map(|it| FigureLine::new(it, &self.runs)).collect()
     }
 
-    /// Returns them as a table; none where there are none.
+    /// Returns them as a table, or none if there are none.
     #[must_use]
     pub fn figures_grid(&self) -> Option<Grid> {
         let lines = self.figure_lines();
@@ -116,7 +116,7 @@ impl Report {
         });
         let columns = ["figure", "kind", "paper", "ours", "± 95%", "difference", "band", "within"];
         (!lines.is_empty()).then(|| Grid {
-            title: "Published figures beside ours".to_owned(),
+            title: "Published figures and ours".to_owned(),
             columns: columns.map(str::to_owned).to_vec(),
             n_names: 2,
             rows: rows.collect(),

@@ -1,4 +1,4 @@
-//! Stages that never fired, or fired and changed nothing: a policy that did nothing is not a policy that was tried.
+//! Stages that never fired, or fired and changed nothing: a policy that did nothing has not been tested.
 
 use indexmap::IndexMap;
 use serde::Serialize;
@@ -9,21 +9,21 @@ use crate::ledger::Firing;
 use crate::projection::Threshold;
 use crate::quantity::UNLIMITED;
 
-/// Up to so many names of profiles stand in a sentence.
+/// The most profile names in a sentence.
 const NAMES_SHOWN: usize = 3;
 
-/// What a report says of a stage.
+/// A stage in a report.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StageFacts {
     /// Its name.
     pub name: String,
-    /// Whether it waits for a condition.
+    /// Whether it has a condition.
     pub has_trigger: bool,
-    /// The length of the prompt that it waits for, where it waits for one that is known beforehand.
+    /// The prompt length that it needs, if that is known in advance.
     pub threshold: Option<Threshold>,
 }
 
-/// How often a stage fired, as programs read it.
+/// How often a stage fired, in JSON.
 #[derive(Debug, Serialize)]
 pub(super) struct StageJson<'a> {
     stage: &'a str,
@@ -34,7 +34,7 @@ pub(super) struct StageJson<'a> {
 }
 
 impl Run {
-    /// Returns how often its stages fired; nothing where no policy acts.
+    /// Returns how often its stages fired, or nothing if no policy acts.
     pub(super) fn stages_json(&self) -> Vec<StageJson<'_>> {
         let firings = self.tally.outcome.firings.iter();
         let stages = self.stages.iter().zip(firings);
@@ -76,7 +76,7 @@ impl Report {
     }
 }
 
-/// Says of a stage under which profiles it never fired, or never changed anything, and why.
+/// Describes under which profiles a stage never fired or never changed anything, and why.
 pub(super) fn idle(stage: usize, runs: &[&Run]) -> Option<String> {
     let profiles = distinct(runs.iter().map(|it| it.profile.as_str()));
     let under =
@@ -98,11 +98,11 @@ pub(super) fn idle(stage: usize, runs: &[&Run]) -> Option<String> {
     (!in_vain.is_empty()).then(|| {
         let place = place(&in_vain, profiles.len());
         let times = if n_fired == 1 { "once".to_owned() } else { format!("{} times", thousands(n_fired)) };
-        format!("fired {times}{place} and changed nothing")
+        format!("fired {times}{place} but changed nothing")
     })
 }
 
-/// Says under which profiles, where it is not all.
+/// Names the profiles, if not all.
 fn place(profiles: &[&str], n_all: usize) -> String {
     if profiles.len() == n_all {
         return String::new();
@@ -114,11 +114,11 @@ fn place(profiles: &[&str], n_all: usize) -> String {
     }
 }
 
-/// Says why a stage never fired: by the run that came nearest to what it waits for.
+/// Explains why a stage never fired, from the run that came closest to its condition.
 fn reason(stage: usize, runs: &[&Run]) -> String {
     let facts = |run: &Run| run.stages[stage].clone();
     if runs.iter().all(|it| !facts(it).has_trigger) {
-        return "the moment for it never came".to_owned();
+        return "its moment never came".to_owned();
     }
     let longest = |run: &Run| run.tally.sums.main.prompt_max;
     let falls_short = |it: &Threshold, run: &Run| {
@@ -133,7 +133,7 @@ fn reason(stage: usize, runs: &[&Run]) -> String {
         known.and_then(|it| it.into_iter().max_by(|left, right| share(left).total_cmp(&share(right))));
     let Some((threshold, run)) = nearest else { return "its condition never held".to_owned() };
     if threshold.tokens == UNLIMITED {
-        return "it waits for a limit that the profile does not have".to_owned();
+        return "it needs a limit that the profile does not have".to_owned();
     }
     let verb = if threshold.is_inclusive { "reached" } else { "exceeded" };
     let tokens = thousands(threshold.tokens);

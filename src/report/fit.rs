@@ -1,16 +1,16 @@
-//! Tables that never wrap: columns leave by priority where a line is short, and names become as short as they may.
+//! Tables that never wrap: if a line is short, columns are hidden by priority and names are shortened.
 
 use std::fmt::Write as _;
 
 use super::distinct;
 
-/// What stands between two columns.
+/// The space between two columns.
 const GAP: usize = 2;
-/// Names are cut to this many letters before a column leaves.
+/// Names are cut to this many letters before a column is hidden.
 const NAME_ROOMY: usize = 18;
 /// No name is cut to fewer letters.
 const NAME_MIN: usize = 12;
-/// What stands for the part of a name that is left out.
+/// The mark for the omitted part of a name.
 const CUT: char = '…';
 
 /// A column of a table: the first holds names.
@@ -18,9 +18,9 @@ const CUT: char = '…';
 pub(super) struct Column {
     /// Its heading; one of several words takes two lines.
     pub(super) heading: String,
-    /// In which order columns leave where there is no room, from 1; this one never does, when silent.
+    /// Its order of hiding if there is not enough room, from 1; `None` if it is never hidden.
     pub(super) leaves: Option<u8>,
-    /// Whether it holds words, which stand to the left.
+    /// Whether it contains words, which are left-aligned.
     is_name: bool,
 }
 
@@ -34,7 +34,7 @@ impl Column {
         Self { is_name, ..self }
     }
 
-    /// Returns the heading in two lines, parted where the longer one is shortest.
+    /// Returns the heading in two lines, split where the longer one is shortest.
     fn lines(&self) -> [&str; 2] {
         let letters = |it: &str| it.chars().count();
         let halves =
@@ -43,14 +43,14 @@ impl Column {
     }
 }
 
-/// A table as it is drawn, and which columns had no room.
+/// A drawn table, and the columns that were hidden.
 #[derive(Debug)]
 pub(super) struct Fitted {
     pub(super) text: String,
     pub(super) hidden: Vec<String>,
 }
 
-/// Draws a table that is no wider than asked; notes stand below their rows.
+/// Draws a table within a given width; notes are below their rows.
 pub(super) fn draw(
     columns: &[Column],
     rows: &[Vec<String>],
@@ -99,7 +99,7 @@ pub(super) fn draw(
     Fitted { text: text.trim_end_matches('\n').to_owned(), hidden }
 }
 
-/// Says which columns had no room, each once; nothing where all had.
+/// Names the hidden columns, each once; `None` if there are none.
 pub(super) fn hidden_note(hidden: impl IntoIterator<Item = String>) -> Option<String> {
     let hidden = distinct(hidden.into_iter());
     (!hidden.is_empty()).then(|| {
@@ -110,14 +110,14 @@ pub(super) fn hidden_note(hidden: impl IntoIterator<Item = String>) -> Option<St
     })
 }
 
-/// Returns whether a table fits a width with everything in full.
+/// Returns whether a complete table fits a width.
 #[cfg(feature = "tables")]
 pub(super) fn fits(columns: &[Column], rows: &[Vec<String>], width: Option<usize>) -> bool {
     let all: usize = (0..columns.len()).map(|at| width_of(&columns[at], rows, at) + GAP).sum();
     width.is_none_or(|it| all <= it + GAP)
 }
 
-/// Writes a line of cells, each with its width and whether it stands to the left.
+/// Writes a line of cells, each with its width and alignment.
 fn push(text: &mut String, cells: impl Iterator<Item = (String, usize, bool)>) {
     let mut line = String::new();
     for (index, (cell, width, is_left)) in cells.enumerate() {
@@ -135,7 +135,7 @@ fn width_of(column: &Column, rows: &[Vec<String>], at: usize) -> usize {
     cells.chain(column.lines().iter().map(|it| it.chars().count())).max().unwrap_or(0)
 }
 
-/// Cuts the front of a name where it is wider than that: names that are alike differ at their ends.
+/// Cuts the front of a name that is too wide: similar names differ at their ends.
 fn cut(name: &str, width: usize) -> String {
     let n = name.chars().count();
     if n <= width {
@@ -152,7 +152,7 @@ fn last(name: &str) -> &str {
     name.rsplit('/').next().unwrap_or(name)
 }
 
-/// Returns names without their folders, where that tells them apart.
+/// Returns names without their folders, if they are still distinct.
 pub(super) fn short_names<'n>(names: &[&'n str]) -> Vec<&'n str> {
     let all = distinct(names.iter().copied());
     let is_alone = |name: &str| all.iter().filter(|it| last(it) == last(name)).count() == 1;

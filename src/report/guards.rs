@@ -1,4 +1,4 @@
-//! Verdicts of guards, in words and as programs read them.
+//! Verdicts of guards, as text and JSON.
 
 use std::fmt;
 
@@ -10,10 +10,10 @@ use super::sections::Detail;
 use super::{Report, Run};
 use crate::diag::Place;
 
-/// A guard that holds on more runs than this takes one line, unless details are asked for.
+/// A guard that holds on more runs than this takes one line, unless details are requested.
 const RUNS_SHOWN: usize = 3;
 
-/// What a guard came to on one run.
+/// A guard's verdict on one run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct GuardVerdict {
     /// The guard.
@@ -21,28 +21,28 @@ pub struct GuardVerdict {
     /// The run: policy, scenario, profile.
     #[serde(skip)]
     pub run: [String; 3],
-    /// The number's place in the JSON report.
+    /// The metric in the JSON report.
     pub metric: String,
-    /// The policy whose same number it is divided by.
+    /// The policy by whose number it is divided.
     pub over: Option<String>,
-    /// The number; nothing where nothing covers it.
+    /// The number; `None` if there is no data.
     pub value: Option<f64>,
-    /// The ends between which the number lies, where the bound has to hold for all of them.
+    /// The number's interval, if the bound must hold for all of it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub interval: Option<[f64; 2]>,
-    /// Whether the number is a change by a share.
+    /// Whether the number is a relative change.
     #[serde(skip)]
     pub is_change: bool,
-    /// What it had to be.
+    /// The requirement.
     pub bound: String,
-    /// Whether it is.
+    /// Whether it holds.
     pub holds: bool,
     /// Why there is no number.
     pub reason: Option<String>,
-    /// Where the guard stands in the suite's file.
+    /// Where the guard is in the suite's file.
     #[serde(skip)]
     pub place: Place,
-    /// What it is about in the policy's file.
+    /// Its subject in the policy's file.
     #[serde(skip)]
     pub policy_place: Place,
 }
@@ -76,14 +76,14 @@ impl GuardVerdict {
     }
 }
 
-/// Returns a number with four decimals, or with all where its bound begins with the same.
+/// Returns a number with four decimals, or with all if its bound would look the same.
 fn short(value: f64, bound: &str) -> String {
     let rounded = ((value * 1e4).round() / 1e4).to_string();
     if rounded == "0" || bound.ends_with(&format!(" {rounded}")) { value.to_string() } else { rounded }
 }
 
 impl Report {
-    /// Returns the verdicts on a run; nothing where the report has none at all.
+    /// Returns the verdicts on a run, or nothing if the report has none at all.
     pub(super) fn verdicts_on(&self, run: &Run) -> Option<Vec<&GuardVerdict>> {
         let of_run = || self.guard_verdicts.iter().filter(|it| it.is_of(run)).collect();
         (!self.guard_verdicts.is_empty()).then(of_run)
@@ -98,7 +98,7 @@ impl Report {
         Some(self.verdicts_on(run)?.into_iter().map(word).collect::<Vec<_>>().join("; "))
     }
 
-    /// Says how many verdicts are good; nothing where there are none.
+    /// Counts the verdicts that hold; `None` if there are none.
     #[must_use]
     pub fn guards_heading(&self) -> Option<String> {
         let (n_all, n_held) =

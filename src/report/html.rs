@@ -1,4 +1,4 @@
-//! A report as one page of HTML that needs nothing else: what it says, charts, and every table.
+//! A report as one self-contained HTML page: verdicts, charts, and all tables.
 
 use indexmap::IndexMap;
 use serde::Serialize;
@@ -9,16 +9,16 @@ use super::retention::Grid;
 use super::sections::{Detail, Section};
 use super::{Report, distinct, numbers, template};
 
-/// The requests that charts of a page may show.
+/// The requests that a page can chart.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Traces {
     /// Run by run.
     pub runs: Vec<Trace>,
-    /// Why there are none, in a sentence.
+    /// Why there are none.
     pub left_out: Option<String>,
 }
 
-/// What the template of the page is given.
+/// Data for the page's template.
 #[derive(Serialize)]
 struct Page {
     title: String,
@@ -34,14 +34,14 @@ struct Page {
     assumptions: Vec<String>,
 }
 
-/// What the guards came to.
+/// The guards' verdicts.
 #[derive(Serialize)]
 struct Guards {
     heading: String,
     lines: Vec<String>,
 }
 
-/// A table with what stands above it.
+/// A table with its heading.
 #[derive(Debug, Serialize)]
 struct Titled {
     title: String,
@@ -99,15 +99,15 @@ fn charts(source: &Source<'_>) -> Result<Vec<Group>, template::Error> {
     Ok(charts.into_iter().map(|(subject, figures)| Group { subject, figures }).collect())
 }
 
-/// Says which charts are not on the page.
+/// Names the charts that are not on the page.
 fn left_out(source: &Source<'_>, traces: &Traces) -> Vec<String> {
     let n_shown = source.sections.len();
     let tables = (source.n_left_out > 0)
-        .then(|| format!("Charts are of the first {n_shown} tables; {} more have none.", source.n_left_out));
+        .then(|| format!("Charts cover the first {n_shown} tables; {} more have none.", source.n_left_out));
     tables.into_iter().chain(traces.left_out.clone()).collect()
 }
 
-/// Says what the page is, and of what.
+/// Describes the page.
 fn title(report: &Report) -> String {
     let scenarios = distinct(report.runs.iter().map(|it| it.scenario.as_str()));
     let is_recorded = scenarios.iter().all(|name| report.sessions.iter().any(|it| it.name == *name));
@@ -121,13 +121,13 @@ fn title(report: &Report) -> String {
     format!("Context policies compared: {subject}")
 }
 
-/// Says what was compared.
+/// Describes what was compared.
 fn about(report: &Report) -> String {
     let count = |of: fn(&super::Run) -> &str, one: &str, many: &str| {
         let n = distinct(report.runs.iter().map(of)).len();
         format!("{} {}", numbers::thousands(n as u64), if n == 1 { one } else { many })
     };
-    let first = report.runs.first().map(|it| format!("; changes are against {}", it.policy));
+    let first = report.runs.first().map(|it| format!("; changes are relative to {}", it.policy));
     format!(
         "{}, {}, {}{}.",
         count(|it| &it.policy, "policy", "policies"),

@@ -19,7 +19,7 @@ use crate::runner;
 /// The schema; fields are added, never renamed without a new version.
 pub const SCHEMA: &str = "ctxsim.report/1";
 
-/// A report as programs read it.
+/// A report in JSON.
 #[derive(Debug, Serialize)]
 struct ReportJson<'a> {
     schema: &'static str,
@@ -32,10 +32,10 @@ struct ReportJson<'a> {
     failures: &'a [FailedRun],
     skipped: &'a [Skipped],
     bill: Option<BillCheck>,
-    /// Where a suite speaks of published figures of ageing.
+    /// Present if a suite compares published figures of ageing.
     #[serde(skip_serializing_if = "Option::is_none")]
     aging: Option<AgingJson>,
-    /// Tables of several scenarios, added up.
+    /// Tables of several scenarios with their sums.
     totals: Vec<TotalJson>,
     verdicts: Vec<VerdictJson>,
     runs: Vec<RunJson<'a>>,
@@ -47,7 +47,7 @@ struct AgingJson {
     figures: Vec<FigureLine>,
 }
 
-/// A table as programs read it.
+/// A table in JSON.
 #[derive(Debug, Serialize)]
 struct TotalJson {
     load: String,
@@ -69,7 +69,7 @@ struct TotalLine {
     reason: Option<String>,
 }
 
-/// A verdict, and how people read it.
+/// A verdict, also in words.
 #[derive(Debug, Serialize)]
 struct VerdictJson {
     words: String,
@@ -96,7 +96,7 @@ impl TotalJson {
     }
 }
 
-/// A run as programs read it.
+/// A run in JSON.
 #[derive(Debug, Serialize)]
 struct RunJson<'a> {
     policy: &'a str,
@@ -112,7 +112,7 @@ struct RunJson<'a> {
     memory_calls: Option<MemoryCalls<'a>>,
     assumptions: &'a [String],
     stages: Vec<StageJson<'a>>,
-    /// In every run of a report that was held against guards.
+    /// Present in every run of a report that was checked against guards.
     #[serde(skip_serializing_if = "Option::is_none")]
     guards: Option<Vec<&'a GuardVerdict>>,
 }
@@ -131,7 +131,7 @@ struct MemoryCalls<'a> {
 }
 
 impl<'a> MemoryCalls<'a> {
-    /// Says what there were; nothing where there were none and no runner.
+    /// Says what there were, or nothing if there were none and no runner.
     fn new(tally: &Tally, runner: Option<&'a runner::Summary>) -> Option<Self> {
         let MemorySums { writes, write_tokens, reads, read_tokens, .. } = tally.sums.memory;
         let cost_usd = tally.costs.memory.usd();
@@ -160,7 +160,7 @@ impl<'a> RunJson<'a> {
         }
     }
 
-    /// Adds what guards came to.
+    /// Adds the guards' verdicts.
     fn judged(run: &'a Run, label: Option<Label>, report: &'a Report) -> Self {
         Self { guards: report.verdicts_on(run), ..Self::new(run, label) }
     }
@@ -196,13 +196,13 @@ pub fn document(report: &Report) -> Result<String, serde_json::Error> {
     serde_json::to_string_pretty(&document).map(|it| it + "\n")
 }
 
-/// A run in which numbers are looked up by their place in its JSON.
+/// A run whose numbers can be looked up by metric.
 #[derive(Debug)]
 pub struct Numbers<'a> {
     /// The run.
     pub run: &'a Run,
     label: Option<Label>,
-    /// Made when it is asked for.
+    /// Created on demand.
     json: OnceCell<Value>,
 }
 
@@ -213,7 +213,7 @@ impl<'a> Numbers<'a> {
         Self { run, label, json: OnceCell::new() }
     }
 
-    /// Returns the number at a place, its steps parted by dots.
+    /// Returns the number at a dotted path.
     #[must_use]
     pub fn at(&self, place: &str) -> Option<f64> {
         // What the tables look up needs no JSON.
@@ -233,7 +233,7 @@ impl<'a> Numbers<'a> {
     }
 }
 
-/// Returns the runs as JSON, one a line.
+/// Returns the runs as JSON, one per line.
 ///
 /// # Errors
 /// A value that JSON cannot hold.

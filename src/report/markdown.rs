@@ -30,7 +30,7 @@ pub fn report(report: &Report, detail: Detail) -> String {
     text
 }
 
-/// Returns the report as the summary of a workflow run: verdict and tables in the open, each scenario, notes and assumptions behind a fold.
+/// Returns the report as a job summary: verdict and tables visible; scenarios, notes and assumptions folded.
 #[must_use]
 pub fn summary(report: &Report) -> String {
     let mut text = String::new();
@@ -47,7 +47,7 @@ pub fn summary(report: &Report) -> String {
         let _ = writeln!(text, "**{heading}**\n");
         write_items(failed, &mut text);
     }
-    text.push_str("<details><summary>Each scenario, notes and assumptions</summary>\n\n");
+    text.push_str("<details><summary>Scenarios, notes and assumptions</summary>\n\n");
     let single = report.sections(Detail::Scenarios);
     single.iter().filter(|it| !sections.contains(it)).for_each(|it| write_section(it, &mut text));
     let held = report.guard_verdicts.iter().filter(|it| it.holds).map(ToString::to_string);
@@ -58,7 +58,7 @@ pub fn summary(report: &Report) -> String {
     text
 }
 
-/// Writes one table under its heading.
+/// Writes one table with its heading.
 fn write_section(section: &Section, text: &mut String) {
     let _ = writeln!(text, "### {} under {} ({})\n", section.load, section.profile, section.as_of);
     let _ = writeln!(text, "| {} |", section.headings().join(" | "));
@@ -73,7 +73,7 @@ fn write_section(section: &Section, text: &mut String) {
     text.push('\n');
 }
 
-/// Writes a list under its heading, if there is anything in it.
+/// Writes a list with its heading, unless it is empty.
 fn write_list(heading: &str, items: impl Iterator<Item = impl AsRef<str>>, text: &mut String) {
     let mut items = items.peekable();
     if items.peek().is_some() {

@@ -1,4 +1,5 @@
-//! What memory runners save and lose, as tables: calls, time and money, answers by type, and what the specification expects.
+//! Tables of memory runners' savings and losses: calls, time and cost, answers by type,
+//! and the specification's expectations.
 
 use super::numbers::{NONE, percent, thousands};
 use super::retention::Grid;
@@ -6,20 +7,20 @@ use super::{Report, Run};
 use crate::measure::Statistic;
 use crate::runner::{Ordering, QuestionKind, Summary, Wins};
 
-/// A run with what its runner came to.
+/// A run with its runner's results.
 type Written<'r> = (&'r Run, &'r Summary);
 
-/// What the specification of the context-only agent expects of it against entries, by column.
+/// The specification's expectations of the context-only agent relative to entries, by column.
 const EXPECTED: [(&str, &str); 6] = [
-    ("ingestion faster", "10×"),
-    ("in all faster", "5–8×"),
+    ("faster ingestion", "10×"),
+    ("faster in total", "5–8×"),
     ("fewer calls", "75%"),
-    ("fewer calls in all", NONE),
-    ("less stored", "90%"),
-    ("accuracy of entries'", "80–100%"),
+    ("fewer calls in total", NONE),
+    ("less storage", "90%"),
+    ("entries' accuracy", "80–100%"),
 ];
 
-/// What the specification expects of entries against the document alone, by type of question.
+/// The specification's expectations of entries relative to the document alone, by question type.
 fn expected(kind: QuestionKind) -> &'static str {
     match kind {
         QuestionKind::SingleFact | QuestionKind::KnowledgeUpdate | QuestionKind::Abstention => "equal",
@@ -64,7 +65,7 @@ fn grid(title: &str, runs: &[Written<'_>], columns: &[&str], n_names: usize, row
     }
 }
 
-/// A line a policy: calls of writing sessions by kind.
+/// One line per policy: calls while writing sessions, by kind.
 fn calls(runs: &[Written<'_>]) -> Grid {
     let columns = ["policy", "context only", "add", "await", "put", "get", "list", "all", "a session"];
     let rows = runs.iter().map(|(run, it)| {
@@ -84,7 +85,7 @@ fn calls(runs: &[Written<'_>]) -> Grid {
     grid("Calls to the memory service while sessions are written", runs, &columns, 1, rows.collect())
 }
 
-/// A line a policy: time and what is stored.
+/// One line per policy: time and storage.
 fn time(runs: &[Written<'_>]) -> Grid {
     let columns = [
         "policy",
@@ -112,7 +113,7 @@ fn time(runs: &[Written<'_>]) -> Grid {
     grid("Time and storage of the first trial", runs, &columns, 1, rows.collect())
 }
 
-/// A line a policy: requests to models, and dollars.
+/// One line per policy: model requests and dollars.
 fn costs(runs: &[Written<'_>]) -> Grid {
     let columns = ["policy", "model calls", "prompt tokens", "output tokens", "model USD", "service USD"];
     let rows = runs.iter().map(|(run, it)| {
@@ -127,10 +128,10 @@ fn costs(runs: &[Written<'_>]) -> Grid {
             format!("{:.4}", it.service_usd),
         ]
     });
-    grid("Models and money of the first trial", runs, &columns, 1, rows.collect())
+    grid("Models and cost of the first trial", runs, &columns, 1, rows.collect())
 }
 
-/// A line a policy: the share of right answers by type, with its confidence.
+/// One line per policy: the share of correct answers by type, with its confidence interval.
 fn accuracy(runs: &[Written<'_>]) -> Grid {
     let types = types();
     let titles: Vec<String> = types.iter().map(|it| it.replace('_', " ")).collect();
@@ -139,10 +140,10 @@ fn accuracy(runs: &[Written<'_>]) -> Grid {
         let cells = types.iter().map(|name| shown(it.accuracy.get(name)));
         std::iter::once(named(&run.policy, runs)).chain(cells).collect()
     });
-    grid("Right answers in percent by type of question, ± 95%", runs, &columns, 1, rows.collect())
+    grid("Correct answers in percent by question type, ± 95%", runs, &columns, 1, rows.collect())
 }
 
-/// A line a policy: what lost the wrong answers; nothing where nothing was lost.
+/// One line per policy: causes of wrong answers; `None` if nothing was lost.
 fn losses(runs: &[Written<'_>]) -> Option<Grid> {
     let columns = ["policy", "never written", "not held", "not found", "not used", "invented"];
     let rows: Vec<Vec<String>> = runs
@@ -154,7 +155,7 @@ fn losses(runs: &[Written<'_>]) -> Option<Grid> {
         })
         .collect();
     let is_any = rows.iter().any(|row| row[1..].iter().any(|it| it != "0"));
-    is_any.then(|| grid("What lost wrong answers", runs, &columns, 1, rows))
+    is_any.then(|| grid("Causes of wrong answers", runs, &columns, 1, rows))
 }
 
 /// A line for each type and runner without entries: how much more accurate the first one with entries is on the same chats.
@@ -176,12 +177,12 @@ fn wins(runs: &[Written<'_>]) -> Option<Grid> {
         }
     }
     rows.sort_by_key(|row| QuestionKind::ALL.iter().position(|it| it.name() == row[0]));
-    let columns = ["type", "against", "difference", "± 95%", "who wins", "spec expects"];
-    let title = format!("Where {} wins, trial by trial on the same chats", named(&base.policy, runs));
+    let columns = ["type", "against", "difference", "± 95%", "winner", "expected by spec"];
+    let title = format!("When {} wins, trial by trial on the same chats", named(&base.policy, runs));
     (!rows.is_empty()).then(|| grid(&title, runs, &columns, 2, rows))
 }
 
-/// Says who is more accurate.
+/// Names the more accurate one.
 fn sign(difference: &Statistic) -> &'static str {
     match Wins::new(difference) {
         Wins::Entries => "entries win",
@@ -191,7 +192,7 @@ fn sign(difference: &Statistic) -> &'static str {
     }
 }
 
-/// A line for each number, type and runner without entries whose order is another one at some value than at the declared one.
+/// One line per number, type and runner without entries whose order changes between values of the number.
 #[must_use]
 pub fn flips(orderings: &[Ordering]) -> Grid {
     let is_line = |one: &&Ordering, other: &&Ordering| {
@@ -228,12 +229,12 @@ pub fn flips(orderings: &[Ordering]) -> Grid {
     }
 }
 
-/// Returns what of a policy's name says which one of its folder it is.
+/// Returns the part of a policy's name that distinguishes it within its folder.
 fn last_word(policy: &str) -> &str {
     policy.rsplit('/').next().unwrap_or(policy)
 }
 
-/// Returns what a policy is called in a table of some: without its folder, where that is enough.
+/// Returns a policy's name in a table: without its folder, if that is unambiguous.
 fn named(policy: &str, runs: &[Written<'_>]) -> String {
     let own = last_word(policy);
     let same = runs.iter().filter(|it| last_word(&it.0.policy) == own).count();
@@ -270,7 +271,7 @@ fn beside(runs: &[Written<'_>]) -> Option<Grid> {
             ]);
         }
     }
-    (rows.len() > 1).then(|| grid("What the specification expects, and ours", runs, &columns, 2, rows))
+    (rows.len() > 1).then(|| grid("Expected by the specification, and our results", runs, &columns, 2, rows))
 }
 
 /// Returns the types of questions with all of them last.

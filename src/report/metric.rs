@@ -1,6 +1,7 @@
-//! The numbers of a run, each once: its place in the `totals` of the JSON, how a tally gives it, and its column in tables.
+//! The numbers of a run, each listed once: its path in the JSON's `totals`, its value in a tally,
+//! and its table column.
 //!
-//! JSON, CSV, guards and tables all read this list. Places and meanings are a contract.
+//! JSON, CSV, guards and tables all use this list. Paths and meanings are a stable contract.
 
 mod value;
 
@@ -17,7 +18,7 @@ pub use value::Value;
 /// The lifetime classes of cache writes, as reports name them.
 pub const TTL_CLASSES: [&str; 2] = ["5m", "1h"];
 
-/// Every number, in the order of the JSON.
+/// Every number, in JSON order.
 const METRICS: &[Metric] = &[
     // User turns of the timeline, those begun, and those answered.
     metric("turns_requested", |it| it.outcome.turns_requested.into()),
@@ -34,17 +35,17 @@ const METRICS: &[Metric] = &[
     metric("input_tokens", |it| it.sums.main.tokens.prompt().into()),
     // Of these, read from the cache, billed as written to it, and billed as plain input.
     metric("cache_read_tokens", |it| it.sums.main.tokens.read.into())
-        .column(4, "read", Format::Tokens)
+        .column(4, "read tok", Format::Tokens)
         .leaves(3)
         .compared(Better::Neither),
     metric("cache_write_tokens", |it| (it.sums.main.tokens.write[0] + it.sums.main.tokens.write[1]).into())
-        .column(5, "write", Format::Tokens)
+        .column(5, "write tok", Format::Tokens)
         .leaves(2)
         .compared(Better::Neither),
     // Writes by the entry's lifetime; only classes that were written to.
     metric("cache_write_by_ttl", write_by_ttl),
     metric("uncached_tokens", |it| it.sums.main.tokens.uncached.into())
-        .column(6, "uncached", Format::Tokens)
+        .column(6, "uncached tok", Format::Tokens)
         .leaves(1)
         .compared(Better::Neither),
     // Tokens that the agent wrote.
@@ -59,7 +60,7 @@ const METRICS: &[Metric] = &[
     // The longest prompt and output, and the longest that the profile allows: null without a limit, and for conversations,
     // each of which has its own.
     metric("prompt_tokens_max", |it| it.sums.main.prompt_max.into())
-        .column(2, "prompt max", Format::Tokens)
+        .column(2, "prompt max tok", Format::Tokens)
         .leaves(5)
         .compared(Better::Lower),
     metric("prompt_limit_tokens", |it| limit(it.limits.prompt)),
@@ -135,22 +136,22 @@ const METRICS: &[Metric] = &[
 /// A number of a run.
 #[derive(Debug)]
 pub struct Metric {
-    /// Its place in `totals`, a group and a name parted by a dot.
+    /// Its path in `totals`: a group and a name, separated by a dot.
     place: &'static str,
     value: fn(&Tally) -> Value,
     column: Option<Column>,
-    /// Which way it should go, where two policies are compared by it.
+    /// Its better direction when two policies are compared.
     better: Option<Better>,
 }
 
 /// How tables show a number.
 #[derive(Clone, Copy, Debug)]
 struct Column {
-    /// Which column it is, from 1; the policy stands in front.
+    /// Its column, from 1; the policy comes first.
     nth: u8,
     heading: &'static str,
     format: Format,
-    /// In which order columns leave where there is no room for all, from 1; never, when silent.
+    /// Its order of hiding if there is not enough room, from 1; `None` for never.
     leaves: Option<u8>,
 }
 
@@ -189,31 +190,31 @@ impl Metric {
         self
     }
 
-    /// Returns its place in `totals`.
+    /// Returns its path in `totals`.
     #[must_use]
     pub fn place(&self) -> &'static str {
         self.place
     }
 
-    /// Returns which way it should go.
+    /// Returns its better direction.
     #[must_use]
     pub fn better(&self) -> Better {
         self.better.unwrap_or(Better::Neither)
     }
 
-    /// Returns the number of a tally; nothing where it is unknown.
+    /// Returns its value in a tally; `None` if unknown.
     #[must_use]
     pub fn number(&self, tally: &Tally) -> Option<f64> {
         (self.value)(tally).number()
     }
 
-    /// Returns whether it is a share, which differs by percentage points.
+    /// Returns whether it is a share, whose differences are in percentage points.
     #[must_use]
     pub fn is_share(&self) -> bool {
         self.column.is_some_and(|it| matches!(it.format, Format::Percent))
     }
 
-    /// Returns a number as people read it, with so many decimals of a dollar.
+    /// Returns a value as text, with a number of decimals for dollars.
     #[must_use]
     pub fn written(&self, number: f64, decimals: usize) -> String {
         match self.column.map(|it| it.format) {
@@ -224,7 +225,7 @@ impl Metric {
         }
     }
 
-    /// Returns in which order its column leaves where there is no room for all; nothing where it never does.
+    /// Returns its order of hiding; `None` if it is never hidden.
     pub(super) fn leaving(&self) -> Option<u8> {
         self.column.and_then(|it| it.leaves)
     }
@@ -235,7 +236,7 @@ impl Metric {
         self.column.map_or(self.place, |it| it.heading)
     }
 
-    /// Returns its cell, with so many decimals of a dollar.
+    /// Returns its cell, with a number of decimals for dollars.
     #[must_use]
     pub fn cell(&self, tally: &Tally, digits: Digits, decimals: usize) -> String {
         match (self.column.map(|it| it.format), (self.value)(tally)) {
@@ -265,7 +266,7 @@ pub fn at(place: &str) -> Option<&'static Metric> {
     METRICS.iter().find(|it| it.place == place)
 }
 
-/// The place of what a run costs in all.
+/// The metric of a run's total cost.
 pub const COST: &str = "cost_usd.total";
 
 /// Returns the metrics that tables show, from left to right.
@@ -276,7 +277,7 @@ pub fn columns() -> Vec<&'static Metric> {
     shown
 }
 
-/// What a run came to, as programs read it.
+/// The totals of a run in JSON.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Totals(IndexMap<&'static str, Value>);
 
@@ -298,7 +299,7 @@ impl Totals {
         Self(totals)
     }
 
-    /// Returns the number at a place, its steps parted by dots; nothing where it is unknown.
+    /// Returns the value at a dotted path; `None` if unknown.
     #[must_use]
     pub fn number(&self, place: &str) -> Option<f64> {
         let (first, rest) = place.split_once('.').map_or((place, None), |(it, rest)| (it, Some(rest)));
@@ -319,7 +320,7 @@ fn limit(tokens: Tokens) -> Value {
     (tokens != UNLIMITED).then_some(tokens).into()
 }
 
-/// Returns what is known only where something needs something.
+/// Returns a value that is only known if the load has needs.
 fn if_needed(tally: &Tally, value: f64) -> Value {
     tally.has_needs.then_some(value).into()
 }
@@ -329,7 +330,7 @@ fn usd(tally: &Tally, cost: Cost) -> Value {
     (!tally.costs.is_unknown).then(|| cost.usd()).into()
 }
 
-/// Returns what a report calls the request that went over a limit.
+/// Returns the report's name of a request that exceeded a limit.
 fn failure_kind(kind: FailureKind) -> String {
     match kind {
         FailureKind::ToolRequest(n) => format!("agent_tool_request:{n}"),

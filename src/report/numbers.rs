@@ -1,8 +1,8 @@
-//! Numbers as people read them.
+//! Numbers as text.
 
 use crate::quantity::Tokens;
 
-/// What stands for a number that is unknown or means nothing.
+/// The mark of a number that is unknown or undefined.
 pub const NONE: &str = "–";
 
 /// Returns a whole number with separators between thousands.
@@ -35,7 +35,7 @@ pub fn percent(share: f64) -> String {
     format!("{:.1}%", share * 100.0)
 }
 
-/// Returns how a value differs from a base, signed, in percent; nothing when the base is none.
+/// Returns the relative difference from a base, signed, in percent; `None` if the base is 0 or unknown.
 #[must_use]
 pub fn change(value: f64, base: f64) -> Option<String> {
     if base <= 0.0 {
@@ -81,7 +81,7 @@ pub fn fixed(amount: f64, decimals: usize) -> String {
     }
 }
 
-/// Returns an amount with so many decimals, or what stands where none is known.
+/// Returns an amount with a number of decimals, or the mark of unknown numbers.
 #[must_use]
 pub fn fixed_or_none(amount: Option<f64>, decimals: usize) -> String {
     amount.map_or_else(|| NONE.to_owned(), |it| fixed(it, decimals))

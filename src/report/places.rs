@@ -1,4 +1,4 @@
-//! The places of numbers in a run of the JSON report, which guards name.
+//! The metrics of a run in the JSON report, which guards name.
 
 use std::sync::OnceLock;
 
@@ -16,16 +16,16 @@ use crate::measure::trial::{Hits, Trial};
 use crate::measure::{Resets, Retention, Statistic, Tally};
 use crate::price::Costs;
 
-/// Fields whose own fields are called after what a run has: numbers of messages, policies.
+/// Fields whose own fields have data-dependent names: numbers of messages, policies.
 const OPEN: [&str; 6] =
     ["by_length", "paired", "aging.span", "aging.span_all_hops", "aging.depth", "aging.hop"];
 /// A field of any name.
 const ANY: &str = "*";
 
-/// Checks that a run of some report may have a number at a place, its steps parted by dots.
+/// Checks that a run of some report can have a number at a dotted path.
 ///
 /// # Errors
-/// None can: the place that is likely meant, if any.
+/// No run can; returns the path that was probably meant, if any.
 pub fn check(place: &str) -> Result<(), Option<String>> {
     let known = known();
     if known.iter().any(|it| is_at(it, place)) {
@@ -55,7 +55,7 @@ fn is_at(known: &str, place: &str) -> bool {
         && steps.next().is_none()
 }
 
-/// Returns every place that can have a number.
+/// Returns every path that can have a number.
 fn known() -> &'static [String] {
     static PLACES: OnceLock<Vec<String>> = OnceLock::new();
     PLACES.get_or_init(|| {

@@ -1,6 +1,6 @@
 //! Sentences as paragraphs of a terminal.
 
-/// Writes a paragraph behind a mark, its further lines indented as far.
+/// Writes a paragraph after a mark, its further lines indented as far.
 pub(super) fn wrap(paragraph: &str, mark: &str, width: Option<usize>, text: &mut String) {
     let width = width.unwrap_or(usize::MAX);
     let indent = " ".repeat(mark.chars().count());

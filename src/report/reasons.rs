@@ -1,4 +1,4 @@
-//! Why a policy costs something else than the first: how often it acted, and which parts of the bill moved.
+//! Why a policy's cost differs from the first one's: how often it acted, and which parts of the bill changed.
 
 use super::Run;
 use super::firings::idle;
@@ -6,13 +6,13 @@ use super::numbers::{listed, signed, thousands};
 use super::sections::Line;
 use crate::measure::Tally;
 
-/// Parts that move the cost by less than this share of it are not told.
+/// Parts that change the cost by less than this share are omitted.
 const TOLD_FROM: f64 = 0.000_5;
 
-/// Up to so many parts are told, the largest first.
+/// The most parts listed, largest first.
 const TOLD: usize = 4;
 
-/// Says why a line's cost is not the first line's; nothing where the two cannot be compared.
+/// Explains why a line's cost differs from the first line's; `None` if the two cannot be compared.
 pub(super) fn of(line: &Line, first: &Line, runs: &[&Run]) -> Option<String> {
     let parts = parts(&line.tally, &first.tally);
     let acted: u64 = line.tally.outcome.firings.iter().map(|it| it.acted).sum();
@@ -31,7 +31,7 @@ pub(super) fn of(line: &Line, first: &Line, runs: &[&Run]) -> Option<String> {
     // What moved then is due to its layout or its memory.
     let lead = if acted == 0 { "no stage acted: ".to_owned() } else { format!("acted {times}: ") };
     let said = match parts.as_slice() {
-        [] => "no part of the bill moved".to_owned(),
+        [] => "no part of the bill changed".to_owned(),
         parts => listed(
             &parts
                 .iter()
@@ -43,8 +43,8 @@ pub(super) fn of(line: &Line, first: &Line, runs: &[&Run]) -> Option<String> {
     Some(format!("{lead}{said}"))
 }
 
-/// Returns the parts of the bill that moved, as shares of the first one's cost, the largest first; nothing where the two did not do
-/// the same work, or some cost is not known.
+/// Returns the parts of the bill that moved, as shares of the first one's cost, the largest first, or nothing
+/// if the two did not do the same work, or some cost is not known.
 fn parts(tally: &Tally, first: &Tally) -> Option<Vec<(String, f64)>> {
     let whole = first.costs.total().filter(|it| *it > 0.0)?;
     if tally.costs.total().is_none() || tally.outcome.turns_completed != first.outcome.turns_completed {
@@ -63,7 +63,7 @@ fn parts(tally: &Tally, first: &Tally) -> Option<Vec<(String, f64)>> {
         ("uncached input", own.main.uncached.usd() - other.main.uncached.usd()),
         ("output", own.main.output.usd() - other.main.output.usd()),
         (summaries.as_str(), own.compaction.usd() - other.compaction.usd()),
-        ("requests that keep the cache", own.keep_alive.usd() - other.keep_alive.usd()),
+        ("keep-alive requests", own.keep_alive.usd() - other.keep_alive.usd()),
         ("recovery", own.recovery - other.recovery),
         ("stored contents", own.storage.usd() - other.storage.usd()),
         ("memory", own.memory.usd() - other.memory.usd()),

@@ -1,4 +1,4 @@
-//! What a recording holds and what of it is left out, as a table and as JSON.
+//! What a recording contains and what is left out, as a table and as JSON.
 
 use std::fmt::Write as _;
 
@@ -11,40 +11,40 @@ use crate::quantity::Tokens;
 use crate::timeline::import::{Imported, Loss};
 use crate::timeline::{EventKind, Usage};
 
-/// How many lines of a loss are named in the table.
+/// The most line numbers of a loss in the table.
 const LINES_SHOWN: usize = 5;
 
-/// What one file holds.
+/// The contents of one file.
 #[derive(Debug, Serialize)]
 pub struct Held {
-    /// The file, as it was named.
+    /// The file, as named.
     pub file: String,
     /// Its format.
     pub format: &'static str,
     /// Its sessions, in order.
     pub sessions: Vec<SessionHeld>,
-    /// What of it is in no timeline, by first lines; each with all its lines.
+    /// What is left out, by first line; each loss with all its lines.
     pub left_out: Vec<LossHeld>,
 }
 
-/// What one session holds.
+/// The contents of one session.
 #[derive(Debug, Serialize)]
 pub struct SessionHeld {
-    /// What tells it from others of the file; empty when it is alone.
+    /// Its name within the file; empty for a single session.
     pub session: String,
     /// User turns.
     pub turns: usize,
     /// Model requests.
     pub requests: usize,
-    /// Those of which the recording has usage.
+    /// Requests with recorded usage.
     pub billed_requests: usize,
     /// Items of all kinds.
     pub items: usize,
-    /// Times at which the harness took history out.
+    /// How often the harness removed history.
     pub resets: usize,
     /// The longest billed prompt, in tokens.
     pub prompt_tokens_max: Tokens,
-    /// Billed tokens that were neither read nor written, over all requests.
+    /// Billed tokens neither read from the cache nor written to it, over all requests.
     pub uncached_tokens: Tokens,
     /// Billed tokens that were read from the cache.
     pub cache_read_tokens: Tokens,
@@ -52,13 +52,13 @@ pub struct SessionHeld {
     pub cache_write_tokens: Tokens,
     /// Billed tokens that the model wrote.
     pub output_tokens: Tokens,
-    /// What the recording itself says that it cost, in US dollars.
+    /// The cost stated by the recording itself, in US dollars.
     pub cost_usd: Option<f64>,
-    /// What is assumed rather than known, in sentences.
+    /// Its assumptions, in sentences.
     pub assumptions: Vec<String>,
 }
 
-/// Something that is left out.
+/// Something left out.
 #[derive(Debug, Serialize)]
 pub struct LossHeld {
     /// What, and why.
@@ -161,7 +161,7 @@ fn sessions_table(sessions: &[SessionHeld]) -> String {
         "billed",
         "items",
         "resets",
-        "longest prompt",
+        "longest prompt tokens",
         "uncached",
         "read",
         "written",

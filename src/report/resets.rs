@@ -1,4 +1,4 @@
-//! What a report says of recorded compactions that its policies would have avoided.
+//! Recorded compactions that a report's policies would have avoided.
 
 use indexmap::{IndexMap, IndexSet};
 
@@ -6,7 +6,7 @@ use super::numbers::{self, thousands};
 use super::{Report, Run};
 use crate::measure::Resets;
 
-/// So many policies are told under a profile, and so many profiles.
+/// The most policies listed per profile, and the most profiles.
 const SHOWN: usize = 6;
 
 /// What the runs under a profile have, added up.
@@ -18,8 +18,8 @@ struct Group<'r> {
 }
 
 impl Report {
-    /// Says by profile which policies would have avoided recorded compactions, and what both courses cost; nothing where nothing
-    /// was compacted.
+    /// Describes by profile which policies would have avoided recorded compactions, and both costs; empty if
+    /// nothing was compacted.
     #[must_use]
     pub fn notes_on_resets(&self) -> Vec<String> {
         let is_own = self.is_one_question();
@@ -34,9 +34,7 @@ impl Report {
         let n_more = groups.len().saturating_sub(SHOWN);
         let mut notes: Vec<String> = groups.iter().take(SHOWN).map(|(under, it)| it.note(under)).collect();
         if n_more > 0 {
-            notes.push(format!(
-                "Recorded compactions under {n_more} more profiles: `--format json` has them."
-            ));
+            notes.push(format!("{n_more} more profiles have recorded compactions: see `--format json`."));
         }
         notes
     }
@@ -58,7 +56,7 @@ impl Group<'_> {
             .map(|(policy, it)| avoided(policy, it))
             .collect();
         if avoiding.is_empty() {
-            return format!("{head}{under}, which no policy here would have avoided.");
+            return format!("{head}{under}; no policy here would have avoided any.");
         }
         let more = match avoiding.len().saturating_sub(SHOWN) {
             0 => String::new(),
@@ -83,19 +81,22 @@ fn avoided(policy: &str, resets: &Resets) -> String {
     if let Some([kept, undone]) = resets.bills {
         let decimals = numbers::decimals(kept.max(undone)).min(2);
         let [kept, undone] = [kept, undone].map(|it| numbers::fixed(it, decimals));
-        let place =
-            if resets.avoided < resets.recorded { "Where it avoids all of a session's, the" } else { "The" };
+        let place = if resets.avoided < resets.recorded {
+            "Where it avoids all compactions of a session, the"
+        } else {
+            "The"
+        };
         text += &format!(" {place} bill is {kept} USD with {them} and {undone} without.");
     }
     if resets.n_open > 0 {
         text += &format!(
-            " Without {them}, a limit stops it or a price is unknown in {}, which these bills leave out.",
+            " Without {them}, a limit stops it or a price is unknown in {}; these are not included.",
             sessions(resets.n_open)
         );
     }
     if resets.n_reached > 0 {
         text += &format!(
-            " With the history kept, its prompt still grows to the compacted size later on, in {}.",
+            " With the history kept, its prompt still reaches the compacted size later, in {}.",
             sessions(resets.n_reached)
         );
     }

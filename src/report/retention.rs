@@ -1,4 +1,4 @@
-//! What was kept of planted facts as tables: ours beside the figures of others, and beside what it cost.
+//! Tables of the retention of planted facts: ours beside published figures, and beside its cost.
 
 mod findings;
 
@@ -18,13 +18,13 @@ use crate::measure::{Retention, Statistic};
 pub struct Grid {
     /// What it shows.
     pub title: String,
-    /// What its columns are called.
+    /// The headings of its columns.
     pub columns: Vec<String>,
     /// How many of the columns are names.
     pub n_names: usize,
     /// Its lines.
     pub rows: Vec<Vec<String>>,
-    /// The same as a chart, where it makes one.
+    /// The same as a chart, if it makes one.
     pub chart: Option<Lines>,
 }
 
@@ -69,21 +69,21 @@ impl Report {
     }
 }
 
-/// What keeping facts costs, as tables and programs have it; null for what stopped early, whose cost says nothing beside
-/// that of others, and where there is nothing to divide by.
+/// The cost of retention in tables and JSON; null for runs that stopped early and where there is nothing to
+/// divide by.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub(super) struct RetentionCost {
     /// Tokens of a prompt, on average.
     tokens_per_request: Option<f64>,
-    /// Dollars for every 1,000 messages of conversation.
+    /// Dollars per 1,000 messages of conversation.
     #[serde(rename = "usd_per_1000_turns")]
     usd_per_1000_messages: Option<f64>,
-    /// The share of needles found, for each of these dollars.
+    /// The share of needles found per such dollar.
     accuracy_per_usd: Option<f64>,
 }
 
 impl RetentionCost {
-    /// Returns what a run cost; nothing for loads without facts.
+    /// Returns the cost of a run; `None` for loads without facts.
     pub(super) fn new(run: &Run) -> Option<Self> {
         let retention = run.retention.as_deref()?;
         let known = |it: Option<f64>| it.filter(|it| it.is_finite() && !has_stopped(run));
@@ -102,7 +102,7 @@ fn has_stopped(run: &Run) -> bool {
     run.tally.outcome.turns_completed < run.tally.outcome.turns_requested
 }
 
-/// Returns a run's policy, and whether it stopped: what is asked of it then counts as not found.
+/// Returns a run's policy, and whether it stopped: later questions then count as not found.
 fn name(run: &Run) -> String {
     format!("{}{}", run.policy, if has_stopped(run) { " (stopped at its limit)" } else { "" })
 }
@@ -143,7 +143,7 @@ impl Group<'_> {
         self.grid("Overall accuracy", &["policy", "measure"], &["ours", "± 95%"], rows)
     }
 
-    /// A line for each policy, for facts that are marked, for facts said in passing, and for the gap between the two.
+    /// One line per policy for explicit facts, implicit facts, and the gap between the two.
     fn by_form(&self) -> Grid {
         let mut rows = Vec::new();
         for (run, retention) in &self.runs {
@@ -159,8 +159,12 @@ impl Group<'_> {
                 rows.push(row);
             }
         }
-        let columns =
-            ["ours, a trial without such facts as 0", "± 95%", "ours, such trials left out", "± 95%"];
+        let columns = [
+            "ours, counting a trial without such facts as 0",
+            "± 95%",
+            "ours, excluding such trials",
+            "± 95%",
+        ];
         self.grid("Explicit and implicit facts", &["policy", "measure"], &columns, rows)
     }
 
@@ -178,7 +182,8 @@ impl Group<'_> {
                 rows.push(row);
             }
         }
-        let columns = ["ours, an empty quarter as 0", "± 95%", "ours, empty quarters left out", "± 95%"];
+        let columns =
+            ["ours, counting an empty quarter as 0", "± 95%", "ours, excluding empty quarters", "± 95%"];
         let grid = self.grid("Accuracy by depth", &["depth", "policy"], &columns, rows);
         Grid { chart: Some(self.chart(&grid.title, Places::Depth, &QUARTILES, of)), ..grid }
     }
@@ -259,7 +264,7 @@ impl Group<'_> {
         let losses = LOSSES.map(|it| format!("lost: {it}"));
         let columns = STATES.into_iter().map(str::to_owned).chain(losses);
         Grid {
-            title: "Needles by state, and what lost those not found".to_owned(),
+            title: "Needles by state, and what lost the missing ones".to_owned(),
             columns: std::iter::once("policy".to_owned()).chain(columns).collect(),
             n_names: 1,
             rows: rows.collect(),
@@ -278,7 +283,7 @@ impl Group<'_> {
             }
         }
         Grid {
-            title: "Differences of accuracy, trial by trial on the same conversations".to_owned(),
+            title: "Accuracy differences, trial by trial on the same conversations".to_owned(),
             columns: ["policy", "less", "difference", "± 95%"].map(str::to_owned).to_vec(),
             n_names: 2,
             rows,
@@ -313,7 +318,7 @@ impl Group<'_> {
             "accuracy per USD for 1,000 messages",
         ];
         Grid {
-            title: "Cost beside retention".to_owned(),
+            title: "Cost and retention".to_owned(),
             columns: columns.map(str::to_owned).to_vec(),
             n_names: 1,
             rows: rows.collect(),
@@ -330,7 +335,8 @@ impl Group<'_> {
         cells
     }
 
-    /// Returns the same with our number over the trials that have needles of the kind, behind that as it was published.
+    /// Returns the same with our number over the trials that have needles of the kind, after that as it was
+    /// published.
     fn beside_corrected(
         &self,
         run: &Run,
@@ -372,7 +378,7 @@ impl Group<'_> {
     }
 }
 
-/// Writes a number to so many decimals, where there is one.
+/// Writes a number to so many decimals, if there is one.
 fn written(number: Option<f64>, decimals: usize) -> String {
     number.map_or_else(|| NONE.to_owned(), |it| format!("{it:.decimals$}"))
 }

@@ -1,4 +1,4 @@
-//! The rows of a ledger as programs read them, one object a request or a need.
+//! The rows of a ledger in JSON, one object per request or need.
 
 use indexmap::IndexMap;
 use serde::Serialize;
@@ -17,7 +17,7 @@ use crate::timeline::{Level, Recorded, Usage};
 /// What rows call a policy's own code, which has no stages.
 const OWN_CODE: &str = "code";
 
-/// What the rows of a run are read beside.
+/// The context of a run's rows.
 #[derive(Clone, Copy, Debug)]
 pub struct Context<'a> {
     /// The policy, whose stages the rows name.
@@ -28,11 +28,11 @@ pub struct Context<'a> {
     pub recorded: Option<&'a Recorded>,
     /// The profile, whose prices they pay.
     pub profile: &'a Profile,
-    /// Whether each row says which run it is of.
+    /// Whether each row names its run.
     pub names_run: bool,
 }
 
-/// Which run a row is of.
+/// The run of a row.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct RunName<'a> {
     /// The policy.
@@ -77,7 +77,7 @@ struct RecordedJson {
     output_tokens: Tokens,
 }
 
-/// What the needs of a turn took; it stands with the turn's last request of the agent.
+/// The needs of a turn; listed with the agent's last request of the turn.
 #[derive(Debug, Default, Serialize)]
 pub(super) struct RecoveryJson {
     expected_calls: f64,
@@ -103,7 +103,7 @@ struct NeedJson {
     expected_failures: f64,
 }
 
-/// One trial of drawn needs.
+/// One trial of sampled needs.
 #[derive(Debug, Serialize)]
 struct DrawnJson {
     trial: usize,
@@ -138,7 +138,8 @@ pub fn requests(rows: &Rows, context: Context<'_>) -> Result<Vec<String>, serde_
     Ok(lines)
 }
 
-/// Returns the requests of one conversation, one JSON object each, with its length and which of that length it is.
+/// Returns the requests of one conversation, one JSON object each, with its length and its index among those
+/// of that length.
 ///
 /// # Errors
 /// A value that JSON cannot hold.
@@ -180,7 +181,7 @@ pub fn needs(rows: &Rows, context: Context<'_>) -> Result<Vec<String>, serde_jso
 }
 
 impl RunName<'_> {
-    /// Writes the run in front of a row's fields.
+    /// Writes the run before a row's fields.
     fn before(&self, fields: &str) -> Result<String, serde_json::Error> {
         let mut line = serde_json::to_string(self)?;
         line.pop();
@@ -198,7 +199,7 @@ pub fn trials(run: RunName<'_>, trials: &[Trial]) -> Result<Vec<String>, serde_j
     trials.iter().map(|it| run.before(&serde_json::to_string(&it.json())?)).collect()
 }
 
-/// Returns the trials of a run with drawn needs, one JSON object each.
+/// Returns the trials of a run with sampled needs, one JSON object each.
 ///
 /// # Errors
 /// A value that JSON cannot hold.
@@ -217,7 +218,7 @@ pub fn probes(run: RunName<'_>, probes: &[Probe]) -> Result<Vec<String>, serde_j
     probes.iter().map(|it| run.before(&serde_json::to_string(it)?)).collect()
 }
 
-/// Writes what a stream of sessions asked a run, each question with its run in front.
+/// Writes a session stream's questions, each with its run.
 ///
 /// # Errors
 /// A value that JSON cannot hold.
@@ -226,7 +227,7 @@ pub fn trace(run: RunName<'_>, questions: &[serde_json::Value]) -> Result<Vec<St
 }
 
 impl Context<'_> {
-    /// Writes a row, with its run in front where there are several.
+    /// Writes a row, with its run if there are several.
     fn line(&self, row: &impl Serialize) -> Result<String, serde_json::Error> {
         let fields = serde_json::to_string(row)?;
         if !self.names_run {

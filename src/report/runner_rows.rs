@@ -1,4 +1,4 @@
-//! The log of a memory runner as programs read it: a row a call, or a row for everything that happened.
+//! The log of a memory runner in JSON: one row per call, or one per action.
 
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -16,10 +16,10 @@ struct Named<'a> {
     row: Value,
 }
 
-/// The runner of a log: which service it calls and whether one document is all that it keeps.
+/// The runner of a log: its service, and whether it keeps only one document.
 #[derive(Clone, Copy, Debug)]
 pub struct Written<'a> {
-    /// Whether one document is all that is kept; nothing, where there is no runner.
+    /// Whether only one document is kept; `None` without a runner.
     pub context_only: Option<bool>,
     /// The service.
     pub service: &'a str,
@@ -44,7 +44,7 @@ pub fn calls(run: RunName<'_>, of: Written<'_>, log: &Log) -> Result<Vec<String>
     named(run, rows)
 }
 
-/// Returns everything that happened, one JSON object each: the agent's initialisation first.
+/// Returns every action, one JSON object each, starting with the agent's initialisation.
 ///
 /// # Errors
 /// A value that JSON cannot hold.
@@ -108,7 +108,7 @@ pub fn answers(
     named(run, log.answers.iter().map(row))
 }
 
-/// Returns who answers more at each value of a number, one JSON object each.
+/// Returns which runner answers more at each value of a number, one JSON object each.
 ///
 /// # Errors
 /// A value that JSON cannot hold.

@@ -1,4 +1,4 @@
-//! The tables of a report: one a group of scenarios and a profile, one line a policy.
+//! The tables of a report: one per group of scenarios and profile, one line per policy.
 
 mod groups;
 
@@ -15,13 +15,13 @@ use super::{Report, Run, distinct, reasons};
 use crate::input::policy::Apply;
 use crate::measure::{Spread, Tally};
 
-/// How much is shown.
+/// The level of detail.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Detail {
     /// Groups of scenarios.
     #[default]
     Groups,
-    /// Every scenario too, and what is assumed.
+    /// Also every scenario, and the assumptions.
     Scenarios,
 }
 
@@ -30,15 +30,15 @@ pub enum Detail {
 pub struct Section {
     /// What was run: a scenario, or a group of them.
     pub load: String,
-    /// Under which profile, or that each session is under its own model's.
+    /// The profile, or a note that each session runs under its own model's.
     pub profile: String,
-    /// The day of the profile's prices.
+    /// The date of the profile's prices.
     pub as_of: String,
-    /// How many scenarios are added up.
+    /// The number of scenarios in the sum.
     pub scenarios: usize,
     /// Whether it is a part of another table.
     pub is_part: bool,
-    /// The policies; the first is what the others are measured against.
+    /// The policies; the first is the baseline.
     pub lines: Vec<Line>,
 }
 
@@ -49,18 +49,19 @@ pub struct Line {
     pub policy: String,
     /// Its numbers.
     pub tally: Tally,
-    /// How the change of its cost against the first policy is spread over several scenarios; none for one, or for the first policy.
+    /// How the change in its cost against the first policy varies over scenarios; `None` for a single
+    /// scenario, and for the first policy.
     pub spread: Option<Spread>,
-    /// Where it stopped at a limit.
+    /// Where it stopped at a limit, if it did.
     pub stopped: Option<String>,
-    /// Why its cost is not the first policy's, where that is asked for.
+    /// Why its cost differs from the first policy's, if requested.
     pub reason: Option<String>,
-    /// The setting that makes the real agent do it, where it is the same everywhere.
+    /// The setting that makes a real agent behave like this, if it is the same everywhere.
     pub apply: Option<Arc<Apply>>,
 }
 
 impl Line {
-    /// Returns what stands below or beside it: where it stopped, and why its cost is not the first policy's.
+    /// Returns the line's note: where it stopped, and why its cost differs from the first policy's.
     #[must_use]
     pub fn note(&self) -> Option<String> {
         let notes: Vec<&str> =
@@ -69,7 +70,7 @@ impl Line {
     }
 }
 
-/// Returns what a table's columns are called, and in which order they leave where there is no room for all.
+/// Returns the headings of a table, and the order in which columns are hidden if there is not enough room.
 pub(super) fn columns_of(has_spread: bool) -> Vec<Column> {
     let metrics = columns().into_iter().map(|it| Column::new(it.heading(), it.leaving()));
     let name = std::iter::once(Column::new("policy", None));
@@ -89,13 +90,13 @@ impl Section {
         self.lines.iter().any(|it| it.spread.is_some())
     }
 
-    /// Returns what its columns are called.
+    /// Returns the headings of its columns.
     #[must_use]
     pub fn headings(&self) -> Vec<String> {
         columns_of(self.has_spread()).into_iter().map(|it| it.heading).collect()
     }
 
-    /// Returns what was run, and under which profile.
+    /// Returns the subject and the profile.
     #[must_use]
     pub fn subject(&self) -> String {
         let joint = if self.profile == OWN { "," } else { " under" };
@@ -110,7 +111,7 @@ impl Section {
         self.lines.iter().enumerate().map(|(index, it)| self.line(index, it, digits, decimals)).collect()
     }
 
-    /// Returns by which share a line's cost differs from the first one's, on the work that both did.
+    /// Returns the relative difference of a line's cost from the first one's, on the same work.
     #[must_use]
     pub fn change(&self, line: &Line) -> Option<f64> {
         let (tally, first) = (&line.tally, &self.lines.first()?.tally);
@@ -124,7 +125,7 @@ impl Section {
         (other > 0.0).then(|| cost / other - 1.0)
     }
 
-    /// Puts the policies behind the first in the order of their costs; those that cannot be compared with it are last.
+    /// Sorts the policies after the first by cost; those that cannot be compared are last.
     fn rank(&mut self) {
         let mut keyed: Vec<(f64, Line)> = std::mem::take(&mut self.lines)
             .into_iter()
@@ -177,7 +178,7 @@ impl Report {
         sections
     }
 
-    /// Returns a note for the scenarios whose needs are not known.
+    /// Returns a note on scenarios whose needs are unknown.
     #[must_use]
     pub fn note_on_needs(&self) -> Option<String> {
         let unknown = self
@@ -187,7 +188,10 @@ impl Report {
             .map(|it| it.scenario.as_str());
         let names = distinct(unknown).join(", ");
         (!names.is_empty()).then(|| {
-            format!("{names}: nothing says what needs what, so recovery and kept evidence are unknown ({NONE}) and a lower cost is no verdict.")
+            format!(
+                "{names}: this scenario declares no evidence needs ({NONE} in the columns): do not \
+                judge it by cost alone."
+            )
         })
     }
 
@@ -232,10 +236,10 @@ impl Report {
     }
 }
 
-/// What the profile of a table is called whose sessions each run under their own.
+/// The name of the profile in a table whose sessions each run under their own.
 pub const OWN: &str = "each under its own model's profile";
 
-/// Compares the costs of runs with those of others on the same scenarios, where both came equally far.
+/// Compares the costs of runs with those of others on the same scenarios, if both got equally far.
 fn spread(runs: &[&Run], others: &[&Run]) -> Option<Spread> {
     let others: IndexMap<&str, &Run> = others.iter().map(|it| (it.scenario.as_str(), *it)).collect();
     let pairs = runs.iter().filter_map(|run| {

@@ -1,4 +1,4 @@
-//! A comparison across profiles as tables, Markdown, JSON and comma-separated values.
+//! A comparison across profiles as tables, Markdown, JSON and CSV.
 
 mod grids;
 mod policies;
@@ -65,7 +65,7 @@ struct CellJson<'a> {
     rates: IndexMap<&'static str, RateJson>,
 }
 
-/// What a bill owes to a rate, as programs read it.
+/// A rate's share of a bill, in JSON.
 #[derive(Debug, Serialize)]
 struct RateJson {
     elasticity: Option<f64>,
@@ -83,7 +83,7 @@ struct CheapestJson<'a> {
     until: Option<UntilJson<'a>>,
 }
 
-/// The nearest change of a rate that makes another policy the cheapest, as programs read it.
+/// The nearest change of a rate that makes another policy the cheapest, in JSON.
 #[derive(Debug, Serialize)]
 struct UntilJson<'a> {
     rate: &'static str,
@@ -176,8 +176,8 @@ fn cell<'a>(profile: &'a str, policy: &'a str, cell: &Cell, label: Option<Label>
     }
 }
 
-/// Returns the comparison as comma-separated values: a policy under a profile on a scenario a line, with the profile's
-/// break-even points.
+/// Returns the comparison as comma-separated values: one line per policy, profile and scenario, with the
+/// profile's break-even points.
 ///
 /// # Errors
 /// A value that JSON cannot hold.
@@ -239,7 +239,8 @@ pub fn table(it: &Sensitivity, is_detailed: bool, width: Option<usize>) -> Strin
     for note in notes(it) {
         super::prose::wrap(&note, "Note: ", width, &mut text);
     }
-    let more = "--details for each scenario and policy, --sort and --top for fewer price lists, --format json or csv for each number.";
+    let more = "--details for each scenario and policy, --sort and --top for fewer price lists, --format \
+        json or csv for each number.";
     super::prose::wrap(more, "More: ", width, &mut text);
     text
 }

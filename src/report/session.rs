@@ -1,4 +1,4 @@
-//! The recorded sessions of a report: what was read, and how well the recorded bill itself is reproduced.
+//! The recorded sessions of a report: what was read, and how well their bills are reproduced.
 
 use indexmap::IndexMap;
 use serde::Serialize;
@@ -13,42 +13,43 @@ use crate::quantity::Tokens;
 pub struct Session {
     /// Its name: that of its runs' scenario.
     pub name: String,
-    /// The model that was billed for most of its input; none where the recording names none.
+    /// The model that was billed for most of its input; `None` if the recording names none.
     pub model: Option<String>,
-    /// The session whose agent started it, where it is a sub-agent's.
+    /// The session whose agent started it, if it is a sub-agent's.
     pub parent: Option<String>,
     /// Whether it runs under the profile of that model.
     pub is_under_own_model: bool,
-    /// How many requests it holds.
+    /// The number of its requests.
     pub requests: u64,
-    /// Of these: how many other models answered. Each model has a cache and prices of its own; one that no profile stands for is priced
-    /// as the session's.
+    /// Of these: requests answered by other models. Each model has its own cache and prices; a model without
+    /// a profile is priced as the session's.
     pub requests_of_others: u64,
-    /// How well its bill is reproduced; none where it has none, or where it does not run under its own model's profile.
+    /// How well its bill is reproduced; `None` if it has none, or if it does not run under its own model's
+    /// profile.
     pub bill: Option<BillCheck>,
 }
 
-/// How well recorded bills are reproduced, when everything is kept as the harness kept it.
+/// How well recorded bills are reproduced when everything is kept as the harness kept it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct BillCheck {
-    /// How many requests are compared: all but the first of a session.
+    /// The number of requests compared: all except a session's first.
     pub requests: usize,
-    /// Of these: the predicted cache read is what was billed.
+    /// Of these: requests whose predicted cache read equals the billed one.
     pub exact: usize,
-    /// Of these: it is within 64 tokens or 0.5% of it.
+    /// Of these: requests within 64 tokens or 0.5%.
     pub close: usize,
-    /// By how many tokens the predicted reads differ from those billed.
+    /// The sum of differences between predicted and billed reads, in tokens.
     pub token_error: Tokens,
-    /// The reads that were billed.
+    /// The billed reads.
     pub read_tokens: Tokens,
-    /// What their predicted input costs, in US dollars.
+    /// The predicted cost of input, in US dollars.
     pub predicted_usd: f64,
-    /// What their billed input costs.
+    /// The billed cost of input.
     pub billed_usd: f64,
 }
 
 impl BillCheck {
-    /// Counts what a comparison found; nothing where it compared no request.
+    /// Counts the results of a comparison; `None` if it compared no request.
     #[must_use]
     pub fn new(found: &Calibration) -> Option<Self> {
         let exact = found.count(Class::Exact);
@@ -76,13 +77,14 @@ impl BillCheck {
 }
 
 impl Report {
-    /// Returns whether it is about several sessions that each run under their own model's profile: they are one question.
+    /// Returns whether it contains several sessions that each run under their own model's profile, so that
+    /// they form one comparison.
     #[must_use]
     pub fn is_one_question(&self) -> bool {
         self.sessions.len() > 1 && self.sessions.iter().all(|it| it.is_under_own_model)
     }
 
-    /// Returns how well the bills of all sessions are reproduced; nothing where none is compared.
+    /// Returns how well the bills of all sessions are reproduced; `None` if none is compared.
     #[must_use]
     pub fn bill(&self) -> Option<BillCheck> {
         let bills = self.sessions.iter().filter_map(|it| it.bill);
@@ -92,8 +94,8 @@ impl Report {
         })
     }
 
-    /// Says what was read and under which profiles, and how well the recorded bill itself is reproduced; nothing where nothing
-    /// is recorded.
+    /// Describes the sessions and their profiles, and how well the recorded bill is reproduced; empty if
+    /// nothing is recorded.
     #[must_use]
     pub fn on_sessions(&self) -> Vec<String> {
         let skipped = match self.skipped.len() {
@@ -122,8 +124,9 @@ impl Report {
             let others: u64 = self.sessions.iter().map(|it| it.requests_of_others).sum();
             if others > 0 {
                 lines.push(format!(
-                    "{} requests used another model than the rest of their session: each has its own model's prices and cache \
-                     entries, under the cache rules of the session's main model.",
+                    "{} requests used a different model from the rest of their session: each has its own \
+                        model's prices and cache entries, under the cache rules of the session's main \
+                        model.",
                     thousands(others)
                 ));
             }
@@ -131,11 +134,12 @@ impl Report {
             lines.push(format!("No session read{skipped}."));
         }
         lines.extend(self.bill().map(|it| {
-            let dollars = numbers::change(it.predicted_usd, it.billed_usd).unwrap_or_else(|| "0.0%".to_owned());
+            let dollars =
+                numbers::change(it.predicted_usd, it.billed_usd).unwrap_or_else(|| "0.0%".to_owned());
             let n = it.requests as f64;
             format!(
-                "Checked against the recorded bill: cache reads match exactly on {} of the requests and closely on {}; tokens \
-                 read are off by {}, input dollars by {dollars}.",
+                "Checked against the recorded bill: cache reads match exactly on {} of the requests and \
+                    closely on {}; tokens read are off by {}, input dollars by {dollars}.",
                 percent(it.exact as f64 / n),
                 percent(it.close as f64 / n),
                 percent(it.token_error as f64 / it.read_tokens.max(1) as f64)
@@ -144,7 +148,7 @@ impl Report {
         lines
     }
 
-    /// Returns the profiles that sessions run under, each with how many there are under it, most first.
+    /// Returns the sessions' profiles with the number of sessions, most frequent first.
     fn profiles_of_sessions(&self) -> String {
         const SHOWN: usize = 4;
         let is_session = |name: &str| self.sessions.iter().any(|it| it.name == name);

@@ -1,4 +1,5 @@
-//! The numbers of a report as snapshots keep them: a table a load and a profile, a line a policy; and what moved between two tables.
+//! A report's numbers in snapshots: a table per load and profile,
+//! a line per policy; and the changes between two tables.
 
 use indexmap::IndexMap;
 use serde::Serialize;
@@ -6,7 +7,7 @@ use serde::Serialize;
 use super::numbers::{NONE, fixed, thousands};
 use super::{Report, Run, Totals};
 
-/// What a line says, behind the policy's name.
+/// The columns of a line, after the policy's name.
 const HEADS: [&str; 8] = [
     "requests",
     "longest prompt",
@@ -18,30 +19,30 @@ const HEADS: [&str; 8] = [
     "US dollars",
 ];
 
-/// What parts two cells at least.
+/// The smallest separator of two cells.
 const GAP: &str = "  ";
 
-/// A table as a snapshot keeps it.
+/// A table in a snapshot.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shot {
-    /// The scenario and the profile, as folders and files may be called.
+    /// The scenario and the profile, as names of folders and files.
     pub path: [String; 2],
-    /// The day of the prices.
+    /// The date of the prices.
     pub as_of: String,
     /// The table.
     pub text: String,
 }
 
-/// A number that is another one than before.
+/// A changed number.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Moved {
     /// The policy.
     pub policy: String,
     /// The column.
     pub column: String,
-    /// What it was, and what it is; nothing where the line is new or gone.
+    /// Its old and new values; `None` if the line is new or gone.
     pub values: [Option<String>; 2],
-    /// By which share it moved, where both are numbers.
+    /// Its relative change, if both are numbers.
     pub relative: Option<f64>,
 }
 
@@ -100,7 +101,7 @@ fn line(run: &Run) -> [String; 8] {
     ]
 }
 
-/// Returns the numbers that moved from one table to another, in the order of the new one.
+/// Returns the numbers that changed between two tables, in the order of the new one.
 #[must_use]
 pub fn moved(old: &str, new: &str) -> Vec<Moved> {
     let (old, new) = (cells(old), cells(new));

@@ -1,4 +1,4 @@
-//! What is said of summaries that another model writes than the session's.
+//! Notes on summaries written by a model other than the session's.
 
 use indexmap::IndexMap;
 
@@ -7,7 +7,7 @@ use super::numbers::thousands;
 use crate::quantity::Tokens;
 
 impl Report {
-    /// Returns a sentence for each policy that sends the model which writes its summaries more than that takes.
+    /// Returns a sentence for each policy that sends the summarising model more than it takes.
     #[must_use]
     pub fn notes_on_summarisers(&self) -> Vec<String> {
         let mut worst: IndexMap<&str, (Tokens, Tokens)> = IndexMap::new();
@@ -21,10 +21,10 @@ impl Report {
         }
         let note = |(policy, (longest, limit)): (&str, (Tokens, Tokens))| {
             format!(
-                "{policy}: the model that writes its summaries takes {} tokens and was sent {}: such a request would fail. \
-                 `reads` in `summarise` caps what it is sent.",
-                thousands(limit),
-                thousands(longest)
+                "{policy}: its summary requests send up to {} tokens, but the model that writes them takes only {}, so they \
+                 would fail. Set `reads` in `summarise` to send less.",
+                thousands(longest),
+                thousands(limit)
             )
         };
         worst.into_iter().map(note).collect()

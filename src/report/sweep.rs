@@ -1,4 +1,4 @@
-//! A sweep: the points of a grid by what they cost and keep, which of them no other beats, and where more keeps costing more.
+//! A sweep: the points of a grid by cost and retention, the Pareto front, and its knee.
 
 pub mod json;
 #[cfg(feature = "tables")]
@@ -14,11 +14,11 @@ use super::chart::{Figure, figure};
 use super::metric::{self, COST};
 use crate::measure::{Label, Tally};
 
-/// The number that says how far a run came.
+/// The number that shows how far a run got.
 const COMPLETED: &str = "turns_completed";
 /// The number of found facts.
 const ACCURACY: &str = "retention.accuracy.mean";
-/// The numbers of a point beside that of found facts, by their place in `totals`.
+/// The other numbers of a point, by their path in `totals`.
 const PLACES: [&str; 9] = [
     COST,
     "cost_usd.total_low",
@@ -31,7 +31,7 @@ const PLACES: [&str; 9] = [
     COMPLETED,
 ];
 
-/// What a point should be good at.
+/// An objective of points.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Objective {
@@ -63,7 +63,7 @@ impl Objective {
         }
     }
 
-    /// Returns the number so that less is better.
+    /// Returns the number, negated if higher is better, so that lower is better.
     fn badness(self, number: f64) -> f64 {
         match self {
             Self::Cost | Self::Prompt | Self::Recovery => number,
@@ -72,7 +72,7 @@ impl Objective {
     }
 }
 
-/// The numbers of a point, by their place; nothing where a number is unknown.
+/// The numbers of a point by metric; `None` if unknown.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Numbers(pub IndexMap<String, Option<f64>>);
@@ -99,7 +99,7 @@ impl Numbers {
     }
 }
 
-/// A point of a grid, and what it came to.
+/// A point of a grid with its results.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SweepPoint {
     /// Its place in the grid, from 0.
@@ -108,13 +108,13 @@ pub struct SweepPoint {
     pub set: Vec<String>,
     /// Its numbers.
     pub numbers: Numbers,
-    /// The base's under the same overrides of loads.
+    /// The base's numbers under the same overrides of loads.
     pub base: Numbers,
-    /// How it stands against the base.
+    /// How it compares with the base.
     pub label: Option<Label>,
 }
 
-/// What a sweep is of.
+/// The description of a sweep.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SweepHead {
     /// The base.
@@ -125,26 +125,27 @@ pub struct SweepHead {
     pub scenarios: Vec<String>,
     /// The profiles, as they were named.
     pub profiles: Vec<String>,
-    /// What is the same for all points: overrides, seed, trials.
+    /// Settings shared by all points: overrides, seed, trials.
     pub set: Vec<String>,
     /// The varied paths with their values.
     pub vary: Vec<(String, Vec<String>)>,
-    /// What points should be good at.
+    /// The objectives.
     pub objectives: Vec<Objective>,
-    /// How many points the grid has.
+    /// The number of points in the grid.
     pub points: usize,
 }
 
 /// A sweep of all points of a grid.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sweep {
-    /// What it is of.
+    /// Its description.
     pub head: SweepHead,
     /// The points, in the order of the grid.
     pub points: Vec<SweepPoint>,
-    /// The points that no other beats, cheapest first, by index.
+    /// The Pareto front by index, cheapest first.
     pub front: Vec<usize>,
-    /// Of these, the one that is nearest to being best at everything; none, where none that does the same work is cheaper than the base.
+    /// Of these, the point closest to the best value of every objective; `None` if no point that does the
+    /// same work is cheaper than the base.
     pub knee: Option<usize>,
 }
 
@@ -179,7 +180,7 @@ impl Sweep {
         Self { head, front: front.into_iter().map(|it| it.0).collect(), knee, points }
     }
 
-    /// Draws the front with the base.
+    /// Draws the front and the base.
     #[must_use]
     pub fn figure(&self) -> Option<Figure> {
         let first = self.points.first()?;
@@ -205,13 +206,14 @@ impl Sweep {
     }
 }
 
-/// Returns whether numbers are as good in all, and better in one; less is better.
+/// Returns whether one set of numbers dominates another; lower is better.
 fn beats(one: &[f64], other: &[f64]) -> bool {
     one.iter().zip(other).all(|(one, other)| one <= other)
         && one.iter().zip(other).any(|(one, other)| one < other)
 }
 
-/// Returns the point that is nearest to being best at everything, each number from the best of these points to the worst.
+/// Returns the point closest to the best value of every objective, each scaled from best to worst among these
+/// points.
 fn knee(front: &[&(usize, Vec<f64>)]) -> Option<usize> {
     let n = front.first()?.1.len();
     let ends: Vec<[f64; 2]> = (0..n)

@@ -1,4 +1,4 @@
-//! A report as tables for a terminal, or plain for a pipe.
+//! A report as tables for a terminal or a pipe.
 
 use std::fmt::Write as _;
 
@@ -12,7 +12,7 @@ use super::{Report, numbers};
 /// How a table is drawn.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Layout {
-    /// How many columns the terminal has; as wide as needed, when silent.
+    /// The width of the terminal; `None` for any width.
     pub width: Option<usize>,
     /// How much is shown.
     pub detail: Detail,
@@ -78,18 +78,18 @@ pub fn report(report: &Report, layout: Layout) -> String {
 fn limits(report: &Report, detail: Detail) -> String {
     let count = match (report.assumptions().len(), detail) {
         (0, _) => String::new(),
-        (1, Detail::Groups) => " One assumption: --details tells it.".to_owned(),
-        (n, Detail::Groups) => format!(" {n} assumptions: --details lists them."),
-        (_, Detail::Scenarios) => " They hold under the assumptions above.".to_owned(),
+        (1, Detail::Groups) => " One assumption: see --details.".to_owned(),
+        (n, Detail::Groups) => format!(" {n} assumptions: see --details."),
+        (_, Detail::Scenarios) => " See the assumptions above.".to_owned(),
     };
     let is_drawn = report.runs.iter().any(|it| it.tally.sums.needs.sent_calls > 0.0);
     let is_played = report.runs.iter().any(|it| it.tally.n_played > 0);
     let recovery = match (is_drawn, is_played) {
-        (true, _) => "recovery was drawn",
-        (_, true) => "recovery is an expected value, or the mean of drawn runs",
+        (true, _) => "recovery was sampled",
+        (_, true) => "recovery is an expected value, or the mean of sampled runs",
         _ => "recovery is an expected value",
     };
-    format!("no model ran and no answer was judged; {recovery}, prices are of the days in brackets.{count}")
+    format!("no model ran and no answer was judged; {recovery}; prices as of the dates shown.{count}")
 }
 
 /// Draws a table in full, or what fits: short numbers and names first, then fewer columns.
@@ -110,7 +110,7 @@ fn fitted(section: &Section, width: Option<usize>) -> Fitted {
     draw(&columns, &rows, &notes, width)
 }
 
-/// Draws a grid; where it is wider than a terminal, headings and names take more lines, and whatever else must.
+/// Draws a grid; if it is wider than a terminal, headings and names take more lines, and whatever else must.
 pub(super) fn drawn(grid: &super::retention::Grid, width: Option<usize>) -> String {
     let text = laid_out(grid, grid.columns.clone(), str::to_owned).trim_fmt();
     let is_wide = |width: &usize| text.lines().any(|it| it.chars().count() > *width);
@@ -172,7 +172,7 @@ fn broken(name: &str, width: usize) -> String {
     lines.join("\n")
 }
 
-/// Returns what a name may be broken into: behind slashes, underscores and hyphens.
+/// Returns what a name may be broken into: after slashes, underscores and hyphens.
 fn fragments(name: &str) -> impl Iterator<Item = &str> {
     name.split_inclusive(['/', '_', '-'])
 }

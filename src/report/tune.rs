@@ -1,4 +1,5 @@
-//! The cheapest parameters under a floor of evidence, chosen on one part of the sessions and held against the other.
+//! The cheapest parameters under a floor of evidence,
+//! chosen on one part of the sessions and compared with the other.
 
 mod part;
 
@@ -27,13 +28,13 @@ pub struct TunedSession {
     pub project: String,
     /// When its last request was, in milliseconds since 1970.
     pub last_ms: Option<i64>,
-    /// What the base came to.
+    /// The base's result.
     pub base: Tally,
-    /// What each variant came to.
+    /// Each variant's result.
     pub variants: Vec<Tally>,
 }
 
-/// How sessions were parted.
+/// How sessions were split.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SplitBy {
@@ -43,7 +44,7 @@ pub enum SplitBy {
     Time,
 }
 
-/// What tuning came to.
+/// The result of tuning.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Tuned {
     /// The base.
@@ -54,9 +55,10 @@ pub struct Tuned {
     pub min_evidence: f64,
     /// How many variants were played.
     pub variants: usize,
-    /// How the sessions were parted.
+    /// How the sessions were split.
     pub split: SplitBy,
-    /// The overrides of the variant that is cheapest on the part that it was chosen on; nothing where none keeps enough and is cheaper.
+    /// The overrides of the variant that is cheapest on the part that it was chosen on, or nothing if none
+    /// keeps enough and is cheaper.
     pub chosen: Option<Vec<String>>,
     /// The chosen variant on the part that it was chosen on, and on the part that was held out.
     pub parts: Option<[Part; 2]>,
@@ -97,7 +99,7 @@ impl Tuned {
         };
         if own.is_empty() || held_out.len() < HELD_OUT_MIN {
             let n = counted(sessions.len(), "session");
-            tuned.reason = Some(format!("{n} cannot be parted: at least {HELD_OUT_MIN} have to be held out"));
+            tuned.reason = Some(format!("{n} cannot be split: at least {HELD_OUT_MIN} must be held out"));
             return tuned;
         }
         let mut cheaper: Vec<(f64, usize)> =
@@ -125,7 +127,7 @@ impl Tuned {
         let Some([own, out]) = &self.parts else { return String::new() };
         let until = until.map_or_else(String::new, |it| format!(" up to {it}"));
         format!(
-            "Chosen of {} by ctxsim tune on {} and held against {} others{until} ({}): {}",
+            "Chosen from {} by ctxsim tune on {} and tested on {} others{until} ({}): {}",
             counted(self.variants, "variant"),
             counted(own.sessions, "session"),
             out.sessions,
@@ -149,7 +151,11 @@ impl Tuned {
         wrap(&head, "", width, &mut text);
         if let (Some(set), Some([own, out])) = (&self.chosen, &self.parts) {
             wrap(
-                &format!("Cheapest with {} of the evidence kept: {}", percent(self.min_evidence), short(set)),
+                &format!(
+                    "Cheapest that keeps {} of the evidence: {}",
+                    percent(self.min_evidence),
+                    short(set)
+                ),
                 "",
                 width,
                 &mut text,
@@ -164,13 +170,13 @@ impl Tuned {
             );
             if let Some(optimism) = self.optimism {
                 let _ =
-                    writeln!(text, "  optimism: {} of the cost (held out less chosen on)", signed(optimism));
+                    writeln!(text, "  optimism: {} of the cost (held out minus chosen on)", signed(optimism));
             }
         }
         match (&self.reason, &self.chosen) {
             (Some(reason), _) => wrap(&format!("Nothing is recommended: {reason}."), "", width, &mut text),
             (None, Some(set)) => {
-                text.push_str("Recommended. Apply:\n");
+                text.push_str("Recommended. To apply:\n");
                 set.iter().for_each(|it| {
                     let _ = writeln!(text, "  {it}");
                 });
@@ -181,24 +187,26 @@ impl Tuned {
     }
 }
 
-/// Says why a variant is not recommended; nothing where it is.
+/// Says why a variant is not recommended, or nothing if it is.
 fn refusal(out: &Part, held_out: &[&TunedSession], nth: usize, floor: f64, base: &str) -> Option<String> {
     let Some(Spread { sessions, interval: Some([_, high]), .. }) = out.spread else {
-        return Some("its costs on the sessions held out cannot be compared".to_owned());
+        return Some("its costs on the held-out sessions cannot be compared".to_owned());
     };
     if sessions < held_out.len() {
         return Some(format!("it stops at a limit where {base} does not, or the other way round"));
     }
     if high >= 0.0 {
-        return Some(format!("on the sessions held out it does not surely cost less than {base}"));
+        return Some(format!("on the held-out sessions it does not surely cost less than {base}"));
     }
     if out.without_best.is_none_or(|it| it >= 0.0) {
         let one = if out.projects > 1 { "project" } else { "session" };
-        return Some(format!("without the {one} held out that saves most it does not cost less than {base}"));
+        return Some(format!(
+            "without the held-out {one} that saves most, it does not cost less than {base}"
+        ));
     }
     if !out.surely_keeps(floor) {
         let floor = percent(floor);
-        return Some(format!("on the sessions held out it does not surely keep {floor} of the evidence"));
+        return Some(format!("on the held-out sessions it does not surely keep {floor} of the evidence"));
     }
     let ends = |of: &dyn Fn(&TunedSession) -> [f64; 3]| {
         held_out
@@ -208,10 +216,10 @@ fn refusal(out: &Part, held_out: &[&TunedSession], nth: usize, floor: f64, base:
     };
     let (own, base_ends) = (ends(&|it| it.variants[nth].cost_ends()), ends(&|it| it.base.cost_ends()));
     let is_sure = own.iter().zip(&base_ends).all(|(own, base)| own < base);
-    (!is_sure).then(|| format!("whether it costs less than {base} hangs on what is assumed of recovery"))
+    (!is_sure).then(|| format!("whether it costs less than {base} depends on the recovery assumptions"))
 }
 
-/// Returns the change of what a variant costs on all of some sessions, where it costs less.
+/// Returns the change of what a variant costs on all of some sessions, if it costs less.
 fn saved(sessions: &[&TunedSession], nth: usize) -> Option<f64> {
     let costs: Option<Vec<(f64, f64)>> = sessions.iter().map(|it| it.costs(nth)).collect();
     let (own, base) = costs?.iter().fold((0.0, 0.0), |sum, it| (sum.0 + it.0, sum.1 + it.1));

@@ -23,7 +23,7 @@ pub struct Verdict {
     pub min_evidence: f64,
     /// The policy that the others are measured against.
     pub baseline: String,
-    /// The cheapest of the policies that keep as much, the first one included; none where no cost is known.
+    /// The cheapest of the policies that keep as much, the first one included, or none if no cost is known.
     pub cheapest: Option<Choice>,
     /// Cheaper policies that lose more evidence, the cheapest first.
     pub lossy: Vec<Choice>,
@@ -40,7 +40,7 @@ pub struct Choice {
     pub policy: String,
     /// By which share its cost differs from the first one's; none for the first one.
     pub change: Option<f64>,
-    /// What the change comes to when the sessions are resampled.
+    /// The 95% interval of the change over resampled sessions.
     pub interval: Option<[f64; 2]>,
     /// The share of the sessions that are cheaper.
     pub cheaper: Option<f64>,
@@ -62,7 +62,7 @@ impl Report {
         whole.map(|it| Verdict::new(it, &self.oracles, self.min_evidence)).collect()
     }
 
-    /// Returns the verdicts in words, each behind what it is about where there are several.
+    /// Returns the verdicts in words, each after what it is about where there are several.
     #[must_use]
     pub fn verdict_lines(&self) -> Vec<String> {
         let verdicts = self.verdicts();
@@ -84,7 +84,7 @@ impl Report {
         self.notes.iter().cloned().chain(self.note_on_needs()).chain(self.note_on_oracles()).collect()
     }
 
-    /// Says what the oracles among the policies are; nothing where there is none.
+    /// Says what the oracles among the policies are, or nothing if there is none.
     #[must_use]
     pub fn note_on_oracles(&self) -> Option<String> {
         let is_run = |name: &&String| self.runs.iter().any(|it| it.policy == **name);
@@ -146,7 +146,7 @@ impl Verdict {
     #[must_use]
     pub fn words(&self) -> String {
         let Some(best) = &self.cheapest else {
-            return "No policy finished with a known cost, so none is advised.".to_owned();
+            return "No policy finished with a known cost, so none is recommended.".to_owned();
         };
         let kept = format!("at least {} of the evidence", percent_round(self.min_evidence));
         let name = short_names(&[&best.policy])[0];
@@ -157,7 +157,7 @@ impl Verdict {
             None => format!("Nothing is cheaper than {name}: keep it."),
             Some(change) => {
                 let asked = if self.knows_evidence {
-                    format!("Cheapest with {kept} kept")
+                    format!("Cheapest that keeps {kept}")
                 } else {
                     "Cheapest".to_owned()
                 };
@@ -166,12 +166,12 @@ impl Verdict {
         };
         if best.change.is_some() && best.is_open {
             words += &format!(
-                " Whether it is cheaper than {} is open: it hangs on what is assumed of recovery.",
+                " Whether it is cheaper than {} depends on the recovery assumptions.",
                 self.baseline
             );
         }
         if !self.knows_evidence {
-            words += " Nothing says what is needed later, so what it loses is unknown.";
+            words += " This scenario declares no evidence needs: do not judge it by cost alone.";
         }
         if let Some(lossy) = self.lossy_words() {
             words += &lossy;
@@ -188,7 +188,7 @@ impl Verdict {
         let cheaper = best.cheaper.map_or_else(String::new, |it| {
             format!("; cheaper in {} of {}", percent_round(it), self.scenarios)
         });
-        let zero = if low < 0.0 && high > 0.0 { "; other sessions may say the opposite" } else { "" };
+        let zero = if low < 0.0 && high > 0.0 { "; other sessions may show the opposite" } else { "" };
         format!(" (95% interval {} to {}{cheaper}{zero})", signed(low), signed(high))
     }
 
@@ -198,7 +198,7 @@ impl Verdict {
         let names: Vec<&str> = self.lossy.iter().map(|it| it.policy.as_str()).collect();
         let said = self.lossy.iter().zip(short_names(&names)).take(SHOWN).map(|(it, name)| {
             let kept = it.evidence_kept.map_or_else(String::new, percent);
-            let open = if it.is_open { "; whether it saves is open" } else { "" };
+            let open = if it.is_open { "; savings uncertain" } else { "" };
             format!("{name} ({}, {kept} kept{open})", it.change.map_or_else(String::new, signed))
         });
         let said: Vec<String> = said.collect();

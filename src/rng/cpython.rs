@@ -1,6 +1,6 @@
-//! The draws of CPython's `random.Random` and its hash of strings, so that published Python benchmarks can be replayed.
+//! CPython's `random.Random` and its hash of strings, so that published Python benchmarks can be replayed.
 //!
-//! Sequential by nature: a draw depends on all draws before it. Checked against CPython 3.11.
+//! Sequential by nature: a draw depends on all earlier draws. Checked against CPython 3.11.
 
 mod ahead;
 mod hash;
@@ -18,7 +18,7 @@ pub use hash::StrHash;
 
 /// Words of one turn of the twister.
 const BLOCK: usize = mt19937::N;
-/// How many words can be looked at before any is drawn.
+/// The number of words that can be inspected before drawing.
 const AHEAD: usize = 256;
 
 /// A generator that draws what `random.Random(seed)` draws.
@@ -43,7 +43,7 @@ impl Cpython {
         new
     }
 
-    /// Makes the next block and puts it behind the words that are left, of which there are [`AHEAD`] at most.
+    /// Makes the next block and puts it after the words that are left, of which there are [`AHEAD`] at most.
     #[cold]
     #[inline(never)]
     fn refill(&mut self) {
@@ -84,7 +84,7 @@ impl Cpython {
         self.at += n_words;
     }
 
-    /// Draws `random()`: a number from 0 up to, but without, 1.
+    /// Draws `random()`: a number from 0 to below 1.
     #[inline]
     pub fn unit(&mut self) -> f64 {
         let high = self.word();
@@ -105,7 +105,7 @@ impl Cpython {
         }
     }
 
-    /// Draws `randrange(count)`; 0 when there is nothing to choose from, without a draw.
+    /// Draws `randrange(count)`; returns 0 without a draw if there is nothing to choose from.
     #[inline]
     pub fn below(&mut self, count: u64) -> u64 {
         match u32::try_from(count) {
@@ -141,7 +141,7 @@ impl Cpython {
         }
     }
 
-    /// Draws `randint(first, last)`; the first one, if they are the wrong way round or too far apart.
+    /// Draws `randint(first, last)`; returns the first if they are reversed or too far apart.
     #[inline]
     pub fn between(&mut self, first: u64, last: u64) -> u64 {
         match last.checked_sub(first).and_then(|it| it.checked_add(1)) {
@@ -150,8 +150,8 @@ impl Cpython {
         }
     }
 
-    /// Draws `choices(range(population), k=k)` and counts its runs of anything but the last of the population: the words
-    /// of a text, where that is the blank.
+    /// Draws `choices(range(population), k=k)` and counts its runs of anything but the last of the
+    /// population: the words of a text, if that is the blank.
     pub fn runs_without_last(&mut self, population: u32, k: u32) -> u64 {
         let last = f64::from(population) - 1.0;
         let (mut runs, mut was_last) = (0, true);

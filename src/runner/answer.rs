@@ -1,4 +1,5 @@
-//! How a question is answered: two passes of a search read entries and versions of the document, and a model makes of it what it can.
+//! How a question is answered: two search passes read entries and versions of the document,
+//! and a model answers from what was found.
 
 mod search;
 
@@ -34,7 +35,7 @@ pub(super) fn due(desk: &mut Desk<'_, '_>) {
     }
 }
 
-/// Answers a question; one of which nothing holds any more is not asked.
+/// Answers a question; a question whose facts no longer hold is not asked.
 fn answer(desk: &mut Desk<'_, '_>, question: &Question, nth: usize) {
     let needed = desk.user.needed(question);
     if needed.is_empty() && question.kind != QuestionKind::Abstention {
@@ -90,7 +91,7 @@ fn read(desk: &mut Desk<'_, '_>, question: &Question, needed: &[FactIx], draws: 
     (reading, 1 + u32::from(refines))
 }
 
-/// Says what lost an answer, if it is wrong; nothing lost it where something was answered that was never said.
+/// Returns what lost a wrong answer; `None` for answers to questions about something never stated.
 fn lost(
     desk: &Desk<'_, '_>,
     question: &Question,
@@ -153,7 +154,7 @@ fn states(
     Ok(())
 }
 
-/// Says whether a question that has no answer is left without one.
+/// Returns whether an unanswerable question is correctly left unanswered.
 fn abstains(
     desk: &Desk<'_, '_>,
     question: &Question,

@@ -1,4 +1,4 @@
-//! The declared numbers of memory runners, the services that they call, and a policy's words with both in their place.
+//! The declared numbers of memory runners, the services that they call, and a policy's runner with both filled in.
 
 mod service;
 
@@ -19,7 +19,7 @@ const FILES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/runner_number
 /// The file of the numbers.
 const NUMBERS: &str = "assumptions/memory_runners/numbers.toml";
 
-/// The numbers, by what they are about.
+/// The numbers, by subject.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Numbers {
@@ -27,7 +27,7 @@ pub struct Numbers {
     pub entries: EntryNumbers,
     /// What a document holds.
     pub document: DocumentNumbers,
-    /// What is known of dates.
+    /// Knowledge of dates.
     pub dates: DateNumbers,
     /// What a search finds.
     pub search: SearchNumbers,
@@ -47,7 +47,7 @@ pub struct Numbers {
 pub struct EntryNumbers {
     /// A statement of a message is in its entry.
     pub takes: f64,
-    /// One said in passing is.
+    /// An implicit statement is in its entry.
     pub takes_detail: f64,
     /// Words of an entry.
     pub words: u32,
@@ -59,15 +59,15 @@ pub struct EntryNumbers {
 pub struct DocumentNumbers {
     /// A statement of the session is written into it.
     pub takes: f64,
-    /// Something said in passing is.
+    /// An implicit statement is written into it.
     pub takes_detail: f64,
-    /// The same where the prompt asks for a comprehensive Facts section.
+    /// The same if the prompt asks for a comprehensive Facts section.
     pub takes_detail_listed: f64,
-    /// A statement survives when the document is written anew.
+    /// A statement survives when the document is written again.
     pub keeps: f64,
-    /// A new value takes the place of the old one.
+    /// A new value replaces the old one.
     pub sees_contradiction: f64,
-    /// A date that the words say is kept with its event.
+    /// A date in the text is kept with its event.
     pub keeps_date: f64,
 }
 
@@ -75,7 +75,7 @@ pub struct DocumentNumbers {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DateNumbers {
-    /// An event's own words say when it was.
+    /// An event's own text contains its date.
     pub in_text: f64,
 }
 
@@ -101,17 +101,17 @@ pub struct SearchNumbers {
 pub struct UseNumbers {
     /// It states a fact that it reads.
     pub states: f64,
-    /// It counts one thing that stands in an entry.
+    /// It counts one thing that is in an entry.
     pub counts_entry: f64,
     /// Or in a document.
     pub counts_document: f64,
-    /// It states an old value that stands beside the current one.
+    /// It states an old value that is beside the current one.
     pub takes_stale: f64,
     /// The same where both carry their dates.
     pub takes_stale_dated: f64,
-    /// It takes something similar for an answer.
+    /// It mistakes something similar for the answer.
     pub takes_near: f64,
-    /// It answers though nothing similar is read.
+    /// It answers although nothing similar was read.
     pub invents: f64,
 }
 
@@ -133,7 +133,7 @@ pub struct Sizes {
     pub decisions_words: u32,
     /// Words of a Diagram section.
     pub diagram_words: u32,
-    /// Characters of a word, with the blank behind it.
+    /// Characters of a word, with the blank after it.
     pub chars_per_word: u32,
     /// Words of a message of a generated chat.
     pub message_words: u32,
@@ -173,13 +173,13 @@ pub struct Workload {
     pub statements_per_message: f64,
     /// Their shares.
     pub shares: Shares,
-    /// A statement is referred to again, each later session.
+    /// A statement is repeated, per later session.
     pub mentioned_again: f64,
-    /// It gets another value, each later session.
+    /// It changes its value, per later session.
     pub updated: f64,
-    /// A relation ends, each later session.
+    /// A relation ends, per later session.
     pub retracted: f64,
-    /// Of the questions after a single fact, those after something said in passing.
+    /// Of the questions about a single fact: those about an implicit one.
     pub asked_detail: f64,
     /// Things that a question asks to count: from, to.
     pub counted: [u64; 2],
@@ -203,7 +203,7 @@ pub struct Shares {
     pub detail: f64,
 }
 
-/// A policy's runner with the declared numbers in their place.
+/// A policy's runner with the declared numbers filled in.
 #[derive(Clone, Debug)]
 pub struct Rules {
     /// As the policy declares it; none keeps nothing.
@@ -269,7 +269,7 @@ impl Numbers {
 }
 
 impl Rules {
-    /// Takes what a policy declares; a service that nothing declares takes no time.
+    /// Takes a policy's declaration; an undeclared service takes no time.
     #[must_use]
     pub fn new(spec: Option<&Runner>, numbers: &Numbers) -> Self {
         let service = spec.and_then(|it| ServiceSpec::named(&it.service)).cloned().unwrap_or_default();
@@ -277,7 +277,7 @@ impl Rules {
     }
 }
 
-/// Reports numbers of a load that nothing declares, or that cannot have such a value.
+/// Reports undeclared numbers of a load, and invalid values.
 #[must_use]
 pub fn check(changes: &IndexMap<String, f64>) -> Vec<Diagnostic> {
     let located = |mut it: Diagnostic| {
@@ -294,24 +294,24 @@ fn change(tree: &mut Value, name: &str, value: f64, problems: &mut Problems) {
         let known = Numbers::declared().names();
         let help = match nearest(name, known.iter().map(String::as_str)) {
             Some(near) => format!("did you mean `{near}`?"),
-            None => format!("write a name of `{NUMBERS}`, as in `document.keeps`"),
+            None => format!("use a name from `{NUMBERS}`, such as `document.keeps`"),
         };
-        problems.push("name-unknown", format!("there is no number called `{name}`"), help);
+        problems.push("name-unknown", format!("unknown number `{name}`"), help);
         return;
     };
     if !value.is_finite() || value < 0.0 {
-        problems.push("number-range", format!("{value} is no size and no share"), "write 0 or more");
+        problems.push("number-range", format!("{value} is neither a size nor a share"), "write 0 or more");
     } else if place.is_u64() {
         let is_whole = value.fract() == 0.0 && value <= 1_000_000.0;
         if is_whole {
             *place = Value::from(value as u64);
         } else {
             let help = "write a whole number of at most 1,000,000";
-            problems.push("number-range", format!("{value} is no count"), help);
+            problems.push("number-range", format!("{value} is not a count"), help);
         }
     } else if is_probability(name) && value > 1.0 {
         let help = "write a number from 0.0 to 1.0";
-        problems.push("probability-range", "a probability is from 0 to 1", help);
+        problems.push("probability-range", "a probability must be from 0 to 1", help);
     } else if value > 1_000_000.0 {
         problems.push("number-range", format!("{value} is too large"), "write at most 1,000,000");
     } else {

@@ -1,4 +1,4 @@
-//! Chats: what users say in their sessions and what they are asked later, wherever that comes from.
+//! Chats: what users say in their sessions and the later questions, whatever their source.
 
 mod draft;
 mod generate;
@@ -28,7 +28,7 @@ pub struct Chats {
     pub conversation_time: bool,
     /// Milliseconds from the end of a session to the start of the next.
     pub session_ms: u64,
-    /// Where the draws of everything that happens to them come from.
+    /// The random generator of everything that happens to them.
     pub seed: Seed,
 }
 
@@ -63,7 +63,7 @@ pub struct Said {
 /// A session of a user.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Session {
-    /// How many messages it has.
+    /// The number of messages it has.
     pub messages: u32,
     /// Words of all of them.
     pub words: u64,
@@ -97,7 +97,7 @@ pub struct Question {
     pub kind: QuestionKind,
     /// How many sessions are over when it is asked.
     pub after: u32,
-    /// The facts that an answer needs; none, where nothing of it was said.
+    /// The facts that an answer needs, or none if nothing of it was said.
     pub needs: Vec<FactIx>,
     /// In which version.
     pub versions: Versions,
@@ -161,7 +161,7 @@ impl Chats {
         Self { users, conversation_time: false, session_ms: 0, seed }
     }
 
-    /// Returns how many sessions the longest user has.
+    /// Returns the number of sessions the longest user has.
     #[must_use]
     pub fn n_sessions(&self) -> usize {
         self.users.iter().map(|it| it.sessions.len()).max().unwrap_or(0)
@@ -207,7 +207,7 @@ impl QuestionKind {
     pub const ALL: [Self; 5] =
         [Self::SingleFact, Self::KnowledgeUpdate, Self::Counting, Self::Timeline, Self::Abstention];
 
-    /// Returns what it is called in reports.
+    /// Returns its name in reports.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {

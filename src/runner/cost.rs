@@ -12,7 +12,7 @@ use crate::memory::{Call, Recalled};
 use crate::quantity::Cost;
 use crate::runner::ServiceSpec;
 
-/// Lays out the requests of a log; each is a session of its own behind the same system prompt.
+/// Lays out the requests of a log; each is a session of its own after the same system prompt.
 #[must_use]
 pub fn requests(log: &Log, policy: &Policy, numbers: &Numbers) -> Replayed {
     let service = policy.runner.as_ref().map(|it| it.service.clone()).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! A context document: its sections, how what is new is merged into each, and what its cap takes.
+//! A context document: its sections, how new statements are merged into each, and what its capacity removes.
 
 mod prune;
 
@@ -12,7 +12,7 @@ pub use prune::{Overflow, Protect};
 pub struct Document {
     /// The sections that it may have.
     sections: Vec<Section>,
-    /// What stands in it; Timeline in order.
+    /// What is in it; Timeline in order.
     items: Vec<Item>,
 }
 
@@ -60,7 +60,7 @@ pub struct News {
     pub fact: FactIx,
     /// Its words.
     pub words: u32,
-    /// Whether it is seen that it contradicts what stands there.
+    /// Whether it is seen that it contradicts what is there.
     pub sees_contradiction: bool,
 }
 
@@ -115,7 +115,7 @@ impl Document {
         self.put(Item { section, holds, session: now, references, words: news.words });
     }
 
-    /// Notes that something is said again that stands in it already.
+    /// Notes that something is said again that is in it already.
     pub fn mention(&mut self, subject_of: FactIx, now: u32) {
         for it in self.items.iter_mut().filter(|it| subject(it) == Some(subject_of)) {
             it.again(now);
@@ -147,7 +147,7 @@ impl Document {
         }
     }
 
-    /// Loses statements when it is written anew; the timeline, which only grows, loses none.
+    /// Loses statements when it is written again; the timeline, which only grows, loses none.
     pub fn lose(&mut self, mut is_lost: impl FnMut(FactIx) -> bool) {
         self.items.retain(|it| match it.holds {
             Holds::Statement { fact, .. } if it.section != Section::Timeline => !is_lost(fact),
@@ -164,14 +164,14 @@ impl Document {
         self.items.insert(at, item);
     }
 
-    /// Returns the place behind a section's last line.
+    /// Returns the place after a section's last line.
     fn end_of(&self, section: Section) -> usize {
         self.items.partition_point(|it| it.section <= section)
     }
 }
 
 impl Item {
-    /// Notes that it is said again; what stands in the timeline keeps its place there.
+    /// Notes that it is said again; what is in the timeline keeps its place there.
     fn again(&mut self, now: u32) {
         self.references = self.references.saturating_add(1);
         if self.section != Section::Timeline {
@@ -180,7 +180,7 @@ impl Item {
     }
 }
 
-/// Returns what a line is about, where it is a statement.
+/// Returns what a line is about, if it is a statement.
 fn subject(item: &Item) -> Option<FactIx> {
     if let Holds::Statement { subject, .. } = item.holds { Some(subject) } else { None }
 }

@@ -24,7 +24,7 @@ pub struct ChatScenario {
 }
 
 impl ChatScenario {
-    /// Takes a scenario whose numbers have been checked; `users` are those of its file, where it has one.
+    /// Takes a scenario whose numbers have been checked; `users` are those of its file, if it has one.
     #[must_use]
     pub fn new(scenario: &Scenario, load: &ChatLoad, users: Option<Arc<[User]>>) -> Self {
         let source = match &load.from {

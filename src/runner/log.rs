@@ -87,7 +87,7 @@ pub struct Answered {
     pub kind: QuestionKind,
     /// Whether the answer is right.
     pub is_right: bool,
-    /// What lost it, where it is wrong; nothing where something was answered that was never said.
+    /// What lost it, if it is wrong, or nothing if something was answered that was never said.
     pub loss: Option<Loss>,
     /// How many passes searched.
     pub passes: u32,
@@ -108,7 +108,7 @@ pub struct Storage {
     pub document_words: u64,
 }
 
-/// What a run came to.
+/// The result of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Log {
     /// What happened, user by user as their sessions came.
@@ -141,7 +141,7 @@ impl ModelRole {
     /// All, in the order of tables.
     pub const ALL: [Self; 4] = [Self::Summary, Self::Synthesis, Self::Judgement, Self::Answer];
 
-    /// Returns what it is called in reports.
+    /// Returns its name in reports.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -154,7 +154,7 @@ impl ModelRole {
 }
 
 impl Phase {
-    /// Returns what it is called in reports.
+    /// Returns its name in reports.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {

@@ -20,7 +20,7 @@ const OVERALL: &str = "overall";
 /// What was observed over several chats, before it is summed up.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Observed {
-    /// By chats, then by type: the share of right answers; nothing where no such question was asked.
+    /// By chats, then by type: the share of right answers, or nothing if no such question was asked.
     accuracy: Vec<BTreeMap<&'static str, f64>>,
     /// What lost the wrong answers.
     lost: Lost,
@@ -75,7 +75,7 @@ pub struct Latency {
 /// The numbers of a runner.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Summary {
-    /// Whether one document is all that is kept; nothing, where there is no runner.
+    /// Whether one document is all that is kept, or nothing if there is no runner.
     pub context_only: Option<bool>,
     /// The service.
     pub service: String,

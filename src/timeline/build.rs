@@ -1,4 +1,4 @@
-//! Puts a timeline together turn by turn; generators, scenario files and importers all end here.
+//! Builds a timeline turn by turn; used by generators, scenario files and importers.
 
 mod facts;
 mod item;
@@ -18,7 +18,7 @@ use crate::quantity::{Cost, Decimal, Tokens};
 
 pub use item::{NewItem, Sizes};
 
-/// Puts a timeline together.
+/// Builder of a timeline.
 #[derive(Debug)]
 pub struct TimelineBuilder {
     timeline: Timeline,
@@ -28,12 +28,12 @@ pub struct TimelineBuilder {
     usage: Vec<Option<Usage>>,
     tails: Vec<Tokens>,
     costs: Vec<Option<Cost>>,
-    /// Events, each with the step that came next.
+    /// Events, each with the following step.
     events: Vec<(StepIx, EventKind)>,
     /// Events at the start of a session.
     at_start: Vec<Event>,
     facts: facts::OpenFacts,
-    /// How many results the session has so far.
+    /// The number of results in the session so far.
     n_results: u32,
 }
 
@@ -82,17 +82,17 @@ impl TimelineBuilder {
         }
     }
 
-    /// Says how many characters a token has.
+    /// Sets the characters per token.
     pub fn chars_per_token(&mut self, ratio: Decimal) {
         self.timeline.chars_per_token = ratio;
     }
 
-    /// Says what counts texts that a policy writes, where something does.
+    /// Sets the tokenizer of texts that a policy writes.
     pub fn tokenizer(&mut self, tokenizer: Option<TokenizerName>) {
         self.timeline.tokenizer = tokenizer;
     }
 
-    /// Notes an assumption for the report.
+    /// Adds an assumption to the report.
     pub fn assume(&mut self, sentence: impl Into<String>) {
         self.timeline.assumptions.push(sentence.into());
     }
@@ -114,14 +114,15 @@ impl TimelineBuilder {
         }
     }
 
-    /// Says what the session is called, and which session's agent started it.
+    /// Sets the session's id, and the session whose agent started it.
     pub fn name_session(&mut self, id: &str, parent: Option<&str>) {
         let session = self.session();
         id.clone_into(&mut session.id);
         session.parent = parent.map(str::to_owned);
     }
 
-    /// Begins a session, ending the one before; without a stable prefix of its own it begins with that of the one before.
+    /// Begins a session and ends the previous one; without its own stable prefix it uses the previous
+    /// session's.
     pub fn begin_session(&mut self, id: &str, parent: Option<&str>) {
         self.end_turn();
         self.n_results = 0;
@@ -146,7 +147,7 @@ impl TimelineBuilder {
         TurnIx::try_from(self.timeline.spine.turns.len()).unwrap_or(TurnIx::MAX)
     }
 
-    /// Begins a turn with the user's items, ending the one before.
+    /// Begins a turn with the user's items and ends the previous one.
     pub fn begin_turn(&mut self, user: &[NewItem<'_>]) {
         self.end_turn();
         let first = self.next_item();
@@ -167,7 +168,7 @@ impl TimelineBuilder {
         }
     }
 
-    /// Appends one model request: what it answers and what its calls give back.
+    /// Appends one model request with its reply and the results of its calls.
     pub fn step(
         &mut self,
         at_ms: i64,
@@ -205,7 +206,7 @@ impl TimelineBuilder {
         }
     }
 
-    /// Says when the last step's response starts and ends; not before its request does.
+    /// Sets the start and end of the last step's response, which cannot precede its request.
     pub fn response(&mut self, starts_ms: i64, ends_ms: i64) {
         if let Some(row) = self.timeline.spine.steps.last_mut() {
             row.response_ms = starts_ms.max(row.at_ms);
@@ -213,18 +214,18 @@ impl TimelineBuilder {
         }
     }
 
-    /// Says how the harness uses the provider's cache.
+    /// Sets how the harness uses the provider's cache.
     pub fn harness(&mut self, harness: Harness) {
         self.timeline.harness = harness;
     }
 
-    /// Says that the harness makes no side request after the open turn.
+    /// Records that the harness makes no side request after the open turn.
     pub fn quiet(&mut self) {
         let open = self.turn_ix();
         self.timeline.quiet_turns.push(open);
     }
 
-    /// Says that the harness took items out before the request of the step that comes next; the stable prefix stays.
+    /// Records that the harness removed items before the next step's request; the stable prefix stays.
     pub fn reset(&mut self, items: Range<u32>) {
         let items = items.start.max(self.timeline.spine.n_stable)..items.end;
         if !items.is_empty() {
@@ -233,20 +234,20 @@ impl TimelineBuilder {
         }
     }
 
-    /// Says that a setting has another value from the request of the step that comes next on.
+    /// Records a changed setting from the next step's request on.
     pub fn change(&mut self, setting: Setting, value: u32) {
         let step = self.next_step();
         self.events.push((step, EventKind::Change(setting, value)));
     }
 
-    /// Says how long entries are asked to live from the request of the step that comes next on.
+    /// Records a changed lifetime of entries from the next step's request on.
     pub fn lifetime(&mut self, ttl: TtlClass) {
         let step = self.next_step();
         self.events.push((step, EventKind::Lifetime(ttl)));
     }
 
-    /// Says that something happened to the memory: at the start of a session without turns so far, else before the request of
-    /// the step that comes next.
+    /// Records an event of the memory: at the start of a session without turns, else before the next step's
+    /// request.
     pub fn lifecycle(&mut self, event: Lifecycle) {
         let (step, n_turns) = (self.next_step(), self.n_turns());
         if self.session().turns.start == n_turns {
@@ -257,7 +258,7 @@ impl TimelineBuilder {
         }
     }
 
-    /// Says how many tokens of the last step's prompt stand behind its last breakpoint.
+    /// Sets the tokens of the last step's prompt after its last breakpoint.
     pub fn tail(&mut self, tokens: Tokens) {
         self.tails.resize(self.timeline.spine.steps.len(), 0);
         if let Some(last) = self.tails.last_mut() {
@@ -265,7 +266,7 @@ impl TimelineBuilder {
         }
     }
 
-    /// Says what the provider billed for the last step.
+    /// Sets the provider's bill of the last step.
     pub fn usage(&mut self, usage: Usage) {
         if let Some(last) = self.usage.last_mut() {
             *last = Some(usage);
@@ -273,7 +274,7 @@ impl TimelineBuilder {
         }
     }
 
-    /// Says what the recording itself says that the last step cost.
+    /// Sets the last step's cost as stated by the recording.
     pub fn cost(&mut self, cost: Cost) {
         self.costs.resize(self.timeline.spine.steps.len(), None);
         if let Some(last) = self.costs.last_mut() {
@@ -282,12 +283,13 @@ impl TimelineBuilder {
         }
     }
 
-    /// Says that something is due in the open turn.
+    /// Adds a need of the open turn.
     pub fn need(&mut self, due: Due, need: Need) {
         self.open.needs[due as usize].push(need);
     }
 
-    /// Says that a step's call needs one earlier result, and which other items name what that was fetched by; steps in order.
+    /// Adds a step's need for one earlier result, with the other items that name the result's source; in step
+    /// order.
     pub fn item_need(&mut self, inferred: Inferred, level: Level, weight: f64, mentions: &[u32]) {
         let Some(item) = self.timeline.spine.items.get(inferred.item as usize) else { return };
         let need = Need::new(item.turn_ix, level, weight, None);
@@ -388,8 +390,8 @@ impl TimelineBuilder {
     }
 }
 
-/// Returns the moment before a step's request at which what happened before it is told: a turn's first step has none of its
-/// own, because the stages of the turn's start come first.
+/// Returns the moment before a step's request at which earlier events are reported: a turn's first step has
+/// none of its own, because the stages of the turn's start come first.
 fn before_request(turns: &[TurnRow], step: StepIx) -> When {
     let at = turns.partition_point(|it| it.steps.start < step && it.steps.end <= step);
     let is_first = turns.get(at).is_some_and(|it| it.steps.start >= step);

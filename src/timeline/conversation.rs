@@ -1,4 +1,4 @@
-//! Synthetic conversations with planted facts: one for each length and trial, made when it is wanted.
+//! Synthetic conversations with planted facts: one for each length and trial, generated on demand.
 
 mod dice;
 mod filler;
@@ -21,7 +21,7 @@ use trial::Writer;
 
 pub use trial::{Message, Step, Trial};
 
-/// A load of conversations that has passed every rule.
+/// A checked load of conversations.
 #[derive(Clone, Debug)]
 pub struct Conversation {
     scenario: Scenario,
@@ -38,7 +38,7 @@ pub struct Conversation {
     source: Source,
 }
 
-/// Where the draws come from.
+/// The random generator.
 #[derive(Clone, Copy, Debug)]
 enum Source {
     Named(Seed),
@@ -50,7 +50,7 @@ enum Source {
 enum Share {
     /// Exact, rounded down.
     Exact(Decimal),
-    /// As `int(number * share)` has it in CPython: 0.29 of 100 is 28.
+    /// As CPython's `int(number * share)`: 0.29 of 100 is 28.
     Float(f64),
 }
 
@@ -73,9 +73,9 @@ impl Share {
 /// A fact in words.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Said {
-    /// What it is asked for by; each fact of a conversation has its own.
+    /// Its key, unique in its conversation.
     pub key: String,
-    /// What it says.
+    /// Its value.
     pub value: String,
 }
 
@@ -129,13 +129,13 @@ impl Conversation {
         &self.lengths
     }
 
-    /// Returns the categories that its facts are of.
+    /// Returns the categories of its facts.
     #[must_use]
     pub fn categories(&self) -> &[String] {
         &self.category_names
     }
 
-    /// Returns which of all its conversations one is, by its length and its place among those of that length.
+    /// Returns a conversation's index among all, from its length and its index within that length.
     #[must_use]
     pub fn index_of(&self, length: u64, trial: u64) -> Option<usize> {
         let nth = self.lengths.iter().position(|it| *it == length)?;
@@ -144,13 +144,13 @@ impl Conversation {
         nth.checked_mul(trials)?.checked_add(trial)
     }
 
-    /// Returns how many characters a token has, where a policy counts in characters.
+    /// Returns the number of characters a token has, where a policy counts in characters.
     #[must_use]
     pub fn chars_per_token(&self) -> Decimal {
         self.chars_per_token
     }
 
-    /// Makes one conversation; all of one length come before all of the next.
+    /// Generates one conversation; all of one length precede all of the next.
     #[must_use]
     pub fn trial(&self, index: usize) -> Trial {
         let index = u64::try_from(index).unwrap_or(u64::MAX);
@@ -170,7 +170,7 @@ impl Conversation {
         writer.finish(draws, trial, self.budget_ratio)
     }
 
-    /// Draws a conversation from named streams: each message depends on its own place alone.
+    /// Draws a conversation from named streams: each message depends only on its own index.
     fn named(&self, seed: Seed, n_needles: u64, writer: &mut Writer) -> DrawSource {
         let mut places = seed.stream("places", 0).draw();
         let (mut messages, mut needles) = (seed.stream("turn", 0), seed.stream("needle", 0));
@@ -191,7 +191,8 @@ impl Conversation {
         DrawSource::Named(seed)
     }
 
-    /// Draws a conversation as the published Python benchmark does, every alternative of every message included.
+    /// Draws a conversation as the published Python benchmark does, including every alternative of every
+    /// message.
     fn sequential(
         &self,
         mut dice: Cpython,
@@ -226,7 +227,7 @@ impl Conversation {
         DrawSource::Sequential(Box::new(Cpython::new(dice.between(0, 1 << 31).into())))
     }
 
-    /// Spells a fact of one of its conversations; nothing, if it has no such fact.
+    /// Spells a fact of one of its conversations, or returns nothing if there is no such fact.
     #[must_use]
     pub fn spell(&self, trial: &Trial, fact: FactIx) -> Option<Said> {
         let needle = trial.needle(fact)?;

@@ -1,4 +1,4 @@
-//! What happens to a session beside its requests, and when.
+//! Events of a session other than requests.
 
 use std::ops::Range;
 
@@ -6,12 +6,12 @@ use super::{ItemIx, StepIx, TurnIx};
 use crate::input::TtlClass;
 use crate::input::profile::cache::Setting;
 
-/// A moment of a load; moments compare in the order in which they come.
+/// A moment of a load; moments are ordered by time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct When {
     /// The turn.
     pub turn_ix: TurnIx,
-    /// Which of its moments.
+    /// The moment within the turn.
     pub phase: Phase,
 }
 
@@ -20,56 +20,56 @@ pub struct When {
 pub enum Phase {
     /// Before the first turn of a session.
     SessionStart,
-    /// When the user's message is in, before the stages of the turn's start.
+    /// After the user's message, before the stages of the turn's start.
     TurnStart,
     /// Before a step's request.
     Request(StepIx),
-    /// Behind the turn's last answer.
+    /// After the turn's last answer.
     TurnEnd,
-    /// Behind the last turn of a session.
+    /// After the last turn of a session.
     SessionEnd,
 }
 
 impl When {
-    /// When the load is over.
+    /// At the end of the load.
     pub const END: Self = Self { turn_ix: TurnIx::MAX, phase: Phase::SessionEnd };
 }
 
-/// Something that happened to a session beside its requests.
+/// An event of a session, other than a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Event {
-    /// The moment before which it happened.
+    /// The moment before which it happens.
     pub at: When,
-    /// What happened.
+    /// The event.
     pub kind: EventKind,
 }
 
-/// What can happen to a session beside its requests.
+/// The kinds of events other than requests.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum EventKind {
-    /// The harness itself took these items out for good, and no policy has them any more.
+    /// The harness itself removed these items for good; no policy has them afterwards.
     Reset(Range<ItemIx>),
-    /// A setting has another value from here on; it had 0 when the load began.
+    /// A setting changes its value from here on; it was 0 at the start.
     Change(Setting, u32),
-    /// The harness asks the entries that it writes to live so long from here on.
+    /// The harness requests another lifetime for entries from here on.
     Lifetime(TtlClass),
-    /// Something happened to the memory beside the window.
+    /// An event of the memory beside the window.
     Memory(Lifecycle),
 }
 
-/// What can happen to a memory beside the window.
+/// The kinds of events of a memory beside the window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lifecycle {
     /// All of it is gone.
     Flush,
-    /// All but the newest entries are gone.
+    /// All but the newest entries are lost.
     Reset {
         /// How many stay.
         keep: u64,
     },
-    /// Each bank holds no more than so many entries from here on; the oldest go.
+    /// Each bank's capacity shrinks from here on; the oldest entries are lost.
     Budget {
-        /// How many stay.
+        /// The new capacity.
         entries: u64,
     },
 }

@@ -1,4 +1,5 @@
-//! The evidence plane: what later needs what earlier, how much of it, and what it takes to fetch it again.
+//! The evidence plane: which later moments need which earlier evidence, how much of it,
+//! and the cost of fetching it again.
 
 use std::ops::Range;
 
@@ -8,7 +9,7 @@ pub use crate::input::scenario::Level;
 /// The moment of a turn at which a need is due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Due {
-    /// When the user message is in, after the stages of the turn's start.
+    /// After the user message and the stages of the turn's start.
     TurnStart,
     /// After the stages of the turn's final request.
     Answer,
@@ -16,18 +17,18 @@ pub enum Due {
     TurnEnd,
 }
 
-/// Something that needs a turn's evidence.
+/// A need for a turn's evidence.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Need {
     /// The turn that holds the evidence.
     pub source: TurnIx,
     /// How much of it.
     pub level: Level,
-    /// How probable the need is, 0 to 1.
+    /// The probability of the need, 0 to 1.
     pub weight: f64,
-    /// Between which probabilities that is known to lie.
+    /// The interval of that probability.
     pub interval: [f64; 2],
-    /// Tokens that fetch it again; by the results' own numbers, when silent.
+    /// Tokens that fetch it again. Default: by the results' own numbers.
     pub recover_tokens: Option<u32>,
 }
 
@@ -39,25 +40,25 @@ impl Need {
     }
 }
 
-/// Where a need comes from that a recorded call gave away.
+/// The origin of an inferred need.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Inferred {
     /// The rule that found it.
     pub rule: &'static str,
-    /// The step whose call it is; the need is due at its request.
+    /// The step whose call revealed it; the need is due at its request.
     pub step: StepIx,
     /// The result that is needed.
     pub item: ItemIx,
 }
 
-/// Something that needs one result.
+/// A need for one result.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ItemNeed {
-    /// Where it comes from.
+    /// Its origin.
     pub inferred: Inferred,
-    /// How much is needed, and how probably.
+    /// The level and the probability.
     pub need: Need,
-    /// What the result holds by itself.
+    /// The result's own evidence.
     pub evidence: TurnEvidence,
     mentions: Range<u32>,
 }
@@ -66,30 +67,30 @@ pub struct ItemNeed {
 #[derive(Clone, Debug, Default)]
 pub struct Needs {
     needs: Vec<Need>,
-    /// Per turn: where its needs begin, by moment, and where the last ones end.
+    /// By turn: where its needs begin, by moment, and where the last ones end.
     ends: Vec<[u32; 3]>,
-    /// What each turn holds.
+    /// The evidence of each turn.
     pub evidence: Vec<TurnEvidence>,
-    /// What needs single results, by step.
+    /// Needs for single results, by step.
     of_items: Vec<ItemNeed>,
-    /// The items beside a result that name what it was fetched by.
+    /// Other items that name a result's source.
     mentions: Vec<ItemIx>,
 }
 
 impl Needs {
-    /// Returns whether nothing needs anything, so that recovery and evidence are unknown rather than zero.
+    /// Returns whether there are no needs at all, so that recovery and evidence are unknown rather than zero.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.needs.is_empty() && self.of_items.is_empty()
     }
 
-    /// Returns everything that needs single results, in the order of the steps at which it is due.
+    /// Returns all needs for single results, in the order of the steps at which they are due.
     #[must_use]
     pub fn of_items(&self) -> &[ItemNeed] {
         &self.of_items
     }
 
-    /// Returns what needs single results at a step's request.
+    /// Returns the needs for single results at a step's request.
     #[inline]
     #[must_use]
     pub fn due_at(&self, step: StepIx) -> &[ItemNeed] {
@@ -101,7 +102,8 @@ impl Needs {
         &self.of_items[start..start + n_due]
     }
 
-    /// Returns the items beside a need's result that name what it was fetched by: with one of them it can be fetched again.
+    /// Returns the other items that name the source of a need's result: any of them is enough to fetch it
+    /// again.
     #[must_use]
     pub fn mentions(&self, need: &ItemNeed) -> &[ItemIx] {
         self.mentions.get(need.mentions.start as usize..need.mentions.end as usize).unwrap_or_default()
@@ -137,7 +139,7 @@ impl Needs {
         &self.needs[start as usize..ends[moment] as usize]
     }
 
-    /// Appends the needs of the next turn, one list a moment.
+    /// Appends the needs of the next turn, one list per moment.
     pub(super) fn push_turn(&mut self, by_moment: [Vec<Need>; 3]) {
         let ends = by_moment.map(|needs| {
             self.needs.extend(needs);
@@ -147,7 +149,7 @@ impl Needs {
     }
 }
 
-/// What a turn's results hold, and what it takes to fetch it again; all sizes in tokens.
+/// The evidence of a turn's results, and the cost of fetching it again; all sizes in tokens.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TurnEvidence {
     /// How many results there are.
@@ -156,15 +158,15 @@ pub struct TurnEvidence {
     pub n_working: u32,
     /// Whether any has a handle.
     pub has_handle: bool,
-    /// What fetches a handle's next part.
+    /// Tokens for a handle's next part.
     pub handle: u32,
-    /// What fetches a detail.
+    /// Tokens for a detail.
     pub local: u32,
-    /// What fetches an exact excerpt.
+    /// Tokens for an exact excerpt.
     pub exact: u32,
-    /// What fetches the largest result whole.
+    /// Tokens for the largest result as a whole.
     pub raw: u32,
-    /// The largest exact range, with its handle, that stands for the whole of a file.
+    /// The largest exact range, with its handle, that replaces a whole file.
     pub file_range: Option<u32>,
     /// The largest file that is larger than its handle.
     pub file: u32,
@@ -196,7 +198,8 @@ impl TurnEvidence {
         }
     }
 
-    /// Returns what one result holds by itself: whatever class its tool has, that it is needed makes it working evidence.
+    /// Returns one result's own evidence: being needed makes it working evidence, whatever class its tool
+    /// has.
     #[must_use]
     pub(crate) fn of_item(item: &Item, is_file: bool) -> Self {
         let mut evidence = Self::default();
@@ -205,7 +208,7 @@ impl TurnEvidence {
         Self { n_working: 1, is_single: true, ..evidence }
     }
 
-    /// Returns what fetches evidence of a level by the results' own numbers; 0 when nothing does.
+    /// Returns the tokens for evidence of a level by the results' own numbers; 0 if nothing leads to it.
     #[must_use]
     pub fn recover_tokens(&self, level: Level) -> u32 {
         match level {
@@ -218,7 +221,7 @@ impl TurnEvidence {
     }
 }
 
-/// Tokens that fetch one result again, by level; 0 where nothing does.
+/// Tokens needed to fetch one result again, by level; 0 if not possible.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Recover {
     /// A handle's next part.
@@ -235,7 +238,7 @@ pub fn turns_back(turn_ix: TurnIx, back: u64) -> Option<TurnIx> {
     u64::from(turn_ix).checked_sub(back).and_then(|it| TurnIx::try_from(it).ok())
 }
 
-/// Scales weights so that they sum to 1, dropping what is not needed; no weights at all need nothing.
+/// Scales weights to a sum of 1, dropping zeros; without weights nothing is needed.
 #[must_use]
 pub fn normalised(weights: impl IntoIterator<Item = (Level, f64)>) -> Vec<(Level, f64)> {
     let weights: Vec<(Level, f64)> = weights.into_iter().collect();

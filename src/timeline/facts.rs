@@ -1,21 +1,21 @@
-//! The plane of facts: what was said where, and what is asked about it later.
+//! The fact plane: what was stated where, and later questions about it.
 
 use std::sync::Arc;
 
 use super::{ItemIx, When};
 use crate::rng::{Cpython, Seed};
 
-/// A fact's place in its plane.
+/// A fact's index in its plane.
 pub type FactIx = u32;
 
-/// Facts, where they are planted, and what is asked; only memory and retention are given it.
+/// Planted facts, if any, and the questions about them; only memory and retention have access.
 #[derive(Clone, Debug)]
 pub struct FactPlane {
     /// The facts.
     pub facts: Vec<Fact>,
-    /// Where they stand in the load, by item.
+    /// Where they are in the load, by item.
     pub plants: Vec<Plant>,
-    /// Where in its item each plant stands, by plant, as far as that is known.
+    /// The position of each plant within its item, if known.
     pub places: Vec<Option<Share>>,
     /// Items that say again what a plant said, by plant.
     pub repeats: Vec<(u32, ItemIx)>,
@@ -34,32 +34,32 @@ pub struct Fact {
     pub category: u16,
 }
 
-/// A place at which a fact stands.
+/// A place where a fact is stated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Plant {
     /// The fact.
     pub fact: FactIx,
-    /// The item that says it.
+    /// The item that states it.
     pub item: ItemIx,
-    /// How it is said.
+    /// How it is stated.
     pub form: Form,
-    /// Which version of the fact it says, from 1; a later one takes the place of the earlier.
+    /// The version of the fact, from 1; a later one replaces the earlier.
     pub version: u16,
-    /// By how much it changes a running total, where the fact is one.
+    /// The change of a running total, if the fact is one.
     pub delta: i32,
 }
 
-/// A place in an item: behind so many of its equal parts.
+/// A place in an item: after so many of its equal parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Share {
-    /// How many parts stand in front of it.
+    /// How many parts are before it.
     pub behind: u32,
     /// How many there are.
     pub of: u32,
 }
 
 impl Share {
-    /// Returns the token at which the place is in an item of so many.
+    /// Returns the token at which the place is, in an item of a given size.
     #[must_use]
     pub fn in_tokens(self, tokens: u32) -> u32 {
         let at = u64::from(tokens) * u64::from(self.behind) / u64::from(self.of.max(1));
@@ -67,12 +67,12 @@ impl Share {
     }
 }
 
-/// How a fact is said.
+/// How a fact is stated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
-    /// Marked as a fact.
+    /// Explicitly: marked as a fact.
     Explicit,
-    /// In passing.
+    /// Implicitly: said in passing.
     Implicit,
 }
 
@@ -84,22 +84,22 @@ impl Plant {
     }
 }
 
-/// A question: what does this plant's fact say?
+/// A question about a plant's fact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Probe {
-    /// The plant that taught it.
+    /// The plant that stated it.
     pub plant: u32,
-    /// Which quarter of the load that was, from 0.
+    /// The quarter of the load in which it was stated, from 0.
     pub quartile: u8,
-    /// When it is asked; of moments with stages, after these.
+    /// When it is asked; after the stages of that moment.
     pub at: When,
 }
 
-/// Where the draws of a memory come from.
+/// The random generator of a memory.
 #[derive(Clone, Debug)]
 pub enum DrawSource {
-    /// Each draw from its own place: policies meet the same luck.
+    /// A separate stream per place, so that all policies meet the same draws.
     Named(Seed),
-    /// One after the other, as a `random.Random` gives them; each memory begins with a copy.
+    /// One sequence of a Python `random.Random`; each memory begins with a copy.
     Sequential(Box<Cpython>),
 }

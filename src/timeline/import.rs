@@ -1,4 +1,4 @@
-//! Recorded sessions as timelines: the formats there are, found by content.
+//! Recorded sessions as timelines; the format is detected from the content.
 
 mod assemble;
 mod assumed;
@@ -33,24 +33,25 @@ pub use losses::Loss;
 use losses::Losses;
 use transcript::Transcript;
 
-/// The formats there are; the first that recognises a text reads it.
+/// All formats; the first one that recognises a text reads it.
 const FORMATS: [Format; 5] = [
     USAGE_CSV,
     Format {
         name: "claude-code",
-        looks_like: "one JSON record a line, with `type`, `uuid` and `message`",
+        looks_like: "one JSON record per line, with `type`, `uuid` and `message`",
         detect: claude_code::detect,
         read: claude_code::read,
     },
     Format {
         name: "codex",
-        looks_like: "one JSON record a line, with `timestamp`, `type` and `payload`",
+        looks_like: "one JSON record per line, with `timestamp`, `type` and `payload`",
         detect: codex::detect,
         read: codex::read,
     },
     Format {
         name: "pi",
-        looks_like: "one JSON record a line, with `type` and, in those of type `message`, a `message` with a `role`",
+        looks_like: "one JSON record per line, with `type` and, for type `message`, a `message` with a \
+            `role`",
         detect: pi::detect,
         read: pi::read,
     },
@@ -65,36 +66,37 @@ const FORMATS: [Format; 5] = [
 /// Usage of Claude Code sessions without their texts.
 const USAGE_CSV: Format = Format {
     name: "claude-code-usage",
-    looks_like: "comma-separated values, one request a line, with `session`, `cache_read` and `new_user_chars`",
+    looks_like: "comma-separated values, one request per line, with `session`, `cache_read` and \
+        `new_user_chars`",
     detect: usage_csv::detect,
     read: usage_csv::read,
 };
 
-/// What the two bytes that every gzip file begins with are as text.
+/// The first two bytes of every gzip file, as text.
 const GZIP: &str = "\u{1f}\u{fffd}";
 
 /// A format of recorded sessions.
 struct Format {
     /// Its name on the command line.
     name: &'static str,
-    /// What its files look like, for people.
+    /// A description of its files.
     looks_like: &'static str,
     /// Returns whether a recording with these first lines is of this format.
     detect: fn(&str) -> bool,
-    /// Reads a recording; what is of no use lands among the losses.
+    /// Reads a recording; unusable parts are reported as losses.
     read: fn(&mut Lines<'_>, &mut Losses) -> Vec<Transcript>,
 }
 
 /// A recorded session as a timeline.
 #[derive(Clone, Debug)]
 pub struct Imported {
-    /// What tells it from others of the same file; empty when it is alone.
+    /// Its name within the file; empty for a single session.
     pub session: String,
     /// The timeline.
     pub timeline: Timeline,
     /// The format that was found.
     pub format: &'static str,
-    /// What of the recording is not in the timeline, by its first line.
+    /// The parts of the recording that are not in the timeline, by first line.
     pub losses: Vec<Loss>,
 }
 
@@ -109,7 +111,7 @@ pub fn detect(text: &str) -> Option<&'static str> {
     detect_from(&mut text.as_bytes())
 }
 
-/// Returns the format of what a reader holds, by its first lines, if it is a recorded session.
+/// Returns the format of a reader's content, from its first lines, if it is a recorded session.
 #[must_use]
 pub fn detect_from(reader: &mut dyn BufRead) -> Option<&'static str> {
     found(Lines::new(reader).head()).map(|it| it.name)
@@ -118,7 +120,7 @@ pub fn detect_from(reader: &mut dyn BufRead) -> Option<&'static str> {
 /// Reads a recorded session; results of `file_tools` can be read again by range.
 ///
 /// # Errors
-/// The text is of no known format, holds no request or several sessions, or an assumption makes no sense.
+/// The text has no known format, contains no request or several sessions, or an assumption is invalid.
 pub fn import(
     text: &str,
     name: &str,
@@ -129,8 +131,8 @@ pub fn import(
     match (all.pop(), all.len()) {
         (Some(one), 0) => Ok(one),
         (_, n) => {
-            let message = format!("the recording holds {} sessions", n + 1);
-            Err(vec![Diagnostic::at("recording-several", "", message).help("give each a file of its own")])
+            let message = format!("the recording contains {} sessions", n + 1);
+            Err(vec![Diagnostic::at("recording-several", "", message).help("put each into its own file")])
         }
     }
 }
@@ -138,7 +140,7 @@ pub fn import(
 /// Reads all recorded sessions of a text, in order.
 ///
 /// # Errors
-/// The text is of no known format, holds no request, or an assumption makes no sense.
+/// The text has no known format, contains no request, or an assumption is invalid.
 pub fn import_all(
     text: &str,
     name: &str,
@@ -149,10 +151,10 @@ pub fn import_all(
     import_from(&mut text.as_bytes(), name, assume, file_tools).unwrap_or_else(|_| Err(vec![unknown("")]))
 }
 
-/// Reads all recorded sessions of a reader line by line, in order; more than a line of it is never held.
+/// Reads all recorded sessions of a reader, in order, holding only one line at a time.
 ///
 /// # Errors
-/// The reader fails; or, inside, what [`import_all`] says.
+/// The reader fails; or, inside, as [`import_all`].
 pub fn import_from(
     reader: &mut dyn BufRead,
     name: &str,
@@ -185,12 +187,11 @@ pub fn import_from(
     Ok(Ok(all.collect()))
 }
 
-/// Says that a recording with these first lines is of no known format.
+/// Reports an unknown format.
 fn unknown(head: &str) -> Diagnostic {
     if head.starts_with(GZIP) {
-        let problem =
-            Diagnostic::at("recording-unknown", "", "a compressed file, whose content is not looked at");
-        return problem.help("unpack it first, as `gunzip` does");
+        let problem = Diagnostic::at("recording-unknown", "", "the file is compressed");
+        return problem.help("unpack it first, for example with `gunzip`");
     }
     if head.trim().is_empty() {
         let problem = Diagnostic::at("recording-empty", "", "the file is empty");
@@ -198,12 +199,12 @@ fn unknown(head: &str) -> Diagnostic {
     }
     let known: Vec<String> = FORMATS.iter().map(|it| format!("`{}` ({})", it.name, it.looks_like)).collect();
     let problem = Diagnostic::at("recording-unknown", "", "not a recorded session of a known format");
-    problem.help(format!("known formats: {}", known.join(", ")))
+    problem.help(format!("supported formats: {}", known.join(", ")))
 }
 
-/// Says that a recording holds no request, and what was left out.
+/// Reports a recording without requests, with its losses.
 fn empty(losses: &[Loss]) -> Diagnostic {
-    let problem = Diagnostic::at("recording-empty", "", "the recording holds no request");
+    let problem = Diagnostic::at("recording-empty", "", "the recording contains no requests");
     let reasons: Vec<String> = losses.iter().take(5).map(ToString::to_string).collect();
     problem.help(if reasons.is_empty() {
         "record a session in which the model answered".to_owned()

@@ -1,4 +1,5 @@
-//! Needs that a recording gives away: a call that repeats what an earlier result says, or comes back to it, needed it.
+//! Needs that a recording reveals:
+//! a call needed an earlier result if it repeats the result's text or returns to its source.
 
 mod history;
 mod literals;
@@ -12,7 +13,7 @@ use super::{Inferred, ItemIx, Kind, NO_ITEM, Need, StepIx, Timeline, TurnEvidenc
 use crate::input::scenario::NeedRule;
 use history::{Call, History};
 
-/// The rules there are; of equal weights the first holds.
+/// The rules; of equal weights, the first wins.
 const RULES: [Rule; 4] = [
     Rule { name: "old_text", find: old_text::find },
     Rule { name: "polled_again", find: polled_again::find },
@@ -20,7 +21,7 @@ const RULES: [Rule; 4] = [
     Rule { name: "literals", find: literals::find },
 ];
 
-/// A rule that finds the earlier results which a call needed.
+/// A rule that finds the earlier results needed by a call.
 struct Rule {
     /// Its name in scenarios and rows.
     name: &'static str,
@@ -37,7 +38,7 @@ struct ActiveRule<'a> {
     n_found: usize,
 }
 
-/// Adds the needs that the calls of a timeline give away; a timeline without text has none.
+/// Adds the needs that the calls of a timeline reveal; a timeline without text has none.
 pub(super) fn infer_needs(
     timeline: &mut Timeline,
     specs: &IndexMap<String, NeedRule>,
@@ -87,7 +88,7 @@ pub(super) fn infer_needs(
     say(timeline, &rules);
 }
 
-/// Returns which results the calls of a step needed and by which rule: of several, the weightiest.
+/// Returns the results needed by a step's calls, each with the rule of the largest weight.
 fn found(history: &History<'_>, step: usize, rules: &[ActiveRule<'_>]) -> Vec<(ItemIx, usize)> {
     let mut by_item: IndexMap<ItemIx, usize> = IndexMap::new();
     for call in history.calls_of(step) {
@@ -107,14 +108,16 @@ fn found(history: &History<'_>, step: usize, rules: &[ActiveRule<'_>]) -> Vec<(I
     by_item.into_iter().collect()
 }
 
-/// What no weight of a need knows; docs/counterfactual.md has more of it.
+/// Limits of all weights; see docs/counterfactual.md.
 const UNKNOWN: [&str; 3] = [
-    "Not known: how much more is fetched where a policy leaves no summary; weights were measured behind a harness's summaries, in the sessions of few projects.",
-    "Not known: what agents get wrong because they go on without fetching; evidence kept says where they could.",
-    "Not known: what a shorter prompt does to replies by itself; they are as recorded under every policy.",
+    "Not known: how much more is fetched when a policy leaves no summary; weights were measured with a \
+        harness's summaries, in sessions from few projects.",
+    "Not known: what agents get wrong by continuing without fetching; the evidence kept shows where they \
+        could.",
+    "Not known: how a shorter prompt changes replies; they are as recorded under every policy.",
 ];
 
-/// Says in a sentence which needs were found.
+/// Describes which needs were found.
 fn say(timeline: &mut Timeline, rules: &[ActiveRule<'_>]) {
     let found: Vec<String> = rules
         .iter()
@@ -128,14 +131,14 @@ fn say(timeline: &mut Timeline, rules: &[ActiveRule<'_>]) {
         .collect();
     if !found.is_empty() {
         timeline.assumptions.push(format!(
-            "Results that later calls needed, as far as the calls repeat what those say: {}.",
+            "Results that later calls needed, judged by text that the calls repeat: {}.",
             found.join(", ")
         ));
         timeline.assumptions.extend(UNKNOWN.map(str::to_owned));
     }
 }
 
-/// Returns the result of a call, where it came to one.
+/// Returns the result of a call, if it has one.
 fn result_of(timeline: &super::Spine, call: ItemIx) -> Option<ItemIx> {
     let pair = timeline.items.get(call as usize)?.pair;
     let is_result = timeline.items.get(pair as usize).is_some_and(|it| it.kind == Kind::ToolResult);

@@ -1,4 +1,4 @@
-//! A scenario's load as a timeline, wherever its items come from.
+//! A scenario's load as a timeline, whatever its source.
 
 use super::build::TimelineBuilder;
 use super::{Conversation, Timeline, random, scripted};
@@ -6,14 +6,14 @@ use crate::error::Error;
 use crate::input::Scenario;
 use crate::input::scenario::{Assume, Load};
 
-/// Makes the timeline of a scenario, of conversations that of the first, of sessions over which a memory ages and of chats none; it has the scenario's name, one of several sessions its
-/// own behind that.
+/// Makes the timeline of a scenario: of conversations, the first; of session streams and chats, none. It has
+/// the scenario's name, followed by the session's own if there are several.
 ///
-/// Recorded sessions are left to the caller, who knows where the scenario's folder is: `recorded` gets the path
-/// as the scenario writes it, and what the recording does not say.
+/// The caller reads recorded sessions, because it knows the scenario's folder: `recorded` receives the path
+/// as written in the scenario, and the assumptions.
 ///
 /// # Errors
-/// What `recorded` says.
+/// The errors of `recorded`.
 pub fn load(
     scenario: &Scenario,
     recorded: impl FnOnce(&str, &Assume) -> Result<Timeline, Error>,

@@ -1,4 +1,5 @@
-//! Random turns of every shape, for laws, benches and curious users; each turn depends on the seed and its own place alone.
+//! Random turns of every shape, for tests of invariants,
+//! benchmarks and users; each turn depends only on the seed and its index.
 
 use crate::input::ScenarioFile;
 use crate::quantity::Tokens;

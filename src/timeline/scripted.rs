@@ -10,10 +10,10 @@ use crate::input::{Scenario, ScenarioFile};
 use crate::quantity::Tokens;
 use crate::rng::{Seed, SplitMix64, Stream};
 
-/// The longest summary of a result that says nothing about its own.
+/// The longest default summary of a result.
 const SUMMARY_TOKENS_MAX: Tokens = 256;
 
-/// The longest handle of a result that says nothing about its own.
+/// The longest default handle of a result.
 const HANDLE_TOKENS_MAX: Tokens = 96;
 
 /// Makes a timeline of a scenario's written turns.
@@ -69,17 +69,17 @@ impl Source {
     }
 }
 
-/// Appends turns to a timeline: every call is a step of its own, and the answer is the last step.
+/// Appends turns to a timeline: every call is its own step, and the answer is the last step.
 ///
-/// Numbers are drawn in the order in which things happen: the message, how many rounds; of each call its text, purpose,
-/// arguments, result, response and gap; and last those of the answer.
+/// Numbers are drawn in the order of events: the message, the number of rounds; for each call its text,
+/// purpose, arguments, result, response and gap; then the answer's.
 #[derive(Debug)]
 struct Writer {
     builder: TimelineBuilder,
     overhead: Tokens,
     answer_overhead: u32,
     source: Source,
-    /// When the next request starts; a load without gaps is over at once.
+    /// When the next request starts; a load without gaps takes no time.
     at_ms: i64,
     n_turns: u64,
 }
@@ -103,7 +103,7 @@ impl Writer {
         amount.at(turn, nth, |count| self.source.below(count))
     }
 
-    /// Appends a turn by its place in its pattern; it comes back to turns that are no more than `reach` before it.
+    /// Appends a turn by its place in its pattern; it refers back at most `reach` turns.
     fn push(&mut self, spec: &Turn, turn: u64, reach: u64) {
         self.source.begin_turn(self.n_turns);
         self.n_turns += 1;
@@ -163,12 +163,12 @@ impl Writer {
         self.at_ms = self.at_ms.saturating_add(after(self.value(gap_ms, at.0, at.1)));
     }
 
-    /// Says that the item that came last tells facts.
+    /// Records that the last item states facts.
     fn plant(&mut self, facts: &[String]) {
         facts.iter().for_each(|it| self.builder.plant(it, Form::Explicit, 0));
     }
 
-    /// Appends what the open turn needs of earlier ones.
+    /// Adds the open turn's needs for earlier turns.
     fn revisits(&mut self, spec: &Turn, reach: u64) {
         let own = self.builder.turn_ix();
         for revisit in spec.revisits.iter().filter(|it| it.turns_back <= reach) {
@@ -181,7 +181,7 @@ impl Writer {
         }
     }
 
-    /// Appends what is needed of the open turn.
+    /// Adds later needs for the open turn.
     fn needs(&mut self, due: Due, weights: &IndexMap<Level, f64>) {
         let own = self.builder.turn_ix();
         for (level, weight) in normalised(weights.iter().map(|(level, it)| (*level, *it))) {
@@ -205,7 +205,7 @@ pub(super) fn begin(spec: &ScenarioFile) -> TimelineBuilder {
     builder
 }
 
-/// Returns the sizes of a result, filling in what it is silent about.
+/// Returns the sizes of a result with all defaults filled in.
 fn sizes(spec: &ResultSizes, mut at: impl FnMut(&Amount) -> Tokens) -> Sizes {
     let raw = at(&spec.raw);
     let excerpt = spec.excerpt.as_ref().map(&mut at);
@@ -224,7 +224,7 @@ pub(crate) fn sizes_of(raw: u32) -> Sizes {
     Sizes { raw, excerpt: summary, summary, handle: summary.min(narrow(HANDLE_TOKENS_MAX)) }
 }
 
-/// Returns what fetches a result again.
+/// Returns the tokens needed to fetch a result again.
 fn recover(spec: &Call) -> Recover {
     let tokens = |level| spec.recover.get(&level).map_or(0, |it| narrow(*it));
     Recover {

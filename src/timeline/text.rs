@@ -1,11 +1,11 @@
-//! The text plane: what items say, where a load has text; projections and caches never see it.
+//! The text plane: the items' texts, if the load has text; projections and caches never see it.
 
 use std::sync::Arc;
 
 use super::ItemIx;
 use super::tool_form::ToolForm;
 
-/// The texts of a timeline's items; a text is shared with whoever else holds it, never copied.
+/// The texts of a timeline's items; texts are shared, never copied.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Texts {
     rows: Vec<Option<Arc<str>>>,
@@ -19,19 +19,19 @@ impl Texts {
         self.rows.is_empty()
     }
 
-    /// Returns what an item says; of a call, its input as JSON. `None` where the load does not say.
+    /// Returns an item's text; for a call, its input as JSON. `None` if unknown.
     #[must_use]
     pub fn of(&self, item: ItemIx) -> Option<&str> {
         self.rows.get(item as usize)?.as_deref()
     }
 
-    /// Returns how a call or a result is written, where its harness's table says so.
+    /// Returns how a call or a result is written, if its harness's table says so.
     #[must_use]
     pub fn form(&self, item: ItemIx) -> Option<&'static ToolForm> {
         *self.forms.get(item as usize)?
     }
 
-    /// Says how a call or a result is written.
+    /// Sets how a call or a result is written.
     pub fn set_form(&mut self, item: ItemIx, form: &'static ToolForm) {
         let at = item as usize;
         if self.forms.len() <= at {
@@ -40,7 +40,7 @@ impl Texts {
         self.forms[at] = Some(form);
     }
 
-    /// Says what an item says.
+    /// Sets an item's text.
     pub fn set(&mut self, item: ItemIx, text: &Arc<str>) {
         let at = item as usize;
         if self.rows.len() <= at {

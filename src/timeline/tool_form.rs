@@ -1,4 +1,4 @@
-//! What a harness's tools do and how they write it: one table a harness, in `assumptions/tools/`.
+//! The tools of harnesses: one table per harness, in `assumptions/tools/`.
 
 mod answer;
 mod patch;
@@ -13,10 +13,10 @@ use crate::input::text::decode::{Format, decode};
 
 pub use answer::Answer;
 
-/// The tables by their files, each named after the format of recordings that it is for.
+/// The tables by file, each named after its format of recordings.
 const TABLES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/tool_tables.rs"));
 
-/// What a tool does, in a word that no harness has of its own.
+/// A tool's capability, independent of the harness's name for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Capability {
@@ -32,9 +32,9 @@ pub enum Capability {
     ListFiles,
     /// Runs a command.
     ProcessStart,
-    /// Asks a running command for its output.
+    /// Reads the output of a running command.
     ProcessRead,
-    /// Ends a running command.
+    /// Stops a running command.
     ProcessStop,
     /// Searches the web.
     WebSearch,
@@ -61,7 +61,7 @@ impl Capability {
     }
 }
 
-/// What an argument says, whatever a harness calls it.
+/// The meaning of an argument, independent of the harness's name for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Argument {
@@ -69,23 +69,23 @@ pub enum Argument {
     Path,
     /// The first line of a range.
     Offset,
-    /// How many lines a range has.
+    /// The number of lines of a range.
     Limit,
-    /// What is run.
+    /// The command to run.
     Command,
-    /// Where it runs.
+    /// The working directory.
     Cwd,
     /// A running command.
     ProcessId,
     /// How its output is read.
     Mode,
-    /// From where on it is read.
+    /// The position from which it is read.
     Cursor,
-    /// What is searched for.
+    /// The search text.
     Query,
-    /// A page.
+    /// A URL.
     Url,
-    /// What an edit replaces.
+    /// The text that an edit replaces.
     OldText,
     /// Edits of several files in one text.
     Patch,
@@ -112,16 +112,16 @@ impl Argument {
     }
 }
 
-/// What one tool of a harness does, and how it writes it.
+/// One tool of a harness, and how it writes its results.
 #[derive(Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ToolForm {
-    /// What it does.
+    /// Its capability.
     pub capability: Capability,
-    /// By what an argument says: its own names for it.
+    /// By meaning: the tool's own names of the argument.
     #[serde(default)]
     arguments: IndexMap<Argument, Names>,
-    /// Whether the files that its command names are taken to stand in its result.
+    /// Whether its result contains the files that its command names.
     #[serde(default)]
     pub names_files: bool,
     /// How a result is written.
@@ -147,21 +147,21 @@ impl Names {
     }
 }
 
-/// What of a result is its content, and what stands around it.
+/// Which part of a result is its content, and what surrounds it.
 #[derive(Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct ResultForm {
-    /// The tag that holds the content, where there is one.
+    /// The tag around the content, if there is one.
     inside: Option<String>,
-    /// How lines in front of the content begin.
+    /// The beginnings of lines before the content.
     head: Vec<String>,
-    /// What the last line behind the content holds.
+    /// A text in the last line after the content.
     tail: Vec<String>,
-    /// What the content ends in front of.
+    /// The text before which the content ends.
     until: Option<String>,
-    /// Whether its lines begin with their number.
+    /// Whether its lines begin with line numbers.
     numbered: bool,
-    /// By what it says: what a word around the content stands behind.
+    /// By meaning: the word that precedes a value around the content.
     facts: IndexMap<String, String>,
 }
 
@@ -169,7 +169,7 @@ struct ResultForm {
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Table {
-    /// Where it comes from.
+    /// Its source.
     #[cfg_attr(not(test), expect(dead_code, reason = "for people"))]
     sources: Vec<String>,
     /// The tables in which other names are looked up.
@@ -178,7 +178,7 @@ struct Table {
     tools: IndexMap<String, ToolForm>,
 }
 
-/// Returns what a tool of a harness does, and how it writes it, as far as its table says.
+/// Returns a harness's tool, as far as its table describes it.
 #[must_use]
 pub fn of(harness: &str, tool: &str) -> Option<&'static ToolForm> {
     static READ: OnceLock<IndexMap<&'static str, Table>> = OnceLock::new();
@@ -193,21 +193,21 @@ pub fn of(harness: &str, tool: &str) -> Option<&'static ToolForm> {
     std::iter::once(table).chain(others).find_map(|it| it.tools.get(tool))
 }
 
-/// Returns the format of recordings that a table's file is named after.
+/// Returns the format of recordings after which a table's file is named.
 fn format_of(file: &str) -> &str {
     let name = file.rsplit('/').next().unwrap_or(file);
     name.strip_suffix(".toml").unwrap_or(name)
 }
 
 impl ToolForm {
-    /// Returns what an argument says, by its own name.
+    /// Returns the meaning of an argument by its name.
     #[must_use]
     pub fn says(&self, name: &str) -> Option<Argument> {
         let mut arguments = self.arguments.iter();
         arguments.find(|(_, names)| names.iter().any(|it| it == name)).map(|(argument, _)| *argument)
     }
 
-    /// Returns what a call asks for: its arguments by what they say, in the table's order. A patch asks for its first file.
+    /// Returns a call's arguments by meaning, in the table's order. A patch refers to its first file.
     #[must_use]
     pub fn asked(&self, input: &str) -> Vec<(Argument, Value)> {
         let fields = fields(input);
@@ -224,7 +224,7 @@ impl ToolForm {
         asked
     }
 
-    /// Returns the files that a call's patch changes, each with a text that it replaces there.
+    /// Returns the files that a call's patch changes, each with a replaced text.
     #[must_use]
     pub fn patched(&self, input: &str) -> Vec<(String, String)> {
         let Some(names) = self.arguments.get(&Argument::Patch) else { return Vec::new() };
@@ -234,14 +234,14 @@ impl ToolForm {
         patch::files(text).map(|it| (it.path.to_owned(), it.old)).collect()
     }
 
-    /// Returns what a result says.
+    /// Returns a result's content and what surrounds it.
     #[must_use]
     pub fn answer<'o>(&self, output: &'o str, asked: &[(Argument, Value)]) -> Answer<'o> {
         Answer::read(&self.result, output, asked)
     }
 }
 
-/// Returns the arguments of a call by their own names; none where it is no list of names.
+/// Returns the arguments of a call by their own names, or none if it is not an object.
 fn fields(input: &str) -> Map<String, Value> {
     serde_json::from_str(input).unwrap_or_default()
 }
@@ -251,7 +251,7 @@ fn value<'f>(fields: &'f Map<String, Value>, names: &Names) -> Option<&'f Value>
     names.iter().find_map(|it| fields.get(it)).filter(|it| !it.is_null())
 }
 
-/// Returns a command as one text: the words of a list, or what they hand to a shell.
+/// Returns a command as one text: the words of a list, or the script that they pass to a shell.
 fn command(value: &Value) -> Value {
     let Value::Array(words) = value else { return value.clone() };
     let words: Vec<&str> = words.iter().filter_map(Value::as_str).collect();

@@ -165,7 +165,7 @@ fn a_model_reads_nothing_of_what_another_has_cached() {
 
     let reads: Vec<u64> = rows(timeline, &profile()).requests.iter().map(|it| it.usage.read).collect();
     assert_eq!(reads, [0, 0, 30_000], "and what a model has cached it reads when its turn comes again");
-    assert!(timeline.assumptions.iter().any(|it| it.starts_with("Switches from one model to another: 2.")));
+    assert!(timeline.assumptions.iter().any(|it| it.starts_with("Model switches: 2.")));
 }
 
 /// Returns the recorded sessions of some folders of the reference data, by the folder's order and then by name; nothing without it.

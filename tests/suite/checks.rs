@@ -124,7 +124,7 @@ fn runs_without_a_snapshot_and_snapshots_without_a_run_fail() {
 
     let text = told(&output);
     assert_eq!(output.status.code(), Some(1));
-    assert!(text.contains("no snapshot yet") && text.contains("the suite has no such run"), "{text}");
+    assert!(text.contains("no snapshot yet") && text.contains("the suite no longer has this run"), "{text}");
 }
 
 #[test]

@@ -60,7 +60,7 @@ fn a_scenario_without_needs_shows_no_recovery_and_says_so() {
     let text = out(&ctxsim(&args));
     let json = out(&ctxsim(&[&args[..], &["--format", "jsonl"]].concat()));
 
-    assert!(text.contains("Note: no_needs: nothing says what needs what"), "{text}");
+    assert!(text.contains("Note: no_needs: this scenario declares no evidence needs"), "{text}");
     assert!(json.contains(r#""expected_calls":null"#) && json.contains(r#""evidence_kept":null"#), "{json}");
 }
 
@@ -101,7 +101,7 @@ fn a_suite_means_the_same_files_from_any_folder() {
 
     assert_eq!(from("small").lines().count(), 2);
     assert_eq!(from("small"), from("prices"));
-    assert_eq!(out(&ctxsim(&["validate", &suite])), "1 input is fine\n");
+    assert_eq!(out(&ctxsim(&["validate", &suite])), "1 input is valid\n");
 }
 
 #[test]
@@ -147,14 +147,14 @@ fn two_broken_files_are_told_together_with_their_places() {
 fn an_unknown_name_is_answered_with_the_nearest() {
     let text = refused(&ctxsim(&["run", "--policy", "kep", "--scenario", "one", "--profile", "plain"]));
 
-    assert!(text.contains("no policy is called `kep`") && text.contains("did you mean `keep`?"), "{text}");
+    assert!(text.contains("unknown policy `kep`") && text.contains("did you mean `keep`?"), "{text}");
 }
 
 #[test]
 fn wrong_usage_ends_with_two_and_good_inputs_with_zero() {
     assert_eq!(ctxsim(&["run", "--nonsense"]).status.code(), Some(2));
     assert_eq!(ctxsim(&["run", "--rows", "requests", "--format", "table"]).status.code(), Some(2));
-    assert_eq!(out(&ctxsim(&["validate", "policies", "profiles/plain.toml"])), "4 inputs are fine\n");
+    assert_eq!(out(&ctxsim(&["validate", "policies", "profiles/plain.toml"])), "4 inputs are valid\n");
     assert!(out(&ctxsim(&["list", "suites"])).contains("small"));
     assert!(out(&ctxsim(&["completions", "bash"])).contains("ctxsim"));
 }
@@ -167,7 +167,7 @@ fn a_file_is_of_the_kind_that_its_fields_say_whatever_the_folders_above_are_call
     let policy = below.join("identity.ron");
     std::fs::copy("policies/identity.ron", &policy).unwrap();
 
-    assert_eq!(out(&ctxsim(&["validate", policy.to_str().unwrap()])), "1 input is fine\n");
+    assert_eq!(out(&ctxsim(&["validate", policy.to_str().unwrap()])), "1 input is valid\n");
 
     std::fs::write(&policy, "(about: \"nothing yet\")").unwrap();
     let told = refused(&ctxsim(&["validate", policy.to_str().unwrap()]));
@@ -313,7 +313,7 @@ fn a_request_is_explained_or_refused_with_the_way_out() {
         (with(&["--request", "999"]), "there is no request 999: this run makes"),
         (with(&["--request", "0"]), "use a whole number from 1 up"),
         (with(&["--request", "2", "--policy", "keep"]), "cannot be used multiple times"),
-        (with(&["--request", "2", "--session", "x"]), "has no session called `x`"),
+        (with(&["--request", "2", "--session", "x"]), "has no session `x`"),
     ];
     for (output, message) in refusals {
         let text = refused(&output);
@@ -380,7 +380,7 @@ fn a_run_is_drawn_as_a_page_or_as_the_chart_that_is_asked_for() {
     }
     assert!(
         first.contains(">Cost against evidence kept</text>")
-            && cost.contains(">What the money is spent on</text>")
+            && cost.contains(">Cost by part of the bill</text>")
     );
     assert!(
         missing.contains("this run has no chart `cost-2`") && missing.contains("`requests`"),
@@ -389,9 +389,7 @@ fn a_run_is_drawn_as_a_page_or_as_the_chart_that_is_asked_for() {
 
     let many = ["run", "--suite", "small", "--profile", "openai/*", "--profile", "anthropic/*"];
     let page = out(&ctxsim(&[&many[..], &["--format", "html"]].concat()));
-    assert!(
-        !page.contains("id=\"requests\"") && page.contains("single requests are shown for up to 24 runs")
-    );
+    assert!(!page.contains("id=\"requests\"") && page.contains("Request charts cover at most 24 runs"));
     let missing = refused(&ctxsim(&[&many[..], &["--chart", "requests"]].concat()));
     assert!(missing.contains("name fewer scenarios, profiles or policies"), "{missing}");
 }

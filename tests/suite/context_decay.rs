@@ -105,7 +105,7 @@ fn every_number_of_the_published_tables_and_findings_is_ours() {
         }
     }
     assert_eq!(n_compared, 64);
-    let grid = report.retention_grids().into_iter().find(|it| it.title.starts_with("What others found"));
+    let grid = report.retention_grids().into_iter().find(|it| it.title.starts_with("Published findings"));
     let rows = grid.unwrap().rows;
     assert_eq!(rows.len(), paper.findings.len());
     for row in rows {

@@ -170,7 +170,7 @@ fn an_old_name_is_answered_with_the_new_one() {
     let told = refused("tests/invalid", "policy.names_old.ron");
 
     for new in ["turn_start", "turn_end", "turns"] {
-        assert!(told.contains(&format!("= help: write `{new}`, its new name")), "{told}");
+        assert!(told.contains(&format!("= help: it is now called `{new}`")), "{told}");
     }
 }
 

@@ -56,7 +56,7 @@ fn the_document_on_calibration_shows_what_followed_the_shared_compactions() {
         .unwrap();
     assert!(output.status.success());
     let printed = String::from_utf8(output.stdout).unwrap();
-    let printed = printed.split_once("What followed compactions\n").unwrap().1.trim();
+    let printed = printed.split_once("After compactions\n").unwrap().1.trim();
 
     let document = read("docs/calibration.md");
     let shown = between(&document, "<!-- followed -->", "<!-- /followed -->").trim_matches('`').trim();

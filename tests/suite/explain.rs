@@ -122,7 +122,7 @@ fn a_summary_hides_what_it_replaces_and_its_own_request_is_explained_too() {
         "{asking}"
     );
     let after = drawn("summarised", &timeline, &policy, &profile, 4);
-    assert!(after.contains("behind the summary at 2"), "{after}");
+    assert!(after.contains("in the summary at 2"), "{after}");
 }
 
 #[test]
@@ -131,14 +131,14 @@ fn a_summariser_with_a_prompt_of_its_own_is_told_what_it_replaces() {
 
     let text = drawn("separate", &two_turns(), &policy, &profile(BREAKPOINTS), 3);
 
-    assert!(text.contains("The cache was not asked"), "{text}");
+    assert!(text.contains("The cache was not consulted"), "{text}");
 }
 
 #[test]
 fn an_expired_entry_is_told_with_its_age() {
     let text = drawn("expired", &two_turns(), &policy(""), &profile(BREAKPOINTS), 5);
 
-    assert!(text.contains("expired 100 s before, last used 400 s ago, lives 300 s"), "{text}");
+    assert!(text.contains("expired 100 s earlier, last used 400 s ago, lives 300 s"), "{text}");
 }
 
 #[test]
@@ -147,7 +147,7 @@ fn a_prompt_below_the_minimum_is_told() {
 
     let text = drawn("too_short", &two_turns(), &policy(""), &profile, 2);
 
-    assert!(text.contains("its prompt was too short: 2,300 tokens, 4,096 tokens is the minimum"), "{text}");
+    assert!(text.contains("its prompt was too short: 2,300 tokens, the minimum is 4,096 tokens"), "{text}");
 }
 
 #[test]
@@ -159,7 +159,7 @@ fn an_entry_out_of_lookback_is_told_with_its_position() {
     let text = drawn("out_of_lookback", &two_turns(), &policy, &profile, 2);
 
     assert!(
-        text.contains("out of lookback, at position 3 back from the next breakpoint, and 2 are looked at"),
+        text.contains("out of lookback: position 3 back from the next breakpoint, and only 2 are looked up"),
         "{text}"
     );
 }
@@ -181,7 +181,7 @@ fn units_are_told_with_their_fate() {
         drawn("units_expired", &two_turns(), &policy(""), &profile(&format!("{units}\nttl = \"5m\"")), 5);
 
     assert!(read.contains("up to item 3: read, last used"), "{read}");
-    assert!(expired.contains("expired 100 s before, last used 400 s ago, lives 300 s"), "{expired}");
+    assert!(expired.contains("expired 100 s earlier, last used 400 s ago, lives 300 s"), "{expired}");
 }
 
 #[test]
@@ -192,7 +192,7 @@ fn a_stored_content_is_told_from_its_making_to_its_end() {
     let read = drawn("stored", &two_turns(), &policy(""), &rules, 2);
     let made_again = drawn("stored_again", &two_turns(), &policy(""), &rules, 5);
 
-    assert!(made.contains("stored first, in a call of its own, and then read, lives 300 s"), "{made}");
+    assert!(made.contains("stored first, in a separate call, and then read, lives 300 s"), "{made}");
     assert!(read.contains("read, stored 10 s ago, lives 300 s"), "{read}");
     assert!(made_again.contains("expired"), "{made_again}");
 }
@@ -204,7 +204,7 @@ fn what_held_for_one_request_is_told_as_taken_back() {
 
     let text = drawn("taken_back", &two_turns(), &policy(&once), &profile(BREAKPOINTS), 5);
 
-    assert!(text.contains("Taken back after one request: from marker (12 tokens)"), "{text}");
+    assert!(text.contains("Undone after one request: marker (12 tokens) → "), "{text}");
 }
 
 #[test]

@@ -57,7 +57,7 @@ fn a_stage_that_fired_and_changed_nothing_is_told_and_one_that_acted_is_not() {
         told("(name: \"cut\", scope: (tools: [\"nobody\"]), apply: show(handle))").try_into().unwrap();
     assert!(
         note.starts_with("mine changed nothing: `cut` fired ")
-            && note.ends_with(" times and changed nothing."),
+            && note.ends_with(" times but changed nothing."),
         "{note}"
     );
 

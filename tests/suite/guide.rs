@@ -106,7 +106,10 @@ fn the_action_checks_and_posts_a_summary() {
     assert_eq!(failed.status.code(), Some(1));
     assert!(String::from_utf8(failed.stdout).unwrap().contains("::error file=ctx/policies/mine.ron"));
     assert!(summary.contains("✅ mine passed") && summary.contains("❌ mine failed"), "{summary}");
-    assert!(summary.contains("mine against mine@main") && summary.contains("did nothing here"), "{summary}");
+    assert!(
+        summary.contains("mine against mine@main") && summary.contains("had no effect here"),
+        "{summary}"
+    );
 }
 
 #[cfg(unix)]

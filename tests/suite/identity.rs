@@ -278,7 +278,7 @@ fn edits_that_cannot_be_made_end_the_run_with_their_slot() {
     let said = play_small(1, |edit| _ = edit.drop(0)).unwrap_err().to_string();
     assert_eq!(
         said,
-        "once, turn 1, request of step 1: slot 0 belongs to the stable prefix, which stays as it is"
+        "once, turn 1, request of step 1: slot 0 belongs to the stable prefix, which cannot be edited"
     );
 }
 

@@ -275,9 +275,9 @@ fn too_many_tables_have_charts_of_the_first_only_and_it_is_said() {
 
     let n_tables = ran.report.sections(Detail::Groups).len();
     assert!(n_tables > 24, "{n_tables}");
-    let n_charts = ran.figures().iter().filter(|it| it.title.starts_with("What the money")).count();
+    let n_charts = ran.figures().iter().filter(|it| it.title.starts_with("Cost by part")).count();
     assert_eq!(n_charts, 24);
     assert!(
-        ran.page().contains(&format!("Charts are of the first 24 tables; {} more have none.", n_tables - 24))
+        ran.page().contains(&format!("Charts cover the first 24 tables; {} more have none.", n_tables - 24))
     );
 }

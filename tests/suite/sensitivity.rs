@@ -339,7 +339,7 @@ fn the_tables_show_what_the_cheapest_loses_and_fit_a_hundred_columns() {
 
     let wide: Vec<&str> = text.lines().filter(|it| it.chars().count() > 100).collect();
     assert_eq!(wide, Vec::<&str>::new());
-    let table = text.lines().skip_while(|it| !it.starts_with("What each policy saves and loses"));
+    let table = text.lines().skip_while(|it| !it.starts_with("Savings and losses of each policy"));
     let heading = table.skip(1).take(2).collect::<Vec<_>>().join("\n");
     for column in ["cheapest", "Δ", "evidence", "labels"] {
         assert!(heading.contains(column), "{heading}");
@@ -380,7 +380,8 @@ fn price_lists_are_sorted_and_cut_and_free_ones_are_called_free() {
     assert_eq!(found.grids[0].rows[0].cheapest(), None, "all cost nothing");
     let told = markdown(&found, false);
     assert!(
-        told.contains("free: all cost nothing") && told.contains("1 price list charges nothing (free)"),
+        told.contains("free: everything costs nothing")
+            && told.contains("1 price list charges nothing (free)"),
         "{told}"
     );
 
@@ -442,5 +443,5 @@ fn patterns_name_several_inputs_and_wrong_ones_are_refused() {
         "--set",
         "break_even.compression=3",
     ];
-    assert!(refused(&nowhere).contains("no suite of this run has `break_even`"));
+    assert!(refused(&nowhere).contains("this run has no suite with `break_even`"));
 }

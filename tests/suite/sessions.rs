@@ -164,7 +164,7 @@ fn a_folder_is_searched_and_what_cannot_be_used_is_skipped_with_its_reason() {
             ("binary.jsonl", "not a recorded session"),
             ("copy.jsonl", "the same content"),
             ("empty.jsonl", "no request"),
-            ("other.jsonl", "no profile stands for the model `gpt-5.3-codex-spark`"),
+            ("other.jsonl", "no profile covers the model `gpt-5.3-codex-spark`"),
             ("unanswered.jsonl", "no request"),
         ]
     );
@@ -284,7 +284,7 @@ fn a_file_that_is_named_and_cannot_be_used_is_an_error_told_with_the_others() {
     let told = refused(&comparison(&[&path("two/empty.jsonl"), &path("two/other.jsonl")]));
 
     assert!(told.contains("the file is empty"), "{told}");
-    assert!(told.contains("no profile stands for the model `gpt-5.3-codex-spark`"), "{told}");
+    assert!(told.contains("no profile covers the model `gpt-5.3-codex-spark`"), "{told}");
     assert!(told.contains("`--profile openai/gpt-5."), "the nearest is named: {told}");
 }
 

@@ -59,7 +59,7 @@ impl<'a> Draft<'a> {
         self.stream.n_sessions().saturating_sub(1)
     }
 
-    /// Returns how many sessions the load asks for.
+    /// Returns the number of sessions the load asks for.
     #[must_use]
     pub fn n_sessions(&self) -> u32 {
         u32::try_from(self.load.sessions).unwrap_or(u32::MAX)
@@ -76,7 +76,7 @@ impl<'a> Draft<'a> {
         self.stream.sessions.push(Session { tasks, tokens: self.pressure.tokens_per_session });
     }
 
-    /// Says that the records so far stand in the profile that the agent was given.
+    /// Says that the records so far are in the profile that the agent was given.
     pub fn end_profile(&mut self) {
         self.stream.profile_records = u32::try_from(self.graph().records.len()).unwrap_or(u32::MAX);
     }
@@ -103,7 +103,7 @@ impl<'a> Draft<'a> {
         self.stream.graph.say(record, Says::Value(value), is_tracked)
     }
 
-    /// Says what a record is about, where that is asked for.
+    /// Says what a record is about, if that is asked for.
     pub fn subject(&mut self, record: RecordIx, is_tracked: bool) -> FactIx {
         self.stream.graph.say(record, Says::Subject, is_tracked)
     }

@@ -75,7 +75,7 @@ impl Pressure {
             return Vec::new();
         }
         let said = |field: &str, metrics: &str| {
-            format!("`{field}` is set while `dependency_density` is 0, so nothing covers {metrics}.")
+            format!("`{field}` is set but `dependency_density` is 0, so nothing measures {metrics}.")
         };
         let mut all = Vec::new();
         if self.update_rate > 0.0 {

@@ -6,7 +6,7 @@ use crate::aging::stream::{Ask, Scoring};
 
 /// Keywords of a sprint's design notes.
 const KEYWORDS: u64 = 10;
-/// Figures that stand beside them.
+/// Figures that are beside them.
 const OTHERS: u64 = 3;
 
 /// Writes the sessions.

@@ -85,7 +85,8 @@ pub fn pattern(by_hop: &BTreeMap<usize, f64>) -> &'static str {
     }
 }
 
-/// Returns of questions about a changed fact the share that states the current version and no old one; none where nothing asks.
+/// Returns of questions about a changed fact the share that states the current version and no old one, or
+/// none if nothing asks.
 #[must_use]
 pub fn version_accuracy(all: &[Chained]) -> Option<f64> {
     let tests = all.iter().filter(|it| it.relation == Relation::Trend && it.needs_version);

@@ -1,10 +1,10 @@
-//! What an aging curve says: half-life, slope, hazard, end and mean.
+//! Measures of an aging curve: half-life, slope, hazard, end and mean.
 
 use super::{mean, slope};
 
 /// The share of the first score at which a memory counts as failed.
 pub const HALF: f64 = 0.5;
-/// A slope below this is aging, where there are three points or more.
+/// A slope below this is aging, if there are three points or more.
 const DETECTED: f64 = -0.005;
 
 /// Scores by session, in order; sessions without coverage are left out.

@@ -15,7 +15,7 @@ pub enum Binding {
     Miss,
 }
 
-/// Returns the share of answers of one kind; none where nothing was asked.
+/// Returns the share of answers of one kind, or none if nothing was asked.
 #[must_use]
 pub fn rate(all: &[Binding], kind: Binding) -> Option<f64> {
     mean(all.iter().map(|it| f64::from(u8::from(*it == kind))))

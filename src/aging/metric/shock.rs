@@ -1,4 +1,4 @@
-//! What an event does to a curve, in the three ways in which the paper speaks of it, and how long that lasts.
+//! The effect of an event on a curve, in the paper's three measures, and how long it lasts.
 
 use super::mean;
 
@@ -6,7 +6,7 @@ use super::mean;
 const WINDOW: usize = 2;
 /// The share of the score before that counts as recovered.
 const RECOVERED: f64 = 0.9;
-/// A curve that ends below this stands at its floor, where a difference says nothing.
+/// A curve that ends below this is at its floor, where a difference says nothing.
 pub const FLOOR: f64 = 0.05;
 
 /// Returns how far the end of a run lies from that of its control run.
@@ -23,7 +23,7 @@ pub fn window(scores: &[Option<f64>], event: usize) -> Option<f64> {
     Some(after - over(event.saturating_sub(WINDOW), event)?)
 }
 
-/// Returns after how many sessions from an event on the score is back; none where it never is.
+/// Returns after how many sessions from an event on the score is back, or none if it never is.
 #[must_use]
 pub fn recovery(after: &[f64], before: f64) -> Option<usize> {
     after.iter().position(|it| *it >= RECOVERED * before)

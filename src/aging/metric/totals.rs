@@ -9,7 +9,7 @@ pub struct Stated {
     pub session: f64,
     /// What is true.
     pub gold: f64,
-    /// What was stated; none, where there was no number.
+    /// What was stated, or none if there was no number.
     pub stated: Option<f64>,
 }
 

@@ -1,4 +1,5 @@
-//! How a question is answered: from what it brings back, by a model that does not use all of it; the same draws with every oracle.
+//! How a question is answered: from what is recalled,
+//! by a model that does not use all of it; with the same draws for every oracle.
 
 use super::recall::View;
 use super::{Answer, Oracle, Run, asking};
@@ -7,7 +8,8 @@ use crate::aging::stream::Ask;
 use crate::input::policy::{SessionKeep, Totals};
 
 impl Run<'_> {
-    /// Answers a question as the agent is, and with each oracle; nothing where what it asks for is not true any more.
+    /// Answers a question as the agent is, and with each oracle, or nothing if what it asks for is not true
+    /// any more.
     pub(super) fn answers(&self, ask: &Ask, asked: (usize, u32)) -> Option<[Answer; 3]> {
         match ask {
             Ask::Any { facts, is_echoed } => self.any(facts, *is_echoed, asked),
@@ -45,7 +47,8 @@ impl Run<'_> {
         })
     }
 
-    /// Answers for one of the facts that could be confused: what stands beside the target is stated in its place now and then.
+    /// Answers for one of the facts that could be confused: what is beside the target is stated in its place
+    /// now and then.
     fn binding(&self, fact: FactIx, asked: (usize, u32)) -> [Answer; 3] {
         let graph = &self.player.stream.graph;
         let others: Vec<FactIx> = graph.pairs.iter().flatten().copied().filter(|it| *it != fact).collect();
@@ -86,7 +89,7 @@ impl Run<'_> {
         })
     }
 
-    /// Returns the overlay's total, where there is one.
+    /// Returns the overlay's total, if there is one.
     fn marked(&self, total: usize, at: u32) -> Option<f64> {
         let marked = self.store.rules.overlay?;
         let accumulator = &self.player.stream.graph.accumulators[total];
@@ -97,7 +100,7 @@ impl Run<'_> {
         Some((accumulator.initial + due.map(|it| it.1.amount).sum::<i64>()) as f64)
     }
 
-    /// Returns whether the total in front of the memory is used.
+    /// Returns whether the total before the memory is used.
     fn reads_header(&self, (probe, session): (usize, u32)) -> bool {
         let p = self.store.rules.header_use(self.player.numbers);
         p >= 1.0 || self.player.draws.header.unit_of(probe as u64, session.into()) < p
@@ -147,7 +150,8 @@ impl Run<'_> {
         facts.iter().map(|it| self.player.stream.graph.facts[*it as usize].record).collect()
     }
 
-    /// Returns the share of what was retracted before a session that the session does not mention; none where nothing was.
+    /// Returns the share of what was retracted before a session that the session does not mention, or none if
+    /// nothing was.
     pub(super) fn forgotten(&self, session: u32) -> Option<f64> {
         let graph = &self.player.stream.graph;
         let draws = &self.player.draws.mention;

@@ -18,12 +18,12 @@ impl Run<'_> {
         }
     }
 
-    /// Returns the score of what a session leaves, where that is what is scored.
+    /// Returns the score of what a session leaves, if that is what is scored.
     pub(super) fn score_after(&self, session: u32) -> Option<f64> {
         if self.player.stream.scoring == Scoring::Fidelity { self.fidelity(session) } else { None }
     }
 
-    /// Adds the point behind the last session, where the memory's text is scored.
+    /// Adds the point after the last session, where the memory's text is scored.
     pub(super) fn last_point(&mut self) {
         if self.player.stream.scoring == Scoring::Keywords {
             let score = self.keywords(self.player.stream.n_sessions(), false);
@@ -49,7 +49,7 @@ impl Run<'_> {
         share(self.scored(first).map(|it| it.answers[0].is_right)).or(self.before_first())
     }
 
-    /// Returns the share of current tracked facts that stand in the memory's text or in the session's own.
+    /// Returns the share of current tracked facts that are in the memory's text or in the session's own.
     fn keywords(&self, session: u32, has_own: bool) -> Option<f64> {
         // Facts stand in the order of their sessions.
         let tracked = self.player.tracked.iter().take_while(|it| it.session <= session);

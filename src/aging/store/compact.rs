@@ -1,4 +1,4 @@
-//! Summaries: what of a memory and a session stays exact, what becomes a gist, and what goes.
+//! Summaries: what stays exact, what becomes a gist, and what is lost.
 
 use super::Store;
 use crate::aging::graph::{FactIx, RecordIx};
@@ -7,7 +7,7 @@ use crate::aging::similar::normal;
 use crate::input::policy::Compaction;
 
 impl Store<'_> {
-    /// Makes the summary anew from itself and a session, or, without one, from itself alone.
+    /// Makes the summary again from itself and a session, or, without one, from itself alone.
     pub(super) fn summarise(&mut self, spec: &Compaction, at: u32, session: Option<u32>) {
         let pass = self.rules.pass(spec, at, self.words, self.numbers);
         self.passes += 1;
@@ -28,7 +28,8 @@ impl Store<'_> {
         self.keep_gists(heads, &pass);
     }
 
-    /// Makes the summary anew from all the history that is still there, and from itself where a part is gone.
+    /// Makes the summary again from all the history that is still there, and from itself where a part is
+    /// gone.
     pub(super) fn summarise_history(&mut self, spec: &Compaction, session: u32) {
         let pass = self.rules.pass(spec, session, self.words, self.numbers);
         self.passes += 1;

@@ -1,4 +1,4 @@
-//! What happens to a memory beside its sessions; each kind of memory takes an event in its own way.
+//! Events of a memory besides its sessions; each kind of memory handles them in its own way.
 
 use super::Store;
 use crate::aging::assumed::Model;
@@ -27,7 +27,7 @@ impl Store<'_> {
         }
     }
 
-    /// Makes a summary once more; other memories have none.
+    /// Makes a summary again; other memories have none.
     fn recompact(&mut self, session: u32) {
         if let Some(spec) = self.rules.keep.compaction().cloned() {
             self.summarise(&spec, session, None);
@@ -82,7 +82,7 @@ impl Store<'_> {
         self.knows_initial = false;
     }
 
-    /// Writes everything anew in another form: each statement is taken up once more.
+    /// Writes everything again in another form: each statement is taken up again.
     pub(in crate::floors::aging) fn rewrite(&mut self, session: u32) {
         let extract = self.numbers.fitted.extract;
         let draws = self.draws.event.clone();
@@ -98,8 +98,9 @@ impl Store<'_> {
         }
     }
 
-    /// Writes the memory anew from the raw sessions under another prompt, as the controller does in retrospect. The sessions do
-    /// not say what the profile said, so that its constraints go; what is left is taken up once more.
+    /// Writes the memory again from the raw sessions under another prompt, as the controller does in
+    /// retrospect. The sessions do not say what the profile said, so that its constraints go; what is left is
+    /// taken up again.
     pub(in crate::floors::aging) fn rewrite_history(&mut self, session: u32, prompt: &str) {
         self.rules.prompt = Some(prompt.to_owned());
         let n_profile = self.stream.profile_records;

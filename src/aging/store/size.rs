@@ -1,4 +1,4 @@
-//! How large a memory is in a prompt, and what stands for its content.
+//! How large a memory is in a prompt, and what represents its content.
 
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -12,7 +12,8 @@ impl Store<'_> {
         (words as f64 * self.numbers.assumed.tokens_per_word).round() as u64 + self.header_tokens()
     }
 
-    /// Returns how many statements it has: what is exact, and the gists of what is not. Word for word, a record has a line more.
+    /// Returns the number of statements it has: what is exact, and the gists of what is not. Word for word, a
+    /// record has a line more.
     fn n_statements(&self) -> u64 {
         let lines = match self.rules.keep {
             SessionKeep::Nothing => 0,
@@ -24,13 +25,13 @@ impl Store<'_> {
         (self.exact.len() + lines) as u64
     }
 
-    /// Returns the tokens of the totals in front of it.
+    /// Returns the tokens of the totals before it.
     fn header_tokens(&self) -> u64 {
         const TOTAL: u64 = 12;
         if self.rules.overlay.is_some() { TOTAL * self.stream.graph.accumulators.len() as u64 } else { 0 }
     }
 
-    /// Returns what stands for its content; a summary that is made again is written in other words.
+    /// Returns what represents its content; a summary that is made again is written in other words.
     pub(in crate::floors::aging) fn digest(&self) -> u64 {
         let front = [self.passes, self.order];
         let said = front.iter().chain(&self.exact).chain(&self.records);

@@ -10,7 +10,7 @@ use crate::aging::metric::{mean, shock, totals};
 use crate::aging::play::{Asked, Log, Oracle};
 use crate::aging::stream::{Ask, Scoring, Stream};
 
-/// The numbers that stand alone, in the order of reports.
+/// The numbers that are alone, in the order of reports.
 pub const NAMES: [&str; 34] = [
     "m0",
     "final",
@@ -56,7 +56,7 @@ pub const LAGS: [(&str, u32, u32); 6] =
 const SPANS: [(&str, u32, u32); 3] = [("le_2", 0, 2), ("3_5", 3, 5), ("ge_6", 6, u32::MAX)];
 
 impl Observed {
-    /// Observes what a memory came to over one stream.
+    /// Observes a memory's results over one stream.
     #[must_use]
     pub fn new(played: Played<'_>) -> Self {
         let mut observed = Self::default();
@@ -270,8 +270,8 @@ fn binding(asked: &Asked) -> Binding {
     }
 }
 
-/// Returns by session how many questions were answered with each oracle, and how many there were: those that the score counts, or, where
-/// it counts none, all that ask for single facts.
+/// Returns by session how many questions were answered with each oracle, and how many there were: those that
+/// the score counts, or, if it counts none, all that ask for single facts.
 fn ladder(stream: &Stream, log: &Log) -> Vec<(u32, ([f64; 3], u32))> {
     let has_scored = stream.probes.iter().any(|it| it.is_scored);
     let mut all: Vec<(u32, ([f64; 3], u32))> = Vec::new();

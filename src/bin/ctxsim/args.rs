@@ -1,4 +1,4 @@
-//! Arguments that several verbs share, and those of short verbs; those of a long verb stand beside it.
+//! Arguments that several verbs share, and those of short verbs; those of a long verb are beside it.
 
 use std::path::PathBuf;
 
@@ -6,25 +6,25 @@ use clap::{Args, ValueEnum};
 use ctxsim::compare::Comparison;
 use ctxsim::report::verdict::MIN_EVIDENCE;
 
-/// The profile of what names no model.
+/// The profile used when nothing names a model.
 pub(crate) const FALLBACK_PROFILE: &str = "anthropic/claude-opus-4.5";
 
 /// The arguments of `run`.
 #[derive(Debug, Args)]
 pub(crate) struct RunArgs {
-    /// Recorded sessions, folders of them, quoted patterns, or scenarios by name or path
+    /// Recorded sessions, folders or patterns of them, or scenarios by name or path
     #[arg(value_name = "PATH")]
     pub(crate) paths: Vec<String>,
-    /// A suite, which gives what the other options leave out [default: default]
+    /// Suite that supplies whatever the other options omit [default: default]
     #[arg(long, value_name = "S")]
     pub(crate) suite: Option<String>,
-    /// A policy, by name or path; differences are against the first
+    /// Policy by name or path; the first one given is the baseline
     #[arg(long = "policy", value_name = "P")]
     pub(crate) policies: Vec<String>,
-    /// A scenario by name or path, or a recorded session
+    /// Scenario by name or path, or a recorded session
     #[arg(long = "scenario", value_name = "S")]
     pub(crate) scenarios: Vec<String>,
-    /// A model profile, by name or path
+    /// Model profile by name or path
     #[arg(long = "profile", value_name = "M")]
     pub(crate) profiles: Vec<String>,
     #[command(flatten)]
@@ -33,52 +33,52 @@ pub(crate) struct RunArgs {
     pub(crate) draw: DrawArgs,
     #[command(flatten)]
     pub(crate) process: ProcessArgs,
-    /// Override a field of the inputs for this run, as in `POLICY.params.trigger.tokens=20000`
+    /// Override a field for this run, as in `POLICY.params.trigger.tokens=20000`
     #[arg(long = "set", value_name = "PATH=VALUE")]
     pub(crate) set: Vec<String>,
-    /// Share of the needed evidence that a policy must keep to be advised
+    /// Share of the needed evidence a policy must keep to be recommended
     #[arg(long, value_name = "SHARE", value_parser = share, default_value_t = MIN_EVIDENCE)]
     pub(crate) min_evidence: f64,
-    /// What a row is
+    /// Row granularity
     #[arg(long, value_enum, default_value_t)]
     pub(crate) rows: RowsArg,
-    /// How it is written [default: table, or what the output's extension says; jsonl for rows below runs]
+    /// Output format [default: by the output's extension, else table or jsonl]
     #[arg(long, value_enum)]
     pub(crate) format: Option<FormatArg>,
-    /// Write to a file, all of it or nothing; `-` is standard output
+    /// Write to a file atomically; `-` is standard output
     #[arg(long, value_name = "PATH")]
     pub(crate) output: Option<PathBuf>,
-    /// The chart that `--format svg` writes: frontier, cost, change, requests, depth, length; with a number, as in cost-2, a further one
+    /// Chart to write as svg: frontier, cost, cost-2, change, requests, depth, length
     #[arg(long, value_name = "NAME")]
     pub(crate) chart: Option<String>,
-    /// Show every scenario, and what is assumed
+    /// Show every scenario and every assumption
     #[arg(long)]
     pub(crate) details: bool,
 }
 
-/// Reads a share, as `0.9` or `90%`.
+/// Parses a share such as `0.9` or `90%`.
 pub(crate) fn share(text: &str) -> Result<f64, String> {
     let (number, unit) = text.strip_suffix('%').map_or((text, 1.0), |it| (it, 100.0));
     let share = number.trim().parse::<f64>().map(|it| it / unit).ok().filter(|it| (0.0..=1.0).contains(it));
-    share.ok_or_else(|| "write a share from 0 to 1, as in `0.9`, or in percent, as in `90%`".to_owned())
+    share.ok_or_else(|| "write a share from 0 to 1, such as `0.9`, or a percentage, such as `90%`".to_owned())
 }
 
-/// Which recorded sessions take part.
+/// Selects recorded sessions.
 #[derive(Debug, Default, Args)]
 pub(crate) struct SelectArgs {
-    /// Leave out recorded sessions that ended before this day
+    /// Skip recorded sessions that ended before this date
     #[arg(long, value_name = "YYYY-MM-DD")]
     pub(crate) since: Option<String>,
-    /// Take only the newest N recorded sessions
+    /// Use only the newest N recorded sessions
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) limit: Option<u64>,
-    /// Take only recorded sessions of a model: a part of its id, or a pattern
+    /// Use only recorded sessions of this model: part of its id, or a pattern
     #[arg(long, value_name = "ID")]
     pub(crate) model: Option<String>,
 }
 
 impl SelectArgs {
-    /// Lays the selection over a comparison.
+    /// Adds the selection to a comparison.
     pub(crate) fn of(&self, comparison: Comparison) -> Comparison {
         Comparison {
             since: self.since.clone(),
@@ -89,22 +89,22 @@ impl SelectArgs {
     }
 }
 
-/// What is drawn, and by how many threads.
+/// Random draws and threads.
 #[derive(Debug, Default, Args)]
 pub(crate) struct DrawArgs {
-    /// The seed of every draw [default: the scenario's]
+    /// Random seed [default: the scenario's]
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub(crate) seed: Option<u64>,
-    /// How many conversations of each length, and how many times needs are drawn, where a scenario draws any [default: the scenario's]
+    /// Trials per conversation length, or of drawn needs [default: the scenario's]
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) trials: Option<u64>,
-    /// How many threads; the result is the same with any number [default: one a core]
+    /// Number of threads; results do not depend on it [default: one per core]
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) threads: Option<u16>,
 }
 
 impl DrawArgs {
-    /// Returns how many threads are asked for.
+    /// Returns the number of threads, if given.
     pub(crate) fn threads(&self) -> Option<usize> {
         self.threads.map(usize::from)
     }
@@ -128,52 +128,52 @@ impl ProcessArgs {
     }
 }
 
-/// What a row is.
+/// The granularity of rows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum RowsArg {
-    /// A policy on a scenario under a profile
+    /// One policy on one scenario under one profile
     #[default]
     Runs,
-    /// A model request
+    /// One model request
     Requests,
-    /// Something later that needs something earlier
+    /// One evidence need: something later that needs something earlier
     Needs,
-    /// A conversation with what was kept of its facts, or one drawing of all needs with its totals
+    /// One conversation and which of its facts survived, or one draw of all needs
     Trials,
-    /// A question about a fact, with what became of the fact
+    /// One question about a fact, and what became of the fact
     Probes,
-    /// An aging card: a run over many sessions, in AgingBench's schema
+    /// One aging card: a run over many sessions, in AgingBench's schema
     Cards,
-    /// The facts of a stream of sessions, with what depends on them
+    /// One stream of sessions: its facts and what depends on them
     Facts,
-    /// A call of a memory to the service that holds it
+    /// One call from a memory to its service
     Calls,
-    /// Anything that a memory runner did: a message, a call, a model request
+    /// One action of a memory runner: a message, a call or a model request
     Log,
-    /// Who answers more questions of a type, where a declared number of memory runners has another value
+    /// One changed assumption: which memory runner then answers more questions
     Orderings,
 }
 
-/// How a report is written.
+/// An output format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum FormatArg {
-    /// Tables for people
+    /// Tables for the terminal
     Table,
     /// One JSON document
     Json,
-    /// One JSON object a line
+    /// One JSON object per line
     Jsonl,
     /// Comma-separated values
     Csv,
     /// Markdown tables
     Markdown,
-    /// A page with charts and tables that needs no other file
+    /// Self-contained page with charts and tables
     Html,
-    /// One chart: the first, or the one that `--chart` names
+    /// One chart: the first, or the one given by `--chart`
     Svg,
-    /// Markdown for the summary of a GitHub workflow run, details folded
+    /// Markdown for a GitHub job summary, with folded details
     Github,
-    /// JUnit's XML
+    /// JUnit XML
     Junit,
     /// SARIF 2.1.0
     Sarif,
@@ -182,10 +182,10 @@ pub(crate) enum FormatArg {
 /// The arguments of `list`.
 #[derive(Debug, Args)]
 pub(crate) struct ListArgs {
-    /// Only one kind
+    /// List only this kind
     #[arg(value_enum)]
     pub(crate) kind: Option<KindArg>,
-    /// Only those whose name or sentence has this in it, in any case
+    /// List only inputs whose name or description contains this text
     #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
     pub(crate) filter: String,
 }
@@ -193,9 +193,9 @@ pub(crate) struct ListArgs {
 /// A kind of input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum KindArg {
-    /// What turns history into prompts
+    /// Rules that turn an agent's history into prompts
     Policies,
-    /// What agents do
+    /// Workloads: what an agent does, turn by turn
     Scenarios,
     /// Models with limits, cache rules and prices
     Profiles,
@@ -206,7 +206,7 @@ pub(crate) enum KindArg {
 /// The arguments of `validate`.
 #[derive(Debug, Args)]
 pub(crate) struct ValidateArgs {
-    /// Files, or folders of files
+    /// Files, or folders of files [default: the whole catalog]
     #[arg(value_name = "FILE")]
     pub(crate) paths: Vec<PathBuf>,
     /// Start the programs that policies name, and check that they keep to the protocol
@@ -217,16 +217,16 @@ pub(crate) struct ValidateArgs {
 /// The arguments of `show`.
 #[derive(Debug, Args)]
 pub(crate) struct ShowArgs {
-    /// Its kind
+    /// Kind of input
     #[arg(value_enum)]
     pub(crate) kind: SchemaArg,
-    /// Its name or path
+    /// Name or path
     #[arg(value_name = "NAME")]
     pub(crate) name: String,
-    /// Lay a policy over its bases, so that the text stands alone; comments are lost
+    /// Merge a policy with its bases into one file; comments are lost
     #[arg(long)]
     pub(crate) merged: bool,
-    /// Write to a file, all of it or nothing; `-` is standard output
+    /// Write to a file atomically; `-` is standard output
     #[arg(long, value_name = "PATH")]
     pub(crate) output: Option<PathBuf>,
 }
@@ -234,13 +234,13 @@ pub(crate) struct ShowArgs {
 /// The arguments of `convert`.
 #[derive(Debug, Args)]
 pub(crate) struct ConvertArgs {
-    /// A policy, a scenario, a profile or a suite
+    /// Policy, scenario, profile or suite file
     #[arg(value_name = "FILE")]
     pub(crate) path: PathBuf,
-    /// The format to write
+    /// Format to write
     #[arg(long, value_enum)]
     pub(crate) to: InputFormatArg,
-    /// Write to a file, all of it or nothing; `-` is standard output
+    /// Write to a file atomically; `-` is standard output
     #[arg(long, value_name = "PATH")]
     pub(crate) output: Option<PathBuf>,
 }
@@ -257,10 +257,10 @@ pub(crate) enum InputFormatArg {
 /// The arguments of `schema`.
 #[derive(Debug, Args)]
 pub(crate) struct SchemaArgs {
-    /// Which kind of file
+    /// Kind of file
     #[arg(value_enum, required_unless_present = "output")]
     pub(crate) kind: Option<SchemaArg>,
-    /// Write KIND.json into a folder, made if it is not there; of every kind, when none is named
+    /// Folder to write KIND.json to, created if missing; all kinds if none is named
     #[arg(long, value_name = "DIR")]
     pub(crate) output: Option<PathBuf>,
 }
@@ -268,9 +268,9 @@ pub(crate) struct SchemaArgs {
 /// A kind of file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum SchemaArg {
-    /// What turns history into prompts
+    /// Rules that turn an agent's history into prompts
     Policy,
-    /// What agents do
+    /// A workload: what an agent does, turn by turn
     Scenario,
     /// A model with limits, cache rules and prices
     Profile,
@@ -281,7 +281,7 @@ pub(crate) enum SchemaArg {
 /// The arguments of `man`.
 #[derive(Debug, Args)]
 pub(crate) struct ManArgs {
-    /// Write ctxsim.1 and a page for each command into a folder, made if it is not there
+    /// Folder to write ctxsim.1 and one page per command to, created if missing
     #[arg(long, value_name = "DIR")]
     pub(crate) output: Option<PathBuf>,
 }
@@ -289,7 +289,7 @@ pub(crate) struct ManArgs {
 /// The arguments of `completions`.
 #[derive(Debug, Args)]
 pub(crate) struct CompletionsArgs {
-    /// The shell
+    /// Shell
     #[arg(value_enum)]
     pub(crate) shell: clap_complete::Shell,
 }

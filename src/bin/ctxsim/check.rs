@@ -20,43 +20,44 @@ use crate::{git, output};
 /// Shown below the options.
 pub(crate) const EXAMPLES: &str = "\
 Examples:
-  ctxsim check                                every suite of your folders
-  ctxsim check --suite mine --bless           accept the numbers of one
+  ctxsim check                                every suite in your folders
+  ctxsim check --suite mine --bless           accept the current numbers of one suite
   ctxsim check --format junit --output check.xml
   ctxsim check --format github --output \"$GITHUB_STEP_SUMMARY\"
 
-Snapshots stand in snapshots/SUITE/SCENARIO/PROFILE.snap, in insta's format: `cargo insta review` works on them. Without `CI` in the
-environment, numbers that moved are also written beside them as .snap.new.
+Snapshots are stored as snapshots/SUITE/SCENARIO/PROFILE.snap in insta's format, so `cargo insta review` works
+on them. Unless `CI` is set in the environment, changed numbers are also written beside them as .snap.new.
 
-Exit codes: 0 all hold, 1 a guard failed or a number moved, 2 bad input or usage, or a scenario could not be run.";
+Exit codes: 0 everything holds, 1 a guard failed or a number changed, 2 bad input or usage, or a scenario could
+not be run.";
 
-/// What it can be written as.
+/// The available output formats.
 const FORMATS: Formats<'_> = Formats {
     of: "`check`",
     known: &[FormatArg::Table, FormatArg::Json, FormatArg::Github, FormatArg::Junit, FormatArg::Sarif],
 };
 
-/// Why files of a folder may be left out: they are no recordings, or nothing happened in them.
+/// Reasons for which a file of a folder may be skipped: it is not a recording, or it holds no request.
 const NO_SESSION: [&str; 3] = ["not a recorded session", "no request", "the same content"];
 
 /// The arguments of `check`.
 #[derive(Debug, Args)]
 pub(crate) struct CheckArgs {
-    /// Suites by name or path [default: those of your folders]
+    /// Suites by name or path [default: all in your folders]
     #[arg(long = "suite", value_name = "S", num_args = 1..)]
     suites: Vec<String>,
-    /// Folder of the snapshots
+    /// Snapshot folder
     #[arg(long, value_name = "DIR", default_value = "snapshots")]
     snapshots: PathBuf,
-    /// Accept all numbers: write the snapshots
+    /// Accept the current numbers by writing the snapshots
     #[arg(long)]
     bless: bool,
     #[command(flatten)]
     process: ProcessArgs,
-    /// Number of threads; the result is the same with any number [default: one per core]
+    /// Number of threads; results do not depend on it [default: one per core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: Option<u16>,
-    /// Output format [default: table, or what the output's extension says]
+    /// Output format [default: by the output's extension, else table]
     #[arg(long, value_parser = FORMATS.parser())]
     format: Option<FormatArg>,
     /// Write to a file atomically; `-` is standard output
@@ -65,7 +66,7 @@ pub(crate) struct CheckArgs {
 }
 
 impl CheckArgs {
-    /// Accepts the numbers of a suite in the usual folder.
+    /// Accepts the numbers of a suite in the default folder.
     pub(crate) fn of_suite(name: &str) -> Self {
         Self {
             suites: vec![name.to_owned()],
@@ -79,7 +80,7 @@ impl CheckArgs {
     }
 }
 
-/// Accepts the numbers of suites; returns how many snapshots were written, in words.
+/// Accepts the numbers of suites; returns the number of snapshots written, in words.
 pub(crate) fn bless(catalog: &Catalog, args: &CheckArgs) -> Result<String, Error> {
     let mut n = 0;
     for name in &args.suites {
@@ -117,7 +118,7 @@ pub(crate) fn check(catalog: &Catalog, args: &CheckArgs) -> Result<bool, Error> 
     Ok(all.iter().all(CheckUp::holds))
 }
 
-/// Returns the suites that are named, or those of the user's folders.
+/// Returns the named suites, or those in the user's folders.
 fn suites(catalog: &Catalog, args: &CheckArgs) -> Result<Vec<String>, Error> {
     if !args.suites.is_empty() {
         return Ok(args.suites.iter().flat_map(|it| catalog.expand(Kind::Suite, it)).collect());
@@ -125,8 +126,8 @@ fn suites(catalog: &Catalog, args: &CheckArgs) -> Result<Vec<String>, Error> {
     let is_own = |it: &&str| matches!(catalog.find(Kind::Suite, it), Ok(Origin::File(_)));
     let own: Vec<String> = catalog.names(Kind::Suite).filter(is_own).map(str::to_owned).collect();
     if own.is_empty() {
-        let problem = Diagnostic::at("usage", "", "there are no suites of your own here");
-        let help = "name one with `--suite`, or let `ctxsim init` make one";
+        let problem = Diagnostic::at("usage", "", "your folders contain no suites");
+        let help = "name one with `--suite`, or run `ctxsim init` to create one";
         return Err(vec![problem.help(help)].into());
     }
     Ok(own)
@@ -156,8 +157,7 @@ fn report(catalog: &Catalog, name: &str, args: &CheckArgs) -> Result<(String, Re
         .map(|it| {
             let mut problem = Diagnostic::at("scenario-not-run", "", it.reason.clone());
             problem.place.file.clone_from(&it.file);
-            problem
-                .help("a check needs every session: repair the file, or take it out of the suite's scenarios")
+            problem.help("`check` needs every session: fix the file, or remove it from the suite's scenarios")
         })
         .collect();
     if !problems.is_empty() {

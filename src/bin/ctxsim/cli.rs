@@ -19,28 +19,28 @@ use crate::tune::{self, TuneArgs};
 const EXAMPLES: &str = "\
 Examples:
   ctxsim                                          the default suite as tables
-  ctxsim ~/.claude/projects                       every recorded session below a folder, and what each policy would change
-  ctxsim list policies                            what there is to compare
-  ctxsim show policy A --merged                   a policy's file, with what it takes from its bases
-  ctxsim run --policy A --policy B --scenario S   two policies on one scenario; a name or a path
-  ctxsim run --scenario session.jsonl             a recorded session as it is
-  ctxsim run --set '*.params.threshold.ratio=0.7' one number changed, of all policies that have it
-  ctxsim run --rows requests --policy A           every request of a run, one JSON object a line
+  ctxsim ~/.claude/projects                       your recorded sessions: what each policy would change
+  ctxsim list policies                            every policy you can compare
+  ctxsim show policy A --merged                   a policy's file, merged with its bases
+  ctxsim run --policy A --policy B --scenario S   two policies on one scenario, by name or path
+  ctxsim run --scenario session.jsonl             a recorded session
+  ctxsim run --set '*.params.threshold.ratio=0.7' one parameter changed in every policy that has it
+  ctxsim run --rows requests --policy A           every request, one JSON object per line
   ctxsim run --format json --output report.json   every field
-  ctxsim explain --policy A --scenario S --request 12   why that prompt looks so, and what it cost
-  ctxsim import session.jsonl                     what a recording holds, and what of it is left out
   ctxsim run --suite S --output report.html       a page with charts and tables
-  ctxsim store write --policy P --scenario S --output DIR   what a memory holds at the end, as JSON files
+  ctxsim explain --policy A --scenario S --request 12   why one prompt looks as it does, and what it cost
+  ctxsim import session.jsonl                     what a recording contains, and what is left out
   ctxsim import --report session.jsonl            how well the session's bill is predicted
-  ctxsim validate my/policies                     every problem of every file
+  ctxsim store write --policy P --scenario S --output DIR   a memory's final contents, as JSON files
+  ctxsim validate my/policies                     every problem in every file
   ctxsim convert my.ron --to toml                 the same input in the other format
-  ctxsim schema policy                            what may stand in a policy, for editors
+  ctxsim schema policy                            the JSON Schema of policies, for editors
 
-Exit codes: 0 fine, 1 a guard failed or a number moved, 2 bad input or usage, or nothing to run or list.";
+Exit codes: 0 success, 1 a guard failed or a number changed, 2 bad input or usage, or nothing to run or list.";
 
-/// Shows what a context policy does to prompts, prompt cache, recovery and cost, before it ships.
+/// Simulates what a context policy does to prompts, prompt caching, recovery and cost.
 ///
-/// Offline and deterministic: it makes no network call and runs no model.
+/// Offline and deterministic: it makes no network calls and runs no model.
 #[derive(Debug, Parser)]
 #[command(version, after_help = EXAMPLES, override_usage = "ctxsim [COMMAND]\n       ctxsim [PATH]... [OPTIONS of run]")]
 pub(crate) struct Cli {
@@ -49,7 +49,7 @@ pub(crate) struct Cli {
     pub(crate) command: Command,
 }
 
-/// What can be done.
+/// A command.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Compare policies on scenarios under model profiles
@@ -58,42 +58,42 @@ pub(crate) enum Command {
     /// Show what changes from one policy to another, and why
     #[command(after_help = compare::EXAMPLES)]
     Compare(CompareArgs),
-    /// Hold suites against their guards and snapshots
+    /// Check suites against their guards and snapshots
     #[command(after_help = check::EXAMPLES)]
     Check(CheckArgs),
-    /// Run a grid of variants of a policy and show which no other beats
+    /// Run a grid of policy variants and show the Pareto front
     #[command(after_help = sweep::EXAMPLES)]
     Sweep(SweepArgs),
-    /// Put the shards of a sweep together
+    /// Merge the shards of a sweep
     Merge(MergeArgs),
-    /// Find the cheapest parameters under a floor of evidence, held against sessions that they were not chosen on
+    /// Find the cheapest parameters that keep enough evidence on held-out sessions
     #[command(after_help = tune::EXAMPLES)]
     Tune(TuneArgs),
-    /// Write the files that a repository begins with
+    /// Write starter files for a repository
     Init(InitArgs),
     /// Compare policies across price lists: cost, order, break-even points, elasticities
     #[command(after_help = sensitivity::EXAMPLES)]
     Sensitivity(SensitivityArgs),
-    /// Say of one request how each item is shown and why, where the prefix broke, and what the cache did
+    /// Explain one request: what was shown, where the cached prefix broke, what was billed
     Explain(ExplainArgs),
-    /// Show what recorded sessions hold and what of them is left out, or how well their bill is predicted
+    /// Show what recorded sessions contain, or how well their bills are predicted
     Import(ImportArgs),
-    /// Name the policies, scenarios, profiles and suites there are
+    /// List bundled policies, scenarios, profiles and suites
     List(ListArgs),
-    /// Print a policy, scenario, profile or suite as its file has it
+    /// Print the file of a policy, scenario, profile or suite
     Show(ShowArgs),
-    /// Report every problem of input files; the whole catalog, when none is named
+    /// Report every problem in input files
     Validate(ValidateArgs),
-    /// Print an input file in the other format; its comments are lost
+    /// Convert an input file between RON and TOML; comments are lost
     Convert(ConvertArgs),
-    /// Make profiles of price lists, or show where lists disagree
+    /// Import price lists as profiles, or show where lists disagree
     Prices(PricesArgs),
-    /// Print the JSON Schema of a kind of input file, which editors check and complete by
+    /// Print the JSON Schema of an input file, for editors
     Schema(SchemaArgs),
-    /// Print the manual page, or write one for each command
+    /// Print the manual page, or write one per command
     Man(ManArgs),
-    /// Write what a memory holds after a conversation to a folder, or read it back
+    /// Export a memory's contents after a conversation, or verify an export
     Store(StoreArgs),
-    /// Write a completion script for a shell
+    /// Print a shell completion script
     Completions(CompletionsArgs),
 }

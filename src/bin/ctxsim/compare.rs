@@ -23,9 +23,9 @@ Examples:
   ctxsim compare --base A --candidate B --scenario S --set scenario.recovery=sampled --trials 200
   ctxsim compare --base A --candidate B --format github >> \"$GITHUB_STEP_SUMMARY\"
 
-Exit codes: 0 fine, 2 bad input or usage.";
+Exit codes: 0 success, 2 bad input or usage.";
 
-/// What it can be written as.
+/// The available output formats.
 const FORMATS: Formats<'_> = Formats {
     of: "`compare`",
     known: &[FormatArg::Table, FormatArg::Json, FormatArg::Markdown, FormatArg::Github],
@@ -34,13 +34,13 @@ const FORMATS: Formats<'_> = Formats {
 /// The arguments of `compare`.
 #[derive(Debug, Args)]
 pub(crate) struct CompareArgs {
-    /// Recorded sessions, folders of them, quoted patterns, or scenarios by name or path
+    /// Recorded sessions, folders or patterns of them, or scenarios by name or path
     #[arg(value_name = "PATH")]
     paths: Vec<String>,
-    /// Base policy by name or path, or `rev:REVISION` for the candidate as that git revision has it
+    /// Base policy by name or path, or `rev:REVISION` for the candidate in git
     #[arg(long, value_name = "P")]
     base: String,
-    /// Candidate policies by name or path [default: those of your folders that differ from `--base rev:…`]
+    /// Candidate policies by name or path [default: yours that differ from `rev:…`]
     #[arg(long = "candidate", value_name = "P", num_args = 1..)]
     candidates: Vec<String>,
     /// Scenarios by name or path, or recorded sessions
@@ -58,10 +58,10 @@ pub(crate) struct CompareArgs {
     draw: DrawArgs,
     #[command(flatten)]
     process: ProcessArgs,
-    /// Override a field of the inputs for this run
+    /// Override a field for this run
     #[arg(long = "set", value_name = "PATH=VALUE")]
     set: Vec<String>,
-    /// Output format [default: table, or what the output's extension says]
+    /// Output format [default: by the output's extension, else table]
     #[arg(long, value_parser = FORMATS.parser())]
     format: Option<FormatArg>,
     /// Write to a file atomically; `-` is standard output
@@ -85,7 +85,7 @@ pub(crate) fn compare(catalog: &Catalog, args: &CompareArgs) -> Result<(), Error
     };
     let places: Vec<[usize; 2]> = pairs.iter().map(|it| it.each_ref().map(&mut place)).collect();
     if pairs.is_empty() {
-        let same = "The candidate says the same as the base: nothing changes.\n";
+        let same = "The candidate is the same as the base: nothing changes.\n";
         return output::put(args.output.as_deref(), same);
     }
     let comparison = Comparison {
@@ -109,13 +109,13 @@ pub(crate) fn compare(catalog: &Catalog, args: &CompareArgs) -> Result<(), Error
     output::put(args.output.as_deref(), &text)
 }
 
-/// Returns the bases and the candidates by name; every policy file of the user where only a revision is named.
+/// Returns base and candidate names; if only a revision is named, every policy file of the user.
 fn pairs(catalog: &Catalog, args: &CompareArgs) -> Result<Vec<[String; 2]>, Error> {
     let mut candidates = args.candidates.clone();
     if candidates.is_empty() {
         if !args.base.starts_with(git::MARK) {
             let problem = Diagnostic::at("usage", "", "`--candidate` is missing");
-            return Err(vec![problem.help("name the policy that is to be compared with the base")].into());
+            return Err(vec![problem.help("name the policy to compare with the base")].into());
         }
         let is_own = |it: &&str| matches!(catalog.find(Kind::Policy, it), Ok(Origin::File(_)));
         candidates = catalog.names(Kind::Policy).filter(is_own).map(str::to_owned).collect();
@@ -128,7 +128,7 @@ fn pairs(catalog: &Catalog, args: &CompareArgs) -> Result<Vec<[String; 2]>, Erro
             !is_process
         });
         if candidates.is_empty() {
-            let problem = Diagnostic::at("usage", "", "there are no policies of your own here");
+            let problem = Diagnostic::at("usage", "", "your folders contain no policies");
             let help = "name one with `--candidate`, or list your folders in `ctxsim.toml`";
             return Err(vec![problem.help(help)].into());
         }
@@ -136,7 +136,7 @@ fn pairs(catalog: &Catalog, args: &CompareArgs) -> Result<Vec<[String; 2]>, Erro
     Ok(candidates.into_iter().map(|it| [git::named(&args.base, &it), it]).collect())
 }
 
-/// Returns the pairs whose policies say something else, whatever they are called.
+/// Returns the pairs whose policies differ in more than their name.
 fn changed(catalog: &Catalog, pairs: Vec<[String; 2]>) -> Result<Vec<[String; 2]>, Error> {
     let mut read = catalog.policies();
     let mut kept = Vec::with_capacity(pairs.len());

@@ -15,53 +15,53 @@ use crate::args::{FALLBACK_PROFILE, FormatArg, ProcessArgs};
 use crate::format::Formats;
 use crate::{git, output};
 
-/// What it can be written as.
+/// The available output formats.
 const FORMATS: Formats<'_> = Formats { of: "`explain`", known: &[FormatArg::Table, FormatArg::Json] };
 
 /// The arguments of `explain`.
 #[derive(Debug, Args)]
 pub(crate) struct ExplainArgs {
-    /// The policy, by name or path
+    /// Policy by name or path
     #[arg(long, value_name = "P")]
     pub(crate) policy: String,
-    /// The scenario, by name or path, or a recorded session
+    /// Scenario by name or path, or a recorded session
     #[arg(long, value_name = "S")]
     pub(crate) scenario: String,
-    /// The request: its place among those that `run --rows requests` lists, from 1
+    /// Request number from 1, in the order of `run --rows requests`
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) request: u64,
-    /// The session, where the scenario records several
+    /// Session, if the scenario records several
     #[arg(long, value_name = "NAME")]
     pub(crate) session: Option<String>,
-    /// Messages of the conversation, where the scenario draws conversations [default: its first length]
+    /// Conversation length in messages [default: the scenario's first length]
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub(crate) length: Option<u64>,
-    /// Which conversation of that length, from 0
+    /// Conversation of that length, from 0
     #[arg(long, value_name = "N", default_value_t = 0, allow_negative_numbers = true)]
     pub(crate) trial: u64,
-    /// Model profile, by name or path [default: that of the session's model, or anthropic/claude-opus-4.5]
+    /// Model profile [default: the session's model, else anthropic/claude-opus-4.5]
     #[arg(long, value_name = "M")]
     pub(crate) profile: Option<String>,
-    /// Override a field of the inputs, as in `params.trigger.tokens=20000`
+    /// Override a field, as in `params.trigger.tokens=20000`
     #[arg(long = "set", value_name = "PATH=VALUE")]
     pub(crate) set: Vec<String>,
     #[command(flatten)]
     pub(crate) process: ProcessArgs,
-    /// Give every item a line of its own
+    /// Show one line per item
     #[arg(long)]
     pub(crate) details: bool,
-    /// Print the prompt itself, where there is text; with `--format json` beside the rest
+    /// Print the prompt text, where there is any; `--format json` adds it
     #[arg(long)]
     pub(crate) render: bool,
-    /// How it is written [default: table, or what the output's extension says]
+    /// Output format [default: by the output's extension, else table]
     #[arg(long, value_parser = FORMATS.parser())]
     pub(crate) format: Option<FormatArg>,
-    /// Write to a file, all of it or nothing; `-` is standard output
+    /// Write to a file atomically; `-` is standard output
     #[arg(long, value_name = "PATH")]
     pub(crate) output: Option<PathBuf>,
 }
 
-/// Explains and writes.
+/// Explains one request and writes the result.
 pub(crate) fn explain(catalog: &Catalog, args: &ExplainArgs) -> Result<(), Error> {
     let format = FORMATS.choose(args.format, args.output.as_deref())?;
     let comparison = Comparison {
@@ -89,24 +89,21 @@ pub(crate) fn explain(catalog: &Catalog, args: &ExplainArgs) -> Result<(), Error
         }
         Workload::Aging(_) | Workload::Chats(_) => {
             return Err(refused(
-                format!(
-                    "{} is made of sessions: what it requests depends on what the memory kept",
-                    load.name
-                ),
-                "name a scenario of items",
+                format!("{} consists of sessions: its requests depend on what the memory kept", load.name),
+                "name a scenario of items, such as `agents/coding_day`",
             ));
         }
         Workload::Blocks(_) => {
             return Err(refused(
-                format!("{} is a block trace: its prompts are ids, and no policy changes them", load.name),
-                "name a scenario of items",
+                format!("{} is a block trace: its prompts are block ids that no policy changes", load.name),
+                "name a scenario of items, such as `agents/coding_day`",
             ));
         }
     };
     if args.render && timeline.texts.is_empty() {
         return Err(refused(
-            format!("{} has sizes and no text to render", load.name),
-            "name a recorded session, or leave out `--render`",
+            format!("{} has sizes but no text to render", load.name),
+            "name a recorded session, or remove `--render`",
         ));
     }
     let (policy, profile) = (&load.policies[0], &profile);
@@ -131,24 +128,24 @@ pub(crate) fn explain(catalog: &Catalog, args: &ExplainArgs) -> Result<(), Error
     output::put(args.output.as_deref(), &text)
 }
 
-/// Returns the session that is meant: the only one, or the one that is named.
+/// Returns the requested session: the only one, or the one named.
 fn session<'a>(loads: &'a [Load], args: &ExplainArgs) -> Result<&'a Load, Error> {
     let names = || loads.iter().map(|it| it.name.as_str());
     let Some(name) = &args.session else {
         return match loads {
             [only] => Ok(only),
             all => Err(refused(
-                format!("{} has {} sessions, and a request is of one", args.scenario, all.len()),
-                &format!("write `--session NAME`; there are: {}", first(names())),
+                format!("{} has {} sessions: choose one", args.scenario, all.len()),
+                &format!("add `--session NAME`; the sessions are: {}", first(names())),
             )),
         };
     };
     loads.iter().find(|it| it.name == *name).ok_or_else(|| {
         let help = match ctxsim::diag::nearest(name, names()) {
             Some(near) => format!("did you mean `{near}`?"),
-            None => format!("there are: {}", first(names())),
+            None => format!("the sessions are: {}", first(names())),
         };
-        refused(format!("{} has no session called `{name}`", args.scenario), &help)
+        refused(format!("{} has no session `{name}`", args.scenario), &help)
     })
 }
 

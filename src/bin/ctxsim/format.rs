@@ -10,7 +10,7 @@ use ctxsim::error::Error;
 use crate::args::FormatArg;
 use crate::output;
 
-/// The extensions of output files, and the formats that they stand for.
+/// File extensions and their output formats.
 const EXTENSIONS: [(&str, FormatArg); 12] = [
     ("txt", FormatArg::Table),
     ("json", FormatArg::Json),
@@ -26,16 +26,16 @@ const EXTENSIONS: [(&str, FormatArg); 12] = [
     ("sarif", FormatArg::Sarif),
 ];
 
-/// What can be written, the usual format first, and what a person calls it.
+/// The formats of one kind of output, the default first.
 pub(crate) struct Formats<'a> {
-    /// What is written, as in "`explain`".
+    /// The output, as in "`explain`".
     pub(crate) of: &'a str,
-    /// The formats that it has.
+    /// Its formats.
     pub(crate) known: &'a [FormatArg],
 }
 
 impl Formats<'_> {
-    /// Returns what reads `--format` where it is one of these, so that help and completions name no other.
+    /// Returns a parser of `--format` for these formats, so that help and completions offer no other.
     pub(crate) fn parser(&self) -> impl TypedValueParser<Value = FormatArg> + use<> {
         let known = self.known.iter().filter_map(|it| it.to_possible_value());
         PossibleValuesParser::new(known).try_map(|it| FormatArg::from_str(&it, true))
@@ -54,9 +54,10 @@ impl Formats<'_> {
             (None, None) => usual,
         };
         if !self.known.contains(&format) {
-            let message = format!("{} cannot be written as {}", self.of, name(format));
+            let known = self.or(name);
+            let message = format!("{} needs `--format {}", self.of, known.trim_start_matches('`'));
             let help = match asked {
-                Some(_) => format!("use `--format` with {}", self.or(name)),
+                Some(_) => format!("use one of these instead of `{}`", name(format)),
                 None => format!("name a file that ends in {}", self.or(extension)),
             };
             return Err(vec![Diagnostic::at("output-format", "", message).help(help)].into());
@@ -65,7 +66,7 @@ impl Formats<'_> {
         Ok(format)
     }
 
-    /// Returns the format that a file's extension stands for; nothing where it has none.
+    /// Returns the format of a file's extension, or `None` without one.
     fn of_extension(&self, path: &Path) -> Result<Option<FormatArg>, Error> {
         let Some(found) = path.extension() else { return Ok(None) };
         let found = found.to_string_lossy();
@@ -85,9 +86,10 @@ impl Formats<'_> {
         }
     }
 
-    /// Returns the formats there are, by some name, in backticks.
-    fn or<T: std::fmt::Display>(&self, name: impl Fn(FormatArg) -> T) -> String {
-        let names: Vec<String> = self.known.iter().map(|it| format!("`{}`", name(*it))).collect();
+    /// Returns the formats' names, or their extensions, in backticks, joined by "or"; formats without one are skipped.
+    fn or(&self, name: impl Fn(FormatArg) -> String) -> String {
+        let names = self.known.iter().map(|it| name(*it)).filter(|it| !it.is_empty());
+        let names: Vec<String> = names.map(|it| format!("`{it}`")).collect();
         match names.split_last() {
             Some((last, rest)) if !rest.is_empty() => format!("{} or {last}", rest.join(", ")),
             _ => names.concat(),
@@ -95,12 +97,12 @@ impl Formats<'_> {
     }
 }
 
-/// Returns what a format is called on the command line.
+/// Returns a format's name on the command line.
 fn name(format: FormatArg) -> String {
     format.to_possible_value().map(|it| it.get_name().to_owned()).unwrap_or_default()
 }
 
-/// Returns the usual extension of a format.
+/// Returns the default extension of a format; empty if it has none.
 fn extension(format: FormatArg) -> String {
     EXTENSIONS.iter().find(|(_, it)| *it == format).map(|(it, _)| format!(".{it}")).unwrap_or_default()
 }

@@ -10,10 +10,11 @@ use ctxsim::diag::Diagnostic;
 use ctxsim::error::Error;
 use ctxsim::input::Format;
 
-/// What the name of a policy of another revision begins with.
+/// The prefix of a policy's name in another revision.
 pub(crate) const MARK: &str = "rev:";
 
-/// Returns the name of a policy in a revision that is written `rev:REVISION`, and as it is where it names a policy.
+/// Returns the name of a policy in a revision written as `rev:REVISION`; a plain policy name is returned as
+/// it is.
 pub(crate) fn named(revision: &str, policy: &str) -> String {
     match revision.strip_prefix(MARK) {
         Some(rest) if !rest.contains(':') => format!("{revision}:{policy}"),
@@ -21,7 +22,7 @@ pub(crate) fn named(revision: &str, policy: &str) -> String {
     }
 }
 
-/// Reads the policies of other revisions that are named, into a catalog of its own.
+/// Reads the named policies of other revisions into a copy of the catalog.
 ///
 /// # Errors
 /// Git fails, or a revision has no such policy.
@@ -43,8 +44,8 @@ pub(crate) fn with_revisions<'n>(
         };
         known.insert(key, Arc::clone(&tree));
         if tree.text(&path).is_none() {
-            let message = format!("`{revision}` has no `{}`", folder.join(&path).display());
-            let help = "name a policy that stands in both revisions, or a bundled one as the base";
+            let message = format!("`{revision}` does not contain `{}`", folder.join(&path).display());
+            let help = "name a policy that exists in both revisions, or a bundled policy as the base";
             return Err(vec![Diagnostic::at("revision-policy", "", message).help(help)].into());
         }
         with = with.with_revision(name, &tree, &path);
@@ -52,13 +53,13 @@ pub(crate) fn with_revisions<'n>(
     Ok(with)
 }
 
-/// Returns the folder of policies in which a policy stands, and its path below it.
+/// Returns a policy's folder, and its path below it.
 fn place(catalog: &Catalog, policy: &str) -> Result<(PathBuf, PathBuf), Error> {
     let file = match catalog.find(Kind::Policy, policy)? {
         Origin::File(path) => path,
         Origin::Bundled(_) | Origin::Revision(..) | Origin::Memory(_) | Origin::Built(_) => {
-            let message = format!("`{policy}` is bundled, and has no revisions of yours");
-            let help = "name a policy file of your repository, or a bundled policy without `rev:`";
+            let message = format!("`{policy}` is bundled, so your repository has no revisions of it");
+            let help = "name a policy file in your repository, or a bundled policy without `rev:`";
             return Err(vec![Diagnostic::at("revision-bundled", "", message).help(help)].into());
         }
     };
@@ -90,10 +91,11 @@ fn git(folder: &Path, args: &[&str]) -> Result<String, Error> {
     let output = output.map_err(|error| failed(format!("cannot start git: {error}"), "install git"))?;
     if !output.status.success() {
         let said = String::from_utf8_lossy(&output.stderr);
-        let said = said.lines().next().unwrap_or("it gives no reason").trim_start_matches("fatal: ");
-        let help = "check that the revision exists here; in a shallow clone fetch it first, as in `git fetch origin main`";
+        let said = said.lines().next().unwrap_or("no reason given").trim_start_matches("fatal: ");
+        let help = "check that the revision exists; in a shallow clone, fetch it first, as in `git fetch \
+            origin main`";
         return Err(failed(format!("git failed: {said}"), help));
     }
     String::from_utf8(output.stdout)
-        .map_err(|_| failed("git shows non-UTF-8 bytes".to_owned(), "save the policy as UTF-8"))
+        .map_err(|_| failed("the file in git is non-UTF-8".to_owned(), "save the policy as UTF-8"))
 }

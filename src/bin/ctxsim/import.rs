@@ -18,38 +18,38 @@ use crate::format::Formats;
 use crate::output;
 use crate::run::{table_width, unwritable, with_progress};
 
-/// What it can be written as.
+/// The available output formats.
 const FORMATS: Formats<'_> = Formats { of: "`import`", known: &[FormatArg::Table, FormatArg::Json] };
 
 /// The arguments of `import`.
 #[derive(Debug, Args)]
 pub(crate) struct ImportArgs {
-    /// Recorded sessions, or scenarios that name one
+    /// Recorded sessions, or scenarios that reference one
     #[arg(value_name = "FILE", required = true)]
     pub(crate) files: Vec<String>,
-    /// Compare what the cache should have read with what the provider billed
+    /// Compare predicted cache reads with what the provider billed
     #[arg(long)]
     pub(crate) report: bool,
-    /// Show what fills the prompts and what carrying it costs: by tool, and the dearest items
+    /// Show what fills the prompts and what it costs to carry, by tool and item
     #[arg(long, conflicts_with = "report")]
     pub(crate) carried: bool,
     #[command(flatten)]
     pub(crate) select: SelectArgs,
-    /// Model profile of `--report` and `--carried`, by name or path [default: that of the session's model]
+    /// Model profile for `--report` and `--carried` [default: the session's model]
     #[arg(long, value_name = "M")]
     pub(crate) profile: Option<String>,
-    /// Override a field of the report's inputs, as in `scenario.load.recorded.assume.side_request=none`
+    /// Override a field, as in `scenario.load.recorded.assume.side_request=none`
     #[arg(long = "set", value_name = "PATH=VALUE")]
     pub(crate) set: Vec<String>,
-    /// How it is written [default: table, or what the output's extension says]
+    /// Output format [default: by the output's extension, else table]
     #[arg(long, value_parser = FORMATS.parser())]
     pub(crate) format: Option<FormatArg>,
-    /// Write to a file, all of it or nothing; `-` is standard output
+    /// Write to a file atomically; `-` is standard output
     #[arg(long, value_name = "PATH")]
     pub(crate) output: Option<PathBuf>,
 }
 
-/// Shows what recordings hold, or how well their bills are predicted.
+/// Shows what recordings contain, or how well their bills are predicted.
 pub(crate) fn import(catalog: &Catalog, args: &ImportArgs) -> Result<(), Error> {
     let as_json = FORMATS.choose(args.format, args.output.as_deref())? == FormatArg::Json;
     let text = if args.report {
@@ -62,14 +62,14 @@ pub(crate) fn import(catalog: &Catalog, args: &ImportArgs) -> Result<(), Error> 
     output::put(args.output.as_deref(), &text)
 }
 
-/// Returns what recordings hold, and what of them is left out.
+/// Returns what recordings contain, and what is left out.
 fn held(catalog: &Catalog, args: &ImportArgs, as_json: bool) -> Result<String, Error> {
     let (files, skipped) = compare::held(catalog, &as_recorded(args, None))?;
     tell(&skipped);
     if as_json { recording::json(&files).map_err(unwritable) } else { Ok(recording::table(&files)) }
 }
 
-/// Compares recorded bills with what the cache rules predict, when everything is kept as the harness kept it.
+/// Compares recorded bills with the cache rules' predictions, keeping everything as the harness did.
 fn calibrated(catalog: &Catalog, args: &ImportArgs, as_json: bool) -> Result<String, Error> {
     for given in &args.files {
         let found = catalog.search(given)?;
@@ -106,7 +106,8 @@ fn carried(catalog: &Catalog, args: &ImportArgs, as_json: bool) -> Result<String
     Ok(report::carried::tables(&sessions, &skipped, Some(table_width(args.output.as_deref()))))
 }
 
-/// Names recordings under the policy that keeps everything, and the profile that was asked for or those of their models.
+/// Returns a comparison of recordings under the policy that keeps everything, with the requested profile or
+/// those of their models.
 fn as_recorded(args: &ImportArgs, set: Option<String>) -> Comparison {
     let comparison = Comparison {
         policies: vec!["identity".to_owned()],
@@ -119,14 +120,14 @@ fn as_recorded(args: &ImportArgs, set: Option<String>) -> Comparison {
     args.select.of(comparison)
 }
 
-/// Tells how many files and sessions are left out, by reason.
+/// Returns how many files and sessions are skipped, by reason.
 fn tell(skipped: &[Skipped]) {
     if !skipped.is_empty() {
         anstream::eprintln!("{} skipped: {}", thousands(skipped.len() as u64), Skipped::counted(skipped));
     }
 }
 
-/// Compares under an assumption about requests of no record; a limit stops no session that took place.
+/// Compares under an assumption about unrecorded requests; no limit stops a session that took place.
 fn calibrations(
     catalog: &Catalog,
     args: &ImportArgs,

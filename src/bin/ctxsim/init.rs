@@ -11,45 +11,45 @@ use ctxsim::error::Error;
 use crate::check::{self, CheckArgs};
 use crate::output;
 
-/// The scenario that the example is a copy of.
+/// The scenario that the example copies.
 const EXAMPLE: &str = "duckagent/incremental_workspace_audit";
-/// The files that are written, and their texts.
+/// The files to write, with their texts.
 const CONFIG: (&str, &str) = ("ctxsim.toml", include_str!("init/ctxsim.toml"));
 const POLICY: (&str, &str) = ("ctx/policies/mine.ron", include_str!("init/mine.ron"));
 const SUITE: (&str, &str) = ("ctx/suites/mine.toml", include_str!("init/suite.toml"));
 const WORKFLOW: (&str, &str) = (".github/workflows/ctxsim.yml", include_str!("init/workflow.yml"));
-/// Where the example stands.
+/// The path of the example.
 const SCENARIO: &str = "ctx/scenarios/example.ron";
 
 /// The arguments of `init`.
 #[derive(Debug, Args)]
 pub(crate) struct InitArgs {
-    /// Folder of recorded sessions for the suite, in place of an example
+    /// Folder of recorded sessions for the suite, instead of an example
     #[arg(long, value_name = "DIR")]
     sessions: Option<PathBuf>,
     #[command(subcommand)]
     command: Option<InitCommand>,
 }
 
-/// What else can be begun.
+/// Other files that `init` can write.
 #[derive(Debug, Subcommand)]
 enum InitCommand {
-    /// Write a policy file that stands on another policy
+    /// Write a policy file based on another policy
     Policy(PolicyArgs),
 }
 
 /// The arguments of `init policy`.
 #[derive(Debug, Args)]
 struct PolicyArgs {
-    /// File to write, .ron
+    /// File to write (.ron)
     #[arg(value_name = "FILE")]
     path: PathBuf,
-    /// Policy to stand on
+    /// Policy to start from
     #[arg(long, value_name = "P")]
     from: String,
 }
 
-/// Writes files that are not there yet.
+/// Writes files that do not exist yet.
 pub(crate) fn init(catalog: &Catalog, args: &InitArgs) -> Result<(), Error> {
     match &args.command {
         Some(InitCommand::Policy(of)) => policy(catalog, of),
@@ -57,16 +57,16 @@ pub(crate) fn init(catalog: &Catalog, args: &InitArgs) -> Result<(), Error> {
     }
 }
 
-/// Writes a policy that stands on another, with the parameters that it may change.
+/// Writes a policy based on another, listing the parameters it may change.
 fn policy(catalog: &Catalog, args: &PolicyArgs) -> Result<(), Error> {
     let base = catalog.policy(&args.from)?;
     let name = args.path.file_stem().map(|it| it.to_string_lossy().into_owned()).unwrap_or_default();
     let params: Vec<&str> = base.spec.params.keys().map(String::as_str).collect();
     let params = if params.is_empty() { "none".to_owned() } else { params.join(", ") };
     let text = format!(
-        "// Stands on {from}: what this file does not say is said there. `ctxsim show policy {from} --merged` shows it.\n(\n    \
-         name: \"{name}\",\n    about: \"What {from} does, with our own numbers.\",\n    base: \"{from}\",\n    // Its parameters: {params}.\n    \
-         params: {{}},\n)\n",
+        "// Based on {from}: fields that this file omits come from there. `ctxsim show policy {from} \
+            --merged` shows them.\n(\n    name: \"{name}\",\n    about: \"{from} with our own \
+            numbers.\",\n    base: \"{from}\",\n    // Its parameters: {params}.\n    params: {{}},\n)\n",
         from = base.spec.name
     );
     refuse_existing(&[&args.path])?;
@@ -74,7 +74,7 @@ fn policy(catalog: &Catalog, args: &PolicyArgs) -> Result<(), Error> {
     output::print(&format!("Wrote {}. Next: ctxsim validate {0}\n", args.path.display()))
 }
 
-/// Writes what a repository needs for its first check.
+/// Writes the files a repository needs for its first check.
 fn repository(catalog: &Catalog, sessions: Option<&Path>) -> Result<(), Error> {
     let example = compare::show(catalog, Kind::Scenario, EXAMPLE)?.replacen(EXAMPLE, "example", 1);
     let (scenario, evidence) = match sessions {
@@ -100,14 +100,14 @@ fn repository(catalog: &Catalog, sessions: Option<&Path>) -> Result<(), Error> {
     output::print(&text)
 }
 
-/// Refuses to write over files.
+/// Refuses to overwrite files.
 fn refuse_existing(paths: &[&(impl AsRef<Path> + ?Sized)]) -> Result<(), Error> {
     let there = paths.iter().map(|it| it.as_ref()).filter(|it| it.exists());
     let problems: Vec<Diagnostic> = there
         .map(|path| {
-            let mut problem = Diagnostic::at("init-exists", "", "this file is already there");
+            let mut problem = Diagnostic::at("init-exists", "", "this file already exists");
             problem.place.file = path.display().to_string();
-            problem.help("move it away, or begin in another folder")
+            problem.help("move it away, or run `ctxsim init` in another folder")
         })
         .collect();
     if problems.is_empty() { Ok(()) } else { Err(problems.into()) }

@@ -12,7 +12,7 @@ use ctxsim::input::Format;
 use crate::args::{ConvertArgs, InputFormatArg, KindArg, ListArgs, SchemaArg, ShowArgs, ValidateArgs};
 use crate::output;
 
-/// Prints the names of inputs, each with its sentence.
+/// Prints the names and descriptions of inputs.
 pub(crate) fn list(catalog: &Catalog, args: &ListArgs) -> Result<(), Error> {
     let kinds = match args.kind {
         None => Kind::ALL.to_vec(),
@@ -43,7 +43,7 @@ pub(crate) fn list(catalog: &Catalog, args: &ListArgs) -> Result<(), Error> {
     output::print(&text)
 }
 
-/// Returns the names of a kind that have a text in them or in their sentences.
+/// Returns the inputs of a kind whose names or descriptions contain a text.
 fn filtered<'c>(catalog: &'c Catalog, kind: Kind, filter: &str) -> Vec<&'c str> {
     let wanted = filter.to_lowercase();
     let has = |name: &&str| {
@@ -52,7 +52,7 @@ fn filtered<'c>(catalog: &'c Catalog, kind: Kind, filter: &str) -> Vec<&'c str> 
     catalog.names(kind).filter(has).collect()
 }
 
-/// Says that no input has a text in it: it may be of another kind, or misspelt.
+/// Reports that no input contains a text; it may be of another kind, or misspelt.
 fn nothing_listed(catalog: &Catalog, kinds: &[Kind], filter: &str) -> Diagnostic {
     let nouns: Vec<&str> = kinds.iter().map(|it| it.noun()).collect();
     let nouns = match nouns.as_slice() {
@@ -69,14 +69,14 @@ fn nothing_listed(catalog: &Catalog, kinds: &[Kind], filter: &str) -> Diagnostic
         catalog.names(*kind).flat_map(|it| std::iter::once(it).chain(it.split(['/', '_', '-'])))
     };
     let help = match nearest(&filter.to_lowercase(), kinds.iter().flat_map(words)) {
-        _ if !of_others.is_empty() => format!("there are {}", of_others.join(", ")),
+        _ if !of_others.is_empty() => format!("found {}", of_others.join(", ")),
         Some(near) => format!("did you mean `--filter {near}`?"),
-        None => "leave out `--filter` to list everything".to_owned(),
+        None => "remove `--filter` to list everything".to_owned(),
     };
     Diagnostic::at("nothing-listed", "", message).help(help)
 }
 
-/// Returns an input's sentence; nothing when the file is broken, which `validate` tells.
+/// Returns an input's description, or nothing for a broken file, which `validate` reports.
 fn about(catalog: &Catalog, kind: Kind, name: &str) -> String {
     let about = match kind {
         Kind::Policy => catalog.policy(name).map(|it| it.spec.about),
@@ -87,7 +87,7 @@ fn about(catalog: &Catalog, kind: Kind, name: &str) -> String {
     about.unwrap_or_default()
 }
 
-/// Prints an input's own text, or a policy with what it takes from its bases.
+/// Prints an input's file, or a policy merged with its bases.
 pub(crate) fn show(catalog: &Catalog, args: &ShowArgs) -> Result<(), Error> {
     let output = output::to_file(args.output.as_deref());
     output.map_or(Ok(()), output::check)?;
@@ -101,9 +101,16 @@ pub(crate) fn show(catalog: &Catalog, args: &ShowArgs) -> Result<(), Error> {
         (false, _) => compare::show(catalog, kind, &args.name)?,
         (true, Kind::Policy) => compare::show_merged(catalog, &args.name)?,
         (true, _) => {
-            let problem =
-                Diagnostic::at("usage", "", format!("only a policy has bases, not a {}", kind.noun()));
-            return Err(vec![problem.help("leave out `--merged`")].into());
+            let problem = Diagnostic::at(
+                "usage",
+                "",
+                format!(
+                    "only policies have bases: `--merged` does not apply to \
+                    a {}",
+                    kind.noun()
+                ),
+            );
+            return Err(vec![problem.help("remove `--merged`")].into());
         }
     };
     output::put(output, &text)
@@ -125,19 +132,18 @@ pub(crate) fn convert(args: &ConvertArgs) -> Result<(), Error> {
     output::put(args.output.as_deref(), &text)
 }
 
-/// Says that a file's extension promises another format than is written, so that nobody could read it.
+/// Reports a file extension that does not match the format written.
 fn other_extension(path: &Path, to: InputFormatArg) -> Diagnostic {
     let (name, extension) = match to {
         InputFormatArg::Ron => ("RON", "ron"),
         InputFormatArg::Toml => ("TOML", "toml"),
     };
-    let mut problem =
-        Diagnostic::at("output-extension", "", format!("a file of {name} ends in `.{extension}`"));
+    let mut problem = Diagnostic::at("output-extension", "", format!("a {name} file ends in `.{extension}`"));
     problem.place.file = path.display().to_string();
     problem.help(format!("name it `{}`", path.with_extension(extension).display()))
 }
 
-/// Checks inputs and reports every problem of all of them.
+/// Checks inputs and reports every problem in all of them.
 pub(crate) fn validate(catalog: &Catalog, args: &ValidateArgs) -> Result<(), Error> {
     let mut problems = Vec::new();
     let mut n_checked = 0_usize;
@@ -173,16 +179,16 @@ pub(crate) fn validate(catalog: &Catalog, args: &ValidateArgs) -> Result<(), Err
         return Err(problems.into());
     }
     output::print(&match n_checked {
-        1 => "1 input is fine\n".to_owned(),
-        n => format!("{n} inputs are fine\n"),
+        1 => "1 input is valid\n".to_owned(),
+        n => format!("{n} inputs are valid\n"),
     })
 }
 
-/// Says that a folder holds nothing to check.
+/// Reports a folder without inputs.
 fn no_inputs(folder: &Path) -> Diagnostic {
-    let mut problem = Diagnostic::at("folder-empty", "", "a folder without inputs");
+    let mut problem = Diagnostic::at("folder-empty", "", "the folder contains no inputs");
     problem.place.file = folder.display().to_string();
-    problem.help("inputs end in `.ron` or `.toml`; recordings are named one by one")
+    problem.help("inputs end in `.ron` or `.toml`; name recordings one by one")
 }
 
 /// Checks everything that a catalog names.

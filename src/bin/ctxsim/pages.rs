@@ -34,7 +34,7 @@ pub(crate) fn schema(args: &SchemaArgs) -> Result<(), Error> {
     Ok(())
 }
 
-/// Prints the manual page, or writes one of each command.
+/// Prints the manual page, or writes one per command.
 pub(crate) fn man(args: &ManArgs) -> Result<(), Error> {
     let Some(folder) = &args.output else {
         return output::print(&page(Man::new(command()))?);
@@ -43,7 +43,7 @@ pub(crate) fn man(args: &ManArgs) -> Result<(), Error> {
     write_pages(folder, command())
 }
 
-/// Writes the page of a command and of those below it.
+/// Writes the pages of a command and its subcommands.
 fn write_pages(folder: &Path, command: clap::Command) -> Result<(), Error> {
     for inner in command.get_subcommands().filter(|it| !it.is_hide_set()) {
         write_pages(folder, inner.clone())?;
@@ -67,7 +67,7 @@ pub(crate) fn completions(args: &CompletionsArgs) -> Result<(), Error> {
     output::print(&String::from_utf8_lossy(&script))
 }
 
-/// Returns the command line with the full names of the commands below it, as pages are named.
+/// Returns the command line with full subcommand names, as the pages are named.
 fn command() -> clap::Command {
     let mut command = Cli::command().disable_help_subcommand(true);
     command.build();

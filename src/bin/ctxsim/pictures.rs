@@ -12,10 +12,10 @@ use ctxsim::report::sections::Detail;
 use crate::args::RunArgs;
 use crate::run::{unwritable, with_progress};
 
-/// Requests are shown where there are so many runs at most: each takes a part of the page.
+/// The most runs whose requests are charted: each takes a part of the page.
 const MOST_RUNS: usize = 24;
 
-/// Plays a few runs again for their requests; conversations have none of their own.
+/// Replays a few runs for their requests; conversations have none of their own.
 pub(crate) fn traces(plan: &Plan, args: &RunArgs) -> Result<Traces, Error> {
     let n_shown = with_progress(|it| {
         plan.each(args.draw.threads(), it, |load, _| match load.workload.conversations() {
@@ -26,8 +26,8 @@ pub(crate) fn traces(plan: &Plan, args: &RunArgs) -> Result<Traces, Error> {
     let n_runs: usize = n_shown.into_iter().sum();
     if n_runs > MOST_RUNS {
         let sentence = format!(
-            "The prompts of single requests are shown for up to {MOST_RUNS} runs; these are {n_runs}: name fewer \
-             scenarios, profiles or policies."
+            "Request charts cover at most {MOST_RUNS} runs, and this comparison has {n_runs}: name fewer \
+                scenarios, profiles or policies."
         );
         return Ok(Traces { runs: Vec::new(), left_out: Some(sentence) });
     }
@@ -46,7 +46,7 @@ pub(crate) fn traces(plan: &Plan, args: &RunArgs) -> Result<Traces, Error> {
     Ok(Traces { runs: of_loads.concat(), left_out: None })
 }
 
-/// Returns one chart as a file of its own.
+/// Returns one chart as a file.
 pub(crate) fn chart(plan: &Plan, report: &Report, detail: Detail, args: &RunArgs) -> Result<String, Error> {
     let traces = traces(plan, args)?;
     let figures = Source::new(report, detail, &traces.runs).figures();
@@ -58,7 +58,7 @@ pub(crate) fn chart(plan: &Plan, report: &Report, detail: Detail, args: &RunArgs
     }
 }
 
-/// Says why there is no such chart, and which there are.
+/// Reports a missing chart, and lists the available ones.
 fn missing(asked: Option<&str>, figures: &[Figure], traces: &Traces) -> Diagnostic {
     let asked = asked.unwrap_or(KINDS[0].name);
     let kind = KINDS.iter().find(|it| asked.strip_prefix(it.name).is_some_and(is_number));
@@ -66,19 +66,20 @@ fn missing(asked: Option<&str>, figures: &[Figure], traces: &Traces) -> Diagnost
         Some(it) if it.name == "requests" && traces.left_out.is_some() => {
             traces.left_out.clone().unwrap_or_default()
         }
-        Some(it) => format!("this run has no chart `{asked}`: such a chart needs {}", it.needs),
-        None => format!("no chart is called `{asked}`"),
+        Some(it) => format!("this run has no chart `{asked}`: it needs {}", it.needs),
+        None => format!("unknown chart `{asked}`"),
     };
     let names: Vec<String> = if figures.is_empty() {
         KINDS.iter().map(|it| format!("`{}` ({})", it.name, it.needs)).collect()
     } else {
         figures.iter().map(|it| format!("`{}`", it.name)).collect()
     };
-    let what = if figures.is_empty() { "charts, and what they need" } else { "this run has" };
+    let what =
+        if figures.is_empty() { "available charts and their requirements" } else { "charts of this run" };
     Diagnostic::at("chart-missing", "", message).help(format!("{what}: {}", names.join(", ")))
 }
 
-/// Returns whether a text is the number of a further chart, or none.
+/// Returns whether a text is empty or the number of a further chart.
 fn is_number(text: &str) -> bool {
     text.is_empty()
         || text.strip_prefix('-').is_some_and(|it| !it.is_empty() && it.bytes().all(|it| it.is_ascii_digit()))

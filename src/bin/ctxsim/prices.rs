@@ -19,24 +19,25 @@ use indexmap::{IndexMap, IndexSet};
 
 use crate::output;
 
-/// What profiles of lists are for.
-const EXAMPLES: &str = "Examples:
-  ctxsim prices import prices.json --as-of 2026-11-21                    what would be placed
-  ctxsim prices import prices.json --as-of 2026-11-21 --output imported
-  ctxsim sensitivity --profiles imported/anthropic                       every profile of a folder";
+/// Shown below the options.
+const EXAMPLES: &str = "\
+Examples:
+  ctxsim prices import prices.json --as-of 2026-11-21                    show what would be imported
+  ctxsim prices import prices.json --as-of 2026-11-21 --output imported   write the profiles
+  ctxsim sensitivity --profiles imported/anthropic                       compare all profiles of a folder";
 
 /// The arguments of `prices`.
 #[derive(Debug, Args)]
 pub(crate) struct PricesArgs {
-    /// What to do with them
+    /// What to do with price lists
     #[command(subcommand)]
     pub(crate) command: PricesCommand,
 }
 
-/// What can be done with price lists.
+/// A command on price lists.
 #[derive(Debug, Subcommand)]
 pub(crate) enum PricesCommand {
-    /// Make profiles of LiteLLM's JSON, genai-prices' data.json or models.dev's TOML tree, and list what is in none
+    /// Import LiteLLM, genai-prices or models.dev price lists as profiles
     #[command(after_help = EXAMPLES)]
     Import(PriceImportArgs),
     /// Show every price on which lists disagree
@@ -46,16 +47,16 @@ pub(crate) enum PricesCommand {
 /// The arguments of `prices import`.
 #[derive(Debug, Args)]
 pub(crate) struct PriceImportArgs {
-    /// Files of price lists, or folders of them
+    /// Price list files, or folders of them
     #[arg(value_name = "FILE", required = true)]
     pub(crate) paths: Vec<PathBuf>,
-    /// The folder below which profiles are written
+    /// Folder to write profiles to
     #[arg(long, value_name = "DIR")]
     pub(crate) output: Option<PathBuf>,
-    /// The day on which the lists were fetched, YYYY-MM-DD: what holds from a day on is priced by it
+    /// Date the lists were fetched; selects the prices in force (YYYY-MM-DD)
     #[arg(long, value_name = "DATE")]
     pub(crate) as_of: String,
-    /// List every entry that makes no profile, not only how many by reason
+    /// List every entry that yields no profile, with its reason
     #[arg(long)]
     pub(crate) details: bool,
 }
@@ -63,15 +64,15 @@ pub(crate) struct PriceImportArgs {
 /// The arguments of `prices compare`.
 #[derive(Debug, Args)]
 pub(crate) struct CompareArgs {
-    /// Files of price lists, or folders of them
+    /// Price list files, or folders of them
     #[arg(value_name = "FILE", required = true)]
     pub(crate) paths: Vec<PathBuf>,
-    /// The day, YYYY-MM-DD, whose prices are compared; of dated prices the latest, when silent
+    /// Date whose prices to compare (YYYY-MM-DD) [default: the latest prices]
     #[arg(long, value_name = "DATE")]
     pub(crate) as_of: Option<String>,
 }
 
-/// Runs a verb on price lists.
+/// Runs a command on price lists.
 pub(crate) fn prices(command: &PricesCommand) -> Result<(), Error> {
     match command {
         PricesCommand::Import(args) => import(args),
@@ -79,7 +80,7 @@ pub(crate) fn prices(command: &PricesCommand) -> Result<(), Error> {
     }
 }
 
-/// Makes profiles of price lists; of profiles of one name that of the first list is kept.
+/// Imports price lists as profiles; if two lists yield the same profile, the first one is kept.
 fn import(args: &PriceImportArgs) -> Result<(), Error> {
     check_day(&args.as_of)?;
     let lists = read(&args.paths)?;
@@ -101,7 +102,7 @@ fn import(args: &PriceImportArgs) -> Result<(), Error> {
                     list: found.list,
                     name: profile.name,
                     code: "name-duplicate",
-                    reason: "an earlier list already gives this profile".to_owned(),
+                    reason: "an earlier list already has this profile".to_owned(),
                 }),
             }
         }
@@ -114,22 +115,22 @@ fn import(args: &PriceImportArgs) -> Result<(), Error> {
     }
     match &args.output {
         Some(folder) => profiles.values().try_for_each(|it| write(folder, &it.name, &it.text))?,
-        None => text.push_str("Nothing was written: give `--output DIR` to write the profiles.\n"),
+        None => text.push_str("Nothing was written: add `--output DIR` to write the profiles.\n"),
     }
     output::print(&text)
 }
 
-/// Checks that a text names a day.
+/// Checks that a text is a date.
 fn check_day(text: &str) -> Result<(), Error> {
     if calendar::day(text).is_some() {
         return Ok(());
     }
-    let mut problem = Diagnostic::at("date-format", "", format!("`{text}` is no day"));
+    let mut problem = Diagnostic::at("date-format", "", format!("`{text}` is not a date (YYYY-MM-DD)"));
     "--as-of".clone_into(&mut problem.place.file);
-    Err(vec![problem.help("write it as in \"2026-10-07\"")].into())
+    Err(vec![problem.help("write it like \"2026-10-07\"")].into())
 }
 
-/// What the profiles of a list do not say, and how many of them do not.
+/// How many profiles of a list lack something, by what they lack.
 #[derive(Default)]
 struct Lacks {
     left_out: IndexMap<String, usize>,
@@ -143,7 +144,7 @@ impl Lacks {
     }
 }
 
-/// Counts what of a price list is in profiles, and by reason what is in none.
+/// Counts the profiles of a price list and, by reason, the entries without one.
 fn summarize(
     list: &str,
     (n_placed, unplaced): (usize, &[Unplaced]),
@@ -156,17 +157,17 @@ fn summarize(
         by_code.entry(one.code).or_default().push(one);
     }
     by_code.sort_by(|_, left, _, right| right.len().cmp(&left.len()));
-    let _ = writeln!(text, "{list}: {n_placed} profiles; {} entries make none", unplaced.len());
+    let _ = writeln!(text, "{list}: {n_placed} profiles; {} entries yield none", unplaced.len());
     for (code, entries) in &by_code {
         let shown = if is_detailed { entries.len() } else { 1 };
         let _ = writeln!(text, "  {:>5}  [{code}]", entries.len());
-        let like = if is_detailed { "" } else { "such as " };
+        let like = if is_detailed { "" } else { "for example " };
         for one in &entries[..shown] {
             let _ = writeln!(text, "         {like}{}: {}", one.name, one.reason);
         }
     }
     for (what, counted) in
-        [("left out of profiles", &lacks.left_out), ("without a price in profiles", &lacks.unpriced)]
+        [("omitted from profiles", &lacks.left_out), ("unpriced in profiles", &lacks.unpriced)]
     {
         let parts: Vec<String> = counted.iter().map(|(it, n)| format!("{it}: {n}")).collect();
         if !parts.is_empty() {
@@ -174,21 +175,21 @@ fn summarize(
         }
     }
     if !is_detailed && !unplaced.is_empty() {
-        text.push_str("  `--details` lists every entry.\n");
+        text.push_str("  Add `--details` to list every entry.\n");
     }
 }
 
-/// Says that lists give no profile, and why the first model does not.
+/// Reports that lists yield no profile, with the reason for the first entry.
 fn nothing_placed(first: Option<Unplaced>) -> Diagnostic {
-    let problem = Diagnostic::at("price-list-empty", "", "no model of these lists makes a profile");
+    let problem = Diagnostic::at("price-list-empty", "", "no entry of these lists yields a profile");
     problem.help(match first {
-        Some(it) => format!("the first, {}: {} [{}]", it.name, it.reason, it.code),
-        None => "give a list that holds models".to_owned(),
+        Some(it) => format!("the first entry, {}: {} [{}]", it.name, it.reason, it.code),
+        None => "name a price list that contains models".to_owned(),
     })
 }
 
-/// Returns the path of a folder below the nearest one that is called `profiles`, which is what its profiles' names begin
-/// with; nothing where it lies in none.
+/// Returns a folder's path below the nearest folder called `profiles`, which prefixes the profiles' names;
+/// empty if there is none.
 fn below_profiles(folder: &Path) -> String {
     let parts: Vec<_> = folder.components().map(|it| it.as_os_str().to_string_lossy()).collect();
     let at = parts.iter().rposition(|it| it == "profiles");
@@ -209,15 +210,15 @@ fn disagreements(args: &CompareArgs) -> Result<(), Error> {
     args.as_of.as_deref().map_or(Ok(()), check_day)?;
     let lists = read(&args.paths)?;
     if lists.len() < 2 {
-        let problem = Diagnostic::at("price-lists", "", "one list alone cannot disagree");
+        let problem = Diagnostic::at("price-lists", "", "give at least two price lists");
         return Err(vec![problem.help("name files or folders of at least two lists")].into());
     }
     let (n_models, rows) = compare(&lists, args.as_of.as_deref());
     let (differing, lacking): (Vec<_>, Vec<_>) = rows.into_iter().partition(Disagreement::differs);
     let mut text = String::new();
     for (heading, rows) in [
-        ("Prices that differ", &differing),
-        ("Prices that only some of the lists have (– marks the others)", &lacking),
+        ("Different prices", &differing),
+        ("Prices that only some lists have (– marks the others)", &lacking),
     ] {
         if rows.is_empty() {
             continue;
@@ -240,20 +241,20 @@ fn disagreements(args: &CompareArgs) -> Result<(), Error> {
     output::print(&text)
 }
 
-/// Writes what each list says of a price.
+/// Writes each list's value of a price.
 fn disagreement(row: &Disagreement, text: &mut String) {
     let price = |it: &Option<Decimal>| it.map_or_else(|| NONE.to_owned(), |it| it.to_string());
     let said: Vec<String> = row.said.iter().map(|(list, it)| format!("{list} {}", price(it))).collect();
     let _ = writeln!(text, "  {}  {}: {}", row.model, row.field, said.join(", "));
 }
 
-/// Reads the lists that files and folders hold.
+/// Reads the lists in files and folders.
 fn read(paths: &[std::path::PathBuf]) -> Result<Vec<Found>, Error> {
     let mut files = Vec::new();
     for path in paths {
         let inner = if path.is_dir() { price_list_files(path)? } else { vec![path.clone()] };
         if inner.is_empty() {
-            let mut problem = Diagnostic::at("folder-empty", "", "a folder without price lists");
+            let mut problem = Diagnostic::at("folder-empty", "", "the folder contains no price lists");
             problem.place.file = path.display().to_string();
             return Err(vec![problem.help("price lists end in `.json` or `.toml`")].into());
         }

@@ -1,4 +1,4 @@
-//! Draws what is wrong with inputs: the place, the line, a caret, and the way out.
+//! Draws what is wrong with inputs: the place, the line, a caret, and the fix.
 
 use std::ops::Range;
 
@@ -7,7 +7,7 @@ use ctxsim::catalog::Catalog;
 use ctxsim::diag::Diagnostic;
 use ctxsim::error::Error;
 
-/// Draws an error to standard error.
+/// Prints an error to standard error.
 pub(crate) fn error(catalog: &Catalog, error: &Error) {
     let problems = match error {
         Error::Invalid(problems) => problems.clone(),
@@ -45,7 +45,7 @@ fn diagnostic(catalog: &Catalog, problem: &Diagnostic) -> String {
     Renderer::styled().render(&groups)
 }
 
-/// Returns the part of a span that lies on its first line.
+/// Returns the part of a span on its first line.
 fn first_line(text: &str, span: &Range<usize>) -> Range<usize> {
     let end = text[span.clone()].find('\n').map_or(span.end, |it| span.start + it);
     span.start..end

@@ -19,12 +19,12 @@ use crate::args::{FormatArg, RowsArg, RunArgs};
 use crate::format::Formats;
 use crate::{git, output, pictures};
 
-/// Work that is over sooner shows no progress.
+/// Work shorter than this shows no progress.
 const QUIET: Duration = Duration::from_secs(1);
-/// Progress is shown no more often.
+/// The shortest time between two updates of the progress bar.
 const BEAT: Duration = Duration::from_millis(200);
 
-/// How wide tables are where no terminal says how wide they may be.
+/// The width of tables without a terminal.
 const TABLE_WIDTH: usize = 100;
 
 /// Runs and writes; returns whether every guard of the suite held.
@@ -84,14 +84,14 @@ pub(crate) fn run(catalog: &Catalog, args: &RunArgs) -> Result<bool, Error> {
     Ok(holds)
 }
 
-/// Returns the policies that a run names, itself or by its suite.
+/// Returns the policies of a run, from its arguments or its suite.
 fn named(catalog: &Catalog, comparison: &Comparison) -> Result<Vec<String>, Error> {
     let suite = comparison.suite.as_ref().map(|it| catalog.suite(it)).transpose()?;
     let of_suite = suite.map(|it| it.spec.policies).unwrap_or_default();
     Ok(comparison.policies.iter().cloned().chain(of_suite).collect())
 }
 
-/// Returns the format: as asked for, as the output's extension says, or the usual one.
+/// Returns the format: as requested, by the output's extension, or the default.
 fn format(args: &RunArgs) -> Result<FormatArg, Error> {
     use FormatArg::{Csv, Github, Html, Json, Jsonl, Markdown, Svg, Table};
     let of_chart = [Svg];
@@ -132,16 +132,16 @@ fn written(plan: &Plan, report: &Report, args: &RunArgs, format: FormatArg) -> R
     }
 }
 
-/// Puts together what only streams of sessions have.
+/// Joins the lines that only session streams have.
 fn of_sessions(lines: &[String], format: FormatArg) -> Result<String, Error> {
     if lines.is_empty() {
-        let problem = Diagnostic::at("rows-sessions", "", "no scenario of this run has many sessions");
-        return Err(vec![problem.help("name one whose load is `aging`")].into());
+        let problem = Diagnostic::at("rows-sessions", "", "no scenario of this run has a stream of sessions");
+        return Err(vec![problem.help("name a scenario with `load.aging`")].into());
     }
     joined(lines, format)
 }
 
-/// Returns how wide a table may be: as the terminal is, where it goes to one.
+/// Returns the width of tables: the terminal's, if the output goes to one.
 pub(crate) fn table_width(output: Option<&Path>) -> usize {
     output::width().filter(|_| output::to_file(output).is_none()).unwrap_or(TABLE_WIDTH)
 }
@@ -185,7 +185,7 @@ fn ledger(plan: &Plan, args: &RunArgs, format: FormatArg) -> Result<(String, boo
     Ok((joined(&of_loads?.concat(), format)?, n_failed.into_inner() == 0))
 }
 
-/// Returns the calls of memories to their services, or everything that memory runners did.
+/// Returns the memories' calls to their services, or every action of memory runners.
 fn service(plan: &Plan, args: &RunArgs, format: FormatArg) -> Result<String, Error> {
     let of_loads = with_progress(|it| {
         plan.each(args.draw.threads(), it, |load, progress| {
@@ -214,13 +214,14 @@ fn service(plan: &Plan, args: &RunArgs, format: FormatArg) -> Result<String, Err
     let lines = of_loads.map_err(unwritable)?.concat();
     if lines.is_empty() {
         let message = "no policy of this run calls a memory service";
-        let help = "name policies with a `runner`, for orderings one with entries and one without; or one whose `memory` has a `service`";
+        let help = "name policies with a `runner` (for `orderings`, one with entries and one without), or \
+            one whose `memory` has a `service`";
         return Err(vec![Diagnostic::at("rows-calls", "", message).help(help)].into());
     }
     joined(&lines, format)
 }
 
-/// Returns what names a run.
+/// Returns a run's name.
 fn run_name(load: &Load, cell: Cell) -> rows::RunName<'_> {
     rows::RunName {
         policy: &load.policies[cell.policy].name,
@@ -238,32 +239,32 @@ fn written_by(load: &Load, cell: Cell) -> runner_rows::Written<'_> {
     }
 }
 
-/// Refuses rows that a load does not have, or has of many trials.
+/// Refuses rows that a load does not have, or has once per trial.
 fn refuse_rows(load: &Load, rows: RowsArg) -> Result<(), Error> {
     if load.workload.aging().is_some() {
-        let message = format!("{} has no rows of requests: its streams are summed up", load.name);
-        let help = "write `--rows probes` for one row a question, or `--rows runs`";
+        let message = format!("{} has no request rows: it reports totals of its session streams", load.name);
+        let help = "use `--rows probes` for one row per question, or `--rows runs`";
         return Err(vec![Diagnostic::at("rows-aging", "", message).help(help)].into());
     }
     if let Workload::Chats(_) = load.workload {
-        let message = format!("{} has no rows of requests: its trials are summed up", load.name);
-        let help = "write `--rows calls`, `--rows log` or `--rows probes`";
+        let message = format!("{} has no request rows: it reports totals of its trials", load.name);
+        let help = "use `--rows calls`, `--rows log` or `--rows probes`";
         return Err(vec![Diagnostic::at("rows-aging", "", message).help(help)].into());
     }
     if load.workload.conversations().is_some() && rows == RowsArg::Needs {
-        let message = format!("{} has no needs: its facts are asked for by probes", load.name);
-        let help = "write `--rows probes` for one row a fact, or `--rows trials` for one a conversation";
+        let message = format!("{} declares no needs: probes ask for its facts", load.name);
+        let help = "use `--rows probes` for one row per fact, or `--rows trials` for one per conversation";
         return Err(vec![Diagnostic::at("rows-conversation", "", message).help(help)].into());
     }
     if load.is_sampled && load.trials > 1 {
-        let message = format!("the rows of {} are those of {} trials", load.name, load.trials);
-        let help = "write `--rows trials` for one row a trial, or `--trials 1`";
+        let message = format!("{} has {} trials, so its request rows are ambiguous", load.name, load.trials);
+        let help = "use `--rows trials` for one row per trial, or add `--trials 1`";
         return Err(vec![Diagnostic::at("rows-several-trials", "", message).help(help)].into());
     }
     Ok(())
 }
 
-/// Returns what the rows of a run are read beside.
+/// Returns what the rows of a run are read with.
 fn context(load: &Load, cell: Cell, names_run: bool) -> rows::Context<'_> {
     // What was fetched takes the place of the first request of a step.
     let recorded = load.workload.items().filter(|_| !load.is_sampled).and_then(|it| it.recorded.as_ref());
@@ -271,7 +272,7 @@ fn context(load: &Load, cell: Cell, names_run: bool) -> rows::Context<'_> {
     rows::Context { policy, scenario: &load.name, recorded, profile, names_run }
 }
 
-/// Returns the trials of everything that is drawn, conversations first, or the probes of conversations.
+/// Returns the rows of all trials, conversations first, or the probes of conversations.
 fn trials(plan: &Plan, args: &RunArgs, format: FormatArg) -> Result<String, Error> {
     let of_loads = with_progress(|it| {
         plan.each(args.draw.threads(), it, |load, progress| {
@@ -302,12 +303,12 @@ fn trials(plan: &Plan, args: &RunArgs, format: FormatArg) -> Result<String, Erro
     let lines = [conversations.concat(), drawn.concat()].concat();
     if lines.is_empty() {
         let problem = Diagnostic::at("rows-trials", "", "no scenario of this run has trials");
-        return Err(vec![problem.help("name one whose load is `conversation`")].into());
+        return Err(vec![problem.help("name a scenario with `load.conversation`")].into());
     }
     joined(&lines, format)
 }
 
-/// Puts rows together in a format.
+/// Joins rows in a format.
 fn joined(lines: &[String], format: FormatArg) -> Result<String, Error> {
     match format {
         FormatArg::Json if lines.is_empty() => Ok("[]\n".to_owned()),
@@ -321,19 +322,19 @@ fn joined(lines: &[String], format: FormatArg) -> Result<String, Error> {
     }
 }
 
-/// Says that a value cannot be written.
+/// Reports that a value cannot be written.
 pub(crate) fn unwritable(error: impl std::fmt::Display) -> Error {
     vec![Diagnostic::at("unwritable", "", error.to_string())].into()
 }
 
-/// Draws how much of something is done.
+/// Draws a progress bar.
 fn bar(done: usize, all: usize) -> String {
     const CELLS: usize = 30;
     let full = (done * CELLS).checked_div(all).unwrap_or(0).min(CELLS);
     format!("{}{}", "█".repeat(full), "░".repeat(CELLS - full))
 }
 
-/// Says how long the rest takes if it goes on like this; nothing before a twentieth is done.
+/// Returns the estimated time left; empty until a twentieth of the work is done.
 fn time_left(elapsed: Duration, done: usize, all: usize) -> String {
     if done == 0 || done * 20 < all || done >= all {
         return String::new();
@@ -345,7 +346,7 @@ fn time_left(elapsed: Duration, done: usize, all: usize) -> String {
     }
 }
 
-/// Shows how far long work has come, where someone may be watching.
+/// Shows the progress of long work on a terminal.
 #[allow(clippy::disallowed_methods, reason = "someone waits")]
 pub(crate) fn with_progress<T>(work: impl FnOnce(&(dyn Fn(usize, usize) + Sync)) -> T) -> T {
     if !std::io::stderr().is_terminal() {

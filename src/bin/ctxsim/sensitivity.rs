@@ -20,13 +20,13 @@ Examples:
   ctxsim sensitivity                                           six policies under the bundled providers' models
   ctxsim sensitivity --profiles 'openai/*' 'anthropic/*'       two providers
   ctxsim sensitivity --policy A B --scenario session.jsonl     your own session under all of them
-  ctxsim sensitivity --profiles imported/openai/*.toml         price lists that `ctxsim prices import` wrote
+  ctxsim sensitivity --profiles imported/openai/*.toml         price lists written by `ctxsim prices import`
   ctxsim sensitivity --profiles all --sort cost --top 20       the twenty cheapest price lists
   ctxsim sensitivity --set break_even.prune_removes_tokens=30_000
 
-Exit codes: 0 fine, 2 bad input or usage.";
+Exit codes: 0 success, 2 bad input or usage.";
 
-/// What it can be written as.
+/// The available output formats.
 const FORMATS: Formats<'_> = Formats {
     of: "`sensitivity`",
     known: &[FormatArg::Table, FormatArg::Json, FormatArg::Csv, FormatArg::Markdown],
@@ -35,51 +35,51 @@ const FORMATS: Formats<'_> = Formats {
 /// The arguments of `sensitivity`.
 #[derive(Debug, Args)]
 pub(crate) struct SensitivityArgs {
-    /// A suite, which gives what the other options leave out [default: sensitivity]
+    /// Suite that supplies whatever the other options omit [default: sensitivity]
     #[arg(long, value_name = "S")]
     pub(crate) suite: Option<String>,
-    /// Policies, by name, path or pattern
+    /// Policies by name, path or pattern
     #[arg(long = "policy", visible_alias = "policies", value_name = "P", num_args = 1..)]
     pub(crate) policies: Vec<String>,
-    /// Scenarios, by name, path or pattern, or recorded sessions
+    /// Scenarios by name, path or pattern, or recorded sessions
     #[arg(long = "scenario", visible_alias = "scenarios", value_name = "S", num_args = 1..)]
     pub(crate) scenarios: Vec<String>,
-    /// Model profiles, by name, path or pattern; `all` for every one there is
+    /// Model profiles by name, path or pattern; `all` for every profile
     #[arg(long = "profile", visible_alias = "profiles", value_name = "M", num_args = 1..)]
     pub(crate) profiles: Vec<String>,
     #[command(flatten)]
     pub(crate) draw: DrawArgs,
     #[command(flatten)]
     pub(crate) process: ProcessArgs,
-    /// Override a field of the inputs for this run, as in `break_even.prune_removes_tokens=30_000`
+    /// Override a field, as in `break_even.prune_removes_tokens=30_000`
     #[arg(long = "set", value_name = "PATH=VALUE")]
     pub(crate) set: Vec<String>,
-    /// Order of the price lists
+    /// Sort order of the price lists
     #[arg(long, value_enum, default_value_t)]
     pub(crate) sort: SortArg,
-    /// Show only the first N price lists of that order
+    /// Show only the first N price lists
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) top: Option<u32>,
-    /// How it is written [default: table, or what the output's extension says]
+    /// Output format [default: by the output's extension, else table]
     #[arg(long, value_parser = FORMATS.parser())]
     pub(crate) format: Option<FormatArg>,
-    /// Write to a file, all of it or nothing; `-` is standard output
+    /// Write to a file atomically; `-` is standard output
     #[arg(long, value_name = "PATH")]
     pub(crate) output: Option<PathBuf>,
-    /// Show every scenario, and every policy's elasticities
+    /// Show every scenario and every policy's elasticities
     #[arg(long)]
     pub(crate) details: bool,
 }
 
-/// The order of the price lists.
+/// The sort order of the price lists.
 #[derive(Clone, Copy, Debug, Default, ValueEnum)]
 pub(crate) enum SortArg {
-    /// As they were asked for
+    /// As given
     #[default]
     Given,
     /// By name
     Name,
-    /// By the cost of the cheapest policy, free ones last
+    /// By the cheapest policy's cost; free price lists last
     Cost,
 }
 
@@ -93,7 +93,7 @@ impl From<SortArg> for Sort {
     }
 }
 
-/// The suite that fills what the arguments leave out.
+/// The suite that supplies what the arguments omit.
 const DEFAULT_SUITE: &str = "sensitivity";
 
 /// Runs and writes.

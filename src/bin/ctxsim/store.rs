@@ -20,48 +20,53 @@ use crate::output;
 /// The arguments of `store`.
 #[derive(Debug, Args)]
 pub(crate) struct StoreArgs {
-    /// What to do with it
+    /// What to do with an export
     #[command(subcommand)]
     pub(crate) command: StoreCommand,
 }
 
-/// What can be done with a store.
+/// Shown below the options of `store write`.
+const CONTENTS: &str = "\
+The folder gets BANK.json for each bank, with keys and values in the order of writing, and index.json, which
+records the run.";
+
+/// A command on exports of a memory.
 #[derive(Debug, Subcommand)]
 pub(crate) enum StoreCommand {
-    /// Play one conversation and write what the policy's memory holds at its end: BANK.json for each bank, keys with
-    /// values in the order of writing, and index.json, which says what run left it
+    /// Play one conversation and export the memory's final contents as JSON files
+    #[command(after_help = CONTENTS)]
     Write(StoreWriteArgs),
-    /// Read a folder that `store write` wrote, and say whether it is still what its run leaves
+    /// Check an export against a new run of the same conversation
     Read(StoreReadArgs),
 }
 
 /// The arguments of `store write`.
 #[derive(Debug, Args)]
 pub(crate) struct StoreWriteArgs {
-    /// A policy with a memory, by name or path
+    /// Policy with a memory, by name or path
     #[arg(long, value_name = "P")]
     pub(crate) policy: String,
-    /// A scenario of conversations, by name or path
+    /// Conversation scenario, by name or path
     #[arg(long, value_name = "S")]
     pub(crate) scenario: String,
-    /// A model profile, by name or path
+    /// Model profile by name or path
     #[arg(long, value_name = "M", default_value = "context_decay/words")]
     pub(crate) profile: String,
-    /// Messages of the conversation [default: the scenario's first length]
+    /// Conversation length in messages [default: the scenario's first length]
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub(crate) length: Option<u64>,
-    /// Which conversation of that length, from 0
+    /// Conversation of that length, from 0
     #[arg(long, value_name = "N", default_value_t = 0, allow_negative_numbers = true)]
     pub(crate) trial: u64,
-    /// The seed of every draw [default: the scenario's]
+    /// Random seed [default: the scenario's]
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub(crate) seed: Option<u64>,
-    /// Override a field of the inputs, as in `memory.store.banks.capacity=3`
+    /// Override a field, as in `memory.store.banks.capacity=3`
     #[arg(long = "set", value_name = "PATH=VALUE")]
     pub(crate) set: Vec<String>,
     #[command(flatten)]
     pub(crate) process: ProcessArgs,
-    /// The folder, made if it is not there; files of the same names are replaced, and those of an earlier store removed
+    /// Output folder, created if missing; an earlier export in it is replaced
     #[arg(long, value_name = "DIR")]
     pub(crate) output: PathBuf,
 }
@@ -69,14 +74,14 @@ pub(crate) struct StoreWriteArgs {
 /// The arguments of `store read`.
 #[derive(Debug, Args)]
 pub(crate) struct StoreReadArgs {
-    /// The folder; policies, scenarios and profiles that were given as paths are looked for from the working directory
+    /// Exported folder; run this where it was written, so that paths resolve
     #[arg(value_name = "DIR")]
     pub(crate) folder: PathBuf,
     #[command(flatten)]
     pub(crate) process: ProcessArgs,
 }
 
-/// Writes or reads a store.
+/// Writes or checks an export.
 pub(crate) fn store(catalog: &Catalog, command: &StoreCommand) -> Result<(), Error> {
     match command {
         StoreCommand::Write(args) => write(catalog, args),
@@ -84,7 +89,7 @@ pub(crate) fn store(catalog: &Catalog, command: &StoreCommand) -> Result<(), Err
     }
 }
 
-/// Plays a conversation and writes what the memory holds at its end.
+/// Plays a conversation and writes the memory's final contents.
 fn write(catalog: &Catalog, args: &StoreWriteArgs) -> Result<(), Error> {
     let comparison = Comparison {
         policies: vec![args.policy.clone()],
@@ -118,7 +123,7 @@ fn write(catalog: &Catalog, args: &StoreWriteArgs) -> Result<(), Error> {
     output::print(&format!("{} to {}\n", said(&export), args.output.display()))
 }
 
-/// Removes the files of an earlier store in the same folder that this one has not.
+/// Removes files of an earlier export in the same folder that this one lacks.
 fn remove_stale(export: &Export, folder: &Path) -> Result<(), Error> {
     let Ok(earlier) = read_text(&folder.join(INDEX_FILE)) else { return Ok(()) };
     for name in export.stale(&earlier) {
@@ -131,7 +136,7 @@ fn remove_stale(export: &Export, folder: &Path) -> Result<(), Error> {
     Ok(())
 }
 
-/// Reads a store back, plays the conversation that left it, and says whether both are the same.
+/// Reads an export, replays its conversation and reports the first difference.
 fn read(catalog: &Catalog, args: &StoreReadArgs) -> Result<(), Error> {
     let place = |error: Error| match error {
         Error::Invalid(problems) => {
@@ -163,7 +168,11 @@ fn read(catalog: &Catalog, args: &StoreReadArgs) -> Result<(), Error> {
     if let Some(difference) = difference(&export, &after_run) {
         let mut problem = Diagnostic::at("store-differs", "", difference);
         problem.place.file = args.folder.display().to_string();
-        return Err(vec![problem.help("write the store anew, or keep the files as they were written")].into());
+        return Err(vec![problem.help(
+            "run `ctxsim store write` again, or restore the files as they were \
+            written",
+        )]
+        .into());
     }
     let mut text = String::new();
     for (bank, facts) in &export.banks {
@@ -171,13 +180,14 @@ fn read(catalog: &Catalog, args: &StoreReadArgs) -> Result<(), Error> {
     }
     let _ = writeln!(
         text,
-        "{}: what {policy} holds after conversation {trial} of {length} messages of {scenario}, seed {seed}",
+        "{}: the contents of {policy} after conversation {trial} of {length} messages of {scenario}, seed \
+            {seed}",
         said(&export)
     );
     output::print(&text)
 }
 
-/// Returns what is wrong with inputs of the run that left a store: they are not there any more.
+/// Returns a problem for each input of the export's run that no longer exists.
 fn missing(catalog: &Catalog, index: &Index) -> Vec<Diagnostic> {
     let Index { policy, scenario, profile, .. } = index;
     let inputs = [(Kind::Policy, policy), (Kind::Scenario, scenario), (Kind::Profile, profile)];
@@ -186,19 +196,21 @@ fn missing(catalog: &Catalog, index: &Index) -> Vec<Diagnostic> {
         found => found.is_err(),
     };
     let missing = inputs.into_iter().filter(|(kind, given)| is_missing(*kind, given)).map(|(kind, given)| {
-        let message = format!("there is no {} `{given}`, with which the store was written", kind.noun());
+        let message =
+            format!("the {} `{given}`, with which the export was written, does not exist", kind.noun());
         let mut problem = Diagnostic::at("store-input-missing", kind.noun(), message);
         INDEX_FILE.clone_into(&mut problem.place.file);
         problem.help(if Path::new(given).is_absolute() {
-            "put the file back, or write the store anew"
+            "put the file back, or run `ctxsim store write` again"
         } else {
-            "paths and `ctxsim.toml` are looked for from the working directory: read the store where it was written"
+            "paths and `ctxsim.toml` are resolved from the working directory: run this where the export was \
+                written"
         })
     });
     missing.collect()
 }
 
-/// Returns how many facts, entries and files a store has; a fact in two banks is two entries.
+/// Returns the numbers of facts, entries and files; a fact in two banks is two entries.
 fn said(export: &Export) -> String {
     let facts: BTreeSet<&String> = export.banks.values().flat_map(|it| it.keys()).collect();
     let counted = |n, one, several| format!("{n} {}", if n == 1 { one } else { several });
@@ -210,7 +222,7 @@ fn said(export: &Export) -> String {
     )
 }
 
-/// Returns the first difference between a store that was read and that of the run that left it.
+/// Returns the first difference between an export and a new run.
 fn difference(read: &Export, after_run: &Export) -> Option<String> {
     if read == after_run {
         return None;
@@ -222,7 +234,7 @@ fn difference(read: &Export, after_run: &Export) -> Option<String> {
             match other.and_then(|it| it.get(key)) {
                 None => return Some(format!("`{bank}` has `{key}`, which the run does not leave there")),
                 Some(left) if left != value => {
-                    return Some(format!("`{key}` of `{bank}` is `{value}`, and the run leaves `{left}`"));
+                    return Some(format!("`{key}` in `{bank}` is `{value}`, but the run leaves `{left}`"));
                 }
                 Some(_) => {}
             }
@@ -233,5 +245,5 @@ fn difference(read: &Export, after_run: &Export) -> Option<String> {
             }
         }
     }
-    Some("the facts were written in another order".to_owned())
+    Some("the facts were written in a different order".to_owned())
 }

@@ -21,13 +21,13 @@ Examples:
   ctxsim sweep --policy mine.ron --vary params.trigger.ratio=0.4..0.8:0.05 --vary params.keep=2,4,8
   ctxsim sweep --policy mine.ron --vary params.trigger.tokens=20000..90000:10000 --profile 'anthropic/*' ~/.claude/projects
   ctxsim sweep … --shard 3/16 --output shard-3.json       one part of sixteen, on any machine
-  ctxsim merge shard-*.json --format json                 the bytes that one machine writes
+  ctxsim merge shard-*.json --format json                 the same bytes as from a single machine
 
-A GitHub matrix, a Slurm array or a Kubernetes indexed job runs the shards: see docs/guide.md.
+A GitHub matrix, a Slurm array or a Kubernetes indexed job can run the shards: see docs/guide.md.
 
-Exit codes: 0 fine, 2 bad input or usage.";
+Exit codes: 0 success, 2 bad input or usage.";
 
-/// What it can be written as.
+/// The available output formats.
 const FORMATS: Formats<'_> =
     Formats { of: "`sweep`", known: &[FormatArg::Table, FormatArg::Json, FormatArg::Svg] };
 
@@ -36,20 +36,20 @@ const FORMATS: Formats<'_> =
 pub(crate) struct SweepArgs {
     #[command(flatten)]
     pub(crate) what: GridArgs,
-    /// What points should be good at
+    /// Objectives that define the Pareto front
     #[arg(long = "objective", value_enum, num_args = 1.., default_values_t = [ObjectiveArg::Cost, ObjectiveArg::Evidence])]
     objectives: Vec<ObjectiveArg>,
-    /// Run one part of several, as in `3/16`, and write it as JSON for `ctxsim merge`
+    /// Run one part of several, as in `3/16`, and write JSON for `ctxsim merge`
     #[arg(long, value_name = "I/N", value_parser = shard)]
     shard: Option<[usize; 2]>,
     #[command(flatten)]
     shown: ShownArgs,
 }
 
-/// What is varied, and on what.
+/// The policy to vary, its values and its workloads.
 #[derive(Debug, Args)]
 pub(crate) struct GridArgs {
-    /// Recorded sessions, folders of them, quoted patterns, or scenarios by name or path
+    /// Recorded sessions, folders or patterns of them, or scenarios by name or path
     #[arg(value_name = "PATH")]
     pub(crate) paths: Vec<String>,
     /// Policy to vary, by name or path
@@ -58,7 +58,7 @@ pub(crate) struct GridArgs {
     /// Base policy, by name or path
     #[arg(long, value_name = "P", default_value = "identity")]
     pub(crate) base: String,
-    /// Path with its values: `PATH=LO..HI:STEP` or `PATH=A,B,C`; several make a grid
+    /// Path and its values: `PATH=LO..HI:STEP` or `PATH=A,B,C`; several make a grid
     #[arg(long = "vary", value_name = "PATH=VALUES", required = true)]
     pub(crate) vary: Vec<String>,
     /// Scenarios by name or path, or recorded sessions
@@ -70,7 +70,7 @@ pub(crate) struct GridArgs {
     /// Suite that supplies the scenarios and profiles that you omit [default: default]
     #[arg(long, value_name = "S")]
     pub(crate) suite: Option<String>,
-    /// Override a field of the inputs for all points
+    /// Override a field at every point
     #[arg(long = "set", value_name = "PATH=VALUE")]
     pub(crate) set: Vec<String>,
     #[command(flatten)]
@@ -80,7 +80,7 @@ pub(crate) struct GridArgs {
 }
 
 impl GridArgs {
-    /// Returns what is run: the base, then the policy that is varied.
+    /// Returns the comparison: the base, then the varied policy.
     pub(crate) fn comparison(&self) -> Comparison {
         self.process.of(Comparison {
             suite: self.suite.clone(),
@@ -94,7 +94,7 @@ impl GridArgs {
         })
     }
 
-    /// Returns the grid; a path that begins with the policy's name is of that policy.
+    /// Returns the grid; a path that begins with the policy's name applies to that policy.
     pub(crate) fn grid(&self) -> Result<Grid, Error> {
         Ok(Grid::parse(&self.vary).map_err(|mut problems| {
             problems.iter_mut().for_each(|it| "--vary".clone_into(&mut it.place.file));
@@ -102,7 +102,7 @@ impl GridArgs {
         })?)
     }
 
-    /// Returns what the grid is of, in words that two machines share.
+    /// Returns a description of the grid that two machines share.
     pub(crate) fn head(&self, grid: &Grid, objectives: &[Objective]) -> SweepHead {
         let seed = self.draw.seed.map(|it| format!("seed {it}"));
         let trials = self.draw.trials.map(|it| format!("{it} trials"));
@@ -123,13 +123,13 @@ impl GridArgs {
 /// How a sweep is shown.
 #[derive(Debug, Args)]
 pub(crate) struct ShownArgs {
-    /// Output format [default: table, or what the output's extension says]
+    /// Output format [default: by the output's extension, else table]
     #[arg(long, value_parser = FORMATS.parser())]
     format: Option<FormatArg>,
     /// Write to a file atomically; `-` is standard output
     #[arg(long, value_name = "PATH")]
     output: Option<PathBuf>,
-    /// Show every point of the front
+    /// Show every point on the front
     #[arg(long)]
     details: bool,
 }
@@ -137,23 +137,23 @@ pub(crate) struct ShownArgs {
 /// The arguments of `merge`.
 #[derive(Debug, Args)]
 pub(crate) struct MergeArgs {
-    /// Files that `ctxsim sweep --shard` wrote
+    /// Files written by `ctxsim sweep --shard`
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
     #[command(flatten)]
     shown: ShownArgs,
 }
 
-/// What points should be good at.
+/// An objective.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ObjectiveArg {
     /// Low cost
     Cost,
-    /// Much of the needed evidence kept
+    /// A large share of the needed evidence kept
     Evidence,
     /// Many planted facts found
     Retention,
-    /// A short longest prompt
+    /// A low longest prompt
     Prompt,
     /// Few recovery calls
     Recovery,
@@ -171,14 +171,14 @@ impl From<ObjectiveArg> for Objective {
     }
 }
 
-/// Reads which part of how many.
+/// Parses a shard, `I/N`.
 fn shard(text: &str) -> Result<[usize; 2], String> {
     let parts = text.split_once('/').and_then(|(i, n)| Some([i.parse().ok()?, n.parse().ok()?]));
     let is_part = |[i, n]: &[usize; 2]| (1..=*n).contains(i);
-    parts.filter(is_part).ok_or_else(|| "write which part of how many, as in `3/16`".to_owned())
+    parts.filter(is_part).ok_or_else(|| "write the part and the number of parts, as in `3/16`".to_owned())
 }
 
-/// Runs a sweep, or a part of it, and writes.
+/// Runs a sweep, or a part of it, and writes it.
 pub(crate) fn sweep(catalog: &Catalog, args: &SweepArgs) -> Result<(), Error> {
     let format = FORMATS.choose(args.shown.format, args.shown.output.as_deref())?;
     let grid = args.what.grid()?;
@@ -200,7 +200,7 @@ pub(crate) fn sweep(catalog: &Catalog, args: &SweepArgs) -> Result<(), Error> {
     }
 }
 
-/// Puts shards together and writes what one machine would have written.
+/// Merges shards and writes what a single machine would have written.
 pub(crate) fn merge(args: &MergeArgs) -> Result<(), Error> {
     let format = FORMATS.choose(args.shown.format, args.shown.output.as_deref())?;
     let read = |path: &PathBuf| {
@@ -220,8 +220,8 @@ fn show(sweep: &Sweep, format: FormatArg, shown: &ShownArgs) -> Result<(), Error
             Some(figure) => figure.document().map_err(unwritable)?,
             None => {
                 let problem =
-                    Diagnostic::at("chart-missing", "", "cost and evidence of these points are unknown");
-                return Err(vec![problem.help("name scenarios that say what is needed later")].into());
+                    Diagnostic::at("chart-missing", "", "cost and evidence are unknown at these points");
+                return Err(vec![problem.help("name scenarios that declare evidence needs")].into());
             }
         },
         _ => table::sweep(sweep, shown.details, Some(table_width(shown.output.as_deref()))),

@@ -1,4 +1,5 @@
-//! `ctxsim tune`: the parameters that are cheapest under a floor of evidence, held against sessions that they were not chosen on.
+//! `ctxsim tune`: the parameters that are cheapest under a floor of evidence,
+//! compared with sessions that they were not chosen on.
 
 use std::path::PathBuf;
 
@@ -21,16 +22,17 @@ Examples:
   ctxsim tune --policy clear_tool_results --output tuned.ron ~/.claude/projects
   ctxsim tune --policy mine.ron --vary params.trigger.tokens=40000..160000:20000 sessions/
 
-Sessions are parted by project (the folder of the recording) where there are several, else by time. The choice is made on one part; what it saves is
-told of the other. What does not surely cost less there, and surely keep the evidence, is not recommended, and no file is written. Sure is what
-holds at the end of a 95% interval over sessions and over projects, and without the project (or session) that saves most.
+Sessions are split by project (the recording's folder) if there are several, otherwise by time. Parameters are
+chosen on one part, and their savings are measured on the other. A variant is recommended, and its file written,
+only if it surely costs less on the held-out part and surely keeps the evidence. Surely means at the far end of a
+95% interval over sessions and over projects, and without the project (or session) that saves most.
 
-Exit codes: 0 fine, 2 bad input or usage.";
+Exit codes: 0 success, 2 bad input or usage.";
 
 /// The arguments of `tune`.
 #[derive(Debug, Args)]
 pub(crate) struct TuneArgs {
-    /// Recorded sessions, folders of them, quoted patterns, or scenarios by name or path
+    /// Recorded sessions, folders or patterns of them, or scenarios by name or path
     #[arg(value_name = "PATH")]
     paths: Vec<String>,
     /// Policy to tune, by name or path
@@ -39,40 +41,40 @@ pub(crate) struct TuneArgs {
     /// Base policy, by name or path
     #[arg(long, value_name = "P", default_value = "identity")]
     base: String,
-    /// Path with its values to try [default: half to twice the numbers of `params`]
+    /// Path and values to try [default: half to twice each number in `params`]
     #[arg(long = "vary", value_name = "PATH=VALUES")]
     vary: Vec<String>,
     /// Scenarios by name or path, or recorded sessions
     #[arg(long = "scenario", visible_alias = "scenarios", value_name = "S", num_args = 1..)]
     scenarios: Vec<String>,
-    /// Model profiles by name or path [default: that of each session's own model]
+    /// Model profiles by name or path [default: each session's own model]
     #[arg(long = "profile", visible_alias = "profiles", value_name = "M", num_args = 1..)]
     profiles: Vec<String>,
-    /// Override a field of the inputs for all variants
+    /// Override a field in every variant
     #[arg(long = "set", value_name = "PATH=VALUE")]
     set: Vec<String>,
     #[command(flatten)]
     draw: DrawArgs,
     #[command(flatten)]
     process: ProcessArgs,
-    /// Share of the needed evidence that has to be kept
+    /// Minimum share of the needed evidence to keep
     #[arg(long, value_name = "SHARE", value_parser = share, default_value_t = MIN_EVIDENCE)]
     min_evidence: f64,
     /// Print the result as JSON
     #[arg(long)]
     json: bool,
-    /// Write the policy file that is recommended, .ron or .toml, atomically
+    /// Write the recommended policy to a file (.ron or .toml), atomically
     #[arg(long, value_name = "PATH")]
     output: Option<PathBuf>,
 }
 
-/// Tunes, prints, and writes what is recommended.
+/// Tunes, prints, and writes the recommended policy.
 pub(crate) fn tune(catalog: &Catalog, args: &TuneArgs) -> Result<(), Error> {
     let format = args.output.as_deref().map(|path| Format::of(path).ok_or(path)).transpose();
     let format = format.map_err(|path| {
         let mut problem = Diagnostic::at("output-extension", "", "a policy file ends in `.ron` or `.toml`");
         problem.place.file = path.display().to_string();
-        vec![problem.help("name it so")]
+        vec![problem.help("rename the output")]
     })?;
     args.output.as_deref().map_or(Ok(()), output::check)?;
     let what = GridArgs {

@@ -12,7 +12,7 @@ use ctxsim::error::Error;
 use crate::cli::Cli;
 use crate::refuse;
 
-/// Reads the command line; what asks for help is answered, what is wrong is refused, and both end here.
+/// Parses the command line; prints help or an error and returns the exit code.
 pub(crate) fn parse(catalog: Option<&Catalog>) -> Result<Cli, std::process::ExitCode> {
     let args = with_verb(std::env::args_os().collect(), catalog);
     let words: Vec<String> = args.iter().skip(1).cloned().map(lossy).collect();
@@ -24,7 +24,7 @@ pub(crate) fn parse(catalog: Option<&Catalog>) -> Result<Cli, std::process::Exit
     })
 }
 
-/// Puts `run` in front of arguments that name what to run, or how, and no verb.
+/// Inserts `run` before arguments that begin without a command.
 fn with_verb(mut args: Vec<OsString>, catalog: Option<&Catalog>) -> Vec<OsString> {
     let Some(first) = args.get(1).map(|it| it.to_string_lossy().into_owned()) else {
         args.push(OsString::from("run"));
@@ -47,7 +47,7 @@ fn lossy(word: OsString) -> String {
     word.to_string_lossy().into_owned()
 }
 
-/// Returns what is wrong with some words.
+/// Returns the problem of a command line.
 fn problem(error: &clap::Error, words: &[String], catalog: Option<&Catalog>) -> Diagnostic {
     let text = error.render().to_string();
     let message = text.lines().next().unwrap_or_default().trim_start_matches("error: ");
@@ -66,7 +66,7 @@ fn problem(error: &clap::Error, words: &[String], catalog: Option<&Catalog>) -> 
                     .help(help);
             }
             let near = nearest(&word, command.get_subcommands().map(clap::Command::get_name));
-            let or_file = if near.is_none() { ", and there is no such file or folder" } else { "" };
+            let or_file = if near.is_none() { ", and no file or folder of this name exists" } else { "" };
             (format!("unknown command `{word}`{or_file}"), near.map(meant))
         }
         ErrorKind::UnknownArgument => {
@@ -83,16 +83,16 @@ fn problem(error: &clap::Error, words: &[String], catalog: Option<&Catalog>) -> 
             let help =
                 near.or_else(|| (!known.is_empty()).then(|| format!("use one of `{}`", known.join("`, `"))));
             let message = if value.is_empty() {
-                format!("`{more}` has no value")
+                format!("`{more}` needs a value")
             } else {
-                format!("`{value}` is not a value of `{more}`")
+                format!("`{value}` is not a valid value for `{more}`")
             };
             (message, help)
         }
         ErrorKind::ValueValidation => {
             let value = names(ContextKind::InvalidValue).concat();
             let source = std::error::Error::source(error).map(ToString::to_string).unwrap_or_default();
-            let message = format!("`{value}` is not a value of `{more}`");
+            let message = format!("`{value}` is not a valid value for `{more}`");
             match whole_number(&source) {
                 Some(help) => (message, Some(help)),
                 None => (format!("{message}: {source}"), None),
@@ -103,7 +103,7 @@ fn problem(error: &clap::Error, words: &[String], catalog: Option<&Catalog>) -> 
     Diagnostic::at("usage", "", message).help(help.unwrap_or_else(|| see(words)))
 }
 
-/// Returns which whole numbers may stand where another, or none, was written; nothing where it is no number that is wrong.
+/// Returns help with the allowed whole numbers, if a number is the problem.
 fn whole_number(source: &str) -> Option<String> {
     if source.is_empty() || source.contains("invalid digit") {
         return Some("use a whole number from 0 up".to_owned());
@@ -125,7 +125,7 @@ fn meant(known: &str) -> String {
     format!("did you mean `{known}`?")
 }
 
-/// Returns what to do about a word that is no option and belongs to none.
+/// Returns help for an unexpected word that is not an option.
 fn of_argument(wrong: &str, words: &[String]) -> Option<String> {
     if wrong.starts_with("--") {
         return None;
@@ -140,7 +140,7 @@ fn of_argument(wrong: &str, words: &[String]) -> Option<String> {
     Some(format!("repeat the option: `{option} {wrong}`"))
 }
 
-/// Returns the command that words lead to, and how it is called.
+/// Returns the command of a command line, and its full name.
 fn verb<'c>(root: &'c clap::Command, words: &[String]) -> (&'c clap::Command, String) {
     let mut found = (root, root.get_name().to_owned());
     for word in words {
@@ -150,12 +150,12 @@ fn verb<'c>(root: &'c clap::Command, words: &[String]) -> (&'c clap::Command, St
     found
 }
 
-/// Points to the help of the command that is meant.
+/// Points to the help of the command.
 fn see(words: &[String]) -> String {
-    format!("`{} --help` shows what it takes", verb(&Cli::command(), words).1)
+    format!("run `{} --help` to see its arguments", verb(&Cli::command(), words).1)
 }
 
-/// Returns the texts that an error tells of one kind.
+/// Returns the texts of one part of an error.
 fn listed(value: Option<&ContextValue>) -> Vec<String> {
     match value {
         Some(ContextValue::String(one)) => vec![one.clone()],

@@ -8,7 +8,7 @@ use crate::aging::{Asked, Player, Stream};
 use crate::compare::{Cell, Load};
 
 impl Load {
-    /// Returns the graph of facts of its first stream; nothing where it has none.
+    /// Returns the graph of facts of its first stream, or nothing if it has none.
     #[must_use]
     pub fn fact_graph(&self) -> Option<Value> {
         let aging = self.workload.aging()?;
@@ -16,7 +16,7 @@ impl Load {
         Some(json!({ "scenario": self.name, "trial": 0, "dependency_graph": graph }))
     }
 
-    /// Returns what the first stream asks each policy, with its answers; nothing where it has none.
+    /// Returns what the first stream asks each policy, with its answers, or nothing if it has none.
     #[must_use]
     pub fn trace(&self) -> Vec<(Cell, Vec<Value>)> {
         let Some(aging) = self.workload.aging() else { return Vec::new() };

@@ -1,4 +1,4 @@
-//! What a run was given that nothing in it uses: parameters, trials, overrides.
+//! Inputs of a run that it does not use: parameters, trials, overrides.
 
 use indexmap::IndexMap;
 
@@ -10,7 +10,7 @@ use crate::input::PolicyFile;
 use crate::input::policy::Size;
 
 impl Inputs<'_> {
-    /// Reports parameters that nothing declares.
+    /// Reports undeclared parameters.
     pub(super) fn check_params<T>(&mut self, by: &Loaded<T>, given: &IndexMap<String, Size>) {
         if given.is_empty() || !self.is_complete {
             return;
@@ -19,26 +19,26 @@ impl Inputs<'_> {
         self.found.problems.extend(by.locate(params::undeclared(given, &policies, self.catalog)));
     }
 
-    /// Reports parameters of policies that nothing reads, unless something else is wrong that may be why.
+    /// Reports unused parameters of policies, unless another problem may be the reason.
     pub(super) fn check_unread(&mut self) {
         if self.found.is_empty() {
             self.found.problems.extend(self.policies.iter().flat_map(params::unread));
         }
     }
 
-    /// Reports a number of trials where nothing has trials; what could not be read may have some.
+    /// Reports a number of trials if nothing has trials; inputs that could not be read may have some.
     pub(super) fn check_trials(&mut self, scenarios: &[Entry], trials: Option<u64>) {
         let has_trials = scenarios.iter().any(Entry::may_have_trials);
         if trials.is_some() && !has_trials && self.found.is_empty() {
             let message = "no scenario of this run draws conversations";
             let mut problem = Diagnostic::at("trials-unused", "", message);
             "--trials".clone_into(&mut problem.place.file);
-            let help = "leave it out, or name a scenario whose load is `conversation`";
+            let help = "remove it, or name a scenario with `load.conversation`";
             self.found.problems.push(problem.help(help));
         }
     }
 
-    /// Lays problems of fields that were overridden at the override: the file says something else there.
+    /// Moves problems of overridden fields to the override.
     pub(super) fn blame_used(&mut self) {
         for problem in &mut self.found.problems {
             let mut applied = self.settings.iter().filter(|it| it.is_applied);
@@ -48,7 +48,7 @@ impl Inputs<'_> {
         }
     }
 
-    /// Reports overrides that led to nothing anywhere.
+    /// Reports overrides that apply nowhere.
     pub(super) fn check_used(&mut self) {
         for used in &mut self.settings {
             if used.is_strict && !used.is_applied && self.is_complete {

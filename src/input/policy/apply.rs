@@ -6,11 +6,11 @@ use super::render::{Fault, fill, undeclared};
 use super::{Apply, PolicyFile};
 use crate::diag::{Problems, nearest};
 
-/// What every setting may ask, beside the parameters of its policy.
+/// What every setting can read, besides the parameters of its policy.
 pub const LIMITS: [&str; 3] = ["limit", "window", "output_limit"];
 
 impl Apply {
-    /// Returns the setting with numbers in the places of names; `None` where it asks for one that is not among them.
+    /// Returns the setting with all names replaced by numbers, or `None` if a name is unknown.
     #[must_use]
     pub fn filled(&self, numbers: Map<String, Value>) -> Option<Self> {
         let write = self.rendered(numbers).ok()?;
@@ -22,7 +22,7 @@ impl Apply {
     }
 }
 
-/// Checks that a policy's setting asks for nothing but its parameters and limits.
+/// Checks that a policy's setting reads only its parameters and limits.
 pub(super) fn check(policy: &PolicyFile, problems: &mut Problems) {
     let Some(apply) = &policy.apply else { return };
     let known: Vec<&str> = policy.params.keys().map(String::as_str).chain(LIMITS).collect();
@@ -33,13 +33,13 @@ pub(super) fn check(policy: &PolicyFile, problems: &mut Problems) {
     unknown.sort();
     let (message, help) = match unknown.first() {
         Some(name) => (
-            format!("this setting asks for `{name}`, which is not a parameter"),
+            format!("unknown parameter `{name}` in this setting"),
             nearest(name, known).map(|it| format!("did you mean `{it}`?")),
         ),
         None => (format!("this setting cannot be written: {}", fault.why), None),
     };
-    let usual =
-        "`{{ trigger }}` writes the parameter `trigger`; `limit`, `window` and `output_limit` are known too";
+    let usual = "`{{ trigger }}` inserts the parameter `trigger`; `limit`, `window` and `output_limit` are \
+            available too";
     let help = help.unwrap_or_else(|| usual.to_owned());
     problems.within("write", |to| to.push("apply-broken", message, help));
 }

@@ -1,4 +1,4 @@
-//! The rules of a policy; on the way every parameter gives way to its value.
+//! The rules of a policy. Checking also replaces every parameter by its value.
 
 mod action;
 mod aging;
@@ -22,10 +22,10 @@ use super::{
 };
 use crate::diag::{Problems, nearest};
 
-/// How many stages and steps a policy may have: each is the author of its edits.
+/// The most stages and steps of a policy; each one is the author of its edits.
 const RUNGS_MAX: usize = 250;
 
-/// Checks a policy that stands on no base any more.
+/// Checks a policy that has already been merged with its bases.
 pub(super) fn policy(mut file: PolicyFile, problems: &mut Problems) -> Policy {
     let stages = stages(&mut file, problems);
     if let Some(memory) = &file.memory {
@@ -54,7 +54,7 @@ pub(super) fn policy(mut file: PolicyFile, problems: &mut Problems) -> Policy {
     policy
 }
 
-/// Checks everything that stages are made of, and makes them.
+/// Checks every part of the stages, and makes them.
 fn stages(policy: &mut PolicyFile, problems: &mut Problems) -> Vec<Stage> {
     let PolicyFile { params, tables, ladders, templates, stages, code, .. } = policy;
     let names: Vec<&str> = stages.iter().map(|it| it.name.as_str()).collect();
@@ -81,7 +81,7 @@ fn stages(policy: &mut PolicyFile, problems: &mut Problems) -> Vec<Stage> {
         if nth > 1 {
             problems.within(format_args!("stages.{path}.name"), |to| {
                 let message = format!("two stages are called `{name}`");
-                to.push("stage-duplicate", message, "give each stage a name of its own");
+                to.push("stage-duplicate", message, "give each stage its own name");
             });
         }
         problems.within(format_args!("stages.{path}"), |to| checked.extend(check.made(stage, ladders, to)));
@@ -90,16 +90,16 @@ fn stages(policy: &mut PolicyFile, problems: &mut Problems) -> Vec<Stage> {
     }
     if n_rungs > RUNGS_MAX {
         let message = format!("a policy has more than {RUNGS_MAX} stages and steps");
-        problems.push_at("stages-too-many", "stages", message, "say it in fewer");
+        problems.push_at("stages-too-many", "stages", message, "use fewer stages or steps");
     }
     if code.is_some() && !stages.is_empty() {
-        let help = "take out `stages`, or `code`";
-        problems.push_at("code-with-stages", "code", "a policy is code or stages", help);
+        let help = "remove `stages` or `code`";
+        problems.push_at("code-with-stages", "code", "a policy has either `code` or `stages`", help);
     }
     checked
 }
 
-/// Returns parameters without those in them; what is wrong with them has been told.
+/// Returns the parameters with nested ones resolved; their problems have already been reported.
 fn resolved(params: &IndexMap<String, Size>) -> IndexMap<String, Size> {
     let resolver = Resolver { params, stages: &[] };
     let mut values = params.clone();
@@ -113,7 +113,7 @@ fn recovery(policy: &mut PolicyFile, problems: &mut Problems) {
     let Some(Recovery::NaiveReread { limit, fits }) = &mut policy.recovery else { return };
     problems.within("recovery.naive_reread", |problems| {
         if *limit == 0 {
-            let message = "an agent that re-reads does so at least once";
+            let message = "an agent that re-reads must be allowed at least one attempt";
             problems.push_at("reread-limit-zero", "limit", message, "write `limit: 1` or more");
         }
         resolver.size_in("fits", fits.as_mut(), problems);
@@ -128,7 +128,7 @@ struct StageCheck<'a> {
 }
 
 impl StageCheck<'_> {
-    /// Makes a stage of what is written; nothing, where it does not say what the stage does.
+    /// Makes a checked stage, or nothing if it has no action.
     fn made(
         &self,
         written: &StageFile,
@@ -138,19 +138,20 @@ impl StageCheck<'_> {
         for (index, field) in written.remove.iter().enumerate() {
             let name = field.name();
             let (message, help) = if written.gives(*field) {
-                (format!("`{name}` is given and removed"), "say one of the two")
+                (format!("`{name}` is both set and removed"), "set it or remove it, not both")
             } else {
                 (
                     format!("there is no `{name}` to remove"),
-                    "leave it out: no base gives this stage that field",
+                    "leave it out of `remove`: no base sets this field in this stage",
                 )
             };
             problems.push_at("stage-remove", format_args!("remove.{index}"), message, help);
         }
         let stage = Stage::new(written);
         if stage.is_none() {
-            let help = "write what it does, as in `apply: drop`; only a stage that the `base` has too may leave it out";
-            problems.push_at("stage-without-apply", "apply", "a stage does not say what it does", help);
+            let help = "add its action, such as `apply: drop`; only a stage that exists in the `base` may \
+                omit it";
+            problems.push_at("stage-without-apply", "apply", "the stage has no action", help);
         }
         let mut stage = stage?;
         self.stage(&mut stage, ladders, problems);
@@ -160,11 +161,11 @@ impl StageCheck<'_> {
     fn stage(&self, stage: &mut Stage, ladders: &mut IndexMap<String, Vec<Step>>, problems: &mut Problems) {
         if stage.at.is_empty() {
             let help = "write `at: [request]`, or leave `at` out";
-            problems.push_at("stage-never", "at", "a stage needs a moment", help);
+            problems.push_at("stage-never", "at", "the stage has no moment at which to run", help);
         }
         if stage.lasts == Lasts::TurnEnd && !stage.at.contains(&Moment::TurnEnd) {
             let help = "write `at: [request, turn_end]`, or `lasts: request`";
-            problems.push_at("lasts-never", "lasts", "no edit of this stage would stay", help);
+            problems.push_at("lasts-never", "lasts", "the edits of this stage would never last", help);
         }
         moment::check(stage, problems);
         self.resolver.cond_in("when", stage.when.as_mut(), problems);
@@ -202,12 +203,12 @@ impl StageCheck<'_> {
     }
 }
 
-/// Reports a name that nothing declares.
+/// Reports a name that is not declared anywhere.
 fn named<T>(kind: &str, name: &str, known: &IndexMap<String, T>, problems: &mut Problems) {
     among(kind, name, &known.keys().map(String::as_str).collect::<Vec<_>>(), problems);
 }
 
-/// Reports a name that is not among those that are declared.
+/// Reports a name that is not among the declared ones.
 fn among(kind: &str, name: &str, known: &[&str], problems: &mut Problems) {
     if known.contains(&name) {
         return;
@@ -216,10 +217,10 @@ fn among(kind: &str, name: &str, known: &[&str], problems: &mut Problems) {
         Some(near) => format!("did you mean `{near}`?"),
         None => format!("declare it under `{kind}s`"),
     };
-    problems.push("name-unknown", format!("there is no {kind} called `{name}`"), help);
+    problems.push("name-unknown", format!("unknown {kind} `{name}`"), help);
 }
 
-/// Checks that a condition asks what a step would free only where that is known beforehand.
+/// Checks that a condition asks for a step's savings only if they are known in advance.
 fn foresees(action: &Action, field: &str, cond: Option<&Cond>, problems: &mut Problems) {
     let mut reclaims = false;
     if let Some(cond) = cond {
@@ -229,7 +230,7 @@ fn foresees(action: &Action, field: &str, cond: Option<&Cond>, problems: &mut Pr
         problems.push_at(
             "reclaimable-with-budget",
             field,
-            "what a budget, a template or a summary would free is not known beforehand",
+            "the savings of a budget, a template or a summary are not known in advance",
             "use `scope(…)`",
         );
     }

@@ -1,4 +1,4 @@
-//! A memory beside the window, and how its banks may be called.
+//! A memory beside the window, and the names of its banks.
 
 pub mod bank;
 

@@ -1,10 +1,10 @@
-//! A variant laid over its base.
+//! Merges a variant with its base.
 
 use super::{Moment, PolicyFile, StageField, StageFile};
 
 impl PolicyFile {
-    /// Lays this policy over its base: `params`, `tables`, `ladders` and `templates` by key, `stages` by name and then field by
-    /// field, any other field it gives.
+    /// Merges this policy with its base: `params`, `tables`, `ladders` and `templates` by key, `stages` by
+    /// name and then field by field, and every other field as a whole.
     #[must_use]
     pub fn over(self, base: Self) -> Self {
         let mut merged = base;
@@ -46,7 +46,7 @@ impl PolicyFile {
         merged
     }
 
-    /// Writes the defaults of stages out, so that an override finds the same fields in every policy.
+    /// Writes out the defaults of stages, so that an override finds the same fields in every policy.
     #[must_use]
     pub fn filled(mut self) -> Self {
         for stage in &mut self.stages {
@@ -60,8 +60,8 @@ impl PolicyFile {
 }
 
 impl StageFile {
-    /// Lays this stage over the base's of that name. A field that it removes and neither has is left in `remove`, and so is one
-    /// that it gives itself, for the check to refuse.
+    /// Merges this stage with the base's stage of the same name. A field that is removed although neither has
+    /// it, or although this stage sets it, stays in `remove`, where the check reports it.
     fn over(self, mut base: Self) -> Self {
         let mut remove = base.remove.clone();
         for field in self.remove.iter().copied() {
@@ -87,7 +87,7 @@ impl StageFile {
         }
     }
 
-    /// Returns whether it says anything in a field.
+    /// Returns whether a field is set.
     #[must_use]
     pub fn gives(&self, field: StageField) -> bool {
         match field {

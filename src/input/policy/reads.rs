@@ -1,4 +1,4 @@
-//! Which parameters a policy reads: what nothing reads changes nothing, however it is set.
+//! Which parameters a policy reads: setting an unused one has no effect.
 
 use indexmap::{IndexMap, IndexSet};
 
@@ -9,8 +9,8 @@ use crate::input::text::decode::{Tree, to_tree};
 const PARAM: &str = "param";
 
 impl PolicyFile {
-    /// Returns the parameters that anything but a parameter reads, or a parameter that is read itself; nothing, where the file
-    /// holds a number that no tree can.
+    /// Returns the parameters read by anything but a parameter, directly or through other parameters; `None`
+    /// if the file has a number that a tree cannot hold.
     #[must_use]
     pub fn params_read(&self) -> Option<IndexSet<String>> {
         let rest = Self { params: IndexMap::new(), ..self.clone() };
@@ -29,13 +29,13 @@ impl PolicyFile {
     }
 }
 
-/// Returns a size as a tree; a bare word has none, and names nothing.
+/// Returns a size as a tree, or nothing for a bare word, which names no parameter.
 fn of_size(size: &Size) -> Option<Tree> {
     let table: IndexMap<&str, &Size> = IndexMap::from([("size", size)]);
     to_tree(&table).ok()
 }
 
-/// Collects the parameters that are named below a value.
+/// Collects the parameters named below a value.
 fn collect(tree: &Tree, read: &mut IndexSet<String>) {
     match tree {
         Tree::Table(table) => {

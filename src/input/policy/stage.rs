@@ -1,36 +1,36 @@
-//! A stage with every field that its file may leave out.
+//! A stage with all defaults filled in.
 
 use super::{Action, Cond, Lasts, Moment, Pause, Prefix, Scope, StageFile, Step};
 
-/// A stage: when it fires, where it acts, and until what goal.
+/// A stage: when it fires, which items it changes, and until which goal.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stage {
     /// Its name.
     pub name: String,
-    /// The moments at which it is considered.
+    /// The moments at which it may fire.
     pub at: Vec<Moment>,
-    /// After how long a pause between two turns it is considered, where it is while nothing is asked.
+    /// For `idle`: how long a pause between two turns must last.
     pub pause: Option<Pause>,
-    /// The trigger, looked at once; always, when silent.
+    /// The trigger, checked once; always true if `None`.
     pub when: Option<Cond>,
-    /// Which items it acts on.
+    /// The items it changes.
     pub scope: Scope,
-    /// What it does to them.
+    /// Its action.
     pub apply: Action,
-    /// The goal, looked at after each unit; without one all units are taken.
+    /// The goal, checked after each unit; without one, all units are taken.
     pub until: Option<Cond>,
     /// Further steps towards the same goal.
     pub then: Vec<Step>,
     /// A ladder of the policy whose steps follow `then`.
     pub ladder: Option<String>,
-    /// Whether its edits stay.
+    /// Whether its edits are permanent.
     pub lasts: Lasts,
-    /// Whether its edits change what the provider's cache knows the prompt by.
+    /// Whether its edits change the text by which the provider's cache recognises the prompt.
     pub prefix: Prefix,
 }
 
 impl Stage {
-    /// Fills in what a file leaves out; nothing, where it does not say what the stage does.
+    /// Fills in the defaults, or returns nothing if the stage has no action.
     pub(super) fn new(file: &StageFile) -> Option<Self> {
         let file = file.clone();
         Some(Self {

@@ -34,68 +34,68 @@ pub use self::stage::*;
 pub use self::summary::*;
 pub use self::template::*;
 
-/// A policy: what part of a growing history the model gets to see.
+/// A policy: which part of a growing history the model sees.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct PolicyFile {
     /// The name: the file's path below `policies/` without its extension.
     pub name: String,
-    /// What it does, in a sentence.
+    /// What it does, in one sentence.
     pub about: String,
     /// Where its numbers come from.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sources: Vec<String>,
-    /// The day on which the sources were read.
+    /// The date on which the sources were read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub as_of: Option<String>,
-    /// The setting that makes the real agent do it.
+    /// The setting that makes a real agent behave like this.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub apply: Option<Apply>,
-    /// The policy whose fields this one starts from.
+    /// The policy to start from; this file overrides its fields.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub base: Option<String>,
-    /// Named sizes that a scenario, a suite or `--set` may set.
+    /// Named sizes that a scenario, a suite or `--set` may override.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub params: IndexMap<String, Size>,
     /// Named tables of renditions.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub tables: IndexMap<String, Vec<TableRow>>,
-    /// Named steps that follow a stage's own.
+    /// Named lists of further steps for stages.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub ladders: IndexMap<String, Vec<Step>>,
     /// Named text templates, for loads with text.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub templates: IndexMap<String, Template>,
-    /// How the harness counts what it shows, where it does not count as the provider bills; as billed, when silent.
+    /// How the harness counts the prompt, if it differs from what the provider bills. Default: as billed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub counter: Option<Counter>,
-    /// The profile of the model that writes its summaries, by name: their requests have its prices and find nothing in the cache
-    /// of the session's model. The session's own model, when silent.
+    /// The profile of the model that writes summaries, by name. Its requests have that profile's prices and
+    /// find nothing in the cache of the session's model. Default: the session's own model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub summariser: Option<String>,
-    /// Where the prompt asks the provider's cache for breakpoints; where the harness puts them, when silent.
+    /// Where the prompt asks the provider's cache for breakpoints. Default: where the harness puts them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub layout: Option<Layout>,
-    /// What is done, in order.
+    /// The stages, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stages: Vec<StageFile>,
-    /// The code that does it, where no stages do.
+    /// Built-in code that replaces the stages.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub code: Option<Code>,
     /// The program that does it, where neither stages nor code do.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub process: Option<ProcessFile>,
-    /// How the agent gets back what it cannot see.
+    /// How the agent recovers what it cannot see.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recovery: Option<Recovery>,
-    /// What is remembered beside the window.
+    /// The memory beside the window.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory: Option<Memory>,
-    /// What is remembered from session to session, in loads of many sessions.
+    /// What is remembered from session to session, for loads of many sessions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub aging: Option<Aging>,
-    /// How a memory is kept at a service from session to session, in loads with sessions and facts.
+    /// How a memory service is used from session to session, for loads with sessions and facts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub runner: Option<Runner>,
 }
@@ -129,27 +129,28 @@ impl PolicyFile {
     }
 }
 
-/// A harness's own count of tokens, which the condition `counted` asks.
+/// A harness's own token count, which the condition `counted` reads.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Counter {
-    /// By kind: what it counts for each item beside what is billed for it.
+    /// By kind of item: tokens counted in addition to those billed.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub adds: IndexMap<Kind, Size>,
 }
 
-/// A policy that is code: each has its line in `src/builtin.rs`.
+/// A built-in policy; each has its line in `src/builtin.rs`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Code {
-    /// Keeps what will be asked, at the level asked: full knowledge of later needs, not the lowest cost.
+    /// Keeps what will be needed, at the required level: full knowledge of later needs, not the lowest cost.
     Clairvoyant,
-    /// Drops what will never be asked again when that is cheapest, behind the place where that is cheapest: of several schedules the one that is
-    /// cheapest under the profile's own rules and prices. Keeps everything where none is cheaper than that, and where no profile is asked.
+    /// Drops what will never be needed again, when and where that is cheapest: of several schedules, the
+    /// cheapest under the profile's own rules and prices. Keeps everything if no schedule is cheaper or
+    /// without a profile.
     Hindsight,
-    /// The same by one schedule: what `hindsight` becomes under a profile. No file can name it.
+    /// One such schedule: what `hindsight` becomes under a profile. Files cannot name it.
     #[serde(skip)]
     Schedule(ScheduleFor),
     /// Code outside this crate: a library user's, or a program's. No file can name it.
@@ -203,75 +204,75 @@ impl fmt::Debug for OwnCode {
     }
 }
 
-/// What a schedule in hindsight is made for; prices are in any one unit.
+/// The costs for which a schedule in hindsight is made; all prices are in the same unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ScheduleFor {
-    /// What a token costs that is read from the cache.
+    /// Price of a token read from the cache.
     pub read: u64,
-    /// What a token costs that is written to it, or plain where nothing is billed as written.
+    /// Price of a token written to the cache, or uncached where cache writes are not billed.
     pub write: u64,
-    /// How long entries live after their last use, in milliseconds; forever, when silent.
+    /// How long entries live after their last use, in milliseconds. Default: forever.
     pub ttl_ms: Option<u64>,
-    /// Whether a clear is taken to write everything behind the stable prefix again, as it does where entries stand at breakpoints alone, and not
-    /// only what stands behind its place.
+    /// Whether a clear rewrites everything after the stable prefix, as it does if entries exist only at
+    /// breakpoints, or only what follows the cleared item.
     pub rewrites_all: bool,
 }
 
-/// A further step of a stage: what it does not say is the stage's.
+/// A further step of a stage; omitted fields are the stage's.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Step {
-    /// Whether it is its turn; always, when silent.
+    /// The condition under which it runs. Default: always.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub when: Option<Cond>,
-    /// Which items; the stage's, when silent.
+    /// Which items it changes. Default: the stage's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scope: Option<Scope>,
-    /// What it does to them.
+    /// Its action.
     pub apply: Action,
-    /// The goal; the stage's, when silent.
+    /// The goal. Default: the stage's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<Cond>,
 }
 
-/// A moment of the session.
+/// A moment in a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Moment {
-    /// A tool result is about to enter; the prompt is counted with the result as it came.
+    /// A tool result is about to enter; the prompt is counted with the unchanged result.
     Entry,
-    /// A user message is in.
+    /// A user message has entered.
     TurnStart,
-    /// A model request is about to go out.
+    /// A model request is about to be sent.
     Request,
-    /// The final answer is in; the turn is still the active one.
+    /// The final answer has entered; its turn is still the active one.
     TurnEnd,
-    /// A session begins with its stable prefix and what memory recalls.
+    /// A session begins with its stable prefix and recalled memory.
     SessionStart,
-    /// A session's last turn is over.
+    /// A session's last turn has ended.
     SessionEnd,
-    /// Nothing has been asked for some time between two turns; the stage's `pause` says for how long.
+    /// No request has been made for some time between two turns, as long as the stage's `pause`.
     Idle,
 }
 
-/// Whether edits stay in the history or hold for one request.
+/// Whether edits are permanent or last for one request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Lasts {
-    /// They stay.
+    /// They are permanent.
     #[default]
     History,
-    /// They are taken back after the request.
+    /// They are undone after the request.
     Request,
-    /// Those made at the turn's end stay; all others are taken back after the request.
+    /// Edits made at the turn's end are permanent; all others are undone after the request.
     TurnEnd,
 }
 
 impl Lasts {
-    /// Returns whether edits made at a moment are taken back after the next request.
+    /// Returns whether edits made at a moment are undone after the next request.
     #[must_use]
     pub fn is_taken_back(self, moment: Moment) -> bool {
         match self {
@@ -287,14 +288,14 @@ impl Lasts {
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Prefix {
-    /// They do, from the first changed item on.
+    /// They break it from the first changed item on.
     #[default]
     Breaks,
-    /// They do not: the provider edits behind its own cache.
+    /// They do not: the provider edits after its own cache.
     Keeps,
 }
 
-/// Filters over items; every one must hold, and an empty list holds for all.
+/// Filters over items. An item must pass all of them; an empty list passes everything.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
@@ -302,66 +303,66 @@ pub struct Scope {
     /// Which part of the prompt.
     #[serde(default)]
     pub part: Part,
-    /// Which kinds of items. At `entry`, tool results unless said.
+    /// Which kinds of items. Default: all; at `entry`, tool results.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub kinds: Vec<Kind>,
-    /// Tool names, `*` stands for any run of characters.
+    /// Tool names; `*` matches any run of characters.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tools: Vec<String>,
-    /// Tool names that are left alone.
+    /// Tool names to leave alone.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub except_tools: Vec<String>,
     /// Evidence classes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub preserve: Vec<Preserve>,
-    /// How the item is shown now.
+    /// How the item is currently shown.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub shown: Vec<Shown>,
-    /// Only results, and calls with them, of which something later says the same again, in one of these ways.
+    /// Only results (and their calls) that something later repeats, in one of these ways.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub superseded_by: Vec<Supersedes>,
-    /// The raw item has more than this.
+    /// Only items whose raw size is larger than this.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub larger_than: Option<Size>,
-    /// What is protected, counted over the whole history.
+    /// Protected items, counted over the whole history.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub keep: Vec<Keep>,
-    /// Units left alone at the front, counted among what is left.
+    /// Units to leave alone at the front, counted after all other filters.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub keep_first: Option<Extent>,
-    /// Units left alone at the end, counted among what is left.
+    /// Units to leave alone at the end, counted after all other filters.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub keep_recent: Option<Extent>,
-    /// Nothing but these units at the end.
+    /// Only these units at the end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub only_recent: Option<Extent>,
     /// Which unit goes first.
     #[serde(default)]
     pub order: Order,
-    /// The unit that is taken whole, after which the goal is looked at; an item, when silent.
+    /// The unit taken as a whole before the goal is checked. Default: one item.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<Extent>,
-    /// Whether a unit at the end that is not yet complete is left alone.
+    /// Whether to leave alone a last unit that is not complete yet.
     #[serde(default)]
     pub whole: bool,
 }
 
 impl Scope {
-    /// Returns the kinds of items that it is about; all, when empty. Nothing but tool results is changed as it enters.
+    /// Returns the kinds of items it covers; empty for all. On entry, only tool results can change.
     #[must_use]
     pub fn kinds(&self) -> &[Kind] {
         if self.part == Part::Entering { &[Kind::ToolResult] } else { &self.kinds }
     }
 }
 
-/// What makes an earlier result superfluous.
+/// What makes an earlier result redundant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Supersedes {
     /// The result of a later call of the same tool with the same arguments.
     SameCall,
-    /// A later read of the file that the result is about, or of another part of it.
+    /// A later read of the same file, or of another part of it.
     SameFile,
 }
 
@@ -375,7 +376,7 @@ pub enum Part {
     History,
     /// The last turn.
     Active,
-    /// The turns before it.
+    /// All earlier turns.
     Completed,
     /// The item about to enter.
     Entering,
@@ -400,16 +401,16 @@ pub enum Kind {
     ToolCall,
     /// A tool result.
     ToolResult,
-    /// A summary that stands for earlier items.
+    /// A summary that replaces earlier items.
     Summary,
-    /// Memory that stands in the prompt.
+    /// Recalled memory.
     Memory,
-    /// A question whether a tool may run, or the answer to it.
+    /// A question whether a tool may run, or its answer.
     Approval,
 }
 
 impl Kind {
-    /// Returns the kind as files write it.
+    /// Returns the kind's name in files.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -432,7 +433,7 @@ impl Kind {
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Preserve {
-    /// Its exact text is worked on.
+    /// Its exact text is worked with.
     WorkingEvidence,
     /// It is looked up.
     Reference,
@@ -446,7 +447,7 @@ pub enum Preserve {
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Keep {
-    /// Which kinds.
+    /// Which kinds of items.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub kinds: Vec<Kind>,
     /// Which tools.
@@ -455,7 +456,7 @@ pub struct Keep {
     /// How many at the front.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first: Option<Extent>,
-    /// How many at the end.
+    /// The number of at the end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recent: Option<Extent>,
 }
@@ -470,24 +471,26 @@ pub enum Order {
     Oldest,
     /// The newest.
     Newest,
-    /// The one that shows most tokens; of equals the oldest.
+    /// The largest in the prompt; of equal ones, the oldest.
     Largest,
 }
 
-/// How the agent gets back what it needs and cannot see.
+/// How the agent recovers what it needs and cannot see.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Recovery {
-    /// One call that fetches what the need asks for.
+    /// One call that fetches what is needed.
     OneShot,
-    /// The same, but a need for raw file content is met by the smallest exact range, which stays.
+    /// The same, except that a need for raw file content is met by the smallest exact range, which stays in
+    /// the prompt.
     Pinned,
-    /// Reads whole files again, and again when they will not stay.
+    /// Reads whole files, repeatedly if they do not stay in the prompt.
     NaiveReread {
-        /// How often at most.
+        /// The most attempts.
         limit: u64,
-        /// A file stays when the stable prefix and the file take at most this much; the prompt limit, when silent.
+        /// A file stays if the stable prefix and the file together take at most this much. Default: the
+        /// prompt limit.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         fits: Option<Size>,
     },

@@ -1,24 +1,25 @@
-//! The numbers of a provider's cache rules, well formed.
+//! The checked numbers of a provider's cache rules.
 
 pub use super::rules::{Billing, CacheRules, Reads};
 pub use super::written::{Automatic, Level, LookbackUnit, Lookup, Readable, Setting, Touch};
 use crate::quantity::Tokens;
 
-/// Rules with what holds beside the content of a prompt.
+/// Cache rules plus effects that do not depend on a prompt's content.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Qualified {
     /// The rules.
     pub rules: CacheRules,
-    /// What a change beside the content invalidates.
+    /// What a change of a setting invalidates.
     pub invalidates: Invalidates,
-    /// How probably a request is served; always, without.
+    /// The probability that a request reaches the cached entries; always, if `None`.
     pub hits: Option<Hits>,
 }
 
-/// How probable it is that a request is served by a machine that has the entries.
+/// The probability that a request is served by a machine that has the entries.
 ///
-/// The n-th request of a run takes the n-th draw of the stream `cache hit` of the seed, whatever the policy, and is
-/// served where the draw, from 1 to 10⁹, is no more than the probability: what a smaller one serves, a larger one does.
+/// The n-th request of a run uses the n-th number, from 1 to 10⁹, of the seed's stream `cache hit`, whatever
+/// the policy. It hits if that number is at most the probability, so raising the probability never turns a
+/// hit into a miss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Hits {
     /// The probability in parts of 10⁹.
@@ -28,16 +29,17 @@ pub struct Hits {
 }
 
 impl Hits {
-    /// How many parts make certainty.
+    /// The number of parts that means certainty.
     pub const CERTAIN: u64 = 1_000_000_000;
 }
 
-/// What a request says beside its content; equal values, equal settings, and 0 is how a timeline begins.
+/// A request's settings beside its content. Equal numbers mean equal settings; 0 is the initial setting of a
+/// timeline.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Settings([u32; 9]);
 
 impl Settings {
-    /// Gives a setting another value.
+    /// Changes a setting.
     pub fn set(&mut self, setting: Setting, value: u32) {
         self.0[setting as usize] = value;
     }
@@ -49,7 +51,7 @@ impl Settings {
     }
 }
 
-/// The settings there are.
+/// All settings.
 pub const SETTINGS: [Setting; 9] = [
     Setting::Model,
     Setting::Tools,
@@ -62,12 +64,12 @@ pub const SETTINGS: [Setting; 9] = [
     Setting::Preamble,
 ];
 
-/// From which level on a change of each setting makes a prompt another one.
+/// For each setting: the first level of the prompt that a change invalidates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Invalidates(pub [Level; 9]);
 
 impl Default for Invalidates {
-    /// What a change takes with it where nobody says otherwise: everything behind the place where it shows.
+    /// The default effect of changes: everything after the place where the change appears.
     fn default() -> Self {
         use Level::{Messages, System, Tools};
         Self([Tools, Tools, System, System, Messages, Messages, Messages, Messages, Messages])
@@ -75,7 +77,8 @@ impl Default for Invalidates {
 }
 
 impl Invalidates {
-    /// Returns the settings that count for a prefix that ends on some level; the others are as at the beginning.
+    /// Returns the settings that matter for a prefix that ends on some level; all others have their initial
+    /// values.
     #[must_use]
     pub fn of(&self, settings: Settings, level: Level) -> Settings {
         let mut counted = Settings::default();
@@ -89,40 +92,40 @@ impl Invalidates {
 /// The numbers of a cache with breakpoints.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Breakpoints {
-    /// A breakpoint with less in front of it is ignored.
+    /// Breakpoints after fewer tokens are ignored.
     pub min_tokens: Tokens,
-    /// How many a request may write at; the latest count.
+    /// The most breakpoints at which a request may write; the latest count.
     pub breakpoints_max: u8,
-    /// How many positions are looked at, back from a breakpoint and with it.
+    /// How many positions are looked up, going back from a breakpoint and including it.
     pub lookback_positions: u16,
     /// What counts as a position.
     pub lookback_unit: LookbackUnit,
-    /// At which places entries are looked for, where that is not the lookback.
+    /// The places at which entries are looked up, if not by lookback.
     pub lookup: Option<Lookup>,
-    /// Where an automatic breakpoint falls.
+    /// The place of an automatic breakpoint.
     pub automatic: Automatic,
-    /// Whether a silent policy gets the automatic breakpoint alone.
+    /// Whether a policy without breakpoints gets only the automatic one.
     pub is_implicit: bool,
-    /// Whether it gets one at the end of what stands before all messages, too.
+    /// Whether it also gets one before all messages.
     pub marks_lead: bool,
-    /// Whether the automatic breakpoint of an aligned request falls behind what is asked there.
+    /// Whether the automatic breakpoint of an aligned request comes after the request's own instructions.
     pub marks_instruction: bool,
     /// How long entries live after their last use, by class, in milliseconds.
     pub ttl_ms: [Option<u64>; 2],
-    /// How much longer they were seen to live, in milliseconds.
+    /// How much longer they were observed to live, in milliseconds.
     pub grace_ms: u64,
-    /// How long they live at most, in milliseconds.
+    /// The longest life of an entry, in milliseconds.
     pub max_age_ms: Option<u64>,
-    /// Whether a use makes them young again.
+    /// Whether a use restarts an entry's lifetime.
     pub renews: bool,
-    /// From when on an entry can be read.
+    /// From when an entry can be read.
     pub readable: Readable,
     /// How long after that, in milliseconds.
     pub readable_after_ms: u64,
 }
 
 impl Default for Breakpoints {
-    /// What a profile gets that names these rules and says no number.
+    /// The defaults of these rules.
     fn default() -> Self {
         Self {
             min_tokens: 0,
@@ -145,7 +148,7 @@ impl Default for Breakpoints {
 }
 
 impl Breakpoints {
-    /// Returns the class that an entry gets: the one asked for where the provider offers it.
+    /// Returns the class of an entry: the requested one if the provider offers it.
     #[must_use]
     pub fn class(&self, asked: Option<TtlClass>) -> TtlClass {
         let other = if self.ttl_ms[0].is_some() { TtlClass::Short } else { TtlClass::Long };
@@ -165,7 +168,7 @@ pub enum TtlClass {
     /// Below an hour.
     #[default]
     Short,
-    /// From an hour on.
+    /// An hour or more.
     Long,
 }
 
@@ -182,41 +185,41 @@ impl TtlClass {
 pub struct Units {
     /// The lengths that units have.
     pub steps: Steps,
-    /// Whether a request leaves one at the end of its prompt.
+    /// Whether a request leaves a unit at the end of its prompt.
     pub at_input_end: bool,
-    /// Whether it leaves one at the end of what the model writes.
+    /// Whether it leaves a unit at the end of the model's output.
     pub at_output_end: bool,
-    /// Whether it leaves one at the end of what its prompt shares with an earlier one.
+    /// Whether it leaves a unit at the end of the prefix that it shares with an earlier prompt.
     pub at_common_prefix: bool,
-    /// A request also leaves a unit at every multiple of this many tokens; 1 and up.
+    /// A request also leaves a unit at every multiple of this number of tokens, at least 1.
     pub interval_tokens: Option<Tokens>,
     /// How long a unit lives after its last use, in milliseconds.
     pub ttl_ms: Option<u64>,
-    /// From when on a unit can be read.
+    /// From when a unit can be read.
     pub readable: Readable,
     /// How long after that, in milliseconds.
     pub readable_after_ms: u64,
 }
 
-/// The numbers of contents that the harness stores.
+/// The numbers of explicitly stored contents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ExplicitCache {
     /// Shorter contents cannot be stored.
     pub min_tokens: Tokens,
     /// How long a content is kept, in milliseconds.
     pub ttl_ms: u64,
-    /// Whether the harness sets its clock back whenever it uses the content.
+    /// Whether the harness renews a content's lifetime whenever it uses the content.
     pub renews: bool,
 }
 
 /// A store of fixed blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Blocks {
-    /// How many tokens a block holds; 1 and up.
+    /// Tokens per block, at least 1.
     pub block_tokens: Tokens,
-    /// How many blocks the store holds, 1 and up; any number without a capacity.
+    /// Blocks in the store, at least 1; unlimited if `None`.
     pub capacity_blocks: Option<u32>,
-    /// In which order the blocks of a prompt count as used.
+    /// The order in which the blocks of a prompt count as used.
     pub touch: Touch,
 }
 
@@ -225,7 +228,7 @@ pub struct Blocks {
 pub struct Steps {
     /// Shorter prefixes are not cached.
     pub min: Tokens,
-    /// How prefixes grow beyond the minimum; 1 and up.
+    /// The step by which prefixes grow beyond the minimum, at least 1.
     pub step: Tokens,
 }
 

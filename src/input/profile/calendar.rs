@@ -1,4 +1,4 @@
-//! Days and hours as prices know them: UTC, without leap seconds.
+//! Days and hours for prices: UTC, without leap seconds.
 
 /// Milliseconds of a day.
 pub const DAY_MS: i64 = 86_400_000;
@@ -6,7 +6,7 @@ pub const DAY_MS: i64 = 86_400_000;
 /// Minutes of a week.
 pub const WEEK_MINUTES: u32 = 7 * 24 * 60;
 
-/// Reads `YYYY-MM-DD` as milliseconds since 1970.
+/// Parses `YYYY-MM-DD` as milliseconds since 1970.
 #[must_use]
 pub fn day(text: &str) -> Option<i64> {
     let (year, rest) = text.split_once('-')?;
@@ -26,7 +26,7 @@ pub fn day(text: &str) -> Option<i64> {
     Some(days(year, month, day) * DAY_MS)
 }
 
-/// Returns the day of a moment, `YYYY-MM-DD`.
+/// Returns the date of a moment as `YYYY-MM-DD`.
 #[must_use]
 pub fn written(ms: i64) -> String {
     let wanted = ms.div_euclid(86_400_000);
@@ -38,7 +38,7 @@ pub fn written(ms: i64) -> String {
     format!("{year:04}-{month:02}-{:02}", wanted - days(year, month, 1) + 1)
 }
 
-/// Returns the days from 1970 to a day of the Gregorian calendar.
+/// Returns the number of days from 1970 to a Gregorian date.
 #[must_use]
 pub fn days(year: i64, month: i64, day: i64) -> i64 {
     // Years that begin in March put the leap day last; 719,468 days lie between 0000-03-01 and 1970-01-01.
@@ -47,7 +47,7 @@ pub fn days(year: i64, month: i64, day: i64) -> i64 {
     year * 365 + n_leap + (month * 153 + 2) / 5 + day - 1 - 719_468
 }
 
-/// Reads a day, or a day with an hour, `YYYY-MM-DDTHH:MMZ`, as milliseconds since 1970.
+/// Parses a date, or a date with a time (`YYYY-MM-DDTHH:MMZ`), as milliseconds since 1970.
 #[must_use]
 pub fn instant(text: &str) -> Option<i64> {
     match text.split_once('T') {
@@ -59,7 +59,7 @@ pub fn instant(text: &str) -> Option<i64> {
     }
 }
 
-/// Reads `HH:MM` as minutes since midnight; `24:00` is the end of the day.
+/// Parses `HH:MM` as minutes since midnight; `24:00` is the end of the day.
 #[must_use]
 pub fn minute_of_day(text: &str) -> Option<u32> {
     let (hour, minute) = text.split_once(':')?;
@@ -68,7 +68,7 @@ pub fn minute_of_day(text: &str) -> Option<u32> {
     (minute < 60 && total <= 1_440).then_some(total)
 }
 
-/// Returns the minute of the week, Monday's first minute being 0, of milliseconds since 1970.
+/// Returns the minute of the week for milliseconds since 1970; 0 is Monday's first minute.
 #[must_use]
 pub fn minute_of_week(ms: i64) -> u32 {
     // 1970-01-01 was a Thursday.

@@ -14,8 +14,8 @@ pub(super) fn profile(spec: &ProfileFile, problems: &mut Problems) -> Profile {
         problems.push_at(
             "profile-unsourced",
             "sources",
-            "a profile names its sources",
-            "write where its numbers were read",
+            "a profile must name its sources",
+            "add `sources: [\"…\"]`: where its numbers come from",
         );
     }
     for (index, pattern) in spec.models.iter().enumerate().filter(|(_, it)| it.chars().all(|it| it == '*')) {
@@ -23,7 +23,7 @@ pub(super) fn profile(spec: &ProfileFile, problems: &mut Problems) -> Profile {
             "profile-models",
             format_args!("models.{index}"),
             format!("`{pattern}` does not name a model"),
-            "write a model's id, as in `gpt-5.5` or `claude-opus-4-5*`",
+            "write a model id, such as `gpt-5.5` or `claude-opus-4-5*`",
         );
     }
     let assumed = &spec.assumptions;
@@ -52,8 +52,8 @@ fn limits(spec: &written::Limits, problems: &mut Problems) -> Limits {
             problems.push_at(
                 "limit-zero",
                 field,
-                "a limit of 0 tokens lets nothing through",
-                "leave it out for no limit",
+                "a limit of 0 tokens allows nothing",
+                "remove it if there is no limit",
             );
         }
     }
@@ -68,7 +68,12 @@ fn limits(spec: &written::Limits, problems: &mut Problems) -> Limits {
 fn assumptions(spec: &written::Assumptions, problems: &mut Problems) -> Assumptions {
     let mut cost = |field: &str, usd| {
         Cost::from_usd(usd).unwrap_or_else(|| {
-            problems.push_at("price-too-fine", field, "more than twelve decimals of a dollar", "round it");
+            problems.push_at(
+                "price-too-fine",
+                field,
+                "the amount has more than twelve decimals of a dollar",
+                "round it",
+            );
             Cost::default()
         })
     };
@@ -80,8 +85,14 @@ fn assumptions(spec: &written::Assumptions, problems: &mut Problems) -> Assumpti
             ("recovery_output_tokens", spec.recovery_output_tokens),
         ];
         for (field, _) in given.into_iter().filter(|it| it.1 > 0) {
-            let help = "leave it out, or write `recovery = \"flat\"`: requests are priced by what they hold";
-            problems.push_at("recovery-not-flat", field, "recovery is not priced by the call", help);
+            let help = "leave it out, or write `recovery = \"flat\"`: requests are priced by their contents";
+            problems.push_at(
+                "recovery-not-flat",
+                field,
+                "`recovery` prices calls, which this profile does \
+                not",
+                help,
+            );
         }
     }
     Assumptions {

@@ -1,4 +1,4 @@
-//! A well-formed price list: what a token costs, by day, by hour, and by the length of the prompt.
+//! A checked price list: prices per token, by date, by hour, and by prompt length.
 
 mod vary;
 
@@ -10,7 +10,7 @@ use crate::quantity::{Rate, Tokens};
 
 pub use vary::Part;
 
-/// What tokens cost from the start of a timeline on; the first period holds at the start.
+/// Prices from the start of a timeline on; the first period holds at the start.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Prices {
     pub(super) start_ms: i64,
@@ -18,75 +18,75 @@ pub struct Prices {
     pub(super) later: Vec<Period>,
 }
 
-/// Prices from some moment on.
+/// Prices from a moment on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Period {
     /// Milliseconds since 1970 from which they hold.
     pub from_ms: i64,
-    /// The usual prices.
+    /// The standard prices.
     pub usual: PriceList,
-    /// Prices at some hours; the last that matches holds.
+    /// Prices at certain hours; the last match wins.
     pub windows: Vec<Window>,
 }
 
-/// Prices at some hours of the week.
+/// Prices at certain hours of the week.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Window {
     /// Minutes of the week, from Monday on.
     pub minutes: Vec<Range<u32>>,
-    /// What holds then.
+    /// The prices at these hours.
     pub prices: PriceList,
 }
 
-/// Prices by the length of the prompt.
+/// Prices by prompt length.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PriceList {
-    /// Below every tier.
+    /// Prices below every tier.
     pub base: Rates,
     /// Longer prompts, the shortest first.
     pub tiers: Vec<Tier>,
-    /// Which tokens the tiers are for.
+    /// The tokens to which the tiers apply.
     pub reach: Reach,
 }
 
 /// Prices of longer prompts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tier {
-    /// The shortest such prompt.
+    /// The shortest prompt of the tier.
     pub from_tokens: Tokens,
-    /// What holds then.
+    /// The tier's prices.
     pub rates: Rates,
 }
 
-/// What a token costs, by what it is; nothing where the price is unknown.
+/// Prices per token by kind; `None` if unknown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rates {
     /// Plain input.
     pub input: Rate,
     /// Output.
     pub output: Option<Rate>,
-    /// Input read from the cache, where it is not as dear as plain input.
+    /// Input read from the cache, if its price differs from plain input.
     pub cache_read: Option<Rate>,
-    /// Input written to the cache, by lifetime class, short and long, where it is not as dear as plain input.
+    /// Input written to the cache, by lifetime class (short, long), if its price differs from plain input.
     pub cache_write: Option<[Option<Rate>; 2]>,
-    /// Keeping a token for an hour.
+    /// Storing a token for an hour.
     pub storage: Option<Rate>,
 }
 
 impl Prices {
-    /// Returns the rates that hold for every request, if one set of rates does.
+    /// Returns the rates of every request, if there is only one set.
     #[must_use]
     pub fn flat(&self) -> Option<&Rates> {
         self.timeless().filter(|it| it.tiers.is_empty()).map(|it| &it.base)
     }
 
-    /// Returns the list that holds at any time, if one does.
+    /// Returns the list that holds at any time, if there is only one.
     #[must_use]
     pub fn timeless(&self) -> Option<&PriceList> {
         (self.later.is_empty() && self.first.windows.is_empty()).then_some(&self.first.usual)
     }
 
-    /// Returns the list that holds so many milliseconds after the start of a timeline.
+    /// Returns the list that holds a number of milliseconds after the start of a timeline.
     #[must_use]
     pub fn at(&self, at_ms: i64) -> &PriceList {
         let now = self.start_ms.saturating_add(at_ms);
@@ -96,7 +96,7 @@ impl Prices {
         window.map_or(&period.usual, |it| &it.prices)
     }
 
-    /// Returns the usual rates of short prompts at the start of a timeline.
+    /// Returns the standard rates of short prompts at the start of a timeline.
     #[must_use]
     pub fn usual(&self) -> &Rates {
         &self.first.usual.base
@@ -104,7 +104,7 @@ impl Prices {
 }
 
 impl PriceList {
-    /// Returns the rates of a prompt whose length alone decides.
+    /// Returns the rates of a prompt by its length alone.
     #[must_use]
     pub fn of_prompt(&self, prompt: Tokens) -> &Rates {
         let n_reached = self.tiers.partition_point(|it| it.from_tokens <= prompt);
@@ -113,13 +113,13 @@ impl PriceList {
 }
 
 impl Rates {
-    /// Returns what a token costs that is read from the cache.
+    /// Returns the price of a token read from the cache.
     #[must_use]
     pub fn read(&self) -> Rate {
         self.cache_read.unwrap_or(self.input)
     }
 
-    /// Returns what a token costs that is written to the cache, by lifetime class; nothing when nobody says.
+    /// Returns the price of a token written to the cache, by lifetime class, or `None` if unknown.
     #[must_use]
     pub fn write(&self, class: usize) -> Option<Rate> {
         match &self.cache_write {

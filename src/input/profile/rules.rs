@@ -1,4 +1,4 @@
-//! The cache rules there are: what each is called in a file, which fields it looks at, and what it says of itself.
+//! All cache rules: their names in files, the fields they use, and their properties.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,7 +9,7 @@ use crate::diag::Problems;
 use crate::input::policy::OwnCode;
 use crate::quantity::Tokens;
 
-/// The cache rules there are.
+/// All cache rules.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -17,15 +17,15 @@ pub enum Rules {
     /// No cache.
     #[default]
     None,
-    /// The previous prompt, capped at the place where the policy edited: a reference simulator's rule.
+    /// The previous prompt, up to the place where the policy edited: a reference simulator's rule.
     PrefixCap,
     /// The longest common prefix with an earlier prompt, in steps.
     PrefixInterval,
-    /// Fixed blocks in a store of a given size, the least recently used leaving first.
+    /// Fixed blocks in a store of limited size; the least recently used leave first.
     Blocks,
-    /// Entries at the places that a request marks, looked up back from the places that a later one marks.
+    /// Entries at the breakpoints of a request, found by looking back from the breakpoints of a later one.
     Breakpoints,
-    /// Whole units that earlier requests left; a prompt reads the longest that it begins with.
+    /// Whole units left by earlier requests; a prompt reads the longest with which it begins.
     Units,
     /// Contents that the harness stores for a time and pays for by the token-hour.
     #[serde(rename = "stored")]
@@ -33,7 +33,7 @@ pub enum Rules {
 }
 
 impl Rules {
-    /// Returns the fields that the rules look at.
+    /// Returns the fields that the rules use.
     pub(super) fn looks_at(self) -> &'static [&'static str] {
         match self {
             Self::None => &[],
@@ -81,7 +81,7 @@ impl Rules {
         }
     }
 
-    /// Makes well-formed rules of the fields of a file.
+    /// Makes checked rules from the fields of a file.
     pub(super) fn checked(self, spec: &Cache, steps: Steps, problems: &mut Problems) -> CacheRules {
         match self {
             Self::None => CacheRules::None,
@@ -102,31 +102,31 @@ impl Rules {
 pub enum CacheRules {
     /// No cache.
     None,
-    /// The previous prompt, capped where the policy edited.
+    /// The previous prompt, up to the place where the policy edited.
     PrefixCap(Steps),
     /// The longest common prefix with an earlier prompt.
     PrefixInterval {
-        /// The lengths that are cached.
+        /// The cached prefix lengths.
         steps: Steps,
         /// How long an entry lives after its last use, in milliseconds.
         ttl_ms: Option<u64>,
     },
     /// Fixed blocks in a store.
     Blocks(Blocks),
-    /// Entries at marked places.
+    /// Entries at breakpoints.
     Breakpoints(Breakpoints),
-    /// Whole units that earlier requests left.
+    /// Whole units left by earlier requests.
     Units(Units),
     /// Contents that the harness stores.
     ExplicitCache(ExplicitCache),
-    /// Any of the others, with what holds beside the content of a prompt.
+    /// Any other rules, plus effects that do not depend on a prompt's content.
     Qualified(Box<Qualified>),
     /// Code outside this crate, and how long an entry lives after its last use, in milliseconds.
     Own(OwnCode, Option<u64>),
 }
 
 impl CacheRules {
-    /// Returns how long an entry lives after its last use, in milliseconds, where the rule has a clock.
+    /// Returns how long an entry lives after its last use, in milliseconds, if the rules have lifetimes.
     #[must_use]
     pub fn ttl_ms(&self) -> Option<u64> {
         match self {
@@ -140,7 +140,7 @@ impl CacheRules {
         }
     }
 
-    /// Returns the shortest prefix that is cached, in tokens, where the rule has one above 0.
+    /// Returns the shortest cached prefix in tokens, if the rules have a minimum above 0.
     #[must_use]
     pub fn min_tokens(&self) -> Option<Tokens> {
         let min = match self {
@@ -154,7 +154,7 @@ impl CacheRules {
         (min > 0).then_some(min)
     }
 
-    /// Returns how prefixes grow, where they are cut to whole steps.
+    /// Returns how prefixes grow, if they come in whole steps.
     #[must_use]
     pub fn steps(&self) -> Option<Steps> {
         match self {
@@ -167,7 +167,7 @@ impl CacheRules {
         }
     }
 
-    /// Returns how they bill what is sent once more, and what is new; that lives as long as the harness asks.
+    /// Returns how the rules bill resent and new tokens; entries live as long as the harness asks.
     #[must_use]
     pub fn billing(&self, ttl: Option<TtlClass>) -> Billing {
         match self {
@@ -185,7 +185,7 @@ impl CacheRules {
         }
     }
 
-    /// Returns the rules without what holds beside the content of a prompt.
+    /// Returns the rules without effects that do not depend on a prompt's content.
     #[must_use]
     pub fn plain(&self) -> &Self {
         match self {
@@ -194,7 +194,7 @@ impl CacheRules {
         }
     }
 
-    /// Returns how probably a request is served, where it is not certain.
+    /// Returns the probability of a hit, if it is not certain.
     #[must_use]
     pub fn hits(&self) -> Option<Hits> {
         match self {
@@ -207,18 +207,18 @@ impl CacheRules {
 /// How a cache bills what is fetched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Billing {
-    /// What of a prompt that is sent again is read.
+    /// Which part of a resent prompt is read.
     pub reads: Reads,
-    /// The lifetime class in which new tokens are written, where writes are billed as such.
+    /// The lifetime class of new tokens, if writes are billed.
     pub writes: Option<usize>,
 }
 
-/// What a cache reads of a prompt that has just been sent.
+/// The part of an immediately resent prompt that a cache reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reads {
     /// Nothing.
     Nothing,
-    /// What the harness stored of it.
+    /// The part that the harness stored.
     Stored,
     /// All of it.
     Prefixes,

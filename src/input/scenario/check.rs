@@ -12,7 +12,7 @@ use crate::diag::Problems;
 use crate::input::policy::Kind;
 use crate::quantity::{Decimal, Tokens};
 
-/// Nothing is drawn more often.
+/// The most trials.
 const TRIALS_MAX: u64 = 1_000_000;
 
 /// Checks a scenario and its load.
@@ -32,22 +32,22 @@ pub(super) fn scenario(scenario: &ScenarioFile, problems: &mut Problems) {
     });
 }
 
-/// Checks what a scenario says beside its load.
+/// Checks a scenario without its load.
 fn check_frame(spec: &ScenarioFile, problems: &mut Problems) {
     problems.within("trials", |problems| match (spec.trials, &spec.load) {
         (Some(_), Load::Conversation(_)) => problems.push(
             "trials-unused",
-            "conversations say themselves how many there are",
+            "conversations have their own number of trials",
             "write it as `load.conversation.trials`",
         ),
         (Some(_), Load::Aging(_)) => problems.push(
             "trials-unused",
-            "loads of many sessions say themselves how many streams are drawn",
+            "session streams have their own number of trials",
             "write it as `load.aging.trials`",
         ),
         (Some(_), Load::Chats(_)) => problems.push(
             "trials-unused",
-            "chats say themselves how many times they are drawn",
+            "chats have their own number of trials",
             "write it as `load.chats.trials`",
         ),
         (trials, _) => check_trials(trials.unwrap_or(1), problems),
@@ -59,7 +59,7 @@ fn check_frame(spec: &ScenarioFile, problems: &mut Problems) {
                 problems.push_at(
                     "stable-kind",
                     "kind",
-                    "a tool's call or result is no part of the stable prefix",
+                    "the stable prefix cannot contain tool calls or results",
                     "write `system`, `tool_schema` or `memory`",
                 );
             }
@@ -73,47 +73,47 @@ fn check_frame(spec: &ScenarioFile, problems: &mut Problems) {
         problems.push_at(
             "chars-per-token-zero",
             "chars_per_token",
-            "a token has more than no characters",
+            "a token cannot have 0 characters",
             "leave it out, or write `4.0`",
         );
     }
 }
 
-/// Checks that facts are asked for where a load can plant them.
+/// Checks that facts are asked for only if the load can plant them.
 fn check_asks_at_end(spec: &ScenarioFile, problems: &mut Problems) {
     if spec.asks_at_end && !matches!(spec.load, Load::Turns(_) | Load::Generate(_)) {
         problems.push_at(
             "asks-nothing",
             "asks_at_end",
-            "only turns that are written out, or patterns of them, plant facts that can be asked for",
-            "leave it out",
+            "`asks_at_end` needs `load.turns` or `load.generate`, which plant facts",
+            "remove it",
         );
     }
 }
 
-/// Checks how many times something is drawn.
+/// Checks a number of trials.
 fn check_trials(trials: u64, problems: &mut Problems) {
     if !(1..=TRIALS_MAX).contains(&trials) {
         let help = format!("write from 1 to {TRIALS_MAX}");
-        problems.push("trials-range", format!("{trials} trials are too few or too many"), help);
+        problems.push("trials-range", format!("{trials} trials is out of range"), help);
     }
 }
 
-/// Checks that an interval holds its value.
+/// Checks that an interval contains its value.
 fn check_interval<T: PartialOrd>([low, value, high]: [T; 3], problems: &mut Problems) {
     if low > value || value > high {
         problems.push(
             "interval-order",
-            "the lower end, the value and the upper end are not in this order",
-            "write the smaller end as the lower one, and a value between them",
+            "the interval's lower end, value and upper end are out of order",
+            "write the smaller end first, with the value between the two",
         );
     }
 }
 
-/// Checks a size of one item.
+/// Checks the size of one item.
 fn size(tokens: Tokens, problems: &mut Problems) {
     if tokens > ITEM_TOKENS_MAX {
-        let message = format!("{tokens} tokens are too many for one item");
+        let message = format!("{tokens} tokens is too large for one item");
         problems.push("size-too-large", message, format!("write at most {ITEM_TOKENS_MAX}"));
     }
 }

@@ -1,4 +1,4 @@
-//! What it takes to fetch something again: declared in `assumptions/recovery.toml`, with the interval that each number has.
+//! The cost of fetching something again: declared in `assumptions/recovery.toml`, with an interval for each number.
 
 use std::sync::OnceLock;
 
@@ -7,33 +7,33 @@ use serde::{Deserialize, Serialize};
 use crate::input::text::decode::{Format, decode};
 use crate::quantity::Decimal;
 
-/// What holds where no scenario says anything, with its sources.
+/// The defaults, with their sources.
 const DEFAULTS: &str = include_str!("../../../assumptions/recovery.toml");
 
-/// What it takes an agent to fetch something again.
+/// What an agent needs to fetch something again.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Refetch {
-    /// The share of calls, 0 to 1, that have a request of their own; the others ride along with the step that is due.
+    /// The share of calls, 0 to 1, with a request of their own; the others share the step's own request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub own_request: Option<Assumed<Decimal>>,
-    /// The most tokens that a call brings of one result.
+    /// The most tokens that a call returns of one result.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fetched_tokens_max: Option<Assumed<u32>>,
     /// Tokens of the call itself, in the prompt and in the output.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub call_tokens: Option<u32>,
-    /// The upper end, 0 to 1, of an inferred weight where no request has shown the result whole: measured weights are of
-    /// results that the agent had seen.
+    /// The upper end, 0 to 1, of an inferred weight if no request has shown the result in full: measured
+    /// weights are of results that the agent had seen.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unseen_weight_high: Option<Decimal>,
-    /// How often needs are drawn and played where a policy edits what was fetched.
+    /// How often needs are sampled and played if a policy edits fetched results.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub played_trials: Option<u64>,
 }
 
-/// A number that is assumed, and between which others it lies.
+/// An assumed number and its interval.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
@@ -46,7 +46,7 @@ pub struct Assumed<T> {
     pub high: T,
 }
 
-/// Which end of the intervals is used.
+/// The end of the intervals to use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Bound {
     /// The declared values.
@@ -74,16 +74,16 @@ impl Bound {
     }
 }
 
-/// Something that is assumed of recovery and has an interval.
+/// An assumption about recovery that has an interval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Assumption {
-    /// How probably a later call needs a result.
+    /// The probability that a later call needs a result.
     Weights,
-    /// The same, where no request has shown the result whole.
+    /// The same, if no request has shown the result in full.
     UnseenWeights,
-    /// The share of calls that have a request of their own.
+    /// The share of calls with a request of their own.
     OwnRequest,
-    /// The most tokens that a call brings of one result.
+    /// The most tokens that a call returns of one result.
     FetchedTokens,
 }
 
@@ -91,24 +91,24 @@ impl Assumption {
     /// Every assumption.
     pub const ALL: [Self; 4] = [Self::Weights, Self::UnseenWeights, Self::OwnRequest, Self::FetchedTokens];
 
-    /// Returns what it says, for people.
+    /// Returns its description.
     #[must_use]
     pub fn about(self) -> &'static str {
         match self {
-            Self::Weights => "how likely a result is needed again",
-            Self::UnseenWeights => "how likely a result never shown whole is needed",
-            Self::OwnRequest => "how many recovery calls have a request of their own",
-            Self::FetchedTokens => "how many tokens a recovery call brings back",
+            Self::Weights => "the probability that a result is needed again",
+            Self::UnseenWeights => "the probability that a result never shown in full is needed",
+            Self::OwnRequest => "the number of recovery calls with their own request",
+            Self::FetchedTokens => "the number of tokens a recovery call returns",
         }
     }
 }
 
-/// Which end of each interval is used; the declared values, when silent.
+/// The end of each interval to use. Default: the declared values.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Ends([Bound; 4]);
 
 impl Ends {
-    /// The declared values but for one assumption.
+    /// The declared values, except for one assumption.
     #[must_use]
     pub fn only(assumption: Assumption, bound: Bound) -> Self {
         let mut ends = Self::default();
@@ -116,7 +116,7 @@ impl Ends {
         ends
     }
 
-    /// Returns which end of an assumption's interval is used.
+    /// Returns the end of an assumption's interval to use.
     #[inline]
     #[must_use]
     pub fn of(self, assumption: Assumption) -> Bound {
@@ -131,29 +131,29 @@ impl From<Bound> for Ends {
     }
 }
 
-/// What it takes to fetch something again, at some ends of the intervals.
+/// What an agent needs to fetch something again, at chosen ends of the intervals.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Terms {
-    /// Which ends these are; weights of needs follow theirs.
+    /// The ends; the weights of needs follow theirs.
     pub ends: Ends,
-    /// The share of calls that have a request of their own.
+    /// The share of calls with a request of their own.
     pub own_request: f64,
-    /// The most tokens that a call brings of one result.
+    /// The most tokens that a call returns of one result.
     pub fetched_max: u32,
     /// Tokens of the call itself.
     pub call_tokens: u32,
-    /// The upper end of an inferred weight where no request has shown the result whole.
+    /// The upper end of an inferred weight if no request has shown the result in full.
     pub unseen_high: f64,
 }
 
 impl Refetch {
-    /// Returns whether nothing is said.
+    /// Returns whether it is empty.
     #[must_use]
     pub fn is_silent(&self) -> bool {
         *self == Self::default()
     }
 
-    /// Returns what is used at some ends of the intervals; what is silent here stands in `assumptions/recovery.toml`.
+    /// Returns the numbers at chosen ends of the intervals; defaults come from `assumptions/recovery.toml`.
     #[must_use]
     pub fn terms(&self, ends: impl Into<Ends>) -> Terms {
         let ends = ends.into();
@@ -178,7 +178,7 @@ impl Refetch {
         }
     }
 
-    /// Returns how often needs are drawn and played where a policy edits what was fetched.
+    /// Returns how often needs are sampled and played if a policy edits fetched results.
     #[must_use]
     pub fn played_trials(&self) -> u64 {
         self.played_trials.or(Self::defaults().played_trials).unwrap_or_default()

@@ -1,10 +1,10 @@
-//! What written turns come to: how many there are of each, and the sizes at their places.
+//! The totals of written turns: how many there are of each, and the sizes at their places.
 
 use super::{Amount, Call, Choice, Generate, Places, Turn};
 
 impl Generate {
-    /// Returns the patterns with how many turns each has: so many times as often, or at the least scale that gives enough
-    /// turns and cut to these.
+    /// Returns the patterns with their numbers of turns: repeated `scale` times, or the smallest scale that
+    /// yields enough turns, cut to that number.
     pub fn taken(&self) -> impl Iterator<Item = (&Turn, u64)> {
         let n_turns = self.patterns.iter().fold(0_u64, |sum, it| sum.saturating_add(it.times));
         let mut left = self.turns.unwrap_or(u64::MAX);
@@ -18,8 +18,8 @@ impl Generate {
 }
 
 impl Amount {
-    /// Returns the number in a turn of a pattern and a call of that turn, both counted from 0; `draw` is asked for a number
-    /// below another one.
+    /// Returns the number for a turn of a pattern and a call of that turn, both from 0; `draw` returns a
+    /// random number below its argument.
     #[must_use]
     pub fn at(&self, turn: u64, call: u64, draw: impl FnOnce(u64) -> u64) -> u64 {
         match self {
@@ -40,7 +40,7 @@ impl Amount {
         }
     }
 
-    /// Returns what the number never exceeds.
+    /// Returns its upper bound.
     #[must_use]
     pub fn most(&self) -> u64 {
         match self {
@@ -51,7 +51,7 @@ impl Amount {
         }
     }
 
-    /// Returns what the number never falls below.
+    /// Returns its lower bound.
     #[must_use]
     pub fn least(&self) -> u64 {
         match self {
@@ -64,7 +64,7 @@ impl Amount {
 }
 
 impl Call {
-    /// Returns whether it is made in a turn of its pattern, counted from 0.
+    /// Returns whether the call is made in a turn of its pattern, from 0.
     #[must_use]
     pub fn is_made_in(&self, turn: u64) -> bool {
         self.turns.as_ref().is_none_or(|it| it.has(turn))
@@ -72,7 +72,7 @@ impl Call {
 }
 
 impl Places {
-    /// Returns how many of so many turns, from the first on, are among them.
+    /// Returns how many of the first turns are among them.
     #[must_use]
     pub fn among(&self, turns: u64) -> u64 {
         let at = |place: &u64| turns.saturating_sub(*place).div_ceil(self.every.max(1));

@@ -21,58 +21,59 @@ pub use self::chats::*;
 pub use self::conversation::*;
 pub use self::turns::*;
 
-/// A scenario: which load, and what it sets.
+/// A scenario: a load and its settings.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct ScenarioFile {
     /// The name: the file's path below `scenarios/` without its extension.
     pub name: String,
-    /// What it is, in a sentence.
+    /// What it is, in one sentence.
     pub about: String,
     /// Where its numbers come from.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sources: Vec<String>,
-    /// Parameters of policies that it sets.
+    /// Parameters of policies that it overrides.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub params: IndexMap<String, Size>,
-    /// The seed of every draw; 0, when silent.
+    /// The random seed. Default: 0.
     #[serde(default)]
     pub seed: u64,
-    /// Whether needs are weighed or drawn.
+    /// Whether needs are weighted or sampled.
     #[serde(default)]
     pub recovery: RecoveryMode,
-    /// How many times needs are drawn, where they are; 1, when silent.
+    /// How often needs are sampled, if they are. Default: 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trials: Option<u64>,
-    /// What it takes to fetch something again.
+    /// What an agent needs to fetch something again.
     #[serde(default, skip_serializing_if = "Refetch::is_silent")]
     pub refetch: Refetch,
-    /// Items at the front of every prompt.
+    /// Items at the start of every prompt.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stable: Vec<StableItem>,
-    /// Tokens behind the last message of each of the agent's requests, which are billed and which no later prompt reads; 0, when silent.
+    /// Tokens after the last message of each of the agent's requests, which are billed but never read by a
+    /// later prompt. Default: 0.
     #[serde(default, skip_serializing_if = "is_none_of")]
     pub unread_tokens: Tokens,
-    /// Whether every fact that was told is asked for when the load is over, beside what turns ask.
+    /// Whether every stated fact is asked for at the end of the load, in addition to what turns ask for.
     #[serde(default, skip_serializing_if = "is_no")]
     pub asks_at_end: bool,
-    /// The profiles that it is made for, `*` is any run of characters: it runs under no other. Any, when silent.
+    /// The only profiles under which it runs; `*` matches any run of characters. Default: any.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub profiles: Vec<String>,
-    /// Tokens that a tool call takes beside its purpose and its arguments.
+    /// Tokens of a tool call, in addition to its purpose and arguments.
     #[serde(default)]
     pub call_overhead_tokens: Tokens,
-    /// Tokens that an answer takes in later prompts beside what is billed for it as output; 0, when silent.
+    /// Tokens of an answer in later prompts, in addition to its billed output. Default: 0.
     #[serde(default, skip_serializing_if = "is_none_of")]
     pub answer_overhead_tokens: Tokens,
     /// Tools whose results are files that can be read again by range.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub file_tools: Vec<String>,
-    /// Characters per token, where a policy counts in characters; 4, when silent.
+    /// Characters per token, for policies that count characters. Default: 4.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub chars_per_token: Option<Decimal>,
-    /// Where the items come from.
+    /// The source of the items.
     pub load: Load,
 }
 
@@ -108,21 +109,21 @@ fn is_no(flag: &bool) -> bool {
     !flag
 }
 
-/// Returns whether there are no tokens.
+/// Returns whether it is 0.
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks by reference")]
 fn is_none_of(tokens: &Tokens) -> bool {
     *tokens == 0
 }
 
-/// How what a prompt does not show is fetched.
+/// How the agent fetches what a prompt does not show.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum RecoveryMode {
-    /// By its probability: costs are expected values, and the history stays as it was.
+    /// By probability: costs are expected values, and the history does not change.
     #[default]
     Expected,
-    /// By a draw: what a drawn need fetches enters the history as a request, a call and its result.
+    /// By sampling: a sampled fetch enters the history as a request, a call and its result.
     Sampled,
 }
 
@@ -137,18 +138,18 @@ pub struct StableItem {
     pub tokens: Tokens,
 }
 
-/// Where the items of a scenario come from.
+/// The source of a scenario's items.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Load {
     /// Written out.
     Turns(Vec<Turn>),
-    /// Made by repeating patterns.
+    /// Made from repeated patterns.
     Generate(Generate),
-    /// Drawn from the seed: turns of every shape.
+    /// Drawn at random: turns of every shape.
     Random {
-        /// How many user turns.
+        /// The number of user turns.
         turns: u64,
     },
     /// Synthetic conversations with planted facts.
@@ -159,9 +160,9 @@ pub enum Load {
     Chats(Box<ChatLoad>),
     /// A recorded session.
     Recorded {
-        /// The file, relative to the scenario's own folder.
+        /// The file, relative to the scenario's folder.
         path: String,
-        /// What the recording does not say.
+        /// Assumptions about what the recording does not contain.
         #[serde(default)]
         assume: Box<Assume>,
     },

@@ -21,7 +21,7 @@ pub(super) fn suite(suite: &SuiteFile, problems: &mut Problems) {
     }
 }
 
-/// Checks what break-even points are asked about.
+/// Checks the inputs of break-even points.
 fn check_habits(asked: &Habits, problems: &mut Problems) {
     let zeros = [
         ("prune_removes_tokens", asked.prune_removes_tokens == 0),
@@ -33,7 +33,7 @@ fn check_habits(asked: &Habits, problems: &mut Problems) {
         problems.push_at(
             "break-even-value",
             format_args!("break_even.{field}"),
-            "nothing breaks even with 0",
+            "a break-even point of 0 is not possible",
             "write more than 0",
         );
     }
@@ -41,14 +41,14 @@ fn check_habits(asked: &Habits, problems: &mut Problems) {
         problems.push_at(
             "break-even-value",
             "break_even.compaction_miss_share",
-            "a share above 1",
+            "the share is above 1",
             "write a share from 0 to 1",
         );
     }
 }
 
-/// Checks guards: each has one bound, of a number where it needs one. Whether their names lead to anything is for the catalog to
-/// say.
+/// Checks guards: each has one bound, and a metric if the bound needs one. The catalog checks that their
+/// names exist.
 fn check_guards(guards: &[Guard], problems: &mut Problems) {
     for (index, guard) in guards.iter().enumerate() {
         problems.within(format_args!("guards.{index}"), |problems| check_guard(guard, problems));
@@ -58,30 +58,32 @@ fn check_guards(guards: &[Guard], problems: &mut Problems) {
 fn check_guard(guard: &Guard, problems: &mut Problems) {
     let rules = guard.rules();
     let [rule] = rules.as_slice() else {
-        let message = format!("`{}` has {} bounds", guard.name, rules.len());
-        let help =
-            "write one of `above`, `at_least`, `below`, `at_most`, `max_increase`, `max_decrease`, `fired`";
+        let message = format!("guard `{}` has {} bounds", guard.name, rules.len());
+        let help = "write exactly one of `above`, `at_least`, `below`, `at_most`, `max_increase`, `max_decrease`, \
+                `fired`";
         problems.push("guard-bound", message, help);
         return;
     };
     match rule {
         Rule::Fired(_) if guard.metric.is_some() || guard.over.is_some() || guard.surely => {
-            let message =
-                format!("`{}` asks for stages, which have no `metric`, `over` or `surely`", guard.name);
-            problems.push("guard-bound", message, "leave these fields out, or write another bound");
+            let message = format!(
+                "guard `{}` has `fired`, which does not combine with `metric`, `over` or `surely`",
+                guard.name
+            );
+            problems.push("guard-bound", message, "remove these fields, or use another bound");
         }
         Rule::Fired(_) => {}
         _ if guard.metric.is_none() => {
-            let help = "name a number of the JSON report, as in `totals.cost_usd.total`";
-            problems.push("guard-metric", format!("`{}` names no number", guard.name), help);
+            let help = "add `metric` with a number of the JSON report, such as `totals.cost_usd.total`";
+            problems.push("guard-metric", format!("guard `{}` has no `metric`", guard.name), help);
         }
         Rule::MaxIncrease(share) | Rule::MaxDecrease(share) => {
             if matches!(share.of, BoundOf::Window | BoundOf::Limit) || share.number < 0.0 {
-                let message = format!("`{}` allows a change by {share}", guard.name);
+                let message = format!("guard `{}` allows a change by {share}", guard.name);
                 problems.push(
                     "guard-bound",
                     message,
-                    "write a share of the base's number, as in \"3%\" or 0.03",
+                    "write a share of the base's number, such as \"3%\" or 0.03",
                 );
             }
         }
@@ -89,18 +91,18 @@ fn check_guard(guard: &Guard, problems: &mut Problems) {
     }
 }
 
-/// Checks published figures: each has a name of its own, and its number is set against one other at most.
+/// Checks published figures: names are unique, and each number is compared with at most one other.
 fn check_figures(figures: &[Figure], problems: &mut Problems) {
     for (index, figure) in figures.iter().enumerate() {
         problems.within(format_args!("figures.{index}"), |problems| {
             if figures[..index].iter().any(|it| it.name == figure.name) {
                 let message = format!("two figures are called `{}`", figure.name);
-                problems.push_at("figure-duplicate", "name", message, "name each once");
+                problems.push_at("figure-duplicate", "name", message, "use each name once");
             }
             let is_less = figure.minus.is_some() || figure.minus_scenario.is_some();
             if is_less && figure.over.is_some() {
-                let message = "a number is taken off and divided by";
-                problems.push_at("figure-twice", "over", message, "write `over`, or `minus`");
+                let message = "a figure has both `over` and `minus`";
+                problems.push_at("figure-twice", "over", message, "keep `over` or `minus`");
             }
         });
     }

@@ -1,4 +1,4 @@
-//! RON or TOML text to an input and back, with one shape of syntax error for both.
+//! Decodes RON or TOML text and encodes inputs, with one form of syntax error for both.
 
 use std::path::Path;
 
@@ -20,7 +20,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// Returns the format that a file's extension names.
+    /// Returns the format of a file's extension.
     #[must_use]
     pub fn of(path: &Path) -> Option<Self> {
         match path.extension()?.to_str()? {
@@ -31,20 +31,20 @@ impl Format {
     }
 }
 
-/// An input as a tree, on which `--set` works; both formats lead to the same tree.
+/// An input as a tree, on which `--set` works; both formats yield the same tree.
 pub type Tree = toml::Value;
 
-/// The RON that inputs are written in: no `Some(…)`, no wrapping of newtypes.
+/// The RON dialect of inputs: no `Some(…)`, no wrapping of newtypes.
 pub(super) fn ron_options() -> ron::Options {
     ron::Options::default().with_default_extension(
         Extensions::IMPLICIT_SOME | Extensions::UNWRAP_NEWTYPES | Extensions::UNWRAP_VARIANT_NEWTYPES,
     )
 }
 
-/// Reads an input from text.
+/// Parses an input.
 ///
 /// # Errors
-/// Everything that does not fit, each with its place in the text; the file's name is the caller's to add.
+/// Every problem, with its place in the text; the caller adds the file's name.
 pub fn decode<T: DeserializeOwned>(text: &str, format: Format) -> Result<T, Vec<Diagnostic>> {
     let decoded = match format {
         Format::Ron => once::read(|grow| read_ron(text, grow)).ok().flatten(),
@@ -74,10 +74,10 @@ fn read_toml<'de>(text: &'de str, grow: &mut Grow<'_, 'de>) -> Result<(), toml::
     Grown(grow).deserialize(toml::de::Deserializer::parse(text)?)
 }
 
-/// Writes an input as text that reads back as the same.
+/// Writes an input as text that parses to the same input.
 ///
 /// # Errors
-/// A value that the format cannot hold.
+/// A value that the format cannot represent.
 pub fn encode<T: Serialize>(spec: &T, format: Format) -> Result<String, Box<Diagnostic>> {
     let said = said(spec)?;
     match format {
@@ -95,7 +95,7 @@ fn said<T: Serialize>(spec: &T) -> Result<Said, Box<Diagnostic>> {
     Said::by(spec).map_err(|error| syntax(error.to_string()))
 }
 
-/// Returns the fields that an input has at its top.
+/// Returns an input's top-level fields.
 #[must_use]
 pub fn fields<T: DeserializeOwned>() -> &'static [&'static str] {
     fields_of(Shape::of::<T>())
@@ -109,7 +109,7 @@ pub(super) fn fields_of(shape: Shape) -> &'static [&'static str] {
     asked.fields
 }
 
-/// Returns the keys that a text has at its top.
+/// Returns a text's top-level keys.
 #[must_use]
 pub fn keys(text: &str, format: Format) -> Vec<String> {
     let root = match format {
@@ -119,7 +119,7 @@ pub fn keys(text: &str, format: Format) -> Vec<String> {
     root.entries.into_iter().filter_map(|it| it.key).collect()
 }
 
-/// Notes which fields it is asked for.
+/// Records the requested fields.
 #[derive(Default)]
 struct Asked {
     fields: &'static [&'static str],
@@ -134,25 +134,25 @@ impl Source<'_> for Asked {
     }
 }
 
-/// Writes an input as a tree.
+/// Converts an input to a tree.
 ///
 /// # Errors
-/// A value that TOML cannot hold.
+/// A value that TOML cannot represent.
 pub fn to_tree<T: Serialize>(spec: &T) -> Result<Tree, Box<Diagnostic>> {
     Tree::try_from(said(spec)?).map_err(|error| syntax(error.to_string()))
 }
 
-/// Reads an input from a tree.
+/// Converts a tree to an input.
 ///
 /// # Errors
-/// The first thing that does not fit; a tree has no places.
+/// The first problem; a tree has no places.
 pub fn from_tree<T: DeserializeOwned>(tree: Tree) -> Result<T, Box<Diagnostic>> {
     let read = once::read(|grow| Grown(grow).deserialize(tree));
     let value = read.map_err(|error: toml::de::Error| syntax(error.message().to_owned()))?;
     value.ok_or_else(|| syntax("there is nothing in it".to_owned()))
 }
 
-/// Reads one value as TOML writes it; text that is no TOML value is taken as a string.
+/// Parses one value as TOML; text that is not a TOML value becomes a string.
 #[must_use]
 pub fn value(text: &str) -> Tree {
     let document = format!("value = {text}");
@@ -160,7 +160,7 @@ pub fn value(text: &str) -> Tree {
     parsed.and_then(|mut it| it.remove("value")).unwrap_or_else(|| Tree::String(text.to_owned()))
 }
 
-/// Makes a diagnostic of what serde said of a tree.
+/// Makes a diagnostic of serde's error about a tree.
 fn syntax(message: String) -> Box<Diagnostic> {
     Box::new(Diagnostic::at("syntax", "", message))
 }

@@ -1,4 +1,4 @@
-//! Durations, which every kind of input writes alike.
+//! Durations, written alike in all kinds of input.
 
 use std::fmt;
 
@@ -13,7 +13,7 @@ impl Duration {
     const UNITS: [(&'static str, u64); 5] =
         [("d", 86_400_000), ("h", 3_600_000), ("m", 60_000), ("s", 1_000), ("ms", 1)];
 
-    /// Reads `"5m"`; `None` when the number or its unit is missing or unknown.
+    /// Parses `"5m"`; `None` if the number or its unit is missing or unknown.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let split = text.find(|it: char| !it.is_ascii_digit())?;

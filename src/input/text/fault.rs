@@ -1,20 +1,20 @@
-//! What a parser says about a text, as one kind of fault with one wording for both formats.
+//! A parser's errors as one kind of fault, with one wording for both formats.
 
 use std::ops::Range;
 
 use super::decode::Format;
 use crate::diag::nearest;
 
-/// What to write for a number of things.
+/// The help for a whole number.
 pub(super) const WHOLE_NUMBER: &str = "write a whole number, without quotes";
 
-/// What to write for a number.
+/// The help for a number.
 const NUMBER: &str = "write a number, without quotes";
 
-/// Where a field's kind of value is told, when nothing better is known.
-const WANTED: &str = "see what belongs here in docs/reference";
+/// The help when nothing better is known.
+const WANTED: &str = "see docs/reference for the allowed values";
 
-/// Names of fields and choices that have given way to others.
+/// Old names of fields and choices, with their new ones.
 const RENAMED: [(&str, &str); 6] = [
     ("loops", "turns"),
     ("loop_start", "turn_start"),
@@ -24,22 +24,22 @@ const RENAMED: [(&str, &str); 6] = [
     ("turn_seconds", "message_seconds"),
 ];
 
-/// Something that does not fit.
+/// A problem in a text.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Fault {
     /// The diagnostic's code.
     pub code: &'static str,
     /// What is wrong.
     pub message: String,
-    /// What to do about it.
+    /// The fix.
     pub help: Option<String>,
-    /// Where the parser stood.
+    /// The parser's position.
     pub span: Range<usize>,
-    /// The field that is not there.
+    /// The missing field.
     pub missing: Option<String>,
-    /// The number that does not fit.
+    /// The number that is out of range.
     pub number: Option<String>,
-    /// Whether several choices stand where one belongs.
+    /// Whether several choices are given where only one is allowed.
     pub is_of_several: bool,
 }
 
@@ -58,11 +58,11 @@ impl Fault {
     }
 }
 
-/// What a share of something is called.
+/// The name of a share of something.
 const SHARES: [&str; 2] = ["ratio", "fraction"];
 
 impl Fault {
-    /// Returns the fault with a better way out, where the field tells more than the parser knows.
+    /// Returns the fault with a better fix, if the field is more specific than the parser's error.
     pub(super) fn of_field(mut self, field: &str, format: Format) -> Self {
         let last = field.rsplit('.').next().unwrap_or_default();
         if self.code == "unit-missing" && field.starts_with("params.") && !self.message.contains('.') {
@@ -73,13 +73,13 @@ impl Fault {
             ));
         }
         if self.code == "value-invalid" && SHARES.contains(&last) && self.message.starts_with('-') {
-            self.help = Some("write a share from 0 to 1, as in 0.5".to_owned());
+            self.help = Some("write a share from 0 to 1, such as 0.5".to_owned());
         }
         self
     }
 }
 
-/// Says what the RON parser means; `found` is the word or the value at the place, as it is written.
+/// Explains the RON parser's error; `found` is the word or the value at the place, as written.
 pub(super) fn of_ron(error: &ron::Error, found: &str) -> Fault {
     use ron::Error as E;
     match error {
@@ -95,28 +95,30 @@ pub(super) fn of_ron(error: &ron::Error, found: &str) -> Fault {
             let word = found.trim_matches('"');
             Fault::new(
                 "wrong-type",
-                format!("{found} is text, and a name belongs here"),
+                format!("expected a name, not the text {found}"),
                 format!("write `{word}`, without quotes"),
             )
         }
         E::ExpectedIdentifier if is_list(found) => not_a_list(),
         E::ExceededRecursionLimit => {
-            Fault::new("syntax", "brackets are nested too deeply", "nest no deeper than 128 brackets")
+            Fault::new("syntax", "brackets are nested too deeply", "nest at most 128 brackets")
         }
         E::ExpectedDifferentStructName { found, .. } => Fault::new(
             "wrong-type",
-            format!("fields in parentheses belong here, not `{found}`"),
+            format!("expected fields in parentheses, not `{found}`"),
             "write `(name: value)`, or leave the field out",
         ),
         E::InvalidIntegerDigit { .. } => wrong_type("a whole number", found, WHOLE_NUMBER),
         E::UnexpectedChar(it) => {
             let help = "write `name: value`, or leave it out";
-            Fault::new("syntax", format!("`{it}` means nothing here"), help)
+            Fault::new("syntax", format!("unexpected `{it}`"), help)
         }
         E::ExpectedMapColon => Fault::new("syntax", "a `:` is missing", "write `name: value`"),
-        E::ExpectedIdentifier => {
-            Fault::new("wrong-type", "a name belongs here", "write `name: value`, in one pair of parentheses")
-        }
+        E::ExpectedIdentifier => Fault::new(
+            "wrong-type",
+            "expected a field name",
+            "write `name: value`, in one pair of parentheses",
+        ),
         E::ExpectedString => wrong_type("text", found, &in_quotes(found)),
         E::ExpectedArray => wrong_type("a list", found, &format!("write it in brackets: `[{found}]`")),
         E::ExpectedMap => wrong_type("a map", found, "write `{ \"name\": … }`"),
@@ -126,8 +128,8 @@ pub(super) fn of_ron(error: &ron::Error, found: &str) -> Fault {
         E::ExpectedBoolean => wrong_type("`true` or `false`", found, "write one of the two, without quotes"),
         E::ExpectedNamedStructLike(_) | E::ExpectedStructLike if found.is_empty() => Fault::new(
             "wrong-type",
-            "a `(` belongs here",
-            "write fields in parentheses and their names without quotes: `(name: value)`",
+            "expected `(`",
+            "write fields in parentheses, without quotes around their names: `(name: value)`",
         ),
         E::ExpectedStructLike | E::ExpectedNamedStructLike(_) | E::ExpectedUnit if !found.is_empty() => {
             let word = found.split('(').next().unwrap_or(found);
@@ -136,28 +138,28 @@ pub(super) fn of_ron(error: &ron::Error, found: &str) -> Fault {
             }
             Fault::new(
                 "wrong-type",
-                format!("`{word}` takes something in parentheses"),
-                format!("write `{word}(…)`, with what belongs in it"),
+                format!("`{word}` needs a value in parentheses"),
+                format!("write `{word}(…)` with its value"),
             )
         }
         E::ExpectedStructLikeEnd => Fault::new(
             "wrong-type",
-            "there is more in the parentheses than belongs there",
-            "leave the rest out; a long number is written as in `14_000`",
+            "too many values in the parentheses",
+            "remove the extra ones; write long numbers like `14_000`",
         ),
-        E::ExpectedStringEnd => Fault::new("syntax", "the text has no end", "close it with `\"`"),
-        E::Eof => Fault::new("syntax", "the file ends too early", "close every bracket that is open"),
+        E::ExpectedStringEnd => Fault::new("syntax", "unterminated text", "close it with `\"`"),
+        E::Eof => Fault::new("syntax", "the file ends too early", "close every open bracket"),
         other => of_words(&other.to_string(), found, Format::Ron),
     }
 }
 
-/// Says that a word stands alone.
+/// Reports a word that takes no value.
 pub(super) fn no_parentheses(word: &str, span: Range<usize>) -> Fault {
-    let message = format!("`{word}` takes nothing in parentheses");
-    Fault { span, ..Fault::new("wrong-type", message, format!("write `{word}` alone")) }
+    let message = format!("`{word}` takes no value");
+    Fault { span, ..Fault::new("wrong-type", message, format!("write just `{word}`")) }
 }
 
-/// Says what a parser means that says it in serde's words.
+/// Explains an error in serde's words.
 pub(super) fn of_words(message: &str, found: &str, format: Format) -> Fault {
     if let Some(fault) = of_name(message) {
         return fault;
@@ -183,11 +185,7 @@ pub(super) fn of_words(message: &str, found: &str, format: Format) -> Fault {
     }
     if message.starts_with("expected table, found") || message.starts_with("expected empty table") {
         let message = "this name takes no value";
-        return Fault::new(
-            "wrong-type",
-            message,
-            "write the name alone, in quotes, as in `apply = \"drop\"`",
-        );
+        return Fault::new("wrong-type", message, "write just the name in quotes, as in `apply = \"drop\"`");
     }
     if message.starts_with("invalid type: unit variant, expected") {
         if is_list(found) {
@@ -197,15 +195,12 @@ pub(super) fn of_words(message: &str, found: &str, format: Format) -> Fault {
             return bare_number(found, format);
         }
         let name = found.trim_matches('"');
-        let help = format!("write `{{ {name} = … }}`, with what belongs in it");
-        return Fault::new("wrong-type", format!("`{name}` takes a value"), help);
+        let help = format!("write `{{ {name} = … }}` with its value");
+        return Fault::new("wrong-type", format!("`{name}` needs a value"), help);
     }
     if message.starts_with("wanted exactly 1 element") {
-        let fault = Fault::new(
-            "wrong-type",
-            "exactly one of the choices belongs here",
-            "keep one key and leave the others out",
-        );
+        let fault =
+            Fault::new("wrong-type", "expected exactly one choice", "keep one key and remove the others");
         return Fault { is_of_several: true, ..fault };
     }
     let help = |ron: &str, toml: &str| if format == Format::Ron { ron.to_owned() } else { toml.to_owned() };
@@ -229,7 +224,7 @@ pub(super) fn of_words(message: &str, found: &str, format: Format) -> Fault {
     }
 }
 
-/// Says what a parser means that complains about a name.
+/// Explains an error about a name.
 fn of_name(message: &str) -> Option<Fault> {
     let names: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
     let (first, rest) = names.split_first().map_or(("", &[][..]), |(first, rest)| (*first, rest));
@@ -250,33 +245,33 @@ fn of_name(message: &str) -> Option<Fault> {
 }
 
 fn unknown_field(found: &str, known: &[&str]) -> Fault {
-    let message = format!("there is no field `{found}` here");
+    let message = format!("unknown field `{found}`");
     Fault::new("unknown-field", message, choices(found, known))
 }
 
-/// Says that a name is none of those that may stand there.
+/// Reports an unknown name.
 pub(super) fn unknown_choice(found: &str, known: &[&str]) -> Fault {
-    let message = format!("`{found}` is none of the choices here");
+    let message = format!("unknown choice `{found}`");
     Fault::new("unknown-choice", message, choices(found, known))
 }
 
-/// Says that a field is not there, and what it is for.
+/// Reports a missing field, with its meaning.
 pub(super) fn missing_field(field: &str, about: Option<&str>) -> Fault {
     let about = about.map(|it| format!(": {it}")).unwrap_or_default();
     let help = format!("add `{field}`{about}");
-    let fault = Fault::new("missing-field", format!("the field `{field}` is missing"), help);
+    let fault = Fault::new("missing-field", format!("missing field `{field}`"), help);
     Fault { missing: Some(field.to_owned()), ..fault }
 }
 
 fn duplicate(field: &str) -> Fault {
-    Fault::new("duplicate-key", format!("`{field}` is given twice"), "keep one of the two")
+    Fault::new("duplicate-key", format!("`{field}` is set twice"), "remove one of the two")
 }
 
-/// Says that a number is too small or too large for its kind, as serde or a schema calls it.
+/// Reports a number that is out of the range of its type, named as in serde or a schema.
 pub(super) fn out_of_range(found: &str, kind: &str) -> Fault {
     let number =
         if found.is_empty() { "a number of that length".to_owned() } else { format!("the number {found}") };
-    let message = format!("{number} does not fit here");
+    let message = format!("{number} is out of range");
     let help = match greatest(kind) {
         Some(u64::MAX) if found.starts_with('-') => "write a whole number from 0 up".to_owned(),
         Some(greatest) => format!("write a whole number from 0 to {greatest}"),
@@ -285,7 +280,7 @@ pub(super) fn out_of_range(found: &str, kind: &str) -> Fault {
     Fault { number: Some(found.to_owned()), ..Fault::new("number-out-of-range", message, help) }
 }
 
-/// Returns the greatest number of a kind.
+/// Returns the largest number of a type.
 fn greatest(kind: &str) -> Option<u64> {
     match kind {
         "u8" | "uint8" => Some(u8::MAX.into()),
@@ -299,10 +294,10 @@ fn greatest(kind: &str) -> Option<u64> {
 
 fn wrong_type(wanted: &str, found: &str, help: &str) -> Fault {
     let found = if found.is_empty() { String::new() } else { format!(", not `{found}`") };
-    Fault::new("wrong-type", format!("{wanted} belongs here{found}"), help)
+    Fault::new("wrong-type", format!("expected {wanted}{found}"), help)
 }
 
-/// Returns a number with its unit as it is written.
+/// Returns a number with its unit as written.
 fn with_unit(unit: &str, number: &str, format: Format) -> String {
     match format {
         Format::Ron => format!("`{unit}({number})`"),
@@ -310,34 +305,34 @@ fn with_unit(unit: &str, number: &str, format: Format) -> String {
     }
 }
 
-/// Says what to write instead of a number that stands for a size or an extent.
+/// Returns the fix for a number without a unit.
 fn bare_number(found: &str, format: Format) -> Fault {
     let with = |unit: &str| with_unit(unit, found, format);
     let help = if found.contains('.') {
         let (ratio, fraction) = (with("ratio"), with("fraction"));
-        format!("write what it is a share of: {ratio} for the limit, {fraction} for items")
+        format!("say what it is a share of: {ratio} for the limit, {fraction} for items")
     } else {
         let [tokens, turns, steps, items] = ["tokens", "turns", "steps", "items"].map(with);
-        format!("write the unit: {tokens} for a size; {turns}, {steps} or {items} for a number of units")
+        format!("add the unit: {tokens} for a size; {turns}, {steps} or {items} for a number of units")
     };
     Fault::new("unit-missing", format!("the number {found} has no unit"), help)
 }
 
-/// Returns the way out of a wrong name.
+/// Returns the fix for an unknown name.
 fn choices(found: &str, known: &[&str]) -> String {
     if let Some((_, new)) = RENAMED.iter().find(|(old, new)| *old == found && known.contains(new)) {
-        return format!("write `{new}`, its new name");
+        return format!("it is now called `{new}`");
     }
     let lower = found.to_lowercase();
     let near = nearest(found, known.iter().copied()).or_else(|| nearest(&lower, known.iter().copied()));
     match near {
         Some(near) => format!("did you mean `{near}`?"),
-        None if known.is_empty() => "leave it out".to_owned(),
+        None if known.is_empty() => "remove it".to_owned(),
         None => format!("write one of `{}`", known.join("`, `")),
     }
 }
 
-/// Returns how a value is written as a list in TOML; words that are in brackets lack their quotes.
+/// Returns a value as a TOML list; words in brackets lack their quotes.
 fn in_brackets(found: &str) -> String {
     let listed = found.strip_prefix("\"[").and_then(|it| it.strip_suffix("]\""));
     let Some(listed) = listed else { return format!("write it in brackets: `[{found}]`") };
@@ -348,9 +343,9 @@ fn in_brackets(found: &str) -> String {
     format!("write `[{}]`", words.join(", "))
 }
 
-/// Returns how a value is written as text.
+/// Returns a value as text.
 fn in_quotes(found: &str) -> String {
-    let unit = if is_number(found) { "; a duration has its unit, as in `\"5m\"`" } else { "" };
+    let unit = if is_number(found) { "; a duration needs its unit, as in `\"5m\"`" } else { "" };
     format!("write it in quotes: `\"{found}\"`{unit}")
 }
 
@@ -359,7 +354,7 @@ fn is_list(found: &str) -> bool {
 }
 
 fn not_a_list() -> Fault {
-    Fault::new("wrong-type", "one thing belongs here, not a list", "take it out of the brackets")
+    Fault::new("wrong-type", "expected one value, not a list", "remove the brackets")
 }
 
 fn is_number(found: &str) -> bool {

@@ -1,4 +1,4 @@
-//! A text as a tree of entries that know their bytes, the same for both formats.
+//! A text as a tree of entries with their byte ranges, the same for both formats.
 
 mod ron;
 
@@ -8,12 +8,12 @@ use toml::de::{DeArray, DeTable, DeValue};
 
 pub(super) use ron::of_ron;
 
-/// A value of a text.
+/// A value in a text.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Node {
     /// Its bytes.
     pub span: Range<usize>,
-    /// The name in front of its brackets, `tokens` of `tokens(5)`, or all of it where it is a bare word.
+    /// The name before its brackets, `tokens` of `tokens(5)`, or the whole value if it is a bare word.
     pub tag: Option<String>,
     /// Fields, keys or elements.
     pub entries: Vec<Entry>,
@@ -24,7 +24,7 @@ pub(super) struct Node {
 /// A field, a key with its value, or an element.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Entry {
-    /// What it is called, if it is.
+    /// Its name, if it has one.
     pub key: Option<String>,
     /// The bytes of the name.
     pub key_span: Range<usize>,
@@ -35,8 +35,8 @@ pub(super) struct Entry {
 }
 
 impl Node {
-    /// Returns the entry that a step of a path names: by key, by its element's `name`, by `name#2` for the second of that
-    /// name, or by index.
+    /// Returns the entry of a path's step: by key, by its element's `name`, by `name#2` for the second of
+    /// that name, or by index.
     pub(super) fn entry(&self, text: &str, step: &str) -> Option<&Entry> {
         if let Some(found) = self.entries.iter().find(|it| it.key.as_deref() == Some(step)) {
             return Some(found);
@@ -50,13 +50,13 @@ impl Node {
         self.entries.iter().filter(named).nth(nth - 1).or_else(by_index)
     }
 
-    /// Returns what its field `name` says.
+    /// Returns the value of its field `name`.
     fn name<'t>(&self, text: &'t str) -> Option<&'t str> {
         let entry = self.entries.iter().find(|it| it.key.as_deref() == Some("name"))?;
         Some(text.get(entry.value.span.clone())?.trim_matches(['"', '\'']))
     }
 
-    /// Returns the way to the smallest entry that covers a byte; empty for what is in no entry.
+    /// Returns the path to the smallest entry that covers a byte; empty if there is none.
     pub(super) fn way_to(&self, byte: usize) -> Vec<usize> {
         let mut best = None;
         self.search(byte, &mut Vec::new(), &mut best);
@@ -77,7 +77,7 @@ impl Node {
         }
     }
 
-    /// Returns the way to the entry whose name covers a byte, else as [`Self::way_to`] does.
+    /// Returns the path to the entry whose name covers a byte, else the result of [`Self::way_to`].
     pub(super) fn way_to_key(&self, byte: usize) -> Vec<usize> {
         let mut ways = vec![(self, Vec::new())];
         while let Some((node, way)) = ways.pop() {
@@ -92,7 +92,7 @@ impl Node {
         self.way_to(byte)
     }
 
-    /// Returns the entry at the end of a way.
+    /// Returns the entry at the end of a path.
     pub(super) fn at(&self, way: &[usize]) -> Option<&Entry> {
         let (last, before) = way.split_last()?;
         let mut node = self;
@@ -102,7 +102,7 @@ impl Node {
         node.entries.get(*last)
     }
 
-    /// Returns a way as a field path: keys, the names of elements, indices.
+    /// Returns a path as a field path: keys, the names of elements, indices.
     pub(super) fn path(&self, text: &str, way: &[usize]) -> String {
         let mut node = self;
         let mut steps = Vec::new();
@@ -120,7 +120,7 @@ impl Node {
     }
 }
 
-/// Reads the tree of a TOML document.
+/// Parses a TOML document as a tree.
 pub(super) fn of_toml(table: &DeTable<'_>) -> Node {
     Node { entries: entries_of_table(table), ..Node::default() }
 }

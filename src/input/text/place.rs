@@ -1,4 +1,4 @@
-//! Where a field stands in a text: the way from a field path to its bytes, in both formats.
+//! Finds a field in a text: from a field path to bytes, in both formats.
 
 use std::ops::Range;
 
@@ -7,10 +7,10 @@ use toml::de::DeTable;
 use super::decode::Format;
 use super::node::{Node, of_ron, of_toml};
 
-/// Returns the bytes of the deepest field of a dotted path that the text gives, or nothing when it gives none of it.
+/// Returns the bytes of the deepest existing field of a dotted path, or nothing if none exists.
 ///
-/// Elements of a list are found by their `name` (`name#2` is the second of that name) or by their index; a variant is a step
-/// of its own, as in `until.prompt.at_most`.
+/// Elements of a list are found by their `name` (`name#2` is the second of that name) or by their index; a
+/// variant is a step of its own, as in `until.prompt.at_most`.
 #[must_use]
 pub fn find(text: &str, format: Format, path: &str) -> Option<Range<usize>> {
     let root = match format {
@@ -33,7 +33,7 @@ pub fn find(text: &str, format: Format, path: &str) -> Option<Range<usize>> {
     found
 }
 
-/// A node, seen from outside or from behind its tag.
+/// A node, including or excluding its tag.
 #[derive(Clone, Copy)]
 struct Place<'a> {
     node: &'a Node,
@@ -41,7 +41,7 @@ struct Place<'a> {
 }
 
 impl<'a> Place<'a> {
-    /// Splits the first step off a path; a key may itself have dots.
+    /// Splits the first step off a path; a key may contain dots.
     fn split(self, path: &str) -> (&str, &str) {
         let keys = self.node.entries.iter().filter_map(|it| it.key.as_deref());
         let behind = |key: &str| path.strip_prefix(key).filter(|it| it.is_empty() || it.starts_with('.'));

@@ -1,6 +1,6 @@
-//! What keeps a text from being an input: its first syntax error, or else everything that does not fit.
+//! Finds what is wrong with a text: its first syntax error, or else every problem.
 //!
-//! For the latter each faulty entry is taken out and the rest is read again.
+//! For the latter, each faulty entry is removed and the rest is parsed again.
 
 mod required;
 mod ron;
@@ -14,16 +14,16 @@ use super::node::{Node, of_ron, of_toml};
 use super::once::Shape;
 use crate::diag::{Diagnostic, Place, nearest};
 
-/// No more problems of one text are told.
+/// The most problems reported for one text.
 const PROBLEMS_MAX: usize = 64;
 
-/// No longer value is repeated in a message, in bytes.
+/// The longest value repeated in a message, in bytes.
 const WORD_MAX: usize = 40;
 
-/// No more entries of one text are taken out.
+/// The most entries removed from one text.
 const ATTEMPTS_MAX: usize = 512;
 
-/// Returns everything that keeps a text from being an input; at least one thing for a text that is none.
+/// Returns everything that is wrong with a text; at least one problem for an invalid one.
 pub(super) fn problems(text: &str, format: Format, shape: Shape) -> Vec<Diagnostic> {
     let whole = match format {
         Format::Ron => of_ron(text),
@@ -37,7 +37,7 @@ pub(super) fn problems(text: &str, format: Format, shape: Shape) -> Vec<Diagnost
     found.list
 }
 
-/// Returns the keys of a RON text that are given twice in one place; the parser lets the last one win.
+/// Returns the keys of a RON text that are set twice in one place; the parser keeps the last one.
 pub(super) fn duplicates(text: &str) -> Vec<Diagnostic> {
     let mut list = Vec::new();
     let root = of_ron(text);
@@ -51,9 +51,9 @@ pub(super) fn duplicates(text: &str) -> Vec<Diagnostic> {
                 let place = Place { span: Some(entry.key_span.clone()), ..Place::default() };
                 let problem = Diagnostic {
                     place,
-                    ..Diagnostic::at("duplicate-key", "", format!("`{key}` is given twice"))
+                    ..Diagnostic::at("duplicate-key", "", format!("`{key}` is set twice"))
                 };
-                list.push(problem.help("keep one of the two"));
+                list.push(problem.help("remove one of the two"));
             }
         }
         nodes.extend(node.entries.iter().rev().map(|it| &it.value));
@@ -61,21 +61,21 @@ pub(super) fn duplicates(text: &str) -> Vec<Diagnostic> {
     list
 }
 
-/// What has been found, and what has been taken out to go on.
+/// The problems found so far, and the entries removed.
 struct Found<'a> {
     text: &'a str,
     format: Format,
     /// What the text should be.
     shape: Shape,
-    /// The text before anything is taken out.
+    /// The text before anything is removed.
     whole: Node,
     list: Vec<Diagnostic>,
-    /// Where something was taken out, and what it was called.
+    /// Where something was removed, and its name.
     damage: Vec<(Range<usize>, Option<String>)>,
 }
 
 impl Found<'_> {
-    /// Reports a fault unless it only follows from what was taken out; returns the entry to take out next.
+    /// Reports a fault unless it only follows from a removed entry; returns the entry to remove next.
     fn take(&mut self, root: &Node, fault: &Fault) -> Option<Vec<usize>> {
         let way = match fault {
             // TOML gives what the document itself lacks no place.
@@ -127,7 +127,7 @@ impl Found<'_> {
         self.push(problem, span);
     }
 
-    /// Returns a way as a path, with the indices that elements have when nothing is taken out.
+    /// Returns a path with the indices that elements have when nothing is removed.
     fn path(&self, root: &Node, way: &[usize]) -> String {
         let (mut node, mut whole, mut steps) = (root, &self.whole, Vec::new());
         for index in way {
@@ -146,7 +146,7 @@ impl Found<'_> {
     }
 }
 
-/// Returns a fault with what the parser does not know of its place.
+/// Adds to a fault what the parser does not know about its place.
 fn told_by_schema(shape: Shape, root: &Node, way: &[usize], fault: &Fault) -> Fault {
     let mut fault = fault.clone();
     if let (Some(number), Some(kind)) = (&fault.number, required::number(shape, root, way)) {
@@ -165,7 +165,7 @@ fn told_by_schema(shape: Shape, root: &Node, way: &[usize], fault: &Fault) -> Fa
     fault
 }
 
-/// Returns the value at a place as it is written; nothing for a long one.
+/// Returns the value at a place as written, or nothing for a long one.
 fn word_at<'t>(text: &'t str, root: &Node, byte: usize) -> &'t str {
     let entry = root.at(&root.way_to(byte));
     let span = entry

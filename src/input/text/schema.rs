@@ -1,4 +1,4 @@
-//! JSON Schema of the input files, made of the types that read them.
+//! JSON Schema of the input files, derived from the types that parse them.
 
 use std::borrow::Cow;
 
@@ -12,9 +12,10 @@ use crate::input::scenario::{Amount, Choice, Cycle, Range};
 use crate::input::suite::Bound;
 use crate::quantity::Decimal;
 
-/// Returns the schema of a kind of file, such as [`PolicyFile`](crate::input::PolicyFile), draft 2020-12, with what every field means.
+/// Returns the schema of a kind of file, such as [`PolicyFile`](crate::input::PolicyFile), draft 2020-12,
+/// with every field's documentation.
 ///
-/// It says what may stand where; what must hold between fields is told by `ctxsim validate`.
+/// It covers single fields; `ctxsim validate` checks the rules between fields.
 ///
 /// # Errors
 /// None in practice: a schema is JSON.
@@ -23,7 +24,7 @@ pub fn of<T: JsonSchema>() -> Result<String, serde_json::Error> {
     serde_json::to_string_pretty(&schema).map(|it| it + "\n")
 }
 
-/// What is written with its unit in quotes.
+/// A value written with its unit in quotes.
 impl JsonSchema for Duration {
     fn schema_name() -> Cow<'static, str> {
         "Duration".into()
@@ -53,7 +54,7 @@ impl JsonSchema for Ttls {
     }
 }
 
-/// A number, or a text that says what it is a part of.
+/// A number, or a text with a number and its unit.
 impl JsonSchema for Bound {
     fn schema_name() -> Cow<'static, str> {
         "Bound".into()
@@ -61,7 +62,7 @@ impl JsonSchema for Bound {
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({
-            "description": "A number, a share in percent, or a share of the profile's window or prompt limit.",
+            "description": "A number, a percentage, or a share of the profile's window or prompt limit.",
             "oneOf": [
                 { "type": "number" },
                 { "type": "string", "pattern": "^ *-?[0-9.eE+-]+ *(%| +window| +limit) *$" }
@@ -70,7 +71,7 @@ impl JsonSchema for Bound {
     }
 }
 
-/// A number, or the parameter that holds it.
+/// A number, or a parameter that holds it.
 impl JsonSchema for Count {
     fn schema_name() -> Cow<'static, str> {
         "Count".into()
@@ -78,7 +79,7 @@ impl JsonSchema for Count {
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({
-            "description": "A whole number, or a parameter that holds one.",
+            "description": "A whole number, or the name of a parameter that holds one.",
             "oneOf": [
                 { "type": "integer", "format": "uint64", "minimum": 0 },
                 {
@@ -92,7 +93,7 @@ impl JsonSchema for Count {
     }
 }
 
-/// A number, or what it follows or is drawn from.
+/// A number, or a rule or range for it.
 impl JsonSchema for Amount {
     fn schema_name() -> Cow<'static, str> {
         "Amount".into()
@@ -102,7 +103,7 @@ impl JsonSchema for Amount {
         let cycle = generator.subschema_for::<Cycle>();
         let drawn = [generator.subschema_for::<Range>(), generator.subschema_for::<Choice>()];
         json_schema!({
-            "description": "A number, a cycle of them, or a range or a list that it is drawn from.",
+            "description": "A number, a cycle of numbers, or a range or list to draw it from.",
             "oneOf": [{ "type": "integer", "format": "uint64", "minimum": 0 }, cycle, drawn[0], drawn[1]]
         })
     }
@@ -116,7 +117,7 @@ impl JsonSchema for Decimal {
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({
-            "description": "A number from 0 up, with at most 18 digits.",
+            "description": "A number from 0 with at most 18 digits.",
             "type": "number",
             "minimum": 0
         })

@@ -1,4 +1,4 @@
-//! `--set PATH=VALUE`: one field of a decoded input, overridden by way of its tree.
+//! `--set PATH=VALUE`: one overridden field of a decoded input.
 
 mod misfit;
 mod number;
@@ -14,20 +14,21 @@ use crate::diag::{Diagnostic, Place, nearest};
 /// One override.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Setting {
-    /// As it was written.
+    /// As written.
     pub text: String,
-    /// Which kind of file it is for.
+    /// The kind of file to which it applies.
     pub target: Target,
     path: Vec<String>,
-    /// The policies that it may be for, and what is left of the path then, the longest name first; all, when there is none.
+    /// The policies to which it may apply, with the remaining path, the longest name first; empty for all.
     policies: Vec<(String, Vec<String>)>,
     value: Tree,
 }
 
-/// The kind of file that an override is for.
+/// The kind of file to which an override applies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Target {
-    /// `params.…`, `stages.…`, `tables.…`, `ladders.…`, `recovery…`, `memory.…`, `layout.…`, `summariser`, each also behind a policy's name.
+    /// `params.…`, `stages.…`, `tables.…`, `ladders.…`, `recovery…`, `memory.…`, `layout.…`, `summariser`,
+    /// each also after a policy's name.
     Policy,
     /// `scenario.…`.
     Scenario,
@@ -40,7 +41,7 @@ pub enum Target {
 /// The root of parameters.
 const PARAMS: &str = "params";
 
-/// The first words of paths, and where they lead.
+/// The first steps of paths, and their targets.
 const ROOTS: [(&str, Target); 11] = [
     (PARAMS, Target::Policy),
     ("stages", Target::Policy),
@@ -56,10 +57,10 @@ const ROOTS: [(&str, Target); 11] = [
 ];
 
 impl Setting {
-    /// Reads `PATH=VALUE`.
+    /// Parses `PATH=VALUE`.
     ///
     /// # Errors
-    /// No value, an unknown first word, an empty step, or a range.
+    /// No value, an unknown first step, an empty step, or a range.
     pub fn parse(text: &str) -> Result<Self, Box<Diagnostic>> {
         let problem = |code, field: &str, message: String, help: String| {
             let mut problem = Diagnostic::at(code, field, message).help(help);
@@ -68,7 +69,7 @@ impl Setting {
         };
         let Some((path, value)) = text.split_once('=') else {
             let help = "write `--set PATH=VALUE`, as in `--set params.threshold.ratio=0.7`".to_owned();
-            return Err(problem("set-no-value", text, "an override has no value".to_owned(), help));
+            return Err(problem("set-no-value", text, "the override has no value".to_owned(), help));
         };
         let (path, value) = (path.trim(), value.trim());
         let mut steps: Vec<String> = path.split('.').map(str::to_owned).collect();
@@ -86,20 +87,15 @@ impl Setting {
                 }
                 None => no_root_help(),
             };
-            let message = format!("no path begins with `{}`", steps[0]);
+            let message = format!("unknown `--set` root `{}`", steps[0]);
             return Err(problem("set-unknown-root", path, message, help));
         };
         if steps.len() < 2 && !["recovery", "summariser"].contains(&root) {
-            let help = format!("write every step, as in `{root}.NAME`");
-            return Err(problem(
-                "set-empty-step",
-                path,
-                format!("what is meant of `{root}` is missing"),
-                help,
-            ));
+            let help = format!("write the whole path, as in `{root}.NAME`");
+            return Err(problem("set-empty-step", path, format!("the path ends after `{root}`"), help));
         }
         if is_range(value) {
-            let help = "write one value: a single run takes no grid".to_owned();
+            let help = "write one value: use `ctxsim sweep --vary` for ranges".to_owned();
             return Err(problem("set-range", path, format!("`{value}` is a range of values"), help));
         }
         if target != Target::Policy {
@@ -108,21 +104,21 @@ impl Setting {
         Ok(Self { text: text.to_owned(), target, path: steps, policies, value: decode::value(value) })
     }
 
-    /// Returns the policy that it names, known ones before others and of these the longest; nothing, where it names none.
+    /// Returns the policy that it names, preferring known and then longer names; `None` if it names none.
     #[must_use]
     pub fn policy(&self, is_known: impl Fn(&str) -> bool) -> Option<&str> {
         let known = self.policies.iter().find(|(name, _)| is_known(name));
         known.or(self.policies.first()).map(|(name, _)| name.as_str())
     }
 
-    /// Returns the override as it stands for a policy that it names.
+    /// Returns the override as it applies to a policy that it names.
     #[must_use]
     pub fn of_policy(&self, name: &str) -> Self {
         let path = self.policies.iter().find(|(it, _)| it == name).map(|(_, path)| path);
         Self { path: path.unwrap_or(&self.path).clone(), ..self.clone() }
     }
 
-    /// Returns the parameter that it sets, if it sets one.
+    /// Returns the parameter that it sets, if any.
     #[must_use]
     pub fn param(&self) -> Option<&str> {
         match self.path.as_slice() {
@@ -131,12 +127,13 @@ impl Setting {
         }
     }
 
-    /// Overrides the field in those inputs in which the path leads deepest; a profile's, in all that have a place for it.
+    /// Overrides the field in the inputs into which the path leads deepest; for profiles, in all that have
+    /// the field.
     ///
-    /// A result that `passes` is preferred where a sibling variant may be meant or a further field.
+    /// A result that `passes` is preferred if a sibling variant or a further field may be meant.
     ///
     /// # Errors
-    /// The path leads to nothing, or the value does not belong there.
+    /// The path does not exist, or the value is invalid.
     pub fn apply<T: Serialize + DeserializeOwned>(
         &self,
         specs: &mut [T],
@@ -145,8 +142,7 @@ impl Setting {
         let mut trees = Vec::with_capacity(specs.len());
         for spec in specs.iter() {
             let tree = decode::to_tree(spec).map_err(|it| {
-                let help =
-                    format!("what is overridden may hold no number above {}: change the file", i64::MAX);
+                let help = format!("`--set` cannot write a number above {}: change the file", i64::MAX);
                 self.named(it.help(help))
             })?;
             trees.push(tree);
@@ -177,7 +173,7 @@ impl Setting {
         }
     }
 
-    /// Returns the first way of setting the value that decodes, those that pass before those that do not.
+    /// Returns the first way of setting the value that can be decoded, preferring those that pass.
     fn decode<T: DeserializeOwned>(
         &self,
         tree: &Tree,
@@ -198,12 +194,12 @@ impl Setting {
         decoded.into_iter().next().ok_or(message)
     }
 
-    /// Returns the trees that this override may mean.
+    /// Returns the trees that this override may produce.
     fn candidates(&self, tree: &Tree) -> Vec<Tree> {
         self.values(tree).iter().flat_map(|it| ways(tree, &self.path, it, self.n_named())).collect()
     }
 
-    /// Returns the values that may be meant: as written, else the number that it is short for.
+    /// Returns the possible values: as written, or the number that it abbreviates.
     fn values(&self, tree: &Tree) -> Vec<Tree> {
         let Some(text) = self.value.as_str() else { return vec![self.value.clone()] };
         let Some(factor) = number::factor(text) else {
@@ -213,7 +209,7 @@ impl Setting {
         present.and_then(|it| number::times(it, factor)).into_iter().collect()
     }
 
-    /// Returns how many steps must exist, because people named what they lead to.
+    /// Returns the number of steps that must exist because they are names.
     fn n_named(&self) -> usize {
         match (self.target, self.path[0].as_str()) {
             (Target::Policy, "recovery" | "summariser") => 0,
@@ -224,7 +220,7 @@ impl Setting {
         }
     }
 
-    /// Returns how many steps of the path exist, a sibling variant counting as present.
+    /// Returns the number of existing steps of the path; a sibling variant counts.
     fn depth(&self, tree: &Tree) -> usize {
         let mut tree = tree;
         for (depth, step) in self.path.iter().enumerate() {
@@ -236,51 +232,51 @@ impl Setting {
         self.path.len()
     }
 
-    /// Returns the path as it was written.
+    /// Returns the path as written.
     #[must_use]
     pub fn field(&self) -> &str {
         self.text.split_once('=').map_or(self.text.as_str(), |(path, _)| path.trim())
     }
 
-    /// Returns whether a field of the overridden kind of file is what this sets, or within it.
+    /// Returns whether it sets a given field of its kind of file, or something within it.
     #[must_use]
     pub fn covers(&self, field: &str) -> bool {
         let mut steps = field.split('.');
         self.path.iter().all(|step| steps.next() == Some(step))
     }
 
-    /// Returns where it stands.
+    /// Returns its place.
     #[must_use]
     pub fn place(&self) -> Place {
         Place { file: "--set".to_owned(), field: self.field().to_owned(), ..Place::default() }
     }
 
-    /// Says that a problem is of this override.
+    /// Adds this override as a problem's place.
     fn named(&self, mut problem: Diagnostic) -> Box<Diagnostic> {
         problem.place = self.place();
         Box::new(problem)
     }
 }
 
-/// Says where in a path a name is missing.
+/// Explains where a path lacks a name.
 fn missing_step(steps: &[String], empty: usize) -> String {
     match empty {
-        0 if steps.len() == 1 => "the path is missing",
-        0 => "a name before the first dot is missing",
-        at if at + 1 == steps.len() => "a name after the last dot is missing",
-        _ => "a name between two dots is missing",
+        0 if steps.len() == 1 => "the path is empty",
+        0 => "the path starts with a dot",
+        at if at + 1 == steps.len() => "the path ends with a dot",
+        _ => "the path has two dots in a row",
     }
     .to_owned()
 }
 
-/// Says what a path may begin with.
+/// Lists the beginnings of paths.
 fn no_root_help() -> String {
     let roots = quoted(ROOTS.map(|(root, _)| root));
-    format!("a path begins with one of {roots}, or with a policy's name as in `NAME.params.trigger`")
+    format!("start the path with one of {roots}, or with a policy's name, as in `NAME.params.trigger`")
 }
 
-/// Returns what stands in front of each step that is the root of a path into a policy, with the path from there on, the longest
-/// name first; nothing, where the path begins with a root.
+/// Returns the possible policy names before each root in the path, with the remaining path, the longest name
+/// first; empty if the path begins with a root.
 fn policies(steps: &[String]) -> Vec<(String, Vec<String>)> {
     let is_root = |step: &String| ROOTS.iter().any(|(root, _)| root == step);
     if steps.first().is_some_and(is_root) {
@@ -291,7 +287,8 @@ fn policies(steps: &[String]) -> Vec<(String, Vec<String>)> {
     roots.map(|it| (steps[..it].join("."), steps[it..].to_vec())).collect()
 }
 
-/// Returns the trees that come of setting a value at the end of a path; the first `n_named` steps must exist.
+/// Returns the trees that result from setting a value at the end of a path; the first `n_named` steps must
+/// exist.
 fn ways(tree: &Tree, path: &[String], value: &Tree, n_named: usize) -> Vec<Tree> {
     let Some((step, rest)) = path.split_first() else { return vec![value.clone()] };
     let deeper = n_named.saturating_sub(1);
@@ -336,7 +333,7 @@ fn nest(path: &[String], value: &Tree) -> Tree {
     path.iter().rev().fold(value.clone(), |inner, step| with(&toml::Table::new(), step, inner))
 }
 
-/// Returns what a step leads to.
+/// Returns the value of a step.
 fn child<'a>(tree: &'a Tree, step: &str) -> Option<&'a Tree> {
     match tree {
         Tree::Table(table) => table.get(step),
@@ -345,14 +342,14 @@ fn child<'a>(tree: &'a Tree, step: &str) -> Option<&'a Tree> {
     }
 }
 
-/// Returns the element that a step names, by its `name` or by its index.
+/// Returns the element named by a step, by its `name` or its index.
 fn position(list: &[Tree], step: &str) -> Option<usize> {
     let is_named = |it: &Tree| it.get("name").and_then(Tree::as_str) == Some(step);
     let index = || step.parse().ok().filter(|index| *index < list.len());
     list.iter().position(is_named).or_else(index)
 }
 
-/// Returns the names that a step could be.
+/// Returns the possible names of a step.
 fn names(tree: &Tree) -> Vec<String> {
     match tree {
         Tree::Table(table) => table.keys().cloned().collect(),
@@ -363,7 +360,7 @@ fn names(tree: &Tree) -> Vec<String> {
     }
 }
 
-/// Returns whether a tree can be one variant of several: a single key, or a leaf.
+/// Returns whether a tree can be one of several variants: a single key, or a leaf.
 fn is_variant(tree: &Tree) -> bool {
     match tree {
         Tree::Table(table) => table.len() == 1,
@@ -372,13 +369,13 @@ fn is_variant(tree: &Tree) -> bool {
     }
 }
 
-/// Returns whether a value is written as a range of numbers.
+/// Returns whether a value is a range of numbers.
 fn is_range(value: &str) -> bool {
     let is_number = |text: &str| text.starts_with(|it: char| it.is_ascii_digit());
     value.split_once("..").is_some_and(|(from, to)| is_number(from) && is_number(to))
 }
 
-/// Returns names in backticks, parted by commas.
+/// Returns names in backticks, separated by commas.
 fn quoted<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
     names.into_iter().map(|it| format!("`{it}`")).collect::<Vec<_>>().join(", ")
 }

@@ -1,4 +1,4 @@
-//! An input file: its name, its format, its text, and where in the text a field stands.
+//! An input file: its name, format and text, and the places of its fields.
 
 mod json;
 
@@ -15,13 +15,13 @@ use crate::input::text::spelling::spell;
 
 pub use json::json_problem;
 
-/// The largest input file that is read whole, in bytes.
+/// The largest input file, in bytes.
 const BYTES_MAX: u64 = 1 << 30;
 
 /// An input file with its text.
 #[derive(Clone, Debug)]
 pub struct Source {
-    /// Its path, or what it is called when it is bundled.
+    /// Its path, or its bundled name.
     pub file: String,
     /// Its format.
     pub format: Format,
@@ -30,13 +30,13 @@ pub struct Source {
 }
 
 impl Source {
-    /// Takes text that is already at hand.
+    /// Returns a source with a given text.
     #[must_use]
     pub fn new(file: impl Into<String>, format: Format, text: impl Into<String>) -> Self {
         Self { file: file.into(), format, text: text.into() }
     }
 
-    /// Reads a file; the extension names its format.
+    /// Reads a file; its extension determines the format.
     ///
     /// # Errors
     /// The file cannot be read, is too large, or is neither `.ron` nor `.toml`.
@@ -50,15 +50,15 @@ impl Source {
         Ok(Self { file: path.display().to_string(), format, text: read_text(path)? })
     }
 
-    /// Reads the text as an input.
+    /// Parses the text as an input.
     ///
     /// # Errors
-    /// Everything that does not fit, each with its place.
+    /// Every problem, with its place.
     pub fn decode<T: DeserializeOwned>(&self) -> Result<T, Error> {
         decode::decode(&self.text, self.format).map_err(|problems| self.locate_all(problems).into())
     }
 
-    /// Returns whether the text says anything at a field path, and not only above it.
+    /// Returns whether the text sets a field path itself, not only a parent of it.
     #[must_use]
     pub fn gives(&self, field: &str) -> bool {
         let find = |field: &str| crate::input::text::place::find(&self.text, self.format, field);
@@ -66,13 +66,13 @@ impl Source {
         find(field).is_some_and(|it| above.as_ref() != Some(&it))
     }
 
-    /// Gives problems of this file their place in the text.
+    /// Adds places to problems of this file.
     #[must_use]
     pub fn locate_all(&self, problems: Vec<Diagnostic>) -> Vec<Diagnostic> {
         problems.into_iter().map(|it| self.locate(it)).collect()
     }
 
-    /// Gives a problem of this file its place in the text, from its span or its field path.
+    /// Adds the place to a problem of this file, from its span or its field path.
     #[must_use]
     pub fn locate(&self, mut problem: Diagnostic) -> Diagnostic {
         let place: &mut Place = &mut problem.place;
@@ -86,7 +86,7 @@ impl Source {
     }
 }
 
-/// Opens a file that is read as a stream, of any length.
+/// Opens a file of any length for streaming.
 ///
 /// # Errors
 /// The file cannot be opened.
@@ -95,7 +95,7 @@ pub fn open(path: &Path) -> Result<Box<dyn BufRead>, Error> {
     Ok(Box::new(BufReader::with_capacity(1 << 16, file)))
 }
 
-/// Reads a file as text, refusing what is too large to hold.
+/// Reads a file as text, up to a maximum size.
 ///
 /// # Errors
 /// The file cannot be read, is too large, or is not UTF-8.
@@ -103,7 +103,7 @@ pub fn read_text(path: &Path) -> Result<String, Error> {
     let failed = |source| Error::Read { path: path.to_owned(), source };
     let bytes = fs::metadata(path).map_err(failed)?.len();
     if bytes > BYTES_MAX {
-        return Err(failed(std::io::Error::other("larger than 1 GiB")));
+        return Err(failed(std::io::Error::other("the file is larger than 1 GiB")));
     }
     let mut text = fs::read_to_string(path).map_err(failed)?;
     // A byte order mark (BOM) is no part of the text.
@@ -113,7 +113,7 @@ pub fn read_text(path: &Path) -> Result<String, Error> {
     Ok(text)
 }
 
-/// Returns the line and the column, both from 1, of a byte.
+/// Returns the line and the column of a byte, both from 1.
 #[must_use]
 pub fn line_column(text: &str, byte: usize) -> (usize, usize) {
     let before = text.get(..byte).unwrap_or(text);

@@ -1,11 +1,11 @@
-//! What a help says to write, in the spelling of the file that it is about.
+//! Spells the fix of a problem in the format of its file.
 
 use super::decode::Format;
 use super::node::{Node, of_ron};
 
-/// Returns a sentence with what stands in backticks spelled as a format spells it; helps are written in RON.
+/// Returns a sentence whose text in backticks is respelled in a format; fixes are written in RON.
 ///
-/// `per: turns(1)` becomes `per = { turns = 1 }`; a bare word and what is spelled in TOML already stay as they are.
+/// `per: turns(1)` becomes `per = { turns = 1 }`; bare words and text already in TOML do not change.
 #[must_use]
 pub fn spell(sentence: &str, format: Format) -> String {
     if format == Format::Ron {
@@ -19,7 +19,7 @@ pub fn spell(sentence: &str, format: Format) -> String {
     parts.join("`")
 }
 
-/// Returns a snippet of RON in TOML; anything else as it is.
+/// Returns a snippet of RON as TOML; anything else unchanged.
 fn in_toml(snippet: &str) -> String {
     let closes = snippet.matches('(').count() == snippet.matches(')').count();
     let is_ron = snippet.contains(['(', ':']) && closes && !snippet.contains('=');
@@ -65,7 +65,7 @@ fn value(text: &str, node: &Node) -> String {
     }
 }
 
-/// Returns whether a key stands in TOML without quotes.
+/// Returns whether a TOML key needs no quotes.
 fn is_bare(key: &str) -> bool {
     !key.is_empty() && key.bytes().all(|it| it.is_ascii_alphanumeric() || it == b'_' || it == b'-')
 }

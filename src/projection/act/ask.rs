@@ -43,7 +43,7 @@ pub(super) struct Made {
 }
 
 impl CompiledSummary {
-    /// Sends the requests that write a summary; none, where no model does.
+    /// Sends the requests that write a summary, or none if no model does.
     pub(super) fn ask(&self, made: &Made, env: &Env, edit: &mut Editor<'_, '_>) {
         let Some(prompt) = self.request else { return };
         let is_aligned = prompt == SummaryPrompt::Aligned;

@@ -1,4 +1,4 @@
-//! Folds: each turn of a scope becomes what stays of it and one summary, whose size follows from what it tells of.
+//! Folds: each turn of a scope becomes its kept items and one summary, whose size follows from what it contains.
 
 use std::sync::Arc;
 
@@ -72,7 +72,7 @@ impl CompiledFold {
 /// What becomes of a slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fate {
-    /// The summary tells of it: as it stands, or as it is shown from now on.
+    /// The summary contains it: as it is, or as it is shown from now on.
     Told(Option<Rendered>),
     /// The summary does not tell of it.
     Gone,
@@ -186,14 +186,14 @@ impl CompiledFold {
     }
 }
 
-/// What stands for the words of a folded summary.
+/// What represents the words of a folded summary.
 impl CompiledFold {
     fn is_written(&self) -> bool {
         self.rows.written.is_some() && self.template.is_some()
     }
 
-    /// Returns how large the summary is in the template's words, and what these are known by; what it tells of without text
-    /// is told as it stands.
+    /// Returns how large the summary is in the template's words, and what these are known by; content without text is
+    /// included as it is.
     fn written(&self, draft: &Draft, prompt: &Prompt<'_>) -> Option<(Tokens, Content)> {
         let (_, writer) = self.template.as_ref()?;
         let told = draft.fates.iter().filter_map(|(slot, fate)| match fate {
@@ -214,7 +214,7 @@ impl CompiledFold {
         Some((tokens, content))
     }
 
-    /// Writes the summary of what it tells of; returns also what of that has no text.
+    /// Writes the summary; also returns which part of its content has no text.
     fn write(
         &self,
         prompt: &Prompt<'_>,
@@ -239,7 +239,7 @@ impl CompiledFold {
         Some((writer.block(template, passages)?, silent))
     }
 
-    /// Writes the summary that stands in a slot.
+    /// Writes the summary that is in a slot.
     pub(super) fn text(&self, prompt: &Prompt<'_>, host: SlotIx) -> Option<String> {
         let (stands, turn_ix) = (prompt.slot(host), prompt.item(host).turn_ix);
         let items = prompt.history().turns().get(turn_ix as usize)?.items.clone();
@@ -270,7 +270,7 @@ impl Draft {
         let content = Some(self.content.unwrap_or_else(|| self.told(edit.prompt())));
         for (n, (slot, fate)) in self.fates.iter().enumerate() {
             let stands = *edit.prompt().slot(*slot);
-            // An earlier fold that is not told of takes what it tells of with it.
+            // An earlier fold that is left out takes its content with it.
             let is_behind =
                 stands.state == State::Host || (stands.state == State::FoldHost && *fate == Fate::Gone);
             let state = match (n, is_behind, fate) {
@@ -285,7 +285,7 @@ impl Draft {
         }
     }
 
-    /// Returns what a summary without words is known by: what it tells of, as it stands, and what it leaves out.
+    /// Returns what a summary without text is known by: its content, as it is, and what it leaves out.
     fn told(&self, prompt: &Prompt<'_>) -> Content {
         let mut bytes = Vec::with_capacity(self.fates.len() * 15);
         for (slot, fate) in &self.fates {

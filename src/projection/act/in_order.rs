@@ -79,12 +79,12 @@ struct Pass {
 }
 
 impl Pass {
-    /// Returns whether the same pass would come to the same again: what left the scope would not spend from the pool.
+    /// Returns whether the same pass would have the same result again: what left the scope would not spend from the pool.
     fn can_settle(&self) -> bool {
         self.pool.is_none() || self.n_left == 0
     }
 
-    /// Takes every slot of the scope from one place to another; returns where it came to.
+    /// Takes every slot of the scope from one place to another; returns where it stopped.
     fn take_all(
         &mut self,
         rung: &mut CompiledRung,

@@ -48,7 +48,7 @@ impl OpenPool {
         Spent { tokens: self.pool.used, turn_ix: self.turn_ix }
     }
 
-    /// Returns the pool as it stands in front of a slot about to be shown.
+    /// Returns the pool as it is before a slot about to be shown.
     #[inline(always)]
     pub(super) fn at(&mut self, slot: SlotIx, rung: &CompiledRung, edit: &mut Editor<'_, '_>) -> &mut Pool {
         let turn_ix = edit.prompt().item(slot).turn_ix;
@@ -64,7 +64,7 @@ impl OpenPool {
         &mut self.pool
     }
 
-    /// Charges what is already exact in front of a slot and is not for the rung to show.
+    /// Charges what is already exact before a slot and is not for the rung to show.
     fn charge_up_to(&mut self, slot: SlotIx, rung: &CompiledRung, edit: &mut Editor<'_, '_>) {
         let mut at = edit.visible_from(self.next);
         let mut n_seen = 0;

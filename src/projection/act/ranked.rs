@@ -1,4 +1,5 @@
-//! Units are taken from the newest or from the largest on: each is looked at anew, because taking one can take part of another.
+//! Units are taken from the newest or from the largest on: each is looked at again,
+//! because taking one can take part of another.
 
 use std::collections::BTreeSet;
 

@@ -86,7 +86,7 @@ impl Stay {
 }
 
 impl Left {
-    /// Notes that something stands in a slot from now on, or nothing.
+    /// Notes that something is in a slot from now on, or nothing.
     fn take(&mut self, slot: SlotIx, stands: Tokens, rendered: Option<Rendered>) {
         match rendered {
             Some(rendered) => {

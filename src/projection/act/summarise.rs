@@ -144,7 +144,7 @@ struct Outcome {
     left: Option<Left>,
     env: Env,
     output: Tokens,
-    /// What stands behind it as a part of it.
+    /// What is after it as a part of it.
     more: Tokens,
 }
 
@@ -211,7 +211,7 @@ impl CompiledSummary {
 }
 
 impl Outcome {
-    /// Returns how large the summary stands in the prompt.
+    /// Returns how large the summary is in the prompt.
     fn stands(&self) -> Tokens {
         self.output.saturating_add(self.more)
     }
@@ -246,14 +246,14 @@ struct Batch {
     /// What the harness counts for it beside its tokens.
     added: Tokens,
     n_units: u64,
-    /// Whether anything of it is no summary already.
+    /// Whether anything of it is not a summary yet.
     has_items: bool,
     n_turns: u32,
     last_turn: Option<TurnIx>,
 }
 
 impl Batch {
-    /// Returns how many turns a summary replaces, with what stays left out.
+    /// Returns the number of turns a summary replaces, with what stays left out.
     fn n_turns(&self, left: Option<&Left>, prompt: &Prompt<'_>) -> u32 {
         let Some(left) = left else { return self.n_turns };
         let mut turns: Vec<TurnIx> = left.replaced.iter().map(|it| prompt.item(*it).turn_ix).collect();

@@ -127,7 +127,7 @@ fn percent(change: f64) -> String {
 }
 
 impl Line {
-    /// Returns how many sessions are cheaper, and how many dearer.
+    /// Returns how many sessions are cheaper, and how many more expensive.
     fn counts(&self) -> [usize; 2] {
         let cheaper = self.sessions.iter().filter(|it| it.change <= -SAME).count();
         [cheaper, self.sessions.iter().filter(|it| it.change >= SAME).count()]
@@ -155,7 +155,7 @@ impl Line {
 
 impl Picture for Distribution {
     fn title(&self) -> String {
-        format!("Change of each session’s cost against {}", self.baseline)
+        format!("Change in each session’s cost against {}", self.baseline)
     }
 
     fn subject(&self) -> String {
@@ -167,7 +167,7 @@ impl Picture for Distribution {
             let ([cheaper, dearer], n) = (it.counts(), it.sessions.len());
             let [_, median, _] = it.quartiles.map(percent);
             format!(
-                "{}: median {median}, {cheaper} of {n} sessions cheaper, {dearer} dearer",
+                "{}: median {median}, {cheaper} of {n} sessions cheaper, {dearer} more expensive",
                 it.policy.label
             )
         });
@@ -213,7 +213,7 @@ impl Picture for Distribution {
     }
 }
 
-/// Returns where a change stands on an axis by ratio.
+/// Returns where a change is on an axis by ratio.
 fn ratio(change: f64) -> f64 {
     (1.0 + change).max(0.005).ln()
 }
@@ -233,6 +233,6 @@ fn draw_axis(scene: &mut Scene, at: impl Fn(f64) -> f64, [left, right]: [f64; 2]
         let words = if tick == 0.0 { "0%".to_owned() } else { percent(tick).replace(".0%", "%") };
         scene.add(Text::new(x, bottom + 15.0, words).anchored(Anchor::Middle).faint());
     }
-    let name = "change of cost, by ratio (dot: session; box: half; bar: median)";
+    let name = "change in cost, by ratio (dot: session; box: half; bar: median)";
     scene.add(Text::new((left + right) / 2.0, bottom + 33.0, name).anchored(Anchor::Middle));
 }

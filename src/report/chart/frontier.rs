@@ -11,7 +11,7 @@ use super::{Picture, Source, Table};
 use crate::report::numbers;
 
 /// What a run must have for such a chart.
-pub(super) const NEEDS: &str = "two policies whose cost and kept evidence are known";
+pub(super) const NEEDS: &str = "two policies with known cost and known kept evidence";
 /// How high the frame is.
 const HEIGHT: f64 = 240.0;
 /// Points nearer than this are one to the eye.
@@ -85,7 +85,7 @@ impl Frontier {
         Self { subject, points, left_out }
     }
 
-    /// Returns how many decimals its amounts have.
+    /// Returns the number of decimals its amounts have.
     fn decimals(&self) -> usize {
         numbers::decimals(self.points.iter().map(|it| it.usd).fold(0.0, f64::max))
     }
@@ -161,7 +161,7 @@ impl Picture for Frontier {
         }
         if !self.left_out.is_empty() {
             words.push_str(&format!(
-                " Left out, because they stopped early or a number is unknown: {}.",
+                " Excluded because they stopped early or a number is unknown: {}.",
                 self.left_out.join(", ")
             ));
         }

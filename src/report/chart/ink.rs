@@ -1,4 +1,4 @@
-//! The colours of charts: each as it stands on white paper, and what takes its place on a dark screen.
+//! The colours of charts: each as it is on white paper, and what takes its place on a dark screen.
 
 use serde::Serialize;
 
@@ -19,7 +19,7 @@ const fn ink(light: &'static str, dark: &'static str) -> Ink {
 pub(super) const TEXT: Ink = ink("#222222", "#e4e4e4");
 /// Words that may be overlooked.
 pub(super) const FAINT: Ink = ink("#595959", "#b0b0b0");
-/// Lines behind what is shown.
+/// Lines after what is shown.
 pub(super) const GRID: Ink = ink("#dddddd", "#3d3d3d");
 /// What everything is drawn on.
 pub(super) const PAPER: Ink = ink("#ffffff", "#181818");

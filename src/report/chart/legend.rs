@@ -3,14 +3,14 @@
 use super::ink::{self, Ink};
 use super::scene::{Anchor, LINE, Mark, Path, Scene, Text, WIDTH, fit, line, rectangle, shape, width};
 
-/// How wide what stands before a name is.
+/// How wide what is before a name is.
 const SAMPLE: f64 = 24.0;
 /// How far names stand apart.
 const GAP: f64 = 14.0;
 /// How long the dashes of a colour that is used for the second time are; each further time they are shorter.
 const DASH: usize = 12;
 
-/// What stands before a name.
+/// What is before a name.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Sample {
     /// The shape of a policy.

@@ -15,7 +15,7 @@ use crate::quantity::Tokens;
 use crate::report::numbers;
 
 /// What a run must have for such a chart.
-pub(super) const NEEDS: &str = "few runs whose requests can be shown";
+pub(super) const NEEDS: &str = "few enough runs to show their requests";
 /// How high the frame of a policy is.
 const HEIGHT: f64 = 84.0;
 /// Up to so many firings of a policy are reached by keyboard.
@@ -43,7 +43,7 @@ pub struct Trace {
 pub struct Sent {
     /// Tokens of its prompt that were read, written, and billed as plain input.
     pub tokens: [Tokens; 3],
-    /// The stage that was the first to edit what had been sent before; the policy itself, where it is code.
+    /// The stage that was the first to edit what had been sent before; the policy itself, if it is code.
     pub edited_by: Option<String>,
     /// How many edits were made since then.
     pub n_edits: u32,
@@ -192,7 +192,7 @@ impl Panel {
 
 impl Picture for Requests {
     fn title(&self) -> String {
-        "Prompt of each request".to_owned()
+        "Prompt size of each request".to_owned()
     }
 
     fn subject(&self) -> String {
@@ -222,8 +222,16 @@ impl Picture for Requests {
                 .chain([it.trace.n_summaries.to_string()])
                 .collect()
         });
-        let columns =
-            ["policy", "edited by", "requests", "longest prompt", "read", "written", "uncached", "summaries"];
+        let columns = [
+            "policy",
+            "edited by",
+            "requests",
+            "longest prompt tokens",
+            "read",
+            "written",
+            "uncached",
+            "summaries",
+        ];
         Table::new(2, &columns, rows)
     }
 
@@ -231,9 +239,9 @@ impl Picture for Requests {
         let mut scene = Scene::new(0.0);
         let parts =
             PARTS.iter().enumerate().map(|(nth, it)| (Sample::Colour(ink::part(nth)), (*it).to_owned()));
-        let fired = [(Sample::Firing, "a stage edited it".to_owned())];
+        let fired = [(Sample::Firing, "edited by a stage".to_owned())];
         let top = legend::legend(&mut scene, parts.chain(fired)) + LINE;
-        scene.add(Text::new(4.0, top, "tokens of the prompt"));
+        scene.add(Text::new(4.0, top, "prompt tokens"));
         let highest = self.panels.iter().map(Panel::longest).max().unwrap_or(0);
         let longest = self.panels.iter().map(|it| it.trace.sent.len()).max().unwrap_or(0);
         let across = Axis::exact(longest as f64, [52.0, WIDTH - 16.0], 6.0);

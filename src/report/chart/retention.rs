@@ -40,7 +40,7 @@ pub struct Lines {
 pub struct Line {
     /// The policy.
     pub policy: Policy,
-    /// What it is called, with whether it stopped.
+    /// Its name, with whether it stopped.
     pub name: String,
     /// Its numbers.
     pub numbers: Vec<Option<Statistic>>,
@@ -86,7 +86,7 @@ impl Places {
     /// Returns the name of the axis.
     fn name(self) -> &'static str {
         match self {
-            Self::Depth => "depth of the fact, empty quarters left out",
+            Self::Depth => "depth of the fact, without empty quarters",
             Self::Length => "messages of the conversation",
             Self::Session => "session",
         }

@@ -1,4 +1,5 @@
-//! What is drawn: paths and words, and spots that say what they stand for when they are pointed at or reached by keyboard.
+//! What is drawn: paths and words,
+//! and spots that say what they represent when they are pointed at or reached by keyboard.
 
 use serde::Serialize;
 
@@ -24,7 +25,7 @@ pub struct Scene {
     pub(super) spots: Vec<Spot>,
 }
 
-/// A part of a drawing that says what it stands for.
+/// A part of a drawing that says what it represents.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(super) struct Spot {
     pub(super) label: String,
@@ -65,7 +66,7 @@ pub(super) struct Text {
     words: String,
 }
 
-/// Which end of words stands at their place.
+/// Which end of words is at their place.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Anchor {
@@ -85,7 +86,7 @@ impl Scene {
         self.marks.push(mark.into());
     }
 
-    /// Adds a part that says what it stands for.
+    /// Adds a part that says what it represents.
     pub(super) fn spot(&mut self, label: String, is_stop: bool, marks: Vec<Mark>) {
         let tip = fit(&label, WIDTH - 8.0);
         self.spots.push(Spot { label, tip, is_stop, marks });
@@ -113,7 +114,7 @@ impl Path {
         Self { dash, ..self }
     }
 
-    /// Lets what is behind it be seen.
+    /// Lets what is after it be seen.
     pub(super) fn faded(self, opacity: f64) -> Self {
         Self { opacity: Some(opacity), ..self }
     }

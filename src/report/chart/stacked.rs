@@ -1,4 +1,4 @@
-//! What each policy costs, part by part.
+//! Each policy's cost by part.
 
 use serde::Serialize;
 
@@ -11,7 +11,7 @@ use super::{Picture, Source, Table};
 use crate::price::Costs;
 use crate::report::numbers;
 
-/// What a run must have for such a chart.
+/// What a run needs for such a chart.
 pub(super) const NEEDS: &str = "a policy whose cost is known";
 /// How high a bar is.
 const BAR: f64 = 18.0;
@@ -19,7 +19,7 @@ const BAR: f64 = 18.0;
 pub const PARTS: [&str; 7] =
     ["cache read", "cache write", "uncached input", "output", "recovery", "compaction", "other"];
 
-/// The policies of a table by what they pay for.
+/// The policies of a table by parts of their cost.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Stacked {
     /// Of what, and under which profile.
@@ -30,7 +30,7 @@ pub struct Stacked {
     pub left_out: Vec<String>,
 }
 
-/// A policy by what it pays for.
+/// A policy by parts of its cost.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Bar {
     /// The policy.
@@ -39,7 +39,7 @@ pub struct Bar {
     pub usd: [f64; 7],
     /// All of it.
     pub total: f64,
-    /// The same at either end of what is assumed of recovery.
+    /// The same at either end of the recovery assumptions.
     pub interval: Option<[f64; 2]>,
     /// Where it stopped at a limit.
     pub stopped: Option<String>,
@@ -75,7 +75,7 @@ fn parts(costs: &Costs) -> [f64; 7] {
 }
 
 impl Bar {
-    /// Returns how it is called: a policy that stopped did less work.
+    /// Returns its name, with a mark if it stopped and so did less work.
     fn name(&self) -> String {
         let mark = if self.stopped.is_some() { " (stopped)" } else { "" };
         format!("{}{mark}", self.policy.label)
@@ -118,7 +118,7 @@ impl Stacked {
 
 impl Picture for Stacked {
     fn title(&self) -> String {
-        "What the money is spent on".to_owned()
+        "Cost by part of the bill".to_owned()
     }
 
     fn subject(&self) -> String {
@@ -136,7 +136,7 @@ impl Picture for Stacked {
         });
         let mut words = format!("{}.", said.collect::<Vec<_>>().join("; "));
         if !self.left_out.is_empty() {
-            words.push_str(&format!(" Without a known price: {}.", self.left_out.join(", ")));
+            words.push_str(&format!(" Unpriced: {}.", self.left_out.join(", ")));
         }
         words
     }

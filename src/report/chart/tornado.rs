@@ -1,4 +1,4 @@
-//! What each assumption about recovery does to the change of cost: a bar from one end of its interval to the other.
+//! The effect of each recovery assumption on the change in cost: a bar from one end of its interval to the other.
 
 use serde::Serialize;
 
@@ -12,32 +12,33 @@ use crate::measure::Tally;
 use crate::recovery::Assumption;
 use crate::report::numbers;
 
-/// What a run must have for such a chart.
-pub(super) const NEEDS: &str = "two policies, and a cost of recovery that hangs on what is assumed";
+/// What a run needs for such a chart.
+pub(super) const NEEDS: &str = "two policies, and a recovery cost that depends on assumptions";
 /// How high a bar is.
 const BAR: f64 = 10.0;
-/// Assumptions that move the change of cost by less than this, a twentieth of a percent, are left out.
+/// Assumptions that move the change in cost by less than this, 0.05%, are omitted.
 const NOTHING: f64 = 0.000_5;
 
-/// The policies of a table by what assumptions do to their cost.
+/// The policies of a table by the effect of assumptions on their cost.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Tornado {
     /// Of what, and under which profile.
     pub subject: String,
-    /// What the others are measured against.
+    /// The baseline.
     pub baseline: String,
-    /// The policies on whose cost some assumption tells.
+    /// The policies whose cost depends on some assumption.
     pub lines: Vec<Line>,
 }
 
-/// A policy by what assumptions do to its cost.
+/// A policy by the effect of assumptions on its cost.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Line {
     /// The policy.
     pub policy: Policy,
-    /// By which share its cost differs from the first policy's as all is declared: −0.1 is a tenth less.
+    /// The relative difference of its cost from the first policy's under the declared assumptions: −0.1 is
+    /// 10% less.
     pub declared: f64,
-    /// The assumptions, from the one that does most.
+    /// The assumptions, largest effect first.
     pub bars: Vec<Bar>,
 }
 
@@ -46,11 +47,11 @@ pub struct Line {
 pub struct Bar {
     /// What is assumed.
     pub about: &'static str,
-    /// The difference at the lower end of its interval, all else as declared, and at the upper end.
+    /// The difference at the lower and the upper end of its interval, with all others as declared.
     pub ends: [f64; 2],
 }
 
-/// Returns a chart for each table in which an assumption tells.
+/// Returns a chart for each table in which an assumption matters.
 #[must_use]
 pub fn all(source: &Source<'_>) -> Vec<Tornado> {
     let of_section = source.sections.iter().filter_map(|section| {
@@ -67,7 +68,7 @@ pub fn all(source: &Source<'_>) -> Vec<Tornado> {
 }
 
 impl Line {
-    /// Measures a policy against the first one; nothing where no assumption tells, or where it did other work.
+    /// Compares a policy with the first one; `None` if no assumption matters, or if it did different work.
     fn new(policy: Policy, tally: &Tally, first: &Tally) -> Option<Self> {
         if tally.outcome.turns_completed != first.outcome.turns_completed {
             return None;
@@ -86,21 +87,21 @@ impl Line {
         (!bars.is_empty()).then_some(Self { policy, declared, bars })
     }
 
-    /// Returns the assumptions under which the order against the first policy turns.
+    /// Returns the assumptions that change the order against the first policy.
     fn turning(&self) -> impl Iterator<Item = &Bar> {
         self.bars.iter().filter(|it| it.ends.iter().any(|end| (*end < 0.0) != (self.declared < 0.0)))
     }
 }
 
 impl Bar {
-    /// Returns how far it moves the difference.
+    /// Returns the size of its effect on the difference.
     fn reach(&self) -> f64 {
         (self.ends[1] - self.ends[0]).abs()
     }
 }
 
 impl Tornado {
-    /// Returns the least and the largest difference, that of no change included.
+    /// Returns the smallest and the largest difference, including 0.
     fn ends(&self) -> [f64; 2] {
         let bars = self.lines.iter().flat_map(|it| &it.bars).flat_map(|it| it.ends);
         let all = bars.chain(self.lines.iter().map(|it| it.declared));
@@ -110,7 +111,7 @@ impl Tornado {
 
 impl Picture for Tornado {
     fn title(&self) -> String {
-        "What each assumption does to the cost".to_owned()
+        "Effect of each assumption on the cost".to_owned()
     }
 
     fn subject(&self) -> String {
@@ -121,8 +122,8 @@ impl Picture for Tornado {
         let said = self.lines.iter().map(|line| {
             let turning: Vec<&str> = line.turning().map(|it| it.about).collect();
             let order = match turning.as_slice() {
-                [] => "no single assumption turns the order".to_owned(),
-                turning => format!("the order turns with: {}", turning.join(", ")),
+                [] => "no single assumption changes the order".to_owned(),
+                turning => format!("the order changes with: {}", turning.join(", ")),
             };
             format!("{} {}; {order}", line.policy.label, numbers::signed(line.declared))
         });
@@ -148,7 +149,7 @@ impl Picture for Tornado {
         let across = Axis::new(low, high, [left, right], 5.0);
         let height = |line: &Line| LINE + (LINE + BAR) * line.bars.len() as f64 + 12.0;
         let bottom = top + self.lines.iter().map(height).sum::<f64>() + 2.0;
-        let name = fit(&format!("change of cost against {}", self.baseline), right - left);
+        let name = fit(&format!("change in cost against {}", self.baseline), right - left);
         across.below(&mut scene, [top, bottom], &name, |it| numbers::signed(it).replace(".0%", "%"));
         let zero = across.at(0.0);
         scene.add(Path::drawn(line([[zero, top], [zero, bottom]]), ink::FAINT, 1.5));

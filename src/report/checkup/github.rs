@@ -1,4 +1,4 @@
-//! What suites came to as a workflow of GitHub shows it: the summary in Markdown, and commands that mark lines of files.
+//! Results of suites in a GitHub workflow: the summary in Markdown, and commands that annotate lines of files.
 
 use std::fmt::Write as _;
 
@@ -40,7 +40,7 @@ pub fn summary(all: &[CheckUp]) -> String {
     text
 }
 
-/// Returns the commands that mark the lines of files where something failed, for standard output of a workflow's step.
+/// Returns the commands that annotate failing lines, for the standard output of a workflow step.
 #[must_use]
 pub fn annotations(all: &[CheckUp]) -> String {
     let mut text: String = all.iter().map(|it| marks(&it.verdicts)).collect();
@@ -51,13 +51,13 @@ pub fn annotations(all: &[CheckUp]) -> String {
                 _ => Place { file: snapshot.file.clone(), ..Place::default() },
             };
             let lines = [vec![snapshot.words()], snapshot.lines()].concat();
-            let _ = writeln!(text, "{}", annotation(&place, "Numbers moved", &lines.join("\n")));
+            let _ = writeln!(text, "{}", annotation(&place, "Numbers changed", &lines.join("\n")));
         }
     }
     text
 }
 
-/// Returns the commands that mark the lines where guards are broken.
+/// Returns the commands that annotate broken guards.
 #[must_use]
 pub fn marks(verdicts: &[GuardVerdict]) -> String {
     let mut text = String::new();

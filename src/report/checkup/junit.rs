@@ -1,4 +1,4 @@
-//! What suites came to as JUnit's XML: a test case a verdict, and one a snapshot.
+//! Results of suites as JUnit XML: one test case per verdict, and one per snapshot.
 
 use serde::Serialize;
 
@@ -61,13 +61,7 @@ fn guard(it: &GuardVerdict) -> Case {
         class: format!("{scenario}.{profile}.{policy}"),
         failure: (!it.holds).then(|| it.finding()),
         r#type: "guard",
-        text: format!(
-            "{}{line}: {} ({}); the guard stands at {}",
-            marked.file,
-            it.finding(),
-            it.on(),
-            it.at()
-        ),
+        text: format!("{}{line}: {} ({}); the guard is at {}", marked.file, it.finding(), it.on(), it.at()),
     }
 }
 

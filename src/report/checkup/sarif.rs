@@ -1,4 +1,5 @@
-//! What suites came to as SARIF 2.1.0: a rule a guard, a result where it is broken, at the line of the policy's file.
+//! Results of suites as SARIF 2.1.0: one rule per guard, one result per broken guard,
+//! at the line of the policy's file.
 
 use indexmap::IndexMap;
 use serde::Serialize;
@@ -101,7 +102,7 @@ pub fn document(all: &[CheckUp]) -> Result<String, serde_json::Error> {
             results.extend((!verdict.holds).then(|| broken(id, verdict)));
         }
         for snapshot in it.snapshots.iter().filter(|it| !it.holds()) {
-            rules.insert(SNAPSHOT.to_owned(), "The numbers of a suite are those of its snapshots.");
+            rules.insert(SNAPSHOT.to_owned(), "The numbers of a suite match its snapshots.");
             let lines = [vec![snapshot.words()], snapshot.lines()].concat();
             let place = Place { file: snapshot.file.clone(), ..Place::default() };
             results.push(ResultJson {

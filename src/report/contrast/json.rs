@@ -1,4 +1,4 @@
-//! What changes between policies, as programs read it.
+//! The changes between policies, in JSON.
 
 use serde::Serialize;
 

@@ -1,26 +1,26 @@
-//! What changes between two policies in words: the verdict, the causes, the rows of a table.
+//! The changes between two policies in words: the verdict, the causes, the rows of a table.
 
 use super::{Broken, Contrast, FieldChange, Number, RequestChange, StageChange};
 use crate::measure::Standing;
 use crate::report::metric;
 use crate::report::numbers::{self, NONE, percent, signed, thousands};
 
-/// What the columns of the numbers are called.
+/// The headings of the numbers.
 pub(super) const HEADINGS: [&str; 7] =
     ["", "base", "candidate", "difference", "relative", "95% interval", "verdict"];
-/// So many changed fields are shown.
+/// The most changed fields that are shown.
 const FIELDS_SHOWN: usize = 8;
 /// Policies that differ in more fields have little in common.
 const FIELDS_MAX: usize = 40;
 
-/// A cause: what it is about, and its lines.
+/// A cause: its heading and its lines.
 pub(super) struct Cause {
     pub(super) heading: &'static str,
     pub(super) lines: Vec<String>,
 }
 
 impl Contrast {
-    /// Returns what was compared, on what, under which profile.
+    /// Returns the policies, the load and the profile.
     #[must_use]
     pub fn subject(&self) -> String {
         let pairs = match (self.pairs, self.are_trials) {
@@ -41,7 +41,7 @@ impl Contrast {
         self.numbers.iter().map(|it| it.row(decimals)).collect()
     }
 
-    /// Says in a sentence whether the candidate is cheaper, and what else gets better or worse.
+    /// Returns in a sentence whether the candidate is cheaper, and what else gets better or worse.
     #[must_use]
     pub fn verdict(&self) -> String {
         let cost = self.number(&format!("totals.{}", metric::COST));
@@ -56,7 +56,8 @@ impl Contrast {
                     Standing::Same => format!("{name} costs the same."),
                     Standing::WithinNoise => {
                         format!(
-                            "{name} costs the same within noise{change}: other sessions may say the opposite."
+                            "{name} costs the same within noise{change}: other sessions may show the \
+                                opposite."
                         )
                     }
                 }
@@ -65,7 +66,7 @@ impl Contrast {
         if let Some([low, high]) = self.cost_difference_assumed
             && low * high < 0.0
         {
-            words += " The order hangs on what is assumed of recovery.";
+            words += " The order depends on the recovery assumptions.";
         }
         for (standing, verb) in [(Standing::Better, "Better"), (Standing::Worse, "Worse")] {
             let others = self.numbers.iter().filter(|it| it.delta.standing == standing);
@@ -78,13 +79,14 @@ impl Contrast {
         let idle: Vec<String> = self.idle_stages().map(|it| format!("`{}`", it.name)).collect();
         match idle.as_slice() {
             [] => {}
-            [only] => words += &format!(" The changed stage {only} did nothing here."),
-            all => words += &format!(" The changed stages {} did nothing here.", numbers::listed(all)),
+            [only] => words += &format!(" The changed stage {only} had no effect here."),
+            all => words += &format!(" The changed stages {} had no effect here.", numbers::listed(all)),
         }
         words
     }
 
-    /// Returns the changed stages that did nothing; new ones beside others that did something are of another policy.
+    /// Returns the changed stages that did nothing. New ones are ignored if others did something: they belong
+    /// to a different policy.
     fn idle_stages(&self) -> impl Iterator<Item = &StageChange> {
         let are_all_idle = self.stages.iter().all(|it| it.idle.is_some());
         self.stages.iter().filter(move |it| it.idle.is_some() && (are_all_idle || it.fired[0].is_some()))
@@ -93,13 +95,13 @@ impl Contrast {
     /// Returns what causes the differences.
     pub(super) fn causes(&self) -> Vec<Cause> {
         let all = [
-            Cause { heading: "Changed in the policy", lines: self.changed_lines() },
+            Cause { heading: "Changes in the policy", lines: self.changed_lines() },
             Cause { heading: "Changed stages", lines: self.stages.iter().map(stage).collect() },
             Cause { heading: "Cost difference", lines: self.split_line().into_iter().collect() },
-            Cause { heading: "Prefixes broken", lines: self.breaks.iter().filter_map(broken).collect() },
-            Cause { heading: "Requests that differ most", lines: self.request_lines() },
-            Cause { heading: "Needs met otherwise", lines: self.need_lines() },
-            Cause { heading: "Facts in another state", lines: self.fact_lines() },
+            Cause { heading: "Broken prefixes", lines: self.breaks.iter().filter_map(broken).collect() },
+            Cause { heading: "Requests with the largest differences", lines: self.request_lines() },
+            Cause { heading: "Needs met differently", lines: self.need_lines() },
+            Cause { heading: "Facts in a different state", lines: self.fact_lines() },
         ];
         all.into_iter().filter(|it| !it.lines.is_empty()).collect()
     }
@@ -127,7 +129,7 @@ impl Contrast {
             .collect();
         let assumed = self.cost_difference_assumed.map_or_else(String::new, |[low, high]| {
             format!(
-                "; {} and {} at the ends of what is assumed of recovery",
+                "; from {} to {} under the recovery assumptions",
                 plus(low, decimals),
                 plus(high, decimals)
             )
@@ -204,7 +206,7 @@ impl Number {
         }
     }
 
-    /// Returns its change in a few letters.
+    /// Returns its change in a few characters.
     fn change(&self) -> String {
         match self.delta.relative {
             Some(relative) if !self.is_share() => signed(relative),
@@ -213,7 +215,7 @@ impl Number {
     }
 }
 
-/// Returns what a standing is called.
+/// Returns the name of a standing.
 fn verdict(standing: Standing) -> &'static str {
     match standing {
         Standing::Better => "better",
@@ -240,13 +242,13 @@ fn plus(usd: f64, decimals: usize) -> String {
     format!("{}{}", sign(usd), numbers::fixed(usd.abs(), decimals))
 }
 
-/// Says what a field says otherwise.
+/// Describes a changed field.
 fn field(it: &FieldChange) -> String {
     let [base, candidate] = it.says.each_ref().map(|it| it.as_deref().unwrap_or("(nothing)"));
     format!("`{}`: {base} → {candidate}", it.field)
 }
 
-/// Says what became of a changed stage.
+/// Describes a changed stage.
 fn stage(it: &StageChange) -> String {
     let times = |n: u64| match n {
         0 => "never".to_owned(),
@@ -258,7 +260,7 @@ fn stage(it: &StageChange) -> String {
         ([base, Some(_)], Some(idle)) => {
             let base = match base {
                 Some(0) => {
-                    "; it never fired in the base either, so this change changes nothing here".to_owned()
+                    "; it never fired in the base either, so this change has no effect here".to_owned()
                 }
                 Some(n) => format!("; in the base it fired {}", times(n)),
                 None => "; the base does not have it".to_owned(),
@@ -266,13 +268,13 @@ fn stage(it: &StageChange) -> String {
             format!("`{name}` {idle}{base}")
         }
         ([None, Some(n)], None) => format!("`{name}` is new and fired {}", times(n)),
-        ([Some(n), None], _) => format!("`{name}` is gone; in the base it fired {}", times(n)),
+        ([Some(n), None], _) => format!("`{name}` was removed; in the base it fired {}", times(n)),
         ([Some(base), Some(n)], None) => format!("`{name}` fired {} (base: {})", times(n), times(base)),
         ([None, _], _) => format!("`{name}`"),
     }
 }
 
-/// Says how many prefixes someone broke; nothing where it is the same in both.
+/// Counts the prefixes broken by one author; `None` if both policies broke the same.
 fn broken((who, both): (&String, &[Broken; 2])) -> Option<String> {
     let [base, candidate] = both;
     let words = |it: &Broken| {
@@ -281,7 +283,7 @@ fn broken((who, both): (&String, &[Broken; 2])) -> Option<String> {
     (base != candidate).then(|| format!("{who}: {} (base: {})", words(candidate), words(base)))
 }
 
-/// Says what a request costs, and what explains it.
+/// Describes a request's cost, and the command that explains it.
 fn request(it: &RequestChange, decimals: usize) -> String {
     let [base, candidate] = [0, 1].map(|side| {
         it.rows[side].map_or_else(|| NONE.to_owned(), |_| numbers::fixed(it.usd[side], decimals))

@@ -11,7 +11,7 @@ pub fn review(contrasts: &[Contrast]) -> String {
     contrasts.iter().map(|it| section(it, false)).collect::<Vec<_>>().join("\n")
 }
 
-/// Returns the same as the summary of a workflow run: numbers first, causes behind a fold.
+/// Returns the same as the summary of a workflow run: numbers first, causes after a fold.
 #[must_use]
 pub fn summary(contrasts: &[Contrast]) -> String {
     contrasts.iter().map(|it| section(it, true)).collect::<Vec<_>>().join("\n")

@@ -1,4 +1,4 @@
-//! What two policies came to on one load, before loads are put together.
+//! Two policies on one load, before loads are merged.
 
 use indexmap::IndexMap;
 use serde::Serialize;
@@ -6,39 +6,39 @@ use serde::Serialize;
 use crate::measure::Tally;
 use crate::report::Run;
 
-/// What two policies came to on one load under one profile.
+/// Two policies on one load under one profile.
 #[derive(Clone, Debug)]
 pub struct Part {
     /// The runs, the base's first.
     pub runs: [Run; 2],
-    /// The runs trial by trial, where needs are drawn; else the runs.
+    /// The runs by trial if needs are sampled; else the runs.
     pub pairs: Vec<[Tally; 2]>,
-    /// What the load is called on the command line of `explain`, and the profile, where the load does not say it.
+    /// The load's name on the command line of `explain`, and the profile, unless the load determines it.
     pub arguments: String,
-    /// Prefixes that broke, by who broke them, in the base and in the candidate.
+    /// Broken prefixes, by author, in the base and in the candidate.
     pub breaks: IndexMap<String, [Broken; 2]>,
-    /// The requests that cost most more or less.
+    /// The requests whose costs differ.
     pub requests: Vec<RequestChange>,
-    /// What was needed and is met otherwise.
+    /// Needs that are met differently.
     pub needs: Vec<NeedChange>,
-    /// Facts by their state in the base and in the candidate, where it is another one.
+    /// Facts by their state in the base and in the candidate, if these differ.
     pub facts: IndexMap<[&'static str; 2], FactChange>,
-    /// Stages that are not the same in both.
+    /// The stages that differ.
     pub stages: Vec<ChangedStage>,
-    /// What the policy files say otherwise.
+    /// The differences between the policy files.
     pub changed: Vec<FieldChange>,
 }
 
-/// Prefixes that someone broke.
+/// Prefixes broken by one author.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Broken {
     /// How many.
     pub times: u64,
-    /// Tokens that no longer stood at the front.
+    /// Tokens that were no longer at the front.
     pub tokens: u64,
 }
 
-/// A request that costs more or less.
+/// A request whose costs differ.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct RequestChange {
     /// The load.
@@ -47,11 +47,11 @@ pub struct RequestChange {
     pub turn: u32,
     /// The step, from 0.
     pub step: u32,
-    /// Which row it is in the base and in the candidate, from 1, where there is one.
+    /// Its row, from 1, in the base and in the candidate, if there is one.
     pub rows: [Option<usize>; 2],
     /// What it costs in the base and in the candidate, in US dollars.
     pub usd: [f64; 2],
-    /// What explains it in the base and in the candidate.
+    /// The commands that explain it in the base and in the candidate.
     pub commands: [Option<String>; 2],
 }
 
@@ -63,7 +63,7 @@ impl RequestChange {
     }
 }
 
-/// A need that is met otherwise.
+/// A need that is met differently.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct NeedChange {
     /// The load.
@@ -72,7 +72,7 @@ pub struct NeedChange {
     pub turn: u32,
     /// What is needed, in a word, and of which item.
     pub what: String,
-    /// How probable it is.
+    /// Its probability.
     pub weight: f64,
     /// The share that the prompt meets, in the base and in the candidate.
     pub met: [f64; 2],
@@ -95,20 +95,20 @@ pub struct FactChange {
     pub example: String,
 }
 
-/// A field that the two policies have otherwise.
+/// A field in which the two policies differ.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct FieldChange {
     /// Its path.
     pub field: String,
-    /// What the base and the candidate say; nothing where one says nothing.
+    /// Its values in the base and in the candidate; `None` if not set.
     pub says: [Option<String>; 2],
 }
 
-/// A stage that is not the same in both policies.
+/// A stage that differs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ChangedStage {
     /// Its name.
     pub name: String,
-    /// Which stage it is of the base and of the candidate, where it has one.
+    /// Its index in the base and in the candidate, if it exists.
     pub places: [Option<usize>; 2],
 }

@@ -7,7 +7,7 @@ use super::lines::HEADINGS;
 use crate::report::fit::{Column, draw};
 use crate::report::prose::wrap;
 
-/// In which order columns leave where there is no room: the relative difference first, then the absolute one.
+/// The order in which columns are hidden: the relative difference first, then the absolute one.
 const LEAVES: [Option<u8>; 7] = [None, None, None, Some(2), Some(1), None, None];
 
 /// Returns all comparisons as text.

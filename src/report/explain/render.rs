@@ -1,4 +1,4 @@
-//! A prompt as the model reads it, item by item, as far as a load has text.
+//! A prompt as the model reads it, item by item, as far as the load has text.
 
 use std::fmt::Write as _;
 
@@ -7,7 +7,7 @@ use crate::explain::{Explanation, Standing};
 use crate::projection::State;
 use crate::projection::prompt::Shown;
 
-/// Returns the prompt of an explained request: what stands in it, each under a line that names it.
+/// Returns the prompt of an explained request, each item under a line that names it.
 #[must_use]
 pub fn rendered(it: &Explanation) -> String {
     let mut text = String::new();
@@ -23,13 +23,12 @@ pub fn rendered(it: &Explanation) -> String {
         );
     }
     if it.beside > 0 {
-        let _ =
-            writeln!(text, "──── {} beside the items, of which no text is known", words::tokens(it.beside));
+        let _ = writeln!(text, "──── {} beside the items, without known text", words::tokens(it.beside));
     }
     text
 }
 
-/// Returns what an item says where it stands, else what is known of what stands there.
+/// Returns an item's text in the prompt, or what is known of it.
 pub(super) fn of_item(item: &Standing) -> String {
     let is_raw = item.now.state == State::Shown && item.now.shown == Shown::Raw;
     match &item.text {

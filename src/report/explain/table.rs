@@ -1,4 +1,4 @@
-//! An explained request as people read it: what it cost, what the cache did, where the prefix broke, every item.
+//! An explained request for people: its cost, the cache, where the prefix broke, every item.
 
 use std::fmt::Write as _;
 
@@ -19,22 +19,22 @@ use crate::report::rows::Context;
 /// How an explanation is drawn.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Style {
-    /// How many columns the terminal has; as wide as needed, when silent.
+    /// The width of the terminal; `None` for any width.
     pub width: Option<usize>,
     /// Whether the terminal shows colours.
     pub is_coloured: bool,
-    /// Whether every item has a line; runs that stand alike share one, otherwise.
+    /// Whether every item has its own line; otherwise similar items in a row share one.
     pub lists_all: bool,
 }
 
 /// Entries of a cache that are worth a line.
 const ENTRIES_MAX: usize = 6;
-/// So many items in a row that stand alike share a line.
+/// The number of similar items in a row from which they share a line.
 const RUN_MIN: usize = 4;
 /// The narrowest that the last column becomes.
 const WHY_WIDTH_MIN: usize = 16;
 
-/// What a colour means.
+/// The meaning of a colour.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Colour {
     None,
@@ -60,7 +60,7 @@ impl Colour {
 }
 
 impl Style {
-    /// Returns text in a colour, where there are colours.
+    /// Returns text in a colour, if there are colours.
     fn paint(&self, colour: Colour, text: &str) -> String {
         if self.is_coloured && colour != Colour::None && !text.is_empty() {
             format!("{}{text}\x1b[0m", colour.code())
@@ -84,7 +84,7 @@ pub fn explanation(it: &Explanation, context: Context<'_>, style: Style) -> Stri
     section("Stages", style, &mut text);
     stages(it, context, style, &mut text);
     if !it.needs.is_empty() {
-        section("Recovery before it", style, &mut text);
+        section("Recovery before this request", style, &mut text);
         recovery(it, style, &mut text);
     }
     section("Items", style, &mut text);
@@ -120,7 +120,7 @@ fn head(it: &Explanation, context: Context<'_>, style: Style, text: &mut String)
     let beside = match (it.beside, it.unread) {
         (0, 0) => String::new(),
         (0, n) => format!(", {} of which it does not read", words::tokens(n)),
-        (n, _) => format!(" and {} beside them", words::tokens(n)),
+        (n, _) => format!(" plus {} beside them", words::tokens(n)),
     };
     let place = format!(
         "{who}, turn {}, step {}, at {}: {} in {}{beside}; answered with {}",
@@ -167,7 +167,7 @@ fn cost(it: &Explanation, text: &mut String) {
     if let Some(billed) = it.recorded {
         let _ = writeln!(
             text,
-            "  The provider billed {} read, {} written, {} uncached, {} output.",
+            "  Billed by the provider: {} read, {} written, {} uncached, {} output.",
             thousands(billed.cache_read),
             thousands(billed.cache_write),
             thousands(billed.uncached),
@@ -176,7 +176,7 @@ fn cost(it: &Explanation, text: &mut String) {
     }
 }
 
-/// Returns whether a part has tokens but no price that anybody gives.
+/// Returns whether a part has tokens but no known price.
 fn unknown(bill: &Bill, name: &str, tokens: Tokens) -> bool {
     let part = match name {
         "output" => bill.output,
@@ -247,7 +247,7 @@ fn recovery(it: &Explanation, style: Style, text: &mut String) {
     for need in &it.needs {
         let unmet = match (need.calls > 0.0, need.failed > 0.0) {
             (_, true) => {
-                format!("; {} expected failures, nothing to recover by", numbers::expected(need.failed))
+                format!("; {} expected failures, nothing to recover with", numbers::expected(need.failed))
             }
             (true, _) => {
                 format!(
@@ -281,7 +281,7 @@ fn items(it: &Explanation, context: Context<'_>, style: Style, text: &mut String
             && why(a, context.policy) == why(b, context.policy)
             && broken != Some(b.item)
     };
-    let head = ["", "item", "what", "came as", "shown", "cache", "how", "why"];
+    let head = ["", "item", "what", "raw tok", "shown tok", "cache", "how", "why"];
     let mut lines = vec![head.map(|it| style.paint(Colour::Heading, it))];
     for run in it.items.chunk_by(alike) {
         let is_short = style.lists_all || run.len() < RUN_MIN;
@@ -293,11 +293,11 @@ fn items(it: &Explanation, context: Context<'_>, style: Style, text: &mut String
     let lines = if let Some(width) = style.width { lines.wrapped(width, WHY_WIDTH_MIN) } else { lines };
     *text += &lines.text();
     let legend = match (&it.prefix, broken) {
-        (Some(prefix), None) => format!("+ came since request {}", prefix.of),
+        (Some(prefix), None) => format!("+ new since request {}", prefix.of),
         (Some(prefix), Some(_)) => {
-            format!("+ came since request {}, ≠ the first that differs from it", prefix.of)
+            format!("+ new since request {}, ≠ the first difference from it", prefix.of)
         }
-        (None, _) => "+ came since the request before".to_owned(),
+        (None, _) => "+ new since the previous request".to_owned(),
     };
     wrap(&legend, "  ", style.width, text);
 }
@@ -330,7 +330,7 @@ fn line(run: &[Standing], broken: Option<u32>, policy: &Policy, style: Style) ->
     ]
 }
 
-/// Returns what the cache made of an item.
+/// Returns what the cache did with an item.
 fn cached(it: &Standing) -> (String, Colour) {
     let parts = [
         (it.cached.read, "read", Colour::Read),
@@ -345,7 +345,7 @@ fn cached(it: &Standing) -> (String, Colour) {
     }
 }
 
-/// Returns why an item stands as it does: its last change.
+/// Returns why an item is shown as it is: its last change.
 fn why(it: &Standing, policy: &Policy) -> String {
     let Some(cause) = it.causes.last() else { return String::new() };
     let request = cause.request.map_or(String::new(), |it| format!(", request {it}"));

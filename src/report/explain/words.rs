@@ -11,7 +11,7 @@ use crate::projection::State;
 use crate::projection::prompt::Shown;
 use crate::report::numbers::thousands;
 
-/// Returns the word that input files use for something.
+/// Returns a value's name in input files.
 pub(super) fn word(of: impl Serialize) -> String {
     serde_json::to_value(of).ok().and_then(|it| it.as_str().map(str::to_owned)).unwrap_or_default()
 }
@@ -32,21 +32,21 @@ pub(super) fn tokens(n: u64) -> String {
     format!("{} {}", thousands(n), if n == 1 { "token" } else { "tokens" })
 }
 
-/// Returns how something stands.
+/// Returns how something is shown.
 pub(super) fn stood(it: &Stood) -> String {
     match (it.state, it.shown) {
-        (State::Shown, Shown::Raw) => "as it came".to_owned(),
+        (State::Shown, Shown::Raw) => "as received".to_owned(),
         (State::Shown, shown) => word(shown),
         (State::Dropped, _) => "dropped".to_owned(),
-        _ if it.tokens == 0 => "behind a summary".to_owned(),
-        _ => "a summary in its place".to_owned(),
+        _ if it.tokens == 0 => "in a summary".to_owned(),
+        _ => "replaced by a summary".to_owned(),
     }
 }
 
-/// Returns how an item stands.
+/// Returns how an item is shown.
 pub(super) fn how(it: &Standing) -> String {
     match it.behind {
-        Some(host) => format!("behind the summary at {host}"),
+        Some(host) => format!("in the summary at {host}"),
         None => stood(&it.now),
     }
 }
@@ -59,9 +59,9 @@ pub(super) fn by(by: By, policy: &Policy) -> String {
             let name = &stage.name;
             if step == 0 { format!("stage `{name}`") } else { format!("stage `{name}`, step {}", step + 1) }
         }
-        By::TakenBack => "taken back after one request".to_owned(),
-        By::Memory => "memory recalled it so".to_owned(),
-        By::Harness => "the harness took it out".to_owned(),
+        By::TakenBack => "undone after one request".to_owned(),
+        By::Memory => "changed by recalled memory".to_owned(),
+        By::Harness => "removed by the harness".to_owned(),
     }
 }
 
@@ -69,7 +69,7 @@ pub(super) fn by(by: By, policy: &Policy) -> String {
 pub(super) fn change(cause: &Cause, policy: &Policy) -> String {
     let [before, after] = cause.change;
     format!(
-        "{}: from {} ({}) to {} ({})",
+        "{}: {} ({}) → {} ({})",
         by(cause.by, policy),
         stood(&before),
         tokens(before.tokens.into()),
@@ -83,7 +83,7 @@ fn place(entry: &EntryFound) -> String {
     entry.slot.map_or(String::new(), |slot| format!(" up to item {slot}"))
 }
 
-/// Returns what became of an entry, and why.
+/// Returns what happened to an entry, and why.
 pub(super) fn entry(entry: &EntryFound, rules: &CacheRules) -> String {
     let what = format!("{}{}", tokens(entry.tokens), place(entry));
     let since =
@@ -93,31 +93,31 @@ pub(super) fn entry(entry: &EntryFound, rules: &CacheRules) -> String {
     let why = match entry.fate {
         Fate::Read(read) if read == entry.tokens => format!("read{age}{life}"),
         Fate::Read(read) => format!("read to {}{}{age}{life}", thousands(read), steps(rules)),
-        Fate::Stored(_) => format!("stored first, in a call of its own, and then read{life}"),
-        Fate::Shorter => "not needed, a longer one was read".to_owned(),
+        Fate::Stored(_) => format!("stored first, in a separate call, and then read{life}"),
+        Fate::Shorter => "not needed: a longer one was read".to_owned(),
         Fate::Expired => {
             let late = entry.age_ms.unwrap_or(0).saturating_sub(entry.life_ms.unwrap_or(0));
-            format!("expired {} before{age}{life}", seconds(late))
+            format!("expired {} earlier{age}{life}", seconds(late))
         }
         Fate::NotReadable { in_ms } => {
-            format!("not readable yet, the response of its writer begins {} later", seconds(in_ms))
+            format!("not readable yet: the response of its writer begins {} later", seconds(in_ms))
         }
         Fate::OutOfLookback { positions, looked_at } => format!(
-            "out of lookback, at position {} back from the next breakpoint, and {} are looked at",
+            "out of lookback: position {} back from the next breakpoint, and only {} are looked up",
             thousands(positions),
             thousands(looked_at)
         ),
-        Fate::NoBreakpoint => "not looked for, no breakpoint that counts stands at or behind it".to_owned(),
-        Fate::TooShort { min_tokens } => format!("too short, {} is the minimum", tokens(min_tokens)),
-        Fate::Evicted => "evicted, the store has let it go".to_owned(),
+        Fate::NoBreakpoint => "not looked up: no counted breakpoint is at or behind it".to_owned(),
+        Fate::TooShort { min_tokens } => format!("too short: the minimum is {}", tokens(min_tokens)),
+        Fate::Evicted => "evicted from the store".to_owned(),
         Fate::Capped(behind) => {
-            format!("capped, an edit is taken to have broken it behind {}", tokens(behind))
+            format!("capped: an edit is assumed to have broken it after {}", tokens(behind))
         }
     };
     format!("{what}: {why}")
 }
 
-/// Returns how rules cut prefixes to whole steps.
+/// Returns how the cache rules cut prefixes to whole steps.
 fn steps(rules: &CacheRules) -> String {
     let steps = rules.steps().filter(|it| it.step > 1);
     steps.map_or_else(String::new, |it| {
@@ -129,7 +129,7 @@ fn steps(rules: &CacheRules) -> String {
 pub(super) fn verdict(it: &Explanation, rules: &CacheRules) -> String {
     let read = it.row.usage.read;
     let Some(finding) = &it.finding else {
-        return "The cache was not asked: a prompt of its own shares nothing with the agent's.".to_owned();
+        return "The cache was not consulted: this prompt shares nothing with the agent's.".to_owned();
     };
     if *rules == CacheRules::None {
         return "This model has no cache.".to_owned();
@@ -144,25 +144,26 @@ pub(super) fn verdict(it: &Explanation, rules: &CacheRules) -> String {
         (0, _) if readable.is_some() => {
             let what = readable.map_or(String::new(), |it| tokens(it.tokens));
             format!(
-                "Nothing was read, by bad luck: the machine that served it did not have the entry of {what}."
+                "Nothing was read: in this random draw, the machine that served the request lacked the \
+                    entry of {what}."
             )
         }
         (0, None) => format!("Nothing was read: {}.", no_entry(it, rules)),
         (0, Some(longest)) => format!("Nothing was read: {}.", entry(longest, rules)),
         (_, Some(longest)) if !matches!(longest.fate, Fate::Read(_) | Fate::Stored(_)) => {
-            format!("Read {}{share}, and not more: {}.", thousands(read), entry(longest, rules))
+            format!("Read {}{share}, but no more: {}.", thousands(read), entry(longest, rules))
         }
         _ => format!("Read {}{share}.", thousands(read)),
     }
 }
 
-/// Returns why a prompt begins with nothing that the cache knows.
+/// Returns why no cached prefix matches a prompt.
 fn no_entry(it: &Explanation, rules: &CacheRules) -> String {
     let min = rules.min_tokens().unwrap_or(0);
     let Some(prefix) = &it.prefix else { return "no request came before".to_owned() };
     if prefix.tokens < min {
         return format!(
-            "request {} left no entry, its prompt was too short: {}, {} is the minimum",
+            "request {} left no entry because its prompt was too short: {}, the minimum is {}",
             prefix.of,
             tokens(prefix.tokens),
             tokens(min)
@@ -170,20 +171,20 @@ fn no_entry(it: &Explanation, rules: &CacheRules) -> String {
     }
     match &prefix.same {
         Same::Until { item, .. } => format!(
-            "the prompt differs from that of request {} at item {item}, and no entry ends in front of it",
+            "the prompt differs from request {} at item {item}, and no entry ends before it",
             prefix.of
         ),
-        Same::All => "no earlier request left an entry on this prompt".to_owned(),
+        Same::All => "no earlier request left an entry for this prompt".to_owned(),
     }
 }
 
-/// Returns how the prompt begins in comparison with the request before.
+/// Returns how the prompt compares with the previous one.
 pub(super) fn prefix(it: &Explanation, policy: &Policy) -> String {
     let Some(prefix) = &it.prefix else {
         return match it.row.role {
             Role::Main => "This is the agent's first request.".to_owned(),
             Role::Summariser | Role::KeepAlive => {
-                "It is compared with no request: it is the first, or has a prompt of its own.".to_owned()
+                "It is not compared with another request: it is the first, or has its own prompt.".to_owned()
             }
         };
     };
@@ -208,7 +209,8 @@ pub(super) fn prefix(it: &Explanation, policy: &Policy) -> String {
             let cause =
                 causes.last().map_or(String::new(), |it| format!(" {}.", capital(&change(it, policy))));
             format!(
-                "Differs from request {} at item {item}{kind}: {} of its {} stand in front.{cause}{settings}{new}",
+                "Differs from request {} at item {item}{kind}: {} of its {} come before \
+                    it.{cause}{settings}{new}",
                 prefix.of,
                 thousands(prefix.same_tokens),
                 tokens(prefix.tokens)
@@ -217,12 +219,12 @@ pub(super) fn prefix(it: &Explanation, policy: &Policy) -> String {
     }
 }
 
-/// Returns what it means that a setting changed before a request.
+/// Returns the meaning of a changed setting.
 fn setting(setting: Setting) -> &'static str {
     match setting {
-        Setting::Model => "Another model answers than before.",
+        Setting::Model => "A different model answers.",
         Setting::Preamble | Setting::System => {
-            "The harness wrote the messages anew: nothing that is cached behind tools and system prompt fits."
+            "The harness rewrote the messages: nothing cached after tools and system prompt matches."
         }
         _ => "A setting of the request changed.",
     }

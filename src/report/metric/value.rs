@@ -1,4 +1,4 @@
-//! A value of a metric, as programs read it.
+//! The value of a metric, in JSON.
 
 use indexmap::IndexMap;
 use serde::Serialize;
@@ -7,15 +7,15 @@ use serde::Serialize;
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Value {
-    /// Unknown, or without meaning for the run.
+    /// Unknown or undefined for the run.
     None,
     /// A whole number.
     Count(u64),
-    /// Any other number; none when a price is unknown.
+    /// Any other number, or none if a price is unknown.
     Real(f64),
     /// A word.
     Text(String),
-    /// Several values that are null together.
+    /// Several values that are only null together.
     Fields(IndexMap<&'static str, Value>),
 }
 

@@ -1,10 +1,10 @@
-//! What others conclude from their figures, beside the same of ours.
+//! Published conclusions, beside our own numbers.
 
 use super::{Grid, Group, written};
 use crate::input::suite::Finding;
 
 impl Group<'_> {
-    /// A line for each finding whose policies are in the report; none where there is none.
+    /// One line per finding whose policies are in the report; `None` if there is none.
     pub(super) fn findings(&self) -> Option<Grid> {
         let mut rows = Vec::new();
         for reference in &self.report.references {
@@ -20,7 +20,7 @@ impl Group<'_> {
             }
         }
         (!rows.is_empty()).then(|| Grid {
-            title: "What others found".to_owned(),
+            title: "Published findings".to_owned(),
             columns: ["finding", "ours", "theirs", "whose"].map(str::to_owned).to_vec(),
             n_names: 1,
             rows,
@@ -28,7 +28,7 @@ impl Group<'_> {
         })
     }
 
-    /// Returns our number for a finding, where it has one; nothing where a policy of it was left out.
+    /// Returns our number for a finding, or `None` if a policy was left out.
     fn found(&self, finding: &Finding) -> Option<Option<f64>> {
         let number = |policy: &str| {
             let (_, retention) = self.runs.iter().find(|(run, _)| run.policy == policy)?;

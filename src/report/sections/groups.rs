@@ -1,11 +1,11 @@
-//! Which scenarios share a table: folders, recorded sessions, sums, and the single ones.
+//! Which scenarios share a table: folders, recorded sessions, sums, and single ones.
 
 use indexmap::{IndexMap, IndexSet};
 
 use super::Detail;
 use crate::report::{ALL, Report, distinct, numbers};
 
-/// Up to so many scenarios are shown beside their sum.
+/// The most scenarios shown beside their sum.
 const FEW_SCENARIOS: usize = 3;
 
 /// A group of scenarios.
@@ -78,8 +78,8 @@ impl Report {
         Group { title, scenarios, under: Under::Each, is_part: false }
     }
 
-    /// Returns recorded sessions as one group, and by model where each runs under its own model's profile; those that run
-    /// under several profiles are a group by themselves.
+    /// Returns recorded sessions as one group, and by model if each runs under its own model's profile; those
+    /// under several profiles are separate groups.
     fn groups_of_sessions<'r>(&'r self, sessions: &[&'r str]) -> Vec<Group<'r>> {
         let mut profiles: IndexMap<&str, IndexSet<&str>> = IndexMap::new();
         for run in &self.runs {
@@ -136,7 +136,7 @@ impl Report {
     }
 }
 
-/// Returns the first part of a scenario's path; a name without a folder stands for itself.
+/// Returns the first part of a scenario's path; a name without a folder represents itself.
 fn folder(scenario: &str) -> &str {
     scenario.split('/').next().unwrap_or(scenario)
 }

@@ -1,4 +1,4 @@
-//! The tables of a comparison across profiles, and what a reader must know of them.
+//! The tables of a comparison across profiles, and their notes.
 
 use super::{Compared, Grid, policies};
 use crate::input::profile::price::Part;
@@ -7,10 +7,10 @@ use crate::report::ALL;
 use crate::report::fit::Column;
 use crate::report::numbers::{self, NONE};
 
-/// Names of profiles take up to so many characters of a line.
+/// The most characters of a line for names of profiles.
 const NAMES_WIDTH: usize = 48;
 
-/// The columns that leave where there is no room, in this order.
+/// The columns that are hidden if there is not enough room, in this order.
 const LEAVING: [&str; 9] = [
     "as of",
     "pauses for 1 h",
@@ -93,7 +93,7 @@ fn costs(all: &Sensitivity, grid: &Compared) -> Grid {
     Grid { title: title(all, grid, "Cost in USD"), columns, n_names: 1, rows: rows.collect(), chart: None }
 }
 
-/// Returns who is cheapest where, and what of the evidence that policy keeps.
+/// Returns the cheapest policies, and the evidence that they keep.
 fn orders(all: &Sensitivity, grid: &Compared) -> Grid {
     let letters = letters(all);
     let rows = all.profiles.iter().zip(&grid.rows).map(|(profile, row)| {
@@ -106,7 +106,7 @@ fn orders(all: &Sensitivity, grid: &Compared) -> Grid {
         };
         vec![
             profile.name.clone(),
-            if row.is_free() { "free: all cost nothing".to_owned() } else { order(row, &letters) },
+            if row.is_free() { "free: everything costs nothing".to_owned() } else { order(row, &letters) },
             kept.map_or_else(|| NONE.to_owned(), numbers::percent),
             label.to_owned(),
             until(row, &letters),
@@ -114,7 +114,7 @@ fn orders(all: &Sensitivity, grid: &Compared) -> Grid {
     });
     let columns = ["profile", "order by cost", "cheapest keeps", "cheapest is", "until"];
     Grid {
-        title: title(all, grid, "Order by cost, and the evidence that the cheapest keeps"),
+        title: title(all, grid, "Order by cost, and the evidence kept by the cheapest"),
         columns: columns.map(str::to_owned).to_vec(),
         n_names: 1,
         rows: rows.collect(),
@@ -175,9 +175,9 @@ fn flips(all: &Sensitivity, grid: &Compared) -> Option<Grid> {
             format!("{exception}: {}", names(profiles)),
         ]
     };
-    let columns = ["pair", "first cheaper", "second cheaper", "where it is the exception"];
+    let columns = ["pair", "first cheaper", "second cheaper", "exceptions"];
     (!grid.flips.is_empty()).then(|| Grid {
-        title: title(all, grid, "Pairs whose order depends on the profile"),
+        title: title(all, grid, "Rank flips"),
         columns: columns.map(str::to_owned).to_vec(),
         n_names: 1,
         rows: grid.flips.iter().map(line).collect(),
@@ -202,7 +202,7 @@ fn elasticities(all: &Sensitivity, grid: &Compared, is_detailed: bool) -> Grid {
         }
     }
     Grid {
-        title: title(all, grid, "Percent of cost for a percent of a rate, ±10%"),
+        title: title(all, grid, "Cost elasticity (% of cost per % of a rate, ±10%)"),
         columns: columns.map(|it| it.replace('_', " ")).collect(),
         n_names: 2,
         rows,
@@ -275,31 +275,35 @@ fn significant(number: f64) -> String {
     numbers::fixed(number, decimals)
 }
 
-/// Returns what a reader must know.
+/// Returns the notes of a comparison.
 pub(super) fn notes(it: &Sensitivity) -> Vec<String> {
     let mut notes =
-        vec!["until: the smallest change of one rate after which another policy is the cheapest.".to_owned()];
+        vec!["until: the smallest change of one rate that makes another policy the cheapest.".to_owned()];
     let baseline = it.policies.first().map_or("the first policy", String::as_str);
     notes.push(format!(
-        "labels are against {baseline}: dominates and safe cost win save without more recovery, cost only saves by losing evidence; \
-         Δ cost is the median; results shown is what prompts show of tool output; of limit is the longest prompt."
+        "labels compare with {baseline}: `dominates` and `safe cost win` save without more recovery, `cost \
+            only` saves by losing evidence. Δ cost is the median. results shown: how much tool output \
+            prompts show. of limit: the longest prompt."
     ));
     notes.extend(free(it));
     if it.grids.iter().flat_map(|it| &it.rows).flat_map(|it| &it.cells).any(Cell::is_stopped) {
-        notes.push("× stopped at a limit: it did less work and has no rank.".to_owned());
+        notes.push("× stopped at a limit: it did less work and is not ranked.".to_owned());
     }
     let is_silent =
         |grid: &&Compared| grid.rows.iter().flat_map(|it| &it.cells).any(|it| !it.tally.has_needs);
     let silent: Vec<&str> = it.grids.iter().filter(is_silent).map(|it| it.load.as_str()).collect();
     if !silent.is_empty() {
         let names = silent.join(", ");
-        notes.push(format!("{names}: nothing says what needs what, so a lower cost is no verdict."));
+        notes.push(format!(
+            "{names}: this scenario declares no evidence needs: do not judge it by cost \
+            alone."
+        ));
     }
     match &it.asked {
         Some(asked) => notes.push(format!(
-            "break-even: a prune takes out {} tokens and has {} written again; a request after {} of a lifetime keeps an entry \
-             alive; {} requests share a prefix; compression makes a prompt {} times smaller; a compaction leaves {} tokens, \
-             requests add {}, {} of them miss (--set break_even.…).",
+            "break-even: a prune removes {} tokens and rewrites {}; a request after {} of a lifetime keeps \
+                an entry alive; {} requests share a prefix; compression makes a prompt {} times smaller; \
+                a compaction leaves {} tokens, requests add {}, and {} of them miss (--set break_even.…).",
             numbers::thousands(asked.prune_removes_tokens),
             numbers::thousands(asked.prune_rewrites_tokens),
             asked.keep_alive_after,
@@ -309,7 +313,9 @@ pub(super) fn notes(it: &Sensitivity) -> Vec<String> {
             numbers::thousands(asked.compaction_growth_tokens),
             asked.compaction_miss_share,
         )),
-        None => notes.push("the suite has no [break_even], so points that need habits are unknown.".to_owned()),
+        None => {
+            notes.push("the suite has no [break_even], so some break-even points are unknown.".to_owned());
+        }
     }
     notes
 }

@@ -1,4 +1,4 @@
-//! What each policy saves across the profiles, and what that costs in evidence, recovery and results cut short.
+//! Each policy's savings across profiles, and what they cost in evidence, recovery and cut results.
 
 use super::grids::title;
 use super::{Compared, Grid};
@@ -7,7 +7,7 @@ use crate::measure::sensitivity::{Cell, Sensitivity};
 use crate::quantity::UNLIMITED;
 use crate::report::numbers::{self, NONE};
 
-/// The labels with their words.
+/// The labels and their names.
 pub(super) const LABELS: [(Label, &str); 4] = [
     (Label::Dominates, "dominates"),
     (Label::SafeCostWin, "safe cost win"),
@@ -15,12 +15,12 @@ pub(super) const LABELS: [(Label, &str); 4] = [
     (Label::Loses, "loses"),
 ];
 
-/// Returns what a label is called; nothing for a run that cannot be compared, or is what others are measured against.
+/// Returns a label's name; `None` for the baseline and for runs that cannot be compared.
 pub(super) fn word(label: Option<Label>) -> &'static str {
     LABELS.iter().find(|(it, _)| Some(*it) == label).map_or(NONE, |(_, word)| word)
 }
 
-/// Returns the share of tool output that prompts last showed; nothing where there is none.
+/// Returns the share of tool output that prompts last showed; `None` if there is none.
 pub(super) fn results_shown(cell: &Cell) -> Option<f64> {
     let results = &cell.tally.outcome.tool_results;
     (results.raw_tokens > 0).then(|| results.visible_tokens as f64 / results.raw_tokens as f64)
@@ -32,7 +32,7 @@ pub(super) fn of_limit(cell: &Cell) -> Option<f64> {
     (limit != UNLIMITED && limit > 0).then(|| cell.tally.sums.main.prompt_max as f64 / limit as f64)
 }
 
-/// Returns the tokens that recovery reads and writes; nothing where nothing is known to be needed.
+/// Returns the tokens that recovery reads and writes; `None` if the load has no needs.
 pub(super) fn recovery_tokens(cell: &Cell) -> Option<f64> {
     cell.tally.has_needs.then_some(cell.tally.recovery_input + cell.tally.recovery_output)
 }
@@ -68,7 +68,7 @@ pub(super) fn table(all: &Sensitivity, grid: &Compared, letters: &[String]) -> G
         ]
     });
     Grid {
-        title: title(all, grid, "What each policy saves and loses"),
+        title: title(all, grid, "Savings and losses of each policy"),
         columns: columns.map(str::to_owned).to_vec(),
         n_names: 1,
         rows: rows.collect(),
@@ -76,7 +76,7 @@ pub(super) fn table(all: &Sensitivity, grid: &Compared, letters: &[String]) -> G
     }
 }
 
-/// Writes the least and the most of a number under all profiles; one number where these read the same.
+/// Writes the range of a number over all profiles; a single number if both ends look the same.
 fn range(cells: &[&Cell], number: fn(&Cell) -> Option<f64>, written: impl Fn(f64) -> String) -> String {
     let numbers = || cells.iter().filter_map(|it| number(it));
     let (least, most) = (numbers().reduce(f64::min), numbers().reduce(f64::max));
@@ -101,7 +101,7 @@ fn median_change(grid: &Compared, policy: usize) -> String {
     median.and_then(|it| numbers::change(it, 1.0)).unwrap_or_else(|| NONE.to_owned())
 }
 
-/// Counts the profiles by how the policy stands against the first.
+/// Counts the profiles by the policy's label.
 fn labels(grid: &Compared, policy: usize) -> String {
     let of = |label| grid.rows.iter().filter(|it| !it.is_free() && it.label(policy) == Some(label)).count();
     let counts = LABELS.iter().map(|(label, word)| (of(*label), word)).filter(|(n, _)| *n > 0);

@@ -1,4 +1,4 @@
-//! A sweep as programs read it, whole or a shard of it; shards that are merged give the bytes of the whole.
+//! A sweep in JSON, whole or as a shard; merging all shards yields the same bytes as the whole.
 
 use serde::{Deserialize, Serialize};
 
@@ -22,7 +22,7 @@ struct Document<'a> {
 #[serde(deny_unknown_fields)]
 pub struct Shard {
     schema: String,
-    /// Which of how many, from 1.
+    /// Its number and the number of shards, from 1.
     pub shard: [usize; 2],
     /// What the sweep is of.
     pub sweep: SweepHead,
@@ -53,10 +53,10 @@ pub fn shard(
     serde_json::to_string_pretty(&document).map(|it| it + "\n")
 }
 
-/// Puts shards together, each with the file that it was read from.
+/// Merges shards, each with its file.
 ///
 /// # Errors
-/// A file is no shard, is of another sweep, or a point is missing or there twice.
+/// A file is not a shard or belongs to another sweep, or a point is missing or duplicated.
 pub fn merged(files: &[(String, String)]) -> Result<Sweep, Vec<Diagnostic>> {
     let mut problems = Vec::new();
     let mut problem = |file: &str, message: String, help: &str| {
@@ -73,14 +73,18 @@ pub fn merged(files: &[(String, String)]) -> Result<Sweep, Vec<Diagnostic>> {
                 problem(
                     file,
                     format!("not a shard of a sweep: {error}"),
-                    "name files that `ctxsim sweep --shard` wrote",
+                    "name files written by `ctxsim sweep --shard`",
                 );
                 continue;
             }
         };
         let own = head.get_or_insert_with(|| shard.sweep.clone());
         if *own != shard.sweep {
-            problem(file, "a shard of another sweep".to_owned(), "merge shards of one command line");
+            problem(
+                file,
+                "this shard belongs to another sweep".to_owned(),
+                "merge shards of the same command line",
+            );
             continue;
         }
         points.resize(own.points, None);
@@ -88,11 +92,11 @@ pub fn merged(files: &[(String, String)]) -> Result<Sweep, Vec<Diagnostic>> {
             match points.get_mut(point.index) {
                 Some(place @ None) => *place = Some(point),
                 Some(Some(_)) => {
-                    problem(file, format!("point {} is there twice", point.index), "name each shard once");
+                    problem(file, format!("point {} occurs twice", point.index), "name each shard once");
                     break;
                 }
                 None => {
-                    problem(file, format!("there is no point {}", point.index), "run the shard again");
+                    problem(file, format!("point {} does not exist", point.index), "run this shard again");
                     break;
                 }
             }
@@ -100,7 +104,7 @@ pub fn merged(files: &[(String, String)]) -> Result<Sweep, Vec<Diagnostic>> {
     }
     if let Some(missing) = points.iter().position(Option::is_none).filter(|_| problems.is_empty()) {
         let message = format!("point {missing} is missing");
-        let help = "name every shard; a machine that failed has to run its shard again";
+        let help = "name every shard; rerun those that failed";
         problems.push(Diagnostic::at("shard", "", message).help(help));
     }
     match head {

@@ -1,4 +1,4 @@
-//! A sweep for a terminal: the front, the knee, and how many points are what.
+//! A sweep for a terminal: the front, the knee, and counts of points.
 
 use std::fmt::Write as _;
 
@@ -10,7 +10,7 @@ use crate::report::metric;
 use crate::report::numbers::{self, NONE, counted, percent};
 use crate::report::prose::wrap;
 
-/// So many points of the front are shown, unless all are asked for.
+/// The most points of the front that are shown by default.
 const SHOWN: usize = 20;
 
 /// Returns a sweep as text.
@@ -53,7 +53,7 @@ pub fn sweep(it: &Sweep, shows_all: bool, width: Option<usize>) -> String {
     let _ = writeln!(text, "{}", drawn.text);
     let more = it.front.len().saturating_sub(n_shown);
     if more > 0 {
-        let _ = writeln!(text, "… and {more} more on the front: --details shows all");
+        let _ = writeln!(text, "… and {more} more on the front: see --details");
     }
     text.push('\n');
     let mut counts: IndexMap<String, usize> = IndexMap::new();
@@ -63,7 +63,7 @@ pub fn sweep(it: &Sweep, shows_all: bool, width: Option<usize>) -> String {
     wrap(&format!("Against {}: {}.", head.base, counts.join(", ")), "", width, &mut text);
     if let Some(knee) = it.knee {
         let set = it.points[knee].set.iter().map(|it| format!("--set '{it}'")).collect::<Vec<_>>().join(" ");
-        wrap("Knee: nearest to being best at everything on the front.", "", width, &mut text);
+        wrap("Knee: the front's point closest to the best value of every objective.", "", width, &mut text);
         let _ = writeln!(text, "  ctxsim compare --base {} --candidate {} {set}", head.base, head.policy);
     } else {
         wrap(
@@ -81,7 +81,7 @@ fn heading(objective: Objective) -> &'static str {
         Objective::Cost => "cost USD",
         Objective::Evidence => "evidence kept",
         Objective::Retention => "facts found",
-        Objective::Prompt => "prompt max",
+        Objective::Prompt => "prompt max tok",
         Objective::Recovery => "recovery calls",
     }
 }
@@ -96,7 +96,7 @@ fn cell(objective: Objective, numbers: &Numbers, decimals: usize) -> String {
     }
 }
 
-/// Says how a point stands against the base.
+/// Describes how a point compares with the base.
 fn label(point: &super::SweepPoint) -> String {
     if point.numbers.get(COMPLETED) != point.base.get(COMPLETED) {
         return "stopped elsewhere".to_owned();

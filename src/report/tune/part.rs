@@ -1,4 +1,5 @@
-//! A variant on one part of the sessions: what it saves and keeps there, with intervals that do not take sessions of one project for many.
+//! A variant on one part of the sessions: its savings and retention,
+//! with intervals that do not count sessions of one project as independent.
 
 use serde::Serialize;
 
@@ -9,22 +10,23 @@ use crate::measure::Spread;
 /// A variant on one part of the sessions.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Part {
-    /// How many sessions.
+    /// The number of sessions.
     pub sessions: usize,
-    /// Of how many projects.
+    /// The number of projects.
     pub projects: usize,
-    /// How its cost differs from the base's; the interval is the wider of those over sessions and over projects.
+    /// The relative difference of its cost from the base's; the interval is the wider of those over sessions
+    /// and over projects.
     pub spread: Option<Spread>,
     /// The share of needed evidence that it keeps.
     pub evidence_kept: Option<f64>,
-    /// The lower end of the interval of that share.
+    /// The lower end of that share's interval.
     pub evidence_low: Option<f64>,
-    /// How its cost differs without the project, or, of one project, the session, that saves most.
+    /// The difference without the project (or, for a single project, the session) that saves most.
     pub without_best: Option<f64>,
 }
 
 impl Part {
-    /// Returns what a variant comes to on some sessions.
+    /// Returns a variant's results on some sessions.
     pub(super) fn new(sessions: &[&TunedSession], nth: usize) -> Self {
         let costs = |it: &&TunedSession| it.costs(nth);
         let evidence = |it: &&TunedSession| {
@@ -42,12 +44,12 @@ impl Part {
         }
     }
 
-    /// Returns whether it keeps a share of the evidence, whichever such sessions come.
+    /// Returns whether it keeps a share of the evidence at the lower end of the interval.
     pub(super) fn surely_keeps(&self, floor: f64) -> bool {
         self.evidence_low.is_none_or(|it| it >= floor)
     }
 
-    /// Says what a variant saves and keeps.
+    /// Describes a variant's savings and retention.
     pub(super) fn words(&self) -> String {
         let saved = self.spread.map_or_else(String::new, |it| {
             let ends =
@@ -63,7 +65,8 @@ impl Part {
 }
 
 impl TunedSession {
-    /// Returns what a variant and the base cost; nothing where one of them stops earlier, or a price is unknown.
+    /// Returns the costs of a variant and the base; `None` if one of them stops earlier, or a price is
+    /// unknown.
     pub(super) fn costs(&self, nth: usize) -> Option<(f64, f64)> {
         let own = &self.variants[nth];
         let is_same = own.outcome.turns_completed == self.base.outcome.turns_completed;
@@ -79,7 +82,7 @@ fn projects<'s>(sessions: &[&'s TunedSession]) -> Vec<&'s str> {
     all
 }
 
-/// A number of a session, and what it is measured against.
+/// A number of a session, and its baseline.
 type Pair = (f64, f64);
 
 /// Adds up what the sessions of each project have.
@@ -91,7 +94,8 @@ fn by_project(sessions: &[&TunedSession], pair: impl Fn(&&TunedSession) -> Optio
     projects(sessions).iter().map(of).filter(|it| it.1 > 0.0).collect()
 }
 
-/// Spreads a ratio over sessions. Those of one project are alike, so that the interval is the wider of those over sessions and over projects.
+/// Computes the interval of a ratio. Sessions of one project are alike, so it is the wider of those over
+/// sessions and over projects.
 fn spread(sessions: &[&TunedSession], pair: impl Fn(&&TunedSession) -> Option<Pair>) -> Option<Spread> {
     let pairs: Vec<Pair> = sessions.iter().filter_map(&pair).collect();
     let mut spread = Spread::new(&pairs)?;
@@ -102,7 +106,8 @@ fn spread(sessions: &[&TunedSession], pair: impl Fn(&&TunedSession) -> Option<Pa
     Some(spread)
 }
 
-/// Returns a ratio's change without the project, or, of one project, the session, without which it is largest; nothing of a single one.
+/// Returns the change in a ratio without the project (or, for a single project, the session) without which it
+/// is largest; `None` for a single one.
 fn without_best(sessions: &[&TunedSession], pair: impl Fn(&&TunedSession) -> Option<Pair>) -> Option<f64> {
     let mut pairs = by_project(sessions, &pair);
     if pairs.len() < 2 {

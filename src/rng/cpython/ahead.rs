@@ -1,13 +1,13 @@
-//! Draws made on the words that come next, before it is known how many of them are refused.
+//! Draws on the next words before it is known how many of them are rejected.
 //!
-//! Nothing predicts which words a draw refuses, so that each draw would have to wait for the one before. Here the words below
-//! each bar are found at once, a bit for each, and a draw is a step from bit to bit. What is drawn and never asked for is
-//! not worked out.
+//! Rejection sampling makes the number of words per draw unpredictable, so each draw would have to wait for
+//! the previous one. Here the words below each bar are found at once, as one bit each, and a draw is a step
+//! from bit to bit. Draws that are never used are not computed.
 
 use super::runs::Letters;
 use super::{AHEAD, HIGH, temper, temper_high};
 
-/// How many words a lookahead sees.
+/// The number of words a lookahead sees.
 const SEEN: usize = u64::BITS as usize;
 
 /// The words that come next, not yet tempered.

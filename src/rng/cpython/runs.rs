@@ -8,7 +8,7 @@ pub(crate) struct Letters<'w>(pub(super) &'w [[u32; 2]]);
 
 /// How many letters can be looked at before any is drawn.
 pub(super) const MOST: usize = AHEAD / 2;
-/// Stands for yes, where several are worked out at once; 0 stands for no.
+/// All ones for true, because several are computed at once; 0 for false.
 const YES: u32 = u32::MAX;
 
 impl Letters<'_> {
@@ -40,7 +40,7 @@ fn compare(pairs: &[[u32; 2]], bar: i32, above: &mut [u32]) -> bool {
     near == 0
 }
 
-/// Counts the runs of no that begin behind the first.
+/// Counts the runs of no that begin after the first.
 fn count_runs(answers: &[u32]) -> u32 {
     let pairs = answers.iter().zip(&answers[1..]);
     pairs.fold(0_u32, |runs, (before, answer)| runs.wrapping_sub(before & !answer))

@@ -17,11 +17,11 @@ pub(super) struct Reading {
     shards: Vec<usize>,
 }
 
-/// It stands in the current document.
+/// It is in the current document.
 const CURRENT: u8 = 1;
-/// It stands in a version of the document that a search found.
+/// It is in a version of the document that a search found.
 const SHARD: u8 = 2;
-/// It stands in an entry.
+/// It is in an entry.
 const ENTRY: u8 = 4;
 
 impl Reading {
@@ -42,17 +42,17 @@ impl Reading {
         self.facts[fact as usize] != 0
     }
 
-    /// Returns whether it stands in the current document.
+    /// Returns whether it is in the current document.
     pub(super) fn is_current(&self, fact: FactIx) -> bool {
         self.facts[fact as usize] & CURRENT != 0
     }
 
-    /// Returns whether it stands in any version of the document that was read.
+    /// Returns whether it is in any version of the document that was read.
     pub(super) fn in_document(&self, fact: FactIx) -> bool {
         self.facts[fact as usize] & (CURRENT | SHARD) != 0
     }
 
-    /// Returns whether it stands in an entry that was read.
+    /// Returns whether it is in an entry that was read.
     pub(super) fn in_entry(&self, fact: FactIx) -> bool {
         self.facts[fact as usize] & ENTRY != 0
     }

@@ -83,7 +83,7 @@ pub fn check_policy(spec: &Runner) -> Vec<Diagnostic> {
     if known.contains(&spec.service.as_str()) {
         return Vec::new();
     }
-    let message = format!("there is no service called `{}`", spec.service);
+    let message = format!("unknown service `{}`", spec.service);
     let help = match nearest(&spec.service, known.iter().copied()) {
         Some(near) => format!("did you mean `{near}`?"),
         None => format!("write one of `{}`", known.join("`, `")),

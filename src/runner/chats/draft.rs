@@ -35,7 +35,8 @@ impl Draft {
         self.note(session, fact, said)
     }
 
-    /// Says another value of something in a session that has begun; nothing, where it is over or has another value already.
+    /// Says another value of something in a session that has begun, or nothing if it is over or has another
+    /// value already.
     pub fn update(&mut self, old: FactIx, session: u32, said: Said) -> Option<FactIx> {
         let record = self.user.graph.record(session, 0).ok()?;
         let fact = self.user.graph.update(old, record, 0).ok()?;

@@ -50,13 +50,13 @@ const ABSTENTION: &str = "_abs";
 /// Every problem of the file, each with the question that it is in.
 pub fn read(text: &str, numbers: &Numbers) -> Result<Arc<[User]>, Vec<Diagnostic>> {
     let all: Vec<Written> = serde_json::from_str(text).map_err(|fault| {
-        let help = "write a list of questions as LongMemEval does: `question_id`, `question_type`, `haystack_session_ids`, \
-                    `haystack_sessions`, `answer_session_ids`";
+        let help = "write a list of questions in LongMemEval's format: `question_id`, `question_type`, \
+            `haystack_session_ids`, `haystack_sessions`, `answer_session_ids`";
         vec![Diagnostic::at("chats-json", "", fault.to_string()).help(help)]
     })?;
     let mut problems = Problems::default();
     if all.is_empty() {
-        problems.push("chats-empty", "the file has no question", "write at least one");
+        problems.push("chats-empty", "the file contains no questions", "write at least one");
     }
     for (index, written) in all.iter().enumerate() {
         problems.within(index, |to| check(written, to));
@@ -68,7 +68,7 @@ pub fn read(text: &str, numbers: &Numbers) -> Result<Arc<[User]>, Vec<Diagnostic
 fn check(written: &Written, problems: &mut Problems) {
     if !TYPES.iter().any(|it| it.0 == written.question_type) {
         let names: Vec<&str> = TYPES.iter().map(|it| it.0).collect();
-        let message = format!("there is no type of question called `{}`", written.question_type);
+        let message = format!("unknown question type `{}`", written.question_type);
         problems.push_at(
             "chats-type",
             "question_type",
@@ -84,18 +84,22 @@ fn check(written: &Written, problems: &mut Problems) {
         problems.push_at("chats-sessions", "haystack_session_ids", message, help);
     }
     if sessions == 0 {
-        problems.push_at("chats-sessions", "haystack_sessions", "there is no session", "write at least one");
+        problems.push_at(
+            "chats-sessions",
+            "haystack_sessions",
+            "there are no sessions",
+            "write at least one",
+        );
     }
     let is_abstention = written.question_id.ends_with(ABSTENTION);
     if written.answer_session_ids.is_empty() && !is_abstention {
-        let help =
-            format!("name the sessions that answer it, or let the question's id end with `{ABSTENTION}`");
-        problems.push_at("chats-evidence", "answer_session_ids", "nothing answers the question", help);
+        let help = format!("name the sessions that answer it, or end the question's id with `{ABSTENTION}`");
+        problems.push_at("chats-evidence", "answer_session_ids", "no session answers the question", help);
     }
     for id in &written.answer_session_ids {
         if !written.haystack_session_ids.contains(id) && !is_abstention {
-            let message = format!("`{id}` is none of the sessions");
-            let help = "name one of `haystack_session_ids`";
+            let message = format!("there is no session `{id}`");
+            let help = "use an id from `haystack_session_ids`";
             problems.push_at("chats-evidence", "answer_session_ids", message, help);
         }
     }

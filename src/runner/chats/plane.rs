@@ -7,7 +7,8 @@ use crate::runner::Numbers;
 use crate::timeline::facts::{FactPlane, Form};
 use crate::timeline::{ItemIx, Kind, Timeline, TurnIx};
 
-/// Returns a timeline's one user; nothing where it has no facts. What is marked as a fact is one, what is not is said in passing.
+/// Returns a timeline's one user, or nothing if it has no facts. What is marked as a fact is one, what is not
+/// is said in passing.
 pub(super) fn user(timeline: &Timeline, numbers: &Numbers) -> Option<User> {
     let plane = timeline.facts.as_ref()?;
     let mut draft = Draft::new(timeline.name.clone());

@@ -50,7 +50,8 @@ fn sessions(stream: &Stream, numbers: &Numbers) -> Vec<Session> {
     sessions
 }
 
-/// Returns what a probe asks, when it is first asked; nothing where it is asked before anything is kept, or after the end.
+/// Returns what a probe asks, when it is first asked, or nothing if it is asked before anything is kept, or
+/// after the end.
 fn question(stream: &Stream, probe: &Probe) -> Option<Question> {
     let graph = &stream.graph;
     let after = probe.from;

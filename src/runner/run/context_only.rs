@@ -1,4 +1,5 @@
-//! One context document is all that is kept: messages gather, and when the session is over the document is written anew and put.
+//! One context document is all that is kept: messages gather,
+//! and when the session is over the document is written again and put.
 
 use super::{Desk, SessionRunner};
 use crate::input::policy::ServiceCall;

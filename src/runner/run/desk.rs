@@ -42,7 +42,7 @@ pub(crate) struct State {
     pub(crate) version: u32,
     /// Messages of the session that have come.
     n_messages: u32,
-    /// How many of the session's facts stand in the document, or have been lost on the way.
+    /// How many of the session's facts are in the document, or have been lost on the way.
     n_written: usize,
     draws: Draws,
 }
@@ -174,7 +174,7 @@ impl Desk<'_, '_> {
         self.state.draws.entry.nth(fact.into(), 0).unit() < p
     }
 
-    /// Lets a model write the document anew, from itself and the session so far.
+    /// Lets a model write the document again, from itself and the session so far.
     pub fn synthesise(&mut self) {
         let Some(spec) = self.rules.spec.as_ref().map(|it| &it.document) else { return };
         let numbers = &self.rules.numbers;

@@ -1,4 +1,4 @@
-//! Facts that a timeline plants, and what it asks of them, as they come.
+//! Collects planted facts and the questions about them.
 
 use std::sync::Arc;
 
@@ -17,15 +17,15 @@ pub(super) struct OpenFacts {
     plants: Vec<Plant>,
     places: Vec<Option<Share>>,
     repeats: Vec<(u32, ItemIx)>,
-    /// Whether everything is asked when the load is over.
+    /// Whether everything is asked for at the end of the load.
     asks_at_end: bool,
-    /// What is asked, each with the step that came next.
+    /// The questions, each with the following step.
     asked: Vec<(u32, StepIx)>,
 }
 
 impl TimelineBuilder {
-    /// Says that the item that came last tells a fact, by its name: its first version, or the next one, which changes a running
-    /// total by so much.
+    /// Records that the last item states a fact, by name: its first version, or the next one, with the change
+    /// of a running total.
     pub fn plant(&mut self, fact: &str, form: Form, delta: i32) {
         let item = self.next_item().saturating_sub(1);
         let facts = &mut self.facts;
@@ -36,7 +36,7 @@ impl TimelineBuilder {
         facts.plants.push(Plant { version, delta, ..Plant::new(fact, item, form) });
     }
 
-    /// Says where in its item the fact stands that was planted last.
+    /// Sets the position of the last planted fact within its item.
     pub fn placed(&mut self, place: Share) {
         let facts = &mut self.facts;
         facts.places.resize(facts.plants.len(), None);
@@ -45,19 +45,20 @@ impl TimelineBuilder {
         }
     }
 
-    /// Says that the item that came last says again what was planted of a fact last.
+    /// Records that the last item repeats a fact's last plant.
     pub fn repeat(&mut self, fact: &str) {
         let item = self.next_item().saturating_sub(1);
         let facts = &mut self.facts;
         facts.repeats.extend(facts.last.get(fact).map(|plant| (*plant, item)));
     }
 
-    /// Asks for the newest version of every fact when the load is over.
+    /// Asks for the newest version of every fact at the end of the load.
     pub fn ask_at_end(&mut self) {
         self.facts.asks_at_end = true;
     }
 
-    /// Asks for the newest version of a fact, before the request of the step that comes next; what was never told is not asked.
+    /// Asks for the newest version of a fact before the next step's request; facts that were never stated are
+    /// not asked for.
     pub fn ask(&mut self, fact: &str) {
         let step = self.next_step();
         self.facts.asked.extend(self.facts.last.get(fact).map(|it| (*it, step)));

@@ -9,7 +9,7 @@ use crate::timeline::{Capability, Kind, Preserve};
 /// The sizes of an item in its renditions, in tokens.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sizes {
-    /// As it came.
+    /// As received.
     pub raw: u32,
     /// Its exact excerpt.
     pub excerpt: u32,
@@ -20,7 +20,7 @@ pub struct Sizes {
 }
 
 impl Sizes {
-    /// Sizes of an item that has no other rendition than its whole.
+    /// Sizes of an item with no other rendition than the full one.
     #[must_use]
     pub fn whole(raw: u32) -> Self {
         Self { raw, excerpt: raw, summary: raw, handle: 0 }
@@ -38,22 +38,22 @@ pub struct NewItem<'a> {
     pub tool: &'a str,
     /// Why it may be needed again.
     pub preserve: Preserve,
-    /// What it takes to fetch it again.
+    /// What an agent needs to fetch it again.
     pub recover: Recover,
-    /// Of a result: which call of the same step it answers, counted among the reply's calls.
+    /// For a result: the index of the call among the reply's calls.
     pub answers: usize,
-    /// Stands for its content; made from its place, when silent.
+    /// A digest of its content. Default: from its index.
     pub digest: Option<u64>,
-    /// Its text, where there is one; of a call, its input as JSON.
+    /// Its text, if there is one; of a call, its input as JSON.
     pub text: Option<&'a Arc<str>>,
-    /// How its harness writes it, where that is known.
+    /// How its harness writes it, if that is known.
     pub form: Option<&'static ToolForm>,
-    /// What its tool does, where policies may know it by that.
+    /// Its tool's capability, if policies may use it.
     pub capability: Option<Capability>,
 }
 
 impl<'a> NewItem<'a> {
-    /// An item that is nothing but its kind and its size.
+    /// An item with only a kind and a size.
     #[must_use]
     pub fn plain(kind: Kind, tokens: u32) -> Self {
         let sizes = Sizes::whole(tokens);

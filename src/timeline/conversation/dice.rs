@@ -1,4 +1,4 @@
-//! What both sources of draws can draw.
+//! Draws shared by both random generators.
 
 use crate::rng::{Cpython, Draw};
 
@@ -51,7 +51,7 @@ impl Dice for Draw {
     }
 }
 
-/// Draws one of so many.
+/// Draws one of several alternatives.
 #[inline]
 pub(super) fn choice(count: usize, dice: &mut impl Dice) -> usize {
     let drawn = dice.below(u64::try_from(count).unwrap_or(u64::MAX));

@@ -146,7 +146,7 @@ fn tool(nth: usize, parts: &mut impl Parts) -> (u64, u32) {
     }
 }
 
-/// Draws a message from a named stream: who speaks, in which way, and what of that adds words.
+/// Draws a message from a named stream: who speaks, in which way, and which part of that adds words.
 #[inline]
 pub(super) fn drawn(dice: &mut Draw) -> (Kind, u64) {
     match choice(3, dice) {

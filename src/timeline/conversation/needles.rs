@@ -23,7 +23,7 @@ pub(super) struct Category(Vec<Key>);
 struct Key {
     name: String,
     spec: Values,
-    /// How many words a value has: by choice, or one number for all.
+    /// The number of words a value has: by choice, or one number for all.
     words: Vec<u64>,
 }
 
@@ -89,7 +89,7 @@ impl Needle {
         Self { message, category, key: u32::try_from(key).unwrap_or(u32::MAX), value }
     }
 
-    /// Returns how many words it takes to say it.
+    /// Returns the number of words it takes to say it.
     pub(super) fn words(&self, categories: &[Category], form: Form, template: u64) -> u64 {
         let words = &self.of(categories).words;
         let value = match self.value {
@@ -113,7 +113,7 @@ impl Needle {
         text(&self.of(categories).spec, self.value)
     }
 
-    /// Returns the suffix by which the published script tells facts of one name apart: six digits of a digest.
+    /// Returns the suffix by which the published script distinguishes facts of one name: six digits of a digest.
     pub(super) fn suffix(&self, categories: &[Category]) -> [u8; 3] {
         let mut digest = md5::Context::new();
         digest.consume(self.message.to_string());

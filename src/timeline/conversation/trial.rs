@@ -14,13 +14,13 @@ use crate::timeline::{ItemIx, Kind, When};
 /// One conversation.
 #[derive(Clone, Debug)]
 pub struct Trial {
-    /// How many messages it has.
+    /// The number of messages it has.
     pub length: u64,
     /// Which of that length it is, from 0.
     pub trial: u64,
-    /// Its messages; each is an item of its timeline, behind the stable prefix.
+    /// Its messages; each is an item of its timeline, after the stable prefix.
     pub messages: Vec<Message>,
-    /// By message, and at last behind them all: the tokens of all messages before.
+    /// By message, and at last after them all: the tokens of all messages before.
     before: Vec<Tokens>,
     /// The messages by request.
     pub steps: Vec<Step>,
@@ -28,7 +28,7 @@ pub struct Trial {
     pub facts: FactPlane,
     /// Milliseconds from one message to the next.
     pub message_ms: i64,
-    /// The tokens of the stable prefix in front of it.
+    /// The tokens of the stable prefix before it.
     pub stable_tokens: Tokens,
     /// The items of the stable prefix.
     pub n_stable: ItemIx,
@@ -45,7 +45,7 @@ pub struct Trial {
 pub struct Message {
     /// Who speaks.
     pub kind: Kind,
-    /// How many tokens.
+    /// The number of tokens.
     pub tokens: u32,
 }
 
@@ -54,11 +54,11 @@ pub struct Message {
 pub struct Step {
     /// The first message.
     pub begin: u32,
-    /// Behind the user's messages.
+    /// After the user's messages.
     pub reply: u32,
-    /// Behind the assistant's message.
+    /// After the assistant's message.
     pub results: u32,
-    /// Behind the last message.
+    /// After the last message.
     pub end: u32,
     /// Whether it is the first of a turn.
     pub begins_turn: bool,

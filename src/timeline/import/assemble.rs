@@ -1,4 +1,4 @@
-//! Requests put together from what a harness wrote, in the order in which it happened.
+//! Collects requests from a harness's records, in the order in which they happened.
 
 use indexmap::IndexMap;
 
@@ -8,12 +8,12 @@ use super::transcript::{Cause, Compaction, Exchange, Named, Part, Transcript};
 use crate::quantity::{Cost, Tokens};
 use crate::timeline::{Kind, Usage};
 
-/// A reply as a recording has it.
+/// A recorded reply.
 #[derive(Debug, Default)]
 pub(super) struct Reply {
     /// Its parts; calls carry their names.
     pub(super) parts: Vec<Named>,
-    /// When the request started, where the recording says so; else with what came last before it.
+    /// When the request started, if recorded; else the time of the last earlier record.
     pub(super) at_ms: Option<i64>,
     /// When the response began.
     pub(super) response_ms: Option<i64>,
@@ -21,13 +21,13 @@ pub(super) struct Reply {
     pub(super) end_ms: Option<i64>,
     /// The version of the harness that made the request.
     pub(super) version: Version,
-    /// Which model answered; empty where the recording does not say.
+    /// The model that answered; empty if unknown.
     pub(super) model: String,
-    /// What the provider billed.
+    /// The provider's bill.
     pub(super) usage: Option<Usage>,
     /// How much of the output was reasoning.
     pub(super) reasoning: Tokens,
-    /// What the harness says that it cost.
+    /// The cost stated by the harness.
     pub(super) cost: Option<Cost>,
 }
 
@@ -74,7 +74,7 @@ struct Call {
 }
 
 impl Assembler {
-    /// Appends to what stands in front of every prompt; nothing else may have come yet.
+    /// Appends to what is before every prompt; nothing else may have come yet.
     pub(super) fn stable(&mut self, part: Part) {
         self.transcript.stable.push(part);
         self.n_parts += 1;
@@ -112,14 +112,14 @@ impl Assembler {
         self.said(line, at_ms, Part { stands_in: true, ..part }, true);
     }
 
-    /// Says that history went before what comes: only parts from this index on stay.
+    /// Records that the history was removed; only parts from this index on stay.
     pub(super) fn compacted(&mut self, stays_from: usize, cause: Cause) {
         let before = self.pending.compacts.map_or(cause, |it| it.cause);
         self.pending.compacts = Some(Compaction { stays_from, cause: cause.max(before) });
         self.pending.n_before = self.pending.parts.len();
     }
 
-    /// Says what the log tells before the next request.
+    /// Records a log event before the next request.
     pub(super) fn happened(&mut self, occasion: Occasion) {
         self.pending.before.push(occasion);
     }
@@ -154,7 +154,7 @@ impl Assembler {
             _ => {
                 losses.add(
                     line,
-                    "results that answer no call of the reply before them; they stand without their call",
+                    "results that answer no call of the previous reply; they are kept without a call",
                 );
                 usize::MAX
             }

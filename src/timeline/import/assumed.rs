@@ -1,4 +1,4 @@
-//! What a scenario assumes of a recording, applied to its parts and said in sentences.
+//! A scenario's assumptions about a recording, applied to its parts and described in sentences.
 
 use indexmap::IndexMap;
 
@@ -16,15 +16,15 @@ use crate::timeline::evidence::Recover;
 use crate::timeline::{Harness, Kind, NewItem, Preserve, Sizes, tool_form};
 use crate::tokens;
 
-/// The assumptions of a scenario, with what holds where it is silent.
+/// The assumptions of a scenario, with defaults filled in.
 pub(super) struct Assumed {
-    /// How sizes are counted that no recording says.
+    /// How unrecorded sizes are counted.
     pub(super) counting: Counting,
-    /// What the calls say about which results were needed again.
+    /// How calls reveal which results were needed again.
     pub(super) needs: IndexMap<String, NeedRule>,
-    /// By which share a prompt has to be smaller than one that was compacted, so that it would not have been.
+    /// The share by which a prompt must be smaller than a compacted one to avoid the compaction.
     pub(super) compaction_margin: Decimal,
-    /// Whether history stays that the harness took out on its own account.
+    /// Whether history that the harness removed by itself stays.
     pub(super) undoes_resets: bool,
     summary_tokens_max: Tokens,
     exact_excerpt: ExactExcerpt,
@@ -93,7 +93,7 @@ impl Assumed {
         }
     }
 
-    /// Returns whether the bills of a session's earlier requests are asked.
+    /// Returns whether the bills of a session's earlier requests are used.
     pub(super) fn asks_bills(&self) -> bool {
         matches!(self.side_request, None | Some(SideRequest::Inferred))
     }
@@ -143,7 +143,7 @@ impl Assumed {
     }
 }
 
-/// Says in sentences what the timeline assumes.
+/// Describes the timeline's assumptions.
 pub(super) fn sentences(
     transcript: &Transcript,
     assumed: &Assumed,
@@ -151,21 +151,24 @@ pub(super) fn sentences(
     conduct: &Conduct,
 ) -> Vec<String> {
     let counting = &assumed.counting;
-    let mut sentences = vec![
+    let mut sentences =
+        vec![
         "The recorded agent does not react: it makes the same requests whatever a policy shows.".to_owned(),
-        "Sizes follow the recorded prompts: the growth from one to the next is split over the parts between them by their characters.".to_owned(),
+        "Sizes follow the recorded prompts: the growth between two prompts is split over the new parts in \
+            proportion to their characters.".to_owned(),
         match assumed.tokenizer {
             None => format!(
-                "Parts whose growth is not recorded are counted at {} characters a token.",
+                "Parts whose growth is not recorded are counted at {} characters per token.",
                 counting.chars_per_token
             ),
             Some(tokenizer) => format!(
-                "Parts whose growth is not recorded are counted by the tokenizer {}, those without text at {} characters a token.",
+                "Parts whose growth is not recorded are counted with the tokenizer {}, those without text \
+                    at {} characters per token.",
                 tokens::name(tokenizer), counting.chars_per_token
             ),
         },
         format!(
-            "What a user types is counted at {} characters a token and {} tokens more a message.",
+            "User text is counted at {} characters per token plus {} tokens per message.",
             counting.user_chars_per_token, counting.user_message_tokens
         ),
         format!(
@@ -173,8 +176,10 @@ pub(super) fn sentences(
             assumed.summary_tokens_max, assumed.handle_tokens_max
         ),
         match assumed.exact_excerpt {
-            ExactExcerpt::Whole => "A tool result's exact excerpt is all of it, which is what a later need could read: a file, or the range that was asked for.".to_owned(),
-            ExactExcerpt::AtMost(tokens) => format!("A tool result's exact excerpt takes at most {tokens} tokens."),
+            ExactExcerpt::Whole => "A tool result's exact excerpt is everything that a later need could \
+                read: a file, or the requested range.".to_owned(),
+            ExactExcerpt::AtMost(tokens) => format!("A tool result's exact excerpt takes at most {tokens} \
+                tokens."),
         },
     ];
     sentences.extend(assumed.tools.iter().map(tool_sentence));
@@ -182,18 +187,22 @@ pub(super) fn sentences(
         sentences.push(front_sentence(allotment.overhead, conduct));
     }
     if allotment.is_scaled {
-        sentences.push("The text before the first request is scaled down to its recorded prompt.".to_owned());
+        sentences
+            .push("Text before the first request is scaled down to the first recorded prompt.".to_owned());
     }
     if let Some(delay_ms) = assumed.harness(transcript, conduct).side_request_ms {
         let inference = &assumed.inference;
         sentences.push(format!(
-            "{} s after a turn the harness sends the prompt with the reply once more, unless over {} tokens of the request before were not read; no record shows what that is billed.",
+            "{} s after a turn the harness sends the prompt and the reply again, unless more than {} tokens \
+                of the previous request were not read; no record shows how this is billed.",
             delay_ms as f64 / 1_000.0,
             inference.cold_tokens
         ));
         if assumed.asks_bills() {
             sentences.push(format!(
-                "It does so only where more than {} of the turns before had such a request, as their billed reads tell, with {} more before the first: the reads of earlier turns are asked, never those of the turn itself.",
+                "It does so only if more than {} of the earlier turns had such a request, judging by their \
+                    billed reads and counting {} extra before the first; the turn's own reads are never \
+                    used.",
                 inference.share, inference.prior_turns
             ));
         }
@@ -204,38 +213,43 @@ pub(super) fn sentences(
     sentences
 }
 
-/// Says what is made of what the recording does not show of the first prompt.
+/// Describes the unrecorded part of the first prompt.
 fn front_sentence(overhead: Tokens, conduct: &Conduct) -> String {
     let in_message = conduct.front().iter().filter(|it| it.0 == Kind::User);
     match in_message.map(|it| it.1).sum::<Tokens>() {
         0 => format!(
-            "The first prompt holds {overhead} tokens that the recording does not show; they stand as one stable system item."
+            "The first prompt holds {overhead} tokens that the recording does not show; they count as one \
+                stable system item."
         ),
         rest => format!(
-            "The first prompt holds {overhead} tokens that the recording does not show: {} of tools and system prompt, and {rest} in front of the first message. They are stable.",
+            "The first prompt holds {overhead} tokens that the recording does not show: {} of tools and \
+                system prompt, and {rest} before the first message. They are stable.",
             overhead - rest
         ),
     }
 }
 
-/// Says what the recording leaves open: prompts that shrank, requests without usage, outputs that are no counts.
+/// Describes what the recording leaves open: prompts that shrank, requests without usage, placeholder
+/// outputs.
 fn gaps(transcript: &Transcript, counting: &Counting, allotment: &Allotment) -> Vec<String> {
     let mut sentences = Vec::new();
     let is_told = |exchange: usize| transcript.exchanges[exchange].compacts.is_some();
     let n_resets = allotment.resets.iter().filter(|it| it.exchange > 0 && !is_told(it.exchange)).count();
     if n_resets > 0 {
         sentences.push(format!(
-            "Prompts that shrank, so that the harness must have taken history out: {n_resets}. No policy has it any more. Where less than {} of a prompt went, it was its end.",
+            "Prompts that shrank, so the harness must have removed history: {n_resets}. No policy has it \
+                afterwards. If less than {} of a prompt went, it was its end.",
             counting.rewind_share_max
         ));
     }
     if transcript.forgets_reasoning {
         sentences
-            .push("The harness leaves reasoning out of its prompts once the user speaks again.".to_owned());
+            .push("The harness removes reasoning from its prompts once the user speaks again.".to_owned());
     }
     if allotment.n_shrunk > 0 {
         sentences.push(format!(
-            "Recorded prompts smaller than an earlier one: {}. Later growth makes up for them first; the timeline exceeds a recorded prompt by {} tokens at most.",
+            "Recorded prompts smaller than an earlier one: {}. Later growth makes up for them first; the \
+                timeline exceeds a recorded prompt by at most {} tokens.",
             allotment.n_shrunk, allotment.excess_max
         ));
     }
@@ -244,19 +258,20 @@ fn gaps(transcript: &Transcript, counting: &Counting, allotment: &Allotment) -> 
     let n_switches = models.windows(2).filter(|it| it[0] != it[1]).count();
     if n_switches > 0 {
         sentences.push(format!(
-            "Switches from one model to another: {n_switches}. No model reads what another has cached, whatever the profile."
+            "Model switches: {n_switches}. No model reads what another has cached, under any profile."
         ));
     }
     let n_timeless = transcript.exchanges.iter().filter(|it| it.at_ms.is_none()).count();
     if n_timeless > 0 {
         sentences.push(format!(
-            "Requests without a recorded time: {n_timeless}. They start with the one before, and nothing expires between."
+            "Requests without a recorded time: {n_timeless}. They start with the previous request, and \
+                nothing expires in between."
         ));
     }
     let n_silent = transcript.exchanges.iter().filter(|it| it.usage.is_none()).count();
     if n_silent > 0 {
         sentences.push(format!(
-            "Requests without recorded usage: {n_silent}. Their parts share in the next known growth."
+            "Requests without recorded usage: {n_silent}. Their parts share the next known growth."
         ));
     }
     let placeholder_max = counting.placeholder_output_tokens;
@@ -264,13 +279,15 @@ fn gaps(transcript: &Transcript, counting: &Counting, allotment: &Allotment) -> 
     let n_placeholders = usages.filter(|it| it.output <= placeholder_max).count();
     if n_placeholders > 0 {
         sentences.push(format!(
-            "Requests with a recorded output of {placeholder_max} tokens or fewer, as streams write at their start: {n_placeholders}. They count as what the reply added to the next prompt, if that is more."
+            "Requests with a recorded output of at most {placeholder_max} tokens, as streams write at their \
+                start: {n_placeholders}. Their output counts as what the reply added to the next prompt, \
+                if that is more."
         ));
     }
     sentences
 }
 
-/// Says what a recorded tool counts as.
+/// Describes how a recorded tool is treated.
 fn tool_sentence(rule: &ToolAssume) -> String {
     let class = match rule.preserve {
         Preserve::WorkingEvidence => "working evidence",

@@ -1,4 +1,4 @@
-//! Claude Code sessions: JSON lines whose records form a tree, several lines a reply.
+//! Claude Code sessions: JSON lines whose records form a tree, with several lines per reply.
 
 mod branch;
 mod node;

@@ -1,4 +1,4 @@
-//! Codex rollouts: JSON lines of response items, closed by a count of tokens after every response.
+//! Codex rollouts: JSON lines of response items, with a token count after every response.
 
 mod record;
 
@@ -38,7 +38,7 @@ pub(super) fn read(lines: &mut Lines<'_>, losses: &mut Losses) -> Vec<Transcript
     vec![rollout.finish(losses)]
 }
 
-/// What of a response has been read.
+/// Which part of a response has been read.
 #[derive(Debug, Default)]
 struct Open {
     parts: Vec<Named>,
@@ -80,7 +80,7 @@ impl Rollout {
         }
     }
 
-    /// Takes the system prompt, which stands in front of everything.
+    /// Takes the system prompt, which is before everything.
     fn instructions(&mut self, payload: &ItemRecord<'_>) {
         let text = payload.base_instructions.or(payload.instructions);
         if let Some(text) = text.filter(|it| it.characters > 0 && self.assembler.n_parts() == 0) {
@@ -106,7 +106,7 @@ impl Rollout {
             other => match item_call(&item) {
                 Some(call) => call,
                 None => {
-                    return losses.add(line, format!("items of type `{other}`, which are not understood"));
+                    return losses.add(line, format!("items of the unknown type `{other}`"));
                 }
             },
         };
@@ -118,25 +118,26 @@ impl Rollout {
         self.open.parts.push(part);
     }
 
-    /// Closes the response with what it was billed; a count that stands twice, or without numbers, closes nothing.
+    /// Closes the response with what it was billed; a count that is twice, or without numbers, closes
+    /// nothing.
     fn count(&mut self, line: usize, info: Option<InfoRecord>, losses: &mut Losses) {
         let Some(info) = info else {
-            return losses.add(line, "counts of tokens without numbers");
+            return losses.add(line, "token counts without numbers");
         };
         let (Some(total), Some(last)) = (info.total_token_usage.usage(), info.last_token_usage.usage())
         else {
-            return losses.add(line, "usage whose numbers cannot be token counts");
+            return losses.add(line, "usage with invalid token counts");
         };
         let before = self.total.replace(total);
         if before == Some(total) {
-            return losses.add(line, "counts of tokens that stand twice");
+            return losses.add(line, "repeated token counts");
         }
         let known = before.map_or(0, |it| it.prompt).saturating_add(last.prompt);
         if total.prompt > known && before.is_some() {
             let missing = total.prompt - known;
             losses.add(
                 line,
-                format!("requests before this count that the log does not hold ({missing} input tokens)"),
+                format!("requests before this count that are missing from the log ({missing} input tokens)"),
             );
         }
         self.close(Some((last, info.last_token_usage.reasoning())), losses);
@@ -197,7 +198,7 @@ impl Rollout {
         transcript.forgets_reasoning = true;
         if self.n_compactions > 0 {
             transcript.assumptions.push(format!(
-                "Compactions: {}. What the harness put in place of the history begins a turn.",
+                "Compactions: {}. The harness's replacement for the history begins a turn.",
                 self.n_compactions
             ));
         }

@@ -1,4 +1,4 @@
-//! What a recording says in one place: how long it is, what stands for it, and its text.
+//! What a recording says in one place: how long it is, what represents it, and its text.
 
 use std::fmt;
 use std::sync::Arc;
@@ -23,7 +23,7 @@ impl Measured {
         Self { characters, digest: xxh3_64(text.as_bytes()) }
     }
 
-    /// Measures what stands after this.
+    /// Measures what is after this.
     pub(super) fn then(self, next: Self, punctuation: u64) -> Self {
         Self {
             characters: self.characters.saturating_add(next.characters).saturating_add(punctuation),

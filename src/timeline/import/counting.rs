@@ -11,7 +11,7 @@ pub(super) struct Counting {
     pub(super) user_chars_per_token: Decimal,
     /// Tokens of a user's message beside its text.
     pub(super) user_message_tokens: Tokens,
-    /// Outputs up to so many tokens are no counts.
+    /// Outputs of at most this many tokens are placeholders, not counts.
     pub(super) placeholder_output_tokens: Tokens,
     /// A prompt that shrinks by less than this share lost its end.
     pub(super) rewind_share_max: Decimal,
@@ -23,7 +23,7 @@ impl Counting {
         tokens_of(characters, self.chars_per_token)
     }
 
-    /// Estimates a user's message, with what stands behind the prompt's last breakpoint.
+    /// Estimates a user's message, with what is after the prompt's last breakpoint.
     pub(super) fn user_tokens(&self, characters: &[u64], tail: Tokens) -> Tokens {
         let sum = characters.iter().fold(0, |sum: u64, it| sum.saturating_add(*it));
         if characters.is_empty() {

@@ -1,4 +1,4 @@
-//! What harnesses are known to do to the provider's cache, by version: the rules of `assumptions/harnesses.toml`.
+//! Known cache behaviour of harnesses, by version: the rules of `assumptions/harnesses.toml`.
 
 mod conduct;
 
@@ -23,7 +23,7 @@ const TEXT: &str = include_str!("../../../assumptions/harnesses.toml");
 pub(super) struct Version([u32; 3]);
 
 impl Version {
-    /// Reads `2.1.37`; nothing behind the third number counts.
+    /// Reads `2.1.37`; nothing after the third number counts.
     pub(super) fn parse(text: &str) -> Self {
         let mut version = Self::default();
         for (number, digits) in version.0.iter_mut().zip(text.split('.')) {
@@ -34,7 +34,7 @@ impl Version {
     }
 }
 
-/// Something that a log tells between two requests.
+/// A log event between two requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Occasion {
     /// A skill was expanded.
@@ -89,7 +89,7 @@ struct Lead {
     seen: Seen,
 }
 
-/// What makes a harness write the messages anew from the first on.
+/// What makes a harness rewrite the messages from the first on.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Rewrite {
@@ -105,7 +105,7 @@ struct Rewrite {
     seen: Seen,
 }
 
-/// Before which request the messages are written anew.
+/// Before which request the messages are written again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Trigger {
@@ -117,7 +117,7 @@ enum Trigger {
     TurnAfterSkill,
     /// The first of the turn after one that called a certain tool.
     TurnAfterCall,
-    /// The first after the session was taken up again.
+    /// The first after the session was resumed.
     Restart,
 }
 

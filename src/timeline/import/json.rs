@@ -1,4 +1,4 @@
-//! Records of JSON lines: every object of every line, and a report of everything else.
+//! Records of JSON lines: every object of every line, with a report of everything else.
 
 use serde::de::{Deserialize, IgnoredAny};
 
@@ -37,7 +37,7 @@ pub(super) fn reason(error: &serde_json::Error) -> String {
     reason.split(" at line ").next().unwrap_or_default().to_owned()
 }
 
-/// Reports what is no record; returns where to go on.
+/// Reports what is not a record; returns where to continue.
 fn skip(line: usize, rest: &str, error: &serde_json::Error, losses: &mut Losses) -> usize {
     if error.is_eof() {
         losses.add(line, "records that are cut off");
@@ -45,7 +45,7 @@ fn skip(line: usize, rest: &str, error: &serde_json::Error, losses: &mut Losses)
     }
     let mut values = serde_json::Deserializer::from_str(rest).into_iter::<IgnoredAny>();
     if rest.starts_with('{') && matches!(values.next(), Some(Ok(_))) {
-        losses.add(line, format!("objects that are no records: {}", reason(error)));
+        losses.add(line, format!("objects that are not records: {}", reason(error)));
         return values.byte_offset();
     }
     losses.add(line, format!("text that is not JSON: {}", reason(error)));

@@ -1,4 +1,4 @@
-//! The way from a transcript to a timeline.
+//! Builds a timeline from a transcript.
 
 use std::iter::Peekable;
 
@@ -16,7 +16,7 @@ use crate::timeline::{ItemIx, Kind, NewItem, RecordedModel, StepIx, Timeline, Ti
 use crate::tokens;
 
 impl Transcript {
-    /// Counts the texts of all parts by a tokenizer, where one is chosen and built; returns which.
+    /// Counts the texts of all parts by a tokenizer, if one is chosen and built; returns which.
     fn count(&mut self, chosen: Option<TokenizerName>) -> Option<TokenizerName> {
         let tokenizer = chosen.and_then(tokens::tokenizer)?;
         let of_exchanges = self
@@ -139,7 +139,7 @@ impl Transcript {
         undone
     }
 
-    /// Says whose session it is, where it is a sub-agent's.
+    /// Says whose session it is, if it is a sub-agent's.
     fn name_session(&self, builder: &mut TimelineBuilder) {
         if let Some([agent, parent]) = &self.of_agent {
             builder.name_session(agent, Some(parent));
@@ -242,12 +242,12 @@ impl<'a> Resets<'a> {
         Self { left, next, n_stable }
     }
 
-    /// Returns whether something unknown stands for what a reset before this request took out.
+    /// Returns whether something unknown represents what a reset before this request took out.
     fn carries(&self, exchange: usize) -> bool {
         self.next.is_some_and(|it| it.exchange == exchange && it.carried > 0)
     }
 
-    /// Returns what stands for it, in the message that the request begins with or in the one before.
+    /// Returns what represents it, in the message that the request begins with or in the one before.
     fn carried(&self, exchange: usize, begins: bool) -> Option<NewItem<'static>> {
         let reset =
             self.next.filter(|it| it.exchange == exchange && it.carried > 0 && it.begins == begins)?;

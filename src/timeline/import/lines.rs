@@ -1,4 +1,4 @@
-//! A recording line by line, so that no more of it is held than one line and what stands at its front.
+//! A recording read line by line, holding only one line and the beginning.
 
 use std::borrow::Cow;
 use std::io::{self, BufRead};
@@ -8,10 +8,10 @@ use xxhash_rust::xxh3::xxh3_128;
 
 use super::losses::Losses;
 
-/// How many lines at the front are looked at to find the format.
+/// The most lines at the front that are inspected to detect the format.
 const HEAD_LINES: usize = 1_000;
 
-/// How many bytes of them, unless the first line alone is longer.
+/// The most bytes of them, unless the first line alone is longer.
 const HEAD_BYTES: usize = 1 << 20;
 
 /// A recording that is being read.
@@ -27,7 +27,7 @@ pub(super) struct Lines<'r> {
     number: usize,
     /// Lines that are not UTF-8, by their numbers.
     broken: Vec<usize>,
-    /// What lines have been read that stand for themselves.
+    /// What lines have been read that represent themselves.
     known: IndexSet<u128>,
     failed: Option<io::Error>,
 }
@@ -66,7 +66,7 @@ impl<'r> Lines<'r> {
         lines
     }
 
-    /// Returns what stands at the front: whole lines.
+    /// Returns what is at the front: whole lines.
     pub(super) fn head(&self) -> &str {
         &self.head[self.from_head..]
     }
@@ -102,7 +102,7 @@ impl<'r> Lines<'r> {
             if is_blank || self.known.insert(digest) {
                 return Some(self.last());
             }
-            losses.add(number, "lines that stand twice");
+            losses.add(number, "repeated lines");
         }
     }
 
@@ -124,7 +124,7 @@ impl<'r> Lines<'r> {
     /// Reports lines that were not text, or says why reading failed.
     pub(super) fn finish(self, losses: &mut Losses) -> io::Result<()> {
         for line in self.broken {
-            losses.add(line, "bytes that are not UTF-8, which count as one character each");
+            losses.add(line, "non-UTF-8 bytes, which count as one character each");
         }
         self.failed.map_or(Ok(()), Err)
     }
@@ -208,6 +208,6 @@ mod tests {
         let (lines, losses) = all(b"a\nb\xff\n");
 
         assert_eq!(lines[1].1, "b\u{fffd}");
-        assert_eq!(losses, ["line 2: bytes that are not UTF-8, which count as one character each"]);
+        assert_eq!(losses, ["line 2: non-UTF-8 bytes, which count as one character each"]);
     }
 }

@@ -1,17 +1,17 @@
-//! What of a recording does not reach the timeline, counted by reason.
+//! What a recording loses on its way to a timeline, counted by reason.
 
 use std::fmt;
 
 use indexmap::IndexMap;
 
-/// A reason why records were left out.
+/// A reason for omitted records.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Loss {
-    /// The first line that it met, from 1.
+    /// The first affected line, from 1.
     pub line: usize,
-    /// How many times it was met.
+    /// How often it occurred.
     pub count: usize,
-    /// The lines that it met, in order.
+    /// The affected lines, in order.
     pub lines: Vec<usize>,
     /// What was left out, and why.
     pub what: String,
@@ -24,7 +24,7 @@ impl fmt::Display for Loss {
     }
 }
 
-/// Where losses are collected, one entry a reason.
+/// Collects losses, one entry per reason.
 #[derive(Debug, Default)]
 pub(super) struct Losses {
     by_reason: IndexMap<String, Vec<usize>>,

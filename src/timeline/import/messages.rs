@@ -1,4 +1,4 @@
-//! Logs of messages as the interfaces of the providers write them: JSON, one conversation or one request after the other.
+//! Logs of messages in the formats of the providers' APIs: JSON, one conversation or one request after the other.
 
 mod record;
 mod session;
@@ -70,7 +70,7 @@ struct Log<'t> {
     sessions: Vec<Session>,
     /// By what a session's last request held, the session.
     by_history: IndexMap<u64, usize>,
-    /// The session of messages that stand in no request.
+    /// The session of messages that are in no request.
     loose: Option<usize>,
 }
 
@@ -95,7 +95,7 @@ impl<'t> Log<'t> {
 
     /// Takes the messages of a broken value one by one, up to where it breaks.
     fn rescue(&mut self, line: usize, reason: &str, losses: &mut Losses) {
-        losses.add(line, format!("everything from here on, which is no JSON: {reason}"));
+        losses.add(line, format!("the rest of the file, which is not JSON: {reason}"));
         if self.walk.enter() {
             let mut session = Session::default();
             while let Some(Found::Value(line, message)) = self.walk.element() {
@@ -117,7 +117,7 @@ impl<'t> Log<'t> {
             return self.sessions[loose].message(line, value, losses);
         }
         let Some((record, (request, list))) = record.and_then(|it| it.list().map(|list| (it, list))) else {
-            return losses.add(line, "values that hold no messages");
+            return losses.add(line, "values without messages");
         };
         let histories = session::histories(&list);
         let found = (0..histories.len())

@@ -1,4 +1,4 @@
-//! pi sessions: JSON lines of messages, a tree from the second version on, with what each request cost.
+//! pi sessions: JSON lines of messages, a tree since version 2, with the cost of each request.
 
 mod record;
 
@@ -39,7 +39,7 @@ pub(super) fn read(lines: &mut Lines<'_>, losses: &mut Losses) -> Vec<Transcript
     vec![gather(entries, &path, losses)]
 }
 
-/// An entry that stands in the tree.
+/// An entry that is in the tree.
 #[derive(Debug)]
 struct Entry {
     line: usize,
@@ -104,7 +104,7 @@ fn said(line: usize, message: Message<'_>, losses: &mut Losses) -> Said {
             Said::Result { call: message.tool_call_id.0.into_owned(), part }
         }
         "bashExecution" if message.exclude_from_context == Some(true) => {
-            losses.add(line, "commands that the user ran, which no model has seen");
+            losses.add(line, "commands run by the user, which no model has seen");
             Said::Nothing
         }
         "bashExecution" => {
@@ -119,7 +119,7 @@ fn said(line: usize, message: Message<'_>, losses: &mut Losses) -> Said {
         }
         "assistant" => reply(line, message, losses),
         other => {
-            losses.add(line, format!("messages of role `{other}`, which are not understood"));
+            losses.add(line, format!("messages of the unknown role `{other}`"));
             Said::Nothing
         }
     }
@@ -130,7 +130,7 @@ fn reply(line: usize, message: Message<'_>, losses: &mut Losses) -> Said {
     let billed = message.usage.unwrap_or_default();
     let usage = usage(&billed);
     if usage.is_none() {
-        losses.add(line, "usage whose numbers cannot be token counts");
+        losses.add(line, "usage with invalid token counts");
     }
     let usage = usage.filter(|it| it.prompt > 0);
     let parts = match message.content {
@@ -159,7 +159,7 @@ fn spoken(line: usize, block: Block<'_>, losses: &mut Losses) -> Option<Named> {
         "thinking" => Some(Named::plain(Part::of(Kind::Reasoning, block.thinking.unwrap_or_default()))),
         "toolCall" => Some(Named::call(&block.id.0, &block.name.0, block.arguments.unwrap_or_default().0)),
         other => {
-            losses.add(line, format!("blocks of type `{other}` in replies, which are not understood"));
+            losses.add(line, format!("blocks of the unknown type `{other}` in replies"));
             None
         }
     }
@@ -173,8 +173,7 @@ fn user_parts(line: usize, content: MessageContent<'_>, losses: &mut Losses) -> 
             let parts = blocks.into_iter().filter_map(|block| match block.kind.0.as_ref() {
                 "text" | "image" => Some(Part::of(Kind::User, block.to_content())),
                 other => {
-                    losses
-                        .add(line, format!("blocks of type `{other}` in messages, which are not understood"));
+                    losses.add(line, format!("blocks of the unknown type `{other}` in messages"));
                     None
                 }
             });
@@ -183,7 +182,7 @@ fn user_parts(line: usize, content: MessageContent<'_>, losses: &mut Losses) -> 
     }
 }
 
-/// Reads what was billed; nothing when the numbers cannot be counts of tokens.
+/// Reads what was billed, or nothing if the numbers cannot be counts of tokens.
 fn usage(record: &UsageRecord) -> Option<Usage> {
     let known = |count: Count| count.0.filter(|it| *it <= TOKENS_MAX);
     let (uncached, output) = (known(record.input)?, known(record.output)?);
@@ -208,14 +207,13 @@ fn follow(entries: &[Entry], losses: &mut Losses) -> Vec<usize> {
             (true, true) => before,
             (false, true) => None,
             _ => by_name.get(entry.parent.as_str()).copied().filter(|it| !is_taken[*it]).or_else(|| {
-                losses
-                    .add(entry.line, "parents that the file does not hold; the line before stands for each");
+                losses.add(entry.line, "missing parents; the previous line is used instead");
                 before
             }),
         };
     }
     for (entry, _) in entries.iter().zip(&is_taken).filter(|(_, is_taken)| !**is_taken) {
-        losses.add(entry.line, "records on branches that were left");
+        losses.add(entry.line, "records on abandoned branches");
     }
     path.reverse();
     path
@@ -253,8 +251,10 @@ fn gather(entries: Vec<Entry>, path: &[usize], losses: &mut Losses) -> Transcrip
                 let place = by_name.get(&kept).copied().or(by_index);
                 let stays = place.and_then(|it| begins.get(it).copied().flatten());
                 if stays.is_none() {
-                    losses
-                        .add(line, "compactions whose first kept entry is not on the branch; nothing stays");
+                    losses.add(
+                        line,
+                        "compactions whose first kept entry is not on the branch; nothing is kept",
+                    );
                 }
                 assembler.compacted(stays.unwrap_or(usize::MAX), Cause::Harness);
                 assembler.stood_in(line, at_ms, summary);

@@ -1,9 +1,9 @@
-//! Side requests that a session's own earlier turns let expect: each turn by the bills of the turns before it, never by its own.
+//! Inferred side requests: each turn's from the bills of earlier turns, never from its own.
 
 use super::transcript::Exchange;
 use crate::quantity::{Decimal, Tokens};
 
-/// What tells whether a harness makes side requests in this session.
+/// The evidence for side requests in this session.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Inference {
     /// How long after a turn's last reply a side request comes.
@@ -12,7 +12,7 @@ pub(super) struct Inference {
     pub(super) cold_tokens: Tokens,
     /// One is expected where more than this share of the turns before had one.
     pub(super) share: Decimal,
-    /// So many turns with one are taken to stand before the first.
+    /// So many turns with one are taken to be before the first.
     pub(super) prior_turns: u32,
 }
 
@@ -36,7 +36,7 @@ pub(super) fn unexpected(exchanges: &[Exchange], inference: &Inference) -> Vec<u
     unexpected
 }
 
-/// Returns whether a turn's bill tells that a side request came before it, or that none did; most misses tell nothing.
+/// Returns whether a turn's bill shows that a side request preceded it, or that none did; most misses show neither.
 fn tells(before: &Exchange, turn: &Exchange, inference: &Inference) -> Option<bool> {
     let (billed_before, billed) = (before.usage?, turn.usage?);
     let cached_before = billed_before.prompt.saturating_sub(billed_before.uncached);

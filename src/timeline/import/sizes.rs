@@ -1,4 +1,5 @@
-//! Sizes of recorded parts: the growth between two recorded prompts, the user's text by its characters, the rest split by them.
+//! Sizes of recorded parts: the growth between two recorded prompts is split, user text by its characters,
+//! everything else in proportion.
 
 use super::counting::{Counting, apportion};
 use super::transcript::{Part, Transcript};
@@ -31,11 +32,11 @@ pub(super) struct Reset {
     pub(super) exchange: usize,
     /// Whether the request begins a turn.
     pub(super) begins: bool,
-    /// The first part that goes; the first behind the stable prefix, when nothing stays.
+    /// The first part that goes; the first after the stable prefix, when nothing stays.
     pub(super) from: Option<usize>,
-    /// The first part behind it that stays; all that came before the request goes, when none does.
+    /// The first part after it that stays; all that came before the request goes, when none does.
     pub(super) to: Option<usize>,
-    /// Tokens of what stands for the others, of which the recording shows nothing.
+    /// Tokens of what represents the others, of which the recording shows nothing.
     pub(super) carried: Tokens,
 }
 
@@ -85,7 +86,8 @@ pub(super) fn allot(transcript: &Transcript, counting: Counting) -> Allotment {
     state.allotment
 }
 
-/// Returns how much can have stood in front of every prompt: what the smallest has beside what the user says and a compaction keeps.
+/// Returns how much can have stood before every prompt: what the smallest has beside what the user says and a
+/// compaction keeps.
 fn stable_max(transcript: &Transcript, counting: &Counting) -> Tokens {
     let mut characters: Vec<u64> = transcript.stable.iter().map(|it| it.characters).collect();
     let mut rooms = Vec::with_capacity(transcript.exchanges.len());
@@ -111,7 +113,7 @@ struct Request {
     index: usize,
     /// Whether it begins a turn.
     begins: bool,
-    /// What stands behind its last breakpoint.
+    /// What is after its last breakpoint.
     tail: Tokens,
     /// The first part that stays, where the recording says that the harness compacted the history before it.
     compacts: Option<usize>,
@@ -123,7 +125,7 @@ struct Open {
     characters: u64,
     /// Its tokens by a tokenizer.
     estimate: Option<Tokens>,
-    /// Its tokens, where they were counted by themselves.
+    /// Its tokens, if they were counted by themselves.
     counted: Option<Tokens>,
     is_reasoning: bool,
     /// Whether no later prompt holds it.
@@ -141,13 +143,13 @@ struct State {
     known: Option<Tokens>,
     /// What still stands and has a size.
     kept: Vec<Kept>,
-    /// Tokens of what stands for parts that a reset took out.
+    /// Tokens of what represents parts that a reset took out.
     carried: Tokens,
     /// How many parts at the front no reset takes out.
     n_stable: usize,
 }
 
-/// A part that stands in the prompts and has a size.
+/// A part that is in the prompts and has a size.
 #[derive(Clone, Copy, Debug)]
 struct Kept {
     part: usize,
@@ -221,7 +223,7 @@ impl State {
         }
     }
 
-    /// Takes the first prompt: what the recording does not show of it stands in front, or for what came before.
+    /// Takes the first prompt: what the recording does not show of it is in front, or for what came before.
     fn begin(&mut self, request: Request, prompt: Tokens, stable_max: Tokens) {
         let estimates: Vec<Tokens> = self.open.iter().map(|it| self.estimate_of(it)).collect();
         let shown = sum(&estimates);
@@ -331,7 +333,7 @@ impl State {
         self.kept.iter().fold(front, |sum, it| sum.saturating_add(it.tokens))
     }
 
-    /// Gives the last reply its output, where that is a count and not a placeholder.
+    /// Gives the last reply its output, if that is a count and not a placeholder.
     fn answer(&mut self, reply: &[Part], usage: &Usage) {
         if usage.output <= self.counting.placeholder_output_tokens {
             return self.arrive(reply);

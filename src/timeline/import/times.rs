@@ -2,7 +2,7 @@
 
 use crate::input::profile::calendar::days;
 
-/// Reads `2026-01-16T00:14:21.124Z` as milliseconds since 1970; `None` for anything else.
+/// Parses `2026-01-16T00:14:21.124Z` as milliseconds since 1970; `None` for anything else.
 pub(super) fn milliseconds(text: &str) -> Option<i64> {
     let number = |from: usize, to: usize| -> Option<i64> {
         let digits = text.get(from..to)?;

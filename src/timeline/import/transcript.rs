@@ -13,11 +13,11 @@ use crate::timeline::{Kind, Usage};
 /// A recording: its requests, in order.
 #[derive(Debug, Default)]
 pub(super) struct Transcript {
-    /// What stands in front of every prompt, as far as the recording shows it.
+    /// What is before every prompt, as far as the recording shows it.
     pub(super) stable: Vec<Part>,
     /// The requests; never one without a part in its reply.
     pub(super) exchanges: Vec<Exchange>,
-    /// What tells it from others of the same file; empty when it is alone.
+    /// Its name within the file; empty for a single session.
     pub(super) name: String,
     /// Of a sub-agent's session: what the sub-agent is called, and the session whose agent started it.
     pub(super) of_agent: Option<[String; 2]>,
@@ -27,7 +27,7 @@ pub(super) struct Transcript {
     pub(super) ttl: Option<TtlClass>,
     /// Whether its harness is known to make side requests, which no record shows.
     pub(super) makes_side_requests: bool,
-    /// Whether its plain input is what stands behind the last breakpoint.
+    /// Whether its plain input is what is after the last breakpoint.
     pub(super) has_breakpoints: bool,
     /// Whether its output counts are what the reply takes in the next prompt.
     pub(super) counts_output: bool,
@@ -52,7 +52,7 @@ pub(super) struct Exchange {
     pub(super) compacts: Option<Compaction>,
     /// The results, by their places among the parts of the transcript, that the harness cleared before this request.
     pub(super) cleared: Vec<usize>,
-    /// What else the log tells before this request.
+    /// Other log events before this request.
     pub(super) before: Vec<Occasion>,
     /// The version of the harness that made it.
     pub(super) version: Version,
@@ -86,7 +86,7 @@ pub(super) enum Cause {
     Harness,
     /// The user asked for a summary.
     Asked,
-    /// The user began anew: nothing stands for what went.
+    /// The user began again: nothing represents what went.
     Cleared,
 }
 
@@ -156,7 +156,7 @@ pub(super) struct Named {
 }
 
 impl Named {
-    /// A part that is no call.
+    /// A part that is not a call.
     pub(super) fn plain(part: Part) -> Self {
         Self { call: String::new(), part }
     }
@@ -171,7 +171,7 @@ impl Named {
 }
 
 impl Exchange {
-    /// Returns the user's parts that stand before the reply.
+    /// Returns the user's parts that are before the reply.
     pub(super) fn user(&self) -> &[Part] {
         self.begins.as_deref().unwrap_or_default()
     }

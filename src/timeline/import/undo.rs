@@ -1,6 +1,6 @@
-//! What a harness did to its history taken back: what it took out stays, and what it put in the place of that goes.
+//! Undoes a harness's changes to its history: what it removed stays, and its replacement is dropped.
 //!
-//! Sizes are allotted before that, with every reset in place: only so do they follow the recorded prompts.
+//! Sizes are determined before that, with every reset in place, so that they follow the recorded prompts.
 
 use super::sizes::{Allotment, Reset};
 use super::transcript::{Cause, Exchange, Transcript};
@@ -9,13 +9,13 @@ use crate::quantity::{Decimal, Tokens};
 /// What was taken back.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Undone {
-    /// How many compactions.
+    /// The number of compactions.
     n_compactions: usize,
-    /// How many results that the harness cleared to make room.
+    /// The number of results that the harness cleared to make room.
     n_cleared: usize,
     /// How many resets stay, because the user asked for them.
     n_asked: usize,
-    /// The first request that has more in front of it than was recorded.
+    /// The first request that has more before it than was recorded.
     pub(super) first: Option<usize>,
 }
 
@@ -24,12 +24,13 @@ impl Undone {
     pub(super) fn sentences(&self) -> Vec<String> {
         let asked = match self.n_asked {
             0 => String::new(),
-            n => format!(" What the user compacted or cleared stays as recorded: {n}."),
+            n => format!(" Compactions and clearings by the user are kept as recorded: {n}."),
         };
         vec![format!(
-            "Compactions by the harness that are undone: {}; results that it cleared to make room and that stay: {}. What it took \
-             out is still in the history, its summaries and whatever it attached again are not, and sizes are those of the \
-             recorded prompts. The agent's calls are the recorded ones, those too that it made because of a compaction.{asked}",
+            "The harness's compactions are undone: {}; the results that it cleared to make room are kept: \
+                {}. The removed history is back; summaries and re-attached content are gone; sizes are \
+                those of the recorded prompts. The agent's calls are the recorded ones, including those \
+                caused by a compaction.{asked}",
             self.n_compactions, self.n_cleared
         )]
     }

@@ -1,4 +1,4 @@
-//! Usage of Claude Code sessions as comma-separated values: one request a line, sizes and times but no text.
+//! Usage of Claude Code sessions as comma-separated values: one request per line, with sizes and times but no text.
 
 use indexmap::IndexMap;
 
@@ -26,7 +26,7 @@ const COLUMNS: [&str; 12] = [
     "asst_text_chars",
 ];
 
-/// What the column `class`, where there is one, says of a request before which the log has a compaction.
+/// What the column `class`, if there is one, says of a request before which the log has a compaction.
 const AFTER_COMPACTION: &str = "after-compaction";
 
 /// Prompts of more tokens, and texts of more characters, are not believed.
@@ -52,7 +52,7 @@ pub(super) fn read(lines: &mut Lines<'_>, losses: &mut Losses) -> Vec<Transcript
         }
         let row = Row { columns: &columns, fields: line.text.split(',').map(str::trim).collect() };
         let Some(request) = row.request() else {
-            losses.add(number, "rows that lack a number");
+            losses.add(number, "rows with a missing number");
             continue;
         };
         let n_surplus = row.fields.len().saturating_sub(columns.len());
@@ -62,10 +62,10 @@ pub(super) fn read(lines: &mut Lines<'_>, losses: &mut Losses) -> Vec<Transcript
         let is_late = session.requests.last().is_some_and(|it| it.place > request.place);
         session.requests.push(request);
         if n_surplus > 0 {
-            losses.add(number, "fields behind the last column");
+            losses.add(number, "fields after the last column");
         }
         if is_late {
-            losses.add(number, "rows behind a later request of their session, which stand by their `idx`");
+            losses.add(number, "rows after a later request of their session; they are ordered by `idx`");
         }
     }
     sessions.into_iter().map(|(name, session)| session.into_transcript(name)).collect()
@@ -183,7 +183,7 @@ impl<'a> Row<'a> {
         })
     }
 
-    /// Makes a part of so many characters; its place tells it from others.
+    /// Makes a part of a number of characters; its place makes it unique.
     fn part(&self, kind: Kind, column: &str) -> Option<Part> {
         let characters = self.number(column).filter(|it| *it > 0)?;
         let digest = self.number("idx").unwrap_or(0) << 32 | characters & 0xffff_ffff;

@@ -1,4 +1,4 @@
-//! Values of recordings as written: borrowed where they can be, and forgiving about what they hold.
+//! Values of recordings as written: borrowed where possible, and tolerant of their contents.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -150,7 +150,7 @@ impl<'de> Visitor<'de> for CountVisitor {
     type Value = Option<u64>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a whole number from 0 up")
+        f.write_str("a whole number from 0")
     }
 
     fn visit_u64<E: de::Error>(self, value: u64) -> Result<Self::Value, E> {

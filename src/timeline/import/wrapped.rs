@@ -1,4 +1,4 @@
-//! Calls of tools that only pass other calls on, under the name of what they pass on.
+//! Calls of tools that only forward other calls, under the name of the forwarded tool.
 
 use super::transcript::Exchange;
 use crate::input::policy::wildcard;
@@ -28,7 +28,7 @@ pub(super) fn unwrap(exchanges: &mut [Exchange], tools: &[ToolAssume]) {
     }
 }
 
-/// Returns the name of what a call passes on; none where its input does not say.
+/// Returns the name of what a call passes on, or none if its input does not say.
 fn name(tool: &str, input: &str, tools: &[ToolAssume]) -> Option<String> {
     let field = tools.iter().find(|it| wildcard(&it.tool, tool))?.name_from.as_deref()?;
     let input: serde_json::Value = serde_json::from_str(input).ok()?;

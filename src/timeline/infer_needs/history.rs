@@ -37,7 +37,7 @@ struct Argument {
     value: String,
 }
 
-/// What stands in front of a request.
+/// What is before a request.
 pub(super) struct History<'t> {
     spine: &'t Spine,
     texts: &'t Texts,
@@ -115,7 +115,7 @@ fn files(form: &ToolForm, input: &str) -> Vec<String> {
     files
 }
 
-/// Collects the strings and numbers of a value with the names that they stand under.
+/// Collects the strings and numbers of a value with the names that they are under.
 fn collect(name: &str, value: Value, arguments: &mut Vec<(String, String)>) {
     match value {
         Value::Object(fields) => fields.into_iter().for_each(|(name, it)| collect(&name, it, arguments)),

@@ -1,4 +1,4 @@
-//! An edit needs the result that its old text stands in.
+//! An edit needs the result that its old text is in.
 
 use super::history::{Call, History};
 use crate::input::scenario::NeedRule;

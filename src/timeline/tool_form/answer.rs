@@ -16,10 +16,10 @@ pub struct Answer<'o> {
     /// The number of the content's first line, where lines have numbers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub offset: Option<u64>,
-    /// How many lines the content has, where they have numbers.
+    /// The number of lines the content has, if they have numbers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub returned_lines: Option<u64>,
-    /// The line behind the content, where a range was asked for and is full.
+    /// The line after the content, where a range was asked for and is full.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_offset: Option<u64>,
     /// What the harness says there.
@@ -47,7 +47,7 @@ impl<'o> Answer<'o> {
     }
 }
 
-/// Returns what of a result is its content.
+/// Returns which part of a result is its content.
 fn content<'o>(form: &ResultForm, output: &'o str) -> &'o str {
     if let Some(inner) = form.inside.as_deref().and_then(|it| inside(output, it)) {
         return inner;
@@ -66,13 +66,13 @@ fn content<'o>(form: &ResultForm, output: &'o str) -> &'o str {
     rest
 }
 
-/// Returns what stands between a tag's first opening and the closing after it.
+/// Returns what is between a tag's first opening and the closing after it.
 fn inside<'o>(text: &'o str, tag: &str) -> Option<&'o str> {
     let (open, close) = (format!("<{tag}>"), format!("</{tag}>"));
     Some(text.split_once(&open)?.1.split_once(&close)?.0)
 }
 
-/// Returns the word behind a mark.
+/// Returns the word after a mark.
 fn word_behind<'o>(text: &'o str, mark: &str) -> Option<&'o str> {
     let rest = text.split_once(mark)?.1;
     let is_end = |it: char| !(it.is_alphanumeric() || matches!(it, '_' | '-'));

@@ -77,7 +77,7 @@ fn a_zero_density_beside_other_knobs_is_told_with_the_metrics_that_nothing_cover
     let report = report.report(Some(1), &|_, _| {}).unwrap();
 
     assert!(
-        report.notes.iter().any(|it| it.contains("nothing covers version_accuracy")),
+        report.notes.iter().any(|it| it.contains("nothing measures version_accuracy")),
         "{:?}",
         report.notes
     );

@@ -226,7 +226,7 @@ fn the_report_shows_what_followed_and_how_little_it_proves() {
     let text = calibration::tables(&sessions, &sessions, &sessions);
     let json = calibration::json(&sessions, &sessions, &sessions).unwrap();
 
-    let shown = text.split_once("What followed compactions").unwrap().1;
+    let shown = text.split_once("After compactions").unwrap().1;
     assert!(shown.contains("39,000") && shown.contains("0.8 → 1"), "{shown}");
     assert!(shown.contains("1 compaction with 3 files proves nothing"), "{shown}");
     let json: serde_json::Value = serde_json::from_str(&json).unwrap();

@@ -85,7 +85,7 @@ fn a_file_keeps_its_permissions_and_one_that_is_protected_keeps_its_text() {
     if fs::OpenOptions::new().write(true).open(&path).is_err() {
         let output =
             ctxsim(&["convert", "policies/cap.ron", "--to", "toml", "--output", path.to_str().unwrap()]);
-        assert!(refused(&output).contains("you may not write it"));
+        assert!(refused(&output).contains("no permission to write it"));
         assert_eq!(fs::read_to_string(&path).unwrap(), "before");
     }
 }

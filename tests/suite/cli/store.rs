@@ -17,7 +17,7 @@ fn a_store_is_written_read_back_and_refused_when_it_is_not_what_its_run_left() {
     let read = out(&ctxsim(&["store", "read", &path]));
     assert!(
         read.contains("explicit                 5\n")
-            && read.contains("7 facts as 12 entries in 5 files: what "),
+            && read.contains("7 facts as 12 entries in 5 files: the contents of "),
         "{read}"
     );
 
@@ -40,7 +40,7 @@ fn a_store_is_written_read_back_and_refused_when_it_is_not_what_its_run_left() {
     let text = std::fs::read_to_string(&file).unwrap();
     std::fs::write(&file, text.replace("\"283\"", "\"284\"")).unwrap();
     let told = refused(&ctxsim(&["store", "read", &path]));
-    assert!(told.contains("error[store-differs]: `batch_size_bd21e7` of `explicit` is `284`"), "{told}");
+    assert!(told.contains("error[store-differs]: `batch_size_bd21e7` in `explicit` is `284`"), "{told}");
 
     std::fs::write(&file, "{").unwrap();
     let told = refused(&ctxsim(&["store", "read", &path]));
@@ -80,15 +80,17 @@ fn a_store_of_inputs_that_were_given_as_paths_is_read_back_where_they_are() {
     out(&at(folder.path(), &[&write[..], &["--policy", &policy]].concat()));
     let text = out(&at(folder.path(), &read));
     assert!(
-        text.contains(&format!("what {policy} holds after conversation 0 of 50 messages of load.toml, ")),
+        text.contains(&format!(
+            "the contents of {policy} after conversation 0 of 50 messages of load.toml, "
+        )),
         "{text}"
     );
 
     let told = refused(&at(&data("small"), &read));
     assert_eq!(told.matches("error[").count(), 1, "the policy's path is absolute: {told}");
-    assert!(told.contains("error[store-input-missing]: there is no scenario `load.toml`"), "{told}");
+    assert!(told.contains("error[store-input-missing]: the scenario `load.toml`, with which the export was written, does not exist"), "{told}");
     assert!(
-        told.contains("= help: paths and `ctxsim.toml` are looked for from the working directory"),
+        told.contains("= help: paths and `ctxsim.toml` are resolved from the working directory"),
         "{told}"
     );
     std::fs::remove_file(&policy).unwrap();
@@ -98,7 +100,7 @@ fn a_store_of_inputs_that_were_given_as_paths_is_read_back_where_they_are() {
     let pattern = ["--policy", "context_decay/file_b*d", "--profile", "context_decay/words"];
     out(&at(folder.path(), &[&write[..], &pattern].concat()));
     let text = out(&at(folder.path(), &read));
-    assert!(text.contains("what context_decay/file_backed holds"), "{text}");
+    assert!(text.contains("the contents of context_decay/file_backed"), "{text}");
 }
 
 #[test]
@@ -124,5 +126,5 @@ fn a_store_that_is_written_over_another_leaves_none_of_its_files() {
     );
     write("context_decay/memory_banks");
     assert_eq!(files(), ["config.json", "entity.json", "index.json", "notes.json", "result.json"]);
-    assert!(out(&ctxsim(&["store", "read", &path])).contains("what context_decay/memory_banks holds"));
+    assert!(out(&ctxsim(&["store", "read", &path])).contains("the contents of context_decay/memory_banks"));
 }

@@ -217,7 +217,7 @@ fn an_abandoned_branch_is_left_out_and_reported() {
     let reasons: Vec<String> = losses.iter().map(ToString::to_string).collect();
     assert_eq!(
         reasons,
-        ["line 3: user records on branches that were left", "line 4: reply lines on branches that were left"]
+        ["line 3: user records on abandoned branches", "line 4: reply lines on abandoned branches"]
     );
 }
 
@@ -351,7 +351,7 @@ fn numbers_that_cannot_be_token_counts_are_no_usage() {
         let Imported { timeline, losses, .. } = imported(&session.text);
 
         assert_eq!(timeline.recorded.map(|it| it.usage), None, "{number}");
-        assert_eq!(losses[0].what, "usage whose numbers cannot be token counts", "{number}");
+        assert_eq!(losses[0].what, "usage with invalid token counts", "{number}");
     }
 }
 
@@ -387,6 +387,6 @@ fn a_compaction_takes_the_history_out_and_its_summary_is_user_text() {
         timeline
             .assumptions
             .iter()
-            .any(|it| it.starts_with("Summaries of compacted history that count as user text: 1."))
+            .any(|it| it.starts_with("Compaction summaries, which count as user text: 1."))
     );
 }

@@ -147,10 +147,7 @@ fn a_count_that_stands_twice_and_one_without_numbers_bill_nothing() {
 
     assert_eq!(prompts(&timeline), [1_000, 1_100]);
     let told: Vec<String> = losses.iter().map(ToString::to_string).collect();
-    assert_eq!(
-        told,
-        ["line 4: counts of tokens that stand twice", "line 5: counts of tokens without numbers"]
-    );
+    assert_eq!(told, ["line 4: repeated token counts", "line 5: token counts without numbers"]);
 }
 
 #[test]
@@ -161,7 +158,7 @@ fn requests_that_the_log_does_not_hold_are_told_by_the_sum_of_everything_billed(
 
     let losses = rollout.read().losses;
 
-    let told = "line 6: requests before this count that the log does not hold (88335 input tokens)";
+    let told = "line 6: requests before this count that are missing from the log (88335 input tokens)";
     assert_eq!(losses[0].to_string(), told);
 }
 
@@ -228,7 +225,7 @@ fn an_item_of_an_unknown_type_and_a_broken_line_are_told_with_their_lines() {
     assert_eq!(
         told,
         [
-            "line 2: items of type `ghost_snapshot`, which are not understood",
+            "line 2: items of the unknown type `ghost_snapshot`",
             "line 5: records of type `event_msg/agent_message`, which is never part of a prompt",
             "line 6: text that is not JSON: expected ident",
             "line 7: records that are cut off",

@@ -50,7 +50,7 @@ fn a_session_whose_records_name_no_parents_is_read_in_the_order_of_its_lines() {
     assert_eq!(prompts(&imported.timeline), [100, 160]);
     assert_eq!(
         told(&imported),
-        ["line 2: records that name no parent; the line before stands for it (3 times)"]
+        ["line 2: records without a parent; the previous line is used instead (3 times)"]
     );
 }
 
@@ -64,7 +64,7 @@ fn lines_that_stand_twice_are_read_once() {
 
         assert_eq!(imported.timeline.spine.items, whole.timeline.spine.items);
         let n = text.lines().filter(|it| !it.trim().is_empty()).count();
-        assert!(told(&imported).contains(&format!("line 2: lines that stand twice ({n} times)")));
+        assert!(told(&imported).contains(&format!("line 2: repeated lines ({n} times)")));
     }
 }
 
@@ -88,12 +88,12 @@ fn rows_of_usage_stand_by_their_place_and_what_two_lines_in_one_hide_is_told() {
     assert_eq!(
         told(&swapped),
         [
-            "line 4: rows behind a later request of their session, which stand by their `idx`",
-            "line 5: lines that stand twice"
+            "line 4: rows after a later request of their session; they are ordered by `idx`",
+            "line 5: repeated lines"
         ]
     );
     assert_eq!(glued.timeline.spine.steps.len(), 3);
-    assert_eq!(told(&glued), ["line 3: fields behind the last column"]);
+    assert_eq!(told(&glued), ["line 3: fields after the last column"]);
 }
 
 #[test]
@@ -103,9 +103,9 @@ fn a_compressed_file_a_folder_and_an_empty_file_are_refused_with_the_way_out() {
     std::fs::write(folder.path().join("b.jsonl"), "").unwrap();
     std::fs::create_dir(folder.path().join("c.jsonl")).unwrap();
     for (file, told) in [
-        ("a.jsonl.gz", "a compressed file, whose content is not looked at"),
+        ("a.jsonl.gz", "the file is compressed"),
         ("b.jsonl", "the file is empty"),
-        ("c.jsonl", "a folder without recorded sessions"),
+        ("c.jsonl", "the folder contains no recorded sessions"),
     ] {
         for args in [&["import", file][..], &["import", "--report", file], &["run", "--scenario", file]] {
             let command = Command::new(env!("CARGO_BIN_EXE_ctxsim")).args(args).current_dir(&folder).output();

@@ -136,7 +136,7 @@ fn a_log_that_breaks_off_is_read_up_to_there_and_the_place_is_told() {
 
         assert_eq!(read.timeline.spine.steps.len(), 1, "{log}");
         assert!(
-            read.losses.iter().any(|it| it.line >= 1 && it.line <= line && it.what.contains("no JSON")),
+            read.losses.iter().any(|it| it.line >= 1 && it.line <= line && it.what.contains("not JSON")),
             "{:?}",
             told(&read)
         );
@@ -155,12 +155,12 @@ fn what_is_not_understood_is_told_with_its_line() {
     assert_eq!(
         told(&imported(log)),
         [
-            "line 1: blocks of type `hologram` in user messages, which are not understood",
-            "line 2: messages of role `oracle`, which are not understood",
-            "line 3: blocks of type `dance` in replies, which are not understood",
-            "line 3: usage whose numbers cannot be token counts",
-            "line 4: results that answer no call of the reply before them; they stand without their call",
-            "line 6: values that hold no messages",
+            "line 1: blocks of the unknown type `hologram` in user messages",
+            "line 2: messages of the unknown role `oracle`",
+            "line 3: blocks of the unknown type `dance` in replies",
+            "line 3: usage with invalid token counts",
+            "line 4: results that answer no call of the previous reply; they are kept without a call",
+            "line 6: values without messages",
         ]
     );
 }

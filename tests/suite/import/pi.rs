@@ -91,7 +91,7 @@ fn entries_stand_in_the_order_of_their_parents_and_other_branches_are_told() {
     assert_eq!(losses.len(), 1);
     assert_eq!(
         (losses[0].what.as_str(), &losses[0].lines[..]),
-        ("records on branches that were left", &[3, 4][..])
+        ("records on abandoned branches", &[3, 4][..])
     );
 }
 
@@ -163,7 +163,7 @@ fn what_the_user_ran_stands_in_the_prompt_unless_it_was_for_himself() {
     let Imported { timeline, losses, .. } = read(&lines);
 
     assert_eq!(timeline.spine.turns[1].user.len(), 2);
-    assert_eq!(losses[0].to_string(), "line 4: commands that the user ran, which no model has seen");
+    assert_eq!(losses[0].to_string(), "line 4: commands run by the user, which no model has seen");
 }
 
 /// What a session was billed against what is predicted.

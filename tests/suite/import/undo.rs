@@ -78,9 +78,9 @@ fn the_report_says_how_many_compactions_are_undone_and_bills_behind_them_are_not
     let [kept, undone] = both(&compacted(BY_ITSELF)).map(|it| (it.assumptions, it.recorded.unwrap()));
 
     let is_told = |sentences: &[String], words: &str| sentences.iter().any(|it| it.starts_with(words));
-    assert!(is_told(&undone.0, "Compactions by the harness that are undone: 1;"), "{:?}", undone.0);
-    assert!(is_told(&kept.0, "Summaries of compacted history that count as user text: 1."));
-    assert!(!is_told(&undone.0, "Summaries of compacted history"));
+    assert!(is_told(&undone.0, "The harness's compactions are undone: 1;"), "{:?}", undone.0);
+    assert!(is_told(&kept.0, "Compaction summaries, which count as user text: 1."));
+    assert!(!is_told(&undone.0, "Compaction summaries"));
     assert_eq!((kept.1.compactions, kept.1.undone_from), (vec![2], None));
     assert_eq!((undone.1.compactions, undone.1.undone_from), (vec![], Some(2)));
 }

@@ -55,9 +55,9 @@ fn tables(scenario: &str, titles: &[&str]) -> String {
 
 #[test]
 fn the_document_shows_the_tables_of_the_specifications_case() {
-    let all = ["Calls", "Time", "Models", "Right answers", "Where entries", "What the specification"];
+    let all = ["Calls", "Time", "Models", "Correct answers", "When entries", "Expected by the specification"];
     assert_shown("dated", &tables("memory_runners/spec_dated", &all));
-    assert_shown("undated", &tables("memory_runners/spec", &["Right answers", "Where entries"]));
+    assert_shown("undated", &tables("memory_runners/spec", &["Correct answers", "When entries"]));
 }
 
 /// The whole sweep takes minutes in a build that is not optimised.

@@ -105,7 +105,7 @@ fn conversations_and_turns_with_facts_run_under_both_runners_and_other_policies_
 fn a_load_without_facts_is_played_without_the_runner_and_a_note_says_so() {
     let report = report("duckagent/plain_chat", &["identity", BOTH[1]], &[]);
     assert!(report.runs.iter().all(|it| it.runner.is_none()));
-    assert!(report.notes.iter().any(|it| it.contains("played without its runner")), "{:?}", report.notes);
+    assert!(report.notes.iter().any(|it| it.contains("runs without its runner")), "{:?}", report.notes);
 }
 
 #[test]

@@ -32,7 +32,7 @@ fn malformed_prices_are_told_and_never_guessed() {
         read(&[PriceFile { path: path.to_owned(), text: text.to_owned() }]).unwrap_err().remove(0)
     };
     let twice = broken("l.json", "{\"a\": {\"litellm_provider\": \"p\"},\n \"a\": {}}");
-    assert!(twice.message.contains("`a` stands twice") && twice.place.line_column.unwrap().0 == 2, "{twice}");
+    assert!(twice.message.contains("`a` occurs twice") && twice.place.line_column.unwrap().0 == 2, "{twice}");
     let nested = "[".repeat(5 << 20);
     assert_eq!(broken("data.json", &nested).code, "syntax");
     assert_eq!(broken("p/models/m.toml", &format!("a = {nested}")).code, "syntax");
@@ -96,7 +96,7 @@ fn what_a_profile_has_no_word_for_is_told_with_it() {
         "input_cost_per_token_turbo": 1e-06, "output_cost_per_reasoning_token": 3e-06}}"#;
     let left_out = &place(&list("l.json", text), "2026-11-21", "").placed[0].left_out;
 
-    assert_eq!(left_out, &["a price of its own for reasoning", "`input_cost_per_token_turbo`"]);
+    assert_eq!(left_out, &["a separate price for reasoning", "`input_cost_per_token_turbo`"]);
 }
 
 /// Wrong types, negative prices, numbers that are none, too small and too large ones, in every place where a list has

@@ -91,5 +91,5 @@ fn a_cost_with_writes_of_unknown_price_is_unknown_and_a_note_says_which() {
     let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     assert!(report["runs"][0]["totals"]["cost_usd"]["total"].is_null(), "{report}");
     let note = report["notes"].to_string();
-    assert!(note.contains("no price is known for cache writes for minutes"), "{note}");
+    assert!(note.contains("no price is known for short cache writes (minutes)"), "{note}");
 }

@@ -13,18 +13,18 @@ use ctxsim::report::shot::{self, Shot};
 
 use crate::output;
 
-/// What parts the header of a snapshot from its content.
+/// The line that separates a snapshot's header from its content.
 const RULE: &str = "---\n";
-/// What the header says in front of the day of the prices.
+/// The prefix of the price date in a header.
 const DAY: &str = "description: prices of ";
-/// What a snapshot's file ends in, and one that waits for a review.
+/// The extensions of a snapshot and of one that waits for review.
 const EXTENSIONS: [&str; 2] = ["snap", "snap.new"];
 
-/// The days of the prices that snapshots were made with, by the file's stem, which is the profile's name.
+/// The price dates of snapshots, by file stem, which is the profile's name.
 pub(super) struct Days(BTreeMap<String, String>);
 
 impl Days {
-    /// Returns overrides that take a plan's profiles back to the days of their snapshots.
+    /// Returns overrides that set a plan's profiles to the price dates of their snapshots.
     pub(super) fn pins(&self, profiles: &[Profile]) -> Vec<String> {
         let pinned = profiles.iter().filter_map(|it| {
             let day = self.0.get(&stem(&it.name))?;
@@ -34,7 +34,7 @@ impl Days {
     }
 }
 
-/// Returns the days of a suite's snapshots; nothing where it has none.
+/// Returns the price dates of a suite's snapshots; empty if it has none.
 pub(super) fn days(root: &Path, suite: &str) -> Option<Days> {
     let mut days = BTreeMap::new();
     for path in kept(&folder(root, suite)).ok()? {
@@ -48,7 +48,8 @@ pub(super) fn days(root: &Path, suite: &str) -> Option<Days> {
     (!days.is_empty()).then_some(Days(days))
 }
 
-/// Holds a report against a suite's snapshots, or accepts its numbers; nothing where none are kept yet.
+/// Compares a report with a suite's snapshots, or accepts its numbers; returns nothing if there are no
+/// snapshots yet.
 pub(super) fn held(root: &Path, suite: &str, report: &Report, bless: bool) -> Result<Vec<Snapshot>, Error> {
     let folder = folder(root, suite);
     if !bless && !folder.is_dir() {
@@ -71,7 +72,7 @@ pub(super) fn held(root: &Path, suite: &str, report: &Report, bless: bool) -> Re
     Ok(all)
 }
 
-/// Compares a table with its snapshot; what moved waits for a review beside it, where someone may look.
+/// Compares a table with its snapshot; changed numbers are written beside it for review.
 fn compared(path: &Path, suite: &str, shot: &Shot) -> Result<Snapshot, Error> {
     let pending = path.with_extension(EXTENSIONS[1]);
     let snapshot = |state, moved| Snapshot { file: name(path), state, moved };
@@ -99,7 +100,7 @@ fn accepted(path: &Path, suite: &str, shot: &Shot) -> Result<Snapshot, Error> {
     Ok(Snapshot { file: name(path), state: SnapshotState::Blessed, moved: Vec::new() })
 }
 
-/// Leaves a snapshot for a review; nobody reviews what a build machine leaves.
+/// Writes a snapshot for review, except in CI.
 fn wait(path: &Path, suite: &str, shot: &Shot) -> Result<(), Error> {
     if std::env::var_os("CI").is_some() { Ok(()) } else { write(path, suite, shot) }
 }
@@ -115,7 +116,7 @@ fn write(path: &Path, suite: &str, shot: &Shot) -> Result<(), Error> {
     )
 }
 
-/// Returns what stands behind the header of a snapshot.
+/// Returns a snapshot without its header.
 fn content(text: &str) -> &str {
     let below = text.strip_prefix(RULE).and_then(|it| it.split_once(&format!("\n{RULE}")));
     below.map_or(text, |it| it.1)

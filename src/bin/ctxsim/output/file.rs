@@ -9,16 +9,16 @@ use std::sync::{Mutex, Once, PoisonError};
 use ctxsim::error::Error;
 use tempfile::NamedTempFile;
 
-/// The temporary file that is being written; an interrupt removes it.
+/// The temporary file being written; an interrupt removes it.
 static PENDING: Mutex<Option<PathBuf>> = Mutex::new(None);
 
-/// The exit code after an interrupt, as shells have it for Ctrl-C.
+/// The exit code after an interrupt, as shells define it for Ctrl-C.
 const INTERRUPTED: i32 = 130;
 
-/// How many links may lead to one another.
+/// The longest chain of links that is followed.
 const LINKS_MAX: usize = 40;
 
-/// Checks that a file can be written, before work is done whose result would be lost.
+/// Checks that a file can be written before any work is done.
 ///
 /// # Errors
 /// Its folder does not exist, it is a folder, or it may not be written.
@@ -43,17 +43,17 @@ pub(crate) fn write(path: &Path, text: &str) -> Result<(), Error> {
     written.map_err(|source| Error::Write { path: path.to_owned(), source })
 }
 
-/// What a path leads to.
+/// What a path points to.
 enum Place {
     /// A device, a pipe, a socket.
     Other,
     /// A regular file, behind all links, with its permissions.
     File(PathBuf, Permissions),
-    /// Nothing yet, behind all links.
+    /// Nothing yet, after all links.
     New(PathBuf),
 }
 
-/// Returns what a path leads to.
+/// Returns what a path points to.
 fn place(path: &Path) -> io::Result<Place> {
     match fs::metadata(path) {
         Ok(it) if it.is_dir() => Err(ErrorKind::IsADirectory.into()),
@@ -68,7 +68,7 @@ fn place(path: &Path) -> io::Result<Place> {
     }
 }
 
-/// Returns where links lead that lead to nothing yet.
+/// Returns the end of a chain of dangling links.
 fn behind_links(path: &Path) -> PathBuf {
     let mut target = path.to_owned();
     for _ in 0..LINKS_MAX {
@@ -82,7 +82,7 @@ fn folder(path: &Path) -> &Path {
     path.parent().filter(|it| !it.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// Writes to what is there; a reader that has gone away wants no more.
+/// Writes to a device or pipe; a closed pipe is not an error.
 fn through(path: &Path, text: &str) -> io::Result<()> {
     let mut file = OpenOptions::new().write(true).open(path)?;
     match file.write_all(text.as_bytes()).and_then(|()| file.flush()) {
@@ -123,7 +123,7 @@ fn pending(folder: &Path, permissions: Option<&Permissions>) -> io::Result<Named
     Ok(file)
 }
 
-/// Removes what is not complete and ends.
+/// Removes the incomplete file and exits.
 fn interrupted() {
     // The lock is kept until the end, so that no other file is begun.
     let pending = PENDING.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,4 +1,4 @@
-//! The rules of what is done to the items of a scope: actions, renditions, tables, budgets, summaries.
+//! The rules of actions: renditions, tables, budgets, summaries.
 
 use super::size::Resolver;
 use super::{StageCheck, fold, named, summary};
@@ -49,14 +49,14 @@ impl StageCheck<'_> {
                 if budget.per != Extent::All && budget.per.units() != Some((Unit::Turns, 1)) {
                     problems.push(
                         "budget-per-unknown",
-                        "a pool is per turn or for all",
+                        "a token budget resets per turn or never",
                         "write `per: turns(1)` or `per: all`",
                     );
                 }
             });
             if scope.order != Order::Oldest {
                 let help = "leave `order` out";
-                problems.push("budget-order", "a pool is spent from the oldest item on", help);
+                problems.push("budget-order", "a token budget is spent from the oldest item on", help);
             }
             self.resolver.size_in("tokens", Some(&mut budget.tokens), problems);
         });

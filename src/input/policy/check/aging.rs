@@ -1,4 +1,4 @@
-//! The rules of a memory that lasts from session to session; which prompts there are is for a higher floor to say.
+//! The rules of a memory across sessions; a higher floor knows which prompts exist.
 
 use super::super::written::{Aging, Compaction, SessionKeep, SessionRecall};
 use crate::diag::Problems;
@@ -10,7 +10,13 @@ pub(super) fn aging(spec: &Aging, problems: &mut Problems) {
     }
     if spec.keep == (SessionKeep::Entries { capacity_tokens: Some(0) }) {
         let help = "leave it out, or write 1 or more";
-        problems.push_at("capacity-zero", "keep.entries.capacity_tokens", "nothing fits", help);
+        problems.push_at(
+            "capacity-zero",
+            "keep.entries.capacity_tokens",
+            "the capacity leaves room for \
+            nothing",
+            help,
+        );
     }
     check_recall(spec, problems);
     if let Some(overlay) = &spec.overlay {
@@ -23,13 +29,19 @@ pub(super) fn aging(spec: &Aging, problems: &mut Problems) {
             {
                 if !value.is_finite() || value < 0.0 {
                     let help = "write 0 or more";
-                    problems.push_at("threshold-range", field, "no signal is ever there", help);
+                    problems.push_at("threshold-range", field, "this signal can never occur", help);
                 }
             }
         });
         if spec.keep.compaction().is_none() {
-            let help = "take out `controller`, or keep a `summary`, a `history` or `episodes`";
-            problems.push_at("controller-unused", "controller", "there is no prompt to change", help);
+            let help = "remove `controller`, or keep a `summary`, a `history` or `episodes`";
+            problems.push_at(
+                "controller-unused",
+                "controller",
+                "there is no prompt for the controller to \
+                change",
+                help,
+            );
         }
     }
 }
@@ -40,28 +52,39 @@ fn check_recall(spec: &Aging, problems: &mut Problems) {
         SessionRecall::Last(n) | SessionRecall::Top { n, .. } => n,
     };
     if n == 0 {
-        problems.push_at("read-nothing", "recall", "nothing is ever read", "read 1 or more");
+        problems.push_at("read-nothing", "recall", "0 entries are never recalled", "read 1 or more");
     }
     if !matches!(spec.keep, SessionKeep::Entries { .. } | SessionKeep::Files) {
         let help = "write `recall: all`, or keep `entries` or `files`";
-        problems.push_at("recall-whole", "recall", "this memory is one text, which is read whole", help);
+        problems.push_at(
+            "recall-whole",
+            "recall",
+            "this memory is one text, which is always recalled as a \
+            whole",
+            help,
+        );
     }
 }
 
 fn check_compaction(spec: &Compaction, problems: &mut Problems) {
     if spec.words == Some(0) {
-        problems.push_at("capacity-zero", "words", "a summary without words", "write 1 or more");
+        problems.push_at("capacity-zero", "words", "a summary needs at least one word", "write 1 or more");
     }
     share("survival", spec.survival.unwrap_or(1.0), problems);
     share("salience", spec.salience, problems);
     if !(-100.0..=100.0).contains(&spec.recency) {
-        problems.push_at("recency-range", "recency", "that is beyond all chance", "write from -100 to 100");
+        problems.push_at(
+            "recency-range",
+            "recency",
+            "the value is outside the range of the scale",
+            "write from -100 to 100",
+        );
     }
 }
 
 fn share(field: &str, value: f64, problems: &mut Problems) {
     if !(0.0..=1.0).contains(&value) {
         let help = "write a number from 0.0 to 1.0";
-        problems.push_at("probability-range", field, "a share is from 0 to 1", help);
+        problems.push_at("probability-range", field, "a share must be from 0 to 1", help);
     }
 }

@@ -10,16 +10,16 @@ pub(super) fn layout(layout: Option<&Layout>, problems: &mut Problems) {
             problems.push_at(
                 "dynamic-empty",
                 format_args!("dynamic.{index}.tokens"),
-                "content of 0 tokens changes nothing",
-                "write how many tokens it takes, or leave it out",
+                "content of 0 tokens has no effect",
+                "write its size in tokens, or leave it out",
             );
         }
         if it.at == DynamicPlace::Tail && it.changes != Changes::default() {
             problems.push_at(
                 "dynamic-tail-changes",
                 format_args!("dynamic.{index}.changes"),
-                "at the tail nothing is cached, however rarely it changes",
-                "leave `changes` out, or write another place",
+                "content at the tail is never cached, so its changes do not matter",
+                "remove `changes`, or choose another place",
             );
         }
     }
@@ -28,8 +28,8 @@ pub(super) fn layout(layout: Option<&Layout>, problems: &mut Problems) {
             problems.push_at(
                 "breakpoint-nowhere",
                 format_args!("breakpoints.{index}.at"),
-                "the last 0 messages have no end",
-                "write `n: 1` or more, or leave the breakpoint out",
+                "`last_messages` needs at least one message",
+                "write `n: 1` or more, or remove the breakpoint",
             );
         }
     }

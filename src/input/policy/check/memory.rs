@@ -5,10 +5,10 @@ use indexmap::IndexSet;
 use crate::diag::{Problems, nearest};
 use crate::input::policy::memory::{Extract, Memory, Read, Store, bank};
 
-/// No store has more banks, so that a fact's places fit one word.
+/// The most banks of a store, so that a fact's places fit into one word.
 const BANKS_MAX: usize = 32;
 
-/// A fact meets no more draws.
+/// The most draws of a fact.
 const DRAWS_MAX: usize = 16;
 
 /// Checks a memory.
@@ -17,23 +17,24 @@ pub(super) fn memory(spec: &Memory, problems: &mut Problems) {
     if spec.write.extract.len() > DRAWS_MAX {
         problems.within("write.extract", |problems| {
             let help = format!("write at most {DRAWS_MAX}");
-            problems.push(
-                "extract-too-many",
-                format!("{} draws are too many", spec.write.extract.len()),
-                help,
-            );
+            problems.push("extract-too-many", format!("too many draws: {}", spec.write.extract.len()), help);
         });
     }
     if spec.write.extract.is_empty() {
         problems.push_at(
             "memory-never-writes",
             "write.extract",
-            "nothing is ever written",
+            "the memory never writes anything",
             "write at least one draw",
         );
     }
     if spec.read == Read::Last(0) {
-        problems.push_at("read-nothing", "read.last", "nothing is ever read", "write `last(1)` or more");
+        problems.push_at(
+            "read-nothing",
+            "read.last",
+            "the memory never recalls anything",
+            "write `last(1)` or more",
+        );
     }
     for (index, it) in spec.write.extract.iter().enumerate() {
         problems.within(format_args!("write.extract.{index}"), |problems| {
@@ -56,24 +57,24 @@ fn store(spec: &Store, problems: &mut Problems) {
             problems.push_at(
                 "capacity-zero",
                 "capacity",
-                "a store that holds nothing remembers nothing",
+                "a store needs a capacity of at least 1",
                 "write 1 or more",
             );
         }
         problems.within("tokens_per_fact", |problems| {
             if spec.tokens_per_fact() > 1_000_000 {
-                problems.push("size-too-large", "a fact is not that long", "write at most 1000000");
+                problems.push("size-too-large", "the fact is too long", "write at most 1000000");
             }
         });
         problems.within("categories", |problems| {
             let mut seen = IndexSet::new();
             if field == "banks" && banks.is_empty() {
-                problems.push("banks-empty", "there is no bank", "name at least one category");
+                problems.push("banks-empty", "there are no banks", "name at least one category");
             }
             if banks.len() > BANKS_MAX {
                 problems.push(
                     "banks-too-many",
-                    format!("{} banks are too many", banks.len()),
+                    format!("too many banks: {}", banks.len()),
                     format!("name at most {BANKS_MAX}"),
                 );
             }
@@ -82,13 +83,18 @@ fn store(spec: &Store, problems: &mut Problems) {
                 problems.within(index, |problems| bank::check(name, earlier, problems));
             }
             for name in banks.iter().filter(|it| !seen.insert(*it)) {
-                problems.push("bank-duplicate", format!("two banks are called `{name}`"), "name each once");
+                problems.push(
+                    "bank-duplicate",
+                    format!("two banks are called `{name}`"),
+                    "name each bank \
+                    once",
+                );
             }
         });
     });
 }
 
-/// Checks the file that a draw's facts go to, where files come as they are needed.
+/// Checks the file for a draw's facts, if files are created on demand.
 fn check_file(spec: &Extract, earlier: &[Extract], store: &Store, problems: &mut Problems) {
     if let Some(name) = spec.into.as_ref().filter(|_| store.is_open()) {
         let earlier = earlier.iter().filter_map(|it| it.into.as_deref());
@@ -104,7 +110,7 @@ fn extract(spec: &Extract, store: &Store, problems: &mut Problems) {
             if value.is_some_and(|it| !(0.0..=1.0).contains(&it)) {
                 problems.push(
                     "probability-range",
-                    "a probability is from 0 to 1",
+                    "a probability must be from 0 to 1",
                     "write a number from 0.0 to 1.0",
                 );
             }
@@ -113,16 +119,16 @@ fn extract(spec: &Extract, store: &Store, problems: &mut Problems) {
     if spec.p.is_some() == spec.miss.is_some() {
         problems.push(
             "extract-bar",
-            "a draw has either `p` or `miss`",
-            "write `p: 0.85` for what is kept, or `miss: 0.15` for what is overlooked",
+            "a draw needs either `p` or `miss`",
+            "write `p: 0.85` for the share kept, or `miss: 0.15` for the share missed",
         );
     }
     if passes == 0 || (spec.passes.is_some() && spec.miss.is_none()) {
         problems.push_at(
             "extract-passes",
             "passes",
-            "passes are counted from 1, and go with `miss`",
-            "leave `passes` out, or write `miss: 0.15, passes: 2`",
+            "`passes` must be at least 1 and needs `miss`",
+            "remove `passes`, or write `miss: 0.15, passes: 2`",
         );
     }
     let banks = store.banks();

@@ -1,9 +1,9 @@
-//! The rules of a memory runner; which services there are is for a higher floor to say.
+//! The rules of a memory runner; a higher floor knows which services exist.
 
 use super::super::written::{Cap, Runner, Section, ServiceCall};
 use crate::diag::Problems;
 
-/// No document is larger: it is written anew at every session's end.
+/// The largest document: it is rewritten at the end of every session.
 const CAP_MAX: u64 = 1_000_000;
 
 /// Checks a memory runner.
@@ -12,21 +12,26 @@ pub(super) fn runner(spec: &Runner, problems: &mut Problems) {
     calls("at_start", spec.starts_with(), &[AwaitConsistency, GetContext, ListEntries], problems);
     calls("at_end", spec.ends_with(), &[AwaitConsistency, PutContext], problems);
     if !spec.ends_with().contains(&PutContext) {
-        let help = "add `put_context`, or leave `at_end` out";
-        problems.push_at("runner-put", "at_end", "the document is never put, so nothing is kept", help);
+        let help = "add `put_context`, or remove `at_end`";
+        problems.push_at("runner-put", "at_end", "the document is never written, so nothing is kept", help);
     }
     if spec.context_only && spec.flush_every.is_some_and(|it| it > 0) {
         let help = "leave it out, or write `context_only: false`";
-        let message = "with `context_only`, the document is written when a session is over and never before";
+        let message = "with `context_only`, the document is only written at the end of a session";
         problems.push_at("runner-flush", "flush_every", message, help);
     }
     problems.within("document", |problems| {
         let (Cap::Words(size) | Cap::Chars(size)) = spec.document.cap;
         if size == 0 {
-            problems.push_at("capacity-zero", "cap", "a document that holds nothing", "write 1 or more");
+            problems.push_at(
+                "capacity-zero",
+                "cap",
+                "a document needs a capacity of at least 1",
+                "write 1 or more",
+            );
         }
         if size > CAP_MAX {
-            let message = format!("{size} is more than any document has");
+            let message = format!("{size} exceeds the largest document");
             problems.push_at("cap-range", "cap", message, format!("write at most {CAP_MAX}"));
         }
         sections(&spec.document.sections, problems);
@@ -34,11 +39,11 @@ pub(super) fn runner(spec: &Runner, problems: &mut Problems) {
     let search = &spec.search;
     if !search.document_alone && search.first.entries == 0 && search.first.shards == 0 {
         let help = "find 1 or more, or write `document_alone: true`";
-        problems.push_at("read-nothing", "search.first", "a search that finds nothing", help);
+        problems.push_at("read-nothing", "search.first", "a search must find at least one entry", help);
     }
 }
 
-/// Checks that calls are made where they can be.
+/// Checks that calls are made at moments that allow them.
 fn calls(field: &str, made: &[ServiceCall], allowed: &[ServiceCall], problems: &mut Problems) {
     for (index, call) in made.iter().enumerate() {
         if !allowed.contains(call) {
@@ -52,8 +57,8 @@ fn calls(field: &str, made: &[ServiceCall], allowed: &[ServiceCall], problems: &
 
 fn sections(sections: &[Section], problems: &mut Problems) {
     if sections.is_empty() {
-        let help = "name at least one, as in `[facts, notes]`";
-        problems.push_at("sections-empty", "sections", "a document without sections", help);
+        let help = "name at least one section, as in `[facts, notes]`";
+        problems.push_at("sections-empty", "sections", "the document has no sections", help);
     }
     for (index, section) in sections.iter().enumerate() {
         if sections[..index].contains(section) {
@@ -61,7 +66,7 @@ fn sections(sections: &[Section], problems: &mut Problems) {
             problems.push_at(
                 "section-twice",
                 format!("sections.{index}"),
-                "a section that is there already",
+                "this section is listed twice",
                 help,
             );
         }

@@ -5,19 +5,19 @@ use crate::diag::Problems;
 use crate::input::policy::{Extent, Kind, Moment, Part, Scope};
 
 impl Resolver<'_> {
-    /// Checks a scope; `moments` are those of its stage.
+    /// Checks a scope at the moments of its stage.
     pub(super) fn scope(&self, scope: &mut Scope, moments: &[Moment], problems: &mut Problems) {
         let at_entry = moments.contains(&Moment::Entry);
         if (scope.part == Part::Entering) != at_entry || (at_entry && moments.len() > 1) {
             problems.push(
                 "scope-not-at-entry",
-                "part `entering` and moment `entry` go together, and with no other",
-                "give entering items a stage of their own: `at: [entry], scope: (part: entering)`",
+                "the part `entering` needs the moment `entry`, and `entry` allows no other part",
+                "use a separate stage: `at: [entry], scope: (part: entering)`",
             );
         }
         if at_entry && !scope.kinds.is_empty() && scope.kinds != [Kind::ToolResult] {
-            let message = "only tool results can be changed as they enter";
-            let help = "write `kinds: [tool_result]`, or nothing";
+            let message = "only tool results can be changed on entry";
+            let help = "write `kinds: [tool_result]`, or leave `kinds` out";
             problems.push_at("scope-entry-kinds", "kinds", message, help);
         }
         self.extent_in("keep_first", scope.keep_first.as_mut(), problems);
@@ -29,16 +29,16 @@ impl Resolver<'_> {
             None => matches!(by, Extent::Fraction(_) | Extent::All),
         };
         if !scope.by.as_ref().is_none_or(is_counted) {
-            let message = "`by` takes a number of units from 1 up, a fraction, or `all`";
+            let message = "`by` needs a number of units from 1, a fraction, or `all`";
             problems.push_at("scope-by-not-counted", "by", message, "write `by: turns(1)`");
         }
         if scope.whole && scope.by.as_ref().is_none_or(|it| it.units().is_none()) {
-            let message = "whole units are units of which `by` says how many there are in each";
+            let message = "`whole` needs `by` to give the size of a unit";
             problems.push_at(
                 "scope-whole-of-nothing",
                 "whole",
                 message,
-                "write `by: tool_uses(10)` too, or leave it out",
+                "add `by: tool_uses(10)`, or remove `whole`",
             );
         }
         self.size_in("larger_than", scope.larger_than.as_mut(), problems);

@@ -1,4 +1,4 @@
-//! The rules of sizes, conditions and extents; parameters give way to their values.
+//! The rules of sizes, conditions and extents; parameters are replaced by their values.
 
 use indexmap::IndexMap;
 
@@ -7,7 +7,7 @@ use crate::diag::{Problems, nearest};
 use crate::input::policy::{Bound, Cond, Count, Extent, Size};
 use crate::quantity::Decimal;
 
-/// Puts the values of parameters in the places of their names.
+/// Replaces the names of parameters by their values.
 #[derive(Debug)]
 pub(super) struct Resolver<'a> {
     pub(super) params: &'a IndexMap<String, Size>,
@@ -15,7 +15,7 @@ pub(super) struct Resolver<'a> {
     pub(super) stages: &'a [&'a str],
 }
 
-/// How deep parameters and expressions may nest.
+/// The deepest nesting of parameters and expressions.
 const DEPTH_MAX: usize = 32;
 
 impl Resolver<'_> {
@@ -24,7 +24,7 @@ impl Resolver<'_> {
         self.size_at(size, 0, problems);
     }
 
-    /// Resolves the size of a field, if there is one.
+    /// Resolves the size of a field, if it is set.
     pub(super) fn size_in(&self, field: &str, size: Option<&mut Size>, problems: &mut Problems) {
         if let Some(size) = size {
             problems.within(field, |to| self.size(size, to));
@@ -35,8 +35,8 @@ impl Resolver<'_> {
         if depth > DEPTH_MAX {
             problems.push(
                 "size-too-deep",
-                "this size nests too deeply, or its parameters form a circle",
-                "break the circle",
+                "this size is nested too deeply, or its parameters are circular",
+                "make one of the parameters a plain size",
             );
             return;
         }
@@ -83,7 +83,7 @@ impl Resolver<'_> {
     fn parts(&self, name: &str, parts: &mut [Size], depth: usize, problems: &mut Problems) {
         problems.within(name, |problems| {
             if parts.is_empty() {
-                problems.push("size-empty", "a list of sizes is empty", "give at least one size");
+                problems.push("size-empty", "the list of sizes is empty", "give at least one size");
             }
             for (index, part) in parts.iter_mut().enumerate() {
                 problems.within(index, |to| self.size_at(part, depth + 1, to));
@@ -112,7 +112,7 @@ impl Resolver<'_> {
         problems.push("param-unknown", format!("parameter `{name}` is not declared"), help);
     }
 
-    /// Resolves the condition of a field, if there is one.
+    /// Resolves the condition of a field, if it is set.
     pub(super) fn cond_in(&self, field: &str, cond: Option<&mut Cond>, problems: &mut Problems) {
         if let Some(cond) = cond {
             problems.within(field, |to| self.cond(cond, to));
@@ -139,7 +139,7 @@ impl Resolver<'_> {
                 if extent.units().is_none_or(|(_, count)| count == 0) {
                     problems.push(
                         "every-not-counted",
-                        "`every` takes a number of units from 1 up",
+                        "`every` needs a number of units from 1",
                         "write `every(turns(3))`",
                     );
                 }
@@ -157,7 +157,7 @@ impl Resolver<'_> {
         }
     }
 
-    /// Checks the name of a stage, where there is one.
+    /// Checks the name of a stage, if it is set.
     fn stage(&self, name: Option<&str>, problems: &mut Problems) {
         if let Some(name) = name {
             among("stage", name, self.stages, problems);
@@ -175,7 +175,7 @@ impl Resolver<'_> {
         self.sizes(name, [above, at_least, below, at_most], problems);
     }
 
-    /// Resolves the one count that is given, of four fields in the order of [`Relation`].
+    /// Resolves the one count given in four fields, in the order of [`Relation`].
     ///
     /// [`Relation`]: crate::input::policy::Relation
     fn counts(&self, name: &str, fields: [&mut Option<Count>; 4], problems: &mut Problems) {
@@ -186,7 +186,8 @@ impl Resolver<'_> {
         }
     }
 
-    /// Resolves the one size that is given, of four fields in that order.
+    /// Resolves the one size given in four fields, in the order of
+    /// [`Relation`](crate::input::policy::Relation).
     fn sizes(&self, name: &str, fields: [&mut Option<Size>; 4], problems: &mut Problems) {
         let fields = ["above", "at_least", "below", "at_most"].into_iter().zip(fields);
         let mut given = fields.filter_map(|(field, size)| Some((field, size.as_mut()?)));
@@ -198,7 +199,7 @@ impl Resolver<'_> {
         }
     }
 
-    /// Resolves the extent of a field, if there is one.
+    /// Resolves the extent of a field, if it is set.
     pub(super) fn extent_in(&self, field: &str, extent: Option<&mut Extent>, problems: &mut Problems) {
         if let Some(extent) = extent {
             problems.within(field, |to| self.extent(extent, to));
@@ -218,8 +219,8 @@ impl Resolver<'_> {
             Extent::Tokens(count) => counted("tokens", count),
             Extent::Size(size) => self.size_in("size", Some(size), problems),
             Extent::Fraction(share) if *share > Decimal::ONE => {
-                let message = format!("{share} of the items is more than all");
-                let help = format!("write a number from 0 to 1, as in `fraction({})`", percent(*share));
+                let message = format!("a fraction of {share} exceeds all items");
+                let help = format!("write a number from 0 to 1, such as `fraction({})`", percent(*share));
                 problems.push_at("fraction-above-one", "fraction", message, help);
             }
             Extent::Fraction(_) | Extent::All => {}
@@ -227,19 +228,19 @@ impl Resolver<'_> {
     }
 }
 
-/// Reports a share of the limit that is more than the limit.
+/// Reports a share above the whole limit.
 fn ratio_above_one(ratio: Decimal, problems: &mut Problems) {
     problems.push(
         "ratio-above-one",
-        format!("{ratio} of the limit is more than the limit"),
+        format!("a ratio of {ratio} exceeds the limit"),
         format!(
-            "write `ratio({})`, or `times({ratio}, limit)` if more than the limit is meant",
+            "write `ratio({})`, or `times({ratio}, limit)` if you want more than the limit",
             percent(ratio)
         ),
     );
 }
 
-/// Returns the share that a number above 1 was probably meant for: a hundredth of a per cent figure, else all.
+/// Returns the share that a number above 1 probably means: a hundredth of a percentage, or all.
 fn percent(share: Decimal) -> String {
     let text = share.to_string();
     match text.parse::<u32>() {
@@ -248,11 +249,11 @@ fn percent(share: Decimal) -> String {
     }
 }
 
-/// Reports a comparison with no bound, or with several.
+/// Reports a comparison with no bound or with several.
 fn one_relation(name: &str, problems: &mut Problems) {
     problems.push(
         "comparison-not-one",
-        format!("`{name}` takes exactly one of `above`, `at_least`, `below`, `at_most`"),
+        format!("`{name}` needs exactly one of `above`, `at_least`, `below`, `at_most`"),
         format!("write `{name}(above: …)`"),
     );
 }

@@ -1,4 +1,4 @@
-//! The rules of summaries, of what stays beside them and of who writes them.
+//! The rules of summaries, of what stays beside them, and of the model that writes them.
 
 use super::size::Resolver;
 use crate::diag::Problems;
@@ -16,7 +16,7 @@ pub(super) fn check(
     if scope.order != Order::Oldest {
         problems.push(
             "summary-order",
-            "a summary stands in the first slot that it replaces, so it is taken from the oldest unit on",
+            "a summary takes the place of its first item, so it starts with the oldest unit",
             "leave `order` out",
         );
     }
@@ -34,7 +34,7 @@ pub(super) fn check(
     });
 }
 
-/// Checks that a policy that names a model for its summaries has a model write some.
+/// Checks that a policy that names a model for its summaries has a model write one.
 pub(super) fn summariser(policy: &Policy, problems: &mut Problems) {
     let asks = |it: &Action| matches!(it, Action::Summarise(it) if it.prompt != SummaryPrompt::Free);
     let mut rungs = policy.stages().iter().flat_map(|it| policy.rungs(it));
@@ -43,18 +43,18 @@ pub(super) fn summariser(policy: &Policy, problems: &mut Problems) {
             "summariser-idle",
             "summariser",
             "no stage of this policy asks a model for a summary",
-            "leave `summariser` out, or give a stage `apply: summarise(…)` without `prompt: free`",
+            "remove `summariser`, or give a stage `apply: summarise(…)` without `prompt: free`",
         );
     }
 }
 
-/// Checks what is said of how many there are and of their words.
+/// Checks the number of summaries and what is known of their words.
 fn written(summary: &Summarise, problems: &mut Problems) {
     if summary.per == SummaryPer::Unit && summary.at_least.is_some() {
         problems.push_at(
             "summary-at-least-of-one",
             "at_least",
-            "a summary for each unit replaces one unit",
+            "one summary per unit always replaces exactly one unit",
             "leave `at_least` out, or `per`",
         );
     }
@@ -62,13 +62,13 @@ fn written(summary: &Summarise, problems: &mut Problems) {
         problems.push_at(
             "summary-head-of-a-model",
             "says",
-            "a summary that a model writes does not say what results begin with",
+            "a model-written summary cannot start its results with a fixed text",
             "write `prompt: free`, or leave `says` out",
         );
     }
 }
 
-/// Checks that what is said of requests is said of requests that are made.
+/// Checks that settings of a request come with a request.
 fn asked(summary: &Summarise, problems: &mut Problems) {
     let is_free = summary.prompt == SummaryPrompt::Free;
     if summary.reads.is_some() && summary.prompt != SummaryPrompt::Separate {
@@ -76,7 +76,7 @@ fn asked(summary: &Summarise, problems: &mut Problems) {
             "summary-reads-all",
             "reads",
             if is_free {
-                "no request is made that could read less"
+                "`reads` has no effect: no request is made"
             } else {
                 "an aligned summariser reads the agent's own prompt"
             },
@@ -84,7 +84,7 @@ fn asked(summary: &Summarise, problems: &mut Problems) {
         );
     }
     if summary.again.is_some() && is_free {
-        let message = "no request is made that another could follow";
+        let message = "`again` has no effect: no request is made";
         problems.push_at(
             "summary-again-free",
             "again",
@@ -102,13 +102,13 @@ fn kept(summary: &Summarise, problems: &mut Problems) {
         problems.push_at(
             "summary-keeps",
             "keeps.kinds",
-            "kept are items of some kinds, but no summaries, which cannot be cut, and nothing that is copied",
+            "`kinds` cannot contain summaries, which cannot be cut, or kinds that are copied",
             "write `kinds: [user]`",
         );
     }
 }
 
-/// Resolves the sizes of what goes with a summary.
+/// Resolves the sizes that belong to a summary.
 fn sizes(summary: &mut Summarise, resolver: &Resolver<'_>, problems: &mut Problems) {
     if let Some(kept) = &mut summary.keeps {
         resolver.size_in("keeps.tokens", Some(&mut kept.tokens), problems);
@@ -122,7 +122,7 @@ fn sizes(summary: &mut Summarise, resolver: &Resolver<'_>, problems: &mut Proble
         problems.within("files", |to| resolver.count(&mut restore.files, to));
         if restore.files == Count::Fixed(0) {
             let help = "write `files: 5`, or leave `restore` out";
-            problems.push_at("restore-nothing", "files", "0 files do not come back", help);
+            problems.push_at("restore-nothing", "files", "restoring 0 files has no effect", help);
         }
         resolver.size_in("each", restore.each.as_mut(), problems);
         resolver.size_in("all", restore.all.as_mut(), problems);

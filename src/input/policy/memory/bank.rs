@@ -1,11 +1,11 @@
-//! Names of banks: each can be a file beside the index of a store, on any disk.
+//! Names of banks: each must be a valid file name on any disk, beside the index of a store.
 
 use crate::diag::Problems;
 
-/// The name of the index among the files of banks, without its extension.
+/// The index's file name among the banks, without its extension.
 pub const INDEX: &str = "index";
 
-/// No name of a file is longer, in bytes.
+/// The longest file name, in bytes.
 const NAME_MAX: usize = 100;
 
 /// Returns whether a bank can be a file beside the index.
@@ -18,23 +18,23 @@ pub fn is_file_name(bank: &str) -> bool {
         && bank.chars().all(is_plain)
 }
 
-/// Reports a name that cannot be a file, or would be the file of an earlier one where case makes no difference.
+/// Reports a name that cannot be a file, or that equals an earlier one on a case-insensitive disk.
 pub fn check<'a>(bank: &str, mut earlier: impl Iterator<Item = &'a str>, problems: &mut Problems) {
     if !is_file_name(bank) {
         let message = match bank {
-            "" => "a bank has no name".to_owned(),
-            _ => format!("`{bank}` is no name for a bank, which can be a file"),
+            "" => "the bank has no name".to_owned(),
+            _ => format!("`{bank}` is not a valid bank name, because a bank can be a file"),
         };
         let help = if bank.eq_ignore_ascii_case(INDEX) {
-            format!("write another name: `{INDEX}` is the file that knows the order of writing")
+            format!("choose another name: `{INDEX}` is reserved for the order of writing")
         } else {
-            format!("write English letters, digits, `_` and `-`, at most {NAME_MAX} in all")
+            format!("use English letters, digits, `_` and `-`, at most {NAME_MAX} characters")
         };
         problems.push("bank-name", message, help);
     }
     if let Some(other) = earlier.find(|it| *it != bank && it.eq_ignore_ascii_case(bank)) {
-        let message = format!("the banks `{other}` and `{bank}` differ in nothing but case");
-        problems.push("bank-case", message, "write both alike, or rename one");
+        let message = format!("the banks `{other}` and `{bank}` differ only in case");
+        problems.push("bank-case", message, "spell both alike, or rename one");
     }
 }
 

@@ -1,4 +1,4 @@
-//! What a stage does to the items of its scope, as it is written: actions, renditions, tables, budgets, summaries.
+//! What a stage does to the items of its scope, as written: actions, renditions, tables, budgets, summaries.
 
 use std::borrow::Cow;
 
@@ -13,38 +13,38 @@ use super::{Count, Extent, Fold, Kept, Kind, Preserve, Restore, SecondCall, Size
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Action {
-    /// Shows each in one way.
+    /// Shows each item in the same way.
     Show(Rendition),
-    /// Shows each by the first row of a table that matches it.
+    /// Shows each item by the first matching row of a table.
     Table {
         /// The table's name.
         rows: String,
-        /// How many exact tokens there may be.
+        /// A limit on exact tokens.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         budget: Option<Budget>,
-        /// The template that writes tool results, where the load has text; the size is then the text's.
+        /// The template that writes tool results, for loads with text; their size is then the text's.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         template: Option<String>,
-        /// Whether an item is shown so even where that makes it larger.
+        /// Whether to show an item this way even if that makes it larger.
         #[serde(default)]
         grows: bool,
     },
-    /// Hides each; a call and its result go together.
+    /// Hides each item; a call and its result go together.
     Drop,
-    /// Replaces all by one summary, which a model writes.
+    /// Replaces all items by one summary that a model writes.
     Summarise(Summarise),
-    /// Changes nothing: sends the prompt as it stands, so that the provider's cache keeps it.
+    /// Changes nothing: sends the prompt again, so that the provider's cache keeps it.
     Ping {
-        /// What the model answers; 1 token, when silent.
+        /// The size of the model's answer. Default: 1 token.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         output: Option<Size>,
     },
-    /// Replaces each turn by what stays of it and one summary from a template, without a model.
+    /// Replaces each turn by its kept items and one summary from a template, without a model.
     Fold(Fold),
 }
 
 impl Action {
-    /// Returns whether what it would free is known before it acts.
+    /// Returns whether its savings are known before it acts.
     #[must_use]
     pub fn is_foreseen(&self) -> bool {
         match self {
@@ -54,7 +54,7 @@ impl Action {
         }
     }
 
-    /// Returns the rows by which it shows items, its own or a table's; none, where it does not show them.
+    /// Returns the rows by which it shows items, its own or a table's; empty if it does not show any.
     #[must_use]
     pub fn rows<'p>(&'p self, tables: &'p IndexMap<String, Vec<TableRow>>) -> Cow<'p, [TableRow]> {
         match self {
@@ -65,37 +65,37 @@ impl Action {
     }
 }
 
-/// A pool of exact tokens, spent greedily in order.
+/// A budget of exact tokens, spent greedily in order.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Budget {
-    /// How many tokens.
+    /// The number of tokens.
     pub tokens: Size,
-    /// Which units have a pool of their own: `turns(1)`, or `all` for one pool.
+    /// Units with a budget of their own: `turns(1)`, or `all` for a single budget.
     #[serde(default = "Budget::default_per")]
     pub per: Extent,
-    /// What is charged besides the items that this application makes exact.
+    /// What is charged besides the items that the stage makes exact.
     #[serde(default)]
     pub counts: Counts,
 }
 
 impl Budget {
-    /// One pool.
+    /// A single budget.
     fn default_per() -> Extent {
         Extent::All
     }
 }
 
-/// What a pool is charged with.
+/// What a budget is charged with.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Counts {
-    /// What is already exact in the pool's unit counts too.
+    /// Also what is already exact in the budget's unit.
     #[default]
     Shown,
-    /// Only items that this application visits.
+    /// Only items that the stage visits.
     Visited,
 }
 
@@ -104,7 +104,7 @@ pub enum Counts {
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Rendition {
-    /// As it came.
+    /// As received.
     Raw,
     /// An exact excerpt with its handle.
     Exact,
@@ -112,23 +112,23 @@ pub enum Rendition {
     Summary,
     /// A summary without a handle.
     Gist,
-    /// Its handle alone.
+    /// Only its handle.
     Handle,
-    /// A placeholder of so many tokens.
+    /// A placeholder of a given size.
     Marker(u64),
     /// Its first tokens, with its handle.
     Preview(Size),
     /// Its head and tail.
     Truncate {
-        /// How much of its beginning.
+        /// How much of its start.
         head: Size,
         /// How much of its end.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         tail: Option<Size>,
     },
-    /// Kept elsewhere: a handle, with head and tail.
+    /// Stored elsewhere: a handle, with head and tail.
     Offload {
-        /// How much of its beginning.
+        /// How much of its start.
         head: Size,
         /// How much of its end.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -141,28 +141,28 @@ pub enum Rendition {
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Shown {
-    /// As it came.
+    /// As received.
     Raw,
     /// An exact excerpt with its handle.
     Exact,
     /// A summary with its handle.
     Summary,
-    /// A summary without.
+    /// A summary without a handle.
     Gist,
     /// Its first tokens, with its handle.
     Preview,
-    /// Its handle alone.
+    /// Only its handle.
     Handle,
     /// A placeholder.
     Marker,
     /// Cut.
     Truncate,
-    /// Kept elsewhere, with its handle and a cut.
+    /// Stored elsewhere, with its handle and a cut.
     Offload,
 }
 
 impl Shown {
-    /// Returns in which state it leaves what the item says.
+    /// Returns the state in which it leaves the item's content.
     #[must_use]
     pub fn state(self) -> State {
         match self {
@@ -176,7 +176,7 @@ impl Shown {
 }
 
 impl Rendition {
-    /// Returns how an item is shown so, without the numbers.
+    /// Returns the rendition without its numbers.
     #[must_use]
     pub fn shown(&self) -> Shown {
         match self {
@@ -193,36 +193,37 @@ impl Rendition {
     }
 }
 
-/// One row of a table: which results it is for, and how they are shown.
+/// One row of a table: which results it matches, and how they are shown.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct TableRow {
-    /// Tool names; all, when silent.
+    /// Tool names. Default: all.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tools: Vec<String>,
-    /// Evidence classes; all, when silent.
+    /// Evidence classes. Default: all.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub preserve: Vec<Preserve>,
-    /// Only raw results with more than this.
+    /// Only raw results larger than this.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub larger_than: Option<Size>,
     /// The rendition.
     #[serde(rename = "as")]
     pub shown_as: Rendition,
-    /// The rendition of an exact result that the budget has no room for; `summary`, when silent.
+    /// The rendition of an exact result that does not fit into the budget. Default: `summary`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub over_budget: Option<Rendition>,
-    /// Says whether the result counts as exact evidence, against the rendition's own rule.
+    /// Whether the result counts as exact evidence, overriding the rendition's own rule.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exact: Option<bool>,
-    /// Whether the budget is charged with the result whatever its evidence class; with exact evidence alone, when silent.
+    /// Whether the result is charged to the budget whatever its evidence class. Default: only exact evidence
+    /// is.
     #[serde(default)]
     pub charged: bool,
 }
 
 impl TableRow {
-    /// Makes a row that is for every item.
+    /// Returns a row that matches every item.
     #[must_use]
     pub fn of_all(shown_as: Rendition) -> Self {
         Self {
@@ -236,45 +237,45 @@ impl TableRow {
         }
     }
 
-    /// Returns how an exact result is shown that the pool has no room for.
+    /// Returns the rendition of an exact result that does not fit into the budget.
     #[must_use]
     pub fn over_budget(&self) -> &Rendition {
         self.over_budget.as_ref().unwrap_or(&Rendition::Summary)
     }
 }
 
-/// A summary: what it costs and what it leaves.
+/// A summary: its cost and its effect.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Summarise {
-    /// How long it is, verbatim copies excluded.
+    /// Its size, without verbatim copies.
     pub output: Size,
-    /// Kinds that stay as they are; they are read and written by the summariser all the same.
+    /// Kinds that stay as they are; the summariser reads and writes them all the same.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub copy: Vec<Kind>,
-    /// The summariser's own instructions; 0, when silent.
+    /// The summariser's own instructions. Default: 0.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub overhead: Option<Size>,
-    /// With fewer units than this nothing happens; one item, when silent.
+    /// The fewest units for a summary. Default: one item.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at_least: Option<Count>,
-    /// The most that the summariser reads of what it is given, the newest of it; all, when silent.
+    /// The most that the summariser reads, starting with the newest. Default: everything.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reads: Option<Size>,
-    /// What the harness keeps beside it, cut to fit; the summariser reads it, but does not write it.
+    /// What the harness keeps beside it, cut to fit; the summariser reads it but does not write it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub keeps: Option<Kept>,
-    /// Files that come back once the summary stands.
+    /// Files to restore after the summary.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub restore: Option<Restore>,
-    /// A second request, which looks over the summary.
+    /// A second request that reviews the summary.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub again: Option<SecondCall>,
-    /// Whether there is one for all units, or one for each.
+    /// Whether there is one summary for all units or one per unit.
     #[serde(default)]
     pub per: SummaryPer,
-    /// What is known of its words.
+    /// What is known of its text.
     #[serde(default)]
     pub says: SummaryWords,
     /// Who writes it.
@@ -282,29 +283,29 @@ pub struct Summarise {
     pub prompt: SummaryPrompt,
 }
 
-/// What a summary stands for.
+/// What a summary replaces.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum SummaryPer {
-    /// All units that are taken.
+    /// All units taken.
     #[default]
     All,
-    /// Each unit has one of its own, in its own place.
+    /// Each unit has its own summary, in its own place.
     Unit,
 }
 
-/// What is known of a summary's words.
+/// What is known of a summary's text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum SummaryWords {
-    /// Nothing: no fact is taken to survive in it.
+    /// Nothing: no fact is assumed to survive.
     #[default]
     Unknown,
-    /// It says what the results that it replaces begin with, as much as it has room for.
+    /// It repeats the beginnings of the results that it replaces, as far as they fit.
     Head,
-    /// It says every fact that stood in what it replaces.
+    /// It states every fact that it replaces.
     Facts,
 }
 
@@ -313,10 +314,10 @@ pub enum SummaryWords {
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum SummaryPrompt {
-    /// A model request with a prompt of its own, at the uncached price.
+    /// A model request with its own prompt, at the uncached price.
     #[default]
     Separate,
-    /// The agent's own prompt with the instructions behind it, which the provider's cache can serve.
+    /// The agent's own prompt followed by the instructions, which the provider's cache can serve.
     Aligned,
     /// None: an extractive or templated summary.
     Free,

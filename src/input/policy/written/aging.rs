@@ -1,86 +1,88 @@
-//! How an agent remembers from one session to the next, as a policy declares it for loads of many sessions.
+//! How an agent remembers across sessions, as a policy declares it for loads of many sessions.
 
 use serde::{Deserialize, Serialize};
 
 use super::memory::Part;
 
-/// What of earlier sessions an agent still has in a later one.
+/// What an agent remembers of earlier sessions.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Aging {
-    /// What is kept when a session is over.
+    /// What is kept when a session ends.
     pub keep: SessionKeep,
-    /// What of it comes back for a question.
+    /// What is recalled for a question.
     #[serde(default)]
     pub recall: SessionRecall,
-    /// How running totals are carried.
+    /// How running totals are maintained.
     #[serde(default)]
     pub totals: Totals,
-    /// Exact totals beside the memory; none, when silent.
+    /// Exact totals beside the memory. Default: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub overlay: Option<Overlay>,
-    /// What changes the memory when its answers get worse; nothing, when silent.
+    /// What changes the memory when its answers get worse. Default: nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub controller: Option<Controller>,
-    /// Parts that lose nothing, so that a loss can be attributed.
+    /// Parts that lose nothing, so that a loss can be attributed to the others.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub oracle: Vec<Part>,
 }
 
-/// What is kept when a session is over.
+/// What is kept when a session ends.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum SessionKeep {
-    /// Nothing: the floor.
+    /// Nothing: the lower bound.
     Nothing,
-    /// The whole history: the ceiling.
+    /// The whole history: the upper bound.
     Everything,
     /// Every record, word for word.
     Entries {
-        /// How many tokens are held; the oldest records go. Any number, when silent.
+        /// The most tokens; the oldest records are dropped. Default: unlimited.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         capacity_tokens: Option<u64>,
     },
-    /// One summary, made anew from itself and the session.
+    /// One summary, rewritten from itself and the session.
     Summary(Compaction),
-    /// One summary, made anew from the whole history.
+    /// One summary, rewritten from the whole history.
     History(Compaction),
-    /// A summary of each session, all of them kept.
+    /// One summary per session, all of them kept.
     Episodes(Compaction),
-    /// Files that the agent writes itself, one for each domain.
+    /// Files that the agent writes itself, one per domain.
     Files,
 }
 
-/// How a summary is made, and so what it loses.
+/// How a summary is made, and therefore what it loses.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Compaction {
-    /// The prompt, as `assumptions/aging/numbers.toml` lists it: how many exact statements it keeps, in how many words.
+    /// The prompt, from `assumptions/aging/numbers.toml`: how many exact statements it keeps, in how many
+    /// words.
     pub prompt: String,
-    /// The most words of the summary, in place of the prompt's.
+    /// The most words of the summary, instead of the prompt's number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub words: Option<u64>,
-    /// By how many words the budget shrinks with each session; 0, when silent.
+    /// How many words the budget shrinks with each session. Default: 0.
     #[serde(default)]
     pub words_less_per_session: u64,
-    /// The probability that an exact statement survives one pass, beside what the capacity takes; 1, when silent.
+    /// The probability that an exact statement survives one pass, in addition to losses by capacity. Default:
+    /// 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub survival: Option<f64>,
-    /// How much a statement's own importance counts beside chance, 0 to 1; 0, when silent.
+    /// Weight of a statement's own importance relative to chance, 0 to 1. Default: 0.
     #[serde(default)]
     pub salience: f64,
-    /// By how many standard deviations of chance a session's own statements come before older ones; 0, when silent.
+    /// How many standard deviations of chance a session's own statements rank above older ones. Default: 0.
     #[serde(default)]
     pub recency: f64,
-    /// Whether a gist still names what its record is about; true, when silent.
+    /// Whether a gist still names the topic of its record. Default: true.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gists_name_subjects: Option<bool>,
 }
 
-/// What of a memory comes back for a question.
+/// What is recalled for a question.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
@@ -88,36 +90,37 @@ pub enum SessionRecall {
     /// All of it.
     #[default]
     All,
-    /// The records, or files, that were written last.
+    /// The most recently written records or files.
     Last(u64),
-    /// Those most like the question; of a workspace, the files that are opened.
+    /// Those most similar to the question; of a workspace, the files that are opened.
     Top {
         /// How many.
         n: u64,
-        /// Whether records that could be confused take each other's places; true, when silent.
+        /// Whether similar records can take each other's places. Default: true.
         #[serde(default = "yes")]
         crowding: bool,
     },
 }
 
-/// How running totals are carried through summaries.
+/// How running totals survive summaries.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Totals {
-    /// A change is worked into the balance when its session is written.
+    /// A change is applied to the balance when its session is written.
     #[default]
     Fold,
-    /// A change is a statement like any other; what is left of them is added up when the total is asked.
+    /// A change is a statement like any other; the surviving changes are added up when the total is asked
+    /// for.
     Sum,
 }
 
-/// Exact totals, read off marks in the text, that stand in front of the memory.
+/// Exact totals before the memory, computed from marks in the text.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Overlay {
-    /// The share of changes, 0 to 1, that carry a mark; 1, when silent.
+    /// The share of changes, 0 to 1, that carry a mark. Default: 1.
     #[serde(default = "one")]
     pub marked: f64,
 }
@@ -127,22 +130,22 @@ pub struct Overlay {
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Controller {
-    /// The overlay is switched on when the error of a total is above this.
+    /// Switch on the overlay if the error of a total exceeds this.
     pub error_above: f64,
-    /// The compaction prompt is changed when the scenario's score is below this.
+    /// Change the compaction prompt if the scenario's score falls below this.
     pub score_below: f64,
-    /// The prompt that it is changed to.
+    /// The prompt to change to.
     pub prompt: String,
-    /// Sessions at the start in which nothing is changed; 1, when silent.
+    /// Sessions at the start without changes. Default: 1.
     #[serde(default = "one_session")]
     pub warmup_sessions: u64,
-    /// Whether the memory so far is also written anew; false, when silent.
+    /// Whether to rewrite the existing memory as well. Default: false.
     #[serde(default)]
     pub retroactive: bool,
 }
 
 impl SessionKeep {
-    /// Returns how its summaries are made, where it makes some.
+    /// Returns how its summaries are made, if it makes any.
     #[must_use]
     pub fn compaction(&self) -> Option<&Compaction> {
         match self {
@@ -151,7 +154,7 @@ impl SessionKeep {
         }
     }
 
-    /// Returns what its variant is called in a file.
+    /// Returns the name of its variant in files.
     #[must_use]
     pub fn name(&self) -> &'static str {
         match self {

@@ -1,37 +1,37 @@
-//! A fold as written: a turn becomes what stays of it and one summary that follows from a template.
+//! A fold as written: a turn becomes its kept items and one summary from a template.
 
 use serde::{Deserialize, Serialize};
 
 use super::{Budget, Kind, Size};
 
-/// A fold of a turn; no model is asked.
+/// A fold of a turn; no model is called.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Fold {
-    /// Only turns that have an item of one of these kinds in the scope; every turn, when the list is empty.
+    /// Only turns with an item of one of these kinds in the scope. An empty list means every turn.
     #[serde(default = "Fold::default_having")]
     pub having: Vec<Kind>,
-    /// Kinds that stay as they are; user messages, when silent.
+    /// Kinds that stay as they are. Default: user messages.
     #[serde(default = "Fold::default_copy")]
     pub copy: Vec<Kind>,
-    /// Kinds that the summary repeats word for word; assistant text and earlier summaries, when silent. Tool results stand in
-    /// the summary as `results` says; what is left vanishes.
+    /// Kinds that the summary repeats verbatim. Default: assistant text and earlier summaries. `results` says
+    /// how the summary shows tool results; everything else is dropped.
     #[serde(default = "Fold::default_quote")]
     pub quote: Vec<Kind>,
-    /// How tool results stand in the summary; as they are, when silent.
+    /// How the summary shows tool results. Default: unchanged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub results: Option<FoldedResults>,
-    /// The summary's own words, around everything; 0, when silent.
+    /// The summary's own words around everything. Default: 0.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub frame: Option<Size>,
-    /// The summary's own words around each tool result; 0, when silent.
+    /// The summary's own words around each tool result. Default: 0.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub each: Option<Size>,
-    /// The template that writes the summary, where the load has text; its size is then the text's.
+    /// The template that writes the summary, for loads with text; its size is then the text's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub template: Option<String>,
-    /// Whether a turn is folded even where its summary is no smaller than what it replaces.
+    /// Whether to fold a turn even if its summary is no smaller than what it replaces.
     #[serde(default)]
     pub grows: bool,
 }
@@ -47,23 +47,23 @@ impl Fold {
         vec![Kind::User]
     }
 
-    /// What the assistant said, and what stands for more of it.
+    /// What the assistant said, and summaries of it.
     fn default_quote() -> Vec<Kind> {
         vec![Kind::Assistant, Kind::Summary]
     }
 }
 
-/// How tool results stand in the summary of a fold.
+/// How the summary of a fold shows tool results.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct FoldedResults {
-    /// The table whose first matching row says so.
+    /// The table whose first matching row decides.
     pub rows: String,
-    /// The template that writes each, where the load has text.
+    /// The template that writes each result, for loads with text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub template: Option<String>,
-    /// How many exact tokens there may be.
+    /// A limit on exact tokens.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub budget: Option<Budget>,
 }

@@ -4,140 +4,141 @@ use serde::{Deserialize, Serialize};
 
 use crate::quantity::Tokens;
 
-/// Write, store, read, use: what is remembered, where, and how it comes back.
+/// Write, store, read, use: what is remembered, where, and how it is recalled.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Memory {
-    /// What is taken out of the history.
+    /// What is extracted from the history.
     pub write: Write,
-    /// Where it is kept.
+    /// Where it is stored.
     pub store: Store,
-    /// How it comes back.
+    /// How it is recalled.
     pub read: Read,
-    /// In which states a fact answers a probe; `exact`, `summarised` and `recoverable`, when silent.
+    /// The states in which a fact answers a probe. Default: `exact`, `summarised` and `recoverable`.
     #[serde(default, rename = "use", skip_serializing_if = "Vec::is_empty")]
     pub answers: Vec<State>,
-    /// The service that holds it, whose calls are counted; what a file or the harness itself holds makes none.
+    /// The service that holds it, whose calls are counted; a memory in a file or in the harness makes no
+    /// calls.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub service: Option<String>,
-    /// Parts that lose nothing, so that a loss can be attributed.
+    /// Parts that lose nothing, so that a loss can be attributed to the others.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub oracle: Vec<Part>,
 }
 
-/// What is taken out of the history.
+/// What is extracted from the history.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Write {
-    /// When an item is looked through.
+    /// When an item is searched for facts.
     #[serde(default)]
     pub from: When,
-    /// The draws that a fact meets, in order; each that it passes writes it once.
+    /// The draws for each fact, in order; each success writes the fact once.
     pub extract: Vec<Extract>,
 }
 
-/// When an item is looked through for facts.
+/// When an item is searched for facts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum When {
-    /// As it comes.
+    /// When it enters.
     #[default]
     Session,
-    /// Once the prompt no longer shows it in full.
+    /// When the prompt stops showing it in full.
     Hidden,
 }
 
-/// One draw: either `p` or `miss` is given.
+/// One draw, with either `p` or `miss`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Extract {
-    /// Which facts meet it.
+    /// Which facts it applies to.
     #[serde(default)]
     pub facts: Facts,
     /// The probability that the fact is written.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub p: Option<f64>,
-    /// The probability that one pass overlooks it.
+    /// The probability that one pass misses it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub miss: Option<f64>,
-    /// Passes that must all overlook it, under one draw; 1, when silent.
+    /// Number of passes that must all miss it, in one draw. Default: 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub passes: Option<u8>,
-    /// The bank or file that it goes to; that of its category, when silent.
+    /// The bank or file for the fact. Default: that of its category.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub into: Option<String>,
 }
 
-/// Which facts a draw is for.
+/// Which facts a draw applies to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Facts {
-    /// Those that are marked.
+    /// Explicit facts, which are marked.
     Explicit,
-    /// Those said in passing.
+    /// Implicit facts, said in passing.
     Implicit,
     /// All.
     #[default]
     Any,
 }
 
-/// Where facts are kept.
+/// Where facts are stored.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Store {
     /// One list.
     Entries {
-        /// What each fact takes in the prompt.
+        /// Tokens of each fact in the prompt.
         tokens_per_fact: u64,
-        /// How many it holds; the oldest goes first. Any number, when silent.
+        /// Its capacity; the oldest fact is dropped first. Default: unlimited.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         capacity: Option<u64>,
     },
-    /// A list for each category, each with its own capacity.
+    /// One list per category, each with its own capacity.
     Banks {
-        /// The categories; a fact of another one goes to the last.
+        /// The categories; facts of other categories go to the last.
         categories: Vec<String>,
-        /// How many each bank holds; the oldest goes first.
+        /// Each bank's capacity; the oldest fact is dropped first.
         capacity: u64,
-        /// What each fact takes in the prompt.
+        /// Tokens of each fact in the prompt.
         tokens_per_fact: u64,
     },
-    /// A file for each category; the prompt holds an index of them.
+    /// One file per category; the prompt holds their index.
     Files {
-        /// What each fact takes in the index.
+        /// Tokens of each fact in the index.
         tokens_per_fact: u64,
     },
 }
 
-/// How facts come back.
+/// How facts are recalled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Read {
-    /// All stand in the prompt.
+    /// All facts are in the prompt.
     All,
-    /// Those that were written last stand in the prompt.
+    /// The most recently written facts are in the prompt.
     Last(u64),
     /// The prompt holds an index; a call fetches a fact by its key.
     ByKey,
 }
 
-/// How a fact stands at its probe.
+/// The state of a fact when a probe asks for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum State {
-    /// The item that says it is shown in full.
+    /// The item that states it is shown in full.
     Exact,
     /// A part of that item is shown.
     Preview,
-    /// A summary or a memory in the prompt says it.
+    /// A summary or a memory in the prompt states it.
     Summarised,
     /// A handle or an index leads to it.
     Recoverable,
@@ -156,21 +157,21 @@ pub enum Part {
     Store,
     /// Everything stored is found.
     Read,
-    /// Whatever is left of a fact answers.
+    /// Whatever is left of a fact is enough to answer.
     Use,
 }
 
-/// How a draw from 0 to 1 decides.
+/// How a random number from 0 to 1 decides.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Bar {
-    /// Kept below it.
+    /// Kept if below the bar.
     Below(f64),
-    /// Kept above it.
+    /// Kept if above the bar.
     Above(f64),
 }
 
 impl Memory {
-    /// Returns whether a fact in this state answers.
+    /// Returns whether a fact in this state answers a probe.
     #[must_use]
     pub fn answers(&self, state: State) -> bool {
         let usual = [State::Exact, State::Summarised, State::Recoverable];
@@ -179,7 +180,7 @@ impl Memory {
 }
 
 impl Extract {
-    /// Returns the bar that the draw is held against.
+    /// Returns the bar to which the random number is compared.
     #[must_use]
     pub fn bar(&self) -> Bar {
         let passes = i32::from(self.passes.unwrap_or(1));
@@ -188,7 +189,7 @@ impl Extract {
 }
 
 impl Store {
-    /// Returns the banks that there are from the start; files come as they are needed.
+    /// Returns the banks that exist from the start; files are created on demand.
     #[must_use]
     pub fn banks(&self) -> Vec<&str> {
         match self {
@@ -198,13 +199,13 @@ impl Store {
         }
     }
 
-    /// Returns whether there is a bank for every category there is.
+    /// Returns whether there is a bank for every category.
     #[must_use]
     pub fn is_open(&self) -> bool {
         matches!(self, Self::Files { .. })
     }
 
-    /// Returns how many facts a bank holds; any number, when silent.
+    /// Returns the capacity of a bank; unlimited if `None`.
     #[must_use]
     pub fn capacity(&self) -> Option<u64> {
         match self {
@@ -214,7 +215,7 @@ impl Store {
         }
     }
 
-    /// Returns what each fact takes in the prompt.
+    /// Returns the size of each fact in the prompt.
     #[must_use]
     pub fn tokens_per_fact(&self) -> Tokens {
         let (Self::Entries { tokens_per_fact, .. }
@@ -223,7 +224,7 @@ impl Store {
         *tokens_per_fact
     }
 
-    /// Returns the banks that a policy declares for categories; facts of others go to the last.
+    /// Returns the declared banks for categories; facts of other categories go to the last.
     #[must_use]
     pub fn declared(&self) -> Option<&[String]> {
         if let Self::Banks { categories, .. } = self { Some(categories) } else { None }

@@ -1,26 +1,26 @@
-//! How an agent keeps a memory at a service from session to session, as a policy declares it.
+//! How an agent uses a memory service across sessions, as a policy declares it.
 
 use serde::{Deserialize, Serialize};
 
-/// Writes sessions to a memory service, and answers questions from it.
+/// Writes sessions to a memory service and answers questions from it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Runner {
-    /// Whether one context document, written anew when a session is over, is all that is kept; else each message is an entry, and the
-    /// document is also written in mid-session. True, when silent.
+    /// Whether only one context document is kept, rewritten at the end of each session. Otherwise each
+    /// message is an entry, and the document is also written during sessions. Default: true.
     #[serde(default = "yes")]
     pub context_only: bool,
-    /// The service: a file of `assumptions/memory_runners/services`; `local`, when silent.
+    /// The service: a file of `assumptions/memory_runners/services`. Default: `local`.
     #[serde(default = "local")]
     pub service: String,
-    /// The calls at a session's start; waiting and getting the document, when silent, and with entries listing them, too.
+    /// The calls at the start of a session. Default: wait and get the document; with entries, also list them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at_start: Option<Vec<ServiceCall>>,
-    /// The calls at a session's end; putting the document, when silent, and with entries waiting before.
+    /// The calls at the end of a session. Default: put the document; with entries, wait first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at_end: Option<Vec<ServiceCall>>,
-    /// With entries, the document is also written after so many messages of a session, 0 for never; 6, when silent.
+    /// With entries: write the document after this many messages of a session; 0 for never. Default: 6.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub flush_every: Option<u64>,
     /// The context document.
@@ -50,20 +50,21 @@ pub enum ServiceCall {
     Search,
 }
 
-/// A context document and what it may hold.
+/// A context document and its capacity.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct ContextDocument {
-    /// Its size at most; 5,000 words, when silent.
+    /// Its largest size. Default: 5,000 words.
     pub cap: Cap,
-    /// Its sections; facts, timeline, entities, preferences and notes, when silent.
+    /// Its sections. Default: facts, timeline, entities, preferences and notes.
     pub sections: Vec<Section>,
-    /// Facts said in so many sessions, the last one among them, are protected; 1, when silent.
+    /// Facts stated in this many sessions, including the last one, are protected. Default: 1.
     pub recent_sessions: u64,
-    /// Entities said so many times are key ones, and protected; 2, when silent.
+    /// Entities mentioned this many times are key entities, and protected. Default: 2.
     pub key_references: u64,
-    /// Whether the prompt asks for a comprehensive Facts section, which also lists what was said in passing; false, when silent.
+    /// Whether the prompt asks for a comprehensive Facts section, which also lists implicit facts. Default:
+    /// false.
     pub lists_details: bool,
 }
 
@@ -83,23 +84,23 @@ pub enum Cap {
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Section {
-    /// What the memory is of.
+    /// The subject of the memory.
     Description,
-    /// What holds.
+    /// Current facts.
     Facts,
-    /// What the user likes.
+    /// The user's preferences.
     Preferences,
-    /// What was decided.
+    /// Decisions.
     Decisions,
-    /// What conversations were about.
+    /// Topics of conversations.
     Topics,
-    /// People and things, and how they stand to each other.
+    /// People and things, and their relations.
     Entities,
-    /// What else is worth keeping, and a line for each old conversation.
+    /// Anything else worth keeping, with a line for each old conversation.
     Notes,
     /// Conversations and events, in order.
     Timeline,
-    /// A drawing of how things stand to each other.
+    /// A diagram of relations.
     Diagram,
 }
 
@@ -108,11 +109,11 @@ pub enum Section {
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct TwoPass {
-    /// Whether the current document is read alone, without a search; false, when silent.
+    /// Whether only the current document is read, without a search. Default: false.
     pub document_alone: bool,
-    /// What the first pass finds; 10 entries and 3 versions of the document, when silent.
+    /// What the first pass finds. Default: 10 entries and 3 versions of the document.
     pub first: Found,
-    /// What the second pass finds, where the model asks for one; 5 and 2, when silent.
+    /// What the second pass finds, if the model asks for one. Default: 5 and 2.
     pub second: Found,
 }
 
@@ -121,7 +122,7 @@ pub struct TwoPass {
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Found {
-    /// How many entries.
+    /// The number of entries.
     pub entries: u64,
     /// How many versions of the document.
     pub shards: u64,
@@ -148,7 +149,7 @@ impl Default for TwoPass {
 }
 
 impl Runner {
-    /// Returns the calls at a session's start.
+    /// Returns the calls at the start of a session.
     #[must_use]
     pub fn starts_with(&self) -> &[ServiceCall] {
         use ServiceCall::{AwaitConsistency, GetContext, ListEntries};
@@ -159,7 +160,7 @@ impl Runner {
         }
     }
 
-    /// Returns the calls at a session's end.
+    /// Returns the calls at the end of a session.
     #[must_use]
     pub fn ends_with(&self) -> &[ServiceCall] {
         use ServiceCall::{AwaitConsistency, PutContext};
@@ -170,7 +171,7 @@ impl Runner {
         }
     }
 
-    /// Returns after how many messages the document is also written; none where it is not.
+    /// Returns the number of messages after which the document is also written, if it is.
     #[must_use]
     pub fn flushes_every(&self) -> Option<u64> {
         self.flush_every.or((!self.context_only).then_some(6)).filter(|it| *it > 0)
@@ -178,7 +179,7 @@ impl Runner {
 }
 
 impl ServiceCall {
-    /// All, in the order of tables.
+    /// All sections, in table order.
     pub const ALL: [Self; 6] = [
         Self::AddEntry,
         Self::AwaitConsistency,
@@ -188,7 +189,7 @@ impl ServiceCall {
         Self::Search,
     ];
 
-    /// Returns what it is called in files and reports.
+    /// Returns its name in files and reports.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {

@@ -1,4 +1,4 @@
-//! Numbers as a policy writes them: sizes, conditions over sizes, and extents.
+//! Numbers in a policy: sizes, conditions on sizes, and extents.
 
 use std::fmt;
 
@@ -7,60 +7,61 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 pub use crate::input::text::duration::Duration;
 use crate::quantity::{Decimal, Tokens};
 
-/// An expression that stands wherever a policy needs a number of tokens. Products floor.
+/// An expression for a number of tokens. Products are rounded down.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Size {
-    /// So many tokens.
+    /// A number of tokens.
     Tokens(Tokens),
-    /// So many characters, turned into tokens by the timeline's characters per token, rounded up.
+    /// A number of characters, converted to tokens with the timeline's characters per token, rounded up.
     Chars(u64),
-    /// A plain number, for parameters that stand in extents.
+    /// A plain number, for parameters used in extents.
     Count(u64),
-    /// A share of the prompt limit, 0 to 1; more than the limit is `times(1.5, limit)`, so that 80 is not taken for 80%.
+    /// A share of the prompt limit, 0 to 1. Write more than the limit as `times(1.5, limit)`, so that 80 is
+    /// not taken for 80%.
     Ratio(Decimal),
-    /// The prompt limit: `limits.input_tokens` where given, else `limits.context_tokens`.
+    /// The prompt limit: `limits.input_tokens`, else `limits.context_tokens`.
     Limit,
     /// The context window: `limits.context_tokens`.
     Window,
-    /// The longest output that the model gives: `limits.output_tokens`.
+    /// The longest output of the model: `limits.output_tokens`.
     OutputLimit,
-    /// The prompt when the stage fired.
+    /// The prompt's size when the stage fired.
     Start,
-    /// What a summary replaces, verbatim copies excluded.
+    /// The size of what a summary replaces, without verbatim copies.
     Input,
-    /// What stands from the first item on that the stage would change, to the prompt's end.
+    /// The size from the first item that the stage would change to the prompt's end.
     Behind,
-    /// A size divided by the place of an item's result among the session's, from 1; rounded down.
+    /// A size divided by the index of an item's result in the session, from 1; rounded down.
     PerRank(Box<Size>),
     /// A parameter of the policy.
     Param(String),
     /// The sum of its parts.
     Sum(Vec<Size>),
-    /// The first part less all the others, at least 0.
+    /// The first part minus all others, at least 0.
     Minus(Vec<Size>),
-    /// The least of its parts.
+    /// The smallest of its parts.
     Min(Vec<Size>),
-    /// The greatest of its parts.
+    /// The largest of its parts.
     Max(Vec<Size>),
     /// A factor times a size.
     Times(Decimal, Box<Size>),
-    /// One size below a prompt limit (or a window), another from there on.
+    /// One size below a prompt limit (or window), another from that limit on.
     ByWindow {
-        /// Limits below this many tokens are small.
+        /// Limits below this number of tokens are small.
         below: Tokens,
         /// What `below` is compared with.
         #[serde(default)]
         of: WindowKind,
-        /// The size below.
+        /// The size for small limits.
         then: Box<Size>,
-        /// The size from there on.
+        /// The size for other limits.
         otherwise: Box<Size>,
     },
 }
 
-/// What a `by_window` looks at.
+/// What `by_window` compares.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -72,27 +73,27 @@ pub enum WindowKind {
     Window,
 }
 
-/// A comparison with a size; exactly one field is given.
+/// A comparison with a size; set exactly one field.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Bound {
-    /// Strictly more than.
+    /// More than.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub above: Option<Size>,
-    /// That much or more.
+    /// At least.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at_least: Option<Size>,
-    /// Strictly less than.
+    /// Less than.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub below: Option<Size>,
-    /// That much or less.
+    /// At most.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at_most: Option<Size>,
 }
 
 impl Bound {
-    /// Returns what is given: exactly one relation, in a checked policy.
+    /// Returns the bound: exactly one relation, in a checked policy.
     pub fn given(&self) -> Option<(Relation, &Size)> {
         given([&self.above, &self.at_least, &self.below, &self.at_most])
     }
@@ -101,13 +102,13 @@ impl Bound {
 /// How a number is compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Relation {
-    /// More.
+    /// More than.
     Above,
-    /// As much or more.
+    /// At least.
     AtLeast,
-    /// Less.
+    /// Less than.
     Below,
-    /// As much or less.
+    /// At most.
     AtMost,
 }
 
@@ -125,7 +126,7 @@ impl Relation {
     }
 }
 
-/// Returns the relation that is given, of four fields in this order.
+/// Returns the relation given in four fields, in this order.
 pub fn given<T>(fields: [&Option<T>; 4]) -> Option<(Relation, &T)> {
     let comparisons = [Relation::Above, Relation::AtLeast, Relation::Below, Relation::AtMost];
     comparisons.into_iter().zip(fields).find_map(|(relation, it)| Some((relation, it.as_ref()?)))
@@ -142,9 +143,9 @@ pub enum Unit {
     ToolUses,
     /// User messages, replies, and result messages.
     Messages,
-    /// Messages, a call and its results being one.
+    /// Messages, with a call and its results as one.
     Groups,
-    /// Steps: one model request, its reply and the results.
+    /// Steps: one model request with its reply and results.
     Steps,
     /// Turns.
     Turns,
@@ -155,79 +156,81 @@ pub enum Unit {
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Cond {
-    /// Holds.
+    /// Always true.
     Always,
-    /// Tokens of the request about to go out.
+    /// Tokens of the request about to be sent.
     Prompt(Bound),
     /// The same without the stable prefix.
     Body(Bound),
-    /// Tokens of that request as it would be if no stage had ever edited anything: what a client sends whose provider edits.
+    /// Tokens of that request if no stage had ever edited anything: what a client sends if its provider does
+    /// the editing.
     Raw(Bound),
-    /// Tokens by which the prompt has grown since a stage last changed anything in this session; where it never has, all that
-    /// stands behind the stable prefix.
+    /// Tokens by which the prompt has grown since a stage last changed anything in this session. Before its
+    /// first change: everything after the stable prefix.
     Grown {
-        /// Which stage; this one, when silent.
+        /// Which stage. Default: this one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         stage: Option<String>,
-        /// Strictly more than.
+        /// More than.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         above: Option<Size>,
-        /// That much or more.
+        /// At least.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         at_least: Option<Size>,
-        /// Strictly less than.
+        /// Less than.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         below: Option<Size>,
-        /// That much or less.
+        /// At most.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         at_most: Option<Size>,
     },
-    /// How many units have come since a stage last changed anything in this session; more than any number, where it never has.
+    /// Units that have entered since a stage last changed anything in this session. Before its first change:
+    /// more than any number.
     Since {
-        /// Which stage; this one, when silent.
+        /// Which stage. Default: this one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         stage: Option<String>,
         /// The unit.
         of: Unit,
-        /// Strictly more than.
+        /// More than.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         above: Option<Count>,
-        /// That many or more.
+        /// At least.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         at_least: Option<Count>,
-        /// Strictly fewer than.
+        /// Fewer than.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         below: Option<Count>,
-        /// That many or fewer.
+        /// At most.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         at_most: Option<Count>,
     },
-    /// The same as the harness's own `counter` counts it.
+    /// The same, as the harness's own `counter` counts it.
     Counted(Bound),
     /// Tokens shown in the stage's own scope.
     Scope(Bound),
     /// Tokens that this stage would free; only for actions without a budget.
     Reclaimable(Bound),
-    /// Tokens freed by this activation so far.
+    /// Tokens freed by this firing so far.
     Freed(Bound),
-    /// Units taken by this activation so far.
+    /// Units taken by this firing so far.
     Taken(Extent),
-    /// The session's running count has passed a multiple since the stage was last considered.
+    /// The session's running count has passed a multiple of this since the stage was last checked.
     Every(Extent),
-    /// How many units stand in the scope.
+    /// The number of units in the scope.
     Count {
         /// The unit.
         of: Unit,
-        /// Strictly more than.
+        /// More than.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         above: Option<Count>,
-        /// That many or more.
+        /// At least.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         at_least: Option<Count>,
-        /// Strictly fewer than.
+        /// Fewer than.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         below: Option<Count>,
-        /// That many or fewer.
+        /// At most.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         at_most: Option<Count>,
     },
@@ -238,16 +241,16 @@ pub enum Cond {
     },
     /// The pause since the last request began is longer than the profile's cache lifetime.
     CacheCold,
-    /// Every part holds.
+    /// All parts are true.
     All(Vec<Cond>),
-    /// Some part holds.
+    /// At least one part is true.
     Any(Vec<Cond>),
-    /// The part does not hold.
+    /// The part is false.
     Not(Box<Cond>),
 }
 
 impl Cond {
-    /// Calls a function with this condition and every part of it.
+    /// Calls a function with this condition and each of its parts.
     pub fn each<'c>(&'c self, visit: &mut impl FnMut(&'c Self)) {
         visit(self);
         match self {
@@ -258,26 +261,26 @@ impl Cond {
     }
 }
 
-/// How far a keep, a protection or a progress reaches. Whole units, while they fit.
+/// The reach of a keep, a protection or a progress, in whole units that fit.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Extent {
-    /// So many items.
+    /// A number of items.
     Items(Count),
-    /// So many tool results.
+    /// A number of tool results.
     ToolUses(Count),
-    /// So many messages of the timeline.
+    /// A number of the timeline's messages.
     Messages(Count),
-    /// So many groups of the timeline: messages, a call and its results being one.
+    /// A number of the timeline's groups: messages, with a call and its results as one.
     Groups(Count),
-    /// So many steps of the timeline.
+    /// A number of the timeline's steps.
     Steps(Count),
-    /// So many turns of the timeline.
+    /// A number of the timeline's turns.
     Turns(Count),
-    /// So many tokens.
+    /// A number of tokens.
     Tokens(Count),
-    /// So many tokens, as an expression.
+    /// A number of tokens, as an expression.
     Size(Size),
     /// A share of the items, 0 to 1, rounded down.
     Fraction(Decimal),
@@ -286,12 +289,12 @@ pub enum Extent {
 }
 
 impl Unit {
-    /// The units that items are gathered in, from the smallest up.
+    /// The units into which items are grouped, from the smallest up.
     pub const GATHERED: [Self; 4] = [Self::Messages, Self::Groups, Self::Steps, Self::Turns];
 }
 
 impl Extent {
-    /// Returns how many of which units it is, where it is a number of units.
+    /// Returns the number and the unit, if it is a number of units.
     #[must_use]
     pub fn units(&self) -> Option<(Unit, u64)> {
         let (unit, count) = match self {
@@ -317,7 +320,7 @@ pub enum Count {
 }
 
 impl Count {
-    /// Returns the number; a checked policy has no parameter here any more.
+    /// Returns the number; a checked policy has no parameters left here.
     #[must_use]
     pub fn get(&self) -> u64 {
         match self {
@@ -347,7 +350,7 @@ impl<'de> Deserialize<'de> for Count {
     }
 }
 
-/// Takes a number, or what each format makes of `param("name")`.
+/// Parses a number, or `param("name")` in either format.
 struct CountVisitor;
 
 impl<'de> de::Visitor<'de> for CountVisitor {

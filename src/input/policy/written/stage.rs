@@ -1,32 +1,32 @@
-//! A stage as written: what it leaves out is its base's, else the default.
+//! A stage as written: omitted fields come from the base, or are defaults.
 
 use serde::{Deserialize, Serialize};
 
 use super::{Action, Cond, Duration, Lasts, Moment, Prefix, Scope, Step};
 
-/// A stage: when it fires, where it acts, and until what goal.
+/// A stage: when it fires, which items it changes, and until which goal.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct StageFile {
-    /// A name, unique in the policy.
+    /// A name, unique within the policy.
     pub name: String,
-    /// The moments at which it is considered; before each request, when silent.
+    /// The moments at which it may fire. Default: before each request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at: Option<Vec<Moment>>,
-    /// After how long a pause between two turns it is considered, where its moment is `idle`.
+    /// For the moment `idle`: how long a pause between two turns must last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pause: Option<Pause>,
-    /// The trigger, looked at once.
+    /// The trigger, checked once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub when: Option<Cond>,
-    /// Which items it acts on; all, when silent.
+    /// Which items it changes. Default: all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scope: Option<Scope>,
-    /// What it does to them; only a stage that the base has too may leave it out.
+    /// Its action. Only a stage that exists in the base may omit it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub apply: Option<Action>,
-    /// The goal, looked at after each unit; without one all units are taken.
+    /// The goal, checked after each unit; without one, all units are taken.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<Cond>,
     /// Further steps towards the same goal.
@@ -35,25 +35,25 @@ pub struct StageFile {
     /// A ladder of the policy whose steps follow `then`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ladder: Option<String>,
-    /// Whether its edits stay.
+    /// Whether its edits are permanent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lasts: Option<Lasts>,
-    /// Whether its edits change what the provider's cache knows the prompt by.
+    /// Whether its edits change the text by which the provider's cache recognises the prompt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prefix: Option<Prefix>,
-    /// Fields of the base's stage that this one does without.
+    /// Fields of the base's stage to remove.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub remove: Vec<StageField>,
 }
 
-/// A time since the last request, in which no other has come.
+/// Time since the last request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Pause {
-    /// How long it is.
+    /// Its duration.
     pub after: Duration,
-    /// How often it is taken in one pause, each time as long after the last; once, when silent.
+    /// How often it fires within one pause, each time after the same duration. Default: once.
     #[serde(default = "Pause::once", skip_serializing_if = "Pause::is_once")]
     pub times: u64,
 }
@@ -68,7 +68,7 @@ impl Pause {
         *times == 1
     }
 
-    /// Returns whether a time since the last request is one of those meant.
+    /// Returns whether a time since the last request is one at which it fires.
     #[must_use]
     pub fn is_at(&self, idle_ms: u64) -> bool {
         self.after.0 > 0
@@ -77,7 +77,7 @@ impl Pause {
             && idle_ms / self.after.0 <= self.times
     }
 
-    /// Returns the first of those meant behind a time since the last request.
+    /// Returns the first such time after a given time since the last request.
     #[must_use]
     pub fn next(&self, idle_ms: u64) -> Option<u64> {
         let nth = idle_ms.checked_div(self.after.0)?.checked_add(1)?;
@@ -85,7 +85,7 @@ impl Pause {
     }
 }
 
-/// A field that a stage may do without.
+/// A field that `remove` can name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -104,14 +104,14 @@ pub enum StageField {
     Then,
     /// The ladder.
     Ladder,
-    /// How long edits stay.
+    /// How long edits last.
     Lasts,
-    /// What they do to the cached prefix.
+    /// Their effect on the cached prefix.
     Prefix,
 }
 
 impl StageField {
-    /// Returns the name of the field in a file.
+    /// Returns the field's name in files.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {

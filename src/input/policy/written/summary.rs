@@ -1,40 +1,40 @@
-//! What goes with a summary, as it is written: what stays beside it, what comes back, and a second look at it.
+//! Parts of a summary, as written: what stays beside it, what is restored, and a review of it.
 
 use serde::{Deserialize, Serialize};
 
 use super::{Count, Kind, Size};
 
-/// Items that the harness keeps where they are, whatever the summary says of them.
+/// Items that the harness keeps in place, whatever the summary says about them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Kept {
     /// Which kinds.
     pub kinds: Vec<Kind>,
-    /// How much of them, from the newest on; the item that does not fit whole is cut.
+    /// How much of them, from the newest on; the first item that does not fit is cut.
     pub tokens: Size,
 }
 
-/// Files that come back once a summary has taken the place of their results.
+/// Files to restore after a summary has replaced their results.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Restore {
-    /// How many, from the last used on.
+    /// How many, starting with the most recently used.
     pub files: Count,
-    /// The tools that read files, by name or by what they do; `read_file`, when silent.
+    /// The tools that read files, by name or by capability. Default: `read_file`.
     #[serde(default = "Restore::default_tools", skip_serializing_if = "Restore::is_default")]
     pub tools: Vec<String>,
-    /// A file with more than this does not come back whole; any size, when silent.
+    /// A file larger than this is not restored in full. Default: any size.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub each: Option<Size>,
-    /// How much they may be together; any size, when silent.
+    /// Their largest total size. Default: unlimited.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub all: Option<Size>,
-    /// How long the name is with which a file stands that does not come back whole; it does not stand at all, when silent.
+    /// The size of the name that represents a file not restored in full. Default: it is left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<Size>,
-    /// What else comes back, such as plans and task lists; nothing, when silent.
+    /// Other restored content, such as plans and task lists. Default: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub more: Option<Size>,
 }
@@ -49,7 +49,7 @@ impl Restore {
     }
 }
 
-/// A request that looks over a summary before it is used.
+/// A request that reviews a summary before it is used.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
@@ -57,22 +57,22 @@ pub struct SecondCall {
     /// What it reads.
     #[serde(default)]
     pub reads: SecondReads,
-    /// Its own instructions; 0, when silent.
+    /// Its own instructions. Default: 0.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub overhead: Option<Size>,
-    /// What it writes; as much as the first, when silent.
+    /// The size of its output. Default: the same as the first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output: Option<Size>,
 }
 
-/// What the second request reads.
+/// What the review reads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum SecondReads {
-    /// What the first read, and the summary.
+    /// What the first request read, and the summary.
     #[default]
     History,
-    /// The summary alone.
+    /// Only the summary.
     Summary,
 }

@@ -1,4 +1,4 @@
-//! The only way from cache rules as written to well-formed ones.
+//! The only way from written cache rules to checked ones.
 
 use crate::diag::Problems;
 use crate::input::profile::cache::{
@@ -9,10 +9,15 @@ use crate::input::profile::written::{self, Cache, Level, Lookup, Renewal, UnitEn
 /// Checks the rules of a profile's cache.
 pub(in crate::floors::input) fn cache(spec: &Cache, problems: &mut Problems) -> CacheRules {
     let zeros = [
-        ("step_tokens", spec.step_tokens == Some(0), "a step of 0 tokens leads nowhere"),
-        ("interval_tokens", spec.interval_tokens == Some(0), "an interval of 0 tokens leads nowhere"),
+        ("step_tokens", spec.step_tokens == Some(0), "a step of 0 tokens is not possible"),
+        ("interval_tokens", spec.interval_tokens == Some(0), "an interval of 0 tokens is not possible"),
         ("breakpoints_max", spec.breakpoints_max == Some(0), "without a breakpoint nothing is cached"),
-        ("lookback_positions", spec.lookback_positions == Some(0), "the breakpoint itself is a position"),
+        (
+            "lookback_positions",
+            spec.lookback_positions == Some(0),
+            "the breakpoint itself counts as one \
+            position",
+        ),
     ];
     for (field, is_zero, message) in zeros {
         if is_zero {
@@ -29,7 +34,7 @@ pub(in crate::floors::input) fn cache(spec: &Cache, problems: &mut Problems) -> 
     CacheRules::Qualified(Box::new(Qualified { rules, invalidates, hits }))
 }
 
-/// Reports fields that the rules do not look at.
+/// Reports fields that the rules do not use.
 fn unused(spec: &Cache, problems: &mut Problems) {
     let given = [
         ("min_tokens", spec.min_tokens.is_some()),
@@ -63,8 +68,8 @@ fn unused(spec: &Cache, problems: &mut Problems) {
         problems.push_at(
             "cache-field-unused",
             field,
-            format!("these rules do not look at `{field}`"),
-            "leave it out",
+            format!("`{field}` has no effect under these cache rules"),
+            "remove it",
         );
     }
 }
@@ -80,8 +85,8 @@ pub(in crate::floors::input::profile) fn breakpoints(spec: &Cache, problems: &mu
                 problems.push_at(
                     "cache-field-unused",
                     field,
-                    format!("where `lookup` names the places, nothing looks at `{field}`"),
-                    "leave one of them out",
+                    format!("`{field}` has no effect beside `lookup`, which lists the places"),
+                    "remove one of them",
                 );
             }
         }
@@ -90,16 +95,16 @@ pub(in crate::floors::input::profile) fn breakpoints(spec: &Cache, problems: &mu
         problems.push_at(
             "implicit-lead-alone",
             "implicit_lead",
-            "a policy that says nothing of breakpoints gets those of the harness here",
-            "write `implicit: true` too, or leave it out",
+            "`implicit_lead` needs `implicit`",
+            "add `implicit: true`, or remove it",
         );
     }
     if spec.lookup == Some(Lookup::default()) {
         problems.push_at(
             "lookup-nowhere",
             "lookup",
-            "an entry that is looked for nowhere is never read",
-            "write how many places are looked at, as in `latest: 50`",
+            "an entry that is looked up nowhere is never read",
+            "write how many places are looked up, as in `latest: 50`",
         );
     }
     Breakpoints {
@@ -130,8 +135,8 @@ fn ttls(spec: &Cache, usual: [Option<u64>; 2], problems: &mut Problems) -> [Opti
             problems.push_at(
                 "ttl-class-twice",
                 "ttl",
-                format!("`{ttl}` is of the same class as another lifetime"),
-                "write at most one below an hour and one from an hour on",
+                format!("`{ttl}` has the same class as another lifetime"),
+                "write at most one below an hour and one of an hour or more",
             );
         }
         *class = Some(ttl.0);
@@ -139,10 +144,15 @@ fn ttls(spec: &Cache, usual: [Option<u64>; 2], problems: &mut Problems) -> [Opti
     if classes == [None; 2] { usual } else { classes }
 }
 
-/// Returns the lifetime of rules that have no more than one.
+/// Returns the lifetime of rules that allow only one.
 pub(in crate::floors::input::profile) fn one_ttl(spec: &Cache, problems: &mut Problems) -> Option<u64> {
     if spec.ttl.0.len() > 1 {
-        problems.push_at("ttl-several", "ttl", "these rules have one lifetime", "write one duration");
+        problems.push_at(
+            "ttl-several",
+            "ttl",
+            "these rules allow only one lifetime",
+            "write a single duration",
+        );
     }
     spec.ttl.0.first().map(|it| it.0)
 }
@@ -152,7 +162,7 @@ pub(in crate::floors::input::profile) fn units(spec: &Cache, steps: Steps, probl
         problems.push_at(
             "units-nowhere",
             "units",
-            "a request that leaves no unit leaves nothing to read",
+            "without units there is nothing to read later",
             "write `units: [input_end, output_end, common_prefix]`, or `interval_tokens`",
         );
     }
@@ -178,8 +188,8 @@ pub(in crate::floors::input::profile) fn explicit_cache(
         problems.push_at(
             "ttl-missing",
             "ttl",
-            "stored contents are kept for some time, and paid for as long",
-            "write how long, as in `ttl: \"1h\"`",
+            "explicitly stored contents need a lifetime",
+            "add one, such as `ttl: \"1h\"`",
         );
     }
     ExplicitCache {
@@ -195,8 +205,8 @@ pub(in crate::floors::input::profile) fn blocks(spec: &Cache, problems: &mut Pro
         problems.push_at(
             "block-size-missing",
             "block_tokens",
-            "blocks hold some number of tokens",
-            "write `block_tokens: 16`, or another number from 1 up",
+            "`block_tokens` must be at least 1",
+            "write `block_tokens: 16`, or another number from 1",
         );
     }
     if spec.capacity_blocks == Some(0) {
@@ -231,15 +241,15 @@ fn invalidates(spec: &written::Invalidates) -> Invalidates {
     invalidates
 }
 
-/// Returns the draws, where a hit is not certain.
+/// Returns the draws, if a hit is not certain.
 fn hits(spec: &Cache, problems: &mut Problems) -> Option<Hits> {
     let Some(probability) = spec.hit_probability else {
         if spec.hit_seed.is_some() {
             problems.push_at(
                 "cache-field-unused",
                 "hit_seed",
-                "without `hit_probability` nothing is drawn",
-                "leave it out, or write `hit_probability` too",
+                "this field needs `hit_probability`",
+                "remove it, or add `hit_probability`",
             );
         }
         return None;
@@ -249,8 +259,8 @@ fn hits(spec: &Cache, problems: &mut Problems) -> Option<Hits> {
         problems.push_at(
             "hit-probability",
             "hit_probability",
-            format!("{probability} is not a probability of at most nine decimals"),
-            "write a number from 0 to 1, as in 0.95",
+            format!("{probability} is not a probability with at most nine decimals"),
+            "write a number from 0 to 1, such as 0.95",
         );
     }
     let parts = parts.unwrap_or(Hits::CERTAIN);

@@ -1,4 +1,4 @@
-//! From written prices to a price list: every rate exact, every threshold, day and hour well-formed.
+//! Makes price lists from written prices: every rate exact, every threshold, date and hour checked.
 
 use std::ops::Range;
 
@@ -11,7 +11,7 @@ use crate::input::profile::written::{self, Price, Service};
 use crate::input::text::duration::Duration;
 use crate::quantity::{Decimal, Rate};
 
-/// Rates as any part of a price list gives them.
+/// Rates of any part of a price list.
 struct Given<'a> {
     input: Option<Decimal>,
     output: Option<Decimal>,
@@ -19,7 +19,7 @@ struct Given<'a> {
     cache_write: &'a IndexMap<String, Decimal>,
 }
 
-/// Takes the rates of a spec that may leave out any of them.
+/// Reads the rates of a part that may omit any of them.
 macro_rules! given {
     ($spec:expr) => {
         Given {
@@ -40,7 +40,7 @@ impl Given<'_> {
     }
 }
 
-/// Makes the price list of a timeline that starts at some moment, served in some ways.
+/// Makes the price list of a timeline with a start and services.
 pub(in crate::floors::input) fn prices(
     specs: &[Price],
     start_ms: i64,
@@ -49,7 +49,7 @@ pub(in crate::floors::input) fn prices(
 ) -> Prices {
     if specs.is_empty() {
         let help = "write `prices: [(input: 3.0, output: 15.0)]`";
-        problems.push("price-missing", "a profile has at least one price", help);
+        problems.push("price-missing", "a profile needs at least one price", help);
     }
     let mut periods: Vec<Period> = Vec::with_capacity(specs.len());
     for (index, spec) in specs.iter().enumerate() {
@@ -58,7 +58,7 @@ pub(in crate::floors::input) fn prices(
             problems.push_at(
                 "price-date-duplicate",
                 index,
-                "two price lists from the same day on",
+                "two price lists start on the same date",
                 "give each its own `from`",
             );
         }
@@ -67,15 +67,15 @@ pub(in crate::floors::input) fn prices(
     periods.sort_by_key(|it| it.from_ms);
     let n_begun = periods.partition_point(|it| it.from_ms <= start_ms);
     if n_begun == 0 && !periods.is_empty() {
-        let help = "set `assumptions.starts_at` to a day on which they do, or add the prices of before";
-        problems.push("price-not-yet", "no price holds yet when the timeline starts", help);
+        let help = "set `assumptions.starts_at` to a later date, or add the earlier prices";
+        problems.push("price-not-yet", "the timeline starts before the first price", help);
     }
     let later = periods.split_off(n_begun);
     let first = periods.pop().unwrap_or_else(free);
     Prices { start_ms, first, later }
 }
 
-/// Stands in for prices that are missing, so that the check goes on.
+/// Replaces missing prices so that the check can go on.
 fn free() -> Period {
     let base =
         Rates { input: Rate::default(), output: None, cache_read: None, cache_write: None, storage: None };
@@ -86,8 +86,8 @@ fn free() -> Period {
 fn period(spec: &Price, services: &[String], problems: &mut Problems) -> Period {
     let from_ms = spec.from.as_deref().map_or(i64::MIN, |text| {
         day(text).unwrap_or_else(|| {
-            let message = format!("`{text}` is no day");
-            problems.push_at("date-format", "from", message, "write it as in \"2026-10-07\"");
+            let message = format!("`{text}` is not a date (YYYY-MM-DD)");
+            problems.push_at("date-format", "from", message, "write it like \"2026-10-07\"");
             i64::MIN
         })
     });
@@ -117,8 +117,14 @@ fn period(spec: &Price, services: &[String], problems: &mut Problems) -> Period 
         };
         let has_own = !given!(service).is_empty();
         if has_own && spec.windows.iter().any(|it| it.factor.is_none()) {
-            let message = format!("both `{name}` and an hour of the day give prices of their own");
-            problems.push_at("price-ambiguous", "windows", message, "give one of the two a `factor`");
+            let message = format!("both `{name}` and a time window set their own prices");
+            problems.push_at(
+                "price-ambiguous",
+                "windows",
+                message,
+                "replace the prices of one of them with \
+                a `factor`",
+            );
         }
         problems.within(format!("services.{name}"), |problems| {
             usual = serve(&usual, service, problems);
@@ -133,13 +139,13 @@ fn period(spec: &Price, services: &[String], problems: &mut Problems) -> Period 
     Period { from_ms, usual, windows }
 }
 
-/// Checks services that are not used, too.
+/// Also checks services that are not used.
 fn check_services(spec: &Price, problems: &mut Problems) {
     for (name, service) in &spec.services {
         let is_empty = given!(service).is_empty() && service.tiers.is_empty();
         if service.factor.is_some() != is_empty {
             problems.within(format!("services.{name}"), |it| {
-                let message = "a service has either a `factor` or prices of its own";
+                let message = "a service needs either a `factor` or its own prices";
                 it.push("service-form", message, "write `factor: 0.5`, or `input` and `output`");
             });
         }
@@ -149,12 +155,12 @@ fn check_services(spec: &Price, problems: &mut Problems) {
 fn unknown_service(name: &str, spec: &Price, problems: &mut Problems) {
     let help = match nearest(name, spec.services.keys().map(String::as_str)) {
         Some(known) => format!("did you mean `{known}`?"),
-        None => "add it under the `services` of the prices, or leave it out".to_owned(),
+        None => "add it under the prices' `services`, or remove it".to_owned(),
     };
     problems.push("service-unknown", format!("no price is known for `{name}`"), help);
 }
 
-/// Returns a list as a service sells it.
+/// Returns a list under a service.
 fn serve(list: &PriceList, service: &Service, problems: &mut Problems) -> PriceList {
     match service.factor {
         Some(factor) => times(list, factor, problems),
@@ -166,8 +172,8 @@ fn serve(list: &PriceList, service: &Service, problems: &mut Problems) -> PriceL
     }
 }
 
-/// Returns what is known of prices that stand instead of the usual ones before they are laid down: a write that has a usual price
-/// is not sold at that price, and what it costs instead is unknown.
+/// Returns the known prices of a part that replaces the standard ones: a write with a standard price loses
+/// it, and its new price is unknown.
 fn unsaid(usual: &Rates) -> Rates {
     Rates {
         input: Rate::default(),
@@ -186,16 +192,24 @@ fn list(base: Rates, specs: &[written::Tier], problems: &mut Problems) -> PriceL
                 (Some(above), None) => above.saturating_add(1),
                 (None, Some(from)) => from,
                 _ => {
-                    let help = "write `above_prompt_tokens` or `from_prompt_tokens`, not both";
-                    problems.push("tier-threshold", "a tier says from which length on it holds", help);
+                    let help = "write either `above_prompt_tokens` or `from_prompt_tokens`, not both";
+                    problems.push(
+                        "tier-threshold",
+                        "a tier needs the prompt length at which it starts",
+                        help,
+                    );
                     return;
                 }
             };
             if tiers.iter().any(|(it, _)| it.from_tokens == from_tokens) {
-                problems.push("tier-duplicate", "two tiers from the same length on", "leave one out");
+                problems.push("tier-duplicate", "two tiers start at the same prompt length", "remove one");
             }
             if spec.reach != specs[0].reach {
-                problems.push("tier-mixed", "tiers of different reach", "give all of them the same `reach`");
+                problems.push(
+                    "tier-mixed",
+                    "the tiers have different values of `reach`",
+                    "give all of them the same `reach`",
+                );
             }
             tiers.push((Tier { from_tokens, rates: base }, spec));
         });
@@ -216,13 +230,13 @@ fn window(spec: &written::Window, usual: &PriceList, problems: &mut Problems) ->
         (Some(factor), true) => times(usual, factor, problems),
         (None, false) => PriceList { base: over(&usual.base, &given, problems), ..usual.clone() },
         _ => {
-            let message = "a window has either a `factor` or prices of its own";
+            let message = "a window needs either a `factor` or its own prices";
             problems.push("window-form", message, "write `factor: 0.5`, or `input` and `output`");
             return None;
         }
     };
     if spec.factor.is_none() && !usual.tiers.is_empty() {
-        let message = "prices of its own do not say what longer prompts cost then";
+        let message = "a window with its own prices leaves the price of longer prompts open";
         problems.push("window-tiers", message, "give the window a `factor`");
     }
     let mut minutes = Vec::new();
@@ -234,8 +248,8 @@ fn window(spec: &written::Window, usual: &PriceList, problems: &mut Problems) ->
     };
     for hours in &spec.hours {
         let Some((start, length)) = span(hours) else {
-            let message = format!("`{hours}` are no hours");
-            problems.push_at("window-hours", "hours", message, "write them as in \"01:00-04:00\"");
+            let message = format!("`{hours}` is not a range of hours");
+            problems.push_at("window-hours", "hours", message, "write it like \"01:00-04:00\"");
             continue;
         };
         days.iter().for_each(|day| push_minutes(day * 1_440 + start, length, &mut minutes));
@@ -246,7 +260,8 @@ fn window(spec: &written::Window, usual: &PriceList, problems: &mut Problems) ->
     Some(Window { minutes, prices })
 }
 
-/// Reads `01:00-04:00` as a minute of the day and a length; an end at or before the start lies on the next day.
+/// Parses `01:00-04:00` as a minute of the day and a length; an end at or before the start is on the next
+/// day.
 fn span(text: &str) -> Option<(u32, u32)> {
     let (start, end) = text.split_once('-')?;
     let (start, end) = (minute_of_day(start)?, minute_of_day(end)?);
@@ -254,7 +269,7 @@ fn span(text: &str) -> Option<(u32, u32)> {
     (start < 1_440).then_some((start, length))
 }
 
-/// Adds minutes of the week, wrapped at its end.
+/// Adds minutes of the week, wrapping at its end.
 fn push_minutes(start: u32, length: u32, minutes: &mut Vec<Range<u32>>) {
     let end = start + length;
     minutes.push(start..end.min(WEEK_MINUTES));
@@ -263,7 +278,7 @@ fn push_minutes(start: u32, length: u32, minutes: &mut Vec<Range<u32>>) {
     }
 }
 
-/// Lays rates over others.
+/// Overrides rates.
 fn over(below: &Rates, given: &Given<'_>, problems: &mut Problems) -> Rates {
     let mut rates = *below;
     if let Some(price) = given.input {
@@ -282,15 +297,15 @@ fn over(below: &Rates, given: &Given<'_>, problems: &mut Problems) -> Rates {
                 problems.push_at(
                     "ttl-class",
                     ttl,
-                    format!("`{ttl}` is no lifetime"),
+                    format!("`{ttl}` is not a lifetime"),
                     "write `\"5m\"`, `\"30m\"`, `\"1h\"` or `\"12h\"`",
                 );
                 return;
             };
             if std::mem::replace(&mut is_given[class], true) {
                 problems.within(ttl, |it| {
-                    let message = "two prices for lifetimes of one class";
-                    it.push("ttl-class", message, "give one up to 30 minutes and one above");
+                    let message = "two prices for lifetimes of the same class";
+                    it.push("ttl-class", message, "give one of at most 30 minutes and one longer");
                 });
             }
             rates.cache_write.get_or_insert([None; 2])[class] = Some(rate(ttl, *price, problems));
@@ -306,8 +321,8 @@ fn times(list: &PriceList, factor: Decimal, problems: &mut Problems) -> PriceLis
             Decimal::parse(&rate.0.to_string()).and_then(|it| it.times(factor)).and_then(|it| it.scaled(0));
         exact.map(Rate).unwrap_or_else(|| {
             problems.within("factor", |it| {
-                let message = format!("{factor} of a price has more than six decimals");
-                it.push("price-too-fine", message, "write the prices themselves");
+                let message = format!("the factor {factor} yields a price with more than six decimals");
+                it.push("price-too-fine", message, "write the prices instead");
             });
             rate
         })
@@ -330,27 +345,28 @@ fn rate(field: &str, price: Decimal, problems: &mut Problems) -> Rate {
     Rate::from_usd_per_million(price).unwrap_or_else(|| {
         problems.within(field, |it| {
             let message = format!("{price} USD per million tokens has more than six decimals");
-            it.push("price-too-fine", message, "round it to six");
+            it.push("price-too-fine", message, "round it to six decimals");
         });
         Rate::default()
     })
 }
 
-/// Returns when a timeline is taken to start, in milliseconds since 1970: as written, else the day of the sources.
+/// Returns the assumed start of a timeline, in milliseconds since 1970: as written, else the date of the
+/// sources.
 pub(in crate::floors::input) fn start(starts_at: Option<&str>, as_of: &str, problems: &mut Problems) -> i64 {
     let of_sources = day(as_of);
     if of_sources.is_none() {
-        let message = format!("`{as_of}` is no day");
-        problems.push_at("date-format", "as_of", message, "write it as in \"2026-10-07\"");
+        let message = format!("`{as_of}` is not a date (YYYY-MM-DD)");
+        problems.push_at("date-format", "as_of", message, "write it like \"2026-10-07\"");
     }
     let Some(text) = starts_at else { return of_sources.unwrap_or(0) };
     instant(text).unwrap_or_else(|| {
-        let message = format!("`{text}` is no moment");
+        let message = format!("`{text}` is not a date or a time");
         problems.push_at(
             "date-format",
             "assumptions.starts_at",
             message,
-            "write it as in \"2026-10-07\" or \"2026-10-07T09:30Z\"",
+            "write it like \"2026-10-07\" or \"2026-10-07T09:30Z\"",
         );
         of_sources.unwrap_or(0)
     })

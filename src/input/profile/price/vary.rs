@@ -1,4 +1,4 @@
-//! Price lists with one rate changed, to see what a bill owes to it: everything in tenths, so that a tenth more or less is exact.
+//! Price lists with one changed rate, to measure its share of a bill. Rates are in tenths, so that ±10% is exact.
 
 use super::{Period, PriceList, Prices, Rates};
 use crate::quantity::Rate;
@@ -6,22 +6,22 @@ use crate::quantity::Rate;
 /// A rate of a price list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Part {
-    /// Plain input, and whatever has no price of its own.
+    /// Plain input, and everything without its own price.
     Input,
     /// Output.
     Output,
     /// Input read from the cache.
     CacheRead,
-    /// Input written to the cache for minutes.
+    /// Input written to the cache for a short lifetime (minutes).
     CacheWriteShort,
-    /// Input written to the cache for an hour or more.
+    /// Input written to the cache for a long lifetime (an hour or more).
     CacheWriteLong,
     /// Contents stored by the hour.
     Storage,
 }
 
 impl Part {
-    /// All rates, in the order of a report.
+    /// All rates, in report order.
     pub const ALL: [Self; 6] = [
         Self::Input,
         Self::Output,
@@ -31,7 +31,7 @@ impl Part {
         Self::Storage,
     ];
 
-    /// Returns what reports call it.
+    /// Returns its name in reports.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -46,9 +46,9 @@ impl Part {
 }
 
 impl Prices {
-    /// Returns ten times these prices, but so many times the given rate.
+    /// Returns ten times these prices, with one rate multiplied by another factor.
     ///
-    /// A rate that the list leaves out stays out: it follows the one that stands for it.
+    /// A rate missing from the list stays missing: it follows the rate that replaces it.
     #[must_use]
     pub fn in_tenths(&self, part: Part, tenths: u64) -> Self {
         let period = |it: &Period| {

@@ -1,4 +1,4 @@
-//! The rules of a provider's prompt cache as written; `profile/rules.rs` says which fields each rule looks at.
+//! The rules of a provider's prompt cache as written; `profile/rules.rs` lists the fields of each rule.
 
 use std::fmt;
 
@@ -19,76 +19,77 @@ pub struct Cache {
     /// Shorter prefixes are not cached.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub min_tokens: Option<Tokens>,
-    /// Cached prefixes grow in steps of this many tokens beyond the minimum.
+    /// The step, in tokens, by which cached prefixes grow beyond the minimum.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub step_tokens: Option<Tokens>,
-    /// How many tokens a block holds.
+    /// Tokens per block.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub block_tokens: Option<Tokens>,
-    /// How many blocks the store holds; any number, when silent.
+    /// Blocks in the store. Default: unlimited.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub capacity_blocks: Option<u32>,
-    /// Which end of a prompt counts as used first, and so leaves first; its tail, when silent.
+    /// Which end of a prompt counts as used first, and so leaves first. Default: its tail.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub touch: Option<Touch>,
-    /// How long an entry lives after its last use; a list, where the prompt chooses.
+    /// How long an entry lives after its last use; a list if the prompt chooses.
     #[serde(default, skip_serializing_if = "Ttls::is_empty")]
     pub ttl: Ttls,
-    /// How much longer entries were seen to live.
+    /// How much longer entries were observed to live.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ttl_grace: Option<Duration>,
-    /// How many breakpoints a request may have.
+    /// The most breakpoints of a request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub breakpoints_max: Option<u8>,
-    /// How many positions are looked at for an entry, back from a breakpoint and with it.
+    /// How many positions are looked up for an entry, going back from a breakpoint and including it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lookback_positions: Option<u16>,
     /// What counts as a position of the lookback.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lookback_unit: Option<LookbackUnit>,
-    /// At which places of a prompt an entry is looked for, where that is not a lookback.
+    /// The places of a prompt at which an entry is looked up, if not by lookback.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lookup: Option<Lookup>,
-    /// Where an automatic breakpoint falls.
+    /// The place of an automatic breakpoint.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub automatic: Option<Automatic>,
-    /// Whether a policy that says nothing of breakpoints gets the automatic one, and no other.
+    /// Whether a policy without breakpoints gets only the automatic one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub implicit: Option<bool>,
-    /// Whether such a policy gets one at the end of what stands before all messages, too.
+    /// Whether such a policy also gets one before all messages.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub implicit_lead: Option<bool>,
-    /// Whether the automatic breakpoint of a summariser's aligned request falls behind its instruction, not in front of it.
+    /// Whether the automatic breakpoint of a summariser's aligned request comes after its instruction instead
+    /// of before it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub marks_instruction: Option<bool>,
-    /// From when on an entry ages.
+    /// From when an entry's lifetime counts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clock: Option<Clock>,
-    /// Whether reading an entry makes it young again.
+    /// Whether reading an entry restarts its lifetime.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub renewal: Option<Renewal>,
-    /// How long an entry lives at most, however often it is read.
+    /// The longest life of an entry, however often it is read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_age: Option<Duration>,
-    /// From when on an entry can be read.
+    /// From when an entry can be read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub readable: Option<Readable>,
-    /// How long after that, because an entry has to be built.
+    /// How long after that, because an entry must be built first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub readable_after: Option<Duration>,
-    /// Where a request leaves units.
+    /// The places at which a request leaves units.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub units: Vec<UnitEnd>,
-    /// A request also leaves a unit at every multiple of this many tokens.
+    /// A request also leaves a unit at every multiple of this number of tokens.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interval_tokens: Option<Tokens>,
-    /// From which level on a change beside the content makes a prompt another one.
+    /// For each setting: the first level of the prompt that a change invalidates.
     #[serde(default, skip_serializing_if = "Invalidates::is_silent")]
     pub invalidates: Invalidates,
-    /// How probable it is that a request is served by a machine that has the entries; certain, when silent.
+    /// The probability that a request is served by a machine that has the entries. Default: certain.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hit_probability: Option<Decimal>,
-    /// The seed of the draws that decide it; 0, when silent.
+    /// The seed of the draws that decide it. Default: 0.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hit_seed: Option<u64>,
 }
@@ -98,16 +99,16 @@ pub struct Cache {
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum LookbackUnit {
-    /// An item; a run of calls is one position, and so is a run of results.
+    /// An item; a run of calls is one position, as is a run of results.
     #[default]
     Run,
-    /// An item, each call and each result by itself.
+    /// An item; each call and each result is its own position.
     Block,
 }
 
-/// At which places of an incoming prompt an entry is looked for, the longest first.
+/// The places of an incoming prompt at which an entry is looked up, the longest first.
 ///
-/// The breakpoints that the prompt asks for count by their order, those beyond the write slots too.
+/// The prompt's breakpoints count in order, including those beyond the write slots.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
@@ -118,36 +119,37 @@ pub struct Lookup {
     /// How many of the latest breakpoints.
     #[serde(default)]
     pub latest: u16,
-    /// How many ends of messages in front of an automatic breakpoint.
+    /// How many message ends before an automatic breakpoint.
     #[serde(default)]
     pub message_ends: u16,
-    /// Whether the end of what stands before all messages is one, where there is an automatic breakpoint.
+    /// Whether to look up the end of everything before all messages, if there is an automatic breakpoint.
     #[serde(default)]
     pub lead: bool,
 }
 
-/// Where an automatic breakpoint falls.
+/// The place of an automatic breakpoint.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Automatic {
-    /// Behind the last item that can carry one; reasoning cannot.
+    /// After the last item that can carry one; reasoning cannot.
     #[default]
     LastBlock,
-    /// Behind the last user message, run of results, or what stands before all messages, whichever is later.
+    /// After the last user message, the last run of results, or everything before all messages, whichever is
+    /// latest.
     LastMessage,
 }
 
-/// From when on an entry ages.
+/// From when an entry's lifetime counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Clock {
-    /// The start of the request that wrote it or read it last.
+    /// The start of the last request that wrote or read it.
     RequestStart,
 }
 
-/// Whether reading an entry makes it young again.
+/// Whether reading an entry restarts its lifetime.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -155,11 +157,11 @@ pub enum Renewal {
     /// Every use does.
     #[default]
     OnUse,
-    /// None does: an entry ages from when it was written.
+    /// No use does: the lifetime counts from the write.
     Never,
 }
 
-/// From when on an entry can be read.
+/// From when an entry can be read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -173,41 +175,41 @@ pub enum Readable {
     ResponseEnd,
 }
 
-/// Where a request leaves a unit.
+/// A place at which a request leaves a unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum UnitEnd {
     /// At the end of its prompt.
     InputEnd,
-    /// At the end of what the model writes.
+    /// At the end of the model's output.
     OutputEnd,
-    /// At the end of what it shares with an earlier prompt.
+    /// At the end of the prefix that it shares with an earlier prompt.
     CommonPrefix,
 }
 
-/// What a request can say beside its content.
+/// A setting of a request beside its content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Setting {
     /// The model.
     Model,
-    /// The definitions of tools.
+    /// The tool definitions.
     Tools,
     /// The system prompt.
     System,
     /// Switches that change what the provider writes into the prompt: web search, citations, speed.
     Features,
-    /// Which tool is to be chosen.
+    /// The tool choice.
     ToolChoice,
-    /// Whether there are images.
+    /// Whether it contains images.
     Images,
     /// Thinking: its mode and budget.
     Thinking,
     /// Effort and verbosity.
     Effort,
-    /// What the harness writes in front of the first message: memory files, reminders, lists of skills.
+    /// What the harness writes before the first message: memory files, reminders, lists of skills.
     Preamble,
 }
 
@@ -216,49 +218,49 @@ pub enum Setting {
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Level {
-    /// The tools, and everything behind them.
+    /// The tools and everything after them.
     Tools,
-    /// The system prompt, and everything behind it.
+    /// The system prompt and everything after it.
     System,
     /// The messages.
     Messages,
-    /// Nothing of the prompt.
+    /// No part of the prompt.
     Nothing,
 }
 
-/// From which level on a change makes a prompt another one, by what changes.
+/// For each setting: the first level of the prompt that a change invalidates.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Invalidates {
-    /// The model; from the tools on, when silent.
+    /// The model. Default: from the tools on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<Level>,
-    /// The definitions of tools; from the tools on, when silent.
+    /// The tool definitions. Default: from the tools on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tools: Option<Level>,
-    /// The system prompt; from the system prompt on, when silent.
+    /// The system prompt. Default: from the system prompt on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub system: Option<Level>,
-    /// Web search, citations, speed; from the system prompt on, when silent.
+    /// Web search, citations, speed. Default: from the system prompt on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub features: Option<Level>,
-    /// The choice of tools; from the messages on, when silent.
+    /// The tool choice. Default: from the messages on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool_choice: Option<Level>,
-    /// Images; from the messages on, when silent.
+    /// Images. Default: from the messages on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub images: Option<Level>,
-    /// Thinking; from the messages on, when silent.
+    /// Thinking. Default: from the messages on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thinking: Option<Level>,
-    /// Effort and verbosity; from the messages on, when silent.
+    /// Effort and verbosity. Default: from the messages on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub effort: Option<Level>,
 }
 
 impl Invalidates {
-    /// Returns whether nothing is said.
+    /// Returns whether it is empty.
     #[must_use]
     pub fn is_silent(&self) -> bool {
         *self == Self::default()
@@ -270,7 +272,7 @@ impl Invalidates {
 pub struct Ttls(pub Vec<Duration>);
 
 impl Ttls {
-    /// Returns whether none is given.
+    /// Returns whether it is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
@@ -292,14 +294,14 @@ impl<'de> Deserialize<'de> for Ttls {
     }
 }
 
-/// Takes a duration or a list of them.
+/// Parses a duration or a list of them.
 struct TtlsVisitor;
 
 impl<'de> de::Visitor<'de> for TtlsVisitor {
     type Value = Ttls;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a duration as in \"5m\", or a list of durations")
+        f.write_str("a duration such as \"5m\", or a list of durations")
     }
 
     fn visit_str<E: de::Error>(self, text: &str) -> Result<Ttls, E> {
@@ -315,7 +317,7 @@ impl<'de> de::Visitor<'de> for TtlsVisitor {
     }
 }
 
-/// In which order the blocks of a prompt count as used.
+/// The order in which the blocks of a prompt count as used.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]

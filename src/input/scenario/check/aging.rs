@@ -1,22 +1,23 @@
-//! The rules of a load of many sessions; which generators, prompts and models there are is for a higher floor to say.
+//! The rules of a load of many sessions; a higher floor knows which generators, prompts and models exist.
 
 use crate::diag::Problems;
 use crate::input::scenario::{AgingLoad, Happening};
 
-/// No load has more sessions: what is asked grows with their square, and a history of them all has to fit a prompt's count.
+/// The most sessions: questions grow with their square, and their whole history must fit into a prompt's
+/// count.
 const SESSIONS_MAX: u64 = 2_000;
-/// No load has more trials.
+/// The most trials.
 const TRIALS_MAX: u64 = 10_000;
-/// Nor more sessions in all trials: the score of each is held.
+/// The most sessions in all trials, because the score of each is stored.
 const ALL_SESSIONS_MAX: u64 = 1_000_000;
-/// A session says no more.
+/// The most statements of a session.
 const TOKENS_MAX: u64 = 1_000_000;
 
 /// Checks a load of many sessions.
 pub(super) fn check(load: &AgingLoad, problems: &mut Problems) {
     let mut range = |field: &str, value: Option<u64>, first: u64, last: u64| {
         if value.is_some_and(|it| !(first..=last).contains(&it)) {
-            let message = format!("{} is too few or too many", value.unwrap_or_default());
+            let message = format!("{} is out of range", value.unwrap_or_default());
             problems.push_at("aging-range", field, message, format!("write from {first} to {last}"));
         }
     };
@@ -27,8 +28,8 @@ pub(super) fn check(load: &AgingLoad, problems: &mut Problems) {
     range("confusable_pairs", load.confusable_pairs, 0, 12);
     range("curated_sessions", load.curated_sessions, 1, SESSIONS_MAX);
     if load.sessions.saturating_mul(load.trials) > ALL_SESSIONS_MAX {
-        let message = format!("{} sessions in {} trials are too many", load.sessions, load.trials);
-        let help = format!("let sessions times trials be at most {ALL_SESSIONS_MAX}");
+        let message = format!("{} sessions in {} trials exceed the limit", load.sessions, load.trials);
+        let help = format!("keep sessions times trials at or below {ALL_SESSIONS_MAX}");
         problems.push_at("aging-range", "trials", message, help);
     }
     let shares = [
@@ -39,27 +40,27 @@ pub(super) fn check(load: &AgingLoad, problems: &mut Problems) {
     for (field, value) in shares {
         if value.is_some_and(|it| !(0.0..=1.0).contains(&it)) {
             let help = "write a number from 0.0 to 1.0";
-            problems.push_at("probability-range", field, "a share is from 0 to 1", help);
+            problems.push_at("probability-range", field, "a share must be from 0 to 1", help);
         }
     }
     if load.models.is_empty() {
-        problems.push_at("models-empty", "models", "no model answers", "write `models = [\"mid\"]`");
+        problems.push_at("models-empty", "models", "no model is named", "write `models = [\"mid\"]`");
     }
     for (index, event) in load.events.iter().enumerate() {
         problems.within(format_args!("events.{index}"), |problems| {
             if !(1..load.sessions).contains(&event.session) {
                 let last = load.sessions.saturating_sub(1);
-                let message = format!("there is no session {} to precede", event.session);
+                let message = format!("the load has no session {} for this event to precede", event.session);
                 problems.push_at("event-session", "session", message, format!("write from 1 to {last}"));
             }
             match &event.what {
                 Happening::PartialReset { share } if !(0.0..=1.0).contains(share) => {
                     let help = "write a number from 0.0 to 1.0";
-                    problems.push_at("probability-range", "what", "a share is from 0 to 1", help);
+                    problems.push_at("probability-range", "what", "a share must be from 0 to 1", help);
                 }
                 Happening::ReduceBudget { words: 0 } | Happening::MemoryCompaction { words: 0 } => {
                     let help = "write 1 or more, or `flush_history`";
-                    problems.push_at("capacity-zero", "what", "a memory without words", help);
+                    problems.push_at("capacity-zero", "what", "a memory needs at least one word", help);
                 }
                 _ => {}
             }

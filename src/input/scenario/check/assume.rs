@@ -1,4 +1,4 @@
-//! The rules of what is assumed of a recording.
+//! The rules of assumptions about a recording.
 
 use super::check_interval;
 use crate::diag::Problems;
@@ -8,23 +8,19 @@ use crate::quantity::Decimal;
 /// Checks what a scenario assumes of a recording.
 pub(in crate::floors::input::scenario) fn check(spec: &Assume, problems: &mut Problems) {
     if spec.tokenizer.is_some() && !cfg!(feature = "tokens") {
-        let help = "build with `--features tokens`, or leave it out and declare `chars_per_token`";
-        problems.push_at("tokenizer-not-built", "tokenizer", "this build counts no texts", help);
+        let help = "build with `--features tokens`, or remove it and declare `chars_per_token`";
+        problems.push_at("tokenizer-not-built", "tokenizer", "this build has no tokenizers", help);
     }
     let ratios =
         [("chars_per_token", spec.chars_per_token), ("user_chars_per_token", spec.user_chars_per_token)];
     for (field, _) in ratios.into_iter().filter(|(_, it)| it.is_some_and(|it| it <= Decimal::ZERO)) {
         let help = "write a number above 0, or leave it out";
-        problems.push_at("chars-per-token-zero", field, "a token has no characters", help);
+        problems.push_at("chars-per-token-zero", field, "a token cannot have 0 characters", help);
     }
     let shares = [
-        ("rewind_share_max", spec.rewind_share_max, "no prompt shrinks by more than itself"),
-        (
-            "compaction_margin",
-            spec.compaction_margin,
-            "no prompt is smaller than another by more than that one",
-        ),
-        ("side_request_share", spec.side_request_share, "no more turns have one than there are"),
+        ("rewind_share_max", spec.rewind_share_max, "a prompt cannot shrink by more than its size"),
+        ("compaction_margin", spec.compaction_margin, "a prompt cannot shrink by more than its size"),
+        ("side_request_share", spec.side_request_share, "the share of turns must be from 0 to 1"),
     ];
     for (field, _, message) in shares.into_iter().filter(|it| it.1.is_some_and(|it| it > Decimal::ONE)) {
         problems.push_at("ratio-above-one", field, message, "write a number from 0 to 1");
@@ -36,13 +32,13 @@ pub(in crate::floors::input::scenario) fn check(spec: &Assume, problems: &mut Pr
     });
 }
 
-/// Checks one rule of needs.
+/// Checks one need rule.
 fn check_rule(rule: &str, spec: &NeedRule, problems: &mut Problems) {
     // Every rule has its defaults.
     let rules = &Assume::defaults().needs;
     if !rules.contains_key(rule) {
         let known: Vec<String> = rules.keys().map(|it| format!("`{it}`")).collect();
-        let message = format!("no rule of needs is called `{rule}`");
+        let message = format!("unknown need rule `{rule}`");
         problems.push("need-rule-unknown", message, format!("the rules are {}", known.join(", ")));
     }
     if let Some(weight) = spec.weight {
@@ -56,10 +52,10 @@ fn check_rule(rule: &str, spec: &NeedRule, problems: &mut Problems) {
     }
 }
 
-/// Checks how probable something is.
+/// Checks a probability.
 fn check_probability(share: f64, problems: &mut Problems) {
     if !(0.0..=1.0).contains(&share) {
-        let message = format!("{share} is no probability");
+        let message = format!("{share} is not a probability");
         problems.push("weight-invalid", message, "write a number from 0 to 1");
     }
 }

@@ -1,21 +1,21 @@
-//! The rules of a load of chats; which numbers there are is for a higher floor to say.
+//! The rules of a load of chats; a higher floor knows which numbers exist.
 
 use crate::diag::Problems;
 use crate::input::scenario::{ChatLoad, ChatSource, GeneratedChats};
 
-/// No user has more sessions.
+/// The most sessions of a user.
 const SESSIONS_MAX: u64 = 1_000;
-/// No session has more messages.
+/// The most messages of a session.
 const MESSAGES_MAX: u64 = 500;
-/// No service has more users.
+/// The most users of a service.
 const USERS_MAX: u64 = 200;
-/// No type has more questions.
+/// The most questions of a type.
 const QUESTIONS_MAX: u64 = 500;
-/// No load has more trials.
+/// The most trials.
 const TRIALS_MAX: u64 = 10_000;
-/// Nor more messages in all trials.
+/// The most messages in all trials.
 const ALL_MESSAGES_MAX: u64 = 20_000_000;
-/// Nor a longer pause between sessions, in seconds: ten years.
+/// The longest pause between sessions, in seconds: ten years.
 const PAUSE_MAX: u64 = 315_360_000;
 
 /// Checks a load of chats.
@@ -43,21 +43,21 @@ fn generated(made: &GeneratedChats, trials: u64, problems: &mut Problems) {
         types.iter().for_each(|(field, n)| range(field, *n, 0, QUESTIONS_MAX, problems));
     });
     if types.iter().all(|it| it.1 == 0) {
-        let help = "ask at least one, as in `single_fact = 1`";
-        problems.push_at("questions-empty", "questions", "nothing is asked", help);
+        let help = "add at least one question, such as `single_fact = 1`";
+        problems.push_at("questions-empty", "questions", "no questions are asked", help);
     }
     let each = made.sessions.saturating_mul(made.messages).saturating_mul(made.users);
     if each.saturating_mul(trials) > ALL_MESSAGES_MAX {
-        let message = "that many messages in all trials are too many";
+        let message = "the trials have too many messages";
         let help =
-            format!("let sessions times messages times users times trials be at most {ALL_MESSAGES_MAX}");
+            format!("keep sessions times messages times users times trials at or below {ALL_MESSAGES_MAX}");
         problems.push_at("chats-range", "sessions", message, help);
     }
 }
 
 fn range(field: &str, value: u64, first: u64, last: u64, problems: &mut Problems) {
     if !(first..=last).contains(&value) {
-        let message = format!("{value} is too few or too many");
+        let message = format!("{value} is out of range");
         problems.push_at("chats-range", field, message, format!("write from {first} to {last}"));
     }
 }

@@ -6,13 +6,13 @@ use crate::diag::Problems;
 use crate::input::policy::memory::bank;
 use crate::input::scenario::{Conversations, Random, Values};
 
-/// No conversation has more turns.
+/// The most turns of a conversation.
 const MESSAGES_MAX: u64 = 1_000_000;
-/// No more lengths.
+/// The most lengths.
 const LENGTHS_MAX: usize = 1_000;
-/// No more categories, so that each can have a file of its own.
+/// The most categories, so that each can have its own file.
 const CATEGORIES_MAX: usize = 32;
-/// A turn is no further from the one before.
+/// The longest time between two turns.
 const MESSAGE_SECONDS_MAX: u64 = 31_536_000;
 
 /// Checks a load of conversations.
@@ -24,7 +24,7 @@ pub(super) fn check(spec: &Conversations, problems: &mut Problems) {
         if !(0.0..=1.0).contains(&spec.implicit_ratio) {
             problems.push(
                 "probability-range",
-                "a probability is from 0 to 1",
+                "a probability must be from 0 to 1",
                 "write a number from 0.0 to 1.0",
             );
         }
@@ -41,35 +41,40 @@ pub(super) fn check(spec: &Conversations, problems: &mut Problems) {
     match (spec.random, spec.hash_seed) {
         (Random::Cpython, None) => problems.push(
             "hash-seed-missing",
-            "`cpython` hashes strings, and the result depends on its hash seed",
-            "write `hash_seed: 0`, or another number",
+            "`cpython` needs the hash seed of Python's strings",
+            "add `hash_seed: 0`, or another number",
         ),
         (Random::Named, Some(_)) => problems.push_at(
             "hash-seed-stray",
             "hash_seed",
-            "named streams hash no strings",
-            "leave it out, or write `random: cpython`",
+            "`hash_seed` has no effect: named streams do not hash strings",
+            "remove it, or write `random: cpython`",
         ),
         _ => {}
     }
     problems.within("domains", |problems| {
         if spec.domains.is_empty() {
-            problems.push("domains-empty", "there is no domain", "name at least one");
+            problems.push("domains-empty", "there are no domains", "name at least one domain");
         }
         for (index, domain) in spec.domains.iter().enumerate() {
             if domain.split_whitespace().count() != 1 {
-                problems.push_at("domain-words", index, "a domain is one word", "join its words with `_`");
+                problems.push_at(
+                    "domain-words",
+                    index,
+                    "a domain must be one word",
+                    "join its words with `_`",
+                );
             }
         }
     });
     problems.within("categories", |problems| check_categories(&spec.categories, problems));
 }
 
-/// Checks how many conversations there are.
+/// Checks the lengths of conversations.
 fn check_lengths(spec: &Conversations, problems: &mut Problems) {
     problems.within("lengths", |problems| {
         if spec.lengths.is_empty() || spec.lengths.len() > LENGTHS_MAX {
-            let help = format!("write from 1 to {LENGTHS_MAX} numbers of turns");
+            let help = format!("write from 1 to {LENGTHS_MAX} lengths");
             problems.push("lengths-empty", format!("there are {} lengths", spec.lengths.len()), help);
         }
         for (index, length) in spec.lengths.iter().enumerate() {
@@ -82,7 +87,7 @@ fn check_lengths(spec: &Conversations, problems: &mut Problems) {
                         help,
                     );
                 } else if spec.lengths[..index].contains(length) {
-                    problems.push("length-duplicate", format!("{length} is given twice"), "give it once");
+                    problems.push("length-duplicate", format!("{length} is listed twice"), "list it once");
                 }
             });
         }
@@ -90,20 +95,20 @@ fn check_lengths(spec: &Conversations, problems: &mut Problems) {
     problems.within("trials", |problems| super::check_trials(spec.trials, problems));
 }
 
-/// Checks a share that may be the whole but not nothing.
+/// Checks a share above 0 and up to 1.
 fn share(value: f64, problems: &mut Problems) {
     if !(value > 0.0 && value <= 1.0) {
-        let message = format!("{value} is no share of a whole");
+        let message = format!("{value} is not a share");
         problems.push("share-range", message, "write a number above 0.0 and at most 1.0");
     } else if crate::quantity::Decimal::from_f64(value).is_none() {
         problems.push("share-digits", "the number has too many digits", "write at most 18 digits");
     }
 }
 
-/// Checks what facts there are.
+/// Checks the facts.
 fn check_categories(categories: &IndexMap<String, IndexMap<String, Values>>, problems: &mut Problems) {
     if categories.is_empty() || categories.len() > CATEGORIES_MAX {
-        let help = format!("write from 1 to {CATEGORIES_MAX} of them");
+        let help = format!("write from 1 to {CATEGORIES_MAX} categories");
         problems.push("categories-empty", format!("there are {} categories", categories.len()), help);
     }
     let mut seen: IndexMap<&str, &str> = IndexMap::new();
@@ -111,10 +116,14 @@ fn check_categories(categories: &IndexMap<String, IndexMap<String, Values>>, pro
         problems.within(category, |problems| {
             bank::check(category, categories.keys().take(index).map(String::as_str), problems);
             if keys.keys().any(|it| it.trim().is_empty()) {
-                problems.push("needle-name", "a fact has no name", "give each key a name");
+                problems.push("needle-name", "the fact has no name", "give each key a name");
             }
             if keys.is_empty() {
-                problems.push("category-empty", "there is no key", "write at least one key with its values");
+                problems.push(
+                    "category-empty",
+                    "the category has no keys",
+                    "add at least one key with its values",
+                );
             }
             for (key, value) in keys {
                 problems.within(key, |problems| {
@@ -124,7 +133,7 @@ fn check_categories(categories: &IndexMap<String, IndexMap<String, Values>>, pro
                             format!(
                                 "two needles have the key `{key}`: one in `{other}`, one in `{category}`"
                             ),
-                            "give each key once, or rename one",
+                            "use each key once",
                         );
                     }
                     check_value(value, problems);
@@ -140,28 +149,33 @@ fn check_value(value: &Values, problems: &mut Problems) {
         Values::Between { first, last, .. } if first > last => problems.push_at(
             "value-range",
             "between",
-            format!("{first} is more than {last}"),
-            "write the smaller one as `first`",
+            format!("`first` ({first}) is more than `last` ({last})"),
+            "write the smaller number as `first`",
         ),
         Values::Uniform { from, to, decimals, .. } => problems.within("uniform", |problems| {
             if !(from.is_finite() && to.is_finite() && from <= to) {
                 problems.push(
                     "value-range",
-                    format!("{from} to {to} is no range"),
-                    "write the smaller one as `from`",
+                    format!("`from` ({from}) is not below `to` ({to})"),
+                    "write the smaller number as `from`",
                 );
             }
             if *decimals > 15 {
                 problems.push_at(
                     "value-decimals",
                     "decimals",
-                    format!("{decimals} decimals are too many"),
+                    format!("too many decimals: {decimals}"),
                     "write at most 15",
                 );
             }
         }),
         Values::OneOf(choices) if choices.is_empty() => {
-            problems.push_at("value-none", "one_of", "there is no value to choose", "write at least one");
+            problems.push_at(
+                "value-none",
+                "one_of",
+                "there are no values to choose from",
+                "write at least one",
+            );
         }
         _ => {}
     }

@@ -1,4 +1,4 @@
-//! The rules of what it takes to fetch something again.
+//! The rules of fetching something again.
 
 use super::check_interval;
 use crate::diag::Problems;
@@ -11,14 +11,14 @@ pub(super) fn check(spec: &Refetch, problems: &mut Problems) {
         problems.within("own_request", |problems| {
             let ends = [("value", share.value), ("low", share.low), ("high", share.high)];
             for (field, _) in ends.into_iter().filter(|it| it.1 > Decimal::ONE) {
-                let message = "no more calls have a request of their own than there are";
+                let message = "the share of calls must be from 0 to 1";
                 problems.push_at("ratio-above-one", field, message, "write a number from 0 to 1");
             }
             check_interval([share.low, share.value, share.high], problems);
         });
     }
     if spec.unseen_weight_high.is_some_and(|it| it > Decimal::ONE) {
-        let message = "a weight is a probability";
+        let message = "a weight must be a probability";
         problems.push_at("ratio-above-one", "unseen_weight_high", message, "write a number from 0 to 1");
     }
     if let Some(fetched) = spec.fetched_tokens_max {

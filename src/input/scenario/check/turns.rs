@@ -10,15 +10,15 @@ use crate::input::scenario::{
 };
 use crate::quantity::Tokens;
 
-/// No load is asked for more turns.
+/// The most turns of a load.
 pub(super) const TURNS_MAX: u64 = 1_000_000;
-/// No pattern is repeated more often.
+/// The most repetitions of a pattern.
 const SCALE_MAX: u64 = 10_000;
-/// No request waits longer for the next one, in milliseconds: a year.
+/// The longest wait between two requests, in milliseconds: a year.
 const WAIT_MS_MAX: u64 = 31_536_000_000;
-/// No result tells more facts of one name.
+/// The most facts of one name in one result.
 const SPREAD_MAX: u32 = 10_000;
-/// No load has more items, needs and facts.
+/// The most items, needs and facts of a load.
 const PARTS_MAX: u64 = 25_000_000;
 
 /// Checks turns that are written out.
@@ -26,23 +26,22 @@ pub(super) fn written(spec: &ScenarioFile, turns: &[Turn], problems: &mut Proble
     check_turns(spec, turns.iter().map(|it| (it, it.times)), problems);
 }
 
-/// Checks patterns and how often they are repeated.
+/// Checks patterns and their repetitions.
 pub(super) fn generated(spec: &ScenarioFile, load: &Generate, problems: &mut Problems) {
     match (load.turns, load.scale) {
         (Some(turns), None) => problems.within("turns", |to| length(turns, TURNS_MAX, to)),
         (None, Some(scale)) => problems.within("scale", |to| length(scale, SCALE_MAX, to)),
         (given, _) => {
             let message =
-                if given.is_some() { "`turns` and `scale` are both given" } else { "no length is given" };
-            let help =
-                format!("write either `turns`, from 1 to {TURNS_MAX}, or `scale`, from 1 to {SCALE_MAX}");
+                if given.is_some() { "`turns` and `scale` are both set" } else { "the load has no length" };
+            let help = format!("write either `turns` (1 to {TURNS_MAX}) or `scale` (1 to {SCALE_MAX})");
             problems.push("generate-length", message, help);
         }
     }
     problems.within("patterns", |problems| check_turns(spec, load.taken(), problems));
 }
 
-/// Checks how many of something there are.
+/// Checks a number of turns or repetitions.
 pub(super) fn length(length: u64, max: u64, problems: &mut Problems) {
     if !(1..=max).contains(&length) {
         problems.push(
@@ -53,7 +52,7 @@ pub(super) fn length(length: u64, max: u64, problems: &mut Problems) {
     }
 }
 
-/// Checks turns, each with how many there are of it.
+/// Checks turns and their numbers.
 fn check_turns<'a>(
     spec: &ScenarioFile,
     turns: impl Iterator<Item = (&'a Turn, u64)>,
@@ -63,7 +62,7 @@ fn check_turns<'a>(
     let (mut tools, mut told) = (IndexSet::new(), IndexSet::new());
     let mut turns = turns.enumerate().peekable();
     if turns.peek().is_none() {
-        problems.push("load-empty", "there is no turn", "write at least one turn");
+        problems.push("load-empty", "there are no turns", "add at least one turn");
     }
     for (index, (turn, taken)) in turns {
         problems.within(index, |problems| check_turn(turn, spec.call_overhead_tokens, problems));
@@ -75,15 +74,20 @@ fn check_turns<'a>(
         problems.within(format_args!("{index}.asks"), |problems| check_asks(&turn.asks, &told, problems));
     }
     if n_parts > PARTS_MAX {
-        let message = format!("the load has {n_parts} items, needs and facts, more than {PARTS_MAX}");
+        let message =
+            format!("the load has {n_parts} items, needs and facts, which is more than {PARTS_MAX}");
         problems.push("load-too-large", message, "write fewer turns, or split it into several scenarios");
     }
     if tools.len() >= usize::from(u16::MAX) {
-        problems.push("tools-too-many", format!("{} different tools", tools.len()), "use fewer names");
+        problems.push(
+            "tools-too-many",
+            format!("{} different tool names are too many", tools.len()),
+            "use fewer tool names",
+        );
     }
 }
 
-/// Returns how many items, revisits and facts so many turns have.
+/// Returns the number of items, revisits and facts in a number of turns.
 fn parts(turn: &Turn, taken: u64) -> u64 {
     let product = |factors: &[u64]| factors.iter().fold(1, |product: u64, it| product.saturating_mul(*it));
     let count = |lists: &[usize]| u64::try_from(lists.iter().sum::<usize>()).unwrap_or(u64::MAX);
@@ -103,14 +107,14 @@ fn parts(turn: &Turn, taken: u64) -> u64 {
     of_calls.fold(product(&[taken, own]), u64::saturating_add)
 }
 
-/// Checks that what is asked was told, in the same pattern or before it.
+/// Checks that facts are stated before they are asked for, in the same pattern or earlier.
 fn check_asks(asks: &[String], told: &IndexSet<String>, problems: &mut Problems) {
     for (index, fact) in asks.iter().enumerate().filter(|(_, it)| !told.contains(it.as_str())) {
         let help = match nearest(fact, told.iter().map(String::as_str)) {
             Some(near) => format!("did you mean `{near}`?"),
-            None => "name it in `plants` of a turn or a call before".to_owned(),
+            None => "plant it in an earlier turn or call: `plants`".to_owned(),
         };
-        problems.push_at("fact-unknown", index, format!("nothing up to here tells `{fact}`"), help);
+        problems.push_at("fact-unknown", index, format!("no earlier turn or call plants `{fact}`"), help);
     }
 }
 
@@ -139,7 +143,7 @@ fn check_turn(spec: &Turn, overhead: Tokens, problems: &mut Problems) {
 /// Checks one call and its result.
 fn check_call(spec: &Call, overhead: Tokens, problems: &mut Problems) {
     if spec.tool.is_empty() {
-        problems.push_at("tool-unnamed", "tool", "a call names its tool", "write the tool's name");
+        problems.push_at("tool-unnamed", "tool", "the call has no tool", "write the tool's name");
     }
     problems.within("times", |problems| repeated(spec.times, problems));
     if let Some(places) = &spec.turns {
@@ -155,7 +159,7 @@ fn check_call(spec: &Call, overhead: Tokens, problems: &mut Problems) {
     problems.within("gap_ms", |problems| amount(&spec.gap_ms, Unit::Milliseconds, problems));
     for (name, count) in &spec.spreads {
         if !(1..=SPREAD_MAX).contains(count) {
-            let message = format!("{count} facts of one result are too few or too many");
+            let message = format!("{count} facts in one result is out of range");
             problems.push_at(
                 "spread-range",
                 format_args!("spreads.{name}"),
@@ -167,7 +171,7 @@ fn check_call(spec: &Call, overhead: Tokens, problems: &mut Problems) {
     let parts = [spec.purpose_tokens.most(), spec.args_tokens.most(), overhead];
     let parts_fit = parts.iter().all(|it| *it <= ITEM_TOKENS_MAX);
     if parts_fit && call_tokens(spec, overhead) > ITEM_TOKENS_MAX {
-        let message = "purpose, arguments and overhead together are too large for one item";
+        let message = "purpose, arguments and overhead together exceed the largest item";
         problems.push("size-too-large", message, format!("keep their sum at or below {ITEM_TOKENS_MAX}"));
     }
     problems.within("result", |problems| {
@@ -184,33 +188,34 @@ fn check_call(spec: &Call, overhead: Tokens, problems: &mut Problems) {
             if matches!(level, Level::None | Level::GlobalConclusion | Level::RawContent) {
                 problems.push(
                     "recover-unused",
-                    "nothing asks for this number: a conclusion costs nothing, and the whole is fetched at its raw size",
-                    "leave it out",
+                    "this number has no effect: a conclusion costs nothing, and the whole result is fetched \
+                        at its raw size",
+                    "remove it",
                 );
             }
         });
     }
 }
 
-/// Checks weights that are normalised later.
+/// Checks weights that will be normalised.
 fn check_weights(weights: &IndexMap<Level, f64>, problems: &mut Problems) {
     for (level, weight) in weights {
         problems.within(level.name(), |problems| check_weight(*weight, problems));
     }
     let total: f64 = weights.values().sum();
     if weights.values().all(|it| it.is_finite()) && !total.is_finite() {
-        problems.push(
-            "weight-invalid",
-            "the weights add up to more than a number can hold",
-            "use smaller ones",
-        );
+        problems.push("weight-invalid", "the sum of the weights is too large", "use smaller weights");
     }
 }
 
 /// Checks one weight.
 fn check_weight(weight: f64, problems: &mut Problems) {
     if !weight.is_finite() || weight < 0.0 {
-        problems.push("weight-invalid", format!("{weight} is no weight"), "write a number from 0 up");
+        problems.push(
+            "weight-invalid",
+            format!("{weight} is not a valid weight"),
+            "write a number from 0 up",
+        );
     }
 }
 
@@ -220,8 +225,8 @@ fn check_revisit(spec: &Revisit, problems: &mut Problems) {
         problems.push_at(
             "revisit-of-itself",
             "turns_back",
-            "a turn cannot come back to itself",
-            "write how many turns back, from 1 up",
+            "a turn cannot refer to itself",
+            "write how many turns back, from 1",
         );
     }
     problems.within("weight", |problems| check_weight(spec.weight, problems));
@@ -235,15 +240,15 @@ fn amount(amount: &Amount, unit: Unit, problems: &mut Problems) {
         Amount::Cycle(cycle) => check_cycle(cycle, unit, problems),
         Amount::Range(Range { first, last }) => {
             if first > last {
-                let message = format!("{first} is more than {last}");
-                problems.push("value-range", message, "write the smaller one as `first`");
+                let message = format!("`first` ({first}) is more than `last` ({last})");
+                problems.push("value-range", message, "write the smaller number as `first`");
             }
             problems.within("first", |problems| unit.check(*first, problems));
             problems.within("last", |problems| unit.check(*last, problems));
         }
         Amount::Choice(Choice { one_of }) => problems.within("one_of", |problems| {
             if one_of.is_empty() {
-                problems.push("value-none", "there is no number to choose", "write at least one");
+                problems.push("value-none", "there are no numbers to choose from", "write at least one");
             }
             for (index, number) in one_of.iter().enumerate() {
                 problems.within(index, |problems| unit.check(*number, problems));
@@ -274,7 +279,7 @@ impl Unit {
         match self {
             Self::Tokens => size(number, problems),
             Self::Milliseconds if number > WAIT_MS_MAX => {
-                let message = format!("{number} milliseconds are more than a year");
+                let message = format!("{number} milliseconds is more than a year");
                 problems.push("wait-too-long", message, format!("write at most {WAIT_MS_MAX}"));
             }
             Self::Milliseconds | Self::Rounds => {}
@@ -288,8 +293,8 @@ fn check_cycle(cycle: &Cycle, unit: Unit, problems: &mut Problems) {
         problems.push_at(
             "cycle-empty",
             "modulo",
-            "a size cannot start over at 0",
-            "write the number at which it starts over, from 1 up",
+            "`modulo` cannot be 0",
+            "write the number at which the size starts over, from 1",
         );
     }
     for (field, tokens) in [
@@ -305,30 +310,22 @@ fn check_cycle(cycle: &Cycle, unit: Unit, problems: &mut Problems) {
     }
 }
 
-/// Checks how often something is repeated.
+/// Checks a number of repetitions.
 fn repeated(times: u64, problems: &mut Problems) {
     if times == 0 {
-        problems.push(
-            "times-zero",
-            "what comes 0 times is no part of the load",
-            "write from 1 up, or take it out",
-        );
+        problems.push("times-zero", "0 repetitions have no effect", "write 1 or more, or remove the entry");
     }
 }
 
-/// Checks in which turns a call is made.
+/// Checks the turns in which a call is made.
 fn check_places(spec: &Places, problems: &mut Problems) {
     let wrong = if spec.at.is_empty() {
-        "no turn is named".to_owned()
+        "no turn is selected".to_owned()
     } else {
         let Some(place) = spec.at.iter().find(|it| **it >= spec.every) else { return };
-        format!("of {} turns none has the place {place}", spec.every)
+        format!("of every {} turns, none has index {place}", spec.every)
     };
-    problems.push(
-        "places-range",
-        wrong,
-        "count the places from 0 and keep them below `every`, as in `(every: 3, at: [2])`",
-    );
+    problems.push("places-range", wrong, "count from 0 and stay below `every`, as in `(every: 3, at: [2])`");
 }
 
 /// Returns the most tokens that a model writes for a call.

@@ -1,4 +1,5 @@
-//! Numbers that change from turn to turn and from call to call, or are drawn, and the turns in which something happens.
+//! Numbers that change from turn to turn and from call to call, or are drawn,
+//! and the turns to which something applies.
 
 use std::fmt;
 
@@ -11,7 +12,7 @@ use crate::quantity::Tokens;
 /// A number: `120`, `(base: 120, per_turn: 32, modulo: 128)`, `(first: 60, last: 140)`, or `(one_of: [1, 1, 2])`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Amount {
-    /// Always the same.
+    /// A constant.
     Fixed(Tokens),
     /// Grows and starts over.
     Cycle(Cycle),
@@ -26,36 +27,36 @@ pub enum Amount {
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Cycle {
-    /// Its least value.
+    /// Its smallest value.
     #[serde(default)]
     pub base: Tokens,
-    /// What each turn of the pattern adds, the first one nothing; 0, when silent.
+    /// What each turn of the pattern after the first adds. Default: 0.
     #[serde(default)]
     pub per_turn: Tokens,
-    /// What each call of the turn adds, the first one nothing; 0, when silent.
+    /// What each call of the turn after the first adds. Default: 0.
     #[serde(default)]
     pub per_call: Tokens,
-    /// What is added starts over here.
+    /// The number at which the addition starts over.
     pub modulo: Tokens,
 }
 
-/// Any number of a range, each as probable as the others.
+/// A number from a range, with equal probabilities.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Range {
-    /// The least.
+    /// The smallest.
     pub first: u64,
-    /// The greatest.
+    /// The largest.
     pub last: u64,
 }
 
-/// Any number of a list, each place as probable as the others.
+/// A number from a list, each position with equal probability.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Choice {
-    /// The numbers; one that stands there twice is drawn twice as often.
+    /// The numbers; one that is listed twice is drawn twice as often.
     pub one_of: Vec<u64>,
 }
 
@@ -64,14 +65,14 @@ pub struct Choice {
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Places {
-    /// Of so many turns each.
+    /// The length of the repeating group of turns.
     pub every: u64,
-    /// Those at these places, from 0.
+    /// The indices within each group, from 0.
     pub at: Vec<u64>,
 }
 
 impl Amount {
-    /// Returns whether it is as if nothing was said.
+    /// Returns whether it is the default.
     pub(super) fn is_silent(&self) -> bool {
         *self == Self::default()
     }
@@ -100,14 +101,17 @@ impl<'de> Deserialize<'de> for Amount {
     }
 }
 
-/// Takes a number, or the fields of a cycle, a range or a list; the first field says which.
+/// Parses a number, or the fields of a cycle, a range or a list; the first field decides.
 struct AmountVisitor;
 
 impl<'de> de::Visitor<'de> for AmountVisitor {
     type Value = Amount;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a whole number from 0 up, or `(base: 100, per_turn: 10, modulo: 50)`, or `(first: 60, last: 140)`")
+        f.write_str(
+            "a whole number from 0, or `(base: 100, per_turn: 10, modulo: 50)`, or `(first: 60, \
+            last: 140)`",
+        )
     }
 
     fn visit_u64<E: de::Error>(self, tokens: u64) -> Result<Amount, E> {
@@ -131,7 +135,7 @@ impl<'de> de::Visitor<'de> for AmountVisitor {
     }
 }
 
-/// Fields of which the first key has been read.
+/// Fields whose first key has already been read.
 struct Again<A> {
     first: Option<String>,
     rest: A,

@@ -1,4 +1,4 @@
-//! What is assumed about a recorded session; what a scenario is silent about stands in `assumptions/recorded.toml`.
+//! Assumptions about a recorded session; defaults come from `assumptions/recorded.toml`.
 
 use std::sync::OnceLock;
 
@@ -11,72 +11,78 @@ use crate::input::text::decode::{Format, decode};
 use crate::input::text::duration::Duration;
 use crate::quantity::{Decimal, Tokens};
 
-/// What holds where no scenario says anything, with its sources.
+/// The defaults, with their sources.
 const DEFAULTS: &str = include_str!("../../../../assumptions/recorded.toml");
 
-/// What is assumed about a recorded session.
+/// Assumptions about a recorded session.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Assume {
-    /// Characters per token where only relative or missing sizes are known.
+    /// Characters per token, if only relative sizes are known or sizes are missing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub chars_per_token: Option<Decimal>,
-    /// Characters per token of what the user types.
+    /// Characters per token of user text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user_chars_per_token: Option<Decimal>,
-    /// Tokens of a user's message beside its text.
+    /// Tokens of a user message in addition to its text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user_message_tokens: Option<Tokens>,
-    /// Outputs up to so many tokens are what a stream announces at its start, and no counts.
+    /// Recorded outputs of at most this many tokens are placeholders that a stream writes at its start, not
+    /// counts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub placeholder_output_tokens: Option<Tokens>,
-    /// A prompt that shrinks by less than this share, 0 to 1, lost its end; by more, all behind the stable prefix.
+    /// A prompt that shrinks by less than this share, 0 to 1, lost its end; one that shrinks by more lost
+    /// everything after the stable prefix.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rewind_share_max: Option<Decimal>,
-    /// Whether history that the harness took out on its own account is gone for every policy.
+    /// Whether history that the harness removed by itself is gone for every policy.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resets: Option<Resets>,
-    /// A policy avoids a compaction where its prompt is smaller than what was compacted by at least this share, 0 to 1.
+    /// A policy avoids a compaction if its prompt is smaller than the compacted one by at least this share, 0
+    /// to 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub compaction_margin: Option<Decimal>,
-    /// What counts texts where the recording has no usage; their characters do, when silent.
+    /// The tokenizer of texts without recorded usage. Default: sizes follow their characters.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tokenizer: Option<TokenizerName>,
     /// The longest summary of a tool result, in tokens.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub summary_tokens_max: Option<Tokens>,
-    /// How much of a tool result its exact excerpt is.
+    /// The exact excerpt of a tool result.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exact_excerpt: Option<ExactExcerpt>,
     /// The longest recovery handle, in tokens.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub handle_tokens_max: Option<Tokens>,
-    /// Requests of which the recording has nothing; those that its own earlier bills suggest, when silent everywhere.
+    /// Requests that the recording does not contain. Default: those inferred from the session's own earlier
+    /// bills.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub side_request: Option<SideRequest>,
     /// How long after a turn's last reply the harness makes its usual side request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub side_request_delay: Option<Duration>,
-    /// No side request follows a request of which more tokens than this were not read from the cache.
+    /// No side request follows a request with more than this many tokens not read from the cache.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub side_request_cold_tokens: Option<Tokens>,
-    /// Of inferred side requests: one is expected where more than this share, 0 to 1, of the turns before had one.
+    /// For inferred side requests: one is expected if more than this share, 0 to 1, of the earlier turns had
+    /// one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub side_request_share: Option<Decimal>,
-    /// Of inferred side requests: so many turns with one are taken to stand before the session's first.
+    /// For inferred side requests: this many turns with one are assumed before the session's first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub side_request_prior_turns: Option<u32>,
-    /// What the recording's tools are called in policies, and why their results may be needed; first match wins.
+    /// The policies' names of the recording's tools, and why their results may be needed; the first match
+    /// wins.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tools: Vec<ToolAssume>,
-    /// What the recording's calls say about which results were needed again, by rule.
+    /// How the recording's calls reveal which results were needed again, by rule.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub needs: IndexMap<String, NeedRule>,
 }
 
-/// What becomes of history that the harness took out on its own account: compactions that the log tells, and results that it
-/// cleared to make room. What the user cleared, compacted or went back from is gone in any case.
+/// What happens to history that the harness removed by itself: compactions in the log, and results cleared to
+/// make room. Whatever the user cleared, compacted or undid is always gone.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -84,7 +90,7 @@ pub enum Resets {
     /// It is gone, as recorded.
     #[default]
     Keep,
-    /// It stays, and what the harness put in its place goes.
+    /// It stays, and the harness's replacement is removed.
     Undo,
 }
 
@@ -95,33 +101,34 @@ pub enum Resets {
 pub enum TokenizerName {
     /// `o200k_base`, of OpenAI's models from GPT-4o on.
     O200k,
-    /// `cl100k_base`, of those before.
+    /// `cl100k_base`, of earlier OpenAI models.
     Cl100k,
 }
 
-/// How much of a recorded tool result its exact excerpt is.
+/// The exact excerpt of a recorded tool result.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ExactExcerpt {
-    /// All of it: what a later need could read of it.
+    /// Everything that a later need could read.
     #[default]
     Whole,
-    /// At most so many tokens.
+    /// At most this many tokens.
     AtMost(Tokens),
 }
 
-/// A request that a harness makes beside those that it records.
+/// A request that a harness makes without recording it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum SideRequest {
     /// It makes none.
     None,
-    /// What is usual for the harness that recorded.
+    /// What is usual for the recording harness.
     Usual,
-    /// The same, but only before turns where the bills of the session's own earlier turns let expect it: what was read at a
-    /// turn then tells on later ones. Earlier bills also tell how much tools and system prompt take. No other choice looks at bills.
+    /// The same, but only before turns where the bills of the session's own earlier turns suggest it: what
+    /// was read at one turn is used for later ones. Earlier bills also show the size of tools and system
+    /// prompt. No other choice uses bills.
     Inferred,
     /// The prompt with the reply, after every turn.
     AfterTurn {
@@ -130,18 +137,18 @@ pub enum SideRequest {
     },
 }
 
-/// What a recorded tool counts as.
+/// How a recorded tool is treated.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct ToolAssume {
-    /// The recorded tool's name, `*` stands for any run of characters.
+    /// The recorded tool's name; `*` matches any run of characters.
     pub tool: String,
-    /// The name that policies see; the recorded one, when silent.
+    /// The name that policies see. Default: the recorded one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub counts_as: Option<String>,
-    /// The field of a call's input that names the tool, where this one only passes calls on; the other rules are then those
-    /// of the tool so named. It takes a recording with text.
+    /// The field of a call's input that names the actual tool, if this tool only forwards calls; the other
+    /// rules are then those of that tool. Needs a recording with text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name_from: Option<String>,
     /// The evidence class of its results.
@@ -149,40 +156,40 @@ pub struct ToolAssume {
     pub preserve: Preserve,
 }
 
-/// When a recorded call says that an earlier result was needed, and how much of it.
+/// When a recorded call reveals that an earlier result was needed, and how much of it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct NeedRule {
-    /// How probable it is that the agent has to fetch the result again where the prompt no longer shows it, 0 to 1.
+    /// The probability, 0 to 1, that the agent must fetch the result again if the prompt no longer shows it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub weight: Option<f64>,
-    /// Between which probabilities that is known to lie.
+    /// The interval of that probability.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interval: Option<[f64; 2]>,
-    /// Tools whose calls fetch the result again themselves, so that they need nothing.
+    /// Tools whose calls fetch the result again themselves, so they need nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rereads: Option<Vec<String>>,
     /// How much of the result is needed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub level: Option<Level>,
-    /// The arguments of calls that the rule looks at, where it looks at some alone.
+    /// The arguments of calls that the rule checks. Default: all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub arguments: Option<Vec<String>>,
-    /// Texts of fewer characters say nothing.
+    /// Shorter texts are ignored.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub characters_min: Option<u64>,
 }
 
 impl Assume {
-    /// Returns what holds where no scenario says anything.
+    /// Returns the defaults.
     #[must_use]
     pub fn defaults() -> &'static Self {
         static SPEC: OnceLock<Assume> = OnceLock::new();
         SPEC.get_or_init(|| decode(DEFAULTS, Format::Toml).unwrap_or_default())
     }
 
-    /// Fills in what is not said.
+    /// Fills in the defaults.
     #[must_use]
     pub fn complete(&self) -> Self {
         let rest = Self::defaults();
@@ -215,7 +222,7 @@ impl Assume {
 }
 
 impl NeedRule {
-    /// Fills in what is not said.
+    /// Fills in the defaults.
     fn over(&self, rest: Self) -> Self {
         Self {
             weight: self.weight.or(rest.weight),

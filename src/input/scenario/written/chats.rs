@@ -1,4 +1,4 @@
-//! A load of chats whose users are asked later what they said, as written.
+//! A load of chats whose users are later asked what they said, as written.
 
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
@@ -8,66 +8,67 @@ use serde::{Deserialize, Serialize};
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct ChatLoad {
-    /// How many times the chats are drawn; of a file, what becomes of them.
+    /// How often the chats are drawn; for chats from a file, how often their losses are.
     pub trials: u64,
-    /// Whether the agent is told when each conversation took place; false, when silent.
+    /// Whether the agent knows when each conversation took place. Default: false.
     #[serde(default)]
     pub conversation_time: bool,
-    /// Seconds from the end of a session to the start of the next; 0, when silent: they are read in one after the other.
+    /// Seconds from the end of a session to the start of the next. Default: 0, so sessions are read one after
+    /// the other.
     #[serde(default)]
     pub session_seconds: u64,
-    /// Numbers of `assumptions/memory_runners/numbers.toml` that have another value here, by their names.
+    /// Overrides of numbers in `assumptions/memory_runners/numbers.toml`, by name.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub numbers: IndexMap<String, f64>,
-    /// Where the chats come from.
+    /// The source of the chats.
     pub from: ChatSource,
 }
 
-/// Where chats come from.
+/// The source of chats.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum ChatSource {
-    /// They are drawn from the seed.
+    /// Drawn from the seed.
     Generated(GeneratedChats),
-    /// They stand in a JSON file in the shape of LongMemEval: each question has a user with sessions of its own.
+    /// A JSON file in LongMemEval's format: each question has a user with its own sessions.
     LongMemEval {
-        /// The file, relative to the scenario's own folder.
+        /// The file, relative to the scenario's folder.
         path: String,
     },
 }
 
-/// Chats that are drawn.
+/// Randomly drawn chats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct GeneratedChats {
-    /// How many sessions each user has.
+    /// Sessions per user.
     pub sessions: u64,
-    /// How many messages each session has.
+    /// Messages per session.
     pub messages: u64,
-    /// How many users share the service; 1, when silent.
+    /// Users that share the service. Default: 1.
     #[serde(default = "one")]
     pub users: u64,
-    /// How many questions of each type each user is asked when all sessions are over.
+    /// Questions of each type for each user after all sessions.
     #[serde(default)]
     pub questions: QuestionCounts,
 }
 
-/// How many questions there are of each type.
+/// Numbers of questions by type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct QuestionCounts {
-    /// After a fact that was said once; 10, when silent.
+    /// About a fact that was stated once. Default: 10.
     pub single_fact: u64,
-    /// After a fact that changed; 10, when silent.
+    /// About a fact that changed. Default: 10.
     pub knowledge_update: u64,
-    /// How many things were named in different sessions; 10, when silent.
+    /// About the number of things named in different sessions. Default: 10.
     pub counting: u64,
-    /// When something was, or what came first; 10, when silent.
+    /// About when something happened, or what came first. Default: 10.
     pub timeline: u64,
-    /// After something that was never said; 10, when silent.
+    /// About something that was never stated. Default: 10.
     pub abstention: u64,
 }
 

@@ -10,65 +10,65 @@ use serde::{Deserialize, Serialize};
 pub struct Conversations {
     /// Messages of a conversation; each length is drawn `trials` times.
     pub lengths: Vec<u64>,
-    /// How many conversations of each length.
+    /// Conversations per length.
     pub trials: u64,
-    /// Where the draws come from.
+    /// The random generator.
     #[serde(default)]
     pub random: Random,
     /// The `PYTHONHASHSEED` under which `cpython` hashes strings.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hash_seed: Option<u32>,
-    /// The share of messages that say a fact, above 0 and at most 1.
+    /// The share of messages that state a fact, above 0 and at most 1.
     pub needle_density: f64,
-    /// The share of facts that are said in passing, 0 to 1.
+    /// The share of implicit facts, said in passing, 0 to 1.
     pub implicit_ratio: f64,
-    /// The share of a conversation's tokens that a prompt may have, above 0 and at most 1.
+    /// The share of a conversation's tokens that fits into a prompt, above 0 and at most 1.
     pub context_budget_ratio: f64,
-    /// Seconds from one message to the next; none, when silent.
+    /// Seconds between messages. Default: none.
     #[serde(default)]
     pub message_seconds: u64,
-    /// What conversations are about, one word each.
+    /// The topics of conversations, one word each.
     pub domains: Vec<String>,
     /// Keys of facts with their values, by category.
     pub categories: IndexMap<String, IndexMap<String, Values>>,
 }
 
-/// Where the draws of conversations come from.
+/// The random generator of conversations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Random {
-    /// From named streams: a draw in one place never shifts a draw in another.
+    /// Named streams: a draw in one place never shifts a draw in another.
     #[default]
     Named,
-    /// From CPython's `random.Random`, one after the other, as a published Python benchmark draws them.
+    /// CPython's `random.Random`, one draw after the other, as in a published Python benchmark.
     Cpython,
 }
 
-/// The values that a fact may have.
+/// The possible values of a fact.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Values {
     /// A whole number.
     Between {
-        /// The least.
+        /// The smallest.
         first: u64,
-        /// The greatest.
+        /// The largest.
         last: u64,
-        /// What stands before it.
+        /// The prefix.
         #[serde(default, skip_serializing_if = "String::is_empty")]
         prefix: String,
     },
     /// A number with decimals.
     Uniform {
-        /// The least.
+        /// The smallest.
         from: f64,
-        /// The greatest.
+        /// The largest.
         to: f64,
-        /// How many decimals are written.
+        /// The number of decimals.
         decimals: u8,
-        /// What stands behind it.
+        /// The suffix.
         #[serde(default, skip_serializing_if = "String::is_empty")]
         suffix: String,
     },

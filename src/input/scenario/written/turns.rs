@@ -7,46 +7,46 @@ use super::{Amount, Places, is_no};
 use crate::input::policy::Preserve;
 use crate::quantity::Tokens;
 
-/// Patterns of turns, one after the other: as many times as `scale` says, or cut to as many turns as `turns` says.
+/// Patterns of turns, one after the other: `scale` times each, or cut to `turns` turns.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Generate {
-    /// How many user turns: the patterns are repeated as often as it takes, and cut to them.
+    /// The number of user turns: the patterns are repeated as often as needed, then cut.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turns: Option<u64>,
     /// How often each pattern is repeated before the next one begins.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scale: Option<u64>,
-    /// Where drawn numbers come from.
+    /// The random generator.
     #[serde(default, skip_serializing_if = "Draws::is_named")]
     pub random: Draws,
-    /// What is repeated, in order; a turn of a pattern comes back to turns of the same pattern alone.
+    /// The patterns, in order; a turn of a pattern refers only to turns of the same pattern.
     pub patterns: Vec<Turn>,
 }
 
-/// Where the drawn numbers of patterns come from.
+/// The random generator of patterns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Draws {
-    /// From named streams: each turn's draws depend on the seed and the turn's place alone.
+    /// Named streams: each turn's draws depend only on the seed and the turn's place.
     #[default]
     Named,
-    /// From splitmix64 begun at the seed, one after the other in the order in which things happen, so that others can
-    /// draw the same load in a few lines.
+    /// One splitmix64 sequence from the seed, drawn in the order of events, so that other programs can
+    /// reproduce the load in a few lines.
     Splitmix64,
 }
 
 impl Draws {
-    /// Returns whether they come from named streams.
+    /// Returns whether it is `named`.
     #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks by reference")]
     fn is_named(&self) -> bool {
         *self == Self::Named
     }
 }
 
-/// One turn, or a pattern of alike ones: a user message and everything up to the final answer.
+/// One turn, or a pattern of equal turns: a user message and everything up to the final answer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
@@ -54,44 +54,44 @@ pub struct Turn {
     /// A name, for people.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub name: String,
-    /// How many such turns there are, one after the other; 1, when silent.
+    /// The number of such turns in a row. Default: 1.
     #[serde(default = "once", skip_serializing_if = "is_once")]
     pub times: u64,
     /// Tokens of the user message.
     pub user_tokens: Amount,
     /// Tokens of the final answer.
     pub answer_tokens: Amount,
-    /// How many times its calls are made, from the first to the last; 1, when silent.
+    /// How often its calls are repeated as a whole. Default: 1.
     #[serde(default = "one_round", skip_serializing_if = "is_one_round")]
     pub rounds: Amount,
-    /// Milliseconds from the start of each of its requests to that of the response; 0, when silent.
+    /// Milliseconds from the start of each of its requests to the start of the response. Default: 0.
     #[serde(default, skip_serializing_if = "Amount::is_silent")]
     pub response_ms: Amount,
-    /// Milliseconds from the start of the answer's request to the next turn's first one; 0, when silent.
+    /// Milliseconds from the start of the answer's request to the next turn's first request. Default: 0.
     #[serde(default, skip_serializing_if = "Amount::is_silent")]
     pub gap_ms: Amount,
     /// The tool calls, one request each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub calls: Vec<Call>,
-    /// Facts that the user tells, by name; what was told before changes.
+    /// Facts that the user states, by name; a fact stated before changes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub plants: Vec<String>,
-    /// Whether the answer says again what this turn's user and results told.
+    /// Whether the answer repeats the facts stated by this turn's user and results.
     #[serde(default, skip_serializing_if = "is_no")]
     pub repeats: bool,
-    /// Facts that the user asks for as they were told last.
+    /// Facts that the user asks for, as last stated.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub asks: Vec<String>,
     /// What the final answer needs from this turn's own results; weights are normalised to 1.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub answer_needs: IndexMap<Level, f64>,
-    /// What follows from this turn later on; weights are normalised to 1.
+    /// What later turns need from this turn; weights are normalised to 1.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub follow_up_needs: IndexMap<Level, f64>,
-    /// The same for turns that call nothing; `follow_up_needs`, when silent.
+    /// The same for turns without calls. Default: `follow_up_needs`.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub talk_needs: IndexMap<Level, f64>,
-    /// What this turn needs, at its start, from an earlier one.
+    /// What this turn needs from an earlier one, at its start.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub revisits: Vec<Revisit>,
 }
@@ -106,35 +106,36 @@ pub struct Call {
     pub name: String,
     /// The tool.
     pub tool: String,
-    /// How many such calls there are, one after the other; 1, when silent.
+    /// The number of such calls in a row. Default: 1.
     #[serde(default = "once", skip_serializing_if = "is_once")]
     pub times: u64,
-    /// In which turns of its pattern it is made; in all, when silent.
+    /// The turns of its pattern in which it is made. Default: all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turns: Option<Places>,
-    /// Tokens of what the model says in front of the call, an item by itself; none, when silent.
+    /// Tokens of the model's text before the call, as its own item. Default: none.
     #[serde(default, skip_serializing_if = "Amount::is_silent")]
     pub text_tokens: Amount,
-    /// Tokens of what the model says it wants.
+    /// Tokens of the model's stated purpose.
     #[serde(default)]
     pub purpose_tokens: Amount,
     /// Tokens of the arguments.
     pub args_tokens: Amount,
     /// The result's sizes.
     pub result: ResultSizes,
-    /// Milliseconds from the start of its request to that of the next one; 0, when silent.
+    /// Milliseconds from the start of its request to the start of the next one. Default: 0.
     #[serde(default, skip_serializing_if = "Amount::is_silent")]
     pub gap_ms: Amount,
-    /// Facts that its result tells.
+    /// Facts that its result states.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub plants: Vec<String>,
-    /// Facts that stand at the beginnings of its result's equal parts, by a name that their number is put behind: so many.
+    /// Facts at the beginnings of equal parts of its result: a name, to which a number is appended, and how
+    /// many.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub spreads: IndexMap<String, u32>,
     /// Why it may be needed again.
     #[serde(default)]
     pub preserve: Preserve,
-    /// Tokens that fetch it again, by level.
+    /// Tokens needed to fetch it again, by level.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub recover: IndexMap<Level, Tokens>,
 }
@@ -144,15 +145,15 @@ pub struct Call {
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct ResultSizes {
-    /// As it came.
+    /// As received.
     pub raw: Amount,
-    /// The exact excerpt; as long as the summary, when silent.
+    /// The exact excerpt. Default: the size of the summary.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub excerpt: Option<Amount>,
-    /// The summary; `min(raw, 256)`, when silent.
+    /// The summary. Default: `min(raw, 256)`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub summary: Option<Amount>,
-    /// The recovery handle; `min(summary, 96)`, when silent.
+    /// The recovery handle. Default: `min(summary, 96)`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub handle: Option<Amount>,
 }
@@ -165,20 +166,20 @@ pub enum Level {
     /// Nothing.
     #[default]
     None,
-    /// What was concluded.
+    /// The conclusion.
     GlobalConclusion,
-    /// A handle to go on from.
+    /// A handle to continue from.
     ContinuationHandle,
-    /// Some detail of a result.
+    /// A detail of a result.
     LocalDetail,
     /// An exact excerpt.
     ExactEvidence,
-    /// The whole.
+    /// The whole result.
     RawContent,
 }
 
 impl Call {
-    /// Returns the facts that its result tells, each with its place where that is known.
+    /// Returns the facts that its result states, each with its place if known.
     pub fn told(&self) -> impl Iterator<Item = (String, Option<(u32, u32)>)> {
         let spread = self.spreads.iter().flat_map(|(name, count)| {
             (0..*count).map(move |nth| (format!("{name}.{}", nth + 1), Some((nth, *count))))
@@ -198,7 +199,7 @@ impl Level {
         Self::RawContent,
     ];
 
-    /// Returns it as files write it.
+    /// Returns its name in files.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -212,7 +213,7 @@ impl Level {
     }
 }
 
-/// A need at the start of a turn for something of an earlier turn.
+/// A need at the start of a turn for something from an earlier turn.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
@@ -220,21 +221,21 @@ pub struct Revisit {
     /// A name, for people.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub name: String,
-    /// How many turns back, 1 and up.
+    /// How many turns back, from 1.
     pub turns_back: u64,
-    /// How much is needed; `exact_evidence`, when silent.
+    /// How much is needed. Default: `exact_evidence`.
     #[serde(default = "Revisit::default_level")]
     pub level: Level,
-    /// How probable it is, 0 to 1; 1, when silent.
+    /// Its probability, 0 to 1. Default: 1.
     #[serde(default = "Revisit::default_weight")]
     pub weight: f64,
-    /// Tokens that fetch it again; by the results' own numbers, when silent.
+    /// Tokens needed to fetch it again. Default: the results' own numbers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recover_tokens: Option<Tokens>,
 }
 
 impl Revisit {
-    /// Exact evidence is what revisits are for.
+    /// The default of revisits: exact evidence.
     fn default_level() -> Level {
         Level::ExactEvidence
     }
@@ -245,7 +246,7 @@ impl Revisit {
     }
 }
 
-/// One time.
+/// Once.
 fn once() -> u64 {
     1
 }
@@ -255,12 +256,12 @@ fn one_round() -> Amount {
     Amount::Fixed(1)
 }
 
-/// Whether calls are made once.
+/// Returns whether calls are made once.
 fn is_one_round(rounds: &Amount) -> bool {
     *rounds == one_round()
 }
 
-/// Whether nothing is repeated.
+/// Returns whether nothing is repeated.
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks by reference")]
 fn is_once(times: &u64) -> bool {
     *times == 1

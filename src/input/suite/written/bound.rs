@@ -1,4 +1,4 @@
-//! A bound of a guard as written: a number, a share in percent, or a share of what the model takes.
+//! A guard's bound as written: a number, a percentage, or a share of the model's limits.
 
 use std::fmt;
 
@@ -9,25 +9,25 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 pub struct Bound {
     /// The number.
     pub number: f64,
-    /// What it is a part of.
+    /// The unit of the number.
     pub of: BoundOf,
 }
 
-/// What the number of a bound is a part of.
+/// The unit of a bound's number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BoundOf {
-    /// Nothing: it is the bound.
+    /// None: the number is the bound.
     One,
-    /// A hundred.
+    /// Percent.
     Percent,
-    /// The profile's context window.
+    /// Shares of the profile's context window.
     Window,
-    /// The longest prompt that the profile takes.
+    /// Shares of the profile's longest prompt.
     Limit,
 }
 
 impl Bound {
-    /// Returns the share that it says; of nothing but a hundred, in a checked suite.
+    /// Returns the bound as a plain share; in a checked suite, only a percentage has one.
     #[must_use]
     pub fn share(self) -> f64 {
         if self.of == BoundOf::Percent { self.number / 100.0 } else { self.number }
@@ -74,7 +74,7 @@ impl<'de> Deserialize<'de> for Bound {
     }
 }
 
-/// Takes a number, or a text that says what it is a part of.
+/// Parses a number, or a text with a number and its unit.
 struct BoundVisitor;
 
 impl de::Visitor<'_> for BoundVisitor {

@@ -1,4 +1,4 @@
-//! Published figures that a suite speaks of, as written: what others found, and where our own number of the same stands.
+//! Published figures in a suite, as written: what others found, and where to find our own number.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,42 +7,42 @@ use serde::{Deserialize, Serialize};
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Figure {
-    /// What it is called in reports: a contract.
+    /// Its name in reports: a stable contract.
     pub name: String,
-    /// What it says, and where it was published, in a sentence.
+    /// What it states and where it was published, in one sentence.
     pub about: String,
-    /// The published number; none where there is only a claim.
+    /// The published number; `None` if there is only a claim.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub paper: Option<f64>,
-    /// What ours rests on.
+    /// The basis of our number.
     pub kind: FigureKind,
-    /// The policy whose number it is.
+    /// The policy of the number.
     pub policy: String,
     /// The scenario.
     pub scenario: String,
-    /// The profile; the first of the suite, when silent.
+    /// The profile. Default: the suite's first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub profile: Option<String>,
-    /// The number's place in a run of the JSON report, as in `aging.final.mean`.
+    /// The metric of a run in the JSON report, such as `aging.final.mean`.
     pub metric: String,
-    /// The policy whose same number is taken off.
+    /// The policy whose number is subtracted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub minus: Option<String>,
-    /// The scenario whose same number is taken off.
+    /// The scenario whose number is subtracted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub minus_scenario: Option<String>,
-    /// The policy whose same number it is divided by.
+    /// The policy by whose number it is divided.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub over: Option<String>,
-    /// The least that ours may be.
+    /// The smallest accepted value of our number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at_least: Option<f64>,
-    /// The most that ours may be.
+    /// The largest accepted value of our number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at_most: Option<f64>,
 }
 
-/// What our number for a published figure rests on.
+/// The basis of our number for a published figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -51,14 +51,14 @@ pub enum FigureKind {
     Fitted,
     /// Nothing was fitted to it.
     HeldOut,
-    /// What it rests on was fitted to nothing.
+    /// Nothing that it depends on was fitted.
     Assumed,
-    /// The mechanism is known not to reach it.
+    /// The mechanism is known to miss it.
     Miss,
 }
 
 impl FigureKind {
-    /// Returns its word in files.
+    /// Returns its name in files.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {

@@ -1,54 +1,56 @@
-//! What a suite holds its results against, as written: rules that fail a build, and figures of others to stand beside ours.
+//! How a suite checks its results, as written: guards that fail a build, and published figures for comparison.
 
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
 use super::Bound;
 
-/// A rule on one number of a report, or on stages that must fire; exactly one bound is given.
+/// A rule on one number of a report, or on stages that must fire; set exactly one bound.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Guard {
-    /// What it says, in a sentence.
+    /// What it requires, in one sentence.
     pub name: String,
-    /// The policy whose number it is.
+    /// The policy of the number.
     pub policy: String,
-    /// Only on this scenario; on each, when silent. `ALL` is all of them added up.
+    /// Only this scenario. Default: each of them. `ALL` is the sum over all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scenario: Option<String>,
-    /// Only under this profile; under each, when silent.
+    /// Only this profile. Default: each of them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub profile: Option<String>,
-    /// The number's place in a run of the JSON report, as in `retention.accuracy.mean`; every bound but `fired` has one.
+    /// The metric of a run in the JSON report, such as `retention.accuracy.mean`; every bound except `fired`
+    /// needs one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub metric: Option<String>,
-    /// The policy whose same number it is divided by; of `max_increase` and `max_decrease`, the base, which is the suite's first
-    /// policy when silent. `rev:main:mine`, where the suite names that policy, is `mine` as git's `main` has it.
+    /// The policy by whose number it is divided; for `max_increase` and `max_decrease`, the baseline, by
+    /// default the suite's first policy. `rev:main:mine`, if the suite names that policy, is `mine` in git's
+    /// `main`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub over: Option<String>,
-    /// Strictly more than.
+    /// More than.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub above: Option<Bound>,
-    /// That much or more.
+    /// At least.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at_least: Option<Bound>,
-    /// Strictly less than.
+    /// Less than.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub below: Option<Bound>,
-    /// That much or less.
+    /// At most.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at_most: Option<Bound>,
-    /// The largest share by which it may exceed the base's, as in `"3%"`.
+    /// The largest share by which it may exceed the baseline, such as `"3%"`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_increase: Option<Bound>,
-    /// The largest share by which it may fall short of the base's.
+    /// The largest share by which it may fall below the baseline.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_decrease: Option<Bound>,
-    /// The stages of the policy that have to fire at least once.
+    /// The policy's stages that must fire at least once.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub fired: Vec<String>,
-    /// Whether the bound has to hold for the whole interval of the number, where it has one; false, when silent.
+    /// Whether the bound must hold for the number's whole interval, if it has one. Default: false.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub surely: bool,
 }
@@ -56,21 +58,22 @@ pub struct Guard {
 /// A comparison that a guard makes.
 pub type Compare = fn(&f64, &f64) -> bool;
 
-/// What a guard asks for.
+/// A guard's requirement.
 #[derive(Clone, Copy, Debug)]
 pub enum Rule<'g> {
-    /// A number on one side of a bound: the word for it, the bound, the comparison, and whether it bounds from below.
+    /// A number on one side of a bound: the bound's name, its value, the comparison, and whether it is a
+    /// lower bound.
     Bound(&'static str, Bound, Compare, bool),
-    /// A number that exceeds the base's by no more than a share.
+    /// A number that exceeds the baseline by at most a share.
     MaxIncrease(Bound),
-    /// A number that falls short of the base's by no more than a share.
+    /// A number that falls below the baseline by at most a share.
     MaxDecrease(Bound),
     /// Stages that fire.
     Fired(&'g [String]),
 }
 
 impl Guard {
-    /// Returns what it asks for; exactly one rule, in a checked suite.
+    /// Returns the requirement; exactly one, in a checked suite.
     #[must_use]
     pub fn rules(&self) -> Vec<Rule<'_>> {
         let bounds = [
@@ -86,47 +89,47 @@ impl Guard {
     }
 }
 
-/// Figures of others, shown in a column of their own.
+/// Published figures, shown in their own column.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Reference {
-    /// What the column is called.
+    /// The heading of the column.
     pub name: String,
-    /// Where the figures come from, in a sentence.
+    /// The source of the figures, in one sentence.
     pub about: String,
-    /// By policy, then by the number's place in `retention` of the JSON report.
+    /// By policy, then by metric in `retention` of the JSON report.
     pub values: IndexMap<String, IndexMap<String, f64>>,
-    /// What they conclude from them, in numbers; shown beside ours.
+    /// Conclusions drawn from them, in numbers; shown beside ours.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub findings: Vec<Finding>,
 }
 
-/// A number that others conclude from their figures.
+/// A number that others derive from their figures.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Finding {
-    /// What it says, in a sentence.
+    /// What it states, in one sentence.
     pub name: String,
-    /// The policy whose number it is.
+    /// The policy of the number.
     pub policy: String,
-    /// The number's place in `retention` of the JSON report.
+    /// The metric in `retention` of the JSON report.
     pub metric: String,
-    /// The policy whose same number it is divided by.
+    /// The policy by whose number it is divided.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub over: Option<String>,
-    /// To how many decimals both numbers are rounded before they are divided; not at all, when silent.
+    /// The decimals to which both numbers are rounded before division. Default: not rounded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from_decimals: Option<u8>,
-    /// The number as they give it.
+    /// The published number.
     pub value: f64,
-    /// To how many decimals.
+    /// Its decimals.
     #[serde(default = "one_decimal")]
     pub decimals: u8,
 }
 
-/// Returns to how many decimals a finding is given, where it does not say.
+/// Returns the decimals of a finding, if it does not state them.
 fn one_decimal() -> u8 {
     1
 }

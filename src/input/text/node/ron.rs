@@ -1,11 +1,11 @@
-//! The brackets of a RON text as a tree; what is broken is taken as well as it can be.
+//! Parses the brackets of a RON text as a tree, tolerating errors.
 
 use super::{Entry, Node};
 
-/// How deep brackets may stand in one another; the parser refuses deeper texts.
+/// The deepest nesting of brackets; the parser rejects deeper texts.
 const DEPTH_MAX: usize = 128;
 
-/// Reads the tree of a RON text.
+/// Parses the tree of a RON text.
 pub(in crate::floors::input::text) fn of_ron(text: &str) -> Node {
     let mut scanner = Scanner { text, at: 0, depth: 0 };
     scanner.skip();
@@ -71,7 +71,7 @@ impl<'a> Scanner<'a> {
         leaf(start..end, tag)
     }
 
-    /// Reads what stands in brackets.
+    /// Reads what is in brackets.
     fn group(&mut self, start: usize, tag: Option<String>) -> Node {
         self.at += 1;
         self.depth += 1;

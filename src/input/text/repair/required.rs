@@ -1,4 +1,4 @@
-//! What else the schema of a file knows of a place: which fields are missing beside the first, how large a number may be.
+//! What the schema knows about a place: other missing fields, and the range of a number.
 
 use serde_json::Value;
 
@@ -12,14 +12,15 @@ const SCENARIO: &str = include_str!("../../../../schema/scenario.json");
 const PROFILE: &str = include_str!("../../../../schema/profile.json");
 const SUITE: &str = include_str!("../../../../schema/suite.json");
 
-/// A field that must be given, and what it means where the schema says so.
+/// A required field, with its meaning from the schema.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Required {
     pub name: String,
     pub about: Option<String>,
 }
 
-/// Returns the fields that the struct at the end of a way must have and has not; `first` alone where the schema does not know it.
+/// Returns the required fields that the struct at the end of a path lacks; only `first` if the schema does
+/// not know it.
 pub(super) fn missing(shape: Shape, root: &Node, way: &[usize], first: &str) -> Vec<Required> {
     let Some(document) = schema_of(shape) else { return alone(first) };
     let document = Document { root: &document };
@@ -39,7 +40,7 @@ pub(super) fn missing(shape: Shape, root: &Node, way: &[usize], first: &str) -> 
     holders.iter().flat_map(|it| document.choices(it)).find_map(|it| of(&it)).unwrap_or_else(|| alone(first))
 }
 
-/// Returns what schemas call the kind of number at the end of a way.
+/// Returns the schema's name for the number type at the end of a path.
 pub(super) fn number(shape: Shape, root: &Node, way: &[usize]) -> Option<String> {
     let document = schema_of(shape)?;
     let document = Document { root: &document };
@@ -48,7 +49,7 @@ pub(super) fn number(shape: Shape, root: &Node, way: &[usize]) -> Option<String>
     formats.map(str::to_owned).next()
 }
 
-/// Returns the keys of which a table at the end of a way may have one.
+/// Returns the keys of which a table at the end of a path may have one.
 pub(super) fn variants(shape: Shape, root: &Node, way: &[usize]) -> Vec<String> {
     let Some(document) = schema_of(shape) else { return Vec::new() };
     let document = Document { root: &document };
@@ -74,14 +75,14 @@ fn alone(field: &str) -> Vec<Required> {
     vec![Required { name: field.to_owned(), about: None }]
 }
 
-/// Returns what a field means, as the end of a sentence.
+/// Returns a field's meaning, as the end of a sentence.
 fn first_sentence(text: &str) -> String {
     let sentence = text.split(['\n', ';']).next().unwrap_or(text).trim_end_matches('.');
     let mut letters = sentence.chars();
     letters.next().map(|it| it.to_lowercase().chain(letters).collect()).unwrap_or_default()
 }
 
-/// A schema document, in which references lead to definitions.
+/// A schema document with its definitions.
 struct Document<'a> {
     root: &'a Value,
 }
@@ -110,7 +111,7 @@ impl<'a> Document<'a> {
         name.map_or(schema, |it| &self.root["$defs"][it])
     }
 
-    /// Returns the schemas of which a value may follow any.
+    /// Returns the alternative schemas of a value.
     fn choices(&self, schema: &'a Value) -> Vec<&'a Value> {
         let schema = self.resolve(schema);
         let inner = ["oneOf", "anyOf"].into_iter().filter_map(|it| schema[it].as_array()).flatten();
@@ -118,7 +119,7 @@ impl<'a> Document<'a> {
         if inner.is_empty() { vec![schema] } else { inner }
     }
 
-    /// Returns the schemas of what stands in a value's brackets: behind its tag, where it has one.
+    /// Returns the schemas of the contents of a value's brackets, without its tag.
     fn inside(&self, schemas: &[&'a Value], node: &Node) -> Vec<&'a Value> {
         let choices = schemas.iter().flat_map(|it| self.choices(it));
         match node.tag.as_deref().filter(|_| !node.is_leaf) {

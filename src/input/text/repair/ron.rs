@@ -1,4 +1,4 @@
-//! The RON half: the first syntax error, or else every entry that does not fit.
+//! The RON half: the first syntax error, or else every invalid entry.
 
 use std::ops::Range;
 
@@ -29,7 +29,7 @@ impl Found<'_> {
     }
 }
 
-/// Says what is no RON, and where.
+/// Explains a RON syntax error, with its place.
 fn syntax(text: &str, error: &ron::error::SpannedError) -> (Diagnostic, Range<usize>) {
     use ron::Error as E;
     let span = ron_span(text, error);
@@ -38,31 +38,33 @@ fn syntax(text: &str, error: &ron::error::SpannedError) -> (Diagnostic, Range<us
     let one = start..start + here.map_or(0, char::len_utf8);
     let (message, help, span) = match (&error.code, here) {
         (E::Eof, _) if text.trim().is_empty() => {
-            ("the file is empty", "begin with `(name: \"…\", about: \"…\")`", span)
+            ("the file is empty", "start with `(name: \"…\", about: \"…\")`", span)
         }
-        (_, Some('#')) => ("`#` begins no comment here", "comments begin with `//`", one),
-        (_, Some('=')) => ("`=` stands where a `:` belongs", "write `name: value`", one),
+        (_, Some('#')) => ("`#` does not start a comment here", "start comments with `//`", one),
+        (_, Some('=')) => ("`=` is used instead of `:`", "write `name: value`", one),
         (E::ExpectedChar, _) | (_, Some('\'')) => {
-            ("text stands in single quotes", "write it in double quotes: `\"…\"`", one)
+            ("text in single quotes", "use double quotes: `\"…\"`", one)
         }
         (E::InvalidEscape(_), _) => {
-            let help = "write `\\\\` for the character itself";
-            ("a `\\` in this text begins no known escape", help, span)
+            let help = "write `\\\\` for a backslash";
+            ("unknown escape after `\\`", help, span)
         }
         (E::ExpectedComma, Some(')' | ']' | '}')) => {
-            ("a bracket is open that this one does not close", "close the inner one first", one)
+            ("this bracket does not match the one that is open", "close the inner bracket first", one)
         }
         (E::ExpectedComma, _) => return comma(text, start),
         (E::UnexpectedChar(_), Some(',' | ')' | ']' | '}')) => {
-            ("a value is missing", "write one in front of this", one)
+            ("missing value", "write a value in front of this", one)
         }
         (E::TrailingCharacters, _) if text.trim_start().starts_with('(') => {
-            ("there is more behind the last bracket", "move it inside, or leave it out", one)
+            ("unexpected text after the last bracket", "move it inside the bracket, or remove it", one)
         }
-        (E::TrailingCharacters, _) => ("a file is one `( … )`", "put everything between `(` and `)`", one),
+        (E::TrailingCharacters, _) => {
+            ("the file must be one `( … )`", "put everything between `(` and `)`", one)
+        }
         (E::ExpectedIdentifier, Some('(' | '[' | '{')) => {
-            let help = "close the bracket before it, or write `name: value`";
-            ("a field's name belongs here", help, one)
+            let help = "close the previous bracket, or write `name: value`";
+            ("expected a field name", help, one)
         }
         (code, _) => {
             let fault = fault::of_ron(code, "");
@@ -73,7 +75,7 @@ fn syntax(text: &str, error: &ron::error::SpannedError) -> (Diagnostic, Range<us
     (Diagnostic::at("syntax", "", message).help(help), span)
 }
 
-/// Says what stands between two values where a comma belongs.
+/// Explains what is between two values where missing comma.
 fn comma(text: &str, start: usize) -> (Diagnostic, Range<usize>) {
     let before = text[..start].trim_end();
     let is_number_part = |it: char| it.is_ascii_digit() || matches!(it, '.' | '_');
@@ -82,21 +84,21 @@ fn comma(text: &str, start: usize) -> (Diagnostic, Range<usize>) {
     let end = start + word.unwrap_or(text.len() - start);
     let from_number = before.len() - digits..end.max(start);
     if digits > 0 && (before.len() == start || text[start..].starts_with(|it: char| it.is_ascii_digit())) {
-        let message = format!("`{}` is no number", &text[from_number.clone()]);
-        let help = "write digits alone, as in `14_000`, and shares as in `0.8`";
+        let message = format!("`{}` is not a number", &text[from_number.clone()]);
+        let help = "use digits only, as in `14_000`, and write shares as in `0.8`";
         return (Diagnostic::at("syntax", "", message).help(help), from_number);
     }
     let is_field = text[end..].trim_start().starts_with(':');
     if digits > 0 && end > start && !is_field && text[start..].starts_with(char::is_alphabetic) {
         let (number, unit) = (&before[from_number.start..], &text[start..end]);
-        let problem = Diagnostic::at("syntax", "", format!("`{number} {unit}` is no size"));
-        return (problem.help(format!("write the unit in front: `{unit}({number})`")), from_number);
+        let problem = Diagnostic::at("syntax", "", format!("`{number} {unit}` is not a size"));
+        return (problem.help(format!("write the unit first: `{unit}({number})`")), from_number);
     }
-    let problem = Diagnostic::at("syntax", "", "a comma is missing").help("put a `,` between the two");
+    let problem = Diagnostic::at("syntax", "", "missing comma").help("put a `,` between the two");
     (problem, before.len().saturating_sub(1)..before.len())
 }
 
-/// Reads what the RON parser says, with the place moved back to the word that it has just passed.
+/// Explains the RON parser's error, with the place moved back to the word just passed.
 fn ron_fault(text: &str, root: &Node, error: &ron::error::SpannedError) -> Fault {
     let mut span = ron_span(text, error);
     if matches!(error.code, ron::Error::ExpectedComma | ron::Error::ExpectedStructLikeEnd)
@@ -121,7 +123,7 @@ fn ron_fault(text: &str, root: &Node, error: &ron::error::SpannedError) -> Fault
     Fault { span, ..fault }
 }
 
-/// Says that a word takes no parentheses, where the parser stands in front of some.
+/// Reports a word that takes no parentheses.
 fn parentheses(text: &str, root: &Node, byte: usize) -> Option<Fault> {
     if !text[byte..].trim_start().starts_with('(') {
         return None;
@@ -133,7 +135,7 @@ fn parentheses(text: &str, root: &Node, byte: usize) -> Option<Fault> {
     Some(fault::no_parentheses(name, node.span.clone()))
 }
 
-/// Returns the bytes at which the RON parser stands.
+/// Returns the byte position of the RON parser.
 fn ron_span(text: &str, error: &ron::error::SpannedError) -> Range<usize> {
     let start = byte_of(text, error.span.start.line, error.span.start.col);
     let end = byte_of(text, error.span.end.line, error.span.end.col);
@@ -147,7 +149,7 @@ fn byte_of(text: &str, line: usize, column: usize) -> usize {
     start + rest.char_indices().nth(column.saturating_sub(1)).map_or(rest.len(), |(offset, _)| offset)
 }
 
-/// Writes spaces over an entry and the comma behind it, so that every other byte keeps its place.
+/// Overwrites an entry and the following comma with spaces, so that all other bytes keep their places.
 fn blank(text: &mut String, span: Range<usize>) {
     let behind = &text[span.end..];
     let gap = behind.len() - behind.trim_start().len();
@@ -164,17 +166,17 @@ mod tests {
     #[test]
     fn the_first_syntax_error_is_named() {
         let cases = [
-            ("(a: 1, # b\n)", "`#` begins no comment here", "#"),
-            ("(a = 1, b = 2)", "`=` stands where a `:` belongs", "="),
-            ("(a: 'b c')", "text stands in single quotes", "'"),
-            ("(a: , b: 1)", "a value is missing", ","),
-            ("(a: [\"b\\q\"])", "a `\\` in this text begins no known escape", "b\\q"),
-            ("(a: 5k)", "`5k` is no number", "5k"),
-            ("(a: 80%)", "`80%` is no number", "80%"),
-            ("(a: 5 tokens)", "`5 tokens` is no size", "5 tokens"),
-            ("(a: 1 b: 2)", "a comma is missing", "1"),
-            ("(a: [1)", "a bracket is open that this one does not close", ")"),
-            ("(a: 1)\nbehind", "there is more behind the last bracket", "b"),
+            ("(a: 1, # b\n)", "`#` does not start a comment here", "#"),
+            ("(a = 1, b = 2)", "`=` is used instead of `:`", "="),
+            ("(a: 'b c')", "text in single quotes", "'"),
+            ("(a: , b: 1)", "missing value", ","),
+            ("(a: [\"b\\q\"])", "unknown escape after `\\`", "b\\q"),
+            ("(a: 5k)", "`5k` is not a number", "5k"),
+            ("(a: 80%)", "`80%` is not a number", "80%"),
+            ("(a: 5 tokens)", "`5 tokens` is not a size", "5 tokens"),
+            ("(a: 1 b: 2)", "missing comma", "1"),
+            ("(a: [1)", "this bracket does not match the one that is open", ")"),
+            ("(a: 1)\nbehind", "unexpected text after the last bracket", "b"),
         ];
 
         for (text, message, at) in cases {

@@ -1,4 +1,4 @@
-//! The TOML half: the first syntax error, or else every entry that does not fit.
+//! The TOML half: the first syntax error, or else every invalid entry.
 
 use serde::de::DeserializeSeed;
 use toml::Spanned;
@@ -35,28 +35,28 @@ impl Found<'_> {
     }
 }
 
-/// Says what is no TOML; `rest` begins with it.
+/// Explains a TOML syntax error; `rest` begins with it.
 fn syntax(message: &str, rest: &str) -> Diagnostic {
     if rest.starts_with(':') {
-        return Diagnostic::at("syntax", "", "`:` stands where a `=` belongs").help("write `name = value`");
+        return Diagnostic::at("syntax", "", "`:` is used instead of `=`").help("write `name = value`");
     }
     if message.starts_with("string values must be quoted") {
-        let help = "write text in double quotes, and numbers with digits alone, as in `200_000`";
-        return Diagnostic::at("syntax", "", "this is neither text nor a number").help(help);
+        let help = "put text in double quotes; write numbers with digits only, as in `200_000`";
+        return Diagnostic::at("syntax", "", "expected text or a number").help(help);
     }
     if message.starts_with("unexpected key or value, expected newline") {
-        let problem = Diagnostic::at("syntax", "", "there is more on this line than belongs there");
-        return problem.help("write one value, and decimals with a point, as in `15.0`");
+        let problem = Diagnostic::at("syntax", "", "unexpected text at the end of the line");
+        return problem.help("write one value; use a decimal point, as in `15.0`");
     }
     let (what, help) = match message.split_once(", expected ") {
         Some((what, expected)) => (what, format!("write {expected} here")),
-        None if message.starts_with("duplicate") => (message, "keep one of the two".to_owned()),
-        None => (message, "write `name = value`, and text in double quotes".to_owned()),
+        None if message.starts_with("duplicate") => (message, "remove one of the two".to_owned()),
+        None => (message, "write `name = value`, with text in double quotes".to_owned()),
     };
     Diagnostic::at("syntax", "", what).help(help)
 }
 
-/// Takes an entry out of a TOML document.
+/// Removes an entry from a TOML document.
 fn remove(document: &mut Spanned<DeTable<'_>>, way: &[usize]) -> bool {
     let Some((first, rest)) = way.split_first() else { return false };
     remove_in_table(document.get_mut(), *first, rest)

@@ -1,4 +1,4 @@
-//! What is said of an override that leads nowhere or whose value does not belong there.
+//! Problems of overrides whose path does not exist or whose value is invalid.
 
 use indexmap::IndexSet;
 
@@ -7,7 +7,7 @@ use crate::diag::{Diagnostic, nearest};
 use crate::input::text::fault::Fault;
 
 impl Setting {
-    /// Says where the path stops and what it could have been.
+    /// Explains where the path ends, with suggestions.
     pub(super) fn misfit(&self, tree: &Tree, refused: Option<String>) -> Box<Diagnostic> {
         let (mut place, mut known) = (tree, Vec::new());
         let mut stop = None;
@@ -24,7 +24,8 @@ impl Setting {
         }
         if self.value.as_str().and_then(number::factor).is_some() && refused.is_none() {
             let message = "there is no number here to multiply";
-            let help = "write the number itself: what a file leaves to a default cannot be multiplied";
+            let help = "write the number itself: the file leaves this field to its default, which cannot be \
+                multiplied";
             return self.named(Diagnostic::at("set-value", self.field(), message).help(help));
         }
         // A field that is there by default is in no tree, yet its value may be wrong.
@@ -40,7 +41,7 @@ impl Setting {
                 .of_field(&self.path.join("."), Format::Toml);
             let mut help = match why.help {
                 Some(help) if help == fault::WHOLE_NUMBER => {
-                    "write a whole number, as in `100_000` or `100k`, or `*2` for twice what is there"
+                    "write a whole number, such as `100_000` or `100k`, or `*2` to double the current value"
                         .to_owned()
                 }
                 Some(help) => help,
@@ -63,17 +64,19 @@ impl Setting {
         let known: IndexSet<String> = known.into_iter().collect();
         let help = match nearest(stop, known.iter().map(String::as_str)) {
             Some(near) => format!("did you mean `{}`?", self.with_step(depth, near)),
-            None if known.is_empty() => "`ctxsim list` names the inputs".to_owned(),
-            None => format!("there is {}", quoted(known.iter().map(String::as_str))),
+            None if known.is_empty() => "run `ctxsim show policy NAME` (or scenario, profile) to see the \
+                fields"
+                .to_owned(),
+            None => format!("the fields here are {}", quoted(known.iter().map(String::as_str))),
         };
         let message = match refused {
             Some(why) => fault::of_words(&why, &self.value.to_string(), Format::Toml).message,
-            None => format!("no input of this run has `{stop}` there"),
+            None => format!("no input of this run has the field `{stop}` here"),
         };
         self.named(Diagnostic::at("set-no-such-field", self.field(), message).help(help))
     }
 
-    /// Returns the path as it was written, with another step at a depth.
+    /// Returns the path as written, with one step replaced.
     fn with_step(&self, depth: usize, step: &str) -> String {
         let mut written: Vec<&str> = self.field().split('.').collect();
         if let Some(at) = (written.len() + depth).checked_sub(self.path.len()) {
@@ -82,16 +85,16 @@ impl Setting {
         written.join(".")
     }
 
-    /// Says that a step stands where the elements of a list are numbered.
+    /// Reports a name where a list's index is needed.
     fn of_list(&self, depth: usize) -> Box<Diagnostic> {
         let written: Vec<&str> = self.field().split('.').collect();
         let (list, rest) = written.split_at(written.len() - (self.path.len() - depth));
         let message = format!("`{}` is a list", self.path[depth - 1]);
-        let help = format!("name an element: `{}.0.{}`", list.join("."), rest.join("."));
+        let help = format!("use an element: `{}.0.{}`", list.join("."), rest.join("."));
         self.named(Diagnostic::at("set-no-such-field", self.field(), message).help(help))
     }
 
-    /// Says that a value is a number too long for a tree, which holds it as text.
+    /// Reports a number that is too long for a tree, which holds it as text.
     fn too_long(&self, refused: &str) -> Option<Fault> {
         let (_, written) = self.text.split_once('=')?;
         let written = written.trim();

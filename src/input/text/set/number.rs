@@ -1,4 +1,4 @@
-//! Numbers as people type them on a command line: `100k`, `1.5M`, and `*2` for twice what is there.
+//! Numbers on a command line: `100k`, `1.5M`, and `*2` to double the current value.
 
 use crate::input::text::decode::Tree;
 use crate::quantity::Decimal;
@@ -14,12 +14,12 @@ pub(super) fn suffixed(text: &str) -> Option<Tree> {
     Some(Tree::Integer(i64::try_from(number.scaled(0)?).ok()?))
 }
 
-/// Returns the factor that `*2` is.
+/// Returns the factor of `*2`.
 pub(super) fn factor(text: &str) -> Option<Decimal> {
     Decimal::parse(text.strip_prefix('*')?.trim_start())
 }
 
-/// Multiplies a number; products of whole numbers floor, as everywhere.
+/// Multiplies a number; products of whole numbers are rounded down, as everywhere.
 pub(super) fn times(present: &Tree, factor: Decimal) -> Option<Tree> {
     match present {
         Tree::Integer(number) => {

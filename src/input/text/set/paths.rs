@@ -1,15 +1,15 @@
-//! Paths that an override may have: all that inputs have, and those nearest to a wrong one.
+//! Paths of overrides: all paths of inputs, and suggestions for a wrong one.
 
 use serde::Serialize;
 
 use super::{ROOTS, Setting, Target, Tree, decode, names};
 use crate::diag::{Diagnostic, nearest};
 
-/// No path is longer.
+/// The longest path.
 const STEPS_MAX: usize = 10;
 
 impl Setting {
-    /// Returns all paths of overrides into an input, behind what is for it alone, as in `profile.NAME`.
+    /// Returns all override paths of an input, with its own prefix, as in `profile.NAME`.
     #[must_use]
     pub fn paths<T: Serialize>(target: Target, name: Option<&str>, spec: &T) -> Vec<String> {
         let Ok(tree) = decode::to_tree(spec) else { return Vec::new() };
@@ -31,7 +31,7 @@ impl Setting {
         }
     }
 
-    /// Names in a problem of a path, whose way out says only how paths begin, those of known ones that may be meant.
+    /// Adds suggestions to a problem of a path whose help only lists the beginnings of paths.
     pub fn suggest(problem: &mut Diagnostic, known: &[String]) {
         if !matches!(problem.code, "set-unknown-root" | "set-empty-step") {
             return;
@@ -46,7 +46,8 @@ impl Setting {
     }
 }
 
-/// Returns the paths of everything in a tree, behind a prefix; of a list without names, those of its first element.
+/// Returns the paths of everything in a tree, with a prefix; for a list without names, those of its first
+/// element.
 fn all(prefix: &str, tree: &Tree) -> Vec<String> {
     let mut found = Vec::new();
     collect(prefix, tree, STEPS_MAX, &mut found);
@@ -69,8 +70,9 @@ fn collect(path: &str, tree: &Tree, n_more: usize, found: &mut Vec<String>) {
     }
 }
 
-/// Returns the known paths that a wrong one may mean, the shortest alone: those that end with it, else that have its steps in their
-/// order and end alike, else that have steps like its own, else those that are like what is left without its first step.
+/// Returns suggestions for a wrong path, only the shortest ones: known paths that end with it; else paths
+/// that contain its steps in order and end alike; else paths with similar steps; else suggestions for the
+/// path without its first step.
 fn like(wrong: &str, known: &[String]) -> Vec<String> {
     let steps: Vec<&str> = wrong.split('.').filter(|it| !it.is_empty()).collect();
     let whole = like_steps(&steps, known);
@@ -84,7 +86,7 @@ fn like(wrong: &str, known: &[String]) -> Vec<String> {
     parts.into_iter().find(|it| !it.is_empty()).unwrap_or_default()
 }
 
-/// Returns a path behind the root that it lacks: a file may be silent on the field that it leads to.
+/// Returns a path with its missing root; the file may not set the field.
 fn rooted(path: &str, known: &[String]) -> Option<String> {
     let begun = known.iter().filter_map(|it| {
         let (root, rest) = it.split_once('.')?;
@@ -105,14 +107,14 @@ fn like_steps(wanted: &[&str], known: &[String]) -> Vec<String> {
     Vec::new()
 }
 
-/// How steps that were written are like those of a path.
+/// How given steps resemble those of a path.
 #[derive(Clone, Copy)]
 enum Likeness {
-    /// They are its last ones.
+    /// They are its last steps.
     End,
-    /// They stand in it in their order, and the last one is its last.
+    /// They occur in it in order, and the last one is its last.
     Equal,
-    /// The same of steps that are nearly its own.
+    /// The same with similar steps.
     Near,
 }
 
@@ -131,7 +133,7 @@ impl Likeness {
     }
 }
 
-/// Returns whether steps hold others in their order, with further ones between.
+/// Returns whether steps contain others in order, with gaps.
 fn has_in_order(steps: &[&str], wanted: &[&str], is_same: impl Fn(&str, &str) -> bool) -> bool {
     let mut rest = steps.iter();
     wanted.iter().all(|one| rest.any(|it| is_same(one, it)))

@@ -5,7 +5,7 @@ use crate::diag::{Diagnostic, nearest};
 use crate::input::ProfileFile;
 
 impl Setting {
-    /// Returns the profile that it names, the longest name that is known; nothing where it is for all.
+    /// Returns the profile that it names, preferring the longest known name; `None` if it applies to all.
     #[must_use]
     pub fn profile(&self, is_known: impl Fn(&str) -> bool) -> Option<String> {
         let is_field = |it: &String| decode::fields::<ProfileFile>().contains(&it.as_str());
@@ -21,7 +21,7 @@ impl Setting {
         Some(self.path[..*n_steps].join("."))
     }
 
-    /// Says that it names a profile, and none of these; nothing where it names a field, or nearly one.
+    /// Reports an unknown profile; `None` if it names a field, or nearly one.
     #[must_use]
     pub fn unknown_profile(&self, names: &[&str]) -> Option<Box<Diagnostic>> {
         let fields = decode::fields::<ProfileFile>();
@@ -41,13 +41,13 @@ impl Setting {
                 format!("did you mean `{}`?", path.join("."))
             }
             (None, [only]) => format!("the profile of this run is `{only}`"),
-            (None, _) => "name a profile of this run, or leave the name out to change all of them".to_owned(),
+            (None, _) => "name a profile of this run, or leave out the name to change all of them".to_owned(),
         };
-        let message = format!("no profile of this run is called `{name}`");
+        let message = format!("this run has no profile `{name}`");
         Some(self.named(Diagnostic::at("set-no-such-profile", "", message).help(help)))
     }
 
-    /// Returns the override as it stands for a profile that it names.
+    /// Returns the override as it applies to a profile that it names.
     #[must_use]
     pub fn of_profile(&self, name: &str) -> Self {
         let n_steps = name.split('.').count();

@@ -1,17 +1,17 @@
-//! What is wrong with a JSON text, where, and what to do about it.
+//! Explains errors in JSON texts, with their places and fixes.
 
 use serde_json::error::Category;
 
 use crate::diag::Diagnostic;
 
-/// How serde calls kinds of values, and how people do.
+/// Serde's names of value types, and readable ones.
 const WORDS: [(&str, &str); 3] = [
     ("expected f64", "expected a number"),
     ("expected u64", "expected a whole number that is not negative"),
     ("expected u32", "expected a whole number that is not negative"),
 ];
 
-/// Says what a JSON parser found in a text, with its place and a way out.
+/// Explains a JSON parser's error, with its place and a fix.
 #[must_use]
 pub fn json_problem(text: &str, error: &serde_json::Error) -> Diagnostic {
     let whole = error.to_string();
@@ -20,14 +20,15 @@ pub fn json_problem(text: &str, error: &serde_json::Error) -> Diagnostic {
         Some((before, _)) => format!("{before}expected an object"),
         None => WORDS.iter().fold(message.to_owned(), |text, (from, to)| text.replace(from, to)),
     };
-    let is_double = message.starts_with("duplicate field") || message.ends_with("stands twice");
+    let is_double = message.starts_with("duplicate field") || message.ends_with("occurs twice");
     let help = match (error.classify(), message.rsplit_once(", expected ")) {
-        (Category::Eof, _) => "the text ends in the middle: write or fetch the whole file again".to_owned(),
-        _ if message.starts_with("recursion limit") => "nest no deeper than 128 lists or objects".to_owned(),
-        _ if is_double => "keep one of the two".to_owned(),
+        (Category::Eof, _) => "the file ends too early: write or download it again".to_owned(),
+        _ if message.starts_with("recursion limit") => "nest at most 128 lists or objects".to_owned(),
+        _ if is_double => "remove one of the two".to_owned(),
         _ if message.starts_with("missing field") => "add it".to_owned(),
         (Category::Data, Some((_, wanted))) => format!("write {wanted}"),
-        _ => "write JSON: finite numbers, text and keys in double quotes, commas between values".to_owned(),
+        _ => "write valid JSON: finite numbers, text and keys in double quotes, commas between values"
+            .to_owned(),
     };
     let mut problem = Diagnostic::at("syntax", "", message).help(help);
     if error.line() > 0 {

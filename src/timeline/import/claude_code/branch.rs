@@ -23,7 +23,7 @@ pub(super) fn follow(nodes: &[Node], losses: &mut Losses) -> Vec<usize> {
         let missing = match &node.parent {
             Some(name) => {
                 next = by_name.get(name.as_str()).copied().filter(|it| !is_taken[*it]);
-                "parents that the file does not hold; the line before stands for each"
+                "missing parents; the previous line is used instead"
             }
             None if is_tree && can_begin(node) => {
                 next = if node.told == Told::Cleared { last_before(nodes, &is_taken, index) } else { None };
@@ -31,7 +31,7 @@ pub(super) fn follow(nodes: &[Node], losses: &mut Losses) -> Vec<usize> {
             }
             None => {
                 next = None;
-                "records that name no parent; the line before stands for it"
+                "records without a parent; the previous line is used instead"
             }
         };
         if next.is_none() {

@@ -1,4 +1,4 @@
-//! Records as nodes of the session's tree: what of each is part of a prompt.
+//! Records as nodes of the session's tree: which part of each is part of a prompt.
 
 use super::record::{Record, UsageRecord};
 use crate::quantity::Tokens;
@@ -12,7 +12,7 @@ use crate::timeline::import::transcript::{Named, Part};
 use crate::timeline::import::values::{Block, Count, MessageContent, TOKENS_MAX, Text};
 use crate::timeline::{Kind, Usage};
 
-/// A record that stands in the tree.
+/// A record that is in the tree.
 #[derive(Debug)]
 pub(super) struct Node {
     /// Its line, from 1.
@@ -25,19 +25,19 @@ pub(super) struct Node {
     pub(super) at_ms: Option<i64>,
     /// The version of the harness that wrote it.
     pub(super) version: Version,
-    /// What it tells of the session beside what was said.
+    /// What it says about the session besides messages.
     pub(super) told: Told,
     /// What it adds to a prompt.
     pub(super) said: Said,
 }
 
-/// What a record tells of the session beside what was said.
+/// What a record says about the session besides messages.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) enum Told {
     /// Nothing.
     #[default]
     Nothing,
-    /// The harness cleared the history, and began anew.
+    /// The harness cleared the history, and began again.
     Cleared,
     /// The user asked for the history to be compacted.
     AskedToCompact,
@@ -62,7 +62,7 @@ pub(super) enum Said {
         parts: Vec<Named>,
         /// Whether the user did not type it.
         is_meta: bool,
-        /// Whether it stands for what was before.
+        /// Whether it represents what was before.
         is_summary: bool,
     },
     /// A line of a reply.
@@ -117,7 +117,7 @@ pub(super) fn read(lines: &mut Lines<'_>, losses: &mut Losses) -> Nodes {
         }
         None => {
             for line in aside_lines {
-                losses.add(line, "records of sub-agents, whose requests are not part of the main line");
+                losses.add(line, "records of sub-agents, whose requests are not part of the main session");
             }
             Nodes { all: main, of_agent: None }
         }
@@ -128,7 +128,7 @@ fn is_reply(node: &Node) -> bool {
     matches!(node.said, Said::Reply { .. })
 }
 
-/// Makes a node of a record; `None` for what stands in no tree.
+/// Makes a node of a record; `None` for what is in no tree.
 fn node(line: usize, record: Record<'_>, losses: &mut Losses) -> Option<Node> {
     let parent = [&record.parent_uuid, &record.logical_parent_uuid].into_iter().find(|it| !it.0.is_empty());
     let parent = parent.map(|it| it.0.clone().into_owned());
@@ -142,7 +142,7 @@ fn node(line: usize, record: Record<'_>, losses: &mut Losses) -> Option<Node> {
     is_link.then_some(Node { line, uuid, parent, at_ms, version, told, said })
 }
 
-/// Says what a record tells of the session.
+/// Returns what a record says about the session.
 fn told(record: &Record<'_>) -> Told {
     let follows = &record.source_tool_use_id.0;
     if !follows.is_empty() {
@@ -189,7 +189,7 @@ fn said(line: usize, record: Record<'_>, losses: &mut Losses) -> Said {
         return Said::User { parts, is_meta: record.is_meta == Some(true), is_summary };
     }
     if message.model.0 == "<synthetic>" {
-        losses.add(line, "replies that no model wrote (`<synthetic>`), which are no requests");
+        losses.add(line, "replies that no model wrote (`<synthetic>`), which are not requests");
         return Said::Nothing;
     }
     let Text(id) = [message.id, record.request_id, record.uuid]
@@ -229,14 +229,14 @@ fn part(line: usize, block: Block<'_>, text_kind: Kind, losses: &mut Losses) -> 
         }
         other => {
             let side = if is_user { "user" } else { "assistant" };
-            losses.add(line, format!("blocks of type `{other}` in {side} records, which are not understood"));
+            losses.add(line, format!("blocks of the unknown type `{other}` in {side} records"));
             return None;
         }
     };
     Some(found)
 }
 
-/// Reads what the provider billed; nothing when it billed nothing or cannot have billed this.
+/// Reads what the provider billed, or nothing if it billed nothing or cannot have billed this.
 fn usage(line: usize, record: &UsageRecord, losses: &mut Losses) -> Option<Usage> {
     let known = |count: Count| count.0.filter(|it| *it <= TOKENS_MAX);
     let read = || -> Option<Usage> {
@@ -251,7 +251,7 @@ fn usage(line: usize, record: &UsageRecord, losses: &mut Losses) -> Option<Usage
     };
     let usage = read();
     if usage.is_none() {
-        losses.add(line, "usage whose numbers cannot be token counts");
+        losses.add(line, "usage with invalid token counts");
     }
     usage.filter(|it| it.prompt > 0)
 }

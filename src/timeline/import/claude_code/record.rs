@@ -1,4 +1,4 @@
-//! One line of a Claude Code session as written: flat, borrowed, and forgiving about fields that do not matter.
+//! One line of a Claude Code session as written: flat, borrowed, and tolerant of unimportant fields.
 
 use serde_json::value::RawValue;
 

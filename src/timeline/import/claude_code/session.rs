@@ -59,11 +59,11 @@ impl<'n> Replies<'n> {
         for (node, is_on_path) in nodes.iter().zip(on_path) {
             let Said::Reply { id, parts, model, usage } = &node.said else { continue };
             let Some(reply_ix) = replies.by_id.get_index_of(id.as_str()) else {
-                losses.add(node.line, "reply lines on branches that were left");
+                losses.add(node.line, "reply lines on abandoned branches");
                 continue;
             };
             if !node.uuid.is_empty() && !names.insert(node.uuid.as_str()) {
-                losses.add(node.line, "reply lines that stand twice");
+                losses.add(node.line, "repeated reply lines");
                 continue;
             }
             let Some(reply) = &mut replies.by_id[reply_ix] else { continue };
@@ -103,7 +103,7 @@ impl<'n> Replies<'n> {
                 }
             }
             if n_left > 0 {
-                losses.add(node.line, "user records on branches that were left");
+                losses.add(node.line, "user records on abandoned branches");
             }
         }
         aside
@@ -116,7 +116,7 @@ fn bill(reply: &mut Reply, node: &Node, usage: Option<&Usage>, losses: &mut Loss
     reply.end_ms = reply.end_ms.max(node.at_ms);
     let Some(usage) = usage else { return };
     if reply.usage.is_some_and(|it| it.prompt != usage.prompt) {
-        losses.add(node.line, "reply lines whose usage contradicts an earlier line; the last one holds");
+        losses.add(node.line, "reply lines whose usage contradicts an earlier line; the last one is used");
     }
     let output = reply.usage.map_or(0, |it| it.output).max(usage.output);
     reply.usage = Some(Usage { output, ..*usage });
@@ -154,13 +154,13 @@ fn results(node: &Node) -> impl Iterator<Item = &Named> {
     parts.iter().filter(|it| it.part.kind == Kind::ToolResult)
 }
 
-/// A result that stands on a side branch, and its record.
+/// A result that is on a side branch, and its record.
 type Late<'n> = (&'n Node, &'n Named);
 
 /// The walk along the branch.
 struct Session<'s, 'n> {
     replies: Replies<'n>,
-    /// Results that stand on side branches, by reply.
+    /// Results that are on side branches, by reply.
     aside: IndexMap<usize, Vec<Late<'n>>>,
     losses: &'s mut Losses,
     assembler: Assembler,
@@ -169,7 +169,7 @@ struct Session<'s, 'n> {
     /// Whether the user asked for the compaction whose summary comes next.
     is_asked: bool,
     n_summaries: usize,
-    /// How many results the harness cleared.
+    /// The number of results the harness cleared.
     n_cleared: usize,
 }
 
@@ -201,7 +201,7 @@ impl Session<'_, '_> {
         }
     }
 
-    /// Takes what a record tells of the session.
+    /// Applies what a record says about the session.
     fn heed(&mut self, told: &Told) {
         if self.assembler.is_empty() {
             return;
@@ -249,13 +249,13 @@ impl Session<'_, '_> {
         let mut transcript = self.assembler.finish(self.losses);
         if self.n_summaries > 0 {
             transcript.assumptions.push(format!(
-                "Summaries of compacted history that count as user text: {}. No policy has what they replaced any more.",
+                "Compaction summaries, which count as user text: {}. No policy has what they replaced.",
                 self.n_summaries
             ));
         }
         if self.n_cleared > 0 {
             transcript.assumptions.push(format!(
-                "Results that the harness cleared to make room: {}. No policy has them any more.",
+                "Results that the harness cleared to make room: {}. No policy has them afterwards.",
                 self.n_cleared
             ));
         }

@@ -51,7 +51,7 @@ pub(in crate::floors::timeline::import) struct ItemRecord<'a> {
     output: Option<MessageContent<'a>>,
     /// The tools that a search found.
     tools: Option<Measured>,
-    /// What of the reasoning may be read.
+    /// Which part of the reasoning may be read.
     summary: Option<Measured>,
     /// The reasoning itself.
     encrypted_content: Option<Measured>,
@@ -66,7 +66,7 @@ pub(in crate::floors::timeline::import) struct ItemRecord<'a> {
     pub(super) instructions: Option<Measured>,
     /// Of a `compacted`: the summary.
     pub(super) message: Option<Content>,
-    /// Of a `compacted`: what stands in the place of the history.
+    /// Of a `compacted`: what is in the place of the history.
     #[serde(borrow)]
     pub(super) replacement_history: Option<Vec<ItemRecord<'a>>>,
 }
@@ -87,7 +87,7 @@ pub(super) struct InfoRecord {
 pub(super) struct UsageRecord {
     /// The whole prompt.
     input_tokens: Count,
-    /// What of it was read from the cache.
+    /// Which part of it was read from the cache.
     cached_input_tokens: Count,
     /// What the model wrote, reasoning included.
     output_tokens: Count,

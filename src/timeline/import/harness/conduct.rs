@@ -17,7 +17,7 @@ pub(in crate::floors::timeline::import) struct Conduct {
     front: Vec<(Kind, Tokens)>,
     /// How long entries are asked to live, each with the first request that asks for it.
     lifetimes: Vec<(usize, TtlClass)>,
-    /// Requests whose messages were written anew, each with what changed in front of them.
+    /// Requests whose messages were written again, each with what changed before them.
     rewrites: Vec<(usize, Setting)>,
     /// What the rules that fired say, in sentences.
     sentences: Vec<String>,
@@ -125,7 +125,8 @@ impl Leads {
         pieces
     }
 
-    /// Returns what changes where the messages are written anew before a request: all behind the end that is known then.
+    /// Returns what changes where the messages are written again before a request: all after the end that is
+    /// known then.
     fn setting(self, request: usize) -> Setting {
         match self.later {
             Some((told_at, later)) if (request > told_at) == (later < self.first) => Setting::System,
@@ -142,7 +143,7 @@ struct Turn<'a> {
     is_rewritten: bool,
 }
 
-/// Returns the requests whose messages were written anew, in order, each with the rule.
+/// Returns the requests whose messages were written again, in order, each with the rule.
 fn fired<'r>(rules: &'r Rules, exchanges: &[Exchange], resets: &[Reset]) -> Vec<(usize, &'r Rewrite)> {
     let mut fired = Vec::new();
     // A reset with a first part that goes took the end of the prompt alone.
@@ -181,7 +182,7 @@ fn fired<'r>(rules: &'r Rules, exchanges: &[Exchange], resets: &[Reset]) -> Vec<
 struct Lifetime {
     from: usize,
     class: TtlClass,
-    /// In how many cases its version was seen to ask so; nothing where the session's own first write says it.
+    /// In how many cases its version was seen to ask so, or nothing if the session's own first write says it.
     seen: Option<Seen>,
 }
 
@@ -193,13 +194,17 @@ impl Lifetime {
         };
         let from = if self.from == 0 { String::new() } else { format!(", from request {} on", self.from) };
         match self.seen {
-            Some(seen) => format!("The harness asks cache entries to live {life}{from}: {seen}."),
-            None => format!("The harness asks cache entries to live {life}{from}, as its first write says."),
+            Some(seen) => format!("The harness requests a cache lifetime of {life}{from}: {seen}."),
+            None => format!(
+                "The harness requests a cache lifetime of {life}{from}, judging by its first \
+                write."
+            ),
         }
     }
 }
 
-/// Returns how long entries are asked to live, where that changes: as the first write says for its version, else by version.
+/// Returns how long entries are asked to live, if that changes: as the first write says for its version, else
+/// by version.
 fn lifetimes(rules: &Rules, exchanges: &[Exchange]) -> Vec<Lifetime> {
     let first_write = exchanges.iter().find_map(|exchange| {
         let usage = exchange.usage.filter(|it| it.cache_write > 0)?;
@@ -228,7 +233,8 @@ fn sentences(fired: &[(usize, &Rewrite)]) -> Vec<String> {
     }
     let sentence = |(words, (n, rule)): (&str, (usize, &Rewrite))| {
         format!(
-            "Requests before which the harness wrote the messages anew, so that only tools and system prompt can be read, because {words}: {n} ({}).",
+            "Requests before which the harness rewrote the messages, so that only tools and system prompt \
+                can be read, because {words}: {n} ({}).",
             rule.seen
         )
     };
@@ -238,11 +244,11 @@ fn sentences(fired: &[(usize, &Rewrite)]) -> Vec<String> {
 impl Trigger {
     fn words(self) -> &'static str {
         match self {
-            Self::Reset => "history was taken out",
+            Self::Reset => "history was removed",
             Self::Skill => "a skill was expanded",
-            Self::TurnAfterSkill => "the turn before had a skill",
-            Self::TurnAfterCall => "the turn before called a tool that brings it about",
-            Self::Restart => "the session was taken up again",
+            Self::TurnAfterSkill => "the previous turn had a skill",
+            Self::TurnAfterCall => "the previous turn called a tool that triggers it",
+            Self::Restart => "the session was resumed",
         }
     }
 }

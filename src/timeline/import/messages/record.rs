@@ -59,7 +59,7 @@ pub(super) struct RequestRecord<'a> {
 }
 
 impl<'a> RequestRecord<'a> {
-    /// Returns the list of messages, its own or that of the request it holds, with the record that it stands in.
+    /// Returns the list of messages, its own or that of the request it holds, with the record that it is in.
     pub(super) fn list(&self) -> Option<(Self, Vec<&'a RawValue>)> {
         self.list_within(HOLDERS_MAX)
     }
@@ -191,7 +191,7 @@ pub(super) struct ReplyRecord<'a> {
 }
 
 impl<'a> ReplyRecord<'a> {
-    /// Returns the reply itself, which may stand in the body of a response.
+    /// Returns the reply itself, which may be in the body of a response.
     pub(super) fn innermost(self) -> Self {
         let inner = self.body.and_then(object::<ReplyRecord<'a>>);
         inner.map_or(self, |it| Self { timestamp: it.timestamp.or(self.timestamp), ..it })
@@ -243,12 +243,12 @@ pub(super) struct Billed {
     pub(super) usage: Usage,
     /// How much of the output was reasoning.
     pub(super) reasoning: u64,
-    /// Whether plain input is what stands behind the last breakpoint.
+    /// Whether plain input is what is after the last breakpoint.
     pub(super) has_breakpoints: bool,
 }
 
 impl UsageRecord {
-    /// Returns the numbers; nothing when they cannot be counts of tokens.
+    /// Returns the numbers, or nothing if they cannot be counts of tokens.
     pub(super) fn billed(&self) -> Option<Billed> {
         let number = |count: Option<Count>| match count {
             None => Some(0),

@@ -21,7 +21,7 @@ pub(super) fn is_item(kind: &str) -> bool {
     kind == "reasoning" || kind.ends_with("_call") || kind.ends_with("_call_output")
 }
 
-/// Returns, for each message, what stands for it and all before it.
+/// Returns, for each message, what represents it and all before it.
 pub(super) fn histories(list: &[&RawValue]) -> Vec<u64> {
     let mut history = 0;
     let digests = list.iter().map(|it| {
@@ -41,7 +41,7 @@ pub(super) fn histories(list: &[&RawValue]) -> Vec<u64> {
 #[derive(Debug, Default)]
 pub(super) struct Session {
     assembler: Assembler,
-    /// What stands for the system prompt and the tools.
+    /// What represents the system prompt and the tools.
     front: Option<u64>,
     /// Items of a reply that is not complete yet.
     open: Option<Reply>,
@@ -78,7 +78,7 @@ impl Session {
             Some(first) if first != front => {
                 losses.add(
                     line,
-                    "changes of the system prompt or of the tools during a session; the first stand",
+                    "changes of the system prompt or tools during a session; the first version is used",
                 );
             }
             _ => {}
@@ -99,7 +99,7 @@ impl Session {
             _ => {}
         }
         let Ok(message) = serde_json::from_str::<MessageRecord<'_>>(value) else {
-            return losses.add(line, "messages that cannot be understood");
+            return losses.add(line, "invalid messages");
         };
         let at_ms = message.at_ms().or(self.at_ms);
         match message.role.0.as_ref() {
@@ -123,7 +123,7 @@ impl Session {
                 message.name.0.as_ref().clone_into(&mut part.tool);
                 self.assembler.answered(line, at_ms, &message.tool_call_id.0, part, losses);
             }
-            other => losses.add(line, format!("messages of role `{other}`, which are not understood")),
+            other => losses.add(line, format!("messages of the unknown role `{other}`")),
         }
     }
 
@@ -172,7 +172,7 @@ impl Session {
     ) {
         self.close();
         let Some(record) = object::<ReplyRecord<'_>>(value).map(ReplyRecord::innermost) else {
-            return losses.add(line, "responses that are no JSON objects");
+            return losses.add(line, "responses that are not JSON objects");
         };
         let mut reply = Reply { at_ms: moment(request.timestamp), ..Reply::default() };
         let choice = record.choices.and_then(|it| json::first::<Vec<ChoiceRecord<'_>>>(it.get()));
@@ -214,11 +214,11 @@ impl Session {
                 self.has_usage = true;
             }
             Some(_) => {}
-            None => losses.add(line, "usage whose numbers cannot be token counts"),
+            None => losses.add(line, "usage with invalid token counts"),
         }
     }
 
-    /// Takes what stands on the user's side: text, and results of calls.
+    /// Takes what is on the user's side: text, and results of calls.
     fn user(&mut self, line: usize, at_ms: Option<i64>, content: MessageContent<'_>, losses: &mut Losses) {
         let blocks = match content {
             MessageContent::Plain(text) => {
@@ -238,10 +238,7 @@ impl Session {
                     self.assembler.said(line, at_ms, part, !has_results);
                 }
                 other => {
-                    losses.add(
-                        line,
-                        format!("blocks of type `{other}` in user messages, which are not understood"),
-                    );
+                    losses.add(line, format!("blocks of the unknown type `{other}` in user messages"));
                 }
             }
         }
@@ -293,7 +290,7 @@ fn spoken_block(line: usize, block: Block<'_>, losses: &mut Losses) -> Option<Na
         // The provider's own tools answer inside the reply.
         kind if kind.ends_with("_tool_result") => plain(Kind::Assistant, block.content.to_content()),
         other => {
-            losses.add(line, format!("blocks of type `{other}` in replies, which are not understood"));
+            losses.add(line, format!("blocks of the unknown type `{other}` in replies"));
             None
         }
     }

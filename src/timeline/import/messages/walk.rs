@@ -131,7 +131,7 @@ impl<'t> Walk<'t> {
         self.text.as_bytes().get(self.at).copied()
     }
 
-    /// Reads a value, or stays in front of what is none.
+    /// Reads a value, or stays before what is none.
     fn value(&mut self) -> Found<'t> {
         let line = self.line_at(self.at);
         let rest = &self.text[self.at..];

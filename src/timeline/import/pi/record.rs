@@ -26,7 +26,7 @@ pub(super) struct Record<'a> {
     /// What was said.
     #[serde(borrow)]
     pub(super) message: Option<Message<'a>>,
-    /// What stands for the history before a compaction, or for a branch.
+    /// What represents the history before a compaction, or for a branch.
     pub(super) summary: Option<Content>,
     /// The first entry that a compaction keeps.
     #[serde(borrow)]
