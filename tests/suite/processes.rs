@@ -86,29 +86,30 @@ impl Scripts {
     }
 }
 
-#[test]
-fn each_failure_is_told_with_its_run_and_its_reason_and_the_other_runs_finish() {
-    let scripts = Scripts::new();
-    let names = [
-        "hangs-at-the-start",
-        "hangs",
-        "crashes",
-        "closes-its-output",
-        "is-cut-off",
-        "prints",
-        "answers-another-request",
-        "names-an-unknown-entry",
-        "names-an-entry-twice",
-        "tears-a-pair",
-        "has-an-unknown-field",
-        "has-a-wrong-type",
-        "says-ready-twice",
-        "speaks-another-version",
-        "reports-an-error",
-        "answers-without-end",
-        "is-missing",
-        "is-beside-the-file",
-    ];
+/// Scripts of which each fails in a way of its own.
+const FAILING: [&str; 18] = [
+    "hangs-at-the-start",
+    "hangs",
+    "crashes",
+    "closes-its-output",
+    "is-cut-off",
+    "prints",
+    "answers-another-request",
+    "names-an-unknown-entry",
+    "names-an-entry-twice",
+    "tears-a-pair",
+    "has-an-unknown-field",
+    "has-a-wrong-type",
+    "says-ready-twice",
+    "speaks-another-version",
+    "reports-an-error",
+    "answers-without-end",
+    "is-missing",
+    "is-beside-the-file",
+];
+
+/// Adds the scripts that give no whole answer.
+fn add_silent(scripts: &Scripts) {
     // The shell is killed and its child is not: nobody waits for the pipes that this one holds.
     scripts.script("hangs-at-the-start", "sleep 5", Duration(200));
     scripts.script(
@@ -119,6 +120,12 @@ fn each_failure_is_told_with_its_run_and_its_reason_and_the_other_runs_finish() 
     scripts.answering("crashes", "for i in $(seq 25); do echo \"note $i\" >&2; done; exit 3");
     scripts.answering("closes-its-output", "exec 1>&-; sleep 3");
     scripts.answering("is-cut-off", r#"printf '{"type":"view","n":0,"par'; exit 0"#);
+    scripts.command("is-missing", &["no-such-program-anywhere"], Duration(10_000));
+    scripts.command("is-beside-the-file", &["is-missing.ron"], Duration(10_000));
+}
+
+/// Adds the scripts that answer something wrong.
+fn add_wrong(scripts: &Scripts) {
     scripts.answering("prints", "echo 'loading the model'");
     scripts.answering("answers-another-request", r#"echo '{"type":"same","n":7}'"#);
     scripts
@@ -147,15 +154,20 @@ fn each_failure_is_told_with_its_run_and_its_reason_and_the_other_runs_finish() 
     scripts
         .answering("reports-an-error", r#"echo '{"type":"error","n":'$n',"message":"no model is loaded"}'"#);
     scripts.answering("answers-without-end", "head -c 80000000 /dev/zero | tr '\\0' x");
-    scripts.command("is-missing", &["no-such-program-anywhere"], Duration(10_000));
-    scripts.command("is-beside-the-file", &["is-missing.ron"], Duration(10_000));
+}
 
-    let output = scripts.run(&names, &["--allow-process"]);
+#[test]
+fn each_failure_is_told_with_its_run_and_its_reason_and_the_other_runs_finish() {
+    let scripts = Scripts::new();
+    add_silent(&scripts);
+    add_wrong(&scripts);
+
+    let output = scripts.run(&FAILING, &["--allow-process"]);
     let (out, err) = (text(&output.stdout), text(&output.stderr));
 
     assert_eq!(output.status.code(), Some(1), "{err}");
     assert_told("failures", &err);
-    for name in names {
+    for name in FAILING {
         assert!(err.contains(&format!("{name} failed on {LOAD} under unlimited")), "{name}: {err}");
     }
     assert!(out.contains("\nidentity ") && out.contains("\nclear_tool_results "), "{out}");
