@@ -134,8 +134,14 @@ pub fn explain(
         }
         None => aside(timeline, policy, &eyes, (n_before, nth), asked.as_ref()),
     };
-    let story =
-        Story { timeline, policy, mains: &mains, edits: &eyes.edits[..this.n_edits], items: &eyes.items };
+    let story = Story {
+        timeline,
+        policy,
+        mains: &mains,
+        edits: &eyes.edits[..this.n_edits],
+        items: &eyes.items,
+        spares: &eyes.spares,
+    };
     let n_seen = before.as_ref().map_or(0, |it| it.slots.len());
     let items = story.items(&this, n_seen, &row);
     let shown: Tokens = items.iter().map(|it| Tokens::from(it.now.tokens)).sum();
@@ -187,9 +193,16 @@ struct Story<'a> {
     edits: &'a [Noted],
     /// The items that had entered, by slot.
     items: &'a [Item],
+    /// The slots that code added for words of its own, in order.
+    spares: &'a [u32],
 }
 
 impl Story<'_> {
+    /// Returns the number of a slot's item, not counting slots that code added for words of its own.
+    fn number(&self, slot: u32) -> u32 {
+        slot - u32::try_from(self.spares.partition_point(|it| *it < slot)).unwrap_or(slot)
+    }
+
     /// Returns who made an edit.
     fn by(&self, noted: &Noted) -> By {
         match (noted.at, noted.edit.after.is_visible()) {

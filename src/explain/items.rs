@@ -83,6 +83,8 @@ impl Story<'_> {
         let written = read + row.usage.write[0] + row.usage.write[1];
         let slots =
             (0..).zip(&sent.slots).filter(|(it, _)| sent.only.as_ref().is_none_or(|only| only.contains(it)));
+        let is_spare = |it: SlotIx| self.spares.binary_search(&it).is_ok();
+        let slots = slots.filter(|(it, slot)| slot.is_visible() || !is_spare(*it));
         let items = slots.map(|(index, slot): (SlotIx, &Slot)| {
             let item = &self.items[index as usize];
             let end = start + Tokens::from(slot.tokens);
@@ -94,14 +96,17 @@ impl Story<'_> {
             };
             start = end;
             Standing {
-                item: index,
+                item: self.number(index),
                 kind: item.kind,
                 tool: spine.tools.get_index(usize::from(item.tool)).cloned(),
-                turn_ix: (item.origin >= spine.n_stable && !is_in_front(item)).then_some(item.turn_ix),
+                turn_ix: (item.origin >= spine.n_stable && (is_spare(index) || !is_in_front(item)))
+                    .then_some(item.turn_ix),
                 step: item.step_ix,
                 raw: item.raw,
                 now: Stood::of(slot),
-                behind: (slot.state == State::Absorbed).then(|| host(&behind, index)).flatten(),
+                behind: (slot.state == State::Absorbed)
+                    .then(|| host(&behind, index).map(|it| self.number(it)))
+                    .flatten(),
                 is_new: index as usize >= n_seen,
                 causes: causes.swap_remove(&index).unwrap_or_default(),
                 cached,

@@ -56,7 +56,7 @@ impl Story<'_> {
             of,
             tokens: tokens(before.links.len()),
             same_tokens: if is_all { tokens(before.links.len()) } else { tokens(same) },
-            same: if is_all { Same::All } else { Same::Until { item, causes: causes() } },
+            same: if is_all { Same::All } else { Same::Until { item: self.number(item), causes: causes() } },
             settings: self.settings_changed(step),
         }
     }

@@ -56,6 +56,8 @@ pub(super) struct Eyes<'t> {
     pub(super) edits: Vec<Noted>,
     /// The items that have entered, by slot.
     pub(super) items: Vec<Item>,
+    /// Of these, the slots that code added for words of its own, in order.
+    pub(super) spares: Vec<SlotIx>,
     /// The recorded prompts.
     pub(super) sent: [Option<Sent>; 2],
 }
@@ -69,6 +71,7 @@ impl<'t> Eyes<'t> {
             n_sent: 0,
             n_seen: 0,
             edits: Vec::new(),
+            spares: Vec::new(),
             items: Vec::new(),
             sent: [None, None],
         }
@@ -99,6 +102,7 @@ impl Watch for Eyes<'_> {
 
     fn after(&mut self, moment: Moment, policy: &dyn Projector, edit: &mut Editor<'_, '_>) {
         self.note(Some(moment), edit);
+        self.spares = edit.prompt().spares().to_vec();
         if moment != Moment::Request {
             return;
         }

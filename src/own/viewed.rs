@@ -246,6 +246,10 @@ impl<V: View> Projector for Viewed<'_, V> {
     }
 
     fn project(&mut self, moment: Moment, ambient: &Ambient, edit: &mut Editor<'_, '_>) {
+        // Who watches a policy asks it at every moment.
+        if !self.may_act(moment, edit.prompt().tokens()) {
+            return;
+        }
         self.book.follow(moment, edit);
         self.book.add_spares(moment, edit);
         if moment == Moment::Request

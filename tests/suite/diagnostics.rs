@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Codes that neither a broken file nor a command line can show, and where they are shown instead.
-const ELSEWHERE: [(&str, &str); 26] = [
+const ELSEWHERE: [(&str, &str); 32] = [
     (
         "block-trace-unknown",
         "of the library's `block_trace::read`, which the binary asks only for timelines that it knows",
@@ -18,7 +18,13 @@ const ELSEWHERE: [(&str, &str); 26] = [
     ("fact-invalidated", "of a graph of facts made in code: tests/suite/aging/laws.rs"),
     ("fact-order", "of a graph of facts made in code"),
     ("fact-replaced", "of a graph of facts made in code: tests/suite/aging/laws.rs"),
+    ("generate-unknown", "of the library: tests/suite/face/failures.rs"),
     ("init-exists", "of a folder: tests/suite/guide.rs"),
+    ("name-empty", "of an input built in code: tests/suite/face/failures.rs"),
+    ("path-unclear", "of a text in memory: tests/suite/face/failures.rs"),
+    ("price-invalid", "of a profile built in code: tests/suite/face/failures.rs"),
+    ("run-failed", "of own code, explained: tests/suite/face/failures.rs"),
+    ("run-unknown", "of a plan in code: tests/suite/face/failures.rs"),
     ("shard", "of files of a sweep: tests/suite/sweep.rs"),
     ("tune-loads", "of a grid: src/compare/tune.rs"),
     ("tune-params", "of a grid: src/compare/tune.rs"),

@@ -276,10 +276,7 @@ fn edits_that_cannot_be_made_end_the_run_with_their_slot() {
         assert_eq!((error.policy.as_str(), error.turn, error.step), ("once", 2, 3));
     }
     let said = play_small(1, |edit| _ = edit.drop(0)).unwrap_err().to_string();
-    assert_eq!(
-        said,
-        "once, turn 1, request of step 1: slot 0 belongs to the stable prefix, which cannot be edited"
-    );
+    assert_eq!(said, "once, turn 1, request 2: slot 0 belongs to the stable prefix, which cannot be edited");
 }
 
 /// A cache that reads more than there is.

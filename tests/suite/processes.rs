@@ -277,7 +277,7 @@ fn validation_tries_out_the_program_where_it_may_start() {
     scripts.script("never-ends", &body, Duration(10_000));
     let validated = |name: &str| ctxsim(scripts.0.path(), &["validate", "--allow-process", name]);
 
-    assert_eq!(text(&validated("is-fine.ron").stdout), "1 input is fine\n");
+    assert_eq!(text(&validated("is-fine.ron").stdout), "1 input is valid\n");
     for (name, told) in [("lies.ron", "validated-lies"), ("never-ends.ron", "validated-never-ends")] {
         let output = validated(name);
         assert_eq!(output.status.code(), Some(2), "{name}");

@@ -2,7 +2,7 @@
 
 use ctxsim::{
     BoxError, CacheRequest, CacheRules, CacheUse, Catalog, Code, Comparison, Cx, Entry, ItemId, Kind, Level,
-    Memory, ModelCall, Part, Profile, Scenario, Text,
+    Memory, ModelCall, Part, Profile, RunId, Scenario, Text,
 };
 
 const SESSION: &str = "recorded/claude-code";
@@ -103,6 +103,17 @@ fn a_factory_a_memory_or_a_cache_that_fails_ends_the_run_by_name() {
 }
 
 #[test]
+fn code_that_fails_is_not_explained() {
+    let fails = |_: &Cx<'_>, _: &[Entry<'_>]| -> Answer { Err("no idea".into()) };
+    let code = Code::view("mine", move |_| fails);
+    let plan = Comparison::new().policy(code).scenario(SESSION).profile(PROFILE).plan().unwrap();
+    let said = plan.explain(&RunId::new("mine", SESSION, PROFILE), 1).unwrap_err();
+
+    assert_eq!(said.problems()[0].code, "run-failed");
+    assert!(plan.sensitivity().unwrap_err().to_string().contains("no idea"));
+}
+
+#[test]
 fn builders_report_every_problem_at_once_and_nothing_panics_on_any_value() {
     let scenario = Scenario::builder("")
         .stable(Kind::ToolResult, "x")
@@ -112,7 +123,17 @@ fn builders_report_every_problem_at_once_and_nothing_panics_on_any_value() {
         .build();
     let profile = Profile::builder("mine").price(-1.0, f64::NAN).cache_read("cheap").as_of("someday").build();
     let unknown = Comparison::new().policy("identitty").scenario("recorded/*").profile("nope").plan();
-    let said = [scenario.err(), profile.err(), unknown.err()];
+    let plan = Comparison::new().policy("identity").scenario(SESSION).profile(PROFILE).plan().unwrap();
+    let said = [
+        scenario.err(),
+        profile.err(),
+        unknown.err(),
+        Scenario::generate("duckagent/plain_chat", 3, 0).err(),
+        Scenario::generate("recorded/claude-code", 3, 0).err(),
+        Catalog::empty().text("mine.ron", "()").err(),
+        plan.explain(&RunId::new("nobody", SESSION, PROFILE), 1).err(),
+        plan.explain(&RunId::new("identity", SESSION, PROFILE), 0).err(),
+    ];
     let lines: Vec<String> = said
         .into_iter()
         .flatten()

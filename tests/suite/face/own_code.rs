@@ -20,7 +20,8 @@ struct KeepNewest(usize);
 impl View for KeepNewest {
     fn view(&mut self, _: &Cx<'_>, history: &[Entry<'_>]) -> Result<Vec<Part>, BoxError> {
         let old = history.iter().filter(|it| it.call.is_some()).rev().nth(self.0).map(|it| it.id);
-        let is_old = |it: &Entry<'_>| it.call.is_some() && old.is_some_and(|old| it.id <= old);
+        let is_old =
+            |it: &Entry<'_>| it.call.is_some() && it.tokens > 10 && old.is_some_and(|old| it.id <= old);
         let cleared = |it: &Entry<'_>| Text::sized(it.tokens.min(10), u64::from(it.id.0) + 1);
         let show = |it: &Entry<'_>| match is_old(it) {
             true => Part::rewrite(it.id, cleared(it)),
@@ -76,7 +77,7 @@ impl View for Summary {
         }
         let Some(until) = self.old else { return Ok(history.iter().map(|it| Part::keep(it.id)).collect()) };
         let (old, new): (Vec<&Entry<'_>>, Vec<_>) =
-            history.iter().partition(|it| !it.is_stable && it.id < until);
+            history.iter().filter(|it| !it.is_stable).partition(|it| it.id < until);
         let ids = old.iter().map(|it| it.id);
         let summary = Part::insert(Kind::Summary, "What went before.");
         let call = ModelCall::new(cx.prompt_tokens, 500);
