@@ -1,15 +1,14 @@
-//! Sweeps a parameter of the agent's own code on all cores.
+//! A parameter of the agent's own code, swept on all cores.
 
 use ctxsim::{BoxError, Code, Comparison, Cx, Entry, Part, View};
 
-/// Keeps a number of the newest tool results; older ones become placeholders.
+/// Keeps so many of the newest tool results; older ones become placeholders.
 struct KeepNewest(usize);
 
 impl View for KeepNewest {
     fn view(&mut self, _: &Cx<'_>, history: &[Entry<'_>]) -> Result<Vec<Part>, BoxError> {
-        let results = history.iter().filter(|it| it.call.is_some()).map(|it| it.id);
-        let old = results.rev().nth(self.0);
-        let is_old = |it: &Entry<'_>| it.call.is_some() && old.is_some_and(|old| it.id <= old);
+        let old = history.iter().filter(|it| it.call.is_some()).rev().nth(self.0).map(|it| it.id);
+        let is_old = |it: &Entry<'_>| it.call.is_some() && Some(it.id) <= old;
         let show =
             |it: &Entry<'_>| if is_old(it) { Part::rewrite(it.id, "[cleared]") } else { Part::keep(it.id) };
         Ok(history.iter().map(show).collect())
@@ -18,11 +17,11 @@ impl View for KeepNewest {
 
 fn main() -> Result<(), ctxsim::Error> {
     let base = Comparison::new().policy("identity").scenario("recorded/claude-code");
-    let sweep = [1, 2, 4, 8, 16, 32]
-        .into_iter()
-        .fold(base, |all, keep| all.policy(Code::view(format!("keep_{keep}"), move |_| KeepNewest(keep))));
+    let own = |keep| Code::view(format!("keep_{keep}"), move |_| KeepNewest(keep));
+    let sweep = [1, 2, 4, 8, 16, 32].into_iter().fold(base, |all, keep| all.policy(own(keep)));
     let report = sweep.profile("anthropic/claude-sonnet-4.5").run()?;
-    let cheapest = report.runs().iter().min_by(|one, other| one.usd().partial_cmp(&other.usd()).unwrap());
-    println!("{report}\ncheapest: {}", cheapest.map_or("none", |it| it.policy()));
+    for run in report.runs() {
+        println!("{:8} {:>7} tokens, ${:.2}", run.policy(), run.prompt_max(), run.usd().unwrap_or(f64::NAN));
+    }
     Ok(())
 }

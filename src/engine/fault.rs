@@ -45,16 +45,6 @@ pub enum Fault {
     },
 }
 
-impl Fault {
-    /// Returns what is wrong with a cache's answer.
-    #[inline]
-    pub(super) fn of_use(usage: &CacheUse, prompt: Tokens) -> Option<Self> {
-        let CacheUse { read, write: [short, long], uncached, .. } = *usage;
-        let sum = [short, long, uncached].into_iter().try_fold(read, Tokens::checked_add);
-        if sum == Some(prompt) { None } else { Some(Self::Cache { prompt, usage: *usage }) }
-    }
-}
-
 impl From<RunError> for Arc<RunFault> {
     fn from(error: RunError) -> Self {
         let RunError { policy, turn, step, fault } = error;

@@ -104,11 +104,18 @@ impl<P: Projector, S: Sink> Run<'_, '_, P, S> {
     }
 
     /// Returns what a cache says of a prompt, if that adds up to it.
-    #[inline]
+    #[inline(always)]
     fn checked(&mut self, usage: CacheUse, prompt: Tokens, at: (TurnIx, StepIx)) -> CacheUse {
-        let Some(fault) = Fault::of_use(&usage, prompt) else { return usage };
-        let fault = self.cache.fault().map_or(fault, |it| Fault::Code(it.to_owned()));
-        self.fail(at, fault);
+        let CacheUse { read, write: [short, long], uncached, .. } = usage;
+        let sum = [short, long, uncached].into_iter().try_fold(read, Tokens::checked_add);
+        if sum == Some(prompt) { usage } else { self.refuse_use(&usage, prompt, at) }
+    }
+
+    /// Ends the run at a cache that does not divide a prompt.
+    #[cold]
+    fn refuse_use(&mut self, usage: &CacheUse, prompt: Tokens, at: (TurnIx, StepIx)) -> CacheUse {
+        let said = self.cache.fault().map(|it| Fault::Code(it.to_owned()));
+        self.fail(at, said.unwrap_or(Fault::Cache { prompt, usage: *usage }));
         CacheUse { uncached: prompt, ..CacheUse::default() }
     }
 
@@ -119,9 +126,17 @@ impl<P: Projector, S: Sink> Run<'_, '_, P, S> {
         let is_other =
             self.seen.is_some() && std::mem::replace(&mut self.sent_settings, self.settings) != self.settings;
         let broke_at = row.usage.broke_at.filter(|_| is_other);
-        let row = &self.by_number(row);
-        for (sink, way) in self.sinks.iter_mut().zip(&mut self.ways) {
-            match &mut way.carried {
+        let numbered;
+        let row = if self.prompt.spares().is_empty() {
+            row
+        } else {
+            numbered = self.by_number(row);
+            &numbered
+        };
+        // One sink for each way; an index is followed by every compiler without a call.
+        for at in 0..self.sinks.len() {
+            let sink = &mut self.sinks[at];
+            match &mut self.ways[at].carried {
                 None => sink.request(row),
                 Some(carried) => {
                     let was_edited = row.change.by.is_some_and(|it| it != u16::MAX);
@@ -135,7 +150,7 @@ impl<P: Projector, S: Sink> Run<'_, '_, P, S> {
     }
 
     /// Returns a row that counts slots as if no policy had put any of its own between them.
-    #[inline]
+    #[cold]
     fn by_number(&self, row: &RequestRow) -> RequestRow {
         let mut row = *row;
         row.change.first_slot = row.change.first_slot.map(|it| self.prompt.number(it));

@@ -124,8 +124,14 @@ impl<'t> MemoryRun<'t> {
     }
 
     /// Returns the calls that the memory has made, in a turn.
-    #[inline]
+    #[inline(always)]
     pub fn settle(&mut self, turn_ix: TurnIx, sinks: &mut [impl Sink]) {
+        if self.memory.is_some() {
+            self.hand_out(turn_ix, sinks);
+        }
+    }
+
+    fn hand_out(&mut self, turn_ix: TurnIx, sinks: &mut [impl Sink]) {
         let Some(memory) = &mut self.memory else { return };
         for it in memory.any().take_calls() {
             let row = MemoryRow {

@@ -91,6 +91,7 @@ impl<'t> History<'t> {
     }
 
     /// Begins a step with its reply.
+    #[inline]
     pub(super) fn begin_step(&mut self) {
         self.step = self.n_steps();
         self.replies.push(self.len());

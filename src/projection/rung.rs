@@ -268,6 +268,7 @@ impl CompiledRung {
     }
 
     /// Returns where to begin in a region: after what is settled, if the memory still holds.
+    #[inline]
     pub(super) fn resume(&mut self, region: Region, edit: &Editor<'_, '_>) -> SlotIx {
         let settled = &mut self.settled;
         let journal = edit.prompt().journal();

@@ -88,6 +88,7 @@ impl CompiledScope {
     }
 
     /// Returns the region in which the stage acts now.
+    #[inline]
     pub fn region(&mut self, edit: &mut Editor<'_, '_>, env: &Env) -> Region {
         let whole = part(edit.prompt(), self.part);
         if self.is_whole_part() {
