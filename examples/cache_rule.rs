@@ -1,5 +1,7 @@
 //! A provider's cache in code: it keeps the whole prompts of the last three requests and drops them after a minute.
 
+#![allow(clippy::print_stdout)]
+
 use std::collections::VecDeque;
 use std::time::Duration;
 

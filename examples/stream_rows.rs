@@ -1,5 +1,7 @@
 //! Streams rows into the caller's own structures, without a report. A run ends when its sink has seen enough.
 
+#![allow(clippy::print_stdout)]
+
 use std::ops::ControlFlow;
 
 use ctxsim::{Comparison, RequestRow, Role, RunId, Sink};

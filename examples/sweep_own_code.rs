@@ -1,5 +1,7 @@
 //! A parameter of the agent's own code, swept on all cores.
 
+#![allow(clippy::print_stdout)]
+
 use ctxsim::{BoxError, Code, Comparison, Cx, Entry, Part, View};
 
 /// Keeps so many of the newest tool results; older ones become placeholders.

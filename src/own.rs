@@ -1,7 +1,7 @@
 //! Policies that are code outside this crate: a library user's views and edits, and programs in any language.
 //!
 //! [`Own`] is the factory that a checked policy carries ([`crate::input::policy::OwnCode`]): for each run it makes a [`Projector`], and
-//! a memory where it has one. A view answers each request with [`Part`]s; [`place`] turns them into slots, [`viewed`] into edits.
+//! a memory where it has one. A view answers each request with [`Part`]s; `place` turns them into slots, `viewed` into edits.
 
 mod book;
 pub mod edits;

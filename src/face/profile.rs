@@ -168,6 +168,6 @@ impl ProfileBuilder {
 
     /// Returns an amount, or notes what is wrong with it.
     fn amount(&mut self, usd: &Usd, field: &str) -> Option<crate::quantity::Decimal> {
-        usd.decimal(field).map_err(|it| self.problems.push(it)).ok()
+        usd.decimal(field).map_err(|it| self.problems.push(*it)).ok()
     }
 }

@@ -32,7 +32,7 @@ pub struct ProfileRef(pub(super) ProfileIs);
 #[derive(Clone, Debug)]
 pub(super) enum ProfileIs {
     Named(String),
-    Built(Profile),
+    Built(Box<Profile>),
 }
 
 macro_rules! named {
@@ -93,7 +93,7 @@ impl From<&Scenario> for ScenarioRef {
 
 impl From<Profile> for ProfileRef {
     fn from(profile: Profile) -> Self {
-        Self(ProfileIs::Built(profile))
+        Self(ProfileIs::Built(Box::new(profile)))
     }
 }
 

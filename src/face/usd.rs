@@ -15,11 +15,11 @@ pub struct Usd(Result<Decimal, String>);
 
 impl Usd {
     /// Returns the decimal, or what was given in its place.
-    pub(super) fn decimal(&self, field: &str) -> Result<Decimal, Diagnostic> {
+    pub(super) fn decimal(&self, field: &str) -> Result<Decimal, Box<Diagnostic>> {
         let wrong = |given: &String| {
             let message = format!("`{given}` is not an amount of US dollars");
-            Diagnostic::at("price-invalid", field, message)
-                .help("write a number from 0 up, of at most 18 digits")
+            let problem = Diagnostic::at("price-invalid", field, message);
+            Box::new(problem.help("write a number from 0 up, of at most 18 digits"))
         };
         self.0.as_ref().copied().map_err(wrong)
     }

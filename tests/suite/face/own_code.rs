@@ -248,7 +248,7 @@ fn code_is_made_anew_for_each_run_and_a_second_play_finds_what_differs() {
 
     let plays = AtomicU64::new(0);
     let wavering = Code::view("wavering", move |_| {
-        KeepNewest(if plays.fetch_add(1, Ordering::Relaxed) % 2 == 0 { 10 } else { 12 })
+        KeepNewest(if plays.fetch_add(1, Ordering::Relaxed).is_multiple_of(2) { 10 } else { 12 })
     });
     let report = comparison().policy("identity").policy(wavering).play_twice().run().unwrap();
     let failed = report.failures()[0].to_string();
