@@ -163,7 +163,7 @@ pub fn explain(
         unread: shown.saturating_sub(row.prompt),
         prefix,
         since,
-        finding: asked.map(|it| it.finding),
+        finding: asked.map(|it| story.numbered(it.finding)),
         needs: sink.needs,
     })
 }
@@ -198,6 +198,13 @@ struct Story<'a> {
 }
 
 impl Story<'_> {
+    /// Returns what a cache knows, by the numbers of items.
+    fn numbered(&self, mut finding: Finding) -> Finding {
+        finding.marks.iter_mut().for_each(|it| it.slot = self.number(it.slot));
+        finding.entries.iter_mut().for_each(|it| it.slot = it.slot.map(|slot| self.number(slot)));
+        finding
+    }
+
     /// Returns the number of a slot's item, not counting slots that code added for words of its own.
     fn number(&self, slot: u32) -> u32 {
         slot - u32::try_from(self.spares.partition_point(|it| *it < slot)).unwrap_or(slot)

@@ -37,7 +37,7 @@ impl Catalog {
     /// The path does not begin with a kind's folder and end with `.ron` or `.toml`.
     pub fn text(self, path: &str, text: impl Into<String>) -> Result<Self, Error> {
         let wrong = || {
-            let message = format!("`{path}` does not say which kind of input it is, or in which format");
+            let message = format!("cannot tell the kind of input and its format from the path `{path}`");
             Diagnostic::at("path-unclear", "", message)
                 .help("write `policies/NAME.ron`; or `scenarios`, `profiles`, `suites`, and `.toml`")
         };

@@ -92,9 +92,7 @@ impl Plan {
         let missing = || -> Error {
             let RunId { policy, scenario, profile } = run;
             let message = format!("no run of {policy} on {scenario} under {profile} has requests to explain");
-            Diagnostic::at("run-unknown", "", message)
-                .help("use a `RunId` that `Plan::stream` hands out")
-                .into()
+            Diagnostic::at("run-unknown", "", message).help("use a `RunId` from `Plan::stream`").into()
         };
         found.into_iter().flatten().next().ok_or_else(missing)?
     }

@@ -269,7 +269,7 @@ impl ScenarioBuilder {
         }
         for (nth, (kind, _)) in self.stable.iter().enumerate() {
             if !matches!(kind, Kind::System | Kind::ToolSchema) {
-                let message = format!("`{kind:?}` does not stand in a stable prefix");
+                let message = format!("`{kind:?}` is not allowed in the stable prefix");
                 push(
                     "stable-kind",
                     format!("stable.{nth}"),
@@ -283,7 +283,7 @@ impl ScenarioBuilder {
                 let field = || format!("turns.{nth}.needs.{which}");
                 if usize::try_from(*back).map_or(true, |back| back == 0 || back > nth) {
                     let message = format!("turn {} has no turn {back} before it", nth + 1);
-                    push("need-back", field(), message, "count back from this turn, from 1");
+                    push("need-back", field(), message, "1 means the previous turn");
                 }
                 if !(0.0..=1.0).contains(weight) {
                     let message = format!("{weight} is not a probability");

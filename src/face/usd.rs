@@ -19,7 +19,7 @@ impl Usd {
         let wrong = |given: &String| {
             let message = format!("`{given}` is not an amount of US dollars");
             let problem = Diagnostic::at("price-invalid", field, message);
-            Box::new(problem.help("write a number from 0 up, of at most 18 digits"))
+            Box::new(problem.help("use a non-negative number with at most 18 digits"))
         };
         self.0.as_ref().copied().map_err(wrong)
     }

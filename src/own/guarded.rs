@@ -10,7 +10,7 @@ pub(crate) type Guarded<T> = Result<T, String>;
 
 /// Makes code.
 pub(crate) fn made<T>(make: impl FnOnce() -> Result<T, BoxError>) -> Guarded<T> {
-    call("making the policy", make)
+    call("the policy constructor", make)
 }
 
 /// Calls code; what it returns or panics with becomes words. After a panic the code is not called again.

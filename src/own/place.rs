@@ -55,19 +55,21 @@ pub(super) struct Placed<'p> {
 #[non_exhaustive]
 pub enum Misplaced {
     /// No entry has this number, or the recorded harness took it out.
-    #[error("the view names entry {0}, which the history does not have")]
+    #[error("the view names entry {0}, which is not in the history")]
     Unknown(ItemId),
     /// An entry is named twice.
     #[error("the view names entry {0} twice")]
     Twice(ItemId),
     /// Entries cannot be reordered.
-    #[error("the view shows entry {1} behind entry {0}: entries stay in the order in which they came")]
+    #[error("the view shows entry {1} after entry {0}: entries must stay in the order in which they arrived")]
     Order(ItemId, ItemId),
     /// The stable prefix stays as it is.
-    #[error("the view changes entry {0} of the stable prefix, which every request sends as it is")]
+    #[error("the view changes entry {0}, which is in the stable prefix and must not change")]
     Stable(ItemId),
     /// A call and its result go together.
-    #[error("the view shows entry {shown} without entry {hidden}: a tool call and its result go together")]
+    #[error(
+        "the view keeps entry {shown} but not entry {hidden}: a tool call and its result must be kept or dropped together"
+    )]
     Torn {
         /// What it shows.
         shown: ItemId,
@@ -75,19 +77,17 @@ pub enum Misplaced {
         hidden: ItemId,
     },
     /// The result of this call would come without it.
-    #[error("the view leaves out entry {0}, a tool call whose result has not come yet")]
+    #[error("the view leaves out entry {0}, a tool call whose result has not arrived yet")]
     Waits(ItemId),
     /// Only inserted words replace entries.
     #[error("only inserted parts replace entries; the part for entry {0} does not insert anything")]
     Replaces(ItemId),
     /// No provider takes it there.
-    #[error(
-        "the view inserts a part of kind `{0:?}`; inserted parts are user, assistant, summary, memory or system text"
-    )]
+    #[error("the view inserts a part of kind `{0:?}`; use user, assistant, summary, memory or system")]
     Kind(Kind),
     /// Slots between old entries cannot be added.
     #[error(
-        "the view inserts more parts behind entry {0} than fit there: join them into one part (two fit between messages, eight in front of the first)"
+        "the view inserts too many parts after entry {0}: join them into one (two fit between messages, eight before the first)"
     )]
     Full(ItemId),
 }

@@ -51,7 +51,7 @@ impl Projector for Noted<'_> {
                 if noted.get(*n).is_some_and(|it| *it != digest) {
                     let which = *n + 1;
                     edit.fail(format!(
-                        "request {which} shows something else when the run is played a second time: the policy is not deterministic"
+                        "request {which} differed when the run was repeated, so the policy is not deterministic"
                     ));
                 }
                 *n += 1;

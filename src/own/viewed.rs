@@ -95,7 +95,7 @@ impl<'t, V: View> Viewed<'t, V> {
         edit.note_first_edit();
         if total > TOKENS_MAX {
             return Err(format!(
-                "the view makes a prompt of {total} tokens; at most {TOKENS_MAX} are supported"
+                "the view would produce a prompt of {total} tokens; at most {TOKENS_MAX} are supported"
             ));
         }
         Ok(())
@@ -194,7 +194,7 @@ impl<'t, V: View> Viewed<'t, V> {
                 Some((chain, tokens)) => {
                     let asks = call.input.checked_sub(*tokens).ok_or_else(|| {
                         format!(
-                            "a model call of {} input tokens shares a prefix of {tokens} tokens, which is longer",
+                            "a model call with {} input tokens cannot share a prefix of {tokens} tokens",
                             call.input
                         )
                     })?;

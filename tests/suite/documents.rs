@@ -70,7 +70,7 @@ fn the_readme_counts_the_bundled_profiles_as_there_are() {
     let providers = catalog.suite("sensitivity").unwrap().spec.profiles;
     let n_profiles: usize = providers.iter().map(|it| catalog.expand(Kind::Profile, it).len()).sum();
 
-    let counted = format!("under {n_profiles} bundled profiles of {} providers", providers.len());
+    let counted = format!("under {n_profiles} bundled profiles from {} providers", providers.len());
     assert!(read("README.md").contains(&counted), "README.md should say \"{counted}\"");
 }
 

@@ -149,7 +149,7 @@ fn add_wrong(scripts: &Scripts) {
     scripts.answering("says-ready-twice", &format!("echo '{READY}'"));
     scripts.script(
         "speaks-another-version",
-        r#"echo '{"type":"ready","protocol":"ctxsim.policy/2"}'; cat >&2"#,
+        r#"echo '{"type":"ready","protocol":"ctxsim.policy/2"}'; cat > /dev/null"#,
         Duration(10_000),
     );
     scripts

@@ -29,7 +29,8 @@ fn the_examples_are_as_short_as_the_face_promises() {
 #[test]
 fn the_examples_run_and_their_assertions_hold() {
     let folder = Path::new(env!("CARGO_BIN_EXE_ctxsim")).with_file_name("examples");
-    for (name, _) in EXAMPLES {
+    // One of them is a test, which Cargo runs by itself.
+    for (name, _) in EXAMPLES.into_iter().filter(|it| it.0 != "snapshot_guard") {
         let output = Command::new(folder.join(name)).output().unwrap();
         let said = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success(), "{name}: {said}");

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use ctxsim::{
     BoxError, Catalog, Code, Comparison, Cx, Editor, Entry, ItemId, Kind, Knows, Layout, Memory, ModelCall,
-    Moment, Part, Policy, Text, View,
+    Moment, Part, Policy, RunId, Text, View,
 };
 use proptest::prelude::*;
 
@@ -51,7 +51,8 @@ fn comparison() -> Comparison {
 fn a_view_comes_to_the_same_as_its_twin_in_stages() {
     let twin = Policy::ron(TWIN).unwrap();
     let own = Code::view("own", |_| KeepNewest(10));
-    let report = comparison().policy(twin).policy(own).run().unwrap();
+    let plan = comparison().policy(twin).policy(own).plan().unwrap();
+    let report = plan.run().unwrap();
 
     let [twin, own] = [&report.runs()[0], &report.runs()[1]];
     for place in
@@ -60,6 +61,14 @@ fn a_view_comes_to_the_same_as_its_twin_in_stages() {
         assert_eq!(own.metric(place), twin.metric(place), "{place}");
         assert!(own.metric(place).is_some(), "{place}");
     }
+    // What the cache did is told by the same numbers of items, whatever slots a view has beside them.
+    let cache = |policy: &str| {
+        let text = plan.explain(&RunId::new(policy, SESSION, PROFILE), 40).unwrap().to_string();
+        let size = text.split_once(" items; ").unwrap().0.rsplit(' ').next().unwrap().to_owned();
+        let cache = text.split_once("\nCache\n").unwrap().1.split_once("\n\n").unwrap().0.to_owned();
+        (size, cache)
+    };
+    assert_eq!(cache("own"), cache("twin"));
 }
 
 /// One summary of everything that is older, said anew at each request, or kept from the last.
