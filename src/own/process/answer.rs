@@ -318,7 +318,7 @@ mod tests {
         assert_eq!(kept("[[0,0],[4,5]]", &[0, 1, 4, 5]), Ok(ids(&[0, 4, 5])));
         assert_eq!(kept("[]", &[0, 1]), Ok(Vec::new()));
         for (wrong, why) in [
-            ("[0,3]", "`parts[0]`: the view names entry 3, which the history does not have"),
+            ("[0,3]", "`parts[0]`: the view names entry 3, which is not in the history"),
             (
                 "[5,0]",
                 "the program's answer is wrong: `parts[0].keep`: the range [5, 0] ends before it begins",
