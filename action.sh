@@ -4,14 +4,19 @@ set -u
 ctxsim="${CTXSIM:-ctxsim}"
 summary="${GITHUB_STEP_SUMMARY:-/dev/stdout}"
 part="$(mktemp)"
+allow=""
+if [ "${CTXSIM_ALLOW_PROCESS:-}" = true ]; then
+    allow="--allow-process"
+fi
 
-"$ctxsim" check --format github --output "$part"
+# `$allow` is one word or none.
+"$ctxsim" check $allow --format github --output "$part"
 code=$?
 cat "$part" >> "$summary"
 
 # The summary shows what the pull request changes even if a check fails.
 if [ -n "${CTXSIM_BASE:-}" ]; then
-    if "$ctxsim" compare --base "rev:$CTXSIM_BASE" --format github --output "$part"; then
+    if "$ctxsim" compare $allow --base "rev:$CTXSIM_BASE" --format github --output "$part"; then
         cat "$part" >> "$summary"
     fi
 fi

@@ -10,4 +10,4 @@ review:
     cargo insta review
 
 bench:
-    cargo bench
+    cargo bench --package ctxsim-benches

@@ -2,8 +2,6 @@
 
 #![expect(clippy::unwrap_used, reason = "a benchmark stops at what it did not expect")]
 
-mod measure;
-
 use std::path::PathBuf;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
@@ -11,6 +9,7 @@ use ctxsim::block_trace::{read, replay};
 use ctxsim::input::profile::{Blocks, Touch};
 use ctxsim::input::{CacheRules, Limits};
 use ctxsim::ledger::Sums;
+use ctxsim_benches::CoreTime;
 
 /// The cut-down traces, and those of the reference folder where there is one.
 fn traces() -> Vec<(&'static str, Vec<String>)> {
@@ -31,7 +30,7 @@ fn traces() -> Vec<(&'static str, Vec<String>)> {
     traces
 }
 
-fn blocks(criterion: &mut Criterion<measure::CoreTime>) {
+fn blocks(criterion: &mut Criterion<CoreTime>) {
     let mut group = criterion.benchmark_group("blocks");
     for (name, texts) in traces() {
         let n_blocks: usize = texts.iter().map(|it| read(it, name).unwrap().blocks.len()).sum();
@@ -59,7 +58,7 @@ fn blocks(criterion: &mut Criterion<measure::CoreTime>) {
 
 criterion_group! {
     name = benches;
-    config = Criterion::default().with_measurement(measure::CoreTime).sample_size(20);
+    config = Criterion::default().with_measurement(CoreTime).sample_size(20);
     targets = blocks
 }
 criterion_main!(benches);

@@ -2,14 +2,13 @@
 
 #![expect(clippy::unwrap_used, reason = "a benchmark stops at what it did not expect")]
 
-mod measure;
-
 use criterion::{Criterion, criterion_group, criterion_main};
 use ctxsim::input::Profile;
 use ctxsim::ledger::{CacheUse, RequestRow, Sink, Sums};
 use ctxsim::price::{Costs, PriceIndex, PriceRows};
 use ctxsim::pricelist::place::place;
 use ctxsim::pricelist::{PriceFile, read};
+use ctxsim_benches::CoreTime;
 
 /// The profiles of a list, over and over up to 4,000.
 fn profiles() -> Vec<Profile> {
@@ -41,7 +40,7 @@ fn ledger() -> (Sums, PriceRows) {
     ledger
 }
 
-fn prices(criterion: &mut Criterion<measure::CoreTime>) {
+fn prices(criterion: &mut Criterion<CoreTime>) {
     let profiles = profiles();
     let (sums, rows) = ledger();
     let n_flat = profiles.iter().filter(|it| it.prices.flat().is_some()).count();
@@ -58,7 +57,7 @@ fn prices(criterion: &mut Criterion<measure::CoreTime>) {
 
 criterion_group! {
     name = benches;
-    config = Criterion::default().with_measurement(measure::CoreTime).sample_size(20);
+    config = Criterion::default().with_measurement(CoreTime).sample_size(20);
     targets = prices
 }
 criterion_main!(benches);

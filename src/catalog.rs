@@ -19,7 +19,7 @@ use serde::Deserialize;
 use crate::diag::{Diagnostic, nearest};
 use crate::error::Error;
 use crate::input::Format;
-use crate::input::policy::{OwnCode, wildcard};
+use crate::input::policy::wildcard;
 use crate::input::text::source::{Source, read_text};
 
 pub use kind::kind_of;
@@ -87,10 +87,6 @@ impl Kind {
 #[derive(Clone, Debug, Default)]
 pub struct Catalog {
     entries: BTreeMap<(Kind, String), Origin>,
-    /// Code that stands behind policies in memory, by name.
-    codes: BTreeMap<String, OwnCode>,
-    /// Cache rules in code that stand behind profiles in memory, by name.
-    caches: BTreeMap<String, OwnCode>,
 }
 
 /// The user's configuration as written.
@@ -110,7 +106,7 @@ impl Catalog {
             let key = Kind::ALL.into_iter().find_map(|kind| Some((kind, name_below(kind, path)?)))?;
             Some((key, Origin::Bundled(path)))
         });
-        Self { entries: entries.collect(), ..Self::default() }
+        Self { entries: entries.collect() }
     }
 
     /// Returns the bundled inputs plus the folders listed in the `ctxsim.toml` of this folder.

@@ -122,7 +122,7 @@ fn unread(path: &Path, source: &io::Error) -> Words {
         }
         ErrorKind::IsADirectory => ("expected a file, but this is a folder", "name a file in it"),
         ErrorKind::InvalidData => {
-            ("the file is non-UTF-8", "save it as UTF-8, or check that you named the right file")
+            ("the file is not valid UTF-8", "save it as UTF-8, or check that you named the right file")
         }
         ErrorKind::PermissionDenied => {
             ("no permission to read it", "change its permissions, or ask its owner")

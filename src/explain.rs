@@ -16,7 +16,7 @@ use crate::hindsight;
 use crate::input::policy::Moment;
 use crate::input::{Policy, Profile};
 use crate::ledger::{NeedRow, RequestRow, Role, Rows};
-use crate::price::Bill;
+use crate::price::{Bill, Models};
 use crate::projection::chain::Link;
 use crate::projection::text_as_it_came;
 use crate::quantity::Tokens;
@@ -149,7 +149,7 @@ pub fn explain(
     let compared = before.filter(|_| !this.links.is_empty());
     let prefix =
         compared.map(|before| story.prefix(&before, &this, mains[n_before - 1] + 1, (n_before, row.step)));
-    let list = profile.prices.at(row.at_ms);
+    let list = Models::new(profile, policy.summariser()).of(row.role).prices.at(row.at_ms);
     let recorded = timeline.recorded.as_ref().filter(|_| is_main && row.n == 0);
     Ok(Explanation {
         n,

@@ -1,33 +1,33 @@
 //! An embedded, offline, deterministic simulator for the context policies of LLM agents.
 //!
-//! An agent decides at every request what part of a growing history the model gets to see. ctxsim plays recorded or generated sessions
+//! At every request, an agent decides which part of a growing history the model sees. ctxsim runs recorded or generated sessions
 //! under such *policies* and provider *profiles*, and reports prompt sizes, cache reads and writes, recovery calls, dollars, and how much
-//! of the needed evidence the prompts still held. No network, no model: the same inputs give the same bytes everywhere.
+//! of the needed evidence the prompts still contained. It uses no network and no model: the same inputs give the same bytes everywhere.
 //!
 //! # A comparison
 //!
-//! [`Comparison`] puts it together by names (bundled inputs, files, folders of recordings) or by what was built in code;
-//! [`Comparison::plan`] checks everything and reports every problem at once; a [`Plan`] runs as often as wanted.
+//! A [`Comparison`] is put together from names (bundled inputs, files, folders of recordings) or from inputs built in code;
+//! [`Comparison::plan`] checks everything and reports every problem at once; a [`Plan`] can run any number of times.
 //!
 //! ```no_run
 #![doc = include_str!("../examples/quickstart.rs")]
 //! ```
 //!
 //! Sizes are tokens, prices are US dollars per million tokens, times are milliseconds from the start of a scenario. A [`Report`] displays
-//! as Markdown and serialises as the JSON report. Unknown dollars are `None`, never zero and never NaN.
+//! as Markdown and serialises as the JSON report. An unknown cost is `None`, never zero and never NaN.
 //!
 //! # The agent's own code as a policy
 //!
 //! A [`View`] is the function that an agent ships: from its history to what it sends. [`Code::view`] makes it a policy; reports, guards,
-//! [`Plan::sensitivity`], [`Plan::explain`] and drawn recovery treat it like any other. Caches know a part by its content, so a view that
-//! says the same twice is cached as a provider would cache it.
+//! [`Plan::sensitivity`], [`Plan::explain`] and sampled recovery treat it like any other. Caches identify a part by its content, so a view that
+//! repeats the same text is cached as a provider would cache it.
 //!
 //! ```no_run
 #![doc = include_str!("../examples/own_compaction.rs")]
 //! ```
 //!
 //! A [`Projector`] edits slot by slot at every moment instead, [`Memory`] recalls something in each request, and [`Code::process`] asks a
-//! program in any language. Code that fails ends its run with an error that names policy and request; other runs finish.
+//! program in any language. Code that fails ends its run with an error that names the policy and the request; other runs continue.
 //!
 //! # A guard in the agent's tests
 //!
@@ -39,7 +39,7 @@
 //!
 //! # Rows
 //!
-//! [`Plan::stream`] hands each request to a [`Sink`] as it comes, with its dollars:
+//! [`Plan::stream`] hands each request to a [`Sink`] as it is made, with its cost:
 //!
 //! ```no_run
 #![doc = include_str!("../examples/stream_rows.rs")]
@@ -53,15 +53,15 @@
 //!
 //! # A cache rule in code
 //!
-//! A [`CacheRule`] divides each prompt into what is read, written and plain; its answer is checked after each request.
+//! A [`CacheRule`] divides each prompt into tokens read from the cache, written to it, and plain input; its answer is checked after each request.
 //!
 //! ```no_run
 #![doc = include_str!("../examples/cache_rule.rs")]
 //! ```
 //!
-//! # A sweep over own code
+//! # A sweep over your own code
 //!
-//! Each run makes its code anew, on its own thread, so variants are just more policies:
+//! Each run creates its own instance of the code, on its own thread, so variants are just more policies:
 //!
 //! ```no_run
 #![doc = include_str!("../examples/sweep_own_code.rs")]
@@ -79,7 +79,7 @@
 //! | `templates` | text templates in policies | with `cli` |
 //! | `tokens` | counting texts with a published tokenizer (3 MB of vocabularies) | no |
 //!
-//! Everything outside this page is private. The feature `internals` opens it for the command line and this crate's tests; it changes
+//! Everything not on this page is private. The feature `internals` exposes it to the command line and this crate's tests; it changes
 //! without notice.
 
 #![cfg_attr(

@@ -23,7 +23,6 @@ use crate::memory;
 use crate::projection::Projector;
 use crate::timeline::Timeline;
 
-pub use place::Misplaced;
 pub use remembers::{Knows, Memory};
 pub use text::Text;
 pub use twice::Played;
@@ -39,8 +38,6 @@ pub struct Made<'t> {
     pub timeline: &'t Timeline,
     /// How large prompts and answers may be.
     pub limits: Limits,
-    /// The random seed of the run.
-    pub seed: u64,
     /// 0 the first time that a run is played, 1 the second time, where it is played twice.
     pub play: u8,
 }

@@ -10,7 +10,7 @@ use crate::input::Profile;
 use crate::input::profile::Assumptions;
 use crate::input::profile::price::{Prices, Rates};
 use crate::input::profile::written::RecoveryPrice;
-use crate::ledger::{ExplicitCacheSums, NeedSums, RequestRow, RequestSums, Sums, TokenUse};
+use crate::ledger::{ExplicitCacheSums, NeedSums, RequestRow, RequestSums, Role, Sums, TokenUse};
 use crate::quantity::{Cost, Rate, Tokens};
 
 pub use bill::{Bill, storage};
@@ -59,6 +59,12 @@ impl<'a> Models<'a> {
     #[must_use]
     pub fn new(session: &'a Profile, summariser: Option<&'a Profile>) -> Self {
         Self { session, summariser: summariser.unwrap_or(session) }
+    }
+
+    /// Returns the model that a request goes to.
+    #[must_use]
+    pub fn of(&self, role: Role) -> &'a Profile {
+        if role == Role::Summariser { self.summariser } else { self.session }
     }
 
     /// Returns the longest prompt of the model that writes summaries, if it is not the session's.

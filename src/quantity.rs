@@ -130,7 +130,7 @@ impl<'de> Deserialize<'de> for Decimal {
         let value = f64::deserialize(deserializer)?;
         Self::from_f64(value).ok_or_else(|| {
             let why = if value < 0.0 {
-                "is below 0: write a number from 0 up"
+                "is below 0: write a number of at least 0"
             } else {
                 "has too many digits: write at most 18"
             };

@@ -135,8 +135,8 @@ impl Skipped {
         }
         counts.sort_by(|_, one, _, other| other.cmp(one));
         let counts: Vec<String> =
-            counts.iter().map(|(reason, n)| format!("{} {reason}", thousands(*n as u64))).collect();
-        counts.join(", ")
+            counts.iter().map(|(reason, n)| format!("{reason} ({})", thousands(*n as u64))).collect();
+        counts.join("; ")
     }
 }
 

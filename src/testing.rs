@@ -1,4 +1,4 @@
-//! Snapshots of an agent's own code in one line (feature `testing`).
+//! Snapshot tests for an agent's own code, in one line (feature `testing`).
 //!
 //! ```
 //! use ctxsim::{Comparison, testing};
@@ -13,10 +13,10 @@ use std::time::Duration;
 
 use crate::face::{CacheRules, Comparison, Error, Profile};
 
-/// Snapshots every policy on every scenario with `insta`, which the calling crate has as a dependency; one snapshot each.
+/// Makes one `insta` snapshot for each policy on each scenario; the calling crate must depend on `insta`.
 ///
-/// Takes a [`Comparison`]. Under a comparison without profiles the prices are those of [`pinned`](crate::testing::pinned), which
-/// never change. Panics with the error where the comparison cannot be run, as assertions do.
+/// Takes a [`Comparison`]. If the comparison names no profiles, the prices are those of [`pinned`](crate::testing::pinned), which
+/// never change. Panics with the error if the comparison cannot be run, as assertions do.
 #[macro_export]
 macro_rules! assert_snapshots {
     ($comparison:expr) => {
@@ -30,7 +30,7 @@ macro_rules! assert_snapshots {
 /// Returns a snapshot of each run: its name, and its numbers under pinned prices unless the comparison names profiles.
 ///
 /// # Errors
-/// As of [`Comparison::run`]; also where a run fails, because a snapshot of the others would hide it.
+/// The same as for [`Comparison::run`]; also if a run fails, because snapshots of the other runs would hide that.
 pub fn snapshots(comparison: Comparison) -> Result<Vec<(String, String)>, Error> {
     let report = comparison.or_profile(pinned)?.run()?;
     report.all_passed()?;
@@ -43,7 +43,7 @@ pub fn snapshots(comparison: Comparison) -> Result<Vec<(String, String)>, Error>
     Ok(named.collect())
 }
 
-/// Returns a profile whose prices and rules no release changes: breakpoints that live for five minutes, $3 and $15 per million tokens,
+/// Returns a profile whose prices and rules stay the same in every release: breakpoints that live for five minutes, $3 and $15 per million tokens,
 /// $0.30 for cache reads and $3.75 for cache writes.
 ///
 /// # Errors

@@ -71,6 +71,8 @@ pub struct Timeline {
     pub chars_per_token: Decimal,
     /// The tokenizer of texts that a policy writes; `None` to use characters per token.
     pub tokenizer: Option<TokenizerName>,
+    /// The scenario's random seed, for policies that draw.
+    pub seed: u64,
     /// What an agent needs to fetch something again.
     pub refetch: Refetch,
     /// Its assumptions, in sentences.

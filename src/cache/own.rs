@@ -1,4 +1,4 @@
-//! Cache rules that are code outside this crate.
+//! Cache rules that are written in code outside this crate.
 
 use std::sync::Arc;
 
@@ -8,9 +8,9 @@ use crate::ledger::CacheUse;
 use crate::own::{BoxError, Kind, guarded};
 use crate::quantity::Tokens;
 
-/// A provider's cache in code: made anew for each run, asked for every request in order.
+/// A provider's cache in code: each run creates its own instance, which is called for every request in order.
 ///
-/// Its answer must divide the prompt: `read + write + write_long + uncached` is the prompt's size. It is checked after each request, and
+/// Its answer must account for the whole prompt: `read + write + write_long + uncached` is the prompt's size. It is checked after each request, and
 /// a run whose cache breaks the rule, returns an error or panics ends with an error that names the request.
 pub trait OwnRule: Send {
     /// Divides the prompt of a request, and remembers what the request leaves in the cache.
@@ -26,7 +26,7 @@ impl<F: FnMut(&Request<'_>) -> Result<Division, BoxError> + Send> OwnRule for F 
     }
 }
 
-/// What a cache learns of a request.
+/// What a cache knows about a request.
 #[derive(Clone, Copy, Debug)]
 pub struct Request<'a>(&'a RequestView<'a>);
 
@@ -34,11 +34,11 @@ pub struct Request<'a>(&'a RequestView<'a>);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Prefix {
-    /// Its tokens.
+    /// Its size in tokens.
     pub tokens: u64,
-    /// Its content as a digest: prefixes with equal digests hold the same words, in whichever request.
+    /// A digest of its content: prefixes with equal digests have the same content, whichever request they belong to.
     pub digest: u128,
-    /// What it ends with.
+    /// The kind of entry it ends with.
     pub kind: Kind,
 }
 
@@ -57,7 +57,7 @@ pub struct Division {
 }
 
 impl Request<'_> {
-    /// Returns the tokens of the prompt.
+    /// Returns the size of the prompt in tokens.
     #[must_use]
     pub fn prompt_tokens(&self) -> u64 {
         self.0.prompt
@@ -95,7 +95,7 @@ impl Request<'_> {
     }
 }
 
-/// Makes a cache anew for each run.
+/// Creates a new cache for each run.
 #[derive(Clone)]
 pub struct Make(Arc<dyn Fn() -> Box<dyn OwnRule> + Send + Sync>);
 
@@ -107,13 +107,13 @@ impl Make {
     }
 }
 
-/// A cache in code at work.
+/// Adapts a cache in code to the engine.
 struct Own {
     rule: Result<Box<dyn OwnRule>, String>,
     fault: Option<String>,
 }
 
-/// Returns an empty cache that code makes.
+/// Returns an empty cache created by code.
 pub(super) fn cache(code: &OwnCode) -> Box<dyn CacheRule> {
     let make = code.factory::<Make>().cloned();
     let make = || make.map(|it| (it.0)()).ok_or_else(|| "these are not cache rules".into());

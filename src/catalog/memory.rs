@@ -9,48 +9,19 @@ use crate::input::policy::OwnCode;
 use crate::timeline::Timeline;
 
 impl Catalog {
-    /// Adds a text under a path as files have it below a folder of inputs, `policies/mine.ron`; over one of the same name.
-    ///
-    /// Returns `None` where the path does not say a kind and a format.
-    #[must_use]
-    pub fn with_text(mut self, path: &str, text: String) -> Option<Self> {
-        let (kind, name) = Kind::ALL.into_iter().find_map(|kind| Some((kind, name_below(kind, path)?)))?;
-        self.entries.insert((kind, name), Origin::Memory(Arc::new(Memory::new(path, text))));
-        Some(self)
+    /// Adds a text, and the code behind it, under a path as files have it below a folder of inputs: `policies/mine.ron`. It
+    /// replaces one of the same name. Returns whether the path names a kind and a format.
+    pub fn hold_text(&mut self, path: &str, text: String, code: Option<OwnCode>) -> bool {
+        let named = |kind| Some((kind, name_below(kind, path)?));
+        let Some(key) = Kind::ALL.into_iter().find_map(named) else { return false };
+        self.entries.insert(key, Origin::Memory(Arc::new(Memory::new(path, text, code))));
+        true
     }
 
     /// Adds a scenario that was built in code, under its timeline's name.
-    #[must_use]
-    pub fn with_timeline(mut self, timeline: Timeline) -> Self {
+    pub fn hold_timeline(&mut self, timeline: Timeline) {
         let key = (Kind::Scenario, timeline.name.clone());
         self.entries.insert(key, Origin::Built(Arc::new(Built::new(timeline))));
-        self
-    }
-
-    /// Puts code behind a policy, by its name.
-    #[must_use]
-    pub fn with_code(mut self, policy: &str, code: OwnCode) -> Self {
-        self.codes.insert(policy.to_owned(), code);
-        self
-    }
-
-    /// Puts cache rules in code behind a profile, by its name.
-    #[must_use]
-    pub fn with_cache(mut self, profile: &str, rules: OwnCode) -> Self {
-        self.caches.insert(profile.to_owned(), rules);
-        self
-    }
-
-    /// Returns the code behind a policy.
-    #[must_use]
-    pub fn code(&self, policy: &str) -> Option<&OwnCode> {
-        self.codes.get(policy)
-    }
-
-    /// Returns the cache rules in code behind a profile.
-    #[must_use]
-    pub fn cache(&self, profile: &str) -> Option<&OwnCode> {
-        self.caches.get(profile)
     }
 
     /// Returns the text of an input in memory that a diagnostic names.

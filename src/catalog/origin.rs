@@ -9,6 +9,7 @@ use std::sync::Arc;
 use super::{BUNDLED, BUNDLED_MARK, Revision};
 use crate::error::Error;
 use crate::input::Format;
+use crate::input::policy::OwnCode;
 use crate::input::text::source::{self, Source, read_text};
 use crate::timeline::Timeline;
 
@@ -35,6 +36,8 @@ pub enum Origin {
 pub struct Memory {
     path: PathBuf,
     text: String,
+    /// The code behind it: what a policy runs, or how a profile's cache works.
+    code: Option<OwnCode>,
 }
 
 /// A timeline that was built in code.
@@ -54,10 +57,10 @@ impl PartialEq for Built {
 impl Eq for Built {}
 
 impl Memory {
-    /// Holds a text.
+    /// Holds a text, and the code behind it.
     #[must_use]
-    pub fn new(path: &str, text: String) -> Self {
-        Self { path: path.into(), text }
+    pub fn new(path: &str, text: String, code: Option<OwnCode>) -> Self {
+        Self { path: path.into(), text, code }
     }
 }
 
@@ -70,6 +73,12 @@ impl Built {
 }
 
 impl Origin {
+    /// Returns the code behind an input that was built in code.
+    #[must_use]
+    pub fn code(&self) -> Option<&OwnCode> {
+        if let Self::Memory(it) = self { it.code.as_ref() } else { None }
+    }
+
     /// Returns the path, without its tree.
     #[must_use]
     pub fn path(&self) -> &Path {

@@ -3,7 +3,7 @@
 use super::set_policies::Policies;
 use super::{guards, load, params, processes};
 use crate::aging::Rules;
-use crate::catalog::{Catalog, Kind, Loaded};
+use crate::catalog::{Catalog, Kind, Loaded, Origin};
 use crate::diag::{Diagnostic, Place};
 use crate::error::Error;
 use crate::input::policy::Code;
@@ -19,7 +19,7 @@ pub fn check(catalog: &Catalog, kind: Kind, name: &str) -> Result<(), Error> {
     match kind {
         Kind::Policy => {
             let policy = catalog.policy(name)?;
-            checked(catalog, &policy.spec).map_err(|it| policy.locate(it))?;
+            checked(catalog, &policy.spec, &policy.origin).map_err(|it| policy.locate(it))?;
             let unread = params::unread(&policy);
             if unread.is_empty() { Ok(()) } else { Err(unread.into()) }
         }
@@ -54,9 +54,14 @@ pub fn try_out(catalog: &Catalog, kind: Kind, name: &str) -> Result<(), Error> {
 }
 
 /// Checks a policy, that the prompts and the service that it names are declared, and that there is the model that it names.
-pub(super) fn checked(catalog: &Catalog, spec: &PolicyFile) -> Result<Policy, Vec<Diagnostic>> {
+pub(super) fn checked(
+    catalog: &Catalog,
+    spec: &PolicyFile,
+    origin: &Origin,
+) -> Result<Policy, Vec<Diagnostic>> {
     let mut policy = Policy::new(spec)?;
-    if let Some(code) = catalog.code(&spec.name) {
+    // By where it is, because names may be changed to tell inputs apart.
+    if let Some(code) = origin.code() {
         policy = policy.with_code(Some(Code::Own(code.clone())));
     }
     let mut unknown = spec.aging.as_ref().map(Rules::check).unwrap_or_default();

@@ -236,7 +236,7 @@ impl Inputs<'_> {
         for (spec, loaded) in specs.iter().zip(named) {
             match Profile::new(spec) {
                 Ok(profile) => {
-                    let own = self.catalog.cache(&spec.name);
+                    let own = loaded.origin.code();
                     let ttl_ms = profile.cache.ttl_ms();
                     let cache = own.map_or(profile.cache.clone(), |it| CacheRules::Own(it.clone(), ttl_ms));
                     profiles.push(Profile { cache, ..profile });
@@ -356,7 +356,7 @@ impl Inputs<'_> {
         }
         let mut models = Vec::with_capacity(specs.len());
         for (spec, loaded) in specs.iter().zip(&self.policies) {
-            match check::checked(self.catalog, spec) {
+            match check::checked(self.catalog, spec, &loaded.origin) {
                 Ok(policy) if self.play_twice => models.push(Arc::new(processes::played_twice(policy))),
                 Ok(policy) => models.push(Arc::new(policy)),
                 Err(problems) => self.found.problems.extend(loaded.locate(problems)),

@@ -161,8 +161,7 @@ pub(super) fn workloads(
 ) -> Result<Vec<Workload>, Error> {
     if let Origin::Built(built) = &scenario.origin {
         check(scenario, spec)?;
-        let timeline = Timeline { refetch: spec.refetch, ..built.timeline.clone() };
-        return Ok(vec![Workload::Items(timeline)]);
+        return Ok(vec![Workload::Items(load::under(built.timeline.clone(), spec))]);
     }
     if let Load::Recorded { path, .. } = &spec.load {
         let origin = origin_of(scenario, path, RECORDED)?;
@@ -216,7 +215,7 @@ fn timeline(
         let origin = origin_of(scenario, path, RECORDED)?;
         let mut all = sessions(&origin, spec, assume)?.into_iter();
         let first = all.next().ok_or_else(|| vec![missing(path, RECORDED)])?;
-        others.extend(all);
+        others.extend(all.map(|it| load::under(it, spec)));
         Ok(first)
     };
     match load::load(spec, recorded) {

@@ -153,7 +153,7 @@ impl Load {
     }
 
     /// Returns at whose prices a run is billed.
-    pub(super) fn models_of(&self, cell: Cell) -> Models<'_> {
+    pub(crate) fn models_of(&self, cell: Cell) -> Models<'_> {
         Models::new(&self.profiles[cell.profile], self.policies[cell.policy].summariser())
     }
 

@@ -21,7 +21,8 @@ pub(super) fn refused(policies: &[Loaded<PolicyFile>], comparison: &Comparison) 
         let process = policy.spec.process.as_ref()?;
         let (name, line) = (&policy.spec.name, line(&process.command));
         let problem = if let (Origin::Revision(..), _) | (_, None) = (&policy.origin, &process.folder) {
-            let message = format!("`{name}` starts a program, `{line}`, and is not read from a file on disk");
+            let message =
+                format!("`{name}` starts the program `{line}`, so it must be read from a file on disk");
             Diagnostic::at("process-revision", "process", message)
                 .help("check that revision out in another folder, and name the policy file there")
         } else if comparison.allow_process {
@@ -88,7 +89,7 @@ pub(super) fn try_out(catalog: &Catalog, name: &str) -> Result<(), Error> {
         let process = Process::new(process, &loaded.spec.params);
         let ended = plan.each(Some(1), &|_, _| {}, |load, _| {
             let (timeline, profile) = (load.workload.items()?, load.profiles.first()?);
-            let made = Made { timeline, limits: profile.limits, seed: load.seed, play: 0 };
+            let made = Made { timeline, limits: profile.limits, play: 0 };
             process.try_out(&loaded.spec.name, made).err()
         })?;
         found.extend(ended.into_iter().flatten().next().map(|it| it.to_string()));
@@ -98,7 +99,7 @@ pub(super) fn try_out(catalog: &Catalog, name: &str) -> Result<(), Error> {
     }
     let told = found.into_iter().map(|it| {
         Diagnostic::at("process-fault", "process", it)
-            .help("correct the program; docs/processes.md describes what it is told and what it answers")
+            .help("correct the program; docs/processes.md describes the messages and the answers")
     });
     Err(loaded.locate(told.collect()).into())
 }

@@ -271,8 +271,7 @@ fn find<'a>(
             let (play, recoveries) = match &load.workload {
                 Workload::Items(timeline) => {
                     let code = hindsight::code(policy, timeline, profile, limits);
-                    let compiled =
-                        CompiledPolicy::new(timeline, policy, limits).with_code(code).with_seed(load.seed);
+                    let compiled = CompiledPolicy::new(timeline, policy, limits).with_code(code);
                     let recoveries = recoveries(timeline, compiled.recovery(), price, load.is_sampled);
                     (Play::Items(timeline, Box::new(compiled)), Some(recoveries))
                 }

@@ -93,7 +93,8 @@ fn play_one<S: Sink + Default, T>(
                 Some(outcome) => outcome,
                 None => {
                     sink = S::default();
-                    let timeline = timeline.get_or_init(|| conversation.timeline(&made));
+                    let timeline =
+                        timeline.get_or_init(|| Timeline { seed: load.seed, ..conversation.timeline(&made) });
                     let policy = hindsight::under(policy, timeline, profile, &limits);
                     engine::simulate(timeline, &policy, &limits, cache, &mut sink)
                 }
@@ -118,7 +119,8 @@ pub struct ConversationRows {
 /// Returns which of all conversations one is.
 fn place(conversation: &Conversation, length: u64, trial: u64) -> Result<usize, Vec<Diagnostic>> {
     conversation.index_of(length, trial).ok_or_else(|| {
-        let message = format!("{} has no conversation {trial} of {length} messages", conversation.name());
+        let message =
+            format!("{} has no conversation number {trial} with {length} messages", conversation.name());
         let lengths: Vec<String> = conversation.lengths().iter().map(u64::to_string).collect();
         let last = conversation.trials_per_length().saturating_sub(1);
         let help =

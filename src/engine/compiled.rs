@@ -18,7 +18,6 @@ pub struct CompiledPolicy<'p> {
     pub(super) memory: Option<&'p Memory>,
     pub(super) code: Option<Code>,
     pub(super) limits: Limits,
-    pub(super) seed: u64,
     recovery: CompiledRecovery,
 }
 
@@ -33,7 +32,6 @@ impl<'p> CompiledPolicy<'p> {
             memory: policy.memory(),
             code: policy.code.clone(),
             limits: *limits,
-            seed: 0,
             recovery: CompiledRecovery::new(
                 policy.recovery(),
                 &known,
@@ -47,12 +45,6 @@ impl<'p> CompiledPolicy<'p> {
     #[must_use]
     pub fn with_code(self, code: Option<Code>) -> Self {
         Self { code, ..self }
-    }
-
-    /// Gives code a random seed.
-    #[must_use]
-    pub fn with_seed(self, seed: u64) -> Self {
-        Self { seed, ..self }
     }
 
     /// Returns whether the two differ in recovery at most: their prompts are the same, whatever they are called.
@@ -74,7 +66,7 @@ impl<'p> CompiledPolicy<'p> {
 
     /// Returns what code is made for, in the n-th play of a timeline.
     pub(super) fn made<'t>(&self, timeline: &'t Timeline, play: u8) -> Made<'t> {
-        Made { timeline, limits: self.limits, seed: self.seed, play }
+        Made { timeline, limits: self.limits, play }
     }
 
     /// Begins to remember what a timeline says, and to answer what it asks.

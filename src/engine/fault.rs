@@ -34,8 +34,8 @@ pub enum Fault {
     Edit(EditFault),
     /// The cache divided a prompt into parts that are not the prompt.
     #[error(
-        "the cache reads {}, writes {} and {} and leaves {} of a prompt of {prompt} tokens, up to slot {}",
-        usage.read, usage.write[0], usage.write[1], usage.uncached, usage.broke_at.unwrap_or_default()
+        "the cache reads {} tokens, writes {} and leaves {} uncached, which does not add up to the prompt of {prompt}",
+        usage.read, usage.write[0].saturating_add(usage.write[1]), usage.uncached
     )]
     Cache {
         /// Tokens of the prompt.

@@ -9,7 +9,7 @@ use crate::input::text::duration::Duration as Written;
 
 /// The rules of a provider's prompt cache.
 ///
-/// Rules of other shapes (blocks, units, stored contents) are declared in profile files; [`Profile::to_builder`](crate::Profile::to_builder)
+/// Other kinds of rules (blocks, units, stored content) are declared in profile files; [`Profile::to_builder`](crate::Profile::to_builder)
 /// starts from one.
 #[derive(Clone, Debug)]
 pub struct CacheRules {
@@ -28,7 +28,7 @@ impl CacheRules {
         Self::of(Rules::None)
     }
 
-    /// Returns a cache of the longest common prefix with an earlier prompt: from `min` tokens on, in steps of `step` tokens.
+    /// Returns a cache of the longest common prefix with an earlier prompt: at least `min` tokens, in steps of `step` tokens.
     #[must_use]
     pub fn prefixes(min: u64, step: u64) -> Self {
         let mut it = Self::of(Rules::PrefixInterval);
@@ -36,8 +36,8 @@ impl CacheRules {
         it
     }
 
-    /// Returns a cache with entries at breakpoints, at most `max` a request, each of at least `min` tokens; each is looked up
-    /// `lookback` positions back.
+    /// Returns a cache with entries at breakpoints, at most `max` per request, each of at least `min` tokens; each lookup goes
+    /// up to `lookback` positions back.
     #[must_use]
     pub fn breakpoints(min: u64, max: u8, lookback: u16) -> Self {
         let mut it = Self::of(Rules::Breakpoints);
@@ -47,7 +47,7 @@ impl CacheRules {
         it
     }
 
-    /// Returns a cache in code.
+    /// Returns a cache whose rules are code.
     #[must_use]
     pub fn custom<R: OwnRule + 'static>(make: impl Fn() -> R + Send + Sync + 'static) -> Self {
         let own = Some(OwnCode::new(Make::new(make)));
@@ -55,7 +55,7 @@ impl CacheRules {
         Self { own, ..Self::prefixes(0, 1) }
     }
 
-    /// Sets how long an entry lives after its last use; of a cache in code, what policies are told of it.
+    /// Sets how long an entry lives after its last use. For a cache in code, this is only what policies see as its lifetime.
     #[must_use]
     pub fn ttl(mut self, ttl: Duration) -> Self {
         let ms = u64::try_from(ttl.as_millis()).unwrap_or(u64::MAX);

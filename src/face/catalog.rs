@@ -17,21 +17,21 @@ impl Catalog {
         Self(Inner::bundled())
     }
 
-    /// Returns a catalog without inputs.
+    /// Returns an empty catalog.
     #[must_use]
     pub fn empty() -> Self {
         Self::default()
     }
 
-    /// Adds a folder that holds `policies/`, `scenarios/`, `profiles/` or `suites/`, over inputs of the same names.
+    /// Adds a folder that holds `policies/`, `scenarios/`, `profiles/` or `suites/`; its inputs override others of the same name.
     ///
     /// # Errors
-    /// The folder cannot be read, holds none of these, or has two files of one name.
+    /// The folder cannot be read, contains none of these, or has two files with the same name.
     pub fn folder(self, folder: impl AsRef<Path>) -> Result<Self, Error> {
         Ok(Self(self.0.with_folder(folder.as_ref())?))
     }
 
-    /// Adds a text in memory under the path that it would have in such a folder, as `policies/mine.ron`.
+    /// Adds a text in memory under the path it would have in such a folder, such as `policies/mine.ron`.
     ///
     /// # Errors
     /// The path does not begin with a kind's folder and end with `.ron` or `.toml`.
@@ -41,6 +41,7 @@ impl Catalog {
             Diagnostic::at("path-unclear", "", message)
                 .help("write `policies/NAME.ron`; or `scenarios`, `profiles`, `suites`, and `.toml`")
         };
-        Ok(Self(self.0.with_text(path, text.into()).ok_or_else(wrong)?))
+        let Self(mut inner) = self;
+        if inner.hold_text(path, text.into(), None) { Ok(Self(inner)) } else { Err(wrong().into()) }
     }
 }

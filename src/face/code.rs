@@ -14,10 +14,10 @@ use crate::own::edits::Projector;
 use crate::own::process::Process as Inner;
 use crate::own::{Memory, Own, View};
 
-/// A policy that is code: made anew for each run, on the run's thread.
+/// A policy that is code; each run creates its own instance, on the run's thread.
 ///
-/// It goes wherever a declared policy goes: comparisons, guards, sensitivity, explanations, drawn recovery, streaming. A run whose code
-/// returns an error, panics or answers with a view that cannot be sent ends with an error that names policy and request.
+/// It works wherever a declared policy does: comparisons, guards, sensitivity, explanations, sampled recovery, streaming. A run whose code
+/// returns an error, panics or answers with a view that cannot be sent ends with an error that names the policy and the request.
 #[derive(Clone)]
 pub struct Code {
     own: Own,
@@ -31,7 +31,7 @@ pub struct Code {
 pub struct Process(Inner);
 
 impl Process {
-    /// Creates a process from a program and its arguments; it is found by `PATH`, or from the folder on where it has a `/`.
+    /// Creates a process from a program and its arguments; it is looked up in `PATH`, or relative to the folder if it contains a `/`.
     #[must_use]
     pub fn new<S: Into<String>>(command: impl IntoIterator<Item = S>) -> Self {
         Self(Inner {
@@ -42,7 +42,7 @@ impl Process {
         })
     }
 
-    /// Sets the folder in which it runs; the current one by default.
+    /// Sets the folder in which the program runs; the current one by default.
     #[must_use]
     pub fn folder(mut self, folder: impl Into<PathBuf>) -> Self {
         self.0.folder = folder.into();
@@ -68,7 +68,7 @@ impl Code {
         Self { own, about: "A policy in code.".to_owned(), layout: None, recovery: Recovery::default() }
     }
 
-    /// Creates a policy from a function that makes a [`View`]: history in, view out, before each request.
+    /// Creates a policy from a function that creates a [`View`], which maps the history to a view before each request.
     #[must_use]
     pub fn view<V: View + 'static>(
         name: impl AsRef<str>,
@@ -77,7 +77,7 @@ impl Code {
         Self::new(Own::view(name.as_ref(), move |it| Ok(make(Trace::of(it)))))
     }
 
-    /// Creates a policy from a function that makes a [`Projector`], which edits slot by slot at every moment.
+    /// Creates a policy from a function that makes a [`Projector`], which edits the prompt slot by slot at every moment.
     #[must_use]
     pub fn edit<P: Projector + 'static>(
         name: impl AsRef<str>,
@@ -86,7 +86,7 @@ impl Code {
         Self::new(Own::edits(name.as_ref(), move |it| make(Trace::of(it))))
     }
 
-    /// Creates a policy from a program, asked over its standard input and output by the protocol `ctxsim.policy/1`.
+    /// Creates a policy from a program that is asked over its standard input and output, using the protocol `ctxsim.policy/1`.
     ///
     /// One program is started for each run. The protocol is described in `docs/processes.md`.
     #[must_use]
@@ -94,7 +94,7 @@ impl Code {
         Self::new(Own::process(name.as_ref(), process.0))
     }
 
-    /// Adds a memory, which recalls something in each request.
+    /// Adds a memory, which recalls something for each request.
     #[must_use]
     pub fn memory<M: Memory + 'static>(
         mut self,
@@ -104,7 +104,7 @@ impl Code {
         self
     }
 
-    /// Sets where prompts have cache breakpoints, memory and dynamic content.
+    /// Sets where prompts place cache breakpoints, memory and dynamic content.
     #[must_use]
     pub fn layout(self, layout: Layout) -> Self {
         Self { layout: Some(layout), ..self }
@@ -116,7 +116,7 @@ impl Code {
         Self { recovery, ..self }
     }
 
-    /// Sets what reports say of it, in a sentence.
+    /// Sets the sentence with which reports describe the policy.
     #[must_use]
     pub fn about(self, about: impl Into<String>) -> Self {
         Self { about: about.into(), ..self }
@@ -133,7 +133,7 @@ impl Code {
         OwnCode::new(self.own.clone())
     }
 
-    /// Returns what it declares beside its code, as a policy file in RON.
+    /// Returns what it declares in addition to its code, as a policy file in RON.
     pub(super) fn file(&self) -> Result<String, crate::error::Error> {
         let file = PolicyFile {
             about: self.about.clone(),

@@ -8,6 +8,8 @@ use crate::face::Profile;
 use crate::face::refs::{PolicyIs, ProfileIs, ScenarioIs};
 use crate::face::{Catalog, Error, Plan, PolicyRef, ProfileRef, Report, ScenarioRef, Value};
 use crate::input::Format;
+use crate::input::policy::OwnCode;
+use crate::timeline::Timeline;
 
 /// A comparison: which policies, on which scenarios, under which profiles.
 ///
@@ -41,7 +43,7 @@ impl Comparison {
         Self { catalog: Some(catalog), ..self }
     }
 
-    /// Sets a suite, by name or path: it supplies the lists that stay empty, its overrides and its guards.
+    /// Sets a suite, by name or path: it supplies every list (policies, scenarios, profiles) left empty here, and its overrides and guards.
     #[must_use]
     pub fn suite(self, suite: impl Into<String>) -> Self {
         Self { suite: Some(suite.into()), ..self }
@@ -94,7 +96,7 @@ impl Comparison {
         Self { seed: Some(seed), ..self }
     }
 
-    /// Sets how many times random loads are drawn; as often as each scenario says by default.
+    /// Sets the number of trials of random loads; each scenario's own by default.
     #[must_use]
     pub fn trials(self, trials: u64) -> Self {
         Self { trials: Some(trials), ..self }
@@ -106,7 +108,7 @@ impl Comparison {
         Self { threads: Some(threads.max(1)), ..self }
     }
 
-    /// Plays each run of code twice; a run whose second play sends anything else fails, naming the request.
+    /// Runs code policies twice; if the second run sends anything different, the run fails with an error that names the request.
     #[must_use]
     pub fn play_twice(self) -> Self {
         Self { plays_twice: true, ..self }
@@ -118,7 +120,7 @@ impl Comparison {
         Self { allows_process: true, ..self }
     }
 
-    /// Adds a profile where none is named.
+    /// Adds a profile if none is named.
     #[cfg(feature = "testing")]
     pub(crate) fn or_profile(self, profile: impl FnOnce() -> Result<Profile, Error>) -> Result<Self, Error> {
         if self.profiles.is_empty() { Ok(self.profile(profile()?)) } else { Ok(self) }
@@ -129,21 +131,16 @@ impl Comparison {
     /// # Errors
     /// Every problem of every input and override.
     pub fn plan(self) -> Result<Plan, Error> {
-        let mut catalog = self.catalog.unwrap_or_else(Catalog::bundled).0;
-        let mut problems = Vec::new();
+        let catalog = self.catalog.unwrap_or_else(Catalog::bundled).0;
+        let mut held = Held { catalog, names: Vec::new(), problems: Vec::new() };
         let mut policies = Vec::with_capacity(self.policies.len());
         for policy in self.policies {
             policies.push(match policy.0 {
                 PolicyIs::Named(name) => name,
-                PolicyIs::Declared(it) => {
-                    catalog = with(catalog, "policies", &it.name, it.format, it.text, &mut problems);
-                    it.name
-                }
+                PolicyIs::Declared(it) => held.text("policies", it.name, it.format, it.text, None),
                 PolicyIs::Code(code) => {
-                    let file = code.file()?;
-                    catalog = with(catalog, "policies", code.name(), Format::Ron, file, &mut problems);
-                    catalog = catalog.with_code(code.name(), code.handle());
-                    code.name().to_owned()
+                    let (name, handle) = (code.name().to_owned(), code.handle());
+                    held.text("policies", name, Format::Ron, code.file()?, Some(handle))
                 }
             });
         }
@@ -151,10 +148,7 @@ impl Comparison {
         for scenario in self.scenarios {
             scenarios.push(match scenario.0 {
                 ScenarioIs::Named(name) => name,
-                ScenarioIs::Built(it) => {
-                    catalog = catalog.with_timeline(it.timeline().clone());
-                    it.name().to_owned()
-                }
+                ScenarioIs::Built(it) => held.timeline(it.timeline()),
             });
         }
         let mut profiles = Vec::with_capacity(self.profiles.len());
@@ -162,16 +156,13 @@ impl Comparison {
             profiles.push(match profile.0 {
                 ProfileIs::Named(name) => name,
                 ProfileIs::Built(it) => {
-                    catalog = with(catalog, "profiles", it.name(), Format::Ron, it.file()?, &mut problems);
-                    if let Some(cache) = it.own_cache() {
-                        catalog = catalog.with_cache(it.name(), cache.clone());
-                    }
-                    it.name().to_owned()
+                    let own = it.own_cache().cloned();
+                    held.text("profiles", it.name().to_owned(), Format::Ron, it.file()?, own)
                 }
             });
         }
-        if !problems.is_empty() {
-            return Err(problems.into());
+        if !held.problems.is_empty() {
+            return Err(held.problems.into());
         }
         let comparison = compare::Comparison {
             suite: self.suite,
@@ -186,37 +177,68 @@ impl Comparison {
             allow_process: self.allows_process,
             ..compare::Comparison::default()
         };
-        let plan = compare::Plan::new(&catalog, &comparison)?;
+        let plan = compare::Plan::new(&held.catalog, &comparison)?;
         Ok(Plan::new(plan, self.threads))
     }
 
     /// Reads, checks and runs everything.
     ///
     /// # Errors
-    /// As of [`Comparison::plan`] and [`Plan::run`].
+    /// The same as for [`Comparison::plan`] and [`Plan::run`].
     pub fn run(self) -> Result<Report, Error> {
         self.plan()?.run()
     }
 }
 
-/// Adds a text to a catalog under a name.
-fn with(
+/// A catalog plus the inputs that are built in code.
+struct Held {
     catalog: Inner,
-    folder: &str,
-    name: &str,
-    format: Format,
-    text: String,
-    problems: &mut Vec<Diagnostic>,
-) -> Inner {
-    let extension = match format {
-        Format::Ron => "ron",
-        Format::Toml => "toml",
-    };
-    // A name without letters would be a path to nowhere.
-    if name.trim().is_empty() {
-        let problem = Diagnostic::at("name-empty", "name", format!("an input of `{folder}` has no name"));
-        problems.push(problem.help("give it one, such as `mine`"));
-        return catalog;
+    /// The kind and the name of each input that is built in code.
+    names: Vec<(&'static str, String)>,
+    problems: Vec<Diagnostic>,
+}
+
+impl Held {
+    /// Adds a text, and the code behind it; returns its name.
+    fn text(
+        &mut self,
+        folder: &'static str,
+        name: String,
+        format: Format,
+        text: String,
+        code: Option<OwnCode>,
+    ) -> String {
+        let extension = match format {
+            Format::Ron => "ron",
+            Format::Toml => "toml",
+        };
+        if self.is_new(folder, &name) {
+            self.catalog.hold_text(&format!("{folder}/{name}.{extension}"), text, code);
+        }
+        name
     }
-    catalog.clone().with_text(&format!("{folder}/{name}.{extension}"), text).unwrap_or(catalog)
+
+    /// Adds a timeline; returns its name.
+    fn timeline(&mut self, timeline: &Timeline) -> String {
+        if self.is_new("scenarios", &timeline.name) {
+            self.catalog.hold_timeline(timeline.clone());
+        }
+        timeline.name.clone()
+    }
+
+    /// Checks a name: of two inputs with one name, one would silently run as the other.
+    fn is_new(&mut self, folder: &'static str, name: &str) -> bool {
+        let problem = if name.trim().is_empty() {
+            Diagnostic::at("name-empty", "name", format!("one of the {folder} has no name"))
+                .help("give it one, such as `mine`")
+        } else if self.names.iter().any(|it| it.0 == folder && it.1 == name) {
+            let message = format!("two {folder} built in code are named `{name}`");
+            Diagnostic::at("name-twice", "name", message).help("give each its own name")
+        } else {
+            self.names.push((folder, name.to_owned()));
+            return true;
+        };
+        self.problems.push(problem);
+        false
+    }
 }

@@ -1,4 +1,4 @@
-//! The one error of the face.
+//! The error type of the public API.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::diag::Diagnostic;
 use crate::error::Error as Inner;
 
-/// Why inputs cannot be used, or why no result came of them.
+/// Why inputs cannot be used, or why they gave no result.
 ///
 /// [`Error::problems`] lists every problem of every input at once, each with its place and a fix. `Display` writes them line by line.
 #[derive(Debug)]
@@ -21,11 +21,11 @@ pub struct Problem {
     pub code: &'static str,
     /// What is wrong.
     pub message: String,
-    /// The file or the input in memory; empty where the problem is in none.
+    /// The file, or the input in memory; empty if the problem is in neither.
     pub file: String,
-    /// The path of the field, as `stages.history.until`; empty for a whole file.
+    /// The path of the field, such as `stages.history.until`; empty for a whole file.
     pub field: String,
-    /// Line and column, from 1, where the input is text.
+    /// Line and column, counted from 1, if the input is text.
     pub line_column: Option<(usize, usize)>,
     /// How to fix it.
     pub help: Option<String>,

@@ -31,7 +31,7 @@ impl Explanation {
         })
     }
 
-    /// Returns the words of the prompt as they were sent, where the scenario has text.
+    /// Returns the text of the prompt as it was sent, if the scenario has text.
     #[must_use]
     pub fn prompt(&self) -> &str {
         &self.prompt

@@ -9,7 +9,7 @@ use crate::face::rows::Streamed;
 use crate::face::{Error, Explanation, Report, Sensitivity, Sink};
 use crate::report::rows::Context;
 
-/// Checked inputs, ready to run as often as wanted.
+/// Checked inputs, ready to run any number of times.
 #[derive(Clone, Debug)]
 pub struct Plan {
     plan: Arc<compare::Plan>,
@@ -22,7 +22,7 @@ pub struct Plan {
 pub struct RunId {
     /// The policy.
     pub policy: String,
-    /// The scenario; each session of a recording is one.
+    /// The scenario; each session of a recording is a scenario of its own.
     pub scenario: String,
     /// The profile.
     pub profile: String,
@@ -55,10 +55,10 @@ impl Plan {
         Ok(Report::new(self.plan.report(self.threads, &|_, _| {})?))
     }
 
-    /// Runs everything and hands each row to a sink as it comes; returns the sinks, in the order of a report.
+    /// Runs everything and hands each row to a sink as it is produced; returns the sinks in report order.
     ///
-    /// Each run gets a sink of its own, on the run's thread. A run ends when its sink breaks. Scenarios without requests of their own
-    /// (conversations, ageing memories, chats, block traces) have no rows; of scenarios with several trials the first is played.
+    /// Each run gets a sink of its own, on the run's thread. A run ends early when its sink returns `Break`. Scenarios without requests of their own
+    /// (conversations, ageing memories, chats, block traces) have no rows; of scenarios with several trials, only the first is run.
     ///
     /// # Errors
     /// A scenario cannot be read, or the code of a run failed.
@@ -75,10 +75,10 @@ impl Plan {
         Ok(of_loads.into_iter().flatten().collect())
     }
 
-    /// Explains one request of a run, counted from 1 as [`Plan::stream`] hands out rows.
+    /// Explains one request of a run, counted from 1 in the order of the rows from [`Plan::stream`].
     ///
     /// # Errors
-    /// The plan has no such run, the run no such request, a scenario cannot be read, or the run's code failed.
+    /// The plan has no such run, the run has no such request, a scenario cannot be read, or the run's code failed.
     pub fn explain(&self, run: &RunId, request: usize) -> Result<Explanation, Error> {
         let found = self.plan.each(Some(1), &|_, _| {}, |load, _| {
             let cell = load.cells().find(|it| RunId::of(load, *it) == *run)?;

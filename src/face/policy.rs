@@ -1,11 +1,11 @@
-//! Policies that are declared, and what every policy can declare.
+//! Declared policies, and what every policy can declare.
 
 use crate::face::Error;
 use crate::input::policy::{Layout as InnerLayout, MemoryPlace};
 use crate::input::text::decode::decode;
 use crate::input::{Format, PolicyFile, Recovery as InnerRecovery};
 
-/// A declared policy that was read from text.
+/// A declared policy, read from text.
 #[derive(Clone, Debug)]
 pub struct Policy {
     pub(super) name: String,
@@ -14,18 +14,18 @@ pub struct Policy {
 }
 
 impl Policy {
-    /// Reads a policy in RON, as policy files have it.
+    /// Reads a policy in RON, in the format of a policy file.
     ///
     /// # Errors
-    /// The text is not RON, or has other fields than a policy. Rules between fields are checked by [`Comparison::plan`](crate::Comparison::plan).
+    /// The text is not RON, or has fields that a policy does not have. Rules between fields are checked by [`Comparison::plan`](crate::Comparison::plan).
     pub fn ron(text: impl Into<String>) -> Result<Self, Error> {
         Self::read(text.into(), Format::Ron)
     }
 
-    /// Reads a policy in TOML, as policy files have it.
+    /// Reads a policy in TOML, in the format of a policy file.
     ///
     /// # Errors
-    /// As of [`Policy::ron`].
+    /// The same as for [`Policy::ron`], for TOML.
     pub fn toml(text: impl Into<String>) -> Result<Self, Error> {
         Self::read(text.into(), Format::Toml)
     }
@@ -42,9 +42,9 @@ impl Policy {
     }
 }
 
-/// Where a prompt asks the provider's cache for breakpoints, where memory stands in it, and what else the agent adds to it.
+/// Where a prompt has cache breakpoints, where memory is placed in it, and what else the agent adds to it.
 ///
-/// The default is what a policy without a layout has: breakpoints where the harness puts them, memory at the end.
+/// The default is that of a policy without a layout: breakpoints where the harness puts them, memory at the end.
 #[derive(Clone, Debug, Default)]
 pub struct Layout(pub(super) InnerLayout);
 
@@ -52,26 +52,26 @@ impl Layout {
     /// Reads a layout in RON, as the field `layout` of a policy file has it.
     ///
     /// # Errors
-    /// The text is not RON, or has other fields than a layout.
+    /// The text is not RON, or has fields that a layout does not have.
     pub fn ron(text: &str) -> Result<Self, Error> {
         Ok(Self(decode(text, Format::Ron)?))
     }
 
-    /// Asks for no breakpoints.
+    /// Sets no breakpoints.
     #[must_use]
     pub fn without_breakpoints(mut self) -> Self {
         self.0.breakpoints = Some(Vec::new());
         self
     }
 
-    /// Puts memory in front of everything: any change in it breaks the whole cached prompt.
+    /// Puts memory before everything else: any change to it breaks the whole cached prefix.
     #[must_use]
     pub fn memory_first(mut self) -> Self {
         self.0.memory = MemoryPlace::Head;
         self
     }
 
-    /// Puts memory behind the system prompt, in front of the first message.
+    /// Puts memory after the system prompt, before the first message.
     #[must_use]
     pub fn memory_behind_system(mut self) -> Self {
         self.0.memory = MemoryPlace::BehindSystem;
@@ -79,18 +79,18 @@ impl Layout {
     }
 }
 
-/// How an agent gets back what it needs and cannot see.
+/// How an agent gets back what it needs but can no longer see.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Recovery {
-    /// One call fetches what a need asks for.
+    /// One call fetches exactly what is needed.
     #[default]
     OneShot,
-    /// The same, but raw file content is fetched by the smallest exact range, which stays.
+    /// The same, but raw file content is fetched as the smallest exact range, which then stays in the prompt.
     Pinned,
-    /// It reads whole files again, and again when they do not stay.
+    /// The agent reads whole files again, and repeats this if they do not stay in the prompt.
     NaiveReread {
-        /// How often at most.
+        /// The maximum number of reads.
         limit: u64,
     },
 }

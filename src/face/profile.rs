@@ -25,7 +25,7 @@ pub struct ProfileBuilder {
 }
 
 impl Profile {
-    /// Begins a profile: without limits, without a cache, and without prices.
+    /// Starts a profile without limits, cache or prices.
     #[must_use]
     pub fn builder(name: impl Into<String>) -> ProfileBuilder {
         let file = ProfileFile {
@@ -45,14 +45,14 @@ impl Profile {
     /// Reads a profile of a catalog, by name or path.
     ///
     /// # Errors
-    /// The name is unknown, or every problem of the file.
+    /// The name is unknown; otherwise, every problem in the file.
     pub fn load(catalog: &Catalog, name: &str) -> Result<Self, Error> {
         let loaded = catalog.0.profile(name)?;
         Checked::new(&loaded.spec).map_err(|it| loaded.locate(it))?;
         Ok(Self { file: loaded.spec, own_cache: None })
     }
 
-    /// Begins a profile like this one.
+    /// Starts a builder with the values of this profile.
     #[must_use]
     pub fn to_builder(&self) -> ProfileBuilder {
         ProfileBuilder { profile: self.clone(), problems: Vec::new() }
@@ -64,7 +64,7 @@ impl Profile {
         &self.file.name
     }
 
-    /// Returns the day whose prices it has, `YYYY-MM-DD`.
+    /// Returns the date of its prices, `YYYY-MM-DD`.
     #[must_use]
     pub fn as_of(&self) -> &str {
         &self.file.as_of
@@ -88,7 +88,7 @@ impl ProfileBuilder {
         self
     }
 
-    /// Sets the day whose prices it has, `YYYY-MM-DD`.
+    /// Sets the date of its prices, `YYYY-MM-DD`.
     #[must_use]
     pub fn as_of(mut self, day: impl Into<String>) -> Self {
         self.profile.file.as_of = day.into();
@@ -114,7 +114,7 @@ impl ProfileBuilder {
         self
     }
 
-    /// Sets the price of input that is read from the cache, per million tokens; as dear as plain input by default.
+    /// Sets the price of input that is read from the cache, per million tokens; the price of plain input by default.
     #[must_use]
     pub fn cache_read(mut self, usd: impl Into<Usd>) -> Self {
         let read = self.amount(&usd.into(), "prices.0.cache_read");
@@ -122,7 +122,7 @@ impl ProfileBuilder {
         self
     }
 
-    /// Sets the price of input that is written to the cache for a lifetime, per million tokens; as dear as plain input by default.
+    /// Sets the price of input that is written to the cache with a given lifetime, per million tokens; the price of plain input by default.
     #[must_use]
     pub fn cache_write(mut self, ttl: Duration, usd: impl Into<Usd>) -> Self {
         let ttl = Written(u64::try_from(ttl.as_millis()).unwrap_or(u64::MAX)).to_string();
@@ -143,7 +143,7 @@ impl ProfileBuilder {
     /// Checks the profile.
     ///
     /// # Errors
-    /// Every problem.
+    /// Every problem in the profile.
     pub fn build(self) -> Result<Profile, Error> {
         let mut problems = self.problems;
         problems.extend(Checked::new(&self.profile.file).err().unwrap_or_default());

@@ -103,7 +103,7 @@ impl From<&Profile> for ProfileRef {
     }
 }
 
-/// A value that an override sets: a number, a flag, or a text as the command line takes it behind `=`.
+/// A value that an override sets: a number, a flag, or text as the command line accepts it after `=`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Value(pub(super) String);
 

@@ -22,14 +22,14 @@ pub struct Report {
     sums: Vec<Run>,
 }
 
-/// One policy on one scenario under one profile, or on all scenarios added up.
+/// One policy on one scenario under one profile, or summed over all scenarios.
 #[derive(Clone, Debug)]
 pub struct Run {
     inner: report::Run,
     totals: Totals,
 }
 
-/// Numbers chosen and rounded so that a release that adds fields changes no snapshot; `Display` is a table with the day of the prices.
+/// Numbers selected and rounded so that a release that adds fields does not change any snapshot; `Display` is a table with the date of the prices.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Snapshot {
     text: String,
@@ -41,13 +41,13 @@ impl Report {
         Self { runs: runs(&inner.runs), sums: runs(&inner.added_up()), inner }
     }
 
-    /// Returns the runs: by scenario, then by profile, then by policy.
+    /// Returns the runs, ordered by scenario, then by profile, then by policy.
     #[must_use]
     pub fn runs(&self) -> &[Run] {
         &self.runs
     }
 
-    /// Returns all scenarios added up, by profile, then by policy. A policy that failed on one of them has no sum.
+    /// Returns the sums over all scenarios, ordered by profile, then by policy. A policy that failed on a scenario has no sum.
     #[must_use]
     pub fn sums(&self) -> &[Run] {
         &self.sums
@@ -68,20 +68,20 @@ impl Report {
         if failed.is_empty() { Ok(()) } else { Err(InnerError::Run(Box::new(FailedRuns(failed))).into()) }
     }
 
-    /// Returns what a reader of the numbers must know, in sentences.
+    /// Returns notes that a reader of the numbers must know, as sentences.
     #[must_use]
     pub fn notes(&self) -> &[String] {
         &self.inner.notes
     }
 
-    /// Returns a run by its names.
+    /// Returns the run with these names.
     #[must_use]
     pub fn get(&self, policy: &str, scenario: &str, profile: &str) -> Option<&Run> {
         let mut runs = self.runs.iter();
         runs.find(|it| it.policy() == policy && it.scenario() == scenario && it.profile() == profile)
     }
 
-    /// Returns the rules of the suite that do not hold, in sentences; empty where all hold.
+    /// Returns the guards of the suite that do not hold, as sentences; empty if all hold.
     #[must_use]
     pub fn broken_guards(&self) -> Vec<String> {
         let broken = self.inner.guard_verdicts.iter().filter(|it| !it.holds);
@@ -111,7 +111,7 @@ impl Run {
         &self.inner.policy
     }
 
-    /// Returns the scenario; `ALL` where scenarios are added up.
+    /// Returns the scenario; `ALL` for the sum over all scenarios.
     #[must_use]
     pub fn scenario(&self) -> &str {
         &self.inner.scenario
@@ -129,68 +129,68 @@ impl Run {
         self.inner.tally.sums.main.n
     }
 
-    /// Returns the tokens of the longest prompt.
+    /// Returns the size of the longest prompt, in tokens.
     #[must_use]
     pub fn prompt_max(&self) -> u64 {
         self.inner.tally.sums.main.prompt_max
     }
 
-    /// Returns the tokens of all the agent's prompts.
+    /// Returns the total size of the agent's prompts, in tokens.
     #[must_use]
     pub fn input(&self) -> u64 {
         self.inner.tally.sums.main.tokens.prompt()
     }
 
-    /// Returns the tokens of these that were read from the cache.
+    /// Returns how many of these tokens were read from the cache.
     #[must_use]
     pub fn cache_read(&self) -> u64 {
         self.inner.tally.sums.main.tokens.read
     }
 
-    /// Returns the tokens of these that were billed as written to the cache.
+    /// Returns how many of these tokens were billed as written to the cache.
     #[must_use]
     pub fn cache_write(&self) -> u64 {
         let [short, long] = self.inner.tally.sums.main.tokens.write;
         short.saturating_add(long)
     }
 
-    /// Returns the tokens of these that were billed as plain input.
+    /// Returns how many of these tokens were billed as plain input.
     #[must_use]
     pub fn uncached(&self) -> u64 {
         self.inner.tally.sums.main.tokens.uncached
     }
 
-    /// Returns the tokens that the agent wrote.
+    /// Returns how many output tokens the agent's model wrote.
     #[must_use]
     pub fn output(&self) -> u64 {
         self.inner.tally.sums.main.tokens.output
     }
 
-    /// Returns what everything costs, in US dollars; `None` where some token has no price.
+    /// Returns the total cost in US dollars; `None` if any token has no price.
     #[must_use]
     pub fn usd(&self) -> Option<f64> {
         self.inner.tally.costs.total().filter(|it| it.is_finite())
     }
 
-    /// Returns the same at both ends of what is assumed of recovery; `None` where nothing is assumed.
+    /// Returns the total cost at both ends of the recovery assumptions' intervals; `None` if there are none.
     #[must_use]
     pub fn usd_interval(&self) -> Option<[f64; 2]> {
-        self.inner.tally.cost_interval()
+        self.inner.tally.cost_interval().filter(|it| it.iter().all(|end| end.is_finite()))
     }
 
-    /// Returns the share of needed evidence that prompts still held, 0 to 1; `None` where nothing is known to be needed.
+    /// Returns the share of needed evidence that prompts still contained, from 0 to 1; `None` if no needs are known.
     #[must_use]
     pub fn evidence_kept(&self) -> Option<f64> {
         self.inner.tally.evidence_kept()
     }
 
-    /// Returns how many calls fetch evidence again, as an expected value; `None` where nothing is known to be needed.
+    /// Returns the expected number of calls that fetch evidence again; `None` if no needs are known.
     #[must_use]
     pub fn recovery_calls(&self) -> Option<f64> {
         self.metric("recovery.expected_calls")
     }
 
-    /// Returns any number of the JSON report's `totals` by its place, as `cost_usd.total`; `None` where it is unknown.
+    /// Returns any number in the JSON report's `totals` by its path, such as `cost_usd.total`; `None` if it is unknown.
     #[must_use]
     pub fn metric(&self, place: &str) -> Option<f64> {
         self.totals.number(place)

@@ -1,4 +1,4 @@
-//! Rows as they come, with what they cost.
+//! Rows as they are produced, with their cost.
 
 use std::ops::ControlFlow;
 
@@ -7,17 +7,17 @@ use serde::Serialize;
 use crate::compare::{Cell, Load};
 use crate::input::Profile;
 use crate::ledger::{self, Sink as InnerSink};
-use crate::price;
+use crate::price::{self, Models};
 use crate::quantity::Cost;
 
-/// Takes rows as they come; every method has a body.
+/// Receives rows as they are produced; every method has a default.
 pub trait Sink {
-    /// Takes a request. To break ends the run.
+    /// Receives a request. Returning `Break` ends the run.
     fn request(&mut self, _row: &RequestRow) -> ControlFlow<()> {
         ControlFlow::Continue(())
     }
 
-    /// Takes a need and how it was met. To break ends the run.
+    /// Receives a need and how it was met. Returning `Break` ends the run.
     fn need(&mut self, _row: &NeedRow) -> ControlFlow<()> {
         ControlFlow::Continue(())
     }
@@ -28,11 +28,11 @@ pub trait Sink {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Role {
-    /// The agent's.
+    /// The agent's model.
     Main,
-    /// The one that writes summaries.
+    /// The model that writes summaries.
     Summariser,
-    /// The agent's, asked only to keep the prompt in the cache.
+    /// The agent's model, called only to keep the prompt in the cache.
     KeepAlive,
 }
 
@@ -42,15 +42,15 @@ pub enum Role {
 pub struct RequestRow {
     /// The turn, from 0.
     pub turn: u32,
-    /// The step of the scenario, from 0: each is one request of the agent.
+    /// The step of the scenario, counted from 0; each step is one request by the agent.
     pub step: u32,
-    /// Which request of the step it is, from 0.
+    /// The request's number within the step, counted from 0.
     pub n: u32,
-    /// Who is asked.
+    /// Which model is called.
     pub role: Role,
     /// Milliseconds since the start of the scenario.
     pub at_ms: i64,
-    /// The whole prompt: read, written and uncached.
+    /// The whole prompt: the sum of read, written and uncached tokens.
     pub prompt: u64,
     /// Read from the cache.
     pub cache_read: u64,
@@ -60,19 +60,19 @@ pub struct RequestRow {
     pub uncached: u64,
     /// Written by the model.
     pub output: u64,
-    /// How many entries the policy changed since the request before.
+    /// How many entries the policy changed since the previous request.
     pub edits: u32,
     /// What it costs, in US dollars; `None` where some token has no price.
     pub usd: Option<f64>,
 }
 
-/// One need of the scenario: something that later work needs of earlier evidence.
+/// One need of the scenario: something that later work needs from earlier evidence.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct NeedRow {
     /// The turn in which it was due, from 0.
     pub turn: u32,
-    /// How probable it was, 0 to 1.
+    /// Its probability, from 0 to 1.
     pub weight: f64,
     /// The share that the prompt met, 0 to 1.
     pub met: f64,
@@ -80,7 +80,7 @@ pub struct NeedRow {
     pub calls: f64,
     /// Tokens that one recovery call fetches.
     pub fetched: u64,
-    /// Expected failures: nothing leads to the evidence.
+    /// Expected failures, where nothing in the prompt leads back to the evidence.
     pub failed: f64,
 }
 
@@ -120,19 +120,16 @@ impl NeedRow {
     }
 }
 
-/// A sink of the face at work.
+/// Adapts a public sink to the engine.
 pub(super) struct Streamed<'l, S> {
     sink: S,
-    profile: &'l Profile,
-    summariser: &'l Profile,
+    models: Models<'l>,
     is_done: bool,
 }
 
 impl<'l, S: Sink> Streamed<'l, S> {
     pub(super) fn new(sink: S, load: &'l Load, cell: Cell) -> Self {
-        let profile = &load.profiles[cell.profile];
-        let summariser = load.policies[cell.policy].summariser().unwrap_or(profile);
-        Self { sink, profile, summariser, is_done: false }
+        Self { sink, models: load.models_of(cell), is_done: false }
     }
 
     pub(super) fn into_sink(self) -> S {
@@ -143,8 +140,8 @@ impl<'l, S: Sink> Streamed<'l, S> {
 impl<S: Sink> InnerSink for Streamed<'_, S> {
     fn request(&mut self, row: &ledger::RequestRow) {
         if !self.is_done {
-            let profile = if row.role == ledger::Role::Summariser { self.summariser } else { self.profile };
-            self.is_done = self.sink.request(&RequestRow::new(row, profile)).is_break();
+            let row = RequestRow::new(row, self.models.of(row.role));
+            self.is_done = self.sink.request(&row).is_break();
         }
     }
 

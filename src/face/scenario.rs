@@ -1,4 +1,4 @@
-//! Scenarios built in code, and what code that is made for a run learns of one.
+//! Scenarios built in code, and what the code of a run can see of one.
 
 use std::fmt;
 use std::io::BufRead;
@@ -17,7 +17,7 @@ use crate::timeline::{
     Due, Kind as ItemKind, Need, NewItem, Preserve, Timeline, TimelineBuilder, import, load,
 };
 
-/// A load: what happened in a session, before any policy looked at it.
+/// A workload: what happens in a session, independent of any policy.
 #[derive(Clone)]
 pub struct Scenario {
     timeline: Arc<Timeline>,
@@ -38,7 +38,7 @@ impl Scenario {
 
     /// Reads recorded sessions in any format that the command line reads: Claude Code, Codex, OpenCode and others.
     ///
-    /// One session has the name; of several, each has its own behind it.
+    /// A single session gets the name; with several, each session's own name is appended.
     ///
     /// # Errors
     /// The recording cannot be read, or every problem of it.
@@ -56,11 +56,12 @@ impl Scenario {
         Ok(all.into_iter().map(|it| Self::new(it.timeline)).collect())
     }
 
-    /// Generates a load of so many turns: `random` for turns of every shape, or the name of a bundled scenario that is generated from
+    /// Generates a workload with the given number of turns: `random` for turns of every shape, or the name of a bundled scenario that is generated from
     /// patterns, such as `agents/coding_day`.
+    /// Its name combines the kind, the number of turns and the seed, as in `random-20-7`.
     ///
     /// # Errors
-    /// The name is unknown, or no scenario that is generated from patterns.
+    /// The name is unknown, or is not a scenario that is generated from patterns.
     pub fn generate(kind: &str, turns: u64, seed: u64) -> Result<Self, Error> {
         let mut spec = if kind == "random" {
             ScenarioFile { load: Load::Random { turns }, ..ScenarioFile::named("random") }
@@ -83,7 +84,8 @@ impl Scenario {
                 .into())
         };
         let timeline = load::load(&checked, missing)?;
-        Ok(Self::new(timeline))
+        // Several that are generated alike are told apart.
+        Ok(Self::new(Timeline { name: format!("{kind}-{turns}-{seed}"), ..timeline }))
     }
 
     pub(super) fn new(timeline: Timeline) -> Self {
@@ -99,7 +101,7 @@ impl Scenario {
     /// Returns what happened.
     #[must_use]
     pub fn trace(&self) -> Trace<'_> {
-        Trace { timeline: &self.timeline, seed: 0, prompt_limit: None }
+        Trace { timeline: &self.timeline, prompt_limit: None }
     }
 
     pub(super) fn timeline(&self) -> &Timeline {
@@ -107,11 +109,10 @@ impl Scenario {
     }
 }
 
-/// What happens in a scenario; code that is made for a run is given it.
+/// What happens in a scenario; passed to the function that creates a run's code.
 #[derive(Clone, Copy)]
 pub struct Trace<'t> {
     timeline: &'t Timeline,
-    seed: u64,
     prompt_limit: Option<u64>,
 }
 
@@ -125,7 +126,7 @@ impl<'t> Trace<'t> {
     pub(super) fn of(made: Made<'t>) -> Self {
         let limit = made.limits.prompt;
         let prompt_limit = (limit != crate::quantity::UNLIMITED).then_some(limit);
-        Self { timeline: made.timeline, seed: made.seed, prompt_limit }
+        Self { timeline: made.timeline, prompt_limit }
     }
 
     /// Returns the scenario's name.
@@ -146,7 +147,7 @@ impl<'t> Trace<'t> {
         self.timeline.spine.steps.len()
     }
 
-    /// Returns everything that will ever come, in order. A policy that looks ahead knows more than any agent.
+    /// Returns every entry that the scenario will produce, in order. A policy that looks ahead knows more than any agent.
     pub fn entries(&self) -> impl Iterator<Item = Entry<'t>> {
         let timeline = self.timeline;
         (0..).map_while(move |at| Entry::of(timeline, at))
@@ -155,23 +156,23 @@ impl<'t> Trace<'t> {
     /// Returns the random seed of the run.
     #[must_use]
     pub fn seed(&self) -> u64 {
-        self.seed
+        self.timeline.seed
     }
 
-    /// Returns the most tokens that a prompt may have under the profile; `None` where there is no limit.
+    /// Returns the profile's prompt limit in tokens; `None` if there is no limit.
     #[must_use]
     pub fn prompt_limit(&self) -> Option<u64> {
         self.prompt_limit
     }
 }
 
-/// How much of earlier evidence later work needs.
+/// How much of the earlier evidence later work needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Level {
-    /// What came of it; no result is needed for that.
+    /// Only the conclusion; the result itself is not needed.
     GlobalConclusion,
-    /// A handle to go on from.
+    /// A handle to continue from.
     Handle,
     /// A detail of a result.
     LocalDetail,
@@ -212,7 +213,7 @@ impl ScenarioBuilder {
         self
     }
 
-    /// Adds a turn: the user's message, and what the agent does with it. A turn that does not say its answer has an empty one.
+    /// Adds a turn: the user's message, and what the agent does with it. A turn without an answer gets an empty one.
     #[must_use]
     pub fn turn(mut self, user: impl Into<Text>, says: impl FnOnce(&mut Turn)) -> Self {
         let mut turn =
@@ -225,8 +226,8 @@ impl ScenarioBuilder {
     /// Checks the scenario.
     ///
     /// # Errors
-    /// Every problem: no name, no turn, a stable prefix of other kinds than system prompt and tool schemas, needs that reach back
-    /// further than the first turn or whose weight is no probability.
+    /// Every problem: a missing name, no turns, a stable prefix with kinds other than system prompt and tool schemas, needs that reach back
+    /// beyond the first turn, or needs whose weight is not a probability.
     pub fn build(self) -> Result<Scenario, Error> {
         let problems = self.problems();
         if !problems.is_empty() {
@@ -296,7 +297,7 @@ impl ScenarioBuilder {
 }
 
 impl Turn {
-    /// Waits before what comes next, or before the turn where nothing has come.
+    /// Adds a pause before the next step, or before the turn if it has no step yet.
     pub fn pause(&mut self, before: Duration) -> &mut Self {
         self.pause = self.pause.saturating_add(before);
         self
@@ -321,7 +322,7 @@ impl Turn {
         self
     }
 
-    /// Needs, for its answer, something of the turn so many turns back, with a probability from 0 to 1.
+    /// Declares that the answer needs something from the turn `back` turns earlier, with a probability from 0 to 1.
     pub fn needs(&mut self, turns_back: u32, level: Level, weight: f64) -> &mut Self {
         self.needs.push((turns_back, level, weight));
         self
@@ -365,7 +366,7 @@ impl Said {
 }
 
 impl Step {
-    /// Appends the step, which begins so long after the start; returns when it ends.
+    /// Appends the step, which begins at the given time after the start; returns the time at which it ends.
     fn add(&self, at_ms: i64, builder: &mut TimelineBuilder) -> i64 {
         match self {
             Self::Call { tool, arguments, result, pause } => {

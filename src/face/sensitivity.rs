@@ -7,7 +7,7 @@ use serde::{Serialize, Serializer};
 use crate::measure::sensitivity::Sensitivity as Inner;
 use crate::report::sensitivity::{document, markdown};
 
-/// How the order of policies depends on prices and cache rules.
+/// How the ranking of policies depends on prices and cache rules.
 ///
 /// `Display` is a Markdown table: which policy is cheapest under which profile, and which pairs swap.
 #[derive(Clone, Debug)]

@@ -7,14 +7,14 @@ use crate::diag::Diagnostic;
 use crate::face::Error;
 use crate::quantity::Decimal;
 
-/// An amount of US dollars, held as a decimal: `0.1` is one tenth and not its nearest float. Never negative, at most 18 digits.
+/// An amount of US dollars, stored as a decimal: `0.1` is exactly one tenth, not the nearest float. Never negative; at most 18 digits.
 ///
-/// Numbers and texts turn into it; one that is no such amount is reported when the profile is built.
+/// Numbers and text convert to it; a value that is not a valid amount is reported when the profile is built.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Usd(Result<Decimal, String>);
 
 impl Usd {
-    /// Returns the decimal, or what was given in its place.
+    /// Returns the decimal, or the invalid input.
     pub(super) fn decimal(&self, field: &str) -> Result<Decimal, Box<Diagnostic>> {
         let wrong = |given: &String| {
             let message = format!("`{given}` is not an amount of US dollars");

@@ -1,7 +1,5 @@
 //! The history as code outside this crate sees it: entries with numbers, and the slots in which they stand.
 
-use std::collections::BTreeMap;
-
 use super::Made;
 use super::place::Known;
 use super::view::{Cx, Entry, ItemId};
@@ -22,7 +20,6 @@ pub(super) struct Book<'t> {
     pub(super) entries: Vec<Entry<'t>>,
     /// The same, with their slots.
     pub(super) known: Vec<Known>,
-    by_slot: BTreeMap<SlotIx, ItemId>,
     /// How many slots have been looked at.
     until: SlotIx,
     next_id: u32,
@@ -41,7 +38,6 @@ impl<'t> Book<'t> {
             made,
             entries: Vec::new(),
             known: Vec::new(),
-            by_slot: BTreeMap::new(),
             until: 0,
             next_id: 0,
             n_resets: 0,
@@ -90,7 +86,6 @@ impl<'t> Book<'t> {
         self.entries.retain(|_| *nth.next().unwrap_or(&true));
         let mut nth = stays.iter();
         self.known.retain(|_| *nth.next().unwrap_or(&true));
-        self.by_slot = self.known.iter().map(|it| (it.slot, it.id)).collect();
     }
 
     fn enter(&mut self, slot: SlotIx, edit: &Editor<'_, '_>) {
@@ -98,10 +93,11 @@ impl<'t> Book<'t> {
         let item = prompt.item(slot);
         let id = ItemId(self.next_id);
         self.next_id += 1;
-        let pair = self.by_slot.get(&item.pair).copied();
-        if let Some(at) = pair.and_then(|it| self.known.binary_search_by_key(&it, |it| it.id).ok()) {
+        let pair = self.known.binary_search_by_key(&item.pair, |it| it.slot).ok();
+        let pair = pair.map(|at| {
             (self.known[at].pair, self.known[at].waits) = (Some(id), false);
-        }
+            self.known[at].id
+        });
         let due = timeline.spine.items.get(item.origin as usize).map_or(NO_ITEM, |it| it.pair);
         let is_stable = slot < prompt.history().session_from();
         self.known.push(Known {
@@ -111,7 +107,6 @@ impl<'t> Book<'t> {
             is_stable,
             waits: item.kind == Kind::ToolCall && pair.is_none() && due != NO_ITEM,
         });
-        self.by_slot.insert(slot, id);
         let tool = timeline.spine.tools.get_index(usize::from(item.tool)).map_or("", String::as_str);
         self.entries.push(Entry {
             id,
@@ -168,10 +163,14 @@ impl<'t> Book<'t> {
         self.gone.clear();
     }
 
-    /// Returns the slot of an entry.
-    pub(super) fn slot_of(&self, id: ItemId) -> Option<SlotIx> {
-        let at = self.known.binary_search_by_key(&id, |it| it.id).ok()?;
-        Some(self.known[at].slot)
+    /// Returns an entry by its number; both numbers and slots rise.
+    pub(super) fn find(&self, id: ItemId) -> Option<&Known> {
+        Some(&self.known[self.known.binary_search_by_key(&id, |it| it.id).ok()?])
+    }
+
+    /// Returns the number of a slot's entry.
+    pub(super) fn id_at(&self, slot: SlotIx) -> Option<ItemId> {
+        Some(self.known[self.known.binary_search_by_key(&slot, |it| it.slot).ok()?].id)
     }
 
     pub(super) fn made(&self) -> Made<'t> {

@@ -13,12 +13,12 @@ use crate::projection::rendition::Rendered;
 use crate::projection::{self, Ambient, EditFault, SideRequest, SlotIx, State, Wrong};
 use crate::quantity::Tokens;
 
-/// Code that edits the prompt slot by slot; what it edits stays.
+/// Code that edits the prompt slot by slot; its edits persist.
 pub trait Projector: Send {
     /// Edits the prompt at a moment.
     ///
     /// # Errors
-    /// Any error ends the run with a message that names the policy and the request; so does a panic, where panics unwind.
+    /// Any error ends the run with a message that names the policy and the request; so does a panic, if panics unwind.
     fn project(&mut self, at: Moment, cx: &Cx<'_>, edit: &mut Editor<'_>) -> Result<(), BoxError>;
 }
 
@@ -37,13 +37,13 @@ where
 pub enum Moment {
     /// A session begins with its stable prefix.
     SessionStart,
-    /// A user message is in.
+    /// A user message has arrived.
     TurnStart,
-    /// A request is about to go out.
+    /// A request is about to be sent.
     Request,
-    /// A tool result has come in.
+    /// A tool result has arrived.
     Entry,
-    /// The final answer of a turn is in.
+    /// The final answer of a turn has arrived.
     TurnEnd,
     /// A session is over.
     SessionEnd,
@@ -64,22 +64,20 @@ impl Moment {
     }
 }
 
-/// An entry and how it stands in the prompt.
+/// An entry and how the prompt shows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Slot<'a> {
-    /// The entry, as it came.
+    /// The entry in its original form.
     pub entry: Entry<'a>,
-    /// Tokens that stand in its place: 0 where it is left out or a summary in another slot replaces it.
+    /// The size in tokens of what the prompt shows in its place: 0 if it is omitted or a summary in another slot replaces it.
     pub tokens: u32,
-    /// Whether it stands there as it came.
+    /// Whether the prompt shows it unchanged.
     pub is_raw: bool,
     /// Whether a summary replaces it, in its own slot or in another.
     pub is_summarised: bool,
     /// Whether it belongs to the active turn.
     pub is_active: bool,
-    /// Whether it belongs to the stable prefix, which cannot be edited.
-    pub is_stable: bool,
 }
 
 /// An edit that cannot be made; nothing was changed.
@@ -95,7 +93,7 @@ pub struct Editor<'e> {
     edit: &'e mut dyn Prompted,
 }
 
-/// The prompt behind an editor, whatever its lifetimes are.
+/// The prompt behind an editor, independent of its lifetimes.
 trait Prompted {
     fn slot(&self, at: SlotIx) -> (projection::Slot, bool);
     fn tokens(&self) -> Tokens;
@@ -157,7 +155,7 @@ impl Prompted for projection::Editor<'_, '_> {
 }
 
 impl<'e> Editor<'e> {
-    /// Returns what has come of the session, in order, and how it stands.
+    /// Returns the entries of the session so far, in order, and how the prompt shows each.
     pub fn slots(&self) -> impl Iterator<Item = Slot<'_>> {
         self.book.entries.iter().zip(&self.book.known).map(|(entry, known)| {
             let (slot, is_active) = self.edit.slot(known.slot);
@@ -167,59 +165,62 @@ impl<'e> Editor<'e> {
                 is_raw: slot.state == State::Shown && slot.rendition == Shown::Raw,
                 is_summarised: matches!(slot.state, State::Absorbed | State::Host),
                 is_active,
-                is_stable: known.is_stable,
             }
         })
     }
 
-    /// Returns the tokens of the prompt as it stands.
+    /// Returns the current size of the prompt in tokens.
     #[must_use]
     pub fn tokens(&self) -> u64 {
         self.edit.tokens()
     }
 
-    /// Shows an entry as it came.
+    /// Shows an entry unchanged, together with its call or its result.
     ///
     /// # Errors
-    /// There is no such entry, it belongs to the stable prefix, or it is a call or a result whose other half is not shown.
+    /// There is no such entry, it belongs to the stable prefix, or a summary of several entries has replaced it.
     pub fn keep(&mut self, id: ItemId) -> Result<(), EditError> {
         let at = self.find(id)?;
-        if self.edit.slot(at).0.state == State::Host {
+        let pair = self.book.find(id).and_then(|it| it.pair);
+        let pair = pair.and_then(|it| self.book.find(it)).map(|it| it.slot);
+        let both = || std::iter::once(at).chain(pair);
+        if both().any(|it| self.edit.slot(it).0.state == State::Host) {
             return Err(wrong(format!(
                 "entry {id} cannot come back: a summary of several entries stands in its place"
             )));
         }
-        let pair = self.book.known.iter().find(|it| it.id == id).and_then(|it| it.pair);
-        let pair = pair.and_then(|it| self.book.slot_of(it));
-        for at in [Some(at), pair].into_iter().flatten() {
-            let state = self.edit.slot(at).0.state;
-            if state != State::Shown || at == self.find(id)? {
-                self.edit.keep(at);
-            }
+        // The other half stays as it is shown.
+        for slot in
+            both().filter(|it| *it == at || self.edit.slot(*it).0.state != State::Shown).collect::<Vec<_>>()
+        {
+            self.edit.keep(slot);
         }
         Ok(())
     }
 
-    /// Shows an entry in other words.
+    /// Shows an entry with new text.
     ///
     /// # Errors
-    /// There is no such entry, it belongs to the stable prefix, or the prompt would become too large to count.
+    /// There is no such entry, it belongs to the stable prefix, it is not shown, or the prompt would become too large to count.
     pub fn rewrite(&mut self, id: ItemId, text: impl Into<Text>) -> Result<(), EditError> {
         let at = self.find(id)?;
+        if self.edit.slot(at).0.state != State::Shown {
+            return Err(wrong(format!("entry {id} is not shown, so it cannot be rewritten")));
+        }
         let text = text.into().counted(self.book.made().timeline);
         self.edit.rewrite(at, text).map_err(|it| self.fault(it))
     }
 
-    /// Leaves out an entry; a call and its result go together.
+    /// Omits an entry; a call and its result are omitted together.
     ///
     /// # Errors
-    /// There is no such entry, it belongs to the stable prefix, or it is a call whose result has not come.
+    /// There is no such entry, it belongs to the stable prefix, or it is a call whose result has not arrived yet.
     pub fn leave_out(&mut self, id: ItemId) -> Result<(), EditError> {
         let at = self.find(id)?;
         self.edit.leave_out(at).map_err(|it| self.fault(it))
     }
 
-    /// Puts a summary into the place of the first of some entries and hides the others, and bills the call that wrote it.
+    /// Puts a summary in the slot of the first of the given entries, hides the others, and bills the call that wrote it.
     ///
     /// # Errors
     /// An entry is unknown, named out of order, stable, or already hidden; a call would lose its result; or a size is too large.
@@ -235,7 +236,7 @@ impl<'e> Editor<'e> {
     }
 
     fn find(&self, id: ItemId) -> Result<SlotIx, EditError> {
-        let entry = self.book.known.iter().find(|it| it.id == id);
+        let entry = self.book.find(id);
         let entry = entry.ok_or_else(|| wrong(format!("entry {id} is not in the history")))?;
         if entry.is_stable {
             return Err(wrong(format!("entry {id} belongs to the stable prefix, which stays as it is")));
@@ -243,9 +244,9 @@ impl<'e> Editor<'e> {
         Ok(entry.slot)
     }
 
-    /// Says what is wrong in the caller's numbers.
+    /// Describes the problem in terms of the caller's entry numbers.
     fn fault(&self, fault: EditFault) -> EditError {
-        let id = |slot| self.book.known.iter().find(|it| it.slot == slot).map_or(ItemId(slot), |it| it.id);
+        let id = |slot| self.book.id_at(slot).unwrap_or(ItemId(slot));
         let entry = id(fault.slot);
         wrong(match fault.what {
             Wrong::Torn(pair) => {
@@ -260,7 +261,7 @@ fn wrong(what: String) -> EditError {
     EditError { what }
 }
 
-/// Edits at work.
+/// Runs a projector's edits in the engine.
 pub(super) struct Edited<'t, E> {
     name: Arc<str>,
     code: Guarded<E>,

@@ -35,8 +35,6 @@ pub(super) enum Target<'p> {
     Absorbed,
     /// Words of the policy's own, in a slot that is no entry's.
     Own(Kind, &'p Text),
-    /// The same behind everything else, where slots can still be added.
-    Behind(Kind, &'p Text),
 }
 
 /// A view in slots, in their order, and behind them what is added at the end.
@@ -52,8 +50,7 @@ pub(super) struct Placed<'p> {
 
 /// A view that cannot be sent.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum Misplaced {
+pub(super) enum Misplaced {
     /// No entry has this number, or the recorded harness took it out.
     #[error("the view names entry {0}, which is not in the history")]
     Unknown(ItemId),
@@ -217,7 +214,7 @@ fn inserted<'p>(
                 placed.slots.insert(spare, Target::Own(*kind, text));
                 from = spare.saturating_add(1);
             }
-            None if is_last => placed.behind.push(Target::Behind(*kind, text)),
+            None if is_last => placed.behind.push(Target::Own(*kind, text)),
             None => return Err(Misplaced::Full(behind)),
         }
         if is_last && !placed.behind.is_empty() {

@@ -59,8 +59,7 @@ impl Process {
         if session.child.close() {
             return Ok(());
         }
-        Err("the program goes on after its standard input has been closed: end it when there is no further line"
-            .into())
+        Err("the program keeps running after its standard input is closed: exit at the end of input".into())
     }
 }
 
@@ -94,7 +93,7 @@ impl Session {
         child.tell(&Message::Open {
             protocol: PROTOCOL,
             run: Run { policy, scenario: &made.timeline.name },
-            seed: made.seed,
+            seed: made.timeline.seed,
             params: params.collect(),
             limits: Limited { prompt: Some(made.limits.prompt).filter(|it| *it != UNLIMITED) },
         })?;
@@ -160,7 +159,7 @@ impl Session {
         let answer = Answer::read(line)?;
         match answer.n() {
             Some(answered) if answered != n => {
-                return Err(format!("the program answers request n={answered}, and it was asked for n={n}"));
+                return Err(format!("the program answered request n={answered}, but it was asked for n={n}"));
             }
             _ => {}
         }
@@ -173,7 +172,7 @@ impl Session {
                 Ok(parts)
             }
             Answer::Error { message, .. } => Err(format!("the program reports: {message}")),
-            Answer::Ready { .. } => Err(format!("the program answers request n={n} with `ready`")),
+            Answer::Ready { .. } => Err(format!("the program answered request n={n} with `ready`")),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What code that answers with a view is told and what it answers.
+//! What code that answers with a view receives, and what it returns.
 
 use std::fmt;
 
@@ -14,21 +14,21 @@ use crate::timeline::Timeline;
 ///
 /// A type that implements this is a policy like any other. `FnMut(&Cx, &[Entry]) -> Result<Vec<Part>, BoxError>` implements it.
 pub trait View: Send {
-    /// Returns what the next request shows of the history, front to back.
+    /// Returns the view of the history to send with the next request, front to back.
     ///
-    /// The history is everything of the session in the order in which it came, unchanged by earlier views. Entries that no part names are
-    /// left out of the request. The stable prefix (system prompt and tool schemas) is always sent; parts need not name it.
+    /// The history contains all entries of the session in order of arrival, unchanged by earlier views. Entries that no part names are
+    /// omitted from the request. The stable prefix (system prompt and tool schemas) is always sent; parts need not name it.
     ///
     /// # Errors
-    /// Any error ends the run with a message that names the policy and the request. A panic does the same where panics unwind.
+    /// Any error ends the run with a message that names the policy and the request. So does a panic, if panics unwind.
     fn view(&mut self, cx: &Cx<'_>, history: &[Entry<'_>]) -> Result<Vec<Part>, BoxError>;
 
-    /// Returns how long a view stands; until the next one, by default.
+    /// Returns how long a view stays in effect; by default, until the next one.
     fn lasts(&self) -> Lasts {
         Lasts::History
     }
 
-    /// Returns why a view of this cannot be sent, with what else it knows about that; the run ends.
+    /// Returns the message for a view that cannot be sent, with any details the code can add; the run ends with it.
     #[doc(hidden)]
     fn refused(&mut self, why: String) -> String {
         why
@@ -44,18 +44,18 @@ where
     }
 }
 
-/// How long a view stands.
+/// How long a view stays in effect.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Lasts {
-    /// It takes the place of the history until the next view.
+    /// Until the next view: it replaces the history.
     #[default]
     History,
-    /// It holds for one request; what the agent keeps is its history as it came.
+    /// For one request only: the agent's history stays unchanged.
     Request,
 }
 
-/// An entry's number: entries are numbered from 0 in the order in which they come, over all sessions of a run.
+/// An entry's number: entries are numbered from 0 in order of arrival, across all sessions of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct ItemId(pub u32);
@@ -89,7 +89,7 @@ pub enum Kind {
     Summary,
     /// Memory in the prompt; providers are sent it as user text.
     Memory,
-    /// A question whether a tool may run, or its answer.
+    /// A question about whether a tool may run, or the answer to it.
     Approval,
 }
 
@@ -127,7 +127,7 @@ impl From<Kind> for policy::Kind {
     }
 }
 
-/// One entry of a history, as it came.
+/// One entry of a history, in its original form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Entry<'a> {
@@ -135,15 +135,15 @@ pub struct Entry<'a> {
     pub id: ItemId,
     /// What it is.
     pub kind: Kind,
-    /// The tool of a call or a result; empty for all others.
+    /// The tool, for a call or a result; empty for all other entries.
     pub tool: &'a str,
-    /// The call of a result; `None` for all others.
+    /// For a result, its call; `None` for all other entries.
     pub call: Option<ItemId>,
-    /// What it says, where the scenario has text; of a call, its input as JSON.
+    /// Its text, if the scenario has text; for a call, its input as JSON.
     pub text: Option<&'a str>,
     /// Its size in tokens.
     pub tokens: u32,
-    /// Whether it belongs to the stable prefix, which every request sends as it is.
+    /// Whether it belongs to the stable prefix, which every request sends unchanged.
     pub is_stable: bool,
 }
 
@@ -164,11 +164,11 @@ impl<'a> Entry<'a> {
     }
 }
 
-/// What stands around a request.
+/// The circumstances of a request.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Cx<'a> {
-    /// The number of the request, from 0, among all that this run has asked a view for.
+    /// The number of the request, counted from 0 over all requests for which this run has asked for a view.
     pub request: u64,
     /// The session, from 0.
     pub session: u32,
@@ -178,45 +178,45 @@ pub struct Cx<'a> {
     pub now_ms: i64,
     /// Milliseconds since the last request started.
     pub idle_ms: u64,
-    /// Milliseconds for which a cache entry lives after its last use, where the provider documents it.
+    /// How long a cache entry lives after its last use, in milliseconds, if the provider documents it.
     pub ttl_ms: Option<u64>,
-    /// Tokens of the request as it would go out if nothing were changed.
+    /// The size of the request in tokens if nothing were changed.
     pub prompt_tokens: Tokens,
-    /// The most tokens that a prompt may have under the profile; `None` where there is no limit.
+    /// The profile's prompt limit in tokens; `None` if there is no limit.
     pub prompt_limit: Option<Tokens>,
-    /// The first entry of the history that came since the last view, as an index into the history.
+    /// The index in the history of the first entry added since the last view.
     pub new_from: usize,
-    /// Entries that the recorded harness took out since the last view, and that the history no longer has.
+    /// Entries that the recorded harness removed since the last view, so that the history no longer contains them.
     pub gone: &'a [ItemId],
     pub(super) timeline: &'a Timeline,
     pub(super) ambient: Ambient,
 }
 
 impl Cx<'_> {
-    /// Returns how many tokens some words take: counted by the scenario's tokenizer, or by its characters per token where it has none.
+    /// Returns the size of a text in tokens: counted with the scenario's tokenizer, or estimated from its characters per token if it has none.
     #[must_use]
     pub fn tokens(&self, words: &str) -> u32 {
         Text::from(words).counted(self.timeline).tokens
     }
 
-    /// Returns whether the provider's cache has had the time to forget the last request.
+    /// Returns whether the last request has expired from the provider's cache by now.
     #[must_use]
     pub fn is_cold(&self) -> bool {
         self.ambient.is_cold()
     }
 }
 
-/// A call of a model that wrote a part, billed as a call of the policy's summariser.
+/// A model call that wrote a part, billed as a call to the policy's summariser.
 ///
 /// It is billed once, when its part enters the view.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ModelCall {
-    /// Tokens of its prompt.
+    /// The size of its prompt in tokens.
     pub input: Tokens,
-    /// Tokens that it wrote.
+    /// How many tokens it wrote.
     pub output: Tokens,
-    /// Whether its prompt begins with the agent's prompt as it was before this view, so that the provider's cache can serve it.
+    /// Whether its prompt begins with the agent's prompt as it was before this view, so that the provider's cache can serve that part.
     #[serde(default)]
     pub shares_prefix: bool,
 }
@@ -228,14 +228,14 @@ impl ModelCall {
         Self { input, output, shares_prefix: false }
     }
 
-    /// Sets that its prompt begins with the agent's own.
+    /// Declares that its prompt begins with the agent's own prompt.
     #[must_use]
     pub fn sharing_prefix(self) -> Self {
         Self { shares_prefix: true, ..self }
     }
 }
 
-/// A part of a view: an entry as it came, an entry in other words, or words of the policy's own.
+/// A part of a view: an unchanged entry, an entry with new text, or text of the policy's own.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Part {
     pub(super) form: PartForm,
@@ -258,46 +258,46 @@ impl Part {
         Self { form, replaces: Vec::new(), written_by: None, has_handle: false, is_exact: false }
     }
 
-    /// Shows an entry as it came.
+    /// Shows an entry unchanged.
     #[must_use]
     pub fn keep(id: ItemId) -> Self {
         Self::new(PartForm::Keep(id))
     }
 
-    /// Shows an entry in other words.
+    /// Shows an entry with new text.
     ///
-    /// What the words keep of the entry counts as kept: their common beginning and end, where the scenario has text.
+    /// Whatever the new text has in common with the original at its beginning and end counts as kept, if the scenario has text.
     #[must_use]
     pub fn rewrite(id: ItemId, text: impl Into<Text>) -> Self {
         Self::new(PartForm::Rewrite(id, text.into()))
     }
 
-    /// Shows words of the policy's own between two messages.
+    /// Inserts text of the policy's own between two messages.
     #[must_use]
     pub fn insert(kind: Kind, text: impl Into<Text>) -> Self {
         Self::new(PartForm::Insert(kind, text.into()))
     }
 
-    /// Sets which entries inserted words replace; these are summarised and not merely left out.
+    /// Sets which entries the inserted text replaces; these count as summarised, not merely omitted.
     #[must_use]
     pub fn replacing(mut self, ids: impl IntoIterator<Item = ItemId>) -> Self {
         self.replaces.extend(ids);
         self
     }
 
-    /// Sets the model call that wrote the words.
+    /// Sets the model call that wrote the text.
     #[must_use]
     pub fn written_by(self, call: ModelCall) -> Self {
         Self { written_by: Some(call), ..self }
     }
 
-    /// Sets that the words name a handle by which the agent can fetch the entry again.
+    /// Declares that the text names a handle with which the agent can fetch the entry again.
     #[must_use]
     pub fn with_handle(self) -> Self {
         Self { has_handle: true, ..self }
     }
 
-    /// Sets that the words keep what is exact in the entry.
+    /// Declares that the text keeps the exact evidence in the entry.
     #[must_use]
     pub fn exact(self) -> Self {
         Self { is_exact: true, ..self }

@@ -35,6 +35,8 @@ pub(super) struct Viewed<'t, V> {
 /// Words in a slot.
 struct Said {
     words: String,
+    /// Their size and content, counted once.
+    text: projection::Text,
     /// How much of the slot's entry they keep.
     left: Option<Left>,
 }
@@ -60,9 +62,11 @@ impl<'t, V: View> Viewed<'t, V> {
         let (cx, history) = (self.book.cx(ambient, edit), &self.book.entries);
         let parts = ask(view, &cx, history)?;
         self.book.seen();
-        let end = edit.prompt().len();
-        let placed =
-            place(&parts, &self.book.known, edit.prompt().spares(), end).map_err(|it| it.to_string())?;
+        let (end, spares) = (edit.prompt().len(), edit.prompt().spares());
+        // Those of earlier sessions are over with them.
+        let first = edit.prompt().history().session_from();
+        let spares = &spares[spares.partition_point(|it| *it < first)..];
+        let placed = place(&parts, &self.book.known, spares, end).map_err(|it| it.to_string())?;
         let timeline = self.book.made().timeline;
         let calls: Vec<_> =
             placed.calls.iter().map(|(text, call, items)| (text.counted(timeline), *call, *items)).collect();
@@ -90,7 +94,7 @@ impl<'t, V: View> Viewed<'t, V> {
         // From the end on, so that a hidden run leads to its end in one step.
         let mut total = edit.prompt().stable_tokens();
         for (index, target) in targets.into_iter().rev() {
-            total = total.saturating_add(self.set(index, target, edit)?);
+            total = total.saturating_add(self.set(index, target, edit));
         }
         edit.note_first_edit();
         if total > TOKENS_MAX {
@@ -102,78 +106,67 @@ impl<'t, V: View> Viewed<'t, V> {
     }
 
     /// Makes a slot hold what it is to hold; returns its tokens.
-    fn set(
-        &mut self,
-        index: SlotIx,
-        target: Option<&Target<'_>>,
-        edit: &mut Editor<'_, '_>,
-    ) -> Result<Tokens, String> {
+    fn set(&mut self, index: SlotIx, target: Option<&Target<'_>>, edit: &mut Editor<'_, '_>) -> Tokens {
         let (before, item) = (*edit.prompt().slot(index), *edit.prompt().item(index));
         if before.state == State::Past || edit.prompt().memory() == Some(index) {
-            return Ok(before.tokens.into());
+            return before.tokens.into();
         }
-        let is_own = edit.prompt().is_own(index);
         let hidden = |state| Slot { tokens: 0, state, exact: false, content: None, ..before };
-        let timeline = self.book.made().timeline;
-        self.words.remove(&index);
+        let raw = self.book.made().timeline.texts.of(item.origin);
         let after = match target {
-            None if !before.is_visible() && before.state != State::Absorbed => return Ok(0),
+            None if !before.is_visible() && before.state != State::Absorbed => return 0,
             None => hidden(State::Dropped),
-            Some(Target::Absorbed) if before.state == State::Absorbed => return Ok(0),
+            Some(Target::Absorbed) if before.state == State::Absorbed => return 0,
             Some(Target::Absorbed) => hidden(State::Absorbed),
             Some(Target::Raw) => Slot::as_it_came(&item),
+            Some(Target::Words(_, text)) if raw.is_some() && raw == text.words() => Slot::as_it_came(&item),
             Some(Target::Words(part, text)) => {
-                let raw = timeline.texts.of(item.origin);
-                if raw.is_some() && raw == text.words() {
-                    Slot::as_it_came(&item)
-                } else {
-                    self.say(index, text, |words| Some(left(words, raw, item.raw, part.has_handle)));
-                    let says = text.counted(timeline);
-                    let rendition = if part.has_handle { Shown::Offload } else { Shown::Truncate };
-                    let exact = part.is_exact && item.preserve == Preserve::WorkingEvidence;
-                    Slot {
-                        tokens: says.tokens,
-                        rendition,
-                        state: State::Shown,
-                        exact,
-                        content: Some(says.content),
-                        ..before
-                    }
-                }
+                let says = self.say(index, text, |words| Some(left(words, raw, item.raw, part.has_handle)));
+                let rendition = if part.has_handle { Shown::Offload } else { Shown::Truncate };
+                let exact = part.is_exact && item.preserve == Preserve::WorkingEvidence;
+                let (tokens, content) = (says.tokens, Some(says.content));
+                Slot { tokens, rendition, state: State::Shown, exact, content, ..before }
             }
             Some(Target::Host(text)) => {
-                self.say(index, text, |_| None);
-                let says = text.counted(timeline);
-                Slot {
-                    tokens: says.tokens,
-                    state: State::Host,
-                    exact: false,
-                    content: Some(says.content),
-                    ..before
-                }
+                let says = self.say(index, text, |_| None);
+                let (tokens, content) = (says.tokens, Some(says.content));
+                Slot { tokens, state: State::Host, exact: false, content, ..before }
             }
-            Some(Target::Own(kind, text) | Target::Behind(kind, text)) => {
-                self.say(index, text, |_| None);
-                let says = text.counted(timeline);
+            Some(Target::Own(kind, text)) => {
+                let says = self.say(index, text, |_| None);
                 let is_same = before.state == State::Shown && before.content == Some(says.content);
                 if !is_same || before.tokens != says.tokens || item.kind != (*kind).into() {
                     edit.say(index, (*kind).into(), says);
                 }
-                return Ok(says.tokens.into());
+                return says.tokens.into();
             }
         };
-        debug_assert!(!is_own || !after.is_visible(), "words of the policy's own are said");
+        if after.content.is_none() {
+            self.words.remove(&index);
+        }
         if (Slot { by: before.by, ..after }) != before {
             edit.set(index, after);
         }
-        Ok(after.tokens.into())
+        after.tokens.into()
     }
 
-    /// Remembers the words in a slot, for those who read the prompt.
-    fn say(&mut self, index: SlotIx, text: &Text, left: impl FnOnce(&str) -> Option<Left>) {
-        if let Some(words) = text.words() {
-            self.words.insert(index, Said { words: words.to_owned(), left: left(words) });
+    /// Counts a text, and remembers its words for those who read the prompt; words that stand there already are counted.
+    fn say(
+        &mut self,
+        index: SlotIx,
+        text: &Text,
+        left: impl FnOnce(&str) -> Option<Left>,
+    ) -> projection::Text {
+        let Some(words) = text.words() else {
+            self.words.remove(&index);
+            return text.counted(self.book.made().timeline);
+        };
+        if let Some(said) = self.words.get(&index).filter(|it| it.words == words) {
+            return said.text;
         }
+        let counted = text.counted(self.book.made().timeline);
+        self.words.insert(index, Said { words: words.to_owned(), text: counted, left: left(words) });
+        counted
     }
 
     /// Sends the requests that wrote new parts.

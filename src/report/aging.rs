@@ -18,7 +18,7 @@ const MECHANISMS: [Mechanism; 5] = [
     ("compression: final", &["final"], 3),
     ("interference: binding", &["binding"], 3),
     ("revision: version accuracy", &["version_accuracy", "rev_ex"], 3),
-    ("revision: error of totals", &["accumulator_error"], 1),
+    ("revision: error in totals", &["accumulator_error"], 1),
     ("maintenance: shock", &["shock"], 3),
 ];
 
@@ -54,8 +54,8 @@ impl Report {
             "never halved",
             "floor",
             "ceiling",
-            "error of totals",
-            "USD a session",
+            "error in totals",
+            "USD per session",
         ];
         let rows = runs.iter().map(|(run, it)| {
             let reach = it.number("final").and_then(crate::measure::Statistic::reach);
@@ -113,11 +113,11 @@ fn costs(runs: &[Aged<'_>]) -> Grid {
     let columns = [
         "policy",
         "memory tokens",
-        "tokens a session",
+        "tokens per session",
         "cache hit",
         "requests",
-        "of which summaries",
-        "USD a session",
+        "summaries alone",
+        "USD per session",
     ];
     let rows = runs.iter().map(|(run, it)| {
         vec![

@@ -156,7 +156,7 @@ pub fn text(all: &[CheckUp], width: Option<usize>) -> String {
         let _ = writeln!(text, "{}", it.heading());
         for verdict in it.verdicts.iter().filter(|it| !it.holds) {
             wrap(
-                &format!("{}: {} ({})", verdict.guard, verdict.finding(), verdict.on()),
+                &format!("{}: {} ({})", verdict.title(), verdict.finding(), verdict.on()),
                 "  FAIL ",
                 width,
                 &mut text,
@@ -169,7 +169,7 @@ pub fn text(all: &[CheckUp], width: Option<usize>) -> String {
         }
         for verdict in it.verdicts.iter().filter(|it| it.holds) {
             wrap(
-                &format!("{}: {} ({})", verdict.guard, verdict.finding(), verdict.on()),
+                &format!("{}: {} ({})", verdict.title(), verdict.finding(), verdict.on()),
                 "  ok   ",
                 width,
                 &mut text,

@@ -50,11 +50,17 @@ pub struct GuardVerdict {
 impl fmt::Display for GuardVerdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let [policy, scenario, profile] = &self.run;
-        write!(f, "{}: {} ({policy} on {scenario} under {profile})", self.guard, self.finding())
+        write!(f, "{}: {} ({policy} on {scenario} under {profile})", self.title(), self.finding())
     }
 }
 
 impl GuardVerdict {
+    /// Returns the guard's name for a line that goes on: a name that is a sentence loses its period.
+    #[must_use]
+    pub fn title(&self) -> &str {
+        self.guard.strip_suffix('.').unwrap_or(&self.guard)
+    }
+
     /// Says what was found, without guard and run.
     #[must_use]
     pub fn finding(&self) -> String {
@@ -66,8 +72,10 @@ impl GuardVerdict {
                 let ends = self.interval.map_or_else(String::new, ends);
                 format!("{}{ends} {is} {}", number(value), self.bound)
             }
-            (_, Some(reason)) => format!("no value of `{}` to be {}: {reason}", self.metric, self.bound),
-            (None, None) => format!("no value of `{}` to be {}", self.metric, self.bound),
+            (_, Some(reason)) => {
+                format!("`{}` has no value, so it cannot be {}: {reason}", self.metric, self.bound)
+            }
+            (None, None) => format!("`{}` has no value, so it cannot be {}", self.metric, self.bound),
         }
     }
 
@@ -145,7 +153,7 @@ mod tests {
             policy_place: Place::default(),
         };
 
-        let told = "it is kept: no value of `retention.gap` to be above 0.5: no fact is said in passing (p on s under m)";
+        let told = "it is kept: `retention.gap` has no value, so it cannot be above 0.5: no fact is said in passing (p on s under m)";
         assert_eq!(verdict.to_string(), told);
         let low = GuardVerdict { value: Some(0.25), reason: None, ..verdict };
         assert_eq!(low.to_string(), "it is kept: 0.25 is not above 0.5 (p on s under m)");

@@ -91,7 +91,7 @@ fn time(runs: &[Written<'_>]) -> Grid {
         "policy",
         "sessions s",
         "questions s",
-        "of both: index s",
+        "both: index s",
         "questions",
         "their calls",
         "stored words",
@@ -178,7 +178,7 @@ fn wins(runs: &[Written<'_>]) -> Option<Grid> {
     }
     rows.sort_by_key(|row| QuestionKind::ALL.iter().position(|it| it.name() == row[0]));
     let columns = ["type", "against", "difference", "± 95%", "winner", "expected by spec"];
-    let title = format!("When {} wins, trial by trial on the same chats", named(&base.policy, runs));
+    let title = format!("When {} wins: paired trials on the same chats", named(&base.policy, runs));
     (!rows.is_empty()).then(|| grid(&title, runs, &columns, 2, rows))
 }
 
@@ -221,7 +221,7 @@ pub fn flips(orderings: &[Ordering]) -> Grid {
     }
     let columns = ["number", "type", "against", "declared", "entries win at", "open at", "document wins at"];
     Grid {
-        title: "Where the order of the runners flips".to_owned(),
+        title: "When the order of the runners flips".to_owned(),
         columns: columns.map(str::to_owned).to_vec(),
         n_names: 3,
         rows,

@@ -82,7 +82,7 @@ fn avoided(policy: &str, resets: &Resets) -> String {
         let decimals = numbers::decimals(kept.max(undone)).min(2);
         let [kept, undone] = [kept, undone].map(|it| numbers::fixed(it, decimals));
         let place = if resets.avoided < resets.recorded {
-            "Where it avoids all compactions of a session, the"
+            "For sessions in which it avoids all compactions, the"
         } else {
             "The"
         };
@@ -96,7 +96,7 @@ fn avoided(policy: &str, resets: &Resets) -> String {
     }
     if resets.n_reached > 0 {
         text += &format!(
-            " With the history kept, its prompt still reaches the compacted size later, in {}.",
+            " With the history kept, the prompt still grows to the compaction size later in {}.",
             sessions(resets.n_reached)
         );
     }

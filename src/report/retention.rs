@@ -312,7 +312,7 @@ impl Group<'_> {
         let columns = [
             "policy",
             "accuracy",
-            "tokens a request",
+            "tokens per request",
             "cache hit",
             "USD per 1,000 messages",
             "accuracy per USD for 1,000 messages",

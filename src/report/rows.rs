@@ -10,7 +10,7 @@ use crate::ledger::{RequestRow, Role, Rows};
 use crate::measure::Tally;
 use crate::measure::probe::Probe;
 use crate::measure::trial::Trial;
-use crate::price;
+use crate::price::{self, Models};
 use crate::quantity::{Cost, Tokens};
 use crate::timeline::{Level, Recorded, Usage};
 
@@ -265,6 +265,7 @@ pub(super) fn request<'a>(
     let stage = row.change.by.and_then(|it| context.policy.stages().get(usize::from(it)));
     // Its edits have the first author; what the recorded harness changed has another.
     let is_own = matches!(context.policy.code, Some(Code::Own(_))) && row.change.by == Some(0);
+    let models = Models::new(context.profile, context.policy.summariser());
     let by_ttl = TTL_CLASSES.into_iter().zip(row.usage.write).filter(|(_, tokens)| *tokens > 0);
     RequestJson {
         session: 0,
@@ -289,6 +290,6 @@ pub(super) fn request<'a>(
         broke_at: row.usage.broke_at,
         actions: row.change.n_edits,
         recovery,
-        cost_usd: price::request(row, &context.profile.prices).map(Cost::usd),
+        cost_usd: price::request(row, &models.of(row.role).prices).map(Cost::usd),
     }
 }

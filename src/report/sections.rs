@@ -237,7 +237,7 @@ impl Report {
 }
 
 /// The name of the profile in a table whose sessions each run under their own.
-pub const OWN: &str = "each under its own model's profile";
+pub const OWN: &str = "each under the profile of its own model";
 
 /// Compares the costs of runs with those of others on the same scenarios, if both got equally far.
 fn spread(runs: &[&Run], others: &[&Run]) -> Option<Spread> {

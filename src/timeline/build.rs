@@ -63,6 +63,7 @@ impl TimelineBuilder {
             began_ms: None,
             chars_per_token: Decimal::parse("4").unwrap_or(Decimal::ONE),
             tokenizer: None,
+            seed: 0,
             refetch: Refetch::default(),
             assumptions: Vec::new(),
         };

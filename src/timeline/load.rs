@@ -3,8 +3,8 @@
 use super::build::TimelineBuilder;
 use super::{Conversation, Timeline, random, scripted};
 use crate::error::Error;
-use crate::input::Scenario;
 use crate::input::scenario::{Assume, Load};
+use crate::input::{Scenario, ScenarioFile};
 
 /// Makes the timeline of a scenario: of conversations, the first; of session streams and chats, none. It has
 /// the scenario's name, followed by the session's own if there are several.
@@ -18,10 +18,16 @@ pub fn load(
     scenario: &Scenario,
     recorded: impl FnOnce(&str, &Assume) -> Result<Timeline, Error>,
 ) -> Result<Timeline, Error> {
-    let mut timeline = made(scenario, recorded)?;
+    Ok(under(made(scenario, recorded)?, scenario))
+}
+
+/// Gives a timeline what its scenario sets, wherever the items come from.
+#[must_use]
+pub fn under(mut timeline: Timeline, scenario: &ScenarioFile) -> Timeline {
+    timeline.seed = scenario.seed;
     timeline.refetch = scenario.refetch;
     timeline.harness.unread_tokens = scenario.unread_tokens;
-    Ok(timeline)
+    timeline
 }
 
 fn made(

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Codes that neither a broken file nor a command line can show, and where they are shown instead.
-const ELSEWHERE: [(&str, &str); 32] = [
+const ELSEWHERE: [(&str, &str); 33] = [
     (
         "block-trace-unknown",
         "of the library's `block_trace::read`, which the binary asks only for timelines that it knows",
@@ -21,6 +21,7 @@ const ELSEWHERE: [(&str, &str); 32] = [
     ("generate-unknown", "of the library: tests/suite/face/failures.rs"),
     ("init-exists", "of a folder: tests/suite/guide.rs"),
     ("name-empty", "of an input built in code: tests/suite/face/failures.rs"),
+    ("name-twice", "of two inputs built in code: tests/suite/face/failures.rs"),
     ("path-unclear", "of a text in memory: tests/suite/face/failures.rs"),
     ("price-invalid", "of a profile built in code: tests/suite/face/failures.rs"),
     ("run-failed", "of own code, explained: tests/suite/face/failures.rs"),

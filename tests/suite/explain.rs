@@ -118,7 +118,8 @@ fn a_summary_hides_what_it_replaces_and_its_own_request_is_explained_too() {
 
     let asking = drawn("summariser", &timeline, &policy, &profile, 3);
     assert!(
-        asking.contains("of a summariser for stage `compact`") && asking.contains("100 tokens beside them"),
+        asking.contains("of a summariser for stage `compact`")
+            && asking.contains("100 tokens that belong to no item"),
         "{asking}"
     );
     let after = drawn("summarised", &timeline, &policy, &profile, 4);
@@ -159,7 +160,7 @@ fn an_entry_out_of_lookback_is_told_with_its_position() {
     let text = drawn("out_of_lookback", &two_turns(), &policy, &profile, 2);
 
     assert!(
-        text.contains("out of lookback: position 3 back from the next breakpoint, and only 2 are looked up"),
+        text.contains("out of lookback: position 3 back from the next breakpoint, and only 2 are checked"),
         "{text}"
     );
 }

@@ -87,20 +87,22 @@ fn the_action_checks_and_posts_a_summary() {
         folder.path(),
     );
     let action = Path::new(env!("CARGO_MANIFEST_DIR")).join("action.sh");
-    let run = |base: &str| {
+    let run = |base: &str, may_start: &str| {
         let mut shell = Command::new("sh");
         shell.arg(&action).current_dir(folder.path()).env("CI", "1").env("CTXSIM_BASE", base);
         shell
             .env("CTXSIM", env!("CARGO_BIN_EXE_ctxsim"))
+            .env("CTXSIM_ALLOW_PROCESS", may_start)
             .env("GITHUB_STEP_SUMMARY", folder.path().join("summary.md"));
         shell.output().unwrap()
     };
 
-    assert!(run("main").status.success());
+    assert!(run("main", "false").status.success());
+    assert!(run("main", "true").status.success());
     let policy = folder.path().join("ctx/policies/mine.ron");
     let text = fs::read_to_string(&policy).unwrap();
     fs::write(&policy, text.replace("40_000", "90_000")).unwrap();
-    let failed = run("main");
+    let failed = run("main", "false");
     let summary = fs::read_to_string(folder.path().join("summary.md")).unwrap();
 
     assert_eq!(failed.status.code(), Some(1));

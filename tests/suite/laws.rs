@@ -20,7 +20,10 @@ use crate::random_policy::policy;
 use crate::random_rules::{breakpoints, layout, rules, steps, units};
 use crate::random_timeline::{TimelinePlan, eventful_trace, timeline};
 
-/// Tries a law on so many times the usual number of cases; `PROPTEST_CASES` makes it more.
+/// How many cases a law that takes the usual number is tried on, unless `PROPTEST_CASES` says otherwise.
+const CASES: u32 = 64;
+
+/// Tries a law on a multiple of the usual number of cases, from a fixed seed.
 pub(crate) fn hold<S: Strategy>(times: u32, strategy: S, law: impl Fn(S::Value) -> Result<(), TestCaseError>)
 where
     S::Value: Clone,
@@ -31,7 +34,8 @@ where
         max_global_rejects: u32::MAX,
         ..ProptestConfig::default()
     };
-    let config = ProptestConfig { cases: config.cases.saturating_mul(times), ..config };
+    let usual = if std::env::var_os("PROPTEST_CASES").is_some() { config.cases } else { CASES };
+    let config = ProptestConfig { cases: usual.saturating_mul(times), ..config };
     let rng = TestRng::deterministic_rng(RngAlgorithm::ChaCha);
     match TestRunner::new_with_rng(config, rng).run(&strategy, law) {
         Ok(()) => {}

@@ -58,5 +58,5 @@ fn counts_of_what_was_skipped_have_separators() {
         |n: usize, reason: &str| vec![Skipped { file: String::new(), reason: reason.to_owned() }; n];
     let all = [skipped(7, "the same content"), skipped(1_320, "no request")].concat();
 
-    assert_eq!(Skipped::counted(&all), "1,320 no request, 7 the same content");
+    assert_eq!(Skipped::counted(&all), "no request (1,320); the same content (7)");
 }

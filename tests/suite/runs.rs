@@ -107,12 +107,14 @@ fn short_sessions_with_drawn_needs_come_to_what_they_did() {
 }
 
 #[test]
+#[ignore = "slow: .ci/run runs it"]
 fn a_session_under_stress_comes_to_what_it_did() {
     let load = "duckagent/stress_many_tools_per_loop";
     assert_runs(load, &[], &[(&PROFILES, ALL), (&[BLOCKS], STEADY)]);
 }
 
 #[test]
+#[ignore = "slow: .ci/run runs it"]
 fn a_long_session_comes_to_what_it_did() {
     let set = ["scenario.load.generate.turns=80"];
     assert_runs("duckagent/long_run", &set, &[(&PROFILES, ALL), (&[BLOCKS], STEADY)]);

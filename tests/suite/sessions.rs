@@ -265,7 +265,7 @@ fn sessions_are_chosen_by_day_number_and_model() {
     let none = refused(&Comparison { model: Some("llama".to_owned()), ..all.clone() });
     assert!(
         none.contains("no recorded session is left")
-            && none.contains("2 of the model claude-opus-4-5-20251101"),
+            && none.contains("of the model claude-opus-4-5-20251101 (2)"),
         "{none}"
     );
     let opus = Some("opus".to_owned());
@@ -363,13 +363,13 @@ fn several_sessions_print_what_was_read_then_a_total_and_end_with_a_verdict() {
     let lines: Vec<&str> = text.lines().collect();
     assert!(lines[0].starts_with("4 sessions read (14 requests); 1 is a sub-agent's; 5 skipped:"), "{text}");
     assert!(text.contains("Checked against the recorded bill: "), "{text}");
-    assert!(text.contains("\n4 sessions (4 turns) · each under its own model's profile"), "{text}");
+    assert!(text.contains("\n4 sessions (4 turns) · each under the profile of its own model"), "{text}");
     assert!(text.contains("\n2 sessions (2 turns) · anthropic/claude-opus-4.5"), "{text}");
     assert!(lines.iter().any(|it| it.starts_with("Verdict: ")), "{text}");
     assert!(lines.iter().all(|it| it.chars().count() <= 100), "{text}");
     let sections = report.sections(Detail::Groups);
     assert_eq!((sections[0].scenarios, sections[0].is_part), (4, false));
-    assert_eq!(sections[0].subject(), "4 sessions (4 turns), each under its own model's profile");
+    assert_eq!(sections[0].subject(), "4 sessions (4 turns), each under the profile of its own model");
     let cost: f64 = report.runs.iter().step_by(2).map(|it| it.tally.costs.total().unwrap()).sum();
     assert!((sections[0].lines[0].tally.costs.total().unwrap() - cost).abs() < 1e-9);
     let spread = sections[0].lines[1].spread.unwrap();

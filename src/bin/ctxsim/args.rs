@@ -12,7 +12,7 @@ pub(crate) const FALLBACK_PROFILE: &str = "anthropic/claude-opus-4.5";
 /// The arguments of `run`.
 #[derive(Debug, Args)]
 pub(crate) struct RunArgs {
-    /// Recorded sessions, folders or patterns of them, or scenarios by name or path
+    /// Recorded sessions (files, folders or patterns), or scenarios by name or path
     #[arg(value_name = "PATH")]
     pub(crate) paths: Vec<String>,
     /// Suite that supplies whatever the other options omit [default: default]
@@ -95,7 +95,7 @@ pub(crate) struct DrawArgs {
     /// Random seed [default: the scenario's]
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub(crate) seed: Option<u64>,
-    /// Trials per conversation length, or of drawn needs [default: the scenario's]
+    /// Number of trials, per conversation length or of sampled needs [default: the scenario's]
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) trials: Option<u64>,
     /// Number of threads; results do not depend on it [default: one per core]
@@ -116,7 +116,7 @@ pub(crate) struct ProcessArgs {
     /// Let policies start the programs that their files name
     #[arg(long)]
     pub(crate) allow_process: bool,
-    /// Play each run of a program twice, and end it where the second play differs
+    /// Run each program policy twice, and fail the run at the first difference
     #[arg(long)]
     pub(crate) play_twice: bool,
 }
@@ -136,11 +136,11 @@ pub(crate) enum RowsArg {
     Runs,
     /// One model request
     Requests,
-    /// One evidence need: something later that needs something earlier
+    /// One evidence need: something earlier that a later step needs
     Needs,
-    /// One conversation and which of its facts survived, or one draw of all needs
+    /// One conversation and which of its facts survived, or one sample of all needs
     Trials,
-    /// One question about a fact, and what became of the fact
+    /// One question about a fact, and what happened to the fact
     Probes,
     /// One aging card: a run over many sessions, in AgingBench's schema
     Cards,
@@ -150,7 +150,7 @@ pub(crate) enum RowsArg {
     Calls,
     /// One action of a memory runner: a message, a call or a model request
     Log,
-    /// One changed assumption: which memory runner then answers more questions
+    /// One changed assumption, and which memory runner then answers more questions
     Orderings,
 }
 
@@ -209,7 +209,7 @@ pub(crate) struct ValidateArgs {
     /// Files, or folders of files [default: the whole catalog]
     #[arg(value_name = "FILE")]
     pub(crate) paths: Vec<PathBuf>,
-    /// Start the programs that policies name, and check that they keep to the protocol
+    /// Start the programs that policies name, and check that they follow the protocol
     #[arg(long)]
     pub(crate) allow_process: bool,
 }

@@ -36,7 +36,7 @@ Examples:
   ctxsim convert my.ron --to toml                 the same input in the other format
   ctxsim schema policy                            the JSON Schema of policies, for editors
 
-Exit codes: 0 success, 1 a guard failed or a number changed, 2 bad input or usage, or nothing to run or list.";
+Exit codes: 0 success, 1 a guard or a run failed, or a number changed, 2 bad input or usage, or nothing to run or list.";
 
 /// Simulates what a context policy does to prompts, prompt caching, recovery and cost.
 ///

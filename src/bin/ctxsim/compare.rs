@@ -23,7 +23,7 @@ Examples:
   ctxsim compare --base A --candidate B --scenario S --set scenario.recovery=sampled --trials 200
   ctxsim compare --base A --candidate B --format github >> \"$GITHUB_STEP_SUMMARY\"
 
-Exit codes: 0 success, 2 bad input or usage.";
+Exit codes: 0 success, 2 bad input or usage, or a run failed.";
 
 /// The available output formats.
 const FORMATS: Formats<'_> = Formats {
@@ -37,10 +37,10 @@ pub(crate) struct CompareArgs {
     /// Recorded sessions, folders or patterns of them, or scenarios by name or path
     #[arg(value_name = "PATH")]
     paths: Vec<String>,
-    /// Base policy by name or path, or `rev:REVISION` for the candidate in git
+    /// Base policy by name or path, or `rev:REVISION` for the candidate as of that git revision
     #[arg(long, value_name = "P")]
     base: String,
-    /// Candidate policies by name or path [default: yours that differ from `rev:…`]
+    /// Candidate policies by name or path [default: your policies that differ from `rev:…`]
     #[arg(long = "candidate", value_name = "P", num_args = 1..)]
     candidates: Vec<String>,
     /// Scenarios by name or path, or recorded sessions

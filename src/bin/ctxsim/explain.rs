@@ -27,16 +27,16 @@ pub(crate) struct ExplainArgs {
     /// Scenario by name or path, or a recorded session
     #[arg(long, value_name = "S")]
     pub(crate) scenario: String,
-    /// Request number from 1, in the order of `run --rows requests`
+    /// Request number, counted from 1 in the order of `run --rows requests`
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) request: u64,
-    /// Session, if the scenario records several
+    /// Session to explain, if the scenario has several
     #[arg(long, value_name = "NAME")]
     pub(crate) session: Option<String>,
     /// Conversation length in messages [default: the scenario's first length]
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub(crate) length: Option<u64>,
-    /// Conversation of that length, from 0
+    /// Which conversation of that length, counted from 0
     #[arg(long, value_name = "N", default_value_t = 0, allow_negative_numbers = true)]
     pub(crate) trial: u64,
     /// Model profile [default: the session's model, else anthropic/claude-opus-4.5]
@@ -50,7 +50,7 @@ pub(crate) struct ExplainArgs {
     /// Show one line per item
     #[arg(long)]
     pub(crate) details: bool,
-    /// Print the prompt text, where there is any; `--format json` adds it
+    /// Print the prompt text, if the scenario has text; `--format json` adds it as a field
     #[arg(long)]
     pub(crate) render: bool,
     /// Output format [default: by the output's extension, else table]

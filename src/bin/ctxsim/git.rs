@@ -97,5 +97,5 @@ fn git(folder: &Path, args: &[&str]) -> Result<String, Error> {
         return Err(failed(format!("git failed: {said}"), help));
     }
     String::from_utf8(output.stdout)
-        .map_err(|_| failed("the file in git is non-UTF-8".to_owned(), "save the policy as UTF-8"))
+        .map_err(|_| failed("the file in git is not valid UTF-8".to_owned(), "save the policy as UTF-8"))
 }

@@ -30,7 +30,7 @@ pub(crate) struct ImportArgs {
     /// Compare predicted cache reads with what the provider billed
     #[arg(long)]
     pub(crate) report: bool,
-    /// Show what fills the prompts and what it costs to carry, by tool and item
+    /// Show what fills the prompts and what resending it costs, by tool and by item
     #[arg(long, conflicts_with = "report")]
     pub(crate) carried: bool,
     #[command(flatten)]

@@ -24,7 +24,7 @@ const EXAMPLES: &str = "\
 Examples:
   ctxsim prices import prices.json --as-of 2026-11-21                    show what would be imported
   ctxsim prices import prices.json --as-of 2026-11-21 --output imported   write the profiles
-  ctxsim sensitivity --profiles imported/anthropic                       compare all profiles of a folder";
+  ctxsim sensitivity --profiles imported/anthropic                       compare all profiles in a folder";
 
 /// The arguments of `prices`.
 #[derive(Debug, Args)]
@@ -67,7 +67,7 @@ pub(crate) struct CompareArgs {
     /// Price list files, or folders of them
     #[arg(value_name = "FILE", required = true)]
     pub(crate) paths: Vec<PathBuf>,
-    /// Date whose prices to compare (YYYY-MM-DD) [default: the latest prices]
+    /// Date of the prices to compare (YYYY-MM-DD) [default: the latest prices]
     #[arg(long, value_name = "DATE")]
     pub(crate) as_of: Option<String>,
 }

@@ -27,13 +27,13 @@ pub(crate) struct StoreArgs {
 
 /// Shown below the options of `store write`.
 const CONTENTS: &str = "\
-The folder gets BANK.json for each bank, with keys and values in the order of writing, and index.json, which
+The folder gets BANK.json for each bank, with keys and values in the order in which they were written, and index.json, which
 records the run.";
 
 /// A command on exports of a memory.
 #[derive(Debug, Subcommand)]
 pub(crate) enum StoreCommand {
-    /// Play one conversation and export the memory's final contents as JSON files
+    /// Run one conversation and export the memory's final contents as JSON files
     #[command(after_help = CONTENTS)]
     Write(StoreWriteArgs),
     /// Check an export against a new run of the same conversation
@@ -55,7 +55,7 @@ pub(crate) struct StoreWriteArgs {
     /// Conversation length in messages [default: the scenario's first length]
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub(crate) length: Option<u64>,
-    /// Conversation of that length, from 0
+    /// Which conversation of that length, counted from 0
     #[arg(long, value_name = "N", default_value_t = 0, allow_negative_numbers = true)]
     pub(crate) trial: u64,
     /// Random seed [default: the scenario's]

@@ -21,11 +21,11 @@ Examples:
   ctxsim sweep --policy mine.ron --vary params.trigger.ratio=0.4..0.8:0.05 --vary params.keep=2,4,8
   ctxsim sweep --policy mine.ron --vary params.trigger.tokens=20000..90000:10000 --profile 'anthropic/*' ~/.claude/projects
   ctxsim sweep … --shard 3/16 --output shard-3.json       one part of sixteen, on any machine
-  ctxsim merge shard-*.json --format json                 the same bytes as from a single machine
+  ctxsim merge shard-*.json --format json                 the same bytes as a single machine would write
 
 A GitHub matrix, a Slurm array or a Kubernetes indexed job can run the shards: see docs/guide.md.
 
-Exit codes: 0 success, 2 bad input or usage.";
+Exit codes: 0 success, 2 bad input or usage, or a run failed.";
 
 /// The available output formats.
 const FORMATS: Formats<'_> =
@@ -58,7 +58,7 @@ pub(crate) struct GridArgs {
     /// Base policy, by name or path
     #[arg(long, value_name = "P", default_value = "identity")]
     pub(crate) base: String,
-    /// Path and its values: `PATH=LO..HI:STEP` or `PATH=A,B,C`; several make a grid
+    /// Field and its values: `PATH=LO..HI:STEP` or `PATH=A,B,C`; repeat the option for a grid
     #[arg(long = "vary", value_name = "PATH=VALUES", required = true)]
     pub(crate) vary: Vec<String>,
     /// Scenarios by name or path, or recorded sessions
@@ -153,7 +153,7 @@ pub(crate) enum ObjectiveArg {
     Evidence,
     /// Many planted facts found
     Retention,
-    /// A low longest prompt
+    /// A short longest prompt
     Prompt,
     /// Few recovery calls
     Recovery,

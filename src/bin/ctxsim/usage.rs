@@ -106,7 +106,7 @@ fn problem(error: &clap::Error, words: &[String], catalog: Option<&Catalog>) -> 
 /// Returns help with the allowed whole numbers, if a number is the problem.
 fn whole_number(source: &str) -> Option<String> {
     if source.is_empty() || source.contains("invalid digit") {
-        return Some("use a whole number from 0 up".to_owned());
+        return Some("use a whole number of at least 0".to_owned());
     }
     if source.contains("too large") {
         return Some(format!("use a whole number up to {}", u64::MAX));

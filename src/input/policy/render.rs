@@ -7,7 +7,7 @@ mod engine;
 use serde_json::Value;
 
 #[cfg(feature = "templates")]
-pub(super) use engine::{fill, undeclared, write};
+pub(super) use engine::{fill, try_out, undeclared, write};
 
 /// A template that cannot be rendered.
 #[derive(Debug)]
@@ -25,6 +25,12 @@ fn missing() -> Fault {
         line: None,
         why: "this build of ctxsim has no template engine: enable its feature `templates`".to_owned(),
     }
+}
+
+/// Tries out a text of a policy, which need not be valid.
+#[cfg(not(feature = "templates"))]
+pub(super) fn try_out(_template: &str, _context: &Value) -> Result<String, Fault> {
+    Err(missing())
 }
 
 /// Writes a text of a policy; names that nothing has are empty.

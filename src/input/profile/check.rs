@@ -89,7 +89,7 @@ fn assumptions(spec: &written::Assumptions, problems: &mut Problems) -> Assumpti
             problems.push_at(
                 "recovery-not-flat",
                 field,
-                "`recovery` prices calls, which this profile does \
+                "`recovery` prices recovery calls, but this profile does \
                 not",
                 help,
             );

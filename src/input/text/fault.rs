@@ -273,9 +273,9 @@ pub(super) fn out_of_range(found: &str, kind: &str) -> Fault {
         if found.is_empty() { "a number of that length".to_owned() } else { format!("the number {found}") };
     let message = format!("{number} is out of range");
     let help = match greatest(kind) {
-        Some(u64::MAX) if found.starts_with('-') => "write a whole number from 0 up".to_owned(),
+        Some(u64::MAX) if found.starts_with('-') => "write a whole number of at least 0".to_owned(),
         Some(greatest) => format!("write a whole number from 0 to {greatest}"),
-        None => "write a whole number from 0 up".to_owned(),
+        None => "write a whole number of at least 0".to_owned(),
     };
     Fault { number: Some(found.to_owned()), ..Fault::new("number-out-of-range", message, help) }
 }

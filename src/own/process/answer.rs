@@ -52,7 +52,7 @@ impl Answer {
         }
         let value: Value = serde_json::from_slice(line)
             .map_err(|error| format!("the program's answer is not JSON: {error}: {}", quoted(line)))?;
-        Self::of(value).map_err(|it| format!("the program's answer is wrong: {it}"))
+        Self::of(value).map_err(|it| format!("the program's answer is invalid: {it}"))
     }
 
     fn of(value: Value) -> Result<Self, String> {
@@ -74,7 +74,7 @@ impl Answer {
     fn ready(fields: &mut Fields) -> Result<Self, String> {
         let protocol: String = fields.required("protocol")?;
         if protocol != PROTOCOL {
-            return Err(format!("`protocol` is `{protocol}`, and this is `{PROTOCOL}`"));
+            return Err(format!("`protocol` is `{protocol}`, but this version speaks `{PROTOCOL}`"));
         }
         let wants: Option<Vec<String>> = fields.read("wants")?;
         if wants.is_some_and(|it| it != ["request"]) {
@@ -106,7 +106,7 @@ impl Answer {
 /// Says that a line is not a message.
 fn stray(line: &[u8]) -> String {
     format!(
-        "the program printed a line that is not a message: {}; standard output carries answers alone: print everything else to standard error",
+        "the program printed a line that is not a message: {}; standard output is for answers only: print everything else to standard error",
         quoted(line)
     )
 }
@@ -237,7 +237,7 @@ fn entries(
         };
         let within = &history[place(first)?..=place(last)?];
         *left = left.checked_sub(within.len()).ok_or_else(|| {
-            format!("`{path}`: the view names the entries from {first} to {last} twice, or some of them")
+            format!("`{path}`: the view names some or all of the entries {first} to {last} twice")
         })?;
         all.extend(within.iter().map(|it| it.id));
     }
@@ -306,7 +306,7 @@ mod tests {
             ),
         ];
         for (line, wrong) in lines {
-            assert_eq!(told(line), format!("the program's answer is wrong: {wrong}"), "{line}");
+            assert_eq!(told(line), format!("the program's answer is invalid: {wrong}"), "{line}");
         }
     }
 
@@ -321,9 +321,9 @@ mod tests {
             ("[0,3]", "`parts[0]`: the view names entry 3, which is not in the history"),
             (
                 "[5,0]",
-                "the program's answer is wrong: `parts[0].keep`: the range [5, 0] ends before it begins",
+                "the program's answer is invalid: `parts[0].keep`: the range [5, 0] ends before it begins",
             ),
-            ("[[0,4],[1,5]]", "`parts[0]`: the view names the entries from 1 to 5 twice, or some of them"),
+            ("[[0,4],[1,5]]", "`parts[0]`: the view names some or all of the entries 1 to 5 twice"),
         ] {
             assert_eq!(kept(wrong, &[0, 1, 4, 5]), Err(why.to_owned()));
         }

@@ -114,7 +114,7 @@ impl Child {
         let what = match self.output.recv_timeout(self.deadline) {
             Ok(Heard::Line(line)) => return Ok(line),
             Ok(Heard::TooLong) => {
-                format!("the program answers {asked} with a line of more than {} MiB", LINE_MAX >> 20)
+                format!("the program answered {asked} with a line longer than {} MiB", LINE_MAX >> 20)
             }
             Ok(Heard::Failed(error)) => format!("cannot read the program's answer to {asked}: {error}"),
             Err(RecvTimeoutError::Timeout) => {
@@ -199,7 +199,7 @@ fn unstartable(program: &str, folder: &Path, error: &io::Error) -> BoxError {
     let is_missing = error.kind() == io::ErrorKind::NotFound;
     if is_missing && folder.join(program).is_file() && !program.contains('/') {
         return format!(
-            "cannot start `{program}`: PATH has no such program; name the one beside the policy file `./{program}`"
+            "cannot start `{program}`: there is no such program on PATH; for the one in the policy file's folder, write `./{program}`"
         )
         .into();
     }

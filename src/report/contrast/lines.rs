@@ -153,7 +153,9 @@ impl Contrast {
             let weight = numbers::expected(it.weight);
             format!(
                 "{}, turn {}: {} of weight {weight}: met {base} → {candidate}",
-                it.scenario, it.turn, it.what
+                it.scenario,
+                it.turn.saturating_add(1),
+                it.what
             )
         });
         std::iter::once(head).chain(needs).collect()
@@ -293,6 +295,8 @@ fn request(it: &RequestChange, decimals: usize) -> String {
     let command = command.map_or_else(String::new, |it| format!(": `{it}`"));
     format!(
         "{}, turn {}, step {}: {base} → {candidate} USD ({difference}){command}",
-        it.scenario, it.turn, it.step
+        it.scenario,
+        it.turn.saturating_add(1),
+        it.step.saturating_add(1)
     )
 }

@@ -120,12 +120,12 @@ fn head(it: &Explanation, context: Context<'_>, style: Style, text: &mut String)
     let beside = match (it.beside, it.unread) {
         (0, 0) => String::new(),
         (0, n) => format!(", {} of which it does not read", words::tokens(n)),
-        (n, _) => format!(" plus {} beside them", words::tokens(n)),
+        (n, _) => format!(" plus {} that belong to no item", words::tokens(n)),
     };
     let place = format!(
         "{who}, turn {}, step {}, at {}: {} in {}{beside}; answered with {}",
-        it.row.turn_ix,
-        it.row.step,
+        it.row.turn_ix.saturating_add(1),
+        it.row.step.saturating_add(1),
         words::seconds(u64::try_from(it.row.at_ms).unwrap_or(0)),
         words::tokens(it.row.prompt),
         words::count(n_visible, "item", "items"),
@@ -205,7 +205,7 @@ fn cache(it: &Explanation, context: Context<'_>, style: Style, text: &mut String
             Some(min) => format!(": ignored, the minimum is {}", words::tokens(min)),
             None => format!(", for {}", words::seconds(mark.life_ms)),
         };
-        let line = format!("breakpoint behind item {}, {}{why}", mark.slot, words::tokens(mark.tokens));
+        let line = format!("breakpoint after item {}, {}{why}", mark.slot, words::tokens(mark.tokens));
         wrap(&line, "  - ", style.width, text);
     }
     let read = finding.entries.iter().position(|it| matches!(it.fate, Fate::Read(_)));
@@ -259,7 +259,7 @@ fn recovery(it: &Explanation, style: Style, text: &mut String) {
             _ => String::new(),
         };
         let line = format!(
-            "{} of weight {}: met to {}{unmet}",
+            "{} with weight {}: {} met{unmet}",
             words::word(need.level),
             numbers::expected(need.weight),
             numbers::percent(need.met)

@@ -103,7 +103,7 @@ pub(super) fn entry(entry: &EntryFound, rules: &CacheRules) -> String {
             format!("not readable yet: the response of its writer begins {} later", seconds(in_ms))
         }
         Fate::OutOfLookback { positions, looked_at } => format!(
-            "out of lookback: position {} back from the next breakpoint, and only {} are looked up",
+            "out of lookback: position {} back from the next breakpoint, and only {} are checked",
             thousands(positions),
             thousands(looked_at)
         ),

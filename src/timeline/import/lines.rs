@@ -124,7 +124,7 @@ impl<'r> Lines<'r> {
     /// Reports lines that were not text, or says why reading failed.
     pub(super) fn finish(self, losses: &mut Losses) -> io::Result<()> {
         for line in self.broken {
-            losses.add(line, "non-UTF-8 bytes, which count as one character each");
+            losses.add(line, "bytes that are not valid UTF-8, which count as one character each");
         }
         self.failed.map_or(Ok(()), Err)
     }
@@ -208,6 +208,6 @@ mod tests {
         let (lines, losses) = all(b"a\nb\xff\n");
 
         assert_eq!(lines[1].1, "b\u{fffd}");
-        assert_eq!(losses, ["line 2: non-UTF-8 bytes, which count as one character each"]);
+        assert_eq!(losses, ["line 2: bytes that are not valid UTF-8, which count as one character each"]);
     }
 }

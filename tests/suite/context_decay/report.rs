@@ -24,6 +24,7 @@ fn assert_locked(name: &str, text: &str) {
 }
 
 #[test]
+#[ignore = "slow: .ci/run runs it"]
 fn the_costs_in_the_document_are_those_of_the_suites() {
     let costs = |suite: &str| {
         let comparison = Comparison { suite: Some(suite.to_owned()), ..Comparison::default() };

@@ -124,8 +124,12 @@ fn builders_report_every_problem_at_once_and_nothing_panics_on_any_value() {
     let profile = Profile::builder("mine").price(-1.0, f64::NAN).cache_read("cheap").as_of("someday").build();
     let unknown = Comparison::new().policy("identitty").scenario("recorded/*").profile("nope").plan();
     let plan = Comparison::new().policy("identity").scenario(SESSION).profile(PROFILE).plan().unwrap();
+    let keeps = |_: &Cx<'_>, _: &[Entry<'_>]| -> Answer { Ok(Vec::new()) };
+    let mine = || Code::view("mine", move |_| keeps);
+    let same = Comparison::new().policy(mine()).policy(mine()).scenario(SESSION).profile(PROFILE).plan();
     let said = [
         scenario.err(),
+        same.err(),
         profile.err(),
         unknown.err(),
         Scenario::generate("duckagent/plain_chat", 3, 0).err(),

@@ -1,15 +1,16 @@
 //! Own code is a policy like any other.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 
 use ctxsim::{
-    BoxError, Catalog, Code, Comparison, Cx, Editor, Entry, ItemId, Kind, Knows, Layout, Memory, ModelCall,
-    Moment, Part, Policy, RunId, Text, View,
+    BoxError, CacheRequest, CacheRules, CacheUse, Catalog, Code, Comparison, Cx, Editor, Entry, ItemId, Kind,
+    Knows, Layout, Memory, ModelCall, Moment, Part, Policy, Profile, RunId, Text, View,
 };
 use proptest::prelude::*;
 
 use crate::fuzz::targets::code;
+use crate::laws::hold;
 
 const SESSION: &str = "recorded/claude-code";
 const PROFILE: &str = "anthropic/claude-sonnet-4.5";
@@ -266,21 +267,119 @@ fn code_is_made_anew_for_each_run_and_a_second_play_finds_what_differs() {
     assert_eq!(report.runs().len(), 1);
 }
 
-proptest! {
-    #![proptest_config(ProptestConfig { cases: 96, ..ProptestConfig::default() })]
+/// What costs a run its requests, by role.
+#[derive(Default)]
+struct Costs([f64; 2]);
 
-    #[test]
-    fn a_view_is_sent_as_it_says_and_cached_by_what_it_says(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
+impl ctxsim::Sink for Costs {
+    fn request(&mut self, row: &ctxsim::RequestRow) -> std::ops::ControlFlow<()> {
+        self.0[usize::from(row.role == ctxsim::Role::Summariser)] += row.usd.unwrap_or_default();
+        std::ops::ControlFlow::Continue(())
+    }
+}
+
+#[test]
+fn rows_of_a_summariser_cost_what_its_model_charges() {
+    let comparison = || Comparison::new().scenario(SESSION).profile("anthropic/claude-opus-4.5");
+    let costs = |policy| {
+        let set = comparison().policy(policy).set("*.params.GOOSE_AUTO_COMPACT_THRESHOLD.ratio", 0.3);
+        let plan = set.plan().unwrap();
+        let Costs(rows) = plan.stream(|_| Costs::default()).unwrap().remove(0).1;
+        let total = |place| plan.run().unwrap().runs()[0].metric(place).unwrap();
+        assert!((rows[0] - total("cost_usd.base")).abs() < 1e-9);
+        assert!((rows[1] - total("cost_usd.compaction")).abs() < 1e-9);
+        rows[1]
+    };
+    let own = costs("agents/goose/auto_compact");
+    let fast = costs("agents/goose/auto_compact_fast");
+
+    assert!(0.0 < fast && fast < own, "{fast} {own}");
+}
+
+#[test]
+fn an_explanation_gives_code_the_seed_of_the_run() {
+    let seeds: Arc<Mutex<Vec<u64>>> = Arc::default();
+    let noted = Arc::clone(&seeds);
+    let code = Code::view("seeded", move |trace| {
+        noted.lock().unwrap().push(trace.seed());
+        KeepNewest(10)
+    });
+    let plan = comparison().policy(code).seed(7).plan().unwrap();
+    plan.run().unwrap();
+    plan.explain(&RunId::new("seeded", SESSION, PROFILE), 3).unwrap();
+
+    let seeds = seeds.lock().unwrap();
+    assert!(seeds.len() >= 2 && seeds.iter().all(|it| *it == 7), "{seeds:?}");
+}
+
+#[test]
+fn cache_rules_in_code_stay_with_their_profile_where_a_file_has_the_same_name() {
+    let like = Profile::load(&Catalog::bundled(), PROFILE).unwrap();
+    let never = CacheRules::custom(|| {
+        |it: &CacheRequest<'_>| -> Result<CacheUse, BoxError> { Ok(it.reading_and_writing(0, 0)) }
+    });
+    let own = like.to_builder().name("mine").cache(never).build().unwrap();
+    let text = "name = \"mine\"\nabout = \"Steps.\"\nas_of = \"2026-01-01\"\nsources = [\"made up\"]\n\
+                [cache]\nrules = \"prefix_interval\"\nmin_tokens = 1\nstep_tokens = 1\n\
+                [[prices]]\ninput = 10.0\noutput = 50.0\ncache_read = 1.0\n";
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("mine.toml");
+    std::fs::write(&path, text).unwrap();
+    let plan = Comparison::new().policy("identity").scenario(SESSION);
+    let report = plan.profile(own).profile(path.to_str().unwrap()).run().unwrap();
+
+    let [own, file] = [0, 1].map(|it| &report.runs()[it]);
+    assert_ne!(own.profile(), file.profile());
+    assert_eq!((own.cache_read(), own.cache_write(), own.uncached()), (0, 0, own.input()));
+    assert!(file.cache_read() > 0);
+}
+
+#[test]
+fn an_entry_that_is_left_out_cannot_be_rewritten() {
+    let tried: Arc<Mutex<Vec<String>>> = Arc::default();
+    let noted = Arc::clone(&tried);
+    let code = Code::edit("tries", move |_: ctxsim::Trace<'_>| {
+        let noted = Arc::clone(&noted);
+        move |_: Moment, _: &Cx<'_>, edit: &mut Editor<'_>| -> Result<(), BoxError> {
+            let old = edit.slots().find(|it| it.is_raw && it.entry.call.is_some() && !it.is_active);
+            let Some(id) = old.map(|it| it.entry.id) else { return Ok(()) };
+            edit.leave_out(id)?;
+            let tokens = edit.tokens();
+            noted.lock().unwrap().push(edit.rewrite(id, "back again").unwrap_err().to_string());
+            assert_eq!(edit.tokens(), tokens);
+            Ok(())
+        }
+    });
+    comparison().policy(code).run().unwrap().all_passed().unwrap();
+
+    let tried = tried.lock().unwrap();
+    assert!(!tried.is_empty() && tried.iter().all(|it| it.contains("is not shown")), "{tried:?}");
+}
+
+fn bytes(n: usize) -> impl Strategy<Value = Vec<u8>> {
+    prop::collection::vec(any::<u8>(), 0..n)
+}
+
+#[test]
+fn a_view_is_sent_as_it_says_and_cached_by_what_it_says() {
+    hold(2, bytes(400), |bytes| {
         code::view(&bytes, false);
-    }
+        Ok(())
+    });
+}
 
-    #[test]
-    fn a_view_that_breaks_the_rules_fails_by_name(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
+#[test]
+fn a_view_that_breaks_the_rules_fails_by_name() {
+    hold(2, bytes(300), |bytes| {
         code::view(&bytes, true);
-    }
+        Ok(())
+    });
+}
 
-    #[test]
-    fn edits_that_cannot_be_made_change_nothing(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
+#[test]
+fn edits_that_cannot_be_made_change_nothing() {
+    hold(2, bytes(300), |bytes| {
         code::edits(&bytes);
-    }
+        Ok(())
+    });
 }

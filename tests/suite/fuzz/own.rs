@@ -34,8 +34,16 @@ impl Choices {
     }
 }
 
-/// What a request showed, entry by entry: who says it, its size, its content.
-type Shown = Vec<(bool, u32, u64)>;
+/// What a request showed, entry by entry: who says it and as which block, its size, its content.
+type Shown = Vec<(Kind, u32, u64)>;
+
+/// The kind as a provider is told it: a summary, a memory and an approval are the user's.
+fn said_as(kind: Kind) -> Kind {
+    match kind {
+        Kind::Summary | Kind::Memory | Kind::Approval => Kind::User,
+        kind => kind,
+    }
+}
 
 /// A view that keeps the rules of views unless its bytes say otherwise, and notes what it answered.
 struct Driven {
@@ -50,11 +58,10 @@ impl View for Driven {
     fn view(&mut self, cx: &Cx<'_>, history: &[Entry<'_>]) -> Result<Vec<Part>, BoxError> {
         let mut parts = Vec::new();
         let mut shown: Shown = Vec::new();
-        let is_user = |kind: Kind| matches!(kind, Kind::User | Kind::Summary | Kind::Memory);
         let mut fates: Vec<(ItemId, u32)> = Vec::new();
         for entry in history {
             if entry.is_stable {
-                shown.push((is_user(entry.kind), entry.tokens, self.content(entry)));
+                shown.push((said_as(entry.kind), entry.tokens, self.content(entry)));
                 continue;
             }
             // A result goes with its call.
@@ -67,23 +74,23 @@ impl View for Driven {
             if may_insert && self.choices.next(4) == 0 {
                 let (text, size) = self.sized();
                 parts.push(Part::insert(Kind::User, text));
-                shown.push((true, size.0, size.1));
+                shown.push((Kind::User, size.0, size.1));
             }
             match fate {
                 0..=5 => {
                     parts.push(Part::keep(entry.id));
-                    shown.push((is_user(entry.kind), entry.tokens, self.content(entry)));
+                    shown.push((said_as(entry.kind), entry.tokens, self.content(entry)));
                 }
                 6 | 7 => {
                     let (text, size) = self.sized();
                     parts.push(Part::rewrite(entry.id, text));
-                    shown.push((is_user(entry.kind), size.0, size.1));
+                    shown.push((said_as(entry.kind), size.0, size.1));
                 }
                 8 if entry.kind == Kind::User => {
                     let (text, size) = self.sized();
                     let part = Part::insert(Kind::Summary, text).replacing([entry.id]);
                     parts.push(part.written_by(ModelCall::new(cx.prompt_tokens, 100)));
-                    shown.push((true, size.0, size.1));
+                    shown.push((Kind::User, size.0, size.1));
                 }
                 _ => {}
             }

@@ -96,6 +96,7 @@ fn of_cell(name: &str, cell: &Cell, forecast: &[Played], mechanics: &[Played]) -
 }
 
 #[test]
+#[ignore = "slow: .ci/run runs it"]
 fn the_document_on_counterfactuals_shows_what_is_measured() {
     let mut text = overview();
     for (forecast, mechanics) in played(Knows::Forecast).iter().zip(played(Knows::Mechanics)) {

@@ -112,6 +112,7 @@ pub(super) fn has_facts(played: &Played, left: &[f64]) -> bool {
 }
 
 #[test]
+#[ignore = "slow: .ci/run runs it"]
 fn with_the_replies_of_each_strategy_costs_hits_prompts_and_facts_are_those_of_the_live_grid() {
     let mut ranks = Vec::new();
     for (name, cell, played) in played(Knows::Mechanics) {

@@ -62,6 +62,7 @@ fn the_document_shows_the_tables_of_the_specifications_case() {
 
 /// The whole sweep takes minutes in a build that is not optimised.
 #[test]
+#[ignore = "slow: .ci/run runs it"]
 fn the_document_shows_where_the_order_flips() {
     let whole = std::env::var_os("CTXSIM_REFERENCE").is_some() || std::env::var_os(WRITES).is_some();
     if whole {

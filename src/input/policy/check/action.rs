@@ -56,7 +56,7 @@ impl StageCheck<'_> {
             });
             if scope.order != Order::Oldest {
                 let help = "leave `order` out";
-                problems.push("budget-order", "a token budget is spent from the oldest item on", help);
+                problems.push("budget-order", "a token budget is spent starting with the oldest item", help);
             }
             self.resolver.size_in("tokens", Some(&mut budget.tokens), problems);
         });

@@ -7,7 +7,7 @@ use crate::input::policy::{Extent, Fold, Kind, Order, Scope, Unit};
 pub(super) fn check(fold: &Fold, scope: &Scope, problems: &mut Problems) {
     let by = scope.by.as_ref().map(Extent::units);
     if by.is_some_and(|it| !matches!(it, Some((Unit::Turns | Unit::Items, 1)))) {
-        problems.push("fold-by", "a fold takes one turn at a time", "remove `by` from the scope");
+        problems.push("fold-by", "a fold works on one turn at a time", "remove `by` from the scope");
     }
     if scope.order != Order::Oldest {
         problems.push("fold-order", "a fold starts with the oldest turn", "remove `order` from the scope");

@@ -28,8 +28,8 @@ pub(super) fn check(file: &PolicyFile, process: &ProcessFile, problems: &mut Pro
 /// Checks that parameters are numbers before a run begins.
 fn params(params: &IndexMap<String, Size>, problems: &mut Problems) {
     for (name, _) in params.iter().filter(|(_, it)| asks_stage(it)) {
-        let message = "a program has no stage whose prompt this parameter could be about";
-        let help = "use `tokens(…)`, `count(…)`, `ratio(…)` or `limit`; the program is told the prompt's size with each request";
+        let message = "this parameter depends on a stage's prompt, and a program has no stages";
+        let help = "use `tokens(…)`, `count(…)`, `ratio(…)` or `limit`; each request message gives the program the prompt's size";
         problems.push_at("process-param", format_args!("params.{name}"), message, help);
     }
 }

@@ -49,7 +49,7 @@ fn calls(field: &str, made: &[ServiceCall], allowed: &[ServiceCall], problems: &
         if !allowed.contains(call) {
             let names: Vec<&str> = allowed.iter().map(|it| it.name()).collect();
             let message = format!("`{}` is not a call of this moment", call.name());
-            let help = format!("write some of `{}`", names.join("`, `"));
+            let help = format!("write one or more of `{}`", names.join("`, `"));
             problems.push_at("runner-call", format!("{field}.{index}"), message, help);
         }
     }

@@ -29,7 +29,7 @@ impl Resolver<'_> {
             None => matches!(by, Extent::Fraction(_) | Extent::All),
         };
         if !scope.by.as_ref().is_none_or(is_counted) {
-            let message = "`by` needs a number of units from 1, a fraction, or `all`";
+            let message = "`by` needs a number of units (at least 1), a fraction, or `all`";
             problems.push_at("scope-by-not-counted", "by", message, "write `by: turns(1)`");
         }
         if scope.whole && scope.by.as_ref().is_none_or(|it| it.units().is_none()) {

@@ -139,7 +139,7 @@ impl Resolver<'_> {
                 if extent.units().is_none_or(|(_, count)| count == 0) {
                     problems.push(
                         "every-not-counted",
-                        "`every` needs a number of units from 1",
+                        "`every` needs a number of units of at least 1",
                         "write `every(turns(3))`",
                     );
                 }

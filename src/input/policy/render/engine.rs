@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use minijinja::value::{Serde, Value};
-use minijinja::{Environment, Error, State, UndefinedBehavior};
+use minijinja::{AutoEscape, Environment, Error, State, UndefinedBehavior};
 
 use super::Fault;
 
@@ -11,8 +11,12 @@ use super::Fault;
 const PREVIEW_CHARS_PER_TOKEN: u64 = 4;
 const PREVIEW_CHARS_MIN: u64 = 64;
 
+/// The source of a template is its name, so that each is parsed once, however many results it is rendered for. Nothing is escaped, whatever
+/// the source ends with.
 static TEXTS: LazyLock<Environment<'static>> = LazyLock::new(|| {
     let mut environment = Environment::new();
+    environment.set_loader(|source| Ok(Some(source.to_owned())));
+    environment.set_auto_escape_callback(|_| AutoEscape::None);
     environment.set_undefined_behavior(UndefinedBehavior::Chainable);
     environment.add_filter("tag", tag);
     environment.add_filter("json", json);
@@ -36,12 +40,20 @@ impl From<Error> for Fault {
     }
 }
 
+/// Tries out a text of a policy, which need not be valid.
+pub(in crate::floors::input::policy) fn try_out(
+    template: &str,
+    context: &serde_json::Value,
+) -> Result<String, Fault> {
+    Ok(TEXTS.render_str(template, Value::from(Serde(context)))?)
+}
+
 /// Writes a text of a policy; names that nothing has are empty.
 pub(in crate::floors::input::policy) fn write(
     template: &str,
     context: &serde_json::Value,
 ) -> Result<String, Fault> {
-    Ok(TEXTS.render_str(template, Value::from(Serde(context)))?)
+    Ok(TEXTS.get_template(template)?.render(Value::from(Serde(context)))?)
 }
 
 /// Writes a setting; a name that nothing has is an error, because a setting with a gap is not a setting.

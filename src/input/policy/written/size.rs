@@ -357,7 +357,7 @@ impl<'de> de::Visitor<'de> for CountVisitor {
     type Value = Count;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a whole number from 0 up, or `param(\"name\")`")
+        f.write_str("a whole number of at least 0, or `param(\"name\")`")
     }
 
     fn visit_u64<E: de::Error>(self, value: u64) -> Result<Count, E> {

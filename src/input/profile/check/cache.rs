@@ -103,8 +103,8 @@ pub(in crate::floors::input::profile) fn breakpoints(spec: &Cache, problems: &mu
         problems.push_at(
             "lookup-nowhere",
             "lookup",
-            "an entry that is looked up nowhere is never read",
-            "write how many places are looked up, as in `latest: 50`",
+            "an entry that is never looked up is never read",
+            "write how many positions to look up, as in `latest: 50`",
         );
     }
     Breakpoints {
@@ -136,7 +136,7 @@ fn ttls(spec: &Cache, usual: [Option<u64>; 2], problems: &mut Problems) -> [Opti
                 "ttl-class-twice",
                 "ttl",
                 format!("`{ttl}` has the same class as another lifetime"),
-                "write at most one below an hour and one of an hour or more",
+                "write at most one lifetime below an hour and one of an hour or more",
             );
         }
         *class = Some(ttl.0);
@@ -188,7 +188,7 @@ pub(in crate::floors::input::profile) fn explicit_cache(
         problems.push_at(
             "ttl-missing",
             "ttl",
-            "explicitly stored contents need a lifetime",
+            "explicitly stored content needs a lifetime",
             "add one, such as `ttl: \"1h\"`",
         );
     }
@@ -206,7 +206,7 @@ pub(in crate::floors::input::profile) fn blocks(spec: &Cache, problems: &mut Pro
             "block-size-missing",
             "block_tokens",
             "`block_tokens` must be at least 1",
-            "write `block_tokens: 16`, or another number from 1",
+            "write `block_tokens: 16`, or another number of at least 1",
         );
     }
     if spec.capacity_blocks == Some(0) {

@@ -236,7 +236,7 @@ fn window(spec: &written::Window, usual: &PriceList, problems: &mut Problems) ->
         }
     };
     if spec.factor.is_none() && !usual.tiers.is_empty() {
-        let message = "a window with its own prices leaves the price of longer prompts open";
+        let message = "a window with its own prices does not say what longer prompts cost";
         problems.push("window-tiers", message, "give the window a `factor`");
     }
     let mut minutes = Vec::new();
@@ -305,7 +305,11 @@ fn over(below: &Rates, given: &Given<'_>, problems: &mut Problems) -> Rates {
             if std::mem::replace(&mut is_given[class], true) {
                 problems.within(ttl, |it| {
                     let message = "two prices for lifetimes of the same class";
-                    it.push("ttl-class", message, "give one of at most 30 minutes and one longer");
+                    it.push(
+                        "ttl-class",
+                        message,
+                        "give one price for lifetimes of at most 30 minutes and one for longer lifetimes",
+                    );
                 });
             }
             rates.cache_write.get_or_insert([None; 2])[class] = Some(rate(ttl, *price, problems));

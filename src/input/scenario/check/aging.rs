@@ -51,7 +51,11 @@ pub(super) fn check(load: &AgingLoad, problems: &mut Problems) {
             if !(1..load.sessions).contains(&event.session) {
                 let last = load.sessions.saturating_sub(1);
                 let message = format!("the load has no session {} for this event to precede", event.session);
-                problems.push_at("event-session", "session", message, format!("write from 1 to {last}"));
+                let help = match last {
+                    0 => "remove the event, or generate two sessions or more".to_owned(),
+                    _ => format!("write a number from 1 to {last}"),
+                };
+                problems.push_at("event-session", "session", message, help);
             }
             match &event.what {
                 Happening::PartialReset { share } if !(0.0..=1.0).contains(share) => {

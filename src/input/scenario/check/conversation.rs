@@ -33,7 +33,7 @@ pub(super) fn check(spec: &Conversations, problems: &mut Problems) {
         if spec.message_seconds > MESSAGE_SECONDS_MAX {
             problems.push(
                 "message-seconds-range",
-                "turns are more than a year apart",
+                "messages are more than a year apart",
                 "write at most 31536000",
             );
         }
@@ -79,7 +79,7 @@ fn check_lengths(spec: &Conversations, problems: &mut Problems) {
         }
         for (index, length) in spec.lengths.iter().enumerate() {
             problems.within(index, |problems| {
-                let help = format!("write from 1 to {MESSAGES_MAX} turns");
+                let help = format!("write from 1 to {MESSAGES_MAX} messages");
                 if !(1..=MESSAGES_MAX).contains(length) {
                     problems.push(
                         "length-range",

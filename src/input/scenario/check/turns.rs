@@ -112,7 +112,7 @@ fn check_asks(asks: &[String], told: &IndexSet<String>, problems: &mut Problems)
     for (index, fact) in asks.iter().enumerate().filter(|(_, it)| !told.contains(it.as_str())) {
         let help = match nearest(fact, told.iter().map(String::as_str)) {
             Some(near) => format!("did you mean `{near}`?"),
-            None => "plant it in an earlier turn or call: `plants`".to_owned(),
+            None => "plant it with `plants` in an earlier turn or call".to_owned(),
         };
         problems.push_at("fact-unknown", index, format!("no earlier turn or call plants `{fact}`"), help);
     }
@@ -214,7 +214,7 @@ fn check_weight(weight: f64, problems: &mut Problems) {
         problems.push(
             "weight-invalid",
             format!("{weight} is not a valid weight"),
-            "write a number from 0 up",
+            "write a number of at least 0",
         );
     }
 }
@@ -226,7 +226,7 @@ fn check_revisit(spec: &Revisit, problems: &mut Problems) {
             "revisit-of-itself",
             "turns_back",
             "a turn cannot refer to itself",
-            "write how many turns back, from 1",
+            "write how many turns back (at least 1)",
         );
     }
     problems.within("weight", |problems| check_weight(spec.weight, problems));
@@ -294,7 +294,7 @@ fn check_cycle(cycle: &Cycle, unit: Unit, problems: &mut Problems) {
             "cycle-empty",
             "modulo",
             "`modulo` cannot be 0",
-            "write the number at which the size starts over, from 1",
+            "write the number at which the size starts over (at least 1)",
         );
     }
     for (field, tokens) in [
@@ -323,7 +323,7 @@ fn check_places(spec: &Places, problems: &mut Problems) {
         "no turn is selected".to_owned()
     } else {
         let Some(place) = spec.at.iter().find(|it| **it >= spec.every) else { return };
-        format!("of every {} turns, none has index {place}", spec.every)
+        format!("`every` is {}, so no turn has index {place}", spec.every)
     };
     problems.push("places-range", wrong, "count from 0 and stay below `every`, as in `(every: 3, at: [2])`");
 }

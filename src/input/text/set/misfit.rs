@@ -23,7 +23,7 @@ impl Setting {
             }
         }
         if self.value.as_str().and_then(number::factor).is_some() && refused.is_none() {
-            let message = "there is no number here to multiply";
+            let message = "this value is not a number, so it cannot be multiplied";
             let help = "write the number itself: the file leaves this field to its default, which cannot be \
                 multiplied";
             return self.named(Diagnostic::at("set-value", self.field(), message).help(help));

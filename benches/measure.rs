@@ -7,10 +7,10 @@ use std::time::{Duration, Instant};
 use criterion::measurement::{Measurement, ValueFormatter, WallTime};
 
 /// Nanoseconds on a core where the system tells them, else of the clock on the wall.
-pub(crate) struct CoreTime;
+pub struct CoreTime;
 
 /// When a measurement began.
-pub(crate) enum Start {
+pub enum Start {
     Core(u64),
     Wall(Instant),
 }
