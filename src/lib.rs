@@ -88,7 +88,7 @@
 )]
 
 mod face;
-/// The floors of the house, from the ground up: each uses those above it in this list alone.
+/// The modules from the lowest to the highest: each uses only those listed before it.
 #[path = "."]
 mod floors {
     pub mod quantity;
@@ -123,7 +123,7 @@ mod floors {
 
 #[cfg(not(feature = "internals"))]
 use floors::*;
-/// Everything behind the face, for the command line and the tests of this crate; it changes without notice.
+/// Everything that is not part of the public API, for the command line and the tests of this crate; it changes without notice.
 #[cfg(feature = "internals")]
 #[doc(hidden)]
 pub use floors::*;

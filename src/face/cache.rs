@@ -10,7 +10,7 @@ use crate::input::text::duration::Duration as Written;
 /// The rules of a provider's prompt cache.
 ///
 /// Other kinds of rules (blocks, units, stored content) are declared in profile files; [`Profile::to_builder`](crate::Profile::to_builder)
-/// starts from one.
+/// starts from such a profile.
 #[derive(Clone, Debug)]
 pub struct CacheRules {
     pub(super) rules: Cache,

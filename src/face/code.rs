@@ -31,7 +31,7 @@ pub struct Code {
 pub struct Process(Inner);
 
 impl Process {
-    /// Creates a process from a program and its arguments; it is looked up in `PATH`, or relative to the folder if it contains a `/`.
+    /// Creates a process from a program and its arguments; the program is looked up in `PATH`, or relative to the folder if its name contains a `/`.
     #[must_use]
     pub fn new<S: Into<String>>(command: impl IntoIterator<Item = S>) -> Self {
         Self(Inner {

@@ -226,7 +226,7 @@ impl Held {
         timeline.name.clone()
     }
 
-    /// Checks a name: of two inputs with one name, one would silently run as the other.
+    /// Checks that a name is new: if two inputs had the same name, one would silently run in place of the other.
     fn is_new(&mut self, folder: &'static str, name: &str) -> bool {
         let problem = if name.trim().is_empty() {
             Diagnostic::at("name-empty", "name", format!("one of the {folder} has no name"))

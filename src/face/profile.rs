@@ -42,7 +42,7 @@ impl Profile {
         ProfileBuilder { profile: Self { file, own_cache: None }, problems: Vec::new() }
     }
 
-    /// Reads a profile of a catalog, by name or path.
+    /// Reads a profile from a catalog, by name or path.
     ///
     /// # Errors
     /// The name is unknown; otherwise, every problem in the file.

@@ -141,20 +141,20 @@ impl Run {
         self.inner.tally.sums.main.tokens.prompt()
     }
 
-    /// Returns how many of these tokens were read from the cache.
+    /// Returns how many tokens of the agent's prompts were read from the cache.
     #[must_use]
     pub fn cache_read(&self) -> u64 {
         self.inner.tally.sums.main.tokens.read
     }
 
-    /// Returns how many of these tokens were billed as written to the cache.
+    /// Returns how many tokens of the agent's prompts were billed as written to the cache.
     #[must_use]
     pub fn cache_write(&self) -> u64 {
         let [short, long] = self.inner.tally.sums.main.tokens.write;
         short.saturating_add(long)
     }
 
-    /// Returns how many of these tokens were billed as plain input.
+    /// Returns how many tokens of the agent's prompts were billed as plain input.
     #[must_use]
     pub fn uncached(&self) -> u64 {
         self.inner.tally.sums.main.tokens.uncached

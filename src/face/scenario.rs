@@ -36,12 +36,12 @@ impl Scenario {
         ScenarioBuilder { name: name.into(), stable: Vec::new(), turns: Vec::new() }
     }
 
-    /// Reads recorded sessions in any format that the command line reads: Claude Code, Codex, OpenCode and others.
+    /// Reads recorded sessions in any format that the command line reads: Claude Code, Codex, pi, message logs and others.
     ///
     /// A single session gets the name; with several, each session's own name is appended.
     ///
     /// # Errors
-    /// The recording cannot be read, or every problem of it.
+    /// The recording cannot be read; otherwise, every problem in it.
     pub fn recorded(name: impl AsRef<str>, mut from: impl BufRead) -> Result<Vec<Self>, Error> {
         let name = name.as_ref();
         let read = import::import_from(&mut from, name, &Assume::default(), &[]);
@@ -283,7 +283,7 @@ impl ScenarioBuilder {
             for (which, (back, _, weight)) in turn.needs.iter().enumerate() {
                 let field = || format!("turns.{nth}.needs.{which}");
                 if usize::try_from(*back).map_or(true, |back| back == 0 || back > nth) {
-                    let message = format!("turn {} has no turn {back} before it", nth + 1);
+                    let message = format!("there is no turn {back} turns before turn {}", nth + 1);
                     push("need-back", field(), message, "1 means the previous turn");
                 }
                 if !(0.0..=1.0).contains(weight) {

@@ -17,7 +17,7 @@ pub trait View: Send {
     /// Returns the view of the history to send with the next request, front to back.
     ///
     /// The history contains all entries of the session in order of arrival, unchanged by earlier views. Entries that no part names are
-    /// omitted from the request. The stable prefix (system prompt and tool schemas) is always sent; parts need not name it.
+    /// omitted from the request. The stable prefix (such as the system prompt and tool schemas) is always sent; parts need not name it.
     ///
     /// # Errors
     /// Any error ends the run with a message that names the policy and the request. So does a panic, if panics unwind.

@@ -177,7 +177,7 @@ impl Verdict {
             words += &lossy;
         }
         if let Some(Apply { at, write }) = &best.apply {
-            words += &format!(" To have {name} in {at}: {write}");
+            words += &format!(" To apply {name}, put this in {at}: {write}");
         }
         words
     }

@@ -95,7 +95,7 @@ pub(crate) struct DrawArgs {
     /// Random seed [default: the scenario's]
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub(crate) seed: Option<u64>,
-    /// Number of trials, per conversation length or of sampled needs [default: the scenario's]
+    /// Number of trials: conversations per length, or samples of the needs [default: the scenario's]
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) trials: Option<u64>,
     /// Number of threads; results do not depend on it [default: one per core]

@@ -36,7 +36,7 @@ Examples:
   ctxsim convert my.ron --to toml                 the same input in the other format
   ctxsim schema policy                            the JSON Schema of policies, for editors
 
-Exit codes: 0 success, 1 a guard or a run failed, or a number changed, 2 bad input or usage, or nothing to run or list.";
+Exit codes: 0 success; 1 a guard or a run failed, or a number changed; 2 bad input or usage, or nothing to run or list.";
 
 /// Simulates what a context policy does to prompts, prompt caching, recovery and cost.
 ///
@@ -66,7 +66,7 @@ pub(crate) enum Command {
     Sweep(SweepArgs),
     /// Merge the shards of a sweep
     Merge(MergeArgs),
-    /// Find the cheapest parameters that keep enough evidence on held-out sessions
+    /// Find the cheapest parameters that keep enough evidence, and validate them on held-out sessions
     #[command(after_help = tune::EXAMPLES)]
     Tune(TuneArgs),
     /// Write starter files for a repository

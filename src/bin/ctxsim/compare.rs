@@ -23,7 +23,7 @@ Examples:
   ctxsim compare --base A --candidate B --scenario S --set scenario.recovery=sampled --trials 200
   ctxsim compare --base A --candidate B --format github >> \"$GITHUB_STEP_SUMMARY\"
 
-Exit codes: 0 success, 2 bad input or usage, or a run failed.";
+Exit codes: 0 success; 2 bad input or usage, or a run failed.";
 
 /// The available output formats.
 const FORMATS: Formats<'_> = Formats {

@@ -24,7 +24,7 @@ Examples:
   ctxsim sensitivity --profiles all --sort cost --top 20       the twenty cheapest price lists
   ctxsim sensitivity --set break_even.prune_removes_tokens=30_000
 
-Exit codes: 0 success, 2 bad input or usage, or a run failed.";
+Exit codes: 0 success; 2 bad input or usage, or a run failed.";
 
 /// The available output formats.
 const FORMATS: Formats<'_> = Formats {

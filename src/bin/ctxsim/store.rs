@@ -74,7 +74,7 @@ pub(crate) struct StoreWriteArgs {
 /// The arguments of `store read`.
 #[derive(Debug, Args)]
 pub(crate) struct StoreReadArgs {
-    /// Exported folder; run this where it was written, so that paths resolve
+    /// Exported folder; run this in the directory where `store write` ran, so that paths resolve
     #[arg(value_name = "DIR")]
     pub(crate) folder: PathBuf,
     #[command(flatten)]

@@ -25,7 +25,7 @@ Examples:
 
 A GitHub matrix, a Slurm array or a Kubernetes indexed job can run the shards: see docs/guide.md.
 
-Exit codes: 0 success, 2 bad input or usage, or a run failed.";
+Exit codes: 0 success; 2 bad input or usage, or a run failed.";
 
 /// The available output formats.
 const FORMATS: Formats<'_> =
@@ -153,7 +153,7 @@ pub(crate) enum ObjectiveArg {
     Evidence,
     /// Many planted facts found
     Retention,
-    /// A short longest prompt
+    /// A low maximum prompt length
     Prompt,
     /// Few recovery calls
     Recovery,

@@ -24,10 +24,11 @@ Examples:
 
 Sessions are split by project (the recording's folder) if there are several, otherwise by time. Parameters are
 chosen on one part, and their savings are measured on the other. A variant is recommended, and its file written,
-only if it costs less on the held-out part and keeps the evidence, both beyond the uncertainty. That means even at the unfavorable end of a
-95% interval over sessions and over projects, and without the project (or session) that saves most.
+only if it costs less on the held-out part and keeps the evidence, both beyond the uncertainty: even at the
+unfavourable end of a 95% interval over sessions and over projects, and without the project (or session) that
+saves most.
 
-Exit codes: 0 success, 2 bad input or usage, or a run failed.";
+Exit codes: 0 success; 2 bad input or usage, or a run failed.";
 
 /// The arguments of `tune`.
 #[derive(Debug, Args)]

@@ -54,7 +54,7 @@ fn problem(error: &clap::Error, words: &[String], catalog: Option<&Catalog>) -> 
     let names = |kind| listed(error.get(kind));
     let more = names(ContextKind::InvalidArg).join(", ").replace(['[', ']'], "");
     let (message, help) = match error.kind() {
-        ErrorKind::MissingRequiredArgument => (format!("`{more}` is missing"), None),
+        ErrorKind::MissingRequiredArgument => (format!("missing: `{more}`"), None),
         ErrorKind::InvalidSubcommand => {
             let word = names(ContextKind::InvalidSubcommand).concat();
             let root = Cli::command();

@@ -89,8 +89,7 @@ fn assumptions(spec: &written::Assumptions, problems: &mut Problems) -> Assumpti
             problems.push_at(
                 "recovery-not-flat",
                 field,
-                "`recovery` prices recovery calls, but this profile does \
-                not",
+                "this field is for recovery calls at a flat price, which this profile does not use",
                 help,
             );
         }

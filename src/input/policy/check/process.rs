@@ -10,7 +10,12 @@ pub(super) fn check(file: &PolicyFile, process: &ProcessFile, problems: &mut Pro
     if file.code.is_some() || !file.stages.is_empty() {
         let other = if file.code.is_some() { "code" } else { "stages" };
         let help = format!("remove `{other}`, or `process`");
-        problems.push_at("process-beside", "process", format!("a policy has `process` and `{other}`"), help);
+        problems.push_at(
+            "process-beside",
+            "process",
+            format!("a policy cannot have both `process` and `{other}`"),
+            help,
+        );
     }
     problems.within("process", |problems| {
         if process.command.first().is_none_or(String::is_empty) {

@@ -102,7 +102,7 @@ fn kept(summary: &Summarise, problems: &mut Problems) {
         problems.push_at(
             "summary-keeps",
             "keeps.kinds",
-            "`kinds` cannot contain summaries, which cannot be cut, or kinds that are copied",
+            "`kinds` cannot contain copied kinds, or summaries, because these cannot be cut",
             "write `kinds: [user]`",
         );
     }

@@ -96,7 +96,7 @@ pub(in crate::floors::input::profile) fn breakpoints(spec: &Cache, problems: &mu
             "implicit-lead-alone",
             "implicit_lead",
             "`implicit_lead` needs `implicit`",
-            "add `implicit: true`, or remove it",
+            "add `implicit: true`, or remove `implicit_lead`",
         );
     }
     if spec.lookup == Some(Lookup::default()) {

@@ -24,7 +24,7 @@ impl Setting {
         }
         if self.value.as_str().and_then(number::factor).is_some() && refused.is_none() {
             let message = "this value is not a number, so it cannot be multiplied";
-            let help = "write the number itself: the file leaves this field to its default, which cannot be \
+            let help = "write the value itself: the field is not a number, or the file leaves it to its default, which cannot be \
                 multiplied";
             return self.named(Diagnostic::at("set-value", self.field(), message).help(help));
         }
