@@ -160,12 +160,17 @@ impl<'t, P: Projector, S: Sink> Run<'_, 't, P, S> {
         self.ambient.idle_ms = u64::try_from(idle).unwrap_or(0);
     }
 
-    /// Lets the policy edit, and records the requests that it makes.
-    #[inline]
+    /// Lets the policy edit if it may have something to do; at most moments it has nothing.
+    #[inline(always)]
     pub(super) fn project(&mut self, moment: Moment, turn_ix: TurnIx, step: StepIx) {
-        if !self.projector.may_act(moment, self.prompt.tokens()) || self.fault.is_some() {
-            return;
+        if self.projector.may_act(moment, self.prompt.tokens()) && self.fault.is_none() {
+            self.edit(moment, turn_ix, step);
         }
+    }
+
+    /// Lets the policy edit, and records the requests that it makes.
+    #[inline(never)]
+    fn edit(&mut self, moment: Moment, turn_ix: TurnIx, step: StepIx) {
         let mut edit = Editor::new(&mut self.prompt, &mut self.log, moment);
         self.projector.project(moment, &self.ambient, &mut edit);
         if let Some(fault) = self.log.fault() {
