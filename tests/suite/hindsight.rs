@@ -62,6 +62,7 @@ fn hindsight_lies_between_them_on_every_bundled_load() {
 }
 
 #[test]
+#[ignore = "slow: .ci/run runs it"]
 fn hindsight_lies_between_them_under_every_kind_of_cache_and_price() {
     for profile in names(Kind::Profile, |it| !it.starts_with("open/blocks")) {
         assert_between("duckagent/incremental_workspace_audit", &profile);

@@ -267,6 +267,7 @@ fn a_program_of_another_revision_is_refused() {
 }
 
 #[test]
+#[ignore = "slow: .ci/run runs it"]
 fn validation_tries_out_the_program_where_it_may_start() {
     let scripts = Scripts::new();
     let same = r#"echo '{"type":"same","n":'$n'}'"#;

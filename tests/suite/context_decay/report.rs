@@ -56,6 +56,7 @@ fn the_costs_in_the_document_are_those_of_the_suites() {
 }
 
 #[test]
+#[ignore = "slow: .ci/run runs it"]
 fn every_policy_keeps_what_it_keeps_on_every_load_at_its_price() {
     let comparison = Comparison { suite: Some("context-decay-cost".to_owned()), ..Comparison::default() };
     let report = quietly(&Plan::new(&Catalog::bundled(), &comparison).unwrap(), 2);
