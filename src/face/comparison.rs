@@ -136,7 +136,7 @@ impl Comparison {
         let mut policies = Vec::with_capacity(self.policies.len());
         for policy in self.policies {
             policies.push(match policy.0 {
-                PolicyIs::Named(name) => name,
+                PolicyIs::Named(name) => held.named("policies", name),
                 PolicyIs::Declared(it) => held.text("policies", it.name, it.format, it.text, None),
                 PolicyIs::Code(code) => {
                     let (name, handle) = (code.name().to_owned(), code.handle());
@@ -147,14 +147,14 @@ impl Comparison {
         let mut scenarios = Vec::with_capacity(self.scenarios.len());
         for scenario in self.scenarios {
             scenarios.push(match scenario.0 {
-                ScenarioIs::Named(name) => name,
+                ScenarioIs::Named(name) => held.named("scenarios", name),
                 ScenarioIs::Built(it) => held.timeline(it.timeline()),
             });
         }
         let mut profiles = Vec::with_capacity(self.profiles.len());
         for profile in self.profiles {
             profiles.push(match profile.0 {
-                ProfileIs::Named(name) => name,
+                ProfileIs::Named(name) => held.named("profiles", name),
                 ProfileIs::Built(it) => {
                     let own = it.own_cache().cloned();
                     held.text("profiles", it.name().to_owned(), Format::Ron, it.file()?, own)
@@ -193,12 +193,18 @@ impl Comparison {
 /// A catalog plus the inputs that are built in code.
 struct Held {
     catalog: Inner,
-    /// The kind and the name of each input that is built in code.
-    names: Vec<(&'static str, String)>,
+    /// The folder and the name of each input, and whether it is built in code.
+    names: Vec<(&'static str, String, bool)>,
     problems: Vec<Diagnostic>,
 }
 
 impl Held {
+    /// Returns the name of an input of the catalog.
+    fn named(&mut self, folder: &'static str, name: String) -> String {
+        self.is_new(folder, &name, false);
+        name
+    }
+
     /// Adds a text, and the code behind it; returns its name.
     fn text(
         &mut self,
@@ -212,7 +218,7 @@ impl Held {
             Format::Ron => "ron",
             Format::Toml => "toml",
         };
-        if self.is_new(folder, &name) {
+        if self.is_new(folder, &name, true) {
             self.catalog.hold_text(&format!("{folder}/{name}.{extension}"), text, code);
         }
         name
@@ -220,22 +226,22 @@ impl Held {
 
     /// Adds a timeline; returns its name.
     fn timeline(&mut self, timeline: &Timeline) -> String {
-        if self.is_new("scenarios", &timeline.name) {
+        if self.is_new("scenarios", &timeline.name, true) {
             self.catalog.hold_timeline(timeline.clone());
         }
         timeline.name.clone()
     }
 
-    /// Checks that a name is new: if two inputs had the same name, one would silently run in place of the other.
-    fn is_new(&mut self, folder: &'static str, name: &str) -> bool {
-        let problem = if name.trim().is_empty() {
+    /// Checks that no input built in code has the name of another: one of them would silently run in place of both.
+    fn is_new(&mut self, folder: &'static str, name: &str, is_built: bool) -> bool {
+        let problem = if is_built && name.trim().is_empty() {
             Diagnostic::at("name-empty", "name", format!("one of the {folder} has no name"))
                 .help("give it one, such as `mine`")
-        } else if self.names.iter().any(|it| it.0 == folder && it.1 == name) {
-            let message = format!("two {folder} built in code are named `{name}`");
+        } else if self.names.iter().any(|it| it.0 == folder && it.1 == name && (it.2 || is_built)) {
+            let message = format!("two different {folder} are named `{name}`");
             Diagnostic::at("name-twice", "name", message).help("give each its own name")
         } else {
-            self.names.push((folder, name.to_owned()));
+            self.names.push((folder, name.to_owned(), is_built));
             return true;
         };
         self.problems.push(problem);

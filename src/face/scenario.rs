@@ -159,7 +159,7 @@ impl<'t> Trace<'t> {
         self.timeline.seed
     }
 
-    /// Returns the profile's prompt limit in tokens; `None` if there is no limit.
+    /// Returns the profile's prompt limit in tokens; `None` if it sets none.
     #[must_use]
     pub fn prompt_limit(&self) -> Option<u64> {
         self.prompt_limit
@@ -283,7 +283,7 @@ impl ScenarioBuilder {
             for (which, (back, _, weight)) in turn.needs.iter().enumerate() {
                 let field = || format!("turns.{nth}.needs.{which}");
                 if usize::try_from(*back).map_or(true, |back| back == 0 || back > nth) {
-                    let message = format!("there is no turn {back} turns before turn {}", nth + 1);
+                    let message = format!("turn {} cannot look back {back} turns", nth + 1);
                     push("need-back", field(), message, "1 means the previous turn");
                 }
                 if !(0.0..=1.0).contains(weight) {

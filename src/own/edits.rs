@@ -178,7 +178,7 @@ impl<'e> Editor<'e> {
     /// Shows an entry unchanged, together with its call or its result.
     ///
     /// # Errors
-    /// There is no such entry, it belongs to the stable prefix, or a summary of several entries has replaced it.
+    /// The entry is unknown, belongs to the stable prefix, or has been replaced by a summary of several entries.
     pub fn keep(&mut self, id: ItemId) -> Result<(), EditError> {
         let at = self.find(id)?;
         let pair = self.book.find(id).and_then(|it| it.pair);
@@ -201,7 +201,7 @@ impl<'e> Editor<'e> {
     /// Shows an entry with new text.
     ///
     /// # Errors
-    /// There is no such entry, it belongs to the stable prefix, it is not shown, or the prompt would become too large to count.
+    /// The entry is unknown, belongs to the stable prefix or is not shown, or the prompt would become too large to count.
     pub fn rewrite(&mut self, id: ItemId, text: impl Into<Text>) -> Result<(), EditError> {
         let at = self.find(id)?;
         if self.edit.slot(at).0.state != State::Shown {
@@ -214,7 +214,7 @@ impl<'e> Editor<'e> {
     /// Omits an entry; a call and its result are omitted together.
     ///
     /// # Errors
-    /// There is no such entry, it belongs to the stable prefix, or it is a call whose result has not arrived yet.
+    /// The entry is unknown, belongs to the stable prefix, or is a call still waiting for its result.
     pub fn leave_out(&mut self, id: ItemId) -> Result<(), EditError> {
         let at = self.find(id)?;
         self.edit.leave_out(at).map_err(|it| self.fault(it))

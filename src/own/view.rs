@@ -182,7 +182,7 @@ pub struct Cx<'a> {
     pub ttl_ms: Option<u64>,
     /// The size of the request in tokens if nothing were changed.
     pub prompt_tokens: Tokens,
-    /// The profile's prompt limit in tokens; `None` if there is no limit.
+    /// The profile's prompt limit in tokens; `None` if it sets none.
     pub prompt_limit: Option<Tokens>,
     /// The index in the history of the first entry added since the last view.
     pub new_from: usize,

@@ -127,9 +127,12 @@ fn builders_report_every_problem_at_once_and_nothing_panics_on_any_value() {
     let keeps = |_: &Cx<'_>, _: &[Entry<'_>]| -> Answer { Ok(Vec::new()) };
     let mine = || Code::view("mine", move |_| keeps);
     let same = Comparison::new().policy(mine()).policy(mine()).scenario(SESSION).profile(PROFILE).plan();
+    let shadows = Comparison::new().policy("identity").policy(Code::view("identity", move |_| keeps));
+    let shadows = shadows.scenario(SESSION).profile(PROFILE).plan();
     let said = [
         scenario.err(),
         same.err(),
+        shadows.err(),
         profile.err(),
         unknown.err(),
         Scenario::generate("duckagent/plain_chat", 3, 0).err(),
