@@ -108,7 +108,7 @@ impl BlockTrace {
 /// Replays a block trace; rules other than `blocks` read nothing.
 ///
 /// A request over a limit is recorded and marked, and ends the run.
-pub fn replay(trace: &BlockTrace, limits: &Limits, rules: &CacheRules, sink: &mut impl Sink) -> Outcome {
+pub fn replay(trace: &BlockTrace, limits: &Limits, rules: &CacheRules, sink: &mut dyn Sink) -> Outcome {
     let mut hit_draws = HitDraws::new(rules.hits());
     let mut store = match rules.plain() {
         CacheRules::Blocks(rules) => {

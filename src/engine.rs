@@ -40,10 +40,11 @@ pub fn simulate(
     policy: &Policy,
     limits: &Limits,
     rules: &CacheRules,
-    sink: &mut impl Sink,
+    sink: &mut dyn Sink,
 ) -> Outcome {
     let compiled = CompiledPolicy::new(timeline, policy, limits);
-    simulate_each(timeline, &compiled, &[compiled.recovery()], limits, rules, std::slice::from_mut(sink))
+    let with = (compiled.memory_run(timeline), None);
+    play_ready(timeline, &compiled, &[compiled.recovery()], limits, rules, with, &mut [sink])
 }
 
 /// Plays a timeline once for all policies that [show alike](CompiledPolicy::shows_like): one recovery each, and one sink.
@@ -55,7 +56,8 @@ pub fn simulate_each<S: Sink>(
     rules: &CacheRules,
     sinks: &mut [S],
 ) -> Outcome {
-    play_ready(timeline, compiled, recoveries, limits, rules, (compiled.memory_run(timeline), None), sinks)
+    let with = (compiled.memory_run(timeline), None);
+    play_ready(timeline, compiled, recoveries, limits, rules, with, sinks)
 }
 
 /// Plays a timeline under a declarative policy with a memory in code, made for the timeline; the policy's layout places it.
@@ -65,34 +67,26 @@ pub fn simulate_with_memory<'t>(
     limits: &Limits,
     rules: &CacheRules,
     memory: impl FnOnce(&'t Timeline) -> Box<dyn Memory + 't>,
-    sink: &mut impl Sink,
+    sink: &mut dyn Sink,
 ) -> Outcome {
     let compiled = CompiledPolicy::new(timeline, policy, limits);
     let memory_run = MemoryRun::new(timeline.facts.as_ref(), Some(AnyMemory::Code(memory(timeline))));
     let recoveries = [compiled.recovery()];
-    play_ready(
-        timeline,
-        &compiled,
-        &recoveries,
-        limits,
-        rules,
-        (memory_run, None),
-        std::slice::from_mut(sink),
-    )
+    play_ready(timeline, &compiled, &recoveries, limits, rules, (memory_run, None), &mut [sink])
 }
 
 /// Plays a timeline with drawn needs; rows of requests that fetch something are further requests of the step that needs it.
-pub fn simulate_sampled<S: Sink>(
+pub fn simulate_sampled(
     timeline: &Timeline,
     compiled: &CompiledPolicy<'_>,
     recovery: CompiledRecovery,
     limits: &Limits,
     rules: &CacheRules,
     seed: Seed,
-    sink: &mut S,
+    sink: &mut dyn Sink,
 ) -> Outcome {
     let with = (compiled.memory_run(timeline), Some(Drawn::new(timeline, seed)));
-    play_ready(timeline, compiled, &[recovery], limits, rules, with, std::slice::from_mut(sink))
+    play_ready(timeline, compiled, &[recovery], limits, rules, with, &mut [sink])
 }
 
 fn play_ready<'t, S: Sink>(
@@ -110,7 +104,8 @@ fn play_ready<'t, S: Sink>(
             projector =
                 first_play(timeline, compiled, recoveries, limits, rules, drawn.clone()).compare(projector);
         }
-        let run = Run::new(timeline, &mut projector, compiled.layout, recoveries, limits, rules, sinks);
+        let sinks = &mut erased(sinks);
+        let run = Run::new(timeline, &mut *projector, compiled.layout, recoveries, limits, rules, sinks);
         return run.with(memory_run, drawn).play_declared();
     }
     let mut program = compiled.program.clone();
@@ -131,7 +126,8 @@ fn first_play(
     if let Some(code) = &compiled.code {
         let mut noted = played.note(builtin::projector(code, compiled.made(timeline, 1)));
         let mut sinks = vec![Sums::default(); recoveries.len()];
-        let run = Run::new(timeline, &mut noted, compiled.layout, recoveries, limits, rules, &mut sinks);
+        let (noted, sinks): (&mut dyn Projector, _) = (&mut noted, &mut erased(&mut sinks));
+        let run = Run::new(timeline, noted, compiled.layout, recoveries, limits, rules, sinks);
         run.with(compiled.memory_run(timeline), drawn).play_declared();
     }
     played
@@ -143,14 +139,19 @@ fn first_play(
 /// The projector made an edit that cannot be made.
 pub fn play(
     timeline: &Timeline,
-    projector: &mut impl Projector,
+    projector: &mut dyn Projector,
     layout: &Layout,
     recovery: CompiledRecovery,
     limits: &Limits,
     rules: &CacheRules,
-    sink: &mut impl Sink,
+    sink: &mut dyn Sink,
 ) -> Result<Outcome, RunError> {
-    Run::new(timeline, projector, layout, &[recovery], limits, rules, std::slice::from_mut(sink)).play()
+    Run::new(timeline, projector, layout, &[recovery], limits, rules, &mut [sink]).play()
+}
+
+/// Returns sinks of one type as sinks of any.
+pub fn erased<S: Sink>(sinks: &mut [S]) -> Vec<&mut dyn Sink> {
+    sinks.iter_mut().map(|it| it as &mut dyn Sink).collect()
 }
 
 /// Returns whether some request says other things beside its content than the first.
@@ -166,7 +167,9 @@ struct Way {
 }
 
 /// A run in progress.
-struct Run<'r, 't, P, S> {
+///
+/// Its code is made for declarative policies with the few kinds of sinks that whole plans use; others are called through pointers.
+struct Run<'r, 't, P: ?Sized, S> {
     timeline: &'t Timeline,
     projector: &'r mut P,
     layout: &'r Layout,
@@ -207,7 +210,7 @@ struct Run<'r, 't, P, S> {
     fault: Option<RunError>,
 }
 
-impl<'r, 't, P: Projector, S: Sink> Run<'r, 't, P, S> {
+impl<'r, 't, P: Projector + ?Sized, S: Sink> Run<'r, 't, P, S> {
     /// Stands before the first turn.
     fn new(
         timeline: &'t Timeline,

@@ -340,6 +340,36 @@ pub trait Sink {
     fn kept(&mut self, _row: &KeptRow<'_>) {}
 }
 
+impl Sink for &mut dyn Sink {
+    fn request(&mut self, row: &RequestRow) {
+        (**self).request(row);
+    }
+
+    fn need(&mut self, row: &NeedRow) {
+        (**self).need(row);
+    }
+
+    fn is_done(&self) -> bool {
+        (**self).is_done()
+    }
+
+    fn probe(&mut self, row: &ProbeRow) {
+        (**self).probe(row);
+    }
+
+    fn stored(&mut self, row: &ExplicitCacheRow) {
+        (**self).stored(row);
+    }
+
+    fn memory(&mut self, row: &MemoryRow<'_>) {
+        (**self).memory(row);
+    }
+
+    fn kept(&mut self, row: &KeptRow<'_>) {
+        (**self).kept(row);
+    }
+}
+
 /// Calls of a memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CallRow {

@@ -7,6 +7,7 @@ use super::{Cell, Load, Plan, Progress};
 use crate::catalog::{Catalog, Kind, Loaded};
 use crate::error::Error;
 use crate::explain::breaks::breaks;
+use crate::input::text::decode::to_json;
 use crate::input::{Policy, PolicyFile, Profile};
 use crate::ledger::{NeedRow, RequestRow, Role, Rows};
 use crate::measure::Tally;
@@ -259,7 +260,7 @@ fn is_same_stage(policies: [&Policy; 2], places: [usize; 2]) -> bool {
 fn fields(policies: [&Policy; 2]) -> Vec<FieldChange> {
     let [base, candidate] = policies.map(|it| {
         let mut leaves = IndexMap::new();
-        if let Ok(serde_json::Value::Object(mut fields)) = serde_json::to_value(&**it) {
+        if let Ok(serde_json::Value::Object(mut fields)) = to_json(&**it) {
             fields.retain(|name, _| !SILENT.contains(&name.as_str()));
             collect(&serde_json::Value::Object(fields), String::new(), &mut leaves);
         }

@@ -372,30 +372,44 @@ impl Simulation<'_> {
 
     /// Plays one trial.
     fn run<S: Sink + Default>(&self, trial: usize) -> Vec<(S, Outcome)> {
-        self.run_into(trial, |_| S::default())
+        let mut sinks: Vec<S> = (0..self.n_ledgers()).map(|_| S::default()).collect();
+        let outcomes = self.play(trial, &mut sinks);
+        sinks.into_iter().zip(outcomes).collect()
     }
 
-    /// Plays one trial into a sink for each recovery.
+    /// Plays one trial into sinks that the caller makes, one for each ledger.
     fn run_into<S: Sink>(&self, trial: usize, sink: impl Fn(usize) -> S) -> Vec<(S, Outcome)> {
+        let mut sinks: Vec<S> = (0..self.n_ledgers()).map(sink).collect();
+        let outcomes = self.play(trial, &mut engine::erased(&mut sinks));
+        sinks.into_iter().zip(outcomes).collect()
+    }
+
+    /// Returns how many ledgers a trial has: one for each recovery, or that of a block trace.
+    fn n_ledgers(&self) -> usize {
         match &self.play {
+            Play::Items(..) => self.recoveries.len(),
+            Play::Blocks(_) => 1,
+        }
+    }
+
+    /// Plays one trial into a sink for each ledger.
+    fn play<S: Sink>(&self, trial: usize, sinks: &mut [S]) -> Vec<Outcome> {
+        let (limits, cache, recoveries) = (self.limits, self.cache, &self.recoveries);
+        match &self.play {
+            Play::Items(timeline, compiled) if self.is_drawn => {
+                let seed = self.seed_of(trial);
+                let ledgers = recoveries.iter().zip(sinks);
+                let sampled = ledgers.map(|(recovery, sink)| {
+                    engine::simulate_sampled(timeline, compiled, *recovery, limits, cache, seed, sink)
+                });
+                sampled.collect()
+            }
             Play::Items(timeline, compiled) => {
-                if self.is_drawn {
-                    let (seed, recoveries) = (self.seed_of(trial), self.recoveries.iter());
-                    let sampled = recoveries.enumerate();
-                    return sampled
-                        .map(|(nth, it)| self.sample(timeline, compiled, *it, seed, sink(nth)))
-                        .collect();
-                }
-                let mut sinks: Vec<S> = (0..self.recoveries.len()).map(sink).collect();
-                let (limits, cache) = (self.limits, self.cache);
-                let outcome =
-                    engine::simulate_each(timeline, compiled, &self.recoveries, limits, cache, &mut sinks);
-                sinks.into_iter().map(|it| (it, outcome.clone())).collect()
+                let outcome = engine::simulate_each(timeline, compiled, recoveries, limits, cache, sinks);
+                vec![outcome; recoveries.len()]
             }
             Play::Blocks(block_trace) => {
-                let mut sink = sink(0);
-                let outcome = block_trace::replay(block_trace, self.limits, self.cache, &mut sink);
-                vec![(sink, outcome)]
+                sinks.iter_mut().map(|it| block_trace::replay(block_trace, limits, cache, it)).collect()
             }
         }
     }

@@ -1,4 +1,8 @@
 //! Runs work on a number of threads; the results are in order and do not depend on it.
+//!
+//! What hands the work out is compiled once, not once for each kind of work.
+
+use std::sync::Mutex;
 
 use rayon::prelude::*;
 
@@ -16,5 +20,17 @@ pub(super) fn in_order<T: Send>(n: usize, one: impl Fn(usize) -> T + Sync + Send
     if n < 2 {
         return (0..n).map(one).collect();
     }
-    (0..n).into_par_iter().map(one).collect()
+    let done: Vec<Mutex<Option<T>>> = (0..n).map(|_| Mutex::new(None)).collect();
+    side_by_side(n, &|nth| {
+        let result = one(nth);
+        if let Ok(mut place) = done[nth].lock() {
+            *place = Some(result);
+        }
+    });
+    done.into_iter().filter_map(|it| it.into_inner().ok().flatten()).collect()
+}
+
+/// Calls something with each number below `n`, on whatever threads are free.
+fn side_by_side(n: usize, one: &(dyn Fn(usize) + Sync)) {
+    (0..n).into_par_iter().for_each(one);
 }

@@ -143,7 +143,7 @@ impl Drawn {
     }
 }
 
-impl<P: Projector, S: Sink> Run<'_, '_, P, S> {
+impl<P: Projector + ?Sized, S: Sink> Run<'_, '_, P, S> {
     /// Draws the needs that are due at a moment of a turn.
     #[inline(never)]
     pub(super) fn draw_needs(

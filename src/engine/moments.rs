@@ -10,7 +10,7 @@ use crate::timeline::{Due, EventKind, Kind, Phase, Session, StepIx, TurnIx, When
 
 use super::fault::Fault;
 
-impl<'t, P: Projector, S: Sink> Run<'_, 't, P, S> {
+impl<'t, P: Projector + ?Sized, S: Sink> Run<'_, 't, P, S> {
     pub(super) fn run(&mut self) {
         let spine = &self.timeline.spine;
         self.outcome.turns_requested = u32::try_from(spine.turns.len()).unwrap_or(u32::MAX);

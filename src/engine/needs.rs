@@ -8,7 +8,7 @@ use crate::quantity::Tokens;
 use crate::recovery::{Source, item_state};
 use crate::timeline::{Due, StepIx, TurnIx};
 
-impl<P: Projector, S: Sink> Run<'_, '_, P, S> {
+impl<P: Projector + ?Sized, S: Sink> Run<'_, '_, P, S> {
     /// Meets, recovers or fails what is due at a moment of a turn.
     #[inline]
     pub(super) fn needs(&mut self, turn_ix: TurnIx, step: StepIx, due: Due) -> Result<(), FailureKind> {

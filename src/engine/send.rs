@@ -23,7 +23,7 @@ pub(super) struct Reply {
     pub(super) asks: bool,
 }
 
-impl<P: Projector, S: Sink> Run<'_, '_, P, S> {
+impl<P: Projector + ?Sized, S: Sink> Run<'_, '_, P, S> {
     /// Sends the prompt of a step.
     #[inline]
     pub(super) fn request(&mut self, turn_ix: TurnIx, step: StepIx) -> Result<(), FailureKind> {

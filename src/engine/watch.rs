@@ -46,16 +46,16 @@ impl<P: Projector, W: Watch> Projector for Watched<'_, P, W> {
 /// The projector made an edit that cannot be made, or the cache divided a prompt into parts that are not the prompt.
 pub fn play_with_cache(
     timeline: &Timeline,
-    projector: &mut impl Projector,
+    projector: &mut dyn Projector,
     layout: &Layout,
     recovery: CompiledRecovery,
     limits: &Limits,
     (rules, cache): (&CacheRules, Box<dyn CacheRule>),
-    sink: &mut impl Sink,
+    sink: &mut dyn Sink,
 ) -> Result<Outcome, RunError> {
-    let recoveries = [recovery];
-    let sinks = std::slice::from_mut(sink);
-    Run { cache, ..Run::new(timeline, projector, layout, &recoveries, limits, rules, sinks) }.play()
+    let (recoveries, sinks): (_, &mut [&mut dyn Sink]) = ([recovery], &mut [sink]);
+    let run = Run::new(timeline, projector, layout, &recoveries, limits, rules, sinks);
+    Run { cache, ..run }.play()
 }
 
 /// Plays a timeline as [`super::simulate`] does, before the eyes of someone who also stands between it and its cache.
@@ -65,7 +65,7 @@ pub fn simulate_watched(
     limits: &Limits,
     rules: &CacheRules,
     (watch, look): (&mut impl Watch, impl FnOnce(Box<dyn CacheRule>) -> Box<dyn CacheRule>),
-    sink: &mut impl Sink,
+    sink: &mut dyn Sink,
 ) -> Outcome {
     let compiled = CompiledPolicy::new(timeline, policy, limits);
     let recoveries = [compiled.recovery()];
@@ -74,8 +74,8 @@ pub fn simulate_watched(
         Some(code) => builtin::projector(code, compiled.made(timeline, 0)),
         None => Box::new(compiled.program.clone()),
     };
-    let mut watched = Watched { policy, watch };
-    let sinks = std::slice::from_mut(sink);
-    let run = Run::new(timeline, &mut watched, compiled.layout, &recoveries, limits, rules, sinks);
+    let watched: &mut dyn Projector = &mut Watched { policy, watch };
+    let sinks: &mut [&mut dyn Sink] = &mut [sink];
+    let run = Run::new(timeline, watched, compiled.layout, &recoveries, limits, rules, sinks);
     Run { memory_run, cache: look(run.cache), ..run }.play_declared()
 }

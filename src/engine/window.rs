@@ -25,7 +25,7 @@ pub fn simulate(
     policy: &Policy,
     limits: &Limits,
     rules: &CacheRules,
-    sink: &mut impl Sink,
+    sink: &mut dyn Sink,
 ) -> Option<Outcome> {
     let layout = policy.layout();
     let is_beside = |it: &Memory| layout.memory == MemoryPlace::Tail && it.service.is_none();
@@ -47,12 +47,12 @@ pub fn simulate(
 }
 
 /// A run in progress.
-struct Run<'r, S> {
+struct Run<'r> {
     trial: &'r Trial,
     window: Window,
     memory_run: MemoryRun<'r>,
     limits: &'r Limits,
-    sink: &'r mut S,
+    sink: &'r mut dyn Sink,
     shown: Shown<'r>,
     outcome: Outcome,
 }
@@ -107,7 +107,7 @@ impl View for Shown<'_> {
     }
 }
 
-impl<S: Sink> Run<'_, S> {
+impl Run<'_> {
     fn play(mut self) -> Option<Outcome> {
         for (nth, step) in self.trial.steps.iter().enumerate() {
             if step.begins_turn {
@@ -130,7 +130,7 @@ impl<S: Sink> Run<'_, S> {
         self.memory_run.observe(shown);
         outcome.end_tokens = self.trial.stable_tokens + shown.body();
         outcome.end_memory_tokens = self.memory_run.tokens();
-        let sinks = std::slice::from_mut(self.sink);
+        let sinks: &mut [&mut dyn Sink] = &mut [self.sink];
         self.memory_run.probe(shown, When::END, false, sinks);
         self.memory_run.tell(sinks);
         outcome.tool_results = shown.tool_results();

@@ -7,7 +7,6 @@ mod node;
 mod once;
 pub mod place;
 mod repair;
-#[cfg(feature = "cli")]
 pub mod schema;
 pub mod set;
 pub mod source;

@@ -7,20 +7,20 @@ use crate::timeline::ItemIx;
 use crate::timeline::facts::Share;
 
 /// A prompt, and the policy that edits it.
-pub(crate) struct Edited<'a, 't, P> {
+pub(crate) struct Edited<'a, 't, P: ?Sized> {
     /// The prompt.
     pub(crate) prompt: &'a Prompt<'t>,
     /// The policy.
     pub(crate) projector: &'a P,
 }
 
-impl<P: Projector> Edited<'_, '_, P> {
+impl<P: Projector + ?Sized> Edited<'_, '_, P> {
     fn left(&self, item: ItemIx) -> Option<Left> {
         self.projector.left(self.prompt, self.prompt.history().slot_of(item)?)
     }
 }
 
-impl<P: Projector> View for Edited<'_, '_, P> {
+impl<P: Projector + ?Sized> View for Edited<'_, '_, P> {
     fn n_items(&self) -> ItemIx {
         self.prompt.n_items()
     }

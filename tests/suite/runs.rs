@@ -121,6 +121,7 @@ fn a_long_session_comes_to_what_it_did() {
 }
 
 #[test]
+#[ignore = "slow: .ci/run runs it"]
 fn a_recorded_session_comes_to_what_it_did() {
     assert_runs("recorded/claude-code", &[], &[(&PROFILES, ALL), (&[BLOCKS], FEW)]);
 }

@@ -105,6 +105,7 @@ fn sessions() -> tempfile::TempDir {
 }
 
 #[test]
+#[ignore = "slow: .ci/run runs it"]
 fn tuning_holds_out_a_project_and_writes_only_what_it_recommends() {
     let folder = sessions();
     let run = |floor: &str, output: &str| {

@@ -4,10 +4,8 @@ use std::path::Path;
 
 use clap::{CommandFactory, ValueEnum};
 use clap_mangen::Man;
-use ctxsim::diag::Diagnostic;
 use ctxsim::error::Error;
 use ctxsim::input::text::schema;
-use ctxsim::input::{PolicyFile, ProfileFile, ScenarioFile, SuiteFile};
 
 use crate::args::{CompletionsArgs, ManArgs, SchemaArg, SchemaArgs};
 use crate::cli::Cli;
@@ -18,17 +16,16 @@ pub(crate) fn schema(args: &SchemaArgs) -> Result<(), Error> {
     args.output.as_deref().map_or(Ok(()), output::make_folder)?;
     let kinds = args.kind.map_or(SchemaArg::value_variants().to_vec(), |it| vec![it]);
     for kind in kinds {
-        let schema = match kind {
-            SchemaArg::Policy => schema::of::<PolicyFile>(),
-            SchemaArg::Scenario => schema::of::<ScenarioFile>(),
-            SchemaArg::Profile => schema::of::<ProfileFile>(),
-            SchemaArg::Suite => schema::of::<SuiteFile>(),
+        let text = match kind {
+            SchemaArg::Policy => schema::POLICY,
+            SchemaArg::Scenario => schema::SCENARIO,
+            SchemaArg::Profile => schema::PROFILE,
+            SchemaArg::Suite => schema::SUITE,
         };
-        let text = schema.map_err(|it| vec![Diagnostic::at("unwritable", "", it.to_string())])?;
         let name = kind.to_possible_value().map(|it| it.get_name().to_owned()).unwrap_or_default();
         match &args.output {
-            Some(folder) => output::write(&folder.join(format!("{name}.json")), &text)?,
-            None => output::print(&text)?,
+            Some(folder) => output::write(&folder.join(format!("{name}.json")), text)?,
+            None => output::print(text)?,
         }
     }
     Ok(())

@@ -36,7 +36,7 @@ pub use self::template::*;
 
 /// A policy: which part of a growing history the model sees.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct PolicyFile {
     /// The name: the file's path below `policies/` without its extension.
@@ -131,7 +131,7 @@ impl PolicyFile {
 
 /// A harness's own token count, which the condition `counted` reads.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Counter {
     /// By kind of item: tokens counted in addition to those billed.
@@ -141,7 +141,7 @@ pub struct Counter {
 
 /// A built-in policy; each has its line in `src/builtin.rs`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Code {
     /// Keeps what will be needed, at the required level: full knowledge of later needs, not the lowest cost.
@@ -220,7 +220,7 @@ pub struct ScheduleFor {
 
 /// A further step of a stage; omitted fields are the stage's.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Step {
     /// The condition under which it runs. Default: always.
@@ -238,7 +238,7 @@ pub struct Step {
 
 /// A moment in a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Moment {
     /// A tool result is about to enter; the prompt is counted with the unchanged result.
@@ -259,7 +259,7 @@ pub enum Moment {
 
 /// Whether edits are permanent or last for one request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Lasts {
     /// They are permanent.
@@ -285,7 +285,7 @@ impl Lasts {
 
 /// Whether edits break the cached prefix.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Prefix {
     /// They break it from the first changed item on.
@@ -297,7 +297,7 @@ pub enum Prefix {
 
 /// Filters over items. An item must pass all of them; an empty list passes everything.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Scope {
     /// Which part of the prompt.
@@ -357,7 +357,7 @@ impl Scope {
 
 /// What makes an earlier result redundant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Supersedes {
     /// The result of a later call of the same tool with the same arguments.
@@ -368,7 +368,7 @@ pub enum Supersedes {
 
 /// A part of the prompt.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Part {
     /// Everything after the stable prefix.
@@ -384,7 +384,7 @@ pub enum Part {
 
 /// A kind of item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
     /// System prompt.
@@ -430,7 +430,7 @@ impl Kind {
 
 /// Why an item may be needed again.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Preserve {
     /// Its exact text is worked with.
@@ -444,7 +444,7 @@ pub enum Preserve {
 
 /// Items that are protected.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Keep {
     /// Which kinds of items.
@@ -463,7 +463,7 @@ pub struct Keep {
 
 /// Which unit a stage takes first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Order {
     /// The oldest.
@@ -477,7 +477,7 @@ pub enum Order {
 
 /// How the agent recovers what it needs and cannot see.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Recovery {
     /// One call that fetches what is needed.

@@ -12,7 +12,7 @@ pub use self::price::*;
 
 /// A profile: one model at one provider at one date.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct ProfileFile {
     /// The name: the file's path below `profiles/` without its extension.
@@ -41,7 +41,7 @@ pub struct ProfileFile {
 
 /// A model's token limits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Limits {
     /// The context window. Default: no limit.
@@ -57,7 +57,7 @@ pub struct Limits {
 
 /// How recovery is priced.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum RecoveryPrice {
     /// As requests: what is resent, fetched and carried is billed as the cache rules say.
@@ -69,7 +69,7 @@ pub enum RecoveryPrice {
 
 /// Assumptions of a report about the agent and the provider.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Assumptions {
     /// How recovery is priced.

@@ -12,7 +12,7 @@ const DEFAULTS: &str = include_str!("../../../assumptions/recovery.toml");
 
 /// What an agent needs to fetch something again.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Refetch {
     /// The share of calls, 0 to 1, with a request of their own; the others share the step's own request.
@@ -35,7 +35,7 @@ pub struct Refetch {
 
 /// An assumed number and its interval.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Assumed<T> {
     /// The number that is used.

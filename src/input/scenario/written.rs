@@ -23,7 +23,7 @@ pub use self::turns::*;
 
 /// A scenario: a load and its settings.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct ScenarioFile {
     /// The name: the file's path below `scenarios/` without its extension.
@@ -117,7 +117,7 @@ fn is_none_of(tokens: &Tokens) -> bool {
 
 /// How the agent fetches what a prompt does not show.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum RecoveryMode {
     /// By probability: costs are expected values, and the history does not change.
@@ -129,7 +129,7 @@ pub enum RecoveryMode {
 
 /// An item of the stable prefix.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct StableItem {
     /// Its kind.
@@ -140,7 +140,7 @@ pub struct StableItem {
 
 /// The source of a scenario's items.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Load {
     /// Written out.

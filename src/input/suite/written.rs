@@ -15,7 +15,7 @@ use crate::quantity::{Decimal, Tokens};
 
 /// A suite: a named set of policies, scenarios and profiles to run together.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct SuiteFile {
     /// The name: the file's path below `suites/` without its extension.
@@ -68,7 +68,7 @@ pub struct SuiteFile {
 
 /// The usage assumptions behind the break-even points in a comparison of price lists.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Habits {
     /// Tokens that a prune removes from the prompt.

@@ -46,22 +46,38 @@ pub(super) fn ron_options() -> ron::Options {
 /// # Errors
 /// Every problem, with its place in the text; the caller adds the file's name.
 pub fn decode<T: DeserializeOwned>(text: &str, format: Format) -> Result<T, Vec<Diagnostic>> {
-    let decoded = match format {
-        Format::Ron => once::read(|grow| read_ron(text, grow)).ok().flatten(),
-        Format::Toml => once::read(|grow| read_toml(text, grow)).ok().flatten(),
-    };
-    let mut problems = if format == Format::Ron { repair::duplicates(text) } else { Vec::new() };
-    match decoded {
-        Some(spec) if problems.is_empty() => Ok(spec),
-        Some(_) => Err(problems),
-        None => {
-            let more = repair::problems(text, format, Shape::of::<T>());
-            problems
-                .extend(more.into_iter().filter(|it| format == Format::Toml || it.code != "duplicate-key"));
-            problems.sort_by_key(|it| it.place.span.as_ref().map(|it| it.start));
-            Err(problems)
+    let decoded = once::read(|grow| read_text(text, format, grow)).ok().flatten();
+    decoded.ok_or_else(|| problems_of(text, format, Shape::of::<T>()))
+}
+
+/// Reads a text, which must not say anything twice.
+fn read_text<'de>(text: &'de str, format: Format, grow: &mut Grow<'_, 'de>) -> Result<(), Refused> {
+    match format {
+        Format::Toml => read_toml(text, grow).map_err(|_| Refused),
+        Format::Ron => {
+            read_ron(text, grow).map_err(|_| Refused)?;
+            if repair::duplicates(text).is_empty() { Ok(()) } else { Err(Refused) }
         }
     }
+}
+
+/// A text has problems, which [`problems_of`] finds.
+struct Refused;
+
+/// Returns the problems of a text that was refused, in its order.
+fn problems_of(text: &str, format: Format, shape: Shape) -> Vec<Diagnostic> {
+    let more = repair::problems(text, format, shape);
+    if format == Format::Toml {
+        return sorted(more);
+    }
+    let twice = repair::duplicates(text);
+    sorted(twice.into_iter().chain(more.into_iter().filter(|it| it.code != "duplicate-key")).collect())
+}
+
+/// Returns problems in the order of their places in the text.
+fn sorted(mut problems: Vec<Diagnostic>) -> Vec<Diagnostic> {
+    problems.sort_by_key(|it| it.place.span.as_ref().map(|it| it.start));
+    problems
 }
 
 /// Reads a RON text.
@@ -79,12 +95,16 @@ fn read_toml<'de>(text: &'de str, grow: &mut Grow<'_, 'de>) -> Result<(), toml::
 /// # Errors
 /// A value that the format cannot represent.
 pub fn encode<T: Serialize>(spec: &T, format: Format) -> Result<String, Box<Diagnostic>> {
-    let said = said(spec)?;
+    write(&said(spec)?, format)
+}
+
+/// Writes what an input says of itself.
+fn write(said: &Said, format: Format) -> Result<String, Box<Diagnostic>> {
     match format {
-        Format::Toml => toml::to_string_pretty(&said).map_err(|error| syntax(error.to_string())),
+        Format::Toml => toml::to_string_pretty(said).map_err(|error| syntax(error.to_string())),
         Format::Ron => {
             let pretty = ron::ser::PrettyConfig::new().depth_limit(4).compact_arrays(false);
-            let text = ron_options().to_string_pretty(&said, pretty);
+            let text = ron_options().to_string_pretty(said, pretty);
             text.map(|it| it + "\n").map_err(|error| syntax(error.to_string()))
         }
     }
@@ -140,6 +160,14 @@ impl Source<'_> for Asked {
 /// A value that TOML cannot represent.
 pub fn to_tree<T: Serialize>(spec: &T) -> Result<Tree, Box<Diagnostic>> {
     Tree::try_from(said(spec)?).map_err(|error| syntax(error.to_string()))
+}
+
+/// Converts an input to JSON.
+///
+/// # Errors
+/// A value that JSON cannot represent.
+pub fn to_json<T: Serialize>(spec: &T) -> Result<serde_json::Value, Box<Diagnostic>> {
+    serde_json::to_value(said(spec)?).map_err(|error| syntax(error.to_string()))
 }
 
 /// Converts a tree to an input.

@@ -1,125 +1,15 @@
-//! JSON Schema of the input files, derived from the types that parse them.
+//! JSON Schema of the input files, for editors and for what is said of a mistake.
+//!
+//! The files in `schema/` are derived from the types that parse the inputs. A test derives them again, so no other build does.
 
-use std::borrow::Cow;
+#[cfg(test)]
+mod derived;
 
-use schemars::generate::SchemaSettings;
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-
-use super::duration::Duration;
-use crate::input::policy::Count;
-use crate::input::profile::written::Ttls;
-use crate::input::scenario::{Amount, Choice, Cycle, Range};
-use crate::input::suite::Bound;
-use crate::quantity::Decimal;
-
-/// Returns the schema of a kind of file, such as [`PolicyFile`](crate::input::PolicyFile), draft 2020-12,
-/// with every field's documentation.
-///
-/// It covers single fields; `ctxsim validate` checks the rules between fields.
-///
-/// # Errors
-/// None in practice: a schema is JSON.
-pub fn of<T: JsonSchema>() -> Result<String, serde_json::Error> {
-    let schema = SchemaSettings::draft2020_12().into_generator().into_root_schema_for::<T>();
-    serde_json::to_string_pretty(&schema).map(|it| it + "\n")
-}
-
-/// A value written with its unit in quotes.
-impl JsonSchema for Duration {
-    fn schema_name() -> Cow<'static, str> {
-        "Duration".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({
-            "description": "A duration with its unit: ms, s, m, h or d.",
-            "type": "string",
-            "pattern": "^[0-9]+(ms|s|m|h|d)$"
-        })
-    }
-}
-
-/// One or several.
-impl JsonSchema for Ttls {
-    fn schema_name() -> Cow<'static, str> {
-        "Ttls".into()
-    }
-
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        let one = generator.subschema_for::<Duration>();
-        json_schema!({
-            "description": "One duration or a list of them.",
-            "oneOf": [one, { "type": "array", "items": one }]
-        })
-    }
-}
-
-/// A number, or a text with a number and its unit.
-impl JsonSchema for Bound {
-    fn schema_name() -> Cow<'static, str> {
-        "Bound".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({
-            "description": "A number, a percentage, or a share of the profile's window or prompt limit.",
-            "oneOf": [
-                { "type": "number" },
-                { "type": "string", "pattern": "^ *-?[0-9.eE+-]+ *(%| +window| +limit) *$" }
-            ]
-        })
-    }
-}
-
-/// A number, or a parameter that holds it.
-impl JsonSchema for Count {
-    fn schema_name() -> Cow<'static, str> {
-        "Count".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({
-            "description": "A whole number, or the name of a parameter that holds one.",
-            "oneOf": [
-                { "type": "integer", "format": "uint64", "minimum": 0 },
-                {
-                    "type": "object",
-                    "properties": { "param": { "description": "The parameter's name.", "type": "string" } },
-                    "required": ["param"],
-                    "additionalProperties": false
-                }
-            ]
-        })
-    }
-}
-
-/// A number, or a rule or range for it.
-impl JsonSchema for Amount {
-    fn schema_name() -> Cow<'static, str> {
-        "Amount".into()
-    }
-
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        let cycle = generator.subschema_for::<Cycle>();
-        let drawn = [generator.subschema_for::<Range>(), generator.subschema_for::<Choice>()];
-        json_schema!({
-            "description": "A number, a cycle of numbers, or a range or list to draw it from.",
-            "oneOf": [{ "type": "integer", "format": "uint64", "minimum": 0 }, cycle, drawn[0], drawn[1]]
-        })
-    }
-}
-
-/// An exact number.
-impl JsonSchema for Decimal {
-    fn schema_name() -> Cow<'static, str> {
-        "Decimal".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({
-            "description": "A number from 0 with at most 18 digits.",
-            "type": "number",
-            "minimum": 0
-        })
-    }
-}
+/// The schema of policies, draft 2020-12, with every field's documentation; the rules between fields are those of `ctxsim validate`.
+pub const POLICY: &str = include_str!("../../../schema/policy.json");
+/// The schema of scenarios, likewise.
+pub const SCENARIO: &str = include_str!("../../../schema/scenario.json");
+/// The schema of profiles, likewise.
+pub const PROFILE: &str = include_str!("../../../schema/profile.json");
+/// The schema of suites, likewise.
+pub const SUITE: &str = include_str!("../../../schema/suite.json");

@@ -10,7 +10,7 @@ use super::{Count, Extent, Fold, Kept, Kind, Preserve, Restore, SecondCall, Size
 
 /// What a stage does to the items of its scope.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Action {
     /// Shows each item in the same way.
@@ -67,7 +67,7 @@ impl Action {
 
 /// A budget of exact tokens, spent greedily in order.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Budget {
     /// The number of tokens.
@@ -89,7 +89,7 @@ impl Budget {
 
 /// What a budget is charged with.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Counts {
     /// Also what is already exact in the budget's unit.
@@ -101,7 +101,7 @@ pub enum Counts {
 
 /// How an item is shown.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Rendition {
     /// As received.
@@ -138,7 +138,7 @@ pub enum Rendition {
 
 /// How an item is shown, without its numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Shown {
     /// As received.
@@ -195,7 +195,7 @@ impl Rendition {
 
 /// One row of a table: which results it matches, and how they are shown.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct TableRow {
     /// Tool names. Default: all.
@@ -246,7 +246,7 @@ impl TableRow {
 
 /// A summary: its cost and its effect.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Summarise {
     /// Its size, without verbatim copies.
@@ -285,7 +285,7 @@ pub struct Summarise {
 
 /// What a summary replaces.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum SummaryPer {
     /// All units taken.
@@ -297,7 +297,7 @@ pub enum SummaryPer {
 
 /// What is known of a summary's text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum SummaryWords {
     /// Nothing: no fact is assumed to survive.
@@ -311,7 +311,7 @@ pub enum SummaryWords {
 
 /// The request that writes a summary.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum SummaryPrompt {
     /// A model request with its own prompt, at the uncached price.

@@ -6,7 +6,7 @@ use super::memory::Part;
 
 /// What an agent remembers of earlier sessions.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Aging {
     /// What is kept when a session ends.
@@ -30,7 +30,7 @@ pub struct Aging {
 
 /// What is kept when a session ends.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum SessionKeep {
     /// Nothing: the lower bound.
@@ -55,7 +55,7 @@ pub enum SessionKeep {
 
 /// How a summary is made, and therefore what it loses.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Compaction {
     /// The prompt, from `assumptions/aging/numbers.toml`: how many exact statements it keeps, in how many
@@ -84,7 +84,7 @@ pub struct Compaction {
 
 /// What is recalled for a question.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum SessionRecall {
     /// All of it.
@@ -104,7 +104,7 @@ pub enum SessionRecall {
 
 /// How running totals survive summaries.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Totals {
     /// A change is applied to the balance when its session is written.
@@ -117,7 +117,7 @@ pub enum Totals {
 
 /// Exact totals before the memory, computed from marks in the text.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Overlay {
     /// The share of changes, 0 to 1, that carry a mark. Default: 1.
@@ -127,7 +127,7 @@ pub struct Overlay {
 
 /// Changes a memory once, when its answers get worse.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Controller {
     /// Switch on the overlay if the error of a total exceeds this.

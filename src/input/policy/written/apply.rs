@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// A setting of a real agent: its place and its value.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Apply {
     /// The place: a file, the environment, the body of a request.

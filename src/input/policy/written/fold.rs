@@ -6,7 +6,7 @@ use super::{Budget, Kind, Size};
 
 /// A fold of a turn; no model is called.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Fold {
     /// Only turns with an item of one of these kinds in the scope. An empty list means every turn.
@@ -55,7 +55,7 @@ impl Fold {
 
 /// How the summary of a fold shows tool results.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct FoldedResults {
     /// The table whose first matching row decides.

@@ -7,7 +7,7 @@ use crate::input::TtlClass;
 
 /// How a prompt is laid out for the provider's cache.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Layout {
     /// The breakpoints; an empty list asks for none. Default: where the harness puts them.
@@ -24,7 +24,7 @@ pub struct Layout {
 
 /// Content outside the history. It changes from time to time, but keeps its size.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Dynamic {
     /// A name for readers.
@@ -42,7 +42,7 @@ pub struct Dynamic {
 
 /// The place of content outside the history.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum DynamicPlace {
     /// Before the rest of the system prompt, and after the tools if these come first.
@@ -56,7 +56,7 @@ pub enum DynamicPlace {
 
 /// When something changes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Changes {
     /// With each request.
@@ -119,7 +119,7 @@ impl Breakpoint {
 
 /// Where recalled memory is placed in a prompt.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum MemoryPlace {
     /// Before everything: a change in it breaks the whole prompt.
@@ -140,7 +140,7 @@ impl MemoryPlace {
 
 /// A cache breakpoint.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Breakpoint {
     /// Its place.
@@ -152,7 +152,7 @@ pub struct Breakpoint {
 
 /// A place in a prompt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Place {
     /// After a level of the prompt.
@@ -174,7 +174,7 @@ pub enum Place {
 
 /// A level of a prompt before its messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum LevelEnd {
     /// The tool schemas.

@@ -6,7 +6,7 @@ use crate::quantity::Tokens;
 
 /// Write, store, read, use: what is remembered, where, and how it is recalled.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Memory {
     /// What is extracted from the history.
@@ -29,7 +29,7 @@ pub struct Memory {
 
 /// What is extracted from the history.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Write {
     /// When an item is searched for facts.
@@ -41,7 +41,7 @@ pub struct Write {
 
 /// When an item is searched for facts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum When {
     /// When it enters.
@@ -53,7 +53,7 @@ pub enum When {
 
 /// One draw, with either `p` or `miss`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Extract {
     /// Which facts it applies to.
@@ -75,7 +75,7 @@ pub struct Extract {
 
 /// Which facts a draw applies to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Facts {
     /// Explicit facts, which are marked.
@@ -89,7 +89,7 @@ pub enum Facts {
 
 /// Where facts are stored.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Store {
     /// One list.
@@ -118,7 +118,7 @@ pub enum Store {
 
 /// How facts are recalled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Read {
     /// All facts are in the prompt.
@@ -131,7 +131,7 @@ pub enum Read {
 
 /// The state of a fact when a probe asks for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum State {
     /// The item that states it is shown in full.
@@ -148,7 +148,7 @@ pub enum State {
 
 /// A part of a memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(schemars::JsonSchema), schemars(rename = "MemoryPart"))]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "MemoryPart"))]
 #[serde(rename_all = "snake_case")]
 pub enum Part {
     /// Everything is written.

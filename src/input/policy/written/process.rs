@@ -8,7 +8,7 @@ use super::Duration;
 
 /// A program that answers each request with a view of the history, over its standard input and output.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct ProcessFile {
     /// The program and its arguments. It runs in the policy file's folder and is not passed through a shell.

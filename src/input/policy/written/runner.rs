@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// Writes sessions to a memory service and answers questions from it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Runner {
     /// Whether only one context document is kept, rewritten at the end of each session. Otherwise each
@@ -33,7 +33,7 @@ pub struct Runner {
 
 /// A call to a memory service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ServiceCall {
     /// Adds an entry.
@@ -52,7 +52,7 @@ pub enum ServiceCall {
 
 /// A context document and its capacity.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct ContextDocument {
     /// Its largest size. Default: 5,000 words.
@@ -70,7 +70,7 @@ pub struct ContextDocument {
 
 /// The largest size of a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Cap {
     /// In words.
@@ -81,7 +81,7 @@ pub enum Cap {
 
 /// A section of a context document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Section {
     /// The subject of the memory.
@@ -106,7 +106,7 @@ pub enum Section {
 
 /// What is read to answer a question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct TwoPass {
     /// Whether only the current document is read, without a search. Default: false.
@@ -119,7 +119,7 @@ pub struct TwoPass {
 
 /// What one pass of a search finds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Found {
     /// The number of entries.

@@ -9,7 +9,7 @@ use crate::quantity::{Decimal, Tokens};
 
 /// An expression for a number of tokens. Products are rounded down.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Size {
     /// A number of tokens.
@@ -63,7 +63,7 @@ pub enum Size {
 
 /// What `by_window` compares.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum WindowKind {
     /// The prompt limit.
@@ -75,7 +75,7 @@ pub enum WindowKind {
 
 /// A comparison with a size; set exactly one field.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Bound {
     /// More than.
@@ -134,7 +134,7 @@ pub fn given<T>(fields: [&Option<T>; 4]) -> Option<(Relation, &T)> {
 
 /// What `count` counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Unit {
     /// Items.
@@ -153,7 +153,7 @@ pub enum Unit {
 
 /// A condition on numbers: the trigger of `when`, the goal of `until`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Cond {
     /// Always true.
@@ -263,7 +263,7 @@ impl Cond {
 
 /// The reach of a keep, a protection or a progress, in whole units that fit.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Extent {
     /// A number of items.

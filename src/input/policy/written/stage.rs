@@ -6,7 +6,7 @@ use super::{Action, Cond, Duration, Lasts, Moment, Prefix, Scope, Step};
 
 /// A stage: when it fires, which items it changes, and until which goal.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct StageFile {
     /// A name, unique within the policy.
@@ -48,7 +48,7 @@ pub struct StageFile {
 
 /// Time since the last request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Pause {
     /// Its duration.
@@ -87,7 +87,7 @@ impl Pause {
 
 /// A field that `remove` can name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum StageField {
     /// The moments.

@@ -6,7 +6,7 @@ use super::{Count, Kind, Size};
 
 /// Items that the harness keeps in place, whatever the summary says about them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Kept {
     /// Which kinds.
@@ -17,7 +17,7 @@ pub struct Kept {
 
 /// Files to restore after a summary has replaced their results.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Restore {
     /// How many, starting with the most recently used.
@@ -51,7 +51,7 @@ impl Restore {
 
 /// A request that reviews a summary before it is used.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct SecondCall {
     /// What it reads.
@@ -67,7 +67,7 @@ pub struct SecondCall {
 
 /// What the review reads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum SecondReads {
     /// What the first request read, and the summary.

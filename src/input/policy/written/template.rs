@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 /// on one line, cut at four characters per token if it has more tokens; `prefix(TEXT)` puts a text before
 /// each line.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Template {
     /// The text.

@@ -11,7 +11,7 @@ pub use crate::input::profile::rules::Rules;
 
 /// Which cache rules, and their numbers.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Cache {
     /// Which rules.
@@ -96,7 +96,7 @@ pub struct Cache {
 
 /// What counts as a position of the lookback.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum LookbackUnit {
     /// An item; a run of calls is one position, as is a run of results.
@@ -110,7 +110,7 @@ pub enum LookbackUnit {
 ///
 /// The prompt's breakpoints count in order, including those beyond the write slots.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Lookup {
     /// How many of the first breakpoints.
@@ -129,7 +129,7 @@ pub struct Lookup {
 
 /// The place of an automatic breakpoint.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Automatic {
     /// After the last item that can carry one; reasoning cannot.
@@ -142,7 +142,7 @@ pub enum Automatic {
 
 /// From when an entry's lifetime counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Clock {
     /// The start of the last request that wrote or read it.
@@ -151,7 +151,7 @@ pub enum Clock {
 
 /// Whether reading an entry restarts its lifetime.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Renewal {
     /// Every use does.
@@ -163,7 +163,7 @@ pub enum Renewal {
 
 /// From when an entry can be read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Readable {
     /// The start of its writer's response.
@@ -177,7 +177,7 @@ pub enum Readable {
 
 /// A place at which a request leaves a unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum UnitEnd {
     /// At the end of its prompt.
@@ -190,7 +190,7 @@ pub enum UnitEnd {
 
 /// A setting of a request beside its content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Setting {
     /// The model.
@@ -215,7 +215,7 @@ pub enum Setting {
 
 /// A level of a prompt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Level {
     /// The tools and everything after them.
@@ -230,7 +230,7 @@ pub enum Level {
 
 /// For each setting: the first level of the prompt that a change invalidates.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Invalidates {
     /// The model. Default: from the tools on.
@@ -319,7 +319,7 @@ impl<'de> de::Visitor<'de> for TtlsVisitor {
 
 /// The order in which the blocks of a prompt count as used.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Touch {
     /// From the head on, so that the head leaves first.

@@ -7,7 +7,7 @@ use crate::quantity::{Decimal, Tokens};
 
 /// Prices from a date on.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Price {
     /// The date from which these prices hold, `YYYY-MM-DD`. Default: always.
@@ -41,7 +41,7 @@ pub struct Price {
 
 /// Prices of longer prompts; omitted prices stay as they are below the tier.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Tier {
     /// The tier holds for prompts longer than this, not for prompts of exactly this length.
@@ -69,7 +69,7 @@ pub struct Tier {
 
 /// The tokens of a request to which a tier applies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Reach {
     /// All tokens, including output.
@@ -89,7 +89,7 @@ impl Reach {
 
 /// Prices at certain hours: a factor on all prices, or replacement prices.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(schemars::JsonSchema), schemars(rename = "PriceWindow"))]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "PriceWindow"))]
 #[serde(deny_unknown_fields)]
 pub struct Window {
     /// The days, in UTC. Default: every day.
@@ -117,7 +117,7 @@ pub struct Window {
 
 /// A day of the week.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 #[allow(missing_docs, reason = "the days are named after themselves")]
 pub enum Weekday {
@@ -135,7 +135,7 @@ pub enum Weekday {
 /// If it prices input, its other prices do not fall back to the standard ones: cache reads cost as much as
 /// its input; output and writes with a standard price are unknown.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Service {
     /// The factor on all prices.

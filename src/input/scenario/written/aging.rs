@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// Sessions over which a memory ages.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct AgingLoad {
     /// The generator of the sessions; `src/aging/generate.rs` lists them.
@@ -63,7 +63,7 @@ pub struct AgingLoad {
 
 /// How much pressure a load puts on a memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum PressurePreset {
     /// The benchmark's configuration without a preset.
@@ -81,7 +81,7 @@ pub enum PressurePreset {
 
 /// The score of sessions before any question has been asked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum BeforeFirst {
     /// None; the curve begins with the first score.
@@ -93,7 +93,7 @@ pub enum BeforeFirst {
 
 /// An event that affects a memory.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct AgingEvent {
     /// The session before which it happens, from 1.
@@ -104,7 +104,7 @@ pub struct AgingEvent {
 
 /// An event that can affect the memory of a deployed agent.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Happening {
     /// A part is lost: the oldest records or history, or the end of a summary.

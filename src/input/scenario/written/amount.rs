@@ -24,7 +24,7 @@ pub enum Amount {
 
 /// A number that grows and starts over: `base + (turn × per_turn + call × per_call) mod modulo`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Cycle {
     /// Its smallest value.
@@ -42,7 +42,7 @@ pub struct Cycle {
 
 /// A number from a range, with equal probabilities.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Range {
     /// The smallest.
@@ -53,7 +53,7 @@ pub struct Range {
 
 /// A number from a list, each position with equal probability.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Choice {
     /// The numbers; one that is listed twice is drawn twice as often.
@@ -62,7 +62,7 @@ pub struct Choice {
 
 /// Some of the turns of a pattern.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Places {
     /// The length of the repeating group of turns.

@@ -16,7 +16,7 @@ const DEFAULTS: &str = include_str!("../../../../assumptions/recorded.toml");
 
 /// Assumptions about a recorded session.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Assume {
     /// Characters per token, if only relative sizes are known or sizes are missing.
@@ -84,7 +84,7 @@ pub struct Assume {
 /// What happens to history that the harness removed by itself: compactions in the log, and results cleared to
 /// make room. Whatever the user cleared, compacted or undid is always gone.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Resets {
     /// It is gone, as recorded.
@@ -96,7 +96,7 @@ pub enum Resets {
 
 /// A published tokenizer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum TokenizerName {
     /// `o200k_base`, of OpenAI's models from GPT-4o on.
@@ -107,7 +107,7 @@ pub enum TokenizerName {
 
 /// The exact excerpt of a recorded tool result.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ExactExcerpt {
     /// Everything that a later need could read.
@@ -119,7 +119,7 @@ pub enum ExactExcerpt {
 
 /// A request that a harness makes without recording it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum SideRequest {
     /// It makes none.
@@ -139,7 +139,7 @@ pub enum SideRequest {
 
 /// How a recorded tool is treated.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct ToolAssume {
     /// The recorded tool's name; `*` matches any run of characters.
@@ -158,7 +158,7 @@ pub struct ToolAssume {
 
 /// When a recorded call reveals that an earlier result was needed, and how much of it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct NeedRule {
     /// The probability, 0 to 1, that the agent must fetch the result again if the prompt no longer shows it.

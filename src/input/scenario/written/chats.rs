@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 /// Chats of many sessions, and questions about what was said in them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct ChatLoad {
     /// How often the chats are drawn; for chats from a file, how often their losses are.
@@ -26,7 +26,7 @@ pub struct ChatLoad {
 
 /// The source of chats.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum ChatSource {
     /// Drawn from the seed.
@@ -40,7 +40,7 @@ pub enum ChatSource {
 
 /// Randomly drawn chats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct GeneratedChats {
     /// Sessions per user.
@@ -57,7 +57,7 @@ pub struct GeneratedChats {
 
 /// Numbers of questions by type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct QuestionCounts {
     /// About a fact that was stated once. Default: 10.

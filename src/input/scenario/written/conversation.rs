@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 /// Conversations of several lengths, each drawn many times, with facts planted in them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Conversations {
     /// Messages of a conversation; each length is drawn `trials` times.
@@ -35,7 +35,7 @@ pub struct Conversations {
 
 /// The random generator of conversations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Random {
     /// Named streams: a draw in one place never shifts a draw in another.
@@ -47,7 +47,7 @@ pub enum Random {
 
 /// The possible values of a fact.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Values {
     /// A whole number.

@@ -9,7 +9,7 @@ use crate::quantity::Tokens;
 
 /// Patterns of turns, one after the other: `scale` times each, or cut to `turns` turns.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Generate {
     /// The number of user turns: the patterns are repeated as often as needed, then cut.
@@ -27,7 +27,7 @@ pub struct Generate {
 
 /// The random generator of patterns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Draws {
     /// Named streams: each turn's draws depend only on the seed and the turn's place.
@@ -48,7 +48,7 @@ impl Draws {
 
 /// One turn, or a pattern of equal turns: a user message and everything up to the final answer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Turn {
     /// A name, for people.
@@ -98,7 +98,7 @@ pub struct Turn {
 
 /// One tool call and its result.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Call {
     /// A name, for people.
@@ -142,7 +142,7 @@ pub struct Call {
 
 /// The sizes of a tool result in its renditions.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct ResultSizes {
     /// As received.
@@ -160,7 +160,7 @@ pub struct ResultSizes {
 
 /// How much of earlier evidence is needed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Level {
     /// Nothing.
@@ -215,7 +215,7 @@ impl Level {
 
 /// A need at the start of a turn for something from an earlier turn.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Revisit {
     /// A name, for people.

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// A published figure.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Figure {
     /// Its name in reports: a stable contract.
@@ -44,7 +44,7 @@ pub struct Figure {
 
 /// The basis of our number for a published figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum FigureKind {
     /// A parameter was fitted to it.

@@ -7,7 +7,7 @@ use super::Bound;
 
 /// A rule on one number of a report, or on stages that must fire; set exactly one bound.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Guard {
     /// What it requires, in one sentence.
@@ -91,7 +91,7 @@ impl Guard {
 
 /// Published figures, shown in their own column.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Reference {
     /// The heading of the column.
@@ -107,7 +107,7 @@ pub struct Reference {
 
 /// A number that others derive from their figures.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Finding {
     /// What it states, in one sentence.

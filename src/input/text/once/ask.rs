@@ -1,8 +1,12 @@
 //! The side of the type: the one deserializer that inputs are compiled for.
+//!
+//! What is generic here is compiled for each of some five hundred types, so it is written without combinators and `?`, which
+//! would be compiled as often.
 
 use std::fmt;
+use std::marker::PhantomData;
 
-use serde::de::{self, DeserializeSeed, Deserializer, Visitor};
+use serde::de::{self, DeserializeSeed, Deserializer, Expected, Unexpected, Visitor};
 
 use super::{Fault, Grow, Source};
 
@@ -92,53 +96,167 @@ pub(in crate::floors::input::text) trait Choice<'de> {
     fn fields(&mut self, names: &'static [&'static str], sink: &mut dyn Sink<'de>) -> Result<(), Fault>;
 }
 
-/// A visitor and what it made of what it took.
-struct Slot<'de, V: Visitor<'de>> {
-    visitor: Option<V>,
-    value: Option<V::Value>,
+/// What a type may be made of, by what it asked for. Whatever else a format found is of the wrong type, and saying so takes no
+/// copy of the code for each visitor.
+trait Takes {
+    fn take<'de, V: Visitor<'de>>(visitor: V, event: Event<'_, 'de>) -> Result<V::Value, Fault>;
 }
 
-impl<'de, V: Visitor<'de>> Slot<'de, V> {
+/// Lists kinds of types with the events that each takes, and the visitor's call for each event.
+macro_rules! takes {
+    ($($(#[$doc:meta])* $kind:ident { $($event:ident $(($it:ident))? => $call:ident($($given:expr)?),)* })*) => {
+        $(
+            $(#[$doc])*
+            struct $kind;
+
+            impl Takes for $kind {
+                fn take<'de, V: Visitor<'de>>(visitor: V, event: Event<'_, 'de>) -> Result<V::Value, Fault> {
+                    match event {
+                        $(Event::$event $(($it))? => visitor.$call($($given)?),)*
+                        other => Err(wrong(other, &visitor)),
+                    }
+                }
+            }
+        )*
+    };
+}
+
+takes! {
+    /// A type that says nothing of itself.
+    Anything {
+        Bool(it) => visit_bool(it),
+        I64(it) => visit_i64(it),
+        U64(it) => visit_u64(it),
+        F64(it) => visit_f64(it),
+        Char(it) => visit_char(it),
+        Str(it) => visit_str(it),
+        Borrowed(it) => visit_borrowed_str(it),
+        Text(it) => visit_string(it),
+        Bytes(it) => visit_bytes(it),
+        None => visit_none(),
+        Some(it) => visit_some(Asker(it)),
+        Unit => visit_unit(),
+        Newtype(it) => visit_newtype_struct(Asker(it)),
+        Seq(it) => visit_seq(Elements(it)),
+        Map(it) => visit_map(Fields(it)),
+        Enum(it) => visit_enum(Variant(it)),
+    }
+
+    /// `true` or `false`.
+    Flag { Bool(it) => visit_bool(it), }
+
+    /// A number of at most 64 bits.
+    Number {
+        I64(it) => visit_i64(it),
+        U64(it) => visit_u64(it),
+        F64(it) => visit_f64(it),
+    }
+
+    /// Characters.
+    Words {
+        Char(it) => visit_char(it),
+        Str(it) => visit_str(it),
+        Borrowed(it) => visit_borrowed_str(it),
+        Text(it) => visit_string(it),
+    }
+
+    /// A field or variant.
+    Name {
+        Str(it) => visit_str(it),
+        Borrowed(it) => visit_str(it),
+        Text(it) => visit_str(&it),
+    }
+
+    /// A value, or none.
+    Perhaps {
+        None => visit_none(),
+        Some(it) => visit_some(Asker(it)),
+        Unit => visit_unit(),
+    }
+
+    /// Nothing but itself.
+    Nothing { Unit => visit_unit(), }
+
+    /// A value with a name of its own.
+    Wrapped { Newtype(it) => visit_newtype_struct(Asker(it)), }
+
+    /// One value behind the other.
+    Listed { Seq(it) => visit_seq(Elements(it)), }
+
+    /// Named values.
+    Named { Map(it) => visit_map(Fields(it)), }
+
+    /// One of several variants.
+    Chosen { Enum(it) => visit_enum(Variant(it)), }
+}
+
+/// Says that something of another type was found.
+fn wrong(event: Event<'_, '_>, expected: &dyn Expected) -> Fault {
+    match event {
+        Event::Bool(it) => de::Error::invalid_type(Unexpected::Bool(it), expected),
+        Event::I64(it) => de::Error::invalid_type(Unexpected::Signed(it), expected),
+        Event::I128(it) => {
+            de::Error::invalid_type(Unexpected::Other(&format!("integer `{it}` as i128")), expected)
+        }
+        Event::U64(it) => de::Error::invalid_type(Unexpected::Unsigned(it), expected),
+        Event::U128(it) => {
+            de::Error::invalid_type(Unexpected::Other(&format!("integer `{it}` as u128")), expected)
+        }
+        Event::F64(it) => de::Error::invalid_type(Unexpected::Float(it), expected),
+        Event::Char(it) => de::Error::invalid_type(Unexpected::Str(it.encode_utf8(&mut [0; 4])), expected),
+        Event::Str(it) => de::Error::invalid_type(Unexpected::Str(it), expected),
+        Event::Borrowed(it) => de::Error::invalid_type(Unexpected::Str(it), expected),
+        Event::Text(it) => de::Error::invalid_type(Unexpected::Str(&it), expected),
+        Event::Bytes(it) => de::Error::invalid_type(Unexpected::Bytes(it), expected),
+        Event::None | Event::Some(_) => de::Error::invalid_type(Unexpected::Option, expected),
+        Event::Unit => de::Error::invalid_type(Unexpected::Unit, expected),
+        Event::Newtype(_) => de::Error::invalid_type(Unexpected::NewtypeStruct, expected),
+        Event::Seq(_) => de::Error::invalid_type(Unexpected::Seq, expected),
+        Event::Map(_) => de::Error::invalid_type(Unexpected::Map, expected),
+        Event::Enum(_) => de::Error::invalid_type(Unexpected::Enum, expected),
+    }
+}
+
+/// A visitor, the kind of its type, and what it made of what it took.
+struct Slot<'de, V: Visitor<'de>, K> {
+    visitor: Option<V>,
+    value: Option<V::Value>,
+    kind: PhantomData<K>,
+}
+
+impl<'de, V: Visitor<'de>, K: Takes> Slot<'de, V, K> {
     /// Lets a visitor take what a reader finds.
     fn fill(
         visitor: V,
+        _: K,
         read: impl FnOnce(&mut dyn Sink<'de>) -> Result<(), Fault>,
     ) -> Result<V::Value, Fault> {
-        let mut slot = Self { visitor: Some(visitor), value: None };
-        read(&mut slot)?;
-        slot.value.ok_or_else(nothing)
+        let mut slot = Self { visitor: Some(visitor), value: None, kind: PhantomData };
+        match (read(&mut slot), slot.value) {
+            (Ok(()), Some(value)) => Ok(value),
+            (Ok(()), None) => Err(nothing()),
+            (Err(fault), _) => Err(fault),
+        }
     }
 }
 
-impl<'de, V: Visitor<'de>> Sink<'de> for Slot<'de, V> {
+impl<'de, V: Visitor<'de>, K: Takes> Sink<'de> for Slot<'de, V, K> {
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.visitor.as_ref().map_or(Ok(()), |it| it.expecting(f))
+        match &self.visitor {
+            Some(it) => it.expecting(f),
+            None => Ok(()),
+        }
     }
 
     fn accept(&mut self, event: Event<'_, 'de>) -> Result<(), Fault> {
-        let visitor = self.visitor.take().ok_or_else(nothing)?;
-        let value = match event {
-            Event::Bool(it) => visitor.visit_bool(it),
-            Event::I64(it) => visitor.visit_i64(it),
-            Event::I128(it) => visitor.visit_i128(it),
-            Event::U64(it) => visitor.visit_u64(it),
-            Event::U128(it) => visitor.visit_u128(it),
-            Event::F64(it) => visitor.visit_f64(it),
-            Event::Char(it) => visitor.visit_char(it),
-            Event::Str(it) => visitor.visit_str(it),
-            Event::Borrowed(it) => visitor.visit_borrowed_str(it),
-            Event::Text(it) => visitor.visit_string(it),
-            Event::Bytes(it) => visitor.visit_bytes(it),
-            Event::None => visitor.visit_none(),
-            Event::Some(it) => visitor.visit_some(Asker(it)),
-            Event::Unit => visitor.visit_unit(),
-            Event::Newtype(it) => visitor.visit_newtype_struct(Asker(it)),
-            Event::Seq(it) => visitor.visit_seq(Elements(it)),
-            Event::Map(it) => visitor.visit_map(Fields(it)),
-            Event::Enum(it) => visitor.visit_enum(Variant(it)),
-        };
-        self.value = Some(value?);
-        Ok(())
+        let Some(visitor) = self.visitor.take() else { return Err(nothing()) };
+        match K::take(visitor, event) {
+            Ok(value) => {
+                self.value = Some(value);
+                Ok(())
+            }
+            Err(fault) => Err(fault),
+        }
     }
 }
 
@@ -153,11 +271,20 @@ fn sown<'de, S: DeserializeSeed<'de>>(
     read: impl FnOnce(&mut Grow<'_, 'de>) -> Result<(), Fault>,
 ) -> Result<Option<S::Value>, Fault> {
     let (mut seed, mut value) = (Some(seed), None);
-    read(&mut |source| {
-        value = Some(seed.take().ok_or_else(nothing)?.deserialize(Asker(source))?);
-        Ok(())
-    })?;
-    Ok(value)
+    let read = read(&mut |source| {
+        let Some(seed) = seed.take() else { return Err(nothing()) };
+        match seed.deserialize(Asker(source)) {
+            Ok(it) => {
+                value = Some(it);
+                Ok(())
+            }
+            Err(fault) => Err(fault),
+        }
+    });
+    match read {
+        Ok(()) => Ok(value),
+        Err(fault) => Err(fault),
+    }
 }
 
 /// Asks a source for a value.
@@ -165,10 +292,10 @@ pub(super) struct Asker<'a, 'de>(pub &'a mut dyn Source<'de>);
 
 /// Asks for a value with a hint that is all that the call says.
 macro_rules! ask {
-    ($($call:ident $hint:ident,)*) => {
-        $(fn $call<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
-            Slot::fill(visitor, |sink| self.0.read(Hint::$hint, sink))
-        })*
+    ($($kind:ident: $($call:ident $hint:ident),*;)*) => {
+        $($(fn $call<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
+            Slot::fill(visitor, $kind, |sink| self.0.read(Hint::$hint, sink))
+        })*)*
     };
 }
 
@@ -176,12 +303,17 @@ impl<'de> Deserializer<'de> for Asker<'_, 'de> {
     type Error = Fault;
 
     ask! {
-        deserialize_any Any, deserialize_bool Bool, deserialize_i8 I8, deserialize_i16 I16, deserialize_i32 I32,
-        deserialize_i64 I64, deserialize_i128 I128, deserialize_u8 U8, deserialize_u16 U16, deserialize_u32 U32,
-        deserialize_u64 U64, deserialize_u128 U128, deserialize_f32 F32, deserialize_f64 F64, deserialize_char Char,
-        deserialize_str Str, deserialize_string Text, deserialize_bytes Bytes, deserialize_byte_buf ByteBuf,
-        deserialize_option Option, deserialize_unit Unit, deserialize_seq Seq, deserialize_map Map,
-        deserialize_identifier Identifier, deserialize_ignored_any Ignored,
+        Anything: deserialize_any Any, deserialize_bytes Bytes, deserialize_byte_buf ByteBuf, deserialize_ignored_any Ignored;
+        Flag: deserialize_bool Bool;
+        Number: deserialize_i8 I8, deserialize_i16 I16, deserialize_i32 I32, deserialize_i64 I64, deserialize_i128 I128,
+            deserialize_u8 U8, deserialize_u16 U16, deserialize_u32 U32, deserialize_u64 U64, deserialize_u128 U128,
+            deserialize_f32 F32, deserialize_f64 F64;
+        Words: deserialize_char Char, deserialize_str Str, deserialize_string Text;
+        Name: deserialize_identifier Identifier;
+        Perhaps: deserialize_option Option;
+        Nothing: deserialize_unit Unit;
+        Listed: deserialize_seq Seq;
+        Named: deserialize_map Map;
     }
 
     fn deserialize_unit_struct<V: Visitor<'de>>(
@@ -189,7 +321,7 @@ impl<'de> Deserializer<'de> for Asker<'_, 'de> {
         name: &'static str,
         visitor: V,
     ) -> Result<V::Value, Fault> {
-        Slot::fill(visitor, |sink| self.0.read(Hint::UnitStruct(name), sink))
+        Slot::fill(visitor, Nothing, |sink| self.0.read(Hint::UnitStruct(name), sink))
     }
 
     fn deserialize_newtype_struct<V: Visitor<'de>>(
@@ -197,11 +329,11 @@ impl<'de> Deserializer<'de> for Asker<'_, 'de> {
         name: &'static str,
         visitor: V,
     ) -> Result<V::Value, Fault> {
-        Slot::fill(visitor, |sink| self.0.read(Hint::NewtypeStruct(name), sink))
+        Slot::fill(visitor, Wrapped, |sink| self.0.read(Hint::NewtypeStruct(name), sink))
     }
 
     fn deserialize_tuple<V: Visitor<'de>>(self, length: usize, visitor: V) -> Result<V::Value, Fault> {
-        Slot::fill(visitor, |sink| self.0.read(Hint::Tuple(length), sink))
+        Slot::fill(visitor, Listed, |sink| self.0.read(Hint::Tuple(length), sink))
     }
 
     fn deserialize_tuple_struct<V: Visitor<'de>>(
@@ -210,7 +342,7 @@ impl<'de> Deserializer<'de> for Asker<'_, 'de> {
         length: usize,
         visitor: V,
     ) -> Result<V::Value, Fault> {
-        Slot::fill(visitor, |sink| self.0.read(Hint::TupleStruct(name, length), sink))
+        Slot::fill(visitor, Listed, |sink| self.0.read(Hint::TupleStruct(name, length), sink))
     }
 
     fn deserialize_struct<V: Visitor<'de>>(
@@ -219,7 +351,7 @@ impl<'de> Deserializer<'de> for Asker<'_, 'de> {
         fields: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, Fault> {
-        Slot::fill(visitor, |sink| self.0.read(Hint::Struct(name, fields), sink))
+        Slot::fill(visitor, Named, |sink| self.0.read(Hint::Struct(name, fields), sink))
     }
 
     fn deserialize_enum<V: Visitor<'de>>(
@@ -228,7 +360,7 @@ impl<'de> Deserializer<'de> for Asker<'_, 'de> {
         variants: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, Fault> {
-        Slot::fill(visitor, |sink| self.0.read(Hint::Enum(name, variants), sink))
+        Slot::fill(visitor, Chosen, |sink| self.0.read(Hint::Enum(name, variants), sink))
     }
 }
 
@@ -291,7 +423,7 @@ impl<'de> de::VariantAccess<'de> for Variant<'_, 'de> {
     }
 
     fn tuple_variant<V: Visitor<'de>>(self, length: usize, visitor: V) -> Result<V::Value, Fault> {
-        Slot::fill(visitor, |sink| self.0.tuple(length, sink))
+        Slot::fill(visitor, Listed, |sink| self.0.tuple(length, sink))
     }
 
     fn struct_variant<V: Visitor<'de>>(
@@ -299,6 +431,6 @@ impl<'de> de::VariantAccess<'de> for Variant<'_, 'de> {
         fields: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, Fault> {
-        Slot::fill(visitor, |sink| self.0.fields(fields, sink))
+        Slot::fill(visitor, Named, |sink| self.0.fields(fields, sink))
     }
 }

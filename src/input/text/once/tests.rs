@@ -127,3 +127,24 @@ fn every_format_writes_what_it_writes_without_it() {
     assert_eq!(serde_json::to_string(&said).unwrap(), serde_json::to_string(&whole).unwrap());
     assert_eq!(toml::Value::try_from(said).unwrap(), toml::Value::try_from(whole).unwrap());
 }
+
+#[derive(Debug, PartialEq, Deserialize)]
+struct Outer {
+    inner: Inner,
+}
+
+#[derive(Debug, PartialEq, Deserialize)]
+struct Inner {
+    tokens: u64,
+}
+
+#[test]
+fn a_list_is_not_taken_for_named_fields() {
+    let direct: Outer = toml::from_str("inner = [3]").unwrap();
+    assert_eq!(direct, Outer { inner: Inner { tokens: 3 } }, "what is derived takes fields in order");
+
+    let parsed = toml::de::Deserializer::parse("inner = [3]").unwrap();
+    let once = read::<Outer, _>(|grow| Grown(grow).deserialize(parsed));
+
+    assert_eq!(once.unwrap_err().message(), "invalid type: sequence, expected struct Inner");
+}

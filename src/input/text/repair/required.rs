@@ -5,12 +5,8 @@ use serde_json::Value;
 use crate::input::text::decode::{fields, fields_of};
 use crate::input::text::node::Node;
 use crate::input::text::once::Shape;
+use crate::input::text::schema::{POLICY, PROFILE, SCENARIO, SUITE};
 use crate::input::{PolicyFile, ProfileFile, ScenarioFile, SuiteFile};
-
-const POLICY: &str = include_str!("../../../../schema/policy.json");
-const SCENARIO: &str = include_str!("../../../../schema/scenario.json");
-const PROFILE: &str = include_str!("../../../../schema/profile.json");
-const SUITE: &str = include_str!("../../../../schema/suite.json");
 
 /// A required field, with its meaning from the schema.
 #[derive(Clone, Debug, PartialEq)]
