@@ -1,5 +1,6 @@
 //! Reads files of the catalog, checks names against paths, and merges variants with their bases.
 
+use std::fs;
 use std::path::Path;
 
 use serde::de::DeserializeOwned;
@@ -160,6 +161,10 @@ impl Catalog {
             return Ok(Loaded { spec: ScenarioFile { name, ..loaded.spec }, ..loaded });
         }
         if Format::of(origin.path()).is_none() {
+            // What it holds is read when it is played, but that it is missing is told with all other problems.
+            if let Origin::File(path) = &origin {
+                fs::metadata(path).map_err(|source| Error::Read { path: path.to_owned(), source })?;
+            }
             return Ok(recording(origin));
         }
         let (source, spec) = self.read(Kind::Scenario, &origin, |it: &ScenarioFile| &it.name)?;

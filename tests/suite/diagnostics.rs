@@ -246,6 +246,7 @@ fn mistaken_lines() -> Vec<Vec<&'static str>> {
         vec!["run", "--scenario", "blocks_negative.jsonl"],
         vec!["run", "--scenario", "blocks_cut.json"],
         vec!["run", "--scenario", "nowhere.jsonl"],
+        vec!["run", "nowhere.jsonl", "--policy", "idenity", "--profile", "opuss"],
         vec!["run", "--scenario", "../data/blocks"],
         vec!["run", "../data/prices/litellm", "--since", "yesterday"],
         vec!["run", "../data/model_unknown.jsonl", "../data/model_unknown.jsonl"],
