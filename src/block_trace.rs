@@ -88,8 +88,10 @@ impl BlockTrace {
             CacheRules::Blocks(rules) if rules.block_tokens == self.block_tokens => return None,
             CacheRules::Blocks(rules) => {
                 let (own, theirs) = (self.block_tokens, rules.block_tokens);
-                let message =
-                    format!("{} has blocks of {own} tokens, but the profile's have {theirs}", self.name);
+                let message = format!(
+                    "{} has blocks of {own} tokens, but those of the profile have {theirs}",
+                    self.name
+                );
                 Diagnostic::at("block-size", "cache.block_tokens", message)
                     .help(format!("add `--set profile.cache.block_tokens={own}`"))
             }

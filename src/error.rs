@@ -71,7 +71,7 @@ impl Error {
             Self::Write { path, source } => of_file(path, unwritten(path, source)),
             Self::UnknownName { kind, name, suggestions, other_kind } => {
                 let is_unlike = suggestions.is_empty() && other_kind.is_none();
-                let or_file = if is_unlike { ", and no file or folder of this name exists" } else { "" };
+                let or_file = if is_unlike { ", and no file or folder with this name exists" } else { "" };
                 let message = format!("unknown {kind} `{name}`{or_file}");
                 let problem = Diagnostic::at("unknown-name", "", message);
                 let words = (suggestions.as_slice(), other_kind);

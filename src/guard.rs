@@ -6,6 +6,7 @@ use crate::measure::delta::Pairs;
 use crate::measure::{Better, Tally};
 use crate::quantity::UNLIMITED;
 use crate::report::json::Numbers;
+use crate::report::numbers::plain;
 use crate::report::{ALL, Report, Run, metric};
 
 pub use crate::report::guards::GuardVerdict;
@@ -166,7 +167,7 @@ impl Judge<'_> {
                         own,
                         metric,
                         found.map(|it| it.0),
-                        format!("{word} {bound}"),
+                        format!("{word} {}", in_words(bound)),
                         holds,
                     ));
                 }
@@ -174,7 +175,7 @@ impl Judge<'_> {
                     let found = self.increase(own, metric);
                     let holds = found.as_ref().is_ok_and(|it| self.end(it, false) <= share.share());
                     let over = self.guard.over.as_deref().unwrap_or_default();
-                    let bound = format!("at most {share} more than {over}");
+                    let bound = format!("at most {} against {over}", change(share.number));
                     verdicts.push(GuardVerdict {
                         is_change: true,
                         ..self.verdict(own, metric, found, bound, holds)
@@ -184,7 +185,7 @@ impl Judge<'_> {
                     let found = self.increase(own, metric);
                     let holds = found.as_ref().is_ok_and(|it| self.end(it, true) >= -share.share());
                     let over = self.guard.over.as_deref().unwrap_or_default();
-                    let bound = format!("at most {share} less than {over}");
+                    let bound = format!("at least {} against {over}", change(-share.number));
                     verdicts.push(GuardVerdict {
                         is_change: true,
                         ..self.verdict(own, metric, found, bound, holds)
@@ -244,6 +245,21 @@ impl Judge<'_> {
             place: self.guard.place.clone(),
             policy_place: self.guard.policy_place.clone(),
         }
+    }
+}
+
+/// Returns a change in percent, with its sign.
+fn change(percent: f64) -> String {
+    format!("{}{}%", if percent < 0.0 { '−' } else { '+' }, percent.abs())
+}
+
+/// Returns a bound as the end of a sentence.
+fn in_words(bound: Bound) -> String {
+    match bound.of {
+        BoundOf::One => plain(bound.number),
+        BoundOf::Percent => bound.to_string(),
+        BoundOf::Window => format!("{} of the window", bound.number),
+        BoundOf::Limit => format!("{} of the prompt limit", bound.number),
     }
 }
 

@@ -90,7 +90,7 @@ fn walk<I>(
         let Some(prompt) = entry.prompt else {
             let problem =
                 Diagnostic::at("request-incomplete", path, "a request has neither `in` nor `requests`");
-            return Err(Box::new(problem.help("write the number of tokens of its prompt")));
+            return Err(Box::new(problem.help("write the number of tokens in its prompt")));
         };
         let blocks = entry.hash_ids.as_ref().and_then(&mut blocks).unwrap_or_default();
         let at_ms = (at_s * 1_000.0).round() as i64;

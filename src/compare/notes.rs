@@ -175,14 +175,13 @@ fn open_orders(report: &Report) -> Vec<String> {
         let open: Vec<&str> =
             pairs.filter(|(one, other)| is_open(&one.1, &other.1)).map(|it| it.1.0).collect();
         let place = match (is_open(&base.all, &costs.all), open.as_slice()) {
-            (true, _) => "over all scenarios".to_owned(),
+            (true, _) => "Over all scenarios".to_owned(),
             (false, []) => continue,
-            (false, [only]) => format!("on {only}"),
-            (false, open) => format!("on {} of {} scenarios", open.len(), costs.by_scenario.len()),
+            (false, [only]) => format!("On {only}"),
+            (false, open) => format!("On {} of {} scenarios", open.len(), costs.by_scenario.len()),
         };
         notes.push(format!(
-            "Whether {policy} costs less than {first} under {profile} depends on the recovery assumptions \
-                {place}."
+            "{place}, whether {policy} costs less than {first} under {profile} depends on the recovery assumptions."
         ));
     }
     notes

@@ -63,7 +63,7 @@ impl Selection {
         if let Some((since_ms, day)) = &self.since
             && timeline.last_ms().is_none_or(|it| it < *since_ms)
         {
-            return Some(format!("before {day}"));
+            return Some(format!("ended before {day}"));
         }
         let asked = self.model.as_ref()?.to_lowercase();
         let model = timeline.main_model().map_or("", |it| it.name.as_str());
@@ -73,7 +73,11 @@ impl Selection {
             |name: &str| if asked.contains('*') { wildcard(&asked, name) } else { name.contains(&asked) };
         let is_asked = names.map(str::to_lowercase).any(|it| fits(&it));
         (!is_asked).then(|| {
-            if model.is_empty() { "of an unknown model".to_owned() } else { format!("of the model {model}") }
+            if model.is_empty() {
+                "recorded with an unknown model".to_owned()
+            } else {
+                format!("recorded with {model}")
+            }
         })
     }
 

@@ -110,7 +110,7 @@ fn no_reader<'a>(
         format!("the parameter `{param}` is never used")
     } else {
         let who =
-            name.map_or_else(|| "no policy of this run has a".to_owned(), |it| format!("`{it}` has no"));
+            name.map_or_else(|| "no policy in this run has a".to_owned(), |it| format!("`{it}` has no"));
         format!("{who} parameter `{param}`")
     };
     at(setting, Diagnostic::at("set-no-such-param", "", message).help(help))

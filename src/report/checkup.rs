@@ -141,9 +141,9 @@ impl CheckUp {
         };
         let word = if self.holds() { "passed" } else { "failed" };
         format!(
-            "{} {word}: {n_held} of {} hold, {snapshots}",
+            "{} {word}: {n_held} of {} passed, {snapshots}",
             self.suite,
-            counted(self.verdicts.len(), "guard verdict")
+            counted(self.verdicts.len(), "guard check")
         )
     }
 }

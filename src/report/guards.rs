@@ -86,8 +86,8 @@ impl GuardVerdict {
 
 /// Returns a number with four decimals, or with all if its bound would look the same.
 fn short(value: f64, bound: &str) -> String {
-    let rounded = ((value * 1e4).round() / 1e4).to_string();
-    if rounded == "0" || bound.ends_with(&format!(" {rounded}")) { value.to_string() } else { rounded }
+    let rounded = numbers::plain((value * 1e4).round() / 1e4);
+    if rounded == "0" || bound.ends_with(&format!(" {rounded}")) { numbers::plain(value) } else { rounded }
 }
 
 impl Report {

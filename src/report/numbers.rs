@@ -11,6 +11,16 @@ pub fn thousands(number: u64) -> String {
     separated(&number.to_string())
 }
 
+/// Returns a number with all its decimals; a large whole one has separators.
+#[must_use]
+pub fn plain(number: f64) -> String {
+    if number.fract() == 0.0 && (1e4..1e15).contains(&number) {
+        thousands(number as u64)
+    } else {
+        number.to_string()
+    }
+}
+
 /// Returns a number of things: `1 turn`, `1,320 turns`.
 #[must_use]
 pub fn counted(n: usize, one: &str) -> String {

@@ -139,7 +139,7 @@ impl Report {
             let n = it.requests as f64;
             format!(
                 "Checked against the recorded bill: cache reads match exactly on {} of the requests and \
-                    closely on {}; tokens read are off by {}, input dollars by {dollars}.",
+                    at least closely on {}; cache-read tokens are off by {}, input cost by {dollars}.",
                 percent(it.exact as f64 / n),
                 percent(it.close as f64 / n),
                 percent(it.token_error as f64 / it.read_tokens.max(1) as f64)

@@ -108,8 +108,9 @@ impl Tuned {
         let tried = cheaper.into_iter().map(|(_, nth)| (nth, Part::new(&own, nth)));
         let Some((nth, in_sample)) = tried.into_iter().find(|(_, it)| it.surely_keeps(min_evidence)) else {
             let floor = percent(min_evidence);
-            tuned.reason =
-                Some(format!("no variant that surely keeps {floor} of the evidence costs less than {base}"));
+            tuned.reason = Some(format!(
+                "no variant that is certain to keep {floor} of the evidence costs less than {base}"
+            ));
             return tuned;
         };
         let out = Part::new(&held_out, nth);
@@ -196,7 +197,7 @@ fn refusal(out: &Part, held_out: &[&TunedSession], nth: usize, floor: f64, base:
         return Some(format!("it stops at a limit where {base} does not, or the other way round"));
     }
     if high >= 0.0 {
-        return Some(format!("on the held-out sessions it does not surely cost less than {base}"));
+        return Some(format!("on the held-out sessions it is not certain to cost less than {base}"));
     }
     if out.without_best.is_none_or(|it| it >= 0.0) {
         let one = if out.projects > 1 { "project" } else { "session" };
@@ -206,7 +207,7 @@ fn refusal(out: &Part, held_out: &[&TunedSession], nth: usize, floor: f64, base:
     }
     if !out.surely_keeps(floor) {
         let floor = percent(floor);
-        return Some(format!("on the held-out sessions it does not surely keep {floor} of the evidence"));
+        return Some(format!("on the held-out sessions it is not certain to keep {floor} of the evidence"));
     }
     let ends = |of: &dyn Fn(&TunedSession) -> [f64; 3]| {
         held_out

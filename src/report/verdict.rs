@@ -91,7 +91,7 @@ impl Report {
         let names: Vec<&str> = self.oracles.iter().filter(is_run).map(String::as_str).collect();
         (!names.is_empty()).then(|| {
             format!(
-                "{} has full knowledge of later needs: an upper bound on what better selection could keep, not a lower bound on cost.",
+                "{} has full knowledge of later needs, so it is an upper bound on what better selection could keep, not a lower bound on cost.",
                 names.join(", ")
             )
         })

@@ -81,7 +81,7 @@ fn an_unchanged_tree_passes_and_a_changed_budget_shows_which_numbers_moved() {
     let unchanged = check(path, &[]);
     let text = told(&unchanged);
     assert_eq!(unchanged.status.code(), Some(0), "{text}");
-    assert!(text.contains("suite passed: 3 of 3 guard verdicts hold, 2 of 2 snapshots unchanged"), "{text}");
+    assert!(text.contains("suite passed: 3 of 3 guard checks passed, 2 of 2 snapshots unchanged"), "{text}");
 
     fs::write(path.join("mine.ron"), POLICY.replace("40_000", "50_000")).unwrap();
     let changed = check(path, &[]);

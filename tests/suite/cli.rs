@@ -311,7 +311,7 @@ fn a_request_is_explained_or_refused_with_the_way_out() {
 
     let refusals = [
         (with(&["--request", "999"]), "there is no request 999: this run makes"),
-        (with(&["--request", "0"]), "use a whole number from 1 up"),
+        (with(&["--request", "0"]), "use a whole number of at least 1"),
         (with(&["--request", "2", "--policy", "keep"]), "cannot be used multiple times"),
         (with(&["--request", "2", "--session", "x"]), "has no session `x`"),
     ];

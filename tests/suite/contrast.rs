@@ -126,7 +126,7 @@ fn a_changed_stage_that_never_fires_is_said_to_do_nothing() {
     let told = text.split_whitespace().collect::<Vec<_>>().join(" ");
     for line in [
         "`clear` never fired: no prompt exceeded 90,000; the longest was 58,634",
-        "it never fired in the base either, so this change has no effect here",
+        "the stage never fired in the base either, so this change has no effect here",
         "mine costs the same. The changed stage `clear` had no effect here.",
     ] {
         assert!(told.contains(line), "{line}\n{text}");

@@ -173,7 +173,7 @@ fn each_kind_of_rule_holds_and_breaks_with_its_figure_and_its_place() {
             "metric = \"totals.prompt_tokens_max\"\nprofile = \"anthropic/claude-sonnet-4.5\"",
             "below = \"0.9 window\"",
             "below = \"0.001 limit\"",
-            "is not below 0.001 limit",
+            "is not below 0.001 of the prompt limit",
         ),
         ("metric = \"totals.requests\"", "at_most = 100", "at_most = 1", "is not at most 1"),
         ("metric = \"totals.requests\"", "above = 0", "above = 100", "is not above 100"),
@@ -194,7 +194,7 @@ fn each_kind_of_rule_holds_and_breaks_with_its_figure_and_its_place() {
             "metric = \"totals.input_tokens\"",
             "max_decrease = \"99%\"",
             "max_decrease = \"1%\"",
-            "is not at most 1% less than identity",
+            "is not at least −1% against identity",
         ),
         (
             "metric = \"totals.uncached_tokens\"\nscenario = \"ALL\"",
@@ -221,7 +221,7 @@ fn each_kind_of_rule_holds_and_breaks_with_its_figure_and_its_place() {
         let (code, text) = with(good);
         assert_eq!(code, Some(0), "{metric} {good}: {text}");
         assert!(
-            text.contains("suite passed: 1 of 1 guard verdict") && text.contains("  ok   a rule: "),
+            text.contains("suite passed: 1 of 1 guard check passed") && text.contains("  ok   a rule: "),
             "{text}"
         );
         if !told.is_empty() {
@@ -280,7 +280,7 @@ fn a_rule_that_has_to_hold_surely_is_held_against_the_whole_interval() {
     let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert_eq!(code, Some(1), "{text}");
     assert!(
-        flat.contains("is not at most 20% more than identity") && flat.contains("suite.toml:6:1"),
+        flat.contains("is not at most +20% against identity") && flat.contains("suite.toml:6:1"),
         "{flat}"
     );
 }

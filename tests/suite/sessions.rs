@@ -265,7 +265,7 @@ fn sessions_are_chosen_by_day_number_and_model() {
     let none = refused(&Comparison { model: Some("llama".to_owned()), ..all.clone() });
     assert!(
         none.contains("no recorded session is left")
-            && none.contains("of the model claude-opus-4-5-20251101 (2)"),
+            && none.contains("recorded with claude-opus-4-5-20251101 (2)"),
         "{none}"
     );
     let opus = Some("opus".to_owned());

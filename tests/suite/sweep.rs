@@ -192,7 +192,7 @@ fn where_everything_is_needed_to_the_end_nothing_is_recommended() {
         ctxsim(folder.path(), &[&args[..], &["--output", "tuned.ron", "--scenario"], &loads].concat());
 
     let text = out(&output).split_whitespace().collect::<Vec<_>>().join(" ");
-    let told = "Nothing is recommended: no variant that surely keeps 90.0% of the evidence costs less than identity.";
+    let told = "Nothing is recommended: no variant that is certain to keep 90.0% of the evidence costs less than identity.";
     assert!(text.contains(told), "{text}");
     assert!(!folder.path().join("tuned.ron").exists());
 }

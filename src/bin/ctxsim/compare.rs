@@ -34,7 +34,7 @@ const FORMATS: Formats<'_> = Formats {
 /// The arguments of `compare`.
 #[derive(Debug, Args)]
 pub(crate) struct CompareArgs {
-    /// Recorded sessions, folders or patterns of them, or scenarios by name or path
+    /// Recorded sessions (files, folders or patterns), or scenarios by name or path
     #[arg(value_name = "PATH")]
     paths: Vec<String>,
     /// Base policy by name or path, or `rev:REVISION` for the candidate as of that git revision

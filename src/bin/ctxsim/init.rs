@@ -81,6 +81,12 @@ fn repository(catalog: &Catalog, sessions: Option<&Path>) -> Result<(), Error> {
         Some(folder) => (folder.display().to_string(), "0.5"),
         None => ("example".to_owned(), "0.85"),
     };
+    if sessions.is_some() {
+        // A mistaken path leaves nothing behind.
+        for found in catalog.search(&scenario)? {
+            catalog.scenario(&found.name)?;
+        }
+    }
     let suite = SUITE.1.replace("SCENARIO", &scenario).replace("EVIDENCE", evidence);
     let mut files = vec![(CONFIG.0, CONFIG.1), (POLICY.0, POLICY.1), (SUITE.0, suite.as_str())];
     files.extend(sessions.is_none().then_some((SCENARIO, example.as_str())));

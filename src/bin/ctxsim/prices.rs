@@ -181,9 +181,9 @@ fn summarize(
 
 /// Reports that lists yield no profile, with the reason for the first entry.
 fn nothing_placed(first: Option<Unplaced>) -> Diagnostic {
-    let problem = Diagnostic::at("price-list-empty", "", "no entry of these lists yields a profile");
+    let problem = Diagnostic::at("price-list-empty", "", "no entry in these lists yields a profile");
     problem.help(match first {
-        Some(it) => format!("the first entry, {}: {} [{}]", it.name, it.reason, it.code),
+        Some(it) => format!("the first entry, `{}`, was left out: {} [{}]", it.name, it.reason, it.code),
         None => "name a price list that contains models".to_owned(),
     })
 }

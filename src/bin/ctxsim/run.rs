@@ -135,7 +135,7 @@ fn written(plan: &Plan, report: &Report, args: &RunArgs, format: FormatArg) -> R
 /// Joins the lines that only session streams have.
 fn of_sessions(lines: &[String], format: FormatArg) -> Result<String, Error> {
     if lines.is_empty() {
-        let problem = Diagnostic::at("rows-sessions", "", "no scenario of this run has a stream of sessions");
+        let problem = Diagnostic::at("rows-sessions", "", "no scenario in this run has a stream of sessions");
         return Err(vec![problem.help("name a scenario with `load.aging`")].into());
     }
     joined(lines, format)
@@ -213,7 +213,7 @@ fn service(plan: &Plan, args: &RunArgs, format: FormatArg) -> Result<String, Err
     let of_loads: Result<Vec<Vec<String>>, serde_json::Error> = of_loads.into_iter().collect();
     let lines = of_loads.map_err(unwritable)?.concat();
     if lines.is_empty() {
-        let message = "no policy of this run calls a memory service";
+        let message = "no policy in this run calls a memory service";
         let help = "name policies with a `runner` (for `orderings`, one with entries and one without), or \
             one whose `memory` has a `service`";
         return Err(vec![Diagnostic::at("rows-calls", "", message).help(help)].into());
@@ -302,7 +302,7 @@ fn trials(plan: &Plan, args: &RunArgs, format: FormatArg) -> Result<String, Erro
         of_loads.map_err(unwritable)?.into_iter().map(|[one, other]| (one, other)).unzip();
     let lines = [conversations.concat(), drawn.concat()].concat();
     if lines.is_empty() {
-        let problem = Diagnostic::at("rows-trials", "", "no scenario of this run has trials");
+        let problem = Diagnostic::at("rows-trials", "", "no scenario in this run has trials");
         return Err(vec![problem.help("name a scenario with `load.conversation`")].into());
     }
     joined(&lines, format)

@@ -49,7 +49,7 @@ pub(crate) struct SweepArgs {
 /// The policy to vary, its values and its workloads.
 #[derive(Debug, Args)]
 pub(crate) struct GridArgs {
-    /// Recorded sessions, folders or patterns of them, or scenarios by name or path
+    /// Recorded sessions (files, folders or patterns), or scenarios by name or path
     #[arg(value_name = "PATH")]
     pub(crate) paths: Vec<String>,
     /// Policy to vary, by name or path

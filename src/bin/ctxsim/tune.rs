@@ -24,7 +24,7 @@ Examples:
 
 Sessions are split by project (the recording's folder) if there are several, otherwise by time. Parameters are
 chosen on one part, and their savings are measured on the other. A variant is recommended, and its file written,
-only if it costs less on the held-out part and keeps the evidence, both beyond the uncertainty: even at the
+only if it costs less on the held-out part and keeps the evidence, both with the uncertainty taken into account: even at the
 unfavourable end of a 95% interval over sessions and over projects, and without the project (or session) that
 saves most.
 
@@ -33,7 +33,7 @@ Exit codes: 0 success; 2 bad input or usage, or a run failed.";
 /// The arguments of `tune`.
 #[derive(Debug, Args)]
 pub(crate) struct TuneArgs {
-    /// Recorded sessions, folders or patterns of them, or scenarios by name or path
+    /// Recorded sessions (files, folders or patterns), or scenarios by name or path
     #[arg(value_name = "PATH")]
     paths: Vec<String>,
     /// Policy to tune, by name or path
@@ -42,7 +42,7 @@ pub(crate) struct TuneArgs {
     /// Base policy, by name or path
     #[arg(long, value_name = "P", default_value = "identity")]
     base: String,
-    /// Path and values to try [default: half to twice each number in `params`]
+    /// Path and values to try [default: from half to twice each number in `params`]
     #[arg(long = "vary", value_name = "PATH=VALUES")]
     vary: Vec<String>,
     /// Scenarios by name or path, or recorded sessions

@@ -54,6 +54,7 @@ fn problem(error: &clap::Error, words: &[String], catalog: Option<&Catalog>) -> 
     let names = |kind| listed(error.get(kind));
     let more = names(ContextKind::InvalidArg).join(", ").replace(['[', ']'], "");
     let (message, help) = match error.kind() {
+        ErrorKind::TooManyValues => (format!("`{more}` takes no value"), None),
         ErrorKind::MissingRequiredArgument => (format!("missing: `{more}`"), None),
         ErrorKind::InvalidSubcommand => {
             let word = names(ContextKind::InvalidSubcommand).concat();
@@ -66,7 +67,7 @@ fn problem(error: &clap::Error, words: &[String], catalog: Option<&Catalog>) -> 
                     .help(help);
             }
             let near = nearest(&word, command.get_subcommands().map(clap::Command::get_name));
-            let or_file = if near.is_none() { ", and no file or folder of this name exists" } else { "" };
+            let or_file = if near.is_none() { ", and no file or folder with this name exists" } else { "" };
             (format!("unknown command `{word}`{or_file}"), near.map(meant))
         }
         ErrorKind::UnknownArgument => {
@@ -117,7 +118,7 @@ fn whole_number(source: &str) -> Option<String> {
     let last = last.trim_start_matches('=').parse::<u64>().ok().filter(|it| *it < u64::from(u32::MAX));
     Some(match last {
         Some(last) => format!("use a whole number from {first} to {last}"),
-        None => format!("use a whole number from {first} up"),
+        None => format!("use a whole number of at least {first}"),
     })
 }
 

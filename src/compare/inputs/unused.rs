@@ -30,7 +30,7 @@ impl Inputs<'_> {
     pub(super) fn check_trials(&mut self, scenarios: &[Entry], trials: Option<u64>) {
         let has_trials = scenarios.iter().any(Entry::may_have_trials);
         if trials.is_some() && !has_trials && self.found.is_empty() {
-            let message = "no scenario of this run draws conversations";
+            let message = "no scenario in this run draws conversations";
             let mut problem = Diagnostic::at("trials-unused", "", message);
             "--trials".clone_into(&mut problem.place.file);
             let help = "remove it, or name a scenario with `load.conversation`";

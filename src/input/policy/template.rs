@@ -11,7 +11,7 @@ impl Template {
         let nothing = json!({ "tool": "", "input": {}, "output": "", "shown": "raw", "head": 1 });
         for (field, text) in [("write", Some(&self.write)), ("exact", self.exact.as_ref())] {
             let Some(Err(fault)) = text.map(|it| render::try_out(it, &nothing)) else { continue };
-            let line = fault.line.map(|it| format!(" in line {it}")).unwrap_or_default();
+            let line = fault.line.map(|it| format!(" on line {it}")).unwrap_or_default();
             problems.within(field, |problems| {
                 let help =
                     "`{{ … }}` inserts a value, `{% … %}` is a condition; the schema lists the variables";

@@ -162,7 +162,7 @@ impl Breakpoints {
     }
 }
 
-/// A class of lifetimes; each has its price.
+/// A class of lifetimes; each has its price. Providers sell 5 or 30 minutes, and 1 or 12 hours.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum TtlClass {
     /// Below an hour.

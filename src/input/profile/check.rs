@@ -85,7 +85,7 @@ fn assumptions(spec: &written::Assumptions, problems: &mut Problems) -> Assumpti
             ("recovery_output_tokens", spec.recovery_output_tokens),
         ];
         for (field, _) in given.into_iter().filter(|it| it.1 > 0) {
-            let help = "leave it out, or write `recovery = \"flat\"`: requests are priced by their contents";
+            let help = "leave it out (requests are priced by their contents), or write `recovery = \"flat\"`";
             problems.push_at(
                 "recovery-not-flat",
                 field,

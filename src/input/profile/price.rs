@@ -128,12 +128,3 @@ impl Rates {
         }
     }
 }
-
-/// The longest lifetime, in milliseconds, that counts as short: providers sell 5 or 30 minutes, and 1 or 12 hours.
-const SHORT_TTL_MS: u64 = 30 * 60_000;
-
-/// Returns the class of a lifetime: 0 for short ones, 1 for long ones.
-#[must_use]
-pub fn ttl_class(ttl_ms: u64) -> usize {
-    usize::from(ttl_ms > SHORT_TTL_MS)
-}

@@ -94,7 +94,7 @@ fn check_asks_at_end(spec: &ScenarioFile, problems: &mut Problems) {
 /// Checks a number of trials.
 fn check_trials(trials: u64, problems: &mut Problems) {
     if !(1..=TRIALS_MAX).contains(&trials) {
-        let help = format!("write from 1 to {TRIALS_MAX}");
+        let help = format!("write a number from 1 to {TRIALS_MAX}");
         problems.push("trials-range", format!("{trials} trials is out of range"), help);
     }
 }

@@ -127,12 +127,9 @@ impl Contrast {
             .filter(|it| numbers::fixed(it.1.abs(), decimals) != numbers::fixed(0.0, decimals))
             .map(|(name, usd)| format!("{name} {}", plus(usd, decimals)))
             .collect();
-        let assumed = self.cost_difference_assumed.map_or_else(String::new, |[low, high]| {
-            format!(
-                "; from {} to {} under the recovery assumptions",
-                plus(low, decimals),
-                plus(high, decimals)
-            )
+        let assumed = self.cost_difference_assumed.map(|it| it.map(|end| plus(end, decimals)));
+        let assumed = assumed.filter(|[low, high]| low != high).map_or_else(String::new, |[low, high]| {
+            format!("; from {low} to {high} under the recovery assumptions")
         });
         (!parts.is_empty()).then(|| format!("{} USD: {}{assumed}", plus(total, decimals), parts.join(", ")))
     }
@@ -262,7 +259,7 @@ fn stage(it: &StageChange) -> String {
         ([base, Some(_)], Some(idle)) => {
             let base = match base {
                 Some(0) => {
-                    "; it never fired in the base either, so this change has no effect here".to_owned()
+                    "; the stage never fired in the base either, so this change has no effect here".to_owned()
                 }
                 Some(n) => format!("; in the base it fired {}", times(n)),
                 None => "; the base does not have it".to_owned(),

@@ -59,8 +59,8 @@ pub fn sweep(it: &Sweep, shows_all: bool, width: Option<usize>) -> String {
     let mut counts: IndexMap<String, usize> = IndexMap::new();
     it.points.iter().for_each(|it| *counts.entry(label(it)).or_default() += 1);
     counts.sort_by(|_, a, _, b| b.cmp(a));
-    let counts: Vec<String> = counts.iter().map(|(label, n)| format!("{n} {label}")).collect();
-    wrap(&format!("Against {}: {}.", head.base, counts.join(", ")), "", width, &mut text);
+    let counts: Vec<String> = counts.iter().map(|(label, n)| format!("`{label}` {n}")).collect();
+    wrap(&format!("Labels against {}: {}.", head.base, counts.join(", ")), "", width, &mut text);
     if let Some(knee) = it.knee {
         let set = it.points[knee].set.iter().map(|it| format!("--set '{it}'")).collect::<Vec<_>>().join(" ");
         wrap("Knee: the front's point closest to the best value of every objective.", "", width, &mut text);

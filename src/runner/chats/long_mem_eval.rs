@@ -78,8 +78,10 @@ fn check(written: &Written, problems: &mut Problems) {
     }
     let (ids, sessions) = (written.haystack_session_ids.len(), written.haystack_sessions.len());
     if ids != sessions || (!written.haystack_dates.is_empty() && written.haystack_dates.len() != sessions) {
-        let message =
-            format!("{sessions} sessions have {ids} ids and {} dates", written.haystack_dates.len());
+        let message = format!(
+            "the numbers of sessions ({sessions}), ids ({ids}) and dates ({}) differ",
+            written.haystack_dates.len()
+        );
         let help = "give each session one id and one date, or no dates at all";
         problems.push_at("chats-sessions", "haystack_session_ids", message, help);
     }

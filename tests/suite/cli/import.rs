@@ -44,7 +44,10 @@ fn sessions_are_selected_alike_for_every_kind_of_import() {
             text.split_whitespace().collect::<Vec<_>>().join(" ")
         };
         assert!(told(&newest).contains("3 skipped: not a recorded session (2); older than the newest 1 (1)"));
-        assert!(told(&sonnet).contains("pi-session") && told(&sonnet).contains("of an unknown model (1)"));
+        assert!(
+            told(&sonnet).contains("pi-session")
+                && told(&sonnet).contains("recorded with an unknown model (1)")
+        );
         assert!(refused(&import(&["--since", "2040-01-01"])).contains("before 2040-01-01 (2)"));
     }
 }

@@ -56,7 +56,7 @@ impl StageCheck<'_> {
             });
             if scope.order != Order::Oldest {
                 let help = "leave `order` out";
-                problems.push("budget-order", "a token budget is spent starting with the oldest item", help);
+                problems.push("budget-order", "a token budget is spent on the oldest item first", help);
             }
             self.resolver.size_in("tokens", Some(&mut budget.tokens), problems);
         });

@@ -28,8 +28,8 @@ pub(super) fn aging(spec: &Aging, problems: &mut Problems) {
                 [("error_above", controller.error_above), ("score_below", controller.score_below)]
             {
                 if !value.is_finite() || value < 0.0 {
-                    let help = "write 0 or more";
-                    problems.push_at("threshold-range", field, "this signal can never occur", help);
+                    let help = "write a number of at least 0";
+                    problems.push_at("threshold-range", field, "the threshold is out of range", help);
                 }
             }
         });
@@ -76,8 +76,8 @@ fn check_compaction(spec: &Compaction, problems: &mut Problems) {
         problems.push_at(
             "recency-range",
             "recency",
-            "the value is outside the range of the scale",
-            "write from -100 to 100",
+            "the value is out of range",
+            "write a number from -100 to 100",
         );
     }
 }

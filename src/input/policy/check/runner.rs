@@ -31,7 +31,7 @@ pub(super) fn runner(spec: &Runner, problems: &mut Problems) {
             );
         }
         if size > CAP_MAX {
-            let message = format!("{size} exceeds the largest document");
+            let message = format!("{size} exceeds the largest document size");
             problems.push_at("cap-range", "cap", message, format!("write at most {CAP_MAX}"));
         }
         sections(&spec.document.sections, problems);
@@ -48,7 +48,7 @@ fn calls(field: &str, made: &[ServiceCall], allowed: &[ServiceCall], problems: &
     for (index, call) in made.iter().enumerate() {
         if !allowed.contains(call) {
             let names: Vec<&str> = allowed.iter().map(|it| it.name()).collect();
-            let message = format!("`{}` is not a call of this moment", call.name());
+            let message = format!("`{}` cannot be called at this moment", call.name());
             let help = format!("write one or more of `{}`", names.join("`, `"));
             problems.push_at("runner-call", format!("{field}.{index}"), message, help);
         }

@@ -139,7 +139,7 @@ impl Resolver<'_> {
                 if extent.units().is_none_or(|(_, count)| count == 0) {
                     problems.push(
                         "every-not-counted",
-                        "`every` needs a number of units of at least 1",
+                        "`every` needs a number of units, at least 1",
                         "write `every(turns(3))`",
                     );
                 }
@@ -219,7 +219,7 @@ impl Resolver<'_> {
             Extent::Tokens(count) => counted("tokens", count),
             Extent::Size(size) => self.size_in("size", Some(size), problems),
             Extent::Fraction(share) if *share > Decimal::ONE => {
-                let message = format!("a fraction of {share} exceeds all items");
+                let message = format!("a fraction of {share} is more than 1 (all items)");
                 let help = format!("write a number from 0 to 1, such as `fraction({})`", percent(*share));
                 problems.push_at("fraction-above-one", "fraction", message, help);
             }

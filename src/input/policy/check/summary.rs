@@ -55,14 +55,14 @@ fn written(summary: &Summarise, problems: &mut Problems) {
             "summary-at-least-of-one",
             "at_least",
             "one summary per unit always replaces exactly one unit",
-            "leave `at_least` out, or `per`",
+            "leave out `at_least` or `per`",
         );
     }
     if summary.says == SummaryWords::Head && summary.prompt != SummaryPrompt::Free {
         problems.push_at(
             "summary-head-of-a-model",
             "says",
-            "a model-written summary cannot start its results with a fixed text",
+            "a model-written summary cannot repeat the beginnings of results",
             "write `prompt: free`, or leave `says` out",
         );
     }

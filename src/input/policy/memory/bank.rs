@@ -28,7 +28,7 @@ pub fn check<'a>(bank: &str, mut earlier: impl Iterator<Item = &'a str>, problem
         let help = if bank.eq_ignore_ascii_case(INDEX) {
             format!("choose another name: `{INDEX}` is reserved for the order of writing")
         } else {
-            format!("use English letters, digits, `_` and `-`, at most {NAME_MAX} characters")
+            format!("use ASCII letters, digits, `_` and `-`, at most {NAME_MAX} characters")
         };
         problems.push("bank-name", message, help);
     }

@@ -259,7 +259,7 @@ fn hits(spec: &Cache, problems: &mut Problems) -> Option<Hits> {
         problems.push_at(
             "hit-probability",
             "hit_probability",
-            format!("{probability} is not a probability with at most nine decimals"),
+            format!("{probability} is not a probability (from 0 to 1, with at most nine decimals)"),
             "write a number from 0 to 1, such as 0.95",
         );
     }

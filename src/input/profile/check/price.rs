@@ -5,8 +5,9 @@ use std::ops::Range;
 use indexmap::IndexMap;
 
 use crate::diag::{Problems, nearest};
+use crate::input::TtlClass;
 use crate::input::profile::calendar::{WEEK_MINUTES, day, instant, minute_of_day};
-use crate::input::profile::price::{Period, PriceList, Prices, Rates, Reach, Tier, Window, ttl_class};
+use crate::input::profile::price::{Period, PriceList, Prices, Rates, Reach, Tier, Window};
 use crate::input::profile::written::{self, Price, Service};
 use crate::input::text::duration::Duration;
 use crate::quantity::{Decimal, Rate};
@@ -293,7 +294,7 @@ fn over(below: &Rates, given: &Given<'_>, problems: &mut Problems) -> Rates {
     let mut is_given = [false; 2];
     for (ttl, price) in given.cache_write {
         problems.within("cache_write", |problems| {
-            let Some(class) = Duration::parse(ttl).map(|it| ttl_class(it.0)) else {
+            let Some(class) = Duration::parse(ttl).map(|it| TtlClass::of(it.0) as usize) else {
                 problems.push_at(
                     "ttl-class",
                     ttl,
@@ -308,7 +309,7 @@ fn over(below: &Rates, given: &Given<'_>, problems: &mut Problems) -> Rates {
                     it.push(
                         "ttl-class",
                         message,
-                        "give one price for lifetimes of at most 30 minutes and one for longer lifetimes",
+                        "give one price for lifetimes below an hour and one for lifetimes of an hour or more",
                     );
                 });
             }

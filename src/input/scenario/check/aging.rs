@@ -18,7 +18,7 @@ pub(super) fn check(load: &AgingLoad, problems: &mut Problems) {
     let mut range = |field: &str, value: Option<u64>, first: u64, last: u64| {
         if value.is_some_and(|it| !(first..=last).contains(&it)) {
             let message = format!("{} is out of range", value.unwrap_or_default());
-            problems.push_at("aging-range", field, message, format!("write from {first} to {last}"));
+            problems.push_at("aging-range", field, message, format!("write a number from {first} to {last}"));
         }
     };
     range("sessions", Some(load.sessions), 2, SESSIONS_MAX);

@@ -49,8 +49,7 @@ fn generated(made: &GeneratedChats, trials: u64, problems: &mut Problems) {
     let each = made.sessions.saturating_mul(made.messages).saturating_mul(made.users);
     if each.saturating_mul(trials) > ALL_MESSAGES_MAX {
         let message = "the trials have too many messages";
-        let help =
-            format!("keep sessions times messages times users times trials at or below {ALL_MESSAGES_MAX}");
+        let help = format!("keep sessions × messages × users × trials at or below {ALL_MESSAGES_MAX}");
         problems.push_at("chats-range", "sessions", message, help);
     }
 }
@@ -58,6 +57,6 @@ fn generated(made: &GeneratedChats, trials: u64, problems: &mut Problems) {
 fn range(field: &str, value: u64, first: u64, last: u64, problems: &mut Problems) {
     if !(first..=last).contains(&value) {
         let message = format!("{value} is out of range");
-        problems.push_at("chats-range", field, message, format!("write from {first} to {last}"));
+        problems.push_at("chats-range", field, message, format!("write a number from {first} to {last}"));
     }
 }

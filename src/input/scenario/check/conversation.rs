@@ -41,7 +41,7 @@ pub(super) fn check(spec: &Conversations, problems: &mut Problems) {
     match (spec.random, spec.hash_seed) {
         (Random::Cpython, None) => problems.push(
             "hash-seed-missing",
-            "`cpython` needs the hash seed of Python's strings",
+            "`cpython` needs a hash seed for Python's strings",
             "add `hash_seed: 0`, or another number",
         ),
         (Random::Named, Some(_)) => problems.push_at(
@@ -74,12 +74,12 @@ pub(super) fn check(spec: &Conversations, problems: &mut Problems) {
 fn check_lengths(spec: &Conversations, problems: &mut Problems) {
     problems.within("lengths", |problems| {
         if spec.lengths.is_empty() || spec.lengths.len() > LENGTHS_MAX {
-            let help = format!("write from 1 to {LENGTHS_MAX} lengths");
+            let help = format!("write 1 to {LENGTHS_MAX} lengths");
             problems.push("lengths-empty", format!("there are {} lengths", spec.lengths.len()), help);
         }
         for (index, length) in spec.lengths.iter().enumerate() {
             problems.within(index, |problems| {
-                let help = format!("write from 1 to {MESSAGES_MAX} messages");
+                let help = format!("write 1 to {MESSAGES_MAX} messages");
                 if !(1..=MESSAGES_MAX).contains(length) {
                     problems.push(
                         "length-range",
@@ -108,7 +108,7 @@ fn share(value: f64, problems: &mut Problems) {
 /// Checks the facts.
 fn check_categories(categories: &IndexMap<String, IndexMap<String, Values>>, problems: &mut Problems) {
     if categories.is_empty() || categories.len() > CATEGORIES_MAX {
-        let help = format!("write from 1 to {CATEGORIES_MAX} categories");
+        let help = format!("write 1 to {CATEGORIES_MAX} categories");
         problems.push("categories-empty", format!("there are {} categories", categories.len()), help);
     }
     let mut seen: IndexMap<&str, &str> = IndexMap::new();

@@ -47,7 +47,7 @@ pub(super) fn length(length: u64, max: u64, problems: &mut Problems) {
         problems.push(
             "generate-length",
             format!("{length} is out of range"),
-            format!("write from 1 to {max}"),
+            format!("write a number from 1 to {max}"),
         );
     }
 }
@@ -164,7 +164,7 @@ fn check_call(spec: &Call, overhead: Tokens, problems: &mut Problems) {
                 "spread-range",
                 format_args!("spreads.{name}"),
                 message,
-                format!("write from 1 to {SPREAD_MAX}"),
+                format!("write a number from 1 to {SPREAD_MAX}"),
             );
         }
     }
@@ -188,8 +188,8 @@ fn check_call(spec: &Call, overhead: Tokens, problems: &mut Problems) {
             if matches!(level, Level::None | Level::GlobalConclusion | Level::RawContent) {
                 problems.push(
                     "recover-unused",
-                    "this number has no effect: a conclusion costs nothing, and the whole result is fetched \
-                        at its raw size",
+                    "this number has no effect: recovering a conclusion costs nothing, and recovering the whole \
+                        result costs its raw size",
                     "remove it",
                 );
             }

@@ -24,7 +24,7 @@ impl Setting {
         }
         if self.value.as_str().and_then(number::factor).is_some() && refused.is_none() {
             let message = "this value is not a number, so it cannot be multiplied";
-            let help = "write the value itself: the field is not a number, or the file leaves it to its default, which cannot be \
+            let help = "write the value itself: the field is not a number, or the file does not set it, and a default cannot be \
                 multiplied";
             return self.named(Diagnostic::at("set-value", self.field(), message).help(help));
         }
@@ -71,7 +71,7 @@ impl Setting {
         };
         let message = match refused {
             Some(why) => fault::of_words(&why, &self.value.to_string(), Format::Toml).message,
-            None => format!("no input of this run has the field `{stop}` here"),
+            None => format!("no input in this run has the field `{stop}` here"),
         };
         self.named(Diagnostic::at("set-no-such-field", self.field(), message).help(help))
     }
