@@ -120,7 +120,7 @@ impl Problems {
 /// Returns the known name nearest to a wrong one, if it is near enough.
 #[must_use]
 pub fn nearest<'a>(wrong: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let limit = wrong.chars().count().div_ceil(3).max(1);
+    let limit = (wrong.chars().count() / 3).max(1);
     let ranked = known.into_iter().map(|it| (edit_distance(wrong, it), it));
     ranked.filter(|(distance, _)| *distance <= limit).min().map(|(_, it)| it)
 }
@@ -156,5 +156,6 @@ mod tests {
         assert_eq!(nearest("treshold", known), Some("threshold"));
         assert_eq!(nearest("zebra", known), None);
         assert_eq!(nearest("rnu", ["list", "run"]), Some("run"));
+        assert_eq!(nearest("json", ["ron", "toml"]), None, "half of a short word is too much");
     }
 }

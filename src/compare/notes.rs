@@ -174,14 +174,16 @@ fn open_orders(report: &Report) -> Vec<String> {
         let pairs = base.by_scenario.iter().zip(&costs.by_scenario);
         let open: Vec<&str> =
             pairs.filter(|(one, other)| is_open(&one.1, &other.1)).map(|it| it.1.0).collect();
-        let place = match (is_open(&base.all, &costs.all), open.as_slice()) {
-            (true, _) => "Over all scenarios".to_owned(),
+        let n_scenarios = costs.by_scenario.len();
+        let start = match (is_open(&base.all, &costs.all), open.as_slice()) {
+            (true, _) if n_scenarios == 1 => "Whether".to_owned(),
+            (true, _) => "Over all scenarios, whether".to_owned(),
             (false, []) => continue,
-            (false, [only]) => format!("On {only}"),
-            (false, open) => format!("On {} of {} scenarios", open.len(), costs.by_scenario.len()),
+            (false, [only]) => format!("On {only}, whether"),
+            (false, open) => format!("On {} of {n_scenarios} scenarios, whether", open.len()),
         };
         notes.push(format!(
-            "{place}, whether {policy} costs less than {first} under {profile} depends on the recovery assumptions."
+            "{start} {policy} costs less than {first} under {profile} depends on the recovery assumptions."
         ));
     }
     notes

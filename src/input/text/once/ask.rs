@@ -6,8 +6,9 @@
 use std::fmt;
 use std::marker::PhantomData;
 
-use serde::de::{self, DeserializeSeed, Deserializer, Expected, Unexpected, Visitor};
+use serde::de::{self, DeserializeSeed, Deserializer, Expected, Visitor};
 
+use super::fault::Found;
 use super::{Fault, Grow, Source};
 
 /// What a type hopes for.
@@ -192,29 +193,26 @@ takes! {
 
 /// Says that something of another type was found.
 fn wrong(event: Event<'_, '_>, expected: &dyn Expected) -> Fault {
-    match event {
-        Event::Bool(it) => de::Error::invalid_type(Unexpected::Bool(it), expected),
-        Event::I64(it) => de::Error::invalid_type(Unexpected::Signed(it), expected),
-        Event::I128(it) => {
-            de::Error::invalid_type(Unexpected::Other(&format!("integer `{it}` as i128")), expected)
-        }
-        Event::U64(it) => de::Error::invalid_type(Unexpected::Unsigned(it), expected),
-        Event::U128(it) => {
-            de::Error::invalid_type(Unexpected::Other(&format!("integer `{it}` as u128")), expected)
-        }
-        Event::F64(it) => de::Error::invalid_type(Unexpected::Float(it), expected),
-        Event::Char(it) => de::Error::invalid_type(Unexpected::Str(it.encode_utf8(&mut [0; 4])), expected),
-        Event::Str(it) => de::Error::invalid_type(Unexpected::Str(it), expected),
-        Event::Borrowed(it) => de::Error::invalid_type(Unexpected::Str(it), expected),
-        Event::Text(it) => de::Error::invalid_type(Unexpected::Str(&it), expected),
-        Event::Bytes(it) => de::Error::invalid_type(Unexpected::Bytes(it), expected),
-        Event::None | Event::Some(_) => de::Error::invalid_type(Unexpected::Option, expected),
-        Event::Unit => de::Error::invalid_type(Unexpected::Unit, expected),
-        Event::Newtype(_) => de::Error::invalid_type(Unexpected::NewtypeStruct, expected),
-        Event::Seq(_) => de::Error::invalid_type(Unexpected::Seq, expected),
-        Event::Map(_) => de::Error::invalid_type(Unexpected::Map, expected),
-        Event::Enum(_) => de::Error::invalid_type(Unexpected::Enum, expected),
-    }
+    let found = match event {
+        Event::Bool(it) => Found::Bool(it),
+        Event::I64(it) => Found::Signed(it),
+        Event::I128(it) => Found::Other(format!("integer `{it}` as i128")),
+        Event::U64(it) => Found::Unsigned(it),
+        Event::U128(it) => Found::Other(format!("integer `{it}` as u128")),
+        Event::F64(it) => Found::Float(it),
+        Event::Char(it) => Found::Str(it.to_string()),
+        Event::Str(it) => Found::Str(it.to_owned()),
+        Event::Borrowed(it) => Found::Str(it.to_owned()),
+        Event::Text(it) => Found::Str(it),
+        Event::Bytes(it) => Found::Bytes(it.to_owned()),
+        Event::None | Event::Some(_) => Found::Option,
+        Event::Unit => Found::Unit,
+        Event::Newtype(_) => Found::NewtypeStruct,
+        Event::Seq(_) => Found::Seq,
+        Event::Map(_) => Found::Map,
+        Event::Enum(_) => Found::Enum,
+    };
+    Fault::Type(found, expected.to_string())
 }
 
 /// A visitor, the kind of its type, and what it made of what it took.
