@@ -25,10 +25,10 @@ Examples:
   ctxsim check --format junit --output check.xml
   ctxsim check --format github --output \"$GITHUB_STEP_SUMMARY\"
 
-Snapshots are stored as snapshots/SUITE/SCENARIO/PROFILE.snap in insta's format, so `cargo insta review` works
+Snapshots are stored as snapshots/SUITE/SCENARIO/PROFILE.snap in insta's format, so `cargo insta review` works \
 on them. Unless `CI` is set in the environment, changed numbers are also written beside them as .snap.new.
 
-Exit codes: 0 everything holds; 1 a guard failed or a number changed; 2 bad input or usage, or a scenario could
+Exit codes: 0 everything holds; 1 a guard failed or a number changed; 2 bad input or usage, or a scenario could \
 not be run.";
 
 /// The available output formats.

@@ -27,7 +27,7 @@ pub(crate) struct StoreArgs {
 
 /// Shown below the options of `store write`.
 const CONTENTS: &str = "\
-The folder gets BANK.json for each bank, with keys and values in the order in which they were written, and
+The folder gets BANK.json for each bank, with keys and values in the order in which they were written, and \
 index.json, which records the run.";
 
 /// A command on exports of a memory.

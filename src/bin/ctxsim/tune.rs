@@ -22,10 +22,10 @@ Examples:
   ctxsim tune --policy clear_tool_results --output tuned.ron ~/.claude/projects
   ctxsim tune --policy mine.ron --vary params.trigger.tokens=40000..160000:20000 sessions/
 
-Sessions are split by project (the recording's folder) if there are several, otherwise by time. Parameters are
-chosen on one part, and their savings are measured on the other. A variant is recommended, and its file written,
-only if it costs less on the held-out part and keeps the evidence, both with the uncertainty taken into account: even at the
-unfavourable end of a 95% interval over sessions and over projects, and without the project (or session) that
+Sessions are split by project (the recording's folder) if there are several, otherwise by time. Parameters are \
+chosen on one part, and their savings are measured on the other. A variant is recommended, and its file written, \
+only if it costs less on the held-out part and keeps the evidence, both with the uncertainty taken into account: even at the \
+unfavourable end of a 95% interval over sessions and over projects, and without the project (or session) that \
 saves most.
 
 Exit codes: 0 success; 2 bad input or usage, or a run failed.";
