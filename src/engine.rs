@@ -168,7 +168,7 @@ struct Way {
 
 /// A run in progress.
 ///
-/// Its code is made for declarative policies with the few kinds of sinks that whole plans use; others are called through pointers.
+/// It is compiled for declarative policies and the few kinds of sinks that plans use; everything else goes through `dyn`.
 struct Run<'r, 't, P: ?Sized, S> {
     timeline: &'t Timeline,
     projector: &'r mut P,

@@ -161,7 +161,7 @@ impl Catalog {
             return Ok(Loaded { spec: ScenarioFile { name, ..loaded.spec }, ..loaded });
         }
         if Format::of(origin.path()).is_none() {
-            // What it holds is read when it is played, but that it is missing is told with all other problems.
+            // A recording is read when it is played, but a missing one is reported with all other problems.
             if let Origin::File(path) = &origin {
                 fs::metadata(path).map_err(|source| Error::Read { path: path.to_owned(), source })?;
             }

@@ -265,6 +265,19 @@ fn a_manual_page_is_written_for_each_command() {
 }
 
 #[test]
+fn starting_with_sessions_that_do_not_exist_writes_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let init = std::process::Command::new(env!("CARGO_BIN_EXE_ctxsim"))
+        .args(["init", "--sessions", "nowhere"])
+        .current_dir(folder.path())
+        .output()
+        .unwrap();
+
+    assert_eq!(init.status.code(), Some(2));
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+}
+
+#[test]
 fn a_schema_is_printed_or_all_are_written() {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("schema");
     std::fs::create_dir_all(&folder).unwrap();

@@ -82,7 +82,7 @@ fn repository(catalog: &Catalog, sessions: Option<&Path>) -> Result<(), Error> {
         None => ("example".to_owned(), "0.85"),
     };
     if sessions.is_some() {
-        // A mistaken path leaves nothing behind.
+        // A wrong path must leave nothing behind.
         for found in catalog.search(&scenario)? {
             catalog.scenario(&found.name)?;
         }

@@ -97,8 +97,7 @@ pub(in crate::floors::input::text) trait Choice<'de> {
     fn fields(&mut self, names: &'static [&'static str], sink: &mut dyn Sink<'de>) -> Result<(), Fault>;
 }
 
-/// What a type may be made of, by what it asked for. Whatever else a format found is of the wrong type, and saying so takes no
-/// copy of the code for each visitor.
+/// The events that a kind of type can take. Any other event is a wrong type, which is reported in one place for all visitors.
 trait Takes {
     fn take<'de, V: Visitor<'de>>(visitor: V, event: Event<'_, 'de>) -> Result<V::Value, Fault>;
 }
@@ -123,7 +122,7 @@ macro_rules! takes {
 }
 
 takes! {
-    /// A type that says nothing of itself.
+    /// A type that takes whatever is found.
     Anything {
         Bool(it) => visit_bool(it),
         I64(it) => visit_i64(it),
@@ -175,13 +174,13 @@ takes! {
         Unit => visit_unit(),
     }
 
-    /// Nothing but itself.
+    /// A type with a single value.
     Nothing { Unit => visit_unit(), }
 
     /// A value with a name of its own.
     Wrapped { Newtype(it) => visit_newtype_struct(Asker(it)), }
 
-    /// One value behind the other.
+    /// A list of values.
     Listed { Seq(it) => visit_seq(Elements(it)), }
 
     /// Named values.
