@@ -36,7 +36,6 @@ pub mod session;
 pub mod shot;
 mod summariser;
 pub mod sweep;
-#[cfg(feature = "tables")]
 pub mod table;
 pub mod tune;
 pub mod verdict;

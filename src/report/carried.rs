@@ -288,7 +288,7 @@ fn total(shares: &[Share]) -> Share {
 
 fn dearest(rows: &[(&str, &CarriedRow)], names_session: bool, width: Option<usize>) -> Fitted {
     let columns = [
-        Column::new("about", None),
+        Column::new("about", None).excerpts(),
         Column::new("what", None),
         Column::new("place", None),
         Column::new("tokens", None),

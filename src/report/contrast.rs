@@ -4,7 +4,6 @@ pub mod json;
 pub mod lines;
 pub mod markdown;
 mod part;
-#[cfg(feature = "tables")]
 pub mod table;
 
 use indexmap::IndexMap;

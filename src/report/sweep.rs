@@ -1,7 +1,6 @@
 //! A sweep: the points of a grid by cost and retention, the Pareto front, and its knee.
 
 pub mod json;
-#[cfg(feature = "tables")]
 pub mod table;
 
 use indexmap::IndexMap;

@@ -1,5 +1,6 @@
 //! A table's answer in words: which policy to take, why, and how far to trust it.
 
+use indexmap::IndexMap;
 use serde::Serialize;
 
 use super::Report;
@@ -38,6 +39,9 @@ pub struct Verdict {
 pub struct Choice {
     /// The policy.
     pub policy: String,
+    /// Its name in the table.
+    #[serde(skip)]
+    pub shown: String,
     /// By which share its cost differs from the first one's; none for the first one.
     pub change: Option<f64>,
     /// The 95% interval of the change over resampled sessions.
@@ -114,10 +118,13 @@ impl Verdict {
             .collect();
         // Of equal costs the earlier stands first.
         known.sort_by(|one, other| one.0.total_cmp(&other.0));
+        let names: Vec<&str> = section.lines.iter().map(|it| it.policy.as_str()).collect();
+        let shown: IndexMap<&str, &str> = names.iter().copied().zip(short_names(&names)).collect();
         let choice = |it: &&Line| {
             let own = !is_first(it);
             Choice {
                 policy: it.policy.clone(),
+                shown: shown.get(it.policy.as_str()).map(|it| (*it).to_owned()).unwrap_or_default(),
                 change: own.then(|| section.change(it)).flatten(),
                 interval: it.spread.and_then(|it| it.interval),
                 cheaper: it.spread.map(|it| it.cheaper),
@@ -149,7 +156,7 @@ impl Verdict {
             return "No policy finished with a known cost, so none is recommended.".to_owned();
         };
         let kept = format!("at least {} of the evidence", percent_round(self.min_evidence));
-        let name = short_names(&[&best.policy])[0];
+        let name = &best.shown;
         let mut words = match best.change {
             None if self.knows_evidence => {
                 format!("Nothing that keeps {kept} is cheaper than {name}: keep it.")
@@ -195,11 +202,10 @@ impl Verdict {
     /// Names the policies that save by losing evidence.
     fn lossy_words(&self) -> Option<String> {
         const SHOWN: usize = 3;
-        let names: Vec<&str> = self.lossy.iter().map(|it| it.policy.as_str()).collect();
-        let said = self.lossy.iter().zip(short_names(&names)).take(SHOWN).map(|(it, name)| {
+        let said = self.lossy.iter().take(SHOWN).map(|it| {
             let kept = it.evidence_kept.map_or_else(String::new, percent);
             let open = if it.is_open { "; savings uncertain" } else { "" };
-            format!("{name} ({}, {kept} kept{open})", it.change.map_or_else(String::new, signed))
+            format!("{} ({}, {kept} kept{open})", it.shown, it.change.map_or_else(String::new, signed))
         });
         let said: Vec<String> = said.collect();
         let more = self.lossy.len().saturating_sub(SHOWN);

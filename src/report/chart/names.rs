@@ -4,6 +4,7 @@ use indexmap::{IndexMap, IndexSet};
 use serde::Serialize;
 
 use crate::report::Report;
+use crate::report::fit::short_name;
 
 /// A policy as charts show it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -31,7 +32,7 @@ impl Names {
             let nth = policies.len();
             let entry = || Policy {
                 name: run.policy.clone(),
-                label: last(&run.policy).to_owned(),
+                label: short_name(&run.policy).to_owned(),
                 nth,
                 looks_ahead: run.looks_ahead,
             };
@@ -39,8 +40,8 @@ impl Names {
         }
         let (mut once, mut twice) = (IndexSet::new(), IndexSet::new());
         for name in policies.keys() {
-            if !once.insert(last(name).to_owned()) {
-                twice.insert(last(name).to_owned());
+            if !once.insert(short_name(name).to_owned()) {
+                twice.insert(short_name(name).to_owned());
             }
         }
         for policy in policies.values_mut().filter(|it| twice.contains(&it.label)) {
@@ -60,9 +61,4 @@ impl Names {
         };
         self.0.get(name).cloned().unwrap_or_else(unknown)
     }
-}
-
-/// Returns a name without its folders.
-fn last(name: &str) -> &str {
-    name.rsplit_once('/').map_or(name, |it| it.1)
 }

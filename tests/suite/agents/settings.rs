@@ -24,7 +24,7 @@ fn compared(preset: &str, set: &str, profiles: &[&str]) -> Report {
 fn a_verdict_ends_with_the_setting_and_its_tuned_numbers() {
     let report = compared("agents/anthropic/compact", "params.trigger.tokens=90000", &["field/sonnet-5"]);
 
-    let told = "To apply compact, put this in the request (beta compact-2026-01-12): {\"context_management\": {\"edits\": \
+    let told = "To apply anthropic/compact, put this in the request (beta compact-2026-01-12): {\"context_management\": {\"edits\": \
                 [{\"type\": \"compact_20260112\", \"trigger\": {\"type\": \"input_tokens\", \"value\": 90000}}]}}";
     let words = report.verdict_lines();
     assert!(words[0].ends_with(told), "{words:?}");
