@@ -35,7 +35,7 @@ pub fn report(report: &Report, detail: Detail) -> String {
 pub fn summary(report: &Report) -> String {
     let mut text = String::new();
     for line in report.on_sessions().into_iter().chain(report.verdict_lines()) {
-        let _ = writeln!(text, "{line}\n");
+        let _ = writeln!(text, "{}\n", broken(&line, ""));
     }
     let sections = report.sections(Detail::Groups);
     sections.iter().for_each(|it| write_section(it, &mut text));
@@ -73,6 +73,11 @@ fn write_section(section: &Section, text: &mut String) {
     text.push('\n');
 }
 
+/// Returns a text whose lines stay lines in Markdown.
+fn broken(text: &str, indent: &str) -> String {
+    text.replace('\n', &format!("  \n{indent}"))
+}
+
 /// Writes a list with its heading, unless it is empty.
 fn write_list(heading: &str, items: impl Iterator<Item = impl AsRef<str>>, text: &mut String) {
     let mut items = items.peekable();
@@ -87,7 +92,7 @@ fn write_items(items: impl Iterator<Item = impl AsRef<str>>, text: &mut String) 
     let mut items = items.peekable();
     if items.peek().is_some() {
         items.for_each(|it| {
-            let _ = writeln!(text, "- {}", it.as_ref());
+            let _ = writeln!(text, "- {}", broken(it.as_ref(), "  "));
         });
         text.push('\n');
     }

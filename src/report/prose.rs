@@ -1,14 +1,18 @@
 //! Sentences as paragraphs of a terminal.
 
-/// Writes a paragraph after a mark, its further lines indented as far.
+/// Writes a paragraph after a mark, its further lines indented as far. It keeps the lines that the paragraph already has.
 pub(super) fn wrap(paragraph: &str, mark: &str, width: Option<usize>, text: &mut String) {
     let width = width.unwrap_or(usize::MAX);
     let indent = " ".repeat(mark.chars().count());
     let mut column = indent.len();
     text.push_str(mark);
-    for (index, word) in paragraph.split_whitespace().enumerate() {
+    let lines = paragraph.split('\n').enumerate();
+    let words = lines.flat_map(|(line, text)| {
+        text.split_whitespace().enumerate().map(move |(nth, word)| (line > 0 && nth == 0, word))
+    });
+    for (index, (begins_line, word)) in words.enumerate() {
         let length = word.chars().count();
-        if index > 0 && column.saturating_add(length + 1) > width {
+        if index > 0 && (begins_line || column.saturating_add(length + 1) > width) {
             text.push('\n');
             text.push_str(&indent);
             column = indent.len();

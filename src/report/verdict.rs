@@ -184,7 +184,8 @@ impl Verdict {
             words += &lossy;
         }
         if let Some(Apply { at, write }) = &best.apply {
-            words += &format!(" To apply {name}, put this in {at}: {write}");
+            let gap = if write.contains('\n') { '\n' } else { ' ' };
+            words += &format!(" To apply {name}, put this in {at}:{gap}{write}");
         }
         words
     }

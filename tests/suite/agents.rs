@@ -17,6 +17,10 @@ const LOADS: [&str; 2] = ["agents/coding_day", "recorded/claude-code"];
 /// The profile under which they are tried: a window of 200,000 tokens.
 const PROFILE: &str = "anthropic/claude-sonnet-4.5";
 
+/// Loads for presets that act on longer histories alone, and a profile with a window of a million tokens.
+const LARGE_LOADS: [&str; 2] = ["agents/coding_day", "field/long400_pauses"];
+const LARGE_PROFILE: &str = "anthropic/claude-opus-4.6";
+
 /// The names of all presets but those of the live grid, which has tests of its own.
 fn names() -> Vec<String> {
     let catalog = Catalog::bundled();
@@ -26,10 +30,19 @@ fn names() -> Vec<String> {
 
 /// The loads, each with all presets in the order of their names.
 fn loads() -> Vec<Load> {
+    opened(LOADS, PROFILE)
+}
+
+/// The same for the larger loads.
+fn large_loads() -> Vec<Load> {
+    opened(LARGE_LOADS, LARGE_PROFILE)
+}
+
+fn opened(loads: [&str; 2], profile: &str) -> Vec<Load> {
     let comparison = Comparison {
         policies: names(),
-        scenarios: LOADS.map(str::to_owned).to_vec(),
-        profiles: vec![PROFILE.to_owned()],
+        scenarios: loads.map(str::to_owned).to_vec(),
+        profiles: vec![profile.to_owned()],
         ..Comparison::default()
     };
     let plan = Plan::new(&Catalog::bundled(), &comparison).unwrap_or_else(|it| panic!("{it}"));

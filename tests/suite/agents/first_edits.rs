@@ -16,15 +16,20 @@ use ctxsim::projection::{Editor, Projector};
 use ctxsim::report::numbers::thousands;
 use indexmap::IndexMap;
 
-use super::{loads, timeline};
+use super::{large_loads, loads, timeline};
 
 #[test]
 fn each_stage_of_each_preset_acts_and_what_it_first_does_is_locked() {
-    let loads = loads();
+    let (loads, large) = (loads(), large_loads());
     let mut of_agents: IndexMap<String, String> = IndexMap::new();
     for nth in 0..loads[0].policies.len() {
         let name = loads[0].policies[nth].name.clone();
-        let told = loads.iter().find_map(|load| first_edits(load, &load.policies[nth]));
+        let pairs = loads.iter().chain(&large).map(|it| (it, &it.policies[nth]));
+        let all: BTreeSet<usize> = (0..loads[0].policies[nth].stages().len()).collect();
+        let acting =
+            |stages: &BTreeSet<usize>| pairs.clone().find_map(|(load, it)| first_edits(load, it, stages));
+        // Stages that act on different loads are told one by one.
+        let told = acting(&all).or_else(|| all.iter().map(|it| acting(&BTreeSet::from([*it]))).collect());
         let told = told.unwrap_or_else(|| panic!("{name}: some stage acts on none of the loads"));
         let agent = name.split('/').nth(1).unwrap_or_default().to_owned();
         writeln!(of_agents.entry(agent).or_default(), "{name}\n{told}").unwrap();
@@ -42,20 +47,20 @@ fn each_stage_of_each_preset_acts_and_what_it_first_does_is_locked() {
     assert_eq!(kept.collect::<BTreeSet<_>>(), written, "what an agent did that is gone stays behind");
 }
 
-/// Says what each stage of a policy first does on a load; nothing, where one does not act.
-fn first_edits(load: &Load, policy: &Policy) -> Option<String> {
+/// Says what these stages of a policy first do on a load; nothing, where one of them does not act.
+fn first_edits(load: &Load, policy: &Policy, stages: &BTreeSet<usize>) -> Option<String> {
     let profile = &load.profiles[0];
     let (mut rows, mut edited) = (Rows::default(), Edited::default());
     let same = |cache: Box<dyn CacheRule>| cache;
     let (limits, cache) = (&profile.limits, &profile.cache);
     let outcome = simulate_watched(timeline(load), policy, limits, cache, (&mut edited, same), &mut rows);
-    if outcome.firings.iter().any(|it| it.acted == 0) {
+    if stages.iter().any(|it| outcome.firings[*it].acted == 0) {
         return None;
     }
     let mut told = format!("  on {}, {} requests", load.name, rows.requests.len());
     let pings = |stage: &usize| matches!(policy.stages()[*stage].apply, Action::Ping { .. });
-    let mut missing: BTreeSet<usize> = (0..policy.stages().len()).filter(|it| !pings(it)).collect();
-    for (stage, row) in (0..policy.stages().len()).filter(pings).zip(first_ping(&rows)) {
+    let mut missing: BTreeSet<usize> = stages.iter().copied().filter(|it| !pings(it)).collect();
+    for (stage, row) in stages.iter().copied().filter(pings).zip(first_ping(&rows)) {
         told += &words_of_ping(&policy.stages()[stage].name, row);
     }
     let mains: Vec<usize> =
@@ -72,7 +77,8 @@ fn first_edits(load: &Load, policy: &Policy) -> Option<String> {
             told += &words(&explained, policy, &rows.requests);
         }
         if missing.is_empty() {
-            return Some(told);
+            let has_more = stages.len() < policy.stages().len();
+            return Some(told + if has_more { "\n" } else { "" });
         }
     }
     assert!(missing.is_empty(), "{}: stages {missing:?} act late", policy.name);
