@@ -101,7 +101,7 @@ fn the_action_checks_and_posts_a_summary() {
     assert!(run("main", "true").status.success());
     let policy = folder.path().join("ctx/policies/mine.ron");
     let text = fs::read_to_string(&policy).unwrap();
-    fs::write(&policy, text.replace("40_000", "90_000")).unwrap();
+    fs::write(&policy, text.replace("40_000", "200_000")).unwrap();
     let failed = run("main", "false");
     let summary = fs::read_to_string(folder.path().join("summary.md")).unwrap();
 
@@ -109,9 +109,142 @@ fn the_action_checks_and_posts_a_summary() {
     assert!(String::from_utf8(failed.stdout).unwrap().contains("::error file=ctx/policies/mine.ron"));
     assert!(summary.contains("✅ mine passed") && summary.contains("❌ mine failed"), "{summary}");
     assert!(
-        summary.contains("mine against mine@main") && summary.contains("had no effect here"),
+        summary.contains("mine against mine@main")
+            && summary.contains("`clear` never fired: no prompt exceeded 200,000"),
         "{summary}"
     );
+}
+
+/// Makes a folder with the files that `ctxsim init` writes.
+#[cfg(unix)]
+fn started() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    printed("ctxsim init", folder.path());
+    folder
+}
+
+/// Changes a starter file, and returns the exit code of `ctxsim check` and what it prints.
+#[cfg(unix)]
+fn checked_with(folder: &Path, changes: &[[&str; 2]]) -> (Option<i32>, String) {
+    let path = folder.join("ctx/policies/mine.ron");
+    let text = fs::read_to_string(&path).unwrap();
+    let changed = changes.iter().fold(text.clone(), |it, [from, to]| it.replace(from, to));
+    fs::write(&path, changed).unwrap();
+    let mut check = Command::new(env!("CARGO_BIN_EXE_ctxsim"));
+    let output = check.arg("check").current_dir(folder).env("CI", "1").output().unwrap();
+    fs::write(&path, text).unwrap();
+    (output.status.code(), String::from_utf8(output.stdout).unwrap())
+}
+
+#[cfg(unix)]
+#[test]
+fn the_starter_policy_saves_money_and_its_guards_fail_when_it_costs_more_than_keeping_everything() {
+    let folder = started();
+    let text = printed("ctxsim run --suite mine --format json", folder.path());
+    let report: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let cost = |policy: &str| {
+        let mut runs = report["runs"].as_array().unwrap().iter();
+        let run = runs.find(|it| it["policy"] == policy).unwrap();
+        run["totals"]["cost_usd"]["total"].as_f64().unwrap()
+    };
+    assert!(cost("mine") < 0.8 * cost("identity"), "{} {}", cost("mine"), cost("identity"));
+    assert_eq!(checked_with(folder.path(), &[]).0, Some(0));
+
+    let dearer = [["40_000", "15_000"], ["tokens(20_000)", "tokens(0)"]];
+    let (code, text) = checked_with(folder.path(), &dearer);
+
+    assert_eq!(code, Some(1));
+    assert!(text.contains("FAIL It costs no more than keeping everything"), "{text}");
+    assert!(text.contains("FAIL Needed evidence stays in the prompt"), "{text}");
+    let (_, text) = checked_with(folder.path(), &[["40_000", "90_000"]]);
+    assert!(text.contains("FAIL Prompts stay within their limit"), "{text}");
+    let (_, text) = checked_with(folder.path(), &[["40_000", "400_000"]]);
+    assert!(text.contains("FAIL The budget is reached"), "{text}");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_lower_trigger_moves_the_starter_snapshot() {
+    let folder = started();
+
+    let (code, text) = checked_with(folder.path(), &[["40_000", "15_000"]]);
+
+    assert_eq!(code, Some(1));
+    assert!(text.contains("mine, US dollars: 1.16") && text.contains("mine, evidence kept"), "{text}");
+}
+
+#[cfg(unix)]
+#[test]
+fn starting_with_sessions_says_at_once_which_guards_fail_on_them() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::create_dir(folder.path().join("sessions")).unwrap();
+    let session = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/recorded/codex-rollout.jsonl");
+    fs::copy(session, folder.path().join("sessions/one.jsonl")).unwrap();
+
+    let text = printed("ctxsim init --sessions sessions", folder.path());
+
+    assert!(text.contains("These guards fail on your sessions; change ctx/policies/mine.ron"), "{text}");
+    assert!(text.contains("  The budget is reached: 0 is not at least 1\n"), "{text}");
+}
+
+/// Returns the commands of a workflow's or an action's `run` steps.
+fn run_steps(yaml: &str) -> Vec<String> {
+    let mut steps = Vec::new();
+    let mut lines = yaml.lines().peekable();
+    while let Some(line) = lines.next() {
+        let Some((before, command)) = line.split_once("run: ") else { continue };
+        if before.contains('#') {
+            continue;
+        }
+        let mut step = command.to_owned();
+        if command == "|" {
+            step.clear();
+            while let Some(line) = lines.next_if(|it| it.starts_with(&format!("{before}  "))) {
+                step += &format!("{}\n", line.trim());
+            }
+        }
+        steps.push(step);
+    }
+    steps
+}
+
+#[cfg(unix)]
+#[test]
+fn the_workflow_that_init_writes_runs_with_the_ctxsim_on_the_path() {
+    let folder = started();
+    let commit = "git init --quiet && git add . && git commit --quiet -m begin && git update-ref refs/remotes/origin/main HEAD";
+    printed(commit, folder.path());
+    let policy = folder.path().join("ctx/policies/mine.ron");
+    let text = fs::read_to_string(&policy).unwrap();
+    fs::write(&policy, text.replace("40_000", "60_000")).unwrap();
+    let workflow = fs::read_to_string(folder.path().join(".github/workflows/ctxsim.yml")).unwrap();
+    let temporary = tempfile::tempdir().unwrap();
+
+    for step in run_steps(&workflow) {
+        let variables = "export CI=1 GITHUB_BASE_REF=main GITHUB_STEP_SUMMARY=$PWD/summary.md";
+        let temporary = temporary.path().display();
+        printed(&format!("{variables} RUNNER_TEMP='{temporary}'\n{step}"), folder.path());
+    }
+
+    let summary = fs::read_to_string(folder.path().join("summary.md")).unwrap();
+    assert!(summary.contains("### ❌ mine failed"), "{summary}");
+    assert!(summary.contains("### mine against mine@origin/main · example"), "{summary}");
+}
+
+#[test]
+fn what_users_copy_into_their_ci_runs_no_code_of_an_unknown_owner() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    for file in ["src/bin/ctxsim/init/workflow.yml", "action.yml", "action.sh", "README.md", "docs/guide.md"]
+    {
+        let text = fs::read_to_string(root.join(file)).unwrap();
+        let uses = text.lines().filter_map(|it| it.split_once("uses: ")).map(|it| it.1);
+        for action in uses {
+            assert!(action.starts_with("actions/"), "{file}: {action}");
+        }
+        for line in text.lines().filter(|it| it.contains("cargo install")) {
+            assert!(line.contains("--path"), "{file}: {line}");
+        }
+    }
 }
 
 #[cfg(unix)]

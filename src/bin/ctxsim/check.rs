@@ -23,7 +23,7 @@ Examples:
   ctxsim check                                every suite in your folders
   ctxsim check --suite mine --bless           accept the current numbers of one suite
   ctxsim check --format junit --output check.xml
-  ctxsim check --format github --output \"$GITHUB_STEP_SUMMARY\"
+  ctxsim check --format github --output check.md
 
 Snapshots are stored as snapshots/SUITE/SCENARIO/PROFILE.snap in insta's format, so `cargo insta review` works \
 on them. Unless `CI` is set in the environment, changed numbers are also written beside them as .snap.new.
@@ -67,7 +67,7 @@ pub(crate) struct CheckArgs {
 
 impl CheckArgs {
     /// Accepts the numbers of a suite in the default folder.
-    pub(crate) fn of_suite(name: &str) -> Self {
+    fn blessing(name: &str) -> Self {
         Self {
             suites: vec![name.to_owned()],
             snapshots: PathBuf::from("snapshots"),
@@ -80,15 +80,18 @@ impl CheckArgs {
     }
 }
 
-/// Accepts the numbers of suites; returns the number of snapshots written, in words.
-pub(crate) fn bless(catalog: &Catalog, args: &CheckArgs) -> Result<String, Error> {
-    let mut n = 0;
-    for name in &args.suites {
-        let (_, report) = report(catalog, name, args)?;
-        let suite = report.suite.clone().unwrap_or_else(|| name.clone());
-        n += snapshots::held(&args.snapshots, &suite, &report, true)?.len();
-    }
-    Ok(ctxsim::report::numbers::counted(n, "snapshot"))
+/// Accepts the numbers of a suite; returns its guards' verdicts and the snapshots written.
+pub(crate) fn bless(catalog: &Catalog, suite: &str) -> Result<CheckUp, Error> {
+    let args = CheckArgs::blessing(suite);
+    let (file, report) = report(catalog, suite, &args)?;
+    held(&args, suite, file, report)
+}
+
+/// Compares a report with its suite's snapshots, or accepts its numbers.
+fn held(args: &CheckArgs, name: &str, file: String, report: Report) -> Result<CheckUp, Error> {
+    let suite = report.suite.clone().unwrap_or_else(|| name.to_owned());
+    let snapshots = snapshots::held(&args.snapshots, &suite, &report, args.bless)?;
+    Ok(CheckUp { suite, file, verdicts: report.guard_verdicts, snapshots })
 }
 
 /// Checks and writes; returns whether everything holds.
@@ -98,12 +101,8 @@ pub(crate) fn check(catalog: &Catalog, args: &CheckArgs) -> Result<bool, Error> 
     // Nothing is written before everything has run.
     let reports: Vec<(String, Report)> =
         suites.iter().map(|it| report(catalog, it, args)).collect::<Result<_, _>>()?;
-    let mut all = Vec::with_capacity(reports.len());
-    for (name, (file, report)) in suites.iter().zip(reports) {
-        let name = report.suite.clone().unwrap_or_else(|| name.clone());
-        let snapshots = snapshots::held(&args.snapshots, &name, &report, args.bless)?;
-        all.push(CheckUp { suite: name, file, verdicts: report.guard_verdicts, snapshots });
-    }
+    let held = |(name, (file, report)): (&String, _)| held(args, name, file, report);
+    let all: Vec<CheckUp> = suites.iter().zip(reports).map(held).collect::<Result<_, _>>()?;
     let text = match format {
         FormatArg::Json => checkup::document(&all).map_err(unwritable)?,
         FormatArg::Junit => junit::document(&all).map_err(unwritable)?,

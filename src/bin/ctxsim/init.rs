@@ -1,25 +1,23 @@
-//! `ctxsim init`: the files with which a repository begins, each commented; their commands pass at once.
+//! `ctxsim init`: the files with which a repository begins, each commented; the commands that it names pass on the example.
 
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
-use ctxsim::catalog::{Catalog, Kind};
-use ctxsim::compare;
+use ctxsim::catalog::Catalog;
 use ctxsim::diag::Diagnostic;
 use ctxsim::error::Error;
+use ctxsim::report::checkup::CheckUp;
+use ctxsim::report::numbers::counted;
 
-use crate::check::{self, CheckArgs};
+use crate::check;
 use crate::output;
 
-/// The scenario that the example copies.
-const EXAMPLE: &str = "duckagent/incremental_workspace_audit";
 /// The files to write, with their texts.
 const CONFIG: (&str, &str) = ("ctxsim.toml", include_str!("init/ctxsim.toml"));
 const POLICY: (&str, &str) = ("ctx/policies/mine.ron", include_str!("init/mine.ron"));
 const SUITE: (&str, &str) = ("ctx/suites/mine.toml", include_str!("init/suite.toml"));
 const WORKFLOW: (&str, &str) = (".github/workflows/ctxsim.yml", include_str!("init/workflow.yml"));
-/// The path of the example.
-const SCENARIO: &str = "ctx/scenarios/example.ron";
+const SCENARIO: (&str, &str) = ("ctx/scenarios/example.ron", include_str!("init/example.ron"));
 
 /// The arguments of `init`.
 #[derive(Debug, Args)]
@@ -76,10 +74,9 @@ fn policy(catalog: &Catalog, args: &PolicyArgs) -> Result<(), Error> {
 
 /// Writes the files a repository needs for its first check.
 fn repository(catalog: &Catalog, sessions: Option<&Path>) -> Result<(), Error> {
-    let example = compare::show(catalog, Kind::Scenario, EXAMPLE)?.replacen(EXAMPLE, "example", 1);
-    let (scenario, evidence) = match sessions {
-        Some(folder) => (folder.display().to_string(), "0.5"),
-        None => ("example".to_owned(), "0.85"),
+    let (scenario, evidence, prompt) = match sessions {
+        Some(folder) => (folder.display().to_string(), "0.5", "\"0.9 window\""),
+        None => ("example".to_owned(), "0.8", "60_000"),
     };
     if sessions.is_some() {
         // A wrong path must leave nothing behind.
@@ -87,9 +84,10 @@ fn repository(catalog: &Catalog, sessions: Option<&Path>) -> Result<(), Error> {
             catalog.scenario(&found.name)?;
         }
     }
-    let suite = SUITE.1.replace("SCENARIO", &scenario).replace("EVIDENCE", evidence);
-    let mut files = vec![(CONFIG.0, CONFIG.1), (POLICY.0, POLICY.1), (SUITE.0, suite.as_str())];
-    files.extend(sessions.is_none().then_some((SCENARIO, example.as_str())));
+    let suite =
+        SUITE.1.replace("SCENARIO", &scenario).replace("EVIDENCE", evidence).replace("PROMPT", prompt);
+    let mut files = vec![CONFIG, POLICY, (SUITE.0, suite.as_str())];
+    files.extend(sessions.is_none().then_some(SCENARIO));
     files.push(WORKFLOW);
     let paths: Vec<&Path> = files.iter().map(|it| Path::new(it.0)).collect();
     refuse_existing(&paths)?;
@@ -97,13 +95,25 @@ fn repository(catalog: &Catalog, sessions: Option<&Path>) -> Result<(), Error> {
         write(Path::new(path), text)?;
     }
     let opened = Catalog::open(Path::new(""))?;
-    let snapshots = check::bless(&opened, &CheckArgs::of_suite("mine"))?;
+    let checked = check::bless(&opened, "mine")?;
     let mut text = String::from("Wrote:\n");
     files.iter().for_each(|(path, _)| text += &format!("  {path}\n"));
-    text += &format!("  snapshots/ ({snapshots})\n\nNext:\n");
+    text += &format!("  snapshots/ ({})\n", counted(checked.snapshots.len(), "snapshot"));
+    text += &unmet(&checked);
+    text += "\nNext:\n";
     text += "  ctxsim check\n";
     text += &format!("  ctxsim compare --base identity --candidate mine --scenario {scenario}\n");
     output::print(&text)
+}
+
+/// Returns the guards that the user's own sessions break from the start, with what to do; none on the example.
+fn unmet(checked: &CheckUp) -> String {
+    let unmet = checked.verdicts.iter().filter(|it| !it.holds);
+    let lines: String = unmet.map(|it| format!("  {}: {}\n", it.title(), it.finding())).collect();
+    if lines.is_empty() {
+        return lines;
+    }
+    format!("\nThese guards fail on your sessions; change {} or {}:\n{lines}", POLICY.0, SUITE.0)
 }
 
 /// Refuses to overwrite files.
