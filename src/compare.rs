@@ -57,7 +57,7 @@ pub use load::{Workload, check_recorded, recording};
 use models::ModelProfiles;
 pub use recordings::held;
 use selection::{LeftOut, Selection};
-pub use sweep::{SweptLoad, sweep};
+pub use sweep::{Swept, SweptLoad, sweep};
 use threads::{in_order, with_threads};
 pub use trials::{ConversationRows, conversation};
 

@@ -1,6 +1,6 @@
 //! A scenario of a plan, before and after it is opened.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use super::load::{self, Workload};
 use super::models::ModelProfiles;
@@ -72,6 +72,8 @@ pub(super) struct Recording {
     spec: ScenarioFile,
     /// Which session of the recording it is.
     nth: usize,
+    /// The session with its compactions undone, once it has been read: variants that are played in parts share it.
+    undone: OnceLock<Option<Workload>>,
 }
 
 impl Entry {
@@ -110,7 +112,8 @@ impl Entry {
     fn recording(&self, workload: &Workload, nth: usize) -> Option<Arc<Recording>> {
         let recorded = workload.items()?.recorded.as_ref();
         recorded.filter(|it| !it.compactions.is_empty())?;
-        Some(Arc::new(Recording { loaded: self.loaded.clone(), spec: self.spec.clone(), nth }))
+        let (loaded, spec) = (self.loaded.clone(), self.spec.clone());
+        Some(Arc::new(Recording { loaded, spec, nth, undone: OnceLock::new() }))
     }
 
     /// Returns whether it may have trials: what a recording needs is not known before it is read.
@@ -197,12 +200,13 @@ impl Load {
     /// Reads a session that its harness compacted again, with that undone, for some policies; `None` if
     /// nothing was compacted, or if the recording cannot be read again.
     pub(super) fn with_resets_undone(&self, policies: Vec<Arc<Policy>>) -> Option<Self> {
-        let Recording { loaded, spec, nth } = self.recording.as_deref()?;
+        let Recording { loaded, spec, nth, undone } = self.recording.as_deref()?;
         let mut spec = spec.clone();
         if let scenario::Load::Recorded { assume, .. } = &mut spec.load {
             assume.resets = Some(Resets::Undo);
         }
-        let workload = load::workloads(loaded, &spec).ok()?.into_iter().nth(*nth)?;
+        let read = || load::workloads(loaded, &spec).ok()?.into_iter().nth(*nth);
+        let workload = undone.get_or_init(read).clone()?;
         Some(Self {
             name: self.name.clone(),
             seed: self.seed,

@@ -1,10 +1,12 @@
 //! A grid of overrides: every value of each varied path with every value of the others.
 
+use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
 use crate::diag::{Diagnostic, Problems};
-use crate::input::text::set::{Setting, Target};
+use crate::input::text::set::{self, Setting, Target};
 use crate::quantity::Decimal;
+use crate::report::numbers::thousands;
 
 /// The most points of a grid.
 const POINTS_MAX: usize = 1_000_000;
@@ -97,28 +99,62 @@ impl Axis {
             return Err((format!("`{text}` has no values"), help.to_owned()));
         };
         let values = match values.split_once("..") {
-            Some((from, rest)) => range(from, rest).ok_or_else(|| {
-                let help = "write the lower end first, as in `0.4..0.8:0.05`";
-                (format!("`{values}` is not a range of numbers"), help.to_owned())
-            })?,
+            Some((from, rest)) => range(values, from, rest)?,
             None => values.split(',').map(|it| it.trim().to_owned()).collect(),
         };
         if values.iter().any(String::is_empty) {
             let help = format!("separate values with commas, as in `{path}=2,4,8`");
             return Err((format!("`{text}` has an empty value"), help));
         }
+        if let Some([first, again]) = alike(&values) {
+            let message = if first == again {
+                format!("`{text}` has the value `{first}` twice")
+            } else {
+                format!("`{first}` and `{again}` of `{text}` are the same value")
+            };
+            return Err((message, "list each value once".to_owned()));
+        }
         Ok(Self { path: path.trim().to_owned(), values })
     }
 }
 
+/// Returns the first two values of a list that are the same, however they are written.
+fn alike(values: &[String]) -> Option<[&str; 2]> {
+    let mut seen: IndexMap<String, &str> = IndexMap::with_capacity(values.len());
+    values.iter().find_map(|it| {
+        let meant = set::number(it).map_or_else(|| it.clone(), |it| it.to_string());
+        seen.insert(meant, it).map(|first| [first, it.as_str()])
+    })
+}
+
 /// Returns the numbers of a range, both ends included, without a rounding error.
-fn range(from: &str, rest: &str) -> Option<Vec<String>> {
+fn range(text: &str, from: &str, rest: &str) -> Result<Vec<String>, (String, String)> {
     let (to, step) = rest.split_once(':').unwrap_or((rest, "1"));
-    let number = |text: &str| Decimal::from_f64(text.trim().replace('_', "").parse().ok()?);
-    let (from, to, step) = (number(from)?, number(to)?, number(step)?);
-    if step == Decimal::ZERO || to < from {
-        return None;
+    let refused = |message: String, help: &str| Err((message, help.to_owned()));
+    if step.trim_start().starts_with('-') {
+        let help = "write the lower end first, and a step above 0, as in `0.4..0.8:0.05`";
+        return refused(format!("the step of `{text}` is negative"), help);
     }
+    let [Some(from), Some(to), Some(step)] = [from, to, step].map(set::number) else {
+        let help = "write numbers of at least 0, as in `0.4..0.8:0.05` or `20k..90k:10k`";
+        return refused(format!("`{text}` is not a range of numbers"), help);
+    };
+    if step == Decimal::ZERO {
+        let help = "write a step above 0, as in `0.4..0.8:0.05`";
+        return refused(format!("the step of `{text}` is 0"), help);
+    }
+    if to < from {
+        let help = "write the lower end first, as in `0.4..0.8:0.05`";
+        return refused(format!("`{text}` ends below its start"), help);
+    }
+    spelled(from, to, step).ok_or_else(|| {
+        let most = thousands(POINTS_MAX as u64);
+        (format!("`{text}` has more than {most} values"), "use larger steps".to_owned())
+    })
+}
+
+/// Writes the numbers of a range, all with as many decimals; `None` if there are too many.
+fn spelled(from: Decimal, to: Decimal, step: Decimal) -> Option<Vec<String>> {
     let places =
         [from, to, step].iter().map(|it| it.to_string().split_once('.').map_or(0, |it| it.1.len())).max()?;
     let places = u32::try_from(places).ok()?;
@@ -169,9 +205,28 @@ mod tests {
     fn what_cannot_be_varied_is_refused() {
         assert_eq!(grid(&["params.a"]), Err(vec!["vary-values"]));
         assert_eq!(grid(&["params.a=2..1"]), Err(vec!["vary-values"]));
-        assert_eq!(grid(&["params.a=1..2:0"]), Err(vec!["vary-values"]));
         assert_eq!(grid(&["params.a=1,,2"]), Err(vec!["vary-values"]));
         assert_eq!(grid(&["params.a=1", "params.a=2"]), Err(vec!["vary-twice"]));
         assert_eq!(grid(&["params.a=0..99999", "params.b=0..99999"]), Err(vec!["vary-too-many"]));
+    }
+
+    #[test]
+    fn each_wrong_range_is_told_what_is_wrong_with_it() {
+        let told = |text: &str| Axis::parse(text).unwrap_err().0;
+
+        assert_eq!(told("x=1..100000000:1"), "`1..100000000:1` has more than 1,000,000 values");
+        assert_eq!(told("x=1..5:0"), "the step of `1..5:0` is 0");
+        assert_eq!(told("x=1..5:-5"), "the step of `1..5:-5` is negative");
+        assert_eq!(told("x=5..1"), "`5..1` ends below its start");
+        assert_eq!(told("x=1..many"), "`1..many` is not a range of numbers");
+    }
+
+    #[test]
+    fn a_value_that_is_written_in_two_ways_is_one_value() {
+        let told = |text: &str| Axis::parse(text).unwrap_err().0;
+
+        assert_eq!(told("x=10k,20k,10_000"), "`10k` and `10_000` of `x=10k,20k,10_000` are the same value");
+        assert_eq!(told("x=mine,yours,mine"), "`x=mine,yours,mine` has the value `mine` twice");
+        assert_eq!(Axis::parse("x=20k..40k:10k").unwrap().values, ["20000", "30000", "40000"]);
     }
 }

@@ -201,6 +201,8 @@ fn blame_trials(problem: &mut Diagnostic) {
 
 /// Policies with the parameters of some scenarios.
 struct Group {
+    /// The parameters of the scenarios.
+    params: IndexMap<String, Size>,
     specs: Vec<PolicyFile>,
     models: Vec<Arc<Policy>>,
 }
@@ -336,6 +338,9 @@ impl Inputs<'_> {
         of_scenario: &IndexMap<String, Size>,
         of_suite: &IndexMap<String, Size>,
     ) -> Vec<Arc<Policy>> {
+        if let Some(group) = groups.iter().find(|it| it.params == *of_scenario) {
+            return group.models.clone();
+        }
         let mut specs: Vec<PolicyFile> = self.policies.iter().map(|it| it.spec.clone()).collect();
         for spec in &mut specs {
             params::overlay(spec, of_scenario);
@@ -362,7 +367,7 @@ impl Inputs<'_> {
                 Err(problems) => self.found.problems.extend(loaded.locate(problems)),
             }
         }
-        groups.push(Group { specs: as_written, models: models.clone() });
+        groups.push(Group { params: of_scenario.clone(), specs: as_written, models: models.clone() });
         models
     }
 

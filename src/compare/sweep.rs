@@ -1,4 +1,4 @@
-//! Plays the points of a grid: one plan for all variants of a policy, plus one for each change of the loads.
+//! Plays the points of a grid: one plan for all variants of a policy under each change of the loads.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -6,28 +6,41 @@ use indexmap::IndexMap;
 
 use super::grid::{Grid, GridPoint};
 use super::threads::{in_order, with_threads};
-use super::{Comparison, Plan, Progress};
+use super::{Comparison, Load, Plan, Progress};
 use crate::catalog::Catalog;
 use crate::error::Error;
 use crate::measure::{Label, Tally};
 use crate::report::sweep::{Numbers, SweepPoint};
 use crate::report::{FailedRuns, Run};
 
-/// The most variants played together: a load is opened once for all of them, and their runs are kept until
-/// all are done.
+/// The most variants of a load that are compiled and played together.
 const TOGETHER: usize = 64;
 
-/// One session of a point: its runs by policy, the base first.
+/// One session under one profile: its results by policy, the base first.
 #[derive(Clone, Debug)]
 pub struct SweptLoad {
-    /// The load and its profile.
-    pub name: [String; 2],
     /// The folder of its recording; empty for what was not recorded.
     pub project: String,
     /// When its last request was, in milliseconds since 1970, where the recording says so.
     pub last_ms: Option<i64>,
-    /// The runs: the base's, then those of the variants.
-    pub runs: Vec<Run>,
+    /// The results: the base's, then those of the variants.
+    pub runs: Vec<Swept>,
+}
+
+/// What a sweep keeps of a run.
+#[derive(Clone, Debug)]
+pub struct Swept {
+    /// Its numbers.
+    pub tally: Tally,
+    /// Of its planted facts: how many were found, of how many.
+    pub facts: [u64; 2],
+}
+
+impl From<Run> for Swept {
+    fn from(run: Run) -> Self {
+        let facts = run.retention.as_ref().map_or([0; 2], |it| [it.needles_found, it.needles_total]);
+        Self { tally: run.tally, facts }
+    }
 }
 
 /// Plays some points of a grid; the comparison names the base, then the varied policy.
@@ -47,49 +60,72 @@ pub fn sweep(
         let point = grid.point(*index);
         groups.entry(point.of_load.clone()).or_default().push(point);
     }
-    let chunks: Vec<&[GridPoint]> = groups.values().flat_map(|it| it.chunks(TOGETHER)).collect();
+    let groups: Vec<Vec<GridPoint>> = groups.into_values().collect();
     let n_done = AtomicUsize::new(0);
-    let one = |chunk: &[GridPoint]| -> Result<Vec<SweepPoint>, Error> {
-        let of_load = chunk.first().map(|it| it.of_load.clone()).unwrap_or_default();
+    let one = |group: &[GridPoint]| -> Result<Vec<SweepPoint>, Error> {
+        let of_load = group.first().map(|it| it.of_load.clone()).unwrap_or_default();
         let set = comparison.set.iter().cloned().chain(of_load).collect();
-        let variants = chunk.iter().map(|it| it.of_policy.clone()).collect();
+        let variants = group.iter().map(|it| it.of_policy.clone()).collect();
         let plan = Plan::new(catalog, &Comparison { set, variants, ..comparison.clone() })?;
-        // What a single chunk does is shown load by load.
-        let within: Progress<'_> = if chunks.len() == 1 { progress } else { &|_, _| {} };
+        // What a single group does is shown load by load.
+        let within: Progress<'_> = if groups.len() == 1 { progress } else { &|_, _| {} };
         let loads = plan.swept(None, within)?;
-        let points = in_order(chunk.len(), |nth| point(&chunk[nth], nth + 1, &loads));
-        if chunks.len() > 1 {
-            progress(n_done.fetch_add(chunk.len(), Ordering::Relaxed) + chunk.len(), indices.len());
+        let points = in_order(group.len(), |nth| point(&group[nth], nth + 1, &loads));
+        if groups.len() > 1 {
+            progress(n_done.fetch_add(group.len(), Ordering::Relaxed) + group.len(), indices.len());
         }
         Ok(points)
     };
-    // Chunks go side by side, so that no thread waits while the next one is read.
-    let done = with_threads(threads, || in_order(chunks.len(), |nth| one(chunks[nth])));
+    // Groups go side by side, so that no thread waits while the next one is read.
+    let done = with_threads(threads, || in_order(groups.len(), |nth| one(&groups[nth])));
     let mut points = done.into_iter().collect::<Result<Vec<_>, _>>()?.concat();
     points.sort_by_key(|it| it.index);
     Ok(points)
 }
 
 impl Plan {
-    /// Runs everything and returns the runs load by load, and profile by profile.
+    /// Runs everything and returns the results load by load, and profile by profile. Each load is opened once,
+    /// whatever the number of variants.
     ///
     /// # Errors
     /// As [`Plan::open`], for all scenarios.
     pub fn swept(&self, threads: Option<usize>, progress: Progress<'_>) -> Result<Vec<SweptLoad>, Error> {
         let of_loads = self.each(threads, progress, |load, progress| {
-            let runs = load.runs(progress);
-            let by_profile = runs.chunks(load.policies.len().max(1));
-            let one = |runs: &[Run]| SweptLoad {
-                name: [runs[0].scenario.clone(), runs[0].profile.clone()],
+            let parts = load.runs_in_parts(progress);
+            FailedRuns::none_of(parts.iter().flatten())?;
+            let last_ms = load.workload.items().and_then(|it| it.last_ms());
+            let mut loads: Vec<SweptLoad> = Vec::new();
+            loads.resize_with(load.profiles.len(), || SweptLoad {
                 project: load.project.clone(),
-                last_ms: load.workload.items().and_then(|it| it.last_ms()),
-                runs: runs.to_vec(),
-            };
-            by_profile.map(one).collect::<Vec<_>>()
+                last_ms,
+                runs: Vec::with_capacity(load.policies.len()),
+            });
+            for part in parts {
+                let n_policies = (part.len() / loads.len().max(1)).max(1);
+                for (nth, run) in part.into_iter().enumerate() {
+                    loads[nth / n_policies].runs.push(run.into());
+                }
+            }
+            Ok(loads)
         })?;
-        let loads: Vec<SweptLoad> = of_loads.into_iter().flatten().collect();
-        FailedRuns::none_of(loads.iter().flat_map(|it| &it.runs))?;
-        Ok(loads)
+        Ok(of_loads.into_iter().collect::<Result<Vec<_>, Error>>()?.concat())
+    }
+}
+
+impl Load {
+    /// Plays some of its policies after others, so that not all are compiled at once: the runs of each part are
+    /// in the order of a report.
+    fn runs_in_parts(&self, progress: Progress<'_>) -> Vec<Vec<Run>> {
+        if self.policies.len() <= TOGETHER {
+            return vec![self.runs(progress)];
+        }
+        let parts: Vec<_> = self.policies.chunks(TOGETHER).collect();
+        let n_done = AtomicUsize::new(0);
+        in_order(parts.len(), |nth| {
+            let runs = Self { policies: parts[nth].to_vec(), ..self.clone() }.runs(&|_, _| {});
+            progress(n_done.fetch_add(1, Ordering::Relaxed) + 1, parts.len());
+            runs
+        })
     }
 }
 
@@ -98,16 +134,18 @@ fn point(point: &GridPoint, nth: usize, loads: &[SweptLoad]) -> SweepPoint {
     let runs = |nth: usize| loads.iter().filter_map(move |it| it.runs.get(nth));
     let (base, own) = (summed(runs(0)), summed(runs(nth)));
     let set = point.of_load.iter().chain(&point.of_policy).cloned().collect();
-    let numbers = |tally: &Option<Tally>, nth: usize| {
-        tally.as_ref().map(|it| Numbers::new(it, runs(nth))).unwrap_or_default()
-    };
-    let label = own.as_ref().zip(base.as_ref()).and_then(|(own, base)| Label::new(own, base));
-    SweepPoint { index: point.index, set, numbers: numbers(&own, nth), base: numbers(&base, 0), label }
+    let numbers = |sum: &Option<Swept>| sum.as_ref().map(|it| Numbers::new(&it.tally, it.facts));
+    let label = own.as_ref().zip(base.as_ref()).and_then(|(own, base)| Label::new(&own.tally, &base.tally));
+    let [own, base] = [own, base].map(|it| numbers(&it).unwrap_or_default());
+    SweepPoint { index: point.index, set, numbers: own, base, label }
 }
 
 /// Adds runs up.
-pub(super) fn summed<'r>(mut runs: impl Iterator<Item = &'r Run>) -> Option<Tally> {
-    let mut sum = runs.next()?.tally.clone();
-    runs.for_each(|it| sum.add(&it.tally));
+fn summed<'r>(mut runs: impl Iterator<Item = &'r Swept>) -> Option<Swept> {
+    let mut sum = runs.next()?.clone();
+    runs.for_each(|it| {
+        sum.tally.add(&it.tally);
+        (0..2).for_each(|nth| sum.facts[nth] += it.facts[nth]);
+    });
     Some(sum)
 }

@@ -16,6 +16,8 @@ pub enum Label {
     SafeCostWin,
     /// Cheaper, but evidence is lost.
     CostOnly,
+    /// The same cost and the same recovery: it changed nothing that is paid for.
+    Same,
     /// Not cheaper.
     Loses,
 }
@@ -48,6 +50,8 @@ impl Label {
             Self::SafeCostWin
         } else if cost < cost_then {
             Self::CostOnly
+        } else if cost == cost_then && tokens == tokens_then && calls == calls_then {
+            Self::Same
         } else {
             Self::Loses
         })
@@ -84,6 +88,7 @@ mod tests {
         assert_eq!(label(99.6, 1_020.0, 10.0), Some(Label::CostOnly), "less than half a percent");
         assert_eq!(label(50.0, 1_021.0, 10.0), Some(Label::CostOnly), "more than two percent");
         assert_eq!(label(100.0, 0.0, 0.0), Some(Label::Loses), "an equal cost is no win");
+        assert_eq!(label(100.0, 1_000.0, 10.0), Some(Label::Same), "nor is it a loss if nothing differs");
     }
 
     #[test]

@@ -6,7 +6,6 @@ pub mod table;
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
-use super::Run;
 use super::chart::frontier::{self, Frontier};
 use super::chart::names::Policy;
 use super::chart::{Figure, figure};
@@ -77,16 +76,14 @@ impl Objective {
 pub struct Numbers(pub IndexMap<String, Option<f64>>);
 
 impl Numbers {
-    /// Takes the numbers of runs that are added up.
-    pub fn new<'r>(tally: &Tally, runs: impl Iterator<Item = &'r Run>) -> Self {
+    /// Takes the numbers of runs that are added up, with the planted facts that were found, of how many.
+    pub fn new(tally: &Tally, [found, all]: [u64; 2]) -> Self {
         let of_totals = |place: &&str| {
             let number = metric::at(place).and_then(|it| it.number(tally));
             ((*place).to_owned(), number.filter(|it| it.is_finite()))
         };
         let mut numbers: IndexMap<String, Option<f64>> = PLACES.iter().map(of_totals).collect();
         // Facts are found load by load: each counts as often as it has facts.
-        let kept = runs.filter_map(|it| it.retention.as_ref());
-        let (found, all) = kept.fold((0, 0), |sum, it| (sum.0 + it.needles_found, sum.1 + it.needles_total));
         numbers.insert(ACCURACY.to_owned(), (all > 0).then(|| found as f64 / all as f64));
         Self(numbers)
     }
@@ -174,7 +171,8 @@ impl Sweep {
         });
         // Points of equal numbers are one.
         front.dedup_by(|a, b| a.1 == b.1);
-        let pays = |it: &&(usize, Vec<f64>)| points[it.0].label != Some(Label::Loses);
+        let is_dear = |it: Option<Label>| matches!(it, Some(Label::Loses | Label::Same));
+        let pays = |it: &&(usize, Vec<f64>)| !is_dear(points[it.0].label);
         let knee = knee(&front.iter().filter(pays).collect::<Vec<_>>());
         Self { head, front: front.into_iter().map(|it| it.0).collect(), knee, points }
     }

@@ -3,7 +3,11 @@
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
+use std::sync::Mutex;
 
+use ctxsim::catalog::Catalog;
+use ctxsim::compare::grid::Grid;
+use ctxsim::compare::{self, Comparison};
 use serde_json::Value;
 
 fn ctxsim(folder: &Path, args: &[&str]) -> Output {
@@ -82,6 +86,49 @@ fn loads_are_varied_too_and_wrong_paths_are_answered() {
     let told = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(2), "{told}");
     assert!(told.contains("did you mean `params.trigger.tokens`?"), "{told}");
+}
+
+#[test]
+fn a_sweep_opens_each_recording_once_however_many_variants_it_has() {
+    let folder = tempfile::tempdir().unwrap();
+    let needed = needed_to_the_end(folder.path());
+    let scenarios = needed.iter().take(2).map(|it| folder.path().join(it).display().to_string()).collect();
+    let comparison = Comparison {
+        policies: vec!["identity".to_owned(), "clear_tool_results".to_owned()],
+        profiles: vec!["anthropic/claude-sonnet-5.5".to_owned()],
+        scenarios,
+        ..Comparison::default()
+    };
+    let grid = Grid::parse(&["params.trigger.tokens=20000..84500:500".to_owned()]).unwrap();
+    let indices: Vec<usize> = (0..grid.len()).collect();
+    let told = Mutex::new(Vec::new());
+
+    let all = compare::sweep(&Catalog::bundled(), &comparison, &grid, &indices, Some(1), &|done, of| {
+        told.lock().unwrap().push((done, of));
+    });
+
+    let all = all.unwrap();
+    assert_eq!(told.into_inner().unwrap(), [(1, 2), (2, 2)], "one step for each recording that is opened");
+    assert_eq!(all.len(), 130);
+    for nth in [0, 63, 64, 129] {
+        let one = compare::sweep(&Catalog::bundled(), &comparison, &grid, &[nth], None, &|_, _| {}).unwrap();
+        assert_eq!(one[0], all[nth], "the same point alone");
+    }
+}
+
+#[test]
+fn a_point_that_changes_nothing_is_not_said_to_lose() {
+    let folder = tempfile::tempdir().unwrap();
+    let args = [&SWEEP[..3], &["--vary", "params.trigger.tokens=20000,900000"], &SWEEP[7..]].concat();
+
+    let text = out(&ctxsim(folder.path(), &args));
+    let json = out(&ctxsim(folder.path(), &[&args[..], &["--format", "json"]].concat()));
+
+    let json: Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(json["points"][1]["label"], "same", "{json}");
+    let rows = text.lines().filter(|it| it.contains("trigger.tokens=")).count();
+    assert!(text.contains(&format!("{rows} on the front, listed below identity")), "{text}");
+    assert!(text.contains("`same` 1"), "{text}");
 }
 
 /// Makes copies of a session in two projects.

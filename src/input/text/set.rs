@@ -10,6 +10,7 @@ use serde::{Serialize, de::DeserializeOwned};
 use super::decode::{self, Format, Tree};
 use super::fault;
 use crate::diag::{Diagnostic, Place, nearest};
+use crate::quantity::Decimal;
 
 /// One override.
 #[derive(Clone, Debug, PartialEq)]
@@ -256,6 +257,12 @@ impl Setting {
         problem.place = self.place();
         Box::new(problem)
     }
+}
+
+/// Returns a number as an override writes it: `60000`, `60_000`, `60k`, `0.05`.
+#[must_use]
+pub fn number(text: &str) -> Option<Decimal> {
+    number::decimal(text.trim())
 }
 
 /// Explains where a path lacks a name.

@@ -8,10 +8,11 @@ use crate::quantity::UNLIMITED;
 use crate::report::numbers::{self, NONE};
 
 /// The labels and their names.
-pub(super) const LABELS: [(Label, &str); 4] = [
+pub(super) const LABELS: [(Label, &str); 5] = [
     (Label::Dominates, "dominates"),
     (Label::SafeCostWin, "safe cost win"),
     (Label::CostOnly, "cost only"),
+    (Label::Same, "same"),
     (Label::Loses, "loses"),
 ];
 

@@ -19,7 +19,11 @@ pub fn sweep(it: &Sweep, shows_all: bool, width: Option<usize>) -> String {
     let mut text = String::new();
     let head = &it.head;
     let what = format!("{} varied against {}: {}", head.policy, head.base, counted(it.points.len(), "point"));
-    wrap(&format!("{what}, {} on the front", it.front.len()), "", width, &mut text);
+    let front = match it.front.len() {
+        0 => "none on the front".to_owned(),
+        n => format!("{n} on the front, listed below {}", head.base),
+    };
+    wrap(&format!("{what}, {front}"), "", width, &mut text);
     let decimals = it.points.iter().filter_map(|it| it.numbers.get(metric::COST)).fold(0.0, f64::max);
     let decimals = numbers::decimals(decimals);
     let objectives: Vec<Objective> = Objective::ALL

@@ -8,10 +8,17 @@ const SUFFIXES: [(char, u32); 3] = [('k', 3), ('K', 3), ('M', 6)];
 
 /// Returns a whole number that is written with a suffix.
 pub(super) fn suffixed(text: &str) -> Option<Tree> {
-    let (digits, places) =
-        SUFFIXES.iter().find_map(|(suffix, places)| Some((text.strip_suffix(*suffix)?, *places)))?;
-    let number = Decimal::parse(&digits.replace('_', ""))?.shifted(places)?;
-    Some(Tree::Integer(i64::try_from(number.scaled(0)?).ok()?))
+    if !text.ends_with(SUFFIXES.map(|it| it.0)) {
+        return None;
+    }
+    Some(Tree::Integer(i64::try_from(decimal(text)?.scaled(0)?).ok()?))
+}
+
+/// Returns a number with or without a suffix.
+pub(super) fn decimal(text: &str) -> Option<Decimal> {
+    let known = SUFFIXES.iter().find_map(|(suffix, places)| Some((text.strip_suffix(*suffix)?, *places)));
+    let (digits, places) = known.unwrap_or((text, 0));
+    Decimal::parse(&digits.replace('_', ""))?.shifted(places)
 }
 
 /// Returns the factor of `*2`.
