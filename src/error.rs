@@ -53,6 +53,15 @@ impl From<Vec<Diagnostic>> for Error {
 }
 
 impl Error {
+    /// Returns the error's problems.
+    #[must_use]
+    pub fn problems(&self) -> Vec<Diagnostic> {
+        match self {
+            Self::Invalid(problems) => problems.clone(),
+            other => vec![other.problem()],
+        }
+    }
+
     /// Returns the error as a single problem.
     #[must_use]
     pub fn into_problem(self) -> Diagnostic {
@@ -66,7 +75,8 @@ impl Error {
     #[must_use]
     pub fn problem(&self) -> Diagnostic {
         match self {
-            Self::Invalid(_) | Self::Run(_) => Diagnostic::at("invalid", "", self.to_string()),
+            Self::Invalid(_) => Diagnostic::at("invalid", "", self.to_string()),
+            Self::Run(_) => Diagnostic::at("run-failed", "", self.to_string()),
             Self::Read { path, source } => of_file(path, unread(path, source)),
             Self::Write { path, source } => of_file(path, unwritten(path, source)),
             Self::UnknownName { kind, name, suggestions, other_kind } => {

@@ -126,8 +126,8 @@ impl Policies<'_> {
             return Ok((source.clone(), spec.clone()));
         }
         let (source, mut spec) = self.catalog.read(Kind::Policy, origin, |it: &PolicyFile| &it.name)?;
-        if let (Some(process), Origin::File(path)) = (&mut spec.process, origin) {
-            process.folder = path.parent().map(Path::to_owned);
+        if let Some(process) = &mut spec.process {
+            process.folder = origin.folder_on_disk();
         }
         self.read.push((origin.clone(), source.clone(), spec.clone()));
         Ok((source, spec))

@@ -1,4 +1,4 @@
-//! Policies of another revision of the user's repository: texts read from git, without a checkout.
+//! Policies of another revision of the user's repository: texts read from git, and where their programs are checked out.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -14,13 +14,22 @@ pub struct Revision {
     folder: PathBuf,
     /// The texts, by path below the folder.
     files: BTreeMap<PathBuf, String>,
+    /// Where the folder is checked out, if programs in it may start.
+    checkout: Option<PathBuf>,
 }
 
 impl Revision {
     /// Takes the texts of a folder, by path below it.
     #[must_use]
     pub fn new(name: &str, folder: &Path, files: BTreeMap<PathBuf, String>) -> Self {
-        Self { name: name.to_owned(), folder: folder.to_owned(), files }
+        Self { name: name.to_owned(), folder: folder.to_owned(), files, checkout: None }
+    }
+
+    /// Returns the same revision with its folder checked out.
+    #[must_use]
+    pub fn checked_out(&self, folder: PathBuf) -> Self {
+        let Self { name, folder: own, files, .. } = self;
+        Self { name: name.clone(), folder: own.clone(), files: files.clone(), checkout: Some(folder) }
     }
 
     /// Returns the user's name for it.
@@ -47,6 +56,16 @@ impl Revision {
 }
 
 impl Origin {
+    /// Returns the folder of the file on disk; `None` if it is not there.
+    pub(super) fn folder_on_disk(&self) -> Option<PathBuf> {
+        let path = match self {
+            Self::File(path) => path.clone(),
+            Self::Revision(revision, path) => revision.checkout.as_ref()?.join(path),
+            Self::Bundled(_) | Self::Memory(_) | Self::Built(_) => return None,
+        };
+        path.parent().map(Path::to_owned)
+    }
+
     /// Returns the policy of the same revision with a given name; `None` outside revisions.
     pub(super) fn named_in_revision(&self, name: &str) -> Option<Self> {
         let Self::Revision(revision, _) = self else { return None };

@@ -20,11 +20,12 @@ pub(super) fn refused(policies: &[Loaded<PolicyFile>], comparison: &Comparison) 
     let refused = policies.iter().filter_map(|policy| {
         let process = policy.spec.process.as_ref()?;
         let (name, line) = (&policy.spec.name, line(&process.command));
-        let problem = if let (Origin::Revision(..), _) | (_, None) = (&policy.origin, &process.folder) {
+        let is_of_revision = matches!(policy.origin, Origin::Revision(..));
+        let problem = if process.folder.is_none() && !is_of_revision {
             let message =
                 format!("`{name}` starts the program `{line}`, so it must be read from a file on disk");
-            Diagnostic::at("process-revision", "process", message)
-                .help("check that revision out in another folder, and name the policy file there")
+            Diagnostic::at("process-not-on-disk", "process", message)
+                .help("write the policy to a file, and name that file")
         } else if comparison.allow_process {
             return None;
         } else {

@@ -12,7 +12,7 @@ use super::guards::GuardVerdict;
 use super::numbers::{counted, signed};
 use super::prose::wrap;
 use super::shot::Moved;
-use crate::diag::Place;
+use crate::diag::{Diagnostic, Place};
 
 /// The most changed numbers shown per snapshot.
 const MOVED_SHOWN: usize = 12;
@@ -26,8 +26,10 @@ pub struct CheckUp {
     pub file: String,
     /// Its guards' verdicts.
     pub verdicts: Vec<GuardVerdict>,
-    /// Its snapshots; `None` if there are none.
+    /// Its snapshots; empty if there are none.
     pub snapshots: Vec<Snapshot>,
+    /// Why it could not be checked; empty if it was.
+    pub errors: Vec<Diagnostic>,
 }
 
 /// A table of numbers compared with its snapshot.
@@ -120,15 +122,28 @@ impl GuardVerdict {
 }
 
 impl CheckUp {
+    /// Makes the result of a suite that could not be checked. Problems that belong to no file are the suite's.
+    #[must_use]
+    pub fn unchecked(suite: String, file: String, mut errors: Vec<Diagnostic>) -> Self {
+        for it in errors.iter_mut().filter(|it| it.place.file.is_empty()) {
+            it.place.file.clone_from(&file);
+        }
+        Self { suite, file, verdicts: Vec::new(), snapshots: Vec::new(), errors }
+    }
+
     /// Returns whether every guard holds and no number changed.
     #[must_use]
     pub fn holds(&self) -> bool {
-        self.verdicts.iter().all(|it| it.holds) && self.snapshots.iter().all(Snapshot::holds)
+        let holds = self.verdicts.iter().all(|it| it.holds) && self.snapshots.iter().all(Snapshot::holds);
+        holds && self.errors.is_empty()
     }
 
     /// Says how many guards hold and how many snapshots are unchanged.
     #[must_use]
     pub fn heading(&self) -> String {
+        if !self.errors.is_empty() {
+            return format!("{} could not be checked: {}", self.suite, counted(self.errors.len(), "problem"));
+        }
         let n_held = self.verdicts.iter().filter(|it| it.holds).count();
         let n_same = self.snapshots.iter().filter(|it| it.holds()).count();
         let snapshots = match (
@@ -154,6 +169,9 @@ pub fn text(all: &[CheckUp], width: Option<usize>) -> String {
     let mut text = String::new();
     for it in all {
         let _ = writeln!(text, "{}", it.heading());
+        for error in &it.errors {
+            wrap(&format!("{}: {}", at(error), first_line(error)), "  ERROR ", width, &mut text);
+        }
         for verdict in it.verdicts.iter().filter(|it| !it.holds) {
             wrap(
                 &format!("{}: {} ({})", verdict.title(), verdict.finding(), verdict.on()),
@@ -186,6 +204,23 @@ pub fn text(all: &[CheckUp], width: Option<usize>) -> String {
     text
 }
 
+/// Returns a problem's file, line and column.
+fn at(error: &Diagnostic) -> String {
+    let line = error.place.line_column.map_or(String::new(), |(line, column)| format!(":{line}:{column}"));
+    format!("{}{line}", error.place.file)
+}
+
+/// Returns the first line of a problem's message.
+fn first_line(error: &Diagnostic) -> &str {
+    error.message.lines().next().unwrap_or_default()
+}
+
+/// Returns a problem's message with its fix.
+fn with_help(error: &Diagnostic) -> String {
+    let help = error.help.iter().map(|it| format!("\nhelp: {it}"));
+    error.message.clone() + &help.collect::<String>()
+}
+
 #[derive(Serialize)]
 struct Document<'a> {
     schema: &'static str,
@@ -199,6 +234,31 @@ struct SuiteJson<'a> {
     holds: bool,
     guards: Vec<VerdictJson<'a>>,
     snapshots: &'a [Snapshot],
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    errors: Vec<ErrorJson<'a>>,
+}
+
+#[derive(Serialize)]
+struct ErrorJson<'a> {
+    code: &'a str,
+    file: &'a str,
+    line: Option<usize>,
+    column: Option<usize>,
+    field: &'a str,
+    message: &'a str,
+    help: Option<&'a str>,
+}
+
+fn error_json(it: &Diagnostic) -> ErrorJson<'_> {
+    ErrorJson {
+        code: it.code,
+        file: &it.place.file,
+        line: it.place.line_column.map(|at| at.0),
+        column: it.place.line_column.map(|at| at.1),
+        field: &it.place.field,
+        message: &it.message,
+        help: it.help.as_deref(),
+    }
 }
 
 #[derive(Serialize)]
@@ -230,6 +290,7 @@ pub fn document(all: &[CheckUp]) -> Result<String, serde_json::Error> {
         holds: it.holds(),
         guards: it.verdicts.iter().map(verdict_json).collect(),
         snapshots: &it.snapshots,
+        errors: it.errors.iter().map(error_json).collect(),
     });
     serde_json::to_string_pretty(&Document { schema: SCHEMA, suites: suites.collect() }).map(|it| it + "\n")
 }

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use indexmap::IndexMap;
 use serde::Serialize;
 
 use super::{Report, Run};
@@ -52,8 +53,25 @@ impl FailedRun {
 
 /// Runs that came to no result, where everything that was asked for hangs on them.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))]
 pub struct FailedRuns(pub Vec<FailedRun>);
+
+/// Says what happened once for all runs of a policy to which the same happened.
+impl fmt::Display for FailedRuns {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut alike: IndexMap<(&str, &str), Vec<&FailedRun>> = IndexMap::new();
+        for run in &self.0 {
+            alike.entry((&run.policy, &run.reason)).or_default().push(run);
+        }
+        let lines = alike.values().flat_map(|runs| {
+            let others = runs.iter().skip(1).map(|it| format!("{} under {}", it.scenario, it.profile));
+            let others: Vec<String> = others.collect();
+            let also = runs.first().filter(|_| !others.is_empty());
+            let also = also.map(|it| format!("{} failed the same way on {}", it.policy, others.join(", ")));
+            runs.first().map(ToString::to_string).into_iter().chain(also)
+        });
+        to.write_str(&lines.collect::<Vec<_>>().join("\n"))
+    }
+}
 
 impl FailedRuns {
     /// Returns an error where any of some runs came to no result.

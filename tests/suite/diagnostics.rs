@@ -36,7 +36,7 @@ const ELSEWHERE: [(&str, &str); 33] = [
     ("invalid", "stands for several others"),
     ("list-empty", "of a comparison of the library; a suite that lists nothing runs nothing"),
     ("process-fault", "of a program: tests/suite/processes.rs"),
-    ("process-revision", "of a repository: tests/suite/processes.rs"),
+    ("process-not-on-disk", "of a catalog that a program of its own holds"),
     ("recording-empty", "of a recording: tests/suite/import/claude_code.rs"),
     ("recording-several", "of the library's `import`, which takes one session"),
     ("revision-policy", "of a repository: tests/suite/contrast.rs"),

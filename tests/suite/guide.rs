@@ -228,7 +228,35 @@ fn the_workflow_that_init_writes_runs_with_the_ctxsim_on_the_path() {
 
     let summary = fs::read_to_string(folder.path().join("summary.md")).unwrap();
     assert!(summary.contains("### ❌ mine failed"), "{summary}");
-    assert!(summary.contains("### mine against mine@origin/main · example"), "{summary}");
+    let compared: Vec<&str> = summary.lines().filter(|it| it.contains(" against mine@")).collect();
+    let own = "### mine against mine@origin/main · example · anthropic/claude-sonnet-5.5 (2026-11-21)";
+    assert_eq!(compared, [own], "the suite's own scenario, and no other");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_policy_that_the_base_does_not_have_is_named_and_the_others_are_compared() {
+    let folder = started();
+    printed("git init --quiet && git add . && git commit --quiet -m begin", folder.path());
+    fs::write(
+        folder.path().join("ctx/policies/fresh.ron"),
+        "(name: \"fresh\", about: \"New.\", base: \"mine\")",
+    )
+    .unwrap();
+    let compare = || {
+        let mut it = Command::new(env!("CARGO_BIN_EXE_ctxsim"));
+        it.args(["compare", "--base", "rev:HEAD"]).current_dir(folder.path()).output().unwrap()
+    };
+
+    let alone = compare();
+    let policy = folder.path().join("ctx/policies/mine.ron");
+    let text = fs::read_to_string(&policy).unwrap();
+    fs::write(&policy, text.replace("40_000", "60_000")).unwrap();
+    let beside = compare();
+
+    assert_eq!(alone.stdout, b"`HEAD` does not have `fresh`: there is nothing to compare.\n");
+    assert!(String::from_utf8(beside.stderr).unwrap().contains("not compared: `HEAD` does not have `fresh`"));
+    assert!(String::from_utf8(beside.stdout).unwrap().starts_with("mine against mine@HEAD · example"));
 }
 
 #[test]

@@ -240,30 +240,196 @@ fn no_program_starts_unless_that_is_allowed() {
     refused(&[&["sweep", "--vary", "recovery.naive_reread.limit=1,2"], &policy[..], &on].concat());
     refused(&[&["sensitivity"], &policy[..], &on].concat());
     let validated = ctxsim(scripts.0.path(), &["validate", "leaves-a-mark.ron"]);
-    assert!(validated.status.success(), "{}", text(&validated.stderr));
+    let told = "1 input is valid; 1 program was not run: add `--allow-process` to test it\n";
+    assert_eq!(text(&validated.stdout), told, "{}", text(&validated.stderr));
 
     assert!(!scripts.0.path().join("mark").exists());
 }
 
-#[test]
-fn a_program_of_another_revision_is_refused() {
-    let scripts = Scripts::new();
-    scripts.answering("mine", r#"echo '{"type":"same","n":'$n'}'"#);
-    let git = |args: &[&str]| {
-        let who = ["-c", "user.name=t", "-c", "user.email=t@example.org", "-c", "init.defaultBranch=main"];
-        let output = Command::new("git").args(who).args(args).current_dir(scripts.0.path()).output().unwrap();
-        assert!(output.status.success(), "{}", text(&output.stderr));
-    };
-    git(&["init", "-q"]);
-    git(&["add", "."]);
-    git(&["commit", "-qm", "One"]);
+/// Runs git in a folder.
+fn git(folder: &Path, args: &[&str]) {
+    let who = ["-c", "user.name=t", "-c", "user.email=t@example.org", "-c", "init.defaultBranch=main"];
+    let output = Command::new("git").args(who).args(args).current_dir(folder).output().unwrap();
+    assert!(output.status.success(), "{}", text(&output.stderr));
+}
 
-    let args =
-        ["compare", "--base", "rev:main", "--candidate", "mine.ron", "--scenario", LOAD, "--allow-process"];
-    let output = ctxsim(scripts.0.path(), &args);
+/// Makes a repository with a program, which reads its answers from a file beside it, and commits it.
+fn repository() -> Scripts {
+    let scripts = Scripts::new();
+    fs::write(scripts.0.path().join("answer.sh"), r#"echo '{"type":"same","n":'$n'}'"#).unwrap();
+    scripts.answering("mine", ". ./answer.sh");
+    git(scripts.0.path(), &["init", "-q"]);
+    git(scripts.0.path(), &["add", "."]);
+    git(scripts.0.path(), &["commit", "-qm", "One"]);
+    scripts
+}
+
+const AGAINST_MAIN: [&str; 7] =
+    ["compare", "--base", "rev:main", "--candidate", "mine.ron", "--scenario", LOAD];
+
+#[test]
+fn a_program_of_another_revision_runs_with_the_files_of_that_revision() {
+    let scripts = repository();
+    let folder = scripts.0.path();
+    // Only a file beside the program changes: it leaves out whatever is after the stable prefix and the first message.
+    let cut = r#"case "$line" in *'"n":0,'*) echo '{"type":"same","n":0}';; *) echo '{"type":"view","n":'$n',"parts":[{"keep":[0,3]}]}';; esac"#;
+    fs::write(folder.join("answer.sh"), cut).unwrap();
+    let temporary = tempfile::tempdir().unwrap();
+    let more = ["--profile", "unlimited", "--allow-process", "--format", "json"];
+
+    let output = Command::new(env!("CARGO_BIN_EXE_ctxsim"))
+        .args([&AGAINST_MAIN[..], &more].concat())
+        .current_dir(folder)
+        .env("TMPDIR", temporary.path())
+        .output()
+        .unwrap();
+
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let compared: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let of = |policy: &str| {
+        let on = ["--scenario", LOAD, "--profile", "unlimited", "--format", "json", "--allow-process"];
+        let run = ctxsim(folder, &[&["run", "--policy", policy], &on[..]].concat());
+        let report: serde_json::Value = serde_json::from_slice(&run.stdout).unwrap();
+        report["runs"][0]["totals"]["prompt_tokens_max"].as_f64().unwrap()
+    };
+    let changes = compared["comparisons"][0]["numbers"].as_array().unwrap();
+    let longest = changes.iter().find(|it| it["place"] == "totals.prompt_tokens_max").unwrap();
+    assert_eq!(
+        [&longest["base"], &longest["candidate"]].map(|it| it.as_f64().unwrap()),
+        [of("identity"), of("mine.ron")]
+    );
+    assert!(of("mine.ron") < of("identity"));
+    assert_eq!(fs::read_dir(temporary.path()).unwrap().count(), 0, "the checkout is removed");
+    assert_eq!(fs::read_to_string(folder.join("answer.sh")).unwrap(), cut, "the working tree stays as it is");
+}
+
+#[test]
+fn programs_that_cannot_be_compared_with_their_revision_never_count_as_unchanged() {
+    let scripts = repository();
+    let folder = scripts.0.path();
+
+    let refused = ctxsim(folder, &AGAINST_MAIN);
+    fs::write(folder.join("installed.sh"), r#"echo '{"type":"same","n":'$n'}'"#).unwrap();
+    scripts.answering("mine", ". ./installed.sh");
+    git(folder, &["commit", "-qam", "Two"]);
+    let failed = ctxsim(folder, &[&AGAINST_MAIN[..], &["--allow-process"]].concat());
+
+    assert_eq!(refused.status.code(), Some(2));
+    assert_told("revision", &text(&refused.stderr));
+    assert_eq!(failed.status.code(), Some(2));
+    assert!(
+        text(&failed.stderr).contains("error[run-failed]: mine@main failed on"),
+        "{}",
+        text(&failed.stderr)
+    );
+    assert_eq!(text(&refused.stdout) + &text(&failed.stdout), "");
+}
+
+/// Makes a folder with a suite of a program that crashes, on two scenarios under two profiles, and a suite that holds.
+fn suites_with_a_crash() -> Scripts {
+    let scripts = Scripts::new();
+    scripts.answering("crashes", "echo 'the last words' >&2; exit 3");
+    let suite = |name: &str, policy: &str| {
+        let text = format!(
+            "name = \"{name}\"\nabout = \"A suite.\"\npolicies = [\"identity\", \"{policy}\"]\n\
+             scenarios = [\"{LOAD}\", \"duckagent/plain_chat\"]\nprofiles = [\"unlimited\", \"anthropic/claude-opus-4.5\"]\n"
+        );
+        fs::write(scripts.0.path().join(format!("{name}.toml")), text).unwrap();
+    };
+    suite("broken", "crashes.ron");
+    suite("good", "clear_tool_results");
+    scripts
+}
+
+/// Checks both suites in a format.
+fn checked(scripts: &Scripts, more: &[&str]) -> Output {
+    let args = ["check", "--suite", "broken.toml", "good.toml", "--allow-process"];
+    ctxsim(scripts.0.path(), &[&args[..], more].concat())
+}
+
+#[test]
+fn a_check_of_a_program_that_crashes_writes_a_result_in_every_format_and_tells_its_reason_once() {
+    let scripts = suites_with_a_crash();
+
+    let [junit, sarif, github] = ["junit", "sarif", "github"].map(|it| checked(&scripts, &["--format", it]));
+
+    for output in [&junit, &sarif, &github] {
+        assert_eq!(output.status.code(), Some(2));
+        let told = text(&output.stderr);
+        assert_eq!(told.matches("the last words").count(), 1, "{told}");
+        assert!(
+            told.contains("error[run-failed]: crashes failed on duckagent/fix_test_loop under"),
+            "{told}"
+        );
+        assert_eq!(told.matches("duckagent/plain_chat under").count(), 2, "{told}");
+    }
+    let junit = text(&junit.stdout);
+    let document = roxmltree::Document::parse(&junit).unwrap();
+    assert_eq!(document.root_element().attribute("errors"), Some("1"));
+    let error = document.descendants().find(|it| it.has_tag_name("error")).unwrap();
+    assert_eq!(error.attribute("type"), Some("run-failed"));
+    assert!(error.attribute("message").unwrap().starts_with("crashes failed on"), "{junit}");
+    let sarif: serde_json::Value = serde_json::from_slice(&sarif.stdout).unwrap();
+    let result = &sarif["runs"][0]["results"][0];
+    assert_eq!([&result["ruleId"], &result["level"]], ["run-failed", "error"]);
+    assert_eq!(result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"], "broken.toml");
+    let github = text(&github.stdout);
+    assert!(github.contains("### ❌ broken could not be checked: 1 problem"), "{github}");
+    assert!(github.contains("### ✅ good passed") && github.contains("::error file=broken.toml"), "{github}");
+}
+
+#[test]
+fn a_check_of_a_broken_file_writes_a_result_with_its_place_and_accepts_nothing() {
+    let scripts = suites_with_a_crash();
+    fs::write(scripts.0.path().join("crashes.ron"), "(\n    name: 3,\n)").unwrap();
+
+    let output = checked(&scripts, &["--format", "junit", "--bless"]);
 
     assert_eq!(output.status.code(), Some(2));
-    assert_told("revision", &text(&output.stderr));
+    let junit = text(&output.stdout);
+    assert!(junit.contains("<testcase name=\"crashes.ron:2:11\" classname=\"errors\">"), "{junit}");
+    assert!(!scripts.0.path().join("snapshots").exists());
+    fs::write(scripts.0.path().join("ctxsim.toml"), "folders = 3\n").unwrap();
+    let output = checked(&scripts, &["--format", "json"]);
+    assert_eq!(output.status.code(), Some(2));
+    let result: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(result["suites"][0]["errors"][0]["file"], "ctxsim.toml");
+}
+
+/// Returns the words that follow one of some beginnings of a line.
+fn declared(text: &str, begins: &[&str]) -> Vec<String> {
+    let named = text.lines().filter_map(|line| begins.iter().find_map(|it| line.strip_prefix(it)));
+    let word = |it: &str| it.chars().take_while(|it| it.is_alphanumeric() || *it == '_').collect();
+    let mut names: Vec<String> = named.map(word).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn both_helpers_offer_the_same_functions() {
+    let [python, script] = ["ctxsim_policy.py", "ctxsim_policy.mjs"]
+        .map(|it| fs::read_to_string(root("examples/policies").join(it)).unwrap());
+
+    let names = declared(&python, &["def "]);
+
+    assert_eq!(names, ["insert", "keep", "rewrite", "run", "sized", "view"]);
+    assert_eq!(declared(&script, &["export function ", "export async function ", "export const "]), names);
+    if has("node") {
+        let ask = "import('./examples/policies/ctxsim_policy.mjs').then(({ view, rewrite, keep }) => {\
+            const history = [0, 1, 2, 3].map((id) => ({ id }));\
+            const changed = { 1: rewrite(1, 'x', { exact: true }), 2: null };\
+            const both = [changed, new Map(Object.entries(changed).map(([id, it]) => [Number(id), it]))];\
+            console.log(both.map((it) => JSON.stringify(view(history, it))).join('\\n'), JSON.stringify(keep(3)));\
+        })";
+        let output = Command::new("node").args(["-e", ask]).current_dir(root("")).output().unwrap();
+        let view = r#"[{"keep":[0,0]},{"rewrite":{"id":1,"text":"x","exact":true}},{"keep":[3,3]}]"#;
+        assert_eq!(
+            text(&output.stdout),
+            format!("{view}\n{view} {{\"keep\":[3,3]}}\n"),
+            "{}",
+            text(&output.stderr)
+        );
+    }
 }
 
 #[test]

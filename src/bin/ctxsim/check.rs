@@ -3,6 +3,7 @@
 mod snapshots;
 
 use std::path::PathBuf;
+use std::process::ExitCode;
 
 use clap::Args;
 use ctxsim::catalog::{Catalog, Kind, Origin};
@@ -15,7 +16,7 @@ use ctxsim::report::{FailedRuns, Report};
 use crate::args::{FormatArg, ProcessArgs};
 use crate::format::Formats;
 use crate::run::{table_width, unwritable, with_progress};
-use crate::{git, output};
+use crate::{BAD_INPUT, GUARD_FAILED, git, output, render};
 
 /// Shown below the options.
 pub(crate) const EXAMPLES: &str = "\
@@ -39,6 +40,12 @@ const FORMATS: Formats<'_> = Formats {
 
 /// Reasons for which a file of a folder may be skipped: it is not a recording, or it holds no request.
 const NO_SESSION: [&str; 3] = ["not a recorded session", "no request", "the same content"];
+
+/// The file in which a user lists the folders of inputs.
+const CONFIG: &str = "ctxsim.toml";
+
+/// A suite's file and its report.
+type Ran = (String, Report);
 
 /// The arguments of `check`.
 #[derive(Debug, Args)]
@@ -83,38 +90,66 @@ impl CheckArgs {
 /// Accepts the numbers of a suite; returns its guards' verdicts and the snapshots written.
 pub(crate) fn bless(catalog: &Catalog, suite: &str) -> Result<CheckUp, Error> {
     let args = CheckArgs::blessing(suite);
-    let (file, report) = report(catalog, suite, &args)?;
-    held(&args, suite, file, report)
+    held(&args, suite, true, report(catalog, suite, &args)?)
 }
 
 /// Compares a report with its suite's snapshots, or accepts its numbers.
-fn held(args: &CheckArgs, name: &str, file: String, report: Report) -> Result<CheckUp, Error> {
+fn held(args: &CheckArgs, name: &str, bless: bool, (file, report): Ran) -> Result<CheckUp, Error> {
     let suite = report.suite.clone().unwrap_or_else(|| name.to_owned());
-    let snapshots = snapshots::held(&args.snapshots, &suite, &report, args.bless)?;
-    Ok(CheckUp { suite, file, verdicts: report.guard_verdicts, snapshots })
+    let snapshots = snapshots::held(&args.snapshots, &suite, &report, bless)?;
+    Ok(CheckUp { suite, file, verdicts: report.guard_verdicts, snapshots, errors: Vec::new() })
 }
 
-/// Checks and writes; returns whether everything holds.
-pub(crate) fn check(catalog: &Catalog, args: &CheckArgs) -> Result<bool, Error> {
+/// Checks and writes; returns the exit code. A suite that cannot be run is an error entry of the result, too.
+pub(crate) fn check(catalog: &Catalog, args: &CheckArgs) -> Result<ExitCode, Error> {
     let format = FORMATS.choose(args.format, args.output.as_deref())?;
     let suites = suites(catalog, args)?;
     // Nothing is written before everything has run.
-    let reports: Vec<(String, Report)> =
-        suites.iter().map(|it| report(catalog, it, args)).collect::<Result<_, _>>()?;
-    let held = |(name, (file, report)): (&String, _)| held(args, name, file, report);
-    let all: Vec<CheckUp> = suites.iter().zip(reports).map(held).collect::<Result<_, _>>()?;
+    let ran: Vec<Result<Ran, Error>> = suites.iter().map(|it| report(catalog, it, args)).collect();
+    // A suite that cannot be run keeps all numbers from being accepted.
+    let bless = args.bless && ran.iter().all(Result::is_ok);
+    let held = |(name, ran): (&String, Result<Ran, Error>)| {
+        ran.and_then(|it| held(args, name, bless, it)).unwrap_or_else(|error| {
+            let (name, file) = match catalog.suite(name) {
+                Ok(it) => (it.spec.name.clone(), it.origin.label()),
+                Err(_) => (name.clone(), name.clone()),
+            };
+            CheckUp::unchecked(name, file, error.problems())
+        })
+    };
+    let all: Vec<CheckUp> = suites.iter().zip(ran).map(held).collect();
+    written(args, format, &all)?;
+    let errors: Vec<Diagnostic> = all.iter().flat_map(|it| it.errors.clone()).collect();
+    Ok(if !errors.is_empty() {
+        render::problems(catalog, &errors);
+        ExitCode::from(BAD_INPUT)
+    } else if all.iter().all(CheckUp::holds) {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::from(GUARD_FAILED)
+    })
+}
+
+/// Writes the result of a check that could not begin, because no input could be read.
+pub(crate) fn unopened(args: &CheckArgs, error: &Error) -> Result<(), Error> {
+    let format = FORMATS.choose(args.format, args.output.as_deref())?;
+    written(args, format, &[CheckUp::unchecked(CONFIG.to_owned(), CONFIG.to_owned(), error.problems())])
+}
+
+/// Writes results.
+fn written(args: &CheckArgs, format: FormatArg, all: &[CheckUp]) -> Result<(), Error> {
     let text = match format {
-        FormatArg::Json => checkup::document(&all).map_err(unwritable)?,
-        FormatArg::Junit => junit::document(&all).map_err(unwritable)?,
-        FormatArg::Sarif => sarif::document(&all).map_err(unwritable)?,
-        FormatArg::Github => github::summary(&all),
-        _ => checkup::text(&all, Some(table_width(args.output.as_deref()))),
+        FormatArg::Json => checkup::document(all).map_err(unwritable)?,
+        FormatArg::Junit => junit::document(all).map_err(unwritable)?,
+        FormatArg::Sarif => sarif::document(all).map_err(unwritable)?,
+        FormatArg::Github => github::summary(all),
+        _ => checkup::text(all, Some(table_width(args.output.as_deref()))),
     };
     output::put(args.output.as_deref(), &text)?;
     if format == FormatArg::Github {
-        output::print(&github::annotations(&all))?;
+        output::print(&github::annotations(all))?;
     }
-    Ok(all.iter().all(CheckUp::holds))
+    Ok(())
 }
 
 /// Returns the named suites, or those in the user's folders.
@@ -133,9 +168,9 @@ fn suites(catalog: &Catalog, args: &CheckArgs) -> Result<Vec<String>, Error> {
 }
 
 /// Runs a suite; returns its file and its report. A scenario that cannot be run is an error.
-fn report(catalog: &Catalog, name: &str, args: &CheckArgs) -> Result<(String, Report), Error> {
+fn report(catalog: &Catalog, name: &str, args: &CheckArgs) -> Result<Ran, Error> {
     let suite = catalog.suite(name)?;
-    let catalog = git::with_revisions(catalog, &suite.spec.policies)?;
+    let catalog = git::with_revisions(catalog, &suite.spec.policies, args.process.allow_process)?;
     let comparison = args.process.of(Comparison { suite: Some(name.to_owned()), ..Comparison::default() });
     let mut plan = Plan::new(&catalog, &comparison)?;
     let suite_name = plan.suite.clone().unwrap_or_default();

@@ -7,10 +7,12 @@ use ctxsim::catalog::{Catalog, Kind, Origin};
 use ctxsim::compare::{Comparison, Plan};
 use ctxsim::diag::Diagnostic;
 use ctxsim::error::Error;
-use ctxsim::report::contrast::{json, markdown, table};
+use ctxsim::report::contrast::{Contrast, json, markdown, table};
+use indexmap::IndexSet;
 
 use crate::args::{DrawArgs, FormatArg, ProcessArgs, SelectArgs};
 use crate::format::Formats;
+use crate::git::Revisions;
 use crate::run::{table_width, unwritable, with_progress};
 use crate::{git, output};
 
@@ -49,7 +51,7 @@ pub(crate) struct CompareArgs {
     /// Model profiles by name or path
     #[arg(long = "profile", visible_alias = "profiles", value_name = "M", num_args = 1..)]
     profiles: Vec<String>,
-    /// Suite that supplies the scenarios and profiles that you omit [default: default]
+    /// Suite that supplies the scenarios and profiles that you omit [default: your suites with the candidate]
     #[arg(long, value_name = "S")]
     suite: Option<String>,
     #[command(flatten)]
@@ -69,37 +71,31 @@ pub(crate) struct CompareArgs {
     output: Option<PathBuf>,
 }
 
+/// A base and a candidate.
+type Pair = [String; 2];
+
 /// Compares and writes.
 pub(crate) fn compare(catalog: &Catalog, args: &CompareArgs) -> Result<(), Error> {
     let format = FORMATS.choose(args.format, args.output.as_deref())?;
     let pairs = pairs(catalog, args)?;
-    let catalog = git::with_revisions(catalog, pairs.iter().flatten())?;
-    let pairs = changed(&catalog, pairs)?;
-    let mut names: Vec<String> = Vec::new();
-    let mut place = |name: &String| {
-        let known = names.iter().position(|it| it == name);
-        known.unwrap_or_else(|| {
-            names.push(name.clone());
-            names.len() - 1
-        })
-    };
-    let places: Vec<[usize; 2]> = pairs.iter().map(|it| it.each_ref().map(&mut place)).collect();
+    let found = git::found_in_revisions(catalog, pairs.iter().flatten(), args.process.allow_process)?;
+    let (pairs, new) = known(pairs, &found, args)?;
+    let pairs = changed(&found, pairs)?;
     if pairs.is_empty() {
-        let same = "The candidate is the same as the base: nothing changes.\n";
-        return output::put(args.output.as_deref(), same);
+        let text = if new.is_empty() {
+            "The candidate is the same as the base: nothing changes.\n".to_owned()
+        } else {
+            format!("{}: there is nothing to compare.\n", newness(&new, &args.base))
+        };
+        return output::put(args.output.as_deref(), &text);
     }
-    let comparison = Comparison {
-        suite: args.suite.clone(),
-        policies: names,
-        scenarios: args.paths.iter().chain(&args.scenarios).cloned().collect(),
-        profiles: args.profiles.clone(),
-        seed: args.draw.seed,
-        trials: args.draw.trials,
-        set: args.set.clone(),
-        ..Comparison::default()
-    };
-    let plan = Plan::new(&catalog, &args.process.of(args.select.of(comparison)))?;
-    let contrasts = with_progress(|it| plan.contrasts(&places, args.draw.threads(), it))?;
+    if !new.is_empty() {
+        anstream::eprintln!("not compared: {}", newness(&new, &args.base));
+    }
+    let mut contrasts = Vec::new();
+    for (suite, pairs) in by_suite(&found, args, pairs)? {
+        contrasts.extend(compared(&found, args, suite, &pairs)?);
+    }
     let text = match format {
         FormatArg::Json => json::document(&contrasts).map_err(unwritable)?,
         FormatArg::Markdown => markdown::review(&contrasts),
@@ -109,8 +105,32 @@ pub(crate) fn compare(catalog: &Catalog, args: &CompareArgs) -> Result<(), Error
     output::put(args.output.as_deref(), &text)
 }
 
+/// Compares the pairs of a suite.
+fn compared(
+    catalog: &Catalog,
+    args: &CompareArgs,
+    suite: Option<String>,
+    pairs: &[Pair],
+) -> Result<Vec<Contrast>, Error> {
+    let mut names: IndexSet<String> = IndexSet::new();
+    let mut place = |name: &String| names.insert_full(name.clone()).0;
+    let places: Vec<[usize; 2]> = pairs.iter().map(|it| it.each_ref().map(&mut place)).collect();
+    let comparison = Comparison {
+        suite,
+        policies: names.into_iter().collect(),
+        scenarios: args.paths.iter().chain(&args.scenarios).cloned().collect(),
+        profiles: args.profiles.clone(),
+        seed: args.draw.seed,
+        trials: args.draw.trials,
+        set: args.set.clone(),
+        ..Comparison::default()
+    };
+    let plan = Plan::new(catalog, &args.process.of(args.select.of(comparison)))?;
+    with_progress(|it| plan.contrasts(&places, args.draw.threads(), it))
+}
+
 /// Returns base and candidate names; if only a revision is named, every policy file of the user.
-fn pairs(catalog: &Catalog, args: &CompareArgs) -> Result<Vec<[String; 2]>, Error> {
+fn pairs(catalog: &Catalog, args: &CompareArgs) -> Result<Vec<Pair>, Error> {
     let mut candidates = args.candidates.clone();
     if candidates.is_empty() {
         if !args.base.starts_with(git::MARK) {
@@ -119,14 +139,6 @@ fn pairs(catalog: &Catalog, args: &CompareArgs) -> Result<Vec<[String; 2]>, Erro
         }
         let is_own = |it: &&str| matches!(catalog.find(Kind::Policy, it), Ok(Origin::File(_)));
         candidates = catalog.names(Kind::Policy).filter(is_own).map(str::to_owned).collect();
-        // A program is on disk, and not in a revision: what it did there cannot be played.
-        candidates.retain(|name| {
-            let is_process = catalog.policy(name).is_ok_and(|it| it.spec.process.is_some());
-            if is_process {
-                anstream::eprintln!("left out {name}: a program has no revisions that could be compared");
-            }
-            !is_process
-        });
         if candidates.is_empty() {
             let problem = Diagnostic::at("usage", "", "your folders contain no policies");
             let help = "name one with `--candidate`, or list your folders in `ctxsim.toml`";
@@ -136,15 +148,65 @@ fn pairs(catalog: &Catalog, args: &CompareArgs) -> Result<Vec<[String; 2]>, Erro
     Ok(candidates.into_iter().map(|it| [git::named(&args.base, &it), it]).collect())
 }
 
-/// Returns the pairs whose policies differ in more than their name.
-fn changed(catalog: &Catalog, pairs: Vec<[String; 2]>) -> Result<Vec<[String; 2]>, Error> {
+/// Returns the pairs whose base the revision has, and the other candidates, which are new. A candidate that was named
+/// must have a base.
+fn known(pairs: Vec<Pair>, found: &Revisions, args: &CompareArgs) -> Result<(Vec<Pair>, Vec<String>), Error> {
+    if !args.candidates.is_empty() && !found.lacking.is_empty() {
+        return Err(found.lacking.iter().map(|it| it.1.clone()).collect::<Vec<_>>().into());
+    }
+    let is_new = |pair: &Pair| found.lacking.iter().any(|it| it.0 == pair[0]);
+    let (new, known): (Vec<Pair>, Vec<Pair>) = pairs.into_iter().partition(is_new);
+    Ok((known, new.into_iter().map(|[_, candidate]| candidate).collect()))
+}
+
+/// Says which policies are new.
+fn newness(new: &[String], base: &str) -> String {
+    let names: Vec<String> = new.iter().map(|it| format!("`{it}`")).collect();
+    let revision = base.trim_start_matches(git::MARK);
+    format!("`{revision}` does not have {}", names.join(", "))
+}
+
+/// Returns the pairs whose policies differ in more than their name. The files of a program may differ, so programs
+/// are always compared.
+fn changed(catalog: &Catalog, pairs: Vec<Pair>) -> Result<Vec<Pair>, Error> {
     let mut read = catalog.policies();
     let mut kept = Vec::with_capacity(pairs.len());
     for pair in pairs {
         let [base, candidate] = [read.policy(&pair[0])?.spec, read.policy(&pair[1])?.spec];
-        if base != candidate {
+        if base != candidate || candidate.process.is_some() {
             kept.push(pair);
         }
     }
     Ok(kept)
+}
+
+/// Groups pairs by the suite that supplies what the arguments omit: the user's suites that list the candidate, unless
+/// a suite or scenarios are named; else the default suite.
+fn by_suite(
+    catalog: &Catalog,
+    args: &CompareArgs,
+    pairs: Vec<Pair>,
+) -> Result<Vec<(Option<String>, Vec<Pair>)>, Error> {
+    if args.suite.is_some() || !args.paths.is_empty() || !args.scenarios.is_empty() {
+        return Ok(vec![(args.suite.clone(), pairs)]);
+    }
+    let is_own = |it: &&str| matches!(catalog.find(Kind::Suite, it), Ok(Origin::File(_)));
+    let mut groups = Vec::new();
+    let mut rest = pairs.clone();
+    for name in catalog.names(Kind::Suite).filter(is_own) {
+        let suite = catalog.suite(name)?;
+        let listed =
+            suite.spec.policies.iter().flat_map(|it| {
+                catalog.expand(Kind::Policy, &catalog.named_by(&suite.origin, Kind::Policy, it))
+            });
+        let listed: Vec<Origin> = listed.filter_map(|it| catalog.find(Kind::Policy, &it).ok()).collect();
+        let is_listed = |pair: &Pair| {
+            catalog.find(Kind::Policy, &pair[1]).is_ok_and(|it| listed.iter().any(|of| of.is_same(&it)))
+        };
+        rest.retain(|it| !is_listed(it));
+        let of_suite: Vec<Pair> = pairs.iter().filter(|it| is_listed(it)).cloned().collect();
+        groups.extend((!of_suite.is_empty()).then(|| (Some(name.to_owned()), of_suite)));
+    }
+    groups.extend((!rest.is_empty()).then_some((None, rest)));
+    Ok(groups)
 }

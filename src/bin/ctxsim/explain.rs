@@ -72,7 +72,7 @@ pub(crate) fn explain(catalog: &Catalog, args: &ExplainArgs) -> Result<(), Error
         set: args.set.clone(),
         ..Comparison::default()
     };
-    let catalog = &git::with_revisions(catalog, &comparison.policies)?;
+    let catalog = &git::with_revisions(catalog, &comparison.policies, args.process.allow_process)?;
     let plan = Plan::new(catalog, &args.process.of(comparison))?;
     let mut loads = Vec::new();
     for entry in &plan.scenarios {

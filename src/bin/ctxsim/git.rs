@@ -1,6 +1,8 @@
-//! Policies of other revisions: `rev:REVISION:POLICY` is read through git, and nothing is checked out.
+//! Policies of other revisions: `rev:REVISION:POLICY` is read through git. Nothing is checked out but programs that may start,
+//! into a temporary folder.
 
 use std::collections::BTreeMap;
+use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
@@ -9,6 +11,7 @@ use ctxsim::catalog::{Catalog, Kind, Origin, Revision};
 use ctxsim::diag::Diagnostic;
 use ctxsim::error::Error;
 use ctxsim::input::Format;
+use tempfile::TempDir;
 
 /// The prefix of a policy's name in another revision.
 pub(crate) const MARK: &str = "rev:";
@@ -22,6 +25,23 @@ pub(crate) fn named(revision: &str, policy: &str) -> String {
     }
 }
 
+/// A catalog with policies of other revisions, and the folders where their programs are checked out.
+pub(crate) struct Revisions {
+    catalog: Catalog,
+    /// Names of policies that their revision does not have, each with what to say about it.
+    pub(crate) lacking: Vec<(String, Diagnostic)>,
+    /// Removed when the last run is over.
+    checkouts: Vec<TempDir>,
+}
+
+impl Deref for Revisions {
+    type Target = Catalog;
+
+    fn deref(&self) -> &Catalog {
+        &self.catalog
+    }
+}
+
 /// Reads the named policies of other revisions into a copy of the catalog.
 ///
 /// # Errors
@@ -29,9 +49,28 @@ pub(crate) fn named(revision: &str, policy: &str) -> String {
 pub(crate) fn with_revisions<'n>(
     catalog: &Catalog,
     names: impl IntoIterator<Item = &'n String>,
-) -> Result<Catalog, Error> {
+    starts: bool,
+) -> Result<Revisions, Error> {
+    let with = found_in_revisions(catalog, names, starts)?;
+    if with.lacking.is_empty() {
+        return Ok(with);
+    }
+    Err(with.lacking.into_iter().map(|it| it.1).collect::<Vec<_>>().into())
+}
+
+/// Reads those of the named policies that their revisions have; where programs may start, a policy that is one gets
+/// its revision's files.
+///
+/// # Errors
+/// Git fails.
+pub(crate) fn found_in_revisions<'n>(
+    catalog: &Catalog,
+    names: impl IntoIterator<Item = &'n String>,
+    starts: bool,
+) -> Result<Revisions, Error> {
     let mut known: BTreeMap<(String, PathBuf), Arc<Revision>> = BTreeMap::new();
-    let mut with = catalog.clone();
+    let mut checked_out: BTreeMap<(String, PathBuf), Arc<Revision>> = BTreeMap::new();
+    let mut with = Revisions { catalog: catalog.clone(), lacking: Vec::new(), checkouts: Vec::new() };
     for name in names {
         let Some((revision, policy)) = name.strip_prefix(MARK).and_then(|it| it.split_once(':')) else {
             continue;
@@ -42,15 +81,44 @@ pub(crate) fn with_revisions<'n>(
             Some(tree) => Arc::clone(tree),
             None => Arc::new(read(revision, &folder)?),
         };
-        known.insert(key, Arc::clone(&tree));
+        known.insert(key.clone(), Arc::clone(&tree));
         if tree.text(&path).is_none() {
             let message = format!("`{revision}` does not contain `{}`", folder.join(&path).display());
             let help = "name a policy that exists in both revisions, or a bundled policy as the base";
-            return Err(vec![Diagnostic::at("revision-policy", "", message).help(help)].into());
+            with.lacking.push((name.clone(), Diagnostic::at("revision-policy", "", message).help(help)));
+            continue;
         }
-        with = with.with_revision(name, &tree, &path);
+        with.catalog = with.catalog.with_revision(name, &tree, &path);
+        if starts && with.catalog.policy(name)?.spec.process.is_some() {
+            let tree = match checked_out.get(&key) {
+                Some(tree) => Arc::clone(tree),
+                None => Arc::new(with.checked_out(&tree, &folder)?),
+            };
+            with.catalog = with.catalog.with_revision(name, &tree, &path);
+            checked_out.insert(key, tree);
+        }
     }
     Ok(with)
+}
+
+impl Revisions {
+    /// Checks a whole revision out into a temporary folder, since programs use any file; index and working tree stay
+    /// as they are.
+    fn checked_out(&mut self, tree: &Revision, folder: &Path) -> Result<Revision, Error> {
+        let temporary = tempfile::tempdir()
+            .map_err(|source| Error::Write { path: std::env::temp_dir(), source: source.kind().into() })?;
+        let line = |args: &[&str]| Ok::<_, Error>(git(folder, args)?.trim_end_matches('\n').to_owned());
+        let top = PathBuf::from(line(&["rev-parse", "--show-toplevel"])?);
+        let below = line(&["rev-parse", "--show-prefix"])?;
+        let index = temporary.path().join("index");
+        let files = temporary.path().join("files");
+        let into = format!("--prefix={}/", files.display());
+        for args in [&["read-tree", tree.name()][..], &["checkout-index", "--all", "--quiet", &into]] {
+            git_with(&top, args, Some(&index))?;
+        }
+        self.checkouts.push(temporary);
+        Ok(tree.checked_out(files.join(below)))
+    }
 }
 
 /// Returns a policy's folder, and its path below it.
@@ -82,12 +150,19 @@ fn read(revision: &str, folder: &Path) -> Result<Revision, Error> {
 
 /// Runs git in a folder and returns what it prints.
 fn git(folder: &Path, args: &[&str]) -> Result<String, Error> {
+    git_with(folder, args, None)
+}
+
+/// Runs git in a folder, with an index of its own if one is given.
+fn git_with(folder: &Path, args: &[&str], index: Option<&Path>) -> Result<String, Error> {
     let at = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
     let failed = |message: String, help: &str| -> Error {
         vec![Diagnostic::at("git-failed", "", message).help(help)].into()
     };
+    let mut command = Command::new("git");
+    command.arg("-C").arg(at).args(args).envs(index.map(|it| ("GIT_INDEX_FILE", it)));
     #[allow(clippy::disallowed_methods, reason = "git reads revisions")]
-    let output = Command::new("git").arg("-C").arg(at).args(args).output();
+    let output = command.output();
     let output = output.map_err(|error| failed(format!("cannot start git: {error}"), "install git"))?;
     if !output.status.success() {
         let said = String::from_utf8_lossy(&output.stderr);

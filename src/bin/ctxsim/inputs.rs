@@ -147,10 +147,11 @@ fn other_extension(path: &Path, to: InputFormatArg) -> Diagnostic {
 pub(crate) fn validate(catalog: &Catalog, args: &ValidateArgs) -> Result<(), Error> {
     let mut problems = Vec::new();
     let mut n_checked = 0_usize;
-    let mut take = |result: Result<(), Error>| {
+    let mut n_programs = 0_usize;
+    let mut take = |result: Result<Programs, Error>| {
         n_checked += 1;
         match result {
-            Ok(()) => {}
+            Ok(Programs { not_run }) => n_programs += not_run,
             Err(Error::Invalid(more)) => problems.extend(more),
             Err(other) => problems.push(other.into_problem()),
         }
@@ -178,9 +179,14 @@ pub(crate) fn validate(catalog: &Catalog, args: &ValidateArgs) -> Result<(), Err
     if !problems.is_empty() {
         return Err(problems.into());
     }
-    output::print(&match n_checked {
-        1 => "1 input is valid\n".to_owned(),
-        n => format!("{n} inputs are valid\n"),
+    let valid = match n_checked {
+        1 => "1 input is valid".to_owned(),
+        n => format!("{n} inputs are valid"),
+    };
+    output::print(&match n_programs {
+        0 => format!("{valid}\n"),
+        1 => format!("{valid}; 1 program was not run: add `--allow-process` to test it\n"),
+        n => format!("{valid}; {n} programs were not run: add `--allow-process` to test them\n"),
     })
 }
 
@@ -192,7 +198,7 @@ fn no_inputs(folder: &Path) -> Diagnostic {
 }
 
 /// Checks everything that a catalog names.
-fn check_all(catalog: &Catalog, starts: bool, take: &mut impl FnMut(Result<(), Error>)) {
+fn check_all(catalog: &Catalog, starts: bool, take: &mut impl FnMut(Result<Programs, Error>)) {
     for kind in Kind::ALL {
         for name in catalog.names(kind) {
             take(check_one(catalog, kind, name, starts));
@@ -201,7 +207,12 @@ fn check_all(catalog: &Catalog, starts: bool, take: &mut impl FnMut(Result<(), E
 }
 
 /// Checks what a catalog names below a folder.
-fn check_below(catalog: &Catalog, folder: &Path, starts: bool, take: &mut impl FnMut(Result<(), Error>)) {
+fn check_below(
+    catalog: &Catalog,
+    folder: &Path,
+    starts: bool,
+    take: &mut impl FnMut(Result<Programs, Error>),
+) {
     for kind in Kind::ALL {
         for name in catalog.names(kind) {
             if catalog.find(kind, name).is_ok_and(|it| it.path().starts_with(folder)) {
@@ -212,13 +223,22 @@ fn check_below(catalog: &Catalog, folder: &Path, starts: bool, take: &mut impl F
 }
 
 /// Checks one file.
-fn check_file(catalog: &Catalog, path: &Path, starts: bool) -> Result<(), Error> {
+fn check_file(catalog: &Catalog, path: &Path, starts: bool) -> Result<Programs, Error> {
     let kind = kind_of(path)?;
     check_one(catalog, kind, &path.to_string_lossy(), starts)
 }
 
 /// Checks one input, and what its program does where it may start.
-fn check_one(catalog: &Catalog, kind: Kind, name: &str, starts: bool) -> Result<(), Error> {
+fn check_one(catalog: &Catalog, kind: Kind, name: &str, starts: bool) -> Result<Programs, Error> {
     check::check(catalog, kind, name)?;
-    if starts { check::try_out(catalog, kind, name) } else { Ok(()) }
+    if starts {
+        check::try_out(catalog, kind, name)?;
+    }
+    let has_program = kind == Kind::Policy && catalog.policy(name)?.spec.process.is_some();
+    Ok(Programs { not_run: usize::from(has_program && !starts) })
+}
+
+/// How many programs of checked policies did not run.
+struct Programs {
+    not_run: usize,
 }

@@ -43,12 +43,15 @@ fn main() -> ExitCode {
     };
     let catalog = match opened {
         Ok(catalog) => catalog,
-        Err(error) => return refuse(&Catalog::bundled(), &error),
+        Err(error) => return unopened(&cli.command, &error),
     };
     let result = match cli.command {
         Command::Run(args) => run::run(&catalog, &args),
         Command::Compare(args) => compare::compare(&catalog, &args).map(|()| true),
-        Command::Check(args) => check::check(&catalog, &args),
+        Command::Check(args) => match check::check(&catalog, &args) {
+            Ok(code) => return code,
+            Err(error) => Err(error),
+        },
         Command::Sweep(args) => sweep::sweep(&catalog, &args).map(|()| true),
         Command::Merge(args) => sweep::merge(&args).map(|()| true),
         Command::Tune(args) => tune::tune(&catalog, &args).map(|()| true),
@@ -71,6 +74,17 @@ fn main() -> ExitCode {
         Ok(false) => ExitCode::from(GUARD_FAILED),
         Err(error) => refuse(&catalog, &error),
     }
+}
+
+/// Reports inputs that cannot be read; `check` writes a result all the same, for those who read only that.
+fn unopened(command: &Command, error: &Error) -> ExitCode {
+    let catalog = Catalog::bundled();
+    if let Command::Check(args) = command
+        && let Err(unwritten) = check::unopened(args, error)
+    {
+        render::error(&catalog, &unwritten);
+    }
+    refuse(&catalog, error)
 }
 
 /// Draws what is wrong and returns the exit code for it.

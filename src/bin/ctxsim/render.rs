@@ -9,15 +9,17 @@ use ctxsim::error::Error;
 
 /// Prints an error to standard error.
 pub(crate) fn error(catalog: &Catalog, error: &Error) {
-    let problems = match error {
-        Error::Invalid(problems) => problems.clone(),
-        other => vec![other.problem()],
-    };
-    let drawn: Vec<String> = problems.iter().map(|it| diagnostic(catalog, it)).collect();
-    anstream::eprintln!("{}", drawn.join("\n\n"));
+    let problems = error.problems();
+    self::problems(catalog, &problems);
     if problems.len() > 1 {
         anstream::eprintln!("\n{} problems; nothing was run or written", problems.len());
     }
+}
+
+/// Prints problems to standard error.
+pub(crate) fn problems(catalog: &Catalog, problems: &[Diagnostic]) {
+    let drawn: Vec<String> = problems.iter().map(|it| diagnostic(catalog, it)).collect();
+    anstream::eprintln!("{}", drawn.join("\n\n"));
 }
 
 /// Returns one problem as text.

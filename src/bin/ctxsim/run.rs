@@ -41,7 +41,7 @@ pub(crate) fn run(catalog: &Catalog, args: &RunArgs) -> Result<bool, Error> {
         set: args.set.clone(),
         ..Comparison::default()
     };
-    let catalog = &git::with_revisions(catalog, &named(catalog, &comparison)?)?;
+    let catalog = &git::with_revisions(catalog, &named(catalog, &comparison)?, args.process.allow_process)?;
     let plan = Plan::new(catalog, &args.process.of(args.select.of(comparison)))?;
     let (mut holds, mut marks) = (true, String::new());
     let text = match args.rows {

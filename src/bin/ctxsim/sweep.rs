@@ -183,7 +183,7 @@ pub(crate) fn sweep(catalog: &Catalog, args: &SweepArgs) -> Result<(), Error> {
     let format = FORMATS.choose(args.shown.format, args.shown.output.as_deref())?;
     let grid = args.what.grid()?;
     let comparison = args.what.comparison();
-    let catalog = git::with_revisions(catalog, &comparison.policies)?;
+    let catalog = git::with_revisions(catalog, &comparison.policies, comparison.allow_process)?;
     let objectives: Vec<Objective> = args.objectives.iter().map(|it| (*it).into()).collect();
     let head = args.what.head(&grid, &objectives);
     let [part, of] = args.shard.unwrap_or([1, 1]);

@@ -13,6 +13,9 @@ pub fn summary(all: &[CheckUp]) -> String {
     for it in all {
         let mark = if it.holds() { "✅" } else { "❌" };
         let _ = writeln!(text, "### {mark} {}\n", it.heading());
+        for error in &it.errors {
+            let _ = writeln!(text, "`{}`\n\n```\n{}\n```\n", super::at(error), super::with_help(error));
+        }
         let failed: Vec<_> = it.verdicts.iter().filter(|it| !it.holds).collect();
         if !failed.is_empty() {
             let _ = writeln!(text, "| guard | found | run | place |\n|---|---|---|---|");
@@ -45,6 +48,10 @@ pub fn summary(all: &[CheckUp]) -> String {
 pub fn annotations(all: &[CheckUp]) -> String {
     let mut text: String = all.iter().map(|it| marks(&it.verdicts)).collect();
     for it in all {
+        for error in &it.errors {
+            let line = annotation(&error.place, "Could not be checked", &super::with_help(error));
+            let _ = writeln!(text, "{line}");
+        }
         for snapshot in it.snapshots.iter().filter(|it| !it.holds()) {
             let place = match snapshot.state {
                 SnapshotState::Missing => Place { file: it.file.clone(), ..Place::default() },

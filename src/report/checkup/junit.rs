@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::{CheckUp, Snapshot};
+use crate::diag::Diagnostic;
 use crate::report::guards::GuardVerdict;
 use crate::report::template;
 
@@ -10,6 +11,7 @@ use crate::report::template;
 struct Document {
     tests: usize,
     failures: usize,
+    errors: usize,
     suites: Vec<Suite>,
 }
 
@@ -18,6 +20,7 @@ struct Suite {
     name: String,
     file: String,
     failures: usize,
+    errors: usize,
     cases: Vec<Case>,
 }
 
@@ -27,6 +30,8 @@ struct Case {
     class: String,
     /// Why it failed, in a line.
     failure: Option<String>,
+    /// Why it could not be checked, in a line.
+    error: Option<String>,
     /// What failed.
     r#type: &'static str,
     text: String,
@@ -41,15 +46,28 @@ pub fn document(all: &[CheckUp]) -> Result<String, template::Error> {
     let document = Document {
         tests: suites.iter().map(|it| it.cases.len()).sum(),
         failures: suites.iter().map(|it| it.failures).sum(),
+        errors: suites.iter().map(|it| it.errors).sum(),
         suites,
     };
     template::write("junit.xml", include_str!("junit.xml"), document).map(|it| it + "\n")
 }
 
 fn suite(it: &CheckUp) -> Suite {
-    let cases: Vec<Case> = it.verdicts.iter().map(guard).chain(it.snapshots.iter().map(snapshot)).collect();
+    let checked = it.verdicts.iter().map(guard).chain(it.snapshots.iter().map(snapshot));
+    let cases: Vec<Case> = it.errors.iter().map(error).chain(checked).collect();
     let failures = cases.iter().filter(|it| it.failure.is_some()).count();
-    Suite { name: it.suite.clone(), file: it.file.clone(), failures, cases }
+    Suite { name: it.suite.clone(), file: it.file.clone(), failures, errors: it.errors.len(), cases }
+}
+
+fn error(it: &Diagnostic) -> Case {
+    Case {
+        name: super::at(it),
+        class: "errors".to_owned(),
+        failure: None,
+        error: Some(super::first_line(it).to_owned()),
+        r#type: it.code,
+        text: super::with_help(it),
+    }
 }
 
 fn guard(it: &GuardVerdict) -> Case {
@@ -60,6 +78,7 @@ fn guard(it: &GuardVerdict) -> Case {
         name: format!("{} ({})", it.guard, it.on()),
         class: format!("{scenario}.{profile}.{policy}"),
         failure: (!it.holds).then(|| it.finding()),
+        error: None,
         r#type: "guard",
         text: format!("{}{line}: {} ({}); the guard is at {}", marked.file, it.finding(), it.on(), it.at()),
     }
@@ -70,6 +89,7 @@ fn snapshot(it: &Snapshot) -> Case {
         name: it.file.clone(),
         class: "snapshots".to_owned(),
         failure: (!it.holds()).then(|| it.words()),
+        error: None,
         r#type: "snapshot",
         text: it.lines().join("\n"),
     }

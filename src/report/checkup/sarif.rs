@@ -96,6 +96,16 @@ pub fn document(all: &[CheckUp]) -> Result<String, serde_json::Error> {
     let mut rules: IndexMap<String, &str> = IndexMap::new();
     let mut results = Vec::new();
     for it in all {
+        for error in &it.errors {
+            rules.insert(error.code.to_owned(), "Every suite can be checked.");
+            results.push(ResultJson {
+                rule_id: error.code.to_owned(),
+                level: "error",
+                message: Message { text: super::with_help(error).into() },
+                locations: vec![location(&error.place)],
+                related_locations: Vec::new(),
+            });
+        }
         for verdict in &it.verdicts {
             let id = format!("{}/{}", it.suite, verdict.guard);
             rules.insert(id.clone(), &verdict.guard);
